@@ -1,0 +1,72 @@
+# make            build runnable tools in build/bin (installs nothing)
+# make deps       install what the build and the tests need (apt as root, else prints the line)
+# make demo       deps, build, profile a real program and print its views
+# make test       deps, build, all tests;   make check: the same without deps
+# make bench      side-by-side measurements;  make stress, make fuzz: the long forms
+# make install PREFIX=DIR
+#
+# Every folder has a module.mk that says what is built from it: no recursion, one dependency graph.
+
+CC       ?= gcc
+BUILD    ?= build
+PREFIX   ?= /usr/local
+OPT      ?= -O2 -g
+WARNINGS  = -Wall -Wextra -Werror -Wmissing-prototypes -Wstrict-prototypes -Wpointer-arith
+CFLAGS   := -std=c11 -D_GNU_SOURCE $(OPT) $(WARNINGS) -I. -MMD -MP $(CFLAGS)
+
+.SUFFIXES:
+.DEFAULT_GOAL := all
+.PHONY: all deps demo test check bench stress fuzz install clean
+
+# Grown by the module.mk files.
+PROGRAMS   =
+UNIT_TESTS =
+
+# `make V=1` shows the commands.
+ifeq ($(V),)
+Q = @
+endif
+
+comma := ,
+
+# $(call objects_of,FOLDER): the objects of all C files in FOLDER.
+objects_of = $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard $(1)/*.c))
+
+# $(eval $(call unit_test,NAME,OBJECTS,LIBRARIES)): tests/unit/NAME.c is a cmocka program.
+define unit_test
+UNIT_TESTS += $(BUILD)/tests/unit/$(1)
+$(BUILD)/tests/unit/$(1): $(BUILD)/obj/tests/unit/$(1).o $(2)
+	@mkdir -p $$(@D)
+	$$(CC) $$(LDFLAGS) -o $$@ $$^ $(3) -lcmocka
+endef
+
+include packages.mk
+include lib/module.mk hpcrun/module.mk hpcstruct/module.mk hpcprof/module.mk viewer-tui/module.mk
+include tests/module.mk
+
+all: $(PROGRAMS)
+
+# CFLAGS_FOLDER adds flags for the files of one folder.
+$(BUILD)/obj/%.o: %.c
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "  CC $<")
+	$(Q)$(CC) $(CFLAGS) $(CFLAGS_$(firstword $(subst /, ,$<))) -c -o $@ $<
+
+# deps first, also with -j: what they install is needed to build.
+demo: deps
+	$(MAKE) all
+	tests/demo.sh $(BUILD)
+
+test: deps
+	$(MAKE) check
+
+install: all
+	install -d $(PREFIX)/bin $(PREFIX)/lib $(PREFIX)/include
+	install $(filter $(BUILD)/bin/%,$(PROGRAMS)) $(PREFIX)/bin
+	install $(BUILD)/lib/libhpcrun.so $(PREFIX)/lib
+	install -m 644 include/hpctoolkit.h $(PREFIX)/include
+
+clean:
+	rm -rf $(BUILD)
+
+-include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)

@@ -1,0 +1,46 @@
+/* Fuses the call paths of threads with the structure of the modules they go through.
+ *
+ * A projection of a thread's logical calling context tree is the tree of its ips or of its lips
+ * (lib/FORMAT-hpcrun.md, section 5, NODES). Each note becomes the chain of scopes around its
+ * address, from the procedure, which is called, over loops and inlined procedures to the line; the
+ * notes below hang under that line (lib/FORMAT-database.md, section 1). */
+#ifndef HPCPROF_FUSE_H
+#define HPCPROF_FUSE_H
+
+#include "hpcprof/context-tree.h"
+#include "hpcprof/program.h"
+
+enum projection { PROJECTION_LOGICAL, PROJECTION_PHYSICAL };
+
+struct point {
+    uint32_t context; /* that the amount was measured in */
+    uint32_t metric;
+    uint64_t amount;
+};
+
+/* A thread of a process. */
+struct profile {
+    uint32_t input;  /* index in inputs->files */
+    uint32_t thread; /* position in the measurement's threads */
+    VEC(struct point) points;
+};
+
+struct fused {
+    struct context_tree tree;
+    VEC(struct profile) profiles; /* all threads of all files, in order */
+};
+
+/* Builds the tree of a projection and every thread's points in it. Ids of contexts depend on how
+ * the work was shared out: number them anew before they become visible. */
+void fuse(struct fused *fused, const struct inputs *inputs, const struct program *program,
+          enum projection projection, unsigned workers);
+
+/* Gives the points' contexts their new ids, and frees the tree. */
+void fused_renumber(struct fused *fused, const uint32_t *new_ids);
+
+void fused_free(struct fused *fused);
+
+/* Whether the logical projection of all files is the same as the physical one. */
+bool projections_agree(const struct inputs *inputs);
+
+#endif

@@ -1,0 +1,58 @@
+/* The measurement files of a run, read and put into the order of the database.
+ *
+ * Events, metrics and module instances of all files are unified here; each file keeps a table from
+ * its own indices to the unified ones. */
+#ifndef HPCPROF_INPUTS_H
+#define HPCPROF_INPUTS_H
+
+#include "hpcprof/modules.h"
+
+#include "lib/measurement-reader.h"
+
+#define INPUT_NONE UINT32_MAX
+
+struct event {
+    char *name, *unit;      /* "s" or "count" */
+    uint64_t period, flags; /* period in ns or counts */
+};
+
+struct metric {
+    char *recorded_name; /* "work", "idleness", ... */
+    char *name;          /* for people: "work", "work (REALTIME)", "PAGE-FAULTS" */
+    uint32_t event;
+};
+
+struct input {
+    struct measurement *m;
+    uint32_t *event_of;  /* index in m->events -> index in inputs.events */
+    uint32_t *metric_of; /* index in m->metrics -> index in inputs.metrics, or INPUT_NONE */
+    uint32_t *module_of; /* index in m->modules -> index in inputs.modules */
+};
+
+struct inputs {
+    VEC(char *) directories; /* as given */
+    VEC(struct input) files; /* by host, rank, start, pid and exec sequence */
+    VEC(struct event) events;
+    VEC(struct metric) metrics;
+    struct strtab event_keys, metric_keys; /* ids are indices in events and metrics */
+    struct modules modules;
+    VEC(char *) problems; /* "FILE: CAUSE", in the order of files */
+};
+
+/* Reads all measurement files of the directories in `workers` threads. What is wrong with a file is
+ * told through lib/diag.h and kept in `problems`; a directory that gives nothing is told too.
+ * Ends the process when no file could be read. */
+void inputs_read(struct inputs *inputs, char *const *directories, size_t count, unsigned workers);
+
+/* Frees the call paths and values of all threads, the bulk of it, before the rest. */
+void inputs_free_trees(struct inputs *inputs);
+
+void inputs_free(struct inputs *inputs);
+
+/* Whether some event pays a metric of this recorded name. */
+bool inputs_has_metric(const struct inputs *inputs, const char *recorded_name);
+
+/* Amounts of an event in its unit (s or count). */
+double event_amount(const struct event *event, unsigned __int128 amount);
+
+#endif

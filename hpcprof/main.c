@@ -1,0 +1,165 @@
+#include "hpcprof/cct-db.h"
+#include "hpcprof/database-dir.h"
+#include "hpcprof/file-writer.h"
+#include "hpcprof/meta-db.h"
+#include "hpcprof/metrics-yaml.h"
+#include "hpcprof/options.h"
+#include "hpcprof/profile-db.h"
+#include "hpcprof/propagation.h"
+#include "hpcprof/run-json.h"
+#include "hpcprof/sources.h"
+#include "hpcprof/structure-source.h"
+#include "hpcprof/texts.h"
+
+#include "lib/database-format.h"
+#include "lib/diag.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* What a run of hpcprof works on. */
+struct run {
+    struct options options;
+    struct inputs inputs;
+    struct program program;
+    const char *folder; /* that the database is written to */
+    char *title, *description;
+    char **copies; /* per file of the program: see hpcprof/sources.h */
+};
+
+static char *in_folder(const char *folder, const char *name)
+{
+    return mem_printf("%s/%s", folder, name);
+}
+
+static void make_folder(const char *path)
+{
+    if (mkdir(path, 0777) != 0)
+        diag_fatal(path, "%s", strerror(errno));
+}
+
+static void write_values(const struct run *run, const char *folder, const struct contexts *contexts,
+                         struct fused *fused)
+{
+    char *profile_db = in_folder(folder, V4_PROFILE_FILE), *cct_db = in_folder(folder, V4_CCT_FILE);
+    unsigned workers = run->options.workers;
+    profile_db_write(profile_db, contexts, &run->inputs, fused, workers);
+    cct_db_write(cct_db, profile_db, contexts->n, PROPAGATIONS * run->inputs.metrics.n, workers);
+    free(profile_db);
+    free(cct_db);
+}
+
+static void write_names(struct run *run, const char *folder, const char *copies_prefix,
+                        const struct contexts *contexts)
+{
+    sources_copy(run->copies, contexts, run->folder, &run->options.rules);
+    const struct meta_texts texts = {
+        .title = run->title,
+        .description = run->description,
+        .copies_prefix = copies_prefix,
+        .copies = run->copies,
+    };
+    char *meta_db = in_folder(folder, V4_META_FILE), *metrics = in_folder(folder, "metrics");
+    char *yaml = in_folder(metrics, "default.yaml");
+    meta_db_write(meta_db, &texts, contexts, &run->inputs);
+    make_folder(metrics);
+    metrics_yaml_write(yaml, &run->inputs);
+    free(meta_db);
+    free(metrics);
+    free(yaml);
+}
+
+static void build_contexts(const struct run *run, enum projection projection, struct fused *fused,
+                           struct contexts *contexts)
+{
+    fuse(fused, &run->inputs, &run->program, projection, run->options.workers);
+    uint32_t *ids = contexts_number(contexts, &fused->tree, &run->program);
+    fused_renumber(fused, ids);
+    free(ids);
+}
+
+/* The same values need not lie on the disk twice. */
+static void share_file(const char *from_folder, const char *to_folder, const char *name)
+{
+    char *from = in_folder(from_folder, name), *to = in_folder(to_folder, name);
+    if (link(from, to) != 0)
+        copy_file(from, to);
+    free(from);
+    free(to);
+}
+
+static void write_projections(struct run *run)
+{
+    char *physical = in_folder(run->folder, V4_PHYSICAL_FOLDER);
+    struct contexts contexts;
+    struct fused fused;
+    bool agree = projections_agree(&run->inputs);
+    make_folder(physical);
+    build_contexts(run, PROJECTION_LOGICAL, &fused, &contexts);
+    if (agree)
+        inputs_free_trees(&run->inputs);
+    write_values(run, run->folder, &contexts, &fused);
+    write_names(run, run->folder, "", &contexts);
+    if (agree) {
+        share_file(run->folder, physical, V4_PROFILE_FILE);
+        share_file(run->folder, physical, V4_CCT_FILE);
+    } else {
+        fused_free(&fused);
+        contexts_free(&contexts);
+        build_contexts(run, PROJECTION_PHYSICAL, &fused, &contexts);
+        inputs_free_trees(&run->inputs);
+        write_values(run, physical, &contexts, &fused);
+    }
+    write_names(run, physical, "../", &contexts);
+    fused_free(&fused);
+    contexts_free(&contexts);
+    free(physical);
+}
+
+static void write_texts(const struct run *run)
+{
+    char *json = in_folder(run->folder, DATABASE_RUN_FILE);
+    char *formats = in_folder(run->folder, "FORMATS.md");
+    run_json_write(json, run->title, &run->inputs);
+    text_write_formats(formats);
+    free(json);
+    free(formats);
+}
+
+static void write_database(struct run *run)
+{
+    run->title = text_title(&run->inputs);
+    run->description = text_description(&run->inputs);
+    program_build(&run->program, &run->inputs);
+    run->copies = mem_alloc(run->program.files.count * sizeof *run->copies);
+    write_projections(run);
+    write_texts(run);
+    for (uint32_t i = 0; i < run->program.files.count; i++)
+        free(run->copies[i]);
+    free(run->copies);
+    program_free(&run->program, &run->inputs);
+    free(run->title);
+    free(run->description);
+}
+
+int main(int argc, char **argv)
+{
+    struct run run = {0};
+    diag_init("hpcprof");
+    options_read(&run.options, argc, argv);
+    run.folder = database_dir_create(run.options.database, run.options.directories[0]);
+    inputs_read(&run.inputs, run.options.directories, run.options.directory_count,
+                run.options.workers);
+    if (run.inputs.metrics.n > MAX_METRICS)
+        diag_fatal(NULL, "%zu metrics are more than a database can hold", run.inputs.metrics.n);
+    structures_find(&run.inputs.modules, &run.options.rules, run.folder, run.options.workers);
+    write_database(&run);
+    puts(database_dir_publish());
+    inputs_free(&run.inputs);
+    options_free(&run.options);
+    return diag_exit_status();
+}

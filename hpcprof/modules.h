@@ -1,0 +1,44 @@
+/* Load modules of a run: module instances of all processes unified by build-id, or by path, size
+ * and header hash where there is none. */
+#ifndef HPCPROF_MODULES_H
+#define HPCPROF_MODULES_H
+
+#include "hpcprof/structure.h"
+
+#include "lib/idmap.h"
+#include "lib/measurement-reader.h"
+#include "lib/strtab.h"
+
+enum structure_quality { STRUCTURE_MISSING, STRUCTURE_SYMBOLS, STRUCTURE_FULL };
+
+struct module {
+    char *path;                                /* the first of paths in their order */
+    VEC(char *) paths;                         /* sorted, distinct */
+    char *build_id;                            /* in hexadecimal, empty when there is none */
+    uint64_t header_hash, file_size, modified; /* as recorded, 0 unknown */
+    bool is_vdso;
+    bool used;                   /* some call path goes through it */
+    struct structure *structure; /* owned; NULL when there is none */
+    enum structure_quality quality;
+    char *why; /* why there is no structure, or empty */
+};
+
+struct modules {
+    VEC(struct module) all;
+    struct strtab keys; /* ids are indices in all */
+    struct strtab path_names;
+    struct idmap paths; /* (index in all, id in path_names): the module has this path */
+};
+
+/* The index of the module that an instance is a mapping of; added when it is new. */
+uint32_t modules_add(struct modules *modules, const struct measurement_module *instance);
+
+/* Puts the paths of each module into order, after the last was added. */
+void modules_sort_paths(struct modules *modules);
+
+void modules_free(struct modules *modules);
+
+/* Bytes in hexadecimal; the caller frees. */
+char *hexadecimal(const uint8_t *bytes, size_t size);
+
+#endif

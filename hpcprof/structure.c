@@ -1,0 +1,38 @@
+#include "hpcprof/structure.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const struct structure_statement *structure_find(const struct structure *s, uint64_t address)
+{
+    size_t low = 0, high = s->statements.n;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (s->statements.at[middle].begin <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == 0 || address >= s->statements.at[low - 1].end)
+        return NULL;
+    return &s->statements.at[low - 1];
+}
+
+uint32_t structure_procedure(const struct structure *s, uint32_t scope)
+{
+    while (s->scopes.at[scope].parent != STRUCTURE_NONE)
+        scope = s->scopes.at[scope].parent;
+    return scope;
+}
+
+void structure_free(struct structure *s)
+{
+    if (!s)
+        return;
+    strtab_free(&s->names);
+    strtab_free(&s->files);
+    vec_free(&s->functions);
+    vec_free(&s->scopes);
+    vec_free(&s->statements);
+    free(s);
+}

@@ -1,0 +1,67 @@
+/* The structure of one load module, as read from a structure file (lib/FORMAT-structure.md) and
+ * made ready for the question that hpcprof asks most: which chain of scopes encloses an address?
+ *
+ * Scopes are procedures, inlined procedures and loops, linked to the scope around them. Addresses
+ * belong to statements, kept sorted; a statement knows its innermost scope. Functions are what
+ * procedures and inlined procedures are instances of: one per name, file and line, so that clones
+ * and inlined copies of a source procedure count as that procedure. Functions without a file are
+ * told apart by their address.
+ *
+ * Everything belongs to the structure. After structure_read it does not change: threads may read
+ * it together. */
+#ifndef HPCPROF_STRUCTURE_H
+#define HPCPROF_STRUCTURE_H
+
+#include "lib/mem.h"
+#include "lib/strtab.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define STRUCTURE_NONE UINT32_MAX
+
+struct structure_function {
+    uint32_t name;  /* in names */
+    uint32_t file;  /* in files, or STRUCTURE_NONE */
+    uint32_t line;  /* 0: unknown */
+    uint64_t entry; /* lowest first address of its procedures, 0 when it is only inlined */
+};
+
+enum scope_kind { SCOPE_PROCEDURE, SCOPE_INLINED, SCOPE_LOOP };
+
+struct structure_scope {
+    uint32_t parent; /* STRUCTURE_NONE for a procedure, else smaller than the scope's own index */
+    enum scope_kind kind;
+    uint32_t function;   /* of a procedure or inlined procedure */
+    uint32_t file, line; /* of the call site of an inlined procedure, of a loop's header; else
+                            STRUCTURE_NONE and 0 */
+    uint64_t address;    /* of a loop's header */
+};
+
+struct structure_statement {
+    uint64_t begin, end;
+    uint32_t scope;
+    uint32_t file, line; /* line 0: unknown */
+};
+
+struct structure {
+    struct strtab names, files; /* paths are normalized */
+    VEC(struct structure_function) functions;
+    VEC(struct structure_scope) scopes;
+    VEC(struct structure_statement) statements; /* sorted, disjoint */
+    bool has_lines;                             /* some statement has a line */
+};
+
+/* Reads a structure file. NULL when it is not well-formed or holds no load module; *cause is then a
+ * line that says why and belongs to the caller. Call xmlInitParser before there are threads. */
+struct structure *structure_read(const char *path, char **cause);
+
+void structure_free(struct structure *s);
+
+/* The statement that an address belongs to, or NULL. */
+const struct structure_statement *structure_find(const struct structure *s, uint64_t address);
+
+/* The procedure around a scope. */
+uint32_t structure_procedure(const struct structure *s, uint32_t scope);
+
+#endif

@@ -1,0 +1,27 @@
+/* Signal handler: all but fds_init may be used there.
+ *
+ * Our file descriptors: kept high, close-on-exec, and known, so that the program's close, dup2 and
+ * friends leave them alone (hooks/fds.c) and its own descriptors have the numbers that they would
+ * have without us. */
+#ifndef HPCRUN_FDS_H
+#define HPCRUN_FDS_H
+
+#include <stdbool.h>
+
+/* Normal context, once per process image: where "high" begins. */
+void fds_init(void);
+
+/* Moves a descriptor that was just opened up high and makes it ours. Closes `fd`; returns the new
+ * number or a negative errno, never a low one. */
+int fds_adopt(int fd);
+
+/* Closes one of ours; nothing for a negative one. */
+void fds_close(int fd);
+
+/* Whether the descriptor is ours. */
+bool fds_is_ours(int fd);
+
+/* Our lowest descriptor at or above `from`, or -1. */
+int fds_next(int from);
+
+#endif

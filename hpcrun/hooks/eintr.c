@@ -1,0 +1,281 @@
+/* Hooks on the calls that a signal handler ends with EINTR even under SA_RESTART (signal(7)): when
+ * nothing but our samples interrupted one, it goes on, for the rest of its time.
+ *
+ * Ours and the program's handlers are counted per thread: a call is repeated when ours ran during
+ * it and none of the program's did. */
+#include "hpcrun/hooks/real.h"
+#include "hpcrun/hooks/signals.h"
+#include "hpcrun/process.h"
+#include "hpcrun/sys.h"
+#include "hpcrun/thread.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <semaphore.h>
+#include <sys/epoll.h>
+#include <sys/ipc.h>
+#include <sys/msg.h>
+#include <sys/select.h>
+#include <sys/sem.h>
+#include <unistd.h>
+
+REAL_FUNCTION(clock_nanosleep)
+REAL_FUNCTION(ppoll)
+REAL_FUNCTION(pselect)
+REAL_FUNCTION(epoll_pwait)
+REAL_FUNCTION(sem_timedwait)
+REAL_FUNCTION(sem_clockwait)
+REAL_FUNCTION(sem_wait)
+REAL_FUNCTION(pause)
+REAL_FUNCTION(sigsuspend)
+REAL_FUNCTION(sigtimedwait)
+REAL_FUNCTION(msgsnd)
+REAL_FUNCTION(msgrcv)
+REAL_FUNCTION(semtimedop)
+
+/* The handlers that had run when a call began. */
+struct interruptions {
+    unsigned samples, program;
+};
+
+static struct interruptions interruptions_now(void)
+{
+    return (struct interruptions){thread_samples_handled, thread_program_handlers};
+}
+
+/* Whether a call that began then was ended by our samples alone; moves on to the next attempt. */
+static bool only_ours(bool interrupted, struct interruptions *before)
+{
+    struct interruptions now = interruptions_now();
+    bool ours = interrupted && now.samples != before->samples && now.program == before->program;
+    *before = now;
+    return ours;
+}
+
+/* Repeats a call that returns -1 with EINTR. */
+#define REPEAT(call)                                                                               \
+    struct interruptions before = interruptions_now();                                             \
+    __typeof__(call) result;                                                                       \
+    do                                                                                             \
+        result = (call);                                                                           \
+    while (only_ours(result == -1 && errno == EINTR, &before));                                    \
+    return result
+
+/* A relative timeout that is to run out at a fixed moment. */
+struct deadline {
+    bool none;
+    uint64_t at; /* CLOCK_MONOTONIC, ns */
+};
+
+static uint64_t to_ns(const struct timespec *time)
+{
+    if (time->tv_sec > INT32_MAX)
+        return (uint64_t)INT32_MAX * 1000000000u;
+    return (uint64_t)time->tv_sec * 1000000000u + (uint64_t)time->tv_nsec;
+}
+
+static struct deadline deadline_in(const struct timespec *timeout)
+{
+    if (!timeout)
+        return (struct deadline){.none = true};
+    return (struct deadline){.at = sys_clock(CLOCK_MONOTONIC) + to_ns(timeout)};
+}
+
+/* What is left until then, in *left; NULL for none. */
+static struct timespec *time_left(const struct deadline *deadline, struct timespec *left)
+{
+    if (deadline->none)
+        return NULL;
+    uint64_t now = sys_clock(CLOCK_MONOTONIC);
+    *left = sys_timespec(now < deadline->at ? deadline->at - now : 0);
+    return left;
+}
+
+static bool is_valid(const struct timespec *time)
+{
+    return !time || (time->tv_sec >= 0 && time->tv_nsec >= 0 && time->tv_nsec < 1000000000);
+}
+
+HOOK int clock_nanosleep(clockid_t clock, int flags, const struct timespec *wanted,
+                         struct timespec *left)
+{
+    struct interruptions before = interruptions_now();
+    struct timespec request = *wanted, rest = {0};
+    for (;;) {
+        int result = REAL(clock_nanosleep)(clock, flags, &request, &rest);
+        if (!only_ours(result == EINTR, &before)) {
+            if (result == EINTR && left && !(flags & TIMER_ABSTIME))
+                *left = rest;
+            return result;
+        }
+        if (!(flags & TIMER_ABSTIME))
+            request = rest;
+    }
+}
+
+HOOK int nanosleep(const struct timespec *wanted, struct timespec *left)
+{
+    int error = clock_nanosleep(CLOCK_REALTIME, 0, wanted, left);
+    if (error == 0)
+        return 0;
+    errno = error;
+    return -1;
+}
+
+HOOK int usleep(useconds_t microseconds)
+{
+    struct timespec time = sys_timespec((uint64_t)microseconds * 1000);
+    return nanosleep(&time, NULL);
+}
+
+HOOK unsigned sleep(unsigned seconds)
+{
+    int error = errno;
+    struct timespec time = {.tv_sec = seconds}, left = {0};
+    if (nanosleep(&time, &left) != 0)
+        return (unsigned)left.tv_sec; /* not rounded: as glibc does it */
+    errno = error;
+    return 0;
+}
+
+HOOK int ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeout,
+               const sigset_t *mask)
+{
+    if (!is_valid(timeout))
+        return REAL(ppoll)(fds, count, timeout, mask);
+    sigset_t copy;
+    struct timespec left;
+    struct deadline deadline = deadline_in(timeout);
+    mask = signals_strip(mask, &copy);
+    REPEAT(REAL(ppoll)(fds, count, time_left(&deadline, &left), mask));
+}
+
+HOOK int poll(struct pollfd *fds, nfds_t count, int milliseconds)
+{
+    struct timespec timeout = sys_timespec((uint64_t)milliseconds * 1000000);
+    return ppoll(fds, count, milliseconds < 0 ? NULL : &timeout, NULL);
+}
+
+HOOK int pselect(int count, fd_set *reads, fd_set *writes, fd_set *excepts,
+                 const struct timespec *timeout, const sigset_t *mask)
+{
+    if (!is_valid(timeout))
+        return REAL(pselect)(count, reads, writes, excepts, timeout, mask);
+    sigset_t copy;
+    struct timespec left;
+    struct deadline deadline = deadline_in(timeout);
+    mask = signals_strip(mask, &copy);
+    REPEAT(REAL(pselect)(count, reads, writes, excepts, time_left(&deadline, &left), mask));
+}
+
+/* Linux's select leaves the rest of the time in *timeout. */
+HOOK int select(int count, fd_set *reads, fd_set *writes, fd_set *excepts, struct timeval *timeout)
+{
+    struct timespec wanted, left;
+    if (!timeout)
+        return pselect(count, reads, writes, excepts, NULL, NULL);
+    if (timeout->tv_sec < 0 || timeout->tv_usec < 0) {
+        errno = EINVAL;
+        return -1;
+    }
+    wanted = (struct timespec){.tv_sec = timeout->tv_sec + timeout->tv_usec / 1000000,
+                               .tv_nsec = timeout->tv_usec % 1000000 * 1000};
+    struct deadline deadline = deadline_in(&wanted);
+    int result = pselect(count, reads, writes, excepts, &wanted, NULL);
+    int error = errno;
+    time_left(&deadline, &left);
+    timeout->tv_sec = left.tv_sec;
+    timeout->tv_usec = left.tv_nsec / 1000;
+    errno = error;
+    return result;
+}
+
+HOOK int epoll_pwait(int epoll, struct epoll_event *events, int count, int milliseconds,
+                     const sigset_t *mask)
+{
+    sigset_t copy;
+    struct timespec left, timeout = sys_timespec((uint64_t)milliseconds * 1000000);
+    struct deadline deadline = deadline_in(milliseconds < 0 ? NULL : &timeout);
+    mask = signals_strip(mask, &copy);
+    struct interruptions before = interruptions_now();
+    for (;;) {
+        int result = REAL(epoll_pwait)(epoll, events, count, milliseconds, mask);
+        if (!only_ours(result == -1 && errno == EINTR, &before))
+            return result;
+        if (time_left(&deadline, &left)) /* in whole milliseconds, as long as any time is left */
+            milliseconds = (int)((to_ns(&left) + 999999) / 1000000);
+    }
+}
+
+HOOK int epoll_wait(int epoll, struct epoll_event *events, int count, int milliseconds)
+{
+    return epoll_pwait(epoll, events, count, milliseconds, NULL);
+}
+
+HOOK int sem_wait(sem_t *semaphore)
+{
+    REPEAT(REAL(sem_wait)(semaphore));
+}
+
+HOOK int sem_timedwait(sem_t *semaphore, const struct timespec *at)
+{
+    REPEAT(REAL(sem_timedwait)(semaphore, at));
+}
+
+HOOK int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec *at)
+{
+    REPEAT(REAL(sem_clockwait)(semaphore, clock, at));
+}
+
+HOOK int pause(void)
+{
+    REPEAT(REAL(pause)());
+}
+
+HOOK int sigsuspend(const sigset_t *mask)
+{
+    sigset_t copy;
+    mask = signals_strip(mask, &copy);
+    REPEAT(REAL(sigsuspend)(mask));
+}
+
+HOOK int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
+{
+    sigset_t copy;
+    struct timespec left;
+    if (!is_valid(timeout))
+        return REAL(sigtimedwait)(set, info, timeout);
+    struct deadline deadline = deadline_in(timeout);
+    set = signals_strip(set, &copy);
+    REPEAT(REAL(sigtimedwait)(set, info, time_left(&deadline, &left)));
+}
+
+HOOK int sigwaitinfo(const sigset_t *set, siginfo_t *info)
+{
+    return sigtimedwait(set, info, NULL);
+}
+
+HOOK int msgsnd(int queue, const void *message, size_t size, int flags)
+{
+    REPEAT(REAL(msgsnd)(queue, message, size, flags));
+}
+
+HOOK ssize_t msgrcv(int queue, void *message, size_t size, long type, int flags)
+{
+    REPEAT(REAL(msgrcv)(queue, message, size, type, flags));
+}
+
+HOOK int semtimedop(int set, struct sembuf *operations, size_t count,
+                    const struct timespec *timeout)
+{
+    if (!is_valid(timeout))
+        return REAL(semtimedop)(set, operations, count, timeout);
+    struct timespec left;
+    struct deadline deadline = deadline_in(timeout);
+    REPEAT(REAL(semtimedop)(set, operations, count, time_left(&deadline, &left)));
+}
+
+HOOK int semop(int set, struct sembuf *operations, size_t count)
+{
+    return semtimedop(set, operations, count, NULL);
+}

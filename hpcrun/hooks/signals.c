@@ -1,0 +1,277 @@
+#include "hpcrun/hooks/signals.h"
+
+#include "hpcrun/hooks/real.h"
+#include "hpcrun/process.h"
+#include "hpcrun/sys.h"
+#include "hpcrun/thread.h"
+
+#include <errno.h>
+#include <string.h>
+
+REAL_FUNCTION(sigaction)
+REAL_FUNCTION(signal)
+REAL_FUNCTION(sigprocmask)
+REAL_FUNCTION(pthread_sigmask)
+
+#define SIGNALS 65
+
+/* What the program set, as it would read it back. */
+static struct sigaction program_action[SIGNALS];
+
+/* The program's handlers, for the trampoline and for our own. */
+void *signals_program_handler[SIGNALS] __attribute__((visibility("hidden")));
+
+static struct {
+    bool ours;             /* initialised */
+    uint64_t not_for_libc; /* signals that libc keeps to itself: its sigaction refuses them */
+    int sampling_signal;
+    void (*sampling_handler)(int, siginfo_t *, void *);
+    _Atomic int lock;
+} state;
+
+/* Where the kernel enters a handler of the program: counts and jumps, with all arguments. */
+void signals_trampoline(int signal, siginfo_t *info, void *context)
+    __attribute__((visibility("hidden")));
+__asm__(".text\n"
+        ".type signals_trampoline, @function\n"
+        "signals_trampoline:\n"
+        "    .cfi_startproc\n"
+        "    mov thread_program_handlers@gottpoff(%rip), %rax\n"
+        "    incl %fs:(%rax)\n"
+        "    lea signals_program_handler(%rip), %rcx\n"
+        "    movslq %edi, %rax\n"
+        "    jmp *(%rcx,%rax,8)\n"
+        "    .cfi_endproc\n"
+        ".size signals_trampoline, .-signals_trampoline\n");
+
+/* Signals that end the process by default. */
+static bool ends_process(int signal)
+{
+    switch (signal) {
+    case SIGCHLD:
+    case SIGCONT:
+    case SIGURG:
+    case SIGWINCH:
+    case SIGSTOP:
+    case SIGTSTP:
+    case SIGTTIN:
+    case SIGTTOU:
+    case SIGKILL: return false;
+    default: return signal < 32;
+    }
+}
+
+static bool is_fault(int signal)
+{
+    return signal == SIGSEGV || signal == SIGBUS;
+}
+
+/* Signals that an instruction raises: returning from the handler raises them again. */
+static bool is_raised_by_instruction(int signal, const siginfo_t *info)
+{
+    return info->si_code > 0 && info->si_code != SI_KERNEL &&
+           (is_fault(signal) || signal == SIGFPE || signal == SIGILL);
+}
+
+/* Writes what was measured; then lets the signal do what it does by default. */
+static void end_by_signal(int signal, const siginfo_t *info)
+{
+    static const struct sys_sigaction by_default = {.handler = NULL};
+    if (process_is_ours())
+        process_end(PROCESS_SIGNAL, signal);
+    sys_sigaction(signal, &by_default, NULL);
+    if (is_raised_by_instruction(signal, info))
+        return;
+    sys3(SYS_tgkill, sys_getpid(), sys_gettid(), signal);
+    sys_mask(SIG_UNBLOCK, sys_mask_bit(signal));
+}
+
+static void on_fatal(int signal, siginfo_t *info, void *context)
+{
+    (void)context;
+    end_by_signal(signal, info);
+}
+
+static bool is_handler(const struct sigaction *action)
+{
+    return action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN;
+}
+
+static void call_program(int signal, siginfo_t *info, void *context)
+{
+    void (*handler)(int, siginfo_t *, void *);
+    *(void **)&handler = signals_program_handler[signal];
+    if (program_action[signal].sa_flags & SA_RESETHAND)
+        program_action[signal].sa_handler = SIG_DFL;
+    thread_program_handlers++;
+    handler(signal, info, context);
+}
+
+static void on_fault(int signal, siginfo_t *info, void *context)
+{
+    struct thread *thread = thread_self;
+    if (guard_fix_up(thread ? &thread->unwinder.guard : NULL, context))
+        return;
+    bool ignored = program_action[signal].sa_handler == SIG_IGN;
+    if (is_handler(&program_action[signal]))
+        call_program(signal, info, context);
+    else if (!ignored || is_raised_by_instruction(signal, info))
+        end_by_signal(signal, info);
+}
+
+void *signals_fault_handler(void)
+{
+    return (void *)(uintptr_t)on_fault;
+}
+
+void signals_pass_on(int signal, siginfo_t *info, void *context)
+{
+    if (is_handler(&program_action[signal]))
+        call_program(signal, info, context);
+}
+
+const sigset_t *signals_strip(const sigset_t *set, sigset_t *copy)
+{
+    if (!set)
+        return NULL;
+    *copy = *set;
+    if (state.ours)
+        copy->__val[0] &= ~sys_mask_bit(state.sampling_signal);
+    return copy;
+}
+
+/* Tells the kernel what the program's action for a signal comes to. */
+static int install(int signal)
+{
+    struct sigaction action = program_action[signal];
+    action.sa_mask.__val[0] &= ~sys_mask_bit(state.sampling_signal);
+    if (is_fault(signal)) {
+        if (!is_handler(&action))
+            action.sa_flags = SA_NODEFER;
+        action.sa_flags = (action.sa_flags & ~SA_RESETHAND) | SA_SIGINFO | SA_ONSTACK;
+        action.sa_sigaction = on_fault;
+    } else if (is_handler(&action)) {
+        action.sa_sigaction = signals_trampoline;
+        action.sa_flags |= SA_SIGINFO;
+    } else if (action.sa_handler == SIG_DFL && ends_process(signal)) {
+        action.sa_sigaction = on_fatal;
+        action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    }
+    return REAL(sigaction)(signal, &action, NULL);
+}
+
+static uint64_t lock(void)
+{
+    uint64_t mask = sys_mask(SIG_BLOCK, ~(uint64_t)0);
+    while (atomic_exchange_explicit(&state.lock, 1, memory_order_acquire))
+        sys0(SYS_sched_yield);
+    return mask;
+}
+
+static void unlock(uint64_t mask)
+{
+    atomic_store_explicit(&state.lock, 0, memory_order_release);
+    sys_mask(SIG_SETMASK, mask);
+}
+
+/* A handler that the kernel has reset after one use has its default again. */
+static void notice_reset(int signal)
+{
+    struct sys_sigaction now;
+    if ((program_action[signal].sa_flags & SA_RESETHAND) && !is_fault(signal) &&
+        sys_sigaction(signal, NULL, &now) == 0 && now.handler == NULL)
+        program_action[signal].sa_handler = SIG_DFL;
+}
+
+HOOK int sigaction(int signal, const struct sigaction *action, struct sigaction *old)
+{
+    if (!state.ours || signal <= 0 || signal >= SIGNALS || signal == SIGKILL || signal == SIGSTOP ||
+        (state.not_for_libc & sys_mask_bit(signal)))
+        return REAL(sigaction)(signal, action, old);
+    struct sigaction wanted;
+    if (action)
+        wanted = *action; /* a bad pointer faults here, where no lock is held */
+    uint64_t mask = lock();
+    int result = 0;
+    notice_reset(signal);
+    struct sigaction before = program_action[signal];
+    if (action) {
+        program_action[signal] = wanted;
+        if (is_handler(&wanted))
+            signals_program_handler[signal] = (void *)(uintptr_t)wanted.sa_sigaction;
+        if (signal != state.sampling_signal)
+            result = install(signal);
+        if (result != 0)
+            program_action[signal] = before;
+    }
+    unlock(mask);
+    if (result == 0 && old)
+        *old = before;
+    return result;
+}
+
+HOOK sighandler_t signal(int signal, sighandler_t handler)
+{
+    if (!state.ours)
+        return REAL(signal)(signal, handler);
+    struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART}, old;
+    sigemptyset(&action.sa_mask);
+    sigaddset(&action.sa_mask, signal);
+    if (handler == SIG_ERR || sigaction(signal, &action, &old) != 0) {
+        if (handler == SIG_ERR)
+            errno = EINVAL;
+        return SIG_ERR;
+    }
+    return old.sa_handler;
+}
+
+HOOK int sigprocmask(int how, const sigset_t *set, sigset_t *old)
+{
+    sigset_t copy;
+    return REAL(sigprocmask)(how, signals_strip(set, &copy), old);
+}
+
+HOOK int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
+{
+    sigset_t copy;
+    return REAL(pthread_sigmask)(how, signals_strip(set, &copy), old);
+}
+
+int signals_choose(void)
+{
+    for (int signal = SIGRTMAX - 1; signal > SIGRTMIN; signal--) {
+        struct sys_sigaction now;
+        if (sys_sigaction(signal, NULL, &now) == 0 && now.handler == NULL)
+            return signal;
+    }
+    return 0;
+}
+
+void signals_init(int sampling_signal, void (*handler)(int, siginfo_t *, void *))
+{
+    state.sampling_signal = sampling_signal;
+    state.sampling_handler = handler;
+    for (int signal = 1; signal < SIGNALS; signal++) {
+        if (signal == SIGKILL || signal == SIGSTOP)
+            continue;
+        struct sigaction *action = &program_action[signal];
+        if (REAL(sigaction)(signal, NULL, action) != 0) {
+            state.not_for_libc |= sys_mask_bit(signal);
+            continue;
+        }
+        if (is_handler(action))
+            signals_program_handler[signal] = (void *)(uintptr_t)action->sa_sigaction;
+        if (is_fault(signal) || (action->sa_handler == SIG_DFL && ends_process(signal)))
+            install(signal);
+    }
+    /* While a sample is taken nothing but faults gets through: a handler that ends the process, or
+     * one of the program's, would find the thread's tree half-way. */
+    struct sigaction sampling = {.sa_sigaction = handler,
+                                 .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
+    sigfillset(&sampling.sa_mask);
+    sigdelset(&sampling.sa_mask, SIGSEGV);
+    sigdelset(&sampling.sa_mask, SIGBUS);
+    REAL(sigaction)(sampling_signal, &sampling, NULL);
+    sys_mask(SIG_UNBLOCK, sys_mask_bit(sampling_signal));
+    state.ours = true;
+}

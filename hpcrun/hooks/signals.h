@@ -1,0 +1,37 @@
+/* The program's signals. hpcrun owns three kinds of signals and lets the program see none of it:
+ *
+ *  - the sampling signal: never blocked, always ours; a handler that the program sets for it is
+ *    kept and called for signals that are not samples;
+ *  - SIGSEGV and SIGBUS: ours, for guarded reads (unwind/guard.h); other faults go to the
+ *    program's handler, or have the effect that they would have had;
+ *  - signals whose default is to end the process, as long as the program leaves that default: ours,
+ *    to write what was measured; then the signal takes its effect.
+ *
+ * Handlers of the program are entered through a counter (thread_program_handlers), by which
+ * hooks/eintr.c knows whether a system call was interrupted for the program's sake. sigaction and
+ * its relatives report what the program set. */
+#ifndef HPCRUN_HOOKS_SIGNALS_H
+#define HPCRUN_HOOKS_SIGNALS_H
+
+#include <signal.h>
+#include <stdbool.h>
+
+/* Normal context: takes over, with `handler` for the sampling signal. */
+void signals_init(int sampling_signal, void (*handler)(int signal, siginfo_t *info, void *context));
+
+/* A real-time signal whose disposition is the default, from the highest down; 0 when all are taken.
+ */
+int signals_choose(void);
+
+/* The address that the kernel has for SIGSEGV while it is ours. */
+void *signals_fault_handler(void);
+
+/* Signal handler: gives a signal of the sampling signal's number that is no sample to the program's
+ * handler, if it has one. */
+void signals_pass_on(int signal, siginfo_t *info, void *context);
+
+/* Takes the sampling signal out of a mask: copies *set to *copy without it. Returns copy, or NULL
+ * for a NULL set. */
+const sigset_t *signals_strip(const sigset_t *set, sigset_t *copy);
+
+#endif

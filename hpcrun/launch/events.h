@@ -1,0 +1,14 @@
+/* From the events that the user asked for to the configuration of the library. */
+#ifndef HPCRUN_LAUNCH_EVENTS_H
+#define HPCRUN_LAUNCH_EVENTS_H
+
+#include "hpcrun/launch/options.h"
+
+/* Fills config->events. Ends the process with a message when an event can't be used here, and says
+ * what an event will not do well. */
+void events_configure(const struct options *options, struct config *config);
+
+/* Lists all events on standard output. Returns the exit status. */
+int events_list(void);
+
+#endif

@@ -1,0 +1,97 @@
+/* hpcrun, the launcher: finds out what can be measured, prepares the environment for the preloaded
+ * library and becomes the command. */
+#include "hpcrun/launch/directory.h"
+#include "hpcrun/launch/events.h"
+#include "hpcrun/launch/options.h"
+#include "hpcrun/launch/target.h"
+#include "lib/diag.h"
+#include "lib/mem.h"
+
+#include <errno.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LIBRARY "libhpcrun.so"
+
+/* The library lies in ../lib from the launcher, in the build tree as in an installation. */
+static char *find_library(void)
+{
+    char self[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (length <= 0)
+        diag_fatal("/proc/self/exe", "%s", strerror(errno));
+    self[length] = '\0';
+    char *candidate = mem_printf("%s/../lib/" LIBRARY, dirname(self));
+    char *path = realpath(candidate, NULL);
+    if (!path)
+        diag_fatal(candidate, "%s", strerror(errno));
+    if (strpbrk(path, ": \t"))
+        diag_fatal(path, "a path with a space or colon can't be preloaded: install elsewhere");
+    free(candidate);
+    return path;
+}
+
+static void set(const char *name, const char *value)
+{
+    if (setenv(name, value, 1) != 0)
+        diag_fatal(NULL, "environment: %s", strerror(errno));
+}
+
+static void set_number(const char *name, long number)
+{
+    char *text = mem_printf("%ld", number);
+    set(name, text);
+    free(text);
+}
+
+static void preload(const char *library)
+{
+    const char *others = getenv("LD_PRELOAD");
+    char *list = others && *others ? mem_printf("%s:%s", library, others) : mem_strdup(library);
+    set("LD_PRELOAD", list);
+    free(list);
+}
+
+static void prepare_environment(const struct options *options, const struct config *config,
+                                const char *directory)
+{
+    char events[MAX_EVENTS * (MAX_EVENT_NAME + 128)];
+    struct text text = TEXT(events);
+    char *letters = mem_printf("%s%s%s", options->collapse_recursion ? "c" : "",
+                               options->start_off ? "d" : "", options->quiet ? "q" : "");
+    config_write_events(config, &text);
+    set(CONFIG_DIR, directory);
+    set(CONFIG_EVENTS, events);
+    set(CONFIG_OPTIONS, letters);
+    set_number(CONFIG_PID, getpid());
+    if (options->signal)
+        set_number(CONFIG_SIGNAL, options->signal);
+    free(letters);
+}
+
+int main(int count, char **arguments)
+{
+    static struct options options;
+    static struct config config;
+    diag_init("hpcrun");
+    options_read(&options, count, arguments);
+    if (options.list_events)
+        return events_list();
+    if (!options.command)
+        diag_usage("no command");
+    char *path = target_find(options.command[0]);
+    target_check(path);
+    events_configure(&options, &config);
+    char *library = find_library();
+    char *directory = directory_make(options.output, options.command[0]);
+    prepare_environment(&options, &config, directory);
+    preload(library);
+    execv(path, options.command);
+    int error = errno;
+    rmdir(directory);
+    diag_error(path, "%s", strerror(error));
+    return error == ENOENT ? 127 : 126;
+}

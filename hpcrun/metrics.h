@@ -1,0 +1,27 @@
+/* Signal handler: everything here may be used there.
+ *
+ * The metrics of a run and their ids: every event pays one metric, and REALTIME a second one. */
+#ifndef HPCRUN_METRICS_H
+#define HPCRUN_METRICS_H
+
+#include "hpcrun/config.h"
+
+#define MAX_METRICS (2 * MAX_EVENTS)
+
+struct metric {
+    const char *name;
+    unsigned event;
+};
+
+struct metrics {
+    unsigned count;
+    struct metric at[MAX_METRICS];
+    unsigned work[MAX_EVENTS];    /* of every event: the id of what it measured */
+    unsigned blocked[MAX_EVENTS]; /* of wall-clock events: the part off the CPU; else NO_METRIC */
+};
+
+#define NO_METRIC UINT32_MAX
+
+void metrics_init(struct metrics *metrics, const struct config *config);
+
+#endif

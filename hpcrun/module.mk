@@ -1,0 +1,34 @@
+# libhpcrun.so, the preloaded library, and hpcrun, the launcher.
+
+# What of the library runs in the signal handler must not use the vector registers' callee state
+# lazily, nor TLS that is allocated on demand: static TLS, hidden symbols, all bound at load time.
+# -z initfirst: its constructor runs before those of the program's other libraries.
+CFLAGS_hpcrun = -fPIC -fvisibility=hidden -ftls-model=initial-exec
+
+# In this order, what every sample runs lies together: few pages and lines of code to load.
+LIBHPCRUN_OBJS = $(foreach d,sample unwind code record hooks,$(call objects_of,hpcrun/$(d))) \
+	$(call objects_of,hpcrun) $(BUILD)/obj/hpcrun/shared/crc32.o
+
+PROGRAMS += $(BUILD)/lib/libhpcrun.so
+
+$(BUILD)/lib/libhpcrun.so: $(LIBHPCRUN_OBJS)
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS) -shared -Wl,-z,initfirst,-z,now,-z,defs,-soname,libhpcrun.so -o $@ $^
+
+# Files of lib/ are compiled once more for it.
+$(BUILD)/obj/hpcrun/shared/%.o: lib/%.c
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "  CC $<")
+	$(Q)$(CC) $(CFLAGS) $(CFLAGS_hpcrun) -c -o $@ $<
+
+HPCRUN_OBJS = $(call objects_of,hpcrun/launch) \
+	$(addprefix $(BUILD)/obj/hpcrun/,config.o text.o fds.o sample/source-perf.o)
+
+PROGRAMS += $(BUILD)/bin/hpcrun
+
+$(BUILD)/bin/hpcrun: $(HPCRUN_OBJS) $(TOOL_LIB)
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS) -o $@ $^
+
+$(eval $(call unit_test,hpcrun/test_unwind_quiet,$(call objects_of,hpcrun/unwind) $(call objects_of,hpcrun/code),))
+$(eval $(call unit_test,hpcrun/test_cct,$(BUILD)/obj/hpcrun/record/cct.o $(BUILD)/obj/hpcrun/record/segments.o,))

@@ -1,0 +1,283 @@
+#include "hpcrun/process.h"
+
+#include "hpcrun/code/modules.h"
+#include "hpcrun/fds.h"
+#include "hpcrun/hooks/process.h"
+#include "hpcrun/hooks/real.h"
+#include "hpcrun/hooks/signals.h"
+#include "hpcrun/hooks/threads.h"
+#include "hpcrun/record/flush.h"
+#include "hpcrun/record/measurement.h"
+#include "hpcrun/record/process-chunks.h"
+#include "hpcrun/report.h"
+#include "hpcrun/sample/handler.h"
+#include "hpcrun/sample/source.h"
+#include "hpcrun/sys.h"
+
+#include "hpcrun/thread.h"
+#include <string.h>
+
+#include <sys/resource.h>
+#include <sys/utsname.h>
+
+struct process process;
+struct sampling sampling;
+
+/* How long the end of a process waits for other threads' handlers. */
+#define END_WAIT_NS 100000000u
+
+bool process_is_ours(void)
+{
+    return process.pid == sys_getpid();
+}
+
+static size_t read_file(const char *path, char *to, size_t room)
+{
+    long fd = sys4(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+    long size = fd < 0 ? 0 : sys3(SYS_read, fd, to, room - 1);
+    if (fd >= 0)
+        sys1(SYS_close, fd);
+    to[size > 0 ? size : 0] = '\0';
+    return size > 0 ? (size_t)size : 0;
+}
+
+/* Field 22 of /proc/self/stat; the second field, a name in parentheses, may hold anything. */
+static uint64_t read_start_ticks(void)
+{
+    char buffer[1024];
+    size_t size = read_file("/proc/self/stat", buffer, sizeof buffer);
+    const char *at = memrchr(buffer, ')', size);
+    uint64_t ticks = 0;
+    for (unsigned field = 2; at && field < 22; field++)
+        if ((at = strchr(at, ' ')))
+            at++;
+    return at && text_take_number(&at, &ticks) ? ticks : sys_clock(CLOCK_REALTIME);
+}
+
+/* A number for the host that does not change: the machine id where there is one. gethostid would
+ * ask name services. */
+static uint64_t host_id(const char *name)
+{
+    char id[64];
+    uint64_t hash = 0xcbf29ce484222325u;
+    const char *at = read_file("/etc/machine-id", id, sizeof id) ? id : name;
+    for (; *at; at++)
+        hash = (hash ^ (uint8_t)*at) * 0x100000001b3u;
+    return hash & 0xffffffff;
+}
+
+static void identify_host(void)
+{
+    struct utsname name = {0};
+    sys1(SYS_uname, &name);
+    strcpy(process.host, name.nodename[0] ? name.nodename : "localhost");
+    process.host_id = host_id(process.host);
+}
+
+/* The rank in an MPI job, by the launchers' environment variables. */
+static int64_t mpi_rank(void)
+{
+    static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
+                                        "MV2_COMM_WORLD_RANK"};
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *value = config_variable(process.environment, names[i]);
+        uint64_t rank;
+        if (value && text_take_number(&value, &rank))
+            return (int64_t)rank;
+    }
+    return -1;
+}
+
+static unsigned usable_cpus(void)
+{
+    uint64_t mask[128];
+    long size = sys3(SYS_sched_getaffinity, 0, sizeof mask, mask);
+    unsigned count = 0;
+    for (long i = 0; i < size / 8; i++)
+        count += (unsigned)__builtin_popcountll(mask[i]);
+    return count ? count : 1;
+}
+
+static void read_clocks(void)
+{
+    process.began_real = sys_clock(CLOCK_REALTIME);
+    process.began_wall = sys_clock(CLOCK_MONOTONIC);
+    process.began_cpu = sys_clock(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+/* What is new for every process, also for the child of a fork. */
+static void identify_process(void)
+{
+    process.pid = sys_getpid();
+    process.start_ticks = read_start_ticks();
+    read_clocks();
+}
+
+static void identify_program(void)
+{
+    long length =
+        sys3(SYS_readlink, "/proc/self/exe", process.executable, sizeof process.executable - 1);
+    if (length <= 0 && process.arguments[0])
+        strncpy(process.executable, process.arguments[0], sizeof process.executable - 1);
+    sys2(SYS_getcwd, process.directory, sizeof process.directory);
+    process.rank = mpi_rank();
+    process.usable_cpus = usable_cpus();
+    process.origin = process.pid == process.config.launched_pid ? ORIGIN_LAUNCHED : ORIGIN_OTHER;
+}
+
+/* The initial thread's stack: below its arguments, as far down as it may grow. */
+static void begin_initial_thread(void)
+{
+    struct rlimit limit = {.rlim_cur = 8 << 20};
+    sys4(SYS_prlimit64, 0, RLIMIT_STACK, NULL, &limit);
+    uint64_t size = limit.rlim_cur < (1u << 30) ? limit.rlim_cur : 1u << 30;
+    uint64_t high = (uint64_t)(uintptr_t)process.arguments;
+    thread_begin(thread_new(THREAD_INITIAL), high - size, high);
+}
+
+__attribute__((constructor)) static void begin(int count, char **arguments, char **environment)
+{
+    (void)count;
+    process.arguments = arguments;
+    process.environment = environment;
+    if (!config_read(&process.config, environment))
+        return;
+    int signal = process.config.signal ? process.config.signal : signals_choose();
+    if (signal == 0)
+        return;
+    process.signal = signal;
+    identify_process();
+    identify_host();
+    identify_program();
+    metrics_init(&process.metrics, &process.config);
+    code_map_refresh();
+    modules_init(process.executable, (const void *)(uintptr_t)begin);
+    fds_init();
+    report_init();
+    measurement_init();
+    signals_init(signal, handler_on_signal);
+    process.fault_handler = signals_fault_handler();
+    sources_init(&process.config, signal);
+    hook_threads_init();
+    hook_process_init();
+    atomic_store(&sampling.on, !process.config.start_off);
+    sampling.collapse_recursion = process.config.collapse_recursion;
+    process.active = true;
+    begin_initial_thread();
+}
+
+static void pause_events(struct thread *thread, void *data)
+{
+    (void)data;
+    for (unsigned i = 0; i < thread->event_count; i++)
+        source_pause(&thread->events[i]);
+}
+
+static void resume_events(struct thread *thread, void *data)
+{
+    (void)data;
+    for (unsigned i = 0; i < thread->event_count; i++)
+        source_resume(thread, &thread->events[i]);
+}
+
+/* A thread whose handler did not finish keeps its data: reading it could find it half changed. */
+static void flush_last(struct thread *thread, void *data)
+{
+    (void)data;
+    if (!atomic_load(&thread->in_handler))
+        flush_thread(thread, true);
+}
+
+static void write_everything(enum process_state state, int detail)
+{
+    struct chunk chunk;
+    threads_quiesce(END_WAIT_NS);
+    threads_visit(flush_last, NULL);
+    if (measurement_open() && chunk_memory(&chunk)) {
+        process_chunks_write_modules(&chunk);
+        process_chunks_write_clock(&chunk, state, detail);
+        chunk_release(&chunk);
+    }
+    report_summary();
+}
+
+/* Whether the caller is the one that stops sampling. */
+static bool stop(void)
+{
+    if (!process.active || atomic_exchange(&sampling.stopping, true))
+        return false;
+    threads_visit(pause_events, NULL);
+    return true;
+}
+
+void process_end(enum process_state state, int detail)
+{
+    if (!stop())
+        return;
+    write_everything(state, detail);
+    measurement_close();
+}
+
+/* A sample that is on its way to this thread would reach the new image, which has no handler for
+ * it yet, and end it. */
+static void swallow_pending_sample(void)
+{
+    const struct timespec now = {0};
+    uint64_t set = sys_mask_bit(process.signal);
+    uint64_t mask = sys_mask(SIG_BLOCK, set);
+    while (sys4(SYS_rt_sigtimedwait, &set, NULL, &now, sizeof set) > 0)
+        continue;
+    sys_mask(SIG_SETMASK, mask);
+}
+
+void process_before_exec(void)
+{
+    if (!stop())
+        return;
+    swallow_pending_sample();
+    write_everything(PROCESS_EXEC, 0);
+}
+
+void process_exec_failed(void)
+{
+    int error = errno;
+    flush_forget_totals();
+    atomic_store(&sampling.stopping, false);
+    if (atomic_load(&sampling.on))
+        threads_visit(resume_events, NULL);
+    errno = error;
+}
+
+void process_set_sampling(bool on)
+{
+    if (!process.active || atomic_exchange(&sampling.on, on) == on)
+        return;
+    threads_visit(on ? resume_events : pause_events, NULL);
+}
+
+void process_before_fork(void)
+{
+    if (process.active)
+        threads_lock_for_fork();
+}
+
+void process_after_fork_in_parent(void)
+{
+    if (process.active)
+        threads_unlock_after_fork();
+}
+
+void process_after_fork_in_child(void)
+{
+    if (!process.active)
+        return;
+    threads_unlock_after_fork();
+    measurement_close();
+    identify_process();
+    process.origin = ORIGIN_FORK;
+    atomic_store(&sampling.stopping, false);
+    measurement_init();
+    process_chunks_forget_modules();
+    flush_forget_totals();
+    threads_after_fork();
+}

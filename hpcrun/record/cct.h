@@ -1,0 +1,94 @@
+/* Signal handler: everything here runs in the sampling handler.
+ *
+ * A thread's logical calling context tree (L-CCT), after the Appendix of Tallent and
+ * Mellor-Crummey, PPoPP 2009.
+ *
+ * A node is an X-structure: a p-note (ip), an l-note (lip), or both, with its association and
+ * whether it begins a bichord. Two notes are shared when they have the same parent and are equal in
+ * ip and lip; the first note of a bichord also in "x-0 or not", and it collects the set of
+ * associations seen; later notes also in the association class. So the tree does not depend on the
+ * order in which paths arrive. In native code every node is a 1-1 bichord whose lip is its ip.
+ *
+ * Nodes have dense 32-bit ids from 1 in order of creation; 0 is the root. Children are found in a
+ * hash table over (parent, note): 24 bytes for a node, 8 to 16 for its place in the table once
+ * there are 32. Metric values are kept apart, for nodes that have some. */
+#ifndef HPCRUN_RECORD_CCT_H
+#define HPCRUN_RECORD_CCT_H
+
+#include "hpcrun/record/segments.h"
+#include "lib/measurement-format.h"
+
+#define CCT_ROOT      0u
+#define CCT_NO_MEMORY UINT32_MAX
+
+/* What lip may be besides an l-note of its own. */
+enum { LIP_IS_IP = 0, LIP_NONE = 1 };
+
+struct cct_note {
+    uint64_t ip; /* code/modules.h; 0: the node has no p-note */
+    uint32_t lip;
+    uint8_t association; /* enum association */
+    bool first;          /* of its bichord */
+};
+
+struct cct_node {
+    uint64_t ip;
+    uint32_t parent;
+    uint32_t lip;
+    uint32_t values; /* index of its metric values + 1; 0: none */
+    uint8_t association;
+    uint8_t seen; /* set of associations, bit by enum association */
+    bool first;
+    bool seen_changed; /* since the node was written */
+};
+
+#define CCT_FIRST_TABLE 64
+
+struct cct {
+    struct segments nodes;  /* of struct cct_node; the root is item 0 */
+    struct segments values; /* of { uint64_t node; uint64_t value[metrics]; } */
+    uint32_t *table;        /* node ids, 0 empty; linear probing. At first first_table */
+    uint32_t table_size;    /* power of two */
+    uint32_t first_table[CCT_FIRST_TABLE];
+    uint32_t metrics;
+    uint32_t written; /* nodes below this id are in the measurement file */
+};
+
+/* Prepares a zeroed tree for this many metrics. Takes no memory before the first node. */
+void cct_init(struct cct *cct, uint32_t metrics);
+
+/* The child of `parent` for a note, made if it is new. CCT_NO_MEMORY when it can't be. */
+uint32_t cct_child(struct cct *cct, uint32_t parent, const struct cct_note *note);
+
+/* Adds to a metric of a node; false without memory. */
+bool cct_add(struct cct *cct, uint32_t node, uint32_t metric, uint64_t amount);
+
+static inline struct cct_node *cct_node(const struct cct *cct, uint32_t id)
+{
+    return segments_item(&cct->nodes, id);
+}
+
+/* Ids are below this; 0 before the first node. */
+static inline uint32_t cct_end(const struct cct *cct)
+{
+    return cct->nodes.count;
+}
+
+/* The i-th record of values, i < cct->values.count: the node, and its value of every metric. */
+static inline uint64_t *cct_values(const struct cct *cct, uint32_t i, uint32_t *node)
+{
+    uint64_t *record = segments_item(&cct->values, i);
+    *node = (uint32_t)record[0];
+    return record + 1;
+}
+
+/* Bytes that the tree holds, metric values apart. */
+uint64_t cct_bytes(const struct cct *cct);
+
+/* Empties the tree and keeps its memory for another thread. */
+void cct_clear(struct cct *cct);
+
+/* Empties the tree and gives its memory back. */
+void cct_free(struct cct *cct);
+
+#endif

@@ -1,0 +1,262 @@
+#include "hpcrun/record/flush.h"
+
+#include "hpcrun/code/modules.h"
+#include "hpcrun/process.h"
+#include "hpcrun/record/process-chunks.h"
+#include "hpcrun/sys.h"
+
+#include <sys/prctl.h>
+
+static struct flush_totals totals;
+
+const struct flush_totals *flush_totals(void)
+{
+    return &totals;
+}
+
+void flush_forget_totals(void)
+{
+    memset(&totals, 0, sizeof totals);
+}
+
+static void add(uint64_t *total, uint64_t amount)
+{
+    __atomic_fetch_add(total, amount, __ATOMIC_RELAXED);
+}
+
+/* The CPU clock of any thread of the process (the kernel's encoding of a thread in a clock id). */
+static uint64_t thread_cpu_clock(int tid)
+{
+    return sys_clock((clockid_t)(~(unsigned)tid << 3 | 6));
+}
+
+static void read_name(int tid, char *name, size_t room)
+{
+    char path[64];
+    struct text text = TEXT(path);
+    memset(name, 0, room);
+    if (tid == sys_gettid()) {
+        sys2(SYS_prctl, PR_GET_NAME, name);
+        return;
+    }
+    text_add(&text, "/proc/self/task/");
+    text_add_number(&text, (uint64_t)tid);
+    text_add(&text, "/comm");
+    long fd = sys4(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+    if (fd < 0)
+        return;
+    long size = sys3(SYS_read, fd, name, room - 1);
+    if (size > 0 && name[size - 1] == '\n')
+        name[size - 1] = '\0';
+    sys1(SYS_close, fd);
+}
+
+static bool write_identity(struct chunk *chunk, struct thread *thread)
+{
+    if (thread->announced)
+        return true;
+    char name[32];
+    read_name(thread->tid, name, sizeof name);
+    chunk_begin(chunk, CHUNK_THREAD, thread->index);
+    chunk_v(chunk, (uint64_t)thread->tid);
+    chunk_v(chunk, thread->kind);
+    chunk_str(chunk, name);
+    chunk_v(chunk, thread->creator);
+    chunk_v(chunk, thread->creation_node);
+    chunk_v(chunk, thread->began_wall);
+    chunk_v(chunk, thread->began_cpu);
+    thread->announced = chunk_commit(chunk);
+    return thread->announced;
+}
+
+static void add_node(struct chunk *chunk, uint32_t id, const struct cct_node *node)
+{
+    unsigned tag = node->association | (node->first ? NODE_FIRST_OF_BICHORD : 0u) |
+                   (node->ip ? NODE_HAS_IP : 0u) | (node->lip == LIP_IS_IP ? NODE_LIP_IS_IP : 0u);
+    chunk_v(chunk, id - node->parent);
+    chunk_u8(chunk, (uint8_t)tag);
+    if (node->ip) {
+        chunk_v(chunk, ip_instance(node->ip));
+        chunk_v(chunk, ip_offset(node->ip));
+    }
+}
+
+/* A node takes at most four numbers of 32 bits, three of 64, and its tag. */
+#define NODE_BYTES      (4 * 5 + 3 * VARINT_MAX_BYTES + 1)
+#define NODES_PER_CHUNK ((CHUNK_BYTES - CHUNK_SLACK) / NODE_BYTES)
+
+static bool write_nodes(struct chunk *chunk, struct thread *thread)
+{
+    struct cct *cct = &thread->cct;
+    while (cct->written < cct_end(cct)) {
+        uint32_t first = cct->written, count = cct_end(cct) - first;
+        if (count > NODES_PER_CHUNK)
+            count = NODES_PER_CHUNK;
+        chunk_begin(chunk, CHUNK_NODES, thread->index);
+        chunk_v(chunk, first);
+        chunk_v(chunk, count);
+        for (uint32_t id = first; id < first + count; id++)
+            add_node(chunk, id, cct_node(cct, id));
+        if (!chunk_commit(chunk))
+            return false;
+        cct->written = first + count;
+    }
+    return true;
+}
+
+static unsigned nonzero(const uint64_t *values, unsigned count)
+{
+    unsigned result = 0;
+    for (unsigned i = 0; i < count; i++)
+        result += values[i] != 0;
+    return result;
+}
+
+/* The values of a node that were not written yet, or NULL when there are none. */
+static uint64_t *pending_values(const struct cct *cct, uint32_t id, unsigned *pairs)
+{
+    const struct cct_node *node = cct_node(cct, id);
+    uint32_t same;
+    if (node->values == 0)
+        return NULL;
+    uint64_t *values = cct_values(cct, node->values - 1, &same);
+    *pairs = nonzero(values, cct->metrics);
+    return *pairs ? values : NULL;
+}
+
+/* How many nodes from *first on have values, up to what surely fits in a chunk; *end is the node
+ * after the last one looked at. */
+static uint32_t count_values(const struct cct *cct, uint32_t first, uint32_t *end)
+{
+    uint32_t bytes = 2 * 5 + cct->metrics * (5 + VARINT_MAX_BYTES);
+    uint32_t most = (CHUNK_BYTES - CHUNK_SLACK) / bytes, count = 0, id = first;
+    unsigned pairs;
+    for (; id < cct_end(cct) && count < most; id++)
+        count += pending_values(cct, id, &pairs) != NULL;
+    *end = id;
+    return count;
+}
+
+static void add_values(struct chunk *chunk, const struct cct *cct, uint32_t first, uint32_t end)
+{
+    uint32_t previous = 0;
+    for (uint32_t id = first; id < end; id++) {
+        unsigned pairs;
+        const uint64_t *value = pending_values(cct, id, &pairs);
+        if (!value)
+            continue;
+        chunk_v(chunk, id - previous);
+        chunk_v(chunk, pairs);
+        for (unsigned metric = 0; metric < cct->metrics; metric++)
+            if (value[metric]) {
+                chunk_v(chunk, metric);
+                chunk_v(chunk, value[metric]);
+            }
+        previous = id;
+    }
+}
+
+static void forget_values(const struct cct *cct, uint32_t first, uint32_t end)
+{
+    unsigned pairs;
+    for (uint32_t id = first; id < end; id++) {
+        uint64_t *value = pending_values(cct, id, &pairs);
+        if (value)
+            memset(value, 0, cct->metrics * sizeof *value);
+    }
+}
+
+static bool write_values(struct chunk *chunk, struct thread *thread)
+{
+    struct cct *cct = &thread->cct;
+    for (uint32_t first = 1, end; first < cct_end(cct); first = end) {
+        uint32_t count = count_values(cct, first, &end);
+        if (count == 0)
+            continue;
+        chunk_begin(chunk, CHUNK_VALUES, thread->index);
+        chunk_v(chunk, count);
+        add_values(chunk, cct, first, end);
+        if (!chunk_commit(chunk))
+            return false;
+        forget_values(cct, first, end);
+    }
+    return true;
+}
+
+/* Samples that came after the stop have been counted apart; they were fired, and dropped. */
+static void merge_missed(struct thread_event *event)
+{
+    uint64_t count = __atomic_exchange_n(&event->missed.count, 0, __ATOMIC_RELAXED);
+    uint64_t amount = __atomic_exchange_n(&event->missed.amount, 0, __ATOMIC_RELAXED);
+    struct tally *fired = &event->fates[fate_slot(FATE_FIRED)];
+    struct tally *dropped = &event->fates[fate_slot(FATE_DROPPED_ENDING)];
+    fired->count += count;
+    fired->amount += amount;
+    dropped->count += count;
+    dropped->amount += amount;
+}
+
+static bool write_fates(struct chunk *chunk, struct thread *thread, unsigned which)
+{
+    struct thread_event *event = &thread->events[which];
+    unsigned count = 0;
+    merge_missed(event);
+    __atomic_fetch_or(&totals.sources[which], (uint8_t)(1u << event->opened_as), __ATOMIC_RELAXED);
+    for (unsigned slot = 0; slot < FATE_SLOTS; slot++)
+        count += event->fates[slot].count || event->fates[slot].amount;
+    if (count == 0)
+        return true;
+    chunk_begin(chunk, CHUNK_FATES, thread->index);
+    chunk_v(chunk, which);
+    chunk_v(chunk, event->opened_as);
+    chunk_v(chunk, count);
+    for (unsigned slot = 0; slot < FATE_SLOTS; slot++) {
+        if (!event->fates[slot].count && !event->fates[slot].amount)
+            continue;
+        chunk_v(chunk, fate_of_slot(slot));
+        chunk_v(chunk, event->fates[slot].count);
+        chunk_v(chunk, event->fates[slot].amount);
+    }
+    if (!chunk_commit(chunk))
+        return false;
+    for (unsigned slot = 0; slot < FATE_SLOTS; slot++) {
+        add(&totals.fates[which][slot].count, event->fates[slot].count);
+        add(&totals.fates[which][slot].amount, event->fates[slot].amount);
+    }
+    memset(event->fates, 0, sizeof event->fates);
+    return true;
+}
+
+static bool write_clock(struct chunk *chunk, struct thread *thread, bool ended)
+{
+    uint64_t wall = sys_clock(CLOCK_MONOTONIC), cpu = thread_cpu_clock(thread->tid);
+    chunk_begin(chunk, CHUNK_THREAD_CLOCK, thread->index);
+    chunk_v(chunk, wall);
+    chunk_v(chunk, cpu);
+    chunk_v(chunk, ended);
+    if (!chunk_commit(chunk))
+        return false;
+    if (ended) {
+        add(&totals.cpu, cpu - thread->began_cpu);
+        add(&totals.wall, wall - thread->began_wall);
+        add(&totals.nodes, cct_end(&thread->cct));
+        add(&totals.node_bytes, cct_bytes(&thread->cct));
+        add(&totals.trees, cct_end(&thread->cct) > 0);
+    }
+    return true;
+}
+
+bool flush_thread(struct thread *thread, bool ended)
+{
+    struct chunk chunk;
+    if (!measurement_open() || !chunk_memory(&chunk))
+        return false;
+    bool good = process_chunks_write_modules(&chunk) && write_identity(&chunk, thread) &&
+                write_nodes(&chunk, thread) && write_values(&chunk, thread);
+    for (unsigned i = 0; i < thread->event_count && good; i++)
+        good = write_fates(&chunk, thread, i);
+    good = good && write_clock(&chunk, thread, ended) &&
+           (ended || process_chunks_write_clock(&chunk, PROCESS_RUNNING, 0));
+    chunk_release(&chunk);
+    return good;
+}

@@ -1,0 +1,209 @@
+#include "hpcrun/record/measurement.h"
+
+#include "hpcrun/fds.h"
+#include "hpcrun/process.h"
+#include "hpcrun/record/process-chunks.h"
+#include "hpcrun/sys.h"
+#include "lib/crc32.h"
+
+enum { FILE_NONE, FILE_OPENING, FILE_OPEN, FILE_CLOSED };
+
+#define MAX_EXEC_SEQUENCE 100000
+
+static struct {
+    _Atomic int state;
+    _Atomic long error;
+    _Atomic uint64_t failures;
+    _Atomic uint32_t chunks;
+    int fd;
+    uint32_t exec_sequence;
+    char path[PATH_MAX + 512];
+    size_t stem; /* length of the path up to the exec sequence number */
+} file;
+
+/* The host's name up to the first dot, in characters that suit a file name. */
+static void add_host(struct text *text)
+{
+    for (const char *at = process.host; *at && *at != '.'; at++)
+        text_add_bytes(text, *at == '/' || *at == '-' ? "_" : at, 1);
+}
+
+void measurement_init(void)
+{
+    struct text path = TEXT(file.path);
+    text_add(&path, process.config.directory);
+    text_add(&path, "/");
+    add_host(&path);
+    text_add(&path, "-");
+    text_add_number(&path, (uint64_t)process.pid);
+    text_add(&path, "-");
+    text_add_number(&path, process.start_ticks);
+    text_add(&path, "-");
+    file.stem = path.length;
+    file.fd = -1;
+    file.exec_sequence = 0;
+    atomic_store(&file.chunks, 0);
+    atomic_store(&file.failures, 0);
+    atomic_store(&file.error, 0);
+    atomic_store(&file.state, FILE_NONE);
+}
+
+static bool failed(long error)
+{
+    atomic_store(&file.error, error);
+    atomic_fetch_add(&file.failures, 1);
+    return false;
+}
+
+/* Images that the process had before have taken the smaller numbers. */
+static long create(void)
+{
+    for (file.exec_sequence = 0; file.exec_sequence < MAX_EXEC_SEQUENCE; file.exec_sequence++) {
+        struct text path = {.at = file.path, .length = file.stem, .room = sizeof file.path};
+        text_add_number(&path, file.exec_sequence);
+        text_add(&path, MEASUREMENT_SUFFIX);
+        long fd = sys4(SYS_openat, AT_FDCWD, file.path,
+                       O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+        if (fd != -EEXIST)
+            return fd;
+    }
+    return -EEXIST;
+}
+
+static bool write_header(void)
+{
+    uint8_t header[MEASUREMENT_HEADER_SIZE] = MEASUREMENT_MAGIC;
+    put_u16(header + 8, MEASUREMENT_MAJOR);
+    put_u16(header + 10, MEASUREMENT_MINOR);
+    long error = sys_write_all(file.fd, header, sizeof header);
+    return error == 0 || failed(error);
+}
+
+bool measurement_open(void)
+{
+    int state = FILE_NONE;
+    if (!atomic_compare_exchange_strong(&file.state, &state, FILE_OPENING))
+        return state == FILE_OPEN;
+    long fd = create();
+    if (fd >= 0)
+        fd = fds_adopt((int)fd);
+    if (fd < 0) {
+        atomic_store(&file.state, FILE_NONE);
+        return failed(fd);
+    }
+    file.fd = (int)fd;
+    if (file.exec_sequence > 0 && process.origin != ORIGIN_FORK)
+        process.origin = ORIGIN_EXEC;
+    bool good = write_header() && process_chunks_write();
+    atomic_store(&file.state, FILE_OPEN);
+    return good;
+}
+
+void measurement_close(void)
+{
+    if (atomic_exchange(&file.state, FILE_CLOSED) == FILE_OPEN)
+        fds_close(file.fd);
+}
+
+const char *measurement_path(void)
+{
+    return file.path;
+}
+
+uint64_t measurement_failures(long *error)
+{
+    *error = atomic_load(&file.error);
+    return atomic_load(&file.failures);
+}
+
+uint32_t measurement_exec_sequence(void)
+{
+    return file.exec_sequence;
+}
+
+bool chunk_memory(struct chunk *chunk)
+{
+    chunk->at = sys_pages(CHUNK_BYTES + SCRATCH_BYTES);
+    chunk->scratch = (char *)chunk->at + CHUNK_BYTES;
+    return chunk->at != NULL;
+}
+
+void chunk_release(struct chunk *chunk)
+{
+    sys_pages_free(chunk->at, CHUNK_BYTES + SCRATCH_BYTES);
+}
+
+void chunk_begin(struct chunk *chunk, enum chunk_kind kind, uint32_t thread)
+{
+    chunk->used = CHUNK_HEADER_SIZE;
+    chunk->kind = kind;
+    chunk->thread = thread;
+}
+
+static bool fits(const struct chunk *chunk, size_t size)
+{
+    return size <= CHUNK_BYTES - chunk->used;
+}
+
+void chunk_u8(struct chunk *chunk, uint8_t value)
+{
+    if (fits(chunk, 1))
+        chunk->at[chunk->used++] = value;
+}
+
+void chunk_u64(struct chunk *chunk, uint64_t value)
+{
+    if (!fits(chunk, sizeof value))
+        return;
+    put_u64(chunk->at + chunk->used, value);
+    chunk->used += sizeof value;
+}
+
+void chunk_v(struct chunk *chunk, uint64_t value)
+{
+    if (fits(chunk, VARINT_MAX_BYTES))
+        chunk->used = (size_t)(put_varint(chunk->at + chunk->used, value) - chunk->at);
+}
+
+void chunk_z(struct chunk *chunk, int64_t value)
+{
+    chunk_v(chunk, zigzag(value));
+}
+
+void chunk_bytes(struct chunk *chunk, const void *data, size_t size)
+{
+    if (!fits(chunk, VARINT_MAX_BYTES))
+        return;
+    size_t room = CHUNK_BYTES - chunk->used - VARINT_MAX_BYTES;
+    if (size > room)
+        size = room;
+    chunk_v(chunk, size);
+    memcpy(chunk->at + chunk->used, data, size);
+    chunk->used += size;
+}
+
+void chunk_str(struct chunk *chunk, const char *string)
+{
+    chunk_bytes(chunk, string, strlen(string));
+}
+
+bool chunk_commit(struct chunk *chunk)
+{
+    uint8_t *at = chunk->at;
+    put_u32(at, CHUNK_MAGIC);
+    put_u16(at + 4, (uint16_t)chunk->kind);
+    put_u16(at + 6, 0);
+    put_u32(at + 8, (uint32_t)(chunk->used - CHUNK_HEADER_SIZE));
+    put_u32(at + 12, chunk->thread);
+    uint32_t number = atomic_fetch_add(&file.chunks, 1);
+    put_u32(at + 16, number);
+    uint32_t crc = crc32_update(0, at, 20);
+    crc = crc32_update(crc, at + CHUNK_HEADER_SIZE, chunk->used - CHUNK_HEADER_SIZE);
+    put_u32(at + 20, crc);
+    long error = sys_write_all(file.fd, at, chunk->used);
+    if (error == 0)
+        return true;
+    uint32_t next = number + 1; /* the number is free again, unless a later one is in use */
+    atomic_compare_exchange_strong(&file.chunks, &next, number);
+    return failed(error);
+}

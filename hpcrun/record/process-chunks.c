@@ -1,0 +1,154 @@
+#include "hpcrun/record/process-chunks.h"
+
+#include "hpcrun/code/modules.h"
+#include "hpcrun/process.h"
+#include "hpcrun/sample/source.h"
+#include "hpcrun/sys.h"
+#include "hpcrun/version.h"
+
+#include <sys/stat.h>
+
+#define MAX_ARGUMENTS     64
+#define MAX_ARGUMENT_SIZE 1024
+
+static void add_arguments(struct chunk *chunk)
+{
+    unsigned count = 0;
+    while (count < MAX_ARGUMENTS && process.arguments[count])
+        count++;
+    chunk_v(chunk, count);
+    for (unsigned i = 0; i < count; i++) {
+        size_t size = strlen(process.arguments[i]);
+        if (size > MAX_ARGUMENT_SIZE)
+            size = MAX_ARGUMENT_SIZE;
+        chunk_bytes(chunk, process.arguments[i], size);
+    }
+}
+
+static bool write_process(struct chunk *chunk)
+{
+    chunk_begin(chunk, CHUNK_PROCESS, CHUNK_NO_THREAD);
+    chunk_str(chunk, process.host);
+    chunk_u64(chunk, process.host_id);
+    chunk_v(chunk, (uint64_t)process.pid);
+    chunk_v(chunk, (uint64_t)sys0(SYS_getppid));
+    chunk_v(chunk, process.start_ticks);
+    chunk_v(chunk, measurement_exec_sequence());
+    chunk_z(chunk, process.rank);
+    chunk_v(chunk, process.origin);
+    chunk_str(chunk, process.executable);
+    chunk_str(chunk, process.directory);
+    add_arguments(chunk);
+    chunk_v(chunk, process.began_real);
+    chunk_v(chunk, process.began_wall);
+    chunk_v(chunk, process.began_cpu);
+    chunk_v(chunk, process.usable_cpus);
+    chunk_str(chunk, HPCTOOLKIT_VERSION);
+    return chunk_commit(chunk);
+}
+
+static bool write_events(struct chunk *chunk)
+{
+    const struct config *config = &process.config;
+    chunk_begin(chunk, CHUNK_EVENTS, CHUNK_NO_THREAD);
+    chunk_v(chunk, 0);
+    chunk_v(chunk, config->event_count);
+    for (unsigned i = 0; i < config->event_count; i++) {
+        const struct event *event = &config->events[i];
+        bool time = event_is_time(event);
+        chunk_str(chunk, event->name);
+        chunk_str(chunk, time ? "ns" : "count");
+        chunk_v(chunk, time ? TIME_SHIFT : 0);
+        chunk_v(chunk, event->period);
+        chunk_v(chunk, (time ? EVENT_TIME : 0u) |
+                           (event->kind == EVENT_REALTIME ? EVENT_WALL_CLOCK : 0u) |
+                           (event->options & EVENT_CHOSEN_BY_DEFAULT ? EVENT_BY_DEFAULT : 0u));
+        chunk_str(chunk, event->kind == EVENT_CPUTIME ? sources_note() : "");
+    }
+    return chunk_commit(chunk);
+}
+
+static bool write_metrics(struct chunk *chunk)
+{
+    chunk_begin(chunk, CHUNK_METRICS, CHUNK_NO_THREAD);
+    chunk_v(chunk, 0);
+    chunk_v(chunk, process.metrics.count);
+    for (unsigned i = 0; i < process.metrics.count; i++) {
+        chunk_str(chunk, process.metrics.at[i].name);
+        chunk_v(chunk, process.metrics.at[i].event);
+        chunk_v(chunk, METRIC_UNIT_OF_EVENT);
+    }
+    return chunk_commit(chunk);
+}
+
+bool process_chunks_write(void)
+{
+    struct chunk chunk;
+    if (!chunk_memory(&chunk))
+        return false;
+    bool good = write_process(&chunk) && write_events(&chunk) && write_metrics(&chunk);
+    chunk_release(&chunk);
+    return good;
+}
+
+/* Which instances are in the file. An instance is claimed before it is written, so that threads
+ * that write at the same time don't both write it. */
+static _Atomic uint8_t module_written[1u << 17];
+
+void process_chunks_forget_modules(void)
+{
+    for (uint32_t id = INSTANCE_FIRST; id < modules_end(); id++)
+        atomic_store(&module_written[id], 0);
+}
+
+static void add_module(struct chunk *chunk, uint32_t id, const struct module_instance *m)
+{
+    struct stat status = {0};
+    struct text full = {.at = chunk->scratch, .room = SCRATCH_BYTES};
+    if (m->path[0] != '/' && m->path[0] != '[') {
+        text_add(&full, process.directory);
+        text_add(&full, "/");
+    }
+    text_add(&full, m->path);
+    sys2(SYS_stat, full.at, &status);
+    chunk_v(chunk, id);
+    chunk_u64(chunk, m->start);
+    chunk_u64(chunk, m->end);
+    chunk_u64(chunk, m->bias);
+    chunk_v(chunk, m->flags);
+    chunk_v(chunk, m->generation);
+    chunk_str(chunk, full.at);
+    chunk_bytes(chunk, m->build_id, m->build_id_size);
+    chunk_u64(chunk, m->hash);
+    chunk_v(chunk, (uint64_t)status.st_size);
+    chunk_v(chunk,
+            (uint64_t)status.st_mtim.tv_sec * 1000000000u + (uint64_t)status.st_mtim.tv_nsec);
+}
+
+/* One instance a chunk: paths are long, and most modules are learned at different times. */
+bool process_chunks_write_modules(struct chunk *chunk)
+{
+    bool good = true;
+    for (uint32_t id = INSTANCE_FIRST; id < modules_end() && good; id++) {
+        const struct module_instance *m = modules_get(id);
+        if (!m || atomic_exchange(&module_written[id], 1))
+            continue;
+        chunk_begin(chunk, CHUNK_MODULES, CHUNK_NO_THREAD);
+        chunk_v(chunk, 1);
+        add_module(chunk, id, m);
+        good = chunk_commit(chunk);
+        if (!good)
+            atomic_store(&module_written[id], 0);
+    }
+    return good;
+}
+
+bool process_chunks_write_clock(struct chunk *chunk, enum process_state state, int detail)
+{
+    chunk_begin(chunk, CHUNK_PROCESS_CLOCK, CHUNK_NO_THREAD);
+    chunk_v(chunk, sys_clock(CLOCK_MONOTONIC));
+    chunk_v(chunk, sys_clock(CLOCK_PROCESS_CPUTIME_ID));
+    chunk_v(chunk, state);
+    chunk_v(chunk, (uint64_t)detail);
+    return chunk_commit(chunk);
+}

@@ -1,0 +1,21 @@
+/* Signal handler: everything here may be used there.
+ *
+ * The chunks that describe the process: who it is, what it measures, its modules, its clock. */
+#ifndef HPCRUN_RECORD_PROCESS_CHUNKS_H
+#define HPCRUN_RECORD_PROCESS_CHUNKS_H
+
+#include "hpcrun/record/measurement.h"
+
+/* PROCESS, EVENTS and METRICS, at the beginning of the file. */
+bool process_chunks_write(void);
+
+/* MODULES: the instances learned since the last time. */
+bool process_chunks_write_modules(struct chunk *chunk);
+
+/* In the child of a fork: its file has no modules yet. */
+void process_chunks_forget_modules(void);
+
+/* PROCESS CLOCK. */
+bool process_chunks_write_clock(struct chunk *chunk, enum process_state state, int detail);
+
+#endif

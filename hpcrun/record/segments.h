@@ -1,0 +1,47 @@
+/* Signal handler: everything here runs in the sampling handler.
+ *
+ * A growing array that never moves its items: segments of pages, each twice as long as the one
+ * before. Items are addressed by a 32-bit index in constant time; new items are zero. Items are
+ * cut off, not freed: what was taken from the system stays for the next user (segments_cut). */
+#ifndef HPCRUN_RECORD_SEGMENTS_H
+#define HPCRUN_RECORD_SEGMENTS_H
+
+#include "hpcrun/sys.h"
+
+#define SEGMENT_FIRST_BITS 10
+#define SEGMENT_COUNT      20 /* 2^30 items */
+
+struct segments {
+    uint8_t *at[SEGMENT_COUNT];
+    uint32_t item_size;
+    uint32_t count;
+};
+
+static inline unsigned segment_of(uint32_t index)
+{
+    return 31u - (unsigned)__builtin_clz(index + (1u << SEGMENT_FIRST_BITS)) - SEGMENT_FIRST_BITS;
+}
+
+static inline size_t segment_length(unsigned segment)
+{
+    return (size_t)1 << (SEGMENT_FIRST_BITS + segment);
+}
+
+/* The item of an index below count. */
+static inline void *segments_item(const struct segments *s, uint32_t index)
+{
+    unsigned segment = segment_of(index);
+    uint64_t within = index + (1u << SEGMENT_FIRST_BITS) - segment_length(segment);
+    return s->at[segment] + within * s->item_size;
+}
+
+/* Appends a zeroed item and returns it; its index is the old count. NULL without memory. */
+void *segments_add(struct segments *s);
+
+/* Empties the array and keeps its memory, zeroed as far as it was used. */
+void segments_cut(struct segments *s);
+
+/* Gives the memory back to the system. */
+void segments_free(struct segments *s);
+
+#endif

@@ -1,0 +1,61 @@
+/* Signal handler: everything here runs there. errno needs no care: system calls are made directly.
+ */
+#include "hpcrun/sample/handler.h"
+
+#include "hpcrun/hooks/signals.h"
+#include "hpcrun/process.h"
+#include "hpcrun/record/flush.h"
+#include "hpcrun/record/measurement.h"
+#include "hpcrun/sample/sample.h"
+#include "hpcrun/sys.h"
+
+/* Time stamp ticks between looks at the clock: a second or two. The counter costs no memory access,
+ * and the clock several, all of them cold. */
+#define TICKS_PER_LOOK ((uint64_t)1 << 32)
+
+static void flush_now_and_then(struct thread *thread)
+{
+    uint64_t ticks = __builtin_ia32_rdtsc();
+    if (thread->looked_at && ticks - thread->looked_at < TICKS_PER_LOOK)
+        return;
+    uint64_t now = sys_clock(CLOCK_MONOTONIC);
+    thread->looked_at = ticks;
+    if (thread->flushed_at == 0) { /* the first sample */
+        thread->flushed_at = now;
+        measurement_open();
+    } else if (now - thread->flushed_at >= FLUSH_INTERVAL) {
+        thread->flushed_at = now;
+        flush_thread(thread, false);
+    }
+}
+
+/* A signal of `event` in its thread. */
+static void on_sample(struct thread *thread, struct thread_event *event, const siginfo_t *info,
+                      const ucontext_t *context)
+{
+    atomic_store(&thread->in_handler, true);
+    bool stopping = atomic_load(&sampling.stopping);
+    struct increment increment = {.fired = false};
+    if (atomic_load_explicit(&sampling.on, memory_order_relaxed))
+        increment = source_measure(thread, event, info, context);
+    if (increment.fired && stopping) {
+        sample_miss(event, &increment);
+    } else if (increment.fired) {
+        sample_record(thread, event, &increment, context);
+        source_arm(thread, event);
+        flush_now_and_then(thread);
+    }
+    atomic_store_explicit(&thread->in_handler, false, memory_order_release);
+}
+
+void handler_on_signal(int signal, siginfo_t *info, void *context)
+{
+    struct thread *thread = thread_self;
+    struct thread_event *event = thread ? source_of_signal(thread, info) : NULL;
+    if (event) {
+        thread_samples_handled++;
+        on_sample(thread, event, info, context);
+    } else {
+        signals_pass_on(signal, info, context);
+    }
+}

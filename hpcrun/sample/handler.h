@@ -1,0 +1,15 @@
+/* The handler of the sampling signal. */
+#ifndef HPCRUN_SAMPLE_HANDLER_H
+#define HPCRUN_SAMPLE_HANDLER_H
+
+#include <signal.h>
+
+/* Stack that the handler uses at most, besides the kernel's signal frame, bytes. Checked by a test.
+ */
+#define HANDLER_STACK_BYTES 4096
+
+/* Signal handler: the entry. Passes a signal that is no sample of ours on to the program's handler.
+ */
+void handler_on_signal(int signal, siginfo_t *info, void *context);
+
+#endif

@@ -1,0 +1,272 @@
+#include "hpcrun/sample/source.h"
+
+#include "hpcrun/fds.h"
+#include "hpcrun/sample/source-perf.h"
+#include "hpcrun/sample/source-timer.h"
+#include "hpcrun/sys.h"
+
+#include <sys/resource.h>
+
+/* A wait shorter than this, or than a 32nd of the period, is not waited for. */
+#define SLACK_NS 50000u
+
+static struct {
+    int signal;
+    bool perf_clock; /* CPUTIME may use perf's task clock */
+    char note[160];
+} sources;
+
+/* Perf signals and timers need a queued signal each; with none allowed, the kernel sends SIGIO
+ * instead of ours, which kills, or refuses timers. */
+static bool signals_can_queue(void)
+{
+    struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
+    sys4(SYS_prlimit64, 0, RLIMIT_SIGPENDING, NULL, &limit);
+    return limit.rlim_cur >= 64;
+}
+
+void sources_init(const struct config *config, int signal)
+{
+    (void)config;
+    struct text note = TEXT(sources.note);
+    sources.signal = signal;
+    sources.note[0] = '\0';
+    long result = perf_probe_task_clock();
+    sources.perf_clock = result == 0 && signals_can_queue();
+    if (result != 0) {
+        text_add(&note, "perf_event_open: ");
+        text_add_error(&note, result);
+    } else if (!sources.perf_clock) {
+        text_add(&note, "RLIMIT_SIGPENDING is too low for perf signals");
+    }
+}
+
+const char *sources_note(void)
+{
+    return sources.note;
+}
+
+/* A period uniform in half to one and a half times the mean. Its spread is the mean itself, so that
+ * consecutive samples are uncorrelated for a program that repeats itself with this period or a
+ * fraction of it; with 10 % either way they would still move along together for dozens of samples.
+ */
+static uint64_t jittered(struct thread *thread, uint64_t mean)
+{
+    uint64_t half = mean / 2;
+    return half ? mean - half + thread_random(thread, 2 * half + 1) : mean;
+}
+
+static bool uses_perf(const struct thread_event *event)
+{
+    return event->source == SOURCE_TASK_CLOCK || event->source == SOURCE_COUNTER;
+}
+
+static uint64_t clock_of(const struct thread_event *event)
+{
+    switch (event->source) {
+    case SOURCE_MONOTONIC_TIMER: return sys_clock(CLOCK_MONOTONIC);
+    case SOURCE_COUNTER: return perf_count(event->fd);
+    default: return sys_clock(CLOCK_THREAD_CPUTIME_ID);
+    }
+}
+
+static bool open_perf(struct thread_event *event, enum sample_source source)
+{
+    long fd = perf_open(event->event, sources.signal);
+    if (fd < 0)
+        return false;
+    event->fd = (int)fd;
+    event->source = source;
+    return true;
+}
+
+static bool open_timer(clockid_t clock, struct thread_event *event, int *timer)
+{
+    long result = timer_open(clock, sources.signal, event);
+    *timer = (int)result;
+    return result >= 0;
+}
+
+static bool open_cpu_timers(struct thread_event *event)
+{
+    if (!open_timer(CLOCK_MONOTONIC, event, &event->timer))
+        return false;
+    if (!open_timer(CLOCK_THREAD_CPUTIME_ID, event, &event->cpu_timer)) {
+        timer_close(event->timer);
+        return false;
+    }
+    event->source = SOURCE_CPU_TIMER;
+    return true;
+}
+
+void source_open(struct thread *thread, struct thread_event *event)
+{
+    bool opened = false;
+    switch (event->event->kind) {
+    case EVENT_CPUTIME:
+        opened =
+            (sources.perf_clock && open_perf(event, SOURCE_TASK_CLOCK)) || open_cpu_timers(event);
+        break;
+    case EVENT_REALTIME:
+        opened = open_timer(CLOCK_MONOTONIC, event, &event->timer);
+        if (opened)
+            event->source = SOURCE_MONOTONIC_TIMER;
+        break;
+    case EVENT_COUNTER: opened = open_perf(event, SOURCE_COUNTER); break;
+    }
+    event->opened_as = event->source;
+    if (opened)
+        source_resume(thread, event);
+}
+
+void source_pause(struct thread_event *event)
+{
+    if (uses_perf(event)) {
+        perf_disable(event->fd);
+    } else if (event->source) {
+        timer_disarm(event->timer);
+        if (event->source == SOURCE_CPU_TIMER)
+            timer_disarm(event->cpu_timer);
+    }
+}
+
+void source_close(struct thread_event *event)
+{
+    if (uses_perf(event)) {
+        fds_close(event->fd);
+    } else if (event->source) {
+        timer_close(event->timer);
+        if (event->source == SOURCE_CPU_TIMER)
+            timer_close(event->cpu_timer);
+    }
+    event->source = 0;
+}
+
+void source_abandon(struct thread_event *event)
+{
+    if (uses_perf(event))
+        fds_close(event->fd);
+    event->source = 0;
+}
+
+/* Arms the event `period` after `event->last`, which is about now. */
+static void arm(struct thread_event *event, uint64_t period)
+{
+    event->armed = period;
+    switch (event->source) {
+    case SOURCE_TASK_CLOCK:
+    case SOURCE_COUNTER: perf_enable(event->fd, period); break;
+    case SOURCE_MONOTONIC_TIMER:
+        event->due = event->last + period;
+        timer_arm_at(event->timer, event->due, period);
+        break;
+    default:
+        event->due = event->last + period;
+        timer_arm_once(event->timer, period);
+        break;
+    }
+}
+
+void source_resume(struct thread *thread, struct thread_event *event)
+{
+    if (!event->source)
+        return;
+    event->first = true;
+    event->last = clock_of(event);
+    event->last_cpu = sys_clock(CLOCK_THREAD_CPUTIME_ID);
+    arm(event, 1 + thread_random(thread, event->period));
+}
+
+/* Samples come late by the time from the expiry to the handler, and from there to the arming: less
+ * is armed by as much, so that the mean period is kept. */
+void source_arm(struct thread *thread, struct thread_event *event)
+{
+    uint64_t period = jittered(thread, event->period);
+    arm(event, period > event->lag ? period - event->lag : 1);
+}
+
+/* A moving average of the last samples' delays. Single long ones (a signal that was blocked) count
+ * as no more than half a period. */
+static void learn_lag(struct thread_event *event, uint64_t delta)
+{
+    uint64_t late = delta > event->armed ? delta - event->armed : 0;
+    uint64_t most = event->period / 2;
+    event->lag = (event->lag * 7 + (late < most ? late : most)) / 8;
+}
+
+struct thread_event *source_of_signal(struct thread *thread, const siginfo_t *info)
+{
+    for (unsigned i = 0; i < thread->event_count; i++) {
+        struct thread_event *event = &thread->events[i];
+        if (uses_perf(event)
+                ? info->si_code > 0 && info->si_fd == event->fd
+                : event->source && info->si_code == SI_TIMER && info->si_value.sival_ptr == event)
+            return event;
+    }
+    return NULL;
+}
+
+/* Whether the signal found the thread waiting in a system call: the call was interrupted (pc is
+ * behind the instruction and the result says so), or will be restarted (pc is on it). */
+static bool was_waiting(const struct thread *thread, const ucontext_t *context)
+{
+    uint8_t code[2];
+    const greg_t *reg = context->uc_mcontext.gregs;
+    uint64_t call = (uint64_t)reg[REG_RIP] - (reg[REG_RAX] == -EINTR ? sizeof code : 0);
+    bool armed = guard_is_armed(context->uc_sigmask.__val[0], thread->unwinder.fault_handler);
+    return guard_copy(code, call, sizeof code, armed) && code[0] == 0x0f && code[1] == 0x05;
+}
+
+/* CPUTIME by timers: false when the thread has not used the CPU for its period yet; then waits on.
+ */
+static bool cpu_time_is_due(struct thread *thread, struct thread_event *event, uint64_t now,
+                            const ucontext_t *context)
+{
+    uint64_t slack = event->period / 32;
+    if (slack > SLACK_NS)
+        slack = SLACK_NS;
+    if (now + slack >= event->due)
+        return true;
+    if (was_waiting(thread, context))
+        timer_arm_once(event->cpu_timer, event->due - now);
+    else
+        timer_arm_once(event->timer, event->due - now);
+    return false;
+}
+
+static struct increment measure_wall_time(struct thread_event *event, const siginfo_t *info)
+{
+    struct increment result = {.fired = true};
+    uint64_t overruns = info->si_overrun > 0 ? (uint64_t)info->si_overrun : 0;
+    uint64_t cpu = sys_clock(CLOCK_THREAD_CPUTIME_ID);
+    uint64_t wall = (event->first ? event->period : event->armed) + overruns * event->armed;
+    uint64_t on_cpu = cpu - event->last_cpu;
+    event->last = event->due + overruns * event->armed;
+    event->last_cpu = cpu;
+    result.amount = wall << TIME_SHIFT;
+    result.blocked = on_cpu < wall ? (wall - on_cpu) << TIME_SHIFT : 0;
+    return result;
+}
+
+struct increment source_measure(struct thread *thread, struct thread_event *event,
+                                const siginfo_t *info, const ucontext_t *context)
+{
+    struct increment result;
+    if (event->source == SOURCE_MONOTONIC_TIMER) {
+        result = measure_wall_time(event, info);
+    } else {
+        uint64_t now = clock_of(event);
+        if (event->source == SOURCE_CPU_TIMER && !cpu_time_is_due(thread, event, now, context))
+            return (struct increment){.fired = false};
+        uint64_t delta = event->first ? event->period : now - event->last;
+        if (event->source != SOURCE_COUNTER && !event->first)
+            learn_lag(event, delta);
+        event->last = now;
+        result = (struct increment){
+            .fired = true,
+            .amount = event->source == SOURCE_COUNTER ? delta : delta << TIME_SHIFT,
+        };
+    }
+    event->first = false;
+    return result;
+}

@@ -1,0 +1,123 @@
+/* Signal handler: everything here may be used there.
+ *
+ * System calls made directly, so that nothing the program interposes or libc locks, counts or
+ * cancels is involved, and errno stays as it is. All return the kernel's result: a negative errno
+ * on failure. */
+#ifndef HPCRUN_SYS_H
+#define HPCRUN_SYS_H
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <time.h>
+
+static inline long sys6(long number, long a, long b, long c, long d, long e, long f)
+{
+    register long r10 __asm__("r10") = d;
+    register long r8 __asm__("r8") = e;
+    register long r9 __asm__("r9") = f;
+    long result;
+    __asm__ volatile("syscall"
+                     : "=a"(result)
+                     : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+                     : "rcx", "r11", "memory");
+    return result;
+}
+
+#define SYS_ARG(x)          ((long)(x))
+#define sys0(n)             sys6(n, 0, 0, 0, 0, 0, 0)
+#define sys1(n, a)          sys6(n, SYS_ARG(a), 0, 0, 0, 0, 0)
+#define sys2(n, a, b)       sys6(n, SYS_ARG(a), SYS_ARG(b), 0, 0, 0, 0)
+#define sys3(n, a, b, c)    sys6(n, SYS_ARG(a), SYS_ARG(b), SYS_ARG(c), 0, 0, 0)
+#define sys4(n, a, b, c, d) sys6(n, SYS_ARG(a), SYS_ARG(b), SYS_ARG(c), SYS_ARG(d), 0, 0)
+
+/* Zeroed pages, touched as they are used; NULL when there are none. */
+static inline void *sys_pages(size_t size)
+{
+    long block = sys6(SYS_mmap, 0, SYS_ARG(size), PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return block < 0 && block > -4096 ? NULL : (void *)block;
+}
+
+static inline void sys_pages_free(void *block, size_t size)
+{
+    if (block)
+        sys2(SYS_munmap, block, size);
+}
+
+static inline int sys_getpid(void)
+{
+    return (int)sys0(SYS_getpid);
+}
+
+static inline int sys_gettid(void)
+{
+    return (int)sys0(SYS_gettid);
+}
+
+/* A clock in nanoseconds; 0 when the kernel refuses it. */
+static inline uint64_t sys_clock(clockid_t clock)
+{
+    struct timespec now;
+    if (sys2(SYS_clock_gettime, clock, &now) != 0)
+        return 0;
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static inline struct timespec sys_timespec(uint64_t ns)
+{
+    return (struct timespec){.tv_sec = (time_t)(ns / 1000000000u),
+                             .tv_nsec = (long)(ns % 1000000000u)};
+}
+
+/* The signal set as the kernel has it. */
+static inline uint64_t sys_mask_bit(int signal)
+{
+    return (uint64_t)1 << (signal - 1);
+}
+
+/* Changes the thread's mask; returns the old one. */
+static inline uint64_t sys_mask(int how, uint64_t set)
+{
+    uint64_t old = 0;
+    sys4(SYS_rt_sigprocmask, how, &set, &old, sizeof old);
+    return old;
+}
+
+/* The kernel's view of a signal action; libc's struct sigaction differs. */
+struct sys_sigaction {
+    void *handler;
+    uint64_t flags;
+    void *restorer;
+    uint64_t mask;
+};
+
+static inline long sys_sigaction(int signal, const struct sys_sigaction *action,
+                                 struct sys_sigaction *old)
+{
+    return sys4(SYS_rt_sigaction, signal, action, old, sizeof(uint64_t));
+}
+
+/* Writes everything; 0, or a negative errno when a part could not be written. */
+static inline long sys_write_all(int fd, const void *data, size_t size)
+{
+    const char *at = data;
+    while (size > 0) {
+        long done = sys3(SYS_write, fd, at, size);
+        if (done == -EINTR)
+            continue;
+        if (done <= 0)
+            return done < 0 ? done : -EIO;
+        at += done;
+        size -= (size_t)done;
+    }
+    return 0;
+}
+
+#endif

@@ -1,0 +1,270 @@
+#include "hpcrun/thread.h"
+
+#include "hpcrun/process.h"
+#include "hpcrun/record/flush.h"
+#include "hpcrun/sample/source.h"
+#include "hpcrun/sys.h"
+
+#include <string.h>
+
+__thread struct thread *thread_self;
+__thread unsigned thread_samples_handled;
+__thread unsigned thread_program_handlers;
+
+/* A tree this large is given back to the system when its thread ends. */
+#define KEEP_NODES 8192
+
+/* One mapping per thread. */
+struct block {
+    struct thread thread;
+    _Alignas(4096) struct rule_cache cache;
+    struct frame path[UNWIND_FRAMES];
+};
+
+static struct {
+    _Atomic int lock;
+    struct thread *live;
+    struct thread *idle; /* records without a thread, linked by next */
+    uint32_t begun;
+} threads;
+
+/* Takes the lock with every signal blocked, so that no handler of this thread can want it. Returns
+ * the mask to restore. */
+static uint64_t lock(void)
+{
+    uint64_t mask = sys_mask(SIG_BLOCK, ~(uint64_t)0);
+    while (atomic_exchange_explicit(&threads.lock, 1, memory_order_acquire))
+        sys0(SYS_sched_yield);
+    return mask;
+}
+
+static void unlock(uint64_t mask)
+{
+    atomic_store_explicit(&threads.lock, 0, memory_order_release);
+    sys_mask(SIG_SETMASK, mask);
+}
+
+static uint64_t mask_at_fork;
+
+void threads_lock_for_fork(void)
+{
+    mask_at_fork = lock();
+}
+
+void threads_unlock_after_fork(void)
+{
+    unlock(mask_at_fork);
+}
+
+enum fate fate_of_slot(unsigned slot)
+{
+    if (slot < 4)
+        return (enum fate)slot;
+    if (slot < 8)
+        return (enum fate)(FATE_DROPPED_OWN_CODE + slot - 4);
+    if (slot < 14)
+        return (enum fate)(FATE_PARTIAL_NO_FDE + slot - 8);
+    return FATE_KERNEL_UNATTRIBUTED;
+}
+
+/* xorshift64* (Vigna), and the multiplication that maps it to a range (Lemire). */
+uint64_t thread_random(struct thread *thread, uint64_t limit)
+{
+    uint64_t x = thread->random;
+    x ^= x >> 12;
+    x ^= x << 25;
+    x ^= x >> 27;
+    thread->random = x;
+    return (uint64_t)((unsigned __int128)(x * 0x2545f4914f6cdd1du) * limit >> 64);
+}
+
+static struct thread *map_record(void)
+{
+    struct block *block = sys_pages(sizeof *block);
+    if (!block)
+        return NULL;
+    struct thread *thread = &block->thread;
+    thread->unwinder.cache = &block->cache;
+    thread->unwinder.path = block->path;
+    cct_init(&thread->cct, process.metrics.count);
+    return thread;
+}
+
+static void unmap_record(struct thread *thread)
+{
+    cct_free(&thread->cct);
+    sys_pages_free(thread, sizeof(struct block));
+}
+
+struct thread *thread_new(enum thread_kind kind)
+{
+    uint64_t mask = lock();
+    struct thread *thread = threads.idle;
+    if (thread)
+        threads.idle = thread->next;
+    unlock(mask);
+    if (!thread)
+        thread = map_record();
+    if (thread)
+        thread->kind = kind;
+    return thread;
+}
+
+void thread_discard(struct thread *thread)
+{
+    uint64_t mask = lock();
+    thread->next = threads.idle;
+    threads.idle = thread;
+    unlock(mask);
+}
+
+static void enlist(struct thread *thread)
+{
+    uint64_t mask = lock();
+    thread->index = threads.begun++;
+    thread->previous = NULL;
+    thread->next = threads.live;
+    if (threads.live)
+        threads.live->previous = thread;
+    threads.live = thread;
+    unlock(mask);
+}
+
+static void delist(struct thread *thread)
+{
+    uint64_t mask = lock();
+    if (thread->previous)
+        thread->previous->next = thread->next;
+    else
+        threads.live = thread->next;
+    if (thread->next)
+        thread->next->previous = thread->previous;
+    unlock(mask);
+}
+
+/* What is new for every thread that a record serves. */
+static void start_over(struct thread *thread)
+{
+    thread->tid = sys_gettid();
+    thread->began_wall = sys_clock(CLOCK_MONOTONIC);
+    thread->began_cpu = sys_clock(CLOCK_THREAD_CPUTIME_ID);
+    thread->announced = false;
+    thread->flushed_at = 0;
+    thread->looked_at = 0;
+    thread->random = (thread->began_wall ^ (uint64_t)thread->tid << 32) | 1;
+    thread_random(thread, 2);
+    thread->event_count = process.config.event_count;
+    memset(thread->events, 0, sizeof thread->events);
+    for (unsigned i = 0; i < thread->event_count; i++) {
+        struct thread_event *event = &thread->events[i];
+        event->event = &process.config.events[i];
+        event->period = event->event->period;
+        event->work = process.metrics.work[i];
+        event->blocked = process.metrics.blocked[i];
+    }
+    unwind_forget(&thread->unwinder);
+}
+
+static void open_events(struct thread *thread)
+{
+    for (unsigned i = 0; i < thread->event_count; i++)
+        source_open(thread, &thread->events[i]);
+}
+
+static void close_events(struct thread *thread)
+{
+    for (unsigned i = 0; i < thread->event_count; i++)
+        source_close(&thread->events[i]);
+}
+
+void thread_begin(struct thread *thread, uint64_t stack_low, uint64_t stack_high)
+{
+    if (!thread)
+        return;
+    uint64_t mask = sys_mask(SIG_BLOCK, ~(uint64_t)0);
+    thread->unwinder.stack_low = stack_low;
+    thread->unwinder.stack_high = stack_high;
+    thread->unwinder.fault_handler = process.fault_handler;
+    start_over(thread);
+    enlist(thread);
+    thread_self = thread;
+    open_events(thread);
+    sys_mask(SIG_SETMASK, mask & ~sys_mask_bit(process.signal));
+}
+
+void thread_end(void)
+{
+    struct thread *thread = thread_self;
+    if (!thread)
+        return;
+    uint64_t mask = sys_mask(SIG_BLOCK, ~(uint64_t)0);
+    thread_self = NULL;
+    close_events(thread);
+    thread->ended = !flush_thread(thread, true);
+    if (!thread->ended) {
+        delist(thread);
+        if (cct_end(&thread->cct) > KEEP_NODES)
+            cct_free(&thread->cct);
+        else
+            cct_clear(&thread->cct);
+        thread_discard(thread);
+    }
+    sys_mask(SIG_SETMASK, mask);
+}
+
+void threads_after_fork(void)
+{
+    struct thread *self = thread_self;
+    struct thread *next;
+    for (struct thread *thread = threads.live; thread; thread = next) {
+        next = thread->next;
+        for (unsigned i = 0; i < thread->event_count; i++)
+            source_abandon(&thread->events[i]);
+        if (thread != self)
+            unmap_record(thread);
+    }
+    threads.live = NULL;
+    threads.begun = 0;
+    if (!self)
+        return;
+    uint64_t mask = sys_mask(SIG_BLOCK, ~(uint64_t)0);
+    cct_clear(&self->cct);
+    self->kind = THREAD_INITIAL;
+    self->creator = self->creation_node = 0;
+    start_over(self);
+    enlist(self);
+    open_events(self);
+    sys_mask(SIG_SETMASK, mask);
+}
+
+bool threads_quiesce(uint64_t wait_ns)
+{
+    uint64_t deadline = sys_clock(CLOCK_MONOTONIC) + wait_ns;
+    bool quiet = true;
+    uint64_t mask = lock();
+    for (struct thread *thread = threads.live; thread; thread = thread->next) {
+        bool in_handler = thread != thread_self;
+        while (in_handler) {
+            in_handler = atomic_load(&thread->in_handler);
+            if (!in_handler || sys_clock(CLOCK_MONOTONIC) > deadline)
+                break;
+            sys0(SYS_sched_yield);
+        }
+        quiet = quiet && !in_handler;
+    }
+    unlock(mask);
+    return quiet;
+}
+
+void threads_visit(void (*visit)(struct thread *thread, void *data), void *data)
+{
+    uint64_t mask = lock();
+    for (struct thread *thread = threads.live; thread; thread = thread->next)
+        visit(thread, data);
+    unlock(mask);
+}
+
+uint32_t threads_count(void)
+{
+    return threads.begun;
+}

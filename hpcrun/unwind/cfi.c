@@ -1,0 +1,499 @@
+#include "hpcrun/unwind/cfi.h"
+
+#include "lib/bytes.h"
+
+/* A cursor over bytes; `bad` is set, and stays set, when it would have run past the end. */
+struct cursor {
+    const uint8_t *at, *end;
+    bool bad;
+};
+
+static bool has(struct cursor *c, uint64_t size)
+{
+    if ((uint64_t)(c->end - c->at) < size)
+        c->bad = true;
+    return !c->bad;
+}
+
+static uint64_t take(struct cursor *c, unsigned size)
+{
+    uint64_t value = 0;
+    if (has(c, size)) {
+        memcpy(&value, c->at, size);
+        c->at += size;
+    }
+    return value;
+}
+
+static uint64_t take_uleb(struct cursor *c)
+{
+    uint64_t value = 0;
+    if (c->at < c->end && *c->at < 0x80)
+        return *c->at++;
+    if (!get_varint(&c->at, c->end, &value))
+        c->bad = true;
+    return value;
+}
+
+static int64_t take_sleb(struct cursor *c)
+{
+    uint64_t value = 0;
+    unsigned shift = 0;
+    uint8_t byte = 0x80;
+    while ((byte & 0x80) && shift < 64 && has(c, 1)) {
+        byte = *c->at++;
+        value |= (uint64_t)(byte & 0x7f) << shift;
+        shift += 7;
+    }
+    if ((byte & 0x40) && shift < 64)
+        value |= ~(uint64_t)0 << shift;
+    return (int64_t)value;
+}
+
+enum {
+    PE_ABSPTR = 0x00,
+    PE_UDATA2 = 0x02,
+    PE_UDATA4 = 0x03,
+    PE_UDATA8 = 0x04,
+    PE_SDATA2 = 0x0a,
+    PE_SDATA4 = 0x0b,
+    PE_SDATA8 = 0x0c,
+    PE_FORMAT = 0x0f,
+    PE_PCREL = 0x10,
+    PE_DATAREL = 0x30,
+    PE_APPLICATION = 0x70,
+    PE_INDIRECT = 0x80,
+    PE_OMIT = 0xff,
+};
+
+/* A pointer in one of the DW_EH_PE encodings that linkers and compilers emit for code addresses.
+ * Indirect pointers occur for personality routines only, whose value nobody needs. */
+static uint64_t take_encoded(struct cursor *c, uint8_t encoding, const uint8_t *data_base)
+{
+    uint64_t place = (uint64_t)(uintptr_t)c->at;
+    uint64_t value;
+    switch (encoding & PE_FORMAT) {
+    case PE_ABSPTR:
+    case PE_UDATA8:
+    case PE_SDATA8: value = take(c, 8); break;
+    case PE_UDATA4: value = take(c, 4); break;
+    case PE_SDATA4: value = (uint64_t)(int32_t)take(c, 4); break;
+    case PE_UDATA2: value = take(c, 2); break;
+    case PE_SDATA2: value = (uint64_t)(int16_t)take(c, 2); break;
+    default: c->bad = true; return 0;
+    }
+    switch (encoding & PE_APPLICATION) {
+    case 0: return value;
+    case PE_PCREL: return value + place;
+    case PE_DATAREL: return value + (uint64_t)(uintptr_t)data_base;
+    default: c->bad = true; return 0;
+    }
+}
+
+/* Only the table format that all linkers write is read: pairs of an address and its FDE, both as 32
+ * bits relative to the header. */
+bool cfi_open(struct cfi_index *index, const uint8_t *hdr)
+{
+    memset(index, 0, sizeof *index);
+    if (hdr[0] != 1 || hdr[3] != (PE_DATAREL | PE_SDATA4))
+        return false;
+    struct cursor c = {.at = hdr + 4, .end = hdr + 4 + 16};
+    take_encoded(&c, hdr[1], hdr);
+    uint64_t count = take_encoded(&c, hdr[2], hdr);
+    if (c.bad || count == 0 || count > INT32_MAX)
+        return false;
+    index->hdr = hdr;
+    index->entries = c.at;
+    index->count = (uint32_t)count;
+    index->first = (int32_t)get_u32(c.at);
+    index->last = (int32_t)get_u32(c.at + 8 * (count - 1));
+    return true;
+}
+
+static int32_t table_key(const struct cfi_index *index, uint32_t i)
+{
+    return (int32_t)get_u32(index->entries + 8 * (uint64_t)i);
+}
+
+/* The part of [first, last] that a key lies in, counted from 1. */
+static uint32_t part_of(const struct cfi_index *index, int64_t key)
+{
+    uint64_t span = (uint64_t)((int64_t)index->last - index->first) + 1;
+    return 1 + (uint32_t)((uint64_t)(key - index->first) * CFI_PARTS / span);
+}
+
+/* Steps that guess from the distance before halving begins. */
+#define INTERPOLATIONS 4
+
+/* The last entry that begins at or before `key`, which is in [first, last). Every probe is likely
+ * to miss in the processor's caches: earlier searches narrow the interval, and functions are of
+ * similar length, so that a guess from the distance lands near. */
+static uint32_t search(const struct cfi_index *index, int64_t key)
+{
+    uint32_t part = part_of(index, key);
+    uint32_t low = index->before[part], high = index->after[part];
+    int64_t low_key = low ? table_key(index, low) : index->first;
+    int64_t high_key = high ? table_key(index, high) : index->last;
+    if (high == 0)
+        high = index->count - 1;
+    /* Invariant: key(low) <= key < key(high). */
+    for (unsigned steps = 0; high - low > 1; steps++) {
+        uint32_t middle = low + (high - low) / 2;
+        if (steps < INTERPOLATIONS && high_key > low_key) {
+            middle = low + (uint32_t)((uint64_t)(key - low_key) * (high - low) /
+                                      (uint64_t)(high_key - low_key));
+            middle = middle <= low ? low + 1 : middle >= high ? high - 1 : middle;
+        }
+        int64_t middle_key = table_key(index, middle);
+        if (middle_key <= key) {
+            low = middle;
+            low_key = middle_key;
+        } else {
+            high = middle;
+            high_key = middle_key;
+        }
+    }
+    return low;
+}
+
+static void learn(struct cfi_index *index, uint32_t found)
+{
+    uint32_t part = part_of(index, table_key(index, found));
+    if (index->before[part + 1] < found)
+        index->before[part + 1] = found;
+    if (index->after[part - 1] == 0 || index->after[part - 1] > found)
+        index->after[part - 1] = found;
+}
+
+/* The FDE for pc, or NULL. */
+static const uint8_t *search_table(uint64_t pc, struct cfi_index *index)
+{
+    int64_t key = (int64_t)(pc - (uint64_t)(uintptr_t)index->hdr);
+    uint32_t found = index->count - 1;
+    if (key < index->first)
+        return NULL;
+    if (key < index->last) {
+        found = search(index, key);
+        learn(index, found);
+    }
+    return index->hdr + (int32_t)get_u32(index->entries + 8 * (uint64_t)found + 4);
+}
+
+/* Opens the CIE or FDE at `at`: the cursor covers what follows its length. */
+static struct cursor open_entry(const uint8_t *at)
+{
+    struct cursor c = {.at = at + 4, .end = at + 4};
+    uint64_t length = get_u32(at);
+    if (length == 0xffffffff) {
+        length = get_u64(at + 4);
+        c.at = c.end = at + 12;
+    }
+    if (length == 0 || length > INT32_MAX)
+        c.bad = true;
+    else
+        c.end += length;
+    return c;
+}
+
+static bool parse_cie(const uint8_t *at, struct cfi_cie *cie)
+{
+    struct cursor c = open_entry(at);
+    if (c.bad || take(&c, 4) != 0)
+        return false;
+    uint8_t version = (uint8_t)take(&c, 1);
+    if (version != 1 && version != 3 && version != 4)
+        return false;
+    const char *augmentation = (const char *)c.at;
+    while (has(&c, 1) && *c.at)
+        c.at++;
+    take(&c, 1);
+    if (version == 4)
+        take(&c, 2); /* address size, segment size */
+    *cie = (struct cfi_cie){.at = at, .end = c.end, .fde_encoding = PE_ABSPTR};
+    cie->code_align = take_uleb(&c);
+    cie->data_align = take_sleb(&c);
+    uint64_t ra_reg = version == 1 ? take(&c, 1) : take_uleb(&c);
+    cie->instructions = c.at;
+    if (c.bad || ra_reg != DWARF_RIP)
+        return false;
+    if (augmentation[0] == '\0')
+        return true;
+    if (augmentation[0] != 'z')
+        return false;
+    cie->has_augmentation_data = true;
+    uint64_t size = take_uleb(&c);
+    if (!has(&c, size))
+        return false;
+    cie->instructions = c.at + size;
+    for (const char *letter = augmentation + 1; *letter; letter++)
+        switch (*letter) {
+        case 'R': cie->fde_encoding = (uint8_t)take(&c, 1); break;
+        case 'L': take(&c, 1); break;
+        case 'P': {
+            uint8_t encoding = (uint8_t)take(&c, 1);
+            if (encoding != PE_OMIT)
+                take_encoded(&c, encoding & (uint8_t)~PE_INDIRECT, NULL);
+            break;
+        }
+        case 'S': cie->signal_frame = true; break;
+        default: break;
+        }
+    return !c.bad;
+}
+
+enum {
+    CFA_NOP = 0x00,
+    CFA_SET_LOC = 0x01,
+    CFA_ADVANCE_LOC1 = 0x02,
+    CFA_ADVANCE_LOC2 = 0x03,
+    CFA_ADVANCE_LOC4 = 0x04,
+    CFA_OFFSET_EXTENDED = 0x05,
+    CFA_RESTORE_EXTENDED = 0x06,
+    CFA_UNDEFINED = 0x07,
+    CFA_SAME_VALUE = 0x08,
+    CFA_REGISTER = 0x09,
+    CFA_REMEMBER_STATE = 0x0a,
+    CFA_RESTORE_STATE = 0x0b,
+    CFA_DEF_CFA = 0x0c,
+    CFA_DEF_CFA_REGISTER = 0x0d,
+    CFA_DEF_CFA_OFFSET = 0x0e,
+    CFA_DEF_CFA_EXPRESSION = 0x0f,
+    CFA_EXPRESSION = 0x10,
+    CFA_OFFSET_EXTENDED_SF = 0x11,
+    CFA_DEF_CFA_SF = 0x12,
+    CFA_DEF_CFA_OFFSET_SF = 0x13,
+    CFA_VAL_OFFSET = 0x14,
+    CFA_VAL_OFFSET_SF = 0x15,
+    CFA_VAL_EXPRESSION = 0x16,
+    CFA_GNU_ARGS_SIZE = 0x2e,
+    CFA_GNU_NEGATIVE_OFFSET_EXTENDED = 0x2f,
+    CFA_ADVANCE_LOC = 0x40,
+    CFA_OFFSET = 0x80,
+    CFA_RESTORE = 0xc0,
+    CFA_PRIMARY = 0xc0,
+};
+
+/* The machine that runs CFI instructions. */
+struct machine {
+    const struct cfi_cie *cie;
+    uint64_t location, pc;
+    struct cfi_row *row;
+    const struct cfi_row *initial; /* after the CIE's instructions; NULL while they run */
+    struct cfi_row *remembered;    /* CFI_MAX_REMEMBERED of them */
+    uint64_t row_start;
+    unsigned depth;
+    bool bad;
+};
+
+static struct reg_rule offset_rule(enum reg_rule_kind kind, int64_t offset)
+{
+    return (struct reg_rule){.kind = kind, .offset = offset};
+}
+
+static void set_reg(struct machine *m, uint64_t reg, struct reg_rule rule)
+{
+    if (reg < DWARF_REGS) /* others (vector registers) say nothing about frames */
+        m->row->reg[reg] = rule;
+}
+
+static void restore_reg(struct machine *m, uint64_t reg)
+{
+    if (reg < DWARF_REGS)
+        m->row->reg[reg] = m->initial ? m->initial->reg[reg] : (struct reg_rule){.kind = REG_SAME};
+}
+
+static void set_cfa(struct machine *m, uint64_t reg, int64_t offset)
+{
+    if (reg >= DWARF_REGS)
+        m->bad = true;
+    m->row->cfa_reg = (uint8_t)reg;
+    m->row->cfa_offset = offset;
+    m->row->cfa_expr = NULL;
+}
+
+static struct reg_rule take_expression(struct cursor *c, enum reg_rule_kind kind)
+{
+    struct reg_rule rule = {.kind = kind, .expr = c->at};
+    uint64_t size = take_uleb(c);
+    if (has(c, size))
+        c->at += size;
+    return rule;
+}
+
+static void remember(struct machine *m)
+{
+    if (m->depth < CFI_MAX_REMEMBERED)
+        m->remembered[m->depth++] = *m->row;
+    else
+        m->bad = true;
+}
+
+static void recall(struct machine *m)
+{
+    if (m->depth > 0)
+        *m->row = m->remembered[--m->depth];
+    else
+        m->bad = true;
+}
+
+static void run_extended(struct machine *m, struct cursor *c, uint8_t opcode)
+{
+    int64_t align = m->cie->data_align;
+    uint64_t reg;
+    switch (opcode) {
+    case CFA_NOP: break;
+    case CFA_SET_LOC: m->location = take_encoded(c, m->cie->fde_encoding, NULL); break;
+    case CFA_ADVANCE_LOC1: m->location += take(c, 1) * m->cie->code_align; break;
+    case CFA_ADVANCE_LOC2: m->location += take(c, 2) * m->cie->code_align; break;
+    case CFA_ADVANCE_LOC4: m->location += take(c, 4) * m->cie->code_align; break;
+    case CFA_OFFSET_EXTENDED:
+        reg = take_uleb(c);
+        set_reg(m, reg, offset_rule(REG_AT_CFA, (int64_t)take_uleb(c) * align));
+        break;
+    case CFA_OFFSET_EXTENDED_SF:
+        reg = take_uleb(c);
+        set_reg(m, reg, offset_rule(REG_AT_CFA, take_sleb(c) * align));
+        break;
+    case CFA_GNU_NEGATIVE_OFFSET_EXTENDED:
+        reg = take_uleb(c);
+        set_reg(m, reg, offset_rule(REG_AT_CFA, -(int64_t)take_uleb(c) * align));
+        break;
+    case CFA_VAL_OFFSET:
+        reg = take_uleb(c);
+        set_reg(m, reg, offset_rule(REG_CFA_PLUS, (int64_t)take_uleb(c) * align));
+        break;
+    case CFA_VAL_OFFSET_SF:
+        reg = take_uleb(c);
+        set_reg(m, reg, offset_rule(REG_CFA_PLUS, take_sleb(c) * align));
+        break;
+    case CFA_RESTORE_EXTENDED: restore_reg(m, take_uleb(c)); break;
+    case CFA_UNDEFINED: set_reg(m, take_uleb(c), (struct reg_rule){.kind = REG_UNDEFINED}); break;
+    case CFA_SAME_VALUE: set_reg(m, take_uleb(c), (struct reg_rule){.kind = REG_SAME}); break;
+    case CFA_REGISTER:
+        reg = take_uleb(c);
+        set_reg(m, reg, offset_rule(REG_IN_REG, (int64_t)take_uleb(c)));
+        break;
+    case CFA_EXPRESSION:
+        reg = take_uleb(c);
+        set_reg(m, reg, take_expression(c, REG_AT_EXPR));
+        break;
+    case CFA_VAL_EXPRESSION:
+        reg = take_uleb(c);
+        set_reg(m, reg, take_expression(c, REG_IS_EXPR));
+        break;
+    case CFA_REMEMBER_STATE: remember(m); break;
+    case CFA_RESTORE_STATE: recall(m); break;
+    case CFA_DEF_CFA:
+        reg = take_uleb(c);
+        set_cfa(m, reg, (int64_t)take_uleb(c));
+        break;
+    case CFA_DEF_CFA_SF:
+        reg = take_uleb(c);
+        set_cfa(m, reg, take_sleb(c) * align);
+        break;
+    case CFA_DEF_CFA_REGISTER: set_cfa(m, take_uleb(c), m->row->cfa_offset); break;
+    case CFA_DEF_CFA_OFFSET: m->row->cfa_offset = (int64_t)take_uleb(c); break;
+    case CFA_DEF_CFA_OFFSET_SF: m->row->cfa_offset = take_sleb(c) * align; break;
+    case CFA_DEF_CFA_EXPRESSION: m->row->cfa_expr = take_expression(c, REG_IS_EXPR).expr; break;
+    case CFA_GNU_ARGS_SIZE: take_uleb(c); break;
+    default: m->bad = true; break;
+    }
+}
+
+/* Runs instructions until the row for m->pc is complete; m->location is then where the next row
+ * begins, or still that of this one when there is no next. */
+static bool run(struct machine *m, const uint8_t *at, const uint8_t *end)
+{
+    struct cursor c = {.at = at, .end = end};
+    while (c.at < c.end && !m->bad && !c.bad) {
+        uint8_t opcode = *c.at++;
+        uint8_t low = opcode & (uint8_t)~CFA_PRIMARY;
+        switch (opcode & CFA_PRIMARY) {
+        case CFA_ADVANCE_LOC: m->location += low * m->cie->code_align; break;
+        case CFA_OFFSET: {
+            int64_t offset = (int64_t)take_uleb(&c) * m->cie->data_align;
+            set_reg(m, low, offset_rule(REG_AT_CFA, offset));
+            break;
+        }
+        case CFA_RESTORE: restore_reg(m, low); break;
+        default: run_extended(m, &c, opcode); break;
+        }
+        if (m->location > m->pc)
+            break;
+        m->row_start = m->location;
+    }
+    return !m->bad && !c.bad;
+}
+
+/* The CIE at `at`, and in scratch->initial the row that its instructions give. */
+static bool load_cie(const uint8_t *at, struct cfi_scratch *scratch)
+{
+    struct cfi_cie *cie = &scratch->cie;
+    if (cie->at == at)
+        return true;
+    struct cfi_row *row = &scratch->initial;
+    struct machine m = {
+        .cie = cie, .pc = UINT64_MAX, .row = row, .remembered = scratch->remembered};
+    cie->at = NULL; /* should a read fault, or the data be bad */
+    struct cfi_cie fresh;
+    if (!parse_cie(at, &fresh))
+        return false;
+    *cie = fresh;
+    cie->at = NULL;
+    *row = (struct cfi_row){.signal_frame = cie->signal_frame};
+    if (!run(&m, cie->instructions, cie->end))
+        return false;
+    cie->at = at;
+    return true;
+}
+
+/* What an FDE says. */
+struct fde {
+    uint64_t begin, range;
+    const uint8_t *instructions, *end;
+};
+
+static bool load_fde(const uint8_t *at, struct cfi_scratch *scratch, struct fde *fde)
+{
+    const struct cfi_cie *cie = &scratch->cie;
+    struct cursor c = open_entry(at);
+    const uint8_t *cie_pointer_place = c.at;
+    uint64_t cie_distance = take(&c, 4);
+    if (c.bad || cie_distance == 0 || !load_cie(cie_pointer_place - cie_distance, scratch))
+        return false;
+    fde->begin = take_encoded(&c, cie->fde_encoding, NULL);
+    fde->range = take_encoded(&c, cie->fde_encoding & PE_FORMAT, NULL);
+    if (cie->has_augmentation_data) {
+        uint64_t size = take_uleb(&c);
+        if (!has(&c, size))
+            return false;
+        c.at += size;
+    }
+    fde->instructions = c.at;
+    fde->end = c.end;
+    return !c.bad;
+}
+
+const struct cfi_row *cfi_row_at(uint64_t pc, struct cfi_index *index, struct cfi_scratch *scratch)
+{
+    struct fde fde;
+    const uint8_t *at = search_table(pc, index);
+    if (!at || !load_fde(at, scratch, &fde) || pc - fde.begin >= fde.range)
+        return NULL;
+    struct cfi_row *row = &scratch->row;
+    struct machine m = {
+        .cie = &scratch->cie,
+        .location = fde.begin,
+        .pc = pc,
+        .row = row,
+        .initial = &scratch->initial,
+        .remembered = scratch->remembered,
+        .row_start = fde.begin,
+    };
+    *row = scratch->initial;
+    if (!run(&m, fde.instructions, fde.end))
+        return NULL;
+    row->start = m.row_start;
+    row->end = m.location > pc ? m.location : fde.begin + fde.range;
+    return row;
+}

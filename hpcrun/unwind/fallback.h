@@ -1,0 +1,21 @@
+/* Signal handler: everything here runs in the sampling handler.
+ *
+ * What to try for a frame without unwind information. A guess must pass a test: the candidate
+ * return address lies behind a call instruction. */
+#ifndef HPCRUN_UNWIND_FALLBACK_H
+#define HPCRUN_UNWIND_FALLBACK_H
+
+#include "hpcrun/unwind/unwind.h"
+
+/* Whether `address` lies in a module or readable memory and directly behind a call instruction. */
+bool fallback_is_return_address(struct memory *memory, uint64_t address);
+
+/* Finds the caller of `frame`. `interrupted` says that frame->pc is where a signal struck, so that
+ * the return address may still be at the top of the stack. Tries, in this order:
+ *   top of stack    one of the first words at sp, as in a PLT entry or at a function's first
+ * instruction frame pointer   rbp points to the saved rbp and the return address stack scan the
+ * first return address within 64 words Returns false when none fits. */
+bool fallback_step(struct memory *memory, const struct frame *frame, bool interrupted,
+                   struct frame *caller);
+
+#endif

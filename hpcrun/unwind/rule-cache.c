@@ -1,0 +1,133 @@
+#include "hpcrun/unwind/rule-cache.h"
+
+#include "hpcrun/code/modules.h"
+
+#include <elf.h>
+#include <stddef.h>
+#include <string.h>
+
+_Static_assert(RULE_BLOCK_BITS == 8 && RULE_SET_BITS == 11, "the layout of a way");
+
+/* The code at a module's entry point that may lack unwind information: the loader's, which calls
+ * the constructors of libraries and jumps to the program. It has no caller. */
+#define ENTRY_CODE_BYTES 96
+
+static bool is_entry_code(uint64_t pc, const struct known_module *module)
+{
+    const Elf64_Ehdr *header = (const Elf64_Ehdr *)(uintptr_t)module->start;
+    return memcmp(header->e_ident, ELFMAG, SELFMAG) == 0 && header->e_entry != 0 &&
+           pc - (module->bias + header->e_entry) < ENTRY_CODE_BYTES;
+}
+
+static struct known_module *find_module(struct rule_cache *cache, uint64_t pc)
+{
+    for (unsigned i = 0; i < RULE_MODULES; i++) {
+        struct known_module *module = &cache->module[i];
+        if (pc - module->start < module->end - module->start)
+            return module;
+    }
+    struct code_range range;
+    if (!code_map_find(pc, &range))
+        return NULL;
+    struct known_module *module = &cache->module[cache->next_module++ % RULE_MODULES];
+    module->end = module->start = 0; /* no module, should a read fault here */
+    module->ip_minus_pc = modules_ip(pc, &range) - pc;
+    module->own = modules_is_own(&range);
+    module->has_index = range.eh_frame_hdr && cfi_open(&module->index, range.eh_frame_hdr);
+    module->bias = range.bias;
+    module->start = range.start;
+    module->end = range.end;
+    return module;
+}
+
+static uint64_t ip_without_module(uint64_t pc)
+{
+    return IP_NO_MODULE | pc << 17 >> 17;
+}
+
+uint64_t rule_cache_ip(struct rule_cache *cache, uint64_t pc)
+{
+    const struct known_module *module = find_module(cache, pc);
+    return module ? pc + module->ip_minus_pc : ip_without_module(pc);
+}
+
+/* What a look-up found: a rule, and the addresses for which it holds. */
+struct finding {
+    struct rule rule;
+    uint64_t first, last;
+};
+
+static struct finding look_up(struct rule_cache *cache, uint64_t pc)
+{
+    struct finding found = {.rule.kind = RULE_NO_FDE, .first = pc, .last = pc};
+    struct known_module *module = find_module(cache, pc);
+    if (!module)
+        return found;
+    const struct cfi_row *row =
+        module->has_index ? cfi_row_at(pc, &module->index, &cache->scratch) : NULL;
+    if (row) {
+        found.rule = rule_from_row(row, pc);
+        if (!row->cfa_expr) { /* the PLT's expression depends on pc */
+            found.first = row->start;
+            found.last = row->end - 1;
+        }
+    } else if (is_entry_code(pc, module)) {
+        found.rule.kind = RULE_OUTERMOST;
+    }
+    found.rule.hidden = module->own;
+    return found;
+}
+
+static void forget(struct rule_cache *cache)
+{
+    memset(cache->set, 0, sizeof cache->set);
+    memset(cache->rule_index, 0, sizeof cache->rule_index);
+    memset(cache->module, 0, sizeof cache->module);
+    memset(&cache->scratch, 0, sizeof cache->scratch);
+    cache->rule_count = 0;
+}
+
+void rule_cache_renew(struct rule_cache *cache, uint32_t generation)
+{
+    if (cache->generation != generation)
+        forget(cache);
+    cache->generation = generation;
+}
+
+/* The number of a rule in the table of distinct rules. */
+static unsigned number_of(struct rule_cache *cache, struct rule rule)
+{
+    uint64_t word;
+    memcpy(&word, &rule, sizeof word);
+    if (cache->rule_count == RULE_DISTINCT)
+        forget(cache);
+    unsigned i = (unsigned)(word * 0x9e3779b97f4a7c15u >> 32) % (2 * RULE_DISTINCT);
+    for (; cache->rule_index[i]; i = (i + 1) % (2 * RULE_DISTINCT))
+        if (memcmp(&cache->rule[cache->rule_index[i] - 1], &rule, sizeof rule) == 0)
+            return cache->rule_index[i] - 1u;
+    cache->rule[cache->rule_count] = rule;
+    cache->rule_index[i] = (uint16_t)++cache->rule_count;
+    return cache->rule_count - 1;
+}
+
+/* The newest entry stands first, the oldest goes. */
+static void enter(struct rule_set *set, uint64_t way)
+{
+    for (unsigned i = RULE_WAYS - 1; i > 0; i--)
+        set->way[i] = set->way[i - 1];
+    set->way[0] = way;
+}
+
+struct rule rule_cache_fill(struct rule_cache *cache, uint64_t pc)
+{
+    struct finding found = look_up(cache, pc);
+    uint64_t number = number_of(cache, found.rule);
+    uint64_t block = pc >> RULE_BLOCK_BITS, block_start = block << RULE_BLOCK_BITS;
+    uint64_t block_last = block_start + (1u << RULE_BLOCK_BITS) - 1;
+    uint64_t first = found.first > block_start ? found.first - block_start : 0;
+    uint64_t last = (found.last < block_last ? found.last : block_last) - block_start;
+    uint64_t tag = pc << 17 >> (17 + RULE_BLOCK_BITS + RULE_SET_BITS);
+    enter(&cache->set[block & ((1u << RULE_SET_BITS) - 1)],
+          tag << 36 | first << 28 | last << 20 | (number + 1));
+    return found.rule;
+}

@@ -1,0 +1,75 @@
+/* Signal handler: everything here runs in the sampling handler.
+ *
+ * A thread's cache from pc to unwind rule, filled on a miss from the loader's table, the
+ * .eh_frame_hdr and the CFI.
+ *
+ * At every sample the program has had the processor's caches for a millisecond or more: what counts
+ * is how few lines and pages a look-up touches, and how few of them miss. So
+ *  - a rule holds for a range of addresses, often the whole body of a function; an entry stands for
+ * the part of the range that lies in one block of 256 bytes of code, and an address that was never
+ *    seen hits when its neighbours were;
+ *  - an entry is one word: part of the block's number, the range within it, and the number of the
+ *    rule in a table of distinct rules, of which programs have a few hundred;
+ *  - the entries of a block share one cache line, and blocks that are neighbours have neighbouring
+ *    lines. */
+#ifndef HPCRUN_UNWIND_RULE_CACHE_H
+#define HPCRUN_UNWIND_RULE_CACHE_H
+
+#include "hpcrun/code/code-map.h"
+#include "hpcrun/unwind/rule.h"
+
+#define RULE_BLOCK_BITS 8
+#define RULE_SET_BITS   11
+#define RULE_WAYS       8
+#define RULE_DISTINCT   4096
+#define RULE_MODULES    8
+
+/* A module that this thread has met, with what a look-up in it needs. */
+struct known_module {
+    uint64_t start, end, bias, ip_minus_pc;
+    bool own, has_index; /* hpcrun's library; there is a table of FDEs */
+    struct cfi_index index;
+};
+
+/* Zeroed memory is an empty cache; pages are touched as entries come. */
+struct rule_cache {
+    /* From the most significant bit: the block's number above the set's (28 bits), first and last
+     * offset of the range in the block (8 each), number of the rule + 1 (16; 0: empty). */
+    struct rule_set {
+        _Alignas(64) uint64_t way[RULE_WAYS];
+    } set[1u << RULE_SET_BITS];
+    struct rule rule[RULE_DISTINCT]; /* in order of appearance */
+    unsigned rule_count;
+    uint16_t rule_index[2 * RULE_DISTINCT]; /* their numbers + 1, hashed by value */
+    struct known_module module[RULE_MODULES];
+    unsigned next_module; /* the one to replace */
+    uint32_t generation;  /* of the modules, for which all this holds */
+    struct cfi_scratch scratch;
+};
+
+/* Computes the rule of `pc` and enters it. In a guarded region: it reads modules' sections. */
+struct rule rule_cache_fill(struct rule_cache *cache, uint64_t pc);
+
+/* Forgets everything when modules were unloaded since. Before the look-ups of a sample. */
+void rule_cache_renew(struct rule_cache *cache, uint32_t generation);
+
+/* The ip of `pc` for the tree. In a guarded region. */
+uint64_t rule_cache_ip(struct rule_cache *cache, uint64_t pc);
+
+/* The rule of `pc`, a code address (return address - 1 for a caller's frame). */
+static inline struct rule rule_cache_get(struct rule_cache *cache, uint64_t pc)
+{
+    uint64_t block = pc >> RULE_BLOCK_BITS;
+    const struct rule_set *set = &cache->set[block & ((1u << RULE_SET_BITS) - 1)];
+    uint64_t tag = pc << 17 >> (17 + RULE_BLOCK_BITS + RULE_SET_BITS);
+    uint64_t offset = pc & ((1u << RULE_BLOCK_BITS) - 1);
+    for (unsigned i = 0; i < RULE_WAYS; i++) {
+        uint64_t way = set->way[i];
+        if (way >> 36 == tag && (way >> 28 & 0xff) <= offset && (way >> 20 & 0xff) >= offset &&
+            (way & 0xffff))
+            return cache->rule[(way & 0xffff) - 1];
+    }
+    return rule_cache_fill(cache, pc);
+}
+
+#endif

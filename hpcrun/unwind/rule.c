@@ -1,0 +1,88 @@
+#include "hpcrun/unwind/rule.h"
+
+#include <string.h>
+
+#define OP_BREG_RBP 0x76
+#define OP_BREG_RSP 0x77
+#define OP_DEREF    0x06
+
+/* rsp + 8 + ((rip & 15) >= 11 or 10) * 8: how linkers describe lazy PLT entries, which push one
+ * word before their last instruction. Byte 7 of the operations is the bound, DW_OP_lit10 or lit11.
+ */
+static bool is_plt_expression(const uint8_t *expr, uint64_t pc, int32_t *offset)
+{
+    static const uint8_t head[] = {11, OP_BREG_RSP, 8, 0x80, 0, 0x3f, 0x1a};
+    static const uint8_t tail[] = {0x2a, 0x33, 0x24, 0x22};
+    if (memcmp(expr, head, sizeof head) != 0 || memcmp(expr + 8, tail, sizeof tail) != 0)
+        return false;
+    uint8_t bound = (uint8_t)(expr[7] - 0x30);
+    if (bound > 15)
+        return false;
+    *offset = (pc & 15) >= bound ? 16 : 8;
+    return true;
+}
+
+/* breg N + one-byte offset, optionally followed by deref. */
+static bool is_register_expression(const uint8_t *expr, uint8_t reg_op, bool deref, int32_t *offset)
+{
+    unsigned size = deref ? 3 : 2;
+    if (expr[0] != size || expr[1] != reg_op || (expr[2] & 0x80) || (deref && expr[3] != OP_DEREF))
+        return false;
+    *offset = (int8_t)(expr[2] << 1) >> 1;
+    return true;
+}
+
+static bool set_cfa(struct rule *rule, const struct cfi_row *row, uint64_t pc)
+{
+    int32_t offset = (int32_t)row->cfa_offset;
+    if (row->cfa_expr) {
+        if (is_plt_expression(row->cfa_expr, pc, &offset))
+            rule->kind = RULE_CFA_SP;
+        else if (is_register_expression(row->cfa_expr, OP_BREG_RBP, true, &offset))
+            rule->kind = RULE_CFA_AT_BP;
+        else
+            return false;
+    } else if (row->cfa_reg == DWARF_RSP && row->cfa_offset == offset) {
+        rule->kind = RULE_CFA_SP;
+    } else if (row->cfa_reg == DWARF_RBP && row->cfa_offset == offset) {
+        rule->kind = RULE_CFA_BP;
+    } else {
+        return false;
+    }
+    rule->cfa_offset = offset;
+    return true;
+}
+
+static bool set_bp(struct rule *rule, const struct reg_rule *bp)
+{
+    int32_t offset = 0;
+    switch (bp->kind) {
+    case REG_SAME:
+    case REG_UNDEFINED: rule->bp = BP_SAME; return true;
+    case REG_AT_CFA:
+        rule->bp = BP_AT_CFA;
+        rule->bp_offset = (int32_t)bp->offset;
+        return rule->bp_offset == bp->offset;
+    case REG_AT_EXPR:
+        rule->bp = BP_AT_BP;
+        if (!is_register_expression(bp->expr, OP_BREG_RBP, false, &offset))
+            return false;
+        rule->bp_offset = offset;
+        return true;
+    default: return false;
+    }
+}
+
+struct rule rule_from_row(const struct cfi_row *row, uint64_t pc)
+{
+    struct rule rule = {0};
+    const struct reg_rule *ra = &row->reg[DWARF_RIP];
+    if (row->signal_frame)
+        return (struct rule){.kind = RULE_SIGNAL};
+    if (ra->kind == REG_UNDEFINED)
+        return (struct rule){.kind = RULE_OUTERMOST};
+    bool simple = ra->kind == REG_AT_CFA && ra->offset == -8 &&
+                  row->reg[DWARF_RSP].kind == REG_SAME && set_cfa(&rule, row, pc) &&
+                  set_bp(&rule, &row->reg[DWARF_RBP]);
+    return simple ? rule : (struct rule){.kind = RULE_FULL};
+}

@@ -1,0 +1,208 @@
+#include "hpcrun/unwind/unwind.h"
+
+#include "hpcrun/code/modules.h"
+#include "hpcrun/unwind/fallback.h"
+#include "hpcrun/unwind/full-step.h"
+
+#include <string.h>
+
+/* What a step gives. */
+enum step { STEP_OK, STEP_OUTERMOST, STEP_FAILED };
+
+static enum step failed(struct unwinder *u, enum unwind_end why)
+{
+    u->end = why;
+    return STEP_FAILED;
+}
+
+static uint64_t gregs_place(uint64_t sp, unsigned which)
+{
+    return sp + offsetof(ucontext_t, uc_mcontext.gregs) + which * sizeof(greg_t);
+}
+
+static enum step step_signal(struct unwinder *u, struct frame *frame, struct frame *caller)
+{
+    frame->link = LINK_IRREGULAR;
+    if (!memory_load(&u->memory, gregs_place(frame->sp, REG_RIP), &caller->pc) ||
+        !memory_load(&u->memory, gregs_place(frame->sp, REG_RSP), &caller->sp) ||
+        !memory_load(&u->memory, gregs_place(frame->sp, REG_RBP), &caller->bp))
+        return failed(u, UNWIND_NOT_READABLE);
+    return STEP_OK;
+}
+
+static enum step step_full(struct unwinder *u, struct frame *frame, struct frame *caller)
+{
+    uint64_t ra;
+    frame->link = LINK_IRREGULAR;
+    if (!full_step_from(u->context, &u->memory, &u->cache->scratch, frame->pc, frame->sp,
+                        UNWIND_MAX_FRAMES, &ra, &caller->sp, &caller->bp))
+        return failed(u, UNWIND_NO_RULE);
+    if (ra == 0)
+        return STEP_OUTERMOST;
+    caller->pc = ra - 1;
+    return STEP_OK;
+}
+
+/* Whether a signal struck at the frame's pc: the leaf, and the frame outside a signal frame. */
+static bool is_interrupted(struct unwinder *u, const struct frame *frame)
+{
+    return frame == u->fresh || rule_cache_get(u->cache, frame[-1].pc).kind == RULE_SIGNAL;
+}
+
+static enum step step_without_fde(struct unwinder *u, struct frame *frame, struct frame *caller)
+{
+    bool interrupted = is_interrupted(u, frame);
+    frame->link = LINK_IRREGULAR;
+    if (fallback_step(&u->memory, frame, interrupted, caller))
+        return STEP_OK;
+    if (interrupted || fallback_is_return_address(&u->memory, frame->pc + 1))
+        return failed(u, UNWIND_NO_FDE);
+    u->fresh_count--; /* the frame is garbage: a word that was no return address */
+    return failed(u, UNWIND_NOT_A_RETURN_ADDRESS);
+}
+
+/* From a frame to its caller; sets frame->link. */
+static inline enum step step(struct unwinder *u, struct frame *frame, struct frame *caller)
+{
+    struct rule rule = rule_cache_get(u->cache, frame->pc);
+    uint64_t cfa, ra;
+    switch ((enum rule_kind)rule.kind) {
+    case RULE_CFA_SP: cfa = frame->sp + (uint64_t)rule.cfa_offset; break;
+    case RULE_CFA_BP: cfa = frame->bp + (uint64_t)rule.cfa_offset; break;
+    case RULE_CFA_AT_BP:
+        if (!memory_load(&u->memory, frame->bp + (uint64_t)rule.cfa_offset, &cfa))
+            return failed(u, UNWIND_NOT_READABLE);
+        break;
+    case RULE_OUTERMOST: return STEP_OUTERMOST;
+    case RULE_SIGNAL: return step_signal(u, frame, caller);
+    case RULE_FULL: return step_full(u, frame, caller);
+    default: return step_without_fde(u, frame, caller);
+    }
+    caller->bp = frame->bp;
+    frame->link = LINK_BP_SAME;
+    if (rule.bp == BP_AT_CFA) {
+        frame->link = rule.bp_offset;
+        if (!memory_load(&u->memory, cfa + (uint64_t)rule.bp_offset, &caller->bp))
+            return failed(u, UNWIND_NOT_READABLE);
+    } else if (rule.bp == BP_AT_BP &&
+               !memory_load(&u->memory, frame->bp + (uint64_t)rule.bp_offset, &caller->bp)) {
+        return failed(u, UNWIND_NOT_READABLE);
+    }
+    if (rule.kind == RULE_CFA_AT_BP || rule.bp == BP_AT_BP)
+        frame->link = LINK_IRREGULAR;
+    if (!memory_load(&u->memory, cfa - 8, &ra))
+        return failed(u, UNWIND_NOT_READABLE);
+    if (ra == 0)
+        return STEP_OUTERMOST;
+    caller->pc = ra - 1;
+    caller->sp = cfa;
+    return STEP_OK;
+}
+
+static bool same_place(const struct frame *a, const struct frame *b)
+{
+    return a->pc == b->pc && a->sp == b->sp && a->bp == b->bp;
+}
+
+/* Whether the words that led from path[i] to path[i - 1] are still there. */
+static inline bool link_holds(struct unwinder *u, uint32_t i)
+{
+    const struct frame *frame = &u->path[i], *caller = frame - 1;
+    uint64_t word;
+    if (frame->link == LINK_IRREGULAR || !memory_load(&u->memory, caller->sp - 8, &word) ||
+        word != caller->pc + 1)
+        return false;
+    return frame->link == LINK_BP_SAME ||
+           (memory_load(&u->memory, caller->sp + (uint64_t)frame->link, &word) &&
+            word == caller->bp);
+}
+
+static void push(struct unwinder *u, const struct frame *frame)
+{
+    u->fresh[u->fresh_count++] = *frame;
+}
+
+/* Adds the frames path[limit - 1], ... path[from] to the fresh ones; false when they don't fit. */
+static bool push_old(struct unwinder *u, uint32_t limit, uint32_t from)
+{
+    while (limit > from && u->fresh_count < UNWIND_MAX_FRAMES)
+        push(u, &u->path[--limit]);
+    return limit == from;
+}
+
+/* Walks outwards from `frame`. Leaves new frames in u->fresh, and in u->kept how many frames of the
+ * previous path continue them. */
+static enum unwind_end walk(struct unwinder *u, struct frame frame)
+{
+    uint32_t limit = u->depth; /* path[0 .. limit) may still be met */
+    for (;;) {
+        while (limit > 0 && u->path[limit - 1].sp < frame.sp)
+            limit--;
+        if (limit > 0 && same_place(&u->path[limit - 1], &frame)) {
+            uint32_t i = limit - 1;
+            while (i > 0 && link_holds(u, i))
+                i--;
+            if (i == 0 && u->fresh_count + limit <= UNWIND_MAX_FRAMES) {
+                u->kept = limit;
+                return UNWIND_COMPLETE;
+            }
+            if (!push_old(u, limit, i))
+                return UNWIND_TOO_DEEP;
+            limit = i;
+        } else {
+            if (u->fresh_count == UNWIND_MAX_FRAMES)
+                return UNWIND_TOO_DEEP;
+            push(u, &frame);
+        }
+        struct frame caller = {0}, *last = &u->fresh[u->fresh_count - 1];
+        enum step stepped = step(u, last, &caller);
+        if (stepped != STEP_OK)
+            return stepped == STEP_OUTERMOST ? UNWIND_COMPLETE : u->end;
+        if (same_place(&caller, last))
+            return UNWIND_NO_PROGRESS;
+        frame = caller;
+    }
+}
+
+/* path := the kept frames, then the fresh ones in reverse. They share one array, of which only the
+ * beginning is used mostly: one page. */
+static void assemble(struct unwinder *u)
+{
+    struct frame *first = u->fresh, *last = u->fresh + u->fresh_count - 1;
+    for (; first < last; first++, last--) {
+        struct frame frame = *first;
+        *first = *last;
+        *last = frame;
+    }
+    memmove(u->path + u->kept, u->fresh, u->fresh_count * sizeof *u->fresh);
+    u->depth = u->kept + u->fresh_count;
+}
+
+enum unwind_end unwind(struct unwinder *u, const ucontext_t *context)
+{
+    const greg_t *reg = context->uc_mcontext.gregs;
+    struct frame leaf = {
+        .pc = (uint64_t)reg[REG_RIP], .sp = (uint64_t)reg[REG_RSP], .bp = (uint64_t)reg[REG_RBP]};
+    uint32_t generation = modules_generation();
+    if (generation != u->cache->generation || u->end != UNWIND_COMPLETE)
+        unwind_forget(u);
+    rule_cache_renew(u->cache, generation);
+    u->context = context;
+    u->memory.guard = MEMORY_GUARD_UNKNOWN;
+    u->memory.mask = context->uc_sigmask.__val[0];
+    u->memory.fault_handler = u->fault_handler;
+    bool on_own_stack = leaf.sp - u->stack_low < u->stack_high - u->stack_low;
+    memory_set_own_stack(&u->memory, leaf.sp, on_own_stack ? u->stack_high : leaf.sp);
+    u->fresh = u->path + u->depth;
+    u->fresh_count = 0;
+    u->kept = 0;
+    if (guard_enter(&u->guard) == 0) {
+        u->end = walk(u, leaf);
+        guard_leave(&u->guard);
+    } else {
+        u->kept = 0;
+        u->end = UNWIND_NOT_READABLE;
+    }
+    assemble(u);
+    return u->end;
+}

@@ -1,0 +1,83 @@
+/* Signal handler: unwind runs in the sampling handler: no lock, no allocation, no system call
+ * unless the path leaves the thread's own stack (memory.h).
+ *
+ * The physical unwinder: from the registers of the interrupted code to the call path, outermost
+ * frame first.
+ *
+ * Two ideas make it fast. Rules come from a per-thread cache (rule-cache.h). And a path is told
+ * from the thread's previous one instead of anew: when the walk from the leaf outwards comes to a
+ * frame that the previous path had, with the same pc, sp and rbp, the frames outside it are the
+ * same as long as the words that the previous walk read (the return addresses and saved rbps) still
+ * are; checking them is one load and one comparison each, and their tree nodes stay valid. Nothing
+ * is assumed about the stack: a frame whose words differ is stepped over with its rule.
+ *
+ * Frames without unwind information are tried with named fallbacks (fallback.h). sp need not grow:
+ * cactus stacks jump. A path that can't be completed keeps its inner frames and has a reason. */
+#ifndef HPCRUN_UNWIND_UNWIND_H
+#define HPCRUN_UNWIND_UNWIND_H
+
+#include "hpcrun/unwind/memory.h"
+#include "hpcrun/unwind/rule-cache.h"
+
+/* Deeper paths are cut: the innermost frames are kept and the path is UNWIND_TOO_DEEP. */
+#define UNWIND_MAX_FRAMES 8192
+#define UNWIND_FRAMES     (2 * UNWIND_MAX_FRAMES)
+
+enum unwind_end {
+    UNWIND_COMPLETE, /* the outermost frame says so, or has return address 0 */
+    UNWIND_NO_FDE,
+    UNWIND_NO_RULE,
+    UNWIND_NOT_READABLE,
+    UNWIND_NOT_A_RETURN_ADDRESS,
+    UNWIND_TOO_DEEP,
+    UNWIND_NO_PROGRESS,
+};
+
+/* How a frame's caller was found, for checking it again. */
+enum { LINK_BP_SAME = 0, LINK_IRREGULAR = INT32_MIN };
+
+struct frame {
+    uint64_t pc; /* interrupted frames: exact; callers: return address - 1 */
+    uint64_t sp, bp;
+    uint32_t node; /* the user's: set for all frames of a path, kept for the frames that are kept */
+    int32_t link;  /* caller's rbp is at caller's sp + link; or a LINK constant */
+};
+
+/* What stays with a thread between samples. */
+struct unwinder {
+    struct rule_cache *cache;
+    struct frame *path;  /* UNWIND_FRAMES; outermost first; behind it, room for the next one's */
+    uint32_t depth;      /* frames in path */
+    uint32_t kept;       /* of these, the outermost that are the same as in the previous path */
+    struct frame *fresh; /* during a walk: the new frames, innermost first, behind the path */
+    uint32_t fresh_count;
+    enum unwind_end end;
+    uint64_t stack_low, stack_high; /* the thread's own stack; equal when not known */
+    void *fault_handler;            /* see memory.h */
+    struct memory memory;
+    struct guard guard;
+    const ucontext_t *context;
+};
+
+/* Walks from `context` to the outermost frame. Fills path, depth, kept and end. */
+enum unwind_end unwind(struct unwinder *u, const ucontext_t *context);
+
+/* Forgets the previous path: the next one keeps nothing. */
+static inline void unwind_forget(struct unwinder *u)
+{
+    u->depth = 0;
+}
+
+/* The ip (code/modules.h) of a frame of the last path. */
+static inline uint64_t unwind_ip(struct unwinder *u, const struct frame *frame)
+{
+    return rule_cache_ip(u->cache, frame->pc);
+}
+
+/* Whether the frame is hpcrun's own and should not be recorded. */
+static inline bool unwind_hidden(struct unwinder *u, const struct frame *frame)
+{
+    return rule_cache_get(u->cache, frame->pc).hidden;
+}
+
+#endif

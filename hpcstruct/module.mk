@@ -1,0 +1,20 @@
+# hpcstruct, which recovers the structure of a binary.
+HPCSTRUCT_LIBRARIES = -lZydis -ldwarf -lelf -lxml2 -liberty -lzstd -lz -lpthread
+CFLAGS_hpcstruct   := $(shell pkg-config --cflags libxml-2.0)
+
+PROGRAMS += $(BUILD)/bin/hpcstruct
+
+$(BUILD)/bin/hpcstruct: $(call objects_of,hpcstruct) $(TOOL_LIB)
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS) -o $@ $^ $(HPCSTRUCT_LIBRARIES)
+
+# For the tests: a program that shows what is found out about indirect jumps, and a fuzzer.
+HPCSTRUCT_PARTS = $(filter-out %/main.o,$(call objects_of,hpcstruct)) $(TOOL_LIB)
+HPCSTRUCT_TOOLS = $(addprefix $(BUILD)/tests/tools/,show-jumps fuzz-structure)
+
+$(HPCSTRUCT_TOOLS): $(BUILD)/tests/tools/%: $(BUILD)/obj/tests/programs/structure/%.o $(HPCSTRUCT_PARTS)
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "  LD $@")
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(HPCSTRUCT_LIBRARIES)
+
+check: $(HPCSTRUCT_TOOLS)

@@ -1,0 +1,21 @@
+/* What the names of procedures say, and how people want to read them. */
+#ifndef HPCSTRUCT_NAMES_H
+#define HPCSTRUCT_NAMES_H
+
+#include <stdbool.h>
+
+/* The name for people: C++, Rust and D names demangled with their parameters, all others as they
+ * are. The caller frees. */
+char *demangled_name(const char *linkage_name);
+
+/* Whether a name is one that compilers give to the rarely executed part of a function:
+ * "FUNCTION.cold" or "FUNCTION.cold.N". */
+bool is_cold_name(const char *name);
+
+/* Whether `name` is the cold part of the function called `of`. */
+bool is_cold_name_of(const char *name, const char *of);
+
+/* Whether a function of this name (or its stub, "FUNCTION@plt") is known never to return. */
+bool is_no_return_name(const char *name);
+
+#endif

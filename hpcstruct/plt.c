@@ -1,0 +1,90 @@
+#include "hpcstruct/plt.h"
+
+#include "lib/bytes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *symbol_name_at(const struct symbol_table *symbols, uint64_t address)
+{
+    size_t i = symbols_lower_bound(symbols, address);
+    if (i < symbols->symbols.n && symbols->symbols.at[i].address == address)
+        return symbols->symbols.at[i].name;
+    return NULL;
+}
+
+/* The slot whose function the code of a stub calls; NULL when it does something else. Stubs are
+ *     [endbr64] [bnd] jmp *SLOT(%rip)
+ * or, in .plt where the linker uses a second table or binds lazily,
+ *     [endbr64] push $NUMBER; jmp HEADER */
+static const struct slot_relocation *slot_of_stub(const struct relocations *relocations,
+                                                  uint64_t address, const uint8_t *code,
+                                                  size_t size)
+{
+    static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
+    const uint8_t bnd = 0xf2, push_imm32 = 0x68;
+    const size_t jump_size = 6, push_size = 5;
+    size_t at = 0;
+    if (size >= sizeof endbr64 && memcmp(code, endbr64, sizeof endbr64) == 0)
+        at += sizeof endbr64;
+    if (at < size && code[at] == bnd)
+        at++;
+    if (size - at >= jump_size && code[at] == 0xff && code[at + 1] == 0x25) {
+        int32_t displacement = (int32_t)get_u32(code + at + 2);
+        uint64_t slot = address + at + jump_size + (uint64_t)(int64_t)displacement;
+        return relocations_slot(relocations, slot);
+    }
+    if (size - at >= push_size && code[at] == push_imm32) {
+        uint32_t number = get_u32(code + at + 1);
+        if (number < relocations->lazy.n)
+            return &relocations->lazy.at[number];
+    }
+    return NULL;
+}
+
+static char *stub_name(const struct slot_relocation *slot, const struct symbol_table *symbols)
+{
+    if (!slot)
+        return NULL;
+    const char *name = slot->name ? slot->name : symbol_name_at(symbols, slot->resolver);
+    return name ? mem_printf("%s@plt", name) : NULL;
+}
+
+static void add_stubs(struct plt_stubs *stubs, const struct elf_section *section,
+                      const struct relocations *relocations, const struct symbol_table *symbols)
+{
+    size_t step = section->entry_size == 8 ? 8 : 16;
+    for (size_t at = 0; at + step <= section->stored.size; at += step) {
+        uint64_t address = section->address + at;
+        const struct slot_relocation *slot =
+            slot_of_stub(relocations, address, section->stored.at + at, step);
+        const struct plt_stub stub = {address, address + step, stub_name(slot, symbols)};
+        vec_push(&stubs->all, stub);
+    }
+}
+
+static int by_begin(const void *a, const void *b)
+{
+    const struct plt_stub *x = a, *y = b;
+    return (x->begin > y->begin) - (x->begin < y->begin);
+}
+
+void plt_read(struct plt_stubs *stubs, const struct elf_image *image,
+              const struct relocations *relocations, const struct symbol_table *symbols)
+{
+    static const char *const names[] = {".plt", ".plt.sec", ".plt.got"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const struct elf_section *section = elf_section(image, names[i]);
+        if (section && section->coding == ELF_PLAIN && elf_code_at(image, section->address))
+            add_stubs(stubs, section, relocations, symbols);
+    }
+    if (stubs->all.n)
+        qsort(stubs->all.at, stubs->all.n, sizeof *stubs->all.at, by_begin);
+}
+
+void plt_free(struct plt_stubs *stubs)
+{
+    for (size_t i = 0; i < stubs->all.n; i++)
+        free(stubs->all.at[i].name);
+    vec_free(&stubs->all);
+}

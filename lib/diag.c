@@ -1,0 +1,83 @@
+#include "lib/diag.h"
+
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char *tool_name = "hpctoolkit";
+static atomic_uint errors;
+static void (*before_message)(void);
+
+void diag_init(const char *tool)
+{
+    tool_name = tool;
+}
+
+void diag_before_message(void (*function)(void))
+{
+    before_message = function;
+}
+
+static void print_line(const char *file, const char *format, va_list args)
+{
+    char text[4096];
+    vsnprintf(text, sizeof text, format, args);
+    if (before_message)
+        before_message();
+    if (file)
+        fprintf(stderr, "%s: %s: %s\n", tool_name, file, text);
+    else
+        fprintf(stderr, "%s: %s\n", tool_name, text);
+}
+
+void diag_error(const char *file, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    print_line(file, format, args);
+    va_end(args);
+    atomic_fetch_add(&errors, 1);
+}
+
+void diag_note(const char *file, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    print_line(file, format, args);
+    va_end(args);
+}
+
+void diag_fatal(const char *file, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    print_line(file, format, args);
+    va_end(args);
+    exit(1);
+}
+
+void diag_usage(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    print_line(NULL, format, args);
+    va_end(args);
+    fprintf(stderr, "Try '%s --help'.\n", tool_name);
+    exit(2);
+}
+
+unsigned diag_error_count(void)
+{
+    return atomic_load(&errors);
+}
+
+int diag_exit_status(void)
+{
+    unsigned count = diag_error_count();
+    if (count == 0)
+        return 0;
+    if (count > 1)
+        fprintf(stderr, "%s: %u problems, see above\n", tool_name, count);
+    return 1;
+}

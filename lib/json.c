@@ -1,0 +1,202 @@
+#include "lib/json.h"
+
+#include "lib/utf8.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void json_write_start(struct json_writer *json, FILE *out, unsigned indent)
+{
+    *json = (struct json_writer){.out = out, .indent = indent};
+}
+
+static void break_line(const struct json_writer *json)
+{
+    putc_unlocked('\n', json->out);
+    for (unsigned i = 0; i < json->indent * json->depth; i++)
+        putc_unlocked(' ', json->out);
+}
+
+/* What stands between the element before and the next one. */
+static void separate(struct json_writer *json)
+{
+    if (json->after_key) {
+        json->after_key = false;
+        return;
+    }
+    if (json->needs_comma)
+        putc_unlocked(',', json->out);
+    if ((json->indent && json->depth) || json->broken)
+        break_line(json);
+    else if (json->needs_comma)
+        putc_unlocked(' ', json->out);
+    json->broken = false;
+    json->needs_comma = true;
+}
+
+static void open_level(struct json_writer *json, char bracket)
+{
+    separate(json);
+    putc_unlocked(bracket, json->out);
+    json->depth++;
+    json->needs_comma = false;
+}
+
+static void close_level(struct json_writer *json, char bracket)
+{
+    json->depth--;
+    if (json->indent && json->needs_comma)
+        break_line(json);
+    putc_unlocked(bracket, json->out);
+    json->needs_comma = true;
+}
+
+void json_write_object(struct json_writer *json)
+{
+    open_level(json, '{');
+}
+
+void json_write_object_end(struct json_writer *json)
+{
+    close_level(json, '}');
+}
+
+void json_write_array(struct json_writer *json)
+{
+    open_level(json, '[');
+}
+
+void json_write_array_end(struct json_writer *json)
+{
+    close_level(json, ']');
+}
+
+/* The letter of the two-character escape of a control character, or 0. */
+static char short_escape(uint32_t code)
+{
+    switch (code) {
+    case '\b': return 'b';
+    case '\f': return 'f';
+    case '\n': return 'n';
+    case '\r': return 'r';
+    case '\t': return 't';
+    default: return 0;
+    }
+}
+
+static void write_special(FILE *out, uint32_t code)
+{
+    char letter = short_escape(code);
+    if (code == '"' || code == '\\')
+        fprintf(out, "\\%c", (char)code);
+    else if (letter)
+        fprintf(out, "\\%c", letter);
+    else if (code == UTF8_INVALID)
+        fputs("\xef\xbf\xbd", out);
+    else
+        fprintf(out, "\\u%04" PRIx32, code);
+}
+
+static bool is_plain(unsigned char byte)
+{
+    return byte >= 0x20 && byte < 0x80 && byte != '"' && byte != '\\';
+}
+
+static void write_quoted(FILE *out, const char *text)
+{
+    putc_unlocked('"', out);
+    const char *plain = text;
+    for (;;) {
+        while (is_plain((unsigned char)*text))
+            text++;
+        if (!*text)
+            break;
+        uint32_t code;
+        size_t length = utf8_decode(text, &code);
+        if (code < 0x80 || code == UTF8_INVALID) {
+            fwrite_unlocked(plain, 1, (size_t)(text - plain), out);
+            write_special(out, code);
+            plain = text + length;
+        }
+        text += length;
+    }
+    fwrite_unlocked(plain, 1, (size_t)(text - plain), out);
+    putc_unlocked('"', out);
+}
+
+void json_write_key(struct json_writer *json, const char *key)
+{
+    separate(json);
+    write_quoted(json->out, key);
+    fputs_unlocked(": ", json->out);
+    json->after_key = true;
+}
+
+void json_write_string(struct json_writer *json, const char *text)
+{
+    if (!text) {
+        json_write_null(json);
+        return;
+    }
+    separate(json);
+    write_quoted(json->out, text);
+}
+
+void json_format_double(double value, char text[JSON_DOUBLE_SIZE])
+{
+    if (value == 0) {
+        strcpy(text, "0");
+        return;
+    }
+    /* 15 digits always survive the way through a double, 17 always suffice. */
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, JSON_DOUBLE_SIZE, "%.*g", digits, value);
+        if (digits == 17 || strtod(text, NULL) == value)
+            return;
+    }
+}
+
+void json_write_double(struct json_writer *json, double value)
+{
+    if (!isfinite(value)) {
+        json_write_null(json);
+        return;
+    }
+    char text[JSON_DOUBLE_SIZE];
+    json_format_double(value, text);
+    separate(json);
+    fputs_unlocked(text, json->out);
+}
+
+void json_write_integer(struct json_writer *json, int64_t value)
+{
+    char text[JSON_DOUBLE_SIZE];
+    snprintf(text, sizeof text, "%" PRId64, value);
+    separate(json);
+    fputs_unlocked(text, json->out);
+}
+
+void json_write_bool(struct json_writer *json, bool value)
+{
+    separate(json);
+    fputs(value ? "true" : "false", json->out);
+}
+
+void json_write_null(struct json_writer *json)
+{
+    separate(json);
+    fputs_unlocked("null", json->out);
+}
+
+void json_write_break(struct json_writer *json)
+{
+    json->broken = !json->indent;
+}
+
+bool json_write_finish(struct json_writer *json)
+{
+    putc_unlocked('\n', json->out);
+    return fflush(json->out) == 0 && !ferror(json->out);
+}

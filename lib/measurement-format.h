@@ -1,0 +1,99 @@
+/* Numbers of the measurement file; lib/FORMAT-hpcrun.md explains them. */
+#ifndef LIB_MEASUREMENT_FORMAT_H
+#define LIB_MEASUREMENT_FORMAT_H
+
+#define MEASUREMENT_MAGIC       "HPCRUNMF"
+#define MEASUREMENT_MAJOR       1
+#define MEASUREMENT_MINOR       0
+#define MEASUREMENT_HEADER_SIZE 16
+#define MEASUREMENT_SUFFIX      ".hpcrun"
+#define MEASUREMENT_LOG         "hpcrun.log"
+
+#define CHUNK_MAGIC       0x6b6e4843u
+#define CHUNK_HEADER_SIZE 24
+#define CHUNK_MAX_PAYLOAD (1u << 24)
+#define CHUNK_NO_THREAD   0xffffffffu
+
+enum chunk_kind {
+    CHUNK_PROCESS = 1,
+    CHUNK_EVENTS = 2,
+    CHUNK_METRICS = 3,
+    CHUNK_MODULES = 4,
+    CHUNK_NAMES = 5,
+    CHUNK_AGENTS = 6,
+    CHUNK_WORKERS = 7,
+    CHUNK_PROCESS_CLOCK = 8,
+    CHUNK_THREAD = 16,
+    CHUNK_THREAD_CLOCK = 17,
+    CHUNK_NODES = 18,
+    CHUNK_ASSOCIATIONS = 19,
+    CHUNK_VALUES = 20,
+    CHUNK_FATES = 21,
+};
+
+enum process_origin { ORIGIN_LAUNCHED, ORIGIN_EXEC, ORIGIN_FORK, ORIGIN_OTHER };
+
+enum event_flag { EVENT_TIME = 1, EVENT_WALL_CLOCK = 2, EVENT_BY_DEFAULT = 4 };
+
+enum metric_flag { METRIC_UNIT_OF_EVENT = 1 };
+
+/* Fixed-point shift of times. */
+#define TIME_SHIFT 10
+
+enum module_flag { MODULE_MAIN = 1, MODULE_VDSO = 2, MODULE_HPCRUN = 4, MODULE_LIBC = 8 };
+
+enum process_state {
+    PROCESS_RUNNING,
+    PROCESS_EXIT,
+    PROCESS_EXIT_NOW,
+    PROCESS_EXEC,
+    PROCESS_SIGNAL,
+    PROCESS_QUICK_EXIT,
+};
+
+enum thread_kind { THREAD_INITIAL, THREAD_PTHREAD, THREAD_C11 };
+
+enum association { ASSOC_1_1, ASSOC_1_0, ASSOC_M_0, ASSOC_M_1, ASSOC_1_M };
+
+enum node_tag {
+    NODE_ASSOCIATION = 7,
+    NODE_FIRST_OF_BICHORD = 1 << 3,
+    NODE_HAS_IP = 1 << 4,
+    NODE_HAS_LIP = 1 << 5,
+    NODE_LIP_IS_IP = 1 << 6,
+};
+
+/* Reserved module instances. */
+#define INSTANCE_NO_MODULE   0
+#define INSTANCE_PLACEHOLDER 1
+#define INSTANCE_FIRST       2
+
+enum placeholder { PLACEHOLDER_PARTIAL = 1, PLACEHOLDER_KERNEL = 2 };
+
+enum sample_source {
+    SOURCE_TASK_CLOCK = 1,
+    SOURCE_TASK_CLOCK_USER = 2,
+    SOURCE_CPU_TIMER = 3,
+    SOURCE_MONOTONIC_TIMER = 4,
+    SOURCE_COUNTER = 5,
+};
+
+enum fate {
+    FATE_FIRED = 0,
+    FATE_RECORDED = 1,
+    FATE_IDLE = 2,
+    FATE_NOBODY_WORKING = 3,
+    FATE_DROPPED_OWN_CODE = 16,
+    FATE_DROPPED_NO_MEMORY = 17,
+    FATE_DROPPED_ENDING = 18,
+    FATE_DROPPED_BEING_WRITTEN = 19,
+    FATE_PARTIAL_NO_FDE = 64,
+    FATE_PARTIAL_NO_RULE = 65,
+    FATE_PARTIAL_NOT_READABLE = 66,
+    FATE_PARTIAL_NOT_A_RETURN_ADDRESS = 67,
+    FATE_PARTIAL_TOO_DEEP = 68,
+    FATE_PARTIAL_NO_PROGRESS = 69,
+    FATE_KERNEL_UNATTRIBUTED = 96,
+};
+
+#endif

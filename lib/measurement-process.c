@@ -1,0 +1,182 @@
+#include "lib/measurement-builder.h"
+
+#include <stdlib.h>
+
+static void replace_string(char **text, struct cursor *c)
+{
+    free(*text);
+    *text = read_string(c);
+}
+
+static void decode_process(struct builder *b, struct cursor *c)
+{
+    struct measurement_process *p = &b->m->process;
+    replace_string(&p->host, c);
+    p->host_id = read_u64(c);
+    p->pid = read_v(c);
+    p->parent_pid = read_v(c);
+    p->start_time = read_v(c);
+    p->exec_sequence = read_v(c);
+    p->rank = unzigzag(read_v(c));
+    p->origin = read_v(c);
+    replace_string(&p->executable, c);
+    replace_string(&p->directory, c);
+    while (p->arguments.n)
+        free(p->arguments.at[--p->arguments.n]);
+    uint64_t count = read_count(c, 1);
+    for (uint64_t i = 0; i < count; i++)
+        vec_push(&p->arguments, read_string(c));
+    p->realtime = read_v(c);
+    p->monotonic = read_v(c);
+    p->cpu = read_v(c);
+    p->cpus = read_v(c);
+    replace_string(&p->hpcrun_version, c);
+    p->known = !c->bad;
+}
+
+/* Amounts are shifted by this much; more is not by hpcrun. */
+#define MAX_SHIFT 32
+
+/* More events or metrics than this are not by hpcrun. */
+#define MAX_EVENTS  1024
+#define MAX_METRICS 4096
+
+static void decode_events(struct builder *b, struct cursor *c)
+{
+    uint64_t first = read_v(c), count = read_count(c, 6);
+    if (b->m->events.n + count > MAX_EVENTS)
+        c->bad = true;
+    for (uint64_t i = 0; i < count && !c->bad; i++) {
+        struct measurement_event event = {.id = first + i};
+        event.name = read_string(c);
+        event.unit = read_string(c);
+        event.shift = read_v(c);
+        event.period = read_v(c);
+        event.flags = read_v(c);
+        event.why_other_source = read_string(c);
+        if (event.shift > MAX_SHIFT)
+            c->bad = true;
+        vec_push(&b->m->events, event);
+    }
+}
+
+static void decode_metrics(struct builder *b, struct cursor *c)
+{
+    uint64_t first = read_v(c), count = read_count(c, 3);
+    if (b->m->metrics.n + count > MAX_METRICS)
+        c->bad = true;
+    for (uint64_t i = 0; i < count && !c->bad; i++) {
+        struct measurement_metric metric = {.id = first + i};
+        metric.name = read_string(c);
+        metric.event_id = read_v(c);
+        metric.flags = read_v(c);
+        vec_push(&b->m->metrics, metric);
+    }
+}
+
+static void read_build_id(struct cursor *c, struct measurement_module *module)
+{
+    size_t size = read_count(c, 1);
+    module->build_id = mem_alloc(size);
+    module->build_id_size = size;
+    memcpy(module->build_id, c->at, size);
+    c->at += size;
+}
+
+static void decode_modules(struct builder *b, struct cursor *c)
+{
+    uint64_t count = read_count(c, 39);
+    for (uint64_t i = 0; i < count && !c->bad; i++) {
+        struct measurement_module module = {.id = read_v(c)};
+        module.begin = read_u64(c);
+        module.end = read_u64(c);
+        module.bias = read_u64(c);
+        module.flags = read_v(c);
+        module.generation = read_v(c);
+        module.path = read_string(c);
+        read_build_id(c, &module);
+        module.header_hash = read_u64(c);
+        module.file_size = read_v(c);
+        module.modified = read_v(c);
+        vec_push(&b->m->modules, module);
+    }
+}
+
+static struct measurement_name_table *name_table(struct builder *b, uint64_t number)
+{
+    for (size_t i = 0; i < b->m->name_tables.n; i++)
+        if (b->m->name_tables.at[i].number == number)
+            return &b->m->name_tables.at[i];
+    vec_push(&b->m->name_tables, (struct measurement_name_table){.number = number});
+    return &b->m->name_tables.at[b->m->name_tables.n - 1];
+}
+
+/* One name table per agent; a file with more than this is not by hpcrun. */
+#define MAX_NAME_TABLES 256
+
+static void decode_names(struct builder *b, struct cursor *c)
+{
+    uint64_t number = read_v(c), count = read_count(c, 4);
+    if (number >= MAX_NAME_TABLES)
+        c->bad = true;
+    if (c->bad)
+        return;
+    struct measurement_name_table *table = name_table(b, number);
+    for (uint64_t i = 0; i < count && !c->bad; i++) {
+        struct measurement_name name = {.value = read_v(c)};
+        name.procedure = read_string(c);
+        name.file = read_string(c);
+        name.line = read_v(c);
+        vec_push(&table->names, name);
+    }
+}
+
+static void decode_agents(struct builder *b, struct cursor *c)
+{
+    uint64_t count = read_count(c, 5);
+    for (uint64_t i = 0; i < count && !c->bad; i++) {
+        struct measurement_agent agent = {.name = read_string(c)};
+        agent.version = read_string(c);
+        agent.interface_version = read_v(c);
+        agent.rules = read_string(c);
+        agent.rules_version = read_string(c);
+        vec_push(&b->m->agents, agent);
+    }
+}
+
+static void decode_workers(struct builder *b, struct cursor *c)
+{
+    uint64_t agent = read_v(c), count = read_count(c, 3);
+    for (uint64_t i = 0; i < count && !c->bad; i++) {
+        struct measurement_worker_change change = {.agent = agent};
+        change.monotonic = read_v(c);
+        change.workers = read_v(c);
+        change.n = read_v(c);
+        vec_push(&b->m->workers, change);
+    }
+}
+
+static void decode_process_clock(struct builder *b, struct cursor *c)
+{
+    struct measurement_process_clock clock = {.monotonic = read_v(c)};
+    clock.cpu = read_v(c);
+    clock.state = read_v(c);
+    clock.detail = read_v(c);
+    if (!c->bad)
+        b->m->clock = clock;
+}
+
+void decode_process_chunk(struct builder *b, enum chunk_kind kind, struct cursor *c)
+{
+    switch (kind) {
+    case CHUNK_PROCESS: decode_process(b, c); break;
+    case CHUNK_EVENTS: decode_events(b, c); break;
+    case CHUNK_METRICS: decode_metrics(b, c); break;
+    case CHUNK_MODULES: decode_modules(b, c); break;
+    case CHUNK_NAMES: decode_names(b, c); break;
+    case CHUNK_AGENTS: decode_agents(b, c); break;
+    case CHUNK_WORKERS: decode_workers(b, c); break;
+    case CHUNK_PROCESS_CLOCK: decode_process_clock(b, c); break;
+    default: c->bad = true; /* a thread's chunk that names no thread */
+    }
+}

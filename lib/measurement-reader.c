@@ -1,0 +1,336 @@
+#include "lib/measurement-reader.h"
+
+#include "lib/measurement-builder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+/* ---- cursor ---- */
+
+uint64_t read_v(struct cursor *c)
+{
+    uint64_t value = 0;
+    if (c->bad || !get_varint(&c->at, c->end, &value))
+        c->bad = true;
+    return value;
+}
+
+static const uint8_t *take(struct cursor *c, size_t size)
+{
+    if (c->bad || (size_t)(c->end - c->at) < size) {
+        c->bad = true;
+        return NULL;
+    }
+    c->at += size;
+    return c->at - size;
+}
+
+uint8_t read_u8(struct cursor *c)
+{
+    const uint8_t *at = take(c, 1);
+    return at ? *at : 0;
+}
+
+uint64_t read_u64(struct cursor *c)
+{
+    const uint8_t *at = take(c, 8);
+    return at ? get_u64(at) : 0;
+}
+
+uint64_t read_count(struct cursor *c, size_t least)
+{
+    uint64_t count = read_v(c);
+    if (count > (size_t)(c->end - c->at) / least) {
+        c->bad = true;
+        return 0;
+    }
+    return count;
+}
+
+char *read_string(struct cursor *c)
+{
+    size_t length = read_count(c, 1);
+    const uint8_t *at = take(c, length);
+    return at ? mem_strndup((const char *)at, length) : mem_strdup("");
+}
+
+/* ---- problems ---- */
+
+/* As many lines as a person may want to read of one file. */
+#define MAX_PROBLEMS 64
+
+void builder_problem(struct builder *b, const char *format, ...)
+{
+    if (b->problem_count++ >= MAX_PROBLEMS)
+        return;
+    char text[512];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    for (char *p = text; *p; p++) /* names in damaged files may hold anything */
+        if ((unsigned char)*p < ' ' || *p == 0x7f)
+            *p = '?';
+    vec_push(&b->m->problems, mem_strdup(text));
+}
+
+static void count_other_problems(struct builder *b)
+{
+    if (b->problem_count > MAX_PROBLEMS)
+        vec_push(&b->m->problems,
+                 mem_printf("%llu more problems",
+                            (unsigned long long)(b->problem_count - MAX_PROBLEMS)));
+}
+
+/* ---- chunks ---- */
+
+struct file_bytes {
+    const uint8_t *at;
+    size_t size;
+    /* How many bytes may still be looked at in vain: a file full of chunk headers whose chunks are
+     * damaged would otherwise take quadratic time. */
+    size_t patience;
+};
+
+/* Damaged chunks may cost as much as reading the file this many times. */
+#define PATIENCE 16
+
+/* The size of the intact chunk at `offset`, or 0. */
+static size_t chunk_size(struct file_bytes *file, size_t offset)
+{
+    size_t left = file->size - offset;
+    const uint8_t *header = file->at + offset;
+    if (left < CHUNK_HEADER_SIZE || get_u32(header) != CHUNK_MAGIC)
+        return 0;
+    size_t payload = get_u32(header + 8);
+    if (payload > CHUNK_MAX_PAYLOAD || payload > left - CHUNK_HEADER_SIZE ||
+        payload > file->patience)
+        return 0;
+    uLong crc = crc32(0, header, 20);
+    crc = crc32(crc, header + CHUNK_HEADER_SIZE, (uInt)payload);
+    if (crc == get_u32(header + 20))
+        return CHUNK_HEADER_SIZE + payload;
+    file->patience -= payload;
+    return 0;
+}
+
+/* The offset of the next intact chunk at or after `offset`, and its size; the file's size if there
+ * is none. */
+static size_t find_chunk(struct file_bytes *file, size_t offset, size_t *size)
+{
+    uint8_t magic[4];
+    put_u32(magic, CHUNK_MAGIC);
+    while ((*size = chunk_size(file, offset)) == 0) {
+        const uint8_t *from = file->at + offset + 1;
+        if (file->size - offset <= CHUNK_HEADER_SIZE)
+            return file->size;
+        const uint8_t *next = memmem(from, file->size - offset - 1, magic, sizeof magic);
+        if (!next)
+            return file->size;
+        offset = (size_t)(next - file->at);
+    }
+    return offset;
+}
+
+static void decode_chunk(struct builder *b, const uint8_t *chunk, size_t size, size_t offset)
+{
+    enum chunk_kind kind = get_u16(chunk + 4);
+    uint32_t thread = get_u32(chunk + 12);
+    bool of_process = kind >= CHUNK_PROCESS && kind <= CHUNK_PROCESS_CLOCK;
+    bool of_thread = kind >= CHUNK_THREAD && kind <= CHUNK_FATES;
+    if (!of_process && !of_thread)
+        return;
+    struct cursor c = {.at = chunk + CHUNK_HEADER_SIZE, .end = chunk + size};
+    if (of_process != (thread == CHUNK_NO_THREAD))
+        c.bad = true;
+    else if (of_process)
+        decode_process_chunk(b, kind, &c);
+    else
+        decode_thread_chunk(b, kind, thread, &c);
+    if (c.bad) {
+        builder_problem(b, "the chunk at %zu, of kind %u, is malformed", offset, (unsigned)kind);
+        b->m->complete = false;
+    }
+}
+
+/* Which sequence numbers there were. */
+struct sequence {
+    struct idmap seen;
+    uint64_t next; /* the highest + 1 */
+};
+
+static bool is_new(struct sequence *sequence, uint32_t number)
+{
+    if (idmap_get(&sequence->seen, number, 0) != IDMAP_NONE)
+        return false;
+    idmap_put(&sequence->seen, number, 0, 0);
+    if (number >= sequence->next)
+        sequence->next = (uint64_t)number + 1;
+    return true;
+}
+
+static void report_missing_chunks(struct builder *b, const struct sequence *sequence)
+{
+    uint64_t missing = sequence->next - sequence->seen.count;
+    if (missing == 0)
+        return;
+    builder_problem(b, "%llu of %llu chunks are missing", (unsigned long long)missing,
+                    (unsigned long long)sequence->next);
+    b->m->complete = false;
+}
+
+/* Decodes all intact chunks; false when there is none. */
+static bool decode_chunks(struct builder *b, struct file_bytes *file)
+{
+    struct sequence sequence = {0};
+    size_t offset = MEASUREMENT_HEADER_SIZE;
+    while (offset < file->size) {
+        size_t size, start = find_chunk(file, offset, &size);
+        if (start > offset) {
+            builder_problem(b, "%zu bytes at %zu are damaged", start - offset, offset);
+            b->m->complete = false;
+        }
+        if (start == file->size)
+            break;
+        const uint8_t *chunk = file->at + start;
+        if (is_new(&sequence, get_u32(chunk + 16)))
+            decode_chunk(b, chunk, size, start);
+        else
+            builder_problem(b, "the chunk at %zu repeats number %u", start, get_u32(chunk + 16));
+        offset = start + size;
+    }
+    report_missing_chunks(b, &sequence);
+    bool any = sequence.seen.count != 0;
+    idmap_free(&sequence.seen);
+    return any;
+}
+
+/* ---- files ---- */
+
+/* Without a PROCESS record: pid, start time and sequence from ...-PID-STARTTIME-EXECSEQ.hpcrun. */
+static void identify_by_name(struct measurement *m)
+{
+    char *name = mem_strdup(m->name);
+    size_t length = strlen(name), suffix = strlen(MEASUREMENT_SUFFIX);
+    if (length > suffix && strcmp(name + length - suffix, MEASUREMENT_SUFFIX) == 0)
+        name[length - suffix] = '\0';
+    uint64_t *const fields[] = {&m->process.exec_sequence, &m->process.start_time, &m->process.pid};
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        char *dash = strrchr(name, '-');
+        if (!dash)
+            break;
+        *fields[i] = strtoull(dash + 1, NULL, 10);
+        *dash = '\0';
+    }
+    free(name);
+}
+
+static struct measurement *new_measurement(const char *path)
+{
+    struct measurement *m = mem_alloc(sizeof *m);
+    m->path = mem_strdup(path);
+    const char *slash = strrchr(m->path, '/');
+    m->name = slash ? slash + 1 : m->path;
+    m->complete = true;
+    m->process.rank = -1;
+    m->process.host = mem_strdup("");
+    m->process.executable = mem_strdup("");
+    m->process.directory = mem_strdup("");
+    m->process.hpcrun_version = mem_strdup("");
+    identify_by_name(m);
+    return m;
+}
+
+static struct measurement *decode_file(const char *path, struct file_bytes *file, char **cause)
+{
+    bool magic_is_right = memcmp(file->at, MEASUREMENT_MAGIC, strlen(MEASUREMENT_MAGIC)) == 0;
+    uint16_t major = get_u16(file->at + 8);
+    if (magic_is_right && major != MEASUREMENT_MAJOR) {
+        *cause = mem_printf("it has version %u, this program reads version %u", major,
+                            MEASUREMENT_MAJOR);
+        return NULL;
+    }
+    struct builder b = {.m = new_measurement(path)};
+    if (!magic_is_right) {
+        builder_problem(&b, "the file header is damaged");
+        b.m->complete = false;
+    }
+    bool any = decode_chunks(&b, file);
+    if (any && !b.m->process.known)
+        builder_problem(&b, "the record of the process is lost");
+    builder_resolve(&b);
+    count_other_problems(&b);
+    idmap_free(&b.thread_positions);
+    idmap_free(&b.space_slots);
+    vec_free(&b.spaces);
+    for (size_t i = 0; i < b.states.n; i++)
+        vec_free(&b.states.at[i].ranges);
+    vec_free(&b.states);
+    if (!any) {
+        *cause = mem_strdup(magic_is_right ? "nothing in it is intact" : "not a measurement file");
+        measurement_free(b.m);
+        return NULL;
+    }
+    return b.m;
+}
+
+/* Maps a regular file that is at least a header long. */
+static bool map_file(const char *path, struct file_bytes *file, char **cause)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    struct stat status;
+    if (fd < 0 || fstat(fd, &status) != 0) {
+        *cause = mem_strdup(strerror(errno));
+        if (fd >= 0)
+            close(fd);
+        return false;
+    }
+    file->size = (size_t)status.st_size;
+    file->patience = file->size > SIZE_MAX / PATIENCE ? SIZE_MAX : file->size * PATIENCE;
+    void *map = MAP_FAILED;
+    if (!S_ISREG(status.st_mode))
+        *cause = mem_strdup("not a regular file");
+    else if (file->size < MEASUREMENT_HEADER_SIZE)
+        *cause = mem_strdup(file->size ? "too short for a measurement file" : "the file is empty");
+    else if ((map = mmap(NULL, file->size, PROT_READ, MAP_PRIVATE, fd, 0)) == MAP_FAILED)
+        *cause = mem_strdup(strerror(errno));
+    close(fd);
+    file->at = map;
+    return map != MAP_FAILED;
+}
+
+struct measurement *measurement_open(const char *path, char **cause)
+{
+    struct file_bytes file;
+    if (!map_file(path, &file, cause))
+        return NULL;
+    struct measurement *m = decode_file(path, &file, cause);
+    munmap((void *)file.at, file.size);
+    return m;
+}
+
+const struct measurement_name *measurement_name(const struct measurement *m, uint32_t space,
+                                                uint64_t value)
+{
+    if (space < MEASUREMENT_NAMES || space - MEASUREMENT_NAMES >= m->name_tables.n)
+        return NULL;
+    const struct measurement_name_table *table = &m->name_tables.at[space - MEASUREMENT_NAMES];
+    size_t low = 0, high = table->names.n;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (table->names.at[middle].value < value)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    bool found = low < table->names.n && table->names.at[low].value == value;
+    return found ? &table->names.at[low] : NULL;
+}

@@ -1,0 +1,236 @@
+#include "lib/measurement-builder.h"
+
+#include <stdlib.h>
+
+/* Both halves of a thread under construction; valid until the next thread is added. */
+struct thread_parts {
+    struct measurement_thread *thread;
+    struct thread_state *state;
+};
+
+static struct thread_parts thread_at(struct builder *b, uint32_t position)
+{
+    return (struct thread_parts){&b->m->threads.at[position], &b->states.at[position]};
+}
+
+static struct thread_parts find_or_add_thread(struct builder *b, uint32_t index)
+{
+    uint32_t position = idmap_get(&b->thread_positions, index, 0);
+    if (position != IDMAP_NONE)
+        return thread_at(b, position);
+    position = (uint32_t)b->m->threads.n;
+    idmap_put(&b->thread_positions, index, 0, position);
+    vec_push(&b->m->threads, (struct measurement_thread){.index = index, .name = mem_strdup("")});
+    vec_push(&b->states, (struct thread_state){0});
+
+    struct thread_parts t = thread_at(b, position);
+    const struct measurement_node root = {
+        .ip_space = MEASUREMENT_NO_NOTE,
+        .lip_space = MEASUREMENT_NO_NOTE,
+    };
+    vec_push(&t.thread->nodes, root);
+    const struct measurement_node lost = {
+        .parent = MEASUREMENT_ROOT,
+        .ip_space = MEASUREMENT_PLACEHOLDER,
+        .ip_offset = PLACEHOLDER_PARTIAL,
+        .lip_space = MEASUREMENT_PLACEHOLDER,
+        .lip_value = PLACEHOLDER_PARTIAL,
+        .associations = 1 << ASSOC_1_1,
+    };
+    vec_push(&t.thread->nodes, lost);
+    return t;
+}
+
+uint32_t node_index(const struct thread_state *state, uint64_t id)
+{
+    if (id == 0)
+        return MEASUREMENT_ROOT;
+    size_t low = 0, high = state->ranges.n;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (state->ranges.at[middle].first_id <= id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == 0)
+        return MEASUREMENT_LOST_NODE;
+    const struct id_range *range = &state->ranges.at[low - 1];
+    if (id - range->first_id >= range->count)
+        return MEASUREMENT_LOST_NODE;
+    return range->first_index + (uint32_t)(id - range->first_id);
+}
+
+/* A stand-in for a module instance or a name table, until all of them are known. */
+static uint32_t space_slot(struct builder *b, uint64_t id, bool names)
+{
+    uint32_t slot = idmap_get(&b->space_slots, id, names);
+    if (slot == IDMAP_NONE) {
+        slot = (uint32_t)b->spaces.n;
+        idmap_put(&b->space_slots, id, names, slot);
+        vec_push(&b->spaces, (struct space_id){.id = id, .names = names});
+    }
+    return slot;
+}
+
+static void read_notes(struct builder *b, struct cursor *c, uint8_t tag,
+                       struct measurement_node *node)
+{
+    node->ip_space = node->lip_space = MEASUREMENT_NO_NOTE;
+    if (tag & NODE_HAS_IP) {
+        node->ip_space = space_slot(b, read_v(c), false);
+        node->ip_offset = read_v(c);
+    }
+    if (tag & NODE_HAS_LIP) {
+        uint64_t space = read_v(c);
+        node->lip_space = space_slot(b, space / 2, space % 2);
+        node->lip_value = read_v(c);
+        uint64_t site_plus_1 = read_v(c);
+        node->has_site = site_plus_1 != 0;
+        node->site = node->has_site ? site_plus_1 - 1 : 0;
+    } else if (tag & NODE_LIP_IS_IP) {
+        node->lip_space = node->ip_space;
+        node->lip_value = node->site = node->ip_offset;
+        node->has_site = true;
+    }
+}
+
+/* Reads one node; false, and no node, when it is malformed. */
+static bool read_node(struct builder *b, struct cursor *c, const struct thread_state *state,
+                      uint64_t id, struct measurement_node *node)
+{
+    uint64_t distance = read_v(c);
+    uint8_t tag = read_u8(c);
+    if (distance == 0 || distance > id || (tag & NODE_ASSOCIATION) > ASSOC_1_M)
+        c->bad = true;
+    if ((tag & NODE_LIP_IS_IP) && !(tag & NODE_HAS_IP))
+        c->bad = true;
+    if (c->bad)
+        return false;
+    *node = (struct measurement_node){
+        .parent = node_index(state, id - distance),
+        .association = tag & NODE_ASSOCIATION,
+        .associations = (uint8_t)(1 << (tag & NODE_ASSOCIATION)),
+        .first_of_bichord = tag & NODE_FIRST_OF_BICHORD,
+    };
+    read_notes(b, c, tag, node);
+    return !c->bad;
+}
+
+static void decode_nodes(struct builder *b, struct thread_parts t, struct cursor *c)
+{
+    uint64_t id = read_v(c), count = read_count(c, 2), next_id = 1;
+    if (t.state->ranges.n) {
+        const struct id_range *last = &t.state->ranges.at[t.state->ranges.n - 1];
+        next_id = last->first_id + last->count;
+    }
+    if (id < next_id || count > UINT64_MAX - id || count > MEASUREMENT_NAMES - t.thread->nodes.n)
+        c->bad = true;
+    if (c->bad || count == 0)
+        return;
+    const struct id_range range = {.first_id = id, .first_index = (uint32_t)t.thread->nodes.n};
+    vec_push(&t.state->ranges, range);
+    vec_reserve(&t.thread->nodes, count);
+    struct id_range *grown = &t.state->ranges.at[t.state->ranges.n - 1];
+    struct measurement_node node;
+    while (grown->count < count && read_node(b, c, t.state, id + grown->count, &node)) {
+        vec_push(&t.thread->nodes, node);
+        grown->count++;
+    }
+}
+
+static void decode_associations(struct thread_parts t, struct cursor *c)
+{
+    uint64_t count = read_count(c, 2);
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t id = read_v(c);
+        uint8_t set = read_u8(c);
+        if (c->bad)
+            return;
+        uint32_t node = node_index(t.state, id);
+        if (node != MEASUREMENT_LOST_NODE)
+            t.thread->nodes.at[node].associations |= set;
+    }
+}
+
+static void decode_values(struct thread_parts t, struct cursor *c)
+{
+    uint64_t count = read_count(c, 2), id = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        id += read_v(c);
+        uint32_t node = node_index(t.state, id);
+        uint64_t pairs = read_count(c, 2);
+        for (uint64_t k = 0; k < pairs; k++) {
+            uint64_t metric_id = read_v(c), amount = read_v(c);
+            if (c->bad)
+                return;
+            const struct measurement_value value = {
+                .node = node,
+                .metric = metric_id < UINT32_MAX ? (uint32_t)metric_id : UINT32_MAX,
+                .amount = amount,
+            };
+            vec_push(&t.thread->values, value);
+            t.state->lost_values += node == MEASUREMENT_LOST_NODE;
+        }
+    }
+}
+
+/* Codes of fates and sources are small numbers; larger ones are not by hpcrun. */
+#define MAX_CODE 255
+
+static void decode_fates(struct thread_parts t, struct cursor *c)
+{
+    uint64_t event_id = read_v(c), source = read_v(c), count = read_count(c, 3);
+    if (event_id >= UINT32_MAX || source > MAX_CODE)
+        c->bad = true;
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t code = read_v(c);
+        struct measurement_fate fate = {.event = (uint32_t)event_id, .source = (uint32_t)source};
+        fate.count = read_v(c);
+        fate.amount = read_v(c);
+        if (code > MAX_CODE)
+            c->bad = true;
+        if (c->bad)
+            return;
+        fate.code = (uint32_t)code;
+        vec_push(&t.thread->fates, fate);
+    }
+}
+
+static void decode_thread(struct thread_parts t, struct cursor *c)
+{
+    struct measurement_thread *thread = t.thread;
+    thread->tid = read_v(c);
+    thread->kind = read_v(c);
+    free(thread->name);
+    thread->name = read_string(c);
+    thread->creator = read_v(c);
+    t.state->creation_context = read_v(c);
+    thread->first_monotonic = read_v(c);
+    thread->first_cpu = read_v(c);
+    thread->known = !c->bad;
+}
+
+static void decode_thread_clock(struct thread_parts t, struct cursor *c)
+{
+    uint64_t monotonic = read_v(c), cpu = read_v(c), state = read_v(c);
+    if (c->bad)
+        return;
+    t.thread->last_monotonic = monotonic;
+    t.thread->last_cpu = cpu;
+    t.thread->ended = state != 0;
+}
+
+void decode_thread_chunk(struct builder *b, enum chunk_kind kind, uint32_t thread, struct cursor *c)
+{
+    struct thread_parts t = find_or_add_thread(b, thread);
+    switch (kind) {
+    case CHUNK_THREAD: decode_thread(t, c); break;
+    case CHUNK_THREAD_CLOCK: decode_thread_clock(t, c); break;
+    case CHUNK_NODES: decode_nodes(b, t, c); break;
+    case CHUNK_ASSOCIATIONS: decode_associations(t, c); break;
+    case CHUNK_VALUES: decode_values(t, c); break;
+    case CHUNK_FATES: decode_fates(t, c); break;
+    default: c->bad = true; /* a process's chunk that names a thread */
+    }
+}

@@ -1,0 +1,97 @@
+#include "lib/measurement-words.h"
+
+#include "lib/measurement-format.h"
+
+#include <string.h>
+
+static const char *const fates[] = {
+    [FATE_FIRED] = "fired",
+    [FATE_RECORDED] = "recorded",
+    [FATE_IDLE] = "idle thread",
+    [FATE_NOBODY_WORKING] = "nobody working",
+    [FATE_DROPPED_OWN_CODE] = "dropped: in hpcrun's own code",
+    [FATE_DROPPED_NO_MEMORY] = "dropped: out of memory",
+    [FATE_DROPPED_ENDING] = "dropped: the process was ending",
+    [FATE_DROPPED_BEING_WRITTEN] = "dropped: the thread's data was being written",
+    [FATE_PARTIAL_NO_FDE] = "partial: no unwind information",
+    [FATE_PARTIAL_NO_RULE] = "partial: unwind rule that cannot be evaluated",
+    [FATE_PARTIAL_NOT_READABLE] = "partial: memory not readable",
+    [FATE_PARTIAL_NOT_A_RETURN_ADDRESS] = "partial: not a return address",
+    [FATE_PARTIAL_TOO_DEEP] = "partial: deeper than the limit",
+    [FATE_PARTIAL_NO_PROGRESS] = "partial: the stack did not advance",
+    [FATE_KERNEL_UNATTRIBUTED] = "kernel, unattributed",
+};
+
+static const char *const sources[] = {
+    [SOURCE_TASK_CLOCK] = "perf task-clock",
+    [SOURCE_TASK_CLOCK_USER] = "perf task-clock without kernel samples",
+    [SOURCE_CPU_TIMER] = "POSIX timers",
+    [SOURCE_MONOTONIC_TIMER] = "POSIX timer on the wall clock",
+    [SOURCE_COUNTER] = "perf counter",
+};
+
+static const char *const origins[] = {
+    [ORIGIN_LAUNCHED] = "launched",
+    [ORIGIN_EXEC] = "exec",
+    [ORIGIN_FORK] = "fork",
+    [ORIGIN_OTHER] = "other",
+};
+
+static const char *const process_states[] = {
+    [PROCESS_RUNNING] = "unknown", [PROCESS_EXIT] = "exit",     [PROCESS_EXIT_NOW] = "_exit",
+    [PROCESS_EXEC] = "exec",       [PROCESS_SIGNAL] = "signal", [PROCESS_QUICK_EXIT] = "quick_exit",
+};
+
+static const char *const thread_kinds[] = {
+    [THREAD_INITIAL] = "initial",
+    [THREAD_PTHREAD] = "pthread",
+    [THREAD_C11] = "C11",
+};
+
+static const char *word(const char *const *words, size_t count, uint64_t code)
+{
+    return code < count ? words[code] : NULL;
+}
+
+#define WORD(words, code) word(words, sizeof(words) / sizeof *(words), code)
+
+const char *fate_name(uint64_t code)
+{
+    return WORD(fates, code);
+}
+
+const char *source_name(uint64_t code)
+{
+    return WORD(sources, code);
+}
+
+const char *origin_name(uint64_t code)
+{
+    return WORD(origins, code);
+}
+
+const char *process_state_name(uint64_t state)
+{
+    return WORD(process_states, state);
+}
+
+const char *thread_kind_name(uint64_t kind)
+{
+    return WORD(thread_kinds, kind);
+}
+
+static const char *behind(const char *name, const char *prefix)
+{
+    size_t length = strlen(prefix);
+    return name && strncmp(name, prefix, length) == 0 ? name + length : NULL;
+}
+
+const char *fate_drop_reason(uint64_t code)
+{
+    return behind(fate_name(code), "dropped: ");
+}
+
+const char *fate_partial_reason(uint64_t code)
+{
+    return behind(fate_name(code), "partial: ");
+}

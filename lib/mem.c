@@ -1,0 +1,48 @@
+#include "lib/mem.h"
+
+#include "lib/diag.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void *must(void *block)
+{
+    if (!block)
+        diag_fatal(NULL, "out of memory");
+    return block;
+}
+
+void *mem_alloc(size_t size)
+{
+    return must(calloc(1, size ? size : 1));
+}
+
+void *mem_resize(void *old, size_t count, size_t size)
+{
+    size_t bytes;
+    if (__builtin_mul_overflow(count, size, &bytes))
+        must(NULL);
+    return must(realloc(old, bytes ? bytes : 1));
+}
+
+char *mem_strdup(const char *text)
+{
+    return must(strdup(text));
+}
+
+char *mem_strndup(const char *text, size_t length)
+{
+    return must(strndup(text, length));
+}
+
+char *mem_printf(const char *format, ...)
+{
+    va_list args;
+    char *text = NULL;
+    va_start(args, format);
+    int length = vasprintf(&text, format, args);
+    va_end(args);
+    return must(length < 0 ? NULL : text);
+}

@@ -1,0 +1,48 @@
+/* Memory for the tools: allocation that cannot fail (out of memory ends the tool with a message)
+ * and growable arrays. Not for libhpcrun.so, which never calls malloc.
+ *
+ * A growable array of T is declared as `struct { T *at; size_t n, cap; } v = {0};` or with
+ * VEC(T) v = {0}; its elements are v.at[0] .. v.at[v.n - 1]. */
+#ifndef LIB_MEM_H
+#define LIB_MEM_H
+
+#include <stddef.h>
+
+/* As malloc (zeroed), realloc to count * size bytes, strdup, strndup. The caller frees. */
+void *mem_alloc(size_t size);
+void *mem_resize(void *old, size_t count, size_t size);
+char *mem_strdup(const char *text);
+char *mem_strndup(const char *text, size_t length);
+/* A formatted string; the caller frees. */
+char *mem_printf(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#define VEC(T)                                                                                     \
+    struct {                                                                                       \
+        T *at;                                                                                     \
+        size_t n, cap;                                                                             \
+    }
+
+/* Makes room for `extra` more elements. */
+#define vec_reserve(v, extra)                                                                      \
+    do {                                                                                           \
+        if ((v)->n + (extra) > (v)->cap) {                                                         \
+            (v)->cap = ((v)->n + (extra)) * 2 + 8;                                                 \
+            (v)->at = mem_resize((v)->at, (v)->cap, sizeof *(v)->at);                              \
+        }                                                                                          \
+    } while (0)
+
+/* Appends one element. */
+#define vec_push(v, ...)                                                                           \
+    do {                                                                                           \
+        vec_reserve(v, 1);                                                                         \
+        (v)->at[(v)->n++] = (__VA_ARGS__);                                                         \
+    } while (0)
+
+#define vec_free(v)                                                                                \
+    do {                                                                                           \
+        free((v)->at);                                                                             \
+        (v)->at = NULL;                                                                            \
+        (v)->n = (v)->cap = 0;                                                                     \
+    } while (0)
+
+#endif

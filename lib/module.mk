@@ -1,0 +1,13 @@
+# What several tools share, as one archive for the tools. libhpcrun.so takes single objects.
+TOOL_LIB = $(BUILD)/obj/lib.a
+
+$(TOOL_LIB): $(call objects_of,lib)
+	rm -f $@ && ar rcs $@ $^
+
+$(eval $(call unit_test,lib/test_containers,$(TOOL_LIB),))
+$(eval $(call unit_test,lib/test_bytes,$(TOOL_LIB),-lz))
+MEASUREMENT_ENCODER = $(BUILD)/obj/tests/unit/lib/measurement_encoder.o
+$(eval $(call unit_test,lib/test_measurement_reader,$(MEASUREMENT_ENCODER) $(TOOL_LIB),-lz))
+$(eval $(call unit_test,lib/test_measurement_damage,$(MEASUREMENT_ENCODER) $(TOOL_LIB),-lz))
+$(eval $(call unit_test,lib/test_parallel,$(TOOL_LIB),-lpthread))
+$(eval $(call unit_test,lib/test_progress,$(TOOL_LIB),-lutil))

@@ -1,0 +1,113 @@
+#include "lib/number.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+struct prefix {
+    double factor;
+    const char *name;
+};
+
+static const struct prefix time_prefixes[] = {{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}};
+static const struct prefix prefixes[] = {{1e15, "P"}, {1e12, "T"}, {1e9, "G"}, {1e6, "M"}};
+
+#define LENGTH(array) (sizeof(array) / sizeof *(array))
+
+/* Decimals that give a value four significant digits; 1 to 3, so that a column of large values
+ * keeps one. */
+static int decimals_for(double value)
+{
+    if (value >= 100)
+        return 1;
+    return value >= 10 ? 2 : 3;
+}
+
+static struct number_scale time_scale(double reference)
+{
+    size_t i = 0;
+    while (i + 1 < LENGTH(time_prefixes) && reference < time_prefixes[i].factor)
+        i++;
+    struct number_scale scale = {.divisor = time_prefixes[i].factor};
+    scale.decimals = decimals_for(reference / scale.divisor);
+    strcpy(scale.unit, time_prefixes[i].name);
+    return scale;
+}
+
+/* The unit as it is shown behind values: nobody writes "7 count". */
+static const char *shown_unit(const char *unit)
+{
+    return strcmp(unit, "count") == 0 ? "" : unit;
+}
+
+struct number_scale number_scale_for(double reference, const char *unit)
+{
+    reference = fabs(reference);
+    bool is_time = strcmp(unit, "s") == 0;
+    if (is_time)
+        return time_scale(reference > 0 ? reference : 1);
+    for (size_t i = 0; i < LENGTH(prefixes); i++) {
+        if (reference < prefixes[i].factor)
+            continue;
+        struct number_scale scale = {.divisor = prefixes[i].factor};
+        scale.decimals = decimals_for(reference / scale.divisor);
+        snprintf(scale.unit, sizeof scale.unit, "%s%s", prefixes[i].name, shown_unit(unit));
+        return scale;
+    }
+    bool is_integer = strcmp(unit, "count") == 0 || strcmp(unit, "B") == 0;
+    struct number_scale scale = {.divisor = 1};
+    scale.decimals = is_integer ? 0 : decimals_for(reference);
+    snprintf(scale.unit, sizeof scale.unit, "%s", shown_unit(unit));
+    return scale;
+}
+
+void number_format(double value, const struct number_scale *scale, char text[NUMBER_SIZE])
+{
+    double scaled = value / scale->divisor;
+    if (value == 0)
+        strcpy(text, "0");
+    else if (scale->decimals == 0 && scaled > 0 && scaled < 0.5)
+        strcpy(text, "<1");
+    else if (fabs(scaled) >= 1e12)
+        snprintf(text, NUMBER_SIZE, "%.3e", scaled);
+    else
+        snprintf(text, NUMBER_SIZE, "%.*f", scale->decimals, scaled);
+}
+
+void number_with_unit(double value, const char *unit, char text[NUMBER_WITH_UNIT_SIZE])
+{
+    struct number_scale scale = number_scale_for(value, unit);
+    char number[NUMBER_SIZE];
+    number_format(value, &scale, number);
+    snprintf(text, NUMBER_WITH_UNIT_SIZE, "%s%s%s", number, scale.unit[0] ? " " : "", scale.unit);
+}
+
+void number_percent(double value, double total, char text[NUMBER_SIZE])
+{
+    double share = 100 * value / total;
+    if (total == 0)
+        strcpy(text, "");
+    else if (value == 0)
+        strcpy(text, "0");
+    else if (share > 0 && share < 0.05)
+        strcpy(text, "<0.1");
+    else if (fabs(share) >= 1e6)
+        snprintf(text, NUMBER_SIZE, "%.1e", share);
+    else
+        snprintf(text, NUMBER_SIZE, "%.1f", share);
+}
+
+void number_grouped(uint64_t value, char text[NUMBER_SIZE])
+{
+    char digits[NUMBER_SIZE];
+    size_t length = (size_t)snprintf(digits, sizeof digits, "%" PRIu64, value);
+    for (size_t i = 0; i < length; i++) {
+        *text++ = digits[i];
+        size_t left = length - 1 - i;
+        if (left && left % 3 == 0)
+            *text++ = ',';
+    }
+    *text = '\0';
+}

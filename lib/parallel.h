@@ -1,0 +1,18 @@
+/* Runs a function over a range of indices in several threads, for the tools. */
+#ifndef LIB_PARALLEL_H
+#define LIB_PARALLEL_H
+
+#include <stddef.h>
+
+/* Called for an index by worker `worker`, which is less than `workers` of parallel_for: calls of
+ * the same worker follow one another, calls of different workers run at the same time. */
+typedef void parallel_task(void *context, unsigned worker, size_t index);
+
+/* Calls `task` once for every index below `count`, by up to `workers` threads (at least 1), the
+ * lowest indices first, and returns when all calls have returned. */
+void parallel_for(size_t count, unsigned workers, parallel_task *task, void *context);
+
+/* Number of CPUs that the process may use, at least 1: the default of -j. */
+unsigned parallel_default_workers(void);
+
+#endif

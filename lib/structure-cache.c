@@ -1,0 +1,146 @@
+#include "lib/structure-cache.h"
+
+#include "lib/mem.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- the directory ---- */
+
+/* Makes a directory and those above it that are missing. */
+static bool make_directories(char *path)
+{
+    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        bool ok = mkdir(path, 0700) == 0 || errno == EEXIST;
+        *slash = '/';
+        if (!ok)
+            return false;
+    }
+    return mkdir(path, 0700) == 0 || errno == EEXIST;
+}
+
+static bool is_usable(char *path)
+{
+    return make_directories(path) && access(path, R_OK | W_OK | X_OK) == 0;
+}
+
+/* NULL when neither variable is set to an absolute path. */
+static char *usual_directory(void)
+{
+    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    if (cache && cache[0] == '/')
+        return mem_printf("%s/hpctoolkit/structure", cache);
+    if (home && home[0] == '/')
+        return mem_printf("%s/.cache/hpctoolkit/structure", home);
+    return NULL;
+}
+
+/* A directory of ours in a place where others may write: made by us, and nobody else's. */
+static char *fallback_directory(void)
+{
+    const char *place = getenv("TMPDIR");
+    char *own = mem_printf("%s/hpctoolkit-%lu", place && place[0] == '/' ? place : "/tmp",
+                           (unsigned long)geteuid());
+    char *path = mem_printf("%s/structure", own);
+    struct stat status;
+    bool ours = (mkdir(own, 0700) == 0 || errno == EEXIST) && lstat(own, &status) == 0 &&
+                S_ISDIR(status.st_mode) && status.st_uid == geteuid() &&
+                (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+    free(own);
+    if (ours && is_usable(path))
+        return path;
+    free(path);
+    return NULL;
+}
+
+char *structure_cache_directory(char **note)
+{
+    char *usual = usual_directory();
+    *note = NULL;
+    if (usual && is_usable(usual))
+        return usual;
+    char *cause = usual ? mem_printf("%s: %s", usual, strerror(errno))
+                        : mem_strdup("neither XDG_CACHE_HOME nor HOME is set");
+    char *fallback = fallback_directory();
+    if (fallback)
+        *note = mem_printf("%s; the cache is in %s", cause, fallback);
+    else
+        *note = mem_printf("no directory for the cache: %s", cause);
+    free(cause);
+    free(usual);
+    return fallback;
+}
+
+/* ---- files ---- */
+
+#define SUFFIX ".hpcstruct"
+
+char *structure_cache_path(const char *directory, const uint8_t *id, size_t id_size,
+                           uint64_t detail)
+{
+    /* Longer ones are not in use; the bound keeps the name short enough for a file system. */
+    const size_t most = 64;
+    char hex[2 * 64 + 1] = "";
+    for (size_t i = 0; i < id_size && i < most; i++)
+        snprintf(hex + 2 * i, 3, "%02x", id[i]);
+    return mem_printf("%s/%s-%016llx" SUFFIX, directory, hex, (unsigned long long)detail);
+}
+
+bool structure_cache_has(const char *path)
+{
+    /* The generator is an attribute of the second element: near the start, behind a path. */
+    char start[3 * 4096];
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return false;
+    size_t size = fread(start, 1, sizeof start - 1, file);
+    fclose(file);
+    start[size] = '\0';
+    const char *module = strstr(start, "<LM ");
+    const char *generator = module ? strstr(module, " g=\"" STRUCTURE_GENERATOR "\"") : NULL;
+    return generator && generator < strchr(module, '>');
+}
+
+/* Whether `path` is a usable file that is newer than `than`; then makes that its time. */
+static bool is_newer(const char *path, struct timespec *than)
+{
+    struct stat status;
+    if (stat(path, &status) != 0 || !structure_cache_has(path))
+        return false;
+    const struct timespec *time = &status.st_mtim;
+    if (time->tv_sec < than->tv_sec ||
+        (time->tv_sec == than->tv_sec && time->tv_nsec <= than->tv_nsec))
+        return false;
+    *than = *time;
+    return true;
+}
+
+char *structure_cache_find(const char *directory, const char *build_id)
+{
+    char *prefix = mem_printf("%s-", build_id), *newest = NULL;
+    DIR *stream = opendir(directory);
+    struct timespec time = {0};
+    for (struct dirent *entry; stream && (entry = readdir(stream));) {
+        size_t length = strlen(entry->d_name), suffix = strlen(SUFFIX);
+        if (strncmp(entry->d_name, prefix, strlen(prefix)) != 0 || length < suffix ||
+            strcmp(entry->d_name + length - suffix, SUFFIX) != 0)
+            continue;
+        char *path = mem_printf("%s/%s", directory, entry->d_name);
+        if (is_newer(path, &time)) {
+            free(newest);
+            newest = path;
+        } else {
+            free(path);
+        }
+    }
+    if (stream)
+        closedir(stream);
+    free(prefix);
+    return newest;
+}

@@ -1,0 +1,7 @@
+/* The version of the whole project, as every tool tells it with --version. */
+#ifndef LIB_VERSION_H
+#define LIB_VERSION_H
+
+#define HPCTOOLKIT_VERSION "0.1"
+
+#endif

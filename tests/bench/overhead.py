@@ -1,0 +1,142 @@
+"""CPU time with each profiler against without, in alternating runs."""
+import os
+import pathlib
+import random
+import re
+import shutil
+import statistics
+import struct
+import subprocess
+
+import programs
+
+HPCRUN = programs.BUILD / "bin" / "hpcrun"
+DUMP = programs.BUILD / "tests" / "tools" / "dump-measurement"
+GPERFTOOLS = "/usr/lib/x86_64-linux-gnu/libprofiler.so.0"
+CHECKED_CHAINS = 2000  # perf's call chains that are looked at for completeness
+
+
+class Hpcrun:
+    def __init__(self, rate):
+        self.name, self.rate = f"hpcrun {rate}/s", rate
+
+    def command(self, command, out):
+        return [HPCRUN, "-q", "-e", f"CPUTIME@f{self.rate}", "-o", out, "--", *command], {}
+
+    def inspect(self, out):
+        """samples, bytes, share of complete call paths"""
+        files = sorted(out.glob("*.hpcrun"))
+        text = subprocess.run([DUMP, *files], capture_output=True, text=True).stdout
+        fates = re.findall(r"^fate \d+ CPUTIME (\d+) (\d+)", text, re.M)
+        recorded = sum(int(n) for code, n in fates if code == "1")
+        partial = sum(int(n) for code, n in fates if 64 <= int(code) < 96)
+        return recorded, sum(f.stat().st_size for f in files), 1 - partial / max(recorded, 1)
+
+
+class Perf:
+    def __init__(self, rate, mode):
+        self.name, self.rate, self.mode = f"perf {mode} {rate}/s", rate, mode
+
+    def command(self, command, out):
+        out.mkdir()
+        return ["perf", "record", "-q", "-e", "task-clock", "-F", str(self.rate), "--call-graph",
+                self.mode, "-o", out / "data", "--", *command], {}
+
+    def inspect(self, out):
+        data = out / "data"
+        stats = subprocess.run(["perf", "report", "-i", data, "--stats"], capture_output=True,
+                               text=True).stdout
+        samples = re.search(r"SAMPLE events:\s+(\d+)", stats)
+        return int(samples.group(1)) if samples else 0, data.stat().st_size, self.complete(data)
+
+    @staticmethod
+    def complete(data):
+        """A chain is complete that reaches libc's start of the program or of a thread."""
+        process = subprocess.Popen(["perf", "script", "-i", data, "-F", "ip,sym"], text=True,
+                                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        chains = good = 0
+        chain = ""
+        for line in process.stdout:
+            if line.strip():
+                chain += line
+                continue
+            if chain:
+                chains += 1
+                good += bool(re.search(r"__libc_start|_start\b|clone|start_thread", chain))
+            chain = ""
+            if chains == CHECKED_CHAINS:
+                break
+        process.kill()
+        process.wait()
+        return good / chains if chains else None
+
+
+class Gperftools:
+    def __init__(self, rate):
+        self.name, self.rate = f"gperftools {rate}/s", rate
+
+    def command(self, command, out):
+        out.mkdir()
+        return command, {"LD_PRELOAD": GPERFTOOLS, "CPUPROFILE": str(out / "profile"),
+                         "CPUPROFILE_FREQUENCY": str(self.rate)}
+
+    def inspect(self, out):
+        samples = size = 0
+        for path in out.iterdir():
+            data = path.read_bytes()
+            size += len(data)
+            words = struct.unpack(f"{len(data) // 8}Q", data[:len(data) // 8 * 8])
+            at = 2 + words[1]
+            while at + 1 < len(words) and words[at]:  # the trailer has count 0
+                samples += words[at]
+                at += 2 + words[at + 1]
+        return samples, size, None
+
+
+def tools():
+    chosen = []
+    for rate in (200, 1000):
+        chosen.append(Hpcrun(rate))
+        if shutil.which("perf"):
+            chosen += [Perf(rate, "fp"), Perf(rate, "dwarf")]
+        if os.path.exists(GPERFTOOLS):
+            chosen.append(Gperftools(rate))
+    return chosen
+
+
+def cpu_seconds(command, environment=None):
+    status, usage = programs.run(command, environment)
+    return status, usage.ru_utime + usage.ru_stime
+
+
+def interval(values, rng):
+    """Bootstrap 95 % confidence interval of the median."""
+    medians = sorted(statistics.median(rng.choices(values, k=len(values))) for _ in range(2000))
+    return medians[50], medians[1949]
+
+
+def report(commands, directory, rounds):
+    print(f"overhead: CPU time with / without, {rounds} alternating pairs; achieved samples per CPU second")
+    print(f"{'program':14} {'tool':18} {'median':>8} {'95 % interval':>17} {'rate':>7} {'complete':>9} "
+          f"{'output':>10}")
+    rng = random.Random(1)
+    for name, command in commands.items():
+        ratios, last = {}, {}
+        for _ in range(rounds):
+            for tool in tools():
+                _, plain = cpu_seconds(command)
+                out = pathlib.Path(directory) / "out"
+                shutil.rmtree(out, ignore_errors=True)
+                words, environment = tool.command(command, out)
+                status, cpu = cpu_seconds(words, environment)
+                ratios.setdefault(tool.name, []).append(cpu / plain)
+                if tool.name not in last:
+                    samples, size, complete = tool.inspect(out)
+                    last[tool.name] = (samples / cpu, size, complete, status)
+        for tool, values in ratios.items():
+            low, high = interval(values, rng)
+            rate, size, complete, status = last[tool]
+            complete = "-" if complete is None else f"{100 * complete:.2f}%"
+            print(f"{name:14} {tool:18} {100 * (statistics.median(values) - 1):+7.2f}% "
+                  f"{100 * (low - 1):+7.2f}..{100 * (high - 1):+6.2f}% {rate:7.1f} {complete:>9} {size:10}"
+                  + ("" if status == 0 else f"  status {status}"), flush=True)

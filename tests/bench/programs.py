@@ -1,0 +1,94 @@
+"""The programs that the benchmarks run, with inputs made here; how long each runs can be scaled."""
+import os
+import pathlib
+import random
+import subprocess
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+BUILD = pathlib.Path(os.environ.get("BUILD", ROOT / "build")).resolve()
+
+
+def text_like(size, seed):
+    """Compressible bytes: words drawn with very different frequencies."""
+    rng = random.Random(seed)
+    words = [bytes(rng.choices(b"abcdefghijklmnopqrstuvwxyz", k=rng.randint(2, 9)))
+             for _ in range(20000)]
+    weights = [1 / (i + 1) for i in range(len(words))]
+    out = bytearray()
+    while len(out) < size:
+        out += b" ".join(rng.choices(words, weights, k=20000)) + b"\n"
+    return bytes(out[:size])
+
+
+def c_source(functions):
+    """A C file that takes the compiler's time: loops, switches, calls."""
+    lines = []
+    for i in range(functions):
+        callee = f"f{i // 2}(k & 3, p)" if i else "k"
+        lines.append(
+            f"int f{i}(int a, int *p) {{ int s = {i}; for (int k = 0; k < a; k++) {{ if (p[k] > s) s += "
+            f"p[k] * {i % 7 + 1}; else switch (p[k] & 7) {{ case 0: s ^= k; break; case 1: s += {callee};"
+            f" break; case 3: s -= p[k / 2]; break; default: s *= 3; }} }} return s; }}")
+    return "\n".join(lines)
+
+
+PYTHON = """
+import json, sys
+def fib(n): return n if n < 2 else fib(n - 1) + fib(n - 2)
+class Node:
+    def __init__(self, depth): self.children = [Node(depth - 1) for _ in range(3)] if depth else []
+    def count(self): return 1 + sum(child.count() for child in self.children)
+for _ in range(int(sys.argv[1])):
+    fib(20); Node(7).count(); json.loads(json.dumps([{"a": i, "b": str(i)} for i in range(20000)]))
+    sorted(range(30000), key=lambda i: (i * 7919) % 30011)
+"""
+
+SQL = ("with recursive c(x) as (values(1) union all select x+1 from c where x<{}) "
+       "select sum(x%7), count(distinct x%1000), max(length(hex(x))) from c;")
+
+
+class Programs:
+    """name -> command, each about `seconds` long on a machine of 2026."""
+
+    def __init__(self, directory, seconds):
+        self.directory = pathlib.Path(directory)
+        recursion = BUILD / "tests" / "programs" / "hpcrun" / "recursion"
+        large = self.file("large", text_like(int(20e6 * seconds), 1))
+        medium = self.file("medium", text_like(int(1.4e6 * seconds), 2))
+        small = self.file("small", text_like(int(1.0e6 * seconds), 3))
+        source = self.file("big.c", c_source(int(190 * seconds)).encode())
+        script = self.file("work.py", PYTHON.encode())
+        cc1 = subprocess.run(["gcc", "-print-prog-name=cc1"], capture_output=True,
+                             text=True).stdout.strip()
+        self.commands = {
+            "recursion 10": [recursion, "10", str(1000 * seconds)],
+            "recursion 500": [recursion, "500", str(1000 * seconds)],
+            "xz": ["xz", "-kc", "-6", "-T1", small],
+            "zstd": ["zstd", "-qc", "-19", "--single-thread", medium],
+            "python3": ["/usr/bin/python3", script, str(max(1, int(40 * seconds)))],
+            "sqlite3": ["sqlite3", ":memory:", SQL.format(int(1.9e6 * seconds))],
+            "cc1": [cc1, "-O2", "-quiet", source, "-o", "/dev/null"],
+            "openssl": ["openssl", "speed", "-seconds", str(max(1, int(seconds / 2))), "rsa2048"],
+            "pigz": ["pigz", "-kc9", "-p2", large],
+        }
+
+    def file(self, name, content):
+        path = self.directory / name
+        path.write_bytes(content)
+        return str(path)
+
+
+def missing(commands):
+    """The programs that are not installed here."""
+    return [name for name, command in commands.items()
+            if subprocess.run(["which", str(command[0])], capture_output=True).returncode != 0]
+
+
+def run(command, environment=None):
+    """Runs a command, output discarded; returns its status and rusage (children included)."""
+    with open(os.devnull, "wb") as null:
+        process = subprocess.Popen([str(word) for word in command], stdout=null, stderr=null,
+                                   env=dict(os.environ, **(environment or {})))
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    return process.returncode, usage

@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+"""The benchmarks: hpcrun beside its peers, in one run.
+
+usage: tests/bench/run.py [--seconds S] [--rounds N] [--programs A,B] [unwind|handler|size|overhead]...
+
+  unwind    nanoseconds per frame and sample against libunwind (unw_step, unw_backtrace) on the same
+            samples; completeness
+  handler   what a sample costs, by parts
+  size      memory per tree node, bytes per node in the file
+  overhead  CPU time with the profilers against without, alternating: hpcrun, perf record -g and
+            --call-graph dwarf, gperftools, at 200/s and 1000/s; rates really achieved, size of the
+            output, completeness
+
+Medians, ratios and 95 % confidence intervals; nothing here passes or fails."""
+import argparse
+import sys
+import tempfile
+
+import handler
+import overhead
+import programs
+import unwind
+
+SECTIONS = {"unwind": unwind.report, "handler": handler.report, "size": handler.report_sizes,
+            "overhead": overhead.report}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("sections", nargs="*", default=list(SECTIONS), metavar="section")
+    parser.add_argument("--seconds", type=float, default=5, help="about how long a program runs")
+    parser.add_argument("--rounds", type=int, default=5, help="rounds of the paired runs")
+    parser.add_argument("--programs", help="only these, separated by commas")
+    arguments = parser.parse_args()
+    unknown = [name for name in arguments.sections if name not in SECTIONS]
+    if unknown:
+        parser.error(f"no section {unknown[0]}")
+    with tempfile.TemporaryDirectory(prefix="hpcbench-") as directory:
+        chosen = programs.Programs(directory, arguments.seconds).commands
+        if arguments.programs:
+            chosen = {name: chosen[name] for name in arguments.programs.split(",")}
+        for name in programs.missing(chosen):
+            print(f"{name}: not installed, left out", file=sys.stderr)
+            del chosen[name]
+        for section in arguments.sections:
+            SECTIONS[section](chosen, directory, arguments.rounds)
+            print(flush=True)
+
+
+main()

@@ -1,0 +1,149 @@
+"""What the integration tests share: running the tools, reading measurements, other users."""
+import collections
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+BUILD = pathlib.Path(os.environ.get("BUILD", ROOT / "build")).resolve()
+HPCRUN = BUILD / "bin" / "hpcrun"
+PROGRAMS = BUILD / "tests" / "programs" / "hpcrun"
+TOOLS = BUILD / "tests" / "tools"
+
+# Codes of lib/FORMAT-hpcrun.md, section 8.
+FIRED, RECORDED, IDLE, NOBODY = 0, 1, 2, 3
+DROPPED = range(16, 64)
+PARTIAL = range(64, 96)
+
+TIME_UNIT = 1e-9 / 1024  # seconds per unit of a time in a measurement file
+
+
+def have_perf():
+    """Whether this machine lets us open perf's task clock with kernel samples."""
+    out = subprocess.run([HPCRUN, "-L"], capture_output=True, text=True).stdout
+    return "perf task-clock" in out.splitlines()[0]
+
+
+class Thread:
+    def __init__(self, fields):
+        self.index, self.tid, self.kind = int(fields["thread"]), int(fields["tid"]), int(fields["kind"])
+        self.name = fields["name"].strip("'")
+        self.nodes = int(fields["nodes"])
+        self.wall, self.cpu = int(fields["wall"]) * 1e-9, int(fields["cpu"]) * 1e-9
+        self.ended = fields["ended"] == "1"
+        self.fates = collections.defaultdict(lambda: (0, 0))  # (event, code) -> count, amount
+        self.paths = []  # (metric, value, [frame, innermost first])
+
+    def count(self, event, codes):
+        return sum(n for (e, c), (n, _) in self.fates.items() if e == event and c in codes)
+
+    def amount(self, event, codes):
+        return sum(a for (e, c), (_, a) in self.fates.items() if e == event and c in codes)
+
+
+class Image:
+    """One measurement file."""
+
+    def __init__(self, fields):
+        self.path = fields["file"]
+        self.pid, self.parent = int(fields["pid"]), int(fields["ppid"])
+        self.exec_sequence, self.origin = int(fields["exec"]), int(fields["origin"])
+        self.state, self.detail = int(fields["state"]), int(fields["detail"])
+        self.wall, self.cpu = int(fields["wall"]) * 1e-9, int(fields["cpu"]) * 1e-9
+        self.startup = int(fields["startup"]) * 1e-9
+        self.executable = fields["executable"]
+        self.size = os.path.getsize(self.path)
+        self.problems, self.modules, self.threads = [], [], []
+
+    def count(self, event, codes):
+        return sum(thread.count(event, codes) for thread in self.threads)
+
+    def seconds(self, event, codes):
+        return sum(thread.amount(event, codes) for thread in self.threads) * TIME_UNIT
+
+
+def pairs(words):
+    return dict(zip(words[::2], words[1::2]))
+
+
+def read_measurements(directory, paths=False):
+    """The images in a measurement directory, as dump-measurement prints them."""
+    files = sorted(str(p) for p in pathlib.Path(directory).glob("*.hpcrun"))
+    if not files:
+        return []
+    command = [TOOLS / "dump-measurement"] + (["--paths"] if paths else []) + files
+    out = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    images = []
+    for line in out.splitlines():
+        words = line.split()
+        if words[0] == "file":
+            images.append(Image(pairs(words)))
+        elif words[0] == "problem":
+            images[-1].problems.append(line)
+        elif words[0] == "module":
+            images[-1].modules.append(line)
+        elif words[0] == "thread":
+            images[-1].threads.append(Thread(pairs(words)))
+        elif words[0] == "fate":
+            images[-1].threads[-1].fates[words[2], int(words[3])] = (int(words[4]), int(words[5]))
+        elif words[0] == "path":
+            images[-1].threads[-1].paths.append((words[2], int(words[3]), words[4:]))
+    return images
+
+
+class ProfilingTest(unittest.TestCase):
+    """A test with a directory of its own, which an ordinary user can write to."""
+
+    def setUp(self):
+        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="hpctest-"))
+        os.chmod(self.directory, 0o777)
+        self.addCleanup(shutil.rmtree, self.directory, ignore_errors=True)
+
+    def run_tool(self, *command, **options):
+        options.setdefault("timeout", 300)
+        options.setdefault("cwd", self.directory)
+        return subprocess.run([str(word) for word in command], capture_output=True, text=True,
+                              errors="replace", **options)
+
+    def measure(self, *command, events=("CPUTIME@f1000",), deny_perf=False, user=None, options=(),
+                status=0):
+        """Profiles a command; returns what it printed and its images. Fails when the profiler
+        changes its status or loses anything in the file."""
+        where = self.directory / f"measurements-{len(list(self.directory.iterdir()))}"
+        words = [HPCRUN, "-o", where, *options]
+        for event in events:
+            words += ["-e", event]
+        words += ["--", *command]
+        if deny_perf:
+            words = [TOOLS / "deny-perf", *words]
+        done = self.run_tool(*words, user=user)
+        self.assertEqual(done.returncode, status, done.stderr)
+        self.measurements = where
+        images = read_measurements(where, paths="--paths" in options)
+        for image in images:
+            self.assertEqual(image.problems, [], image.path)
+        return done, images
+
+    def check_fates(self, images):
+        """fired = recorded + idle + nobody working + dropped, to the unit, per thread and event."""
+        for image in images:
+            for thread in image.threads:
+                for event in {event for event, _ in thread.fates}:
+                    rest = [RECORDED, IDLE, NOBODY, *DROPPED]
+                    self.assertEqual(thread.count(event, [FIRED]), thread.count(event, rest))
+                    self.assertEqual(thread.amount(event, [FIRED]), thread.amount(event, rest))
+
+
+def program(name):
+    return PROGRAMS / name
+
+
+def symbols(path):
+    """name -> (address, size) of the functions of a program, as nm sees them."""
+    out = subprocess.run(["nm", "-S", path], capture_output=True, text=True, check=True).stdout
+    found = re.findall(r"^([0-9a-f]+) ([0-9a-f]+) [tTwW] (\S+)$", out, re.M)
+    return {name: (int(address, 16), int(size, 16)) for address, size, name in found}

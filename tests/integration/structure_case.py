@@ -1,0 +1,79 @@
+"""What the tests of hpcstruct share: running it, compiling programs, lines by their markers."""
+import os
+import pathlib
+import re
+import struct
+import subprocess
+import tempfile
+import unittest
+
+from structure_file import Structure
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SOURCES = ROOT / "tests" / "programs" / "structure"
+HPCSTRUCT = pathlib.Path(os.environ.get("BUILD", ROOT / "build")) / "bin" / "hpcstruct"
+TIME_LIMIT = 120
+
+C_COMPILERS = ("gcc", "clang")
+CXX_COMPILERS = ("g++", "clang++")
+
+
+def run(*command, **options):
+    return subprocess.run([str(part) for part in command], capture_output=True, check=True,
+                          timeout=TIME_LIMIT, **options)
+
+
+def output_of(*command):
+    return run(*command).stdout.decode(errors="replace")
+
+
+def hpcstruct(*arguments, **options):
+    """Runs it; the result has text."""
+    return subprocess.run([str(HPCSTRUCT), *map(str, arguments)], capture_output=True, text=True,
+                          errors="replace", timeout=TIME_LIMIT, **options)
+
+
+def markers(source):
+    """`LINE name` comments of a source: name -> line number."""
+    found = {}
+    for number, text in enumerate((SOURCES / source).read_text().splitlines(), 1):
+        for name in re.findall(r"LINE (\S+)", text):
+            found[name] = number
+    return found
+
+
+def marks(binary):
+    """What MARK (mark.h) left in a program: list of (address, name)."""
+    found = []
+    with tempfile.NamedTemporaryFile() as raw:
+        run("objcopy", "-O", "binary", "--only-section=.marks", "--set-section-flags",
+            ".marks=alloc", binary, raw.name)
+        data = raw.read()
+    while data:
+        (address,) = struct.unpack_from("<Q", data)
+        name, data = data[8:].split(b"\0", 1)
+        found.append((address, name.decode()))
+    return found
+
+
+class StructureCase(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def compile(self, source, *options, compiler="gcc", name="program"):
+        """Compiles a program of tests/programs/structure."""
+        path = self.folder / name
+        run(compiler, "-I", ROOT, SOURCES / source, "-o", path, *options)
+        return path
+
+    def structure(self, binary, *options):
+        """The structure of a binary; there is nothing to complain about."""
+        result = hpcstruct("-o", "-", *options, binary)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        structure = Structure(result.stdout)
+        self.assertEqual(structure.problems(), [])
+        return structure

@@ -1,0 +1,223 @@
+"""Program structure for tests: described once, written as a structure file
+(lib/FORMAT-structure.md), and asked, independently of hpcprof, which contexts an address has.
+
+    F("/src/a.c",
+      P("main", 10, [(0x1000, 0x1100)],
+        S(12, (0x1000, 0x1010)),
+        L(20, S(21, (0x1010, 0x1020)),
+          A(22, "inlined", "/src/b.h", 5, S(6, (0x1020, 0x1030))))))"""
+import os
+import struct
+from xml.sax.saxutils import quoteattr
+
+
+def ranges(pairs):
+    return "{" + " ".join(f"[{b:#x}-{e:#x})" for b, e in pairs) + "}"
+
+
+def attributes(**values):
+    return "".join(f" {name}={quoteattr(str(value))}" for name, value in values.items()
+                   if value is not None)
+
+
+def function_label(kind, name, file, line, entry):
+    """Functions are one when name, file and line are; without file, when name and entry are."""
+    return (kind, name, file, line) if file else (kind, name, None, entry)
+
+
+def line_labels(file, line):
+    return [("line", file, line)] if file and line else []
+
+
+class Element:
+    """An element, with those in it."""
+
+    def __init__(self, *inner):
+        self.inner = inner
+
+    def xml(self, file):
+        """`file` is the file of statements that name none."""
+        raise NotImplementedError
+
+    def inner_xml(self, file):
+        return "".join(element.xml(file) for element in self.inner)
+
+    def find(self, address, file, labels):
+        """Labels of the contexts of an address, or None."""
+        for element in self.inner:
+            found = element.find(address, file, labels)
+            if found is not None:
+                return found
+        return None
+
+
+class F(Element):
+    def __init__(self, path, *procedures):
+        super().__init__(*procedures)
+        self.path = path
+
+    def xml(self, file=None):
+        path = self.path or "<unknown file>"
+        return f"<F{attributes(n=path)}>{self.inner_xml(self.path)}</F>\n"
+
+
+class P(Element):
+    def __init__(self, name, line, spans, *inner):
+        super().__init__(*inner)
+        self.name, self.line, self.spans = name, line, spans
+
+    def xml(self, file):
+        head = attributes(n=self.name, ln=self.name, l=self.line, v=ranges(self.spans))
+        return f"<P{head}>{self.inner_xml(file)}</P>\n"
+
+    def find(self, address, file, labels):
+        label = function_label("call", self.name, file, self.line, self.spans[0][0])
+        return super().find(address, file, labels + [label])
+
+
+class S(Element):
+    def __init__(self, line, *spans, file=None):
+        super().__init__()
+        self.line, self.spans, self.file = line, spans, file
+
+    def xml(self, file):
+        return f"<S{attributes(l=self.line, v=ranges(self.spans), f=self.file)}/>"
+
+    def find(self, address, file, labels):
+        if not any(begin <= address < end for begin, end in self.spans):
+            return None
+        return labels + line_labels(self.file or file, self.line)
+
+
+class L(Element):
+    def __init__(self, line, *inner, file=None, header=0):
+        super().__init__(*inner)
+        self.line, self.file, self.header = line, file, header
+
+    def xml(self, file):
+        head = attributes(l=self.line, f=self.file, v=ranges([(self.header, self.header + 1)]))
+        return f"<L{head}>{self.inner_xml(self.file or file)}</L>"
+
+    def find(self, address, file, labels):
+        file = self.file or file
+        label = ("loop", file, self.line) if file and self.line else ("loop at", self.header)
+        return super().find(address, file, labels + [label])
+
+
+class A(Element):
+    """Code inlined at `call_line` (of `call_file`, or the file around)."""
+
+    def __init__(self, call_line, name, file, line, *inner, call_file=None):
+        super().__init__(*inner)
+        self.call_line, self.call_file = call_line, call_file
+        self.name, self.file, self.line = name, file, line
+
+    def xml(self, file):
+        site = attributes(l=self.call_line, f=self.call_file or file or "", n="", v="{}")
+        head = attributes(l=self.line, f=self.file or "", n=self.name, v="{}")
+        return f"<A{site}><A{head}>{self.inner_xml(self.file)}</A></A>"
+
+    def find(self, address, file, labels):
+        labels = labels + line_labels(self.call_file or file, self.call_line)
+        label = function_label("inlined", self.name, self.file, self.line, 0)
+        return super().find(address, self.file, labels + [label])
+
+
+class Structure:
+    """The structure of a load module."""
+
+    def __init__(self, *files):
+        self.files = files
+
+    def xml(self, path):
+        body = "".join(file.xml() for file in self.files)
+        return ('<?xml version="1.0" encoding="UTF-8"?>\n'
+                '<HPCToolkitStructure i="0" version="4.9" n="">\n'
+                f'<LM{attributes(i=1, n=path, v="{}", g="hpcstruct 1")}>\n{body}</LM>\n'
+                '</HPCToolkitStructure>\n')
+
+    def labels(self, address):
+        """The contexts of an address, or None."""
+        for file in self.files:
+            found = file.find(address, file.path, [])
+            if found is not None:
+                return found
+        return None
+
+    def procedure(self, address):
+        """The label of the procedure that contains an address, or None."""
+        labels = self.labels(address)
+        return labels[:1] if labels else None
+
+
+def elf_file(build_id="", padding=0):
+    """The smallest ELF file with a build-id."""
+    notes = b""
+    if build_id:
+        data = bytes.fromhex(build_id)
+        notes = struct.pack("<III", 4, len(data), 3) + b"GNU\0" + data
+    head = struct.pack("<16sHHIQQQIHHHHHH", b"\x7fELF\x02\x01\x01", 3, 62, 1, 0, 64, 0, 0, 64, 56,
+                       1, 64, 0, 0)
+    segment = struct.pack("<IIQQQQQQ", 4, 4, 120, 120, 120, len(notes), len(notes), 4)
+    return head + segment + notes + bytes(padding)
+
+
+def header_hash(elf):
+    """FNV-1a over ELF header and program headers, as measurement files have it."""
+    result = 0xcbf29ce484222325
+    for byte in elf[:64 + 56]:
+        result = (result ^ byte) * 0x100000001b3 % 2**64
+    return result
+
+
+FAKE_HPCSTRUCT = r"""#!/usr/bin/env python3
+# Stands in for hpcstruct: does for a binary what BINARY.answer says.
+import os, signal, sys
+assert sys.argv[1] == "-j" and sys.argv[3] == "--cache", sys.argv
+binary = "vdso" if sys.argv[4].endswith("[vdso]") else sys.argv[4]
+assert open(sys.argv[4], "rb").read(4) == b"\x7fELF"
+here = os.path.dirname(os.path.abspath(__file__))
+with open(os.path.join(here, "calls"), "a") as calls:
+    calls.write(binary + "\n")
+answer = os.path.join(here, "answers", binary.replace("/", "%"))
+if os.path.exists(answer + ".py"):
+    exec(open(answer + ".py").read())
+elif os.path.exists(answer):
+    print(answer)
+else:
+    sys.exit("hpcstruct: " + binary + ": no structure in this test")
+"""
+
+
+class Answers:
+    """A folder for a copy of hpcprof, with an hpcstruct beside it that answers as told."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        os.makedirs(os.path.join(folder, "answers"))
+        with open(os.path.join(folder, "hpcstruct"), "w") as script:
+            script.write(FAKE_HPCSTRUCT)
+        os.chmod(os.path.join(folder, "hpcstruct"), 0o755)
+
+    def path(self, binary):
+        return os.path.join(self.folder, "answers", binary.replace("/", "%"))
+
+    def give(self, binary, structure):
+        with open(self.path(binary), "w") as file:
+            file.write(structure.xml(binary))
+
+    def give_text(self, binary, text):
+        with open(self.path(binary), "w") as file:
+            file.write(text)
+
+    def do(self, binary, code):
+        """Python code to be run in place of hpcstruct; `answer` is the path of the structure."""
+        with open(self.path(binary) + ".py", "w") as file:
+            file.write(code)
+
+    def calls(self):
+        try:
+            with open(os.path.join(self.folder, "calls")) as file:
+                return file.read().split()
+        except FileNotFoundError:
+            return []

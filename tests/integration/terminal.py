@@ -1,0 +1,81 @@
+"""Programs in a real terminal (tmux), driven by keys and watched on the screen.
+
+Nothing sleeps to let things happen: everything waits until the screen shows what is expected, and
+fails with the screen's contents when it does not in time."""
+import os
+import pathlib
+import shlex
+import shutil
+import subprocess
+import tempfile
+import time
+
+DEADLINE = 30
+HAVE_TMUX = shutil.which("tmux") is not None
+
+
+class Terminal:
+    """A shell command in a terminal of its own. In the command's output `ended N` follows its
+    exit status."""
+
+    def __init__(self, command, width=80, height=24, environment=None, term="tmux-256color"):
+        self.folder = tempfile.TemporaryDirectory(prefix="terminal-")
+        self.socket = os.path.join(self.folder.name, "tmux")
+        self.pid_file = pathlib.Path(self.folder.name, "pid")
+        settings = {"LC_ALL": "C.UTF-8", "TERM": term, **(environment or {})}
+        quoted = " ".join(shlex.quote(str(word)) for word in command)
+        script = (f"echo before; {' '.join(f'{k}={shlex.quote(v)}' for k, v in settings.items())} "
+                  f"sh -c 'echo $$ > {self.pid_file}; exec \"$@\"' sh {quoted}; "
+                  "echo ended $?; exec cat")
+        clean = {k: v for k, v in os.environ.items()
+                 if k not in ("TMUX", "NO_COLOR", "COLUMNS", "LINES")}
+        subprocess.run(["tmux", "-S", self.socket, "-f", "/dev/null", "new-session", "-d", "-x",
+                        str(width), "-y", str(height), script], check=True,
+                       env=dict(clean, LC_ALL="C.UTF-8"))
+
+    def tmux(self, *arguments):
+        return subprocess.run(["tmux", "-S", self.socket, *map(str, arguments)], check=True,
+                              capture_output=True, text=True).stdout
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        subprocess.run(["tmux", "-S", self.socket, "kill-server"], capture_output=True)
+        self.folder.cleanup()
+
+    def screen(self):
+        return self.tmux("capture-pane", "-p").split("\n")
+
+    def coloured(self):
+        """The screen with its escape sequences."""
+        return self.tmux("capture-pane", "-p", "-e")
+
+    def press(self, *keys):
+        """Keys by tmux's names (Up, C-b, BSpace, F1, ...)."""
+        self.tmux("send-keys", *keys)
+
+    def type(self, text):
+        self.tmux("send-keys", "-l", text)
+
+    def resize(self, width, height):
+        self.tmux("resize-window", "-x", width, "-y", height)
+
+    def until(self, is_there, what):
+        """Waits until is_there(lines of the screen); returns the lines."""
+        end = time.monotonic() + DEADLINE
+        while True:
+            lines = self.screen()
+            if is_there(lines):
+                return lines
+            if time.monotonic() > end:
+                raise AssertionError(f"not seen: {what}\n" + "\n".join(lines))
+            time.sleep(0.01)
+
+    def until_seen(self, *texts):
+        return self.until(lambda lines: all(any(t in line for line in lines) for t in texts),
+                          " and ".join(map(repr, texts)))
+
+    def until_gone(self, text):
+        return self.until(lambda lines: not any(text in line for line in lines),
+                          f"disappearance of {text!r}")

@@ -1,0 +1,374 @@
+"""hpcprof: its command line, and what it writes beside the contexts (which
+test_hpcprof_contexts.py is about)."""
+import filecmp
+import json
+import os
+import pathlib
+import resource
+import signal
+import subprocess
+
+import measurement_writer as mw
+from hpcprof_case import WORK, HpcprofCase
+from hpcprof_scenario import check_database, hpcprof_path
+from structure_model import F, L, P, S, Structure
+from v4_reader import read_database
+
+
+class CommandLineTest(HpcprofCase):
+    def hpcprof(self, *arguments, status=0):
+        done = subprocess.run([hpcprof_path(), *arguments], capture_output=True, text=True,
+                              timeout=60)
+        self.assertEqual(done.returncode, status, done.stderr)
+        return done
+
+    def test_help_and_version(self):
+        usage = self.hpcprof("--help").stdout
+        self.assertEqual(self.hpcprof("-h").stdout, usage)
+        self.assertEqual(self.hpcprof("-V").stdout, self.hpcprof("--version").stdout)
+        for option in ("-o", "-I", "-R", "-j", "--help", "--version"):
+            self.assertIn(option, usage)
+        self.assertRegex(self.hpcprof("--version").stdout, r"^hpcprof \d+\.\d+\n$")
+
+    def test_what_makes_no_sense(self):
+        for arguments, part in (((), "which measurement directory"), (("-j",), "-j needs a value"),
+                                (("-j", "0", "x"), "-j takes"), (("-j", "-3", "x"), "-j takes"),
+                                (("-j", "4x", "x"), "-j takes"), (("-R", "abc", "x"), "OLD=NEW"),
+                                (("-R", "=abc", "x"), "OLD=NEW"), (("--frob", "x"), "--frob"),
+                                (("-o", "", "x"), "-o needs")):
+            done = self.hpcprof(*arguments, status=2)
+            self.assert_says(done.stderr, part)
+            self.assertIn("--help", done.stderr)
+
+    def test_the_default_name(self):
+        self.process(self.program())
+        self.scenario.write()
+        for _ in range(3):
+            self.scenario.run()
+        self.assertEqual(self.names(), ["hpctoolkit-program-database",
+                                        "hpctoolkit-program-database-1",
+                                        "hpctoolkit-program-database-2",
+                                        "hpctoolkit-program-measurements"])
+        os.rename(self.scenario.measurements, self.at("hpctoolkit-program-measurements-7"))
+        done = self.scenario.run(directories=[self.at("hpctoolkit-program-measurements-7/")])
+        self.assertEqual(done.stdout, "hpctoolkit-program-database-7\n")
+        os.rename(self.at("hpctoolkit-program-measurements-7"), self.at("anything"))
+        done = self.scenario.run(directories=["anything"])
+        self.assertEqual(done.stdout, "hpctoolkit-anything-database\n")
+        read_database(self.at("hpctoolkit-anything-database"))
+
+    def test_an_output_that_exists(self):
+        self.process(self.program())
+        self.scenario.write()
+        os.mkdir(self.at("empty"))
+        self.scenario.run("-o", "empty/")
+        read_database(self.at("empty"))
+        before = os.stat(self.at("empty/meta.db")).st_mtime_ns
+        done = self.scenario.run("-o", "empty", status=1)
+        self.assert_says(done.stderr, "empty", "not an empty directory")
+        self.assertEqual(os.stat(self.at("empty/meta.db")).st_mtime_ns, before)
+        pathlib.Path(self.at("file")).write_text("precious")
+        self.scenario.run("-o", "file", status=1)
+        self.assertEqual(pathlib.Path(self.at("file")).read_text(), "precious")
+
+    def test_an_output_that_cannot_be_written(self):
+        self.process(self.program())
+        self.scenario.write()
+        done = self.scenario.run("-o", "no/such/folder/db", status=1)
+        self.assert_says(done.stderr, "no/such/folder/db", "No such file or directory")
+
+    def test_a_full_disk_leaves_nothing(self):
+        self.process(self.program())
+        self.scenario.write()
+        before = self.names()
+        done = self.scenario.run(
+            status=1, restore_signals=False,  # Python ignores SIGXFSZ, and so will hpcprof
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500)))
+        self.assert_says(done.stderr, ".db", "File too large")
+        self.assertEqual(self.names(), before)
+
+    def test_an_interrupted_run_leaves_nothing(self):
+        """Stopped while hpcstruct runs."""
+        module = self.program()
+        os.mkfifo(self.at("started"))
+        self.scenario.answers.do(module.path, f"open({self.at('started')!r}, 'w').close()\n"
+                                              "signal.pause()\n")
+        self.process(module)
+        self.scenario.write()
+        before = self.names()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            running = subprocess.Popen([self.scenario.hpcprof, self.scenario.measurements],
+                                       cwd=self.scenario.folder, start_new_session=True,
+                                       env={**os.environ, "XDG_CACHE_HOME": self.at("cache")})
+            open(self.at("started")).close()  # waits for the other end
+            self.assertNotEqual(self.names(), before)
+            running.send_signal(number)
+            self.assertEqual(running.wait(timeout=60), -number)
+            os.killpg(running.pid, signal.SIGKILL)  # the script that stands in for hpcstruct
+            self.assertEqual(self.names(), before)
+
+
+class SourcesTest(HpcprofCase):
+    def source(self, name, text):
+        path = pathlib.Path(self.at(name))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return str(path)
+
+    def build(self, *files):
+        """A program with a function in each file, all of them sampled, and one that is not."""
+        procedures = [F(path, P(f"f{i}", 1, [(0x1000 * i, 0x1000 * i + 16)],
+                                S(2, (0x1000 * i, 0x1000 * i + 16))))
+                      for i, path in enumerate(files, 1)]
+        unused = self.source("unused.c", "not sampled")
+        procedures.append(F(unused, P("unused", 1, [(0x9000, 0x9010)], S(2, (0x9000, 0x9010)))))
+        module = self.scenario.binary("program", "abcd01", Structure(*procedures))
+        process = self.process()
+        thread, instance = process.thread(), self.scenario.load(process, module)
+        for i in range(len(files)):
+            self.scenario.sample(process, thread, [(instance, 0x1000 * (i + 1))], 0, 1000)
+
+    def check_copies(self, expected, *arguments):
+        """expected: {function: text of the copy, or None}."""
+        self.scenario.database(*arguments)
+        for folder in ("db", "db/physical"):
+            db = read_database(self.at(folder))
+            for function in db.functions:
+                text = expected.pop(function.name) if folder == "db/physical" \
+                    else expected[function.name]
+                self.assertEqual(function.file.copied, text is not None, function.name)
+                if text is not None:
+                    path = pathlib.Path(self.at(folder), function.file.path)
+                    self.assertEqual(path.read_text(), text)
+        self.assertEqual(expected, {})
+
+    def test_copies(self):
+        self.build(self.source("a/one.c", "one"), self.source("two.c", "two"), "/nonexistent/x.c",
+                   "relative.c", self.at("a"))
+        self.check_copies({"f1": "one", "f2": "two", "f3": None, "f4": None, "f5": None})
+        copied = [str(p) for p in pathlib.Path(self.at("db/src")).rglob("*") if p.is_file()]
+        self.assertEqual(sorted(copied), [self.at("db/src") + self.at("a/one.c"),
+                                          self.at("db/src") + self.at("two.c")])
+
+    def test_paths_are_normal(self):
+        self.source("a/one.c", "one")
+        self.build(self.at("a/../a/./one.c"), self.at("a//one.c"), "/../../.." + self.at("a/one.c"))
+        self.check_copies({"f1": "one", "f2": "one", "f3": "one"})
+        db = read_database(self.at("db"))
+        self.assertEqual(len(db.files), 1)
+
+    def test_replaced_and_searched_paths(self):
+        self.source("new/sub/one.c", "one")
+        self.source("tree/x/deep/two.c", "deep two")
+        self.source("tree/two.c", "two")
+        self.source("more/deep/two.c", "other two")
+        self.source("tree/relative.c", "relative")
+        self.build("/old/sub/one.c", "/build/deep/two.c", "/oldest/sub/one.c", "src/relative.c")
+        self.check_copies({"f1": "one", "f2": "other two", "f3": None, "f4": "relative"},
+                          "-R", f"/old={self.at('new')}", "-I", self.at("tree"),
+                          "-I", self.at("more"))
+
+    def test_a_search_directory_that_does_not_exist(self):
+        self.build("/nonexistent/x.c")
+        self.scenario.database("-I", "/nonexistent", status=1)
+        self.assert_says(self.scenario.stderr, "/nonexistent", "not a directory")
+
+
+class RunJsonTest(HpcprofCase):
+    def run_json(self):
+        return json.loads(pathlib.Path(self.at("db/run.json")).read_text())
+
+    def test_everything_about_a_process(self):
+        module = self.program()
+        process = self.scenario.process(
+            pid=71, parent_pid=70, start_time=123, exec_sequence=2, origin=1, host="höst",
+            executable="/usr/bin/xz", arguments=["xz", "-9", 'a "b"'], rank=-1,
+            clock=(0, 10**9, 2 * 10**6), end=(11_020_000_000, 9_982_000_000, mw.SIGNAL, 15))
+        process.metric("work", process.event("CPUTIME", flags=5, why="perf_event_open is refused"))
+        process.agents.append(("minicilk", "1", 4, "minicilk.rules", "7"))
+        process.workers.append((0, [(5, 2, 2), (9, 4, 3), (10, 1, 1)]))
+        thread = process.thread(name="xz \x01", first=(10**9, 10**6),
+                                last=(11 * 10**9, 501 * 10**6))
+        instance = self.scenario.load(process, module)
+        self.scenario.sample(process, thread, [(instance, 0x1000)], 0, mw.seconds(2))
+        for code, count, amount in ((mw.FIRED, 10, 7), (mw.RECORDED, 5, 4), (mw.IDLE, 2, 1),
+                                    (mw.NOBODY_WORKING, 1, 1), (mw.IN_OWN_CODE, 2, 1),
+                                    (mw.NO_UNWIND_INFORMATION, 3, 2), (200, 1, 0)):
+            thread.fate(0, mw.CPU_TIMER, code, count, mw.seconds(amount))
+        self.scenario.database()
+        run = self.run_json()
+        self.assertEqual((run["format"], run["version"], run["title"]),
+                         ("hpctoolkit-run", 1, "xz"))
+        self.assertEqual(run["measurements"], [self.scenario.measurements])
+        self.assertEqual(run["events"], [{"name": "CPUTIME", "unit": "s", "period": 0.005,
+                                          "by_default": True}])
+        self.assertEqual(run["agents"], [{"name": "minicilk", "version": "1",
+                                          "rules": "minicilk.rules", "rules_version": "7"}])
+        self.assertEqual(run["metrics"][0], {"name": "work", "event": "CPUTIME", "unit": "s",
+                                             "state": "measured"})
+        self.assertEqual([(m["name"], m["state"]) for m in run["metrics"][1:]],
+                         [("idleness", "not measurable"), ("overhead", "not measurable")])
+        self.assertEqual(run["problems"], [])
+        found, = run["processes"]
+        threads, = found.pop("threads")
+        self.assertEqual(found, {
+            "index": 0, "host": "höst", "pid": 71, "parent_pid": 70, "exec_sequence": 2,
+            "rank": None, "origin": "exec", "command": 'xz -9 a "b"', "executable": "/usr/bin/xz",
+            "file": "xz-höst-71-123-2.hpcrun", "state": "signal", "signal": 15, "complete": True,
+            "workers": 3, "wall": 10.02, "cpu": 9.98, "startup_cpu": 0.002, "samples": 10,
+            "recorded": 5, "idle": 2, "nobody_working": 1,
+            "dropped": {"in hpcrun's own code": 2}, "partial": {"no unwind information": 3}})
+        events, = threads.pop("events")
+        self.assertEqual(threads, {"index": 0, "tid": 71, "name": "xz \x01", "kind": "initial",
+                                   "profile": 1, "wall": 10.0, "cpu": 0.5, "ended": True})
+        self.assertEqual(events, {
+            "event": "CPUTIME", "source": "POSIX timers", "note": "perf_event_open is refused",
+            "samples": 10, "rate": 20.0,
+            "fates": {"fired": {"count": 10, "amount": 7.0},
+                      "recorded": {"count": 5, "amount": 4.0},
+                      "idle thread": {"count": 2, "amount": 1.0},
+                      "nobody working": {"count": 1, "amount": 1.0},
+                      "dropped: in hpcrun's own code": {"count": 2, "amount": 1.0},
+                      "partial: no unwind information": {"count": 3, "amount": 2.0},
+                      "code 200": {"count": 1, "amount": 0.0}}})
+
+    def test_idleness_that_was_measured_is_a_metric(self):
+        process = self.process(self.program())
+        process.metric("idleness", 0)
+        process.threads[0].add(1, 1, mw.seconds(4))
+        db = self.scenario.database()
+        states = {m["name"]: m["state"] for m in self.run_json()["metrics"]}
+        self.assertEqual(states, {"work": "measured", "idleness": "measured",
+                                  "overhead": "not measurable"})
+        self.assertEqual([m.name for m in db.metrics], ["work", "idleness"])
+        self.assertEqual(db.profiles[0].values[0][db.metric("idleness", "execution")], 4)
+
+    def test_quality_of_structure(self):
+        symbols = Structure(F(None, P("f", 0, [(0x1000, 0x3000)], S(0, (0x1000, 0x3000)))))
+        self.process(self.scenario.binary("bare", "0b", symbols))
+        self.scenario.database()
+        module, = self.run_json()["modules"]
+        self.assertEqual((module["build_id"], module["structure"], module["why"]),
+                         ("0b", "symbols", ""))
+
+
+class ProcessesTest(HpcprofCase):
+    """Many processes and threads, each once and in order."""
+
+    def ids(self, db):
+        return [tuple((i.kind, i.logical, i.physical) for i in p.ids) for p in db.profiles[1:]]
+
+    def test_a_fork_tree_and_an_exec_chain(self):
+        module = self.program()
+        for i in range(40):  # in no order
+            pid = 100 + i * 7 % 40
+            self.process(module, pid=pid, parent_pid=100, start_time=5000 + pid // 3,
+                         origin=2 if pid > 100 else 0)
+        for sequence in (2, 0, 1):
+            self.process(module, pid=5, start_time=1, exec_sequence=sequence, origin=1,
+                         end=(2 * 10**9, 10**9, mw.EXEC if sequence < 2 else mw.EXIT, 0))
+        db = self.scenario.database()
+        check_database(self, self.scenario, db, WORK)
+        expected = [(5, 0), (5, 1), (5, 2)] + [(pid, 0) for pid in range(100, 140)]
+        self.assertEqual(self.ids(db), [
+            (("NODE", 0, 0x70f0), ("PROCESS", i, pid), ("THREAD", 0, 0))
+            for i, (pid, _) in enumerate(expected)])
+        run = json.loads(pathlib.Path(self.at("db/run.json")).read_text())
+        self.assertEqual([(p["pid"], p["exec_sequence"]) for p in run["processes"]], expected)
+        self.assertEqual([p["state"] for p in run["processes"][:3]], ["exec", "exec", "exit"])
+
+    def test_ranks_and_hosts(self):
+        module = self.program()
+        for rank in (3, 1, 0, 2):
+            self.process(module, pid=50 + rank, start_time=9 - rank, rank=rank,
+                         host=f"n{rank % 2}", host_id=10 + rank % 2)
+        db = self.scenario.database()
+        check_database(self, self.scenario, db, WORK)
+        self.assertEqual(self.ids(db), [
+            (("NODE", node, 10 + node), ("RANK", rank, rank), ("PROCESS", i, 50 + rank),
+             ("THREAD", 0, 0))
+            for i, (node, rank) in enumerate(((0, 0), (0, 2), (1, 1), (1, 3)))])
+
+    def test_threads_with_and_without_samples(self):
+        process = self.process(self.program())
+        for i in range(1, 300):
+            thread = process.thread(name=f"t{i}")
+            if i % 3:
+                self.scenario.sample(process, thread, [(2, 0x1000 + i % 20)], 0, i)
+        db = self.scenario.database()
+        check_database(self, self.scenario, db, WORK)
+        self.assertEqual([ids[-1] for ids in self.ids(db)],
+                         [("THREAD", i, i) for i in range(300)])
+        run = json.loads(pathlib.Path(self.at("db/run.json")).read_text())
+        self.assertEqual([(t["name"], t["profile"]) for t in run["processes"][0]["threads"][1:]],
+                         [(f"t{i}", i + 1) for i in range(1, 300)])
+
+
+class SameBytesTest(HpcprofCase):
+    def compare(self, left, right):
+        """Every file of two folders."""
+        different = filecmp.dircmp(left, right)
+        self.assertEqual(different.left_only + different.right_only, [])
+        for name in different.common_files:
+            self.assertEqual(pathlib.Path(left, name).read_bytes(),
+                             pathlib.Path(right, name).read_bytes(), name)
+        for name in different.common_dirs:
+            self.compare(os.path.join(left, name), os.path.join(right, name))
+
+    def test_the_same_input_gives_the_same_bytes(self):
+        """Whatever -j, and in whatever order files come."""
+        structure = Structure(F(self.at("program"), *(
+            P(f"f{i}", i, [(0x1000 * i, 0x1000 * i + 64)], S(2 * i, (0x1000 * i, 0x1000 * i + 16)),
+              L(i, S(2 * i + 1, (0x1000 * i + 16, 0x1000 * i + 32)))) for i in range(1, 60))))
+        module = self.scenario.binary("program", "abcd01", structure)
+        for pid in range(8):
+            process = self.process(pid=pid, start_time=pid)
+            instance = self.scenario.load(process, module)
+            for _ in range(6):
+                thread = process.thread()
+                for i in range(60):
+                    notes = [(instance, 0x1000 * (1 + (i * k + pid) % 59) + 16 * (i % 2))
+                             for k in range(1, 6)]
+                    self.scenario.sample(process, thread, notes, 0, 1 + i * pid)
+                self.scenario.sample(process, thread, [(instance, 0x1000)], 0, 1)
+            thread.node(0, (instance, 0x1000))  # so that the projections are not the same
+        self.scenario.write()
+        for i, workers in enumerate((1, 2, 8, 8)):
+            self.scenario.run("-j", str(workers), "-o", f"db{i}")
+            self.compare(self.at("db0"), self.at(f"db{i}"))
+        check_database(self, self.scenario, read_database(self.at("db0")), WORK)
+
+    def test_equal_projections_share_their_values(self):
+        self.process(self.program())
+        self.scenario.database()
+        for name in ("profile.db", "cct.db"):
+            self.assertTrue(os.path.samefile(self.at("db/" + name), self.at("db/physical/" + name)))
+        check_database(self, self.scenario, read_database(self.at("db/physical")), WORK,
+                       "physical")
+
+
+class TextsTest(HpcprofCase):
+    def test_the_taxonomy_of_metrics(self):
+        process = self.scenario.process()
+        for name, flags in (("CPUTIME", 1), ("REAL \"TIME\"\n", 3)):
+            process.metric("work", process.event(name, flags=flags))
+        process.thread()
+        db = self.scenario.database()
+        text = pathlib.Path(self.at("db/metrics/default.yaml")).read_text()
+        self.assertEqual([m.name for m in db.metrics],
+                         ["work (CPUTIME)", "work (REAL \"TIME\"\n)"])
+        self.assertIn('metric: "work (REAL \\"TIME\\"\\x0a)"', text)
+        for scope, number in (("execution", 2), ("lex_aware", 2), ("function", 2)):
+            self.assertEqual(text.count(f"    scope: {scope}\n"), number)
+        for anchor in ("metric-0-execution", "metric-1-function", "metric-1-lex_aware"):
+            self.assertEqual((text.count("&" + anchor + "\n"), text.count("*" + anchor + "\n")),
+                             (1, 1))
+
+    def test_title_description_and_formats(self):
+        self.process(self.program(), executable="/usr/bin/xz")
+        db = self.scenario.database()
+        self.assertEqual(db.title, "xz")
+        self.assertIn("/usr/bin/xz", db.description)
+        formats = pathlib.Path(self.at("db/FORMATS.md")).read_text()
+        for name in ("meta.db", "profile.db", "cct.db", "run.json", "physical"):
+            self.assertIn(name, formats)

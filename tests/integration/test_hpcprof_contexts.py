@@ -1,0 +1,497 @@
+"""hpcprof: contexts and values, against what a test computes by brute force from its own
+description of the run."""
+import random
+import resource
+import tempfile
+
+import measurement_writer as mw
+from hpcprof_case import SECONDS, WORK, HpcprofCase
+from hpcprof_scenario import UNKNOWN_CODE, Scenario, check_database
+from structure_model import A, F, L, P, S, Structure, function_label
+from v4_reader import read_database
+
+
+class ContextsCase(HpcprofCase):
+    def start(self, structure, **fields):
+        """One process with one thread in one module of that structure."""
+        self.module = self.scenario.binary("program", "abcd01", structure)
+        self.image = self.process(**fields)
+        self.instance = self.scenario.load(self.image, self.module)
+        self.thread = self.image.thread()
+
+    def sample(self, addresses, seconds):
+        notes = [(self.instance, address) for address in addresses]
+        self.scenario.sample(self.image, self.thread, notes, 0, mw.seconds(seconds))
+
+    def check(self, metrics=None, projection="logical", status=0, arguments=()):
+        db = self.scenario.database(*arguments, status=status)
+        check_database(self, self.scenario, db, metrics or WORK, projection)
+        return db
+
+
+class ContextsTest(ContextsCase):
+    def test_functions_calls_and_lines(self):
+        self.start(Structure(F("/s/a.c",
+                               P("main", 10, [(0x1000, 0x1100)],
+                                 S(12, (0x1000, 0x1010), (0x1020, 0x1030)),
+                                 S(13, (0x1010, 0x1020)), S(0, (0x1030, 0x1100))),
+                               P("leaf", 30, [(0x2000, 0x2100)], S(31, (0x2000, 0x2100))))))
+        self.sample([0x1005], 0.25)
+        self.sample([0x1025], 0.5)  # another address of the same line
+        self.sample([0x1015], 0.125)
+        self.sample([0x1040], 0.0625)  # code without line
+        self.sample([0x1015, 0x2000], 1)
+        self.sample([0x1005, 0x2010], 2)
+        self.sample([0x1025, 0x20ff], 4)
+        self.sample([0x1050, 0x2020], 8)  # a call from code without line
+        self.sample([], 0.75)  # in no context at all
+        db = self.check()
+        main, = [f for f in db.functions if f.name == "main"]
+        self.assertEqual((main.line, main.offset, main.file.path, main.module.path),
+                         (10, 0x1000, "/s/a.c", self.module.path))
+        total = db.profiles[0].values[0][db.metric("work", "execution")]
+        self.assertEqual(total, 0.25 + 0.5 + 0.125 + 0.0625 + 1 + 2 + 4 + 8 + 0.75)
+
+    def test_same_line_in_two_loops(self):
+        self.start(Structure(F("/s/a.c",
+                               P("main", 1, [(0x1000, 0x1100)],
+                                 L(10, S(11, (0x1000, 0x1010))),
+                                 L(20, S(11, (0x1010, 0x1020)), S(20, (0x1020, 0x1030))),
+                                 S(11, (0x1030, 0x1040))))))
+        for i, address in enumerate((0x1000, 0x1010, 0x1020, 0x1030)):
+            self.sample([address], 2.0 ** -i)
+        self.check()
+
+    def test_nested_loops_and_loops_of_one_line(self):
+        self.start(Structure(F("/s/a.c",
+                               P("main", 1, [(0x1000, 0x1100)],
+                                 L(10,
+                                   S(10, (0x1000, 0x1010)),
+                                   L(11, S(12, (0x1010, 0x1020)),
+                                     L(11, S(12, (0x1020, 0x1030))))),
+                                 L(10, S(12, (0x1030, 0x1040)))))))
+        for i, address in enumerate((0x1000, 0x1010, 0x1020, 0x1030)):
+            self.sample([address], 2.0 ** -i)
+            self.sample([address, 0x1000], 2.0 ** (i + 1))
+        self.check()
+
+    def test_loops_and_code_of_unknown_line(self):
+        self.start(Structure(F(None,
+                               P("main", 0, [(0x1000, 0x1100)],
+                                 L(0, S(0, (0x1000, 0x1010)), header=0x1000),
+                                 L(0, S(0, (0x1010, 0x1020)), header=0x1010),
+                                 S(0, (0x1020, 0x1030))))))
+        for i, address in enumerate((0x1000, 0x1010, 0x1020)):
+            self.sample([address], 2.0 ** -i)
+            self.sample([0x1010, address], 2.0 ** i)
+        db = self.check()
+        main, = [f for f in db.functions if f.name == "main"]
+        self.assertIsNone(main.file)
+        self.assertEqual(db.files, [])
+
+    def test_inlined_chains(self):
+        self.start(Structure(F("/s/a.c",
+                               P("main", 1, [(0x1000, 0x1200)],
+                                 S(5, (0x1000, 0x1010)),
+                                 A(7, "outer", "/s/b.h", 40,
+                                   S(41, (0x1010, 0x1020)),
+                                   L(42,
+                                     A(43, "inner", "/s/c.h", 90, S(91, (0x1020, 0x1030)),
+                                       S(92, (0x1030, 0x1040), file="/s/d.inc")))),
+                                 A(8, "outer", "/s/b.h", 40, S(41, (0x1040, 0x1050))),
+                                 L(9, A(9, "inner", "/s/c.h", 90, S(91, (0x1050, 0x1060)))),
+                                 A(0, "inner", "/s/c.h", 90, S(91, (0x1060, 0x1070)))),
+                               P("outer", 40, [(0x2000, 0x2100)], S(41, (0x2000, 0x2100),
+                                                                    file="/s/b.h")))))
+        for i in range(7):
+            self.sample([0x1000 + 16 * i], 2.0 ** -i)
+            self.sample([0x1000 + 16 * i, 0x1000], 2.0 ** i)
+        self.sample([0x1040, 0x2000], 100)
+        db = self.check()
+        self.assertEqual(len([f for f in db.functions if f.name == "inner"]), 1)
+
+    def test_a_procedure_and_its_inlined_copies_are_one_function(self):
+        self.start(Structure(F("/s/a.c",
+                               P("main", 1, [(0x1000, 0x1100)],
+                                 A(2, "f", "/s/a.c", 20, S(21, (0x1000, 0x1010))),
+                                 S(3, (0x1010, 0x1020))),
+                               P("f", 20, [(0x2100, 0x2200)], S(21, (0x2100, 0x2200))),
+                               P("f", 20, [(0x2000, 0x2100)], S(21, (0x2000, 0x2100))))))  # a clone
+        self.sample([0x1000], 1)
+        self.sample([0x1010, 0x2000], 2)
+        self.sample([0x1010, 0x2100], 4)
+        db = self.check()
+        function, = [f for f in db.functions if f.name == "f"]
+        self.assertEqual(function.offset, 0x2000)
+
+    def test_recursion_that_is_deep(self):
+        self.start(Structure(F("/s/a.c",
+                               P("even", 1, [(0x1000, 0x1100)], S(2, (0x1000, 0x1010)),
+                                 L(3, S(4, (0x1010, 0x1020)))),
+                               P("odd", 10, [(0x2000, 0x2100)], S(11, (0x2000, 0x2100))))))
+        for depth in (1, 2, 3, 500, 600):
+            self.sample([(0x1000, 0x2000, 0x1010)[i % 3] for i in range(depth)], depth / 4)
+        self.check()
+
+    def test_recursion_that_is_much_deeper(self):
+        """Nothing in hpcprof may recurse with the tree: 100,000 levels do not fit on its stack."""
+        self.start(Structure(F("/s/a.c", P("f", 1, [(0x1000, 0x1100)], S(2, (0x1000, 0x1010))))))
+        depth, node, stack = 50_000, 0, 1 << 20
+        for _ in range(depth):
+            node = self.thread.node(node, (self.instance, 0x1000), "ip")
+            self.thread.add(node, 0, mw.seconds(0.001))
+        self.scenario.write()
+        self.scenario.run("-o", self.scenario.at("db"), preexec_fn=lambda: resource.setrlimit(
+            resource.RLIMIT_STACK, (stack, stack)))
+        db = read_database(self.scenario.at("db"))
+        execution = db.metric("work", "execution")
+        context, number = db.contexts[1], 0
+        while context.children:
+            context, = context.children
+            number += 1
+            frames_left = depth - (number - 1) // 2  # a function and its line per frame
+            self.assertEqual(db.profiles[1].values[context.id][execution],
+                             frames_left * mw.seconds(0.001) / SECONDS)
+        self.assertEqual(number, 2 * depth)
+
+    def test_structure_that_lacks_an_address(self):
+        self.start(Structure(F("/s/a.c", P("main", 1, [(0x1000, 0x1100)],
+                                           S(2, (0x1000, 0x1010))))))
+        self.sample([0x1000, 0x5000], 1)
+        self.sample([0x5000, 0x1000], 2)
+        self.sample([0x1010], 4)
+        self.sample([0xfff], 8)
+        self.check()
+
+    def test_code_in_no_module_partial_paths_and_the_kernel(self):
+        self.start(Structure(F("/s/a.c", P("main", 1, [(0x1000, 0x1100)],
+                                           S(2, (0x1000, 0x1010))))))
+        main = (self.instance, 0x1000)
+        partial, kernel = (mw.PLACEHOLDER, mw.PARTIAL), (mw.PLACEHOLDER, mw.KERNEL)
+        jit = [(mw.NO_MODULE, 0x7fff00001000), (mw.NO_MODULE, 0x7fff00002000)]
+        for i, notes in enumerate(([main, jit[0]], [main, jit[1]], [main, *jit, main], [partial],
+                                   [partial, main], [partial, jit[0], main], [kernel],
+                                   [main, kernel])):
+            self.scenario.sample(self.image, self.thread, notes, 0, mw.seconds(2.0 ** i))
+        self.check()
+
+    def test_modules_that_come_and_go(self):
+        """Two modules took turns at one address, one of them came back elsewhere."""
+        first = Structure(F("/s/x.c", P("x", 1, [(0x1000, 0x1100)], S(2, (0x1000, 0x1100)))))
+        second = Structure(F("/s/y.c", P("y", 1, [(0x1000, 0x1100)], S(2, (0x1000, 0x1100)))))
+        x = self.scenario.binary("libx.so", "0a", first)
+        y = self.scenario.binary("liby.so", "0b", second)
+        run = self.process()
+        thread = run.thread()
+        instances = [
+            self.scenario.load(run, x, bias=0x7f0000000000, begin=0x7f0000000000),
+            self.scenario.load(run, y, bias=0x7f0000000000, begin=0x7f0000000000, generation=1),
+            self.scenario.load(run, x, bias=0x7f1100000000, begin=0x7f1100000000, generation=2)]
+        for i, instance in enumerate(instances):
+            self.scenario.sample(run, thread, [(instance, 0x1000)], 0, mw.seconds(2.0 ** i))
+        db = self.check()
+        self.assertEqual(sorted(m.path for m in db.modules), [x.path, y.path])
+        self.assertEqual(len(self.scenario.answers.calls()), 2)
+
+    def test_one_build_under_two_paths_is_one_module(self):
+        structure = Structure(F("/s/x.c", P("x", 1, [(0x1000, 0x1100)], S(2, (0x1000, 0x1100)))))
+        b = self.scenario.binary("b/libx.so", "0a", structure)
+        a = self.scenario.binary("a/libx.so", "0a", structure)
+        for pid, module in ((5, b), (6, a)):
+            run = self.process(pid=pid, start_time=pid)
+            instance = self.scenario.load(run, module)
+            self.scenario.sample(run, run.thread(), [(instance, 0x1000)], 0, mw.seconds(pid))
+        db = self.check()
+        self.assertEqual([m.path for m in db.modules], [a.path])
+        self.assertEqual(len(db.functions), 1)
+
+    def test_modules_without_build_id_are_told_apart_by_size_and_hash(self):
+        structure = Structure(F("/s/x.c", P("x", 1, [(0x1000, 0x1100)], S(2, (0x1000, 0x1100)))))
+        module = self.scenario.binary("libx.so", "", structure)
+        for i, (size, header_hash) in enumerate(((0, 0), (0, 0), (0, 7), (176, 0))):
+            run = self.process(pid=i, start_time=i)
+            known = size == 0 and header_hash == 0  # the others have changed since the run
+            named = module if known else type(module)(module.path, "", None)
+            instance = self.scenario.load(run, named, size=size, header_hash=header_hash)
+            self.scenario.sample(run, run.thread(), [(instance, 0x1000)], 0, mw.seconds(i + 1))
+        run = self.scenario.database(status=1)
+        self.assertEqual(len(run.modules), 3)
+        self.assertEqual(self.scenario.stderr.count("changed since the run"), 2)
+
+    def test_several_events(self):
+        module = self.scenario.binary("program", "abcd01", Structure(
+            F("/s/a.c", P("main", 1, [(0x1000, 0x1100)], S(2, (0x1000, 0x1010)),
+                          L(3, S(4, (0x1010, 0x1020)))))))
+        run = self.scenario.process()
+        cputime, realtime = run.event("CPUTIME"), run.event("REALTIME", flags=3)
+        faults = run.event("perf::PAGE-FAULTS", unit="count", period=1)
+        for name, event in (("work", cputime), ("work", realtime), ("blocked", realtime),
+                            ("perf::PAGE-FAULTS", faults)):
+            run.metric(name, event)
+        thread, instance = run.thread(), self.scenario.load(run, module)
+        for i, address in enumerate((0x1000, 0x1010)):
+            for metric in range(4):
+                if (i, metric) != (0, 2):
+                    amount = 1 + i if metric == 3 else mw.seconds(2.0 ** (i - metric))
+                    self.scenario.sample(run, thread, [(instance, address)], metric, amount)
+        self.check({0: ("work (CPUTIME)", SECONDS), 1: ("work (REALTIME)", SECONDS),
+                    2: ("blocked (REALTIME)", SECONDS), 3: ("perf::PAGE-FAULTS", 1)})
+
+    def test_metrics_of_processes_with_other_events(self):
+        """Numbers of metrics differ from file to file; amounts in another fixed point too."""
+        module = self.scenario.binary("program", "abcd01", Structure(
+            F("/s/a.c", P("main", 1, [(0x1000, 0x1100)], S(2, (0x1000, 0x1100))))))
+        first = self.process()
+        instance = self.scenario.load(first, module)
+        self.scenario.sample(first, first.thread(), [(instance, 0x1000)], 0, mw.seconds(1))
+        second = self.scenario.process(pid=200, start_time=6000)
+        faults = second.event("FAULTS", unit="count")
+        second.metric("FAULTS", faults)
+        second.metric("work", second.event("CPUTIME", shift=4))
+        third = self.scenario.process(pid=300, start_time=7000)
+        third.metric("work", third.event("CPUTIME", shift=12))
+        third.metric("FAULTS", third.event("FAULTS", unit="count", shift=1))
+        for process, amounts in ((second, (3, 16 * 5 * 10**8)), (third, (2**12 * 10**9, 10))):
+            thread, instance = process.thread(), self.scenario.load(process, module)
+            node = thread.path([(instance, 0x1000)])
+            for metric, amount in enumerate(amounts):
+                thread.add(node, metric, amount)
+        db = self.scenario.database()
+        values = db.profiles[0].values[0]
+        self.assertEqual(values, {db.metric("work", "execution"): 2.5,
+                                  db.metric("FAULTS", "execution"): 8})
+
+    def test_sums_are_exact(self):
+        """Amounts whose sum in doubles would depend on the order."""
+        self.start(Structure(F("/s/a.c",
+                               P("main", 1, [(0x1000, 0x2000)],
+                                 *(S(i, (0x1000 + i, 0x1001 + i)) for i in range(1, 500))))))
+        generator = random.Random(7)
+        for i in range(1, 500):
+            notes = [(self.instance, 0x1000 + i)]
+            amount = generator.choice((1, 3, 10**6 + 7, 2**52 + 1))
+            self.scenario.sample(self.image, self.thread, notes, 0, amount)
+        other = self.image.thread()
+        self.scenario.sample(self.image, other, [(self.instance, 0x1001)], 0, 2**63)
+        self.scenario.sample(self.image, self.thread, [(self.instance, 0x1002)], 0, 2**63)
+        db = self.scenario.database()
+        expected, _ = self.scenario.expected("logical")
+        total = expected[0, (), 0, "execution"]
+        self.assertGreater(total, 2**64)
+        self.assertEqual(db.profiles[0].values[0][db.metric("work", "execution")],
+                         float(total) / SECONDS)
+
+    def test_nodes_without_amounts_leave_no_contexts(self):
+        self.start(Structure(F("/s/a.c",
+                               P("main", 1, [(0x1000, 0x1100)], S(2, (0x1000, 0x1100))),
+                               P("never", 5, [(0x2000, 0x2100)], S(6, (0x2000, 0x2100))))))
+        self.sample([0x1000], 1)
+        self.thread.path([(self.instance, 0x1000), (self.instance, 0x2000)])
+        zero = self.thread.path([(self.instance, 0x2000)])
+        self.thread.add(zero, 0, 0)
+        db = self.check()
+        self.assertEqual([f.name for f in db.functions], ["main"])
+
+    def test_a_run_without_any_sample(self):
+        self.start(Structure(F("/s/a.c", P("main", 1, [(0x1000, 0x1100)],
+                                           S(2, (0x1000, 0x1100))))))
+        db = self.check()
+        self.assertEqual(len(db.contexts), 1)
+        self.assertEqual(len(db.profiles), 2)
+
+    def test_siblings_are_in_order_and_ids_depth_first(self):
+        names = ["zeta", "alpha", "Mid", "main"]
+        self.start(Structure(F("/s/b.c", *(P(name, 10 * i + 1, [(0x1000 * i, 0x1000 * i + 64)],
+                                             S(10 * i + 3, (0x1000 * i, 0x1000 * i + 16)),
+                                             S(10 * i + 2, (0x1000 * i + 16, 0x1000 * i + 32)),
+                                             L(10 * i + 4, S(1, (0x1000 * i + 32,
+                                                                 0x1000 * i + 48))))
+                                           for i, name in enumerate(names, 1)))))
+        generator = random.Random(3)
+        for _ in range(60):
+            self.sample([0x1000 * generator.randrange(1, 5) + 16 * generator.randrange(3)
+                         for _ in range(generator.randrange(1, 5))], 0.5)
+        db = self.check()
+        count, open_contexts = 0, [db.contexts[0]]
+        order = {"call": 0, "inlined": 1, "loop": 2, "line": 3}
+        while open_contexts:
+            context = open_contexts.pop()
+            self.assertEqual(context.id, count)
+            count += 1
+            keys = [(order[c.kind], *c.label()[1:]) for c in context.children
+                    if c.entry is None]
+            self.assertEqual(keys, sorted(keys))
+            open_contexts += reversed(context.children)
+
+
+class LogicalCase(ContextsCase):
+    """Projections that differ."""
+
+    def lips(self, thread, notes, metric, amount):
+        """notes: (ip or None, lip or None, site): lip "ip", (instance, value) or ("names", ...)."""
+        node, physical, logical = 0, [], []
+        for ip, lip, site in notes:
+            association = mw.ONE_ONE if lip else mw.ONE_ZERO
+            node = thread.node(node, ip, lip, site, association)
+            if ip:
+                physical += self.scenario.labels(self.image, ip)
+            if lip == "ip":
+                logical += self.scenario.labels(self.image, ip)
+            elif lip and lip[0] == "names":
+                logical += self.named(lip, site)
+            elif lip and site is None:
+                logical += self.image.instances[lip[0]].procedure(lip[1])
+            elif lip:
+                logical += self.image.instances[lip[0]].labels(site)
+        thread.add(node, metric, amount)
+        entry = self.scenario.entry(thread)
+        self.scenario.record(self.image, thread, [entry, *logical], [entry, *physical], metric,
+                             amount)
+
+    def named(self, lip, site):
+        for value, name, file, line in self.image.name_tables[lip[1]]:
+            if value == lip[2]:
+                lines = [("line", file, site)] if site is not None and file else []
+                return [function_label("call", name, file, line, 0), *lines]
+        return UNKNOWN_CODE
+
+    def start_runtime(self):
+        self.start(Structure(F("/s/a.c",
+                               P("main", 1, [(0x1000, 0x1100)], S(2, (0x1000, 0x1010)),
+                                 L(3, S(4, (0x1010, 0x1020)))),
+                               P("task", 20, [(0x2000, 0x2100)], S(21, (0x2000, 0x2010)),
+                                 A(22, "tiny", "/s/t.h", 7, S(8, (0x2010, 0x2020)))),
+                               P("scheduler", 50, [(0x3000, 0x3100)], S(51, (0x3000, 0x3100))))))
+
+    def check_both(self, status=0):
+        db = self.check(status=status)
+        physical = read_database(self.scenario.at("db/physical"))
+        check_database(self, self.scenario, physical, WORK, "physical")
+        return db, physical
+
+
+class LogicalTest(LogicalCase):
+    def test_hidden_frames(self):
+        """1-0 notes are in the physical path only; their amounts go to the caller's context."""
+        self.start_runtime()
+        i = self.instance
+        self.lips(self.thread, [((i, 0x1010), "ip", None), ((i, 0x3000), None, None),
+                                ((i, 0x2000), "ip", None)], 0, 1000)
+        self.lips(self.thread, [((i, 0x1010), "ip", None), ((i, 0x3000), None, None)], 0, 50)
+        self.lips(self.thread, [((i, 0x3000), None, None)], 0, 7)  # to the thread's entry
+        self.check_both()
+
+    def test_frames_that_stand_for_others(self):
+        """One physical frame for a chain of logical ones, and the other way round."""
+        self.start_runtime()
+        i = self.instance
+        chain = [((i, 0x3000), (i, 0x1000), 0x1010), (None, (i, 0x2000), 0x2005),
+                 (None, (i, 0x2000), None), (None, (i, 0x2015), 0x2015)]
+        for depth in range(1, 5):
+            self.lips(self.thread, chain[:depth], 0, 10**depth)
+        self.lips(self.thread, [*chain, ((i, 0x2015), "ip", None)], 0, 123456)
+        self.lips(self.thread, [((i, 0x3000), (i, 0x2010), None), ((i, 0x3010), None, None),
+                                ((i, 0x3020), None, None)], 0, 31)
+        self.check_both()
+
+    def test_names_of_an_agent(self):
+        self.start_runtime()
+        i = self.instance
+        table = self.image.names([(900, "py_outer", "/p/a.py", 3), (5, "py_inner", "/p/b.py", 30),
+                                (7, "<builtin>", "", 0)])
+        self.lips(self.thread, [((i, 0x3000), ("names", table, 900), 14),
+                                (None, ("names", table, 5), 33)], 0, 1000)
+        self.lips(self.thread, [((i, 0x3000), ("names", table, 900), 15),
+                                (None, ("names", table, 7), None)], 0, 100)
+        self.lips(self.thread, [((i, 0x3000), ("names", table, 900), None),
+                                ((i, 0x2000), "ip", None)], 0, 10)
+        self.lips(self.thread, [((i, 0x3000), ("names", table, 6), None)], 0, 1)  # lost
+        db, _ = self.check_both()
+        outer, = [f for f in db.functions if f.name == "py_outer"]
+        self.assertEqual((outer.file.path, outer.line, outer.module), ("/p/a.py", 3, None))
+
+    def test_names_of_two_processes(self):
+        """The same name has other keys in other processes."""
+        self.start_runtime()
+        table = self.image.names([(1, "f", "/p/a.py", 3), (2, "g", "/p/a.py", 30)])
+        self.lips(self.thread, [((self.instance, 0x3000), ("names", table, 1), 4)], 0, 1)
+        first, thread = self.image, self.thread
+        self.image = self.process(pid=7, start_time=9999)
+        instance = self.scenario.load(self.image, self.module)
+        table = self.image.names([(1, "g", "/p/a.py", 30), (2, "f", "/p/a.py", 3)])
+        self.lips(self.image.thread(), [((instance, 0x3000), ("names", table, 2), 4)], 0, 2)
+        self.assertIsNot(first, self.image)
+        self.assertEqual(thread.index, 0)
+        db, _ = self.check_both()
+        self.assertEqual(len([f for f in db.functions if f.name == "f"]), 1)
+
+
+def random_structure(generator):
+    """Procedures with loops, inlined code and lines, nested at random; and their addresses."""
+    addresses = []
+
+    def body(depth, at):
+        elements = []
+        for _ in range(generator.randrange(1, 4)):
+            kind = generator.randrange(4) if depth < 4 else 0
+            if kind <= 1:
+                file = generator.choice((None, None, "/s/other.h"))
+                elements.append(S(generator.choice((0, 1, 2, 3)), (at, at + 8), file=file))
+                addresses.append(at)
+                at += 8
+            elif kind == 2:
+                inner, at = body(depth + 1, at)
+                elements.append(L(generator.choice((0, 1, 2)), *inner, header=at,
+                                  file=generator.choice((None, "/s/loop.h"))))
+            else:
+                inner, at = body(depth + 1, at)
+                elements.append(A(generator.choice((0, 4, 5)), generator.choice("fgh"),
+                                  "/s/inlined.h", generator.choice((7, 8)), *inner))
+        return elements, at
+
+    at, files = 0x1000, []
+    for number in range(3):
+        procedures = []
+        for name in generator.sample("fghijk", 3):
+            inner, end = body(0, at)
+            procedures.append(P(name, generator.choice((7, 8, 9)), [(at, end)], *inner))
+            at = end
+        files.append(F(generator.choice((f"/s/{number}.c", "/s/inlined.h", None)), *procedures))
+    return Structure(*files), addresses
+
+
+class RandomTest(LogicalCase):
+    """Random trees of several processes and threads, with and without logical notes."""
+
+    def notes(self, generator, addresses):
+        for _ in range(generator.randrange(1, 7)):
+            ip = self.instance, generator.choice(addresses)
+            value = self.instance, generator.choice(addresses)
+            yield generator.choice(((ip, "ip", None), (ip, "ip", None), (ip, None, None),
+                                    (None, value, None), (ip, value, generator.choice(addresses)),
+                                    (None, value, generator.choice(addresses))))
+
+    def test_random_runs(self):
+        for seed in range(12):
+            with self.subTest(seed=seed), tempfile.TemporaryDirectory() as folder:
+                generator = random.Random(seed)
+                self.scenario = Scenario(folder)
+                structure, addresses = random_structure(generator)
+                self.module = self.scenario.binary("program", "abcd01", structure)
+                for pid in range(3):
+                    self.image = self.process(pid=pid, start_time=generator.randrange(9))
+                    self.instance = self.scenario.load(self.image, self.module, bias=pid << 20)
+                    for _ in range(generator.randrange(1, 4)):
+                        self.thread = self.image.thread()
+                        for _ in range(generator.randrange(120)):
+                            self.lips(self.thread, list(self.notes(generator, addresses)), 0,
+                                      generator.randrange(1, 2**40))
+                self.check_both()
+                self.check_parts()
+
+    def check_parts(self):
+        """What the description leaves to chance must have happened."""
+        expected, paths = self.scenario.expected("logical")
+        kinds = {label[0] for path in paths for label in path}
+        self.assertLessEqual({"call", "loop", "line", "inlined"}, kinds)
+        self.assertTrue(expected)

@@ -1,0 +1,292 @@
+"""hpcprof: bad input costs what is bad, and is told; where binaries and their structure come
+from."""
+import json
+import os
+import pathlib
+import struct
+
+import measurement_writer as mw
+from hpcprof_case import PROGRAM, WORK, HpcprofCase
+from hpcprof_scenario import Module, check_database
+from structure_model import elf_file, header_hash
+from v4_reader import read_database
+
+
+class BadMeasurementsTest(HpcprofCase):
+    def test_no_measurements(self):
+        os.mkdir(self.at("empty"))
+        pathlib.Path(self.at("file")).touch()
+        for name, part in (("empty", "no measurement files"), ("nonexistent", "No such file"),
+                           ("file", "Not a directory")):
+            done = self.scenario.run(directories=[name], status=1)
+            self.assert_says(done.stderr, name, part)
+            self.assert_says(done.stderr, "no measurements", "hpcprof:")
+        self.assertEqual(self.names(), ["empty", "file"])
+
+    def test_one_bad_directory_costs_only_itself(self):
+        self.process(self.program())
+        self.scenario.write()
+        os.mkdir(self.at("empty"))
+        done = self.scenario.run("-o", "db", directories=[self.scenario.measurements, "empty"],
+                                 status=1)
+        self.assert_says(done.stderr, "empty", "no measurement files")
+        check_database(self, self.scenario, read_database(self.at("db")), WORK)
+
+    def test_damaged_files(self):
+        """One is cut off in its last chunk, one is garbage, one is of another version."""
+        module = self.program()
+        for pid in range(4):
+            self.process(module, pid=pid, start_time=pid)
+        self.scenario.write()
+        paths = [pathlib.Path(self.scenario.measurements, process.file_name())
+                 for process in self.scenario.processes]
+        paths[0].write_bytes(paths[0].read_bytes()[:-3])
+        paths[1].write_bytes(bytes(1000))
+        data = bytearray(paths[2].read_bytes())
+        data[8] = 7
+        paths[2].write_bytes(data)
+        done = self.scenario.run("-o", "db", status=1)
+        self.assert_says(done.stderr, paths[0].name, "damaged")
+        self.assert_says(done.stderr, paths[1].name, "not a measurement file")
+        self.assert_says(done.stderr, paths[2].name, "version 7")
+        self.assert_says(done.stderr, "3 problems")
+        db = read_database(self.at("db"))
+        run = json.loads(pathlib.Path(self.at("db/run.json")).read_text())
+        self.assertEqual([p["pid"] for p in run["processes"]], [0, 3])
+        self.assertEqual([p["complete"] for p in run["processes"]], [False, True])
+        self.assertEqual([p["state"] for p in run["processes"]], ["unknown", "exit"])
+        for path in paths[:3]:
+            self.assertTrue(any(path.name in line for line in run["problems"]))
+        total = db.profiles[0].values[0][db.metric("work", "execution")]
+        self.assertEqual(total, 6)  # 3 s of each of the two
+
+    def test_damage_anywhere_is_survived(self):
+        """Bytes of a chunk each: nothing but that chunk is lost."""
+        module = self.program()
+        process = self.process(module)
+        for _ in range(5):
+            thread = process.thread()
+            self.scenario.sample(process, thread, [(2, 0x1000)], 0, mw.seconds(1))
+        whole = process.encode()
+        os.makedirs(self.scenario.measurements)
+        path = pathlib.Path(self.scenario.measurements, process.file_name())
+        offset = 16
+        for i, chunk in enumerate(process.encoded_chunks()):
+            damaged = bytearray(whole)
+            damaged[offset + len(chunk) - 1] ^= 0x55
+            path.write_bytes(damaged)
+            done = self.scenario.run("-o", f"db{i}", status=1)
+            self.assert_says(done.stderr, path.name, "damaged")
+            read_database(self.at(f"db{i}"))
+            offset += len(chunk)
+
+    def test_a_file_given_twice_counts_once(self):
+        self.process(self.program())
+        self.scenario.write()
+        done = self.scenario.run("-o", "db", directories=[self.scenario.measurements] * 2, status=1)
+        self.assert_says(done.stderr, "the same process as in")
+        check_database(self, self.scenario, read_database(self.at("db")), WORK)
+
+
+class BadBinariesTest(HpcprofCase):
+    """What costs a module its structure costs nothing else."""
+
+    def check_without_structure(self, module, *says):
+        self.process(Module(module.path, module.build_id, None))
+        other = self.scenario.binary("other", "0c", PROGRAM)
+        self.process(other, pid=200, start_time=7000)
+        db = self.scenario.database(status=1)
+        self.assert_says(self.scenario.stderr, os.path.basename(module.path), *says)
+        check_database(self, self.scenario, db, WORK)
+        run = json.loads(pathlib.Path(self.at("db/run.json")).read_text())
+        quality = {os.path.basename(m["path"]): m for m in run["modules"]}
+        self.assertEqual(quality["other"]["structure"], "full")
+        self.assertEqual(quality["other"]["why"], "")
+        found = quality[os.path.basename(module.path)]
+        self.assertEqual(found["structure"], "none")
+        self.assertIn(says[0], found["why"])
+
+    def test_missing(self):
+        module = self.program()
+        os.unlink(module.path)
+        self.check_without_structure(module, "does not exist")
+
+    def test_rebuilt(self):
+        module = self.program()
+        pathlib.Path(module.path).write_bytes(elf_file("abcd02"))
+        self.check_without_structure(module, "changed since the run")
+
+    def test_rebuilt_without_build_id(self):
+        module = self.program()
+        pathlib.Path(module.path).write_bytes(elf_file(""))
+        self.check_without_structure(module, "changed since the run")
+
+    def test_rebuilt_but_its_structure_is_in_the_cache(self):
+        """What hpcprof knew of the old build it still knows."""
+        module = self.program()
+        pathlib.Path(module.path).write_bytes(elf_file("abcd02"))
+        cache = pathlib.Path(self.at("cache/hpctoolkit/structure"))
+        cache.mkdir(parents=True)
+        newest = PROGRAM.xml(module.path)
+        for i, (name, text) in enumerate((
+                ("abcd01-0000000000000001.hpcstruct", newest.replace("main", "older")),
+                ("abcd01-0000000000000000.hpcstruct", newest),
+                ("abcd01-0000000000000002.hpcstruct", newest.replace("hpcstruct 1", "other 1")),
+                ("abcd0102-0000000000000000.hpcstruct", newest.replace("main", "longer")),
+                ("abcd01-0000000000000003.tmp", newest.replace("main", "unfinished")))):
+            (cache / name).write_text(text)
+            os.utime(cache / name, ns=(0, 10**18 + i))
+        self.process(module)
+        db = self.scenario.database()
+        self.assert_says(self.scenario.stderr, module.path, "changed since the run", "in the cache")
+        check_database(self, self.scenario, db, WORK)
+
+    def test_not_elf(self):
+        module = self.program()
+        pathlib.Path(module.path).write_bytes(b"#!/bin/sh\n")
+        self.check_without_structure(module, "not an x86-64 ELF file")
+
+    def test_a_directory(self):
+        module = self.program()
+        os.unlink(module.path)
+        os.mkdir(module.path)
+        self.check_without_structure(module, "not a regular file")
+
+    def test_hpcstruct_fails(self):
+        module = self.program()
+        self.scenario.answers.do(module.path, "sys.exit('hpcstruct: it is all wrong')")
+        self.check_without_structure(module, "it is all wrong")
+
+    def test_hpcstruct_crashes(self):
+        module = self.program()
+        self.scenario.answers.do(module.path, "os.kill(os.getpid(), signal.SIGSEGV)")
+        self.check_without_structure(module, "killed by signal 11")
+
+    def test_hpcstruct_says_nothing(self):
+        module = self.program()
+        self.scenario.answers.do(module.path, "sys.exit(0)")
+        self.check_without_structure(module, "hpcstruct failed")
+
+    def test_damaged_structure(self):
+        module = self.program()
+        text = PROGRAM.xml(module.path)
+        write = f"open(answer, 'w').write({text[:-40]!r}); print(answer)"
+        self.scenario.answers.do(module.path, write)
+        self.check_without_structure(module, "structure file is damaged", "without names")
+
+    def test_damaged_structure_in_the_cache_is_made_again(self):
+        module = self.program()
+        text = PROGRAM.xml(module.path)
+        self.scenario.answers.give_text(module.path, text[:200])
+        self.scenario.answers.do(module.path, "if not os.path.exists(answer):\n"
+                                              f"    open(answer, 'w').write({text!r})\n"
+                                              "print(answer)")
+        self.process(module)
+        db = self.scenario.database(status=1)
+        self.assert_says(self.scenario.stderr, "structure file is damaged")
+        check_database(self, self.scenario, db, WORK)
+
+    def test_no_hpcstruct(self):
+        os.unlink(self.at("bin/hpcstruct"))
+        for pid in range(2):
+            module = self.scenario.binary(f"program{pid}", f"0{pid}")
+            self.process(module, pid=pid, start_time=pid)
+        db = self.scenario.database(status=1)
+        self.assert_says(self.scenario.stderr, "hpcstruct", "No such file")
+        check_database(self, self.scenario, db, WORK)
+
+    def test_hpcstruct_complains_but_delivers(self):
+        module = self.program()
+        self.scenario.answers.do(module.path, "print(answer)\n"
+                                              "sys.exit('hpcstruct: no debug information')")
+        self.process(module)
+        db = self.scenario.database(status=1)
+        self.assert_says(self.scenario.stderr, module.path, "no debug information")
+        check_database(self, self.scenario, db, WORK)
+
+    def test_structure_that_is_no_structure(self):
+        """Not XML, XML of something else, a bomb of entities, elements in the wrong places."""
+        bomb = ('<!DOCTYPE a [<!ENTITY b "x">' + "".join(
+            f'<!ENTITY b{i} "&b{i - 1};&b{i - 1};&b{i - 1};&b{i - 1};">' for i in range(1, 30))
+            + ']><HPCToolkitStructure><LM n="&b29;"/></HPCToolkitStructure>')
+        texts = ("", "no xml", "<html><body/></html>", bomb.replace("&b0;", "&b;"))
+        for i, text in enumerate(texts):
+            module = self.scenario.binary(f"program{i}", f"{i:02x}")
+            self.scenario.answers.do(module.path, f"open(answer, 'w').write({text!r})\n"
+                                                  "print(answer)")
+            self.process(module, pid=i, start_time=i)
+        db = self.scenario.database(status=1)
+        check_database(self, self.scenario, db, WORK)
+
+    def test_a_module_that_was_loaded_but_not_sampled_is_not_looked_at(self):
+        module = self.program()
+        process = self.process(module)
+        self.scenario.load(process, Module("/nonexistent/library", "99", None))
+        check_database(self, self.scenario, self.scenario.database(), WORK)
+        self.assertEqual(self.scenario.answers.calls(), [module.path])
+
+    def test_binaries_without_build_id(self):
+        """They are the ones that were measured if header, size and time are the same."""
+        elf = elf_file(padding=100)
+        known = {"header_hash": header_hash(elf), "size": len(elf)}
+        other = {"header_hash": 77, "size": len(elf) + 1, "modified": 1}
+        for i, wrong in enumerate((None, *other)):
+            module = self.scenario.binary(f"program{i}", "", PROGRAM, content=elf)
+            fields = {**known, "modified": os.stat(module.path).st_mtime_ns}
+            if wrong:
+                fields[wrong] = other[wrong]
+                module = Module(module.path, "", None)
+            process = self.process(pid=i, start_time=i)
+            instance = self.scenario.load(process, module, **fields)
+            self.scenario.sample(process, process.thread(), [(instance, 0x1000)], 0, 1000)
+        db = self.scenario.database(status=1)
+        self.assertEqual(self.scenario.stderr.count("changed since the run"), len(other))
+        check_database(self, self.scenario, db, WORK)
+
+    def test_replaced_paths_of_binaries(self):
+        module = self.program()
+        os.mkdir(self.at("moved"))
+        os.rename(module.path, self.at("moved/program"))
+        self.scenario.answers.give(self.at("moved/program"), PROGRAM)
+        self.process(module)
+        db = self.scenario.database("-R", f"{self.scenario.folder}={self.at('moved')}")
+        check_database(self, self.scenario, db, WORK)
+
+
+def own_vdso_build_id():
+    """The build-id of the vdso that the kernel gives to every process, hpcprof too."""
+    with open("/proc/self/maps") as maps:
+        span = next((line.split()[0] for line in maps if line.endswith("[vdso]\n")), None)
+    if span is None:
+        return None
+    begin, end = (int(part, 16) for part in span.split("-"))
+    with open("/proc/self/mem", "rb") as memory:
+        memory.seek(begin)
+        image = memory.read(end - begin)
+    at = image.find(struct.pack("<I", 3) + b"GNU\0")  # a note's type and name
+    size, = struct.unpack_from("<I", image, at - 4)
+    return image[at + 8:at + 8 + size].hex()
+
+
+class VdsoTest(HpcprofCase):
+    def sample(self, build_id, structure):
+        module = Module("[vdso]", build_id, structure)
+        process = self.process()
+        instance = self.scenario.load(process, module, flags=mw.VDSO)
+        self.scenario.sample(process, process.thread(), [(instance, 0x1000)], 0, 1000)
+        return self.scenario.database()
+
+    def test_that_of_this_kernel(self):
+        build_id = own_vdso_build_id()
+        if build_id is None:
+            self.skipTest("this kernel has no vdso")
+        self.scenario.answers.give("vdso", PROGRAM)
+        db = self.sample(build_id, PROGRAM)
+        check_database(self, self.scenario, db, WORK)
+        self.assertEqual([m.path for m in db.modules], ["[vdso]"])
+
+    def test_that_of_another_kernel(self):
+        db = self.sample("00112233", None)
+        self.assertEqual([(f.name, f.module.path) for f in db.functions], [("<vdso>", "[vdso]")])
+        self.assertEqual(self.scenario.answers.calls(), [])
+        self.assertEqual(self.scenario.stderr, "")

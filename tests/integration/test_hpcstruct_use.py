@@ -1,0 +1,357 @@
+"""hpcstruct as a program: its command line and outputs, the cache, measurement directories, and
+what it does with bad input."""
+import concurrent.futures
+import os
+import pathlib
+import shutil
+import stat
+import struct
+import subprocess
+import unittest
+
+import measurement_writer as mw
+from structure_case import C_COMPILERS, HPCSTRUCT, ROOT, StructureCase, hpcstruct, output_of, run
+from structure_file import Structure
+
+FUZZER = HPCSTRUCT.parents[1] / "tests" / "tools" / "fuzz-structure"
+
+
+class UseCase(StructureCase):
+    def assert_refused(self, result, *parts, status=1):
+        """One line on stderr says all of that, and nothing is written."""
+        self.assertEqual(result.returncode, status)
+        lines = result.stderr.splitlines()
+        self.assertEqual(len(lines), 1 if status == 1 else 2, result.stderr)
+        self.assertTrue(lines[0].startswith("hpcstruct: "))
+        for part in parts:
+            self.assertIn(str(part), lines[0])
+        self.assertEqual(result.stdout, "")
+
+
+class CommandLineTest(UseCase):
+    def test_help_and_version(self):
+        result = hpcstruct("--help")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        for option in ("-o FILE", "-j N", "--calls", "--cache", "--debug-dir", "BINARY"):
+            self.assertIn(option, result.stdout)
+        self.assertTrue(all(len(line) <= 100 for line in result.stdout.splitlines()))
+        result = hpcstruct("--version")
+        self.assertRegex(result.stdout, r"\Ahpcstruct \d[\d.]*\n\Z")
+
+    def test_bad_command_lines(self):
+        for arguments in ([], ["a", "b"], ["-j", "0", "a"], ["-j", "x", "a"], ["-j", "-1", "a"],
+                          ["--cache", "-o", "x", "a"], ["--cache", "--calls", "a"]):
+            self.assert_refused(hpcstruct(*arguments), status=2)
+        self.assertEqual(hpcstruct("--nonsense", "a").returncode, 2)
+
+    def test_outputs(self):
+        program = self.compile("loops.c", "-O1")
+        expected = hpcstruct("-o", "-", program).stdout
+        self.assertEqual(hpcstruct(program, cwd=self.folder).returncode, 0)
+        self.assertEqual((self.folder / "program.hpcstruct").read_text(), expected)
+        out = self.folder / "named"
+        out.write_text("older")
+        self.assertEqual(hpcstruct("-o", out, program).returncode, 0)
+        self.assertEqual(out.read_text(), expected)
+        mask = os.umask(0)
+        os.umask(mask)
+        self.assertEqual(stat.S_IMODE(out.stat().st_mode), 0o666 & ~mask)
+        self.assertEqual(sorted(os.listdir(self.folder)), ["named", "program", "program.hpcstruct"])
+        self.assertEqual(hpcstruct("-o", "/dev/null", program).returncode, 0)
+
+    def test_outputs_that_cannot_be_written(self):
+        program = self.compile("loops.c", "-O1")
+        missing = self.folder / "missing" / "out"
+        self.assert_refused(hpcstruct("-o", missing, program), missing, "No such file")
+        self.assert_refused(hpcstruct("-o", self.folder, program), self.folder, "directory")
+        self.assert_refused(hpcstruct("-o", "/dev/full", program), "/dev/full", "No space left")
+        with open("/dev/full", "w") as full:
+            result = subprocess.run([HPCSTRUCT, "-o", "-", program], stdout=full,
+                                    stderr=subprocess.PIPE, text=True)
+        self.assertEqual(result.returncode, 1)
+        self.assertRegex(result.stderr, r"\Ahpcstruct: standard output: No space left.*\n\Z")
+        self.assertEqual(os.listdir(self.folder), ["program"])
+
+
+class BadInputTest(UseCase):
+    def file(self, data, name="input"):
+        path = self.folder / name
+        path.write_bytes(data)
+        return path
+
+    def refused(self, path, *parts):
+        before = sorted(os.listdir(self.folder))
+        self.assert_refused(hpcstruct(path, cwd=self.folder), path, *parts)
+        self.assertEqual(sorted(os.listdir(self.folder)), before)
+
+    def test_not_for_us(self):
+        self.refused(self.folder / "missing", "No such file")
+        self.refused(self.file(b""), "empty")
+        self.refused(self.file(b"#!/bin/sh\n"), "not an ELF file")
+        self.refused(self.file(b"\x7fELF"), "not an ELF file")
+        self.refused(self.file(b"\x7fELF\2\1\1" + bytes(30)), "truncated")
+        self.refused("/dev/null", "not a regular file")
+        program = self.compile("loops.c", "-O1")
+        data = program.read_bytes()
+        self.refused(self.file(data[:4] + b"\1" + data[5:]), "not a 64-bit ELF file")
+        self.refused(self.file(data[:5] + b"\2" + data[6:]), "little-endian")
+        self.refused(self.file(data[:18] + struct.pack("<H", 183) + data[20:]), "x86-64")
+        self.refused(self.file(data[:16] + struct.pack("<H", 4) + data[18:]), "core dump")
+        self.compile("loops.c", "-c", name="object.o")
+        self.refused(self.folder / "object.o", "not linked")
+        run("objcopy", "--only-keep-debug", program, self.folder / "debug")
+        self.refused(self.folder / "debug", "no executable code")
+
+    @unittest.skipUnless(os.geteuid() == 0 and shutil.which("setpriv"), "needs root and setpriv")
+    def test_no_permission(self):
+        program = self.compile("loops.c", "-O1")
+        os.chmod(self.folder, 0o755)
+        os.chmod(program, 0)
+        # The tool itself may lie where only root can go.
+        tool = self.folder / "hpcstruct"
+        shutil.copy(HPCSTRUCT, tool)
+        result = subprocess.run(["setpriv", "--reuid=65534", "--clear-groups", tool, "-o", "-",
+                                 program], capture_output=True, text=True)
+        self.assert_refused(result, program, "Permission denied")
+
+    def test_truncated(self):
+        """What is left of a truncated file is used, and a line says that there was more."""
+        program = self.compile("loops.c", "-O2", "-g")
+        data = program.read_bytes()
+        for part in (0.3, 0.6, 0.9, 0.999):
+            cut = self.file(data[:int(len(data) * part)])
+            result = hpcstruct("-o", "-", cut)
+            self.assertEqual(result.returncode, 1)
+            self.assertIn(f"hpcstruct: {cut}: ", result.stderr)
+            if result.stdout:
+                self.assertEqual(Structure(result.stdout).problems(), [])
+
+    def section(self, program, name):
+        """Offset and size of a section in its file."""
+        for line in output_of("readelf", "-SW", program).splitlines():
+            fields = line.split("]", 1)[-1].split()
+            if fields and fields[0] == name:
+                return int(fields[3], 16), int(fields[4], 16)
+        self.fail(f"no {name}")
+
+    def test_damaged_debug_information(self):
+        """It costs the debug information only."""
+        for version in (4, 5):
+            program = self.compile("loops.c", "-O2", "-g", f"-gdwarf-{version}")
+            whole = self.structure(program)
+            for name in (".debug_info", ".debug_abbrev", ".debug_line"):
+                data = bytearray(program.read_bytes())
+                offset, size = self.section(program, name)
+                data[offset:offset + size] = bytes([0xa5]) * size
+                (self.folder / "bad").mkdir(exist_ok=True)
+                damaged = self.file(data, "bad/program")
+                result = hpcstruct("-o", "-", damaged)
+                with self.subTest(name=name, version=version):
+                    self.assertEqual(result.returncode, 1)
+                    self.assertIn(f"hpcstruct: {damaged}: its debug information is damaged",
+                                  result.stderr)
+                    structure = Structure(result.stdout)
+                    self.assertEqual(structure.problems(), [])
+                    self.assertEqual({(p.name, tuple(p.ranges)) for p in structure.procedures},
+                                     {(p.name, tuple(p.ranges)) for p in whole.procedures})
+                    if name != ".debug_line":
+                        # The line table does not depend on the rest.
+                        lines = {s.line for _, _, s in structure.statements}
+                        self.assertGreater(len(lines), 50)
+
+    def test_damaged_compressed_section(self):
+        program = self.compile("loops.c", "-O2", "-g")
+        for how in ("zlib", "zstd"):
+            run("objcopy", f"--compress-debug-sections={how}", program)
+            offset, size = self.section(program, ".debug_info")
+            data = bytearray(program.read_bytes())
+            data[offset + size // 2:offset + size] = bytes(size - size // 2)
+            result = hpcstruct("-o", "-", self.file(data))
+            self.assertEqual(result.returncode, 1)
+            self.assertIn("compressed", result.stderr)
+            self.assertEqual(Structure(result.stdout).problems(), [])
+            # A size that asks for all memory.
+            data[offset + 8:offset + 16] = struct.pack("<Q", 1 << 62)
+            result = hpcstruct("-o", "-", self.file(data))
+            self.assertEqual(result.returncode, 1)
+            self.assertIn("impossible size", result.stderr)
+
+    @unittest.skipUnless(FUZZER.exists(), "needs the fuzzer")
+    def test_fuzz(self):
+        """Thousands of damaged binaries: no crash, no hang."""
+        seeds = 1500
+        programs = [self.compile("loops.c", "-O2", "-g", name="c"),
+                    self.compile("objects.cc", "-O1", "-g", "-gdwarf-4", compiler="clang++",
+                                 name="objects"),
+                    self.compile("switches.c", "-O2", name="stripped")]
+        run("strip", programs[-1])
+        for program in programs:
+            result = subprocess.run([FUZZER, program, "1", str(seeds)], capture_output=True,
+                                    text=True, errors="replace", timeout=600)
+            # Lines about libdwarf's own end in its process are no news.
+            self.assertEqual(result.stdout.splitlines()[-1:], [f"{seeds} seeds"], program)
+            self.assertEqual(result.returncode, 0)
+
+
+class CacheTest(UseCase):
+    def setUp(self):
+        super().setUp()
+        self.cache = self.folder / "cache"
+        self.environment = dict(os.environ, XDG_CACHE_HOME=str(self.cache))
+
+    def ask(self, binary, *options, environment=None):
+        return hpcstruct("--cache", *options, binary, env=environment or self.environment)
+
+    def cached(self, binary, *options):
+        result = self.ask(binary, *options)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertEqual(result.stdout.count("\n"), 1)
+        path = pathlib.Path(result.stdout.rstrip("\n"))
+        self.assertEqual(path.parent, self.cache / "hpctoolkit" / "structure")
+        return path
+
+    def test_fills_and_keeps(self):
+        program = self.compile("loops.c", "-O2", "-g", "-Wl,--build-id")
+        path = self.cached(program)
+        self.assertEqual(path.read_text(), hpcstruct("-o", "-", program).stdout)
+        build_id = Structure(path.read_text()).build_id
+        self.assertIn(build_id, path.name)
+        path.write_text(path.read_text().replace('n="plain"', 'n="marked"'))
+        self.assertEqual(self.cached(program), path)
+        self.assertIn('n="marked"', path.read_text())  # not made again
+        self.assertEqual([p.name for p in path.parent.iterdir()], [path.name])
+
+    def test_of_another_generator(self):
+        program = self.compile("loops.c", "-O2")
+        path = self.cached(program)
+        good = path.read_text()
+        for bad in (good.replace(' g="hpcstruct ', ' g="hpcstruct 0.'), "", good[:300], "junk"):
+            path.write_text(bad)
+            self.assertEqual(self.cached(program), path)
+            if bad != good[:300]:
+                self.assertEqual(path.read_text(), good)
+
+    def test_keys(self):
+        """Another name, other symbols or other debug information make another structure."""
+        program = self.compile("loops.c", "-O2", "-g", "-Wl,--build-id")
+        paths = {self.cached(program)}
+        renamed = self.folder / "renamed"
+        shutil.copy(program, renamed)
+        paths.add(self.cached(renamed))
+        stripped = self.folder / "stripped" / "program"
+        stripped.parent.mkdir()
+        run("strip", "-o", stripped, program)
+        paths.add(self.cached(stripped))
+        build_id = Structure(self.cached(program).read_text()).build_id
+        debug = self.folder / "debug" / ".build-id" / build_id[:2] / f"{build_id[2:]}.debug"
+        debug.parent.mkdir(parents=True)
+        shutil.copy(program, debug)
+        paths.add(self.cached(stripped, "--debug-dir", self.folder / "debug"))
+        self.assertEqual(len(paths), 4)
+        moved = self.folder / "elsewhere" / "program"
+        moved.parent.mkdir()
+        shutil.copy(program, moved)
+        self.assertIn(self.cached(moved), paths)  # the same binary
+
+    def test_without_build_id(self):
+        one = self.compile("loops.c", "-O1", "-Wl,--build-id=none")
+        first = self.cached(one)
+        self.assertEqual(self.cached(one), first)
+        two = self.compile("loops.c", "-O2", "-Wl,--build-id=none")  # of the same name
+        self.assertNotEqual(self.cached(two), first)
+
+    def test_many_at_once(self):
+        program = self.compile("loops.c", "-O2", "-g")
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            results = list(pool.map(lambda _: self.ask(program), range(24)))
+        self.assertEqual({(r.returncode, r.stderr) for r in results}, {(0, "")})
+        (output,) = {r.stdout for r in results}
+        path = pathlib.Path(output.rstrip("\n"))
+        self.assertEqual(Structure(path.read_text()).problems(), [])
+        self.assertEqual(len(list(path.parent.iterdir())), 1)
+
+    def test_home(self):
+        program = self.compile("loops.c", "-O1")
+        environment = {"HOME": str(self.folder / "home"), "PATH": os.environ["PATH"]}
+        (self.folder / "home").mkdir()
+        result = self.ask(program, environment=environment)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertTrue(result.stdout.startswith(f"{self.folder}/home/.cache/hpctoolkit/structure/"))
+
+    def test_unusable(self):
+        """A cache that cannot be used costs a note; another directory takes its place."""
+        program = self.compile("loops.c", "-O1")
+        (self.folder / "file").write_text("")
+        scratch = self.folder / "scratch"
+        scratch.mkdir()
+        environment = dict(self.environment, XDG_CACHE_HOME=str(self.folder / "file"),
+                           TMPDIR=str(scratch))
+        result = self.ask(program, environment=environment)
+        self.assertEqual(result.returncode, 0)
+        self.assertRegex(result.stderr, r"\Ahpcstruct: .*file/hpctoolkit/structure: .*\n\Z")
+        path = pathlib.Path(result.stdout.rstrip("\n"))
+        self.assertEqual(path.parents[2], scratch)
+        self.assertEqual(stat.S_IMODE(path.parents[1].stat().st_mode), 0o700)
+        # A directory in a public place that is not ours alone is not used.
+        path.parents[1].chmod(0o777)
+        self.assert_refused(self.ask(program, environment=environment), "no directory for the cache")
+
+    def test_bad_binary(self):
+        self.assert_refused(self.ask(self.folder / "missing"), "missing", "No such file")
+
+
+class DirectoryTest(UseCase):
+    def setUp(self):
+        super().setUp()
+        self.environment = dict(os.environ, XDG_CACHE_HOME=str(self.folder / "cache"))
+        self.directory = self.folder / "measurements"
+        self.directory.mkdir()
+
+    def measure(self, modules, pid=100):
+        """A measurement file with a sample in each (path, build-id)."""
+        measurement = mw.Measurement(pid=pid)
+        metric = measurement.metric("work", measurement.event("CPUTIME"))
+        thread = measurement.thread()
+        for path, build_id in modules:
+            instance = measurement.module(str(path), build_id)
+            thread.add(thread.path([(instance, 0x1000)]), metric, mw.seconds(1))
+        measurement.module("/not/sampled/in", "00ff")
+        measurement.write(str(self.directory))
+
+    def build_id(self, program):
+        return self.structure(program).build_id
+
+    def ask(self, directory=None):
+        return hpcstruct(directory or self.directory, env=self.environment)
+
+    def test_modules(self):
+        programs = [self.compile("loops.c", "-O1", name="one"),
+                    self.compile("cold.c", "-O1", name="two")]
+        self.measure([(p, self.build_id(p)) for p in programs])
+        self.measure([(programs[0], self.build_id(programs[0]))], pid=101)
+        result = self.ask()
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        found = dict(line.split(": ") for line in result.stdout.splitlines())
+        self.assertEqual(sorted(found), sorted(map(str, programs)))
+        for program, path in found.items():
+            self.assertEqual(Structure(pathlib.Path(path).read_text()).path,
+                             os.path.realpath(program))
+
+    def test_gone_and_changed(self):
+        program = self.compile("loops.c", "-O1", name="one")
+        other = self.compile("cold.c", "-O1", name="two")
+        self.measure([(program, self.build_id(program)), (other, "abcdef"),
+                      (self.folder / "gone", "0123")])
+        result = self.ask()
+        self.assertEqual(result.returncode, 1)
+        self.assertIn(f"hpcstruct: {other}: it has changed since the run\n", result.stderr)
+        self.assertIn(f"hpcstruct: {self.folder}/gone: No such file", result.stderr)
+        self.assertEqual(result.stdout.count("\n"), 1)
+        self.assertTrue(result.stdout.startswith(f"{program}: "))
+
+    def test_nothing_there(self):
+        self.assert_refused(self.ask(), self.directory, "no measurement files")
+        (self.directory / "x-host-1-1-0.hpcrun").write_bytes(b"junk")
+        result = self.ask()
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("x-host-1-1-0.hpcrun: ", result.stderr)

@@ -1,0 +1,115 @@
+"""From a command to its views: processes and threads are in the database once, and times add up."""
+import json
+import math
+import os
+import pathlib
+import subprocess
+
+import profiling
+from profiling import program
+
+TOOLS = profiling.BUILD / "bin"
+
+
+class Pipeline(profiling.ProfilingTest):
+    def setUp(self):
+        super().setUp()
+        self.environment = dict(os.environ, XDG_CACHE_HOME=str(self.directory / "cache"))
+
+    def database(self, *measurements, status=0):
+        where = self.directory / f"database-{len(list(self.directory.iterdir()))}"
+        done = self.run_tool(TOOLS / "hpcprof", "-o", where, *measurements, env=self.environment)
+        self.assertEqual(done.returncode, status, done.stderr)
+        self.complaints = done.stderr.splitlines()
+        return where
+
+    def view(self, database, view, *options):
+        done = self.run_tool(TOOLS / "hpcviewer", "--print", view, "--format", "json", *options, database)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    def check_totals(self, database, period):
+        """The views' total is the sum of the processes' CPU clocks; every thread has its profile."""
+        run = json.loads((database / "run.json").read_text())
+        total = self.view(database, "top-down")["root"]["metrics"]["work"]["inclusive"]
+        physical = self.view(database, "top-down", "--physical")["root"]["metrics"]["work"]["inclusive"]
+        cpu = sum(process["cpu"] for process in run["processes"])
+        threads = [thread for process in run["processes"] for thread in process["threads"]]
+        self.assertAlmostEqual(total, physical, places=9)
+        self.assertAlmostEqual(total, cpu,
+                               delta=0.02 * cpu + 4 * period * math.sqrt(len(threads) / 6))
+        profiles = [thread["profile"] for thread in threads]
+        self.assertEqual(sorted(profiles), list(range(1, len(threads) + 1)))
+        return run
+
+    def test_64_threads(self):
+        self.measure(program("threads"), 64, 20, 64)
+        run = self.check_totals(self.database(self.measurements), 0.001)
+        self.assertEqual(len(run["processes"]), 1)
+        self.assertEqual(len(run["processes"][0]["threads"]), 65)
+
+    def test_1000_threads(self):
+        done, _ = self.measure(program("threads"), 1000, 1, 4)
+        database = self.database(self.measurements)
+        run = json.loads((database / "run.json").read_text())
+        self.assertEqual(len(run["processes"][0]["threads"]), 1001)
+        truth, total = int(done.stdout) * 1e-9, 0
+        total = self.view(database, "top-down")["root"]["metrics"]["work"]["inclusive"]
+        self.assertAlmostEqual(total, run["processes"][0]["cpu"],
+                               delta=0.02 * truth + 4 * 0.001 * math.sqrt(1000 / 6))
+
+    def test_fork_tree_and_exec_chain(self):
+        self.measure(program("processes"), "tree", 2, 10, 15)
+        run = self.check_totals(self.database(self.measurements), 0.001)
+        self.assertEqual(len(run["processes"]), 111)
+        self.assertEqual(len({process["pid"] for process in run["processes"]}), 111)
+        self.measure(program("processes"), "chain", 8, 40)
+        run = self.check_totals(self.database(self.measurements), 0.001)
+        self.assertEqual([process["exec_sequence"] for process in run["processes"]], list(range(8)))
+
+    def test_several_measurements_in_one_database(self):
+        directories = []
+        for depth in (3, 5):
+            self.measure(program("recursion"), depth, 200)
+            directories.append(self.measurements)
+        run = self.check_totals(self.database(*directories), 0.001)
+        self.assertEqual(len(run["processes"]), 2)
+
+    def test_killed_and_damaged_measurements_are_still_used(self):
+        self.measure(program("processes"), "tree", 1, 3, 100)
+        files = sorted(pathlib.Path(self.measurements).glob("*.hpcrun"))
+        self.assertEqual(len(files), 4)
+        files[0].write_bytes(files[0].read_bytes()[:-200])
+        files[1].write_bytes(b"not a measurement file at all")
+        database = self.database(self.measurements, status=1)
+        self.assertTrue(any(files[1].name in line for line in self.complaints), self.complaints)
+        total = self.view(database, "top-down")["root"]["metrics"]["work"]["inclusive"]
+        self.assertGreater(total, 0.19)
+
+    def test_stripped_binary_and_rebuilt_binary(self):
+        source = self.directory / "p.c"
+        source.write_text("int main(void) { volatile long n = 0; while (n < 300000000) n++; return 0; }\n")
+        binary = self.directory / "p"
+        subprocess.run(["gcc", "-O1", "-s", "-o", binary, source], check=True)
+        self.measure(binary)
+        names = json.dumps(self.view(self.database(self.measurements), "flat"))
+        self.assertIn("<p+0x", names)
+        subprocess.run(["gcc", "-O1", "-g", "-o", binary, source], check=True)
+        self.environment["XDG_CACHE_HOME"] = str(self.directory / "other-cache")
+        database = self.database(self.measurements, status=1)
+        self.assertTrue(any(str(binary) in line for line in self.complaints), self.complaints)
+        total = self.view(database, "top-down")["root"]["metrics"]["work"]["inclusive"]
+        self.assertGreater(total, 0.05)
+
+    def test_two_time_events(self):
+        self.measure("sh", "-c", "sleep 0.4; i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done",
+                     events=["CPUTIME@f1000", "REALTIME@f1000"])
+        top = self.view(self.database(self.measurements), "top-down")
+        names = [metric["name"] for metric in top["metrics"]]
+        for name in ("work (CPUTIME)", "work (REALTIME)", "blocked (REALTIME)"):
+            self.assertIn(name, names)
+        metrics = top["root"]["metrics"]
+        cpu, real = (metrics[f"work ({e})"]["inclusive"] for e in ("CPUTIME", "REALTIME"))
+        blocked = metrics["blocked (REALTIME)"]["inclusive"]
+        self.assertGreater(blocked, 0.7)  # the shell waits for sleep, and sleep sleeps
+        self.assertAlmostEqual(real - blocked, cpu, delta=0.1 * cpu + 0.02)

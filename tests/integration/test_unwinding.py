@@ -1,0 +1,118 @@
+"""The unwinder against libunwind on live programs, and its rules against readelf's."""
+import os
+import pathlib
+import re
+import subprocess
+
+import profiling
+from profiling import TOOLS, program
+
+
+def find_library(name):
+    out = subprocess.run(["ldconfig", "-p"], capture_output=True, text=True).stdout
+    found = re.search(rf"^\s*{re.escape(name)} .*x86-64.*=> (\S+)$", out, re.M)
+    return found and found.group(1)
+
+
+class AgainstLibunwind(profiling.ProfilingTest):
+    def compare(self, *command, least=20, complete=0.998, **environment):
+        """Runs the program with both unwinders: the same frames, pc for pc, in every sample that both
+        see, and few partial paths. (`make bench` has the samples to tell one in 2000.)"""
+        report = self.directory / "report"
+        done = self.run_tool(*command, env=dict(
+            os.environ, LD_PRELOAD=str(TOOLS / "unwind-compare.so"), UNWIND_REPORT=str(report),
+            **environment))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        found = profiling.pairs(report.read_text().split())
+        self.assertGreaterEqual(int(found["checked"]), least)
+        self.assertEqual(int(found["different"]), 0, done.stderr)
+        ends = [int(found[f"end{i}"]) for i in range(8)]
+        self.assertGreaterEqual(ends[0], complete * sum(ends))
+
+    def test_recursions(self):
+        for depth in (1, 10, 500, 3000):
+            with self.subTest(depth):
+                self.compare(program("recursion"), depth, 1500)
+
+    def test_cplusplus(self):
+        self.compare(program("throws"), 1.5, complete=0.97)
+
+    def test_threads(self):
+        self.compare(program("threads"), 20, 80, 4)
+
+    def test_compressors(self):
+        self.compare("xz", "-kc", "--suffix=.x", "-3", "-T1", TOOLS / "unwind-compare.so", least=1)
+        data = self.directory / "data"
+        data.write_bytes(os.urandom(1 << 20) + bytes(range(256)) * 60000)
+        self.compare("xz", "-kc", "-6", "-T1", data)
+
+    def test_interpreters(self):
+        script = "def f(n): return n if n < 2 else f(n-1) + f(n-2)\nf(30)\nsorted(range(300000), key=str)"
+        self.compare("/usr/bin/python3", "-c", script)
+        self.compare("perl", "-e", "sub f { my $n = shift; $n < 2 ? $n : f($n-1) + f($n-2) } f(25)")
+
+    def test_compiler(self):
+        source = self.directory / "big.c"
+        source.write_text("\n".join(
+            f"int f{i}(int a, int *p) {{ int s = {i}; for (int k = 0; k < a; k++) if (p[k] > s) s += p[k] *"
+            f" {i % 7 + 1}; else switch (p[k] & 3) {{ case 0: s ^= k; break; default: s *= 3; }} return s; }}"
+            for i in range(700)))
+        cc1 = subprocess.run(["gcc", "-print-prog-name=cc1"], capture_output=True,
+                             text=True).stdout.strip()
+        self.compare(cc1, "-O2", "-quiet", source, "-o", "/dev/null")
+
+
+class AgainstReadelf(profiling.ProfilingTest):
+    """Every row of a library's .eh_frame, as hpcrun's interpreter and readelf's compute it."""
+
+    def rows_of_readelf(self, path):
+        out = subprocess.run(["readelf", "--debug-dump=frames-interp", path], capture_output=True,
+                             text=True).stdout
+        rows, columns, in_fde, end, base = {}, [], False, 0, None
+        for line in out.splitlines():
+            fde = re.search(r"FDE cie=(\w+) pc=(\w+)\.\.(\w+)", line)
+            if " CIE " in line or fde:
+                in_fde, rows_here = bool(fde), 0
+                if fde:
+                    start, end = int(fde.group(2), 16), int(fde.group(3), 16)
+            elif "LOC" in line:
+                columns = line.split()
+            elif in_fde and re.match(r"[0-9a-f]{16} ", line):
+                cells = dict(zip(columns, re.sub(r" \(\w+\)", "", line).split()))
+                at = int(cells["LOC"], 16)
+                if at < end:  # readelf prints a last row that holds nowhere when padding advances
+                    rows[at] = (cells["CFA"], cells.get("rbp", "u"), cells.get("ra", "u"))
+        return rows
+
+    def check(self, name):
+        path = find_library(name)
+        if not path:
+            self.skipTest(f"{name} is not installed")
+        theirs = self.rows_of_readelf(path)
+        out = self.run_tool(TOOLS / "dump-rules", path)
+        self.assertEqual(out.returncode, 0, out.stderr)
+        ours = {}
+        for line in out.stdout.splitlines():
+            at, cfa, rbp, ra = line.split()
+            ours[int(at, 16)] = (cfa, "u" if rbp in "su" else rbp, ra)
+        compared = wrong = 0
+        for at, row in theirs.items():
+            if at not in ours:
+                continue  # equal to the row before: we report where rows change places, not values
+            compared += 1
+            same = all(mine == other or {mine, other} == {"u", "s"}
+                       for mine, other in zip(ours[at], row))
+            wrong += not same
+            if not same and wrong < 5:
+                print(f"{name} {at:x}: ours {ours[at]}, readelf {row}")
+        self.assertEqual(wrong, 0)
+        self.assertGreater(compared, 0.95 * len(theirs))
+
+    def test_libc(self):
+        self.check("libc.so.6")
+
+    def test_libstdcplusplus(self):
+        self.check("libstdc++.so.6")
+
+    def test_libcrypto(self):
+        self.check("libcrypto.so.3")

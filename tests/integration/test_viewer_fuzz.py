@@ -1,0 +1,250 @@
+"""hpcviewer on databases that are damaged in every way: one clear line, never a crash, a hang or a
+flood of memory. FUZZ_ROUNDS sets how many damaged databases are tried (default 400)."""
+import fcntl
+import os
+import pathlib
+import pty
+import random
+import resource
+import select
+import shutil
+import struct
+import subprocess
+import tempfile
+import termios
+import unittest
+
+import v4_writer
+import viewer
+import viewer_story as story
+from v4_writer import Layout
+
+ROUNDS = int(os.environ.get("FUZZ_ROUNDS", "400"))
+FILES = ("meta.db", "profile.db", "run.json")
+VIEWS = ("top-down", "bottom-up", "flat", "threads", "summary")
+FORMATS = ("text", "csv", "json", "folded")
+MEMORY = 1 << 30
+OUTPUT = 64 << 20
+SANITIZED = b"__asan_init" in viewer.VIEWER.read_bytes()
+
+
+def limit():
+    """What a damaged database may cost; sanitizers reserve address space without end."""
+    if not SANITIZED:
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (OUTPUT, OUTPUT))
+    resource.setrlimit(resource.RLIMIT_CPU, (20, 20))
+
+
+def words(data):
+    return len(data) // 8
+
+
+def damage(data, rng):
+    """One to four changes; most are numbers where a pointer, size or count may be."""
+    data = bytearray(data)
+    for _ in range(rng.randint(1, 4)):
+        kind = rng.random()
+        if kind < 0.2:
+            data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
+        elif kind < 0.3:
+            data[rng.randrange(len(data))] = rng.choice([0, 1, 2, 3, 4, 0x7f, 0x80, 0xff])
+        elif kind < 0.4 and len(data) > 32:
+            del data[rng.randrange(16, len(data)):]
+            if rng.random() < 0.5:  # as long as it should be
+                data.extend(bytes(64) + b"_meta.db")
+        elif kind < 0.5:
+            at = rng.randrange(max(1, len(data) - 4))
+            data[at:at + 4] = rng.choice([0, 1, 0xffffffff, 0x7fffffff, 0x10000]).to_bytes(
+                4, "little")
+        else:
+            size = len(data)
+            other = rng.randrange(max(1, words(data))) * 8
+            value = rng.choice([0, 1, 8, 1 << 32, (1 << 64) - 1, (1 << 64) - 8, 1 << 63, size,
+                                size - 8, rng.randrange(max(1, size)) & ~7, other,
+                                int.from_bytes(data[other:other + 8], "little")])
+            at = rng.randrange(max(1, words(data))) * 8
+            data[at:at + 8] = value.to_bytes(8, "little")
+    return bytes(data)
+
+
+class Fuzz(unittest.TestCase):
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.top = pathlib.Path(temporary.name)
+
+    def check(self, folder, *arguments):
+        """Runs hpcviewer; it must end well or with one clear line."""
+        output = self.top / "output"
+        environment = dict(os.environ, LC_ALL="C.UTF-8", ASAN_OPTIONS="exitcode=99",
+                           UBSAN_OPTIONS="halt_on_error=1:exitcode=99")
+        with open(output, "wb") as out:
+            done = subprocess.run([viewer.VIEWER, *arguments, folder], stdout=out,
+                                  stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, timeout=120,
+                                  env=environment, preexec_fn=limit)
+        said = done.stderr.decode(errors="replace").splitlines()
+        self.assertIn(done.returncode, (0, 1, 2), (done.returncode, said))
+        self.assertLess(output.stat().st_size, OUTPUT)
+        self.assertEqual(done.returncode != 0, bool(said), said)
+        self.assertLessEqual(len(said), 2, said)
+        for line in said:
+            self.assertRegex(line, r"^hpcviewer: .+")
+        return done.returncode
+
+    def databases(self):
+        story.write(self.top / "story")
+        yield self.top / "story"
+        for seed, layout in enumerate([Layout(), Layout(scopes=("execution", "function")),
+                                       Layout(ids="shuffled", arrays="upwards", extra=8)]):
+            folder = self.top / f"random{seed}"
+            v4_writer.write_database(viewer.random_database(seed, 60), folder, layout)
+            yield folder
+
+    def test_damage_anywhere(self):
+        bases = list(self.databases())
+        results = {0: 0, 1: 0, 2: 0}
+        for number in range(ROUNDS):
+            rng = random.Random(number)
+            base = rng.choice(bases)
+            file = rng.choice([f for f in FILES if (base / f).exists()])
+            view = rng.choice(VIEWS)
+            with self.subTest(number=number, base=base.name, file=file, view=view):
+                folder = self.top / "damaged"
+                shutil.rmtree(folder, ignore_errors=True)
+                shutil.copytree(base, folder)
+                (folder / file).write_bytes(damage((base / file).read_bytes(), rng))
+                format = rng.choice(FORMATS[:4 if view in VIEWS[:2] else 3])
+                results[self.check(folder, "--print", view, "--format", format,
+                                   "--min-percent", "0")] += 1
+        # The damage is neither harmless nor fatal throughout.
+        self.assertGreater(results[0], ROUNDS // 20)
+        self.assertGreater(results[1], ROUNDS // 20)
+
+    def view(self, folder, keys, width, height):
+        """The terminal viewer in a terminal of that size, given all keys at once."""
+        master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", height, width, 0, 0))
+        environment = dict(os.environ, LC_ALL="C.UTF-8", TERM="xterm-256color",
+                           ASAN_OPTIONS="exitcode=99",
+                           UBSAN_OPTIONS="halt_on_error=1:exitcode=99")
+        program = subprocess.Popen([viewer.VIEWER, folder], stdin=slave, stdout=slave,
+                                   stderr=subprocess.PIPE, env=environment, preexec_fn=limit)
+        os.close(slave)
+        # Once something is drawn keys reach the program as they are.
+        is_sent = False
+        while self.read(master):
+            if not is_sent:
+                os.write(master, keys)
+            is_sent = True
+        os.close(master)
+        said = program.stderr.read().decode(errors="replace")
+        program.stderr.close()
+        self.assertIn(program.wait(timeout=60), (0, 1), said)
+
+    def read(self, master):
+        """What a program writes to its terminal next; nothing when it has ended."""
+        self.assertTrue(select.select([master], [], [], 60)[0], "neither output nor end")
+        try:
+            return os.read(master, 65536)
+        except OSError:  # the other end is closed
+            return b""
+
+    def test_any_keys_on_any_screen(self):
+        """Sound and damaged databases, screens of all sizes, keys at random."""
+        commands = [b"k", b"j", b"\x1b[A", b"\x1bOB", b"l", b"h", b" ", b"\r", b"+", b"-", b"H",
+                    b"z", b"Z", b"1", b"2", b"3", b"\t", b"\x1b[Z", b"p", b"s", b"S", b"r", b"g",
+                    b"G", b"/f\r", b"/nowhere\r", b"/\x7f\x7fx\x1b", b"n", b"N", b"v", b"c", b"J",
+                    b"K", b"\x04", b"\x15", b"\x06", b"\x02", b"?jG q", b"u", b"\xff", b"\xc3\xa9"]
+        bases = list(self.databases())
+        for number in range(ROUNDS // 8):
+            rng = random.Random(number)
+            base = rng.choice(bases)
+            with self.subTest(number=number):
+                folder = self.top / "damaged"
+                shutil.rmtree(folder, ignore_errors=True)
+                shutil.copytree(base, folder)
+                if number % 3:
+                    file = rng.choice([f for f in FILES if (base / f).exists()])
+                    (folder / file).write_bytes(damage((base / file).read_bytes(), rng))
+                keys = b"".join(rng.choice(commands) for _ in range(60))
+                # Whatever is open, these end it, even after bytes that begin a character.
+                self.view(folder, keys + b"    \x1b\rqqqq", rng.randint(1, 120),
+                          rng.randint(1, 50))
+
+    def test_truncation_anywhere(self):
+        base = next(self.databases())
+        for file in FILES:
+            data = (base / file).read_bytes()
+            for size in sorted({0, 1, 15, 16, 17, 31, 32, len(data) - 1, len(data) - 8} |
+                               set(range(0, len(data), max(1, len(data) // 40)))):
+                with self.subTest(file=file, size=size):
+                    (base / file).write_bytes(data[:size])
+                    self.assertEqual(self.check(base, "--print", "flat"), 1)
+            (base / file).write_bytes(data)
+        self.assertEqual(self.check(base, "--print", "flat"), 0)
+
+    def test_files_that_are_none(self):
+        base = next(self.databases())
+        for file in FILES[:2]:
+            data = (base / file).read_bytes()
+            (base / file).unlink()
+            (base / file).mkdir()
+            self.assertEqual(self.check(base, "--print", "flat"), 1)
+            (base / file).rmdir()
+            os.mkfifo(base / file)
+            self.assertEqual(self.check(base, "--print", "flat"), 1)
+            (base / file).unlink()
+            (base / file).write_bytes(data)
+        for name, cause in ((b"HPCTOOLKITprof\4\0", "another file"), (b"HPCTOOLKITmeta\3\0", "not version 4"),
+                            (b"\x7fELF", "not a file of an HPCToolkit")):
+            data = bytearray((base / "meta.db").read_bytes())
+            data[:len(name)] = name
+            (base / "meta.db").write_bytes(data)
+            done = viewer.run("--print", "flat", base)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(cause, done.stderr)
+
+    def contexts(self, data):
+        """Where the children of each context that has any are described, and where they are."""
+        at = int.from_bytes(data[0x48:0x50], "little")
+        entries = int.from_bytes(data[at:at + 8], "little")
+        found, open_arrays = [], [(entries, 32, None)]
+        while open_arrays:
+            start, size, _ = open_arrays.pop()
+            end = start + size
+            while start < end:
+                children_size = int.from_bytes(data[start:start + 8], "little")
+                children = int.from_bytes(data[start + 8:start + 16], "little")
+                if children_size:
+                    found.append((start, children_size, children))
+                    open_arrays.append((children, children_size, start))
+                start += 32 if start == entries else 32 + 8 * data[start + 0x17]
+        return found
+
+    def test_cycles_and_shared_children(self):
+        """Trees that lead back upwards or grow without end when they are followed."""
+        base = self.top / "story"
+        story.write(base)
+        data = (base / "meta.db").read_bytes()
+        arrays = self.contexts(data)
+        self.assertGreater(len(arrays), 5)
+        for at, _, _ in arrays:
+            for _, size, children in arrays:
+                changed = bytearray(data)
+                changed[at:at + 8] = size.to_bytes(8, "little")
+                changed[at + 8:at + 16] = children.to_bytes(8, "little")
+                (base / "meta.db").write_bytes(changed)
+                for view in VIEWS[:3]:
+                    self.check(base, "--print", view, "--format", "csv")
+        # Every context has the children of the outermost: the number of paths is exponential.
+        changed = bytearray(data)
+        for at, _, _ in arrays[1:]:
+            changed[at:at + 16] = data[arrays[1][0]:arrays[1][0] + 16]
+        (base / "meta.db").write_bytes(changed)
+        for view in VIEWS[:3]:
+            self.assertEqual(self.check(base, "--print", view, "--format", "json"), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,63 @@
+"""hpcviewer's three views against what view_oracle computes by brute force, on random trees."""
+import tempfile
+import unittest
+
+import v4_writer
+import viewer
+from v4_writer import Layout
+from view_oracle import Oracle
+
+SEEDS = 40
+
+# Freedoms of the format and databases with less in them, taken in turns.
+LAYOUTS = [
+    Layout(),
+    Layout(ids="shuffled", arrays="upwards"),
+    Layout(ids="sparse", extra=8),
+    Layout(scopes=("point", "function", "execution")),
+    Layout(scopes=("execution",), totals=False),
+    Layout(scopes=("function", "lex_aware")),
+    Layout(scopes=("point",), ids="shuffled"),
+    Layout(scopes=("execution", "lex_aware", "function")),
+]
+
+
+class Views(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def check(self, view, expected, *options):
+        shown = viewer.printed_json(view, *options, self.folder.name)
+        self.assertIsNone(viewer.difference(viewer.canonical(shown["root"]),
+                                            viewer.canonical(expected)))
+
+    def for_each_database(self, size, check):
+        for seed in range(SEEDS):
+            layout = LAYOUTS[seed % len(LAYOUTS)]
+            with self.subTest(seed=seed, layout=layout):
+                db = viewer.random_database(seed, size)
+                v4_writer.write_database(db, self.folder.name, layout)
+                check(Oracle(db))
+
+    def test_top_down(self):
+        self.for_each_database(200, lambda oracle: self.check("top-down", oracle.topdown()))
+
+    def test_bottom_up(self):
+        self.for_each_database(120, lambda oracle: self.check("bottom-up", oracle.bottomup(5),
+                                                              "--depth", 5))
+
+    def test_flat(self):
+        self.for_each_database(200, lambda oracle: self.check("flat", oracle.flat()))
+
+    def test_a_large_tree(self):
+        db = viewer.random_database(1000, 3000)
+        v4_writer.write_database(db, self.folder.name)
+        oracle = Oracle(db)
+        self.check("top-down", oracle.topdown())
+        self.check("bottom-up", oracle.bottomup(3), "--depth", 3)
+        self.check("flat", oracle.flat())
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,326 @@
+"""What hpcviewer's views must show, by brute force from the definitions.
+
+A row of any view stands for a set of contexts; its inclusive cost is what all contexts in the union
+of their regions were charged, each once, its exclusive cost likewise with other regions. Nothing
+here is clever, and nothing is taken from hpcviewer: the regions are sets, and sets are added up.
+
+Every row is a dict with the members of hpcviewer's JSON that identify it (name, kind, file, line,
+module, call_site), "metrics" and "children"."""
+import os
+
+from v4_writer import (CALL, FUNCTION_SCOPE, INLINED, INSTRUCTION, LEX_AWARE, LEXICAL, LINE, LOOP,
+                       contributors)
+
+
+def is_inlined(context):
+    return context.relation == INLINED
+
+
+def is_procedure(context):
+    """Called, or inlined: what has a name of its own."""
+    return context.lexical_type is not None and context.relation in (CALL, INLINED)
+
+
+def is_line(context):
+    return context.relation == LEXICAL and context.lexical_type == LINE
+
+
+def is_loop(context):
+    return context.relation == LEXICAL and context.lexical_type == LOOP
+
+
+def is_part(context):
+    """A line or an instruction: what it calls belongs to the scope around it."""
+    return context.relation == LEXICAL and context.lexical_type in (LINE, INSTRUCTION)
+
+
+def shown_path(file):
+    path = file.path
+    if not file.copied:
+        return path
+    if path.startswith("../"):
+        path = path[3:]
+    return path[3:] if path.startswith("src/") else path
+
+
+class Oracle:
+    def __init__(self, db):
+        self.db = db
+        self.parent = {}
+        for entry in db.entries:
+            for context in entry.below():
+                for child in context.children:
+                    self.parent[child] = context
+
+    # --- costs
+
+    def cost(self, contexts):
+        """What these contexts were charged in each metric, each context counted once."""
+        costs = {name: 0 for name in self.db.metrics}
+        for context in set(contexts):
+            for (_, metric), value in context.charges.items():
+                costs[self.db.metrics[metric]] += value
+        return costs
+
+    def metrics(self, inclusive, exclusive):
+        inclusive, exclusive = self.cost(inclusive), self.cost(exclusive)
+        return {name: {"inclusive": inclusive[name], "exclusive": exclusive[name]}
+                for name in self.db.metrics}
+
+    @staticmethod
+    def own(context):
+        """The contexts that make up the exclusive costs of one."""
+        return contributors(context, LEX_AWARE if is_loop(context) else FUNCTION_SCOPE)
+
+    def has_own_cost(self, context):
+        return any(self.cost(self.own(context)).values())
+
+    # --- names and places
+
+    def file(self, index):
+        return None if index is None else shown_path(self.db.files[index])
+
+    def base(self, index):
+        return "<unknown file>" if index is None else os.path.basename(self.file(index))
+
+    def file_line(self, index, line):
+        return self.base(index) + (f":{line}" if line else "")
+
+    def place_of(self, context):
+        """Of a loop or line: file and line, or the point in its module."""
+        if context.file is None and context.module is not None:
+            return ("point", context.module, context.offset)
+        return ("line", context.file, context.line)
+
+    def place_name(self, place):
+        kind, file_or_module, line_or_offset = place
+        if kind == "line":
+            return self.file_line(file_or_module, line_or_offset)
+        return f"{os.path.basename(self.db.modules[file_or_module])}+0x{line_or_offset:x}"
+
+    def procedure_of(self, context):
+        """What tells procedures apart."""
+        if context.function is None and context.module is not None:
+            return ("point", context.module, context.offset)
+        return ("function", context.function)
+
+    def describe_procedure(self, context):
+        return self.describe_procedure_key(self.procedure_of(context),
+                                           "inlined" if is_inlined(context) else "procedure")
+
+    def describe_procedure_key(self, key, kind):
+        name, file, line, module, offset = None, None, 0, None, 0
+        if key[0] == "point":
+            _, module, offset = key
+        elif key[1] is not None:
+            f = self.db.functions[key[1]]
+            name, file, line, module, offset = f.name, f.file, f.line, f.module, f.offset
+        if name is None and module is None:
+            name = "<unknown procedure>"
+        elif name is None:
+            name = f"<{os.path.basename(self.db.modules[module])}+0x{offset:x}>"
+        return {"name": name, "kind": kind, "file": self.file(file), "line": line or None,
+                "module": None if module is None else self.db.modules[module]}
+
+    def describe(self, context):
+        if is_procedure(context):
+            row = self.describe_procedure(context)
+        else:
+            place = self.place_name(self.place_of(context))
+            row = {"name": f"loop at {place}" if is_loop(context) else place,
+                   "kind": "loop" if is_loop(context) else "statement",
+                   "file": self.file(context.file), "line": context.line or None}
+        if row["kind"] != "procedure" and row.get("module") is None:
+            row["module"] = self.module_around(context)
+        return row
+
+    def module_around(self, context):
+        """That of the nearest procedure above that has one; not beyond one that was called."""
+        while context in self.parent:
+            context = self.parent[context]
+            if is_procedure(context):
+                module = self.describe_procedure(context)["module"]
+                if module is not None or not is_inlined(context):
+                    return module
+        return None
+
+    def call_site(self, context):
+        """The line around a context; instructions are looked through."""
+        at = self.parent[context]
+        while at.lexical_type == INSTRUCTION and at.relation == LEXICAL:
+            at = self.parent[at]
+        return at if at.lexical_type is not None and is_line(at) else None
+
+    @staticmethod
+    def place(line):
+        """File and line of a line's context; None where neither is known."""
+        if line is None or (line.file is None and not line.line):
+            return None
+        return (line.file, line.line)
+
+    def with_call_site(self, row, line):
+        place = self.place(line)
+        if place:
+            row["call_site"] = {"file": self.file(place[0]), "line": place[1] or None}
+        return row
+
+    # --- top-down
+
+    def topdown(self):
+        everything = list(self.db.contexts())
+        return {"name": "<whole program>", "kind": "root", "file": None, "line": None,
+                "module": None, "metrics": self.metrics(everything, []),
+                "children": [self.topdown_entry(e) for e in self.db.entries]}
+
+    def topdown_entry(self, entry):
+        return {"name": entry.name, "kind": "root", "file": None, "line": None, "module": None,
+                "metrics": self.metrics(entry.below(), self.own(entry)),
+                "children": self.topdown_children(entry)}
+
+    def topdown_children(self, context):
+        rows = []
+        for child in context.children:
+            if is_line(child) and self.has_own_cost(child):
+                rows.append({**self.describe(child), "children": [],
+                             "metrics": self.metrics(self.own(child), self.own(child))})
+            if is_part(child):
+                rows.extend(self.topdown_children(child))
+            else:
+                row = self.describe(child)
+                if is_procedure(child):
+                    self.with_call_site(row, self.call_site(child))
+                row["metrics"] = self.metrics(child.below(), self.own(child))
+                row["children"] = self.topdown_children(child)
+                rows.append(row)
+        return rows
+
+    # --- bottom-up
+
+    def bottomup(self, depth):
+        everything = list(self.db.contexts())
+        members = [(c, c, None) for c in everything if is_procedure(c)]
+        return {"name": "<whole program>", "kind": "root", "file": None, "line": None,
+                "module": None, "metrics": self.metrics(everything, everything),
+                "children": self.bottomup_rows(members, depth)}
+
+    def caller(self, frame):
+        at = self.parent[frame]
+        while at.lexical_type is not None and not is_procedure(at):
+            at = self.parent[at]
+        return at if at.lexical_type is not None else None
+
+    def bottomup_rows(self, members, depth):
+        """Rows for (instance, frame, line that calls in the frame), divided by frame and line."""
+        groups = {}
+        for member in members:
+            _, frame, site = member
+            key = (self.procedure_of(frame), self.place(site))
+            groups.setdefault(key, []).append(member)
+        rows = []
+        for group in groups.values():
+            inclusive, exclusive, callers = set(), set(), []
+            for instance, frame, _ in group:
+                inclusive.update(instance.below())
+                exclusive.update(self.own(instance))
+                if self.caller(frame) is not None:
+                    callers.append((instance, self.caller(frame), self.call_site(frame)))
+            # A procedure that is called somewhere is one, wherever else it is inlined.
+            called = [frame for _, frame, _ in group if not is_inlined(frame)]
+            row = self.describe_procedure((called or [group[0][1]])[0])
+            self.with_call_site(row, group[0][2])
+            row["metrics"] = self.metrics(inclusive, exclusive)
+            row["children"] = self.bottomup_rows(callers, depth - 1) if depth > 1 else []
+            rows.append(row)
+        return rows
+
+    # --- flat
+
+    def flat(self):
+        """Every scope is a path of keys, from its module inwards."""
+        regions = {}
+
+        def enter(path, inclusive, exclusive):
+            for outer in range(1, len(path)):
+                regions.setdefault(path[:outer], (set(), set()))
+            scope = regions.setdefault(path, (set(), set()))
+            scope[0].update(inclusive)
+            scope[1].update(exclusive)
+
+        for context in self.db.contexts():
+            path = self.static_path(context)
+            if path is None:
+                continue
+            if is_procedure(context):
+                enter(path, context.below(), self.own(context))
+                for outer in (path[:1], path[:2]):  # the module and the file
+                    enter(outer, [] if is_inlined(context) else context.below(),
+                          self.own(context))
+                site = self.call_site(context)
+                if site is not None and not is_inlined(context) and self.static_path(site):
+                    enter(self.static_path(site), context.below(), [])
+            elif is_loop(context):
+                enter(path, context.below(), self.own(context))
+            elif is_line(context) and self.has_own_cost(context):
+                enter(path, self.own(context), self.own(context))
+        everything = list(self.db.contexts())
+        return {"name": "<whole program>", "kind": "root", "file": None, "line": None,
+                "module": None, "metrics": self.metrics(everything, everything),
+                "children": self.flat_rows(regions, (), None)}
+
+    def static_path(self, context):
+        """None for entry points and for code that is in no procedure."""
+        if context.lexical_type is None:
+            return None
+        if is_procedure(context) and not is_inlined(context):
+            module, file = context.module, None
+            if context.function is not None:
+                function = self.db.functions[context.function]
+                module, file = function.module, function.file
+            return (("module", module), ("file", file), ("procedure", self.procedure_of(context)))
+        around = self.parent[context]
+        while around.lexical_type is not None and is_part(around):
+            around = self.parent[around]
+        outer = self.static_path(around)
+        if outer is None:
+            return None
+        if is_procedure(context):
+            place = self.place(self.call_site(context))
+            return outer + (("inlined", self.procedure_of(context), place),)
+        kind = "loop" if is_loop(context) else "statement"
+        return outer + ((kind, self.place_of(context)),)
+
+    def flat_rows(self, regions, path, module):
+        rows = []
+        for inner, (inclusive, exclusive) in regions.items():
+            if len(inner) != len(path) + 1 or inner[:-1] != path:
+                continue
+            row = self.describe_key(inner[-1], module)
+            row["metrics"] = self.metrics(inclusive, exclusive)
+            row["children"] = self.flat_rows(regions, inner, row["module"])
+            rows.append(row)
+        return rows
+
+    def describe_key(self, key, module):
+        """The row of a scope in a row of that module."""
+        kind, what = key[0], key[1]
+        if kind == "module":
+            path = None if what is None else self.db.modules[what]
+            return {"name": path or "<unknown module>", "kind": kind, "file": None, "line": None,
+                    "module": path}
+        if kind == "file":
+            path = self.file(what)
+            return {"name": path or "<unknown file>", "kind": kind, "file": path, "line": None,
+                    "module": module}
+        if kind in ("procedure", "inlined"):
+            row = self.describe_procedure_key(what, kind)
+            if kind == "inlined" and row["module"] is None:
+                row["module"] = module
+            if kind == "inlined" and key[2] is not None:
+                file, line = key[2]
+                row["call_site"] = {"file": self.file(file), "line": line or None}
+            return row
+        place, (is_known, file, line) = self.place_name(what), what
+        if is_known != "line":
+            file, line = None, 0
+        return {"name": f"loop at {place}" if kind == "loop" else place, "kind": kind,
+                "file": self.file(file), "line": line or None, "module": module}

@@ -1,0 +1,52 @@
+/* processes tree DEPTH WIDTH MS: every process uses MS of CPU time; those above DEPTH fork WIDTH
+ * children each and wait for them. Prints the CPU time of the whole tree from its processes' own
+ * clocks, in ns.
+ * processes chain COUNT MS: uses MS, then executes itself, COUNT images in all. */
+#include "burn.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void tree(int depth, int width, uint64_t ns, uint64_t *total)
+{
+    for (int i = 0; depth > 0 && i < width; i++) {
+        pid_t child = fork();
+        if (child == 0) {
+            uint64_t before = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+            burn(ns);
+            __atomic_fetch_add(total, clock_ns(CLOCK_PROCESS_CPUTIME_ID) - before,
+                               __ATOMIC_SEQ_CST);
+            tree(depth - 1, width, ns, total);
+            exit(0);
+        }
+        waitpid(child, NULL, 0);
+    }
+}
+
+int main(int count, char **arguments)
+{
+    if (count == 5 && strcmp(arguments[1], "tree") == 0) {
+        uint64_t *total =
+            mmap(NULL, sizeof *total, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        uint64_t ns = (uint64_t)(atof(arguments[4]) * 1e6);
+        burn(ns);
+        *total = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+        tree(atoi(arguments[2]), atoi(arguments[3]), ns, total);
+        printf("%lu\n", (unsigned long)*total);
+        return 0;
+    }
+    if (count == 4 && strcmp(arguments[1], "chain") == 0) {
+        char left[16];
+        snprintf(left, sizeof left, "%d", atoi(arguments[2]) - 1);
+        burn((uint64_t)(atof(arguments[3]) * 1e6));
+        if (atoi(arguments[2]) > 1)
+            execl("/proc/self/exe", arguments[0], "chain", left, arguments[3], (char *)NULL);
+        puts("done");
+        return 0;
+    }
+    return 2;
+}

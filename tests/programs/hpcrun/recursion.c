@@ -1,0 +1,23 @@
+/* recursion DEPTH MS: recurses to DEPTH again and again, working at every depth, until MS of CPU
+ * time are used. */
+#include "burn.h"
+
+#include <stdlib.h>
+
+__attribute__((noinline)) static uint64_t descend(int depth)
+{
+    burn_unit();
+    uint64_t result = depth > 0 ? descend(depth - 1) : 0;
+    burn_unit();
+    return result + burn_sink;
+}
+
+int main(int count, char **arguments)
+{
+    if (count != 3)
+        return 2;
+    uint64_t end = clock_ns(CLOCK_THREAD_CPUTIME_ID) + (uint64_t)(atof(arguments[2]) * 1e6);
+    while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < end)
+        descend(atoi(arguments[1]));
+    return 0;
+}

@@ -1,0 +1,38 @@
+/* threads COUNT MS AT_ONCE: creates COUNT threads in all, at most AT_ONCE at the same time, each
+ * uses MS milliseconds of CPU time. Prints the sum of the threads' CPU clocks, in ns. */
+#include "burn.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static _Atomic uint64_t total;
+static uint64_t each;
+
+static void *run(void *argument)
+{
+    (void)argument;
+    burn(each);
+    total += clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    return NULL;
+}
+
+int main(int count, char **arguments)
+{
+    if (count != 4)
+        return 2;
+    int threads = atoi(arguments[1]), at_once = atoi(arguments[3]);
+    each = (uint64_t)(atof(arguments[2]) * 1e6);
+    pthread_t *id = calloc((size_t)threads, sizeof *id);
+    for (int begin = 0; begin < threads; begin += at_once) {
+        int end = begin + at_once < threads ? begin + at_once : threads;
+        for (int i = begin; i < end; i++)
+            pthread_create(&id[i], NULL, run, NULL);
+        for (int i = begin; i < end; i++)
+            pthread_join(id[i], NULL);
+    }
+    printf("%lu\n", (unsigned long)total);
+    free(id);
+    return 0;
+}

@@ -1,0 +1,20 @@
+/* Ground truth of the test programs: with -DMARKS, MARK(NAME) writes the address where it stands,
+ * and its name, to section .marks of the program, once for every copy that the compiler makes of
+ * it. */
+#ifndef TESTS_PROGRAMS_STRUCTURE_MARK_H
+#define TESTS_PROGRAMS_STRUCTURE_MARK_H
+
+#ifdef MARKS
+#define MARK(name)                                                                                 \
+    __asm__ volatile("nop\n"                                                                       \
+                     "0:\n"                                                                        \
+                     ".pushsection .marks, \"\", @progbits\n"                                      \
+                     ".quad 0b - 1\n"                                                              \
+                     ".asciz \"" name "\"\n"                                                       \
+                     ".popsection" ::                                                              \
+                         : "memory")
+#else
+#define MARK(name) (void)0
+#endif
+
+#endif

@@ -1,0 +1,47 @@
+/* Prints what hpcstruct finds out about the indirect jumps of a binary, for tests: a line
+ *     ADDRESS PROCEDURE TARGET TARGET ...
+ * per indirect jump outside of PLT stubs, in the order of addresses (targets sorted and distinct,
+ * none for jumps without table). */
+#include "hpcstruct/module-code.h"
+
+#include "lib/diag.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void show(const struct module_code *code, size_t number)
+{
+    const struct code_fragment *fragment = &code->map.fragments.at[number];
+    const struct flows *flows = &code->flows[number];
+    const char *name = code->map.owners.at[fragment->owner].name;
+    if (name && strstr(name, "@plt"))
+        return;
+    for (size_t i = 0; i < flows->all.n; i++) {
+        const struct flow *flow = &flows->all.at[i];
+        if (flow->kind != FLOW_JUMP_INDIRECT)
+            continue;
+        printf("%llx %s", (unsigned long long)fragment->begin + flow->offset, name ? name : "?");
+        if (flow->target != FLOW_NO_TABLE) {
+            const struct flow_table *table = &flows->tables.at[flow->target];
+            for (uint32_t k = 0; k < table->count; k++)
+                printf(" %llx", (unsigned long long)flows->targets.at[table->first + k]);
+        }
+        putchar('\n');
+    }
+}
+
+int main(int argc, char **argv)
+{
+    struct module_code code;
+    char *cause = NULL;
+    diag_init("show-jumps");
+    struct elf_image *image = argc == 2 ? elf_open(argv[1], &cause) : NULL;
+    if (!image)
+        diag_fatal(argv[1], "%s", cause);
+    module_code_read(&code, image, NULL, NULL, 0, 1);
+    for (size_t i = 0; i < code.map.fragments.n; i++)
+        show(&code, i);
+    module_code_free(&code);
+    elf_close(image);
+    return 0;
+}

@@ -1,0 +1,95 @@
+/* Prints a measurement file as text, for tests and for the curious:
+ *     dump-measurement [--paths] FILE...
+ * Values are in the fixed point of the file. With --paths every node that has values is printed
+ * with its physical path, innermost frame first, as MODULE+0xOFFSET. */
+#include "lib/diag.h"
+#include "lib/measurement-reader.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void print_frame(const struct measurement *m, const struct measurement_node *node)
+{
+    if (node->ip_space == MEASUREMENT_PLACEHOLDER)
+        printf(" <placeholder %" PRIu64 ">", node->ip_offset);
+    else if (node->ip_space == MEASUREMENT_NO_MODULE)
+        printf(" <no module>+0x%" PRIx64, node->ip_offset);
+    else if (node->ip_space < m->modules.n)
+        printf(" %s+0x%" PRIx64,
+               strrchr(m->modules.at[node->ip_space].path, '/')
+                   ? strrchr(m->modules.at[node->ip_space].path, '/') + 1
+                   : m->modules.at[node->ip_space].path,
+               node->ip_offset);
+    else
+        printf(" ?");
+}
+
+static void print_paths(const struct measurement *m, const struct measurement_thread *thread)
+{
+    for (size_t i = 0; i < thread->values.n; i++) {
+        const struct measurement_value *value = &thread->values.at[i];
+        printf("path %u %s %" PRIu64, thread->index, m->metrics.at[value->metric].name,
+               value->amount);
+        for (uint32_t id = value->node; id != MEASUREMENT_ROOT; id = thread->nodes.at[id].parent)
+            print_frame(m, &thread->nodes.at[id]);
+        printf("\n");
+    }
+}
+
+static void print_thread(const struct measurement *m, const struct measurement_thread *thread)
+{
+    printf("thread %u tid %" PRIu64 " kind %" PRIu64 " name '%s' nodes %zu wall %" PRIu64
+           " cpu %" PRIu64 " ended %d\n",
+           thread->index, thread->tid, thread->kind, thread->name, thread->nodes.n - 2,
+           thread->last_monotonic - thread->first_monotonic, thread->last_cpu - thread->first_cpu,
+           thread->ended);
+    for (size_t i = 0; i < thread->fates.n; i++) {
+        const struct measurement_fate *fate = &thread->fates.at[i];
+        printf("fate %u %s %u %" PRIu64 " %" PRIu64 "\n", thread->index,
+               fate->event < m->events.n ? m->events.at[fate->event].name : "?", fate->code,
+               fate->count, fate->amount);
+    }
+}
+
+static void dump(const char *path, bool paths)
+{
+    char *cause;
+    struct measurement *m = measurement_open(path, &cause);
+    if (!m) {
+        diag_error(path, "%s", cause);
+        free(cause);
+        return;
+    }
+    printf("file %s pid %" PRIu64 " ppid %" PRIu64 " exec %" PRIu64 " origin %" PRIu64
+           " state %" PRIu64 " detail %" PRIu64 " wall %" PRIu64 " cpu %" PRIu64 " startup %" PRIu64
+           " executable %s\n",
+           path, m->process.pid, m->process.parent_pid, m->process.exec_sequence, m->process.origin,
+           m->clock.state, m->clock.detail, m->clock.monotonic - m->process.monotonic,
+           m->clock.cpu - m->process.cpu, m->process.cpu, m->process.executable);
+    for (size_t i = 0; i < m->problems.n; i++)
+        printf("problem %s\n", m->problems.at[i]);
+    for (size_t i = 0; i < m->modules.n; i++)
+        printf("module %" PRIu64 " %" PRIx64 "-%" PRIx64 " bias %" PRIx64 " flags %" PRIu64
+               " generation %" PRIu64 " build-id %zu %s\n",
+               m->modules.at[i].id, m->modules.at[i].begin, m->modules.at[i].end,
+               m->modules.at[i].bias, m->modules.at[i].flags, m->modules.at[i].generation,
+               m->modules.at[i].build_id_size, m->modules.at[i].path);
+    for (size_t i = 0; i < m->threads.n; i++) {
+        print_thread(m, &m->threads.at[i]);
+        if (paths)
+            print_paths(m, &m->threads.at[i]);
+    }
+    measurement_free(m);
+}
+
+int main(int count, char **arguments)
+{
+    diag_init("dump-measurement");
+    int at = 1;
+    bool paths = at < count && strcmp(arguments[at], "--paths") == 0;
+    for (at += paths; at < count; at++)
+        dump(arguments[at], paths);
+    return diag_exit_status();
+}

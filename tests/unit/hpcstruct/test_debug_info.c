@@ -1,0 +1,220 @@
+/* How statements of debug information about the same addresses are brought together. */
+#include "tests/unit/cmocka_suite.h"
+
+#include "hpcstruct/debug-info-transfer.h"
+#include "hpcstruct/inline-chains.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static uint8_t code_bytes[0x1000];
+
+static struct elf_image make_image(void)
+{
+    struct elf_image image = {0};
+    const struct elf_code code = {0x1000, 0x2000, code_bytes};
+    vec_push(&image.code, code);
+    return image;
+}
+
+static uint32_t line_at(const struct debug_info *info, uint64_t address)
+{
+    uint32_t mark = debug_info_line_index(info, address);
+    return mark == DEBUG_NONE ? 0 : info->lines.at[mark].line;
+}
+
+static uint32_t scope_at(const struct debug_info *info, uint64_t address)
+{
+    uint32_t mark = debug_info_scope_index(info, address);
+    return mark == DEBUG_NONE ? DEBUG_NONE : info->marks.at[mark].scope;
+}
+
+/* ---- lines ---- */
+
+static void test_sequences(void **state)
+{
+    (void)state;
+    struct elf_image image = make_image();
+    struct debug_info info = {0};
+    debug_info_add_line(&info, 0x1200, 0, 20);
+    debug_info_add_line(&info, 0x1200, 0, 21); /* the first has no bytes */
+    debug_info_add_line(&info, 0x1208, 0, 21); /* says nothing new */
+    debug_info_add_line(&info, 0x11ff, 0, 99); /* goes back: not heeded */
+    debug_info_add_line(&info, 0x1210, 0, 22);
+    debug_info_end_sequence(&info, 0x1220, &image);
+    debug_info_add_line(&info, 0x1100, 0, 10);
+    debug_info_end_sequence(&info, 0x1120, &image);
+    debug_info_add_line(&info, 0x1218, 0, 30); /* overlaps: counts where the first ends */
+    debug_info_add_line(&info, 0x1228, 0, 31);
+    debug_info_end_sequence(&info, 0x1230, &image);
+    debug_info_add_line(&info, 0x1ff0, 0, 40); /* ends with the code */
+    debug_info_end_sequence(&info, 0x3000, &image);
+    debug_info_finish(&info);
+    const struct {
+        uint64_t address;
+        uint32_t line;
+    } expected[] = {
+        {0x0fff, 0},  {0x1100, 10}, {0x111f, 10}, {0x1120, 0},  {0x1200, 21}, {0x120f, 21},
+        {0x1210, 22}, {0x121f, 22}, {0x1220, 30}, {0x1227, 30}, {0x1228, 31}, {0x122f, 31},
+        {0x1230, 0},  {0x1ff0, 40}, {0x2000, 0},  {0x2fff, 0},
+    };
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
+        assert_int_equal(line_at(&info, expected[i].address), expected[i].line);
+    debug_info_free(&info);
+    vec_free(&image.code);
+}
+
+/* ---- scopes ---- */
+
+static uint32_t scope(struct debug_info *info, uint32_t function, uint32_t parent, uint32_t line)
+{
+    const struct debug_scope new = {.function = function, .parent = parent, .call_line = line};
+    vec_push(&info->scopes, new);
+    return (uint32_t)info->scopes.n - 1;
+}
+
+static void test_scopes(void **state)
+{
+    (void)state;
+    struct elf_image image = make_image();
+    struct debug_info info = {0};
+    uint32_t f = debug_info_function(&info, "f", 0, 1), g = debug_info_function(&info, "g", 0, 2);
+    uint32_t outer = scope(&info, f, DEBUG_NONE, 0), inner = scope(&info, g, outer, 5);
+    uint32_t innermost = scope(&info, g, inner, 6), other = scope(&info, g, DEBUG_NONE, 0);
+    debug_info_add_range(&info, 0x1000, 0x1100, outer, &image);
+    debug_info_add_range(&info, 0x1800, 0x1810, outer, &image); /* its cold part */
+    debug_info_add_range(&info, 0x1000, 0x1040, inner, &image);
+    debug_info_add_range(&info, 0x1010, 0x1020, innermost, &image);
+    debug_info_add_range(&info, 0x1050, 0x1200, innermost, &image); /* beyond what is around it */
+    debug_info_add_range(&info, 0x1300, 0x1310, other, &image);
+    debug_info_add_range(&info, 0x0000, 0x0010, other, &image); /* no code */
+    debug_info_finish(&info);
+    const struct {
+        uint64_t address;
+        uint32_t scope;
+    } expected[] = {
+        {0x0005, DEBUG_NONE}, {0x1000, inner},     {0x100f, inner},      {0x1010, innermost},
+        {0x101f, innermost},  {0x1020, inner},     {0x1040, outer},      {0x104f, outer},
+        {0x1050, innermost},  {0x11ff, innermost}, {0x1200, DEBUG_NONE}, {0x1300, other},
+        {0x1310, DEBUG_NONE}, {0x1800, outer},     {0x1810, DEBUG_NONE},
+    };
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
+        assert_int_equal(scope_at(&info, expected[i].address), expected[i].scope);
+    assert_ptr_equal(debug_info_function_at(&info, 0x1010), &info.functions.at[f]);
+    assert_ptr_equal(debug_info_function_at(&info, 0x1305), &info.functions.at[g]);
+    assert_null(debug_info_function_at(&info, 0x1250));
+    debug_info_free(&info);
+    vec_free(&image.code);
+}
+
+static void test_functions(void **state)
+{
+    (void)state;
+    struct debug_info info = {0};
+    uint32_t f = debug_info_function(&info, "f", 3, 10);
+    assert_int_equal(debug_info_function(&info, "f", 3, 10), f);
+    assert_int_not_equal(debug_info_function(&info, "f", 3, 11), f);
+    assert_int_not_equal(debug_info_function(&info, "f", 4, 10), f);
+    assert_int_not_equal(debug_info_function(&info, "g", 3, 10), f);
+    debug_info_free(&info);
+}
+
+/* ---- chains ---- */
+
+static void test_chains(void **state)
+{
+    (void)state;
+    struct debug_info info = {0};
+    uint32_t f = debug_info_function(&info, "f", 0, 1), g = debug_info_function(&info, "g", 0, 2);
+    uint32_t procedure = scope(&info, f, DEBUG_NONE, 0);
+    uint32_t one = scope(&info, g, procedure, 5), copy = scope(&info, g, procedure, 5);
+    uint32_t elsewhere = scope(&info, g, procedure, 6), deep = scope(&info, f, copy, 7);
+    struct chains chains = {0};
+    chains_reset(&chains, &info);
+    assert_int_equal(chains_of_scope(&chains, DEBUG_NONE), EMPTY_CHAIN);
+    assert_int_equal(chains_of_scope(&chains, procedure), EMPTY_CHAIN);
+    uint32_t a = chains_of_scope(&chains, one), b = chains_of_scope(&chains, deep);
+    assert_int_equal(chains_of_scope(&chains, copy), a); /* a copy looks the same */
+    uint32_t c = chains_of_scope(&chains, elsewhere);
+    assert_int_not_equal(c, a);
+    assert_int_equal(chains.all.at[b].depth, 2);
+    assert_int_equal(chains_prefix(&chains, b, 1), a);
+    assert_int_equal(chains_prefix(&chains, b, 0), EMPTY_CHAIN);
+    assert_int_equal(chains_common(&chains, a, b), a);
+    assert_int_equal(chains_common(&chains, b, a), a);
+    assert_int_equal(chains_common(&chains, b, c), EMPTY_CHAIN);
+    assert_int_equal(chains_common(&chains, b, b), b);
+    chains_free(&chains);
+    debug_info_free(&info);
+}
+
+/* ---- transfer ---- */
+
+static struct debug_info something(struct elf_image *image)
+{
+    struct debug_info info = {0};
+    uint32_t file = strtab_id(&info.files, "/a.c");
+    uint32_t f = debug_info_function(&info, "f", file, 1);
+    uint32_t outer = scope(&info, f, DEBUG_NONE, 0), inner = scope(&info, f, outer, 3);
+    info.scopes.at[inner].call_file = file;
+    debug_info_add_range(&info, 0x1000, 0x1100, outer, image);
+    debug_info_add_range(&info, 0x1010, 0x1020, inner, image);
+    debug_info_add_line(&info, 0x1000, file, 7);
+    debug_info_add_line(&info, 0x1004, file, 8);
+    debug_info_end_sequence(&info, 0x1100, image);
+    vec_push(&info.links, (struct code_link){0x1200, 0x1000});
+    debug_info_finish(&info);
+    return info;
+}
+
+static void test_transfer(void **state)
+{
+    (void)state;
+    struct elf_image image = make_image();
+    struct debug_info info = something(&image), loaded = {0};
+    char *bytes = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&bytes, &size);
+    assert_true(debug_info_save(&info, out));
+    fclose(out);
+    const struct elf_bytes all = {(const uint8_t *)bytes, size};
+    assert_true(debug_info_load(&loaded, all));
+    assert_int_equal(loaded.lines.n, info.lines.n);
+    assert_memory_equal(loaded.lines.at, info.lines.at, info.lines.n * sizeof *info.lines.at);
+    assert_int_equal(loaded.marks.n, info.marks.n);
+    assert_memory_equal(loaded.marks.at, info.marks.at, info.marks.n * sizeof *info.marks.at);
+    assert_int_equal(loaded.scopes.n, 2);
+    assert_memory_equal(loaded.scopes.at, info.scopes.at, 2 * sizeof *info.scopes.at);
+    assert_int_equal(loaded.links.n, 1);
+    assert_string_equal(strtab_string(&loaded.files, 0), "/a.c");
+    assert_string_equal(strtab_string(&loaded.names, loaded.functions.at[0].name), "f");
+    debug_info_free(&loaded);
+    /* Cut short or changed, it is refused or consistent. */
+    for (size_t i = 0; i < size; i++) {
+        assert_false(debug_info_load(&loaded, (struct elf_bytes){all.at, i}));
+        char old = bytes[i];
+        bytes[i] = (char)(old ^ 0x81);
+        loaded = (struct debug_info){0};
+        if (debug_info_load(&loaded, all))
+            for (uint64_t address = 0x0fff; address < 0x1101; address++) {
+                debug_info_function_at(&loaded, address);
+                line_at(&loaded, address);
+            }
+        debug_info_free(&loaded);
+        loaded = (struct debug_info){0};
+        bytes[i] = old;
+    }
+    free(bytes);
+    debug_info_free(&info);
+    vec_free(&image.code);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sequences), cmocka_unit_test(test_scopes),
+        cmocka_unit_test(test_functions), cmocka_unit_test(test_chains),
+        cmocka_unit_test(test_transfer),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,65 @@
+#include "tests/unit/cmocka_suite.h"
+
+#include "lib/idmap.h"
+#include "lib/mem.h"
+#include "lib/strtab.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void vec_keeps_what_was_pushed(void **state)
+{
+    (void)state;
+    VEC(int) v = {0};
+    for (int i = 0; i < 1000; i++)
+        vec_push(&v, i * i);
+    assert_int_equal(v.n, 1000);
+    for (int i = 0; i < 1000; i++)
+        assert_int_equal(v.at[i], i * i);
+    vec_free(&v);
+    assert_null(v.at);
+}
+
+static void idmap_finds_what_was_put(void **state)
+{
+    (void)state;
+    struct idmap map = {0};
+    assert_int_equal(idmap_get(&map, 1, 2), IDMAP_NONE);
+    for (uint32_t i = 0; i < 20000; i++)
+        idmap_put(&map, i / 7, (uint64_t)i << 40, i);
+    idmap_put(&map, 0, 0, 77);
+    for (uint32_t i = 1; i < 20000; i++)
+        assert_int_equal(idmap_get(&map, i / 7, (uint64_t)i << 40), i);
+    assert_int_equal(idmap_get(&map, 0, 0), 77);
+    assert_int_equal(idmap_get(&map, 1, 1), IDMAP_NONE);
+    assert_int_equal(map.count, 20000);
+    idmap_free(&map);
+}
+
+static void strtab_gives_dense_ids(void **state)
+{
+    (void)state;
+    struct strtab table = {0};
+    char text[32];
+    assert_int_equal(strtab_find(&table, ""), UINT32_MAX);
+    for (int round = 0; round < 2; round++)
+        for (uint32_t i = 0; i < 5000; i++) {
+            snprintf(text, sizeof text, "name %u", i);
+            assert_int_equal(strtab_id(&table, text), i);
+        }
+    assert_string_equal(strtab_string(&table, 4321), "name 4321");
+    assert_int_equal(strtab_find(&table, "name 4999"), 4999);
+    assert_int_equal(strtab_find(&table, "name 5000"), UINT32_MAX);
+    strtab_free(&table);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(vec_keeps_what_was_pushed),
+        cmocka_unit_test(idmap_finds_what_was_put),
+        cmocka_unit_test(strtab_gives_dense_ids),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

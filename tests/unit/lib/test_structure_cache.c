@@ -1,0 +1,226 @@
+/* Files that appear when they are complete, and the cache of structure files. */
+#include "tests/unit/cmocka_suite.h"
+
+#include "lib/atomic-file.h"
+#include "lib/mem.h"
+#include "lib/structure-cache.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct folder {
+    char path[64];
+};
+
+static char *in_folder(const struct folder *folder, const char *name)
+{
+    return mem_printf("%s/%s", folder->path, name);
+}
+
+static int make_folder(void **state)
+{
+    struct folder *folder = mem_alloc(sizeof *folder);
+    strcpy(folder->path, "/tmp/test-cache-XXXXXX");
+    *state = folder;
+    return mkdtemp(folder->path) ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+    struct folder *folder = *state;
+    char *command = mem_printf("rm -rf %s", folder->path);
+    int status = system(command);
+    free(command);
+    free(folder);
+    return status;
+}
+
+static size_t count_files(const struct folder *folder)
+{
+    size_t count = 0;
+    DIR *directory = opendir(folder->path);
+    for (const struct dirent *entry; (entry = readdir(directory));)
+        count += entry->d_name[0] != '.';
+    closedir(directory);
+    return count;
+}
+
+static void check_contents(const char *path, const char *expected)
+{
+    char text[256] = "";
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    assert_int_equal(fread(text, 1, sizeof text - 1, file), strlen(expected));
+    assert_string_equal(text, expected);
+    fclose(file);
+}
+
+/* ---- atomic files ---- */
+
+static void test_commit(void **state)
+{
+    const struct folder *folder = *state;
+    char *path = in_folder(folder, "file"), *cause = NULL;
+    struct atomic_file one, two;
+    assert_true(atomic_file_begin(&one, path, &cause));
+    fputs("one", one.out);
+    fflush(one.out);
+    assert_int_not_equal(access(path, F_OK), 0); /* not before it is complete */
+    assert_true(atomic_file_begin(&two, path, &cause));
+    fputs("two", two.out);
+    assert_true(atomic_file_commit(&two, &cause));
+    check_contents(path, "two");
+    assert_true(atomic_file_commit(&one, &cause));
+    check_contents(path, "one");
+    assert_int_equal(count_files(folder), 1);
+    free(path);
+}
+
+static void test_abandon(void **state)
+{
+    const struct folder *folder = *state;
+    char *path = in_folder(folder, "file"), *cause = NULL;
+    struct atomic_file file;
+    assert_true(atomic_file_begin(&file, path, &cause));
+    fputs("half", file.out);
+    atomic_file_abandon(&file);
+    assert_int_equal(count_files(folder), 0);
+    free(path);
+}
+
+static void test_failures(void **state)
+{
+    const struct folder *folder = *state;
+    char *path = in_folder(folder, "missing/file"), *cause = NULL;
+    struct atomic_file file;
+    assert_false(atomic_file_begin(&file, path, &cause));
+    assert_string_equal(cause, "No such file or directory");
+    free(cause);
+    free(path);
+    assert_true(atomic_file_begin(&file, "/dev/full", &cause)); /* written directly */
+    fputs("something", file.out);
+    assert_false(atomic_file_commit(&file, &cause));
+    assert_string_equal(cause, "No space left on device");
+    free(cause);
+    assert_true(atomic_file_begin(&file, "/dev/null", &cause));
+    fputs("something", file.out);
+    assert_true(atomic_file_commit(&file, &cause));
+    /* The directory vanishes in between. */
+    char *inner = in_folder(folder, "inner");
+    path = in_folder(folder, "inner/file");
+    assert_int_equal(mkdir(inner, 0700), 0);
+    assert_true(atomic_file_begin(&file, path, &cause));
+    assert_int_equal(unlink(file.temporary), 0);
+    assert_int_equal(rmdir(inner), 0);
+    assert_false(atomic_file_commit(&file, &cause));
+    assert_string_equal(cause, "No such file or directory");
+    free(cause);
+    free(inner);
+    free(path);
+}
+
+/* ---- the cache ---- */
+
+static void write_text(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static void test_directory(void **state)
+{
+    const struct folder *folder = *state;
+    char *note = NULL, *cache = in_folder(folder, "a/b"), *file = in_folder(folder, "plain");
+    char *expected = in_folder(folder, "a/b/hpctoolkit/structure");
+    setenv("XDG_CACHE_HOME", cache, 1);
+    char *directory = structure_cache_directory(&note);
+    assert_string_equal(directory, expected);
+    assert_null(note);
+    assert_int_equal(access(directory, W_OK), 0);
+    free(directory);
+    free(expected);
+    /* Without XDG_CACHE_HOME: below HOME. */
+    unsetenv("XDG_CACHE_HOME");
+    setenv("HOME", folder->path, 1);
+    directory = structure_cache_directory(&note);
+    expected = in_folder(folder, ".cache/hpctoolkit/structure");
+    assert_string_equal(directory, expected);
+    free(directory);
+    free(expected);
+    /* Where that cannot be: below TMPDIR, ours alone. */
+    write_text(file, "");
+    setenv("HOME", file, 1);
+    setenv("TMPDIR", folder->path, 1);
+    directory = structure_cache_directory(&note);
+    assert_non_null(directory);
+    assert_non_null(note);
+    free(note);
+    char *own = mem_printf("%s/hpctoolkit-%lu", folder->path, (unsigned long)geteuid());
+    assert_memory_equal(directory, own, strlen(own));
+    struct stat status;
+    assert_int_equal(stat(own, &status), 0);
+    assert_int_equal(status.st_mode & 0777, 0700);
+    free(directory);
+    assert_int_equal(chmod(own, 0777), 0);
+    assert_null(structure_cache_directory(&note));
+    assert_non_null(note);
+    free(note);
+    free(own);
+    free(cache);
+    free(file);
+}
+
+static void test_path(void **state)
+{
+    (void)state;
+    static const uint8_t id[] = {0x0a, 0xb1, 0xff};
+    char *path = structure_cache_path("/c", id, sizeof id, 0x12);
+    assert_string_equal(path, "/c/0ab1ff-0000000000000012.hpcstruct");
+    free(path);
+    static const uint8_t long_id[1000];
+    path = structure_cache_path("/c", long_id, sizeof long_id, UINT64_MAX);
+    assert_true(strlen(path) < 200); /* names of files are limited */
+    free(path);
+}
+
+static void test_has(void **state)
+{
+    const struct folder *folder = *state;
+    char *path = in_folder(folder, "x.hpcstruct");
+    assert_false(structure_cache_has(path));
+    const struct {
+        const char *text;
+        bool expected;
+    } cases[] = {
+        {"<S i=\"0\"><LM i=\"1\" n=\"/x\" g=\"" STRUCTURE_GENERATOR "\"><F/></LM></S>", true},
+        {"<S i=\"0\"><LM i=\"1\" n=\"/x\" g=\"" STRUCTURE_GENERATOR "0\"></LM></S>", false},
+        {"<S i=\"0\"><LM i=\"1\" n=\"/x\"><F n=\"1\" g=\"" STRUCTURE_GENERATOR "\"/></LM></S>",
+         false},
+        {"<S i=\"0\"><LM i=\"1\" n=\"/x\" g=\"" STRUCTURE_GENERATOR "\"", false},
+        {"", false},
+        {"junk", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        write_text(path, cases[i].text);
+        assert_int_equal(structure_cache_has(path), cases[i].expected);
+    }
+    free(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_commit, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_abandon, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_failures, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_directory, make_folder, remove_folder),
+        cmocka_unit_test(test_path),
+        cmocka_unit_test_setup_teardown(test_has, make_folder, remove_folder),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,69 @@
+#include "tests/unit/cmocka_suite.h"
+
+#include "lib/utf8.h"
+
+#include <string.h>
+
+static void every_code_point_round_trips(void **state)
+{
+    (void)state;
+    for (uint32_t code = 1; code <= 0x10ffff; code++) {
+        if (code >= 0xd800 && code <= 0xdfff)
+            continue;
+        char bytes[5] = {0};
+        size_t length = utf8_encode(code, bytes);
+        size_t expected = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+        assert_int_equal(length, expected);
+        uint32_t back;
+        assert_int_equal(utf8_decode(bytes, &back), length);
+        assert_int_equal(back, code);
+    }
+}
+
+static void known_encodings(void **state)
+{
+    (void)state;
+    uint32_t code;
+    assert_int_equal(utf8_decode("\xe2\x82\xac!", &code), 3);
+    assert_int_equal(code, 0x20ac);
+    assert_int_equal(utf8_decode("\xf0\x9f\x98\x80", &code), 4);
+    assert_int_equal(code, 0x1f600);
+    assert_int_equal(utf8_decode("a", &code), 1);
+    assert_int_equal(code, 'a');
+}
+
+static void what_is_no_utf8_is_one_invalid_byte(void **state)
+{
+    (void)state;
+    const char *const invalid[] = {"\x80",
+                                   "\xbf",
+                                   "\xc0\x80",
+                                   "\xc1\xbf",
+                                   "\xc3",
+                                   "\xc3(",
+                                   "\xe2\x82",
+                                   "\xe0\x9f\xbf",
+                                   "\xed\xa0\x80",
+                                   "\xed\xbf\xbf",
+                                   "\xf0\x80\x80\x80",
+                                   "\xf0\x9f\x98",
+                                   "\xf4\x90\x80\x80",
+                                   "\xf5\x80\x80\x80",
+                                   "\xff",
+                                   "\xfe"};
+    for (size_t i = 0; i < sizeof invalid / sizeof *invalid; i++) {
+        uint32_t code;
+        assert_int_equal(utf8_decode(invalid[i], &code), 1);
+        assert_true(code == UTF8_INVALID);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_code_point_round_trips),
+        cmocka_unit_test(known_encodings),
+        cmocka_unit_test(what_is_no_utf8_is_one_invalid_byte),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

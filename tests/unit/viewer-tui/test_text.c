@@ -1,0 +1,117 @@
+#include "tests/unit/cmocka_suite.h"
+
+#include "viewer-tui/text.h"
+
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void pieces_are_put_together(void **state)
+{
+    (void)state;
+    struct text text = {0};
+    assert_string_equal(text_string(&text), "");
+    text_add(&text, "a");
+    text_printf(&text, "%d%s", 12, "b");
+    text_pad(&text, '.', 3);
+    text_add_bytes(&text, "xyz", 2);
+    assert_string_equal(text_string(&text), "a12b...xy");
+    assert_int_equal(text.n, 9);
+    text_clear(&text);
+    assert_string_equal(text_string(&text), "");
+    vec_free(&text);
+}
+
+static void check_clean(const char *raw, bool ascii, const char *clean)
+{
+    struct text text = {0};
+    text_add_clean(&text, raw, ascii);
+    assert_string_equal(text_string(&text), clean);
+    vec_free(&text);
+}
+
+static void nothing_reaches_the_terminal_that_it_might_obey(void **state)
+{
+    (void)state;
+    check_clean("plain", false, "plain");
+    check_clean("\x1b[2J\x7f\n", false, "\xef\xbf\xbd[2J\xef\xbf\xbd\xef\xbf\xbd");
+    check_clean("\xc2\x9b"
+                "1m",
+                false,
+                "\xef\xbf\xbd"
+                "1m"); /* CSI as one character */
+    check_clean("\xff\xc3\xa9", false, "\xef\xbf\xbd\xc3\xa9");
+    check_clean("\xff\xc3\xa9\x01z", true, "???z");
+    check_clean("", false, "");
+}
+
+static void tabs_become_spaces(void **state)
+{
+    (void)state;
+    struct text text = {0};
+    text_add_expanded(&text, "\tab\tc\t");
+    assert_string_equal(text_string(&text), "        ab      c       ");
+    vec_free(&text);
+}
+
+static void check_columns(const char *text, size_t columns)
+{
+    assert_int_equal(text_columns(text), columns);
+}
+
+static void columns_are_those_of_the_terminal(void **state)
+{
+    (void)state;
+    check_columns("", 0);
+    check_columns("abc", 3);
+    check_columns("\xc3\xa9", 1);                 /* e with acute */
+    check_columns("e\xcc\x81", 1);                /* e and a combining acute */
+    check_columns("\xe5\x90\x8d\xe5\x89\x8d", 4); /* two wide characters */
+}
+
+static void check_cut(const char *raw, size_t columns, const char *cut)
+{
+    struct text text = {0};
+    text_add(&text, raw);
+    text_cut(&text, columns);
+    assert_string_equal(text_string(&text), cut);
+    assert_int_equal(text.n, strlen(cut));
+    vec_free(&text);
+}
+
+static void texts_are_cut_between_characters(void **state)
+{
+    (void)state;
+    check_cut("abc", 5, "abc");
+    check_cut("abc", 3, "abc");
+    check_cut("abc", 2, "ab");
+    check_cut("abc", 0, "");
+    check_cut("\xe5\x90\x8d\xe5\x89\x8d", 3, "\xe5\x90\x8d");
+    check_cut("\xe5\x90\x8d", 1, "");
+    assert_string_equal(text_skip("abc", 2), "c");
+    assert_string_equal(text_skip("abc", 9), "");
+    assert_string_equal(text_skip("\xe5\x90\x8dx", 1), "x");
+}
+
+static void bases_of_paths(void **state)
+{
+    (void)state;
+    assert_string_equal(path_base("/usr/bin/xz"), "xz");
+    assert_string_equal(path_base("xz"), "xz");
+    assert_string_equal(path_base("/usr/bin/"), "/usr/bin/");
+    assert_string_equal(path_base(""), "");
+}
+
+int main(void)
+{
+    setlocale(LC_CTYPE, "C.UTF-8");
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pieces_are_put_together),
+        cmocka_unit_test(nothing_reaches_the_terminal_that_it_might_obey),
+        cmocka_unit_test(tabs_become_spaces),
+        cmocka_unit_test(columns_are_those_of_the_terminal),
+        cmocka_unit_test(texts_are_cut_between_characters),
+        cmocka_unit_test(bases_of_paths),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

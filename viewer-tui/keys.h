@@ -1,0 +1,58 @@
+/* The keys of the terminal viewer, in one table: what they do and what the help screen says. */
+#ifndef VIEWER_KEYS_H
+#define VIEWER_KEYS_H
+
+#include <stddef.h>
+
+enum command {
+    COMMAND_NONE,
+    COMMAND_UP,
+    COMMAND_DOWN,
+    COMMAND_PAGE_UP,
+    COMMAND_PAGE_DOWN,
+    COMMAND_HALF_UP,
+    COMMAND_HALF_DOWN,
+    COMMAND_FIRST,
+    COMMAND_LAST,
+    COMMAND_RIGHT,
+    COMMAND_LEFT,
+    COMMAND_TOGGLE,
+    COMMAND_EXPAND,
+    COMMAND_COLLAPSE,
+    COMMAND_PARENT,
+    COMMAND_HOT_PATH,
+    COMMAND_ZOOM_IN,
+    COMMAND_ZOOM_OUT,
+    COMMAND_TOP_DOWN,
+    COMMAND_BOTTOM_UP,
+    COMMAND_FLAT,
+    COMMAND_NEXT_VIEW,
+    COMMAND_PREVIOUS_VIEW,
+    COMMAND_PROJECTION,
+    COMMAND_SORT_RIGHT,
+    COMMAND_SORT_LEFT,
+    COMMAND_REVERSE,
+    COMMAND_FIND,
+    COMMAND_FIND_NEXT,
+    COMMAND_FIND_PREVIOUS,
+    COMMAND_SOURCE,
+    COMMAND_CALL_SITE,
+    COMMAND_SOURCE_UP,
+    COMMAND_SOURCE_DOWN,
+    COMMAND_REDRAW,
+    COMMAND_HELP,
+    COMMAND_QUIT
+};
+
+/* What a key (screen_key) does. */
+enum command keys_command(int key);
+
+/* A line of the help screen: keys and what they do; keys NULL for a heading. */
+struct key_help {
+    const char *keys, *what;
+};
+
+/* The lines in their order. */
+const struct key_help *keys_help(size_t *n);
+
+#endif

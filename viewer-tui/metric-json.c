@@ -1,0 +1,30 @@
+#include "viewer-tui/metric-json.h"
+
+void json_write_cost(struct json_writer *json, const struct metric *metric, double value)
+{
+    if (metric_is_measured(metric))
+        json_write_double(json, value);
+    else
+        json_write_null(json);
+}
+
+void json_write_metrics(struct json_writer *json, const struct metrics *metrics)
+{
+    json_write_array(json);
+    for (size_t m = 0; m < metrics->n; m++) {
+        const struct metric *metric = &metrics->at[m];
+        json_write_object(json);
+        json_write_key(json, "name");
+        json_write_string(json, metric->name);
+        json_write_key(json, "unit");
+        json_write_string(json, metric->unit);
+        json_write_key(json, "state");
+        json_write_string(json, metric_is_measured(metric) ? "measured" : "not measurable");
+        if (!metric_is_measured(metric)) {
+            json_write_key(json, "why");
+            json_write_string(json, metric->why);
+        }
+        json_write_object_end(json);
+    }
+    json_write_array_end(json);
+}

@@ -1,0 +1,65 @@
+/* The metrics of a database: what meta.db says of them, and where their values are. */
+#ifndef VIEWER_METRIC_H
+#define VIEWER_METRIC_H
+
+#include "viewer-tui/v4-map.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Propagation scopes: which costs of contexts below a value contains (lib/FORMAT-database.md). */
+enum metric_scope {
+    METRIC_POINT,
+    METRIC_FUNCTION,
+    METRIC_LEX_AWARE,
+    METRIC_EXECUTION,
+    METRIC_SCOPES
+};
+
+/* No metric id. */
+#define METRIC_ABSENT (-1)
+
+struct metric {
+    const char *name;           /* in the mapped file, or the caller's */
+    char unit[16];              /* "s", "count", or what stands in parentheses in the name */
+    const char *why;            /* why it was not measured; NULL when it was */
+    int summary[METRIC_SCOPES]; /* id of the sum over all threads in the summary profile */
+    int thread[METRIC_SCOPES];  /* id in the profiles of threads */
+};
+
+struct metrics {
+    struct metric *at;
+    size_t n;
+};
+
+/* The metrics of meta.db in their order there; only statistics that are plain sums are looked at.
+ * False, with the problem noted, when the section is damaged. The caller frees. */
+bool metrics_read(struct metrics *metrics, const struct v4_map *meta);
+
+/* Appends a metric without values; the texts must outlive it. */
+void metrics_add_unmeasured(struct metrics *metrics, const char *name, const char *unit,
+                            const char *why);
+
+/* The unit that others know of it; ignored when empty. */
+void metric_set_unit(struct metric *metric, const char *unit);
+
+static inline bool metric_is_measured(const struct metric *metric)
+{
+    return metric->why == NULL;
+}
+
+/* Whether inclusive and exclusive costs of every kind of scope stand in the summary profile. */
+bool metric_is_complete(const struct metric *metric);
+
+/* The index of the metric of that name, or metrics->n. */
+size_t metrics_find(const struct metrics *metrics, const char *name);
+
+/* The index of the first metric that was measured; 0 when none was. */
+size_t metrics_first_measured(const struct metrics *metrics);
+
+/* Keeps the metrics chosen[0..n_chosen), in that order. */
+void metrics_keep(struct metrics *metrics, const size_t *chosen, size_t n_chosen);
+
+void metrics_free(struct metrics *metrics);
+
+#endif

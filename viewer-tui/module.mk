@@ -1,0 +1,18 @@
+# hpcviewer, the terminal viewer and printer of databases.
+VIEWER_LIBRARIES = -lncursesw -ltinfo -ljansson -lm
+# Everything but main, for the unit tests.
+VIEWER_OBJECTS   = $(filter-out %/main.o,$(call objects_of,viewer-tui)) $(TOOL_LIB)
+
+PROGRAMS += $(BUILD)/bin/hpcviewer
+
+$(BUILD)/bin/hpcviewer: $(BUILD)/obj/viewer-tui/main.o $(VIEWER_OBJECTS)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(VIEWER_LIBRARIES)
+
+$(eval $(call unit_test,lib/test_json,$(TOOL_LIB),-ljansson -lm))
+$(eval $(call unit_test,lib/test_number,$(TOOL_LIB),-lm))
+$(eval $(call unit_test,lib/test_utf8,$(TOOL_LIB),))
+$(eval $(call unit_test,viewer-tui/test_keys,$(VIEWER_OBJECTS),$(VIEWER_LIBRARIES)))
+$(eval $(call unit_test,viewer-tui/test_text,$(VIEWER_OBJECTS),$(VIEWER_LIBRARIES)))
+$(eval $(call unit_test,viewer-tui/test_v4_map,$(VIEWER_OBJECTS),$(VIEWER_LIBRARIES)))
+$(eval $(call unit_test,viewer-tui/test_values,$(VIEWER_OBJECTS),$(VIEWER_LIBRARIES)))

@@ -1,0 +1,176 @@
+#include "viewer-tui/options.h"
+
+#include "lib/diag.h"
+#include "lib/version.h"
+
+#include <getopt.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char help[] =
+    "usage: hpcviewer [--physical] [--metrics A,B] [--sort METRIC] DB\n"
+    "       hpcviewer --print VIEW [options] DB\n"
+    "\n"
+    "Shows a database made by hpcprof, or any HPCToolkit database of version 4. DB may also be a\n"
+    "measurement directory: hpcprof is run first. Without --print the terminal viewer opens; press ?\n"
+    "in it for its keys.\n"
+    "\n"
+    "Views:\n"
+    "  top-down     calling contexts: who calls whom, with loops, inlined code and statements\n"
+    "  bottom-up    procedures, and below each who called it\n"
+    "  flat         modules, files, procedures, inlined code and loops, statements\n"
+    "  threads      what each thread cost; sum, min, mean and max\n"
+    "  summary      processes, samples and what became of them, metrics, problems\n"
+    "\n"
+    "Options:\n"
+    "  --print VIEW       print a view\n"
+    "  --physical         calls as the machine made them (DB/physical), not as the program is written\n"
+    "  --format FORMAT    text (default), csv, json, or folded: call paths \"a;b;c VALUE\" of what\n"
+    "                     is sorted by, for flame graphs; times in whole nanoseconds; only for\n"
+    "                     top-down, and bottom-up with the innermost procedure first\n"
+    "  --sort METRIC      put what has most of it first; METRIC:inclusive or METRIC:exclusive.\n"
+    "                     Default: the first metric; inclusive, in bottom-up exclusive. Threads are\n"
+    "                     sorted only if this is given\n"
+    "  --metrics A,B      show these metrics, in this order; default: all, of databases without\n"
+    "                     run.json those that are not zero; text shows those that fit\n"
+    "  --depth N          N levels below the whole program; default: all, in bottom-up 10 levels of\n"
+    "                     callers\n"
+    "  --min-percent P    leave out scopes with less than P percent of what is sorted by (its\n"
+    "                     inclusive part, except in bottom-up); default 0, in text 0.5\n"
+    "  --help, --version\n"
+    "\n"
+    "Inclusive costs of a scope are those of everything below it, exclusive ones its own: of a\n"
+    "procedure without what it calls and what is inlined into it, of a loop without loops in it.\n"
+    "Recursion is counted once. \"-\" stands for what was not measured.\n"
+    "\n"
+    "Exit status: 0; 1 if the database is damaged or missing; 2 if the command line is wrong.\n";
+
+enum long_option {
+    OPTION_PRINT = 256,
+    OPTION_PHYSICAL,
+    OPTION_FORMAT,
+    OPTION_SORT,
+    OPTION_METRICS,
+    OPTION_DEPTH,
+    OPTION_MIN_PERCENT,
+    OPTION_HELP,
+    OPTION_VERSION
+};
+
+static const struct option long_options[] = {
+    {"print", required_argument, NULL, OPTION_PRINT},
+    {"physical", no_argument, NULL, OPTION_PHYSICAL},
+    {"format", required_argument, NULL, OPTION_FORMAT},
+    {"sort", required_argument, NULL, OPTION_SORT},
+    {"metrics", required_argument, NULL, OPTION_METRICS},
+    {"depth", required_argument, NULL, OPTION_DEPTH},
+    {"min-percent", required_argument, NULL, OPTION_MIN_PERCENT},
+    {"help", no_argument, NULL, OPTION_HELP},
+    {"version", no_argument, NULL, OPTION_VERSION},
+    {NULL, 0, NULL, 0},
+};
+
+static int printed_named(const char *name)
+{
+    if (strcmp(name, "threads") == 0)
+        return PRINT_THREADS;
+    if (strcmp(name, "summary") == 0)
+        return PRINT_SUMMARY;
+    enum view_id id = view_id_named(name);
+    if (id == VIEWS)
+        diag_usage("no view '%s'; there are top-down, bottom-up, flat, threads, summary", name);
+    return id;
+}
+
+static uint32_t depth_in(const char *text)
+{
+    char *end;
+    long long depth = strtoll(text, &end, 10);
+    if (*end || end == text || depth < 1)
+        diag_usage("--depth wants a whole number from 1, not '%s'", text);
+    return depth < NO_DEPTH_LIMIT ? (uint32_t)depth : NO_DEPTH_LIMIT;
+}
+
+static double percent_in(const char *text)
+{
+    char *end;
+    double percent = strtod(text, &end);
+    if (*end || end == text || !isfinite(percent) || percent < 0)
+        diag_usage("--min-percent wants a number from 0, not '%s'", text);
+    return percent;
+}
+
+static void finish(const char *text)
+{
+    fputs(text, stdout);
+    exit(fflush(stdout) == 0 ? 0 : 1);
+}
+
+static enum format format_in(const char *text)
+{
+    enum format format = format_named(text);
+    if (format == FORMATS)
+        diag_usage("no format '%s'; there are text, csv, json, folded", text);
+    return format;
+}
+
+/* Options that say nothing without --print. */
+struct only_printed {
+    bool format, depth, min_percent;
+};
+
+static void take_option(struct options *options, int option, struct only_printed *given)
+{
+    switch (option) {
+    case OPTION_PRINT: options->printed = printed_named(optarg); break;
+    case OPTION_PHYSICAL: options->print.projection = PHYSICAL; break;
+    case OPTION_FORMAT:
+        options->print.format = format_in(optarg);
+        given->format = true;
+        break;
+    case OPTION_SORT: options->print.sort = optarg; break;
+    case OPTION_METRICS: options->metrics = optarg; break;
+    case OPTION_DEPTH:
+        options->print.depth = depth_in(optarg);
+        given->depth = true;
+        break;
+    case OPTION_MIN_PERCENT:
+        options->print.min_percent = percent_in(optarg);
+        given->min_percent = true;
+        break;
+    case OPTION_HELP: finish(help); break;
+    case OPTION_VERSION: finish("hpcviewer " HPCTOOLKIT_VERSION "\n"); break;
+    }
+}
+
+static void check_combination(const struct options *options, const struct only_printed *given)
+{
+    bool is_path_view = options->printed == TOP_DOWN || options->printed == BOTTOM_UP;
+    if (options->printed == PRINT_NOTHING) {
+        if (given->format || given->depth || given->min_percent)
+            diag_usage("--format, --depth and --min-percent go with --print");
+    } else if (options->print.format == FORMAT_FOLDED && !is_path_view) {
+        diag_usage("folded stacks are call paths: print top-down or bottom-up");
+    }
+}
+
+struct options options_read(int argc, char **argv)
+{
+    struct options options = {.printed = PRINT_NOTHING, .print = {.min_percent = -1}};
+    struct only_printed given = {0};
+    int option;
+    opterr = 0;
+    while ((option = getopt_long(argc, argv, ":", long_options, NULL)) != -1) {
+        if (option == '?')
+            diag_usage("no option '%s', or not with a value", argv[optind - 1]);
+        if (option == ':')
+            diag_usage("'%s' wants a value", argv[optind - 1]);
+        take_option(&options, option, &given);
+    }
+    if (optind + 1 != argc)
+        diag_usage(optind == argc ? "no database given" : "more than one database given");
+    options.path = argv[optind];
+    check_combination(&options, &given);
+    return options;
+}

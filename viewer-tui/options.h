@@ -1,0 +1,21 @@
+/* The command line of hpcviewer. */
+#ifndef VIEWER_OPTIONS_H
+#define VIEWER_OPTIONS_H
+
+#include "viewer-tui/print.h"
+
+/* What to print; the values below VIEWS are those of enum view_id. */
+enum printed { PRINT_NOTHING = -1, PRINT_THREADS = VIEWS, PRINT_SUMMARY };
+
+struct options {
+    int printed; /* enum view_id or enum printed */
+    struct print_options print;
+    const char *metrics; /* NULL: the usual ones */
+    const char *path;    /* of a database or measurement directory */
+};
+
+/* Understands the arguments. What cannot be understood ends the process with status 2, --help and
+ * --version end it with status 0. */
+struct options options_read(int argc, char **argv);
+
+#endif

@@ -1,0 +1,69 @@
+/* A view as comma-separated values: one record per row in the order of the walk, so that the rows
+ * below one follow it with a larger depth. */
+#include "viewer-tui/print.h"
+
+#include "viewer-tui/csv.h"
+#include "viewer-tui/label.h"
+
+#include <stdlib.h>
+
+struct printing {
+    struct csv csv;
+    struct text name;
+};
+
+static void write_header(struct printing *printing, const struct metrics *metrics)
+{
+    static const char *const columns[] = {"depth", "kind",   "name",      "file",
+                                          "line",  "module", "call_file", "call_line"};
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+        csv_text(&printing->csv, columns[i]);
+    for (size_t m = 0; m < metrics->n; m++)
+        for (int part = INCLUSIVE; part <= EXCLUSIVE; part++) {
+            text_clear(&printing->name);
+            text_printf(&printing->name, "%s:%s", metrics->at[m].name,
+                        part == INCLUSIVE ? "inclusive" : "exclusive");
+            csv_text(&printing->csv, text_string(&printing->name));
+        }
+    csv_end_record(&printing->csv);
+}
+
+static void write_place(struct csv *csv, const struct database *db, uint32_t file, uint32_t line)
+{
+    csv_text(csv, database_file_path(db, file));
+    if (line)
+        csv_integer(csv, line);
+    else
+        csv_text(csv, NULL);
+}
+
+static void enter(void *context, struct view *view, uint32_t number)
+{
+    struct printing *printing = context;
+    struct csv *csv = &printing->csv;
+    const struct row *row = view_row(view, number);
+    uint32_t file, line;
+    label_place(view, number, &file, &line);
+    text_clear(&printing->name);
+    label_name(view, number, &printing->name);
+    csv_integer(csv, row->depth);
+    csv_text(csv, label_kind(row->kind));
+    csv_text(csv, text_string(&printing->name));
+    write_place(csv, view->db, file, line);
+    csv_text(csv, database_module_path(view->db, label_module(view, number)));
+    write_place(csv, view->db, row->call_file, row->call_line);
+    for (size_t m = 0; m < view->n_metrics; m++)
+        for (int part = INCLUSIVE; part <= EXCLUSIVE; part++)
+            csv_cost(csv, &view->db->metrics.at[m],
+                     view_cost(view, number, m, (enum cost_part)part));
+    csv_end_record(csv);
+}
+
+void print_tree_csv(const struct tree *tree)
+{
+    struct printing printing = {.csv = {.out = tree->out}};
+    write_header(&printing, &tree->view->db->metrics);
+    struct visitor visitor = {.enter = enter, .context = &printing};
+    walk_view(tree->view, &tree->limits, &visitor);
+    vec_free(&printing.name);
+}

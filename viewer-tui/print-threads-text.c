@@ -1,0 +1,106 @@
+/* The threads as text: one line each, what they cost on the left, who they are on the right. */
+#include "viewer-tui/print.h"
+
+#include "lib/number.h"
+#include "viewer-tui/describe.h"
+#include "viewer-tui/threads.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#define VALUE_WIDTH   11
+#define PERCENT_WIDTH 7
+#define COLUMN_WIDTH  (VALUE_WIDTH + PERCENT_WIDTH)
+#define ID_WIDTH      9
+
+struct printing {
+    const struct thread_table *table;
+    bool ascii;
+    struct text line;
+};
+
+static void end_line(struct printing *printing)
+{
+    text_end_line(&printing->line, printing->table->out);
+}
+
+static struct number_scale scale_of(const struct printing *printing, size_t m)
+{
+    return number_scale_for(printing->table->threads->statistics[SUM][m],
+                            printing->table->db->metrics.at[m].unit);
+}
+
+static void print_column_heads(struct printing *printing)
+{
+    const struct metrics *metrics = &printing->table->db->metrics;
+    struct text title = {0};
+    for (size_t m = 0; m < metrics->n; m++) {
+        struct number_scale scale = scale_of(printing, m);
+        text_clear(&title);
+        text_add_clean(&title, metrics->at[m].name, printing->ascii);
+        if (scale.unit[0])
+            text_printf(&title, ", %s", scale.unit);
+        text_cut(&title, COLUMN_WIDTH - 1);
+        text_pad(&printing->line, ' ', COLUMN_WIDTH - text_columns(text_string(&title)));
+        text_add(&printing->line, text_string(&title));
+    }
+    text_printf(&printing->line, "%*s%*s  name", ID_WIDTH, "process", ID_WIDTH, "thread");
+    end_line(printing);
+    vec_free(&title);
+}
+
+static void add_values(struct printing *printing, const double *values, bool with_shares)
+{
+    const struct metrics *metrics = &printing->table->db->metrics;
+    for (size_t m = 0; m < metrics->n; m++) {
+        char number[NUMBER_SIZE] = "-", percent[NUMBER_SIZE] = "";
+        if (metric_is_measured(&metrics->at[m])) {
+            struct number_scale scale = scale_of(printing, m);
+            number_format(values[m], &scale, number);
+            number_percent(values[m], printing->table->threads->statistics[SUM][m], percent);
+        }
+        text_printf(&printing->line, "%*s", VALUE_WIDTH, number);
+        if (with_shares && values[m] != 0)
+            text_printf(&printing->line, "%*s%%", PERCENT_WIDTH - 1, percent);
+        else
+            text_pad(&printing->line, ' ', PERCENT_WIDTH);
+    }
+}
+
+static void add_id(struct printing *printing, int64_t id)
+{
+    if (id >= 0)
+        text_printf(&printing->line, "%*" PRId64, ID_WIDTH, id);
+    else
+        text_printf(&printing->line, "%*s", ID_WIDTH, "-");
+}
+
+static void print_thread(struct printing *printing, const struct thread *thread)
+{
+    add_values(printing, thread->totals, true);
+    add_id(printing, thread->pid);
+    add_id(printing, thread->tid);
+    text_add(&printing->line, "  ");
+    text_add_clean(&printing->line, thread->pid >= 0 ? thread->name : thread->id, printing->ascii);
+    end_line(printing);
+}
+
+void print_threads_text(const struct thread_table *table)
+{
+    struct printing printing = {.table = table, .ascii = describe_in_ascii()};
+    text_add_clean(&printing.line, session_title(table->session, table->db), printing.ascii);
+    text_printf(&printing.line, ": %zu thread%s", table->threads->list.n,
+                table->threads->list.n == 1 ? "" : "s");
+    end_line(&printing);
+    end_line(&printing);
+    print_column_heads(&printing);
+    for (size_t i = 0; i < table->threads->list.n; i++)
+        print_thread(&printing, &table->threads->list.at[i]);
+    end_line(&printing);
+    for (int s = 0; s < STATISTICS; s++) {
+        add_values(&printing, table->threads->statistics[s], s != SUM);
+        text_printf(&printing.line, "%*s", ID_WIDTH, statistic_name((enum statistic)s));
+        end_line(&printing);
+    }
+    vec_free(&printing.line);
+}

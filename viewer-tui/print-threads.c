@@ -1,0 +1,122 @@
+/* The threads as comma-separated values and as JSON, with the sum, the least, mean and largest
+ * value of each metric at the end. */
+#include "viewer-tui/print.h"
+
+#include "viewer-tui/csv.h"
+#include "viewer-tui/metric-json.h"
+#include "viewer-tui/threads.h"
+
+#define LENGTH(array) (sizeof(array) / sizeof *(array))
+
+static void add_integer(struct csv *csv, int64_t value)
+{
+    if (value >= 0)
+        csv_integer(csv, (uint64_t)value);
+    else
+        csv_text(csv, NULL);
+}
+
+static void add_values(struct csv *csv, const struct metrics *metrics, const double *values)
+{
+    for (size_t m = 0; m < metrics->n; m++)
+        csv_cost(csv, &metrics->at[m], values[m]);
+    csv_end_record(csv);
+}
+
+void print_threads_csv(const struct thread_table *table)
+{
+    static const char *const columns[] = {"kind", "profile", "pid", "tid", "name", "command", "id"};
+    const struct metrics *metrics = &table->db->metrics;
+    struct csv csv = {.out = table->out};
+    for (size_t i = 0; i < LENGTH(columns); i++)
+        csv_text(&csv, columns[i]);
+    for (size_t m = 0; m < metrics->n; m++)
+        csv_text(&csv, metrics->at[m].name);
+    csv_end_record(&csv);
+    for (size_t i = 0; i < table->threads->list.n; i++) {
+        const struct thread *thread = &table->threads->list.at[i];
+        csv_text(&csv, "thread");
+        csv_integer(&csv, thread->profile);
+        add_integer(&csv, thread->pid);
+        add_integer(&csv, thread->tid);
+        csv_text(&csv, thread->name);
+        csv_text(&csv, thread->command);
+        csv_text(&csv, thread->id);
+        add_values(&csv, metrics, thread->totals);
+    }
+    for (int s = 0; s < STATISTICS; s++) {
+        csv_text(&csv, statistic_name((enum statistic)s));
+        for (size_t i = 1; i < LENGTH(columns); i++)
+            csv_text(&csv, NULL);
+        add_values(&csv, metrics, table->threads->statistics[s]);
+    }
+}
+
+static void write_integer(struct json_writer *json, const char *key, int64_t value)
+{
+    json_write_key(json, key);
+    if (value >= 0)
+        json_write_integer(json, value);
+    else
+        json_write_null(json);
+}
+
+static void write_text(struct json_writer *json, const char *key, const char *text)
+{
+    json_write_key(json, key);
+    json_write_string(json, text);
+}
+
+static void write_values(struct json_writer *json, const struct metrics *metrics,
+                         const double *values)
+{
+    json_write_object(json);
+    for (size_t m = 0; m < metrics->n; m++) {
+        json_write_key(json, metrics->at[m].name);
+        json_write_cost(json, &metrics->at[m], values[m]);
+    }
+    json_write_object_end(json);
+}
+
+static void write_thread(struct json_writer *json, const struct metrics *metrics,
+                         const struct thread *thread)
+{
+    json_write_break(json);
+    json_write_object(json);
+    write_integer(json, "profile", thread->profile);
+    write_integer(json, "pid", thread->pid);
+    write_integer(json, "tid", thread->tid);
+    write_text(json, "name", thread->name);
+    write_text(json, "command", thread->command);
+    write_text(json, "id", thread->id);
+    json_write_key(json, "metrics");
+    write_values(json, metrics, thread->totals);
+    json_write_object_end(json);
+}
+
+void print_threads_json(const struct thread_table *table)
+{
+    const struct metrics *metrics = &table->db->metrics;
+    struct json_writer json;
+    json_write_start(&json, table->out, 0);
+    json_write_object(&json);
+    write_text(&json, "title", session_title(table->session, table->db));
+    write_text(&json, "view", "threads");
+    write_text(&json, "projection", projection_name(table->projection));
+    json_write_key(&json, "metrics");
+    json_write_metrics(&json, metrics);
+    json_write_key(&json, "threads");
+    json_write_array(&json);
+    for (size_t i = 0; i < table->threads->list.n; i++)
+        write_thread(&json, metrics, &table->threads->list.at[i]);
+    json_write_array_end(&json);
+    json_write_key(&json, "statistics");
+    json_write_object(&json);
+    for (int s = 0; s < STATISTICS; s++) {
+        json_write_key(&json, statistic_name((enum statistic)s));
+        write_values(&json, metrics, table->threads->statistics[s]);
+    }
+    json_write_object_end(&json);
+    json_write_object_end(&json);
+    json_write_finish(&json);
+}

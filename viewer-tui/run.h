@@ -1,0 +1,17 @@
+/* DB/run.json: what hpcprof knows of the run and the v4 format has no place for.
+ * lib/FORMAT-database.md describes it. It is read as it is; what is missing or has another type
+ * reads as "" or 0, so that a damaged file costs only what is damaged. */
+#ifndef VIEWER_RUN_H
+#define VIEWER_RUN_H
+
+#include <jansson.h>
+
+/* NULL without a problem when there is no such file; NULL with the problem noted when it is not
+ * what it should be. The caller releases with json_decref (NULL allowed). */
+json_t *run_read(const char *folder);
+
+/* Members of an object (or of anything else, which has none). */
+const char *run_text(const json_t *object, const char *key);
+double run_number(const json_t *object, const char *key);
+
+#endif

@@ -1,0 +1,64 @@
+/* The terminal: starting and leaving it, attributes, putting text into cells. The only file that
+ * knows ncurses' colours; nothing is drawn outside of the screen, however small it is. */
+#ifndef VIEWER_SCREEN_H
+#define VIEWER_SCREEN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum style {
+    STYLE_PLAIN,
+    STYLE_DIM,
+    STYLE_BAR,      /* title and help line */
+    STYLE_HEAD,     /* column heads */
+    STYLE_SELECTED, /* the selected row */
+    STYLE_WARNING,
+    STYLE_COLD, /* costs, by their share of the whole */
+    STYLE_COOL,
+    STYLE_WARM,
+    STYLE_HOT,
+    STYLES
+};
+
+/* Takes over the terminal; NULL, or why that cannot be. Colours are used where the terminal has
+ * them and the environment does not say NO_COLOR. */
+const char *screen_start(void);
+
+/* Gives the terminal back as it was. */
+void screen_stop(void);
+
+int screen_width(void);
+int screen_height(void);
+
+/* Empties the screen, before everything is drawn anew; shows what was drawn. */
+void screen_begin(void);
+void screen_end(void);
+
+/* Makes the next screen_end draw everything, whatever the terminal shows. */
+void screen_redraw(void);
+
+/* Draws `text` from cell (line, column) on, cut at `width` columns and at the screen's edge. Text
+ * is UTF-8 in such locales, else ASCII, without control characters. Returns the columns used. */
+int screen_put(int line, int column, int width, enum style style, const char *text);
+
+/* Fills cells with spaces in a style. */
+void screen_fill(int line, int column, int width, enum style style);
+
+/* A horizontal line of dashes. */
+void screen_rule(int line, int column, int width);
+
+/* The style of a cost with that share, 0..1. */
+enum style screen_heat(double share);
+
+/* A key as ncurses tells it: a code point, or KEY_... + KEY_OFFSET; waits for one. KEY_NOTHING
+ * when the wait was interrupted, KEY_GONE when the terminal is gone. */
+#define KEY_OFFSET  0x200000
+#define KEY_ESCAPE  27
+#define KEY_NOTHING (-1)
+#define KEY_GONE    (-2)
+int screen_key(void);
+
+/* Whether Escape is the next key that was pressed; does not wait, and leaves other keys alone. */
+bool screen_escape_pressed(void);
+
+#endif

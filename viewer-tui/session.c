@@ -1,0 +1,131 @@
+#include "viewer-tui/session.h"
+
+#include "viewer-tui/choose.h"
+#include "viewer-tui/complete.h"
+#include "viewer-tui/problem.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct view_class *const classes[VIEWS] = {
+    [TOP_DOWN] = &topdown_class, [BOTTOM_UP] = &bottomup_class, [FLAT] = &flat_class};
+
+struct session *session_open(const char *folder, const char *metric_list)
+{
+    struct session *session = mem_alloc(sizeof *session);
+    session->folder = mem_strdup(folder);
+    session->metric_list = metric_list;
+    session->run = run_read(folder);
+    return session;
+}
+
+void session_close(struct session *session)
+{
+    for (int p = 0; p < PROJECTIONS; p++) {
+        struct opened *opened = &session->opened[p];
+        for (int v = 0; v < VIEWS; v++)
+            view_close(opened->views[v]);
+        cct_free(opened->cct);
+        database_close(opened->db);
+    }
+    json_decref(session->run);
+    free(session->folder);
+    free(session);
+}
+
+/* The folder of a projection; the caller frees. */
+static char *projection_folder(const struct session *session, enum projection projection)
+{
+    const char *below = projection == PHYSICAL ? "/" V4_PHYSICAL_FOLDER : "";
+    return mem_printf("%s%s", session->folder, below);
+}
+
+bool session_has_projection(const struct session *session, enum projection projection)
+{
+    char *folder = projection_folder(session, projection);
+    char *path = mem_printf("%s/%s", folder, V4_META_FILE);
+    bool exists = access(path, F_OK) == 0;
+    free(path);
+    free(folder);
+    return exists;
+}
+
+/* Chooses the metrics; false, with the problem noted, when that leaves none. */
+static bool settle_metrics(struct session *session, struct database *db)
+{
+    char *unknown = choose_metrics(db, session->run, session->metric_list);
+    if (unknown) {
+        session->metric_list_is_bad = true;
+        char *names = choose_names(db);
+        problem_found(db->folder, "no metric '%s'; there are: %s", unknown, names);
+        free(names);
+        free(unknown);
+        return false;
+    }
+    if (db->metrics.n == 0)
+        problem_found(db->folder, "no metrics in it");
+    return db->metrics.n > 0;
+}
+
+static struct database *open_projection(struct session *session, enum projection projection)
+{
+    if (projection == PHYSICAL && !session_has_projection(session, projection)) {
+        problem_found(session->folder, "no physical projection in it");
+        return NULL;
+    }
+    char *folder = projection_folder(session, projection);
+    struct database *db = database_open(folder);
+    free(folder);
+    if (db && !settle_metrics(session, db)) {
+        database_close(db);
+        db = NULL;
+    }
+    if (db)
+        complete_values(db);
+    return db;
+}
+
+struct database *session_database(struct session *session, enum projection projection)
+{
+    struct opened *opened = &session->opened[projection];
+    if (!opened->db)
+        opened->db = open_projection(session, projection);
+    return opened->db;
+}
+
+struct view *session_view(struct session *session, enum projection projection, enum view_id id)
+{
+    struct opened *opened = &session->opened[projection];
+    struct database *db = session_database(session, projection);
+    if (!db || opened->views[id])
+        return opened->views[id];
+    if (classes[id]->needs_cct && !opened->cct)
+        opened->cct = cct_read(db);
+    opened->views[id] = view_open(classes[id], db, opened->cct);
+    return opened->views[id];
+}
+
+bool session_has_view(const struct session *session, enum projection projection, enum view_id id)
+{
+    return session->opened[projection].views[id] != NULL;
+}
+
+const char *projection_name(enum projection projection)
+{
+    return projection == PHYSICAL ? "physical" : "logical";
+}
+
+enum view_id view_id_named(const char *name)
+{
+    int id = 0;
+    while (id < VIEWS && strcmp(classes[id]->name, name) != 0)
+        id++;
+    return (enum view_id)id;
+}
+
+const char *session_title(const struct session *session, const struct database *db)
+{
+    const char *title = run_text(session->run, "title");
+    return *title ? title : database_title(db);
+}

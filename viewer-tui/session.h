@@ -1,0 +1,54 @@
+/* A database as the user opened it: both projections, the run, and the views made so far. */
+#ifndef VIEWER_SESSION_H
+#define VIEWER_SESSION_H
+
+#include "viewer-tui/database.h"
+#include "viewer-tui/run.h"
+#include "viewer-tui/view.h"
+
+enum projection { LOGICAL, PHYSICAL, PROJECTIONS };
+
+enum view_id { TOP_DOWN, BOTTOM_UP, FLAT, VIEWS };
+
+struct opened {
+    struct database *db;
+    struct cct *cct;
+    struct view *views[VIEWS];
+};
+
+struct session {
+    char *folder;
+    json_t *run; /* NULL when the database has none */
+    const char *metric_list;
+    bool metric_list_is_bad;           /* why a database was not opened */
+    struct opened opened[PROJECTIONS]; /* db is NULL until it is asked for */
+};
+
+/* Opens nothing yet but run.json. The metric list (choose.h) may be NULL and must outlive the
+ * session. */
+struct session *session_open(const char *folder, const char *metric_list);
+void session_close(struct session *session);
+
+/* Whether the database has that projection. */
+bool session_has_projection(const struct session *session, enum projection projection);
+
+/* The database of a projection; NULL, with the problem noted, when it cannot be read or the metric
+ * list does not fit. */
+struct database *session_database(struct session *session, enum projection projection);
+
+/* The view; it is made when it is asked for the first time, which for bottom-up and flat views
+ * takes a pass over all contexts. NULL as above. */
+struct view *session_view(struct session *session, enum projection projection, enum view_id id);
+
+/* Whether the view is there, so that session_view takes no time. */
+bool session_has_view(const struct session *session, enum projection projection, enum view_id id);
+
+const char *projection_name(enum projection projection);
+
+/* The view of that name, VIEWS when there is none. */
+enum view_id view_id_named(const char *name);
+
+/* What was run, for titles. */
+const char *session_title(const struct session *session, const struct database *db);
+
+#endif

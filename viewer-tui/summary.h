@@ -1,0 +1,26 @@
+/* What the printers of the summary get: the run and what was added up over it. */
+#ifndef VIEWER_SUMMARY_H
+#define VIEWER_SUMMARY_H
+
+#include "viewer-tui/database.h"
+#include "viewer-tui/fates.h"
+#include "viewer-tui/print.h"
+
+struct summary {
+    const struct database *db;
+    const json_t *run; /* NULL when the database has none */
+    const char *title;
+    struct cost *totals; /* of each metric */
+    size_t n_threads;    /* profiles */
+    struct fates fates;
+    FILE *out;
+};
+
+/* The sum of an object's numbers: counts by reason. */
+double summary_sum(const json_t *counts);
+
+void print_summary_text(const struct summary *summary);
+void print_summary_csv(const struct summary *summary);
+void print_summary_json(const struct summary *summary);
+
+#endif

@@ -1,0 +1,233 @@
+/* Drawing the rows of a view: costs on the left, the tree on the right. */
+#include "viewer-tui/tui.h"
+
+#include "lib/number.h"
+#include "viewer-tui/describe.h"
+#include "viewer-tui/screen.h"
+
+#include <stdlib.h>
+
+#define VALUE_WIDTH   9
+#define PERCENT_WIDTH 7
+#define PART_WIDTH    (VALUE_WIDTH + PERCENT_WIDTH)
+
+/* What the tree keeps of the width before costs get any, and before further metrics do. */
+#define LEAST_TREE_WIDTH 16
+#define GOOD_TREE_WIDTH  34
+
+#define INDENT 2
+
+/* A column of costs. */
+struct column {
+    size_t metric;
+    enum cost_part part;
+};
+
+struct columns {
+    struct column *at;
+    size_t n;
+};
+
+/* The columns that fit into the width: those of the metric that is sorted by, then those of the
+ * others; at last only the one that is sorted by, or none. */
+static struct columns fitting_columns(const struct view *view, int width)
+{
+    const struct sorting *sorting = &view->sorting;
+    struct columns columns = {.at = mem_alloc((2 * view->n_metrics + 2) * sizeof *columns.at)};
+    if (width < PART_WIDTH + LEAST_TREE_WIDTH)
+        return columns;
+    if (width < 2 * PART_WIDTH + LEAST_TREE_WIDTH) {
+        columns.at[columns.n++] = (struct column){sorting->metric, sorting->part};
+        return columns;
+    }
+    columns.at[columns.n++] = (struct column){sorting->metric, INCLUSIVE};
+    columns.at[columns.n++] = (struct column){sorting->metric, EXCLUSIVE};
+    for (size_t m = 0; m < view->n_metrics; m++) {
+        if (m == sorting->metric)
+            continue;
+        if (width < (int)(columns.n + 2) * PART_WIDTH + GOOD_TREE_WIDTH)
+            break;
+        columns.at[columns.n++] = (struct column){m, INCLUSIVE};
+        columns.at[columns.n++] = (struct column){m, EXCLUSIVE};
+    }
+    return columns;
+}
+
+static struct number_scale scale_of(const struct view *view, size_t metric)
+{
+    return number_scale_for(view->totals[metric].inclusive, view->db->metrics.at[metric].unit);
+}
+
+/* "work, s" over the columns of a metric. */
+static void draw_metric_name(const struct tui *tui, const struct view *view, size_t metric,
+                             int line, int column, int width)
+{
+    struct text name = {0};
+    text_add_clean(&name, view->db->metrics.at[metric].name, tui->ascii);
+    struct number_scale scale = scale_of(view, metric);
+    if (scale.unit[0] && metric_is_measured(&view->db->metrics.at[metric]))
+        text_printf(&name, ", %s", scale.unit);
+    text_cut(&name, (size_t)width - 1);
+    int used = (int)text_columns(text_string(&name));
+    screen_put(line, column + width - used, used, STYLE_PLAIN, text_string(&name));
+    vec_free(&name);
+}
+
+static const char *sort_mark(const struct tui *tui, const struct sorting *sorting)
+{
+    if (tui->ascii)
+        return sorting->is_reversed ? "^" : "v";
+    return sorting->is_reversed ? "▲" : "▼";
+}
+
+static void draw_part_name(const struct tui *tui, const struct view *view,
+                           const struct column *column, int line, int at)
+{
+    const struct sorting *sorting = &view->sorting;
+    bool is_sorted =
+        !sorting->by_name && sorting->metric == column->metric && sorting->part == column->part;
+    struct text name = {0};
+    if (is_sorted)
+        text_printf(&name, "%s ", sort_mark(tui, sorting));
+    text_add(&name, column->part == INCLUSIVE ? "inclusive" : "exclusive");
+    int used = (int)text_columns(text_string(&name));
+    screen_put(line, at + PART_WIDTH - used, used, STYLE_HEAD, text_string(&name));
+    vec_free(&name);
+}
+
+void tui_draw_heads(struct tui *tui, struct area area)
+{
+    const struct view *view = tui_pane(tui)->view;
+    struct columns columns = fitting_columns(view, area.width);
+    screen_fill(area.line + 1, area.column, area.width, STYLE_HEAD);
+    int at = area.column;
+    for (size_t i = 0; i < columns.n; i++, at += PART_WIDTH) {
+        size_t metric = columns.at[i].metric;
+        bool is_first = i == 0 || columns.at[i - 1].metric != metric;
+        bool has_two = i + 1 < columns.n && columns.at[i + 1].metric == metric;
+        if (is_first)
+            draw_metric_name(tui, view, metric, area.line, at,
+                             has_two ? 2 * PART_WIDTH : PART_WIDTH);
+        draw_part_name(tui, view, &columns.at[i], area.line + 1, at);
+    }
+    const char *mark = view->sorting.by_name ? sort_mark(tui, &view->sorting) : "";
+    struct text scope = {0};
+    text_printf(&scope, "  scope %s", mark);
+    screen_put(area.line + 1, at, area.width - at, STYLE_HEAD, text_string(&scope));
+    vec_free(&scope);
+    free(columns.at);
+}
+
+static void draw_cost(const struct view *view, uint32_t row, const struct column *column, int line,
+                      int at, bool is_selected)
+{
+    const struct metric *metric = &view->db->metrics.at[column->metric];
+    char number[NUMBER_SIZE] = "-", percent[NUMBER_SIZE] = "";
+    double value = view_cost(view, row, column->metric, column->part);
+    if (metric_is_measured(metric)) {
+        struct number_scale scale = scale_of(view, column->metric);
+        number_format(value, &scale, number);
+        if (value != 0)
+            number_percent(value, view->totals[column->metric].inclusive, percent);
+    }
+    struct text text = {0};
+    text_printf(&text, "%*s%*s%s", VALUE_WIDTH, number, PERCENT_WIDTH - 1, percent,
+                *percent ? "%" : " ");
+    double share = view_share(view, row, column->metric, column->part);
+    enum style style = is_selected ? STYLE_SELECTED : screen_heat(share);
+    screen_put(line, at, PART_WIDTH, style, text_string(&text));
+    vec_free(&text);
+}
+
+/* What stands before a row's name: open, closed, or nothing below. */
+static const char *marker(const struct tui *tui, const struct pane *pane, uint32_t row)
+{
+    if (!pane_can_open(pane, row))
+        return "  ";
+    if (pane_is_open(pane, row))
+        return tui->ascii ? "v " : "▾ ";
+    return tui->ascii ? "> " : "▸ ";
+}
+
+static size_t indentation(const struct pane *pane, uint32_t row)
+{
+    size_t levels = view_row(pane->view, row)->depth - view_row(pane->view, pane->root)->depth;
+    return INDENT * levels;
+}
+
+/* Adds the tree's part of a row: marker, call site and name. */
+static void add_name(const struct tui *tui, const struct pane *pane, uint32_t row, struct text *out)
+{
+    text_add(out, marker(tui, pane, row));
+    describe_call(pane->view, row, tui->ascii, out);
+    describe_name(pane->view, row, tui->ascii, out);
+}
+
+/* Shifts the tree so that the selected row's name can be read. */
+static void shift_to_selected(const struct tui *tui, struct pane *pane, int width)
+{
+    struct text name = {0};
+    uint32_t row = pane_row(pane);
+    add_name(tui, pane, row, &name);
+    size_t start = indentation(pane, row), room = (size_t)(width > 1 ? width : 1);
+    size_t length = text_columns(text_string(&name));
+    size_t wanted = length < room ? length : room;
+    if (pane->shift > start)
+        pane->shift = start;
+    if (start + wanted > pane->shift + room)
+        pane->shift = start + wanted - room;
+    vec_free(&name);
+}
+
+/* Draws text of which the first `skip` columns are cut off. */
+static int put_shifted(int line, int column, int width, enum style style, const char *text,
+                       size_t skip)
+{
+    return screen_put(line, column, width, style, text_skip(text, skip));
+}
+
+static void draw_name(const struct tui *tui, const struct pane *pane, uint32_t row,
+                      struct area area, bool is_selected)
+{
+    struct text name = {0}, location = {0};
+    size_t start = indentation(pane, row);
+    size_t skip = pane->shift > start ? pane->shift - start : 0;
+    int at = start > pane->shift ? (int)(start - pane->shift) : 0;
+    add_name(tui, pane, row, &name);
+    describe_location(pane->view, row, tui->ascii, &location);
+    at += put_shifted(area.line, area.column + at, area.width - at,
+                      is_selected ? STYLE_SELECTED : STYLE_PLAIN, text_string(&name), skip);
+    if (location.n && at + 2 < area.width)
+        screen_put(area.line, area.column + at + 2, area.width - at - 2,
+                   is_selected ? STYLE_SELECTED : STYLE_DIM, text_string(&location));
+    vec_free(&name);
+    vec_free(&location);
+}
+
+void tui_draw_tree(struct tui *tui, struct area area)
+{
+    struct pane *pane = tui_pane(tui);
+    struct columns columns = fitting_columns(pane->view, area.width);
+    int costs_width = (int)columns.n * PART_WIDTH;
+    int gap = columns.n ? 2 : 0;
+    struct area tree = {.column = area.column + costs_width + gap,
+                        .height = 1,
+                        .width = area.width - costs_width - gap};
+    pane_scroll(pane, (size_t)area.height);
+    shift_to_selected(tui, pane, tree.width);
+    for (int i = 0; i < area.height; i++) {
+        size_t index = pane->top + (size_t)i;
+        if (index >= pane->shown.n)
+            break;
+        uint32_t row = pane->shown.at[index];
+        bool is_selected = index == pane->selected;
+        tree.line = area.line + i;
+        if (is_selected)
+            screen_fill(tree.line, area.column, area.width, STYLE_SELECTED);
+        for (size_t c = 0; c < columns.n; c++)
+            draw_cost(pane->view, row, &columns.at[c], tree.line, area.column + (int)c * PART_WIDTH,
+                      is_selected);
+        draw_name(tui, pane, row, tree, is_selected);
+    }
+    free(columns.at);
+}
