@@ -44,12 +44,20 @@ class AgainstLibunwind(profiling.ProfilingTest):
         self.compare("xz", "-kc", "--suffix=.x", "-3", "-T1", TOOLS / "unwind-compare.so", least=1)
         data = self.directory / "data"
         data.write_bytes(os.urandom(1 << 20) + bytes(range(256)) * 60000)
-        self.compare("xz", "-kc", "-6", "-T1", data)
+        self.compare("xz", "-kc", "-6", "-T1", data, UNWIND_RATE="4000")
 
     def test_interpreters(self):
-        script = "def f(n): return n if n < 2 else f(n-1) + f(n-2)\nf(30)\nsorted(range(300000), key=str)"
-        self.compare("/usr/bin/python3", "-c", script)
-        self.compare("perl", "-e", "sub f { my $n = shift; $n < 2 ? $n : f($n-1) + f($n-2) } f(25)")
+        # Both run for a second of CPU time, on any machine.
+        self.compare("/usr/bin/python3", "-c", """
+import time
+def f(n): return n if n < 2 else f(n-1) + f(n-2)
+while time.process_time() < 1:
+    f(18)
+    sorted(range(3000), key=str)
+""")
+        self.compare("perl", "-e", """
+sub f { my $n = shift; $n < 2 ? $n : f($n-1) + f($n-2) }
+f(15) while (times)[0] < 1""")
 
     def test_compiler(self):
         source = self.directory / "big.c"
