@@ -3,6 +3,7 @@
 #include "hpcstruct/cached.h"
 
 #include "lib/diag.h"
+#include "lib/idmap.h"
 #include "lib/measurement-reader.h"
 #include "lib/strtab.h"
 
@@ -11,28 +12,42 @@
 #include <string.h>
 #include <sys/stat.h>
 
+/* A module as it was measured. */
+struct module {
+    uint32_t path;             /* in modules.paths */
+    struct elf_bytes build_id; /* copied; none: unknown */
+    uint64_t modified;         /* as recorded */
+};
+
 /* Modules to look at; the same one counts once, however many processes had it. */
 struct modules {
     struct strtab paths;
-    VEC(struct elf_bytes) build_ids; /* per path, copied; none: unknown */
-    VEC(uint64_t) modified;          /* per path, as recorded */
+    struct idmap known; /* (path, version) -> its index */
+    VEC(struct module) all;
 };
+
+/* Tells a module from one that was rebuilt under its name. */
+static uint64_t version_of(const struct measurement_module *module)
+{
+    return module->build_id_size ? hash_bytes(module->build_id, module->build_id_size)
+                                 : module->modified;
+}
 
 static void add_module(struct modules *modules, const struct measurement_module *module)
 {
     if (!module->used || (module->flags & MODULE_VDSO) || module->path[0] != '/')
         return;
-    if (strtab_find(&modules->paths, module->path) != UINT32_MAX)
+    struct module added = {.path = strtab_id(&modules->paths, module->path),
+                           .modified = module->modified};
+    if (idmap_get(&modules->known, added.path, version_of(module)) != IDMAP_NONE)
         return;
-    strtab_id(&modules->paths, module->path);
-    struct elf_bytes id = {0};
+    idmap_put(&modules->known, added.path, version_of(module), (uint32_t)modules->all.n);
     if (module->build_id_size) {
         uint8_t *copy = mem_alloc(module->build_id_size);
         memcpy(copy, module->build_id, module->build_id_size);
-        id = (struct elf_bytes){copy, module->build_id_size};
+        added.build_id = (struct elf_bytes){copy, module->build_id_size};
     }
-    vec_push(&modules->build_ids, id);
-    vec_push(&modules->modified, module->modified);
+    vec_push(&modules->all, added);
 }
 
 static void add_file(struct modules *modules, const char *path)
@@ -52,10 +67,8 @@ static void add_file(struct modules *modules, const char *path)
 }
 
 /* Whether the file on disk is the one that was measured; if not, says so. */
-static bool is_unchanged(const struct modules *modules, size_t index)
+static bool is_unchanged(const struct module *module, const char *path)
 {
-    const char *path = strtab_string(&modules->paths, (uint32_t)index);
-    struct elf_bytes recorded = modules->build_ids.at[index];
     struct stat status;
     char *cause = NULL;
     struct elf_image *image = elf_open(path, &cause);
@@ -65,11 +78,11 @@ static bool is_unchanged(const struct modules *modules, size_t index)
         return false;
     }
     bool same = true;
-    if (recorded.size)
-        same = image->build_id.size == recorded.size &&
-               memcmp(image->build_id.at, recorded.at, recorded.size) == 0;
-    else if (modules->modified.at[index] && stat(path, &status) == 0)
-        same = modules->modified.at[index] ==
+    if (module->build_id.size)
+        same = image->build_id.size == module->build_id.size &&
+               memcmp(image->build_id.at, module->build_id.at, module->build_id.size) == 0;
+    else if (module->modified && stat(path, &status) == 0)
+        same = module->modified ==
                (uint64_t)status.st_mtim.tv_sec * 1000000000 + (uint64_t)status.st_mtim.tv_nsec;
     elf_close(image);
     if (!same)
@@ -77,12 +90,24 @@ static bool is_unchanged(const struct modules *modules, size_t index)
     return same;
 }
 
+static void print_structure(const struct modules *modules, const struct module *module,
+                            const struct analysis_options *options)
+{
+    const char *path = strtab_string(&modules->paths, module->path);
+    if (!is_unchanged(module, path))
+        return;
+    char *structure = cached_structure(path, options);
+    if (structure)
+        printf("%s: %s\n", path, structure);
+    free(structure);
+}
+
 static void free_modules(struct modules *modules)
 {
-    for (size_t i = 0; i < modules->build_ids.n; i++)
-        free((void *)modules->build_ids.at[i].at);
-    vec_free(&modules->build_ids);
-    vec_free(&modules->modified);
+    for (size_t i = 0; i < modules->all.n; i++)
+        free((void *)modules->all.at[i].build_id.at);
+    vec_free(&modules->all);
+    idmap_free(&modules->known);
     strtab_free(&modules->paths);
 }
 
@@ -99,14 +124,8 @@ void directory_structures(const char *directory, const struct analysis_options *
     }
     for (size_t i = 0; i < files.paths.n; i++)
         add_file(&modules, files.paths.at[i]);
-    for (size_t i = 0; i < modules.paths.count; i++) {
-        if (!is_unchanged(&modules, i))
-            continue;
-        char *structure = cached_structure(strtab_string(&modules.paths, (uint32_t)i), options);
-        if (structure)
-            printf("%s: %s\n", strtab_string(&modules.paths, (uint32_t)i), structure);
-        free(structure);
-    }
+    for (size_t i = 0; i < modules.all.n; i++)
+        print_structure(&modules, &modules.all.at[i], options);
     if (fflush(stdout) != 0)
         diag_error("standard output", "%s", strerror(errno));
     measurement_files_free(&files);

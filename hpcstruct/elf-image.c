@@ -18,7 +18,7 @@
 static struct elf_bytes map_file(const char *path, char **cause)
 {
     struct elf_bytes none = {0};
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* does not wait for a FIFO's writer */
     if (fd < 0) {
         *cause = mem_strdup(strerror(errno));
         return none;

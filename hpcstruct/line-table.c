@@ -138,7 +138,8 @@ static const struct registers initial = {0, 1, 1};
 static void add_row(const struct table *t, const struct registers *r)
 {
     uint32_t file = r->file < t->files->ids.n ? t->files->ids.at[r->file] : DEBUG_NONE;
-    debug_info_add_line(t->info, r->address, file, r->line <= INT32_MAX ? (uint32_t)r->line : 0);
+    bool known = file != DEBUG_NONE && r->line <= INT32_MAX;
+    debug_info_add_line(t->info, r->address, file, known ? (uint32_t)r->line : 0);
 }
 
 static void run_extended(struct table *t, struct cursor *c, struct registers *r)

@@ -86,17 +86,17 @@ static void find_called_in_gaps(const struct module_code *code, struct addresses
 }
 
 /* Moves the flows of fragments that are the same in both maps; frees the others. */
-static struct flows *keep_flows(struct flows *flows, const struct code_map *old,
-                                const struct code_map *new)
+static struct flows *keep_flows(struct flows *flows, const struct code_map *before,
+                                const struct code_map *after)
 {
-    struct flows *kept = mem_alloc(new->fragments.n * sizeof *kept);
-    size_t k = 0;
-    for (size_t i = 0; i < old->fragments.n; i++) {
-        const struct code_fragment *fragment = &old->fragments.at[i];
-        while (k < new->fragments.n &&new->fragments.at[k].begin < fragment->begin)
+    const struct code_fragment *fragments = after->fragments.at;
+    size_t count = after->fragments.n, k = 0;
+    struct flows *kept = mem_alloc(count * sizeof *kept);
+    for (size_t i = 0; i < before->fragments.n; i++) {
+        const struct code_fragment *fragment = &before->fragments.at[i];
+        while (k < count && fragments[k].begin < fragment->begin)
             k++;
-        if (k < new->fragments.n &&new->fragments.at[k].begin ==
-            fragment->begin &&new->fragments.at[k].end == fragment->end)
+        if (k < count && fragments[k].begin == fragment->begin && fragments[k].end == fragment->end)
             kept[k] = flows[i];
         else
             flows_free(&flows[i]);

@@ -8,8 +8,13 @@ $(BUILD)/bin/hpcstruct: $(call objects_of,hpcstruct) $(TOOL_LIB)
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS) -o $@ $^ $(HPCSTRUCT_LIBRARIES)
 
-# For the tests: a program that shows what is found out about indirect jumps, and a fuzzer.
+# All but the program itself: what the tests are linked with.
 HPCSTRUCT_PARTS = $(filter-out %/main.o,$(call objects_of,hpcstruct)) $(TOOL_LIB)
+
+$(foreach name,text debug_info line_table loops loop_place,\
+	$(eval $(call unit_test,hpcstruct/test_$(name),$(HPCSTRUCT_PARTS),$(HPCSTRUCT_LIBRARIES))))
+
+# For the tests: a program that shows what is found out about indirect jumps, and a fuzzer.
 HPCSTRUCT_TOOLS = $(addprefix $(BUILD)/tests/tools/,show-jumps fuzz-structure)
 
 $(HPCSTRUCT_TOOLS): $(BUILD)/tests/tools/%: $(BUILD)/obj/tests/programs/structure/%.o $(HPCSTRUCT_PARTS)

@@ -67,7 +67,8 @@ class StructureCase(unittest.TestCase):
     def compile(self, source, *options, compiler="gcc", name="program"):
         """Compiles a program of tests/programs/structure."""
         path = self.folder / name
-        run(compiler, "-I", ROOT, SOURCES / source, "-o", path, *options)
+        # Split debug information goes to the directory at hand.
+        run(compiler, "-I", ROOT, SOURCES / source, "-o", path, *options, cwd=self.folder)
         return path
 
     def structure(self, binary, *options):

@@ -91,6 +91,8 @@ class BadInputTest(UseCase):
         self.refused(self.file(b"\x7fELF"), "not an ELF file")
         self.refused(self.file(b"\x7fELF\2\1\1" + bytes(30)), "truncated")
         self.refused("/dev/null", "not a regular file")
+        os.mkfifo(self.folder / "fifo")
+        self.refused(self.folder / "fifo", "not a regular file")
         program = self.compile("loops.c", "-O1")
         data = program.read_bytes()
         self.refused(self.file(data[:4] + b"\1" + data[5:]), "not a 64-bit ELF file")
@@ -348,6 +350,16 @@ class DirectoryTest(UseCase):
         self.assertIn(f"hpcstruct: {self.folder}/gone: No such file", result.stderr)
         self.assertEqual(result.stdout.count("\n"), 1)
         self.assertTrue(result.stdout.startswith(f"{program}: "))
+
+    def test_rebuilt_between_processes(self):
+        """Of two builds of one path, the one that is still there has its structure."""
+        program = self.compile("loops.c", "-O1", name="one")
+        self.measure([(program, "abcdef")])
+        self.measure([(program, self.build_id(program))], pid=101)
+        result = self.ask()
+        self.assertEqual(result.returncode, 1)
+        self.assertIn(f"hpcstruct: {program}: it has changed since the run\n", result.stderr)
+        self.assertRegex(result.stdout, rf"\A{program}: .*\n\Z")
 
     def test_nothing_there(self):
         self.assert_refused(self.ask(), self.directory, "no measurement files")
