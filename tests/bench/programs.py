@@ -61,8 +61,8 @@ class Programs:
         cc1 = subprocess.run(["gcc", "-print-prog-name=cc1"], capture_output=True,
                              text=True).stdout.strip()
         self.commands = {
-            "recursion 10": [recursion, "10", str(1000 * seconds)],
-            "recursion 500": [recursion, "500", str(1000 * seconds)],
+            "recursion 10": [recursion, "10", str(1000 * seconds), "leaf"],
+            "recursion 500": [recursion, "500", str(1000 * seconds), "leaf"],
             "xz": ["xz", "-kc", "-6", "-T1", small],
             "zstd": ["zstd", "-qc", "-19", "--single-thread", medium],
             "python3": ["/usr/bin/python3", script, str(max(1, int(40 * seconds)))],
