@@ -19,6 +19,9 @@
 static char *final_path, *temporary_path; /* temporary_path is NULL when there is none */
 static char *stem;                        /* without -n; NULL when the user gave the name */
 
+/* Who holds it may publish or remove the folder. A signal never lets go of it. */
+static pthread_mutex_t fate_of_folder = PTHREAD_MUTEX_INITIALIZER;
+
 /* ---- names ---- */
 
 /* Whether it is empty or "-NUMBER". */
@@ -141,6 +144,7 @@ static void *remove_at_signal(void *unused)
     stop_signals(&set);
     if (sigwait(&set, &number) != 0)
         return NULL;
+    pthread_mutex_lock(&fate_of_folder);
     remove_temporary();
     signal(number, SIG_DFL);
     raise(number);
@@ -179,6 +183,7 @@ const char *database_dir_create(const char *wanted, const char *measurements)
 
 const char *database_dir_publish(void)
 {
+    pthread_mutex_lock(&fate_of_folder);
     while (rename(temporary_path, final_path) != 0) {
         bool taken = errno == EEXIST || errno == ENOTEMPTY || errno == ENOTDIR;
         if (!taken || !stem)
@@ -188,5 +193,6 @@ const char *database_dir_publish(void)
     }
     free(temporary_path);
     temporary_path = NULL;
+    pthread_mutex_unlock(&fate_of_folder);
     return final_path;
 }

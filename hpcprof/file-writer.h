@@ -37,8 +37,4 @@ void file_close(struct file_writer *file);
  * process. */
 bool copy_file(const char *from, const char *to);
 
-/* Copies a file. False, and a message, when `from` cannot be read; what cannot be written ends the
- * process. */
-bool copy_file(const char *from, const char *to);
-
 #endif

@@ -85,17 +85,13 @@ static uint32_t code_below(struct fuser *f, uint32_t module, uint32_t parent,
     return scope_below(f, module, parent, &s->scopes.at[procedure]);
 }
 
-static uint32_t placeholder_below(struct fuser *f, uint32_t parent, bool outermost,
-                                  uint64_t placeholder)
+static uint32_t placeholder_below(struct fuser *f, uint32_t parent, uint64_t placeholder)
 {
     uint32_t function = f->program->unknown_code;
     if (placeholder == PLACEHOLDER_KERNEL)
         function = f->program->kernel;
-    if (placeholder == PLACEHOLDER_PARTIAL) {
+    if (placeholder == PLACEHOLDER_PARTIAL)
         function = f->program->partial_path;
-        if (outermost)
-            parent = context_tree_child(&f->tree, CONTEXT_ROOT, CONTEXT_ENTRY, V4_UNKNOWN_ENTRY, 0);
-    }
     return context_tree_child(&f->tree, parent, CONTEXT_CALL, function, 0);
 }
 
@@ -113,11 +109,10 @@ static uint32_t name_below(struct fuser *f, size_t input, uint32_t parent, const
 }
 
 /* The context of a note whose caller's context is `parent`. */
-static uint32_t note_below(struct fuser *f, size_t input, uint32_t parent, bool outermost,
-                           const struct note *note)
+static uint32_t note_below(struct fuser *f, size_t input, uint32_t parent, const struct note *note)
 {
     switch (note->space) {
-    case MEASUREMENT_PLACEHOLDER: return placeholder_below(f, parent, outermost, note->value);
+    case MEASUREMENT_PLACEHOLDER: return placeholder_below(f, parent, note->value);
     case MEASUREMENT_NO_MODULE:
     case MEASUREMENT_LOST_RECORD:
         return context_tree_child(&f->tree, parent, CONTEXT_CALL, f->program->unknown_code, 0);
@@ -145,10 +140,23 @@ static struct note note_of(const struct measurement_node *node, enum projection 
 
 /* ---- threads ---- */
 
+static uint32_t entry(struct fuser *f, enum v4_entry_kind kind)
+{
+    return context_tree_child(&f->tree, CONTEXT_ROOT, CONTEXT_ENTRY, kind, 0);
+}
+
 static enum v4_entry_kind entry_of(const struct measurement_thread *thread)
 {
     bool initial = thread->known ? thread->kind == THREAD_INITIAL : thread->index == 0;
     return initial ? V4_MAIN_THREAD : V4_APPLICATION_THREAD;
+}
+
+/* The entry above an outermost note. */
+static enum v4_entry_kind entry_above(const struct measurement_thread *thread,
+                                      const struct note *note)
+{
+    bool partial = note->space == MEASUREMENT_PLACEHOLDER && note->value == PLACEHOLDER_PARTIAL;
+    return partial ? V4_UNKNOWN_ENTRY : entry_of(thread);
 }
 
 #define NOT_NEEDED IDMAP_NONE
@@ -171,15 +179,11 @@ static void mark_needed(struct fuser *f, const struct measurement_thread *thread
 }
 
 /* Parents come before their children, so one pass gives every node its context. A node without
- * note in this projection has that of the nearest node above it that has one. */
+ * note in this projection has that of the nearest node above it that has one, or CONTEXT_ROOT. */
 static void place_nodes(struct fuser *f, size_t input, const struct measurement_thread *thread)
 {
     mark_needed(f, thread);
     uint32_t *context_of = f->context_of.at;
-    if (context_of[MEASUREMENT_ROOT] == NOT_NEEDED)
-        return;
-    uint32_t entry = context_tree_child(&f->tree, CONTEXT_ROOT, CONTEXT_ENTRY, entry_of(thread), 0);
-    context_of[MEASUREMENT_ROOT] = entry;
     for (size_t i = MEASUREMENT_ROOT + 1; i < thread->nodes.n; i++) {
         if (context_of[i] == NOT_NEEDED)
             continue;
@@ -187,24 +191,30 @@ static void place_nodes(struct fuser *f, size_t input, const struct measurement_
         const struct note note = note_of(node, f->projection);
         uint32_t parent = context_of[node->parent];
         context_of[i] = parent;
-        if (note.space != MEASUREMENT_NO_NOTE)
-            context_of[i] = note_below(f, input, parent, parent == entry, &note);
+        if (note.space == MEASUREMENT_NO_NOTE)
+            continue;
+        if (parent == CONTEXT_ROOT)
+            parent = entry(f, entry_above(thread, &note));
+        context_of[i] = note_below(f, input, parent, &note);
     }
 }
 
-static void take_points(const struct fuser *f, const struct input *input,
+/* What was measured outside of all notes belongs to the thread's entry. */
+static void take_points(struct fuser *f, const struct input *input,
                         const struct measurement_thread *thread, struct profile *profile)
 {
     vec_reserve(&profile->points, thread->values.n);
     for (size_t i = 0; i < thread->values.n; i++) {
         const struct measurement_value *value = &thread->values.at[i];
+        if (!value->amount)
+            continue;
+        uint32_t context = f->context_of.at[value->node];
         const struct point point = {
-            .context = f->context_of.at[value->node],
+            .context = context == CONTEXT_ROOT ? entry(f, entry_of(thread)) : context,
             .metric = input->metric_of[value->metric],
             .amount = value->amount,
         };
-        if (point.amount)
-            vec_push(&profile->points, point);
+        vec_push(&profile->points, point);
     }
 }
 

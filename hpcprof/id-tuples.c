@@ -27,7 +27,7 @@ struct id_tuple *id_tuples(const struct inputs *inputs, const struct fused *fuse
         const struct measurement_process *process = &m->process;
         if (i > 0) {
             uint32_t before = fused->profiles.at[i - 1].input;
-            node += process->host_id != inputs->files.at[before].m->process.host_id;
+            node += !inputs_same_host(m, inputs->files.at[before].m);
         }
         uint32_t thread = m->threads.at[profile->thread].index;
         add_id(&tuples[i], ID_NODE, V4_ID_IS_PHYSICAL, node, process->host_id);

@@ -64,11 +64,15 @@ static int compare(uint64_t a, uint64_t b)
     return (a > b) - (a < b);
 }
 
-/* Orders process images; 0 for the same one. */
+/* Orders process images by what identifies them; 0 for the same one. Hosts can share an id, and
+ * processes in namespaces of their own a pid and a start: the clock at initialisation tells those
+ * apart. */
 static int compare_processes(const struct measurement_process *p,
                              const struct measurement_process *q)
 {
     int order = compare(p->host_id, q->host_id);
+    if (!order)
+        order = strcmp(p->host, q->host);
     if (!order)
         order = (p->rank > q->rank) - (p->rank < q->rank);
     if (!order)
@@ -77,7 +81,7 @@ static int compare_processes(const struct measurement_process *p,
         order = compare(p->pid, q->pid);
     if (!order)
         order = compare(p->exec_sequence, q->exec_sequence);
-    return order;
+    return order ? order : compare(p->realtime, q->realtime);
 }
 
 static int by_process(const void *a, const void *b)
@@ -87,6 +91,14 @@ static int by_process(const void *a, const void *b)
     return order ? order : strcmp(x->path, y->path);
 }
 
+/* Files whose record of the process is lost are known by their names. */
+static bool are_of_one_image(const struct measurement *x, const struct measurement *y)
+{
+    if (compare_processes(&x->process, &y->process) != 0)
+        return false;
+    return x->process.known || strcmp(x->name, y->name) == 0;
+}
+
 /* A file that is given twice must not count twice. */
 static void drop_repeated_processes(struct inputs *inputs)
 {
@@ -94,8 +106,7 @@ static void drop_repeated_processes(struct inputs *inputs)
     for (size_t i = 0; i < inputs->files.n; i++) {
         struct measurement *m = inputs->files.at[i].m;
         const struct measurement *before = kept ? inputs->files.at[kept - 1].m : NULL;
-        if (before && m->process.known && before->process.known &&
-            compare_processes(&m->process, &before->process) == 0) {
+        if (before && are_of_one_image(m, before)) {
             diag_error(m->path, "the same process as in %s, which is used", before->path);
             measurement_free(m);
         } else {
@@ -103,6 +114,12 @@ static void drop_repeated_processes(struct inputs *inputs)
         }
     }
     inputs->files.n = kept;
+}
+
+bool inputs_same_host(const struct measurement *x, const struct measurement *y)
+{
+    return x->process.host_id == y->process.host_id &&
+           strcmp(x->process.host, y->process.host) == 0;
 }
 
 /* ---- unification ---- */

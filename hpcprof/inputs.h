@@ -52,6 +52,9 @@ void inputs_free(struct inputs *inputs);
 /* Whether some event pays a metric of this recorded name. */
 bool inputs_has_metric(const struct inputs *inputs, const char *recorded_name);
 
+/* Whether two processes ran on one host. */
+bool inputs_same_host(const struct measurement *x, const struct measurement *y);
+
 /* Amounts of an event in its unit (s or count). */
 double event_amount(const struct event *event, unsigned __int128 amount);
 

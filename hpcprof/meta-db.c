@@ -7,14 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* No propagation bit. */
-#define NO_BIT 255
-
-static const struct v4_scope scope_kinds[PROPAGATIONS] = {
-    [PROPAGATE_POINT] = {.type = V4_POINT, .propagation_index = NO_BIT},
-    [PROPAGATE_FUNCTION] = {.type = V4_TRANSITIVE, .propagation_index = 0},
-    [PROPAGATE_LEX_AWARE] = {.type = V4_CUSTOM, .propagation_index = NO_BIT},
-    [PROPAGATE_EXECUTION] = {.type = V4_EXECUTION, .propagation_index = NO_BIT},
+/* Bit 0 of a context's propagation mask is that of the one transitive scope; the index of the
+ * others means nothing. */
+static const enum v4_scope_type scope_types[PROPAGATIONS] = {
+    [PROPAGATE_POINT] = V4_POINT,
+    [PROPAGATE_FUNCTION] = V4_TRANSITIVE,
+    [PROPAGATE_LEX_AWARE] = V4_CUSTOM,
+    [PROPAGATE_EXECUTION] = V4_EXECUTION,
 };
 
 static const char *const entry_names[] = {
@@ -110,8 +109,7 @@ static void write_scopes(struct meta *meta, const struct metrics_layout *layout)
         struct v4_scope described;
         ZERO(described);
         described.name = name;
-        described.type = scope_kinds[scope].type;
-        described.propagation_index = scope_kinds[scope].propagation_index;
+        described.type = (uint8_t)scope_types[scope];
         file_write(&meta->file, &described, sizeof described);
         name += strlen(propagation_names[scope]) + 1;
     }

@@ -7,10 +7,29 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The first process is the one that was launched. */
+/* The image that the launched process has become at last: what came before it (env, the script that
+ * stands in for an interpreter) is not what the user means. Any image when none is known. */
+static const struct measurement_process *measured_program(const struct inputs *inputs)
+{
+    size_t i = 0, n = inputs->files.n;
+    while (i < n && !(inputs->files.at[i].m->process.known &&
+                      inputs->files.at[i].m->process.origin == ORIGIN_LAUNCHED))
+        i++;
+    if (i == n)
+        return &inputs->files.at[0].m->process;
+    const struct measurement_process *launched = &inputs->files.at[i].m->process;
+    for (; i + 1 < n; i++) {
+        const struct measurement_process *next = &inputs->files.at[i + 1].m->process;
+        if (next->origin != ORIGIN_EXEC || next->pid != launched->pid ||
+            next->start_time != launched->start_time)
+            break;
+    }
+    return &inputs->files.at[i].m->process;
+}
+
 char *text_title(const struct inputs *inputs)
 {
-    const struct measurement_process *process = &inputs->files.at[0].m->process;
+    const struct measurement_process *process = measured_program(inputs);
     const char *path = process->executable;
     if (path[0] == '\0' && process->arguments.n)
         path = process->arguments.at[0];
@@ -22,7 +41,7 @@ char *text_description(const struct inputs *inputs)
     size_t threads = 0;
     for (size_t i = 0; i < inputs->files.n; i++)
         threads += inputs->files.at[i].m->threads.n;
-    const struct measurement_process *process = &inputs->files.at[0].m->process;
+    const struct measurement_process *process = measured_program(inputs);
     return mem_printf("* executable: %s\n"
                       "* host: %s\n"
                       "* processes: %zu\n"

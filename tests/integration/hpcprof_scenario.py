@@ -162,8 +162,8 @@ class Scenario:
     def ordered_threads(self):
         """(process, thread index) in the order of profiles."""
         def key(process):
-            return (process.host_id, process.rank, process.start_time, process.pid,
-                    process.exec_sequence)
+            return (process.host_id, process.host, process.rank, process.start_time,
+                    process.pid, process.exec_sequence, process.clock[0])
         return [(process, thread.index) for process in sorted(self.processes, key=key)
                 for thread in process.threads]
 

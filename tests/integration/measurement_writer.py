@@ -239,9 +239,7 @@ class Measurement:
         return b"HPCRUNMF" + struct.pack("<HHI", 1, 0, 0) + b"".join(self.encoded_chunks())
 
     def file_name(self):
-        command = os.path.basename(self.executable)
-        return (f"{command}-{self.host}-{self.pid}-{self.start_time}-{self.exec_sequence}"
-                ".hpcrun")
+        return f"{self.host}-{self.pid}-{self.start_time}-{self.exec_sequence}.hpcrun"
 
     def write(self, directory):
         os.makedirs(directory, exist_ok=True)

@@ -214,7 +214,7 @@ class RunJsonTest(HpcprofCase):
         self.assertEqual(found, {
             "index": 0, "host": "höst", "pid": 71, "parent_pid": 70, "exec_sequence": 2,
             "rank": None, "origin": "exec", "command": 'xz -9 a "b"', "executable": "/usr/bin/xz",
-            "file": "xz-höst-71-123-2.hpcrun", "state": "signal", "signal": 15, "complete": True,
+            "file": "höst-71-123-2.hpcrun", "state": "signal", "signal": 15, "complete": True,
             "workers": 3, "wall": 10.02, "cpu": 9.98, "startup_cpu": 0.002, "samples": 10,
             "recorded": 5, "idle": 2, "nobody_working": 1,
             "dropped": {"in hpcrun's own code": 2}, "partial": {"no unwind information": 3}})
@@ -289,6 +289,28 @@ class ProcessesTest(HpcprofCase):
              ("THREAD", 0, 0))
             for i, (node, rank) in enumerate(((0, 0), (0, 2), (1, 1), (1, 3)))])
 
+    def test_hosts_of_one_id(self):
+        """Where nobody has set it, gethostid is the same on many hosts."""
+        module = self.program()
+        for host in ("b", "a", "c"):
+            self.process(module, host=host)
+        db = self.scenario.database()
+        check_database(self, self.scenario, db, WORK)
+        self.assertEqual([ids[0] for ids in self.ids(db)],
+                         [("NODE", node, 0x70f0) for node in range(3)])
+        run = json.loads(pathlib.Path(self.at("db/run.json")).read_text())
+        self.assertEqual([p["host"] for p in run["processes"]], ["a", "b", "c"])
+
+    def test_images_that_only_their_clock_tells_apart(self):
+        """Two runs in containers: the same host name, pid and, without a clock of its own, start."""
+        for name, began in (("one", 10**18), ("two", 10**18 + 5)):
+            process = self.process(self.program(), clock=(began, 10**9, 10**7))
+            process.write(self.at(name))
+        self.scenario.run("-o", "db", directories=["two", "one"])
+        check_database(self, self.scenario, read_database(self.at("db")), WORK)
+        run = json.loads(pathlib.Path(self.at("db/run.json")).read_text())
+        self.assertEqual(len(run["processes"]), 2)
+
     def test_threads_with_and_without_samples(self):
         process = self.process(self.program())
         for i in range(1, 300):
@@ -348,6 +370,25 @@ class SameBytesTest(HpcprofCase):
 
 
 class TextsTest(HpcprofCase):
+    def title(self, *images):
+        """The title of a run of these images: (executable, origin, pid, exec sequence)."""
+        for executable, origin, pid, sequence in images:
+            self.process(executable=executable, origin=origin, pid=pid, exec_sequence=sequence,
+                         start_time=pid)
+        return self.scenario.database().title
+
+    LAUNCHED, EXEC, FORK, OTHER = range(4)
+
+    def test_title_of_what_the_launched_process_became(self):
+        self.assertEqual(self.title(("/bin/a_forked", self.FORK, 9, 0),
+                                    ("/usr/bin/env", self.LAUNCHED, 7, 0),
+                                    ("/bin/sh", self.EXEC, 7, 1), ("/bin/xz", self.EXEC, 7, 2),
+                                    ("/bin/b_execed", self.EXEC, 9, 1)), "xz")
+
+    def test_title_without_the_launched_process(self):
+        self.assertEqual(self.title(("/bin/first", self.FORK, 8, 0),
+                                    ("/bin/second", self.OTHER, 9, 0)), "first")
+
     def test_the_taxonomy_of_metrics(self):
         process = self.scenario.process()
         for name, flags in (("CPUTIME", 1), ("REAL \"TIME\"\n", 3)):

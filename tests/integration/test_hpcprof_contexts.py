@@ -5,7 +5,7 @@ import resource
 import tempfile
 
 import measurement_writer as mw
-from hpcprof_case import SECONDS, WORK, HpcprofCase
+from hpcprof_case import PROGRAM, SECONDS, WORK, HpcprofCase
 from hpcprof_scenario import UNKNOWN_CODE, Scenario, check_database
 from structure_model import A, F, L, P, S, Structure, function_label
 from v4_reader import read_database
@@ -174,6 +174,14 @@ class ContextsTest(ContextsCase):
                                    [main, kernel])):
             self.scenario.sample(self.image, self.thread, notes, 0, mw.seconds(2.0 ** i))
         self.check()
+
+    def test_a_thread_with_nothing_but_partial_paths(self):
+        """It leaves no entry of its own: every context has values at it or below it."""
+        self.start(PROGRAM)
+        self.scenario.sample(self.image, self.thread, [(mw.PLACEHOLDER, mw.PARTIAL),
+                                                       (self.instance, 0x1000)], 0, mw.seconds(1))
+        db = self.check()
+        self.assertEqual([c.name for c in db.contexts[0].children], ["unknown entry"])
 
     def test_modules_that_come_and_go(self):
         """Two modules took turns at one address, one of them came back elsewhere."""

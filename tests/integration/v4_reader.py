@@ -148,7 +148,7 @@ class Meta:
             at = scopes + 16 * i
             name, kind, bit = section.unpack("QBB6x", at, "scope")
             check(kind < len(SCOPE_TYPES), "unknown type of scope", kind)
-            check(kind != 3 or bit < 16, "propagation index of a transitive scope")
+            check(bit < 16, "propagation index")
             self.scopes[at] = Item(name=section.string(name, "scope name"),
                                    type=SCOPE_TYPES[kind], bit=bit)
         self.metrics, self.prop_ids, self.stat_ids = [], {}, {}

@@ -174,7 +174,7 @@ int make_directory(void **state)
     (void)state;
     snprintf(directory, sizeof directory, "/tmp/test_measurement.XXXXXX");
     assert_non_null(mkdtemp(directory));
-    snprintf(path, sizeof path, "%s/xz-host-71-555-2.hpcrun", directory);
+    snprintf(path, sizeof path, "%s/host-71-555-2.hpcrun", directory);
     return 0;
 }
 

@@ -67,7 +67,7 @@ static void everything_comes_back(void **state)
     struct measurement *m = read_file();
     assert_true(m->complete);
     assert_int_equal(m->problems.n, 0);
-    assert_string_equal(m->name, "xz-host-71-555-2.hpcrun");
+    assert_string_equal(m->name, "host-71-555-2.hpcrun");
     const struct measurement_process *p = &m->process;
     assert_true(p->known);
     assert_string_equal(p->host, "host");
