@@ -16,7 +16,7 @@ CFLAGS   := -std=c11 -D_GNU_SOURCE $(OPT) $(WARNINGS) -I. -MMD -MP $(CFLAGS)
 
 .SUFFIXES:
 .DEFAULT_GOAL := all
-.PHONY: all deps demo test check bench stress fuzz install clean
+.PHONY: all deps bench-deps demo test check bench stress fuzz install clean
 
 # Grown by the module.mk files.
 PROGRAMS   =
@@ -32,12 +32,18 @@ comma := ,
 # $(call objects_of,FOLDER): the objects of all C files in FOLDER.
 objects_of = $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard $(1)/*.c))
 
+# $(call link,FLAGS,LIBRARIES): the recipe that links what a rule needs to what it makes.
+define link
+@mkdir -p $(@D)
+$(if $(Q),@echo "  LD $@")
+$(Q)$(CC) $(LDFLAGS) $(1) -o $@ $^ $(2)
+endef
+
 # $(eval $(call unit_test,NAME,OBJECTS,LIBRARIES)): tests/unit/NAME.c is a cmocka program.
 define unit_test
 UNIT_TESTS += $(BUILD)/tests/unit/$(1)
 $(BUILD)/tests/unit/$(1): $(BUILD)/obj/tests/unit/$(1).o $(2)
-	@mkdir -p $$(@D)
-	$$(CC) $$(LDFLAGS) -o $$@ $$^ $(3) -lcmocka
+	$$(call link,,$(3) -lcmocka)
 endef
 
 include packages.mk

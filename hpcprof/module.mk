@@ -5,8 +5,7 @@ CFLAGS_hpcprof    := $(shell pkg-config --cflags libxml-2.0)
 PROGRAMS += $(BUILD)/bin/hpcprof
 
 $(BUILD)/bin/hpcprof: $(call objects_of,hpcprof) $(TOOL_LIB)
-	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS) -o $@ $^ $(HPCPROF_LIBRARIES)
+	$(call link,,$(HPCPROF_LIBRARIES))
 
 hpcprof_objects = $(patsubst %,$(BUILD)/obj/hpcprof/%.o,$(1))
 

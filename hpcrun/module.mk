@@ -11,9 +11,10 @@ LIBHPCRUN_OBJS = $(foreach d,sample unwind code record hooks,$(call objects_of,h
 
 PROGRAMS += $(BUILD)/lib/libhpcrun.so
 
+LIBHPCRUN_FLAGS = -shared -Wl,-z,initfirst,-z,now,-z,defs,-soname,libhpcrun.so
+
 $(BUILD)/lib/libhpcrun.so: $(LIBHPCRUN_OBJS)
-	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS) -shared -Wl,-z,initfirst,-z,now,-z,defs,-soname,libhpcrun.so -o $@ $^
+	$(call link,$(LIBHPCRUN_FLAGS),)
 
 # Files of lib/ are compiled once more for it.
 $(BUILD)/obj/hpcrun/shared/%.o: lib/%.c
@@ -27,8 +28,7 @@ HPCRUN_OBJS = $(call objects_of,hpcrun/launch) \
 PROGRAMS += $(BUILD)/bin/hpcrun
 
 $(BUILD)/bin/hpcrun: $(HPCRUN_OBJS) $(TOOL_LIB)
-	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS) -o $@ $^
+	$(call link,,)
 
 $(eval $(call unit_test,hpcrun/test_unwind_quiet,$(call objects_of,hpcrun/unwind) $(call objects_of,hpcrun/code),))
 $(eval $(call unit_test,hpcrun/test_cct,$(BUILD)/obj/hpcrun/record/cct.o $(BUILD)/obj/hpcrun/record/segments.o,))

@@ -5,8 +5,7 @@ CFLAGS_hpcstruct   := $(shell pkg-config --cflags libxml-2.0)
 PROGRAMS += $(BUILD)/bin/hpcstruct
 
 $(BUILD)/bin/hpcstruct: $(call objects_of,hpcstruct) $(TOOL_LIB)
-	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS) -o $@ $^ $(HPCSTRUCT_LIBRARIES)
+	$(call link,,$(HPCSTRUCT_LIBRARIES))
 
 # All but the program itself: what the tests are linked with.
 HPCSTRUCT_PARTS = $(filter-out %/main.o,$(call objects_of,hpcstruct)) $(TOOL_LIB)
@@ -18,8 +17,6 @@ $(foreach name,text debug_info line_table loops loop_place,\
 HPCSTRUCT_TOOLS = $(addprefix $(BUILD)/tests/tools/,show-jumps fuzz-structure)
 
 $(HPCSTRUCT_TOOLS): $(BUILD)/tests/tools/%: $(BUILD)/obj/tests/programs/structure/%.o $(HPCSTRUCT_PARTS)
-	@mkdir -p $(@D)
-	$(if $(Q),@echo "  LD $@")
-	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(HPCSTRUCT_LIBRARIES)
+	$(call link,,$(HPCSTRUCT_LIBRARIES))
 
 check: $(HPCSTRUCT_TOOLS)

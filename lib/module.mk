@@ -2,7 +2,8 @@
 TOOL_LIB = $(BUILD)/obj/lib.a
 
 $(TOOL_LIB): $(call objects_of,lib)
-	rm -f $@ && ar rcs $@ $^
+	$(if $(Q),@echo "  AR $@")
+	$(Q)rm -f $@ && ar rcs $@ $^
 
 $(eval $(call unit_test,lib/test_containers,$(TOOL_LIB),))
 $(eval $(call unit_test,lib/test_bytes,$(TOOL_LIB),-lz))

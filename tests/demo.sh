@@ -20,5 +20,5 @@ run hpcprof -o database measurements
 run hpcviewer --print top-down --min-percent 4 --depth 24 database
 run hpcviewer --print bottom-up --min-percent 4 --depth 3 database
 run hpcviewer --print summary database
-say "The same in the terminal viewer (h: hot path, ?: help, q: quit):"
+say "The same in the terminal viewer (H: hot path, ?: help, q: quit):"
 echo "    $bin/hpcviewer $work/database"

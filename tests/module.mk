@@ -11,36 +11,41 @@ TEST_TOOLS = $(addprefix $(BUILD)/tests/tools/,deny-perf dump-measurement dump-r
 
 $(BUILD)/tests/programs/%: tests/programs/%.c tests/programs/hpcrun/burn.h
 	@mkdir -p $(@D)
-	$(CC) -std=c11 -D_GNU_SOURCE -O2 -g $(WARNINGS) -I. -o $@ $< -lpthread
+	$(if $(Q),@echo "  CC $<")
+	$(Q)$(CC) -std=c11 -D_GNU_SOURCE -O2 -g $(WARNINGS) -I. -o $@ $< -lpthread
 
 $(BUILD)/tests/programs/%: tests/programs/%.cc
 	@mkdir -p $(@D)
-	$(CXX) -O2 -g -Wall -Wextra -o $@ $<
+	$(if $(Q),@echo "  CXX $<")
+	$(Q)$(CXX) -O2 -g -Wall -Wextra -o $@ $<
 
 $(BUILD)/tests/tools/deny-perf: $(BUILD)/obj/tests/tools/deny-perf.o
 $(BUILD)/tests/tools/dump-measurement: $(BUILD)/obj/tests/tools/dump-measurement.o $(TOOL_LIB)
 $(BUILD)/tests/tools/dump-rules: $(BUILD)/obj/tests/tools/dump-rules.o \
 	$(addprefix $(BUILD)/obj/hpcrun/,unwind/cfi.o code/code-map.o)
 $(BUILD)/tests/tools/deny-perf $(BUILD)/tests/tools/dump-measurement $(BUILD)/tests/tools/dump-rules:
-	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS) -o $@ $^ -lz
+	$(call link,,-lz)
 
 # Preloaded into programs: everything in it is position-independent.
 UNWINDER_OBJS = $(call objects_of,hpcrun/unwind) $(call objects_of,hpcrun/code)
 $(BUILD)/obj/tests/bench/unwind-compare.o: CFLAGS += -fPIC -ftls-model=initial-exec
 $(BUILD)/tests/tools/unwind-compare.so: $(BUILD)/obj/tests/bench/unwind-compare.o $(UNWINDER_OBJS)
-	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS) -shared -o $@ $^ -lunwind
+	$(call link,-shared,-lunwind)
 
 check: $(TEST_PROGRAMS) $(TEST_TOOLS)
 
 # A variant of libhpcrun.so that times its handler, for the benchmark.
 WRAPPED = handler_on_signal source_measure unwind sample_record source_arm
+TIMED_FLAGS = $(LIBHPCRUN_FLAGS) $(addprefix -Wl$(comma)--wrap=,$(WRAPPED))
 $(BUILD)/obj/tests/bench/timed-handler.o: CFLAGS += -fPIC -fvisibility=hidden -ftls-model=initial-exec
 $(BUILD)/tests/tools/libhpcrun-timed.so: $(BUILD)/obj/tests/bench/timed-handler.o $(LIBHPCRUN_OBJS)
-	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS) -shared -Wl,-z,initfirst,-z,now $(addprefix -Wl$(comma)--wrap=,$(WRAPPED)) -o $@ $^
+	$(call link,$(TIMED_FLAGS),)
 
 BENCH ?=
-bench: all $(TEST_PROGRAMS) $(TEST_TOOLS) $(BUILD)/tests/tools/libhpcrun-timed.so
+# bench-deps first, also with -j, as in `make test`.
+bench: bench-deps
+	$(MAKE) bench-build
 	BUILD=$(BUILD) tests/bench/run.py $(BENCH)
+
+.PHONY: bench-build
+bench-build: all $(TEST_PROGRAMS) $(TEST_TOOLS) $(BUILD)/tests/tools/libhpcrun-timed.so

@@ -6,8 +6,7 @@ VIEWER_OBJECTS   = $(filter-out %/main.o,$(call objects_of,viewer-tui)) $(TOOL_L
 PROGRAMS += $(BUILD)/bin/hpcviewer
 
 $(BUILD)/bin/hpcviewer: $(BUILD)/obj/viewer-tui/main.o $(VIEWER_OBJECTS)
-	@mkdir -p $(@D)
-	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(VIEWER_LIBRARIES)
+	$(call link,,$(VIEWER_LIBRARIES))
 
 $(eval $(call unit_test,lib/test_json,$(TOOL_LIB),-ljansson -lm))
 $(eval $(call unit_test,lib/test_number,$(TOOL_LIB),-lm))

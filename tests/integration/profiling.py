@@ -1,4 +1,5 @@
 """What the integration tests share: running the tools, reading measurements, other users."""
+import atexit
 import collections
 import os
 import pathlib
@@ -9,7 +10,24 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-BUILD = pathlib.Path(os.environ.get("BUILD", ROOT / "build")).resolve()
+ORDINARY_USER = 65534  # nobody
+
+
+def build_for_everybody():
+    """The build directory; a copy where an ordinary user can't reach it (a clone below /root)."""
+    build = pathlib.Path(os.environ.get("BUILD", ROOT / "build")).resolve()
+    if os.geteuid() != 0 or subprocess.run(["test", "-x", build / "bin" / "hpcrun"],
+                                           user=ORDINARY_USER).returncode == 0:
+        return build
+    copy = pathlib.Path(tempfile.mkdtemp(prefix="hpctest-build-"))
+    atexit.register(shutil.rmtree, copy, ignore_errors=True)
+    os.chmod(copy, 0o755)
+    for part in ("bin", "lib", "tests/tools", "tests/programs"):
+        shutil.copytree(build / part, copy / part)
+    return copy
+
+
+BUILD = build_for_everybody()
 HPCRUN = BUILD / "bin" / "hpcrun"
 PROGRAMS = BUILD / "tests" / "programs" / "hpcrun"
 TOOLS = BUILD / "tests" / "tools"

@@ -10,7 +10,6 @@ import time
 import profiling
 from profiling import FIRED, PARTIAL, RECORDED, program
 
-NOBODY_USER = 65534
 
 
 def sources():
@@ -257,7 +256,7 @@ class Neighbours(profiling.ProfilingTest):
             self.skipTest("the other tests run as one")
         for deny in (False, True):
             with self.subTest(deny_perf=deny):
-                done, images = self.measure(program("threads"), 4, 100, 4, user=NOBODY_USER,
+                done, images = self.measure(program("threads"), 4, 100, 4, user=profiling.ORDINARY_USER,
                                             deny_perf=deny)
                 self.assertIn("samples of CPUTIME", done.stderr)
                 self.assertAlmostEqual(images[0].seconds("CPUTIME", [FIRED]), images[0].cpu,
@@ -287,11 +286,11 @@ class Events(profiling.ProfilingTest):
 
     def test_collapsed_recursion(self):
         for options, nodes in (([], 500), (["--collapse-recursion"], 1)):
-            _, images = self.measure(program("recursion"), 500, 500, options=options)
+            _, images = self.measure(program("recursion"), 500, 500, "leaf", options=options)
             images = profiling.read_measurements(self.measurements, paths=True)
             start, size = next(place for name, place in
                                profiling.symbols(program("recursion")).items()
-                               if name.startswith("descend"))  # gcc may add .isra.0
+                               if name.startswith("descend_to_work"))  # gcc may add .isra.0
             deepest = max(sum(frame.startswith("recursion+") and
                               start <= int(frame.split("+")[1], 16) < start + size for frame in path)
                           for _, _, path in images[0].threads[0].paths)
@@ -334,7 +333,7 @@ class BadInput(profiling.ProfilingTest):
         text = self.directory / "text"
         text.write_text("hello\n")
         self.refuse("./text", status=126, says="Permission denied",
-                    **({"user": NOBODY_USER} if os.geteuid() == 0 else {}))
+                    **({"user": profiling.ORDINARY_USER} if os.geteuid() == 0 else {}))
 
     def test_static_and_setuid_programs(self):
         source = self.directory / "p.c"
@@ -344,7 +343,7 @@ class BadInput(profiling.ProfilingTest):
         self.refuse("./static", status=126, says="statically linked")
         if os.geteuid() == 0:
             os.chmod(self.directory / "setuid", 0o4755)
-            self.refuse("./setuid", status=126, says="setuid", user=NOBODY_USER)
+            self.refuse("./setuid", status=126, says="setuid", user=profiling.ORDINARY_USER)
 
     def test_output_directories(self):
         full = self.directory / "full"
@@ -355,7 +354,7 @@ class BadInput(profiling.ProfilingTest):
         if os.geteuid() == 0:
             closed = self.directory / "closed"
             closed.mkdir(mode=0o700)
-            self.refuse("-o", "closed/x", "ls", status=1, says="Permission denied", user=NOBODY_USER)
+            self.refuse("-o", "closed/x", "ls", status=1, says="Permission denied", user=profiling.ORDINARY_USER)
 
     def test_default_output_never_overwrites(self):
         for _ in range(3):
