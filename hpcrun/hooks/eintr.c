@@ -2,7 +2,8 @@
  * nothing but our samples interrupted one, it goes on, for the rest of its time.
  *
  * Ours and the program's handlers are counted per thread: a call is repeated when ours ran during
- * it and none of the program's did. */
+ * it and none of the program's did. Where the call takes a signal mask the program's signals are
+ * held back between two attempts, so that one that comes there ends the next. */
 #include "hpcrun/hooks/real.h"
 #include "hpcrun/hooks/signals.h"
 #include "hpcrun/process.h"
@@ -17,17 +18,19 @@
 #include <sys/msg.h>
 #include <sys/select.h>
 #include <sys/sem.h>
+#include <threads.h>
 #include <unistd.h>
 
 REAL_FUNCTION(clock_nanosleep)
 REAL_FUNCTION(ppoll)
 REAL_FUNCTION(pselect)
 REAL_FUNCTION(epoll_pwait)
+REAL_FUNCTION(epoll_pwait2)
 REAL_FUNCTION(sem_timedwait)
 REAL_FUNCTION(sem_clockwait)
 REAL_FUNCTION(sem_wait)
-REAL_FUNCTION(pause)
 REAL_FUNCTION(sigsuspend)
+REAL_FUNCTION(sigwait)
 REAL_FUNCTION(sigtimedwait)
 REAL_FUNCTION(msgsnd)
 REAL_FUNCTION(msgrcv)
@@ -61,6 +64,45 @@ static bool only_ours(bool interrupted, struct interruptions *before)
     while (only_ours(result == -1 && errno == EINTR, &before));                                    \
     return result
 
+/* Signals that are not held back: faults, those by which libc cancels threads and changes users,
+ * and our own. */
+static uint64_t never_held(void)
+{
+    return sys_mask_bit(SIGSEGV) | sys_mask_bit(SIGBUS) | sys_mask_bit(SIGILL) |
+           sys_mask_bit(SIGFPE) | sys_mask_bit(32) | sys_mask_bit(33) |
+           sys_mask_bit(process.signal);
+}
+
+/* Holds the program's signals back; *outside is the mask that it has. False when a handler of the
+ * program's ran since `before`: then the call is over. */
+static bool hold_signals(const struct interruptions *before, sigset_t *outside)
+{
+    sigemptyset(outside);
+    outside->__val[0] = sys_mask(SIG_BLOCK, ~never_held());
+    return thread_program_handlers == before->program;
+}
+
+static void release_signals(const sigset_t *outside)
+{
+    int error = errno;
+    sys_mask(SIG_SETMASK, outside->__val[0]);
+    errno = error;
+}
+
+/* The same for a call with a signal mask; a NULL `mask` is the program's. */
+#define REPEAT_WITH_MASK(mask, call)                                                               \
+    struct interruptions before = interruptions_now();                                             \
+    __typeof__(call) result = (call);                                                              \
+    if (only_ours(result == -1 && errno == EINTR, &before)) {                                      \
+        sigset_t outside;                                                                          \
+        bool again = hold_signals(&before, &outside);                                              \
+        (mask) = (mask) ? (mask) : &outside;                                                       \
+        for (; again; again = only_ours(result == -1 && errno == EINTR, &before))                  \
+            result = (call);                                                                       \
+        release_signals(&outside);                                                                 \
+    }                                                                                              \
+    return result
+
 /* A relative timeout that is to run out at a fixed moment. */
 struct deadline {
     bool none;
@@ -91,6 +133,13 @@ static struct timespec *time_left(const struct deadline *deadline, struct timesp
     return left;
 }
 
+/* The same in whole milliseconds, as long as any time is left; -1 for none. */
+static int milliseconds_left(const struct deadline *deadline)
+{
+    struct timespec left;
+    return time_left(deadline, &left) ? (int)((to_ns(&left) + 999999) / 1000000) : -1;
+}
+
 static bool is_valid(const struct timespec *time)
 {
     return !time || (time->tv_sec >= 0 && time->tv_nsec >= 0 && time->tv_nsec < 1000000000);
@@ -100,17 +149,24 @@ HOOK int clock_nanosleep(clockid_t clock, int flags, const struct timespec *want
                          struct timespec *left)
 {
     struct interruptions before = interruptions_now();
-    struct timespec request = *wanted, rest = {0};
-    for (;;) {
-        int result = REAL(clock_nanosleep)(clock, flags, &request, &rest);
-        if (!only_ours(result == EINTR, &before)) {
-            if (result == EINTR && left && !(flags & TIMER_ABSTIME))
-                *left = rest;
-            return result;
-        }
-        if (!(flags & TIMER_ABSTIME))
-            request = rest;
+    struct timespec rest = {0}, until;
+    int result = REAL(clock_nanosleep)(clock, flags, wanted, &rest);
+    bool repeat = only_ours(result == EINTR, &before), relative = !(flags & TIMER_ABSTIME);
+    if (!relative)
+        until = *wanted;
+    else if (repeat) { /* from now on to a fixed moment: what is left of it is always a bit late */
+        clock = clock == CLOCK_REALTIME ? CLOCK_MONOTONIC : clock;
+        until = sys_timespec(sys_clock(clock) + to_ns(&rest));
     }
+    while (repeat) {
+        result = REAL(clock_nanosleep)(clock, TIMER_ABSTIME, &until, NULL);
+        repeat = only_ours(result == EINTR, &before);
+        uint64_t now = sys_clock(clock), end = to_ns(&until);
+        rest = sys_timespec(now < end ? end - now : 0);
+    }
+    if (result == EINTR && left && relative)
+        *left = rest;
+    return result;
 }
 
 HOOK int nanosleep(const struct timespec *wanted, struct timespec *left)
@@ -120,6 +176,12 @@ HOOK int nanosleep(const struct timespec *wanted, struct timespec *left)
         return 0;
     errno = error;
     return -1;
+}
+
+HOOK int thrd_sleep(const struct timespec *wanted, struct timespec *left)
+{
+    int error = clock_nanosleep(CLOCK_REALTIME, 0, wanted, left);
+    return error == 0 ? 0 : error == EINTR ? -1 : -2;
 }
 
 HOOK int usleep(useconds_t microseconds)
@@ -147,13 +209,39 @@ HOOK int ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeout,
     struct timespec left;
     struct deadline deadline = deadline_in(timeout);
     mask = signals_strip(mask, &copy);
-    REPEAT(REAL(ppoll)(fds, count, time_left(&deadline, &left), mask));
+    REPEAT_WITH_MASK(mask, REAL(ppoll)(fds, count, time_left(&deadline, &left), mask));
+}
+
+/* poll and ppoll in programs that are compiled with checks of array sizes; no header has them. */
+int __ppoll_chk(struct pollfd *fds, nfds_t count, const struct timespec *timeout,
+                const sigset_t *mask, size_t size);
+int __poll_chk(struct pollfd *fds, nfds_t count, int milliseconds, size_t size);
+void __chk_fail(void) __attribute__((noreturn));
+
+HOOK int __ppoll_chk(struct pollfd *fds, nfds_t count, const struct timespec *timeout,
+                     const sigset_t *mask, size_t size)
+{
+    if (size / sizeof *fds < count)
+        __chk_fail();
+    return ppoll(fds, count, timeout, mask);
 }
 
 HOOK int poll(struct pollfd *fds, nfds_t count, int milliseconds)
 {
     struct timespec timeout = sys_timespec((uint64_t)milliseconds * 1000000);
     return ppoll(fds, count, milliseconds < 0 ? NULL : &timeout, NULL);
+}
+
+HOOK int __poll_chk(struct pollfd *fds, nfds_t count, int milliseconds, size_t size)
+{
+    if (size / sizeof *fds < count)
+        __chk_fail();
+    return poll(fds, count, milliseconds);
+}
+
+HOOK int pause(void)
+{
+    return ppoll(NULL, 0, NULL, NULL);
 }
 
 HOOK int pselect(int count, fd_set *reads, fd_set *writes, fd_set *excepts,
@@ -165,7 +253,8 @@ HOOK int pselect(int count, fd_set *reads, fd_set *writes, fd_set *excepts,
     struct timespec left;
     struct deadline deadline = deadline_in(timeout);
     mask = signals_strip(mask, &copy);
-    REPEAT(REAL(pselect)(count, reads, writes, excepts, time_left(&deadline, &left), mask));
+    REPEAT_WITH_MASK(
+        mask, REAL(pselect)(count, reads, writes, excepts, time_left(&deadline, &left), mask));
 }
 
 /* Linux's select leaves the rest of the time in *timeout. */
@@ -194,17 +283,24 @@ HOOK int epoll_pwait(int epoll, struct epoll_event *events, int count, int milli
                      const sigset_t *mask)
 {
     sigset_t copy;
-    struct timespec left, timeout = sys_timespec((uint64_t)milliseconds * 1000000);
+    struct timespec timeout = sys_timespec((uint64_t)milliseconds * 1000000);
     struct deadline deadline = deadline_in(milliseconds < 0 ? NULL : &timeout);
     mask = signals_strip(mask, &copy);
-    struct interruptions before = interruptions_now();
-    for (;;) {
-        int result = REAL(epoll_pwait)(epoll, events, count, milliseconds, mask);
-        if (!only_ours(result == -1 && errno == EINTR, &before))
-            return result;
-        if (time_left(&deadline, &left)) /* in whole milliseconds, as long as any time is left */
-            milliseconds = (int)((to_ns(&left) + 999999) / 1000000);
-    }
+    REPEAT_WITH_MASK(mask,
+                     REAL(epoll_pwait)(epoll, events, count, milliseconds_left(&deadline), mask));
+}
+
+HOOK int epoll_pwait2(int epoll, struct epoll_event *events, int count,
+                      const struct timespec *timeout, const sigset_t *mask)
+{
+    if (!is_valid(timeout))
+        return REAL(epoll_pwait2)(epoll, events, count, timeout, mask);
+    sigset_t copy;
+    struct timespec left;
+    struct deadline deadline = deadline_in(timeout);
+    mask = signals_strip(mask, &copy);
+    REPEAT_WITH_MASK(mask,
+                     REAL(epoll_pwait2)(epoll, events, count, time_left(&deadline, &left), mask));
 }
 
 HOOK int epoll_wait(int epoll, struct epoll_event *events, int count, int milliseconds)
@@ -227,16 +323,11 @@ HOOK int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec 
     REPEAT(REAL(sem_clockwait)(semaphore, clock, at));
 }
 
-HOOK int pause(void)
-{
-    REPEAT(REAL(pause)());
-}
-
 HOOK int sigsuspend(const sigset_t *mask)
 {
     sigset_t copy;
     mask = signals_strip(mask, &copy);
-    REPEAT(REAL(sigsuspend)(mask));
+    REPEAT_WITH_MASK(mask, REAL(sigsuspend)(mask));
 }
 
 HOOK int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
@@ -253,6 +344,13 @@ HOOK int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespe
 HOOK int sigwaitinfo(const sigset_t *set, siginfo_t *info)
 {
     return sigtimedwait(set, info, NULL);
+}
+
+/* libc's repeats itself. */
+HOOK int sigwait(const sigset_t *set, int *number)
+{
+    sigset_t copy;
+    return REAL(sigwait)(signals_strip(set, &copy), number);
 }
 
 HOOK int msgsnd(int queue, const void *message, size_t size, int flags)

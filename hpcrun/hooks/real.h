@@ -1,8 +1,9 @@
 /* The functions that the hooks stand in front of.
  *
  * A hook is a function of the same name in the preloaded library; REAL(name) is the one that the
- * program would have called without us. It is looked up at initialisation, or at first use when a
- * hook runs before that (a constructor of another library, a program without a configuration). */
+ * program would have called without us. It is looked up when the library is initialised, which is
+ * before other constructors run: later the look-up might have to wait for the loader's lock, which
+ * a dlopen holds while constructors run, and these may wait for the thread that asks. */
 #ifndef HPCRUN_HOOKS_REAL_H
 #define HPCRUN_HOOKS_REAL_H
 
@@ -22,6 +23,10 @@
             __atomic_store_n(&real_##name, found, __ATOMIC_RELEASE);                               \
         }                                                                                          \
         return found;                                                                              \
+    }                                                                                              \
+    __attribute__((constructor)) static void find_early_##name(void)                               \
+    {                                                                                              \
+        find_##name();                                                                             \
     }
 
 #define REAL(name) find_##name()

@@ -7,11 +7,12 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/signalfd.h>
 
 REAL_FUNCTION(sigaction)
-REAL_FUNCTION(signal)
 REAL_FUNCTION(sigprocmask)
 REAL_FUNCTION(pthread_sigmask)
+REAL_FUNCTION(signalfd)
 
 #define SIGNALS 65
 
@@ -107,9 +108,21 @@ static void call_program(int signal, siginfo_t *info, void *context)
     handler(signal, info, context);
 }
 
+/* A signal that was sent, and no fault: in the handler of a sample it has to wait for its end. */
+static void postpone(int signal, siginfo_t *info, ucontext_t *context)
+{
+    context->uc_sigmask.__val[0] |= sys_mask_bit(signal);
+    sys4(SYS_rt_tgsigqueueinfo, sys_getpid(), sys_gettid(), signal, info);
+}
+
 static void on_fault(int signal, siginfo_t *info, void *context)
 {
     struct thread *thread = thread_self;
+    if (thread && atomic_load(&thread->busy) && info->si_code <= 0) {
+        guard_abandon(&thread->unwinder.guard, context);
+        postpone(signal, info, context);
+        return;
+    }
     if (guard_fix_up(thread ? &thread->unwinder.guard : NULL, context))
         return;
     bool ignored = program_action[signal].sa_handler == SIG_IGN;
@@ -147,8 +160,8 @@ static int install(int signal)
     action.sa_mask.__val[0] &= ~sys_mask_bit(state.sampling_signal);
     if (is_fault(signal)) {
         if (!is_handler(&action))
-            action.sa_flags = SA_NODEFER;
-        action.sa_flags = (action.sa_flags & ~SA_RESETHAND) | SA_SIGINFO | SA_ONSTACK;
+            action.sa_flags = SA_NODEFER | SA_ONSTACK;
+        action.sa_flags = (action.sa_flags & ~SA_RESETHAND) | SA_SIGINFO;
         action.sa_sigaction = on_fault;
     } else if (is_handler(&action)) {
         action.sa_sigaction = signals_trampoline;
@@ -174,6 +187,31 @@ static void unlock(uint64_t mask)
     sys_mask(SIG_SETMASK, mask);
 }
 
+static uint64_t mask_at_fork;
+
+void signals_lock_for_fork(void)
+{
+    mask_at_fork = lock();
+}
+
+void signals_unlock_after_fork(void)
+{
+    unlock(mask_at_fork);
+}
+
+/* In the child of a vfork: it has signal actions of its own, but what it writes to memory is ours.
+ * The kernel gets what it sets as it is. */
+static int set_for_borrower(int signal, const struct sigaction *action, struct sigaction *old)
+{
+    struct sigaction before;
+    int result = REAL(sigaction)(signal, action, &before);
+    bool hidden = before.sa_sigaction == signals_trampoline || before.sa_sigaction == on_fault ||
+                  before.sa_sigaction == on_fatal || before.sa_sigaction == state.sampling_handler;
+    if (result == 0 && old)
+        *old = hidden ? program_action[signal] : before;
+    return result;
+}
+
 /* A handler that the kernel has reset after one use has its default again. */
 static void notice_reset(int signal)
 {
@@ -188,6 +226,8 @@ HOOK int sigaction(int signal, const struct sigaction *action, struct sigaction 
     if (!state.ours || signal <= 0 || signal >= SIGNALS || signal == SIGKILL || signal == SIGSTOP ||
         (state.not_for_libc & sys_mask_bit(signal)))
         return REAL(sigaction)(signal, action, old);
+    if (!process_is_ours())
+        return set_for_borrower(signal, action, old);
     struct sigaction wanted;
     if (action)
         wanted = *action; /* a bad pointer faults here, where no lock is held */
@@ -210,21 +250,6 @@ HOOK int sigaction(int signal, const struct sigaction *action, struct sigaction 
     return result;
 }
 
-HOOK sighandler_t signal(int signal, sighandler_t handler)
-{
-    if (!state.ours)
-        return REAL(signal)(signal, handler);
-    struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART}, old;
-    sigemptyset(&action.sa_mask);
-    sigaddset(&action.sa_mask, signal);
-    if (handler == SIG_ERR || sigaction(signal, &action, &old) != 0) {
-        if (handler == SIG_ERR)
-            errno = EINVAL;
-        return SIG_ERR;
-    }
-    return old.sa_handler;
-}
-
 HOOK int sigprocmask(int how, const sigset_t *set, sigset_t *old)
 {
     sigset_t copy;
@@ -235,6 +260,12 @@ HOOK int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
 {
     sigset_t copy;
     return REAL(pthread_sigmask)(how, signals_strip(set, &copy), old);
+}
+
+HOOK int signalfd(int fd, const sigset_t *set, int flags)
+{
+    sigset_t copy;
+    return REAL(signalfd)(fd, signals_strip(set, &copy), flags);
 }
 
 int signals_choose(void)
@@ -265,12 +296,11 @@ void signals_init(int sampling_signal, void (*handler)(int, siginfo_t *, void *)
             install(signal);
     }
     /* While a sample is taken nothing but faults gets through: a handler that ends the process, or
-     * one of the program's, would find the thread's tree half-way. */
+     * one of the program's, would find the thread's tree half-way. Not by sigfillset, which leaves
+     * out the signal by which libc cancels threads. */
     struct sigaction sampling = {.sa_sigaction = handler,
                                  .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
-    sigfillset(&sampling.sa_mask);
-    sigdelset(&sampling.sa_mask, SIGSEGV);
-    sigdelset(&sampling.sa_mask, SIGBUS);
+    sampling.sa_mask.__val[0] = ~(sys_mask_bit(SIGSEGV) | sys_mask_bit(SIGBUS));
     REAL(sigaction)(sampling_signal, &sampling, NULL);
     sys_mask(SIG_UNBLOCK, sys_mask_bit(sampling_signal));
     state.ours = true;

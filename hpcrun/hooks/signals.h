@@ -9,7 +9,7 @@
  *
  * Handlers of the program are entered through a counter (thread_program_handlers), by which
  * hooks/eintr.c knows whether a system call was interrupted for the program's sake. sigaction and
- * its relatives report what the program set. */
+ * its relatives (hooks/old-signals.c) report what the program set. */
 #ifndef HPCRUN_HOOKS_SIGNALS_H
 #define HPCRUN_HOOKS_SIGNALS_H
 
@@ -25,6 +25,10 @@ int signals_choose(void);
 
 /* The address that the kernel has for SIGSEGV while it is ours. */
 void *signals_fault_handler(void);
+
+/* Keep the actions as they are around fork, in the forking thread. */
+void signals_lock_for_fork(void);
+void signals_unlock_after_fork(void);
 
 /* Signal handler: gives a signal of the sampling signal's number that is no sample to the program's
  * handler, if it has one. */

@@ -78,7 +78,13 @@ bool guard_fix_up(struct guard *guard, ucontext_t *context)
         reg[REG_RIP] = (greg_t)(uintptr_t)guarded_move_done;
         return true;
     }
-    if (!guard || !guard->active)
+    return guard && guard_abandon(guard, context);
+}
+
+bool guard_abandon(struct guard *guard, ucontext_t *context)
+{
+    greg_t *reg = context->uc_mcontext.gregs;
+    if (!guard->active)
         return false;
     guard->active = false;
     reg[REG_RBX] = (greg_t)guard->rbx;

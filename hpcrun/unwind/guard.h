@@ -42,6 +42,10 @@ static inline void guard_leave(struct guard *guard)
  * resumes there, and returns true. */
 bool guard_fix_up(struct guard *guard, ucontext_t *context);
 
+/* For the fault handler: makes `context` resume as if a read in the region had faulted, if one is
+ * active. */
+bool guard_abandon(struct guard *guard, ucontext_t *context);
+
 /* Whether a fault at this moment would reach guard_fix_up: SIGSEGV and SIGBUS are unblocked in
  * `mask` (the mask of the interrupted code) and the kernel has `handler` for SIGSEGV. One system
  * call. */

@@ -1,0 +1,98 @@
+/* Hooks on the older ways to set a signal's action. In libc they call its own sigaction, without
+ * our hook; here they are what they are specified to be in terms of it. */
+#include "hpcrun/hooks/real.h"
+#include "hpcrun/hooks/signals.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdint.h>
+
+sighandler_t bsd_signal(int number, sighandler_t handler); /* no longer in the headers */
+
+/* Signals that siginterrupt was asked for: signal() sets no SA_RESTART for them. */
+static _Atomic uint64_t interrupting;
+
+static uint64_t bit(int number)
+{
+    return number > 0 && number <= 64 ? (uint64_t)1 << (number - 1) : 0;
+}
+
+static sighandler_t set(int number, sighandler_t handler, int flags, bool mask_itself)
+{
+    struct sigaction action = {.sa_handler = handler, .sa_flags = flags}, old;
+    if (handler == SIG_ERR) {
+        errno = EINVAL;
+        return SIG_ERR;
+    }
+    sigemptyset(&action.sa_mask);
+    if (mask_itself)
+        sigaddset(&action.sa_mask, number);
+    return sigaction(number, &action, &old) == 0 ? old.sa_handler : SIG_ERR;
+}
+
+HOOK sighandler_t signal(int number, sighandler_t handler)
+{
+    bool interrupts = atomic_load(&interrupting) & bit(number);
+    return set(number, handler, interrupts ? 0 : SA_RESTART, true);
+}
+
+HOOK sighandler_t bsd_signal(int number, sighandler_t handler)
+{
+    return signal(number, handler);
+}
+
+HOOK sighandler_t ssignal(int number, sighandler_t handler)
+{
+    return signal(number, handler);
+}
+
+/* signal() in programs that ask for POSIX without BSD. */
+HOOK sighandler_t __sysv_signal(int number, sighandler_t handler)
+{
+    return set(number, handler, SA_RESETHAND | SA_NODEFER | SA_INTERRUPT, false);
+}
+
+HOOK sighandler_t sysv_signal(int number, sighandler_t handler)
+{
+    return __sysv_signal(number, handler);
+}
+
+HOOK int siginterrupt(int number, int interrupts)
+{
+    struct sigaction action;
+    if (sigaction(number, NULL, &action) != 0)
+        return -1;
+    if (interrupts) {
+        atomic_fetch_or(&interrupting, bit(number));
+        action.sa_flags &= ~SA_RESTART;
+    } else {
+        atomic_fetch_and(&interrupting, ~bit(number));
+        action.sa_flags |= SA_RESTART;
+    }
+    return sigaction(number, &action, NULL);
+}
+
+HOOK int sigignore(int number)
+{
+    return set(number, SIG_IGN, 0, false) == SIG_ERR ? -1 : 0;
+}
+
+/* Sets the action and unblocks the signal; SIG_HOLD only blocks it. Returns what was set before, or
+ * SIG_HOLD for a signal that was blocked. */
+HOOK sighandler_t sigset(int number, sighandler_t handler)
+{
+    sigset_t just_this, before;
+    struct sigaction old;
+    sigemptyset(&just_this);
+    if (sigaddset(&just_this, number) != 0)
+        return SIG_ERR;
+    if (handler == SIG_HOLD) {
+        if (sigaction(number, NULL, &old) != 0 || sigprocmask(SIG_BLOCK, &just_this, &before) != 0)
+            return SIG_ERR;
+    } else {
+        old.sa_handler = set(number, handler, 0, false);
+        if (old.sa_handler == SIG_ERR || sigprocmask(SIG_UNBLOCK, &just_this, &before) != 0)
+            return SIG_ERR;
+    }
+    return sigismember(&before, number) ? SIG_HOLD : old.sa_handler;
+}
