@@ -23,8 +23,11 @@
 struct process process;
 struct sampling sampling;
 
-/* How long the end of a process waits for other threads' handlers. */
-#define END_WAIT_NS 100000000u
+/* How long the end of a process waits for threads in their handlers, which may be writing. */
+#define END_WAIT_NS 2000000000u
+
+/* How long a thread that is to end the process waits for another that is at it. */
+#define OTHER_END_WAIT_NS 10000000000u
 
 bool process_is_ours(void)
 {
@@ -180,11 +183,11 @@ static void resume_events(struct thread *thread, void *data)
         source_resume(thread, &thread->events[i]);
 }
 
-/* A thread whose handler did not finish keeps its data: reading it could find it half changed. */
+/* A thread that is still busy keeps its data: reading it could find it half changed. */
 static void flush_last(struct thread *thread, void *data)
 {
     (void)data;
-    if (!atomic_load(&thread->in_handler))
+    if (!atomic_load(&thread->busy))
         flush_thread(thread, true);
 }
 
@@ -201,48 +204,65 @@ static void write_everything(enum process_state state, int detail)
     report_summary();
 }
 
-/* Whether the caller is the one that stops sampling. */
-static bool stop(void)
+/* The thread that writes at the image's end: its tid, or one of these. */
+enum { WRITER_NONE = 0, WRITER_DONE = -1 };
+static _Atomic int last_writer = WRITER_NONE;
+
+/* Whether the caller is to write. While another thread does, to go on would end the process in the
+ * middle of it: waits. */
+static bool become_last_writer(void)
 {
-    if (!process.active || atomic_exchange(&sampling.stopping, true))
+    const struct timespec nap = {.tv_nsec = 1000000};
+    uint64_t deadline = sys_clock(CLOCK_MONOTONIC) + OTHER_END_WAIT_NS;
+    int self = sys_gettid();
+    for (;;) {
+        int writer = WRITER_NONE;
+        if (atomic_compare_exchange_strong(&last_writer, &writer, self))
+            return true;
+        if (writer == WRITER_DONE || writer == self || sys_clock(CLOCK_MONOTONIC) > deadline)
+            return false;
+        sys2(SYS_nanosleep, &nap, NULL);
+    }
+}
+
+/* Stops sampling and writes everything, with every signal blocked: one that ends the process waits
+ * until that is done. False, when it is done, for all but the first to call this. */
+static bool stop_and_write(enum process_state state, int detail)
+{
+    if (!process.active)
         return false;
-    threads_visit(pause_events, NULL);
-    return true;
+    uint64_t mask = sys_mask(SIG_BLOCK, ~(uint64_t)0);
+    bool first = become_last_writer();
+    if (first) {
+        atomic_store(&sampling.stopping, true);
+        threads_visit(pause_events, NULL);
+        write_everything(state, detail);
+        /* A sample that is on its way to this thread would reach the image that an exec makes,
+         * which has no handler for it yet, and end it. */
+        sys_take_pending(sys_mask_bit(process.signal));
+        atomic_store(&last_writer, WRITER_DONE);
+    }
+    sys_mask(SIG_SETMASK, mask);
+    return first;
 }
 
 void process_end(enum process_state state, int detail)
 {
-    if (!stop())
-        return;
-    write_everything(state, detail);
-    measurement_close();
+    if (stop_and_write(state, detail))
+        measurement_close();
 }
 
-/* A sample that is on its way to this thread would reach the new image, which has no handler for
- * it yet, and end it. */
-static void swallow_pending_sample(void)
+bool process_before_exec(void)
 {
-    const struct timespec now = {0};
-    uint64_t set = sys_mask_bit(process.signal);
-    uint64_t mask = sys_mask(SIG_BLOCK, set);
-    while (sys4(SYS_rt_sigtimedwait, &set, NULL, &now, sizeof set) > 0)
-        continue;
-    sys_mask(SIG_SETMASK, mask);
-}
-
-void process_before_exec(void)
-{
-    if (!stop())
-        return;
-    swallow_pending_sample();
-    write_everything(PROCESS_EXEC, 0);
+    return stop_and_write(PROCESS_EXEC, 0);
 }
 
 void process_exec_failed(void)
 {
     int error = errno;
-    flush_forget_totals();
+    flush_forget_ends();
     atomic_store(&sampling.stopping, false);
+    atomic_store(&last_writer, WRITER_NONE);
     if (atomic_load(&sampling.on))
         threads_visit(resume_events, NULL);
     errno = error;
@@ -257,25 +277,35 @@ void process_set_sampling(bool on)
 
 void process_before_fork(void)
 {
-    if (process.active)
-        threads_lock_for_fork();
+    if (!process.active)
+        return;
+    threads_lock_for_fork();
+    signals_lock_for_fork();
+}
+
+static void unlock_after_fork(void)
+{
+    signals_unlock_after_fork();
+    threads_unlock_after_fork();
 }
 
 void process_after_fork_in_parent(void)
 {
     if (process.active)
-        threads_unlock_after_fork();
+        unlock_after_fork();
 }
 
 void process_after_fork_in_child(void)
 {
     if (!process.active)
         return;
-    threads_unlock_after_fork();
+    unlock_after_fork();
+    report_after_fork();
     measurement_close();
     identify_process();
     process.origin = ORIGIN_FORK;
     atomic_store(&sampling.stopping, false);
+    atomic_store(&last_writer, WRITER_NONE);
     measurement_init();
     process_chunks_forget_modules();
     flush_forget_totals();

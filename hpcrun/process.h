@@ -44,13 +44,15 @@ extern struct sampling sampling;
  * bare clone, which shares or copies our memory and owns none of our data. One system call. */
 bool process_is_ours(void);
 
-/* The end of the image: stops sampling in all threads, waits for handlers in flight (at most 100
- * ms), writes everything, and prints the summary. `state` says how it ends; `detail` is the signal
- * number, else 0. Only the first call does something. For normal context and fatal signals. */
+/* The end of the image: stops sampling in all threads, waits for handlers in flight (at most 2 s),
+ * writes everything, and prints the summary. `state` says how it ends; `detail` is the signal
+ * number, else 0. Only the first call does something; others wait for it, so that they don't end
+ * the process before everything is written. For normal context and fatal signals. */
 void process_end(enum process_state state, int detail);
 
-/* Before an exec: as process_end, but process_exec_failed takes it back. */
-void process_before_exec(void);
+/* Before an exec: as process_end, but process_exec_failed takes it back. Returns whether it did
+ * something: then it has to be taken back when the exec fails. */
+bool process_before_exec(void);
 void process_exec_failed(void);
 
 /* Around a fork: the child goes on as a process of its own, with nothing measured yet. */

@@ -7,14 +7,35 @@
 #include "hpcrun/sample/source.h"
 #include "hpcrun/sys.h"
 
-static int terminal = -1; /* a copy of standard error */
+#include <sys/stat.h>
+
+static int terminal = -1;          /* a copy of standard error */
+static struct stat standard_error; /* what it was; no links: it was closed */
 
 void report_init(void)
 {
+    sys2(SYS_fstat, 2, &standard_error);
     if (process.pid != process.config.launched_pid)
         return;
     long copy = sys3(SYS_fcntl, 2, F_DUPFD_CLOEXEC, 3);
     terminal = copy < 0 ? -1 : fds_adopt((int)copy);
+}
+
+void report_after_fork(void)
+{
+    fds_close(terminal);
+    terminal = -1;
+}
+
+/* Where to write to the terminal, or -1. Descriptor 2 may by now be a file of the program's. */
+static int way_to_terminal(void)
+{
+    struct stat now;
+    if (terminal >= 0)
+        return terminal;
+    bool same = standard_error.st_nlink > 0 && sys2(SYS_fstat, 2, &now) == 0 &&
+                now.st_dev == standard_error.st_dev && now.st_ino == standard_error.st_ino;
+    return same ? 2 : -1;
 }
 
 static void append(const char *path, const char *data, size_t size)
@@ -22,7 +43,7 @@ static void append(const char *path, const char *data, size_t size)
     long fd = sys4(SYS_openat, AT_FDCWD, path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
     if (fd < 0)
         return;
-    sys3(SYS_write, fd, data, size);
+    sys_write_all(fd, data, size);
     sys1(SYS_close, fd);
 }
 
@@ -52,7 +73,9 @@ void report_log(const struct text *line)
 static void report_terminal(const struct text *line)
 {
     struct text full = with_newline("hpcrun: ", line);
-    sys3(SYS_write, terminal >= 0 ? terminal : 2, full.at, full.length);
+    int fd = way_to_terminal();
+    if (fd >= 0)
+        sys_write_all(fd, full.at, full.length);
 }
 
 void report_error(const struct text *line)

@@ -16,7 +16,12 @@ void report_error(const struct text *line);
  * that was launched. Call when everything is written. */
 void report_summary(void);
 
-/* Keeps a way to the terminal that the program's closing of standard error does not cut. */
+/* Remembers what standard error is; in the process that was launched also keeps a way to it that
+ * the program's closing of it does not cut. */
 void report_init(void);
+
+/* In the child of a fork: gives that way up. Whoever reads from the other end of a pipe may wait
+ * until all who write to it have gone, and a daemon stays. */
+void report_after_fork(void);
 
 #endif

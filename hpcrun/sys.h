@@ -61,6 +61,12 @@ static inline int sys_gettid(void)
     return (int)sys0(SYS_gettid);
 }
 
+/* The CPU clock of any thread of the process (the kernel's encoding of a thread in a clock id). */
+static inline clockid_t sys_thread_clock(int tid)
+{
+    return (clockid_t)(~(unsigned)tid << 3 | 6);
+}
+
 /* A clock in nanoseconds; 0 when the kernel refuses it. */
 static inline uint64_t sys_clock(clockid_t clock)
 {
@@ -104,10 +110,16 @@ static inline long sys_sigaction(int signal, const struct sys_sigaction *action,
     return sys4(SYS_rt_sigaction, signal, action, old, sizeof(uint64_t));
 }
 
-/* Writes everything; 0, or a negative errno when a part could not be written. */
-static inline long sys_write_all(int fd, const void *data, size_t size)
+/* Takes back the signals of a set that wait for this thread or its process. They are blocked. */
+static inline void sys_take_pending(uint64_t set)
 {
-    const char *at = data;
+    const struct timespec now = {0};
+    while (sys4(SYS_rt_sigtimedwait, &set, NULL, &now, sizeof set) > 0)
+        continue;
+}
+
+static inline long sys_write_pieces(int fd, const char *at, size_t size)
+{
     while (size > 0) {
         long done = sys3(SYS_write, fd, at, size);
         if (done == -EINTR)
@@ -118,6 +130,21 @@ static inline long sys_write_all(int fd, const void *data, size_t size)
         size -= (size_t)done;
     }
     return 0;
+}
+
+/* Writes everything; 0, or a negative errno when a part could not be written. The signals with
+ * which the kernel accompanies two of the errors are for us, and would end the program: a closed
+ * pipe, and a file that would grow beyond RLIMIT_FSIZE. */
+static inline long sys_write_all(int fd, const void *data, size_t size)
+{
+    uint64_t ours = sys_mask_bit(SIGPIPE) | sys_mask_bit(SIGXFSZ), pending = 0;
+    uint64_t mask = sys_mask(SIG_BLOCK, ours);
+    sys2(SYS_rt_sigpending, &pending, sizeof pending);
+    long error = sys_write_pieces(fd, data, size);
+    if (error == -EPIPE || error == -EFBIG)
+        sys_take_pending(ours & ~pending);
+    sys_mask(SIG_SETMASK, mask);
+    return error;
 }
 
 #endif

@@ -148,6 +148,7 @@ static void start_over(struct thread *thread)
     thread->tid = sys_gettid();
     thread->began_wall = sys_clock(CLOCK_MONOTONIC);
     thread->began_cpu = sys_clock(CLOCK_THREAD_CPUTIME_ID);
+    thread->ended_wall = thread->ended_cpu = 0;
     thread->announced = false;
     thread->flushed_at = 0;
     thread->looked_at = 0;
@@ -200,7 +201,11 @@ void thread_end(void)
     uint64_t mask = sys_mask(SIG_BLOCK, ~(uint64_t)0);
     thread_self = NULL;
     close_events(thread);
-    thread->ended = !flush_thread(thread, true);
+    thread->ended_cpu = sys_clock(CLOCK_THREAD_CPUTIME_ID);
+    thread->ended_wall = sys_clock(CLOCK_MONOTONIC);
+    atomic_store(&thread->busy, true);
+    thread->ended = atomic_load(&sampling.stopping) || !flush_thread(thread, true);
+    atomic_store(&thread->busy, false);
     if (!thread->ended) {
         delist(thread);
         if (cct_end(&thread->cct) > KEEP_NODES)
@@ -228,7 +233,7 @@ void threads_after_fork(void)
     if (!self)
         return;
     uint64_t mask = sys_mask(SIG_BLOCK, ~(uint64_t)0);
-    cct_clear(&self->cct);
+    cct_free(&self->cct); /* clearing it would copy the parent's pages */
     self->kind = THREAD_INITIAL;
     self->creator = self->creation_node = 0;
     start_over(self);
@@ -243,14 +248,14 @@ bool threads_quiesce(uint64_t wait_ns)
     bool quiet = true;
     uint64_t mask = lock();
     for (struct thread *thread = threads.live; thread; thread = thread->next) {
-        bool in_handler = thread != thread_self;
-        while (in_handler) {
-            in_handler = atomic_load(&thread->in_handler);
-            if (!in_handler || sys_clock(CLOCK_MONOTONIC) > deadline)
+        bool busy = thread != thread_self;
+        while (busy) {
+            busy = atomic_load(&thread->busy);
+            if (!busy || sys_clock(CLOCK_MONOTONIC) > deadline)
                 break;
             sys0(SYS_sched_yield);
         }
-        quiet = quiet && !in_handler;
+        quiet = quiet && !busy;
     }
     unlock(mask);
     return quiet;

@@ -5,8 +5,9 @@
  * used, and is handed on to a later thread when its thread has ended.
  *
  * Who may touch it: its thread, in the handler or with all signals blocked; another one only after
- * the process's sampling was stopped and `in_handler` seen false (threads_quiesce). Samples after
- * the stop only count themselves in `missed`. */
+ * the process's sampling was stopped and `busy` seen false (threads_quiesce). The thread sets
+ * `busy` before it looks whether sampling was stopped: samples after the stop only count themselves
+ * in `missed`, and a thread that ends then leaves its data to the one that stopped. */
 #ifndef HPCRUN_THREAD_H
 #define HPCRUN_THREAD_H
 
@@ -59,7 +60,7 @@ struct thread_event {
 
 /* What a sample touches stands together: at every sample the caches are cold. */
 struct thread {
-    _Atomic bool in_handler;
+    _Atomic bool busy; /* in the handler, or writing at its end */
     unsigned event_count;
     uint64_t looked_at;  /* time stamp counter when the clock was last looked at, for flushing */
     uint64_t flushed_at; /* CLOCK_MONOTONIC of the last flush, ns; 0: none yet */
@@ -76,6 +77,7 @@ struct thread {
     uint64_t began_wall, began_cpu;  /* clocks at first sight */
     bool announced;                  /* the THREAD chunk is written */
     bool ended;                      /* could not be written at its end; kept for a later try */
+    uint64_t ended_wall, ended_cpu;  /* clocks at its end; 0: it lives */
     uint64_t start[4];               /* for hooks/threads.c: what the new thread is to run */
 };
 
@@ -102,7 +104,7 @@ void thread_end(void);
 /* In the child of a fork: the calling thread becomes the only one, with an empty tree. */
 void threads_after_fork(void);
 
-/* Waits until no other thread is in the handler, at most `wait_ns`; false when one still is. */
+/* Waits until no other thread is busy, at most `wait_ns`; false when one still is. */
 bool threads_quiesce(uint64_t wait_ns);
 
 /* Calls `visit` for every live thread, with the list locked and signals blocked. */

@@ -165,11 +165,14 @@ static uint32_t learn(const struct code_range *range, _Atomic uint64_t *slot, ui
     describe(&modules.at[id], range);
     bool new_start = seen == 0;
     uint64_t filled = range->start >> 12 << 24 | id;
+    /* Published before it can be found: a fork may come in between, and its child goes on with what
+     * it finds. */
+    atomic_store_explicit(&modules.state[id], PUBLISHED, memory_order_release);
     if (atomic_compare_exchange_strong(slot, &seen, filled)) {
         atomic_fetch_add(&modules.live_count, new_start);
-        atomic_store_explicit(&modules.state[id], PUBLISHED, memory_order_release);
         return id;
     }
+    atomic_store_explicit(&modules.state[id], FILLING, memory_order_relaxed);
     return seen >> 24 == range->start >> 12 ? slot_instance(seen) : INSTANCE_NO_MODULE;
 }
 

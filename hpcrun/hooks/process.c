@@ -61,8 +61,8 @@ HOOK int daemon(int stay, int keep_streams)
         _exit(0);
     if (child < 0 || setsid() < 0)
         return -1;
-    if (!stay && chdir("/") != 0)
-        return -1;
+    int moved = stay ? 0 : chdir("/");
+    (void)moved; /* glibc's goes on, too */
     if (keep_streams)
         return 0;
     int null = open("/dev/null", O_RDWR);
@@ -78,15 +78,12 @@ HOOK int daemon(int stay, int keep_streams)
 /* Around an exec of our process: what was measured is written, and taken up again if it fails. */
 static bool before_exec(void)
 {
-    bool ours = process.active && process_is_ours();
-    if (ours)
-        process_before_exec();
-    return ours;
+    return process.active && process_is_ours() && process_before_exec();
 }
 
-static int exec_failed(bool ours, int result)
+static int exec_failed(bool written, int result)
 {
-    if (ours)
+    if (written)
         process_exec_failed();
     return result;
 }
@@ -94,8 +91,9 @@ static int exec_failed(bool ours, int result)
 /* Shells try one directory of PATH after the other: what is not there is not worth stopping for. */
 HOOK int execve(const char *path, char *const arguments[], char *const environment[])
 {
-    bool ours = sys4(SYS_faccessat, AT_FDCWD, path, X_OK, 0) == 0 && before_exec();
-    return exec_failed(ours, REAL(execve)(path, arguments, environment));
+    long found = sys3(SYS_faccessat, AT_FDCWD, path, F_OK);
+    bool written = found != -ENOENT && found != -ENOTDIR && before_exec();
+    return exec_failed(written, REAL(execve)(path, arguments, environment));
 }
 
 HOOK int execv(const char *path, char *const arguments[])
@@ -105,27 +103,27 @@ HOOK int execv(const char *path, char *const arguments[])
 
 HOOK int execvp(const char *file, char *const arguments[])
 {
-    bool ours = before_exec();
-    return exec_failed(ours, REAL(execvp)(file, arguments));
+    bool written = before_exec();
+    return exec_failed(written, REAL(execvp)(file, arguments));
 }
 
 HOOK int execvpe(const char *file, char *const arguments[], char *const environment[])
 {
-    bool ours = before_exec();
-    return exec_failed(ours, REAL(execvpe)(file, arguments, environment));
+    bool written = before_exec();
+    return exec_failed(written, REAL(execvpe)(file, arguments, environment));
 }
 
 HOOK int fexecve(int fd, char *const arguments[], char *const environment[])
 {
-    bool ours = before_exec();
-    return exec_failed(ours, REAL(fexecve)(fd, arguments, environment));
+    bool written = before_exec();
+    return exec_failed(written, REAL(fexecve)(fd, arguments, environment));
 }
 
 HOOK int execveat(int directory, const char *path, char *const arguments[],
                   char *const environment[], int flags)
 {
-    bool ours = before_exec();
-    return exec_failed(ours, REAL(execveat)(directory, path, arguments, environment, flags));
+    bool written = before_exec();
+    return exec_failed(written, REAL(execveat)(directory, path, arguments, environment, flags));
 }
 
 /* The list arguments of execl and its relatives, counted, then copied to an array that starts with

@@ -72,7 +72,7 @@ static int run_c11(void *record)
 static struct thread *prepare(enum thread_kind kind, struct start start,
                               const pthread_attr_t *attributes)
 {
-    if (!process.active)
+    if (!process.active || !process_is_ours())
         return NULL;
     pthread_attr_t by_default;
     if (!attributes && pthread_attr_init(&by_default) == 0)

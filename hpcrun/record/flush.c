@@ -19,15 +19,15 @@ void flush_forget_totals(void)
     memset(&totals, 0, sizeof totals);
 }
 
+void flush_forget_ends(void)
+{
+    totals.cpu = totals.wall = 0;
+    totals.nodes = totals.node_bytes = totals.trees = 0;
+}
+
 static void add(uint64_t *total, uint64_t amount)
 {
     __atomic_fetch_add(total, amount, __ATOMIC_RELAXED);
-}
-
-/* The CPU clock of any thread of the process (the kernel's encoding of a thread in a clock id). */
-static uint64_t thread_cpu_clock(int tid)
-{
-    return sys_clock((clockid_t)(~(unsigned)tid << 3 | 6));
 }
 
 static void read_name(int tid, char *name, size_t room)
@@ -229,7 +229,9 @@ static bool write_fates(struct chunk *chunk, struct thread *thread, unsigned whi
 
 static bool write_clock(struct chunk *chunk, struct thread *thread, bool ended)
 {
-    uint64_t wall = sys_clock(CLOCK_MONOTONIC), cpu = thread_cpu_clock(thread->tid);
+    uint64_t wall = thread->ended_wall ? thread->ended_wall : sys_clock(CLOCK_MONOTONIC);
+    uint64_t cpu =
+        thread->ended_wall ? thread->ended_cpu : sys_clock(sys_thread_clock(thread->tid));
     chunk_begin(chunk, CHUNK_THREAD_CLOCK, thread->index);
     chunk_v(chunk, wall);
     chunk_v(chunk, cpu);

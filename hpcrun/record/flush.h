@@ -22,6 +22,9 @@ struct flush_totals {
     uint64_t nodes, node_bytes, trees;          /* of ended threads */
 };
 const struct flush_totals *flush_totals(void);
+/* Forgets all of them: in the child of a fork. */
 void flush_forget_totals(void);
+/* Forgets the ends of threads, which were none: after an exec that failed. */
+void flush_forget_ends(void);
 
 #endif

@@ -33,7 +33,7 @@ static void flush_now_and_then(struct thread *thread)
 static void on_sample(struct thread *thread, struct thread_event *event, const siginfo_t *info,
                       const ucontext_t *context)
 {
-    atomic_store(&thread->in_handler, true);
+    atomic_store(&thread->busy, true);
     bool stopping = atomic_load(&sampling.stopping);
     struct increment increment = {.fired = false};
     if (atomic_load_explicit(&sampling.on, memory_order_relaxed))
@@ -45,7 +45,7 @@ static void on_sample(struct thread *thread, struct thread_event *event, const s
         source_arm(thread, event);
         flush_now_and_then(thread);
     }
-    atomic_store_explicit(&thread->in_handler, false, memory_order_release);
+    atomic_store_explicit(&thread->busy, false, memory_order_release);
 }
 
 void handler_on_signal(int signal, siginfo_t *info, void *context)

@@ -61,12 +61,13 @@ static bool uses_perf(const struct thread_event *event)
     return event->source == SOURCE_TASK_CLOCK || event->source == SOURCE_COUNTER;
 }
 
-static uint64_t clock_of(const struct thread_event *event)
+/* The event's clock or count; `cpu_clock` is that of its thread. */
+static uint64_t clock_of(const struct thread_event *event, clockid_t cpu_clock)
 {
     switch (event->source) {
     case SOURCE_MONOTONIC_TIMER: return sys_clock(CLOCK_MONOTONIC);
     case SOURCE_COUNTER: return perf_count(event->fd);
-    default: return sys_clock(CLOCK_THREAD_CPUTIME_ID);
+    default: return sys_clock(cpu_clock);
     }
 }
 
@@ -171,9 +172,10 @@ void source_resume(struct thread *thread, struct thread_event *event)
 {
     if (!event->source)
         return;
+    clockid_t cpu_clock = sys_thread_clock(thread->tid); /* the caller may be another thread */
     event->first = true;
-    event->last = clock_of(event);
-    event->last_cpu = sys_clock(CLOCK_THREAD_CPUTIME_ID);
+    event->last = clock_of(event, cpu_clock);
+    event->last_cpu = sys_clock(cpu_clock);
     arm(event, 1 + thread_random(thread, event->period));
 }
 
@@ -255,7 +257,7 @@ struct increment source_measure(struct thread *thread, struct thread_event *even
     if (event->source == SOURCE_MONOTONIC_TIMER) {
         result = measure_wall_time(event, info);
     } else {
-        uint64_t now = clock_of(event);
+        uint64_t now = clock_of(event, CLOCK_THREAD_CPUTIME_ID);
         if (event->source == SOURCE_CPU_TIMER && !cpu_time_is_due(thread, event, now, context))
             return (struct increment){.fired = false};
         uint64_t delta = event->first ? event->period : now - event->last;
