@@ -19,6 +19,13 @@ uint32_t debug_info_function(struct debug_info *info, const char *name, uint32_t
     return (uint32_t)info->functions.n - 1;
 }
 
+uint32_t debug_info_local_function(struct debug_info *info, const char *name)
+{
+    const struct debug_function local = {strtab_id(&info->names, name), DEBUG_NONE, 0};
+    vec_push(&info->functions, local);
+    return (uint32_t)info->functions.n - 1;
+}
+
 /* The sequence that is being filled: rows behind the last complete one. */
 static size_t sequence_start(const struct debug_info *info)
 {
@@ -152,10 +159,46 @@ static void finish_scopes(struct debug_info *info)
     vec_free(&info->ranges);
 }
 
+/* Takes the smallest line from `begin` to `end` in the file that code of the function was first
+ * seen in. */
+static void place_by_code(const struct debug_info *info, struct debug_function *function,
+                          uint64_t begin, uint64_t end)
+{
+    uint32_t first = debug_info_line_index(info, begin);
+    for (size_t i = first == DEBUG_NONE ? 0 : first;
+         i < info->lines.n && info->lines.at[i].address < end; i++) {
+        const struct line_mark *mark = &info->lines.at[i];
+        if (mark->line == 0)
+            continue;
+        if (function->line == 0 || (function->file == mark->file && mark->line < function->line)) {
+            function->file = mark->file;
+            function->line = mark->line;
+        }
+    }
+}
+
+static void place_functions(struct debug_info *info)
+{
+    bool *declared = mem_alloc(info->functions.n * sizeof *declared);
+    for (size_t i = 0; i < info->functions.n; i++)
+        declared[i] = info->functions.at[i].file != DEBUG_NONE || info->functions.at[i].line;
+    for (size_t i = 0; i + 1 < info->marks.n; i++) {
+        const struct scope_mark *mark = &info->marks.at[i];
+        if (mark->scope == DEBUG_NONE)
+            continue;
+        uint32_t function = info->scopes.at[mark->scope].function;
+        if (!declared[function])
+            place_by_code(info, &info->functions.at[function], mark->address,
+                          info->marks.at[i + 1].address);
+    }
+    free(declared);
+}
+
 void debug_info_finish(struct debug_info *info)
 {
     finish_lines(info);
     finish_scopes(info);
+    place_functions(info);
     idmap_free(&info->function_ids);
 }
 

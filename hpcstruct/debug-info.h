@@ -75,6 +75,10 @@ struct debug_info {
 uint32_t debug_info_function(struct debug_info *info, const char *name, uint32_t file,
                              uint32_t line);
 
+/* The number of a function of which only the name is known, and not even that is its own, such as
+ * a C++ lambda: it is another one than all so far. */
+uint32_t debug_info_local_function(struct debug_info *info, const char *name);
+
 /* Adds a row of the line map; rows come in sequences of ascending addresses. */
 void debug_info_add_line(struct debug_info *info, uint64_t address, uint32_t file, uint32_t line);
 
@@ -88,7 +92,8 @@ void debug_info_add_range(struct debug_info *info, uint64_t begin, uint64_t end,
                           const struct elf_image *image);
 
 /* Brings everything into order. Of two statements about an address, the first sequence counts in
- * the line map, and the scope that begins last (of those the deepest) among scopes. */
+ * the line map, and the scope that begins last (of those the deepest) among scopes. Functions whose
+ * declaration is not known take the first line of their code for it. */
 void debug_info_finish(struct debug_info *info);
 
 void debug_info_free(struct debug_info *info);

@@ -70,7 +70,10 @@ static uint32_t function_of(struct dwarf_reader *reader, struct dwarf_source *so
     char *name = d.linkage_name ? demangled_name(d.linkage_name)
                                 : mem_strdup(d.name ? d.name : "<unknown procedure>");
     name = clean_text(name);
-    uint32_t function = debug_info_function(reader->info, name, d.file, (uint32_t)d.line);
+    bool is_local = !d.linkage_name && d.file == DEBUG_NONE;
+    uint32_t function = is_local
+                            ? debug_info_local_function(reader->info, name)
+                            : debug_info_function(reader->info, name, d.file, (uint32_t)d.line);
     free(name);
     if (!d.linkage_name && d.source)
         vec_push(&reader->unqualified, (struct unqualified){function, d.source, d.offset});

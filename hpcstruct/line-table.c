@@ -235,6 +235,9 @@ static bool read_header(struct table *t, struct cursor *c)
     cursor_skip(&header, t->opcode_base - 1);
     if (t->version >= 5) {
         read_new_names(t, &header, false);
+        /* Not every unit with this table names the directory: units of types do not. */
+        if (t->directory[0] == '\0' && t->directories.n && t->directories.at[0][0] == '/')
+            t->directory = t->directories.at[0];
         read_new_names(t, &header, true);
     } else {
         read_old_names(t, &header);

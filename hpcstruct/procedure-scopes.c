@@ -51,12 +51,18 @@ void scope_builder_free(struct scope_builder *b)
 
 /* ---- which loops are shown ---- */
 
-/* The pieces of one source loop with several entries come as nested loops of one line. */
+/* Whether two loops, one in the other, are what was found of one loop with several entries: the
+ * search names such a loop by the entry that it came to first, and the rest of it, which has
+ * entries still, is a loop again, and so on. An interpreter whose every operation jumps to every
+ * other would be a nest as deep as it has operations. */
 static bool is_one_loop(const struct scope_builder *b, uint32_t inner, uint32_t outer)
 {
     const struct loop_place *x = &b->places.all.at[inner], *y = &b->places.all.at[outer];
-    return (b->loops.all.at[inner].irreducible || b->loops.all.at[outer].irreducible) &&
-           x->chain == y->chain && x->file == y->file && x->line == y->line;
+    bool inner_is = b->loops.all.at[inner].irreducible,
+         outer_is = b->loops.all.at[outer].irreducible;
+    bool same_line = x->file == y->file && x->line == y->line;
+    return x->chain == y->chain &&
+           ((inner_is && outer_is) || ((inner_is || outer_is) && same_line));
 }
 
 static void choose_loops(struct scope_builder *b)

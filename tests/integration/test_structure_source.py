@@ -135,6 +135,80 @@ class LoopTest(StructureCase):
                          {"loops.c"})
 
 
+class NestTest(StructureCase):
+    """The loops around the marked places of nests.c: control flow that is not that of a `for`."""
+
+    EXPECTED = {  # (procedure, mark): lines of the loops, outermost first; pairs: from .. to
+        ("switch_in_loop", "switch-case"): ["switch-for"],
+        ("switch_in_loop", "switch-inner"): ["switch-for", "switch-inner"],
+        ("switch_in_loop", "switch-return"): [],
+        ("switch_in_loop", "switch-end"): [],
+        ("interpret", "interpret-add"): [("interpret-first", "interpret-last")],
+        ("interpret", "interpret-multiply"): [("interpret-first", "interpret-last")],
+        ("interpret", "interpret-store"): [("interpret-first", "interpret-last")],
+        ("interpret", "interpret-repeat"):
+            [("interpret-first", "interpret-last"), "interpret-for"],
+        ("interpret", "interpret-end"): [],
+        ("state_machine", "machine-outer"): ["machine-for"],
+        ("state_machine", "machine-first"): ["machine-for", ("machine-first", "machine-last")],
+        ("state_machine", "machine-second"): ["machine-for", ("machine-first", "machine-last")],
+        ("state_machine", "machine-third"): ["machine-for", ("machine-first", "machine-last")],
+        ("middle_exit", "middle-top"): [("middle-for", "middle-if")],
+        ("middle_exit", "middle-continue"): [("middle-for", "middle-if")],
+        ("middle_exit", "middle-inner"): [("middle-for", "middle-if"), "middle-while"],
+        ("middle_exit", "middle-end"): [],
+    }
+    # Of what comes before the condition there is a copy ahead of the loop.
+    ROTATED = "middle-top"
+    # A table whose address goes through memory is not found (as in JumpTableTest).
+    NOT_FOUND = {("clang", "-O0", "interpret")}
+
+    def check(self, structure, program, compiler, level):
+        lines = markers("nests.c")
+        seen = set()
+        for address, mark in marks(program):
+            chain = structure.at(address).chain()
+            procedure = chain[0].name.split(".")[0]
+            found = [scope.line for scope in chain if scope.kind == "L"]
+            if mark == self.ROTATED and not found:
+                continue
+            if mark == "interpret-repeat" and found[1:2] == found[2:]:
+                del found[2]  # the operation comes right after itself: a loop, too
+            seen.add((procedure, mark))
+            if (compiler, level, procedure) in self.NOT_FOUND:
+                continue
+            expected = self.EXPECTED[procedure, mark]
+            where = f"{mark} at {address:#x}: {found}"
+            self.assertEqual(len(found), len(expected), where)
+            for line, at in zip(found, expected):
+                first, last = at if isinstance(at, tuple) else (at, at)
+                self.assertTrue(lines[first] <= line <= lines[last], where)
+        self.assertEqual(seen, set(self.EXPECTED))
+
+    def test_marked_places(self):
+        for compiler in C_COMPILERS:
+            for level in LEVELS:
+                with self.subTest(compiler=compiler, level=level):
+                    program = self.compile("nests.c", level, "-g", "-DMARKS", compiler=compiler)
+                    self.check(self.structure(program), program, compiler, level)
+
+    def test_what_optimizers_make(self):
+        """Every copy of a loop stands at the loop's line, side by side."""
+        lines = markers("nests.c")
+        for compiler in C_COMPILERS:
+            for level in LEVELS:
+                structure = self.structure(self.compile("nests.c", level, "-g", compiler=compiler))
+                copies = 0
+                for name in ("vector", "unswitched", "unrolled"):
+                    loops = structure.procedure(name).loops()
+                    copies += len(loops)
+                    with self.subTest(compiler=compiler, level=level, name=name):
+                        self.assertEqual({tuple(s.line for s in loop.chain() if s.kind == "L")
+                                          for loop in loops}, {(lines[f"{name}-for"],)})
+                if level == "-O3":
+                    self.assertGreater(copies, 3)  # they did make copies
+
+
 class ObjectTest(StructureCase):
     """C++: names, iterators, exceptions."""
 
@@ -171,7 +245,7 @@ class ObjectTest(StructureCase):
         seen = set()
         for address, mark in marks(program):
             chain = structure.at(address).chain()
-            if mark == "lambda" and "lambda" in chain[0].name:
+            if mark == "lambda" and "operator()" in chain[0].name:
                 seen.add(mark)  # not inlined
                 continue
             seen.add(mark)
@@ -181,6 +255,9 @@ class ObjectTest(StructureCase):
             if mark == "lambda":
                 self.assertEqual(chain[-2].call_line, lines["lambda-call"])
                 self.assertIn("operator()", chain[-2].name)
+                # Where gcc does not say where a lambda is, its code does.
+                self.assertIn(chain[-2].line, range(lines["lambda"], lines["lambda"] + 3))
+                self.assertTrue(chain[-2].file.endswith("/objects.cc"))
         self.assertEqual(seen, set(self.LOOPS))
 
 

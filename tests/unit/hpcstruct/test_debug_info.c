@@ -119,6 +119,42 @@ static void test_functions(void **state)
     debug_info_free(&info);
 }
 
+/* Functions without a declaration are never one, and stand where their code begins. */
+static void test_local_functions(void **state)
+{
+    (void)state;
+    struct elf_image image = make_image();
+    struct debug_info info = {0};
+    uint32_t one = debug_info_local_function(&info, "lambda");
+    uint32_t two = debug_info_local_function(&info, "lambda");
+    uint32_t unused = debug_info_local_function(&info, "lambda");
+    uint32_t known = debug_info_function(&info, "f", 7, 1);
+    assert_int_not_equal(one, two);
+    uint32_t around = scope(&info, known, DEBUG_NONE, 0);
+    debug_info_add_range(&info, 0x1000, 0x1100, around, &image);
+    debug_info_add_range(&info, 0x1010, 0x1020, scope(&info, one, around, 5), &image);
+    debug_info_add_range(&info, 0x1030, 0x1050, scope(&info, two, around, 6), &image);
+    debug_info_add_line(&info, 0x1000, 3, 1);
+    debug_info_add_line(&info, 0x1018, 3, 9);
+    debug_info_add_line(&info, 0x1020, 3, 2);
+    debug_info_add_line(&info, 0x1030, 3, 0);
+    debug_info_add_line(&info, 0x1034, 4, 21);
+    debug_info_add_line(&info, 0x1038, 3, 5); /* of another file */
+    debug_info_add_line(&info, 0x103c, 4, 20);
+    debug_info_add_line(&info, 0x1050, 4, 3); /* behind its end */
+    debug_info_end_sequence(&info, 0x1100, &image);
+    debug_info_finish(&info);
+    const struct {
+        uint32_t function, file, line;
+    } expected[] = {{one, 3, 1}, {two, 4, 20}, {unused, DEBUG_NONE, 0}, {known, 7, 1}};
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        assert_int_equal(info.functions.at[expected[i].function].file, expected[i].file);
+        assert_int_equal(info.functions.at[expected[i].function].line, expected[i].line);
+    }
+    debug_info_free(&info);
+    vec_free(&image.code);
+}
+
 /* ---- chains ---- */
 
 static void test_chains(void **state)
@@ -213,8 +249,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sequences), cmocka_unit_test(test_scopes),
-        cmocka_unit_test(test_functions), cmocka_unit_test(test_chains),
-        cmocka_unit_test(test_transfer),
+        cmocka_unit_test(test_functions), cmocka_unit_test(test_local_functions),
+        cmocka_unit_test(test_chains),    cmocka_unit_test(test_transfer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

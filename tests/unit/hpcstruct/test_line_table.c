@@ -245,6 +245,27 @@ static void test_version_5(void **state)
     free_fixture(f);
 }
 
+/* A unit without directory, of types, may be the first with a table; and a file without a name. */
+static void test_directory_of_version_5(void **state)
+{
+    (void)state;
+    struct bytes rest = {0}, program = {0}, lines = {0};
+    names_of_version_5(&rest);
+    set_address(&program, 0x1000);
+    special(&program, 0, 8);
+    u8(&program, 4), u8(&program, 2); /* there is none */
+    special(&program, 1, 1);
+    end_sequence(&program, 1);
+    table(&lines, 5, &rest, &program);
+    struct fixture *f = new_fixture(&lines);
+    assert_true(line_table_read(&f->sections, 0, "", &f->info, &f->image, &f->files));
+    debug_info_finish(&f->info);
+    assert_int_equal(f->info.lines.n, 3);
+    check_mark(f, 0, 0x1000, "/comp/inc/n.h", 9);
+    check_mark(f, 1, 0x1001, "?", 0);
+    free_fixture(f);
+}
+
 static void test_several_tables(void **state)
 {
     (void)state;
@@ -323,8 +344,11 @@ static void test_damage(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_version_4),      cmocka_unit_test(test_version_5),
-        cmocka_unit_test(test_several_tables), cmocka_unit_test(test_dropped_code),
+        cmocka_unit_test(test_version_4),
+        cmocka_unit_test(test_version_5),
+        cmocka_unit_test(test_directory_of_version_5),
+        cmocka_unit_test(test_several_tables),
+        cmocka_unit_test(test_dropped_code),
         cmocka_unit_test(test_damage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
