@@ -1,0 +1,188 @@
+/* Loops whose control flow is not that of a plain `for`: switches, computed gotos, several entries
+ * and exits, and what optimizers make of loops; compiled by test_structure_source.py, which finds
+ * lines by their markers, and with -DMARKS the addresses of places in the code. */
+#include "tests/programs/structure/mark.h"
+
+#include <stddef.h>
+
+extern volatile int sink;
+volatile int sink;
+#define NOINLINE __attribute__((noinline))
+
+#define CASE(n)                                                                                    \
+    case n: sink = sink * (n * 7 + 3) + n; break;
+
+/* A jump table in a loop, a loop behind one of its entries. */
+NOINLINE int switch_in_loop(const unsigned char *text, int n)
+{
+    int s = 0;
+    for (; *text; text++) /* LINE switch-for */
+        switch (*text & 15) {
+            CASE(0)
+            CASE(1)
+            CASE(2)
+            CASE(3)
+            CASE(4)
+            CASE(5)
+            CASE(6)
+        case 7:
+            MARK("switch-case");
+            s += sink;
+            break;
+        case 8:
+            for (int i = 0; i < n; i++) { /* LINE switch-inner */
+                MARK("switch-inner");
+                s ^= sink;
+            }
+            break;
+            CASE(9)
+            CASE(10)
+        case 11:
+            MARK("switch-return");
+            sink = 5;
+            return s;
+        default: sink = 3;
+        }
+    MARK("switch-end");
+    return s;
+}
+
+/* An interpreter: every operation jumps to every other. It is one loop, not a nest of as many as
+ * there are operations; operations may have loops of their own. */
+NOINLINE int interpret(const unsigned char *code, int n)
+{
+    static const void *const targets[] = {&&add, &&multiply, &&negate, &&store, &&repeat, &&halt};
+    int a = 0; /* LINE interpret-first */
+    goto *targets[*code++];
+add:
+    MARK("interpret-add");
+    if (a > sink)
+        goto halt;
+    a += *code++;
+    goto *targets[*code++];
+multiply:
+    MARK("interpret-multiply");
+    if (a > n + sink)
+        goto halt;
+    a *= *code++;
+    goto *targets[*code++];
+negate:
+    if (a > n - sink)
+        goto halt;
+    a = -a - sink;
+    goto *targets[*code++];
+store:
+    MARK("interpret-store");
+    if (a == sink)
+        goto halt;
+    sink = a;
+    goto *targets[*code++];
+repeat:
+    for (int i = 0; i < n; i++) { /* LINE interpret-for */
+        MARK("interpret-repeat");
+        a ^= sink;
+    }
+    goto *targets[*code++];
+halt:
+    sink = a;
+    MARK("interpret-end");
+    return a; /* LINE interpret-last */
+}
+
+/* A machine of three states that can be entered in each of them, in a loop. */
+NOINLINE int state_machine(const int *a, int rounds, int start)
+{
+    int s = 0;
+    for (int round = 0; round < rounds; round++) { /* LINE machine-for */
+        MARK("machine-outer");
+        const int *at = a; /* LINE machine-first */
+        if (start == sink)
+            goto second;
+        if (start == sink + 1)
+            goto third;
+    first:
+        MARK("machine-first");
+        s += *at++;
+        if (s & 1)
+            goto third;
+    second:
+        MARK("machine-second");
+        s ^= *at++ + sink;
+        if (s & 2)
+            goto first;
+    third:
+        MARK("machine-third");
+        s *= *at++ + sink;
+        if (s & 4)
+            goto second;
+        if (s & 8)
+            goto first; /* LINE machine-last */
+        sink = s;
+    }
+    return s;
+}
+
+/* Left in the middle only, and continued from several places. */
+NOINLINE int middle_exit(const int *a, int n)
+{
+    int s = 0;
+    for (;;) { /* LINE middle-for */
+        MARK("middle-top");
+        s += sink;
+        if (s > n) /* LINE middle-if */
+            break;
+        if (a[s & 7] < 0) {
+            MARK("middle-continue");
+            sink = s;
+            continue;
+        }
+        while (a[s & 7] > sink) { /* LINE middle-while */
+            MARK("middle-inner");
+            s++;
+        }
+    }
+    MARK("middle-end");
+    return s;
+}
+
+/* The optimizer makes a vector loop and a rest of this one, */
+NOINLINE void vector(float *restrict a, const float *restrict b, size_t n)
+{
+    for (size_t i = 0; i < n; i++) /* LINE vector-for */
+        a[i] = a[i] * 2 + b[i];
+}
+
+/* two of this one, as the condition is the same in every round, */
+NOINLINE int unswitched(const int *a, int n, int odd)
+{
+    int s = 0;
+    for (int i = 0; i < n; i++) { /* LINE unswitched-for */
+        if (odd)
+            s = s * 3 ^ a[i];
+        else
+            s += a[i] * s - 7;
+    }
+    return s;
+}
+
+/* and copies the body of this one. */
+NOINLINE int unrolled(const int *a, int n)
+{
+    int s = 1;
+#pragma GCC unroll 8
+    for (int i = 0; i < n; i++) /* LINE unrolled-for */
+        s = s * 31 + a[i];
+    return s;
+}
+
+int main(int argc, char **argv)
+{
+    int n = sink + argc;
+    int a[8] = {n, 1, 2, 3, -n, 5, 6, 7};
+    float x[64] = {(float)n}, y[64] = {1};
+    const unsigned char code[] = {0, 1, 1, 2, 2, 3, 4, 5};
+    vector(x, y, (size_t)(n & 63));
+    return switch_in_loop((const unsigned char *)argv[0], n) + interpret(code, n) +
+           state_machine(a, n, n) + middle_exit(a, n) + unswitched(a, n, n) + unrolled(a, n) +
+           (int)x[0];
+}
