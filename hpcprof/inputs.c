@@ -3,6 +3,7 @@
 #include "lib/diag.h"
 #include "lib/parallel.h"
 #include "lib/progress.h"
+#include "lib/utf8.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -182,8 +183,10 @@ static void name_metrics(struct inputs *inputs)
         time_events += is_time(&inputs->events.at[i]);
     for (size_t i = 0; i < inputs->metrics.n; i++) {
         struct metric *metric = &inputs->metrics.at[i];
-        metric->name =
+        char *name =
             name_for_people(metric->recorded_name, &inputs->events.at[metric->event], time_events);
+        metric->name = utf8_repaired(name);
+        free(name);
     }
 }
 

@@ -18,7 +18,7 @@ struct event {
 
 struct metric {
     char *recorded_name; /* "work", "idleness", ... */
-    char *name;          /* for people: "work", "work (REALTIME)", "PAGE-FAULTS" */
+    char *name;          /* for people, in UTF-8: "work", "work (REALTIME)", "PAGE-FAULTS" */
     uint32_t event;
 };
 

@@ -4,6 +4,8 @@
 #include "hpcprof/propagation.h"
 #include "hpcprof/v4-file.h"
 
+#include "lib/utf8.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -185,6 +187,15 @@ static void write_metrics(struct meta *meta)
 
 /* ---- strings, modules, files, functions ---- */
 
+/* The id of a text in the string table, whose strings are UTF-8; paths of files can be anything. */
+static uint32_t string_id(struct meta *meta, const char *text)
+{
+    char *repaired = utf8_repaired(text);
+    uint32_t id = strtab_id(&meta->strings, repaired);
+    free(repaired);
+    return id;
+}
+
 /* The path of a file in the database: of its copy, or as it was recorded. */
 static char *file_path(const struct meta *meta, uint32_t file)
 {
@@ -197,7 +208,7 @@ static char *file_path(const struct meta *meta, uint32_t file)
 static uint32_t file_string(struct meta *meta, uint32_t file)
 {
     char *path = file_path(meta, file);
-    uint32_t id = strtab_id(&meta->strings, path);
+    uint32_t id = string_id(meta, path);
     free(path);
     return id;
 }
@@ -207,13 +218,13 @@ static void write_strings(struct meta *meta)
     const struct contexts *contexts = meta->contexts;
     const struct program *program = contexts->program;
     for (size_t i = 0; i < sizeof entry_names / sizeof *entry_names; i++)
-        strtab_id(&meta->strings, entry_names[i]);
+        string_id(meta, entry_names[i]);
     for (size_t i = 0; i < contexts->modules.ids.n; i++)
-        strtab_id(&meta->strings, program->modules->all.at[contexts->modules.ids.at[i]].path);
+        string_id(meta, program->modules->all.at[contexts->modules.ids.at[i]].path);
     for (size_t i = 0; i < contexts->files.ids.n; i++)
         file_string(meta, contexts->files.ids.at[i]);
     for (size_t i = 0; i < contexts->functions.ids.n; i++)
-        strtab_id(&meta->strings, program->functions.at[contexts->functions.ids.at[i]].name);
+        string_id(meta, program->functions.at[contexts->functions.ids.at[i]].name);
     start_section(meta, V4_META_STRINGS);
     meta->string_at = mem_alloc(meta->strings.count * sizeof *meta->string_at);
     for (uint32_t i = 0; i < meta->strings.count; i++) {
@@ -225,7 +236,7 @@ static void write_strings(struct meta *meta)
 
 static uint64_t string_at(struct meta *meta, const char *text)
 {
-    return meta->string_at[strtab_find(&meta->strings, text)];
+    return meta->string_at[string_id(meta, text)];
 }
 
 /* The head of a table whose items follow; returns where they begin. */

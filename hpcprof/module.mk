@@ -12,3 +12,24 @@ hpcprof_objects = $(patsubst %,$(BUILD)/obj/hpcprof/%.o,$(1))
 $(eval $(call unit_test,hpcprof/test_structure,$(call hpcprof_objects,structure structure-reader) $(TOOL_LIB),$(HPCPROF_LIBRARIES)))
 $(eval $(call unit_test,hpcprof/test_contexts,$(call hpcprof_objects,context-tree) $(TOOL_LIB),))
 $(eval $(call unit_test,hpcprof/test_path_rules,$(call hpcprof_objects,path-rules) $(TOOL_LIB),))
+
+# For the tests: its readers on damaged input.
+FUZZ_READERS = $(BUILD)/tests/tools/fuzz-readers
+
+$(FUZZ_READERS): $(BUILD)/obj/tests/fuzz/fuzz-readers.o $(call hpcprof_objects,structure structure-reader) $(TOOL_LIB)
+	$(call link,,$(HPCPROF_LIBRARIES))
+
+$(BUILD)/obj/tests/fuzz/fuzz-readers.o: CFLAGS += $(CFLAGS_hpcprof)
+
+check: $(FUZZ_READERS)
+
+# The long form, under sanitizers; FUZZ_ROUNDS and FUZZ_SEED choose how much of what is tried.
+SANITIZERS = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+
+.PHONY: fuzz-hpcprof
+fuzz: fuzz-hpcprof
+fuzz-hpcprof:
+	CFLAGS='$(SANITIZERS)' LDFLAGS='$(SANITIZERS)' $(MAKE) BUILD=$(BUILD)/sanitized \
+		$(BUILD)/sanitized/bin/hpcprof $(BUILD)/sanitized/tests/tools/fuzz-readers
+	cd tests/integration && BUILD=$(abspath $(BUILD))/sanitized FUZZ_ROUNDS=$${FUZZ_ROUNDS:-2000} \
+		python3 -m unittest -v test_hpcprof_fuzz

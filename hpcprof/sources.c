@@ -4,6 +4,7 @@
 
 #include "lib/diag.h"
 #include "lib/path.h"
+#include "lib/utf8.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -22,15 +23,18 @@ static void make_parents(char *path)
     }
 }
 
-/* The path of the copy of a source below the database: "src" and its absolute path. */
+/* The path of the copy of a source below the database: "src" and its absolute path, in UTF-8 as all
+ * names in the database. */
 static char *copy_path(const char *source)
 {
     char *absolute = source[0] == '/' ? mem_strdup(source) : realpath(source, NULL);
     if (!absolute)
         return NULL;
-    char *normal = path_normalize(absolute), *copy = mem_printf("src%s", normal);
+    char *normal = path_normalize(absolute), *name = utf8_repaired(normal);
+    char *copy = mem_printf("src%s", name);
     free(absolute);
     free(normal);
+    free(name);
     return copy;
 }
 

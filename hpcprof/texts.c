@@ -2,9 +2,11 @@
 
 #include "lib/diag.h"
 #include "lib/path.h"
+#include "lib/utf8.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The image that the launched process has become at last: what came before it (env, the script that
@@ -33,7 +35,7 @@ char *text_title(const struct inputs *inputs)
     const char *path = process->executable;
     if (path[0] == '\0' && process->arguments.n)
         path = process->arguments.at[0];
-    return mem_strdup(path[0] ? path_base(path) : "unknown program");
+    return utf8_repaired(path[0] ? path_base(path) : "unknown program");
 }
 
 char *text_description(const struct inputs *inputs)
@@ -42,12 +44,15 @@ char *text_description(const struct inputs *inputs)
     for (size_t i = 0; i < inputs->files.n; i++)
         threads += inputs->files.at[i].m->threads.n;
     const struct measurement_process *process = measured_program(inputs);
-    return mem_printf("* executable: %s\n"
-                      "* host: %s\n"
-                      "* processes: %zu\n"
-                      "* threads: %zu\n",
-                      process->executable[0] ? process->executable : "unknown",
-                      process->host[0] ? process->host : "unknown", inputs->files.n, threads);
+    char *text = mem_printf("* executable: %s\n"
+                            "* host: %s\n"
+                            "* processes: %zu\n"
+                            "* threads: %zu\n",
+                            process->executable[0] ? process->executable : "unknown",
+                            process->host[0] ? process->host : "unknown", inputs->files.n, threads);
+    char *repaired = utf8_repaired(text);
+    free(text);
+    return repaired;
 }
 
 static const char formats[] =

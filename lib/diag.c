@@ -19,16 +19,24 @@ void diag_before_message(void (*function)(void))
     before_message = function;
 }
 
+/* Names of files can hold anything, damaged ones too: what would break the line or move a
+ * terminal's cursor becomes a question mark. */
+static void make_one_line(char *text)
+{
+    for (; *text; text++)
+        if ((unsigned char)*text < ' ' || *text == 0x7f)
+            *text = '?';
+}
+
 static void print_line(const char *file, const char *format, va_list args)
 {
-    char text[4096];
+    char text[4096], line[sizeof text + 4096];
     vsnprintf(text, sizeof text, format, args);
+    snprintf(line, sizeof line, "%s: %s%s%s", tool_name, file ? file : "", file ? ": " : "", text);
+    make_one_line(line);
     if (before_message)
         before_message();
-    if (file)
-        fprintf(stderr, "%s: %s: %s\n", tool_name, file, text);
-    else
-        fprintf(stderr, "%s: %s\n", tool_name, text);
+    fprintf(stderr, "%s\n", line);
 }
 
 void diag_error(const char *file, const char *format, ...)

@@ -72,7 +72,7 @@ class Thread:
         self.children = {}
         self.values = {}
         self.fates = []
-        self.associations = {}
+        self.associations = {}  # node: set of bits
 
     def node(self, parent, ip=None, lip=None, site=None, association=ONE_ONE, first=True):
         """A node below `parent`; ip and lip are (module, offset). lip "ip" is the ip; a lip without
@@ -222,6 +222,10 @@ class Measurement:
         for first in range(0, len(thread.nodes), size):
             part = thread.nodes[first:first + size]
             yield NODES, thread.index, varints(first + 1, len(part)) + b"".join(part)
+        if thread.associations:
+            yield (ASSOCIATIONS, thread.index, varint(len(thread.associations))
+                   + b"".join(varint(node) + bytes([seen])
+                              for node, seen in thread.associations.items()))
         if thread.values:
             for payload in thread.value_chunks():
                 yield VALUES, thread.index, payload

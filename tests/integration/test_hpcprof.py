@@ -150,6 +150,26 @@ class SourcesTest(HpcprofCase):
         self.assertEqual(sorted(copied), [self.at("db/src") + self.at("a/one.c"),
                                           self.at("db/src") + self.at("two.c")])
 
+    def test_names_that_are_not_utf8(self):
+        """The database's strings are UTF-8, whatever bytes a file's name has; messages are lines."""
+        folder = self.at("l\udcf6st\n")  # Latin-1, and a line break
+        os.mkdir(folder)
+        program = self.scenario.binary("program", "abcd01", Structure())
+        os.rename(program.path, folder + "/program")
+        process = self.process()
+        name = os.fsencode(folder + "/program")
+        instance = process.module(name, "abcd01")
+        missing = process.module(os.fsencode(folder + "/missing"), "abcd02")
+        thread = process.thread()
+        for module in (instance, missing):
+            thread.add(thread.path([(module, 0x1000)]), 0, 1000)
+        db = self.scenario.database(status=1)
+        self.assertEqual(sorted(m.path for m in db.modules),
+                         [self.at("l\ufffdst\n/missing"), self.at("l\ufffdst\n/program")])
+        self.assert_says(self.scenario.stderr, "st?/missing", "does not exist")
+        self.assert_says(self.scenario.stderr, "st?/program", "hpcstruct")
+        self.assertEqual(len(self.scenario.stderr.splitlines()), 3, self.scenario.stderr)
+
     def test_paths_are_normal(self):
         self.source("a/one.c", "one")
         self.build(self.at("a/../a/./one.c"), self.at("a//one.c"), "/../../.." + self.at("a/one.c"))

@@ -2,6 +2,7 @@
 
 #include "lib/utf8.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static void every_code_point_round_trips(void **state)
@@ -58,12 +59,32 @@ static void what_is_no_utf8_is_one_invalid_byte(void **state)
     }
 }
 
+static void what_is_invalid_is_replaced(void **state)
+{
+    (void)state;
+    const char *const cases[][2] = {
+        {"", ""},
+        {"plain", "plain"},
+        {"h\xc3\xb6st", "h\xc3\xb6st"},
+        {"h\xf6st", "h\xef\xbf\xbdst"},
+        {"\xe2\x82", "\xef\xbf\xbd\xef\xbf\xbd"},
+        {"\xc3", "\xef\xbf\xbd"},
+        {"\xf0\x9f\x98\x80!", "\xf0\x9f\x98\x80!"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *repaired = utf8_repaired(cases[i][0]);
+        assert_string_equal(repaired, cases[i][1]);
+        free(repaired);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_code_point_round_trips),
         cmocka_unit_test(known_encodings),
         cmocka_unit_test(what_is_no_utf8_is_one_invalid_byte),
+        cmocka_unit_test(what_is_invalid_is_replaced),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

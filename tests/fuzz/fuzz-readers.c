@@ -1,0 +1,424 @@
+/* Damages an input of hpcprof in many ways and has its reader read each, in one process:
+ *     fuzz-readers measurement|structure FILE FIRST_SEED COUNT
+ * Build it with sanitizers. All that a reader gives is looked at. A crash, a hang, a broken promise
+ * or a request for all memory ends it with a line that names the seed. */
+#include "hpcprof/structure.h"
+
+#include "lib/bytes.h"
+#include "lib/measurement-reader.h"
+
+#include <fcntl.h>
+#include <libxml/parser.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#define SECONDS_EACH 20
+
+static volatile unsigned long seed_at_work;
+
+static void stop(const char *what)
+{
+    char line[160];
+    int length = snprintf(line, sizeof line, "seed %lu: %s\n", seed_at_work, what);
+    ssize_t ignored = write(STDOUT_FILENO, line, (size_t)length);
+    (void)ignored;
+    _exit(1);
+}
+
+static void on_alarm(int signal)
+{
+    (void)signal;
+    stop("no end");
+}
+
+#define PROMISE(condition)                                                                         \
+    do {                                                                                           \
+        if (!(condition))                                                                          \
+            stop("broken: " #condition);                                                           \
+    } while (0)
+
+/* ---- chance ---- */
+
+static uint64_t random_state;
+
+/* xorshift64* (Vigna): the same on every machine. */
+static uint64_t next_random(void)
+{
+    random_state ^= random_state >> 12;
+    random_state ^= random_state << 25;
+    random_state ^= random_state >> 27;
+    return random_state * 0x2545f4914f6cdd1du;
+}
+
+static size_t below(size_t limit)
+{
+    return limit ? next_random() % limit : 0;
+}
+
+/* ---- bytes ---- */
+
+struct bytes {
+    uint8_t *at;
+    size_t n, cap;
+};
+
+static void append(struct bytes *to, const void *from, size_t size)
+{
+    vec_reserve(to, size);
+    if (size)
+        memcpy(to->at + to->n, from, size);
+    to->n += size;
+}
+
+static struct bytes read_file(const char *path)
+{
+    struct bytes bytes = {0};
+    uint8_t buffer[1 << 14];
+    FILE *file = fopen(path, "rbe");
+    if (!file) {
+        perror(path);
+        exit(2);
+    }
+    for (size_t size; (size = fread(buffer, 1, sizeof buffer, file)) > 0;)
+        append(&bytes, buffer, size);
+    fclose(file);
+    return bytes;
+}
+
+/* One of the bytes that break things, or any. */
+static uint8_t interesting(void)
+{
+    static const uint8_t values[] = {0, 1, 2, 0x7f, 0x80, 0x81, 0xfe, 0xff};
+    return next_random() % 2 ? values[below(sizeof values)] : (uint8_t)next_random();
+}
+
+/* Changes, repeats, inserts or removes a few bytes. */
+static void damage_bytes(struct bytes *bytes)
+{
+    for (size_t left = 1 + below(4); left > 0 && bytes->n; left--) {
+        size_t at = below(bytes->n), size = 1 + below(bytes->n - at < 12 ? bytes->n - at : 12);
+        switch (below(4)) {
+        case 0: bytes->at[at] ^= (uint8_t)(1 << below(8)); break;
+        case 1:
+            for (size_t i = 0; i < size; i++)
+                bytes->at[at + i] = interesting();
+            break;
+        case 2:
+            vec_reserve(bytes, size);
+            memmove(bytes->at + at + size, bytes->at + at, bytes->n - at);
+            bytes->n += size;
+            break;
+        default:
+            memmove(bytes->at + at, bytes->at + at + size, bytes->n - at - size);
+            bytes->n -= size;
+        }
+    }
+}
+
+/* ---- measurement files ---- */
+
+/* Adds a chunk with a payload that was perhaps damaged; its header tells the truth. */
+static void append_chunk(struct bytes *to, const uint8_t *chunk, bool damaged)
+{
+    struct bytes payload = {0};
+    append(&payload, chunk + CHUNK_HEADER_SIZE, get_u32(chunk + 8));
+    if (damaged)
+        damage_bytes(&payload);
+    uint8_t header[CHUNK_HEADER_SIZE];
+    memcpy(header, chunk, sizeof header);
+    put_u32(header + 8, (uint32_t)payload.n);
+    if (damaged && below(8) == 0)
+        put_u16(header + 4, (uint16_t)below(24));
+    if (damaged && below(8) == 0)
+        put_u32(header + 12, below(2) ? (uint32_t)below(3) : interesting() * 0x01010101u);
+    uLong crc = crc32(crc32(0, header, 20), payload.at, (uInt)payload.n);
+    put_u32(header + 20, (uint32_t)crc);
+    append(to, header, sizeof header);
+    append(to, payload.at, payload.n);
+    vec_free(&payload);
+}
+
+/* Damages chunks, loses some, gives some out of place; now and then damages the file as a whole. */
+static struct bytes damaged_measurement(const struct bytes *whole)
+{
+    struct bytes damaged = {0};
+    append(&damaged, whole->at, MEASUREMENT_HEADER_SIZE);
+    size_t often = 1 + below(6);
+    for (size_t at = MEASUREMENT_HEADER_SIZE; at + CHUNK_HEADER_SIZE <= whole->n;
+         at += CHUNK_HEADER_SIZE + get_u32(whole->at + at + 8)) {
+        const uint8_t *chunk = whole->at + at;
+        if (below(30) == 0)
+            continue;
+        append_chunk(&damaged, chunk, below(often) == 0);
+        if (below(30) == 0)
+            append_chunk(&damaged, chunk, true);
+    }
+    if (below(8) == 0)
+        damage_bytes(&damaged);
+    if (below(16) == 0)
+        damaged.n = below(damaged.n);
+    return damaged;
+}
+
+static void look_at_text(const char *text)
+{
+    PROMISE(text && strlen(text) < SIZE_MAX);
+}
+
+static void look_at_names(const struct measurement *m)
+{
+    look_at_text(m->process.host);
+    look_at_text(m->process.executable);
+    look_at_text(m->process.directory);
+    look_at_text(m->process.hpcrun_version);
+    for (size_t i = 0; i < m->process.arguments.n; i++)
+        look_at_text(m->process.arguments.at[i]);
+    for (size_t i = 0; i < m->events.n; i++) {
+        look_at_text(m->events.at[i].name);
+        look_at_text(m->events.at[i].unit);
+        look_at_text(m->events.at[i].why_other_source);
+    }
+    for (size_t i = 0; i < m->metrics.n; i++) {
+        look_at_text(m->metrics.at[i].name);
+        PROMISE(m->metrics.at[i].event == MEASUREMENT_UNKNOWN ||
+                m->metrics.at[i].event < m->events.n);
+    }
+    for (size_t i = 0; i < m->modules.n; i++)
+        look_at_text(m->modules.at[i].path);
+    for (size_t i = 0; i < m->agents.n; i++)
+        look_at_text(m->agents.at[i].rules_version);
+    for (size_t i = 0; i < m->problems.n; i++)
+        PROMISE(!strchr(m->problems.at[i], '\n'));
+    PROMISE(m->complete || m->problems.n);
+}
+
+static void look_at_space(const struct measurement *m, uint32_t space, uint64_t value)
+{
+    if (space >= MEASUREMENT_LOST_RECORD)
+        return;
+    if (space < MEASUREMENT_NAMES) {
+        PROMISE(space < m->modules.n && m->modules.at[space].used);
+        return;
+    }
+    PROMISE(space - MEASUREMENT_NAMES < m->name_tables.n);
+    const struct measurement_name *name = measurement_name(m, space, value);
+    if (name)
+        look_at_text(name->file);
+}
+
+static void look_at_thread(const struct measurement *m, const struct measurement_thread *t)
+{
+    look_at_text(t->name);
+    PROMISE(t->nodes.n >= 2 && t->creation_context < SIZE_MAX);
+    PROMISE(t->last_monotonic >= t->first_monotonic && t->last_cpu >= t->first_cpu);
+    for (size_t i = 0; i < t->nodes.n; i++) {
+        const struct measurement_node *node = &t->nodes.at[i];
+        PROMISE(i == 0 || node->parent < i);
+        look_at_space(m, node->ip_space, node->ip_offset);
+        look_at_space(m, node->lip_space, node->lip_value);
+    }
+    for (size_t i = 0; i < t->values.n; i++) {
+        const struct measurement_value *value = &t->values.at[i];
+        PROMISE(value->node < t->nodes.n && value->metric < m->metrics.n);
+        PROMISE(m->metrics.at[value->metric].event != MEASUREMENT_UNKNOWN);
+        PROMISE(i == 0 || value[-1].node < value->node ||
+                (value[-1].node == value->node && value[-1].metric < value->metric));
+    }
+    for (size_t i = 0; i < t->fates.n; i++)
+        PROMISE(t->fates.at[i].event == MEASUREMENT_UNKNOWN || t->fates.at[i].event < m->events.n);
+}
+
+static void read_measurement(const char *path)
+{
+    char *cause = NULL;
+    struct measurement *m = measurement_open(path, &cause);
+    PROMISE(!m == (cause != NULL));
+    free(cause);
+    if (!m)
+        return;
+    look_at_names(m);
+    for (size_t i = 0; i < m->threads.n; i++) {
+        PROMISE(i == 0 || m->threads.at[i - 1].index < m->threads.at[i].index);
+        look_at_thread(m, &m->threads.at[i]);
+    }
+    measurement_free(m);
+}
+
+/* ---- structure files ---- */
+
+static const char *const words[] = {
+    "{[0x0-0xffffffffffffffff)}",
+    "{[0x10-0x0)}",
+    "{[0x1000-0x1001) [0x1000-0x2000)}",
+    "{[",
+    "{}",
+    "-1",
+    "4294967295",
+    "99999999999999999999",
+    "<L i=\"1\" l=\"1\" v=\"{[0x1000-0x1001)}\">",
+    "</L>",
+    "<A i=\"1\" l=\"1\" f=\"\" n=\"\" v=\"{}\">",
+    "</A>",
+    "<P i=\"1\" n=\"\" ln=\"\" l=\"0\" v=\"{}\">",
+    "</P>",
+    "<S i=\"1\" l=\"7\" v=\"{[0x0-0xffffffffffffffff)}\"/>",
+    "&amp;",
+    "&#0;",
+    "&x;",
+    "<!DOCTYPE a [<!ENTITY x \"y\">]>",
+    "<![CDATA[",
+    "]]>",
+    "\"",
+    "<",
+};
+
+static void insert_word(struct bytes *bytes)
+{
+    const char *word = words[below(sizeof words / sizeof *words)];
+    size_t at = below(bytes->n + 1), size = strlen(word);
+    vec_reserve(bytes, size);
+    memmove(bytes->at + at + size, bytes->at + at, bytes->n - at);
+    memcpy(bytes->at + at, word, size);
+    bytes->n += size;
+}
+
+/* The start of a line somewhere. */
+static size_t some_line(const struct bytes *bytes)
+{
+    size_t at = below(bytes->n);
+    while (at > 0 && bytes->at[at - 1] != '\n')
+        at--;
+    return at;
+}
+
+/* Replaces what stands between two quotes. */
+static void replace_value(struct bytes *bytes)
+{
+    size_t from = below(bytes->n), to;
+    while (from < bytes->n && bytes->at[from] != '"')
+        from++;
+    for (to = from + 1; to < bytes->n && bytes->at[to] != '"';)
+        to++;
+    if (to >= bytes->n)
+        return;
+    const char *word = words[below(8)];
+    struct bytes changed = {0};
+    append(&changed, bytes->at, from + 1);
+    append(&changed, word, strlen(word));
+    append(&changed, bytes->at + to, bytes->n - to);
+    vec_free(bytes);
+    *bytes = changed;
+}
+
+/* Leaves a line out, or repeats it. */
+static void change_line(struct bytes *bytes)
+{
+    size_t from = some_line(bytes), to = from;
+    while (to < bytes->n && bytes->at[to++] != '\n')
+        ;
+    bool repeat = below(2);
+    struct bytes changed = {0};
+    append(&changed, bytes->at, repeat ? to : from);
+    append(&changed, bytes->at + (repeat ? from : to), bytes->n - (repeat ? from : to));
+    vec_free(bytes);
+    *bytes = changed;
+}
+
+static struct bytes damaged_structure(const struct bytes *whole)
+{
+    struct bytes damaged = {0};
+    append(&damaged, whole->at, whole->n);
+    for (size_t left = 1 + below(6); left > 0 && damaged.n; left--)
+        switch (below(8)) {
+        case 0: damage_bytes(&damaged); break;
+        case 1: insert_word(&damaged); break;
+        case 2:
+        case 3: change_line(&damaged); break;
+        default: replace_value(&damaged);
+        }
+    if (below(16) == 0)
+        damaged.n = below(damaged.n);
+    return damaged;
+}
+
+static void look_at_structure(const struct structure *s)
+{
+    for (size_t i = 0; i < s->functions.n; i++) {
+        const struct structure_function *function = &s->functions.at[i];
+        PROMISE(function->name < s->names.count);
+        PROMISE(function->file == STRUCTURE_NONE || function->file < s->files.count);
+    }
+    for (size_t i = 0; i < s->scopes.n; i++) {
+        const struct structure_scope *scope = &s->scopes.at[i];
+        PROMISE((scope->parent == STRUCTURE_NONE) == (scope->kind == SCOPE_PROCEDURE));
+        PROMISE(scope->parent == STRUCTURE_NONE || scope->parent < i);
+        PROMISE(scope->kind == SCOPE_LOOP || scope->function < s->functions.n);
+        PROMISE(scope->file == STRUCTURE_NONE || scope->file < s->files.count);
+    }
+    for (size_t i = 0; i < s->statements.n; i++) {
+        const struct structure_statement *statement = &s->statements.at[i];
+        PROMISE(statement->begin < statement->end);
+        PROMISE(i == 0 || statement[-1].end <= statement->begin);
+        PROMISE(statement->scope < s->scopes.n);
+        PROMISE(statement->line == 0 || statement->file < s->files.count);
+        PROMISE(structure_find(s, statement->begin) == statement);
+        PROMISE(structure_find(s, statement->end - 1) == statement);
+        uint32_t procedure = structure_procedure(s, statement->scope);
+        PROMISE(s->scopes.at[procedure].kind == SCOPE_PROCEDURE);
+    }
+}
+
+static void read_structure(const char *path)
+{
+    char *cause = NULL;
+    struct structure *s = structure_read(path, &cause);
+    PROMISE(!s == (cause != NULL));
+    if (s)
+        look_at_structure(s);
+    else
+        PROMISE(!strchr(cause, '\n'));
+    structure_free(s);
+    free(cause);
+}
+
+/* ---- all together ---- */
+
+/* Gives the reader a file with these bytes. */
+static void read_bytes(const struct bytes *bytes, void (*read_path)(const char *path))
+{
+    int fd = memfd_create("damaged", MFD_CLOEXEC);
+    char path[64];
+    PROMISE(fd >= 0 && write(fd, bytes->at, bytes->n) == (ssize_t)bytes->n);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    read_path(path);
+    close(fd);
+}
+
+int main(int argc, char **argv)
+{
+    bool measurement = argc == 5 && strcmp(argv[1], "measurement") == 0;
+    if (!measurement && (argc != 5 || strcmp(argv[1], "structure") != 0)) {
+        fputs("usage: fuzz-readers measurement|structure FILE FIRST_SEED COUNT\n", stderr);
+        return 2;
+    }
+    struct bytes whole = read_file(argv[2]);
+    unsigned long first = strtoul(argv[3], NULL, 10), count = strtoul(argv[4], NULL, 10);
+    signal(SIGALRM, on_alarm);
+    xmlInitParser();
+    for (seed_at_work = first; seed_at_work < first + count; seed_at_work++) {
+        random_state = seed_at_work * 0x9e3779b97f4a7c15u + 1;
+        alarm(SECONDS_EACH);
+        struct bytes damaged =
+            measurement ? damaged_measurement(&whole) : damaged_structure(&whole);
+        read_bytes(&damaged, measurement ? read_measurement : read_structure);
+        vec_free(&damaged);
+    }
+    vec_free(&whole);
+    xmlCleanupParser();
+    return 0;
+}
