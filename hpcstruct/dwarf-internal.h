@@ -57,9 +57,10 @@ struct dwarf_reader {
     struct dwarf_report report;
 };
 
-/* Whether a libdwarf function succeeded; notes its error if it failed. */
+/* Whether a libdwarf function succeeded; notes its error if it failed. (A pointer: `error` itself
+ * might be read before the function that sets it is called.) */
 bool dwarf_ok(struct dwarf_reader *reader, const struct dwarf_source *source, int result,
-              Dwarf_Error error);
+              Dwarf_Error *error);
 
 /* Notes the first problem. */
 void dwarf_problem(struct dwarf_reader *reader, const char *text);

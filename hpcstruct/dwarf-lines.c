@@ -18,7 +18,7 @@ void dwarf_read_lines(struct dwarf_reader *reader, struct dwarf_source *source, 
     Dwarf_Off offset = 0;
     uint64_t table_offset = 0;
     struct dwarf_source *in;
-    if (!dwarf_ok(reader, source, dwarf_dieoffset(unit, &offset, &error), error) ||
+    if (!dwarf_ok(reader, source, dwarf_dieoffset(unit, &offset, &error), &error) ||
         !dwarf_reference(reader, source, unit, DW_AT_stmt_list, &table_offset, &in))
         return;
     /* Units may share a table. */
@@ -36,7 +36,7 @@ uint32_t dwarf_file(struct dwarf_reader *reader, struct dwarf_source *source, Dw
 {
     Dwarf_Off unit = 0;
     Dwarf_Error error = NULL;
-    if (!dwarf_ok(reader, source, dwarf_CU_dieoffset_given_die(die, &unit, &error), error))
+    if (!dwarf_ok(reader, source, dwarf_CU_dieoffset_given_die(die, &unit, &error), &error))
         return DEBUG_NONE;
     uint32_t table = idmap_get(&source->units, unit, 0);
     if (table == IDMAP_NONE || number >= reader->file_tables.at[table].ids.n)

@@ -18,7 +18,7 @@ static void read_old_list(struct dwarf_reader *reader, const struct dwarf_source
     if (!dwarf_ok(reader, source,
                   dwarf_get_ranges_b(source->debug, offset, die, &real_offset, &list, &count, NULL,
                                      &error),
-                  error))
+                  &error))
         return;
     for (Dwarf_Signed i = 0; i < count && list[i].dwr_type != DW_RANGES_END; i++) {
         if (list[i].dwr_type == DW_RANGES_ADDRESS_SELECTION)
@@ -40,7 +40,7 @@ static void read_new_list(struct dwarf_reader *reader, const struct dwarf_source
     if (!dwarf_ok(
             reader, source,
             dwarf_rnglists_get_rle_head(attribute, form, value, &head, &count, &offset, &error),
-            error))
+            &error))
         return;
     for (Dwarf_Unsigned i = 0; i < count; i++) {
         unsigned length = 0, kind = 0;
@@ -49,7 +49,7 @@ static void read_new_list(struct dwarf_reader *reader, const struct dwarf_source
         if (!dwarf_ok(reader, source,
                       dwarf_get_rnglists_entry_fields_a(head, i, &length, &kind, &raw1, &raw2,
                                                         &no_address, &begin, &end, &error),
-                      error) ||
+                      &error) ||
             kind == DW_RLE_end_of_list)
             break;
         if (kind != DW_RLE_base_address && kind != DW_RLE_base_addressx && !no_address)
@@ -66,12 +66,12 @@ static void read_list(struct dwarf_reader *reader, const struct dwarf_source *so
     Dwarf_Unsigned index = 0;
     Dwarf_Error error = NULL;
     if (dwarf_get_version_of_die(die, &version, &offset_size) != DW_DLV_OK ||
-        !dwarf_ok(reader, source, dwarf_whatform(attribute, &form, &error), error))
+        !dwarf_ok(reader, source, dwarf_whatform(attribute, &form, &error), &error))
         return;
     bool ok =
         form == DW_FORM_rnglistx
-            ? dwarf_ok(reader, source, dwarf_formudata(attribute, &index, &error), error)
-            : dwarf_ok(reader, source, dwarf_global_formref(attribute, &offset, &error), error);
+            ? dwarf_ok(reader, source, dwarf_formudata(attribute, &index, &error), &error)
+            : dwarf_ok(reader, source, dwarf_global_formref(attribute, &offset, &error), &error);
     if (ok && version >= 5)
         read_new_list(reader, source, attribute, form, form == DW_FORM_rnglistx ? index : offset,
                       ranges);
@@ -95,7 +95,7 @@ void dwarf_entry_ranges(struct dwarf_reader *reader, const struct dwarf_source *
     enum Dwarf_Form_Class class = DW_FORM_CLASS_UNKNOWN;
     Dwarf_Error error = NULL;
     if (!dwarf_address(reader, source, die, DW_AT_low_pc, &low) ||
-        !dwarf_ok(reader, source, dwarf_highpc_b(die, &high, &form, &class, &error), error))
+        !dwarf_ok(reader, source, dwarf_highpc_b(die, &high, &form, &class, &error), &error))
         return;
     add(ranges, low, class == DW_FORM_CLASS_CONSTANT ? low + high : high);
 }

@@ -9,11 +9,12 @@ void dwarf_problem(struct dwarf_reader *reader, const char *text)
 }
 
 bool dwarf_ok(struct dwarf_reader *reader, const struct dwarf_source *source, int result,
-              Dwarf_Error error)
+              Dwarf_Error *error)
 {
     if (result == DW_DLV_ERROR) {
-        dwarf_problem(reader, dwarf_errmsg(error));
-        dwarf_dealloc_error(source->debug, error);
+        dwarf_problem(reader, dwarf_errmsg(*error));
+        dwarf_dealloc_error(source->debug, *error);
+        *error = NULL;
     }
     return result == DW_DLV_OK;
 }
@@ -32,10 +33,10 @@ void dwarf_each_unit(struct dwarf_reader *reader, struct dwarf_source *source,
                       dwarf_next_cu_header_d(source->debug, 1, &length, &version, &abbreviations,
                                              &address_size, &length_size, &extension_size,
                                              &signature, &type_offset, &next, &kind, &error),
-                      error))
+                      &error))
             return;
         if (!dwarf_ok(reader, source, dwarf_siblingof_b(source->debug, NULL, 1, &unit, &error),
-                      error))
+                      &error))
             continue;
         visit(reader, source, unit);
         dwarf_dealloc_die(unit);
@@ -80,7 +81,7 @@ struct dwarf_report dwarf_read_here(struct debug_info *info, const struct dwarf_
     if (other) {
         Dwarf_Error error = NULL;
         dwarf_ok(&reader, &reader.main,
-                 dwarf_set_tied_dbg(reader.main.debug, reader.supplement.debug, &error), error);
+                 dwarf_set_tied_dbg(reader.main.debug, reader.supplement.debug, &error), &error);
         dwarf_each_unit(&reader, &reader.supplement, dwarf_read_lines);
     }
     if (main) {

@@ -45,7 +45,7 @@ static void describe_all(struct dwarf_reader *reader, struct dwarf_source *sourc
         Dwarf_Error error = NULL;
         struct dwarf_source *next = source;
         if (!dwarf_ok(reader, source, dwarf_offdie_b(source->debug, offset, 1, &die, &error),
-                      error))
+                      &error))
             return;
         describe(reader, source, die, d);
         d->source = source;
@@ -133,7 +133,7 @@ static uint32_t enter_function(struct walk *walk, Dwarf_Die die, uint32_t around
     Dwarf_Error error = NULL;
     dwarf_entry_ranges(walk->reader, walk->source, die, walk->unit_base, &walk->ranges);
     if (walk->ranges.all.n == 0 ||
-        !dwarf_ok(walk->reader, walk->source, dwarf_dieoffset(die, &offset, &error), error))
+        !dwarf_ok(walk->reader, walk->source, dwarf_dieoffset(die, &offset, &error), &error))
         return around;
     const struct debug_scope scope = {
         .function = function_of(walk->reader, walk->source, offset),
@@ -206,7 +206,7 @@ static void note_prefix(struct walk *walk, Dwarf_Die die, uint32_t prefix)
     Dwarf_Error error = NULL;
     if (prefix != DEBUG_NONE &&
         !dwarf_string(walk->reader, walk->source, die, DW_AT_linkage_name) &&
-        dwarf_ok(walk->reader, walk->source, dwarf_dieoffset(die, &offset, &error), error))
+        dwarf_ok(walk->reader, walk->source, dwarf_dieoffset(die, &offset, &error), &error))
         idmap_put(&walk->source->prefixes, offset, 0, prefix);
 }
 
@@ -216,7 +216,7 @@ static void visit(struct walk *walk, Dwarf_Die die, struct surroundings around)
 {
     Dwarf_Half tag = 0;
     Dwarf_Error error = NULL;
-    if (!dwarf_ok(walk->reader, walk->source, dwarf_tag(die, &tag, &error), error) ||
+    if (!dwarf_ok(walk->reader, walk->source, dwarf_tag(die, &tag, &error), &error) ||
         !may_hold_functions(tag))
         return;
     around.depth++;
@@ -243,7 +243,7 @@ static void walk_children(struct walk *walk, Dwarf_Die die, struct surroundings 
         dwarf_problem(walk->reader, "entries are nested too deeply");
         return;
     }
-    if (!dwarf_ok(walk->reader, walk->source, dwarf_child(die, &child, &error), error))
+    if (!dwarf_ok(walk->reader, walk->source, dwarf_child(die, &child, &error), &error))
         return;
     while (child) {
         Dwarf_Die next = NULL;
@@ -253,7 +253,7 @@ static void walk_children(struct walk *walk, Dwarf_Die die, struct surroundings 
             walk->reader->entries_left--;
             visit(walk, child, around);
             if (!dwarf_ok(walk->reader, walk->source,
-                          dwarf_siblingof_b(walk->source->debug, child, 1, &next, &error), error))
+                          dwarf_siblingof_b(walk->source->debug, child, 1, &next, &error), &error))
                 next = NULL;
         }
         dwarf_dealloc_die(child);

@@ -51,18 +51,25 @@ void scope_builder_free(struct scope_builder *b)
 
 /* ---- which loops are shown ---- */
 
-/* Whether two loops, one in the other, are what was found of one loop with several entries: the
- * search names such a loop by the entry that it came to first, and the rest of it, which has
- * entries still, is a loop again, and so on. An interpreter whose every operation jumps to every
+static bool in_one_place(const struct loop_place *x, const struct loop_place *y)
+{
+    return x->chain == y->chain && x->file == y->file && x->line == y->line;
+}
+
+/* Whether two loops, one directly in the other, are one loop of the source.
+ *
+ * A loop that is continued from several places may come as a nest: each way back has a header of
+ * its own. Those stand at one line, as only loops that share a line do otherwise. And a loop with
+ * several entries is named by the entry that the search came to first; the rest of it, which has
+ * entries still, is a loop again, and so on: an interpreter whose every operation jumps to every
  * other would be a nest as deep as it has operations. */
 static bool is_one_loop(const struct scope_builder *b, uint32_t inner, uint32_t outer)
 {
     const struct loop_place *x = &b->places.all.at[inner], *y = &b->places.all.at[outer];
-    bool inner_is = b->loops.all.at[inner].irreducible,
-         outer_is = b->loops.all.at[outer].irreducible;
-    bool same_line = x->file == y->file && x->line == y->line;
-    return x->chain == y->chain &&
-           ((inner_is && outer_is) || ((inner_is || outer_is) && same_line));
+    unsigned irreducible = b->loops.all.at[inner].irreducible + b->loops.all.at[outer].irreducible;
+    if (in_one_place(x, y))
+        return x->line != 0 || irreducible > 0;
+    return x->chain == y->chain && irreducible == 2;
 }
 
 static void choose_loops(struct scope_builder *b)

@@ -145,6 +145,31 @@ NOINLINE int middle_exit(const int *a, int n)
     return s;
 }
 
+/* Compilers make two loops of one that goes round in two ways. */
+struct item {
+    const struct item *next;
+    int value;
+};
+
+NOINLINE const struct item *next_item(const struct item *item)
+{
+    return sink ? NULL : item->next;
+}
+
+NOINLINE int continued(const struct item *item)
+{
+    int s = 0;
+    while ((item = next_item(item))) { /* LINE continued-while */
+        MARK("continued-top");
+        if (item->value > s) {
+            MARK("continued-body");
+            s += item->value;
+            sink = s;
+        }
+    }
+    return s;
+}
+
 /* The optimizer makes a vector loop and a rest of this one, */
 NOINLINE void vector(float *restrict a, const float *restrict b, size_t n)
 {
@@ -178,11 +203,12 @@ NOINLINE int unrolled(const int *a, int n)
 int main(int argc, char **argv)
 {
     int n = sink + argc;
+    const struct item last = {NULL, n};
     int a[8] = {n, 1, 2, 3, -n, 5, 6, 7};
     float x[64] = {(float)n}, y[64] = {1};
     const unsigned char code[] = {0, 1, 1, 2, 2, 3, 4, 5};
     vector(x, y, (size_t)(n & 63));
     return switch_in_loop((const unsigned char *)argv[0], n) + interpret(code, n) +
-           state_machine(a, n, n) + middle_exit(a, n) + unswitched(a, n, n) + unrolled(a, n) +
-           (int)x[0];
+           state_machine(a, n, n) + middle_exit(a, n) + continued(&last) + unswitched(a, n, n) +
+           unrolled(a, n) + (int)x[0];
 }
