@@ -290,7 +290,7 @@ static char *parse(xmlParserCtxt *parser, FILE *file)
 
 static char *read_elements(struct reader *r, FILE *file)
 {
-    /* Without handlers for declarations there are no entities that could grow or reach out. */
+    /* Without a handler that looks them up there are no entities that could grow or reach out. */
     xmlSAXHandler handler = {
         .initialized = XML_SAX2_MAGIC,
         .startElementNs = on_start,
@@ -301,6 +301,7 @@ static char *read_elements(struct reader *r, FILE *file)
         return mem_strdup("out of memory");
     xmlCtxtUseOptions(parser, XML_PARSE_NOENT | XML_PARSE_NONET | XML_PARSE_HUGE);
     char *cause = parse(parser, file);
+    xmlFreeDoc(parser->myDoc); /* where libxml2 keeps declarations of entities all the same */
     xmlFreeParserCtxt(parser);
     if (!cause && !r->has_module)
         cause = mem_strdup("it describes no load module");

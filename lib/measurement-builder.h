@@ -58,6 +58,12 @@ void decode_process_chunk(struct builder *b, enum chunk_kind kind, struct cursor
 void decode_thread_chunk(struct builder *b, enum chunk_kind kind, uint32_t thread,
                          struct cursor *c);
 
+/* Free what a record holds. */
+void release_event(struct measurement_event *event);
+void release_module(struct measurement_module *module);
+void release_name(struct measurement_name *name);
+void release_agent(struct measurement_agent *agent);
+
 /* The index of a node by its id; MEASUREMENT_LOST_NODE when there is no such node. */
 uint32_t node_index(const struct thread_state *state, uint64_t id);
 

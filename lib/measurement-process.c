@@ -41,22 +41,31 @@ static void decode_process(struct builder *b, struct cursor *c)
 #define MAX_EVENTS  1024
 #define MAX_METRICS 4096
 
+static struct measurement_event read_event(struct cursor *c, uint64_t id)
+{
+    struct measurement_event event = {.id = id};
+    event.name = read_string(c);
+    event.unit = read_string(c);
+    event.shift = read_v(c);
+    event.period = read_v(c);
+    event.flags = read_v(c);
+    event.why_other_source = read_string(c);
+    if (event.shift > MAX_SHIFT)
+        c->bad = true;
+    return event;
+}
+
 static void decode_events(struct builder *b, struct cursor *c)
 {
     uint64_t first = read_v(c), count = read_count(c, 6);
     if (b->m->events.n + count > MAX_EVENTS)
         c->bad = true;
     for (uint64_t i = 0; i < count && !c->bad; i++) {
-        struct measurement_event event = {.id = first + i};
-        event.name = read_string(c);
-        event.unit = read_string(c);
-        event.shift = read_v(c);
-        event.period = read_v(c);
-        event.flags = read_v(c);
-        event.why_other_source = read_string(c);
-        if (event.shift > MAX_SHIFT)
-            c->bad = true;
-        vec_push(&b->m->events, event);
+        struct measurement_event event = read_event(c, first + i);
+        if (c->bad)
+            release_event(&event);
+        else
+            vec_push(&b->m->events, event);
     }
 }
 
@@ -70,7 +79,10 @@ static void decode_metrics(struct builder *b, struct cursor *c)
         metric.name = read_string(c);
         metric.event_id = read_v(c);
         metric.flags = read_v(c);
-        vec_push(&b->m->metrics, metric);
+        if (c->bad)
+            free(metric.name);
+        else
+            vec_push(&b->m->metrics, metric);
     }
 }
 
@@ -83,22 +95,31 @@ static void read_build_id(struct cursor *c, struct measurement_module *module)
     c->at += size;
 }
 
+static struct measurement_module read_module(struct cursor *c)
+{
+    struct measurement_module module = {.id = read_v(c)};
+    module.begin = read_u64(c);
+    module.end = read_u64(c);
+    module.bias = read_u64(c);
+    module.flags = read_v(c);
+    module.generation = read_v(c);
+    module.path = read_string(c);
+    read_build_id(c, &module);
+    module.header_hash = read_u64(c);
+    module.file_size = read_v(c);
+    module.modified = read_v(c);
+    return module;
+}
+
 static void decode_modules(struct builder *b, struct cursor *c)
 {
     uint64_t count = read_count(c, 39);
     for (uint64_t i = 0; i < count && !c->bad; i++) {
-        struct measurement_module module = {.id = read_v(c)};
-        module.begin = read_u64(c);
-        module.end = read_u64(c);
-        module.bias = read_u64(c);
-        module.flags = read_v(c);
-        module.generation = read_v(c);
-        module.path = read_string(c);
-        read_build_id(c, &module);
-        module.header_hash = read_u64(c);
-        module.file_size = read_v(c);
-        module.modified = read_v(c);
-        vec_push(&b->m->modules, module);
+        struct measurement_module module = read_module(c);
+        if (c->bad)
+            release_module(&module);
+        else
+            vec_push(&b->m->modules, module);
     }
 }
 
@@ -127,7 +148,10 @@ static void decode_names(struct builder *b, struct cursor *c)
         name.procedure = read_string(c);
         name.file = read_string(c);
         name.line = read_v(c);
-        vec_push(&table->names, name);
+        if (c->bad)
+            release_name(&name);
+        else
+            vec_push(&table->names, name);
     }
 }
 
@@ -140,7 +164,10 @@ static void decode_agents(struct builder *b, struct cursor *c)
         agent.interface_version = read_v(c);
         agent.rules = read_string(c);
         agent.rules_version = read_string(c);
-        vec_push(&b->m->agents, agent);
+        if (c->bad)
+            release_agent(&agent);
+        else
+            vec_push(&b->m->agents, agent);
     }
 }
 
@@ -152,7 +179,8 @@ static void decode_workers(struct builder *b, struct cursor *c)
         change.monotonic = read_v(c);
         change.workers = read_v(c);
         change.n = read_v(c);
-        vec_push(&b->m->workers, change);
+        if (!c->bad)
+            vec_push(&b->m->workers, change);
     }
 }
 

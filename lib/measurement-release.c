@@ -1,4 +1,4 @@
-#include "lib/measurement-reader.h"
+#include "lib/measurement-builder.h"
 
 #include <stdlib.h>
 
@@ -13,12 +13,37 @@ static void free_process(struct measurement_process *p)
     vec_free(&p->arguments);
 }
 
+void release_event(struct measurement_event *event)
+{
+    free(event->name);
+    free(event->unit);
+    free(event->why_other_source);
+}
+
+void release_module(struct measurement_module *module)
+{
+    free(module->path);
+    free(module->build_id);
+}
+
+void release_name(struct measurement_name *name)
+{
+    free(name->procedure);
+    free(name->file);
+}
+
+void release_agent(struct measurement_agent *agent)
+{
+    free(agent->name);
+    free(agent->version);
+    free(agent->rules);
+    free(agent->rules_version);
+}
+
 static void free_name_table(struct measurement_name_table *table)
 {
-    for (size_t i = 0; i < table->names.n; i++) {
-        free(table->names.at[i].procedure);
-        free(table->names.at[i].file);
-    }
+    for (size_t i = 0; i < table->names.n; i++)
+        release_name(&table->names.at[i]);
     vec_free(&table->names);
 }
 
@@ -33,25 +58,16 @@ void measurement_free(struct measurement *m)
     if (!m)
         return;
     free_process(&m->process);
-    for (size_t i = 0; i < m->events.n; i++) {
-        free(m->events.at[i].name);
-        free(m->events.at[i].unit);
-        free(m->events.at[i].why_other_source);
-    }
+    for (size_t i = 0; i < m->events.n; i++)
+        release_event(&m->events.at[i]);
     for (size_t i = 0; i < m->metrics.n; i++)
         free(m->metrics.at[i].name);
-    for (size_t i = 0; i < m->modules.n; i++) {
-        free(m->modules.at[i].path);
-        free(m->modules.at[i].build_id);
-    }
+    for (size_t i = 0; i < m->modules.n; i++)
+        release_module(&m->modules.at[i]);
     for (size_t i = 0; i < m->name_tables.n; i++)
         free_name_table(&m->name_tables.at[i]);
-    for (size_t i = 0; i < m->agents.n; i++) {
-        free(m->agents.at[i].name);
-        free(m->agents.at[i].version);
-        free(m->agents.at[i].rules);
-        free(m->agents.at[i].rules_version);
-    }
+    for (size_t i = 0; i < m->agents.n; i++)
+        release_agent(&m->agents.at[i]);
     for (size_t i = 0; i < m->threads.n; i++) {
         measurement_free_tree(&m->threads.at[i]);
         vec_free(&m->threads.at[i].fates);
