@@ -20,3 +20,13 @@ $(HPCSTRUCT_TOOLS): $(BUILD)/tests/tools/%: $(BUILD)/obj/tests/programs/structur
 	$(call link,,$(HPCSTRUCT_LIBRARIES))
 
 check: $(HPCSTRUCT_TOOLS)
+
+# The long form of the tests on damaged binaries, under sanitizers; FUZZ_ROUNDS and FUZZ_SEED choose
+# how much of what is tried.
+.PHONY: fuzz-hpcstruct
+fuzz: fuzz-hpcstruct
+fuzz-hpcstruct:
+	CFLAGS='$(SANITIZERS)' LDFLAGS='$(SANITIZERS)' $(MAKE) BUILD=$(BUILD)/sanitized \
+		$(BUILD)/sanitized/bin/hpcstruct $(BUILD)/sanitized/tests/tools/fuzz-structure
+	cd tests/integration && BUILD=$(abspath $(BUILD))/sanitized FUZZ_ROUNDS=$${FUZZ_ROUNDS:-10000} \
+		python3 -m unittest -v test_hpcstruct_use.BadInputTest.test_fuzz

@@ -3,6 +3,7 @@ what it does with bad input."""
 import concurrent.futures
 import os
 import pathlib
+import re
 import shutil
 import stat
 import struct
@@ -179,21 +180,32 @@ class BadInputTest(UseCase):
             self.assertEqual(result.returncode, 1)
             self.assertIn("impossible size", result.stderr)
 
+    def our_faults(self, messages):
+        """What sanitizers (make fuzz) say about our code. libdwarf's own faults, in a process of
+        its own, are no news."""
+        faults = re.findall(r"^.*runtime error: .*$", messages, re.M)
+        for report in re.split(r"^=+\n(?==+\d+=+ERROR)", messages, flags=re.M)[1:]:
+            top = re.findall(r"^ +#[01] .*$", report, re.M)[:2]
+            if any("hpcstruct/" in frame for frame in top):
+                faults.append(report[:2000])
+        return faults
+
     @unittest.skipUnless(FUZZER.exists(), "needs the fuzzer")
     def test_fuzz(self):
-        """Thousands of damaged binaries: no crash, no hang."""
-        seeds = 1500
+        """Thousands of damaged binaries: no crash, no hang. `make fuzz` does more of it."""
+        seeds, first = os.environ.get("FUZZ_ROUNDS", "600"), os.environ.get("FUZZ_SEED", "1")
         programs = [self.compile("loops.c", "-O2", "-g", name="c"),
+                    self.compile("loops.c", "-O2", "-g", "-gz", name="compressed"),
                     self.compile("objects.cc", "-O1", "-g", "-gdwarf-4", compiler="clang++",
                                  name="objects"),
-                    self.compile("switches.c", "-O2", name="stripped")]
-        run("strip", programs[-1])
+                    self.compile("switches.c", "-O2", "-s", name="stripped")]
         for program in programs:
-            result = subprocess.run([FUZZER, program, "1", str(seeds)], capture_output=True,
-                                    text=True, errors="replace", timeout=600)
-            # Lines about libdwarf's own end in its process are no news.
-            self.assertEqual(result.stdout.splitlines()[-1:], [f"{seeds} seeds"], program)
-            self.assertEqual(result.returncode, 0)
+            result = subprocess.run([FUZZER, program, first, seeds], capture_output=True,
+                                    text=True, errors="replace", timeout=300 + int(seeds))
+            with self.subTest(program=program.name):
+                self.assertEqual(result.stdout.splitlines()[-1:], [f"{seeds} seeds"])
+                self.assertEqual(result.returncode, 0)
+                self.assertEqual(self.our_faults(result.stderr), [])
 
 
 class CacheTest(UseCase):
