@@ -1,0 +1,105 @@
+"""Reads intact measurement files of native programs, for tests: an implementation of
+lib/FORMAT-hpcrun.md of its own that shares nothing with the one in lib/."""
+import struct
+import zlib
+
+from measurement_writer import (FATES, HAS_IP, LIP_IS_IP, METRICS, MODULES, NODES, PROCESS_CHUNK,
+                                VALUES)
+
+
+class Cursor:
+    def __init__(self, data):
+        self.data, self.at = data, 0
+
+    def v(self):
+        value = shift = 0
+        while True:
+            byte = self.data[self.at]
+            self.at += 1
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+
+    def vs(self, count):
+        return [self.v() for _ in range(count)]
+
+    def u8(self):
+        self.at += 1
+        return self.data[self.at - 1]
+
+    def u64s(self, count):
+        self.at += 8 * count
+        return struct.unpack_from(f"<{count}Q", self.data, self.at - 8 * count)
+
+    def bytes(self):
+        size = self.v()
+        self.at += size
+        return self.data[self.at - size:self.at]
+
+    def text(self):
+        return self.bytes().decode()
+
+
+class Thread:
+    def __init__(self):
+        self.nodes = {}   # id: (parent, instance, offset)
+        self.values = {}  # (node, metric): amount
+        self.fates = {}   # (event, code): [count, amount]
+
+    def path(self, node):
+        """The (instance, offset) notes from the outermost to the node."""
+        notes = []
+        while node:
+            parent, *note = self.nodes[node]
+            notes.append(tuple(note))
+            node = parent
+        return notes[::-1]
+
+
+class Measurement:
+    def __init__(self, path):
+        with open(path, "rb") as file:
+            data = file.read()
+        assert data[:8] == b"HPCRUNMF"
+        self.metrics, self.modules, self.threads = {}, {}, {}
+        at = 16
+        while at < len(data):
+            magic, kind, _, size, thread, _, crc = struct.unpack_from("<IHHIIII", data, at)
+            payload = data[at + 24:at + 24 + size]
+            assert magic == 0x6b6e4843 and crc == zlib.crc32(data[at:at + 20] + payload)
+            at += 24 + size
+            self.take(kind, Cursor(payload), self.threads.setdefault(thread, Thread())
+                      if thread != PROCESS_CHUNK else None)
+
+    def take(self, kind, c, thread):
+        if kind == METRICS:
+            first = c.v()
+            for i in range(c.v()):
+                self.metrics[first + i] = c.text()
+                c.vs(2)
+        elif kind == MODULES:
+            for _ in range(c.v()):
+                number = c.v()
+                c.u64s(3), c.vs(2)
+                self.modules[number] = c.text()
+                c.bytes(), c.u64s(1), c.vs(2)
+        elif kind == NODES:
+            first = c.v()
+            for number in range(first, first + c.v()):
+                parent, tag = number - c.v(), c.u8()
+                assert tag & HAS_IP and tag & LIP_IS_IP, "not a native program"
+                thread.nodes[number] = (parent, *c.vs(2))
+        elif kind == VALUES:
+            node, count = 0, c.v()
+            for _ in range(count):
+                node += c.v()
+                for _ in range(c.v()):
+                    key, amount = (node, c.v()), c.v()
+                    thread.values[key] = thread.values.get(key, 0) + amount
+        elif kind == FATES:
+            event, _, count = c.vs(3)
+            for _ in range(count):
+                fate = thread.fates.setdefault((event, c.v()), [0, 0])
+                fate[0] += c.v()
+                fate[1] += c.v()

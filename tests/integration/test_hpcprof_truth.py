@@ -1,0 +1,293 @@
+"""The whole chain on a real program: contexts and values of the database, recomputed from the
+measurement file with addr2line, nm and readelf. The program has templates, inlining, recursion,
+loops, threads, and libraries with debug information, without, and with it in a file of its own."""
+import collections
+import os
+import pathlib
+import re
+import subprocess
+
+import profiling
+from measurement_reader import Measurement
+from v4_reader import read_database
+
+SECOND = 1024e9
+
+LIBRARY = """\
+static unsigned long state_NAME = 1;
+static __attribute__((noinline)) unsigned long hidden_NAME(unsigned long n)
+{
+    unsigned long x = n;
+    for (unsigned long i = 0; i < 3000; i++)
+        x = x * 6364136223846793005u + i;
+    return x;
+}
+unsigned long work_NAME(unsigned long n)
+{
+    for (unsigned i = 0; i < 4; i++)
+        state_NAME += hidden_NAME(n + i);
+    return state_NAME ^ n;
+}
+"""
+
+# Nothing that is inlined is static: addr2line calls such by the name of the function around it.
+PROGRAM = """\
+#include <cstdlib>
+#include <ctime>
+#include <pthread.h>
+extern "C" unsigned long work_full(unsigned long), work_bare(unsigned long);
+extern "C" unsigned long work_split(unsigned long);
+inline double now(clockid_t clock)
+{
+    timespec t;
+    clock_gettime(clock, &t);
+    return t.tv_sec + t.tv_nsec * 1e-9;
+}
+template <typename T, int N> struct mixer {
+    static inline T once(T x) { return (x ^ (x >> N)) * 0x9e3779b9u; }
+    __attribute__((noinline)) static T many(T x)
+    {
+        for (int i = 0; i < 2000; i++)
+            for (int k = 0; k < 3; k++)
+                x += once(x + k);
+        return x;
+    }
+};
+namespace tree {
+__attribute__((noinline)) unsigned long descend(int depth, unsigned long x)
+{
+    unsigned long sum = mixer<unsigned long, 13>::many(x);
+    if (depth > 0)
+        sum += descend(depth - 1, sum) + descend(depth / 2 - 1, sum + 1);
+    return sum * 3 + mixer<unsigned, 7>::many((unsigned)sum);
+}
+}
+static volatile unsigned long sink;
+void *run(void *seconds)
+{
+    double end = now(CLOCK_THREAD_CPUTIME_ID) + *(double *)seconds;
+    do {
+        sink += tree::descend(6, sink) + work_full(sink) + work_bare(sink) + work_split(sink);
+        for (int i = 0; i < 300; i++)
+            sink += (unsigned long)now(CLOCK_MONOTONIC); // the vdso
+    } while (now(CLOCK_THREAD_CPUTIME_ID) < end);
+    return nullptr;
+}
+int main(int, char **arguments)
+{
+    double seconds = atof(arguments[1]), half = seconds / 2;
+    pthread_t thread;
+    pthread_create(&thread, nullptr, run, &half);
+    run(&seconds);
+    pthread_join(thread, nullptr);
+}
+"""
+
+
+def output_of(*command):
+    return subprocess.run(list(map(str, command)), check=True, capture_output=True,
+                          text=True).stdout
+
+
+class Debugged:
+    """What addr2line says of a module, and objdump of its PLT."""
+
+    def __init__(self, path):
+        self.path, self.known = path, {}
+        self.stubs = [(int(at, 16), name) for at, name in re.findall(
+            r"^([0-9a-f]+) <(\S+@plt)>:", output_of("objdump", "-d", path), re.M)]
+
+    def prepare(self, addresses):
+        text = output_of("addr2line", "-a", "-f", "-C", "-i", "-e", self.path, *map(hex, addresses))
+        name = None
+        for line in text.splitlines():
+            if re.fullmatch("0x[0-9a-f]{16}", line):
+                frames = self.known[int(line, 16)] = []
+            elif name is None:
+                name = line
+            else:
+                number = line.rsplit(":", 1)[1].split()[0]
+                frames.insert(0, (name, int(number) if number.isdigit() else 0))
+                name = None
+
+    def labels(self, address):
+        frames = self.known[address]
+        if frames[0][0] == "??":
+            return [("call", name) for at, name in self.stubs if at <= address < at + 16]
+        path = [("call", frames[0][0])]
+        for (_, line), (callee, _) in zip(frames, frames[1:]):
+            path += [("line", line)] if line else []
+            path.append(("inlined", callee))
+        return path + ([("line", frames[-1][1])] if frames[-1][1] else [])
+
+
+class Stripped:
+    """What its dynamic symbols and unwind information say of a module."""
+
+    def __init__(self, path):
+        self.path, self.symbols = path, []
+        for line in output_of("nm", "-D", "-S", "--defined-only", path).splitlines():
+            words = line.split()
+            if len(words) == 4 and words[2] == "T":
+                self.symbols.append((int(words[0], 16), int(words[1], 16), words[3]))
+        self.pieces = [(int(a, 16), int(b, 16)) for a, b in re.findall(
+            r"pc=([0-9a-f]+)\.\.([0-9a-f]+)", output_of("readelf", "--debug-dump=frames", path))]
+
+    def prepare(self, addresses):
+        pass
+
+    def labels(self, address):
+        for begin, size, name in self.symbols:
+            if begin <= address < begin + size:
+                return [("call", name)]
+        begin, = (begin for begin, end in self.pieces if begin <= address < end)
+        return [("call", f"<{os.path.basename(self.path)}+0x{begin:x}>")]
+
+
+class Other:
+    """A module that is not ours: only that it was called."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def prepare(self, addresses):
+        pass
+
+    def labels(self, address):
+        return [("other", os.path.basename(self.path))]
+
+
+class TruthTest(profiling.ProfilingTest):
+    def build(self):
+        here = self.directory
+        for name, flags in (("full", ["-g"]), ("bare", ["-s"]), ("split", ["-g"])):
+            source = here / f"{name}.c"
+            source.write_text(LIBRARY.replace("NAME", name))
+            subprocess.run(["gcc", "-O2", *flags, "-shared", "-fPIC", "-o", here / f"lib{name}.so",
+                            source], check=True)
+        split, debug = here / "libsplit.so", here / "libsplit.debug"
+        subprocess.run(["objcopy", "--only-keep-debug", split, debug], check=True)
+        subprocess.run(["objcopy", "--strip-all", f"--add-gnu-debuglink={debug}", split],
+                       check=True)
+        source = here / "program.cc"
+        source.write_text(PROGRAM)
+        self.program = here / "program"
+        subprocess.run(["g++", "-O2", "-g", "-o", self.program, source, "-L", here,
+                        f"-Wl,-rpath,{here}", "-lfull", "-lbare", "-lsplit", "-lpthread"],
+                       check=True)
+
+    def views(self, measurement):
+        """By instance: what says the truth about it."""
+        views = {0: Other("?"), 1: Other("?")}
+        for number, path in measurement.modules.items():
+            if os.path.dirname(path) != str(self.directory):
+                views[number] = Other(path)
+            elif path.endswith("libbare.so"):
+                views[number] = Stripped(path)
+            else:
+                views[number] = Debugged(path)
+        addresses = collections.defaultdict(set)
+        for thread in measurement.threads.values():
+            for _, instance, offset in thread.nodes.values():
+                addresses[instance].add(offset)
+        for number, offsets in addresses.items():
+            views[number].prepare(sorted(offsets))
+        return views
+
+    def expected(self, measurement):
+        """[{path without loops: [point, execution, function]}], of each thread."""
+        views, result = self.views(measurement), []
+        for index in sorted(measurement.threads):
+            thread, values = measurement.threads[index], collections.defaultdict(lambda: [0] * 3)
+            for (node, _), amount in thread.values.items():
+                path = []
+                for instance, offset in thread.path(node):
+                    path += views[instance].labels(offset)
+                values[tuple(path)][0] += amount
+                values[tuple(path)][2] += amount
+                if path[-1][0] == "line":  # of the function that it is in
+                    values[tuple(path[:-1])][2] += amount
+                for length in range(len(path) + 1):
+                    values[tuple(path[:length])][1] += amount
+            result.append(values)
+        return result
+
+    def found(self, db, profile):
+        """The same from the database."""
+        point, execution, function = (db.metric("work", scope) for scope in
+                                      ("point", "execution", "function"))
+        values = collections.defaultdict(lambda: [0] * 3)
+        for number, row in profile.values.items():
+            context = db.contexts[number]
+            path, keep = self.plain_path(context)
+            values[path][0] += row.get(point, 0)
+            if keep:
+                values[path][1] += row.get(execution, 0)
+                values[path][2] += row.get(function, 0)
+        return values
+
+    def plain_path(self, context):
+        """Its path without loops and without what lies in other modules' functions; and whether the
+        context is one of that path."""
+        chain = []
+        while context.id != 0 and context.entry is None:
+            chain.insert(0, context)
+            context = context.parent
+        path, ours, keep = [], True, context.entry is None
+        for context in chain:
+            keep = False
+            if context.kind == "call":
+                module = context.function.module
+                ours = module is not None and os.path.dirname(module.path) == str(self.directory)
+                name = os.path.basename(module.path) if module else "?"
+                path.append(("call", context.function.name) if ours else ("other", name))
+                keep = True
+            elif ours and context.kind == "inlined":
+                path.append(("inlined", context.function.name))
+                keep = True
+            elif ours and context.kind == "line":
+                path.append(("line", context.line))
+                keep = True
+        return tuple(path), keep
+
+    def test_contexts_and_values(self):
+        self.build()
+        self.measure(self.program, 1.5, events=["CPUTIME@f2000"])
+        where = self.directory / "database"
+        environment = dict(os.environ, XDG_CACHE_HOME=str(self.directory / "cache"))
+        done = self.run_tool(profiling.BUILD / "bin" / "hpcprof", "-o", where, self.measurements,
+                             env=environment)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        file, = pathlib.Path(self.measurements).glob("*.hpcrun")
+        measurement = Measurement(file)
+        expected = self.expected(measurement)
+        for folder in (where, where / "physical"):
+            db = read_database(str(folder))
+            self.assertEqual(len(db.profiles), 1 + len(expected))
+            for thread, profile in zip(expected, db.profiles[1:]):
+                self.compare(thread, self.found(db, profile))
+        labels = {label for thread in expected for path in thread for label in path}
+        for name in ("work_full", "hidden_full", "work_bare", "hidden_split",
+                     "tree::descend(int, unsigned long)",
+                     "mixer<unsigned long, 13>::many(unsigned long)"):
+            self.assertIn(("call", name), labels)
+        self.assertIn(("inlined", "mixer<unsigned int, 7>::once(unsigned int)"), labels)
+        self.assertIn(("other", "[vdso]"), labels)
+        self.assertTrue(any(name.startswith("<libbare.so+0x") for _, name in
+                            (label for label in labels if label[0] == "call")))
+        self.check_recorded(measurement, expected)
+
+    def compare(self, expected, found):
+        self.assertEqual(set(found), set(expected))
+        for path, amounts in expected.items():
+            if path and path[-1][0] == "other":  # what is inlined in it was not looked at
+                amounts = amounts[:2]
+            for value, amount in zip(found[path], amounts):
+                self.assertAlmostEqual(value, amount / SECOND, delta=1e-12, msg=path)
+
+    def check_recorded(self, measurement, expected):
+        """Values are what the samples that were recorded stand for."""
+        for index, values in zip(sorted(measurement.threads), expected):
+            count, amount = measurement.threads[index].fates[0, profiling.RECORDED]
+            self.assertEqual(values[()][1], amount)
+            self.assertGreater(count, 500)
