@@ -1,5 +1,6 @@
 """hpcprof and its readers on measurements and structure that are damaged in every way, with right
-checksums: one clear line, a valid database of the rest, never a crash, a hang or a flood of memory. FUZZ_ROUNDS sets how many damaged inputs are tried (default 100)."""
+checksums: one clear line, a valid database of the rest, never a crash, a hang or a flood of memory.
+FUZZ_ROUNDS sets how many damaged inputs are tried (default 100)."""
 import os
 import pathlib
 import random
