@@ -1,12 +1,15 @@
 """From a command to its views: processes and threads are in the database once, and times add up."""
+import collections
 import json
 import math
 import os
 import pathlib
+import re
 import subprocess
 
 import profiling
 from profiling import program
+from v4_reader import read_database
 
 TOOLS = profiling.BUILD / "bin"
 
@@ -28,9 +31,39 @@ class Pipeline(profiling.ProfilingTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout)
 
-    def check_totals(self, database, period):
+    def check_log(self, run, measurements):
+        """Every process that hpcrun has told of is in the database, with the samples and the time that
+        its line tells, and no other."""
+        told, cpu = collections.Counter(), 0
+        for directory in measurements:
+            for line in (pathlib.Path(directory) / "hpcrun.log").read_text().splitlines():
+                found = re.search(r"\[(\d+)\]: (.* samples? of .*) in ([\d.]+) s CPU, .* wall, (\d+) ", line)
+                samples = sum(map(int, re.findall(r"(\d+) samples? of", found[2])))
+                told[int(found[1]), samples, int(found[4])] += 1
+                cpu += float(found[3])
+        self.assertEqual(told, collections.Counter(
+            (process["pid"], process["samples"], len(process["threads"]))
+            for process in run["processes"]))
+        self.assertAlmostEqual(cpu, sum(process["cpu"] for process in run["processes"]),
+                               delta=0.002 * len(run["processes"]))
+        self.assertEqual(len({process["file"] for process in run["processes"]}), len(run["processes"]))
+
+    def check_profiles(self, database, run):
+        """Each thread's profile has what its recorded samples stand for."""
+        db = read_database(str(database))
+        number = db.metric("work", "execution")
+        for process in run["processes"]:
+            for thread in process["threads"]:
+                recorded = sum(event["fates"].get("recorded", {"amount": 0})["amount"]
+                               for event in thread["events"])
+                found = db.profiles[thread["profile"]].values.get(0, {}).get(number, 0)
+                self.assertAlmostEqual(found, recorded, places=9)
+
+    def check_totals(self, database, period, measurements=None):
         """The views' total is the sum of the processes' CPU clocks; every thread has its profile."""
         run = json.loads((database / "run.json").read_text())
+        self.check_log(run, measurements or [self.measurements])
+        self.check_profiles(database, run)
         total = self.view(database, "top-down")["root"]["metrics"]["work"]["inclusive"]
         physical = self.view(database, "top-down", "--physical")["root"]["metrics"]["work"]["inclusive"]
         cpu = sum(process["cpu"] for process in run["processes"])
@@ -53,7 +86,9 @@ class Pipeline(profiling.ProfilingTest):
         database = self.database(self.measurements)
         run = json.loads((database / "run.json").read_text())
         self.assertEqual(len(run["processes"][0]["threads"]), 1001)
-        truth, total = int(done.stdout) * 1e-9, 0
+        self.check_log(run, [self.measurements])
+        self.check_profiles(database, run)
+        truth = int(done.stdout) * 1e-9
         total = self.view(database, "top-down")["root"]["metrics"]["work"]["inclusive"]
         self.assertAlmostEqual(total, run["processes"][0]["cpu"],
                                delta=0.02 * truth + 4 * 0.001 * math.sqrt(1000 / 6))
@@ -67,12 +102,28 @@ class Pipeline(profiling.ProfilingTest):
         run = self.check_totals(self.database(self.measurements), 0.001)
         self.assertEqual([process["exec_sequence"] for process in run["processes"]], list(range(8)))
 
+    def test_a_program_behind_scripts(self):
+        """As pyenv's python3 is: every image that the process was is there, the title is the last's."""
+        for name, following in (("python3", "env first"), ("first", "sh -c 'exec second'"),
+                                ("second", f"{program('recursion')} 5 300")):
+            script = self.directory / name
+            script.write_text(f"#!/bin/sh\nexec {following}\n")
+            script.chmod(0o755)
+        self.measure("env", f"PATH={self.directory}:{os.environ['PATH']}", "python3")
+        database = self.database(self.measurements)
+        run = self.check_totals(database, 0.001)
+        self.assertEqual([process["exec_sequence"] for process in run["processes"]], list(range(7)))
+        self.assertEqual([process["state"] for process in run["processes"]], ["exec"] * 6 + ["exit"])
+        self.assertEqual(len({process["pid"] for process in run["processes"]}), 1)
+        self.assertEqual(run["title"], "recursion")
+        self.assertGreater(run["processes"][-1]["samples"], 250)
+
     def test_several_measurements_in_one_database(self):
         directories = []
         for depth in (3, 5):
             self.measure(program("recursion"), depth, 200)
             directories.append(self.measurements)
-        run = self.check_totals(self.database(*directories), 0.001)
+        run = self.check_totals(self.database(*directories), 0.001, directories)
         self.assertEqual(len(run["processes"]), 2)
 
     def test_killed_and_damaged_measurements_are_still_used(self):
