@@ -13,6 +13,11 @@ HPCSTRUCT_PARTS = $(filter-out %/main.o,$(call objects_of,hpcstruct)) $(TOOL_LIB
 $(foreach name,text debug_info line_table loops loop_place,\
 	$(eval $(call unit_test,hpcstruct/test_$(name),$(HPCSTRUCT_PARTS),$(HPCSTRUCT_LIBRARIES))))
 
+# These make a module by hand.
+MADE_MODULE = $(BUILD)/obj/tests/unit/hpcstruct/made_module.o
+$(foreach name,procedures jump_table cfg,\
+	$(eval $(call unit_test,hpcstruct/test_$(name),$(MADE_MODULE) $(HPCSTRUCT_PARTS),$(HPCSTRUCT_LIBRARIES))))
+
 # For the tests: a program that shows what is found out about indirect jumps, and a fuzzer.
 HPCSTRUCT_TOOLS = $(addprefix $(BUILD)/tests/tools/,show-jumps fuzz-structure)
 

@@ -141,32 +141,55 @@ static int by_part(const void *a, const void *b)
     return (x->other > y->other) - (x->other < y->other);
 }
 
+/* The only owner that has crossings into a part, if there is just one; else UINT32_MAX. */
+static uint32_t only_origin(const struct joiner *joiner, const struct crossing *crossings,
+                            size_t count)
+{
+    uint32_t only = UINT32_MAX;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t other = root_of(joiner, crossings[i].other);
+        if (!crossings[i].inward)
+            continue;
+        if (only != UINT32_MAX && only != other)
+            return UINT32_MAX;
+        only = other;
+    }
+    return only;
+}
+
+/* Whether code without a name that only `origin` leads to continues that function. Of two that
+ * lead to each other, the part is the one that begins inside a frame, or else the one whose first
+ * address the other leads to. */
+static bool continues_function(const struct joiner *joiner, uint32_t origin,
+                               const struct crossing *crossings, size_t count)
+{
+    if (owner_at(joiner, crossings[0].part)->begins_inside)
+        return true;
+    bool is_entered = false, reaches_middle = false;
+    for (size_t i = 0; i < count; i++) {
+        is_entered |= crossings[i].inward && !crossings[i].to_middle;
+        reaches_middle |= crossings[i].to_middle && root_of(joiner, crossings[i].other) == origin;
+    }
+    return is_entered && reaches_middle && !owner_at(joiner, origin)->begins_inside;
+}
+
 /* Joins a part according to its crossings. */
 static void decide(struct joiner *joiner, const struct crossing *crossings, size_t count)
 {
     uint32_t part = crossings[0].part;
-    const struct code_owner *owner = owner_at(joiner, part);
+    const char *name = owner_at(joiner, part)->name;
     if (joiner->called.at[part])
         return;
-    uint32_t only = UINT32_MAX;
-    bool several = false, continues = owner->begins_inside;
-    for (size_t i = 0; i < count; i++) {
-        uint32_t other = crossings[i].other;
-        const char *other_name = owner_at(joiner, other)->name;
-        if (owner->name && other_name && is_cold_name_of(owner->name, other_name)) {
-            join(joiner, part, other);
+    for (size_t i = 0; i < count && name; i++) {
+        const char *other_name = owner_at(joiner, crossings[i].other)->name;
+        if (other_name && is_cold_name_of(name, other_name)) {
+            join(joiner, part, crossings[i].other);
             return;
         }
-        if (!crossings[i].inward)
-            continue;
-        other = root_of(joiner, other);
-        several |= only != UINT32_MAX && only != other;
-        only = other;
     }
-    for (size_t i = 0; i < count; i++)
-        continues |= crossings[i].to_middle && root_of(joiner, crossings[i].other) == only;
-    if (only != UINT32_MAX && !several && (owner->name || continues))
-        join(joiner, part, only);
+    uint32_t origin = only_origin(joiner, crossings, count);
+    if (origin != UINT32_MAX && (name || continues_function(joiner, origin, crossings, count)))
+        join(joiner, part, origin);
 }
 
 static void follow_crossings(struct joiner *joiner)

@@ -1,0 +1,167 @@
+/* Blocks and edges of procedures, and calls that never return, on a module made by hand. */
+#include "tests/unit/cmocka_suite.h"
+
+#include "tests/unit/hpcstruct/made_module.h"
+
+#include "hpcstruct/cfg.h"
+#include "hpcstruct/no-return.h"
+
+#define NONE 0u
+
+/* A block: its addresses, that of its last instruction, up to two successors' addresses. */
+struct expected_block {
+    uint64_t begin, end, last, to, also_to;
+    bool leaves;
+};
+
+static void check_cfg(struct made_module *made, uint64_t entry,
+                      const struct expected_block *expected, size_t count)
+{
+    struct cfg cfg = {0};
+    const struct module_code *module = &made->module;
+    uint32_t number = procedures_find(&module->procedures, &module->map, entry);
+    cfg_build(&cfg, module, &module->procedures.all.at[number]);
+    assert_int_equal(cfg.blocks.n, count);
+    assert_int_equal(cfg.blocks.at[cfg.entry].begin, entry);
+    for (size_t i = 0; i < count; i++) {
+        const struct block *block = &cfg.blocks.at[i];
+        assert_int_equal(block->begin, expected[i].begin);
+        assert_int_equal(block->end, expected[i].end);
+        assert_int_equal(block->last, expected[i].last);
+        assert_int_equal(block->leaves, expected[i].leaves);
+        const uint64_t to[] = {expected[i].to, expected[i].also_to};
+        assert_int_equal(block->successor_count, (to[0] != NONE) + (to[1] != NONE));
+        for (uint32_t k = 0; k < block->successor_count; k++)
+            assert_int_equal(cfg.blocks.at[cfg.successors.at[block->first_successor + k]].begin,
+                             to[k]);
+    }
+    cfg_free(&cfg);
+}
+
+#define CHECK_CFG(made, entry, ...)                                                                \
+    check_cfg(made, entry, (const struct expected_block[]){__VA_ARGS__},                           \
+              sizeof((const struct expected_block[]){__VA_ARGS__}) /                               \
+                  sizeof(struct expected_block))
+
+static void finish(struct made_module *made)
+{
+    made_module_map(made, NULL, 0);
+    made_module_procedures(made, NULL, 0);
+    mark_calls_that_never_return(&made->module);
+}
+
+/* A loop with a branch out of it, a tail call, and padding, which stays with the code before. */
+static void test_blocks(void **state)
+{
+    (void)state;
+    struct made_module *made = made_module_new();
+    made_symbol(made, 0x1100, 0x40, "f");
+    made_symbol(made, 0x1200, 0x10, "g");
+    made->at = 0x1100;
+    made_work(made, 1);
+    made_branch(made, 0x1111); /* at 0x1103 */
+    made_work(made, 1);
+    made_jump(made, 0x1103); /* at 0x110c */
+    made_jump(made, 0x1200); /* at 0x1111; int3 up to 0x1140 */
+    made->at = 0x1200;
+    made_return(made);
+    finish(made);
+    CHECK_CFG(made, 0x1100, {0x1100, 0x1103, 0x1103, 0x1103, NONE, false},
+              {0x1103, 0x1109, 0x1103, 0x1111, 0x1109, false},
+              {0x1109, 0x1111, 0x110c, 0x1103, NONE, false},
+              {0x1111, 0x1140, 0x1111, NONE, NONE, true});
+    made_module_free(made);
+}
+
+/* `dies` never returns because of the stub that it calls, `passes_on` because of `dies`;
+ * `may_return` has another way. */
+static void test_never_returning_calls(void **state)
+{
+    (void)state;
+    struct made_module *made = made_module_new();
+    made_stub(made, 0x1010, "abort@plt");
+    made_stub(made, 0x1020, "puts@plt");
+    made->at = 0x1010;
+    made_code(made, 0xff, 0x25, 0, 0, 0, 0); /* jmp *SLOT(%rip) */
+    made->at = 0x1020;
+    made_code(made, 0xff, 0x25, 0, 0, 0, 0);
+    static const struct {
+        const char *name;
+        uint64_t at;
+    } functions[] = {
+        {"dies", 0x1100}, {"passes_on", 0x1200}, {"may_return", 0x1300}, {"f", 0x1400}};
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+        made_symbol(made, functions[i].at, 0x20, functions[i].name);
+    made->at = 0x1100;
+    made_call(made, 0x1020);
+    made_call(made, 0x1010);
+    made->at = 0x1200;
+    made_jump(made, 0x1100);
+    made->at = 0x1300;
+    made_branch(made, 0x1310);
+    made_call(made, 0x1200);
+    made->at = 0x1310;
+    made_return(made);
+    made->at = 0x1400;
+    made_call(made, 0x1300); /* goes on */
+    made_call(made, 0x1200); /* does not, at 0x1405 */
+    made_work(made, 1);
+    made_return(made);
+    finish(made);
+    CHECK_CFG(made, 0x1400, {0x1400, 0x140a, 0x1405, NONE, NONE, false},
+              {0x140a, 0x1420, 0x140d, NONE, NONE, false});
+    CHECK_CFG(made, 0x1300, {0x1300, 0x1306, 0x1300, 0x1310, 0x1306, false},
+              {0x1306, 0x1310, 0x1306, NONE, NONE, false},
+              {0x1310, 0x1320, 0x1310, NONE, NONE, false});
+    made_module_free(made);
+}
+
+/* Functions that only call each other never return; nor is the search caught in them. */
+static void test_mutual_recursion(void **state)
+{
+    (void)state;
+    struct made_module *made = made_module_new();
+    made_symbol(made, 0x1100, 0x20, "one");
+    made_symbol(made, 0x1200, 0x20, "two");
+    made->at = 0x1100;
+    made_call(made, 0x1200);
+    made_return(made);
+    made->at = 0x1200;
+    made_call(made, 0x1100);
+    made_return(made);
+    finish(made);
+    CHECK_CFG(made, 0x1100, {0x1100, 0x1105, 0x1100, NONE, NONE, false},
+              {0x1105, 0x1120, 0x1105, NONE, NONE, false});
+    made_module_free(made);
+}
+
+/* The parts of a procedure are one graph. */
+static void test_parts(void **state)
+{
+    (void)state;
+    struct made_module *made = made_module_new();
+    made_symbol(made, 0x1100, 0x20, "f");
+    made_symbol(made, 0x1400, 0x10, "f.cold");
+    made->at = 0x1100;
+    made_branch(made, 0x1400);
+    made_return(made); /* at 0x1106 */
+    made->at = 0x1400;
+    made_work(made, 1);
+    made_jump(made, 0x1106);
+    finish(made);
+    CHECK_CFG(made, 0x1100, {0x1100, 0x1106, 0x1100, 0x1400, 0x1106, false},
+              {0x1106, 0x1120, 0x1106, NONE, NONE, false},
+              {0x1400, 0x1410, 0x1403, 0x1106, NONE, false});
+    made_module_free(made);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_blocks),
+        cmocka_unit_test(test_never_returning_calls),
+        cmocka_unit_test(test_mutual_recursion),
+        cmocka_unit_test(test_parts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

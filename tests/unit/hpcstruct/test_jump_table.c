@@ -1,0 +1,245 @@
+/* Jump tables: the forms of compilers, assembled by hand, and what is no table. */
+#include "tests/unit/cmocka_suite.h"
+
+#include "tests/unit/hpcstruct/made_module.h"
+
+#include <stdlib.h>
+
+enum { FUNCTION = 0x1100, FUNCTION_END = 0x1200, CASES = 0x1180 };
+
+/* Case number i: four bytes of code. */
+static uint32_t case_at(unsigned i)
+{
+    return CASES + 4 * i;
+}
+
+static struct made_module *new_function(void)
+{
+    struct made_module *made = made_module_new();
+    made_symbol(made, FUNCTION, FUNCTION_END - FUNCTION, "function");
+    made->at = CASES;
+    while (made->at < FUNCTION_END)
+        made_code(made, 0x48, 0x01, 0xd8, 0xc3); /* add %rbx, %rax; ret */
+    made->at = FUNCTION;
+    return made;
+}
+
+/* ---- code ---- */
+
+static void compare_with(struct made_module *made, uint8_t limit)
+{
+    made_code(made, 0x83, 0xff, limit);         /* cmp $LIMIT, %edi */
+    made_code(made, 0x77, (uint8_t)(0x40 - 2)); /* ja ... */
+    made_code(made, 0x89, 0xff);                /* mov %edi, %edi */
+}
+
+/* lea ADDRESS(%rip), %rdx */
+static void load_address(struct made_module *made, uint64_t address)
+{
+    made_code(made, 0x48, 0x8d, 0x15);
+    int32_t distance = (int32_t)(address - (made->at + 4));
+    made_bytes(made, (const uint8_t *)&distance, sizeof distance);
+}
+
+static void jump_relative(struct made_module *made)
+{
+    made_code(made, 0x48, 0x63, 0x04, 0xba); /* movslq (%rdx,%rdi,4), %rax */
+    made_code(made, 0x48, 0x01, 0xd0);       /* add %rdx, %rax */
+    made_code(made, 0xff, 0xe0);             /* jmp *%rax */
+}
+
+/* jmp *ADDRESS(,%rdi,8) */
+static void jump_absolute(struct made_module *made, uint32_t address)
+{
+    made_code(made, 0xff, 0x24, 0xfd);
+    made_bytes(made, (const uint8_t *)&address, sizeof address);
+}
+
+/* ---- tables ---- */
+
+/* Entries `first` to `last` lead to the cases of these numbers. */
+static void relative_table(struct made_module *made, uint64_t address, unsigned first,
+                           unsigned last)
+{
+    for (unsigned i = first; i <= last; i++)
+        made_u32(made, address + 4 * (i - first), case_at(i) - (uint32_t)address);
+}
+
+/* Checks the jumps of the function: jump number i leads to the cases `first` to `last`; no table
+ * when `last` is below `first`. */
+struct expected_jump {
+    int first, last;
+};
+
+static void check_jumps(struct made_module *made, const struct expected_jump *expected,
+                        size_t count)
+{
+    made_module_map(made, NULL, 0);
+    uint32_t number = code_map_find(&made->module.map, FUNCTION);
+    const struct flows *flows = &made->module.flows[number];
+    size_t jumps = 0;
+    for (size_t i = 0; i < flows->all.n; i++) {
+        const struct flow *flow = &flows->all.at[i];
+        if (flow->kind != FLOW_JUMP_INDIRECT)
+            continue;
+        assert_true(jumps < count);
+        int first = expected[jumps].first, last = expected[jumps].last;
+        jumps++;
+        if (last < first) {
+            assert_int_equal(flow->target, FLOW_NO_TABLE);
+            continue;
+        }
+        assert_int_not_equal(flow->target, FLOW_NO_TABLE);
+        const struct flow_table *table = &flows->tables.at[flow->target];
+        assert_int_equal(table->count, last - first + 1);
+        for (int k = first; k <= last; k++)
+            assert_int_equal(flows->targets.at[table->first + (uint32_t)(k - first)],
+                             case_at((unsigned)k));
+    }
+    assert_int_equal(jumps, count);
+    made_module_free(made);
+}
+
+#define CHECK_JUMPS(made, ...)                                                                     \
+    check_jumps(made, (const struct expected_jump[]){__VA_ARGS__},                                 \
+                sizeof((const struct expected_jump[]){__VA_ARGS__}) /                              \
+                    sizeof(struct expected_jump))
+
+static void test_relative(void **state)
+{
+    (void)state;
+    struct made_module *made = new_function();
+    relative_table(made, DATA_AT, 0, 9); /* the code says that it goes to 5 */
+    compare_with(made, 5);
+    load_address(made, DATA_AT);
+    jump_relative(made);
+    CHECK_JUMPS(made, {0, 5});
+}
+
+static void test_absolute(void **state)
+{
+    (void)state;
+    for (int relocated = 0; relocated < 2; relocated++) {
+        struct made_module *made = new_function();
+        for (unsigned i = 0; i < 8; i++) {
+            if (relocated)
+                made_pointer(made, DATA_AT + 8 * i, case_at(i));
+            else
+                made_u64(made, DATA_AT + 8 * i, case_at(i));
+        }
+        compare_with(made, 6);
+        jump_absolute(made, DATA_AT);
+        CHECK_JUMPS(made, {0, 6});
+    }
+}
+
+static void test_masked(void **state)
+{
+    (void)state;
+    struct made_module *made = new_function();
+    relative_table(made, DATA_AT, 0, 9);
+    made_code(made, 0x83, 0xe7, 0x03); /* and $3, %edi */
+    load_address(made, DATA_AT);
+    jump_relative(made);
+    CHECK_JUMPS(made, {0, 3});
+}
+
+/* The address is loaded far before, at the other end of a loop. */
+static void test_hoisted(void **state)
+{
+    (void)state;
+    struct made_module *made = new_function();
+    relative_table(made, DATA_AT, 0, 9);
+    load_address(made, DATA_AT);
+    made_work(made, 8);
+    uint64_t loop = made->at;
+    compare_with(made, 4);
+    jump_relative(made);
+    made_jump(made, loop);
+    CHECK_JUMPS(made, {0, 4});
+}
+
+/* Without a bound, a table ends where an entry leads nowhere, or where another table begins. */
+static void test_without_bound(void **state)
+{
+    (void)state;
+    struct made_module *made = new_function();
+    relative_table(made, DATA_AT, 0, 3);
+    relative_table(made, DATA_AT + 16, 4, 9);
+    made_u32(made, DATA_AT + 40, 0x100000);
+    load_address(made, DATA_AT);
+    jump_relative(made);
+    load_address(made, DATA_AT + 16);
+    jump_relative(made);
+    CHECK_JUMPS(made, {0, 3}, {4, 9});
+}
+
+/* Clang points entries that cannot be taken to the end of the function. */
+static void test_impossible_entries(void **state)
+{
+    (void)state;
+    struct made_module *made = new_function();
+    made_u32(made, DATA_AT, FUNCTION_END - DATA_AT);
+    relative_table(made, DATA_AT + 4, 0, 2);
+    for (unsigned i = 0; i < 3; i++)
+        made_u32(made, DATA_AT + 4 + 4 * i, case_at(i) - DATA_AT);
+    compare_with(made, 3);
+    load_address(made, DATA_AT);
+    jump_relative(made);
+    CHECK_JUMPS(made, {0, 2});
+}
+
+static void test_tail_calls(void **state)
+{
+    (void)state;
+    struct made_module *made = new_function();
+    made_code(made, 0x48, 0x8b, 0x07);       /* mov (%rdi), %rax */
+    made_code(made, 0xff, 0xe0);             /* jmp *%rax */
+    made_code(made, 0xff, 0x67, 0x18);       /* jmp *24(%rdi) */
+    made_code(made, 0x48, 0x8b, 0x04, 0xf7); /* mov (%rdi,%rsi,8), %rax: of a table of functions */
+    made_code(made, 0xff, 0xe0);
+    CHECK_JUMPS(made, {0, -1}, {0, -1}, {0, -1});
+}
+
+/* Whatever the bytes are: targets are instructions of the function, and there is an end. */
+static void test_any_bytes(void **state)
+{
+    (void)state;
+    uint64_t random = 1;
+    for (unsigned round = 0; round < 300; round++) {
+        struct made_module *made = new_function();
+        for (unsigned i = 0; i < FUNCTION_END - FUNCTION; i++) {
+            random = random * 6364136223846793005u + 1442695040888963407u;
+            made->code[FUNCTION - CODE_AT + i] = (uint8_t)(random >> 56);
+        }
+        for (unsigned i = 0; i < DATA_SIZE / 4; i++)
+            made_u32(made, DATA_AT + 4 * i, case_at(i % 16) - DATA_AT);
+        for (unsigned i = 0; i < 4; i++) { /* somewhere, the end of a switch */
+            made->at = FUNCTION + 48 * i;
+            load_address(made, DATA_AT + 16 * i);
+            jump_relative(made);
+        }
+        made_module_map(made, NULL, 0);
+        const struct flows *flows = &made->module.flows[code_map_find(&made->module.map, FUNCTION)];
+        for (size_t i = 0; i < flows->tables.n; i++) {
+            const struct flow_table *table = &flows->tables.at[i];
+            for (uint32_t k = 0; k < table->count; k++) {
+                uint64_t target = flows->targets.at[table->first + k];
+                assert_in_range(target, FUNCTION, FUNCTION_END - 1);
+                assert_true(k == 0 || target > flows->targets.at[table->first + k - 1]);
+            }
+        }
+        made_module_free(made);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_relative),      cmocka_unit_test(test_absolute),
+        cmocka_unit_test(test_masked),        cmocka_unit_test(test_hoisted),
+        cmocka_unit_test(test_without_bound), cmocka_unit_test(test_impossible_entries),
+        cmocka_unit_test(test_tail_calls),    cmocka_unit_test(test_any_bytes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,208 @@
+/* Who owns which addresses, and which parts make up a procedure: the rules of code-map.h and
+ * procedures.h, on a module made by hand. */
+#include "tests/unit/cmocka_suite.h"
+
+#include "tests/unit/hpcstruct/made_module.h"
+
+#include <string.h>
+
+/* ---- the map ---- */
+
+struct expected_fragment {
+    uint64_t begin, end;
+    const char *name; /* of its owner */
+};
+
+static void check_map(struct made_module *made, const struct expected_fragment *expected,
+                      size_t count)
+{
+    const struct code_map *map = &made->module.map;
+    assert_int_equal(map->fragments.n, count);
+    for (size_t i = 0; i < count; i++) {
+        const struct code_fragment *fragment = &map->fragments.at[i];
+        const char *name = map->owners.at[fragment->owner].name;
+        assert_int_equal(fragment->begin, expected[i].begin);
+        assert_int_equal(fragment->end, expected[i].end);
+        assert_string_equal(name ? name : "?", expected[i].name);
+        assert_ptr_equal(fragment->bytes, made->code + (fragment->begin - CODE_AT));
+        assert_int_equal(code_map_find(map, fragment->begin), i);
+        assert_int_equal(code_map_find(map, fragment->end - 1), i);
+    }
+    assert_int_equal(code_map_find(map, CODE_AT - 1), UINT32_MAX);
+    assert_int_equal(code_map_find(map, CODE_AT + CODE_SIZE), UINT32_MAX);
+}
+
+#define CHECK_MAP(made, ...)                                                                       \
+    check_map(made, (const struct expected_fragment[]){__VA_ARGS__},                               \
+              sizeof((const struct expected_fragment[]){__VA_ARGS__}) /                            \
+                  sizeof(struct expected_fragment))
+
+static void test_symbols(void **state)
+{
+    (void)state;
+    struct made_module *made = made_module_new();
+    made_symbol(made, 0x1100, 0x100, "around");
+    made_symbol(made, 0x1140, 0x20, "inside");
+    made_symbol(made, 0x1180, 0x100, "overlapping"); /* begins last: owns the rest */
+    made_symbol(made, 0x1100, 0x80, "__alias");
+    made_symbol(made, 0x1ff0, 0x100, "beyond"); /* the end of the code */
+    made_module_map(made, NULL, 0);
+    CHECK_MAP(made, {0x1100, 0x1140, "around"}, {0x1140, 0x1160, "inside"},
+              {0x1160, 0x1180, "around"}, {0x1180, 0x1280, "overlapping"},
+              {0x1ff0, 0x2000, "beyond"});
+    assert_int_equal(made->module.map.owners.n, 4);
+    made_module_free(made);
+}
+
+static void test_frames_and_stubs(void **state)
+{
+    (void)state;
+    struct made_module *made = made_module_new();
+    made_stub(made, 0x1020, "puts@plt");
+    made_symbol(made, 0x1100, 0x80, "named");
+    made_frame(made, 0x1100, 0x1180, false);
+    made_frame(made, 0x1140, 0x1160, false); /* in hand-written code: no function of its own */
+    made_frame(made, 0x1200, 0x1240, false);
+    made_frame(made, 0x1240, 0x1250, true);
+    made_module_map(made, NULL, 0);
+    CHECK_MAP(made, {0x1020, 0x1030, "puts@plt"}, {0x1100, 0x1180, "named"}, {0x1200, 0x1240, "?"},
+              {0x1240, 0x1250, "?"});
+    const struct code_owner *owners = made->module.map.owners.at;
+    assert_true(owners[0].is_stub && owners[1].has_frame && !owners[1].begins_inside);
+    assert_true(owners[2].has_frame && owners[3].begins_inside);
+    made_module_free(made);
+}
+
+/* What nothing covers is cut at labels and calls; padding belongs to nobody. */
+static void test_gaps(void **state)
+{
+    (void)state;
+    struct made_module *made = made_module_new();
+    made_symbol(made, 0x1000, 0x10, "first");
+    made->at = 0x1020;
+    made_work(made, 16);
+    made_symbol(made, 0x1030, 0, "label");
+    made_symbol(made, 0x1050, 0x10, "last");
+    made_module_map(made, (const uint64_t[]){0x1038}, 1);
+    CHECK_MAP(made, {0x1000, 0x1010, "first"}, {0x1020, 0x1030, "?"}, {0x1030, 0x1038, "label"},
+              {0x1038, 0x1050, "?"}, {0x1050, 0x1060, "last"});
+    assert_true(made->module.map.owners.at[1].is_gap);
+    made_module_free(made);
+}
+
+/* ---- procedures ---- */
+
+/* A function at 0x1100 that jumps into another part at 0x1400, which jumps back to its middle. */
+static struct made_module *split_function(void)
+{
+    struct made_module *made = made_module_new();
+    made->at = 0x1100;
+    made_branch(made, 0x1400);
+    made_work(made, 4);
+    made_return(made);
+    made->at = 0x1400;
+    made_work(made, 2);
+    made_jump(made, 0x1106);
+    return made;
+}
+
+static void expect_entry(struct made_module *made, uint64_t entry)
+{
+    made_module_procedures(made, NULL, 0);
+    assert_int_equal(made_entry_of(made, 0x1106), 0x1100);
+    assert_int_equal(made_entry_of(made, 0x1403), entry);
+    made_module_free(made);
+}
+
+static void test_cold_part_by_name(void **state)
+{
+    (void)state;
+    struct made_module *made = split_function();
+    made_symbol(made, 0x1100, 0x40, "f");
+    made_symbol(made, 0x1400, 0x20, "f.cold");
+    made_module_map(made, NULL, 0);
+    expect_entry(made, 0x1100);
+
+    made = split_function();
+    made_symbol(made, 0x1100, 0x40, "f");
+    made_symbol(made, 0x1400, 0x20, "g"); /* another function, whatever jumps there are */
+    made_module_map(made, NULL, 0);
+    expect_entry(made, 0x1400);
+
+    made = split_function();
+    made_symbol(made, 0x1100, 0x40, "f");
+    made_symbol(made, 0x1400, 0x20, "f.cold");
+    made->at = 0x1600;
+    made_call(made, 0x1400); /* what is called is a function */
+    made_symbol(made, 0x1600, 0x10, "caller");
+    made_module_map(made, NULL, 0);
+    expect_entry(made, 0x1400);
+}
+
+static void test_part_without_name(void **state)
+{
+    (void)state;
+    struct made_module *made = split_function(); /* it comes back to the middle */
+    made_frame(made, 0x1100, 0x1140, false);
+    made_frame(made, 0x1400, 0x1420, false);
+    made_module_map(made, NULL, 0);
+    expect_entry(made, 0x1100);
+
+    made = split_function(); /* two functions go there: it is shared */
+    made->at = 0x1600;
+    made_jump(made, 0x1400);
+    made_frame(made, 0x1100, 0x1140, false);
+    made_frame(made, 0x1400, 0x1420, false);
+    made_frame(made, 0x1600, 0x1610, false);
+    made_module_map(made, NULL, 0);
+    expect_entry(made, 0x1400);
+}
+
+static void test_tail_call(void **state)
+{
+    (void)state;
+    for (int begins_inside = 0; begins_inside < 2; begins_inside++) {
+        struct made_module *made = made_module_new();
+        made->at = 0x1100;
+        made_work(made, 4);
+        made_jump(made, 0x1400);
+        made->at = 0x1400;
+        made_return(made);
+        made_frame(made, 0x1100, 0x1140, false);
+        made_frame(made, 0x1400, 0x1420, begins_inside); /* the frame tells */
+        made_module_map(made, NULL, 0);
+        expect_entry(made, begins_inside ? 0x1100 : 0x1400);
+    }
+}
+
+static void test_links(void **state)
+{
+    (void)state;
+    struct made_module *made = made_module_new();
+    made_frame(made, 0x1100, 0x1140, false);
+    made_frame(made, 0x1400, 0x1420, false);
+    made_symbol(made, 0x1500, 0x20, "named");
+    made_module_map(made, NULL, 0);
+    const struct code_link links[] = {{0x1400, 0x1100}, {0x1500, 0x1100}, {0x0, 0x1100}};
+    made_module_procedures(made, links, 3);
+    assert_int_equal(made_entry_of(made, 0x1400), 0x1100);
+    assert_int_equal(made_entry_of(made, 0x1500), 0x1500); /* has a name of its own */
+    assert_int_equal(made_entry_of(made, 0x1300), 0);
+    assert_int_equal(made->module.procedures.all.n, 2);
+    assert_int_equal(made->module.procedures.all.at[0].fragment_count, 2);
+    made_module_free(made);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_symbols),
+        cmocka_unit_test(test_frames_and_stubs),
+        cmocka_unit_test(test_gaps),
+        cmocka_unit_test(test_cold_part_by_name),
+        cmocka_unit_test(test_part_without_name),
+        cmocka_unit_test(test_tail_call),
+        cmocka_unit_test(test_links),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
