@@ -20,10 +20,11 @@
 struct finder {
     const struct path_rules *rules;
     const char *scratch;
-    char *hpcstruct; /* its path */
-    char *cache;     /* directory of structure files, or NULL */
-    VEC(struct module *) wanted;
-    unsigned workers_each; /* -j of each hpcstruct */
+    char *hpcstruct;             /* its path */
+    char *cache;                 /* directory of structure files, or NULL */
+    VEC(struct module *) wanted; /* the largest first: they take longest */
+    double wanted_size;          /* of all their files */
+    unsigned workers;
 };
 
 /* The module stays without structure. */
@@ -85,12 +86,21 @@ static char *failure(const struct program_output *result)
     return text;
 }
 
+/* The -j of a module's hpcstruct: its share of the workers, or one. */
+static unsigned workers_for(const struct finder *finder, const struct module *module)
+{
+    double share = finder->wanted_size ? (double)module->file_size / finder->wanted_size : 0;
+    unsigned workers = (unsigned)(share * finder->workers + 0.5);
+    return workers ? workers : 1;
+}
+
 /* The path of the structure file in the cache, or NULL; *why is what hpcstruct complains about, or
  * NULL. The caller frees both. */
-static char *make_structure(const struct finder *finder, const char *binary, char **why)
+static char *make_structure(const struct finder *finder, const struct module *module,
+                            const char *binary, char **why)
 {
     char workers[16];
-    snprintf(workers, sizeof workers, "%u", finder->workers_each);
+    snprintf(workers, sizeof workers, "%u", workers_for(finder, module));
     char *const arguments[] = {"hpcstruct", "-j", workers, "--cache", (char *)binary, NULL};
     struct program_output result = run_program(finder->hpcstruct, arguments);
     char *path = first_line(result.output);
@@ -105,11 +115,12 @@ static char *make_structure(const struct finder *finder, const char *binary, cha
 
 /* NULL, and then *why, when there is none to be had. A damaged file in the cache is told and made
  * again once. */
-static struct structure *structure_of_binary(const struct finder *finder, const char *binary,
+static struct structure *structure_of_binary(const struct finder *finder,
+                                             const struct module *module, const char *binary,
                                              char **why)
 {
     for (int attempt = 0; attempt < 2; attempt++) {
-        char *path = make_structure(finder, binary, why), *cause = NULL;
+        char *path = make_structure(finder, module, binary, why), *cause = NULL;
         if (!path)
             return NULL;
         if (*why)
@@ -141,7 +152,7 @@ static struct structure *structure_of_vdso(const struct finder *finder, struct m
         free(module->why);
         module->why = mem_strdup("the vdso of another kernel");
     } else {
-        s = structure_of_binary(finder, path, &why);
+        s = structure_of_binary(finder, module, path, &why);
         if (!s)
             give_up(module, why);
     }
@@ -168,7 +179,7 @@ static struct structure *structure_of_file(const struct finder *finder, struct m
     struct structure *s;
     if (binary) {
         free(why);
-        s = structure_of_binary(finder, binary, &why);
+        s = structure_of_binary(finder, module, binary, &why);
         free(binary);
     } else if ((s = structure_from_cache(finder, module))) {
         diag_note(module->path, "%s: its structure is still in the cache", why);
@@ -191,6 +202,26 @@ static void find_one(void *context, unsigned worker, size_t index)
     progress_add(1);
 }
 
+static int by_size(const void *a, const void *b)
+{
+    const struct module *x = *(struct module *const *)a, *y = *(struct module *const *)b;
+    if (x->file_size != y->file_size)
+        return x->file_size < y->file_size ? 1 : -1;
+    return (x > y) - (x < y);
+}
+
+static void list_wanted(struct finder *finder, struct modules *modules)
+{
+    for (size_t i = 0; i < modules->all.n; i++) {
+        if (!modules->all.at[i].used)
+            continue;
+        vec_push(&finder->wanted, &modules->all.at[i]);
+        finder->wanted_size += (double)modules->all.at[i].file_size;
+    }
+    if (finder->wanted.n)
+        qsort(finder->wanted.at, finder->wanted.n, sizeof *finder->wanted.at, by_size);
+}
+
 /* Without hpcstruct one line is enough for all modules. */
 static void do_without(struct finder *finder)
 {
@@ -204,16 +235,14 @@ static void do_without(struct finder *finder)
 void structures_find(struct modules *modules, const struct path_rules *rules, const char *scratch,
                      unsigned workers)
 {
-    struct finder finder = {
-        .rules = rules, .scratch = scratch, .hpcstruct = path_beside_executable("hpcstruct")};
+    struct finder finder = {.rules = rules,
+                            .scratch = scratch,
+                            .hpcstruct = path_beside_executable("hpcstruct"),
+                            .workers = workers};
     char *note;
     finder.cache = structure_cache_directory(&note);
     free(note); /* hpcstruct tells it */
-    for (size_t i = 0; i < modules->all.n; i++)
-        if (modules->all.at[i].used)
-            vec_push(&finder.wanted, &modules->all.at[i]);
-    finder.workers_each =
-        workers > finder.wanted.n && finder.wanted.n ? workers / (unsigned)finder.wanted.n : 1;
+    list_wanted(&finder, modules);
     xmlInitParser();
     if (finder.wanted.n && access(finder.hpcstruct, X_OK) != 0) {
         do_without(&finder);
