@@ -21,6 +21,10 @@ void fds_init(void)
 int fds_adopt(int fd)
 {
     int high = (int)sys3(SYS_fcntl, fd, F_DUPFD_CLOEXEC, first_high);
+    if (high == -EINVAL) { /* the limit was lowered */
+        fds_init();
+        high = (int)sys3(SYS_fcntl, fd, F_DUPFD_CLOEXEC, first_high);
+    }
     sys1(SYS_close, fd);
     if (high >= MAX_FD) {
         sys1(SYS_close, high);

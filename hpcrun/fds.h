@@ -1,4 +1,4 @@
-/* Signal handler: all but fds_init may be used there.
+/* Signal handler: everything here may be used there.
  *
  * Our file descriptors: kept high, close-on-exec, and known, so that the program's close, dup2 and
  * friends leave them alone (hooks/fds.c) and its own descriptors have the numbers that they would
@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-/* Normal context, once per process image: where "high" begins. */
+/* Finds out where "high" begins. Once per process image before the rest. */
 void fds_init(void);
 
 /* Moves a descriptor that was just opened up high and makes it ours. Closes `fd`; returns the new

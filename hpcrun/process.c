@@ -246,10 +246,12 @@ static bool stop_and_write(enum process_state state, int detail)
     return first;
 }
 
-void process_end(enum process_state state, int detail)
+bool process_end(enum process_state state, int detail)
 {
-    if (stop_and_write(state, detail))
+    bool first = stop_and_write(state, detail);
+    if (first)
         measurement_close();
+    return first;
 }
 
 bool process_before_exec(void)

@@ -46,9 +46,9 @@ bool process_is_ours(void);
 
 /* The end of the image: stops sampling in all threads, waits for handlers in flight (at most 2 s),
  * writes everything, and prints the summary. `state` says how it ends; `detail` is the signal
- * number, else 0. Only the first call does something; others wait for it, so that they don't end
- * the process before everything is written. For normal context and fatal signals. */
-void process_end(enum process_state state, int detail);
+ * number, else 0. Only the first call does something and returns true; others wait for it, so that
+ * they don't end the process before everything is written. For normal context and fatal signals. */
+bool process_end(enum process_state state, int detail);
 
 /* Before an exec: as process_end, but process_exec_failed takes it back. Returns whether it did
  * something: then it has to be taken back when the exec fails. */

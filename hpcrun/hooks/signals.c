@@ -23,8 +23,9 @@ static struct sigaction program_action[SIGNALS];
 void *signals_program_handler[SIGNALS] __attribute__((visibility("hidden")));
 
 static struct {
-    bool ours;             /* initialised */
-    uint64_t not_for_libc; /* signals that libc keeps to itself: its sigaction refuses them */
+    bool ours;                /* initialised */
+    uint64_t not_for_libc;    /* signals that libc keeps to itself: its sigaction refuses them */
+    _Atomic bool small_stack; /* signals_have_small_stack */
     int sampling_signal;
     void (*sampling_handler)(int, siginfo_t *, void *);
     _Atomic int lock;
@@ -78,8 +79,9 @@ static bool is_raised_by_instruction(int signal, const siginfo_t *info)
 static void end_by_signal(int signal, const siginfo_t *info)
 {
     static const struct sys_sigaction by_default = {.handler = NULL};
-    if (process_is_ours())
-        process_end(PROCESS_SIGNAL, signal);
+    static const struct timespec a_while = {.tv_nsec = 100000000};
+    if (process_is_ours() && !process_end(PROCESS_SIGNAL, signal))
+        sys2(SYS_nanosleep, &a_while, NULL); /* another signal came first: it is to take effect */
     sys_sigaction(signal, &by_default, NULL);
     if (is_raised_by_instruction(signal, info))
         return;
@@ -158,6 +160,8 @@ static int install(int signal)
 {
     struct sigaction action = program_action[signal];
     action.sa_mask.__val[0] &= ~sys_mask_bit(state.sampling_signal);
+    if (is_handler(&action) && (action.sa_flags & SA_ONSTACK) && atomic_load(&state.small_stack))
+        action.sa_mask.__val[0] |= sys_mask_bit(state.sampling_signal);
     if (is_fault(signal)) {
         if (!is_handler(&action))
             action.sa_flags = SA_NODEFER | SA_ONSTACK;
@@ -169,6 +173,7 @@ static int install(int signal)
     } else if (action.sa_handler == SIG_DFL && ends_process(signal)) {
         action.sa_sigaction = on_fatal;
         action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+        action.sa_mask.__val[0] = ~(uint64_t)0; /* the first signal is the one that ends it */
     }
     return REAL(sigaction)(signal, &action, NULL);
 }
@@ -210,6 +215,18 @@ static int set_for_borrower(int signal, const struct sigaction *action, struct s
     if (result == 0 && old)
         *old = hidden ? program_action[signal] : before;
     return result;
+}
+
+void signals_have_small_stack(void)
+{
+    if (!state.ours || atomic_exchange(&state.small_stack, true))
+        return;
+    uint64_t mask = lock();
+    for (int signal = 1; signal < SIGNALS; signal++)
+        if (is_handler(&program_action[signal]) && signal != state.sampling_signal &&
+            (program_action[signal].sa_flags & SA_ONSTACK))
+            install(signal);
+    unlock(mask);
 }
 
 /* A handler that the kernel has reset after one use has its default again. */

@@ -1,7 +1,7 @@
 /* The program's signals. hpcrun owns three kinds of signals and lets the program see none of it:
  *
- *  - the sampling signal: never blocked, always ours; a handler that the program sets for it is
- *    kept and called for signals that are not samples;
+ *  - the sampling signal: never blocked (but see signals_have_small_stack), always ours; a handler
+ * that the program sets for it is kept and called for signals that are not samples;
  *  - SIGSEGV and SIGBUS: ours, for guarded reads (unwind/guard.h); other faults go to the
  *    program's handler, or have the effect that they would have had;
  *  - signals whose default is to end the process, as long as the program leaves that default: ours,
@@ -29,6 +29,10 @@ void *signals_fault_handler(void);
 /* Keep the actions as they are around fork, in the forking thread. */
 void signals_lock_for_fork(void);
 void signals_unlock_after_fork(void);
+
+/* Normal context: from now on no samples come while handlers of the program run on a signal stack:
+ * there is one with no room for both. */
+void signals_have_small_stack(void);
 
 /* Signal handler: gives a signal of the sampling signal's number that is no sample to the program's
  * handler, if it has one. */

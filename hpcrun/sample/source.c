@@ -250,6 +250,13 @@ static struct increment measure_wall_time(struct thread_event *event, const sigi
     return result;
 }
 
+/* What the first sample after a start pays: a period, and the time that the signal was blocked. */
+static uint64_t first_delta(const struct thread_event *event, uint64_t now)
+{
+    uint64_t due = event->last + event->armed, late = now > due ? now - due : 0;
+    return event->period + (late > event->period ? late : 0);
+}
+
 struct increment source_measure(struct thread *thread, struct thread_event *event,
                                 const siginfo_t *info, const ucontext_t *context)
 {
@@ -260,7 +267,7 @@ struct increment source_measure(struct thread *thread, struct thread_event *even
         uint64_t now = clock_of(event, CLOCK_THREAD_CPUTIME_ID);
         if (event->source == SOURCE_CPU_TIMER && !cpu_time_is_due(thread, event, now, context))
             return (struct increment){.fired = false};
-        uint64_t delta = event->first ? event->period : now - event->last;
+        uint64_t delta = event->first ? first_delta(event, now) : now - event->last;
         if (event->source != SOURCE_COUNTER && !event->first)
             learn_lag(event, delta);
         event->last = now;

@@ -202,6 +202,23 @@ class Ends(profiling.ProfilingTest):
         burned = 0.06 * (1 if alone or end == "pthread_exit" else 2)
         self.assertAlmostEqual(first.seconds("CPUTIME", [FIRED]), burned, delta=0.012)
 
+    def test_threads_that_end_with_the_process(self):
+        """Every thread is there once, with its time, however ends meet."""
+        for name, how in sources():
+            for _ in range(30):
+                _, images = self.measure(program("endings"), "threads", events=["CPUTIME@f5000"], **how)
+                self.check_fates(images)
+                self.assertEqual(sorted(t.index for t in images[0].threads), list(range(9)), name)
+                self.assertAlmostEqual(images[0].seconds("CPUTIME", [FIRED]), 0.08, delta=0.02)
+
+    def test_signals_that_end_the_process_twice(self):
+        """The first one ends it, after everything is written."""
+        for name, how in sources():
+            for _ in range(10):
+                _, images = self.measure(program("endings"), "signals", status=-signal.SIGHUP, **how)
+                first = next(image for image in images if image.origin == 0)
+                self.assertEqual((first.state, first.detail), (4, signal.SIGHUP), name)
+
     def test_killed_process_leaves_a_readable_file(self):
         where = self.directory / "m"
         process = subprocess.Popen([profiling.HPCRUN, "-q", "-o", where, program("recursion"), "5",
@@ -244,6 +261,88 @@ class Neighbours(profiling.ProfilingTest):
                 self.assertGreater(used, frame + 256)  # the handler did run there
                 self.assertLess(used - frame, bound)
 
+    hazards = ("fork-and-signals", "vfork-and-signals", "sigwait", "signalfd", "sent-faults",
+               "small-signal-stack", "siginterrupt")
+
+    def test_hazards(self):
+        """What programs do with signals and processes works as it does without the profiler."""
+        for hazard in self.hazards:
+            self.assertEqual(self.run_tool(program("hazards"), hazard).stdout, "fine\n", hazard)
+            for name, how in sources():
+                for event in ("CPUTIME@f5000", "REALTIME@f1000"):
+                    with self.subTest(f"{hazard} {name} {event}"):
+                        done, images = self.measure(program("hazards"), hazard, events=[event], **how)
+                        self.assertEqual(done.stdout, "fine\n")
+                        self.check_fates(images)
+
+    def test_limits_that_the_program_sets(self):
+        """They may cost the measurement, never the program."""
+        done = self.run_tool(profiling.HPCRUN, "-o", "m", program("hazards"), "file-limit")
+        self.assertEqual((done.returncode, done.stdout), (0, "fine\n"))
+        self.assertIn("File too large", done.stderr)
+        for name, how in sources():
+            with self.subTest(name):
+                done, images = self.measure(program("hazards"), "fewer-descriptors", **how)
+                self.assertEqual(done.stdout, "fine\n")
+                self.assertEqual(len(images), 2)
+
+    def test_constructor_that_waits_for_a_thread(self):
+        """dlopen holds the loader's lock while constructors run; a thread that they wait for may
+        call functions that we stand in front of for the first time."""
+        source = self.directory / "waiting.c"
+        library = self.directory / "waiting.so"
+        source.write_text("""
+            #define _GNU_SOURCE
+            #include <poll.h>
+            #include <pthread.h>
+            #include <signal.h>
+            #include <unistd.h>
+            static void *run(void *argument) {
+                sigset_t none;
+                poll(NULL, 0, 1);
+                usleep(1);
+                close(-1);
+                sigemptyset(&none);
+                pthread_sigmask(SIG_BLOCK, &none, NULL);
+                return argument;
+            }
+            __attribute__((constructor)) static void wait_for_thread(void) {
+                pthread_t thread;
+                pthread_create(&thread, NULL, run, NULL);
+                pthread_join(thread, NULL);
+            }""")
+        subprocess.run(["gcc", "-shared", "-fPIC", "-o", library, source], check=True)
+        done = self.run_tool(profiling.HPCRUN, "-q", "-o", "m", "/usr/bin/python3", "-c",
+                             f"import ctypes; ctypes.CDLL('{library}'); print('fine')", timeout=60)
+        self.assertEqual(done.stdout, "fine\n")
+
+    def test_closed_standard_error_stays_the_program_s(self):
+        """A file that the program opens as descriptor 2 gets no line of ours."""
+        opener = "import os; os.write(os.open('out', os.O_RDWR | os.O_CREAT), b'data\\n')"
+        self.run_tool("sh", "-c", 'exec "$@" 2>&-', "sh", profiling.HPCRUN, "-o", "m",
+                      "/usr/bin/python3", "-c", opener)
+        self.assertEqual((self.directory / "out").read_text(), "data\n")
+
+    def test_broken_pipe_on_standard_error(self):
+        reader, writer = os.pipe()
+        os.close(reader)
+        done = subprocess.run([profiling.HPCRUN, "-o", "m", "true"], stderr=writer,
+                              cwd=self.directory, timeout=60)
+        os.close(writer)
+        self.assertEqual(done.returncode, 0)
+
+    def test_daemon_does_not_keep_its_caller(self):
+        """Who reads a daemon's output to its end does not wait for the daemon to end."""
+        script = ("import ctypes, os, signal; ctypes.CDLL(None).daemon(0, 0)\n"
+                  f"open('{self.directory}/pid', 'w').write(str(os.getpid())); signal.pause()")
+        done = self.run_tool(profiling.HPCRUN, "-q", "-o", "m", "/usr/bin/python3", "-c", script,
+                             timeout=60)
+        self.assertEqual(done.returncode, 0)
+        pid = self.directory / "pid"
+        while not (pid.exists() and pid.read_text()):
+            time.sleep(0.001)
+        os.kill(int(pid.read_text()), signal.SIGTERM)
+
     def test_standard_error_has_one_line(self):
         done, _ = self.measure("true")
         self.assertEqual(len(done.stderr.splitlines()), 1)
@@ -283,6 +382,16 @@ class Events(profiling.ProfilingTest):
         self.assertEqual(done.stdout.split(), ["0", "1", "0"])
         self.check_fates(images)
         self.assertAlmostEqual(images[0].seconds("CPUTIME", [FIRED]), 0.3, delta=0.01)
+
+    def test_sampling_control_of_another_thread(self):
+        """A thread starts sampling for one that has used more, or less, of the CPU than itself."""
+        for name, how in sources():
+            for first, second in ((200, 50), (50, 200)):
+                with self.subTest(f"{name} {first} {second}"):
+                    _, images = self.measure(program("control_thread"), first, second, 300,
+                                             options=["-ds"], **how)
+                    self.check_fates(images)
+                    self.assertAlmostEqual(images[0].seconds("CPUTIME", [FIRED]), 0.3, delta=0.015)
 
     def test_collapsed_recursion(self):
         for options, nodes in (([], 500), (["--collapse-recursion"], 1)):

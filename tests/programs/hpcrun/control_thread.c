@@ -1,0 +1,35 @@
+/* control_thread FIRST SECOND MS: the initial thread uses FIRST ms of CPU time and another one
+ * SECOND; then the initial thread switches sampling on and the other one uses MS. */
+#include "burn.h"
+#include "include/hpctoolkit.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+static pthread_barrier_t used, sampling;
+static uint64_t ns[3];
+
+static void *run(void *argument)
+{
+    burn(ns[1]);
+    pthread_barrier_wait(&used);
+    pthread_barrier_wait(&sampling);
+    burn(ns[2]);
+    return argument;
+}
+
+int main(int count, char **arguments)
+{
+    pthread_t thread;
+    for (int i = 0; i < 3 && i + 1 < count; i++)
+        ns[i] = (uint64_t)(atof(arguments[i + 1]) * 1e6);
+    pthread_barrier_init(&used, NULL, 2);
+    pthread_barrier_init(&sampling, NULL, 2);
+    pthread_create(&thread, NULL, run, NULL);
+    burn(ns[0]);
+    pthread_barrier_wait(&used);
+    HPCTOOLKIT_START();
+    pthread_barrier_wait(&sampling);
+    pthread_join(thread, NULL);
+    return 0;
+}

@@ -1,0 +1,53 @@
+/* endings WHAT: threads that end, or are told to end, while the process ends.
+ *   threads   returns from main while detached threads end
+ *   signals   another process sends SIGHUP and then many SIGTERMs to it, while threads run
+ * Threads use THREAD_MS of CPU time each. */
+#include "burn.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#define THREADS   8
+#define THREAD_MS 10
+
+static pthread_barrier_t barrier;
+
+static void *run(void *argument)
+{
+    burn(THREAD_MS * 1000000);
+    pthread_barrier_wait(&barrier);
+    while (argument)
+        burn_unit();
+    return NULL;
+}
+
+static void start(void *argument)
+{
+    pthread_attr_t detached;
+    pthread_t thread;
+    pthread_attr_init(&detached);
+    pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
+    pthread_barrier_init(&barrier, NULL, THREADS + 1);
+    for (int i = 0; i < THREADS; i++)
+        pthread_create(&thread, &detached, run, argument);
+    pthread_barrier_wait(&barrier);
+}
+
+int main(int count, char **arguments)
+{
+    if (count == 2 && strcmp(arguments[1], "signals") == 0) {
+        start(arguments);
+        pid_t target = getpid();
+        if (fork() == 0) {
+            for (int i = 0; i < 50; i++)
+                kill(target, i ? SIGTERM : SIGHUP);
+            _exit(0);
+        }
+        for (;;)
+            burn_unit();
+    }
+    start(NULL);
+    return 0;
+}

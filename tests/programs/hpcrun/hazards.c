@@ -1,0 +1,258 @@
+/* hazards WHAT: what programs do with signals, processes and threads, and a profiler could disturb.
+ * Prints "fine" when it works as without one; a wait that does not end is ended by SIGALRM. */
+#include "burn.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t handled;
+
+static void count_signal(int number)
+{
+    (void)number;
+    handled++;
+}
+
+static bool ended_well(pid_t child)
+{
+    int status;
+    return waitpid(child, &status, 0) == child && status == 0;
+}
+
+static volatile bool stop;
+
+static void *set_signals(void *argument)
+{
+    while (!stop)
+        signal(SIGUSR1, count_signal);
+    return argument;
+}
+
+/* Children of a process in which another thread sets signal actions all the time set some, too. */
+static bool fork_and_signals(void)
+{
+    bool good = true;
+    pthread_t thread;
+    pthread_create(&thread, NULL, set_signals, NULL);
+    for (int i = 0; i < 500 && good; i++) {
+        pid_t child = fork();
+        if (child == 0) {
+            prctl(PR_SET_PDEATHSIG, SIGKILL);
+            signal(SIGUSR2, count_signal);
+            _exit(0);
+        }
+        good = ended_well(child);
+    }
+    stop = true;
+    pthread_join(thread, NULL);
+    return good;
+}
+
+static sigjmp_buf recovery;
+
+static void recover(int number)
+{
+    (void)number;
+    siglongjmp(recovery, 1);
+}
+
+/* The child of a vfork sets actions of its own: the parent keeps its. */
+static bool vfork_and_signals(void)
+{
+    struct sigaction now;
+    signal(SIGSEGV, recover);
+    signal(SIGPIPE, SIG_IGN);
+    pid_t child = vfork();
+    if (child == 0) {
+        signal(SIGSEGV, SIG_DFL);
+        signal(SIGPIPE, SIG_DFL);
+        execl("/bin/true", "true", (char *)NULL);
+        _exit(1);
+    }
+    if (!ended_well(child) || sigaction(SIGPIPE, NULL, &now) != 0 || now.sa_handler != SIG_IGN)
+        return false;
+    if (sigsetjmp(recovery, 1) == 0)
+        *(volatile char *)(uintptr_t)sysconf(_SC_PAGESIZE) = 1;
+    return true;
+}
+
+static int first_by_sigwait(const sigset_t *set)
+{
+    int number = 0;
+    return sigwait(set, &number) == 0 ? number : 0;
+}
+
+static int first_by_signalfd(const sigset_t *set)
+{
+    struct signalfd_siginfo info;
+    int fd = signalfd(-1, set, SFD_CLOEXEC);
+    return read(fd, &info, sizeof info) == sizeof info ? (int)info.ssi_signo : 0;
+}
+
+/* A thread that waits for all signals gets those of the program. */
+static void *send_after_a_while(void *process)
+{
+    burn(100000000);
+    kill(*(pid_t *)process, SIGUSR1);
+    return NULL;
+}
+
+static bool first_is_ours(int (*first)(const sigset_t *set))
+{
+    sigset_t all;
+    pthread_t thread;
+    pid_t self = getpid();
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, NULL);
+    pthread_create(&thread, NULL, send_after_a_while, &self);
+    int number = first(&all);
+    pthread_join(thread, NULL);
+    return number == SIGUSR1;
+}
+
+/* No file may grow: not the profiler's, either, but that is not the program's fault. */
+static bool file_limit(void)
+{
+    struct rlimit none = {0};
+    setrlimit(RLIMIT_FSIZE, &none);
+    burn(50000000);
+    return true;
+}
+
+__attribute__((noinline)) static int descend(int depth)
+{
+    volatile char here[64];
+    here[0] = (char)depth;
+    return depth > 0 ? descend(depth - 1) + here[0] : 0;
+}
+
+/* SIGSEGV and SIGBUS that another process sends are not taken for faults of the profiler's. */
+static bool sent_faults(void)
+{
+    int pipes[2];
+    pid_t self = getpid();
+    signal(SIGSEGV, count_signal);
+    signal(SIGBUS, count_signal);
+    if (pipe(pipes) != 0)
+        return false;
+    pid_t child = fork();
+    if (child == 0) {
+        char number;
+        close(pipes[1]);
+        while (read(pipes[0], &number, 1) == 1)
+            kill(self, number);
+        _exit(0);
+    }
+    close(pipes[0]);
+    for (int i = 0; i < 20000; i++) {
+        int before = handled;
+        char number = i % 2 ? SIGSEGV : SIGBUS;
+        if (write(pipes[1], &number, 1) != 1)
+            return false;
+        while (handled == before)
+            descend(400);
+    }
+    close(pipes[1]);
+    return ended_well(child);
+}
+
+static void burn_in_handler(int number)
+{
+    volatile char room[1500];
+    room[0] = (char)number;
+    burn(50000000);
+    handled += room[0] == number;
+}
+
+/* A handler on a signal stack that has room for it, but not for two. */
+static bool small_signal_stack(void)
+{
+    size_t frame = (size_t)sysconf(_SC_MINSIGSTKSZ);
+    char *memory = calloc(1, frame + 4096);
+    stack_t stack = {.ss_sp = memory, .ss_size = frame + 4096};
+    struct sigaction action = {.sa_handler = burn_in_handler, .sa_flags = SA_ONSTACK};
+    sigaltstack(&stack, NULL);
+    sigaction(SIGUSR1, &action, NULL);
+    raise(SIGUSR1);
+    return handled == 1;
+}
+
+static void *call_alarm(void *main_thread)
+{
+    burn(50000000);
+    pthread_kill(*(pthread_t *)main_thread, SIGUSR1);
+    return NULL;
+}
+
+/* siginterrupt before signal: the handler ends a read. */
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* old programs do it */
+static bool interrupting_signal(void)
+{
+    int pipes[2];
+    char byte;
+    pthread_t thread, self = pthread_self();
+    if (pipe(pipes) != 0 || siginterrupt(SIGUSR1, 1) != 0)
+        return false;
+    signal(SIGUSR1, count_signal);
+    pthread_create(&thread, NULL, call_alarm, &self);
+    bool interrupted = read(pipes[0], &byte, 1) == -1;
+    pthread_join(thread, NULL);
+    return interrupted && handled == 1;
+}
+
+/* Lets descriptors run only up to a low number, with those of the profiler's above. */
+static bool fewer_descriptors(void)
+{
+    struct rlimit few = {.rlim_cur = 30, .rlim_max = 30};
+    setrlimit(RLIMIT_NOFILE, &few);
+    burn(50000000);
+    pid_t child = fork();
+    if (child == 0) {
+        burn(50000000);
+        _exit(0);
+    }
+    return ended_well(child);
+}
+
+static bool run(const char *what)
+{
+    if (strcmp(what, "fork-and-signals") == 0)
+        return fork_and_signals();
+    if (strcmp(what, "vfork-and-signals") == 0)
+        return vfork_and_signals();
+    if (strcmp(what, "sigwait") == 0)
+        return first_is_ours(first_by_sigwait);
+    if (strcmp(what, "signalfd") == 0)
+        return first_is_ours(first_by_signalfd);
+    if (strcmp(what, "file-limit") == 0)
+        return file_limit();
+    if (strcmp(what, "sent-faults") == 0)
+        return sent_faults();
+    if (strcmp(what, "small-signal-stack") == 0)
+        return small_signal_stack();
+    if (strcmp(what, "siginterrupt") == 0)
+        return interrupting_signal();
+    if (strcmp(what, "fewer-descriptors") == 0)
+        return fewer_descriptors();
+    return false;
+}
+
+int main(int count, char **arguments)
+{
+    alarm(60);
+    if (count != 2 || !run(arguments[1]))
+        return 1;
+    puts("fine");
+    return 0;
+}
