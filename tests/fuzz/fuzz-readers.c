@@ -167,7 +167,9 @@ static struct bytes damaged_measurement(const struct bytes *whole)
 
 static void look_at_text(const char *text)
 {
-    PROMISE(text && strlen(text) < SIZE_MAX);
+    PROMISE(text);
+    for (; *text; text++) /* a sanitizer sees what is not there */
+        ;
 }
 
 static void look_at_names(const struct measurement *m)
@@ -211,10 +213,20 @@ static void look_at_space(const struct measurement *m, uint32_t space, uint64_t 
         look_at_text(name->file);
 }
 
+static void look_at_creator(const struct measurement *m, const struct measurement_thread *t)
+{
+    size_t nodes = 1;
+    for (size_t i = 0; i < m->threads.n; i++)
+        if (m->threads.at[i].index + UINT64_C(1) == t->creator)
+            nodes = m->threads.at[i].nodes.n;
+    PROMISE(t->creation_context < nodes);
+}
+
 static void look_at_thread(const struct measurement *m, const struct measurement_thread *t)
 {
     look_at_text(t->name);
-    PROMISE(t->nodes.n >= 2 && t->creation_context < SIZE_MAX);
+    PROMISE(t->nodes.n >= 2);
+    look_at_creator(m, t);
     PROMISE(t->last_monotonic >= t->first_monotonic && t->last_cpu >= t->first_cpu);
     for (size_t i = 0; i < t->nodes.n; i++) {
         const struct measurement_node *node = &t->nodes.at[i];
