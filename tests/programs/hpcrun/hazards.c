@@ -169,18 +169,19 @@ static bool sent_faults(void)
 
 static void burn_in_handler(int number)
 {
-    volatile char room[1500];
+    volatile char room[3000];
     room[0] = (char)number;
     burn(50000000);
     handled += room[0] == number;
 }
 
+#define SMALL_STACK 8192 /* what SIGSTKSZ used to be */
+
 /* A handler on a signal stack that has room for it, but not for two. */
 static bool small_signal_stack(void)
 {
-    size_t frame = (size_t)sysconf(_SC_MINSIGSTKSZ);
-    char *memory = calloc(1, frame + 4096);
-    stack_t stack = {.ss_sp = memory, .ss_size = frame + 4096};
+    static char memory[2 * SMALL_STACK]; /* the lower half is in the way of what goes beyond */
+    stack_t stack = {.ss_sp = memory + SMALL_STACK, .ss_size = SMALL_STACK};
     struct sigaction action = {.sa_handler = burn_in_handler, .sa_flags = SA_ONSTACK};
     sigaltstack(&stack, NULL);
     sigaction(SIGUSR1, &action, NULL);
