@@ -1,0 +1,84 @@
+/* What a profiler or debugger may read of a running minicilk, from outside and at any instant.
+ *
+ * One exported object, `minicilk_introspection`, describes everything; nothing here needs
+ * thread-local storage, a call into the runtime, or a lock. All of it is readable through a guarded
+ * read of the process's memory. This header stands alone: it includes nothing of the runtime.
+ *
+ * Who works. `live->n` workers exist; `live->n_w` of them execute user work at this instant: the
+ * count goes up before a worker calls a base body and down when that body has returned to the
+ * scheduler, and so does the worker's `state`. Worker 0 is the thread that called CILK_RUN; between
+ * computations its state is MINICILK_OUTSIDE: that thread runs serial code of the program, which
+ * n_w does not count.
+ *
+ * The logical call path of a thread in state MINICILK_WORKING, innermost first:
+ *   1. Unwind the C stack down to the frame of `cilk_call_base`, the only function that calls base
+ *      bodies: the return address lies in [base_begin, base_end). Frames on the way in
+ *      [text_begin, text_end) are the runtime's own (slow paths of spawn and sync), all others the
+ *      program's; each body's C frame is one procedure activation, exactly. If there is no frame
+ *      between the leaf and cilk_call_base other than the runtime's, the thread is in the scheduler
+ *      (the two instructions between "state = working" and the body's first one, and back).
+ *   2. b = worker->base. While b->parent is not NULL: b->site is the return address of the call
+ * that spawned b, in the code of b->parent's procedure (look up site - 1); go on with b =
+ * b->parent.
+ *   3. b is the root. Its call site is live->caller_pc (its own `site` only names cilk_call_base).
+ * The path goes on in the C stack of the thread that called CILK_RUN, from caller_pc, caller_sp and
+ *      caller_bp: the register values that hold in that function when the run returns to it.
+ * The deque plays no part in it. `frame->entry` must not be used for sites: thieves advance it.
+ *
+ * Lifetime. While a thread is between entry to and return from the body that its `base` names, the
+ * base frame and all its ancestors are live and their `parent`, `body` and `site` don't change. A
+ * worker clears `base` before it tells the parent that the frame is done: that is what makes every
+ * instant exact, and never reorder it. The C stack above caller_sp (higher addresses) stays as it
+ * is from the start of the run until it returns, and every body ends before that. `workers` is
+ * mapped from the end of minicilk_init to minicilk_shutdown; it is NULL, and n 0, outside that
+ * interval. */
+#ifndef MINICILK_INTROSPECT_H
+#define MINICILK_INTROSPECT_H
+
+#include <stdint.h>
+
+/* Raised whenever a meaning or an offset changes that a reader does not take from the object. */
+#define MINICILK_LAYOUT 1
+#define MINICILK_MAGIC  UINT64_C(0x6b6c6963696e696d) /* "minicilk" in memory */
+
+/* worker->state */
+enum minicilk_state {
+    MINICILK_OUTSIDE = 0,    /* not in the runtime: worker 0 between computations */
+    MINICILK_SCHEDULING = 1, /* looks for work, or sleeps */
+    MINICILK_WORKING = 2     /* executes user work */
+};
+
+/* What changes while the program runs. */
+struct minicilk_live {
+    /* A cache line of its own: every worker that gets or loses work writes it. */
+    _Alignas(64) _Atomic uint32_t n_w;
+    _Alignas(64) _Atomic uint32_t n;
+    _Atomic uint32_t running;      /* 1 from the start of a CILK_RUN to its return */
+    const char *_Atomic workers;   /* n workers, worker_size bytes each */
+    const void *_Atomic caller_pc; /* return address of the run in its caller */
+    const void *_Atomic caller_sp; /* the caller's stack pointer behind that return */
+    const void *_Atomic caller_bp; /* its rbp */
+};
+
+struct minicilk_introspection {
+    uint64_t magic;  /* MINICILK_MAGIC */
+    uint32_t layout; /* MINICILK_LAYOUT */
+    uint32_t size;   /* of this struct */
+    const struct minicilk_live *live;
+    const char *text_begin, *text_end; /* the runtime's code; parallel loops are not in it */
+    const char *base_begin, *base_end; /* cilk_call_base */
+    /* Byte offsets in a worker. */
+    uint32_t worker_size;
+    uint32_t worker_tid; /* int32_t: kernel's thread id; worker 0: of the latest caller of a run */
+    uint32_t worker_state; /* uint32_t: enum minicilk_state */
+    uint32_t worker_base;  /* pointer to a frame; NULL in the scheduler */
+    /* Byte offsets in a frame; each field is a pointer. */
+    uint32_t frame_parent;
+    uint32_t frame_body; /* the procedure's function */
+    uint32_t frame_site;
+};
+
+/* Constant after relocation; exported by the shared library, global in the static one. */
+extern const struct minicilk_introspection minicilk_introspection;
+
+#endif

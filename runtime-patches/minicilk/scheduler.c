@@ -1,0 +1,106 @@
+/* What a worker does between user work, and how frames end, wait and go on. */
+#include "runtime.h"
+
+#ifndef MINICILK_UNTAGGED
+#line 6 "hpctoolkit:parallel-overhead:scheduler"
+#endif
+BASE_CODE int cilk_call_base(struct minicilk_worker *worker, struct minicilk_frame *frame);
+
+/* The only caller of base bodies, and exported: profilers find the end of the user's frames by it.
+ * The empty asm keeps the call from becoming a jump. */
+BASE_CODE MINICILK_API int cilk_call_base(struct minicilk_worker *worker,
+                                          struct minicilk_frame *frame)
+{
+    int outcome = frame->body(worker, frame, frame->entry);
+    __asm__ volatile("" : "+r"(outcome));
+    return outcome;
+}
+
+RUNTIME_CODE bool minicilk_ended(const struct worker *worker)
+{
+    return worker == minicilk_runtime.workers ? atomic_load(&minicilk_runtime.root_done)
+                                              : atomic_load(&minicilk_runtime.ending);
+}
+
+/* A child of `parent` that ran elsewhere has ended. The parent, if it waited for just that. */
+RUNTIME_CODE static struct minicilk_frame *join(struct minicilk_frame *parent)
+{
+    minicilk_expect(parent);
+    if (atomic_fetch_sub(&parent->join, 1) != (MINICILK_SUSPENDED | 1))
+        return NULL;
+    atomic_store_explicit(&parent->join, 0, memory_order_relaxed);
+    return parent;
+}
+
+/* The frame waits for its children. The frame itself, if they have ended meanwhile. */
+RUNTIME_CODE static struct minicilk_frame *suspend(struct minicilk_frame *frame)
+{
+    if (atomic_fetch_or(&frame->join, MINICILK_SUSPENDED) != 0)
+        return NULL;
+    atomic_store_explicit(&frame->join, 0, memory_order_relaxed);
+    return frame;
+}
+
+/* The frame's procedure has returned. */
+RUNTIME_CODE static struct minicilk_frame *finish(struct worker *worker,
+                                                  struct minicilk_frame *frame)
+{
+    if (atomic_load(&frame->join) != 0) {
+        frame->entry = ENTRY_RETURNED;
+        return suspend(frame);
+    }
+    struct minicilk_frame *parent = frame->parent;
+    minicilk_free_base(worker, frame);
+    if (parent)
+        return join(parent);
+    atomic_store(&minicilk_runtime.root_done, true);
+    minicilk_wake(minicilk_runtime.workers);
+    return NULL;
+}
+
+RUNTIME_CODE static void enter_work(struct worker *worker, struct minicilk_frame *base)
+{
+    atomic_store_explicit(&worker->base, base, memory_order_relaxed);
+    atomic_fetch_add_explicit(&minicilk_live.n_w, 1, memory_order_relaxed);
+    atomic_store_explicit(&worker->state, MINICILK_WORKING, memory_order_relaxed);
+}
+
+/* Clears the base, which must come before any join: see minicilk-introspect.h. The joins are
+ * sequentially consistent, so that neither the compiler nor the processor moves them up. */
+RUNTIME_CODE static void leave_work(struct worker *worker)
+{
+    atomic_store_explicit(&worker->state, MINICILK_SCHEDULING, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&minicilk_live.n_w, 1, memory_order_relaxed);
+    atomic_store_explicit(&worker->base, NULL, memory_order_relaxed);
+}
+
+/* Goes on with the frame until its body returns. What to do next, or NULL. */
+RUNTIME_CODE static struct minicilk_frame *execute(struct worker *worker,
+                                                   struct minicilk_frame *frame)
+{
+    minicilk_expect(frame);
+    if (frame->entry == ENTRY_RETURNED)
+        return finish(worker, frame);
+    enter_work(worker, frame);
+    minicilk_disturb();
+    const int outcome = cilk_call_base(&worker->inlined, frame);
+    minicilk_disturb();
+    leave_work(worker);
+    minicilk_reset_deque(worker);
+    minicilk_disturb();
+    switch (outcome) {
+    case MINICILK_DONE: return finish(worker, frame);
+    case MINICILK_SUSPEND: return suspend(frame);
+    default: return worker->inlined.orphan ? join(worker->inlined.orphan) : NULL;
+    }
+}
+
+RUNTIME_CODE void minicilk_schedule(struct worker *worker, struct minicilk_frame *frame)
+{
+    while (!minicilk_ended(worker)) {
+        if (!frame)
+            frame = minicilk_find_work(worker);
+        if (frame)
+            frame = execute(worker, frame);
+    }
+}
