@@ -21,7 +21,7 @@
 
 static volatile unsigned long seed_at_work;
 
-static void stop(const char *what)
+static _Noreturn void stop(const char *what)
 {
     char line[160];
     int length = snprintf(line, sizeof line, "seed %lu: %s\n", seed_at_work, what);
