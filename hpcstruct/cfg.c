@@ -1,5 +1,6 @@
 #include "hpcstruct/cfg.h"
 
+#include "hpcstruct/addresses.h"
 #include "hpcstruct/sorted.h"
 
 #include <stdlib.h>
@@ -57,12 +58,6 @@ static void find_leaders(struct builder *b, const struct code_fragment *fragment
     for (size_t i = 0; i < flows->tables.n; i++)
         for (uint32_t k = 0; k < flows->tables.at[i].count; k++)
             add_leader(b, flows->targets.at[flows->tables.at[i].first + k]);
-}
-
-static int by_value(const void *a, const void *b)
-{
-    const uint64_t *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
 }
 
 /* Cuts a fragment at the leaders, which are sorted. */
@@ -192,8 +187,7 @@ void cfg_build(struct cfg *cfg, const struct module_code *code, const struct pro
         uint32_t number = fragment_number(&b, i);
         find_leaders(&b, &code->map.fragments.at[number], &code->flows[number]);
     }
-    if (cfg->leaders.n)
-        qsort(cfg->leaders.at, cfg->leaders.n, sizeof *cfg->leaders.at, by_value);
+    addresses_sort(cfg->leaders.at, cfg->leaders.n);
     for (uint32_t i = 0; i < procedure->fragment_count; i++)
         add_blocks(&b, i);
     size_t block = 0;

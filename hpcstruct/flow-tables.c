@@ -1,17 +1,8 @@
+#include "hpcstruct/addresses.h"
 #include "hpcstruct/decode.h"
 #include "hpcstruct/sorted.h"
 
 #include <stdlib.h>
-
-struct addresses {
-    VEC(uint64_t) all;
-};
-
-static int by_value(const void *a, const void *b)
-{
-    const uint64_t *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
 
 /* Ends a table of unknown size where the next one begins. */
 static void cut_table(struct flow_table *table, const struct addresses *tables)
@@ -27,9 +18,7 @@ static void cut_table(struct flow_table *table, const struct addresses *tables)
 /* Sorts the targets, and keeps each once. */
 static void sort_targets(struct flow_table *table, uint64_t *targets)
 {
-    if (table->count == 0)
-        return;
-    qsort(targets, table->count, sizeof *targets, by_value);
+    addresses_sort(targets, table->count);
     uint32_t kept = 0;
     for (uint32_t i = 0; i < table->count; i++)
         if (targets[i] != FLOW_NOWHERE && (kept == 0 || targets[i] != targets[kept - 1]))
@@ -53,8 +42,7 @@ void flows_settle(struct flows *flows, size_t fragment_count)
     for (size_t i = 0; i < fragment_count; i++)
         for (size_t k = 0; k < flows[i].tables.n; k++)
             vec_push(&tables.all, flows[i].tables.at[k].address);
-    if (tables.all.n)
-        qsort(tables.all.at, tables.all.n, sizeof(uint64_t), by_value);
+    addresses_sort(tables.all.at, tables.all.n);
     for (size_t i = 0; i < fragment_count; i++) {
         for (size_t k = 0; k < flows[i].tables.n; k++) {
             struct flow_table *table = &flows[i].tables.at[k];

@@ -112,7 +112,7 @@ static void read_new_names(struct table *t, struct cursor *c, bool files)
         return;
     for (uint64_t i = 0; i < count && !c->bad; i++) {
         const char *name = "";
-        uint64_t directory = 0, unused;
+        uint64_t directory = 0, unused = 0;
         for (unsigned k = 0; k < column_count; k++) {
             uint64_t *number = columns[k].content == DW_LNCT_directory_index ? &directory : &unused;
             const char *text = read_column(t, c, columns[k].form, number);

@@ -1,5 +1,6 @@
 #include "hpcstruct/module-code.h"
 
+#include "hpcstruct/addresses.h"
 #include "hpcstruct/sorted.h"
 
 #include "lib/parallel.h"
@@ -40,19 +41,9 @@ static void decode_all(struct module_code *code, unsigned workers)
 
 /* ---- code that only its calls tell about ---- */
 
-struct addresses {
-    VEC(uint64_t) all;
-};
-
 static size_t count_up_to(const struct addresses *addresses, uint64_t address)
 {
     return count_below(addresses->all.at, addresses->all.n, sizeof address, address + 1);
-}
-
-static int by_value(const void *a, const void *b)
-{
-    const uint64_t *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
 }
 
 /* Whether a call to an address shows that a function begins in the middle of a gap. */
@@ -81,8 +72,7 @@ static void find_called_in_gaps(const struct module_code *code, struct addresses
         }
     }
     vec_free(&gaps.all);
-    if (called->all.n)
-        qsort(called->all.at, called->all.n, sizeof *called->all.at, by_value);
+    addresses_sort(called->all.at, called->all.n);
 }
 
 /* Moves the flows of fragments that are the same in both maps; frees the others. */

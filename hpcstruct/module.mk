@@ -10,7 +10,7 @@ $(BUILD)/bin/hpcstruct: $(call objects_of,hpcstruct) $(TOOL_LIB)
 # All but the program itself: what the tests are linked with.
 HPCSTRUCT_PARTS = $(filter-out %/main.o,$(call objects_of,hpcstruct)) $(TOOL_LIB)
 
-$(foreach name,text debug_info line_table loops loop_place,\
+$(foreach name,text debug_info line_table loops loop_place eh_frame,\
 	$(eval $(call unit_test,hpcstruct/test_$(name),$(HPCSTRUCT_PARTS),$(HPCSTRUCT_LIBRARIES))))
 
 # These make a module by hand.
