@@ -257,8 +257,8 @@ void inputs_read(struct inputs *inputs, char *const *directories, size_t count, 
     free(job.read);
     free(job.causes);
     measurement_files_free(&files);
-    if (inputs->files.n == 0)
-        diag_fatal(NULL, "no measurements");
+    if (inputs->files.n == 0) /* why, was told of each file and directory */
+        exit(diag_exit_status());
     qsort(inputs->files.at, inputs->files.n, sizeof *inputs->files.at, by_process);
     drop_repeated_processes(inputs);
     for (size_t i = 0; i < inputs->files.n; i++) {

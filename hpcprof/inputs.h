@@ -41,7 +41,7 @@ struct inputs {
 
 /* Reads all measurement files of the directories in `workers` threads. What is wrong with a file is
  * told through lib/diag.h and kept in `problems`; a directory that gives nothing is told too.
- * Ends the process when no file could be read. */
+ * Ends the process with status 1 when no file could be read. */
 void inputs_read(struct inputs *inputs, char *const *directories, size_t count, unsigned workers);
 
 /* Frees the call paths and values of all threads, the bulk of it, before the rest. */

@@ -19,8 +19,8 @@ class BadMeasurementsTest(HpcprofCase):
         for name, part in (("empty", "no measurement files"), ("nonexistent", "No such file"),
                            ("file", "Not a directory")):
             done = self.scenario.run(directories=[name], status=1)
-            self.assert_says(done.stderr, name, part)
-            self.assert_says(done.stderr, "no measurements", "hpcprof:")
+            self.assert_says(done.stderr, "hpcprof: " + name, part)
+            self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
         self.assertEqual(self.names(), ["empty", "file"])
 
     def test_one_bad_directory_costs_only_itself(self):
