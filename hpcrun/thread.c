@@ -1,5 +1,6 @@
 #include "hpcrun/thread.h"
 
+#include "hpcrun/lock.h"
 #include "hpcrun/process.h"
 #include "hpcrun/record/flush.h"
 #include "hpcrun/sample/source.h"
@@ -22,26 +23,20 @@ struct block {
 };
 
 static struct {
-    _Atomic int lock;
+    struct lock lock;
     struct thread *live;
     struct thread *idle; /* records without a thread, linked by next */
     uint32_t begun;
 } threads;
 
-/* Takes the lock with every signal blocked, so that no handler of this thread can want it. Returns
- * the mask to restore. */
 static uint64_t lock(void)
 {
-    uint64_t mask = sys_mask(SIG_BLOCK, ~(uint64_t)0);
-    while (atomic_exchange_explicit(&threads.lock, 1, memory_order_acquire))
-        sys0(SYS_sched_yield);
-    return mask;
+    return lock_take(&threads.lock);
 }
 
 static void unlock(uint64_t mask)
 {
-    atomic_store_explicit(&threads.lock, 0, memory_order_release);
-    sys_mask(SIG_SETMASK, mask);
+    lock_release(&threads.lock, mask);
 }
 
 static uint64_t mask_at_fork;
@@ -244,6 +239,7 @@ void threads_after_fork(void)
 
 bool threads_quiesce(uint64_t wait_ns)
 {
+    static const struct timespec nap = {.tv_nsec = 20000};
     uint64_t deadline = sys_clock(CLOCK_MONOTONIC) + wait_ns;
     bool quiet = true;
     uint64_t mask = lock();
@@ -253,7 +249,7 @@ bool threads_quiesce(uint64_t wait_ns)
             busy = atomic_load(&thread->busy);
             if (!busy || sys_clock(CLOCK_MONOTONIC) > deadline)
                 break;
-            sys0(SYS_sched_yield);
+            sys2(SYS_nanosleep, &nap, NULL);
         }
         quiet = quiet && !busy;
     }

@@ -1,7 +1,9 @@
 #include "hpcrun/hooks/signals.h"
 
 #include "hpcrun/hooks/real.h"
+#include "hpcrun/lock.h"
 #include "hpcrun/process.h"
+#include "hpcrun/sample/handler.h"
 #include "hpcrun/sys.h"
 #include "hpcrun/thread.h"
 
@@ -28,7 +30,7 @@ static struct {
     _Atomic bool small_stack; /* signals_have_small_stack */
     int sampling_signal;
     void (*sampling_handler)(int, siginfo_t *, void *);
-    _Atomic int lock;
+    struct lock lock;
 } state;
 
 /* Where the kernel enters a handler of the program: counts and jumps, with all arguments. */
@@ -92,7 +94,8 @@ static void end_by_signal(int signal, const siginfo_t *info)
 static void on_fatal(int signal, siginfo_t *info, void *context)
 {
     (void)context;
-    end_by_signal(signal, info);
+    if (!handler_on_lost_sample(signal, info))
+        end_by_signal(signal, info);
 }
 
 static bool is_handler(const struct sigaction *action)
@@ -121,7 +124,8 @@ static void on_fault(int signal, siginfo_t *info, void *context)
 {
     struct thread *thread = thread_self;
     if (thread && atomic_load(&thread->busy) && info->si_code <= 0) {
-        guard_abandon(&thread->unwinder.guard, context);
+        if (guard_abandon(&thread->unwinder.guard, context))
+            thread->unwinder.cache->generation--; /* left half-way: to be forgotten */
         postpone(signal, info, context);
         return;
     }
@@ -180,16 +184,12 @@ static int install(int signal)
 
 static uint64_t lock(void)
 {
-    uint64_t mask = sys_mask(SIG_BLOCK, ~(uint64_t)0);
-    while (atomic_exchange_explicit(&state.lock, 1, memory_order_acquire))
-        sys0(SYS_sched_yield);
-    return mask;
+    return lock_take(&state.lock);
 }
 
 static void unlock(uint64_t mask)
 {
-    atomic_store_explicit(&state.lock, 0, memory_order_release);
-    sys_mask(SIG_SETMASK, mask);
+    lock_release(&state.lock, mask);
 }
 
 static uint64_t mask_at_fork;

@@ -59,3 +59,14 @@ void handler_on_signal(int signal, siginfo_t *info, void *context)
         signals_pass_on(signal, info, context);
     }
 }
+
+bool handler_on_lost_sample(int signal, const siginfo_t *info)
+{
+    struct thread *thread = thread_self;
+    if (signal != SIGIO || info->si_code != SI_KERNEL || !thread)
+        return false;
+    for (unsigned i = 0; i < thread->event_count; i++)
+        if (source_is_perf(&thread->events[i]))
+            source_arm(thread, &thread->events[i]);
+    return true;
+}

@@ -3,6 +3,7 @@
 #define HPCRUN_SAMPLE_HANDLER_H
 
 #include <signal.h>
+#include <stdbool.h>
 
 /* Stack that the handler uses at most, besides the kernel's signal frame, bytes. Checked by a test.
  */
@@ -11,5 +12,10 @@
 /* Signal handler: the entry. Passes a signal that is no sample of ours on to the program's handler.
  */
 void handler_on_signal(int signal, siginfo_t *info, void *context);
+
+/* Signal handler: whether a signal stands for a sample whose own signal could not be queued
+ * (RLIMIT_SIGPENDING): the kernel sends SIGIO instead. Then the next sample is armed, and pays for
+ * both. */
+bool handler_on_lost_sample(int signal, const siginfo_t *info);
 
 #endif

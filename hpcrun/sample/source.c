@@ -56,7 +56,7 @@ static uint64_t jittered(struct thread *thread, uint64_t mean)
     return half ? mean - half + thread_random(thread, 2 * half + 1) : mean;
 }
 
-static bool uses_perf(const struct thread_event *event)
+bool source_is_perf(const struct thread_event *event)
 {
     return event->source == SOURCE_TASK_CLOCK || event->source == SOURCE_COUNTER;
 }
@@ -122,7 +122,7 @@ void source_open(struct thread *thread, struct thread_event *event)
 
 void source_pause(struct thread_event *event)
 {
-    if (uses_perf(event)) {
+    if (source_is_perf(event)) {
         perf_disable(event->fd);
     } else if (event->source) {
         timer_disarm(event->timer);
@@ -133,7 +133,7 @@ void source_pause(struct thread_event *event)
 
 void source_close(struct thread_event *event)
 {
-    if (uses_perf(event)) {
+    if (source_is_perf(event)) {
         fds_close(event->fd);
     } else if (event->source) {
         timer_close(event->timer);
@@ -145,7 +145,7 @@ void source_close(struct thread_event *event)
 
 void source_abandon(struct thread_event *event)
 {
-    if (uses_perf(event))
+    if (source_is_perf(event))
         fds_close(event->fd);
     event->source = 0;
 }
@@ -200,7 +200,7 @@ struct thread_event *source_of_signal(struct thread *thread, const siginfo_t *in
 {
     for (unsigned i = 0; i < thread->event_count; i++) {
         struct thread_event *event = &thread->events[i];
-        if (uses_perf(event)
+        if (source_is_perf(event)
                 ? info->si_code > 0 && info->si_fd == event->fd
                 : event->source && info->si_code == SI_TIMER && info->si_value.sival_ptr == event)
             return event;

@@ -57,6 +57,9 @@ struct thread_event *source_of_signal(struct thread *thread, const siginfo_t *in
 struct increment source_measure(struct thread *thread, struct thread_event *event,
                                 const siginfo_t *info, const ucontext_t *context);
 
+/* Handler: whether the event is open, and samples come from perf. */
+bool source_is_perf(const struct thread_event *event);
+
 /* Handler: arms the next sample. */
 void source_arm(struct thread *thread, struct thread_event *event);
 

@@ -262,7 +262,7 @@ class Neighbours(profiling.ProfilingTest):
                 self.assertLess(used - frame, bound)
 
     hazards = ("fork-and-signals", "vfork-and-signals", "sigwait", "signalfd", "sent-faults",
-               "small-signal-stack", "siginterrupt")
+               "small-signal-stack", "siginterrupt", "no-queue", "priorities")
 
     def test_hazards(self):
         """What programs do with signals and processes works as it does without the profiler."""
@@ -322,6 +322,12 @@ class Neighbours(profiling.ProfilingTest):
         self.run_tool("sh", "-c", 'exec "$@" 2>&-', "sh", profiling.HPCRUN, "-o", "m",
                       "/usr/bin/python3", "-c", opener)
         self.assertEqual((self.directory / "out").read_text(), "data\n")
+
+    def test_program_with_address_sanitizer(self):
+        source, built = self.directory / "checked.c", self.directory / "checked"
+        source.write_text("int main(void) { return 5; }")
+        subprocess.run(["gcc", "-fsanitize=address", "-o", built, source], check=True)
+        self.measure(built, status=5)
 
     def test_broken_pipe_on_standard_error(self):
         reader, writer = os.pipe()

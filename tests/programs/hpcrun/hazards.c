@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -226,6 +227,53 @@ static bool fewer_descriptors(void)
     return ended_well(child);
 }
 
+/* No signal can be queued any more. */
+static bool no_queue(void)
+{
+    struct rlimit none = {0};
+    setrlimit(RLIMIT_SIGPENDING, &none);
+    burn(50000000);
+    return true;
+}
+
+static void *end_at_once(void *argument)
+{
+    return argument;
+}
+
+static void *start_threads(void *argument)
+{
+    while (!stop) {
+        pthread_t thread;
+        pthread_create(&thread, NULL, end_at_once, NULL);
+        pthread_join(thread, NULL);
+        signal(SIGUSR1, count_signal);
+    }
+    return argument;
+}
+
+/* Two threads on one CPU, one of which has it whenever it wants, call the same functions. Without
+ * the right to a real-time priority both are equal. */
+static bool priorities(void)
+{
+    struct sched_param high = {.sched_priority = 1};
+    struct timespec nap = {.tv_nsec = 20000};
+    cpu_set_t one;
+    pthread_t thread;
+    CPU_ZERO(&one);
+    CPU_SET(sched_getcpu(), &one);
+    sched_setaffinity(0, sizeof one, &one);
+    pthread_create(&thread, NULL, start_threads, NULL);
+    pthread_setschedparam(pthread_self(), SCHED_FIFO, &high);
+    for (int i = 0; i < 20000; i++) {
+        signal(SIGUSR2, count_signal);
+        nanosleep(&nap, NULL);
+    }
+    stop = true;
+    pthread_join(thread, NULL);
+    return true;
+}
+
 static bool run(const char *what)
 {
     if (strcmp(what, "fork-and-signals") == 0)
@@ -244,6 +292,10 @@ static bool run(const char *what)
         return small_signal_stack();
     if (strcmp(what, "siginterrupt") == 0)
         return interrupting_signal();
+    if (strcmp(what, "no-queue") == 0)
+        return no_queue();
+    if (strcmp(what, "priorities") == 0)
+        return priorities();
     if (strcmp(what, "fewer-descriptors") == 0)
         return fewer_descriptors();
     return false;

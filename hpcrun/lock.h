@@ -1,0 +1,37 @@
+/* A lock for short stretches of normal context, held with every signal blocked: no handler of the
+ * thread can want it. Who waits sleeps: with a real-time priority, a thread that spins or yields
+ * could keep the holder from the CPU for ever. */
+#ifndef HPCRUN_LOCK_H
+#define HPCRUN_LOCK_H
+
+#include "hpcrun/sys.h"
+
+#include <linux/futex.h>
+#include <stdatomic.h>
+
+struct lock {
+    _Atomic int state;
+};
+
+enum { LOCK_FREE, LOCK_HELD, LOCK_WAITED_FOR };
+
+/* Returns the mask to restore. */
+static inline uint64_t lock_take(struct lock *lock)
+{
+    uint64_t mask = sys_mask(SIG_BLOCK, ~(uint64_t)0);
+    int state = LOCK_FREE;
+    if (atomic_compare_exchange_strong(&lock->state, &state, LOCK_HELD))
+        return mask;
+    while (atomic_exchange(&lock->state, LOCK_WAITED_FOR) != LOCK_FREE)
+        sys4(SYS_futex, &lock->state, FUTEX_WAIT_PRIVATE, LOCK_WAITED_FOR, NULL);
+    return mask;
+}
+
+static inline void lock_release(struct lock *lock, uint64_t mask)
+{
+    if (atomic_exchange(&lock->state, LOCK_FREE) == LOCK_WAITED_FOR)
+        sys3(SYS_futex, &lock->state, FUTEX_WAKE_PRIVATE, 1);
+    sys_mask(SIG_SETMASK, mask);
+}
+
+#endif
