@@ -59,7 +59,7 @@ int main(int argc, char **argv)
     static const long known[MOST + 1] = {
         1,   1,    0,     0,     2,      10,      4,        40,       92,       352,
         724, 2680, 14200, 73712, 365596, 2279184, 14772512, 95815104, 666090624};
-    const long n = driver_start(argc, argv, 15, 1, MOST);
+    const long n = driver_start(argc, argv, 14, 1, MOST);
     long count = -1;
     CILK_RUN(nqueens, a->n = (int)n; a->rows = (int)n; a->board = (struct board){0, 0, 0};
              a->count = &count);
