@@ -1,5 +1,7 @@
 #include "hpcprof/database-dir.h"
 
+#include "hpcprof/run-program.h"
+
 #include "lib/diag.h"
 #include "lib/mem.h"
 #include "lib/path.h"
@@ -145,6 +147,7 @@ static void *remove_at_signal(void *unused)
     if (sigwait(&set, &number) != 0)
         return NULL;
     pthread_mutex_lock(&fate_of_folder);
+    run_program_stop_all();
     remove_temporary();
     signal(number, SIG_DFL);
     raise(number);

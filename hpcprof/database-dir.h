@@ -7,8 +7,8 @@
  * `wanted` is what the user asks for; with NULL the name is made from that of the measurement
  * directory: hpctoolkit-CMD-database[-n], in the current directory. Ends the process when `wanted`
  * exists and is not an empty directory, or nothing can be written. From now on the folder is
- * removed when the process exits or is stopped by a signal before database_dir_publish.
- * Call before there are threads. */
+ * removed when the process exits or is stopped by a signal before database_dir_publish; a signal
+ * also stops the programs that were started. Call before there are threads. */
 const char *database_dir_create(const char *wanted, const char *measurements);
 
 /* Gives the folder its final name, and returns that. */

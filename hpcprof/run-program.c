@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
@@ -16,6 +17,10 @@
 extern char **environ;
 
 #define MAX_OUTPUT (4 << 20)
+
+/* Who holds it starts, reaps or stops programs. */
+static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
+static VEC(pid_t) running;
 
 static char *contents(int fd)
 {
@@ -49,14 +54,49 @@ static int spawn(pid_t *pid, const char *path, char *const *arguments, int outpu
     return error;
 }
 
+/* An errno. */
+static int start(pid_t *pid, const char *path, char *const *arguments, int output, int errors)
+{
+    pthread_mutex_lock(&starting);
+    int error = spawn(pid, path, arguments, output, errors);
+    if (error == 0)
+        vec_push(&running, *pid);
+    pthread_mutex_unlock(&starting);
+    return error;
+}
+
+/* The pid stays the program's until it is reaped, under the lock. */
+static int finish(pid_t pid, int *status)
+{
+    siginfo_t info;
+    while (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT) != 0)
+        if (errno != EINTR)
+            return errno;
+    pthread_mutex_lock(&starting);
+    size_t i = 0;
+    while (running.at[i] != pid)
+        i++;
+    running.at[i] = running.at[--running.n];
+    int error = waitpid(pid, status, 0) < 0 ? errno : 0;
+    pthread_mutex_unlock(&starting);
+    return error;
+}
+
+void run_program_stop_all(void)
+{
+    pthread_mutex_lock(&starting); /* and never let go */
+    for (size_t i = 0; i < running.n; i++)
+        kill(running.at[i], SIGTERM);
+}
+
 struct program_output run_program(const char *path, char *const *arguments)
 {
     int output = memfd_create("output", MFD_CLOEXEC), errors = memfd_create("errors", MFD_CLOEXEC);
     struct program_output result = {.status = -1};
     pid_t pid = -1;
-    int error = output < 0 || errors < 0 ? errno : spawn(&pid, path, arguments, output, errors);
-    while (error == 0 && waitpid(pid, &result.status, 0) < 0)
-        error = errno == EINTR ? 0 : errno;
+    int error = output < 0 || errors < 0 ? errno : start(&pid, path, arguments, output, errors);
+    if (error == 0)
+        error = finish(pid, &result.status);
     result.output = error ? mem_strdup("") : contents(output);
     result.errors = error ? mem_strdup(strerror(error)) : contents(errors);
     if (output >= 0)

@@ -8,6 +8,10 @@ struct program_output {
     char *errors;
 };
 
+/* Stops all programs that run; threads that wait for one wait for ever. For a process that is about
+ * to end. */
+void run_program_stop_all(void);
+
 /* Runs `path` with `arguments` (NULL at the end), no input and no signal blocked. Thread-safe. */
 struct program_output run_program(const char *path, char *const *arguments);
 

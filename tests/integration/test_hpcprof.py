@@ -88,11 +88,17 @@ class CommandLineTest(HpcprofCase):
         self.assertEqual(self.names(), before)
 
     def test_an_interrupted_run_leaves_nothing(self):
-        """Stopped while hpcstruct runs."""
+        """Stopped while hpcstruct runs, which is stopped too."""
         module = self.program()
         os.mkfifo(self.at("started"))
-        self.scenario.answers.do(module.path, f"open({self.at('started')!r}, 'w').close()\n"
-                                              "signal.pause()\n")
+        os.mkfifo(self.at("stopped"))
+        self.scenario.answers.do(
+            module.path, "def stop(*_):\n"
+                         f"    open({self.at('stopped')!r}, 'w').close()\n"
+                         "    sys.exit(1)\n"
+                         "signal.signal(signal.SIGTERM, stop)\n"
+                         f"open({self.at('started')!r}, 'w').close()\n"
+                         "signal.pause()\n")
         self.process(module)
         self.scenario.write()
         before = self.names()
@@ -104,7 +110,7 @@ class CommandLineTest(HpcprofCase):
             self.assertNotEqual(self.names(), before)
             running.send_signal(number)
             self.assertEqual(running.wait(timeout=60), -number)
-            os.killpg(running.pid, signal.SIGKILL)  # the script that stands in for hpcstruct
+            open(self.at("stopped")).close()
             self.assertEqual(self.names(), before)
 
 
