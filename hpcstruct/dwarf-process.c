@@ -42,10 +42,17 @@ static uint64_t bounded(uint64_t size)
     return size < most ? size : most;
 }
 
-static void limit_myself(uint64_t size)
+/* The address space that the files take already. */
+static uint64_t mapped_size(const struct dwarf_files *files)
+{
+    return files->image->file.size + files->from->file.size +
+           (files->supplement ? files->supplement->file.size : 0);
+}
+
+static void limit_myself(const struct dwarf_files *files, uint64_t size)
 {
     rlim_t seconds = BASE_SECONDS + size / BYTES_A_SECOND;
-    rlim_t memory = BASE_MEMORY + MEMORY_FACTOR * size;
+    rlim_t memory = BASE_MEMORY + MEMORY_FACTOR * size + mapped_size(files);
     setrlimit(RLIMIT_CPU, &(struct rlimit){seconds, seconds});
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
 #ifndef __SANITIZE_ADDRESS__
@@ -60,7 +67,7 @@ static _Noreturn void read_and_exit(int fd, const struct dwarf_files *files, uin
 {
     struct debug_info info = {0};
     struct preface preface = {0};
-    limit_myself(size);
+    limit_myself(files, size);
     struct dwarf_report report = dwarf_read_here(&info, files);
     preface.is_split = report.is_split;
     if (report.problem)
