@@ -296,6 +296,13 @@ class DebugInformationTest(StructureCase):
                     (loop,) = structure.procedure("plain").loops()
                     self.assertEqual(loop.line, markers("loops.c")["plain-for"])
 
+    def test_huge_file(self):
+        """What the process of libdwarf may use is beside the files."""
+        program = self.compile("objects.cc", "-O2", "-g", compiler="g++")
+        expected = self.contents(self.structure(program))
+        os.truncate(program, 3 << 30)
+        self.assertEqual(self.contents(self.structure(program)), expected)
+
     def test_lines_only(self):
         lines = markers("loops.c")
         for compiler in C_COMPILERS:
