@@ -25,6 +25,8 @@ install-minicilk: all
 	install $(BUILD)/lib/libminicilk.so $(PREFIX)/lib
 	install -m 644 $(addprefix $(MINICILK)/minicilk,.h -inline.h -introspect.h -modes.h) $(PREFIX)/include
 
+$(eval $(call unit_test,minicilk/test_runtime,$(LIBMINICILK),-lpthread))
+
 # Programs as users write them; `make demo` and the tests profile them.
 CILK_PROGRAMS = $(patsubst %.c,$(BUILD)/%,$(wildcard tests/programs/cilk/*.c))
 PROGRAMS += $(CILK_PROGRAMS)
@@ -34,3 +36,29 @@ $(BUILD)/tests/programs/cilk/%: tests/programs/cilk/%.c tests/programs/cilk/driv
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  CC $<")
 	$(Q)$(CC) -std=c11 -D_GNU_SOURCE -O2 -g $(WARNINGS) -I$(MINICILK) -o $@ $< $(LIBMINICILK) -lpthread -lm
+
+# Tests of the runtime that are built together with it, in many ways: NAME-VARIANT is
+# tests/unit/minicilk/NAME.c with FLAGS_VARIANT. Modes: minicilk-modes.h.
+SANITIZE_ADDRESS = -fsanitize=address,undefined -fno-sanitize-recover=all
+FLAGS_plain   =
+FLAGS_chaos   = -DMINICILK_MODES=2u
+FLAGS_magic   = -DMINICILK_MODES=6u
+FLAGS_fenced  = -DMINICILK_MODES=10u
+FLAGS_address = $(SANITIZE_ADDRESS) -DMINICILK_MODES=3u
+FLAGS_thread  = -fsanitize=thread -DMINICILK_MODES=2u
+VARIANTS = plain chaos magic fenced address thread
+
+MINICILK_TESTS = $(BUILD)/tests/minicilk
+MINICILK_VARIANTS = $(addprefix $(MINICILK_TESTS)/stress-,$(VARIANTS))
+MINICILK_BUILD = $(CC) -std=c11 -D_GNU_SOURCE -O2 -g $(WARNINGS) -I$(MINICILK)
+
+# $(call test_variant,NAME,VARIANT)
+define test_variant
+$(MINICILK_TESTS)/$(1)-$(2): tests/unit/minicilk/$(1).c $(wildcard $(MINICILK)/*.[ch])
+	@mkdir -p $$(@D)
+	$$(if $$(Q),@echo "  CC $$@")
+	$$(Q)$$(MINICILK_BUILD) $$(FLAGS_$(2)) -o $$@ $$(filter %.c,$$^) $$(LIBS_$(1)) -lpthread
+endef
+$(foreach variant,$(VARIANTS),$(eval $(call test_variant,stress,$(variant))))
+
+check: $(MINICILK_VARIANTS)

@@ -1,0 +1,182 @@
+/* usage: stress WORKERS STEALS
+ *
+ * Runs random computations, one after another, until at least STEALS continuations have been stolen
+ * in all, and checks the result of each against the same computation done serially. Prints what it
+ * saw; status 1 if anything was wrong. Built in several ways: with sanitizers, with random yields
+ * in the runtime, with checks of every frame. */
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <minicilk.h>
+
+/* A node of a random tree: what it does follows from its seed alone. */
+struct node {
+    uint64_t seed;
+    int depth;
+};
+
+enum { MOST_CHILDREN = 5 };
+
+static uint64_t mix(uint64_t x)
+{
+    x += UINT64_C(0x9e3779b97f4a7c15);
+    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return x ^ (x >> 31);
+}
+
+static int children_of(struct node node)
+{
+    return node.depth == 0 ? 0 : (int)(mix(node.seed) % (MOST_CHILDREN + 1));
+}
+
+static struct node child_of(struct node node, int number)
+{
+    return (struct node){mix(node.seed + (uint64_t)number + 1), node.depth - 1};
+}
+
+/* Some nodes wait between their children, some only at the end, some leave it to the return. */
+static bool syncs_behind(struct node node, int number)
+{
+    return mix(node.seed ^ (uint64_t)number) % 3 == 0;
+}
+
+static uint64_t own_work(struct node node)
+{
+    uint64_t x = node.seed;
+    for (uint64_t i = mix(node.seed) % 64; i > 0; i--)
+        x = mix(x);
+    return x;
+}
+
+static uint64_t sum_serially(struct node node)
+{
+    uint64_t sum = own_work(node);
+    for (int i = 0; i < children_of(node); i++)
+        sum += sum_serially(child_of(node, i)) * (uint64_t)(i + 1);
+    return sum;
+}
+
+static _Atomic uint64_t steals;
+
+/* The continuation of a spawn runs on another worker only if it was stolen. */
+static void count_steal(const struct minicilk_worker *before, const struct minicilk_worker *after)
+{
+    if (before != after)
+        atomic_fetch_add_explicit(&steals, 1, memory_order_relaxed);
+}
+
+CILK_STATIC_PROC(sum_in_large_frame, struct node node; uint64_t * sum; uint64_t part;
+                 char ballast[3000];);
+
+CILK_STATIC_PROC(sum, struct node node; uint64_t * sum; int i; const struct minicilk_worker *before;
+                 uint64_t parts[MOST_CHILDREN];);
+
+CILK_BODY(sum)
+{
+    CILK_BEGIN(sum);
+    for (f->i = 0; f->i < children_of(f->node); f->i++) {
+        f->before = minicilk_worker;
+        if (mix(f->node.seed + 77) % 16 == 0) {
+            CILK_SPAWN(sum_in_large_frame, a->node = child_of(f->node, f->i);
+                       a->sum = &f->parts[f->i]);
+        } else {
+            CILK_SPAWN(sum, a->node = child_of(f->node, f->i); a->sum = &f->parts[f->i]);
+        }
+        count_steal(f->before, minicilk_worker);
+        if (syncs_behind(f->node, f->i))
+            CILK_SYNC();
+    }
+    CILK_SYNC();
+    *f->sum = own_work(f->node);
+    for (int i = 0; i < f->i; i++)
+        *f->sum += f->parts[i] * (uint64_t)(i + 1);
+    CILK_END;
+}
+
+/* Returns without a sync: the return waits. */
+CILK_BODY(sum_in_large_frame)
+{
+    CILK_BEGIN(sum_in_large_frame);
+    f->ballast[sizeof f->ballast - 1] = 1;
+    f->part = 0;
+    CILK_SPAWN(sum, a->node = f->node; a->sum = f->sum);
+    f->part += 1;
+    CILK_END;
+}
+
+static void add_square(long begin, long end, void *data)
+{
+    for (long i = begin; i < end; i++)
+        atomic_fetch_add_explicit((_Atomic long *)data, i * i, memory_order_relaxed);
+}
+
+CILK_STATIC_PROC(loop, long count; _Atomic long *sum;);
+
+CILK_BODY(loop)
+{
+    CILK_BEGIN(loop);
+    CILK_FOR(0, f->count, 1 + f->count % 7, add_square, (void *)f->sum);
+    CILK_END;
+}
+
+static bool tree_is_right(uint64_t seed)
+{
+    const struct node root = {mix(seed), 10};
+    uint64_t result = 0;
+    CILK_RUN(sum, a->node = root; a->sum = &result);
+    if (result == sum_serially(root))
+        return true;
+    printf("tree %lu: wrong sum\n", (unsigned long)seed);
+    return false;
+}
+
+static bool loop_is_right(long n)
+{
+    _Atomic long sum = 0;
+    CILK_RUN(loop, a->count = n; a->sum = &sum);
+    if (sum == (n - 1) * n * (2 * n - 1) / 6)
+        return true;
+    printf("loop of %ld: wrong sum\n", n);
+    return false;
+}
+
+/* Memory of frames is bounded by what is in use at once: it must not grow with the steals. */
+static bool memory_is_bounded(int workers)
+{
+    const size_t used = mallinfo2().uordblks, bound = (size_t)(workers + 8) * 128 * 1024;
+    if (used <= bound)
+        return true;
+    printf("%zu bytes are in use, more than %zu\n", used, bound);
+    return false;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 3) {
+        fprintf(stderr, "usage: stress WORKERS STEALS\n");
+        return 2;
+    }
+    const int workers = atoi(argv[1]);
+    const uint64_t target = strtoull(argv[2], NULL, 10);
+    uint64_t computations = 0;
+    bool right = true;
+    /* One worker can't steal: it computes a few trees. */
+    while (right && (computations < 20 || (workers > 1 && atomic_load(&steals) < target))) {
+        if (minicilk_workers() == 0 && minicilk_init(workers) != 0)
+            return 1;
+        right = tree_is_right(computations) && loop_is_right((long)(computations % 500)) &&
+                memory_is_bounded(workers);
+        if (++computations % 50 == 0)
+            minicilk_shutdown();
+    }
+    if (minicilk_workers() > 0)
+        minicilk_shutdown();
+    const uint32_t working = atomic_load(&minicilk_introspection.live->n_w);
+    if (working != 0)
+        printf("%u workers are said to work\n", working);
+    printf("%s: %d workers, %lu computations, %lu steals\n", right ? "right" : "WRONG", workers,
+           (unsigned long)computations, (unsigned long)atomic_load(&steals));
+    return right && working == 0 ? 0 : 1;
+}
