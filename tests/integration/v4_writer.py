@@ -283,7 +283,7 @@ def write_metrics(db, out, layout):
     extra, n = layout.extra, len(layout.scopes)
     start = out.begin()
     out.reserve(32 + extra)
-    types = {POINT: (1, 255), FUNCTION_SCOPE: (3, 0), LEX_AWARE: (0, 255), EXECUTION: (2, 255)}
+    types = {POINT: (1, 0), FUNCTION_SCOPE: (3, 0), LEX_AWARE: (0, 0), EXECUTION: (2, 0)}
     scope_size, metric_size = 16 + extra, 32 + extra
     instance_size, summary_size = 16 + extra, 24 + extra
     scopes = out.reserve(n * scope_size)
