@@ -51,11 +51,6 @@ void scope_builder_free(struct scope_builder *b)
 
 /* ---- which loops are shown ---- */
 
-static bool in_one_place(const struct loop_place *x, const struct loop_place *y)
-{
-    return x->chain == y->chain && x->file == y->file && x->line == y->line;
-}
-
 /* Whether two loops, one directly in the other, are one loop of the source.
  *
  * A loop that is continued from several places may come as a nest: each way back has a header of
@@ -66,10 +61,9 @@ static bool in_one_place(const struct loop_place *x, const struct loop_place *y)
 static bool is_one_loop(const struct scope_builder *b, uint32_t inner, uint32_t outer)
 {
     const struct loop_place *x = &b->places.all.at[inner], *y = &b->places.all.at[outer];
-    unsigned irreducible = b->loops.all.at[inner].irreducible + b->loops.all.at[outer].irreducible;
-    if (in_one_place(x, y))
-        return x->line != 0 || irreducible > 0;
-    return x->chain == y->chain && irreducible == 2;
+    bool at_one_line = x->line != 0 && x->line == y->line && x->file == y->file;
+    bool have_entries = b->loops.all.at[inner].irreducible && b->loops.all.at[outer].irreducible;
+    return x->chain == y->chain && (at_one_line || have_entries);
 }
 
 static void choose_loops(struct scope_builder *b)

@@ -4,7 +4,7 @@ programs compiled by gcc and clang at all levels. Expectations are from the sour
 import re
 
 from structure_case import (C_COMPILERS, CXX_COMPILERS, ROOT, StructureCase, marks, markers,
-                            output_of)
+                            output_of, run)
 
 LEVELS = ("-O0", "-O1", "-O2", "-O3")
 
@@ -209,6 +209,20 @@ class NestTest(StructureCase):
                 with self.subTest(compiler=compiler, level=level):
                     program = self.compile("nests.c", level, "-g", "-DMARKS", compiler=compiler)
                     self.check(self.structure(program), program, compiler, level)
+
+    def test_stripped(self):
+        """Without lines, loops are told from each other still."""
+        for compiler in C_COMPILERS:
+            for level in LEVELS:
+                program = self.compile("nests.c", level, "-DMARKS", compiler=compiler)
+                places = marks(program)
+                run("strip", program)
+                structure = self.structure(program)
+                for address, mark in places:
+                    depth = sum(scope.kind == "L" for scope in structure.at(address).chain())
+                    for (procedure, of), loops in self.EXPECTED.items():
+                        if of == mark and procedure in ("switch_in_loop", "state_machine"):
+                            self.assertEqual(depth, len(loops), f"{compiler} {level} {mark}")
 
     def test_what_optimizers_make(self):
         """Every copy of a loop stands at the loop's line, side by side."""
