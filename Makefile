@@ -47,8 +47,7 @@ $(BUILD)/tests/unit/$(1): $(BUILD)/obj/tests/unit/$(1).o $(2)
 endef
 
 include packages.mk
-include lib/module.mk hpcrun/module.mk hpcstruct/module.mk hpcprof/module.mk viewer-tui/module.mk
-include runtime-patches/minicilk/module.mk
+include lib/module.mk hpcrun/module.mk agents/module.mk hpcstruct/module.mk hpcprof/module.mk viewer-tui/module.mk
 include tests/module.mk
 
 all: $(PROGRAMS)
@@ -68,9 +67,11 @@ test: deps
 	$(MAKE) check
 
 install: all
-	install -d $(PREFIX)/bin $(PREFIX)/lib $(PREFIX)/include
+	install -d $(PREFIX)/bin $(PREFIX)/lib/agents $(PREFIX)/include
 	install $(filter $(BUILD)/bin/%,$(PROGRAMS)) $(PREFIX)/bin
 	install $(BUILD)/lib/libhpcrun.so $(PREFIX)/lib
+	install $(filter %.so,$(AGENT_FILES)) $(PREFIX)/lib/agents
+	install -m 644 $(filter %.rules,$(AGENT_FILES)) $(PREFIX)/lib/agents
 	install -m 644 include/hpctoolkit.h $(PREFIX)/include
 
 clean:

@@ -74,6 +74,10 @@ bool config_read(struct config *config, char *const *environment)
     strcpy(config->directory, directory);
     config->signal = number_or_zero(config_variable(environment, CONFIG_SIGNAL));
     config->launched_pid = number_or_zero(config_variable(environment, CONFIG_PID));
+    config->cores = (unsigned)number_or_zero(config_variable(environment, CONFIG_CORES));
+    config->agents = config_variable(environment, CONFIG_AGENTS);
+    if (!config->agents)
+        config->agents = "";
     config->collapse_recursion = options && strchr(options, 'c');
     config->start_off = options && strchr(options, 'd');
     config->quiet = options && strchr(options, 'q');

@@ -5,7 +5,9 @@
  * "NAME|KIND|PERIOD|TYPE|CONFIG|CONFIG1|CONFIG2|FLAGS" (all but NAME and KIND decimal)
  *   HPCRUN_OPTIONS  letters: c collapse recursion, d start with sampling off, q no summary line on
  * the terminal HPCRUN_SIGNAL   number of the sampling signal; absent: the library chooses
- *   HPCRUN_PID      process that the launcher became
+ *   HPCRUN_AGENTS   the agents that may be used (logical/agents.h); absent: none
+ *   HPCRUN_CORES    what counts as the machine's number of CPUs for idleness; absent: those that
+ * the process may use HPCRUN_PID      process that the launcher became
  *
  * Children inherit it and are profiled too. The library reads it from the `envp` of its constructor
  * and uses no libc: this file is part of both. */
@@ -44,6 +46,8 @@ struct config {
     unsigned event_count;
     int signal; /* 0: choose */
     int launched_pid;
+    unsigned cores;     /* 0: those that the process may use */
+    const char *agents; /* in the environment; "" for none */
     bool collapse_recursion, start_off, quiet;
 };
 
@@ -53,6 +57,8 @@ struct config {
 #define CONFIG_OPTIONS "HPCRUN_OPTIONS"
 #define CONFIG_SIGNAL  "HPCRUN_SIGNAL"
 #define CONFIG_PID     "HPCRUN_PID"
+#define CONFIG_AGENTS  "HPCRUN_AGENTS"
+#define CONFIG_CORES   "HPCRUN_CORES"
 
 /* Reads the configuration; false when there is none or it makes no sense. */
 bool config_read(struct config *config, char *const *environment);

@@ -6,7 +6,7 @@
 CFLAGS_hpcrun = -fPIC -fvisibility=hidden -ftls-model=initial-exec
 
 # In this order, what every sample runs lies together: few pages and lines of code to load.
-LIBHPCRUN_OBJS = $(foreach d,sample unwind code record hooks,$(call objects_of,hpcrun/$(d))) \
+LIBHPCRUN_OBJS = $(foreach d,sample unwind code logical record hooks,$(call objects_of,hpcrun/$(d))) \
 	$(call objects_of,hpcrun) $(BUILD)/obj/hpcrun/shared/crc32.o
 
 PROGRAMS += $(BUILD)/lib/libhpcrun.so

@@ -6,6 +6,8 @@
 #include "hpcrun/hooks/real.h"
 #include "hpcrun/hooks/signals.h"
 #include "hpcrun/hooks/threads.h"
+#include "hpcrun/logical/agents.h"
+#include "hpcrun/logical/workers.h"
 #include "hpcrun/record/flush.h"
 #include "hpcrun/record/measurement.h"
 #include "hpcrun/record/process-chunks.h"
@@ -163,6 +165,8 @@ __attribute__((constructor)) static void begin(int count, char **arguments, char
     sources_init(&process.config, signal);
     hook_threads_init();
     hook_process_init();
+    agents_init(process.config.agents);
+    agents_look();
     atomic_store(&sampling.on, !process.config.start_off);
     sampling.collapse_recursion = process.config.collapse_recursion;
     process.active = true;
@@ -198,6 +202,7 @@ static void write_everything(enum process_state state, int detail)
     threads_visit(flush_last, NULL);
     if (measurement_open() && chunk_memory(&chunk)) {
         process_chunks_write_modules(&chunk);
+        process_chunks_write_agents(&chunk);
         process_chunks_write_clock(&chunk, state, detail);
         chunk_release(&chunk);
     }
@@ -309,7 +314,9 @@ void process_after_fork_in_child(void)
     atomic_store(&sampling.stopping, false);
     atomic_store(&last_writer, WRITER_NONE);
     measurement_init();
-    process_chunks_forget_modules();
+    process_chunks_forget();
+    workers_forget();
+    agents_after_fork();
     flush_forget_totals();
     threads_after_fork();
 }

@@ -88,6 +88,7 @@ static struct thread *map_record(void)
 static void unmap_record(struct thread *thread)
 {
     cct_free(&thread->cct);
+    logical_free(&thread->logical);
     sys_pages_free(thread, sizeof(struct block));
 }
 
@@ -157,6 +158,7 @@ static void start_over(struct thread *thread)
         event->period = event->event->period;
         event->work = process.metrics.work[i];
         event->blocked = process.metrics.blocked[i];
+        event->idleness = process.metrics.idleness[i];
     }
     unwind_forget(&thread->unwinder);
 }
@@ -203,10 +205,13 @@ void thread_end(void)
     atomic_store(&thread->busy, false);
     if (!thread->ended) {
         delist(thread);
-        if (cct_end(&thread->cct) > KEEP_NODES)
+        if (cct_end(&thread->cct) > KEEP_NODES) {
             cct_free(&thread->cct);
-        else
+            logical_free(&thread->logical);
+        } else {
             cct_clear(&thread->cct);
+            logical_clear(&thread->logical);
+        }
         thread_discard(thread);
     }
     sys_mask(SIG_SETMASK, mask);
@@ -229,6 +234,7 @@ void threads_after_fork(void)
         return;
     uint64_t mask = sys_mask(SIG_BLOCK, ~(uint64_t)0);
     cct_free(&self->cct); /* clearing it would copy the parent's pages */
+    logical_free(&self->logical);
     self->kind = THREAD_INITIAL;
     self->creator = self->creation_node = 0;
     start_over(self);

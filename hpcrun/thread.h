@@ -12,6 +12,7 @@
 #define HPCRUN_THREAD_H
 
 #include "hpcrun/config.h"
+#include "hpcrun/logical/logical.h"
 #include "hpcrun/record/cct.h"
 #include "hpcrun/unwind/unwind.h"
 
@@ -47,7 +48,7 @@ struct thread_event {
     bool first;                       /* the next sample is the first after a start or resume */
     int fd;                           /* perf event */
     int timer, cpu_timer;             /* POSIX timers of the kernel */
-    unsigned work, blocked;           /* ids of the metrics that it pays; metrics.h */
+    unsigned work, blocked, idleness; /* ids of the metrics that it pays; metrics.h */
     uint64_t period;                  /* mean */
     uint64_t last;                    /* the event's clock or count at the last sample */
     uint64_t armed;                   /* the period that the next sample was armed with */
@@ -68,6 +69,7 @@ struct thread {
     struct thread_event events[MAX_EVENTS];
     struct unwinder unwinder;
     struct cct cct;
+    struct logical logical;
 
     struct thread *next, *previous; /* in the list of live threads */
     uint32_t index;                 /* in the measurement file */

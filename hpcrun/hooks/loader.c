@@ -1,6 +1,7 @@
 /* Hooks on the loader: dlclose. Loading needs none: modules are learned at first sight. */
 #include "hpcrun/code/modules.h"
 #include "hpcrun/hooks/real.h"
+#include "hpcrun/logical/agents.h"
 #include "hpcrun/process.h"
 #include "hpcrun/thread.h"
 
@@ -18,5 +19,6 @@ HOOK int dlclose(void *handle)
     threads_quiesce(WAIT_NS);
     int result = REAL(dlclose)(handle);
     modules_unload_end();
+    agents_look();
     return result;
 }

@@ -4,6 +4,7 @@
 #include "hpcrun/hooks/threads.h"
 
 #include "hpcrun/hooks/real.h"
+#include "hpcrun/logical/agents.h"
 #include "hpcrun/process.h"
 #include "hpcrun/thread.h"
 
@@ -74,6 +75,7 @@ static struct thread *prepare(enum thread_kind kind, struct start start,
 {
     if (!process.active || !process_is_ours())
         return NULL;
+    agents_look();
     pthread_attr_t by_default;
     if (!attributes && pthread_attr_init(&by_default) == 0)
         attributes = &by_default;

@@ -1,5 +1,6 @@
 /* hpcrun, the launcher: finds out what can be measured, prepares the environment for the preloaded
  * library and becomes the command. */
+#include "hpcrun/launch/agents.h"
 #include "hpcrun/launch/directory.h"
 #include "hpcrun/launch/events.h"
 #include "hpcrun/launch/options.h"
@@ -66,7 +67,7 @@ static void appease_address_sanitizer(void)
 }
 
 static void prepare_environment(const struct options *options, const struct config *config,
-                                const char *directory)
+                                const char *agents, const char *directory)
 {
     char events[MAX_EVENTS * (MAX_EVENT_NAME + 128)];
     struct text text = TEXT(events);
@@ -76,9 +77,12 @@ static void prepare_environment(const struct options *options, const struct conf
     set(CONFIG_DIR, directory);
     set(CONFIG_EVENTS, events);
     set(CONFIG_OPTIONS, letters);
+    set(CONFIG_AGENTS, agents);
     set_number(CONFIG_PID, getpid());
     if (options->signal)
         set_number(CONFIG_SIGNAL, options->signal);
+    if (options->cores)
+        set_number(CONFIG_CORES, options->cores);
     free(letters);
 }
 
@@ -96,8 +100,9 @@ int main(int count, char **arguments)
     target_check(path);
     events_configure(&options, &config);
     char *library = find_library();
+    char *agents = agents_list(library, options.agents);
     char *directory = directory_make(options.output, options.command[0]);
-    prepare_environment(&options, &config, directory);
+    prepare_environment(&options, &config, agents, directory);
     preload(library);
     appease_address_sanitizer();
     execv(path, options.command);

@@ -34,6 +34,10 @@ static const char help[] =
     "      --collapse-recursion\n"
     "                a call that comes from the same place as the call around it is recorded once:\n"
     "                small measurements of deep recursions, which then look one level deep\n"
+    "      --agent NAMES\n"
+    "                the agents that may be used, which know the program's parallel runtime: names\n"
+    "                joined by commas, auto (the default: all that are installed) or none\n"
+    "      --cores N how many CPUs count for idleness; default those that the program may use\n"
     "      --signal N\n"
     "                number of the real-time signal to use; default one that the command's process\n"
     "                has not taken\n"
@@ -98,6 +102,15 @@ static void set_signal(struct options *options, const char *text)
     options->signal = (int)number;
 }
 
+static void set_cores(struct options *options, const char *text)
+{
+    char *end;
+    long number = strtol(text, &end, 10);
+    if (*text == '\0' || *end || number < 1 || number > 1 << 20)
+        diag_usage("--cores %s: not a number of CPUs", text);
+    options->cores = (unsigned)number;
+}
+
 /* Whether `argument` is this option; an option's value is in the next argument, after '=' for the
  * long form, or for the short form in the same argument. */
 static bool is_option(const char *argument, const char *brief, const char *full)
@@ -150,6 +163,10 @@ static void read_option(struct options *options, char **arguments, int *at)
         options->output = option_value(arguments, at);
     } else if (is_option(argument, NULL, "--signal")) {
         set_signal(options, option_value(arguments, at));
+    } else if (is_option(argument, NULL, "--agent")) {
+        options->agents = option_value(arguments, at);
+    } else if (is_option(argument, NULL, "--cores")) {
+        set_cores(options, option_value(arguments, at));
     } else {
         diag_usage("unknown option '%s'", argument);
     }
@@ -157,7 +174,7 @@ static void read_option(struct options *options, char **arguments, int *at)
 
 void options_read(struct options *options, int count, char **arguments)
 {
-    *options = (struct options){0};
+    *options = (struct options){.agents = "auto"};
     int at = 1;
     for (; at < count && arguments[at][0] == '-' && arguments[at][1]; at++) {
         if (strcmp(arguments[at], "--") == 0) {

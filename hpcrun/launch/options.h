@@ -16,6 +16,8 @@ struct options {
     unsigned event_count; /* 0: the default */
     const char *output;   /* NULL: the default */
     int signal;           /* 0: choose */
+    const char *agents;   /* names joined by commas, "auto" or "none" */
+    unsigned cores;       /* 0: those that the process may use */
     bool list_events, collapse_recursion, start_off, quiet;
     char **command; /* NULL-terminated; NULL when there is none */
 };

@@ -21,8 +21,8 @@
 #define CCT_ROOT      0u
 #define CCT_NO_MEMORY UINT32_MAX
 
-/* What lip may be besides an l-note of its own. */
-enum { LIP_IS_IP = 0, LIP_NONE = 1 };
+/* What lip may be: the ip itself, nothing, or from LIP_OWN on a number of logical/lnotes.h. */
+enum { LIP_IS_IP = 0, LIP_NONE = 1, LIP_OWN = 2 };
 
 struct cct_note {
     uint64_t ip; /* code/modules.h; 0: the node has no p-note */

@@ -69,16 +69,27 @@ static bool write_identity(struct chunk *chunk, struct thread *thread)
     return thread->announced;
 }
 
-static void add_node(struct chunk *chunk, uint32_t id, const struct cct_node *node)
+static void add_lnote(struct chunk *chunk, const struct lnote *note)
+{
+    chunk_v(chunk, 2 * (uint64_t)ip_instance(note->value));
+    chunk_v(chunk, ip_offset(note->value));
+    chunk_v(chunk, note->site ? ip_offset(note->site) + 1 : 0);
+}
+
+static void add_node(struct chunk *chunk, uint32_t id, const struct cct_node *node,
+                     const struct lnotes *lnotes)
 {
     unsigned tag = node->association | (node->first ? NODE_FIRST_OF_BICHORD : 0u) |
-                   (node->ip ? NODE_HAS_IP : 0u) | (node->lip == LIP_IS_IP ? NODE_LIP_IS_IP : 0u);
+                   (node->ip ? NODE_HAS_IP : 0u) | (node->lip == LIP_IS_IP ? NODE_LIP_IS_IP : 0u) |
+                   (node->lip >= LIP_OWN ? NODE_HAS_LIP : 0u);
     chunk_v(chunk, id - node->parent);
     chunk_u8(chunk, (uint8_t)tag);
     if (node->ip) {
         chunk_v(chunk, ip_instance(node->ip));
         chunk_v(chunk, ip_offset(node->ip));
     }
+    if (node->lip >= LIP_OWN)
+        add_lnote(chunk, lnotes_get(lnotes, node->lip));
 }
 
 /* A node takes at most four numbers of 32 bits, three of 64, and its tag. */
@@ -96,10 +107,41 @@ static bool write_nodes(struct chunk *chunk, struct thread *thread)
         chunk_v(chunk, first);
         chunk_v(chunk, count);
         for (uint32_t id = first; id < first + count; id++)
-            add_node(chunk, id, cct_node(cct, id));
+            add_node(chunk, id, cct_node(cct, id), &thread->logical.lnotes);
         if (!chunk_commit(chunk))
             return false;
         cct->written = first + count;
+    }
+    return true;
+}
+
+/* Nodes that more associations were seen of than they were written with. */
+static uint32_t count_associations(struct cct *cct)
+{
+    uint32_t count = 0;
+    for (uint32_t id = 1; id < cct_end(cct); id++)
+        count += cct_node(cct, id)->seen_changed;
+    return count;
+}
+
+static bool write_associations(struct chunk *chunk, struct thread *thread)
+{
+    struct cct *cct = &thread->cct;
+    uint32_t left = count_associations(cct), most = (CHUNK_BYTES - CHUNK_SLACK) / (5 + 1);
+    for (uint32_t id = 1; left > 0;) {
+        uint32_t count = left < most ? left : most;
+        chunk_begin(chunk, CHUNK_ASSOCIATIONS, thread->index);
+        chunk_v(chunk, count);
+        for (uint32_t i = 0; i < count; id++)
+            if (cct_node(cct, id)->seen_changed) {
+                chunk_v(chunk, id);
+                chunk_u8(chunk, cct_node(cct, id)->seen);
+                cct_node(cct, id)->seen_changed = false;
+                i++;
+            }
+        if (!chunk_commit(chunk))
+            return false;
+        left -= count;
     }
     return true;
 }
@@ -253,8 +295,9 @@ bool flush_thread(struct thread *thread, bool ended)
     struct chunk chunk;
     if (!measurement_open() || !chunk_memory(&chunk))
         return false;
-    bool good = process_chunks_write_modules(&chunk) && write_identity(&chunk, thread) &&
-                write_nodes(&chunk, thread) && write_values(&chunk, thread);
+    bool good = process_chunks_write_modules(&chunk) && process_chunks_write_agents(&chunk) &&
+                write_identity(&chunk, thread) && write_nodes(&chunk, thread) &&
+                write_associations(&chunk, thread) && write_values(&chunk, thread);
     for (unsigned i = 0; i < thread->event_count && good; i++)
         good = write_fates(&chunk, thread, i);
     good = good && write_clock(&chunk, thread, ended) &&

@@ -1,6 +1,8 @@
 #include "hpcrun/record/process-chunks.h"
 
 #include "hpcrun/code/modules.h"
+#include "hpcrun/logical/agents.h"
+#include "hpcrun/logical/workers.h"
 #include "hpcrun/process.h"
 #include "hpcrun/sample/source.h"
 #include "hpcrun/sys.h"
@@ -91,14 +93,20 @@ bool process_chunks_write(void)
     return good;
 }
 
-/* Which instances are in the file. An instance is claimed before it is written, so that threads
- * that write at the same time don't both write it. */
+/* What is in the file. It is claimed before it is written, so that threads that write at the same
+ * time don't both write it. */
 static _Atomic uint8_t module_written[1u << 17];
+static struct {
+    _Atomic bool busy; /* a thread is writing them: another leaves them to it, or to a later time */
+    unsigned agents;
+    uint32_t changes[MAX_AGENTS]; /* of the number of workers */
+} written;
 
-void process_chunks_forget_modules(void)
+void process_chunks_forget(void)
 {
     for (uint32_t id = INSTANCE_FIRST; id < modules_end(); id++)
         atomic_store(&module_written[id], 0);
+    memset(&written, 0, sizeof written);
 }
 
 static void add_module(struct chunk *chunk, uint32_t id, const struct module_instance *m)
@@ -140,6 +148,57 @@ bool process_chunks_write_modules(struct chunk *chunk)
         if (!good)
             atomic_store(&module_written[id], 0);
     }
+    return good;
+}
+
+static bool write_agent(struct chunk *chunk, unsigned i)
+{
+    struct text rules = {.at = chunk->scratch, .room = SCRATCH_BYTES};
+    text_add(&rules, agents.name[i]);
+    text_add(&rules, ".rules");
+    chunk_begin(chunk, CHUNK_AGENTS, CHUNK_NO_THREAD);
+    chunk_v(chunk, 1);
+    chunk_str(chunk, agents.at[i]->name);
+    chunk_str(chunk, agents.at[i]->version);
+    chunk_v(chunk, agents.at[i]->interface);
+    chunk_str(chunk, rules.at);
+    chunk_str(chunk, agents.rules_version[i]);
+    return chunk_commit(chunk);
+}
+
+/* One change a chunk: there are few. */
+static bool write_change(struct chunk *chunk, unsigned agent, const struct workers_change *change)
+{
+    chunk_begin(chunk, CHUNK_WORKERS, CHUNK_NO_THREAD);
+    chunk_v(chunk, agent);
+    chunk_v(chunk, 1);
+    chunk_v(chunk, change->at);
+    chunk_v(chunk, change->workers);
+    chunk_v(chunk, change->n);
+    return chunk_commit(chunk);
+}
+
+static bool write_changes(struct chunk *chunk, unsigned agent)
+{
+    struct workers_change change;
+    while (workers_change(agent, written.changes[agent], &change)) {
+        if (!write_change(chunk, agent, &change))
+            return false;
+        written.changes[agent]++;
+    }
+    return true;
+}
+
+bool process_chunks_write_agents(struct chunk *chunk)
+{
+    bool good = true;
+    if (atomic_load(&agents.count) == 0 || atomic_exchange(&written.busy, true))
+        return true;
+    for (; written.agents < atomic_load(&agents.count) && good; written.agents += good)
+        good = write_agent(chunk, written.agents);
+    for (unsigned i = 0; i < written.agents && good; i++)
+        good = write_changes(chunk, i);
+    atomic_store(&written.busy, false);
     return good;
 }
 

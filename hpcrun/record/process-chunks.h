@@ -12,8 +12,11 @@ bool process_chunks_write(void);
 /* MODULES: the instances learned since the last time. */
 bool process_chunks_write_modules(struct chunk *chunk);
 
-/* In the child of a fork: its file has no modules yet. */
-void process_chunks_forget_modules(void);
+/* AGENTS and WORKERS: what is new since the last time. */
+bool process_chunks_write_agents(struct chunk *chunk);
+
+/* In the child of a fork: its file has nothing of all this yet. */
+void process_chunks_forget(void);
 
 /* PROCESS CLOCK. */
 bool process_chunks_write_clock(struct chunk *chunk, enum process_state state, int detail);

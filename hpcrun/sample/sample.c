@@ -1,6 +1,6 @@
 #include "hpcrun/sample/sample.h"
 
-#include "hpcrun/code/modules.h"
+#include "hpcrun/logical/workers.h"
 #include "hpcrun/process.h"
 
 static void tally(struct thread_event *event, enum fate fate, uint64_t amount)
@@ -16,35 +16,41 @@ void sample_miss(struct thread_event *event, const struct increment *increment)
     __atomic_fetch_add(&event->missed.amount, increment->amount, __ATOMIC_RELAXED);
 }
 
-/* Where a path begins in the tree: at the root, or below the placeholder of partial paths. */
-static uint32_t path_origin(struct thread *thread, enum unwind_end end)
+/* n of the law: workers that could work at once (design, section 4). */
+static uint32_t capacity(const struct agent_counts *counts)
 {
-    const struct cct_note partial = {.ip = ip_placeholder(PLACEHOLDER_PARTIAL), .first = true};
-    return end == UNWIND_COMPLETE ? CCT_ROOT : cct_child(&thread->cct, CCT_ROOT, &partial);
+    uint32_t cores = process.config.cores ? process.config.cores : process.usable_cpus;
+    return counts->workers < cores ? counts->workers : cores;
 }
 
-/* Whether a frame with this ip is a call from the same place as the call around it, and such calls
- * are to be one. */
-static bool collapses(const struct cct *cct, uint32_t node, uint64_t ip)
+/* The share of blame of a working worker for those that had nothing to do. */
+static uint64_t idleness(const struct stance *stance, uint64_t amount)
 {
-    return sampling.collapse_recursion && node != CCT_ROOT && cct_node(cct, node)->ip == ip;
+    uint64_t n = capacity(&stance->counts), working = stance->counts.working;
+    if (n == 0)
+        return 0;
+    working = working < 1 ? 1 : working > n ? n : working;
+    return (uint64_t)((unsigned __int128)amount * (n - working) / working);
 }
 
-/* Enters the frames that are new since the previous path; returns the node of the innermost. */
-static uint32_t enter_path(struct thread *thread, enum unwind_end end)
+/* The sample of a worker without work pays nothing to anybody's code. */
+static void record_idle(struct thread *thread, struct thread_event *event,
+                        const struct increment *increment, const struct stance *stance)
 {
-    struct unwinder *u = &thread->unwinder;
-    uint32_t node = u->kept ? u->path[u->kept - 1].node : path_origin(thread, end);
-    for (uint32_t i = u->kept; i < u->depth && node != CCT_NO_MEMORY; i++) {
-        struct frame *frame = &u->path[i];
-        if (!unwind_hidden(u, frame)) {
-            struct cct_note note = {.ip = unwind_ip(u, frame), .first = true};
-            if (!collapses(&thread->cct, node, note.ip))
-                node = cct_child(&thread->cct, node, &note);
-        }
-        frame->node = node;
-    }
-    return node;
+    unwind_forget(&thread->unwinder);
+    tally(event, stance->counts.working ? FATE_IDLE : FATE_NOBODY_WORKING, increment->amount);
+}
+
+static bool pay(struct thread *thread, struct thread_event *event,
+                const struct increment *increment, const struct stance *stance, uint32_t node)
+{
+    if (!cct_add(&thread->cct, node, event->work, increment->amount))
+        return false;
+    if (increment->blocked)
+        cct_add(&thread->cct, node, event->blocked, increment->blocked);
+    if (stance->class == AGENT_WORKING && event->idleness != NO_METRIC)
+        cct_add(&thread->cct, node, event->idleness, idleness(stance, increment->amount));
+    return true;
 }
 
 void sample_record(struct thread *thread, struct thread_event *event,
@@ -52,14 +58,19 @@ void sample_record(struct thread *thread, struct thread_event *event,
 {
     tally(event, FATE_FIRED, increment->amount);
     enum unwind_end end = unwind(&thread->unwinder, context);
-    uint32_t node = enter_path(thread, end);
-    if (node == CCT_NO_MEMORY || !cct_add(&thread->cct, node, event->work, increment->amount)) {
+    struct stance stance = logical_stance(thread);
+    if (stance.class != AGENT_FOREIGN)
+        workers_see(stance.agent, stance.counts.workers, capacity(&stance.counts));
+    if (stance.class == AGENT_IDLE || stance.class == AGENT_OWNED) {
+        record_idle(thread, event, increment, &stance);
+        return;
+    }
+    uint32_t node = logical_enter(thread, end);
+    if (node == CCT_NO_MEMORY || !pay(thread, event, increment, &stance, node)) {
         unwind_forget(&thread->unwinder);
         tally(event, FATE_DROPPED_NO_MEMORY, increment->amount);
         return;
     }
-    if (increment->blocked)
-        cct_add(&thread->cct, node, event->blocked, increment->blocked);
     tally(event, FATE_RECORDED, increment->amount);
     if (end != UNWIND_COMPLETE)
         tally(event, FATE_PARTIAL_NO_FDE + (end - UNWIND_NO_FDE), increment->amount);

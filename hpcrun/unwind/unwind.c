@@ -61,23 +61,17 @@ static enum step step_without_fde(struct unwinder *u, struct frame *frame, struc
     return failed(u, UNWIND_NOT_A_RETURN_ADDRESS);
 }
 
-/* From a frame to its caller; sets frame->link. */
-static inline enum step step(struct unwinder *u, struct frame *frame, struct frame *caller)
+/* From a frame to its caller by a rule that needs sp and rbp only; sets frame->link. */
+static inline enum step step_by_rule(struct unwinder *u, struct rule rule, struct frame *frame,
+                                     struct frame *caller)
 {
-    struct rule rule = rule_cache_get(u->cache, frame->pc);
     uint64_t cfa, ra;
-    switch ((enum rule_kind)rule.kind) {
-    case RULE_CFA_SP: cfa = frame->sp + (uint64_t)rule.cfa_offset; break;
-    case RULE_CFA_BP: cfa = frame->bp + (uint64_t)rule.cfa_offset; break;
-    case RULE_CFA_AT_BP:
-        if (!memory_load(&u->memory, frame->bp + (uint64_t)rule.cfa_offset, &cfa))
-            return failed(u, UNWIND_NOT_READABLE);
-        break;
-    case RULE_OUTERMOST: return STEP_OUTERMOST;
-    case RULE_SIGNAL: return step_signal(u, frame, caller);
-    case RULE_FULL: return step_full(u, frame, caller);
-    default: return step_without_fde(u, frame, caller);
-    }
+    if (rule.kind == RULE_CFA_SP)
+        cfa = frame->sp + (uint64_t)rule.cfa_offset;
+    else if (rule.kind == RULE_CFA_BP)
+        cfa = frame->bp + (uint64_t)rule.cfa_offset;
+    else if (!memory_load(&u->memory, frame->bp + (uint64_t)rule.cfa_offset, &cfa))
+        return failed(u, UNWIND_NOT_READABLE);
     caller->bp = frame->bp;
     frame->link = LINK_BP_SAME;
     if (rule.bp == BP_AT_CFA) {
@@ -97,6 +91,29 @@ static inline enum step step(struct unwinder *u, struct frame *frame, struct fra
     caller->pc = ra - 1;
     caller->sp = cfa;
     return STEP_OK;
+}
+
+/* From a frame of the walk to its caller. */
+static inline enum step step(struct unwinder *u, struct frame *frame, struct frame *caller)
+{
+    struct rule rule = rule_cache_get(u->cache, frame->pc);
+    switch ((enum rule_kind)rule.kind) {
+    case RULE_CFA_SP:
+    case RULE_CFA_BP:
+    case RULE_CFA_AT_BP: return step_by_rule(u, rule, frame, caller);
+    case RULE_OUTERMOST: return STEP_OUTERMOST;
+    case RULE_SIGNAL: return step_signal(u, frame, caller);
+    case RULE_FULL: return step_full(u, frame, caller);
+    default: return step_without_fde(u, frame, caller);
+    }
+}
+
+bool unwind_caller(struct unwinder *u, struct frame *frame, struct frame *caller)
+{
+    struct rule rule = rule_cache_get(u->cache, frame->pc);
+    bool regular =
+        rule.kind == RULE_CFA_SP || rule.kind == RULE_CFA_BP || rule.kind == RULE_CFA_AT_BP;
+    return regular && step_by_rule(u, rule, frame, caller) == STEP_OK;
 }
 
 static bool same_place(const struct frame *a, const struct frame *b)

@@ -62,6 +62,11 @@ struct unwinder {
 /* Walks from `context` to the outermost frame. Fills path, depth, kept and end. */
 enum unwind_end unwind(struct unwinder *u, const ucontext_t *context);
 
+/* From a frame of any stack that stands still to its caller; false at the outermost frame, or where
+ * the rule needs more than sp and rbp. Sets frame->link and u->end. After unwind, in a guarded
+ * region. */
+bool unwind_caller(struct unwinder *u, struct frame *frame, struct frame *caller);
+
 /* Forgets the previous path: the next one keeps nothing. */
 static inline void unwind_forget(struct unwinder *u)
 {

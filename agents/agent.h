@@ -1,0 +1,185 @@
+/* The interface between hpcrun and an *agent*: the plug-in that knows one parallel runtime or
+ * interpreter and tells hpcrun's logical unwinder what its stack frames mean. This header is all
+ * that an agent needs.
+ *
+ * WHAT AN AGENT DOES. At every sample hpcrun unwinds the thread's stack: the *physical* path, a
+ * list of frames (p-notes). An agent claims the address ranges of its runtime's code. When the walk
+ * over the path, from the innermost frame outwards, comes to a frame whose pc an agent has claimed,
+ * hpcrun asks that agent for the *bichord* that begins there: a run of p-notes, and the run of
+ * logical frames (l-notes) that the programmer would see in their place. Frames that nobody claims
+ * are native code: one p-note, one l-note, the same. (Tallent and Mellor-Crummey, PPoPP 2009,
+ * sections 3 and 4, whose names are used here.)
+ *
+ *     association   p-notes   l-notes   for instance
+ *     AGENT_1_1        1         1      code that stands for other code
+ *     AGENT_1_0        1         0      a frame of the scheduler: nobody wrote it
+ *     AGENT_M_0       many       0      all frames from the scheduler's to the thread's start
+ *     AGENT_M_1       many       1      an interpreter's frames for one procedure
+ *     AGENT_1_M        1        many    a scheduler frame below which a stolen procedure runs: the
+ *                                       procedure's ancestors, whose frames are in the heap
+ *
+ * CALLS. The conventions are libunwind's: a step gives one item, or says that there are no more, so
+ * that an agent need not look ahead and keeps its state in the cursor that hpcrun gives it:
+ *
+ *     cursor.state = 0;  class = begin(&cursor);
+ *     for each frame, from the innermost outwards, that the agent has claimed:
+ *         association = step_bichord(&cursor, frame)
+ *         AGENT_M_0, AGENT_M_1:  while (step_pnote(&cursor, next frame)) take that frame, too
+ *         AGENT_1_1, M_1, 1_M:   while (step_lnote(&cursor, &note)) take the note, innermost first
+ *
+ * TWO CONTEXTS. start, module_* and thread_* are called in normal context, one at a time. The
+ * others run in the sampling signal handler, in any thread, between any two instructions of the
+ * program and of the runtime: they call nothing but the host's functions marked "handler", use no
+ * thread-local storage, no libc, no locks and no static data that they change without atomics, and
+ * read the runtime's memory through host->read only. What they find there may be half changed: an
+ * agent must be right in every such window, or say so (AGENT_1_0, and no l-notes).
+ *
+ * BUILDING. A shared object, linked with -z now, that exports one symbol, `hpcrun_agent`, and has a
+ * rules file of the same name beside it:
+ *     NAME.so      the agent
+ *     NAME.rules   lines "key value"; the first must be "agent NAME VERSION"; then, one of these at
+ *                  least, how a process is seen to use the runtime:
+ *                      runtime-note OWNER     a module has an ELF note of this owner
+ *                      runtime-module NAME    a module has this base name, or NAME.<something>
+ *
+ * AN EXAMPLE, complete: an interpreter `calc` whose every procedure call is one call of the C
+ * function `calc_run`, with the procedure's id in memory at the frame's rbp - 24, and frames of
+ * helper functions between that nobody wants to see.
+ *
+ *     static const struct agent_host *host;
+ *     static uint64_t run_start, run_end;
+ *
+ *     static bool start(const struct agent_host *the_host) { host = the_host; return true; }
+ *
+ *     static void module_added(const struct agent_module *m)
+ *     {
+ *         if (m->note) {                            // the runtime describes itself in its note
+ *             const int64_t *offset = m->note;      // of calc_run, of its end, of helpers, ...
+ *             run_start = (uint64_t)m->note + offset[0]; run_end = (uint64_t)m->note + offset[1];
+ *             host->claim(&hpcrun_agent, run_start, (uint64_t)m->note + offset[2]);
+ *         }
+ *     }
+ *
+ *     static enum agent_thread begin(struct agent_cursor *c) { return AGENT_FOREIGN; }
+ *
+ *     static enum agent_association step_bichord(struct agent_cursor *c, const struct agent_frame
+ * *f)
+ *     {
+ *         uint64_t id;
+ *         if (f->pc < run_start || f->pc >= run_end || !host->read(c, f->bp - 24, &id, sizeof id))
+ *             return AGENT_1_0;
+ *         c->state[0] = id;
+ *         return AGENT_1_1;
+ *     }
+ *
+ *     static bool step_lnote(struct agent_cursor *c, struct agent_lnote *note)
+ *     {
+ *         if (c->state[0] == 0) return false;       // the second call: there was one note
+ *         *note = (struct agent_lnote){.space = AGENT_CODE, .value = procedure_code(c->state[0])};
+ *         c->state[0] = 0;
+ *         return true;
+ *     }
+ *
+ *     const struct agent hpcrun_agent = {
+ *         .interface = AGENT_INTERFACE, .name = "calc", .version = "1.0", .start = start,
+ *         .module_added = module_added, .begin = begin, .step_bichord = step_bichord,
+ *         .step_lnote = step_lnote };
+ */
+#ifndef AGENTS_AGENT_H
+#define AGENTS_AGENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define AGENT_INTERFACE 1
+
+/* Numbered as in lib/measurement-format.h. */
+enum agent_association { AGENT_1_1, AGENT_1_0, AGENT_M_0, AGENT_M_1, AGENT_1_M };
+
+/* What a thread is to the runtime, at this instant. */
+enum agent_thread {
+    AGENT_FOREIGN, /* nothing: it pays work, and no idleness */
+    AGENT_WORKING, /* a worker that executes the user's code: it pays work and idleness */
+    AGENT_IDLE,    /* a worker without work: it pays nothing */
+    AGENT_OWNED,   /* a thread that the runtime keeps for itself: it pays nothing */
+};
+
+/* A p-note. pc is exact in interrupted frames, else the return address - 1. */
+struct agent_frame {
+    uint64_t pc, sp, bp;
+};
+
+/* An l-note. */
+enum agent_space { AGENT_CODE };
+struct agent_lnote {
+    enum agent_space space;
+    uint64_t value; /* AGENT_CODE: an address in the procedure */
+    uint64_t site;  /* address of the call (return address - 1) that the procedure waits in; 0 when
+                       not known: then the note belongs to the procedure and to no line of it */
+};
+
+/* A load module, while it is loaded. */
+struct agent_module {
+    uint64_t start, end; /* of its mapping */
+    uint64_t bias;       /* run-time address - ELF virtual address */
+    const char *path;    /* "" for the main program */
+    const void *note;    /* data of the ELF note that the agent's rules name; NULL without one */
+    size_t note_bytes;
+};
+
+/* Threads of the runtime. */
+struct agent_counts {
+    uint32_t workers; /* 0: not known yet */
+    uint32_t working; /* of these, how many execute the user's code at this instant */
+};
+
+/* The state of an unwind; hpcrun's, but for `state`. */
+struct agent_cursor {
+    void *slot;     /* the agent's memory for this thread: slot_bytes, zero when the thread began */
+    int tid;        /* of the thread */
+    void *unwinder; /* hpcrun's */
+    uint64_t state[8]; /* the agent's, zero when the unwind begins */
+};
+
+struct agent;
+
+/* What hpcrun does for agents. */
+struct agent_host {
+    uint32_t interface;
+    /* Normal context: claims [start, end) of a module's code. What is claimed in a module that is
+     * unloaded is given up by itself. False without memory, or when another agent has part of it.
+     */
+    bool (*claim)(const struct agent *agent, uint64_t start, uint64_t end);
+    /* Normal context: a line for hpcrun.log, without newline. */
+    void (*log)(const char *line);
+    /* Handler: copies memory that may not be there; false when some byte can't be read. */
+    bool (*read)(const struct agent_cursor *cursor, uint64_t address, void *to, size_t size);
+    /* Handler: from a frame (of any stack that stands still) to its caller's; false at the
+     * outermost, or when there is no simple unwind rule. */
+    bool (*step)(const struct agent_cursor *cursor, struct agent_frame *frame);
+};
+
+struct agent {
+    uint32_t interface; /* AGENT_INTERFACE */
+    const char *name, *version;
+    size_t slot_bytes; /* per thread, at most 65536 */
+
+    /* Normal context; all but start may be NULL. start: false when the agent can't serve. */
+    bool (*start)(const struct agent_host *host);
+    void (*module_added)(const struct agent_module *module);
+    void (*module_removed)(const struct agent_module *module);
+
+    /* Handler; counts, step_pnote and step_lnote may be NULL. */
+    enum agent_thread (*begin)(struct agent_cursor *cursor);
+    struct agent_counts (*counts)(struct agent_cursor *cursor);
+    enum agent_association (*step_bichord)(struct agent_cursor *cursor,
+                                           const struct agent_frame *frame);
+    bool (*step_pnote)(struct agent_cursor *cursor, const struct agent_frame *frame);
+    bool (*step_lnote)(struct agent_cursor *cursor, struct agent_lnote *note);
+};
+
+/* Each agent defines this. */
+extern const struct agent hpcrun_agent __attribute__((visibility("default")));
+
+#endif

@@ -1,0 +1,224 @@
+/* The agent for minicilk (runtime-patches/minicilk). What it relies on is written down in
+ * minicilk-introspect.h: the lifetimes, and the order in which the scheduler changes things, which
+ * make every instant exact.
+ *
+ * A worker's stack, innermost first, and what it becomes:
+ *
+ *     the program's procedures and functions          native code
+ *     cilk_call_base                                   1-M: the ancestors of the worker's base
+ * frame, from the heap, and for the threads that did not start the computation the stack of the one
+ * that did the scheduler ... the thread's start             M-0; in the thread that started the
+ *                                                      computation 1-0 each, and its callers native
+ *
+ * The runtime's functions that procedures call (slow paths of spawn and sync) are 1-0. */
+#include "agents/agent.h"
+
+#include "runtime-patches/minicilk/minicilk-introspect.h"
+
+static const struct agent_host *host;
+
+/* Of the one runtime in the process; zero while there is none. Set in normal context before its
+ * code is claimed. */
+static struct minicilk_introspection runtime;
+
+/* What a thread's slot keeps: where it was found among the workers, to look there first. */
+struct slot {
+    uint32_t guess;
+};
+
+/* cursor->state */
+enum {
+    WORKER,     /* address of the thread's worker; 0: it is none */
+    FIRST,      /* whether that is worker 0, which started the computation */
+    BELOW_BASE, /* whether the walk is past cilk_call_base */
+    FRAME,      /* next l-note: the heap frame that it is the parent of; 0: a frame of the caller */
+    PC,         /* of the frame of the caller; 0: no more l-notes */
+    SP,
+    BP,
+};
+
+static bool start(const struct agent_host *its)
+{
+    host = its;
+    return host->interface == AGENT_INTERFACE;
+}
+
+/* The note holds the distance from itself to the runtime's description. */
+static void module_added(const struct agent_module *module)
+{
+    int64_t distance;
+    if (!module->note || module->note_bytes != sizeof distance || runtime.magic)
+        return;
+    __builtin_memcpy(&distance, module->note, sizeof distance);
+    const struct minicilk_introspection *found =
+        (const void *)((const char *)module->note + distance);
+    if (found->magic != MINICILK_MAGIC || found->layout != MINICILK_LAYOUT ||
+        found->size != sizeof *found) {
+        host->log("minicilk: the program's version is not known to the agent: native call paths");
+        return;
+    }
+    runtime = *found;
+    host->claim(&hpcrun_agent, (uint64_t)runtime.text_begin, (uint64_t)runtime.text_end);
+    host->claim(&hpcrun_agent, (uint64_t)runtime.base_begin, (uint64_t)runtime.base_end);
+}
+
+static void module_removed(const struct agent_module *module)
+{
+    uint64_t code = (uint64_t)runtime.text_begin;
+    if (runtime.magic && code >= module->start && code < module->end)
+        runtime = (struct minicilk_introspection){0};
+}
+
+/* -------- reading; 0 where nothing can be read -------- */
+
+static uint64_t word_at(const struct agent_cursor *cursor, uint64_t address)
+{
+    uint64_t word;
+    return host->read(cursor, address, &word, sizeof word) ? word : 0;
+}
+
+static uint32_t half_at(const struct agent_cursor *cursor, uint64_t address)
+{
+    uint32_t half;
+    return host->read(cursor, address, &half, sizeof half) ? half : 0;
+}
+
+#define LIVE(field) ((uint64_t)runtime.live + offsetof(struct minicilk_live, field))
+
+/* -------- threads -------- */
+
+static bool is_worker(const struct agent_cursor *cursor, uint64_t worker)
+{
+    return (int)half_at(cursor, worker + runtime.worker_tid) == cursor->tid;
+}
+
+/* The address of this thread's worker, 0 if it has none; *index is its number. */
+static uint64_t find_worker(const struct agent_cursor *cursor, uint32_t *index)
+{
+    struct slot *slot = cursor->slot;
+    uint64_t workers = word_at(cursor, LIVE(workers));
+    uint32_t n = workers ? half_at(cursor, LIVE(n)) : 0;
+    for (uint32_t i = 0; i < n; i++) {
+        *index = (slot->guess + i) % n;
+        uint64_t worker = workers + (uint64_t)*index * runtime.worker_size;
+        if (is_worker(cursor, worker)) {
+            slot->guess = *index;
+            return worker;
+        }
+    }
+    return 0;
+}
+
+static enum agent_thread begin(struct agent_cursor *cursor)
+{
+    uint32_t index = 0;
+    if (!runtime.magic)
+        return AGENT_FOREIGN;
+    cursor->state[WORKER] = find_worker(cursor, &index);
+    cursor->state[FIRST] = index == 0;
+    if (!cursor->state[WORKER])
+        return AGENT_FOREIGN;
+    uint32_t state = half_at(cursor, cursor->state[WORKER] + runtime.worker_state);
+    return state == MINICILK_SCHEDULING ? AGENT_IDLE : AGENT_WORKING;
+}
+
+/* Between computations the thread of worker 0 runs the program's serial code: it works. */
+static struct agent_counts counts(struct agent_cursor *cursor)
+{
+    uint64_t first = word_at(cursor, LIVE(workers));
+    bool outside = first && half_at(cursor, first + runtime.worker_state) == MINICILK_OUTSIDE;
+    return (struct agent_counts){.workers = half_at(cursor, LIVE(n)),
+                                 .working = half_at(cursor, LIVE(n_w)) + outside};
+}
+
+/* -------- bichords -------- */
+
+static bool is_in(uint64_t pc, const char *begin, const char *end)
+{
+    return pc >= (uint64_t)begin && pc < (uint64_t)end;
+}
+
+static void go_on_in_caller(struct agent_cursor *cursor)
+{
+    uint64_t *state = cursor->state;
+    uint64_t pc = state[FIRST] ? 0 : word_at(cursor, LIVE(caller_pc));
+    state[FRAME] = 0;
+    state[PC] = pc ? pc - 1 : 0;
+    state[SP] = word_at(cursor, LIVE(caller_sp));
+    state[BP] = word_at(cursor, LIVE(caller_bp));
+}
+
+/* cilk_call_base: prepares the l-notes. */
+static enum agent_association begin_base(struct agent_cursor *cursor)
+{
+    uint64_t *state = cursor->state;
+    state[BELOW_BASE] = true;
+    state[FRAME] = state[WORKER] ? word_at(cursor, state[WORKER] + runtime.worker_base) : 0;
+    if (!state[FRAME])
+        return AGENT_1_0;
+    if (!word_at(cursor, state[FRAME] + runtime.frame_parent))
+        go_on_in_caller(cursor);
+    return state[FRAME] || state[PC] ? AGENT_1_M : AGENT_1_0;
+}
+
+static enum agent_association step_bichord(struct agent_cursor *cursor,
+                                           const struct agent_frame *frame)
+{
+    uint64_t *state = cursor->state;
+    if (is_in(frame->pc, runtime.base_begin, runtime.base_end))
+        return begin_base(cursor);
+    return state[BELOW_BASE] && !state[FIRST] ? AGENT_M_0 : AGENT_1_0;
+}
+
+/* What is outside the scheduler in a thread of the runtime is the runtime's. */
+static bool step_pnote(struct agent_cursor *cursor, const struct agent_frame *frame)
+{
+    (void)cursor;
+    (void)frame;
+    return true;
+}
+
+static bool step_ancestor(struct agent_cursor *cursor, struct agent_lnote *note)
+{
+    uint64_t *state = cursor->state, frame = state[FRAME];
+    uint64_t site = word_at(cursor, frame + runtime.frame_site) - 1;
+    *note = (struct agent_lnote){.space = AGENT_CODE, .value = site, .site = site};
+    state[FRAME] = word_at(cursor, frame + runtime.frame_parent);
+    if (!state[FRAME] || !word_at(cursor, state[FRAME] + runtime.frame_parent))
+        go_on_in_caller(cursor);
+    return true;
+}
+
+static bool step_caller(struct agent_cursor *cursor, struct agent_lnote *note)
+{
+    uint64_t *state = cursor->state;
+    struct agent_frame frame = {state[PC], state[SP], state[BP]};
+    *note = (struct agent_lnote){.space = AGENT_CODE, .value = frame.pc, .site = frame.pc};
+    bool more = host->step(cursor, &frame);
+    state[PC] = more ? frame.pc : 0;
+    state[SP] = frame.sp;
+    state[BP] = frame.bp;
+    return true;
+}
+
+static bool step_lnote(struct agent_cursor *cursor, struct agent_lnote *note)
+{
+    if (cursor->state[FRAME])
+        return step_ancestor(cursor, note);
+    return cursor->state[PC] && step_caller(cursor, note);
+}
+
+const struct agent hpcrun_agent = {
+    .interface = AGENT_INTERFACE,
+    .name = "minicilk",
+    .version = "1.0",
+    .slot_bytes = sizeof(struct slot),
+    .start = start,
+    .module_added = module_added,
+    .module_removed = module_removed,
+    .begin = begin,
+    .counts = counts,
+    .step_bichord = step_bichord,
+    .step_pnote = step_pnote,
+    .step_lnote = step_lnote,
+};

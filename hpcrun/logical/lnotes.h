@@ -1,0 +1,30 @@
+/* Signal handler: everything here runs in the sampling handler.
+ *
+ * A thread's table of distinct l-notes that are not just their p-note's ip. The tree refers to them
+ * by number (lip, record/cct.h), so that a node stays small. */
+#ifndef HPCRUN_LOGICAL_LNOTES_H
+#define HPCRUN_LOGICAL_LNOTES_H
+
+#include "hpcrun/record/segments.h"
+
+struct lnote {
+    uint64_t value; /* ip (code/modules.h) */
+    uint64_t site;  /* ip of the call; 0: not known */
+};
+
+struct lnotes {
+    struct segments notes; /* of struct lnote */
+    uint32_t *table;       /* numbers + 1, hashed by content; linear probing */
+    uint32_t table_size;   /* power of two; 0 at first */
+};
+
+/* The lip of a note, entered at first sight. 0 without memory. */
+uint32_t lnotes_lip(struct lnotes *lnotes, struct lnote note);
+
+/* The note of a lip that lnotes_lip gave. */
+const struct lnote *lnotes_get(const struct lnotes *lnotes, uint32_t lip);
+
+/* Empties the table and gives its memory back. */
+void lnotes_free(struct lnotes *lnotes);
+
+#endif
