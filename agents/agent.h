@@ -62,8 +62,8 @@
  *
  *     static enum agent_thread begin(struct agent_cursor *c) { return AGENT_FOREIGN; }
  *
- *     static enum agent_association step_bichord(struct agent_cursor *c, const struct agent_frame
- * *f)
+ *     static enum agent_association step_bichord(struct agent_cursor *c,
+ *                                                const struct agent_frame *f)
  *     {
  *         uint64_t id;
  *         if (f->pc < run_start || f->pc >= run_end || !host->read(c, f->bp - 24, &id, sizeof id))
