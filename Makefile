@@ -48,6 +48,7 @@ endef
 
 include packages.mk
 include lib/module.mk hpcrun/module.mk agents/module.mk hpcstruct/module.mk hpcprof/module.mk viewer-tui/module.mk
+include runtime-patches/minicilk/module.mk
 include tests/module.mk
 
 all: $(PROGRAMS)
