@@ -68,7 +68,7 @@ void *run(void *seconds)
     double end = now(CLOCK_THREAD_CPUTIME_ID) + *(double *)seconds;
     do {
         sink += tree::descend(6, sink) + work_full(sink) + work_bare(sink) + work_split(sink);
-        for (int i = 0; i < 300; i++)
+        for (int i = 0; i < 20000; i++)
             sink += (unsigned long)now(CLOCK_MONOTONIC); // the vdso
     } while (now(CLOCK_THREAD_CPUTIME_ID) < end);
     return nullptr;
@@ -290,4 +290,4 @@ class TruthTest(profiling.ProfilingTest):
         for index, values in zip(sorted(measurement.threads), expected):
             count, amount = measurement.threads[index].fates[0, profiling.RECORDED]
             self.assertEqual(values[()][1], amount)
-            self.assertGreater(count, 500)
+            self.assertGreater(count, 100)  # at least; without perf HZ is the limit
