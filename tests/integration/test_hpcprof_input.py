@@ -131,7 +131,7 @@ class BadBinariesTest(HpcprofCase):
         for i, (name, text) in enumerate((
                 ("abcd01-0000000000000001.hpcstruct", newest.replace("main", "older")),
                 ("abcd01-0000000000000000.hpcstruct", newest),
-                ("abcd01-0000000000000002.hpcstruct", newest.replace("hpcstruct 1", "other 1")),
+                ("abcd01-0000000000000002.hpcstruct", newest.replace('g="hpcstruct', 'g="other')),
                 ("abcd0102-0000000000000000.hpcstruct", newest.replace("main", "longer")),
                 ("abcd01-0000000000000003.tmp", newest.replace("main", "unfinished")))):
             (cache / name).write_text(text)
