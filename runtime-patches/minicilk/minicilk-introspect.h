@@ -2,7 +2,10 @@
  *
  * One exported object, `minicilk_introspection`, describes everything; nothing here needs
  * thread-local storage, a call into the runtime, or a lock. All of it is readable through a guarded
- * read of the process's memory. This header stands alone: it includes nothing of the runtime.
+ * read of the process's memory. This header stands alone: it includes nothing of the runtime. The
+ * object is found by its symbol or, also in a statically linked, stripped program, by an ELF note
+ * of the module that holds it: owner "minicilk", type 1, 8 bytes of data, the distance from these
+ * bytes to the object.
  *
  * Who works. `live->n` workers exist; `live->n_w` of them execute user work at this instant: the
  * count goes up before a worker calls a base body and down when that body has returned to the
@@ -14,24 +17,22 @@
  *   1. Unwind the C stack down to the frame of `cilk_call_base`, the only function that calls base
  *      bodies: the return address lies in [base_begin, base_end). Frames on the way in
  *      [text_begin, text_end) are the runtime's own (slow paths of spawn and sync), all others the
- *      program's; each body's C frame is one procedure activation, exactly. If there is no frame
- *      between the leaf and cilk_call_base other than the runtime's, the thread is in the scheduler
- *      (the two instructions between "state = working" and the body's first one, and back).
+ *      program's; each body's C frame is one procedure activation, exactly. If all frames on the
+ *      way are the runtime's, the thread is about to enter the body or has just left it.
  *   2. b = worker->base. While b->parent is not NULL: b->site is the return address of the call
- * that spawned b, in the code of b->parent's procedure (look up site - 1); go on with b =
- * b->parent.
+ *      that spawned b, in the code of b->parent's procedure (look up site - 1); go on with
+ *      b = b->parent.
  *   3. b is the root. Its call site is live->caller_pc (its own `site` only names cilk_call_base).
- * The path goes on in the C stack of the thread that called CILK_RUN, from caller_pc, caller_sp and
- *      caller_bp: the register values that hold in that function when the run returns to it.
+ *      The path goes on in the C stack of the thread that called CILK_RUN, from caller_pc,
+ *      caller_sp and caller_bp: the register values of the caller when the run returns to it.
  * The deque plays no part in it. `frame->entry` must not be used for sites: thieves advance it.
  *
  * Lifetime. While a thread is between entry to and return from the body that its `base` names, the
- * base frame and all its ancestors are live and their `parent`, `body` and `site` don't change. A
+ * base frame and all its ancestors are live, and their `parent`, `body` and `site` don't change. A
  * worker clears `base` before it tells the parent that the frame is done: that is what makes every
- * instant exact, and never reorder it. The C stack above caller_sp (higher addresses) stays as it
- * is from the start of the run until it returns, and every body ends before that. `workers` is
- * mapped from the end of minicilk_init to minicilk_shutdown; it is NULL, and n 0, outside that
- * interval. */
+ * instant exact. The C stack above caller_sp (higher addresses) stays as it is from the start of
+ * the run until it returns, and every body ends before that. `workers` is mapped from the end of
+ * minicilk_init to minicilk_shutdown; outside that interval it is NULL, and n is 0. */
 #ifndef MINICILK_INTROSPECT_H
 #define MINICILK_INTROSPECT_H
 

@@ -46,10 +46,13 @@ FLAGS_magic   = -DMINICILK_MODES=6u
 FLAGS_fenced  = -DMINICILK_MODES=10u
 FLAGS_address = $(SANITIZE_ADDRESS) -DMINICILK_MODES=3u
 FLAGS_thread  = -fsanitize=thread -DMINICILK_MODES=2u
+FLAGS_eager   = -DMINICILK_MODES=18u
 VARIANTS = plain chaos magic fenced address thread
 
 MINICILK_TESTS = $(BUILD)/tests/minicilk
-MINICILK_VARIANTS = $(addprefix $(MINICILK_TESTS)/stress-,$(VARIANTS))
+MINICILK_VARIANTS = $(addprefix $(MINICILK_TESTS)/,$(addprefix stress-,$(VARIANTS)) \
+	steps-chaos steps-plain steps-eager)
+LIBS_steps = -Wl,-z,now -lunwind
 MINICILK_BUILD = $(CC) -std=c11 -D_GNU_SOURCE -O2 -g $(WARNINGS) -I$(MINICILK)
 
 # $(call test_variant,NAME,VARIANT)
@@ -60,5 +63,6 @@ $(MINICILK_TESTS)/$(1)-$(2): tests/unit/minicilk/$(1).c $(wildcard $(MINICILK)/*
 	$$(Q)$$(MINICILK_BUILD) $$(FLAGS_$(2)) -o $$@ $$(filter %.c,$$^) $$(LIBS_$(1)) -lpthread
 endef
 $(foreach variant,$(VARIANTS),$(eval $(call test_variant,stress,$(variant))))
+$(foreach variant,plain chaos eager,$(eval $(call test_variant,steps,$(variant))))
 
 check: $(MINICILK_VARIANTS)

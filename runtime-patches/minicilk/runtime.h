@@ -52,6 +52,9 @@ extern struct minicilk_live minicilk_live;
  * business ends: worker 0's with the computation, the others' with the runtime. */
 void minicilk_schedule(struct worker *worker, struct minicilk_frame *frame);
 
+/* A child of `parent` that ran elsewhere has ended. The parent, if it waited for just that. */
+struct minicilk_frame *minicilk_join(struct minicilk_frame *parent);
+
 /* Whether the worker's business has ended. */
 bool minicilk_ended(const struct worker *worker);
 

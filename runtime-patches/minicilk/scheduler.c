@@ -22,8 +22,7 @@ RUNTIME_CODE bool minicilk_ended(const struct worker *worker)
                                               : atomic_load(&minicilk_runtime.ending);
 }
 
-/* A child of `parent` that ran elsewhere has ended. The parent, if it waited for just that. */
-RUNTIME_CODE static struct minicilk_frame *join(struct minicilk_frame *parent)
+RUNTIME_CODE struct minicilk_frame *minicilk_join(struct minicilk_frame *parent)
 {
     minicilk_expect(parent);
     if (atomic_fetch_sub(&parent->join, 1) != (MINICILK_SUSPENDED | 1))
@@ -52,7 +51,7 @@ RUNTIME_CODE static struct minicilk_frame *finish(struct worker *worker,
     struct minicilk_frame *parent = frame->parent;
     minicilk_free_base(worker, frame);
     if (parent)
-        return join(parent);
+        return minicilk_join(parent);
     atomic_store(&minicilk_runtime.root_done, true);
     minicilk_wake(minicilk_runtime.workers);
     return NULL;
@@ -91,7 +90,9 @@ RUNTIME_CODE static struct minicilk_frame *execute(struct worker *worker,
     switch (outcome) {
     case MINICILK_DONE: return finish(worker, frame);
     case MINICILK_SUSPEND: return suspend(frame);
-    default: return worker->inlined.orphan ? join(worker->inlined.orphan) : NULL;
+    default:
+        return MINICILK_IN_MODE(MINICILK_EAGER_JOIN) ? worker->inlined.orphan
+                                                     : minicilk_join(worker->inlined.orphan);
     }
 }
 

@@ -20,9 +20,9 @@ RUNTIME_CODE bool minicilk_pop_contended(struct minicilk_worker *worker, struct 
         return true;
     worker->orphan = slot->frame;
     if (MINICILK_IN_MODE(MINICILK_EAGER_JOIN)) {
-        atomic_fetch_sub(&slot->frame->join, 1);
-        worker->orphan = NULL;
-        minicilk_disturb();
+        worker->orphan = minicilk_join(slot->frame);
+        for (int i = 0; i < 1000; i++)
+            minicilk_disturb();
     }
     return false;
 }

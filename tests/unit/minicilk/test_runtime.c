@@ -219,8 +219,8 @@ static void test_loops(void **state)
     expect_loop(0, 3000, 1, 1);
     expect_loop(7, 2047, 1020, 1020);
     expect_loop(0, 3000, 5000, 3000);
-    /* Automatic: 3000 / (8 * 1 worker) = 375, which is what three halvings give; for 2999 it is 374,
-     * the first half of the first half (1499, 749, 374). */
+    /* Automatic: 3000 / (8 * 1 worker) = 375, which is what three halvings give; for 2999 it is
+     * 374, the first half of the first half (1499, 749, 374). */
     expect_loop(0, 3000, 0, 375);
     expect_loop(0, 2999, 0, 374);
     assert_int_equal(minicilk_shutdown(), 0);
