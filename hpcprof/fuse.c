@@ -1,5 +1,7 @@
 #include "hpcprof/fuse.h"
 
+#include "hpcprof/overhead.h"
+
 #include "lib/database-format.h"
 #include "lib/parallel.h"
 #include "lib/progress.h"
@@ -22,6 +24,7 @@ struct fuser {
     struct context_tree tree;
     VEC(uint32_t) chain;      /* scratch: scopes from the inside out */
     VEC(uint32_t) context_of; /* scratch: context of each node */
+    VEC(bool) is_overhead;    /* scratch: whether a sample at each node is */
     VEC(size_t) profiles;     /* those that this worker fused */
 };
 
@@ -151,12 +154,19 @@ static enum v4_entry_kind entry_of(const struct measurement_thread *thread)
     return initial ? V4_MAIN_THREAD : V4_APPLICATION_THREAD;
 }
 
-/* The entry above an outermost note. */
-static enum v4_entry_kind entry_above(const struct measurement_thread *thread,
-                                      const struct note *note)
+/* The entry above an outermost note, of a node. Where an agent has put a path in the place of the
+ * thread's own frames, it began in the thread that it came from: the main one begins in the
+ * executable, all others in the C library. */
+static enum v4_entry_kind entry_above(const struct measurement *m,
+                                      const struct measurement_thread *thread,
+                                      const struct measurement_node *node, const struct note *note)
 {
-    bool partial = note->space == MEASUREMENT_PLACEHOLDER && note->value == PLACEHOLDER_PARTIAL;
-    return partial ? V4_UNKNOWN_ENTRY : entry_of(thread);
+    if (note->space == MEASUREMENT_PLACEHOLDER && note->value == PLACEHOLDER_PARTIAL)
+        return V4_UNKNOWN_ENTRY;
+    if (node->association != ASSOC_1_M || note->space >= m->modules.n)
+        return entry_of(thread);
+    bool from_main = m->modules.at[note->space].flags & MODULE_MAIN;
+    return from_main ? V4_MAIN_THREAD : V4_APPLICATION_THREAD;
 }
 
 #define NOT_NEEDED IDMAP_NONE
@@ -194,9 +204,26 @@ static void place_nodes(struct fuser *f, size_t input, const struct measurement_
         if (note.space == MEASUREMENT_NO_NOTE)
             continue;
         if (parent == CONTEXT_ROOT)
-            parent = entry(f, entry_above(thread, &note));
+            parent = entry(f, entry_above(f->inputs->files.at[input].m, thread, node, &note));
         context_of[i] = note_below(f, input, parent, &note);
     }
+}
+
+static void mark_overhead(struct fuser *f, const struct input *input,
+                          const struct measurement_thread *thread)
+{
+    f->is_overhead.n = 0;
+    vec_reserve(&f->is_overhead, thread->nodes.n);
+    overhead_mark(f->inputs, input, thread, f->is_overhead.at);
+}
+
+/* The metric that a value is paid to, or INPUT_NONE. */
+static uint32_t metric_of(const struct fuser *f, const struct input *input,
+                          const struct measurement_value *value)
+{
+    uint32_t metric = input->metric_of[value->metric];
+    uint32_t overhead = metric == INPUT_NONE ? INPUT_NONE : f->inputs->metrics.at[metric].overhead;
+    return overhead != INPUT_NONE && f->is_overhead.at[value->node] ? overhead : metric;
 }
 
 /* What was measured outside of all notes belongs to the thread's entry. */
@@ -206,12 +233,13 @@ static void take_points(struct fuser *f, const struct input *input,
     vec_reserve(&profile->points, thread->values.n);
     for (size_t i = 0; i < thread->values.n; i++) {
         const struct measurement_value *value = &thread->values.at[i];
-        if (!value->amount)
+        uint32_t metric = metric_of(f, input, value);
+        if (!value->amount || metric == INPUT_NONE)
             continue;
         uint32_t context = f->context_of.at[value->node];
         const struct point point = {
             .context = context == CONTEXT_ROOT ? entry(f, entry_of(thread)) : context,
-            .metric = input->metric_of[value->metric],
+            .metric = metric,
             .amount = value->amount,
         };
         vec_push(&profile->points, point);
@@ -231,6 +259,7 @@ static void fuse_profile(void *context, unsigned worker, size_t index)
     const struct input *input = &f->inputs->files.at[profile->input];
     const struct measurement_thread *thread = &input->m->threads.at[profile->thread];
     place_nodes(f, profile->input, thread);
+    mark_overhead(f, input, thread);
     take_points(f, input, thread, profile);
     vec_push(&f->profiles, index);
     progress_add(1);
@@ -282,6 +311,7 @@ void fuse(struct fused *fused, const struct inputs *inputs, const struct program
         }
         vec_free(&fusers[i].chain);
         vec_free(&fusers[i].context_of);
+        vec_free(&fusers[i].is_overhead);
         vec_free(&fusers[i].profiles);
     }
     free(fusers);

@@ -156,8 +156,9 @@ static uint32_t unified_metric(struct inputs *inputs, const char *name, uint32_t
     snprintf(number, sizeof number, "%u", event);
     uint32_t id = id_of_pair(&inputs->metric_keys, number, name);
     if (id == inputs->metrics.n)
-        vec_push(&inputs->metrics,
-                 (struct metric){.recorded_name = mem_strdup(name), .event = event});
+        vec_push(&inputs->metrics, (struct metric){.recorded_name = mem_strdup(name),
+                                                   .event = event,
+                                                   .overhead = INPUT_NONE});
     return id;
 }
 
@@ -170,12 +171,12 @@ static char *name_for_people(const char *name, const struct event *event, size_t
 {
     if (is_time(event))
         return time_events == 1 ? mem_strdup(name) : mem_printf("%s (%s)", name, event->name);
-    if (strcmp(name, "work") == 0 || strcmp(name, event->name) == 0)
+    if (strcmp(name, WORK) == 0 || strcmp(name, event->name) == 0)
         return mem_strdup(event->name);
     return mem_printf("%s %s", event->name, name);
 }
 
-/* Once all events are known. */
+/* Names those that have no name yet. Once all events are known. */
 static void name_metrics(struct inputs *inputs)
 {
     size_t time_events = 0;
@@ -183,6 +184,8 @@ static void name_metrics(struct inputs *inputs)
         time_events += is_time(&inputs->events.at[i]);
     for (size_t i = 0; i < inputs->metrics.n; i++) {
         struct metric *metric = &inputs->metrics.at[i];
+        if (metric->name)
+            continue;
         char *name =
             name_for_people(metric->recorded_name, &inputs->events.at[metric->event], time_events);
         metric->name = utf8_repaired(name);
@@ -215,7 +218,16 @@ static void rescale_amounts(struct measurement *m)
     }
 }
 
-static void unify(struct inputs *inputs, struct input *input)
+/* Whether the workers of some runtime were counted: without, idleness was not measured. */
+static bool workers_were_counted(const struct inputs *inputs)
+{
+    for (size_t i = 0; i < inputs->files.n; i++)
+        if (inputs->files.at[i].m->workers.n)
+            return true;
+    return false;
+}
+
+static void unify(struct inputs *inputs, struct input *input, bool with_idleness)
 {
     struct measurement *m = input->m;
     input->event_of = mem_alloc(m->events.n * sizeof *input->event_of);
@@ -225,8 +237,9 @@ static void unify(struct inputs *inputs, struct input *input)
         input->event_of[i] = unified_event(inputs, &m->events.at[i]);
     for (size_t i = 0; i < m->metrics.n; i++) {
         uint32_t event = m->metrics.at[i].event;
+        bool idleness = strcmp(m->metrics.at[i].name, IDLENESS) == 0;
         input->metric_of[i] = INPUT_NONE;
-        if (event != MEASUREMENT_UNKNOWN)
+        if (event != MEASUREMENT_UNKNOWN && (with_idleness || !idleness))
             input->metric_of[i] =
                 unified_metric(inputs, m->metrics.at[i].name, input->event_of[event]);
     }
@@ -261,11 +274,30 @@ void inputs_read(struct inputs *inputs, char *const *directories, size_t count, 
         exit(diag_exit_status());
     qsort(inputs->files.at, inputs->files.n, sizeof *inputs->files.at, by_process);
     drop_repeated_processes(inputs);
+    bool with_idleness = workers_were_counted(inputs);
     for (size_t i = 0; i < inputs->files.n; i++) {
         report_problems(inputs, inputs->files.at[i].m);
-        unify(inputs, &inputs->files.at[i]);
+        unify(inputs, &inputs->files.at[i], with_idleness);
     }
     modules_sort_paths(&inputs->modules);
+    name_metrics(inputs);
+}
+
+/* Whether the metric is what its event measures, and not a part or a consequence of it. */
+static bool is_measure(const struct inputs *inputs, const struct metric *metric)
+{
+    const char *event = inputs->events.at[metric->event].name;
+    return strcmp(metric->recorded_name, WORK) == 0 || strcmp(metric->recorded_name, event) == 0;
+}
+
+void inputs_add_overhead(struct inputs *inputs)
+{
+    size_t n = inputs->metrics.n;
+    for (size_t i = 0; i < n; i++)
+        if (is_measure(inputs, &inputs->metrics.at[i])) {
+            uint32_t id = unified_metric(inputs, OVERHEAD, inputs->metrics.at[i].event);
+            inputs->metrics.at[i].overhead = id;
+        }
     name_metrics(inputs);
 }
 

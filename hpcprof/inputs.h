@@ -16,10 +16,16 @@ struct event {
     uint64_t period, flags; /* period in ns or counts */
 };
 
+/* Recorded names of metrics that mean something to us. OVERHEAD is never in a measurement file. */
+#define WORK     "work"
+#define IDLENESS "idleness"
+#define OVERHEAD "overhead"
+
 struct metric {
-    char *recorded_name; /* "work", "idleness", ... */
+    char *recorded_name; /* WORK, IDLENESS, ... */
     char *name;          /* for people, in UTF-8: "work", "work (REALTIME)", "PAGE-FAULTS" */
     uint32_t event;
+    uint32_t overhead; /* the metric that takes what is overhead, or INPUT_NONE */
 };
 
 struct input {
@@ -43,6 +49,10 @@ struct inputs {
  * told through lib/diag.h and kept in `problems`; a directory that gives nothing is told too.
  * Ends the process with status 1 when no file could be read. */
 void inputs_read(struct inputs *inputs, char *const *directories, size_t count, unsigned workers);
+
+/* Gives every metric that an event is measured with another one for what of it is overhead. Once
+ * all is read, and before values are looked at. */
+void inputs_add_overhead(struct inputs *inputs);
 
 /* Frees the call paths and values of all threads, the bulk of it, before the rest. */
 void inputs_free_trees(struct inputs *inputs);

@@ -4,6 +4,7 @@
 #include "hpcprof/meta-db.h"
 #include "hpcprof/metrics-yaml.h"
 #include "hpcprof/options.h"
+#include "hpcprof/overhead.h"
 #include "hpcprof/profile-db.h"
 #include "hpcprof/propagation.h"
 #include "hpcprof/run-json.h"
@@ -154,9 +155,11 @@ int main(int argc, char **argv)
     run.folder = database_dir_create(run.options.database, run.options.directories[0]);
     inputs_read(&run.inputs, run.options.directories, run.options.directory_count,
                 run.options.workers);
+    structures_find(&run.inputs.modules, &run.options.rules, run.folder, run.options.workers);
+    if (overhead_measurable(&run.inputs))
+        inputs_add_overhead(&run.inputs);
     if (run.inputs.metrics.n > MAX_METRICS)
         diag_fatal(NULL, "%zu metrics are more than a database can hold", run.inputs.metrics.n);
-    structures_find(&run.inputs.modules, &run.options.rules, run.folder, run.options.workers);
     write_database(&run);
     puts(database_dir_publish());
     inputs_free(&run.inputs);

@@ -63,7 +63,9 @@ static void write_metrics(struct json_writer *json, const struct inputs *inputs)
         write_text(json, "state", "measured");
         json_write_object_end(json);
     }
-    static const char *const of_runtimes[] = {"idleness", "overhead"};
+    static const char *const of_runtimes[] = {IDLENESS, OVERHEAD};
+    static const char *const why[] = {"no runtime with an agent took part",
+                                      "no code is tagged as a runtime's, and no agent took part"};
     for (size_t i = 0; i < sizeof of_runtimes / sizeof *of_runtimes; i++) {
         if (inputs_has_metric(inputs, of_runtimes[i]))
             continue;
@@ -71,7 +73,7 @@ static void write_metrics(struct json_writer *json, const struct inputs *inputs)
         write_text(json, "name", of_runtimes[i]);
         write_text(json, "unit", "s");
         write_text(json, "state", "not measurable");
-        write_text(json, "why", "no runtime with an agent took part");
+        write_text(json, "why", why[i]);
         json_write_object_end(json);
     }
     json_write_array_end(json);

@@ -15,6 +15,7 @@ struct frame {
     uint32_t file;     /* of statements that name none */
     bool is_call_site; /* an outer A: the A in it is the procedure that is inlined there */
     uint32_t call_file, call_line;
+    bool is_overhead; /* a procedure around is tagged */
 };
 
 struct reader {
@@ -36,7 +37,7 @@ struct attribute {
 
 /* Those that we use; all have names of one letter. */
 struct attributes {
-    struct attribute n, f, l, v;
+    struct attribute n, f, l, v, o;
 };
 
 static struct attributes take_attributes(int count, const xmlChar **from)
@@ -53,6 +54,8 @@ static struct attributes take_attributes(int count, const xmlChar **from)
             a.l = value;
         else if (strcmp(name, "v") == 0)
             a.v = value;
+        else if (strcmp(name, "o") == 0)
+            a.o = value;
     }
     return a;
 }
@@ -154,6 +157,7 @@ static struct frame start_procedure(struct reader *r, struct frame around,
         .file = STRUCTURE_NONE,
     };
     around.scope = add_scope(r, scope);
+    around.is_overhead = a->o.at != NULL;
     return around;
 }
 
@@ -173,7 +177,8 @@ static struct frame start_inlined(struct reader *r, struct frame around, const s
         .file = around.call_file,
         .line = around.call_line,
     };
-    return (struct frame){.scope = add_scope(r, scope), .file = file};
+    return (struct frame){
+        .scope = add_scope(r, scope), .file = file, .is_overhead = around.is_overhead || a->o.at};
 }
 
 static struct frame start_loop(struct reader *r, struct frame around, const struct attributes *a)
@@ -185,7 +190,8 @@ static struct frame start_loop(struct reader *r, struct frame around, const stru
         .line = line_of(r, a->l),
         .address = first_address(r, a->v),
     };
-    return (struct frame){.scope = add_scope(r, scope), .file = scope.file};
+    return (struct frame){
+        .scope = add_scope(r, scope), .file = scope.file, .is_overhead = around.is_overhead};
 }
 
 static void add_statement(struct reader *r, const struct frame *around, const struct attributes *a)
@@ -194,7 +200,9 @@ static void add_statement(struct reader *r, const struct frame *around, const st
         .scope = around->scope,
         .file = a->f.at ? file_of(r, a->f) : around->file,
         .line = line_of(r, a->l),
+        .is_overhead = around->is_overhead || a->o.at,
     };
+    r->s->has_overhead |= statement.is_overhead;
     if (statement.file == STRUCTURE_NONE)
         statement.line = 0;
     if (statement.line)
