@@ -187,11 +187,12 @@ static void resume_events(struct thread *thread, void *data)
         source_resume(thread, &thread->events[i]);
 }
 
-/* A thread that is still busy keeps its data: reading it could find it half changed. */
+/* A thread that did not come out of its handler keeps its data: reading it could find it half
+ * changed. One that is in the handler again counts its late sample only. */
 static void flush_last(struct thread *thread, void *data)
 {
     (void)data;
-    if (!atomic_load(&thread->busy))
+    if (!thread->stuck)
         flush_thread(thread, true);
 }
 

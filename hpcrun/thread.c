@@ -146,6 +146,7 @@ static void start_over(struct thread *thread)
     thread->began_cpu = sys_clock(CLOCK_THREAD_CPUTIME_ID);
     thread->ended_wall = thread->ended_cpu = 0;
     thread->announced = false;
+    thread->stuck = false;
     thread->flushed_at = 0;
     thread->looked_at = 0;
     thread->random = (thread->began_wall ^ (uint64_t)thread->tid << 32) | 1;
@@ -257,6 +258,7 @@ bool threads_quiesce(uint64_t wait_ns)
                 break;
             sys2(SYS_nanosleep, &nap, NULL);
         }
+        thread->stuck = busy;
         quiet = quiet && !busy;
     }
     unlock(mask);

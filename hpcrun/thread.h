@@ -62,6 +62,7 @@ struct thread_event {
 /* What a sample touches stands together: at every sample the caches are cold. */
 struct thread {
     _Atomic bool busy; /* in the handler, or writing at its end */
+    bool stuck;        /* it was still busy when threads_quiesce gave up on it */
     unsigned event_count;
     uint64_t looked_at;  /* time stamp counter when the clock was last looked at, for flushing */
     uint64_t flushed_at; /* CLOCK_MONOTONIC of the last flush, ns; 0: none yet */

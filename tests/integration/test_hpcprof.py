@@ -233,7 +233,7 @@ class RunJsonTest(HpcprofCase):
         self.assertEqual(run["metrics"][0], {"name": "work", "event": "CPUTIME", "unit": "s",
                                              "state": "measured"})
         self.assertEqual([(m["name"], m["state"]) for m in run["metrics"][1:]],
-                         [("idleness", "not measurable"), ("overhead", "not measurable")])
+                         [("overhead", "measured"), ("idleness", "not measurable")])
         self.assertEqual(run["problems"], [])
         found, = run["processes"]
         threads, = found.pop("threads")
@@ -258,15 +258,26 @@ class RunJsonTest(HpcprofCase):
                       "partial: no unwind information": {"count": 3, "amount": 2.0},
                       "code 200": {"count": 1, "amount": 0.0}}})
 
-    def test_idleness_that_was_measured_is_a_metric(self):
+    def test_idleness_is_measured_where_workers_were_counted(self):
         process = self.process(self.program())
         process.metric("idleness", 0)
+        db = self.scenario.database()
+        states = {m["name"]: m["state"] for m in self.run_json()["metrics"]}
+        self.assertEqual(states, {"work": "measured", "idleness": "not measurable",
+                                  "overhead": "not measurable"})
+        self.assertEqual([m.name for m in db.metrics], ["work"])
+
+    def test_idleness_and_overhead_that_were_measured(self):
+        process = self.process(self.program())
+        process.metric("idleness", 0)
+        process.agents.append(("minicilk", "1", 4, "minicilk.rules", "7"))
+        process.workers.append((0, [(5, 2, 2)]))
         process.threads[0].add(1, 1, mw.seconds(4))
         db = self.scenario.database()
         states = {m["name"]: m["state"] for m in self.run_json()["metrics"]}
         self.assertEqual(states, {"work": "measured", "idleness": "measured",
-                                  "overhead": "not measurable"})
-        self.assertEqual([m.name for m in db.metrics], ["work", "idleness"])
+                                  "overhead": "measured"})
+        self.assertEqual([m.name for m in db.metrics], ["work", "idleness", "overhead"])
         self.assertEqual(db.profiles[0].values[0][db.metric("idleness", "execution")], 4)
 
     def test_quality_of_structure(self):
