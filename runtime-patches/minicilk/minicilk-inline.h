@@ -46,6 +46,10 @@
 #define MINICILK_FENCED minicilk_fenced
 #endif
 
+/* The numbers of a body's entries: 0, then from here on. Not small, so that a spawn inside a
+ * `switch` of the program, which is not allowed, does not collide with the program's cases. */
+#define MINICILK_ENTRY 0x4000
+
 #define MINICILK_ABI (MINICILK_LAYOUT << 8 | MINICILK_MODES)
 
 /* How a body returns. A stolen body's callers return at once, without a pop: what is theirs was
@@ -159,7 +163,7 @@ MINICILK_API __attribute__((noreturn, cold)) void minicilk_lost(const char *name
     } while (0)
 
 #ifndef MINICILK_UNTAGGED
-#line 163 "hpctoolkit:parallel-overhead:spawn"
+#line 167 "hpctoolkit:parallel-overhead:spawn"
 #endif
 MINICILK_INLINE void minicilk_disturb(void)
 {
@@ -250,7 +254,7 @@ MINICILK_INLINE bool minicilk_pop(struct minicilk_worker *worker, struct minicil
 }
 
 #ifndef MINICILK_UNTAGGED
-#line 254 "hpctoolkit:parallel-overhead:sync"
+#line 258 "hpctoolkit:parallel-overhead:sync"
 #endif
 /* Whether children run elsewhere; then the body must suspend, and goes on at `entry`. */
 MINICILK_INLINE bool minicilk_must_wait(struct minicilk_frame *frame, unsigned entry)

@@ -10,19 +10,19 @@
  *     #include <minicilk.h>
  *     #include <stdio.h>
  *
- *     // A procedure: its arguments, its results' addresses and its locals are fields of its frame.
+ *     // A procedure: its arguments, where its results go and its locals are fields of its frame.
  *     CILK_PROC(fib, int n; long *result; long x; long y;);
  *
  *     CILK_BODY(fib)
  *     {
- *         CILK_BEGIN(fib);                  // from here on, `f` is this activation's frame
+ *         CILK_BEGIN(fib); // from here on, `f` is this activation's frame
  *         if (f->n < 2) {
  *             *f->result = f->n;
  *             CILK_RETURN;
  *         }
- *         CILK_SPAWN(fib, a->n = f->n - 1; a->result = &f->x);  // `a` is the child's frame
+ *         CILK_SPAWN(fib, a->n = f->n - 1; a->result = &f->x); // `a` is the child's frame
  *         CILK_SPAWN(fib, a->n = f->n - 2; a->result = &f->y);
- *         CILK_SYNC();                      // x and y are there only now
+ *         CILK_SYNC(); // x and y are there only now
  *         *f->result = f->x + f->y;
  *         CILK_END;
  *     }
@@ -30,44 +30,47 @@
  *     int main(void)
  *     {
  *         long result;
- *         if (minicilk_init(0) != 0)        // 0: as many workers as MINICILK_WORKERS or the CPUs
- * say return 1; CILK_RUN(fib, a->n = 30; a->result = &result); minicilk_shutdown(); printf("fib(30)
- * = %ld\n", result);
+ *         if (minicilk_init(0) != 0) // 0: as many workers as MINICILK_WORKERS or the CPUs say
+ *             return 1;
+ *         if (CILK_RUN(fib, a->n = 30; a->result = &result) != 0)
+ *             return 1;
+ *         minicilk_shutdown();
+ *         printf("fib(30) = %ld\n", result);
  *     }
  *
  *     $ gcc -O2 -g fib.c -lminicilk -lpthread && MINICILK_WORKERS=4 ./a.out
  *
  * Rules of a body
- *   - CILK_BEGIN stands first (behind declarations without initializer at most), CILK_END last.
+ *   - CILK_BEGIN stands first, CILK_END last.
  *   - What must survive a spawn or a sync is a field of the frame: behind either, the body may run
- * on another thread, entered anew, and C locals have no value. gcc's and clang's -Wall catch most
- *     slips. Locals between two such points are fine. Variable-length arrays can't be in scope
- * there (the compiler says so).
+ *     on another thread, entered anew, and C locals have no value. gcc's -Wall catches most slips
+ * at -O2. Locals between two such points are fine. Arrays of variable length can't be in scope
+ *     there (the compiler says so).
  *   - A spawn or sync may stand in loops and conditions, but not inside a `switch` of the body: the
  *     program ends with a line that says so when such a place is resumed.
  *   - Only bodies spawn and sync. They call ordinary C functions freely; those can't spawn.
  *   - Results go through pointers, as above; they are there after the sync.
  *   - A procedure's return waits for all its children, as a sync would.
  *   - Fields start with indeterminate values: set every argument in the spawn.
- *   - A body is entered and left many times: thread-local storage, `errno` and locks held across a
+ *   - A body may go on in another thread: thread-local storage, `errno` and locks held across a
  *     spawn or sync don't belong to the activation.
+ *   - After fork() the child can't use the runtime.
  *
  * Ownership: the runtime owns all frames. A pointer to a field of f is good until f's procedure
  * returns; `a` only inside its CILK_SPAWN. Memory of the program's own (malloc) is the program's.
  *
  * Errors: functions return 0 or an errno value, and print one line to stderr, "minicilk: CAUSE".
  * What a running computation can't survive (no memory for a frame, spawns nested deeper than
- * MINICILK_DEPTH, a body resumed inside a switch) prints the line and aborts.
- * A C stack of 8 MiB holds some ten thousands of nested spawns; worker threads get pthread's
- * default size (ulimit -s).
+ * MINICILK_DEPTH, a body resumed inside a switch) prints the line and aborts. A C stack of 8 MiB
+ * holds some hundred thousand nested spawns of small bodies; worker threads get pthread's default
+ * size (ulimit -s).
  *
  * Profiles. Code that exists only for the sake of parallelism is marked, for tools, with a source
- * file named "hpctoolkit:parallel-overhead[:KIND]"; KIND is spawn, sync, steal, scheduler or loop.
- * Of fib's body at -O2, about half of the instructions and most of the time carry the mark
- * (tests/integration/test_minicilk.py measures it). What stays on the program's lines: the
- * prologue and epilogue, the dispatch on re-entry (CILK_BEGIN's line), the stores of the arguments,
- * the call itself, and the branches on the outcome of a pop and a sync (the lines of CILK_SPAWN
- * and CILK_SYNC). */
+ * file named "hpctoolkit:parallel-overhead:KIND"; KIND is spawn, sync, steal, scheduler or loop.
+ * The marks don't change the machine code (tests/integration/test_minicilk.py compares). SHARE What
+ * stays on the program's lines: the prologue and epilogue, the dispatch on re-entry (CILK_BEGIN's
+ * line), the stores of the arguments, the call itself, and the branches on the outcome of a pop and
+ * a sync (the lines of CILK_SPAWN and CILK_SYNC). */
 #ifndef MINICILK_H
 #define MINICILK_H
 
@@ -112,7 +115,7 @@ MINICILK_API int minicilk_workers(void);
 // clang-format off
 #define CILK_BEGIN(name)                                                                           \
     struct name *const f = (struct name *)minicilk_frame;                                          \
-    enum { minicilk_first_entry = __COUNTER__ };                                                   \
+    enum { minicilk_offset = __COUNTER__ - MINICILK_ENTRY };                                                   \
     switch (__builtin_expect(minicilk_entry, 0)) {                                                 \
     default: minicilk_lost(#name);                                                                 \
     case 0: minicilk_enter(&f->minicilk, __builtin_return_address(0))
@@ -127,10 +130,10 @@ MINICILK_API int minicilk_workers(void);
 
 /* CILK_SPAWN(name, assignments): calls the procedure `name` so that what follows may run in
  * parallel with it. The assignments, separated by semicolons, set the fields of its frame `a`. */
-#define CILK_SPAWN(name, ...) MINICILK_SPAWN(__COUNTER__ - minicilk_first_entry, name, __VA_ARGS__)
+#define CILK_SPAWN(name, ...) MINICILK_SPAWN(__COUNTER__ - minicilk_offset, name, __VA_ARGS__)
 
 /* Waits for all children of this procedure. */
-#define CILK_SYNC() MINICILK_SYNC(__COUNTER__ - minicilk_first_entry)
+#define CILK_SYNC() MINICILK_SYNC(__COUNTER__ - minicilk_offset)
 
 /* CILK_RUN(name, assignments): from a thread outside the runtime, runs the procedure `name` and
  * all its children to their end, the calling thread being worker 0. One computation at a time.

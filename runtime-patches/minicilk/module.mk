@@ -14,8 +14,10 @@ $(LIBMINICILK): $(MINICILK_OBJS)
 	$(if $(Q),@echo "  AR $@")
 	$(Q)rm -f $@ && ar rcs $@ $^
 
+MINICILK_SO_FLAGS = -shared -Wl,-z,now,-z,defs,-z,start-stop-visibility=hidden,-soname,libminicilk.so
+
 $(BUILD)/lib/libminicilk.so: $(MINICILK_OBJS)
-	$(call link,-shared -Wl$(comma)-z$(comma)now$(comma)-z$(comma)defs$(comma)-soname$(comma)libminicilk.so,-lpthread)
+	$(call link,$(MINICILK_SO_FLAGS),-lpthread)
 
 .PHONY: install-minicilk
 install: install-minicilk
@@ -51,7 +53,7 @@ VARIANTS = plain chaos magic fenced address thread
 
 MINICILK_TESTS = $(BUILD)/tests/minicilk
 MINICILK_VARIANTS = $(addprefix $(MINICILK_TESTS)/,$(addprefix stress-,$(VARIANTS)) \
-	steps-chaos steps-plain steps-eager)
+	$(addprefix wakeups-,plain chaos fenced thread) $(addprefix steps-,plain chaos eager))
 LIBS_steps = -Wl,-z,now -lunwind
 MINICILK_BUILD = $(CC) -std=c11 -D_GNU_SOURCE -O2 -g $(WARNINGS) -I$(MINICILK)
 
@@ -63,6 +65,7 @@ $(MINICILK_TESTS)/$(1)-$(2): tests/unit/minicilk/$(1).c $(wildcard $(MINICILK)/*
 	$$(Q)$$(MINICILK_BUILD) $$(FLAGS_$(2)) -o $$@ $$(filter %.c,$$^) $$(LIBS_$(1)) -lpthread
 endef
 $(foreach variant,$(VARIANTS),$(eval $(call test_variant,stress,$(variant))))
+$(foreach variant,plain chaos fenced thread,$(eval $(call test_variant,wakeups,$(variant))))
 $(foreach variant,plain chaos eager,$(eval $(call test_variant,steps,$(variant))))
 
 check: $(MINICILK_VARIANTS)

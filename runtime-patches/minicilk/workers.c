@@ -3,6 +3,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "runtime.h"
@@ -10,7 +11,7 @@
 struct runtime minicilk_runtime;
 
 #ifndef MINICILK_UNTAGGED
-#line 14 "hpctoolkit:parallel-overhead:scheduler"
+#line 15 "hpctoolkit:parallel-overhead:scheduler"
 #endif
 RUNTIME_CODE static int usable_cpus(void)
 {
@@ -63,9 +64,19 @@ RUNTIME_CODE static int choose_workers(int wanted)
     return value > 0 ? value : value == 0 ? default_workers() : 0;
 }
 
+enum { SLOTS_SIZE = MINICILK_DEPTH * sizeof(struct minicilk_slot) };
+
+/* Address space for the deepest nesting; memory only for what is used. */
+RUNTIME_CODE static struct minicilk_slot *map_slots(void)
+{
+    void *slots = mmap(NULL, SLOTS_SIZE, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return slots == MAP_FAILED ? NULL : slots;
+}
+
 RUNTIME_CODE static bool init_worker(struct worker *worker, unsigned number)
 {
-    worker->slots = calloc(MINICILK_DEPTH, sizeof *worker->slots);
+    worker->slots = map_slots();
     if (!worker->slots)
         return false;
     worker->inlined.limit = worker->slots + MINICILK_DEPTH;
@@ -81,9 +92,10 @@ RUNTIME_CODE static void release_workers(struct runtime *runtime)
 {
     for (int i = 0; i < runtime->count; i++) {
         struct worker *worker = &runtime->workers[i];
-        if (worker->slots)
+        if (worker->slots) {
             pthread_mutex_destroy(&worker->lock);
-        free(worker->slots);
+            munmap(worker->slots, SLOTS_SIZE);
+        }
     }
     free(runtime->workers);
     runtime->workers = NULL;
