@@ -169,6 +169,11 @@ struct agent {
     bool (*start)(const struct agent_host *host);
     void (*module_added)(const struct agent_module *module);
     void (*module_removed)(const struct agent_module *module);
+    /* In the thread itself, with signals blocked: when it begins (the initial thread: when the
+     * process begins), and when it ends. Threads that began before the agent was opened are not
+     * announced: their slot is zero. */
+    void (*thread_begin)(void *slot, int tid);
+    void (*thread_end)(void *slot);
 
     /* Handler; counts, step_pnote and step_lnote may be NULL. */
     enum agent_thread (*begin)(struct agent_cursor *cursor);

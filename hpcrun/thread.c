@@ -186,6 +186,7 @@ void thread_begin(struct thread *thread, uint64_t stack_low, uint64_t stack_high
     thread->unwinder.fault_handler = process.fault_handler;
     start_over(thread);
     enlist(thread);
+    logical_thread_begin(thread);
     thread_self = thread;
     open_events(thread);
     sys_mask(SIG_SETMASK, mask & ~sys_mask_bit(process.signal));
@@ -199,6 +200,7 @@ void thread_end(void)
     uint64_t mask = sys_mask(SIG_BLOCK, ~(uint64_t)0);
     thread_self = NULL;
     close_events(thread);
+    logical_thread_end(thread);
     thread->ended_cpu = sys_clock(CLOCK_THREAD_CPUTIME_ID);
     thread->ended_wall = sys_clock(CLOCK_MONOTONIC);
     atomic_store(&thread->busy, true);

@@ -14,6 +14,15 @@ $(BUILD)/tests/programs/%: tests/programs/%.c tests/programs/hpcrun/burn.h
 	$(if $(Q),@echo "  CC $<")
 	$(Q)$(CC) -std=c11 -D_GNU_SOURCE -O2 -g $(WARNINGS) -I. -o $@ $< -lpthread
 
+# Those under a parallel runtime.
+LOGICAL_PROGRAMS = $(patsubst tests/programs/%.c,$(BUILD)/tests/programs/%,$(wildcard tests/programs/logical/*.c))
+TEST_PROGRAMS += $(LOGICAL_PROGRAMS)
+
+$(LOGICAL_PROGRAMS): $(BUILD)/tests/programs/%: tests/programs/%.c tests/programs/hpcrun/burn.h $(LIBMINICILK)
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "  CC $<")
+	$(Q)$(CC) -std=c11 -D_GNU_SOURCE -O2 -g $(WARNINGS) -I. -I$(MINICILK) -o $@ $< $(LIBMINICILK) -lpthread
+
 $(BUILD)/tests/programs/%: tests/programs/%.cc
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  CXX $<")

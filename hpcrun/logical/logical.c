@@ -249,10 +249,25 @@ struct stance logical_stance(struct thread *thread)
     return stance;
 }
 
+void logical_thread_begin(struct thread *thread)
+{
+    for (unsigned i = 0; i < atomic_load(&agents.count); i++)
+        if (agents.at[i]->thread_begin && begin_cursor(thread, i))
+            agents.at[i]->thread_begin(thread->logical.cursor[i].slot, thread->tid);
+}
+
+void logical_thread_end(struct thread *thread)
+{
+    for (unsigned i = 0; i < atomic_load(&agents.count); i++)
+        if (agents.at[i]->thread_end && thread->logical.cursor[i].unwinder)
+            agents.at[i]->thread_end(thread->logical.cursor[i].slot);
+}
+
 void logical_clear(struct logical *logical)
 {
     for (unsigned i = 0; i < MAX_AGENTS; i++) {
         struct agent_cursor *cursor = &logical->cursor[i];
+        cursor->unwinder = NULL;
         if (cursor->slot)
             memset(cursor->slot, 0, agents.at[i]->slot_bytes);
     }

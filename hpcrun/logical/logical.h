@@ -53,6 +53,10 @@ struct stance logical_stance(struct thread *thread);
  * CCT_NO_MEMORY. */
 uint32_t logical_enter(struct thread *thread, enum unwind_end end);
 
+/* Normal context, in the thread, signals blocked: tells the agents that it begins, or ends. */
+void logical_thread_begin(struct thread *thread);
+void logical_thread_end(struct thread *thread);
+
 /* Normal context, or with signals blocked: forgets all that concerns a thread's samples. */
 void logical_clear(struct logical *logical);
 /* The same, and gives memory back. */

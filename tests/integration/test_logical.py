@@ -1,0 +1,245 @@
+"""Logical call paths, idleness and overhead of programs under minicilk: hpcrun, the agent, hpcprof and
+hpcviewer. What must come out is known from how the programs are made."""
+import json
+import math
+import os
+import re
+import shutil
+import subprocess
+import unittest
+
+import profiling
+
+TOOLS = profiling.BUILD / "bin"
+CILK = profiling.BUILD / "tests" / "programs" / "cilk"
+PHASES = profiling.BUILD / "tests" / "programs" / "logical" / "phases"
+HOW = (("perf", {}), ("timers", {"deny_perf": True}))
+
+# Frames of the runtime, and of the C library below it, that no programmer wrote.
+GLUE = re.compile(r"minicilk_|cilk_call_base|start_thread|clone3|work$")
+
+
+def walk(node, path=()):
+    path = path + (node,)
+    yield path
+    for child in node.get("children", []):
+        yield from walk(child, path)
+
+
+def procedures(path):
+    return [node["name"] for node in path if node["kind"] == "procedure"]
+
+
+class LogicalTest(profiling.ProfilingTest):
+    def view(self, *options, view="top-down"):
+        done = self.run_tool(TOOLS / "hpcviewer", "--print", view, "--format", "json", *options,
+                             self.database)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    def profile(self, *command, **how):
+        done, images = self.measure(*command, **how)
+        self.check_fates(images)
+        self.database = self.directory / f"database-{len(list(self.directory.iterdir()))}"
+        made = self.run_tool(TOOLS / "hpcprof", "-o", self.database, self.measurements,
+                             env=dict(os.environ, XDG_CACHE_HOME=str(self.directory / "cache")))
+        self.assertEqual(made.returncode, 0, made.stderr)
+        self.tree = self.view()["root"]
+        return done, images
+
+    def value(self, metric, name):
+        """The inclusive value of all calls of a procedure."""
+        return sum(path[-1]["metrics"][metric]["inclusive"] for path in walk(self.tree)
+                   if path[-1]["kind"] == "procedure" and path[-1]["name"] == name)
+
+    def sampled_paths(self):
+        """The procedures of every context that something was measured in."""
+        return {tuple(procedures(path)) for path in walk(self.tree)
+                if any(m["exclusive"] for m in path[-1]["metrics"].values() if m)}
+
+
+class Idleness(LogicalTest):
+    """Blame for idle workers: the ratio of idle to working ones is known in every phase."""
+
+    WORKERS = 8
+
+    def test_phases(self):
+        for name, how in HOW:
+            with self.subTest(name):
+                self.profile(PHASES, self.WORKERS, 250, options=("--cores", str(self.WORKERS)),
+                             events=["CPUTIME@f1000"], **how)
+                for procedure, ratio in (("before", 7), ("alone", 7), ("half", 1), ("full", 0)):
+                    work, idleness = self.value("work", procedure), self.value("idleness", procedure)
+                    self.assertGreater(work, 0.15, procedure)
+                    self.assertAlmostEqual(idleness / work, ratio, delta=0.01 + 0.02 * ratio,
+                                           msg=procedure)
+
+    def test_paths_of_the_blame(self):
+        """Whoever runs a procedure, it is below what spawned it."""
+        self.profile(PHASES, self.WORKERS, 200, options=("--cores", str(self.WORKERS)))
+        callers = {"before": ["main"], "alone": ["main", "phases"],
+                   "half": ["main", "phases", "half_task"], "full": ["main", "phases", "full_task"]}
+        seen = set()
+        for path in self.sampled_paths():
+            for burning in callers.keys() & set(path):
+                seen.add(burning)
+                to = path.index(burning)
+                self.assertEqual(list(path[path.index("main"):to]), callers[burning])
+        self.assertEqual(seen, set(callers))
+
+    def test_cores_bound_what_could_work(self):
+        """With fewer CPUs than workers only they could have done more."""
+        self.profile(PHASES, self.WORKERS, 200, options=("--cores", "4"))
+        for procedure, ratio in (("before", 3), ("alone", 3), ("half", 0), ("full", 0)):
+            work, idleness = self.value("work", procedure), self.value("idleness", procedure)
+            self.assertAlmostEqual(idleness / work, ratio, delta=0.01 + 0.02 * ratio, msg=procedure)
+
+    def test_the_law(self):
+        """Work, overhead, idleness and time in which nobody worked are the time of all workers."""
+        for program, size in (("nqueens", 12), ("cholesky", 1200)):
+            for workers in (1, 2):
+                with self.subTest(f"{program} {workers}"):
+                    self.profile(CILK / program, "-w", workers, size, events=["REALTIME@f2000"],
+                                 options=("--cores", str(workers)))
+                    process, = self.view(view="summary")["processes"]
+                    total = sum(self.tree["metrics"][metric]["inclusive"]
+                                for metric in ("work", "overhead", "idleness"))
+                    event = [fates for image in profiling.read_measurements(self.measurements)
+                             for thread in image.threads for fates in thread.fates.items()]
+                    total += sum(amount for (_, code), (_, amount) in event
+                                 if code == profiling.NOBODY or code in profiling.DROPPED
+                                 ) * profiling.TIME_UNIT
+                    self.assertEqual(process["workers"], workers)
+                    # Increments are periods, of which `workers` may count at once.
+                    sigma = workers / 2000 * math.sqrt(process["samples"])
+                    self.assertAlmostEqual(total, workers * process["wall"],
+                                           delta=0.02 * total + 4 * sigma + 0.01)
+
+
+class Paths(LogicalTest):
+    """Stealing leaves no trace in logical paths."""
+
+    def check_paths(self, root, spawned, leaves):
+        """All that user code was sampled in is a path of the program's spawn tree."""
+        for path in self.sampled_paths():
+            if "main" not in path or root not in path:
+                continue
+            self.assertEqual(path.index(root), path.index("main") + 1)
+            for name in path[path.index(root):]:
+                self.assertNotRegex(name, GLUE)
+            rest = [name for name in path[path.index(root):] if name not in spawned]
+            self.assertTrue(not rest or rest[0] in leaves, path)
+
+    def spawn_lines(self, program):
+        """The lines that a procedure may be called at: of its spawns, and of the run."""
+        source = profiling.ROOT / "tests" / "programs" / "cilk" / f"{program}.c"
+        return {number for number, line in enumerate(source.read_text().splitlines(), 1)
+                if f"CILK_SPAWN({program}," in line or f"CILK_RUN({program}," in line}
+
+    def test_any_number_of_workers(self):
+        library = {"pthread_mutex_lock", "pthread_mutex_unlock", "__lll_lock_wait", "__lll_lock_wake",
+                   "syscall", "munmap", "mmap", "aligned_alloc", "malloc"}
+        for workers in (1, 2, 5, 16):
+            with self.subTest(workers):
+                self.profile(CILK / "nqueens", "-w", workers, 13, events=["CPUTIME@f2000"])
+                self.check_paths("nqueens", {"nqueens"}, {"count_serially"} | library)
+                recorded = self.tree["metrics"]["work"]["inclusive"] + \
+                    self.tree["metrics"]["overhead"]["inclusive"]
+                # What is not below main is the thread's start and end.
+                self.assertGreater(sum(self.value(m, "main") for m in ("work", "overhead")),
+                                   0.97 * recorded)
+                for path in walk(self.tree):
+                    if path[-1]["kind"] == "procedure" and path[-1]["name"] == "nqueens":
+                        self.assertIn(path[-1]["call_site"]["line"], self.spawn_lines("nqueens"))
+
+    def test_the_set_of_paths_is_that_of_one_worker(self):
+        """On a program with few paths, each often sampled."""
+        found = {}
+        for workers in (1, 2, 4):
+            self.profile(PHASES, workers * 2, 400 // workers, events=["CPUTIME@f1000"],
+                         options=("--cores", "4"))
+            found[workers] = {path[path.index("main"):] for path in self.sampled_paths()
+                              if {"before", "alone", "half", "full"} & set(path) and
+                              path[-1] == "burn_unit"}
+        self.assertEqual(found[1], found[2])
+        self.assertEqual(found[1], found[4])
+        self.assertEqual(len(found[1]), 4)
+
+    def test_the_physical_projection_has_the_threads_own_frames(self):
+        self.profile(PHASES, 8, 100)
+        physical = {tuple(procedures(path)) for path in walk(self.view("--physical")["root"])}
+        stolen = [path for path in physical if "full_task" in path and "main" not in path]
+        self.assertTrue(stolen)
+        self.assertTrue(all("cilk_call_base" in path for path in stolen), stolen)
+
+
+class Overhead(LogicalTest):
+    def test_a_fine_grained_program_is_mostly_overhead(self):
+        """fib does nothing but spawn; nqueens works between spawns."""
+        share = {}
+        for program, size in (("fib", 32), ("nqueens", 13)):
+            self.profile(CILK / program, "-w", 1, size, events=["CPUTIME@f2000"])
+            work, overhead = (self.tree["metrics"][m]["inclusive"] for m in ("work", "overhead"))
+            share[program] = overhead / (work + overhead)
+        self.assertGreater(share["fib"], 0.4)
+        self.assertLess(share["nqueens"], 0.02)
+
+    def test_nothing_is_measured_without_tags_and_agents(self):
+        self.profile(profiling.program("recursion"), 10, 200)
+        states = {m["name"]: m["state"] for m in self.view()["metrics"]}
+        self.assertEqual(states["work"], "measured")
+        self.assertNotEqual(states["overhead"], "measured")
+        self.assertNotEqual(states["idleness"], "measured")
+
+
+class BadInput(LogicalTest):
+    def test_unknown_agent(self):
+        done = self.run_tool(profiling.HPCRUN, "--agent", "nosuch", "true")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("no agent 'nosuch'", done.stderr.splitlines()[0])
+        self.assertIn("minicilk", done.stderr.splitlines()[0])
+
+    def test_no_agent(self):
+        self.profile(PHASES, 4, 50, options=("--agent", "none"))
+        states = {m["name"]: m["state"] for m in self.view()["metrics"]}
+        self.assertNotEqual(states["idleness"], "measured")
+        self.assertEqual(states["overhead"], "measured")  # by its tags
+        self.assertTrue(any("cilk_call_base" in path for path in self.sampled_paths()))
+
+    def native(self, hpcrun, program):
+        """Profiles with what is damaged: the paths are native, and all of the rest works."""
+        where = self.directory / "m"
+        done = self.run_tool(hpcrun, "-q", "-o", where, program, 4, 50)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        images = profiling.read_measurements(where)
+        self.assertEqual([image.problems for image in images], [[]])
+        self.check_fates(images)
+        self.assertEqual(images[0].count("CPUTIME", [profiling.IDLE, profiling.NOBODY]), 0)
+        return done.stderr.splitlines(), (where / "hpcrun.log").read_text()
+
+    def test_agent_of_another_interface(self):
+        root = self.directory / "installed"
+        for part in ("bin", "lib"):
+            shutil.copytree(profiling.BUILD / part, root / part)
+        source = self.directory / "agent.c"
+        source.write_text('#include "agents/agent.h"\n'
+                          "const struct agent hpcrun_agent = {.interface = AGENT_INTERFACE + 1};\n")
+        subprocess.run(["gcc", "-shared", "-fPIC", "-I", profiling.ROOT, source, "-o",
+                        root / "lib" / "agents" / "minicilk.so"], check=True)
+        lines, _ = self.native(root / "bin" / "hpcrun", PHASES)
+        self.assertEqual(len(lines), 1)
+        self.assertRegex(lines[0], "minicilk.so: agent not used: .*interface")
+
+    def test_layout_that_is_not_known(self):
+        program = self.directory / "phases"
+        content = PHASES.read_bytes()
+        at = content.index(b"minicilk\x01\x00\x00\x00")
+        program.write_bytes(content[:at + 8] + b"\x63" + content[at + 9:])
+        program.chmod(0o755)
+        lines, log = self.native(profiling.HPCRUN, program)
+        self.assertEqual(lines, [])
+        self.assertEqual(len([line for line in log.splitlines() if "not known to the agent" in line]), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,112 @@
+/* phases WORKERS MS: a computation whose idleness is known: the ratio of idle to working workers is
+ * the same during all of each burning procedure, however the system schedules them.
+ *
+ *   before       serial, in main, before the computation        WORKERS - 1 : 1
+ *   alone        in the computation's root                      WORKERS - 1 : 1
+ *   half         in WORKERS / 2 procedures at once              1 : 1
+ *   full         in WORKERS procedures at once                  0 : 1
+ *
+ * Each burns MS of CPU time per thread that is in it. The procedures of half and full begin
+ * together, and end when they have used their time together. */
+#include "tests/programs/hpcrun/burn.h"
+
+#include <minicilk.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+/* The threads of one phase. */
+struct crowd {
+    int threads;
+    atomic_int arrived, left;
+    _Atomic int64_t ns; /* that remain to be used */
+};
+
+__attribute__((noinline)) static void wait_for(atomic_int *count, int wanted)
+{
+    atomic_fetch_add(count, 1);
+    while (atomic_load(count) < wanted)
+        sched_yield();
+}
+
+static volatile int phase; /* keeps the compiler from making one function of all that burn */
+
+static void burn_together(struct crowd *crowd, int number)
+{
+    phase = number;
+    while (atomic_fetch_sub(&crowd->ns, 1000000) > 0)
+        burn(1000000);
+}
+
+#define BURNING __attribute__((noinline)) static void
+
+BURNING before(struct crowd *crowd)
+{
+    burn_together(crowd, 0);
+}
+
+BURNING alone(struct crowd *crowd)
+{
+    burn_together(crowd, 1);
+}
+
+BURNING half(struct crowd *crowd)
+{
+    burn_together(crowd, 2);
+}
+
+BURNING full(struct crowd *crowd)
+{
+    burn_together(crowd, 3);
+}
+
+CILK_PROC(half_task, struct crowd *crowd;);
+CILK_BODY(half_task)
+{
+    CILK_BEGIN(half_task);
+    wait_for(&f->crowd->arrived, f->crowd->threads);
+    half(f->crowd);
+    wait_for(&f->crowd->left, f->crowd->threads);
+    CILK_END;
+}
+
+CILK_PROC(full_task, struct crowd *crowd;);
+CILK_BODY(full_task)
+{
+    CILK_BEGIN(full_task);
+    wait_for(&f->crowd->arrived, f->crowd->threads);
+    full(f->crowd);
+    wait_for(&f->crowd->left, f->crowd->threads);
+    CILK_END;
+}
+
+CILK_PROC(phases, int workers; struct crowd *crowds; int i;);
+CILK_BODY(phases)
+{
+    CILK_BEGIN(phases);
+    alone(&f->crowds[1]);
+    for (f->i = 0; f->i < f->workers / 2; f->i++)
+        CILK_SPAWN(half_task, a->crowd = &f->crowds[2]);
+    CILK_SYNC();
+    for (f->i = 0; f->i < f->workers; f->i++)
+        CILK_SPAWN(full_task, a->crowd = &f->crowds[3]);
+    CILK_SYNC();
+    CILK_END;
+}
+
+int main(int count, char **arguments)
+{
+    if (count != 3)
+        return 2;
+    int workers = atoi(arguments[1]);
+    int64_t ns = atoll(arguments[2]) * 1000000;
+    struct crowd crowds[] = {{.threads = 1, .ns = ns},
+                             {.threads = 1, .ns = ns},
+                             {.threads = workers / 2, .ns = ns * (workers / 2)},
+                             {.threads = workers, .ns = ns * workers}};
+    if (minicilk_init(workers) != 0)
+        return 1;
+    before(&crowds[0]);
+    CILK_RUN(phases, a->workers = workers; a->crowds = crowds);
+    return minicilk_shutdown();
+}
