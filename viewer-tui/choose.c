@@ -1,5 +1,6 @@
 #include "viewer-tui/choose.h"
 
+#include "viewer-tui/efficiency.h"
 #include "viewer-tui/text.h"
 
 #include <stdlib.h>
@@ -28,6 +29,21 @@ static void choose(struct choice *choice, size_t metric)
     if (!choice->is_taken[metric])
         choice->at[choice->n++] = metric;
     choice->is_taken[metric] = true;
+}
+
+/* Chooses a metric; those of one effort together, in the order in which people read them. */
+static void choose_together(struct choice *choice, const struct metrics *metrics, size_t metric)
+{
+    size_t from = 0;
+    struct efficiency event;
+    while (metric_is_of_effort(&metrics->at[metric]) && efficiency_next(metrics, &from, &event)) {
+        if (event.at[EFFORT] != metrics_whole(metrics, metric))
+            continue;
+        for (int part = WORK; part < EFFICIENCY_PARTS; part++)
+            if (event.at[part] < metrics->n && metric_is_of_effort(&metrics->at[event.at[part]]))
+                choose(choice, event.at[part]);
+    }
+    choose(choice, metric);
 }
 
 /* Adds the metrics that run.json has and the database has not. */
@@ -70,10 +86,10 @@ static void choose_described(const struct database *db, const json_t *metrics,
     {
         size_t m = metrics_find(&db->metrics, run_text(described, "name"));
         if (m < db->metrics.n && choice->n < MOST_BY_DEFAULT)
-            choose(choice, m);
+            choose_together(choice, &db->metrics, m);
     }
     for (size_t m = 0; m < db->metrics.n && choice->n < MOST_BY_DEFAULT; m++)
-        choose(choice, m);
+        choose_together(choice, &db->metrics, m);
 }
 
 static void choose_nonzero(const struct database *db, struct choice *choice)
@@ -86,7 +102,7 @@ static void choose_nonzero(const struct database *db, struct choice *choice)
             continue;
         if (id == METRIC_ABSENT || position == NO_POSITION ||
             values_get(&db->values, position, id) != 0)
-            choose(choice, m);
+            choose_together(choice, &db->metrics, m);
     }
     for (size_t m = 0; m < db->metrics.n && choice->n == 0; m++)
         choose(choice, m);
@@ -128,10 +144,11 @@ char *choose_metrics(struct database *db, const json_t *run, const char *list)
 {
     const json_t *described = json_object_get(run, "metrics");
     add_unmeasured(db, described);
-    struct choice choice = new_choice(db);
-    char *unknown = NULL;
     if (described)
         set_units(db, described);
+    efficiency_add_efforts(&db->metrics);
+    struct choice choice = new_choice(db);
+    char *unknown = NULL;
     if (list)
         unknown = choose_listed(db, list, &choice);
     else if (described)

@@ -191,7 +191,7 @@ static void replace_table(struct completion *completion)
 static void mark_used_ids(struct completion *completion)
 {
     const struct metrics *metrics = &completion->db->metrics;
-    for (size_t m = 0; m < metrics->n; m++)
+    for (size_t m = 0; m < metrics->n + metrics->n_hidden; m++)
         for (int scope = 0; scope < METRIC_SCOPES; scope++)
             if (metrics->at[m].summary[scope] != METRIC_ABSENT)
                 completion->id_is_used[metrics->at[m].summary[scope]] = true;
@@ -208,7 +208,7 @@ static void complete(struct database *db)
     completion.id_is_used = mem_alloc(METRIC_IDS);
     completion.id_is_new = mem_alloc(METRIC_IDS);
     mark_used_ids(&completion);
-    for (size_t m = 0; m < db->metrics.n; m++)
+    for (size_t m = 0; m < db->metrics.n + db->metrics.n_hidden; m++)
         if (metric_is_measured(&db->metrics.at[m]) && !metric_is_complete(&db->metrics.at[m]))
             complete_metric(&completion, &db->metrics.at[m]);
     keep_values(&completion);
@@ -226,7 +226,7 @@ static void complete(struct database *db)
 
 void complete_values(struct database *db)
 {
-    for (size_t m = 0; m < db->metrics.n; m++)
+    for (size_t m = 0; m < db->metrics.n + db->metrics.n_hidden; m++)
         if (metric_is_measured(&db->metrics.at[m]) && !metric_is_complete(&db->metrics.at[m])) {
             complete(db);
             return;

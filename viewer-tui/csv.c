@@ -67,6 +67,14 @@ void csv_cost(struct csv *csv, const struct metric *metric, double value)
         csv_text(csv, "-");
 }
 
+void csv_percent(struct csv *csv, double value, double effort)
+{
+    if (effort != 0)
+        csv_number(csv, 100 * value / effort);
+    else
+        csv_text(csv, "-");
+}
+
 void csv_end_record(struct csv *csv)
 {
     fputs("\r\n", csv->out);

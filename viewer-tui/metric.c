@@ -50,6 +50,7 @@ static struct metric new_metric(const char *name)
     struct metric metric = {.name = name};
     for (int scope = 0; scope < METRIC_SCOPES; scope++)
         metric.summary[scope] = metric.thread[scope] = METRIC_ABSENT;
+    metric.sum = METRIC_ABSENT;
     return metric;
 }
 
@@ -162,6 +163,13 @@ void metrics_add_unmeasured(struct metrics *metrics, const char *name, const cha
     metric->why = why;
 }
 
+size_t metrics_add_sum(struct metrics *metrics, char *name, const char *unit)
+{
+    metrics_add_unmeasured(metrics, name, unit, NULL);
+    metrics->at[metrics->n - 1].sum_name = name;
+    return metrics->n - 1;
+}
+
 void metric_set_unit(struct metric *metric, const char *unit)
 {
     if (*unit)
@@ -170,9 +178,9 @@ void metric_set_unit(struct metric *metric, const char *unit)
 
 bool metric_is_complete(const struct metric *metric)
 {
-    return metric->summary[METRIC_EXECUTION] != METRIC_ABSENT &&
-           metric->summary[METRIC_FUNCTION] != METRIC_ABSENT &&
-           metric->summary[METRIC_LEX_AWARE] != METRIC_ABSENT;
+    return metric_is_sum(metric) || (metric->summary[METRIC_EXECUTION] != METRIC_ABSENT &&
+                                     metric->summary[METRIC_FUNCTION] != METRIC_ABSENT &&
+                                     metric->summary[METRIC_LEX_AWARE] != METRIC_ABSENT);
 }
 
 size_t metrics_find(const struct metrics *metrics, const char *name)
@@ -193,15 +201,34 @@ size_t metrics_first_measured(const struct metrics *metrics)
 
 void metrics_keep(struct metrics *metrics, const size_t *chosen, size_t n_chosen)
 {
-    struct metric *kept = mem_alloc((n_chosen + 1) * sizeof *kept);
-    for (size_t i = 0; i < n_chosen; i++)
-        kept[i] = metrics->at[chosen[i]];
+    int *new_index = mem_alloc((metrics->n + 1) * sizeof *new_index);
+    struct metrics kept = {.at = mem_alloc((metrics->n + 1) * sizeof *kept.at), .n = n_chosen};
+    for (size_t m = 0; m < metrics->n; m++)
+        new_index[m] = METRIC_ABSENT;
+    for (size_t i = 0; i < n_chosen; i++) {
+        new_index[chosen[i]] = (int)i;
+        kept.at[i] = metrics->at[chosen[i]];
+    }
+    for (size_t m = 0; m < metrics->n; m++) {
+        struct metric *metric = &metrics->at[m];
+        bool is_needed = metric->sum != METRIC_ABSENT && new_index[metric->sum] != METRIC_ABSENT;
+        if (new_index[m] == METRIC_ABSENT && is_needed)
+            kept.at[kept.n + kept.n_hidden++] = *metric;
+        else if (new_index[m] == METRIC_ABSENT)
+            free(metric->sum_name);
+    }
+    for (size_t m = 0; m < kept.n + kept.n_hidden; m++)
+        if (kept.at[m].sum != METRIC_ABSENT)
+            kept.at[m].sum = new_index[kept.at[m].sum];
+    free(new_index);
     free(metrics->at);
-    *metrics = (struct metrics){.at = kept, .n = n_chosen};
+    *metrics = kept;
 }
 
 void metrics_free(struct metrics *metrics)
 {
+    for (size_t m = 0; m < metrics->n; m++)
+        free(metrics->at[m].sum_name);
     free(metrics->at);
     *metrics = (struct metrics){0};
 }

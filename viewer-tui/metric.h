@@ -25,11 +25,14 @@ struct metric {
     const char *why;            /* why it was not measured; NULL when it was */
     int summary[METRIC_SCOPES]; /* id of the sum over all threads in the summary profile */
     int thread[METRIC_SCOPES];  /* id in the profiles of threads */
+    int sum;        /* index of the metric to whose values its own are added; METRIC_ABSENT */
+    char *sum_name; /* not NULL: it is such a sum, without ids of its own; its name */
 };
 
 struct metrics {
     struct metric *at;
     size_t n;
+    size_t n_hidden; /* metrics behind those that are not shown themselves, but their sums are */
 };
 
 /* The metrics of meta.db in their order there; only statistics that are plain sums are looked at.
@@ -40,6 +43,29 @@ bool metrics_read(struct metrics *metrics, const struct v4_map *meta);
 void metrics_add_unmeasured(struct metrics *metrics, const char *name, const char *unit,
                             const char *why);
 
+/* Appends a sum of others, which are to name it in `sum`; takes ownership of the name. Returns its
+ * index. */
+size_t metrics_add_sum(struct metrics *metrics, char *name, const char *unit);
+
+static inline bool metric_is_sum(const struct metric *metric)
+{
+    return metric->sum_name != NULL;
+}
+
+/* Whether it has a share in effort, the one sum that there is, or is that sum: its percentages are
+ * then of the whole program's effort. */
+static inline bool metric_is_of_effort(const struct metric *metric)
+{
+    return metric_is_sum(metric) || metric->sum != METRIC_ABSENT;
+}
+
+/* The metric whose total is what percentages of a metric refer to: its sum, or itself. */
+static inline size_t metrics_whole(const struct metrics *metrics, size_t metric)
+{
+    int sum = metrics->at[metric].sum;
+    return sum == METRIC_ABSENT ? metric : (size_t)sum;
+}
+
 /* The unit that others know of it; ignored when empty. */
 void metric_set_unit(struct metric *metric, const char *unit);
 
@@ -48,7 +74,8 @@ static inline bool metric_is_measured(const struct metric *metric)
     return metric->why == NULL;
 }
 
-/* Whether inclusive and exclusive costs of every kind of scope stand in the summary profile. */
+/* Whether inclusive and exclusive costs of every kind of scope stand in the summary profile, or
+ * follow from others that do. */
 bool metric_is_complete(const struct metric *metric);
 
 /* The index of the metric of that name, or metrics->n. */
@@ -57,7 +84,8 @@ size_t metrics_find(const struct metrics *metrics, const char *name);
 /* The index of the first metric that was measured; 0 when none was. */
 size_t metrics_first_measured(const struct metrics *metrics);
 
-/* Keeps the metrics chosen[0..n_chosen), in that order. */
+/* Keeps the metrics chosen[0..n_chosen), in that order, and hidden those of which the chosen sums
+ * are made. */
 void metrics_keep(struct metrics *metrics, const size_t *chosen, size_t n_chosen);
 
 void metrics_free(struct metrics *metrics);

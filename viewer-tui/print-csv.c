@@ -12,19 +12,28 @@ struct printing {
     struct text name;
 };
 
+/* The heads of the columns of a metric. */
+static void write_part_names(struct printing *printing, const char *metric, const char *of_what)
+{
+    static const char *const parts[] = {[INCLUSIVE] = "inclusive", [EXCLUSIVE] = "exclusive"};
+    for (int part = INCLUSIVE; part <= EXCLUSIVE; part++) {
+        text_clear(&printing->name);
+        text_printf(&printing->name, "%s:%s%s", metric, parts[part], of_what);
+        csv_text(&printing->csv, text_string(&printing->name));
+    }
+}
+
 static void write_header(struct printing *printing, const struct metrics *metrics)
 {
     static const char *const columns[] = {"depth", "kind",   "name",      "file",
                                           "line",  "module", "call_file", "call_line"};
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
         csv_text(&printing->csv, columns[i]);
-    for (size_t m = 0; m < metrics->n; m++)
-        for (int part = INCLUSIVE; part <= EXCLUSIVE; part++) {
-            text_clear(&printing->name);
-            text_printf(&printing->name, "%s:%s", metrics->at[m].name,
-                        part == INCLUSIVE ? "inclusive" : "exclusive");
-            csv_text(&printing->csv, text_string(&printing->name));
-        }
+    for (size_t m = 0; m < metrics->n; m++) {
+        write_part_names(printing, metrics->at[m].name, "");
+        if (metric_is_of_effort(&metrics->at[m]))
+            write_part_names(printing, metrics->at[m].name, "_percent_of_effort");
+    }
     csv_end_record(&printing->csv);
 }
 
@@ -35,6 +44,20 @@ static void write_place(struct csv *csv, const struct database *db, uint32_t fil
         csv_integer(csv, line);
     else
         csv_text(csv, NULL);
+}
+
+static void write_costs(struct csv *csv, const struct view *view, uint32_t row)
+{
+    for (size_t m = 0; m < view->n_metrics; m++) {
+        const struct metric *metric = &view->db->metrics.at[m];
+        const struct cost *cost = &view_costs(view, row)[m];
+        csv_cost(csv, metric, cost->inclusive);
+        csv_cost(csv, metric, cost->exclusive);
+        if (metric_is_of_effort(metric)) {
+            csv_percent(csv, cost->inclusive, view_whole(view, m));
+            csv_percent(csv, cost->exclusive, view_whole(view, m));
+        }
+    }
 }
 
 static void enter(void *context, struct view *view, uint32_t number)
@@ -52,10 +75,7 @@ static void enter(void *context, struct view *view, uint32_t number)
     write_place(csv, view->db, file, line);
     csv_text(csv, database_module_path(view->db, label_module(view, number)));
     write_place(csv, view->db, row->call_file, row->call_line);
-    for (size_t m = 0; m < view->n_metrics; m++)
-        for (int part = INCLUSIVE; part <= EXCLUSIVE; part++)
-            csv_cost(csv, &view->db->metrics.at[m],
-                     view_cost(view, number, m, (enum cost_part)part));
+    write_costs(csv, view, number);
     csv_end_record(csv);
 }
 
@@ -64,6 +84,6 @@ void print_tree_csv(const struct tree *tree)
     struct printing printing = {.csv = {.out = tree->out}};
     write_header(&printing, &tree->view->db->metrics);
     struct visitor visitor = {.enter = enter, .context = &printing};
-    walk_view(tree->view, &tree->limits, &visitor);
+    walk_view(tree->view, 0, &tree->limits, &visitor);
     vec_free(&printing.name);
 }

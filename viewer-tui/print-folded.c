@@ -85,7 +85,7 @@ void print_tree_folded(const struct tree *tree)
                                 .part = view->class->sorted_by,
                                 .factor = strcmp(metric->unit, "s") == 0 ? 1e9 : 1};
     struct visitor visitor = {.enter = enter, .leave = leave, .context = &printing};
-    walk_view(view, &tree->limits, &visitor);
+    walk_view(view, 0, &tree->limits, &visitor);
     vec_free(&printing.stack);
     vec_free(&printing.name);
     vec_free(&printing.frames);

@@ -1,6 +1,7 @@
 /* A view as JSON: the tree of design.md, section 7. Rows of the flat view can also be of the kinds
  * "module" and "file"; a scope that was called or inlined somewhere has a "call_site". Costs of
- * metrics that were not measured are null. */
+ * metrics that were not measured are null; where effort is shown, costs that are a part of it come
+ * with their percentages of the whole program's. */
 #include "viewer-tui/print.h"
 
 #include "lib/json.h"
@@ -39,6 +40,11 @@ static void write_costs(struct json_writer *json, const struct view *view, uint3
         json_write_cost(json, metric, cost->inclusive);
         json_write_key(json, "exclusive");
         json_write_cost(json, metric, cost->exclusive);
+        if (metric_is_of_effort(metric)) {
+            double effort = view_whole(view, m);
+            json_write_percent(json, "inclusive_percent_of_effort", cost->inclusive, effort);
+            json_write_percent(json, "exclusive_percent_of_effort", cost->exclusive, effort);
+        }
         json_write_object_end(json);
     }
     json_write_object_end(json);
@@ -99,7 +105,7 @@ void print_tree_json(const struct tree *tree)
     json_write_metrics(json, &db->metrics);
     json_write_key(json, "root");
     struct visitor visitor = {.enter = enter, .leave = leave, .context = &printing};
-    walk_view(tree->view, &tree->limits, &visitor);
+    walk_view(tree->view, 0, &tree->limits, &visitor);
     json_write_object_end(json);
     json_write_finish(json);
     vec_free(&printing.name);

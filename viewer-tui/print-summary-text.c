@@ -60,6 +60,15 @@ static void print_title(struct printing *printing)
     }
 }
 
+static void add_percent_of_effort(struct printing *printing, size_t metric)
+{
+    const struct summary *summary = printing->summary;
+    char percent[NUMBER_SIZE];
+    number_percent(summary->totals[metric].inclusive, summary_effort(summary, metric), percent);
+    if (*percent)
+        text_printf(&printing->line, ", %s%% of effort", percent);
+}
+
 static void print_metrics(struct printing *printing)
 {
     const struct metrics *metrics = &printing->summary->db->metrics;
@@ -73,6 +82,8 @@ static void print_metrics(struct printing *printing)
             number_with_unit(printing->summary->totals[m].inclusive, metric->unit, total);
         text_printf(&printing->line, "%14s  ", total);
         add_clean(printing, metric->name);
+        if (metric_is_of_effort(metric) && !metric_is_sum(metric))
+            add_percent_of_effort(printing, m);
         if (!metric_is_measured(metric)) {
             text_add(&printing->line, ": not measured: ");
             add_clean(printing, metric->why);

@@ -97,6 +97,13 @@ void print_summary_json(const struct summary *summary)
         json_write_cost(&json, &metrics->at[m], summary->totals[m].inclusive);
     }
     json_write_object_end(&json);
+    json_write_key(&json, "percent_of_effort");
+    json_write_object(&json);
+    for (size_t m = 0; m < metrics->n; m++)
+        if (metric_is_of_effort(&metrics->at[m]))
+            json_write_percent(&json, metrics->at[m].name, summary->totals[m].inclusive,
+                               summary_effort(summary, m));
+    json_write_object_end(&json);
     json_write_key(&json, "metric_states");
     json_write_metrics(&json, metrics);
     json_write_key(&json, "threads");
@@ -177,6 +184,11 @@ static void add_metric_records(struct csv *csv, const struct summary *summary)
         begin_record(csv, "metric", metric->name, "total");
         csv_cost(csv, metric, summary->totals[m].inclusive);
         csv_end_record(csv);
+        if (metric_is_of_effort(metric)) {
+            begin_record(csv, "metric", metric->name, "percent_of_effort");
+            csv_percent(csv, summary->totals[m].inclusive, summary_effort(summary, m));
+            csv_end_record(csv);
+        }
         add_text_record(csv, "metric", metric->name, "unit", metric->unit);
         if (!metric_is_measured(metric))
             add_text_record(csv, "metric", metric->name, "not measured", metric->why);

@@ -3,17 +3,15 @@
 #include "viewer-tui/print.h"
 
 #include "lib/number.h"
+#include "viewer-tui/columns.h"
 #include "viewer-tui/describe.h"
+#include "viewer-tui/efficiency.h"
 #include "viewer-tui/source.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define LINE_WIDTH    100
-#define VALUE_WIDTH   9
-#define PERCENT_WIDTH 7
-#define PART_WIDTH    (VALUE_WIDTH + PERCENT_WIDTH)
-#define TREE_WIDTH    34 /* what the tree wants at least before further metrics are shown */
+#define LINE_WIDTH 100
 
 /* Levels that are told apart by indentation; below, the number of the level is shown. */
 #define MOST_INDENTED 20
@@ -25,32 +23,23 @@
 struct printing {
     const struct tree *tree;
     bool ascii;
-    size_t *metrics; /* the columns */
-    size_t n_metrics;
-    struct number_scale *scales;
+    struct columns columns;
+    struct number_scale *scales; /* of each metric */
     struct sources sources;
     struct text line;
 };
 
-/* The metrics that have columns: what the user asked for, or what fits, beginning with the one
- * that is sorted by. */
+/* What the user asked for, or what fits. */
 static void choose_columns(struct printing *printing)
 {
-    const struct tree *tree = printing->tree;
-    const struct metrics *metrics = &tree->view->db->metrics;
-    size_t most = (LINE_WIDTH - TREE_WIDTH) / (2 * PART_WIDTH);
-    bool is_asked_for = tree->session->metric_list != NULL;
-    printing->metrics = mem_alloc((metrics->n + 1) * sizeof *printing->metrics);
-    if (!is_asked_for)
-        printing->metrics[printing->n_metrics++] = tree->limits.metric;
-    for (size_t m = 0; m < metrics->n; m++)
-        if (is_asked_for || (m != tree->limits.metric && metric_is_measured(&metrics->at[m]) &&
-                             printing->n_metrics < most))
-            printing->metrics[printing->n_metrics++] = m;
+    const struct view *view = printing->tree->view;
+    const struct metrics *metrics = &view->db->metrics;
+    size_t most = (LINE_WIDTH - GOOD_TREE_WIDTH) / PART_WIDTH;
+    bool is_asked_for = printing->tree->session->metric_list != NULL;
+    printing->columns = is_asked_for ? columns_all(view) : columns_fitting(view, most, false);
     printing->scales = mem_alloc((metrics->n + 1) * sizeof *printing->scales);
     for (size_t m = 0; m < metrics->n; m++)
-        printing->scales[m] =
-            number_scale_for(tree->view->totals[m].inclusive, metrics->at[m].unit);
+        printing->scales[m] = number_scale_for(view->totals[m].inclusive, metrics->at[m].unit);
 }
 
 static void end_line(struct printing *printing)
@@ -75,6 +64,11 @@ static void print_totals(struct printing *printing)
         text_add_clean(&printing->line, metric->name, printing->ascii);
         text_pad(&printing->line, ' ', width - text_columns(metric->name) + 2);
         text_add(&printing->line, total);
+        if (metric_is_sum(metric)) {
+            text_add(&printing->line, "  = ");
+            efficiency_add_formula(&view->db->metrics, m, &printing->line);
+            text_add(&printing->line, ", whose percentages are of effort");
+        }
         if (!metric_is_measured(metric)) {
             text_add(&printing->line, "  not measured: ");
             text_add_clean(&printing->line, metric->why, printing->ascii);
@@ -113,38 +107,79 @@ static void add_centered(struct text *line, const char *what, size_t width)
     text_pad(line, ' ', length + before < width ? width - length - before : 0);
 }
 
+/* The number of lines of a title; the line at `index` goes to `line` if there is one. */
+static size_t break_title(const char *title, size_t width, size_t index, struct text *line)
+{
+    struct text taken = {0};
+    size_t n = 0;
+    text_clear(line);
+    while (text_take_line(&title, width, &taken))
+        if (n++ == index)
+            text_add(line, text_string(&taken));
+    vec_free(&taken);
+    return n;
+}
+
+/* One line of the names of metrics, counted from below; false when they are not that high. */
+static bool add_names(struct printing *printing, size_t from_below)
+{
+    const struct columns *columns = &printing->columns;
+    struct text title = {0}, line = {0};
+    bool has_any = false;
+    for (size_t i = 0, n; i < columns->n; i += n) {
+        size_t m = columns->at[i].metric;
+        n = columns_of_metric(columns, i);
+        size_t width = n * PART_WIDTH;
+        text_clear(&title);
+        columns_title(&printing->tree->view->db->metrics.at[m], printing->scales[m].unit,
+                      printing->ascii, &title);
+        size_t height = break_title(text_string(&title), width - 1, 0, &line);
+        bool is_there = from_below < height;
+        if (is_there)
+            break_title(text_string(&title), width - 1, height - 1 - from_below, &line);
+        add_centered(&printing->line, is_there ? text_string(&line) : "", width);
+        has_any |= is_there;
+    }
+    vec_free(&title);
+    vec_free(&line);
+    return has_any;
+}
+
+static void print_names(struct printing *printing)
+{
+    size_t height = 0;
+    while (add_names(printing, height))
+        height++;
+    while (height > 0) {
+        text_clear(&printing->line);
+        add_names(printing, --height);
+        end_line(printing);
+    }
+    text_clear(&printing->line);
+}
+
 static void print_column_heads(struct printing *printing)
 {
-    const struct metrics *metrics = &printing->tree->view->db->metrics;
-    struct text title = {0};
-    for (size_t i = 0; i < printing->n_metrics; i++) {
-        size_t m = printing->metrics[i];
-        const char *unit = printing->scales[m].unit;
-        text_clear(&title);
-        text_add_clean(&title, metrics->at[m].name, printing->ascii);
-        if (*unit && metric_is_measured(&metrics->at[m]))
-            text_printf(&title, ", %s", unit);
-        add_centered(&printing->line, text_string(&title), 2 * PART_WIDTH);
-    }
-    end_line(printing);
-    for (size_t i = 0; i < printing->n_metrics; i++)
-        text_add(&printing->line, "       inclusive       exclusive");
+    print_names(printing);
+    for (size_t i = 0; i < printing->columns.n; i++)
+        text_printf(&printing->line, "%*s", PART_WIDTH,
+                    printing->columns.at[i].part == INCLUSIVE ? "inclusive" : "exclusive");
     text_add(&printing->line, "  scope");
     end_line(printing);
     for (size_t i = 0; i < LINE_WIDTH; i++)
         text_add(&printing->line, printing->ascii ? "-" : "─");
     end_line(printing);
-    vec_free(&title);
 }
 
-static void add_cost(struct printing *printing, uint32_t row, size_t m, enum cost_part part)
+static void add_cost(struct printing *printing, uint32_t row, const struct column *column)
 {
     const struct view *view = printing->tree->view;
+    size_t m = column->metric;
     char number[NUMBER_SIZE] = "-", percent[NUMBER_SIZE] = "";
     if (metric_is_measured(&view->db->metrics.at[m])) {
-        double value = view_cost(view, row, m, part);
+        double value = view_cost(view, row, m, column->part);
         number_format(value, &printing->scales[m], number);
-        number_percent(value, view->totals[m].inclusive, percent);
+        number_percent(value, view_whole(view, m), percent);
         if (value == 0)
             percent[0] = '\0';
     }
@@ -187,9 +222,8 @@ static void enter(void *context, struct view *view, uint32_t number)
     struct printing *printing = context;
     const struct row *row = view_row(view, number);
     struct text *line = &printing->line;
-    for (size_t i = 0; i < printing->n_metrics; i++)
-        for (int part = INCLUSIVE; part <= EXCLUSIVE; part++)
-            add_cost(printing, number, printing->metrics[i], (enum cost_part)part);
+    for (size_t i = 0; i < printing->columns.n; i++)
+        add_cost(printing, number, &printing->columns.at[i]);
     add_indent(printing, row->depth);
     describe_call(view, number, printing->ascii, line);
     describe_name(view, number, printing->ascii, line);
@@ -236,9 +270,9 @@ void print_tree_text(const struct tree *tree)
     print_head(&printing);
     print_column_heads(&printing);
     struct visitor visitor = {.enter = enter, .context = &printing};
-    struct left_out left_out = walk_view(tree->view, &tree->limits, &visitor);
+    struct left_out left_out = walk_view(tree->view, 0, &tree->limits, &visitor);
     print_left_out(&printing, &left_out);
-    free(printing.metrics);
+    free(printing.columns.at);
     free(printing.scales);
     sources_free(&printing.sources);
     vec_free(&printing.line);

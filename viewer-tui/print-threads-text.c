@@ -2,16 +2,18 @@
 #include "viewer-tui/print.h"
 
 #include "lib/number.h"
+#include "viewer-tui/columns.h"
 #include "viewer-tui/describe.h"
+#include "viewer-tui/efficiency.h"
 #include "viewer-tui/threads.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-#define VALUE_WIDTH   11
-#define PERCENT_WIDTH 7
-#define COLUMN_WIDTH  (VALUE_WIDTH + PERCENT_WIDTH)
-#define ID_WIDTH      9
+/* Sums over many threads are larger than costs in the trees. */
+#define TOTAL_WIDTH  12
+#define COLUMN_WIDTH (TOTAL_WIDTH + PERCENT_WIDTH)
+#define ID_WIDTH     9
 
 struct printing {
     const struct thread_table *table;
@@ -30,23 +32,41 @@ static struct number_scale scale_of(const struct printing *printing, size_t m)
                             printing->table->db->metrics.at[m].unit);
 }
 
+/* A line of the heads of columns: the next line of each title, from titles[m] on, which moves
+ * behind it. False when none of them has one. */
+static bool add_head_line(struct printing *printing, const char **titles)
+{
+    struct text piece = {0};
+    bool has_any = false;
+    for (size_t m = 0; m < printing->table->db->metrics.n; m++) {
+        has_any |= text_take_line(&titles[m], COLUMN_WIDTH - 1, &piece);
+        text_pad(&printing->line, ' ', COLUMN_WIDTH - text_columns(text_string(&piece)));
+        text_add(&printing->line, text_string(&piece));
+    }
+    vec_free(&piece);
+    return has_any;
+}
+
+/* Titles in as many lines as they need; those of the other columns are in the first. */
 static void print_column_heads(struct printing *printing)
 {
     const struct metrics *metrics = &printing->table->db->metrics;
-    struct text title = {0};
+    struct text *titles = mem_alloc((metrics->n + 1) * sizeof *titles);
+    const char **rest = mem_alloc((metrics->n + 1) * sizeof *rest);
     for (size_t m = 0; m < metrics->n; m++) {
-        struct number_scale scale = scale_of(printing, m);
-        text_clear(&title);
-        text_add_clean(&title, metrics->at[m].name, printing->ascii);
-        if (scale.unit[0])
-            text_printf(&title, ", %s", scale.unit);
-        text_cut(&title, COLUMN_WIDTH - 1);
-        text_pad(&printing->line, ' ', COLUMN_WIDTH - text_columns(text_string(&title)));
-        text_add(&printing->line, text_string(&title));
+        columns_title(&metrics->at[m], scale_of(printing, m).unit, printing->ascii, &titles[m]);
+        rest[m] = text_string(&titles[m]);
     }
+    add_head_line(printing, rest);
     text_printf(&printing->line, "%*s%*s  name", ID_WIDTH, "process", ID_WIDTH, "thread");
     end_line(printing);
-    vec_free(&title);
+    while (add_head_line(printing, rest))
+        end_line(printing);
+    text_clear(&printing->line);
+    for (size_t m = 0; m < metrics->n; m++)
+        vec_free(&titles[m]);
+    free(titles);
+    free(rest);
 }
 
 static void add_values(struct printing *printing, const double *values, bool with_shares)
@@ -57,9 +77,9 @@ static void add_values(struct printing *printing, const double *values, bool wit
         if (metric_is_measured(&metrics->at[m])) {
             struct number_scale scale = scale_of(printing, m);
             number_format(values[m], &scale, number);
-            number_percent(values[m], printing->table->threads->statistics[SUM][m], percent);
+            number_percent(values[m], threads_whole(printing->table->threads, metrics, m), percent);
         }
-        text_printf(&printing->line, "%*s", VALUE_WIDTH, number);
+        text_printf(&printing->line, "%*s", TOTAL_WIDTH, number);
         if (with_shares && values[m] != 0)
             text_printf(&printing->line, "%*s%%", PERCENT_WIDTH - 1, percent);
         else
@@ -85,6 +105,20 @@ static void print_thread(struct printing *printing, const struct thread *thread)
     end_line(printing);
 }
 
+static void print_efforts(struct printing *printing)
+{
+    const struct metrics *metrics = &printing->table->db->metrics;
+    for (size_t m = 0; m < metrics->n; m++) {
+        if (!metric_is_sum(&metrics->at[m]))
+            continue;
+        text_add_clean(&printing->line, metrics->at[m].name, printing->ascii);
+        text_add(&printing->line, " = ");
+        efficiency_add_formula(metrics, m, &printing->line);
+        text_add(&printing->line, ", whose percentages are of the effort of all threads");
+        end_line(printing);
+    }
+}
+
 void print_threads_text(const struct thread_table *table)
 {
     struct printing printing = {.table = table, .ascii = describe_in_ascii()};
@@ -92,6 +126,7 @@ void print_threads_text(const struct thread_table *table)
     text_printf(&printing.line, ": %zu thread%s", table->threads->list.n,
                 table->threads->list.n == 1 ? "" : "s");
     end_line(&printing);
+    print_efforts(&printing);
     end_line(&printing);
     print_column_heads(&printing);
     for (size_t i = 0; i < table->threads->list.n; i++)

@@ -1,9 +1,10 @@
 /* The threads as comma-separated values and as JSON, with the sum, the least, mean and largest
- * value of each metric at the end. */
+ * value of each metric at the end; where effort is shown, with percentages of its sum. */
 #include "viewer-tui/print.h"
 
 #include "viewer-tui/csv.h"
 #include "viewer-tui/metric-json.h"
+#include "viewer-tui/text.h"
 #include "viewer-tui/threads.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
@@ -16,23 +17,38 @@ static void add_integer(struct csv *csv, int64_t value)
         csv_text(csv, NULL);
 }
 
-static void add_values(struct csv *csv, const struct metrics *metrics, const double *values)
+static void add_heads(struct csv *csv, const struct metrics *metrics)
 {
-    for (size_t m = 0; m < metrics->n; m++)
+    for (size_t m = 0; m < metrics->n; m++) {
+        csv_text(csv, metrics->at[m].name);
+        if (!metric_is_of_effort(&metrics->at[m]))
+            continue;
+        struct text name = {0};
+        text_printf(&name, "%s:percent_of_effort", metrics->at[m].name);
+        csv_text(csv, text_string(&name));
+        vec_free(&name);
+    }
+    csv_end_record(csv);
+}
+
+static void add_values(struct csv *csv, const struct thread_table *table, const double *values)
+{
+    const struct metrics *metrics = &table->db->metrics;
+    for (size_t m = 0; m < metrics->n; m++) {
         csv_cost(csv, &metrics->at[m], values[m]);
+        if (metric_is_of_effort(&metrics->at[m]))
+            csv_percent(csv, values[m], threads_whole(table->threads, metrics, m));
+    }
     csv_end_record(csv);
 }
 
 void print_threads_csv(const struct thread_table *table)
 {
     static const char *const columns[] = {"kind", "profile", "pid", "tid", "name", "command", "id"};
-    const struct metrics *metrics = &table->db->metrics;
     struct csv csv = {.out = table->out};
     for (size_t i = 0; i < LENGTH(columns); i++)
         csv_text(&csv, columns[i]);
-    for (size_t m = 0; m < metrics->n; m++)
-        csv_text(&csv, metrics->at[m].name);
-    csv_end_record(&csv);
+    add_heads(&csv, &table->db->metrics);
     for (size_t i = 0; i < table->threads->list.n; i++) {
         const struct thread *thread = &table->threads->list.at[i];
         csv_text(&csv, "thread");
@@ -42,13 +58,13 @@ void print_threads_csv(const struct thread_table *table)
         csv_text(&csv, thread->name);
         csv_text(&csv, thread->command);
         csv_text(&csv, thread->id);
-        add_values(&csv, metrics, thread->totals);
+        add_values(&csv, table, thread->totals);
     }
     for (int s = 0; s < STATISTICS; s++) {
         csv_text(&csv, statistic_name((enum statistic)s));
         for (size_t i = 1; i < LENGTH(columns); i++)
             csv_text(&csv, NULL);
-        add_values(&csv, metrics, table->threads->statistics[s]);
+        add_values(&csv, table, table->threads->statistics[s]);
     }
 }
 
@@ -67,9 +83,10 @@ static void write_text(struct json_writer *json, const char *key, const char *te
     json_write_string(json, text);
 }
 
-static void write_values(struct json_writer *json, const struct metrics *metrics,
+static void write_values(struct json_writer *json, const struct thread_table *table,
                          const double *values)
 {
+    const struct metrics *metrics = &table->db->metrics;
     json_write_object(json);
     for (size_t m = 0; m < metrics->n; m++) {
         json_write_key(json, metrics->at[m].name);
@@ -78,7 +95,19 @@ static void write_values(struct json_writer *json, const struct metrics *metrics
     json_write_object_end(json);
 }
 
-static void write_thread(struct json_writer *json, const struct metrics *metrics,
+static void write_percentages(struct json_writer *json, const struct thread_table *table,
+                              const double *values)
+{
+    const struct metrics *metrics = &table->db->metrics;
+    json_write_object(json);
+    for (size_t m = 0; m < metrics->n; m++)
+        if (metric_is_of_effort(&metrics->at[m]))
+            json_write_percent(json, metrics->at[m].name, values[m],
+                               threads_whole(table->threads, metrics, m));
+    json_write_object_end(json);
+}
+
+static void write_thread(struct json_writer *json, const struct thread_table *table,
                          const struct thread *thread)
 {
     json_write_break(json);
@@ -90,13 +119,14 @@ static void write_thread(struct json_writer *json, const struct metrics *metrics
     write_text(json, "command", thread->command);
     write_text(json, "id", thread->id);
     json_write_key(json, "metrics");
-    write_values(json, metrics, thread->totals);
+    write_values(json, table, thread->totals);
+    json_write_key(json, "percent_of_effort");
+    write_percentages(json, table, thread->totals);
     json_write_object_end(json);
 }
 
 void print_threads_json(const struct thread_table *table)
 {
-    const struct metrics *metrics = &table->db->metrics;
     struct json_writer json;
     json_write_start(&json, table->out, 0);
     json_write_object(&json);
@@ -104,17 +134,24 @@ void print_threads_json(const struct thread_table *table)
     write_text(&json, "view", "threads");
     write_text(&json, "projection", projection_name(table->projection));
     json_write_key(&json, "metrics");
-    json_write_metrics(&json, metrics);
+    json_write_metrics(&json, &table->db->metrics);
     json_write_key(&json, "threads");
     json_write_array(&json);
     for (size_t i = 0; i < table->threads->list.n; i++)
-        write_thread(&json, metrics, &table->threads->list.at[i]);
+        write_thread(&json, table, &table->threads->list.at[i]);
     json_write_array_end(&json);
     json_write_key(&json, "statistics");
     json_write_object(&json);
     for (int s = 0; s < STATISTICS; s++) {
         json_write_key(&json, statistic_name((enum statistic)s));
-        write_values(&json, metrics, table->threads->statistics[s]);
+        write_values(&json, table, table->threads->statistics[s]);
+    }
+    json_write_object_end(&json);
+    json_write_key(&json, "statistics_percent_of_effort");
+    json_write_object(&json);
+    for (int s = 0; s < STATISTICS; s++) {
+        json_write_key(&json, statistic_name((enum statistic)s));
+        write_percentages(&json, table, table->threads->statistics[s]);
     }
     json_write_object_end(&json);
     json_write_object_end(&json);

@@ -16,6 +16,12 @@ struct summary {
     FILE *out;
 };
 
+/* The whole program's effort of the event to which a metric that is a part of it belongs. */
+static inline double summary_effort(const struct summary *summary, size_t metric)
+{
+    return summary->totals[metrics_whole(&summary->db->metrics, metric)].inclusive;
+}
+
 /* The sum of an object's numbers: counts by reason. */
 double summary_sum(const json_t *counts);
 

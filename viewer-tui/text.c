@@ -128,6 +128,35 @@ void text_cut(struct text *text, size_t columns)
     }
 }
 
+/* The length of the line with which a text begins; at least one character. */
+static size_t line_length(const char *text, size_t columns)
+{
+    size_t used = 0, n = 0, last_word = 0;
+    while (text[n]) {
+        uint32_t code;
+        size_t length = utf8_decode(text + n, &code);
+        used += code_columns(code);
+        if (text[n] == ' ')
+            last_word = n;
+        else if (used > columns && n > 0)
+            return last_word ? last_word : n;
+        n += length;
+    }
+    return n;
+}
+
+bool text_take_line(const char **rest, size_t columns, struct text *line)
+{
+    const char *start = *rest + strspn(*rest, " ");
+    size_t length = line_length(start, columns);
+    *rest = start + length;
+    while (length > 0 && start[length - 1] == ' ')
+        length--;
+    text_clear(line);
+    text_add_bytes(line, start, length);
+    return length > 0;
+}
+
 void text_end_line(struct text *text, FILE *out)
 {
     text_add(text, "\n");

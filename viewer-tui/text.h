@@ -37,6 +37,10 @@ const char *text_skip(const char *text, size_t columns);
 /* Cuts text down to so many columns. */
 void text_cut(struct text *text, size_t columns);
 
+/* Breaks text into lines of so many columns, at spaces, or within words that are longer: replaces
+ * `line` by the next one and moves *rest behind it. False at the end of the text. */
+bool text_take_line(const char **rest, size_t columns, struct text *line);
+
 /* The text as a string; "" when nothing was ever added. */
 static inline const char *text_string(const struct text *text)
 {

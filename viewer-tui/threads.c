@@ -59,9 +59,15 @@ static bool add_context(struct reading *reading, struct thread *thread, const st
     const struct v4_metric_value *at = values_at(values, position, &n);
     for (; n > 0 && reading->values_left > 0; n--, at++) {
         reading->values_left--;
-        for (size_t m = 0; m < metrics->n; m++)
-            if (metrics->at[m].thread[METRIC_EXECUTION] == at->metric_id && isfinite(at->value))
+        for (size_t m = 0; m < metrics->n + metrics->n_hidden; m++) {
+            const struct metric *metric = &metrics->at[m];
+            if (metric->thread[METRIC_EXECUTION] != at->metric_id || !isfinite(at->value))
+                continue;
+            if (m < metrics->n)
                 thread->totals[m] += at->value;
+            if (metric->sum != METRIC_ABSENT)
+                thread->totals[metric->sum] += at->value;
+        }
     }
     return position != NO_POSITION;
 }

@@ -22,6 +22,13 @@ struct threads {
     double *statistics[STATISTICS]; /* of each metric over the threads */
 };
 
+/* What percentages of a metric refer to: its sum, or that of the one that it is a part of. */
+static inline double threads_whole(const struct threads *threads, const struct metrics *metrics,
+                                   size_t metric)
+{
+    return threads->statistics[SUM][metrics_whole(metrics, metric)];
+}
+
 /* Reads the threads; damaged profiles read as zero, with the problem noted. `run` may be NULL and
  * must outlive the result, which the caller frees. */
 void threads_read(struct threads *threads, const struct database *db, const json_t *run);

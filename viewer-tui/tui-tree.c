@@ -2,53 +2,27 @@
 #include "viewer-tui/tui.h"
 
 #include "lib/number.h"
+#include "viewer-tui/columns.h"
 #include "viewer-tui/describe.h"
 #include "viewer-tui/screen.h"
 
 #include <stdlib.h>
 
-#define VALUE_WIDTH   9
-#define PERCENT_WIDTH 7
-#define PART_WIDTH    (VALUE_WIDTH + PERCENT_WIDTH)
-
-/* What the tree keeps of the width before costs get any, and before further metrics do. */
+/* What the tree keeps of the width before costs get any. */
 #define LEAST_TREE_WIDTH 16
-#define GOOD_TREE_WIDTH  34
 
 #define INDENT 2
 
-/* A column of costs. */
-struct column {
-    size_t metric;
-    enum cost_part part;
-};
-
-struct columns {
-    struct column *at;
-    size_t n;
-};
-
-/* The columns that fit into the width: those of the metric that is sorted by, then those of the
- * others; at last only the one that is sorted by, or none. */
+/* The columns that fit into the width; in the end only the one that is sorted by, or none. */
 static struct columns fitting_columns(const struct view *view, int width)
 {
-    const struct sorting *sorting = &view->sorting;
-    struct columns columns = {.at = mem_alloc((2 * view->n_metrics + 2) * sizeof *columns.at)};
-    if (width < PART_WIDTH + LEAST_TREE_WIDTH)
-        return columns;
-    if (width < 2 * PART_WIDTH + LEAST_TREE_WIDTH) {
-        columns.at[columns.n++] = (struct column){sorting->metric, sorting->part};
-        return columns;
-    }
-    columns.at[columns.n++] = (struct column){sorting->metric, INCLUSIVE};
-    columns.at[columns.n++] = (struct column){sorting->metric, EXCLUSIVE};
-    for (size_t m = 0; m < view->n_metrics; m++) {
-        if (m == sorting->metric)
-            continue;
-        if (width < (int)(columns.n + 2) * PART_WIDTH + GOOD_TREE_WIDTH)
-            break;
-        columns.at[columns.n++] = (struct column){m, INCLUSIVE};
-        columns.at[columns.n++] = (struct column){m, EXCLUSIVE};
+    int room = (width - GOOD_TREE_WIDTH) / PART_WIDTH;
+    struct columns columns = columns_fitting(view, room > 0 ? (size_t)room : 0, true);
+    if (width < PART_WIDTH + LEAST_TREE_WIDTH) {
+        columns.n = 0;
+    } else if (width < (int)columns.n * PART_WIDTH + LEAST_TREE_WIDTH) {
+        columns.at[0] = (struct column){view->sorting.metric, view->sorting.part};
+        columns.n = 1;
     }
     return columns;
 }
@@ -63,10 +37,8 @@ static void draw_metric_name(const struct tui *tui, const struct view *view, siz
                              int line, int column, int width)
 {
     struct text name = {0};
-    text_add_clean(&name, view->db->metrics.at[metric].name, tui->ascii);
     struct number_scale scale = scale_of(view, metric);
-    if (scale.unit[0] && metric_is_measured(&view->db->metrics.at[metric]))
-        text_printf(&name, ", %s", scale.unit);
+    columns_title(&view->db->metrics.at[metric], scale.unit, tui->ascii, &name);
     text_cut(&name, (size_t)width - 1);
     int used = (int)text_columns(text_string(&name));
     screen_put(line, column + width - used, used, STYLE_PLAIN, text_string(&name));
@@ -103,11 +75,9 @@ void tui_draw_heads(struct tui *tui, struct area area)
     int at = area.column;
     for (size_t i = 0; i < columns.n; i++, at += PART_WIDTH) {
         size_t metric = columns.at[i].metric;
-        bool is_first = i == 0 || columns.at[i - 1].metric != metric;
-        bool has_two = i + 1 < columns.n && columns.at[i + 1].metric == metric;
-        if (is_first)
+        if (i == 0 || columns.at[i - 1].metric != metric)
             draw_metric_name(tui, view, metric, area.line, at,
-                             has_two ? 2 * PART_WIDTH : PART_WIDTH);
+                             (int)columns_of_metric(&columns, i) * PART_WIDTH);
         draw_part_name(tui, view, &columns.at[i], area.line + 1, at);
     }
     const char *mark = view->sorting.by_name ? sort_mark(tui, &view->sorting) : "";
@@ -128,12 +98,13 @@ static void draw_cost(const struct view *view, uint32_t row, const struct column
         struct number_scale scale = scale_of(view, column->metric);
         number_format(value, &scale, number);
         if (value != 0)
-            number_percent(value, view->totals[column->metric].inclusive, percent);
+            number_percent(value, view_whole(view, column->metric), percent);
     }
     struct text text = {0};
     text_printf(&text, "%*s%*s%s", VALUE_WIDTH, number, PERCENT_WIDTH - 1, percent,
                 *percent ? "%" : " ");
-    double share = view_share(view, row, column->metric, column->part);
+    double whole = view_whole(view, column->metric);
+    double share = whole != 0 ? value / whole : 0;
     enum style style = is_selected ? STYLE_SELECTED : screen_heat(share);
     screen_put(line, at, PART_WIDTH, style, text_string(&text));
     vec_free(&text);

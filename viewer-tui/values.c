@@ -50,12 +50,15 @@ void values_set_metrics(struct values *values, const struct metrics *metrics)
     if (!values->roles)
         values->roles = mem_alloc(METRIC_IDS * sizeof *values->roles);
     for (size_t id = 0; id < METRIC_IDS; id++)
-        values->roles[id].metric = METRIC_ABSENT;
-    for (size_t m = 0; m < metrics->n; m++)
+        values->roles[id].metric = values->roles[id].sum = METRIC_ABSENT;
+    for (size_t m = 0; m < metrics->n + metrics->n_hidden; m++)
         for (int scope = 0; scope < METRIC_SCOPES; scope++) {
-            int id = metrics->at[m].summary[scope];
+            const struct metric *metric = &metrics->at[m];
+            int id = metric->summary[scope];
+            int32_t shown = m < metrics->n ? (int32_t)m : METRIC_ABSENT;
             if (id != METRIC_ABSENT)
-                values->roles[id] = (struct metric_role){(int32_t)m, (enum metric_scope)scope};
+                values->roles[id] =
+                    (struct metric_role){shown, metric->sum, (enum metric_scope)scope};
         }
     values->n_metrics = metrics->n;
 }
@@ -132,6 +135,14 @@ static double sound_value(const struct values *values, const struct v4_metric_va
     return 0;
 }
 
+static void add_cost(struct cost *cost, bool is_inclusive, double value)
+{
+    if (is_inclusive)
+        cost->inclusive += value;
+    else
+        cost->exclusive += value;
+}
+
 void values_fetch(const struct values *values, uint64_t position, bool is_loop, struct cost *costs)
 {
     memset(costs, 0, values->n_metrics * sizeof *costs);
@@ -140,12 +151,13 @@ void values_fetch(const struct values *values, uint64_t position, bool is_loop, 
     const struct v4_metric_value *at = values_at(values, position, &n);
     for (; n > 0; n--, at++) {
         const struct metric_role *role = &values->roles[at->metric_id];
-        if (role->metric == METRIC_ABSENT)
+        bool is_inclusive = role->scope == METRIC_EXECUTION;
+        if (!is_inclusive && role->scope != exclusive)
             continue;
-        if (role->scope == METRIC_EXECUTION)
-            costs[role->metric].inclusive = sound_value(values, at);
-        else if (role->scope == exclusive)
-            costs[role->metric].exclusive = sound_value(values, at);
+        if (role->metric != METRIC_ABSENT)
+            add_cost(&costs[role->metric], is_inclusive, sound_value(values, at));
+        if (role->sum != METRIC_ABSENT)
+            add_cost(&costs[role->sum], is_inclusive, sound_value(values, at));
     }
 }
 

@@ -10,7 +10,7 @@
 
 /* What a metric id of the summary profile stands for. */
 struct metric_role {
-    int32_t metric; /* index, METRIC_ABSENT for none */
+    int32_t metric, sum; /* indices of the metric and of the one it is added to; METRIC_ABSENT */
     enum metric_scope scope;
 };
 

@@ -93,6 +93,11 @@ double view_share(const struct view *view, uint32_t row, size_t metric, enum cos
     return total != 0 ? view_cost(view, row, metric, part) / total : 0;
 }
 
+double view_whole(const struct view *view, size_t metric)
+{
+    return view->totals[metrics_whole(&view->db->metrics, metric)].inclusive;
+}
+
 static int compare_costs(const struct view *view, uint32_t a, uint32_t b, enum cost_part part)
 {
     double cost_a = view_cost(view, a, view->sorting.metric, part);

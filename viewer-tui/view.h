@@ -65,7 +65,7 @@ struct view {
     VEC(uint32_t) order; /* parallel to rows: a row's children as sorted, from first_child on */
     struct cost *costs;  /* n_metrics for each row */
     size_t costs_size;
-    struct cost *totals; /* of the whole program; what percentages refer to: their inclusive part */
+    struct cost *totals;  /* of the whole program */
     struct cost *scratch; /* room for the costs of one context */
     struct sorting sorting;
     uint32_t sorting_number;
@@ -104,6 +104,10 @@ double view_cost(const struct view *view, uint32_t row, size_t metric, enum cost
 
 /* Its share of the whole program's inclusive cost, 0..1; 0 where that is 0. */
 double view_share(const struct view *view, uint32_t row, size_t metric, enum cost_part part);
+
+/* What percentages of a metric refer to: the whole program's inclusive cost of it, or of the
+ * metric that it is a part of. */
+double view_whole(const struct view *view, size_t metric);
 
 /* Call before a walk that expands rows by itself: damaged databases may contain cycles, and the
  * limit to what a view reads counts from here. */

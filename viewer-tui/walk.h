@@ -1,7 +1,7 @@
-/* Walking through a view from row 0 in the order of its sorting, for printers.
+/* Walking through a view from a row on downwards, in the order of its sorting.
  *
- * Rows are made on the way down and given up on the way back, so that memory is needed for one
- * path only; no recursion, so that paths may be of any length. */
+ * Rows that are not there yet are made on the way down and given up on the way back, so that
+ * memory is needed for one path only; no recursion, so that paths may be of any length. */
 #ifndef VIEWER_WALK_H
 #define VIEWER_WALK_H
 
@@ -9,10 +9,10 @@
 
 #define NO_DEPTH_LIMIT UINT32_MAX
 
-/* Which rows are visited: row 0, and those children of visited ones that are not too deep and
+/* Which rows are visited: the first, and those children of visited ones that are not too deep and
  * whose share of the program's cost is large enough. */
 struct limits {
-    uint32_t depth; /* below row 0 */
+    uint32_t depth; /* below row 0, wherever the walk begins */
     double share;   /* 0..1 */
     size_t metric;  /* whose share it is */
     enum cost_part part;
@@ -30,7 +30,7 @@ struct visitor {
     void *context;
 };
 
-struct left_out walk_view(struct view *view, const struct limits *limits,
+struct left_out walk_view(struct view *view, uint32_t row, const struct limits *limits,
                           const struct visitor *visitor);
 
 #endif

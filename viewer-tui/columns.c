@@ -1,0 +1,81 @@
+#include "viewer-tui/columns.h"
+
+#include <stdlib.h>
+
+static void add_column(struct columns *columns, size_t metric, enum cost_part part)
+{
+    columns->at[columns->n++] = (struct column){metric, part};
+}
+
+static void add_both(struct columns *columns, size_t metric)
+{
+    add_column(columns, metric, INCLUSIVE);
+    add_column(columns, metric, EXCLUSIVE);
+}
+
+static bool belong_together(const struct metrics *metrics, size_t a, size_t b)
+{
+    return a == b || (metric_is_of_effort(&metrics->at[a]) &&
+                      metrics_whole(metrics, a) == metrics_whole(metrics, b));
+}
+
+/* Adds the metric that is sorted by, then those that belong together with it. */
+static void add_sorted(struct columns *columns, const struct view *view, size_t most)
+{
+    const struct metrics *metrics = &view->db->metrics;
+    const struct sorting *sorting = &view->sorting;
+    size_t together = 0;
+    for (size_t m = 0; m < metrics->n; m++)
+        together += belong_together(metrics, m, sorting->metric);
+    bool is_in_one_part = together > 1 && 2 * together > most;
+    for (size_t i = 0; i <= metrics->n; i++) {
+        bool is_first = i == 0;
+        size_t m = is_first ? sorting->metric : i - 1;
+        if (!is_first && (m == sorting->metric || !belong_together(metrics, m, sorting->metric)))
+            continue;
+        if (!is_in_one_part)
+            add_both(columns, m);
+        else if (is_first || columns->n < most)
+            add_column(columns, m, sorting->part);
+    }
+}
+
+static struct columns no_columns(const struct view *view)
+{
+    return (struct columns){.at = mem_alloc((2 * view->n_metrics + 2) * sizeof(struct column))};
+}
+
+struct columns columns_fitting(const struct view *view, size_t most, bool with_unmeasured)
+{
+    const struct metrics *metrics = &view->db->metrics;
+    struct columns columns = no_columns(view);
+    add_sorted(&columns, view, most);
+    for (size_t m = 0; m < view->n_metrics && columns.n + 2 <= most; m++)
+        if (!belong_together(metrics, m, view->sorting.metric) &&
+            (with_unmeasured || metric_is_measured(&metrics->at[m])))
+            add_both(&columns, m);
+    return columns;
+}
+
+struct columns columns_all(const struct view *view)
+{
+    struct columns columns = no_columns(view);
+    for (size_t m = 0; m < view->n_metrics; m++)
+        add_both(&columns, m);
+    return columns;
+}
+
+size_t columns_of_metric(const struct columns *columns, size_t first)
+{
+    size_t end = first;
+    while (end < columns->n && columns->at[end].metric == columns->at[first].metric)
+        end++;
+    return end - first;
+}
+
+void columns_title(const struct metric *metric, const char *unit, bool ascii, struct text *out)
+{
+    text_add_clean(out, metric->name, ascii);
+    if (*unit && metric_is_measured(metric))
+        text_printf(out, ", %s", unit);
+}
