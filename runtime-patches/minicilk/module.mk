@@ -14,7 +14,7 @@ $(LIBMINICILK): $(MINICILK_OBJS)
 	$(if $(Q),@echo "  AR $@")
 	$(Q)rm -f $@ && ar rcs $@ $^
 
-MINICILK_SO_FLAGS = -shared -Wl,-z,now,-z,defs,-z,start-stop-visibility=hidden,-soname,libminicilk.so
+MINICILK_SO_FLAGS = -shared -Wl,-z,now,-z,defs,-soname,libminicilk.so
 
 $(BUILD)/lib/libminicilk.so: $(MINICILK_OBJS)
 	$(call link,$(MINICILK_SO_FLAGS),-lpthread)
@@ -69,3 +69,18 @@ $(foreach variant,plain chaos fenced thread,$(eval $(call test_variant,wakeups,$
 $(foreach variant,plain chaos eager,$(eval $(call test_variant,steps,$(variant))))
 
 check: $(MINICILK_VARIANTS)
+
+# The long form: millions of steals in every build, and millions of single steps.
+.PHONY: stress-minicilk
+stress: stress-minicilk
+stress-minicilk: $(MINICILK_VARIANTS)
+	set -e; for variant in $(VARIANTS); do for workers in 1 2 4 8 16 32 64; do \
+		echo "stress-$$variant $$workers"; \
+		$(MINICILK_TESTS)/stress-$$variant $$workers $$((workers < 4 ? 20000 : 300000)); \
+	done; done
+	set -e; for variant in plain chaos; do for workers in 1 2 4 8; do \
+		echo "steps-$$variant $$workers"; $(MINICILK_TESTS)/steps-$$variant $$workers 600000; \
+	done; done
+	set -e; for variant in plain chaos fenced thread; do for workers in 2 7 64; do \
+		echo "wakeups-$$variant $$workers"; $(MINICILK_TESTS)/wakeups-$$variant $$workers 20000; \
+	done; done
