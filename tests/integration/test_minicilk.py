@@ -10,14 +10,13 @@ import subprocess
 import tempfile
 import unittest
 
-from profiling import BUILD, ROOT
-
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+BUILD = pathlib.Path(os.environ.get("BUILD", ROOT / "build")).resolve()
 MINICILK = ROOT / "runtime-patches" / "minicilk"
 CILK = ROOT / "tests" / "programs" / "cilk"
 PROGRAMS = BUILD / "tests" / "programs" / "cilk"
-# Not copied for ordinary users (profiling.BUILD may be a copy).
-VARIANTS = pathlib.Path(os.environ.get("BUILD", ROOT / "build")).resolve() / "tests" / "minicilk"
-LIBRARIES = VARIANTS.parent.parent / "lib"
+VARIANTS = BUILD / "tests" / "minicilk"
+LIBRARIES = BUILD / "lib"
 CFLAGS = ["-std=c11", "-D_GNU_SOURCE", "-g", "-Wall", "-Wextra", f"-I{MINICILK}"]
 COMPILERS = [compiler for compiler in ("gcc", "clang") if shutil.which(compiler)]
 TAG = "hpctoolkit:parallel-overhead"

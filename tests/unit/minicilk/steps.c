@@ -206,14 +206,14 @@ static void check_step(ucontext_t *context)
 
 /* ---- The root's caller, as seen from any worker ---- */
 
-static __attribute__((noipa)) uint64_t run_tree(uint64_t seed)
+static MINICILK_OPAQUE uint64_t run_tree(uint64_t seed)
 {
     uint64_t sum = 0;
     CILK_RUN(walk, a->place = 1; a->seed = seed; a->depth = DEPTH; a->sum = &sum);
     return sum;
 }
 
-static __attribute__((noipa)) uint64_t run_trees(uint64_t seed)
+static MINICILK_OPAQUE uint64_t run_trees(uint64_t seed)
 {
     return run_tree(2 * seed) + run_tree(2 * seed + 1);
 }
