@@ -41,6 +41,18 @@ static bool make_room(struct bichords *bichords)
     return bichords->at && bichords->lnotes;
 }
 
+/* The l-notes of a bichord. Addresses become ips here, where reading a module may fail. */
+static void step_lnotes(struct bichords *now, const struct agent *agent,
+                        struct agent_cursor *cursor, struct rule_cache *cache)
+{
+    struct agent_lnote said;
+    while (now->lnote_count < MOST_LNOTES && agent->step_lnote(cursor, &said)) {
+        struct lnote *note = &now->lnotes[now->lnote_count++];
+        note->value = rule_cache_ip(cache, said.value);
+        note->site = said.site ? rule_cache_ip(cache, said.site) : 0;
+    }
+}
+
 /* The bichord whose innermost p-note is frame i; returns the index of its outermost. */
 static uint32_t step_bichord(struct logical *logical, const struct unwinder *u, unsigned index,
                              uint32_t i)
@@ -58,10 +70,8 @@ static uint32_t step_bichord(struct logical *logical, const struct unwinder *u, 
             break;
         bichord->first--;
     }
-    while (has_lnotes(bichord->association) && agent->step_lnote &&
-           now->lnote_count < MOST_LNOTES &&
-           agent->step_lnote(cursor, &now->lnotes[now->lnote_count]))
-        now->lnote_count++;
+    if (has_lnotes(bichord->association) && agent->step_lnote)
+        step_lnotes(now, agent, cursor, u->cache);
     bichord->size = now->lnote_count - bichord->lnotes;
     return bichord->first;
 }
@@ -121,12 +131,8 @@ static uint32_t enter_frame(struct thread *thread, uint32_t node, struct frame *
 }
 
 /* The lip of an l-note beside a p-note's ip (0: there is none). */
-static uint32_t lip_of(struct thread *thread, const struct agent_lnote *said, uint64_t ip)
+static uint32_t lip_of(struct thread *thread, struct lnote note, uint64_t ip)
 {
-    struct rule_cache *cache = thread->unwinder.cache;
-    struct lnote note = {.value = rule_cache_ip(cache, said->value)};
-    if (said->site)
-        note.site = rule_cache_ip(cache, said->site);
     if (ip && note.value == ip && note.site == ip)
         return LIP_IS_IP;
     uint32_t lip = lnotes_lip(&thread->logical.lnotes, note);
@@ -137,7 +143,7 @@ static uint32_t lip_of(struct thread *thread, const struct agent_lnote *said, ui
 static uint32_t enter_bichord(struct thread *thread, uint32_t node, const struct bichord *bichord)
 {
     struct unwinder *u = &thread->unwinder;
-    const struct agent_lnote *outermost =
+    const struct lnote *outermost =
         thread->logical.now.lnotes + bichord->lnotes + bichord->size - 1;
     uint32_t pnotes = bichord->last - bichord->first + 1;
     uint32_t notes = pnotes > bichord->size ? pnotes : bichord->size;
@@ -145,7 +151,7 @@ static uint32_t enter_bichord(struct thread *thread, uint32_t node, const struct
         struct cct_note note = {.association = (uint8_t)bichord->association, .first = i == 0};
         if (i < pnotes)
             note.ip = unwind_ip(u, &u->path[bichord->first + i]);
-        note.lip = i < bichord->size ? lip_of(thread, outermost - i, note.ip) : LIP_NONE;
+        note.lip = i < bichord->size ? lip_of(thread, outermost[-(ptrdiff_t)i], note.ip) : LIP_NONE;
         node = cct_child(&thread->cct, node, &note);
         if (i < pnotes)
             u->path[bichord->first + i].node = node;
@@ -157,13 +163,13 @@ static uint32_t enter_bichord(struct thread *thread, uint32_t node, const struct
 static bool is_same(const struct logical *logical, const struct bichord *now,
                     const struct bichord *last)
 {
-    const struct agent_lnote *a = logical->now.lnotes + now->lnotes;
-    const struct agent_lnote *b = logical->last.lnotes + last->lnotes;
+    const struct lnote *a = logical->now.lnotes + now->lnotes;
+    const struct lnote *b = logical->last.lnotes + last->lnotes;
     if (now->first != last->first || now->last != last->last ||
         now->association != last->association || now->size != last->size)
         return false;
     for (uint32_t i = 0; i < now->size; i++)
-        if (a[i].value != b[i].value || a[i].site != b[i].site || a[i].space != b[i].space)
+        if (a[i].value != b[i].value || a[i].site != b[i].site)
             return false;
     return true;
 }

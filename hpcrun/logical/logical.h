@@ -27,7 +27,7 @@ struct bichord {
 /* The bichords of one path, innermost first. */
 struct bichords {
     struct bichord *at;
-    struct agent_lnote *lnotes;
+    struct lnote *lnotes;
     uint32_t count, lnote_count;
 };
 

@@ -80,7 +80,7 @@ CILK_BODY(full_task)
     CILK_END;
 }
 
-CILK_PROC(phases, int workers; struct crowd *crowds; int i;);
+CILK_PROC(phases, int workers; struct crowd * crowds; int i;);
 CILK_BODY(phases)
 {
     CILK_BEGIN(phases);
