@@ -70,7 +70,7 @@ struct minicilk_frame {
     _Atomic uint32_t join; /* children that run elsewhere, and MINICILK_SUSPENDED; 0 when free */
     uint16_t entry;        /* where the body goes on, set before every push and suspension */
     uint16_t units;        /* size in units of 64 bytes, set when the memory is taken */
-#if MINICILK_MODES & 4
+#if MINICILK_MODES & MINICILK_MAGICAL
     uint64_t magic;
     uint64_t depth;
 #endif

@@ -10,6 +10,7 @@
 #ifndef MINICILK_UNTAGGED
 #line 12 "hpctoolkit:parallel-overhead:scheduler"
 #endif
+#if MINICILK_MODES & MINICILK_CHAOS
 /* Yields the CPU now and then, so that windows of a few instructions are met. */
 RUNTIME_CODE void minicilk_chaos(void)
 {
@@ -20,8 +21,9 @@ RUNTIME_CODE void minicilk_chaos(void)
     if ((state >> 16) % 128 == 0)
         sched_yield();
 }
+#endif
 
-#if MINICILK_MODES & 4
+#if MINICILK_MODES & MINICILK_MAGICAL
 RUNTIME_CODE void minicilk_mark(struct minicilk_frame *frame, bool live)
 {
     if (!live) {
@@ -42,16 +44,5 @@ RUNTIME_CODE void minicilk_check(const struct minicilk_frame *frame)
         return;
     minicilk_complain("frame %p is dead or has a dead parent", (const void *)frame);
     abort();
-}
-#else
-RUNTIME_CODE void minicilk_mark(struct minicilk_frame *frame, bool live)
-{
-    (void)frame;
-    (void)live;
-}
-
-RUNTIME_CODE void minicilk_check(const struct minicilk_frame *frame)
-{
-    (void)frame;
 }
 #endif

@@ -1,6 +1,7 @@
 /* Starting and ending the workers. */
 #include <errno.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -11,7 +12,7 @@
 struct runtime minicilk_runtime;
 
 #ifndef MINICILK_UNTAGGED
-#line 15 "hpctoolkit:parallel-overhead:scheduler"
+#line 16 "hpctoolkit:parallel-overhead:scheduler"
 #endif
 RUNTIME_CODE static int usable_cpus(void)
 {
@@ -120,9 +121,17 @@ RUNTIME_CODE static bool make_workers(struct runtime *runtime, int count)
     return true;
 }
 
+RUNTIME_CODE static void name_thread(const struct worker *worker)
+{
+    char name[16];
+    snprintf(name, sizeof name, "minicilk %d", (int)(worker - minicilk_runtime.workers));
+    pthread_setname_np(pthread_self(), name);
+}
+
 RUNTIME_CODE static void *work(void *argument)
 {
     struct worker *worker = argument;
+    name_thread(worker);
     atomic_store(&worker->state, MINICILK_SCHEDULING);
     atomic_store(&worker->tid, gettid());
     minicilk_schedule(worker, NULL);
