@@ -122,13 +122,19 @@ static enum agent_thread begin(struct agent_cursor *cursor)
     return state == MINICILK_SCHEDULING ? AGENT_IDLE : AGENT_WORKING;
 }
 
-/* Between computations the thread of worker 0 runs the program's serial code: it works. */
-static struct agent_counts counts(struct agent_cursor *cursor)
+/* Whether the thread of worker 0 runs the program's serial code, between computations: it works. */
+static bool is_outside(struct agent_cursor *cursor)
 {
     uint64_t first = word_at(cursor, LIVE(workers));
-    bool outside = first && half_at(cursor, first + runtime.worker_state) == MINICILK_OUTSIDE;
-    return (struct agent_counts){.workers = half_at(cursor, LIVE(n)),
-                                 .working = half_at(cursor, LIVE(n_w)) + outside};
+    return first && half_at(cursor, first + runtime.worker_state) == MINICILK_OUTSIDE;
+}
+
+static struct agent_counts counts(struct agent_cursor *cursor)
+{
+    uint32_t working = half_at(cursor, LIVE(n_w));
+    if (working == 0)
+        working = is_outside(cursor);
+    return (struct agent_counts){.workers = half_at(cursor, LIVE(n)), .working = working};
 }
 
 /* -------- bichords -------- */

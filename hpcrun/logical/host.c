@@ -4,6 +4,8 @@
 #include "hpcrun/report.h"
 #include "hpcrun/unwind/unwind.h"
 
+#include <string.h>
+
 static bool claim(const struct agent *agent, uint64_t start, uint64_t end)
 {
     unsigned index = 0;
@@ -20,12 +22,18 @@ static void log_line(const char *line)
     report_log(&text);
 }
 
+/* What lies in one aligned word, as a runtime's fields do, is loaded with it: a word never lies in
+ * two pages. */
 static bool read_memory(const struct agent_cursor *cursor, uint64_t address, void *to, size_t size)
 {
     struct unwinder *u = cursor->unwinder;
-    if (size == sizeof(uint64_t))
-        return memory_load(&u->memory, address, to);
-    return memory_read_guarded(&u->memory, address, to, size);
+    uint64_t word, offset = address % sizeof word;
+    if (offset + size > sizeof word)
+        return memory_read_guarded(&u->memory, address, to, size);
+    if (!memory_load(&u->memory, address - offset, &word))
+        return false;
+    memcpy(to, (const char *)&word + offset, size);
+    return true;
 }
 
 /* hpcrun's own frames, which start threads, are no part of paths. */

@@ -99,10 +99,15 @@ bool guard_abandon(struct guard *guard, ucontext_t *context)
     return true;
 }
 
+bool guard_is_unblocked(uint64_t mask)
+{
+    return (mask & (sys_mask_bit(SIGSEGV) | sys_mask_bit(SIGBUS))) == 0;
+}
+
 bool guard_is_armed(uint64_t mask, void *handler)
 {
     struct sys_sigaction now;
-    if (mask & (sys_mask_bit(SIGSEGV) | sys_mask_bit(SIGBUS)))
+    if (!guard_is_unblocked(mask))
         return false;
     return sys_sigaction(SIGSEGV, NULL, &now) == 0 && now.handler == handler;
 }

@@ -46,9 +46,11 @@ bool guard_fix_up(struct guard *guard, ucontext_t *context);
  * active. */
 bool guard_abandon(struct guard *guard, ucontext_t *context);
 
-/* Whether a fault at this moment would reach guard_fix_up: SIGSEGV and SIGBUS are unblocked in
- * `mask` (the mask of the interrupted code) and the kernel has `handler` for SIGSEGV. One system
- * call. */
+/* Whether SIGSEGV and SIGBUS are unblocked in `mask` (the mask of the interrupted code). */
+bool guard_is_unblocked(uint64_t mask);
+
+/* Whether a fault at this moment would reach guard_fix_up: the signals are unblocked and the kernel
+ * has `handler` for SIGSEGV. One system call. */
 bool guard_is_armed(uint64_t mask, void *handler);
 
 /* Loads the 8 bytes at `from` under the fault fix-up; false when they are not readable.

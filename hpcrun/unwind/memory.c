@@ -1,10 +1,20 @@
 #include "hpcrun/unwind/memory.h"
 
+/* The hooks keep the handler of SIGSEGV ours; only a program that makes the system call itself gets
+ * round them. So the kernel is asked at the first sample that needs it and then at one in this
+ * many. */
+#define SAMPLES_PER_CHECK 64
+
 static bool armed(struct memory *memory)
 {
-    if (memory->guard == MEMORY_GUARD_UNKNOWN)
-        memory->guard = guard_is_armed(memory->mask, memory->fault_handler) ? MEMORY_GUARD_ARMED
-                                                                            : MEMORY_GUARD_KERNEL;
+    if (memory->guard == MEMORY_GUARD_UNKNOWN) {
+        bool ask = memory->checks++ % SAMPLES_PER_CHECK == 0;
+        bool is_armed = ask ? guard_is_armed(memory->mask, memory->fault_handler)
+                            : guard_is_unblocked(memory->mask);
+        memory->guard = is_armed ? MEMORY_GUARD_ARMED : MEMORY_GUARD_KERNEL;
+        if (!is_armed)
+            memory->checks = 0;
+    }
     return memory->guard == MEMORY_GUARD_ARMED;
 }
 

@@ -9,12 +9,13 @@
 
 enum memory_guard { MEMORY_GUARD_UNKNOWN, MEMORY_GUARD_ARMED, MEMORY_GUARD_KERNEL };
 
-/* What may be read during one sample. */
+/* What may be read during one sample. `checks` stays from one to the next. */
 struct memory {
     uint64_t own_low, own_high; /* live part of the thread's own stack; equal when not known */
     enum memory_guard guard;    /* found out at the first guarded read */
     uint64_t mask;              /* of the interrupted code */
     void *fault_handler;        /* ours */
+    uint32_t checks;            /* how often the guard was needed */
 };
 
 bool memory_read_guarded(struct memory *memory, uint64_t address, void *to, size_t size);
