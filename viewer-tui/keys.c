@@ -67,6 +67,7 @@ static const struct binding bindings[] = {
     {COMMAND_SOURCE_UP, {'K'}, {"K", "scroll the source up"}},
     {COMMAND_SOURCE_DOWN, {'J'}, {"J", "scroll the source down"}},
     {COMMAND_NONE, {0}, {NULL, "Others"}},
+    {COMMAND_ADVICE, {'a'}, {"a", "advice: what idleness and overhead say of the row"}},
     {COMMAND_REDRAW, {CONTROL('l')}, {"^L", "draw the screen anew"}},
     {COMMAND_HELP, {'?', SPECIAL(KEY_F(1))}, {"?, F1", "this help"}},
     {COMMAND_QUIT, {'q', 'Q', SPECIAL(KEY_F(10))}, {"q", "quit"}},

@@ -21,7 +21,7 @@ static const char help[] =
     "  bottom-up    procedures, and below each who called it\n"
     "  flat         modules, files, procedures, inlined code and loops, statements\n"
     "  threads      what each thread cost; sum, min, mean and max\n"
-    "  summary      processes, samples and what became of them, metrics, problems\n"
+    "  summary      processes, samples and what became of them, metrics, advice, problems\n"
     "\n"
     "Options:\n"
     "  --print VIEW       print a view\n"
@@ -43,6 +43,11 @@ static const char help[] =
     "Inclusive costs of a scope are those of everything below it, exclusive ones its own: of a\n"
     "procedure without what it calls and what is inlined into it, of a loop without loops in it.\n"
     "Recursion is counted once. \"-\" stands for what was not measured.\n"
+    "\n"
+    "Effort is the sum of work, overhead and idleness, what the workers of a parallel program could\n"
+    "have done. It is there where idleness or overhead was measured. The percentages of the four are\n"
+    "then of the whole program's effort (csv, json: percent_of_effort), those of others of their own\n"
+    "total. The advice judges idleness and overhead: high is what takes 5 percent of the effort.\n"
     "\n"
     "Exit status: 0; 1 if the database is damaged or missing; 2 if the command line is wrong.\n";
 

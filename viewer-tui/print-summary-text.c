@@ -3,11 +3,14 @@
 #include "viewer-tui/summary.h"
 
 #include "lib/number.h"
+#include "viewer-tui/advice-text.h"
 #include "viewer-tui/describe.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define ADVICE_WIDTH 96
 
 struct printing {
     const struct summary *summary;
@@ -92,6 +95,21 @@ static void print_metrics(struct printing *printing)
     }
 }
 
+static void print_advice(struct printing *printing)
+{
+    const struct summary *summary = printing->summary;
+    struct advice_lines lines = {.width = ADVICE_WIDTH, .ascii = printing->ascii};
+    advice_describe(&summary->advices, summary->view, 0, &lines);
+    end_line(printing);
+    text_add(&printing->line, "Advice");
+    end_line(printing);
+    for (size_t i = 0; i < lines.list.n; i++) {
+        text_add(&printing->line, lines.list.at[i]);
+        end_line(printing);
+    }
+    advice_lines_free(&lines);
+}
+
 /* "CPUTIME, a sample each 5.000 ms: 199.9 per second by perf task-clock" */
 static void print_event_head(struct printing *printing, const struct event_fates *event)
 {
@@ -158,7 +176,7 @@ static void print_events(struct printing *printing)
     }
 }
 
-/* How a process ended. */
+/* How a process ended, and how many workers its runtime had where an agent told. */
 static void add_end(struct printing *printing, const json_t *process)
 {
     const char *state = run_text(process, "state");
@@ -170,6 +188,10 @@ static void add_end(struct printing *printing, const json_t *process)
         add_clean(printing, state);
     if (json_is_false(json_object_get(process, "complete")))
         text_add(&printing->line, ", file incomplete");
+    if (json_is_integer(json_object_get(process, "workers"))) {
+        text_add(&printing->line, "; ");
+        add_count(printing, run_number(process, "workers"), "worker");
+    }
 }
 
 static void print_process(struct printing *printing, const json_t *process)
@@ -291,6 +313,7 @@ void print_summary_text(const struct summary *summary)
     struct printing printing = {.summary = summary, .ascii = describe_in_ascii()};
     print_title(&printing);
     print_metrics(&printing);
+    print_advice(&printing);
     print_events(&printing);
     print_processes(&printing);
     print_modules(&printing);

@@ -5,6 +5,7 @@
 #include "viewer-tui/csv.h"
 #include "viewer-tui/fates.h"
 #include "viewer-tui/metric-json.h"
+#include "viewer-tui/print-advice.h"
 #include "viewer-tui/summary.h"
 #include "viewer-tui/text.h"
 
@@ -104,6 +105,8 @@ void print_summary_json(const struct summary *summary)
             json_write_percent(&json, metrics->at[m].name, summary->totals[m].inclusive,
                                summary_effort(summary, m));
     json_write_object_end(&json);
+    json_write_key(&json, "advice");
+    print_advice_json(&json, &summary->advices, summary->db);
     json_write_key(&json, "metric_states");
     json_write_metrics(&json, metrics);
     json_write_key(&json, "threads");
@@ -223,6 +226,7 @@ void print_summary_csv(const struct summary *summary)
     add_text_record(&csv, "program", NULL, "title", summary->title);
     add_number_record(&csv, "program", NULL, "threads", (double)summary->n_threads);
     add_metric_records(&csv, summary);
+    print_advice_csv(&csv, &summary->advices, summary->db);
     add_fate_records(&csv, &summary->fates);
     json_array_foreach(json_object_get(summary->run, "processes"), i, process)
     {

@@ -33,7 +33,8 @@ int print_summary(struct session *session, const struct print_options *options, 
         [FORMAT_CSV] = print_summary_csv,
         [FORMAT_JSON] = print_summary_json,
     };
-    const struct database *db = session_database(session, options->projection);
+    struct view *view = session_view(session, options->projection, TOP_DOWN);
+    const struct database *db = view ? view->db : NULL;
     if (!db)
         return session->metric_list_is_bad ? 2 : 1;
     struct summary summary = {.db = db,
@@ -41,11 +42,14 @@ int print_summary(struct session *session, const struct print_options *options, 
                               .title = session_title(session, db),
                               .totals = mem_alloc((db->metrics.n + 1) * sizeof(struct cost)),
                               .n_threads = count_threads(db, session->run),
+                              .view = view,
+                              .advices = advice_on(view, 0, session->run),
                               .out = out};
     database_totals(db, summary.totals);
     fates_read(&summary.fates, session->run);
     printers[options->format](&summary);
     fates_free(&summary.fates);
+    vec_free(&summary.advices.list);
     free(summary.totals);
     return problem_text() ? 1 : 0;
 }

@@ -2,6 +2,7 @@
 #ifndef VIEWER_SUMMARY_H
 #define VIEWER_SUMMARY_H
 
+#include "viewer-tui/advice.h"
 #include "viewer-tui/database.h"
 #include "viewer-tui/fates.h"
 #include "viewer-tui/print.h"
@@ -13,6 +14,8 @@ struct summary {
     struct cost *totals; /* of each metric */
     size_t n_threads;    /* profiles */
     struct fates fates;
+    struct view *view; /* top-down */
+    struct advices advices;
     FILE *out;
 };
 

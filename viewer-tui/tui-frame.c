@@ -107,7 +107,7 @@ static void draw_help_line(int line)
 {
     screen_fill(line, 0, screen_width(), STYLE_BAR);
     screen_put(line, 0, screen_width(), STYLE_BAR,
-               " ?:help q:quit Enter:open H:hot path s:sort /:find z:zoom v:source p:physical");
+               " ?:help q:quit Enter:open H:hot path s:sort a:advice /:find v:source p:physical");
 }
 
 /* From the top: title, heads, tree, source, status, help; the tree is the last to go. */

@@ -235,6 +235,7 @@ static bool obey(struct tui *tui, enum command command)
     case COMMAND_SOURCE_UP: tui->source_scroll--; break;
     case COMMAND_SOURCE_DOWN: tui->source_scroll++; break;
     case COMMAND_REDRAW: screen_redraw(); break;
+    case COMMAND_ADVICE: tui_advice(tui); break;
     case COMMAND_HELP: tui_help(tui); break;
     case COMMAND_QUIT: return false;
     default: obey_in_tree(tui, command); break;

@@ -1,7 +1,7 @@
 /* The terminal viewer.
  *
- * tui.c does what the user wants; tui-frame.c, tui-tree.c, tui-source.c and tui-help.c draw;
- * pane.h, search.h and keys.h know nothing of the screen. */
+ * tui.c does what the user wants; tui-frame.c, tui-tree.c, tui-source.c, tui-page.c, tui-help.c and
+ * tui-advice.c draw; pane.h, search.h and keys.h know nothing of the screen. */
 #ifndef VIEWER_TUI_H
 #define VIEWER_TUI_H
 
@@ -53,7 +53,13 @@ void tui_draw_tree(struct tui *tui, struct area area);
 /* tui-source.c: the source of the selected row, with a title line above. */
 void tui_draw_source(struct tui *tui, struct area area);
 
-/* tui-help.c: the help screen, until the user has seen it. */
+/* tui-page.c: lines that fill the screen, until the user has seen them. `draw` draws those from
+ * `first` on into the lines of the screen between the first and the last, and returns how many
+ * there are. */
+void tui_page(const char *title, int (*draw)(const void *context, int first), const void *context);
+
+/* tui-help.c, tui-advice.c: the help screen; advice on the selected row. */
 void tui_help(struct tui *tui);
+void tui_advice(struct tui *tui);
 
 #endif
