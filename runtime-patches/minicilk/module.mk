@@ -28,6 +28,7 @@ install-minicilk: all
 	install -m 644 $(addprefix $(MINICILK)/minicilk,.h -inline.h -introspect.h -modes.h) $(PREFIX)/include
 
 $(eval $(call unit_test,minicilk/test_runtime,$(LIBMINICILK),-lpthread))
+$(eval $(call unit_test,minicilk/test_introspect,$(LIBMINICILK),-lpthread))
 
 # Programs as users write them; `make demo` and the tests profile them.
 CILK_PROGRAMS = $(patsubst %.c,$(BUILD)/%,$(wildcard tests/programs/cilk/*.c))
