@@ -18,3 +18,5 @@ $(BUILD)/lib/agents/$(1).rules: agents/$(1)/$(1).rules
 	$(Q)cp $$< $$@
 endef
 $(foreach a,$(AGENTS),$(eval $(call agent_rules,$(a))))
+
+$(eval $(call unit_test,agents/test_minicilk_agent,$(call objects_of,agents/minicilk),))

@@ -1,0 +1,324 @@
+/* The agent for minicilk on made-up memory: every state of a worker that minicilk-introspect.h
+ * names, and memory that can't be read. */
+#include "tests/unit/cmocka_suite.h"
+
+#include "agents/agent.h"
+#include "runtime-patches/minicilk/minicilk-introspect.h"
+
+#include <string.h>
+
+#define WORKERS 4
+#define TID(i)  (1000 + (int)(i))
+
+struct frame {
+    const struct frame *parent;
+    const void *body;
+    const char *site;
+};
+
+struct worker {
+    uint64_t other[3];
+    const struct frame *base;
+    uint32_t state;
+    int32_t tid;
+};
+
+/* The image of a process, and what of it can be read. */
+static struct image {
+    struct minicilk_live live;
+    struct worker workers[WORKERS];
+    struct frame frames[4];
+} image;
+static bool readable;
+
+static char text[64], base_code[64], user_code[64];
+
+static struct minicilk_introspection description = {
+    .magic = MINICILK_MAGIC,
+    .layout = MINICILK_LAYOUT,
+    .size = sizeof description,
+    .live = &image.live,
+    .text_begin = text,
+    .text_end = text + sizeof text,
+    .base_begin = base_code,
+    .base_end = base_code + sizeof base_code,
+    .worker_size = sizeof(struct worker),
+    .worker_tid = offsetof(struct worker, tid),
+    .worker_state = offsetof(struct worker, state),
+    .worker_base = offsetof(struct worker, base),
+    .frame_parent = offsetof(struct frame, parent),
+    .frame_body = offsetof(struct frame, body),
+    .frame_site = offsetof(struct frame, site),
+};
+
+/* ---- the host ---- */
+
+static struct {
+    uint64_t start, end;
+} claims[4];
+static unsigned claim_count, log_lines, frames_of_caller;
+
+static bool claim(const struct agent *agent, uint64_t start, uint64_t end)
+{
+    assert_ptr_equal(agent, &hpcrun_agent);
+    claims[claim_count].start = start;
+    claims[claim_count++].end = end;
+    return true;
+}
+
+static void log_line(const char *line)
+{
+    assert_null(strchr(line, '\n'));
+    log_lines++;
+}
+
+static bool read_memory(const struct agent_cursor *cursor, uint64_t address, void *to, size_t size)
+{
+    (void)cursor;
+    uint64_t low = (uint64_t)&image, high = low + sizeof image;
+    if (!readable || address < low || address + size > high)
+        return false;
+    memcpy(to, (const void *)address, size);
+    return true;
+}
+
+/* The caller's stack has three frames, at pcs 500, 501 and 502. */
+static bool step(const struct agent_cursor *cursor, struct agent_frame *frame)
+{
+    (void)cursor;
+    assert_int_equal(frame->sp, 0x1000 + frames_of_caller);
+    assert_int_equal(frame->bp, 0x2000);
+    if (++frames_of_caller == 3)
+        return false;
+    *frame = (struct agent_frame){frame->pc + 1, frame->sp + 1, frame->bp};
+    return true;
+}
+
+static const struct agent_host host = {.interface = AGENT_INTERFACE,
+                                       .claim = claim,
+                                       .log = log_line,
+                                       .read = read_memory,
+                                       .step = step};
+
+/* ---- the image ---- */
+
+static uint32_t slots[WORKERS + 1];
+
+static struct agent_cursor cursor_of(unsigned thread)
+{
+    return (struct agent_cursor){.slot = &slots[thread], .tid = TID(thread)};
+}
+
+/* A computation that runs: worker i is in state[i], its base is frame i. Frame 0 is the root, and
+ * each frame is a child of the one before. */
+static void set_image(const uint32_t *states)
+{
+    memset(&image, 0, sizeof image);
+    readable = true;
+    frames_of_caller = 0;
+    image.live.n = WORKERS;
+    image.live.workers = (const char *)image.workers;
+    image.live.running = 1;
+    image.live.caller_pc = (const void *)501;
+    image.live.caller_sp = (const void *)0x1000;
+    image.live.caller_bp = (const void *)0x2000;
+    for (unsigned i = 0; i < WORKERS; i++) {
+        image.workers[i] = (struct worker){.tid = TID(i), .state = states[i]};
+        image.frames[i].parent = i ? &image.frames[i - 1] : NULL;
+        image.frames[i].site = user_code + 10 + i;
+        if (states[i] == MINICILK_WORKING) {
+            image.workers[i].base = &image.frames[i];
+            image.live.n_w++;
+        }
+    }
+}
+
+static const uint32_t all_work[WORKERS] = {MINICILK_WORKING, MINICILK_WORKING, MINICILK_WORKING,
+                                           MINICILK_WORKING};
+
+/* The l-notes at cilk_call_base, innermost first; how many. */
+static uint32_t lnotes_at_base(struct agent_cursor *cursor, uint64_t *sites)
+{
+    const struct agent_frame base = {.pc = (uint64_t)base_code + 5};
+    enum agent_association association = hpcrun_agent.step_bichord(cursor, &base);
+    struct agent_lnote note;
+    uint32_t count = 0;
+    if (association == AGENT_1_0)
+        return 0;
+    assert_int_equal(association, AGENT_1_M);
+    for (; hpcrun_agent.step_lnote(cursor, &note); sites[count++] = note.site) {
+        assert_int_equal(note.space, AGENT_CODE);
+        assert_int_equal(note.value, note.site);
+        assert_true(count < 20);
+    }
+    return count;
+}
+
+static enum agent_association at_runtime_frame(struct agent_cursor *cursor)
+{
+    const struct agent_frame frame = {.pc = (uint64_t)text + 5};
+    return hpcrun_agent.step_bichord(cursor, &frame);
+}
+
+/* ---- tests ---- */
+
+static void the_description_is_checked(void **state)
+{
+    (void)state;
+    struct {
+        int64_t distance;
+        struct minicilk_introspection description;
+    } module = {.description = description};
+    module.distance = (char *)&module.description - (char *)&module.distance;
+    struct agent_module added = {.note = &module.distance, .note_bytes = sizeof module.distance};
+    assert_true(hpcrun_agent.start(&host));
+    module.description.layout++;
+    hpcrun_agent.module_added(&added);
+    assert_int_equal(log_lines, 1);
+    assert_int_equal(claim_count, 0);
+    struct agent_cursor cursor = cursor_of(0);
+    assert_int_equal(hpcrun_agent.begin(&cursor), AGENT_FOREIGN);
+    module.description.layout--;
+    hpcrun_agent.module_added(&added);
+    assert_int_equal(log_lines, 1);
+    assert_int_equal(claim_count, 2);
+    assert_int_equal(claims[0].start, (uint64_t)text);
+    assert_int_equal(claims[1].end, (uint64_t)base_code + sizeof base_code);
+}
+
+static void threads_are_told_apart(void **state)
+{
+    (void)state;
+    set_image((const uint32_t[]){MINICILK_WORKING, MINICILK_SCHEDULING, MINICILK_WORKING,
+                                 MINICILK_SCHEDULING});
+    static const enum agent_thread classes[] = {AGENT_WORKING, AGENT_IDLE, AGENT_WORKING,
+                                                AGENT_IDLE, AGENT_FOREIGN};
+    for (int twice = 0; twice < 2; twice++) /* the second time they are where they were */
+        for (unsigned i = 0; i <= WORKERS; i++) {
+            struct agent_cursor cursor = cursor_of(i);
+            assert_int_equal(hpcrun_agent.begin(&cursor), classes[i]);
+            struct agent_counts counts = hpcrun_agent.counts(&cursor);
+            assert_int_equal(counts.workers, WORKERS);
+            assert_int_equal(counts.working, 2);
+        }
+}
+
+static void serial_code_between_computations_works(void **state)
+{
+    (void)state;
+    set_image((const uint32_t[]){MINICILK_OUTSIDE, MINICILK_SCHEDULING, MINICILK_SCHEDULING,
+                                 MINICILK_SCHEDULING});
+    for (unsigned i = 0; i < WORKERS; i++) {
+        struct agent_cursor cursor = cursor_of(i);
+        assert_int_equal(hpcrun_agent.begin(&cursor), i == 0 ? AGENT_WORKING : AGENT_IDLE);
+        assert_int_equal(hpcrun_agent.counts(&cursor).working, 1);
+    }
+}
+
+static void without_runtime_all_are_foreign(void **state)
+{
+    (void)state;
+    set_image(all_work);
+    image.live.workers = NULL;
+    image.live.n = 0;
+    struct agent_cursor cursor = cursor_of(1);
+    assert_int_equal(hpcrun_agent.begin(&cursor), AGENT_FOREIGN);
+    assert_int_equal(hpcrun_agent.counts(&cursor).workers, 0);
+    assert_int_equal(at_runtime_frame(&cursor), AGENT_1_0);
+}
+
+static void ancestors_come_from_the_heap(void **state)
+{
+    (void)state;
+    uint64_t sites[20];
+    set_image(all_work);
+    struct agent_cursor cursor = cursor_of(3);
+    hpcrun_agent.begin(&cursor);
+    assert_int_equal(at_runtime_frame(&cursor), AGENT_1_0); /* a slow path of spawn */
+    assert_int_equal(lnotes_at_base(&cursor, sites), 3 + 3);
+    for (unsigned i = 0; i < 3; i++) {
+        assert_int_equal(sites[i], (uint64_t)user_code + 10 + 3 - i - 1);
+        assert_int_equal(sites[3 + i], 500 + i);
+    }
+    const struct agent_frame outer = {.pc = 7};
+    assert_int_equal(at_runtime_frame(&cursor), AGENT_M_0); /* the scheduler, to the stack's end */
+    assert_true(hpcrun_agent.step_pnote(&cursor, &outer));
+}
+
+static void the_root_hangs_below_the_caller(void **state)
+{
+    (void)state;
+    uint64_t sites[20];
+    set_image(all_work);
+    image.workers[2].base = &image.frames[0]; /* the root was stolen */
+    struct agent_cursor cursor = cursor_of(2);
+    hpcrun_agent.begin(&cursor);
+    assert_int_equal(lnotes_at_base(&cursor, sites), 3);
+    assert_int_equal(sites[0], 500);
+}
+
+static void worker_0_stands_on_the_caller_itself(void **state)
+{
+    (void)state;
+    uint64_t sites[20];
+    set_image(all_work);
+    struct agent_cursor cursor = cursor_of(0);
+    hpcrun_agent.begin(&cursor);
+    assert_int_equal(lnotes_at_base(&cursor, sites), 0);
+    assert_int_equal(at_runtime_frame(&cursor), AGENT_1_0); /* main's frames follow: native */
+    image.workers[0].base = &image.frames[2];
+    cursor = cursor_of(0);
+    hpcrun_agent.begin(&cursor);
+    assert_int_equal(lnotes_at_base(&cursor, sites), 2);
+    assert_int_equal(sites[1], (uint64_t)user_code + 10 + 1 - 1);
+}
+
+/* state is set after base, and base cleared after state: between, there is a base or none. */
+static void windows_of_the_scheduler_are_safe(void **state)
+{
+    (void)state;
+    uint64_t sites[20];
+    set_image(all_work);
+    image.workers[1].state = MINICILK_SCHEDULING;
+    struct agent_cursor cursor = cursor_of(1);
+    assert_int_equal(hpcrun_agent.begin(&cursor), AGENT_IDLE);
+    image.workers[1].base = NULL;
+    cursor = cursor_of(1);
+    assert_int_equal(hpcrun_agent.begin(&cursor), AGENT_IDLE);
+    image.workers[1].state = MINICILK_WORKING;
+    cursor = cursor_of(1);
+    hpcrun_agent.begin(&cursor);
+    assert_int_equal(lnotes_at_base(&cursor, sites), 0);
+}
+
+static void unreadable_memory_gives_native_paths(void **state)
+{
+    (void)state;
+    uint64_t sites[20];
+    set_image(all_work);
+    readable = false;
+    struct agent_cursor cursor = cursor_of(1);
+    assert_int_equal(hpcrun_agent.begin(&cursor), AGENT_FOREIGN);
+    assert_int_equal(lnotes_at_base(&cursor, sites), 0);
+    readable = true;
+    image.frames[1].parent = (const struct frame *)16; /* garbage */
+    cursor = cursor_of(1);
+    hpcrun_agent.begin(&cursor);
+    assert_in_range(lnotes_at_base(&cursor, sites), 0, 4);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_description_is_checked),
+        cmocka_unit_test(threads_are_told_apart),
+        cmocka_unit_test(serial_code_between_computations_works),
+        cmocka_unit_test(without_runtime_all_are_foreign),
+        cmocka_unit_test(ancestors_come_from_the_heap),
+        cmocka_unit_test(the_root_hangs_below_the_caller),
+        cmocka_unit_test(worker_0_stands_on_the_caller_itself),
+        cmocka_unit_test(windows_of_the_scheduler_are_safe),
+        cmocka_unit_test(unreadable_memory_gives_native_paths),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
