@@ -25,7 +25,7 @@ run hpcviewer --print bottom-up --min-percent 4 --depth 3 database
 run hpcviewer --print summary database
 
 say "2. Why does this parallel program not scale?"
-run hpcrun -e CPUTIME@f1000 -o measurements-cholesky cholesky
+run hpcrun -e CPUTIME@f5000 -o measurements-cholesky cholesky 1000
 run hpcprof -o database-cholesky measurements-cholesky
 run hpcviewer --print top-down --min-percent 5 --depth 12 --metrics work,overhead,idleness database-cholesky
 run hpcviewer --print bottom-up --sort idleness --min-percent 5 --depth 3 --metrics idleness,work database-cholesky
