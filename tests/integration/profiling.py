@@ -4,6 +4,7 @@ import collections
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import subprocess
 import tempfile
@@ -49,7 +50,7 @@ def have_perf():
 class Thread:
     def __init__(self, fields):
         self.index, self.tid, self.kind = int(fields["thread"]), int(fields["tid"]), int(fields["kind"])
-        self.name = fields["name"].strip("'")
+        self.name = fields["name"]
         self.nodes = int(fields["nodes"])
         self.wall, self.cpu = int(fields["wall"]) * 1e-9, int(fields["cpu"]) * 1e-9
         self.ended = fields["ended"] == "1"
@@ -97,7 +98,8 @@ def read_measurements(directory, paths=False):
     out = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     images = []
     for line in out.splitlines():
-        words = line.split()
+        # Names of threads may have spaces, and are in quotes.
+        words = shlex.split(line) if line.startswith("thread ") else line.split()
         if words[0] == "file":
             images.append(Image(pairs(words)))
         elif words[0] == "problem":
