@@ -84,5 +84,5 @@ stress-minicilk: $(MINICILK_VARIANTS)
 		echo "steps-$$variant $$workers"; $(MINICILK_TESTS)/steps-$$variant $$workers 600000; \
 	done; done
 	set -e; for variant in plain chaos fenced thread; do for workers in 2 7 64; do \
-		echo "wakeups-$$variant $$workers"; $(MINICILK_TESTS)/wakeups-$$variant $$workers 20000; \
+		echo "wakeups-$$variant $$workers"; $(MINICILK_TESTS)/wakeups-$$variant $$workers 3000; \
 	done; done
