@@ -134,6 +134,11 @@ struct agent_counts {
     uint32_t working; /* of these, how many execute the user's code at this instant */
 };
 
+/* What a thread was created to run; zeros for the initial thread. */
+struct agent_origin {
+    uint64_t function, argument; /* of pthread_create or thrd_create */
+};
+
 /* The state of an unwind; hpcrun's, but for `state`. */
 struct agent_cursor {
     void *slot;     /* the agent's memory for this thread: slot_bytes, zero when the thread began */
@@ -155,6 +160,9 @@ struct agent_host {
     void (*log)(const char *line);
     /* Handler: copies memory that may not be there; false when some byte can't be read. */
     bool (*read)(const struct agent_cursor *cursor, uint64_t address, void *to, size_t size);
+    /* Handler: frame i of the sample's physical path, 0 being the outermost; false when there are
+     * not so many. */
+    bool (*path)(const struct agent_cursor *cursor, uint32_t i, struct agent_frame *frame);
     /* Handler: from a frame (of any stack that stands still) to its caller's; false at the
      * outermost, or when there is no simple unwind rule. */
     bool (*step)(const struct agent_cursor *cursor, struct agent_frame *frame);
@@ -171,8 +179,8 @@ struct agent {
     void (*module_removed)(const struct agent_module *module);
     /* In the thread itself, with signals blocked: when it begins (the initial thread: when the
      * process begins), and when it ends. Threads that began before the agent was opened are not
-     * announced: their slot is zero. */
-    void (*thread_begin)(void *slot, int tid);
+     * announced: their slot is zero. `origin` says what the thread runs. */
+    void (*thread_begin)(void *slot, int tid, struct agent_origin origin);
     void (*thread_end)(void *slot);
 
     /* Handler; counts, step_pnote and step_lnote may be NULL. */

@@ -82,6 +82,7 @@ struct thread {
     bool ended;                      /* could not be written at its end; kept for a later try */
     uint64_t ended_wall, ended_cpu;  /* clocks at its end; 0: it lives */
     uint64_t start[4];               /* for hooks/threads.c: what the new thread is to run */
+    struct agent_origin origin;      /* the same, as agents are told */
 };
 
 /* This thread's record; NULL before thread_begin and after thread_end. Static TLS. */

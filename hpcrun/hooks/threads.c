@@ -45,12 +45,13 @@ _Static_assert(sizeof(struct start) <= sizeof(((struct thread *)0)->start), "roo
 
 /* The thread's stack ends where its control block begins; glibc puts that block at the top of the
  * stack's memory, below it the static TLS and the frames of the thread's start. */
-static void adopt(struct thread *thread, size_t stack_size)
+static void adopt(struct thread *thread, size_t stack_size, uint64_t function, uint64_t argument)
 {
     uint64_t frame = (uint64_t)(uintptr_t)__builtin_frame_address(0);
     uint64_t high = (uint64_t)(uintptr_t)__builtin_thread_pointer();
     uint64_t low = high - stack_size + 4 * 4096;
     bool known = frame > low && frame < high;
+    thread->origin = (struct agent_origin){function, argument};
     thread_begin(thread, known ? low : 0, known ? high : 0);
     if (have_end_key)
         pthread_setspecific(end_key, thread);
@@ -59,14 +60,14 @@ static void adopt(struct thread *thread, size_t stack_size)
 static void *run_pthread(void *record)
 {
     struct start start = *(struct start *)((struct thread *)record)->start;
-    adopt(record, start.stack_size);
+    adopt(record, start.stack_size, (uint64_t)start.function, (uint64_t)start.argument);
     return start.function(start.argument);
 }
 
 static int run_c11(void *record)
 {
     struct start start = *(struct start *)((struct thread *)record)->start;
-    adopt(record, start.stack_size);
+    adopt(record, start.stack_size, (uint64_t)start.c11_function, (uint64_t)start.argument);
     return start.c11_function(start.argument);
 }
 

@@ -36,6 +36,15 @@ static bool read_memory(const struct agent_cursor *cursor, uint64_t address, voi
     return true;
 }
 
+static bool path(const struct agent_cursor *cursor, uint32_t i, struct agent_frame *frame)
+{
+    const struct unwinder *u = cursor->unwinder;
+    if (i >= u->depth)
+        return false;
+    *frame = (struct agent_frame){u->path[i].pc, u->path[i].sp, u->path[i].bp};
+    return true;
+}
+
 /* hpcrun's own frames, which start threads, are no part of paths. */
 static bool step(const struct agent_cursor *cursor, struct agent_frame *frame)
 {
@@ -56,6 +65,7 @@ const struct agent_host *host_for_agents(void)
         .claim = claim,
         .log = log_line,
         .read = read_memory,
+        .path = path,
         .step = step,
     };
     return &host;

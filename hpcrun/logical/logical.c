@@ -259,7 +259,8 @@ void logical_thread_begin(struct thread *thread)
 {
     for (unsigned i = 0; i < atomic_load(&agents.count); i++)
         if (agents.at[i]->thread_begin && begin_cursor(thread, i))
-            agents.at[i]->thread_begin(thread->logical.cursor[i].slot, thread->tid);
+            agents.at[i]->thread_begin(thread->logical.cursor[i].slot, thread->tid,
+                                       thread->origin);
 }
 
 void logical_thread_end(struct thread *thread)
