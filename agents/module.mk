@@ -1,5 +1,5 @@
 # Agents, one folder per runtime: NAME/*.c become lib/agents/NAME.so, with NAME.rules beside it.
-AGENTS = minicilk
+AGENTS = minicilk cilk5
 
 CFLAGS_agents = -fPIC -fvisibility=hidden
 

@@ -1,0 +1,375 @@
+/* The agent for Cilk-5.4.6 as its authors left it.
+ *
+ * A worker's stack, innermost first, and what it becomes:
+ *
+ *     C functions, fast clones, the slow clone that the scheduler called      native code
+ *     Cilk_scheduler               1-M: the ancestors of the closure that the slow clone belongs
+ *                                  to, from the heap; their spawn sites are not known
+ *     Cilk_child_main ... the thread's start                                  M-0
+ *     other functions of the runtime, the root, the import of its procedure   1-0
+ *
+ * What it relies on. A worker's thread is created with the address of {context, id}, which lives as
+ * long as the thread; the context lives as long as its workers. The worker's state is found from
+ * there: the deque's bottom is the closure that the worker runs, and points to the worker. A
+ * closure is at the bottom with status RUNNING from before its slow clone is called until the
+ * procedure gives its result, or waits for its children; while it is, its chain of parents stands
+ * still.
+ *
+ * Windows. A thief may promote this worker's innermost unstolen frame at any instant: it makes the
+ * new closure the bottom first, then changes the old one, so what was read of a closure holds if it
+ * is the bottom still. A worker whose bottom is RETURNING unwinds a stack whose frames were stolen:
+ * it is idle to us. So is one whose slow clone is not called yet. */
+#include "agents/agent.h"
+
+#include "agents/cilk5/layout.h"
+#include "agents/cilk5/symbols.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+static const struct agent_host *host;
+
+struct range {
+    uint64_t begin, end;
+};
+
+/* Of the one runtime in the process; zeros while there is none. Set in normal context before its
+ * code is claimed. */
+static struct runtime {
+    struct range library, scheduler, child_main, root;
+    bool is_known;
+} runtime;
+
+/* A thread: of which context it is worker number `self`; context 0: it is none. */
+struct slot {
+    uint64_t context;
+    uint32_t self;
+    bool is_strange; /* the runtime's structures were not as expected */
+};
+
+/* cursor->state */
+enum {
+    IS_WORKER, /* and works */
+    CLOSURE,   /* of the next l-note */
+    BELOW,     /* whether the walk is past Cilk_scheduler */
+    NATIVE,    /* the next l-note is this pc itself */
+};
+
+static bool is_in(struct range range, uint64_t pc)
+{
+    return pc >= range.begin && pc < range.end;
+}
+
+/* -------- modules -------- */
+
+/* What the symbols of one module say. */
+struct reading {
+    const struct agent_module *module;
+    struct runtime found;
+    bool has_mark;
+};
+
+static bool ends_with(const char *name, const char *ending)
+{
+    size_t length = strlen(name), tail = strlen(ending);
+    return length >= tail && strcmp(name + length - tail, ending) == 0;
+}
+
+/* _cilk_<procedure>_import, which the compiler makes for calls from C, is no user's code. */
+static bool is_import(const char *name)
+{
+    return strncmp(name, "_cilk_", 6) == 0 && ends_with(name, "_import");
+}
+
+static void see_symbol(const char *name, uint64_t address, uint64_t size, void *data)
+{
+    struct reading *reading = data;
+    uint64_t begin = address + reading->module->bias;
+    struct range range = {begin, begin + size};
+    if (strcmp(name, LAYOUT_MARK) == 0)
+        reading->has_mark = true;
+    else if (strcmp(name, "Cilk_scheduler") == 0)
+        reading->found.scheduler = range;
+    else if (strcmp(name, "Cilk_child_main") == 0)
+        reading->found.child_main = range;
+    else if (strcmp(name, "invoke_main_slow") == 0)
+        reading->found.root = range;
+    else if (is_import(name) && size > 0)
+        host->claim(&hpcrun_agent, range.begin, range.end);
+}
+
+static void learn_runtime(const struct reading *reading)
+{
+    const struct runtime *found = &reading->found;
+    if (!reading->has_mark || !found->child_main.end || !found->root.end) {
+        host->log(reading->has_mark
+                      ? "cilk5: the runtime's library was stripped: native call paths"
+                      : "cilk5: the runtime is not Cilk-5.4.6 in its default build: native call "
+                        "paths");
+        return;
+    }
+    runtime = *found;
+    runtime.library = (struct range){reading->module->start, reading->module->end};
+    runtime.is_known = true;
+    host->claim(&hpcrun_agent, runtime.library.begin, runtime.library.end);
+}
+
+static void module_added(const struct agent_module *module)
+{
+    struct reading reading = {.module = module};
+    symbols_visit(module->path[0] ? module->path : "/proc/self/exe", see_symbol, &reading);
+    if (reading.found.scheduler.end && !runtime.is_known)
+        learn_runtime(&reading);
+}
+
+static void module_removed(const struct agent_module *module)
+{
+    if (runtime.is_known && runtime.library.begin == module->start)
+        runtime = (struct runtime){0};
+}
+
+/* -------- threads -------- */
+
+static bool start(const struct agent_host *its)
+{
+    host = its;
+    return host->interface == AGENT_INTERFACE;
+}
+
+static void thread_begin(void *memory, int tid, struct agent_origin origin)
+{
+    (void)tid;
+    struct slot *slot = memory;
+    *slot = (struct slot){0};
+    if (!runtime.is_known || origin.function != runtime.child_main.begin)
+        return;
+    const char *parameters = (const char *)origin.argument;
+    memcpy(&slot->context, parameters + CHILD_CONTEXT, sizeof slot->context);
+    memcpy(&slot->self, parameters + CHILD_ID, sizeof slot->self);
+}
+
+static void thread_end(void *memory)
+{
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+    struct slot *slot = memory;
+    if (slot->is_strange && !atomic_flag_test_and_set(&said))
+        host->log("cilk5: the runtime's structures are not those of Cilk-5.4.6: native call paths");
+}
+
+/* -------- reading; 0 where nothing can be read -------- */
+
+static uint64_t word_at(const struct agent_cursor *cursor, uint64_t address)
+{
+    uint64_t word;
+    return host->read(cursor, address, &word, sizeof word) ? word : 0;
+}
+
+static uint32_t half_at(const struct agent_cursor *cursor, uint64_t address)
+{
+    uint32_t half;
+    return host->read(cursor, address, &half, sizeof half) ? half : 0;
+}
+
+static uint64_t parameters(const struct agent_cursor *cursor)
+{
+    const struct slot *slot = cursor->slot;
+    return word_at(cursor, slot->context + CONTEXT_PARAMETERS);
+}
+
+/* -------- the closure that a worker runs -------- */
+
+/* How often a thief may come between the reads. */
+#define MOST_THIEVES 64
+/* How long a chain of closures is believed. */
+#define MOST_ANCESTORS 1000000
+
+struct running {
+    uint64_t closure; /* 0: none */
+    uint64_t worker;  /* its state */
+};
+
+/* The bottom of this worker's deque, if it is RUNNING. */
+static struct running find_running(const struct agent_cursor *cursor)
+{
+    const struct slot *slot = cursor->slot;
+    uint64_t deques = word_at(cursor, parameters(cursor) + PARAMETERS_DEQUES);
+    uint64_t bottom = deques + (uint64_t)slot->self * DEQUE_SIZE + DEQUE_BOTTOM;
+    struct running running = {.closure = word_at(cursor, bottom)};
+    for (int i = 0; i < MOST_THIEVES && running.closure; i++) {
+        uint32_t status = half_at(cursor, running.closure + CLOSURE_STATUS);
+        running.worker = word_at(cursor, running.closure + CLOSURE_CACHE);
+        uint64_t again = word_at(cursor, bottom);
+        if (again == running.closure)
+            return status == STATUS_RUNNING ? running : (struct running){0};
+        running.closure = again;
+    }
+    return (struct running){0};
+}
+
+/* Whether the structures are those that the agent knows. */
+static bool is_consistent(const struct agent_cursor *cursor, uint64_t worker)
+{
+    const struct slot *slot = cursor->slot;
+    return half_at(cursor, worker + WORKER_SELF) == slot->self &&
+           word_at(cursor, worker + WORKER_CONTEXT) == slot->context;
+}
+
+/* The closure whose slow clone the scheduler called: the ancestor of the running one that has the
+ * worker's oldest frame. 0 when there is none. */
+static uint64_t find_base(const struct agent_cursor *cursor, struct running running)
+{
+    uint64_t oldest = word_at(cursor, word_at(cursor, running.worker + WORKER_STACK));
+    uint64_t closure = running.closure;
+    for (int i = 0; i < MOST_ANCESTORS && closure && oldest; i++) {
+        if (word_at(cursor, closure + CLOSURE_FRAME) == oldest)
+            return closure;
+        closure = word_at(cursor, closure + CLOSURE_PARENT);
+    }
+    return 0;
+}
+
+/* -------- the physical path -------- */
+
+/* The outermost frame that is in a range: its index; false when there is none. */
+static bool find_frame(const struct agent_cursor *cursor, struct range range, uint32_t *index)
+{
+    struct agent_frame frame;
+    for (*index = 0; host->path(cursor, *index, &frame); ++*index)
+        if (is_in(range, frame.pc))
+            return true;
+    return false;
+}
+
+/* Whether the scheduler has called a slow clone, or, below the root's, the user's procedure. When
+ * the path doesn't reach the scheduler, it has. */
+static bool is_in_procedure(const struct agent_cursor *cursor)
+{
+    uint32_t i;
+    struct agent_frame frame;
+    if (!find_frame(cursor, runtime.scheduler, &i))
+        return true;
+    if (!host->path(cursor, i + 1, &frame))
+        return false;
+    if (is_in(runtime.root, frame.pc)) /* < the import < the procedure */
+        return host->path(cursor, i + 3, &frame) && !is_in(runtime.library, frame.pc);
+    return !is_in(runtime.library, frame.pc);
+}
+
+/* -------- at a sample -------- */
+
+/* A thread that is no worker is the runtime's while it is in its functions: the initial thread
+ * waits there for the workers. */
+static enum agent_thread class_of_other(const struct agent_cursor *cursor)
+{
+    uint32_t i;
+    return find_frame(cursor, runtime.library, &i) ? AGENT_OWNED : AGENT_FOREIGN;
+}
+
+static enum agent_thread begin(struct agent_cursor *cursor)
+{
+    struct slot *slot = cursor->slot;
+    if (!runtime.is_known || slot->is_strange)
+        return AGENT_FOREIGN;
+    if (!slot->context)
+        return class_of_other(cursor);
+    struct running running = find_running(cursor);
+    if (!running.closure)
+        return AGENT_IDLE;
+    if (!is_consistent(cursor, running.worker)) {
+        slot->is_strange = true;
+        return AGENT_FOREIGN;
+    }
+    uint64_t base = find_base(cursor, running);
+    if (!base || !is_in_procedure(cursor))
+        return AGENT_IDLE;
+    cursor->state[IS_WORKER] = true;
+    cursor->state[CLOSURE] = word_at(cursor, base + CLOSURE_PARENT);
+    return AGENT_WORKING;
+}
+
+/* A worker works while the bottom of its deque is RUNNING. */
+static struct agent_counts counts(struct agent_cursor *cursor)
+{
+    uint64_t its = parameters(cursor);
+    uint64_t deques = word_at(cursor, its + PARAMETERS_DEQUES);
+    struct agent_counts counts = {.workers = half_at(cursor, its + PARAMETERS_WORKERS)};
+    for (uint32_t i = 0; i < counts.workers && deques; i++) {
+        uint64_t closure = word_at(cursor, deques + (uint64_t)i * DEQUE_SIZE + DEQUE_BOTTOM);
+        if (closure && half_at(cursor, closure + CLOSURE_STATUS) == STATUS_RUNNING)
+            counts.working++;
+    }
+    return counts;
+}
+
+/* -------- bichords -------- */
+
+/* The root, which has no parent, is the runtime's own. */
+static bool has_lnote(const struct agent_cursor *cursor)
+{
+    uint64_t closure = cursor->state[CLOSURE];
+    return closure && word_at(cursor, closure + CLOSURE_PARENT);
+}
+
+static enum agent_association step_bichord(struct agent_cursor *cursor,
+                                           const struct agent_frame *frame)
+{
+    uint64_t *state = cursor->state;
+    if (!state[IS_WORKER]) {
+        state[NATIVE] = frame->pc;
+        return AGENT_1_1;
+    }
+    if (state[BELOW])
+        return AGENT_M_0;
+    if (!is_in(runtime.scheduler, frame->pc))
+        return AGENT_1_0;
+    state[BELOW] = true;
+    return has_lnote(cursor) ? AGENT_1_M : AGENT_1_0;
+}
+
+/* What is outside the scheduler is the runtime's. */
+static bool step_pnote(struct agent_cursor *cursor, const struct agent_frame *frame)
+{
+    (void)cursor;
+    (void)frame;
+    return true;
+}
+
+static bool step_native(struct agent_cursor *cursor, struct agent_lnote *note)
+{
+    uint64_t pc = cursor->state[NATIVE];
+    *note = (struct agent_lnote){.space = AGENT_CODE, .value = pc, .site = pc};
+    cursor->state[NATIVE] = 0;
+    return true;
+}
+
+static bool step_lnote(struct agent_cursor *cursor, struct agent_lnote *note)
+{
+    if (cursor->state[NATIVE])
+        return step_native(cursor, note);
+    if (!has_lnote(cursor))
+        return false;
+    uint64_t closure = cursor->state[CLOSURE];
+    uint64_t frame = word_at(cursor, closure + CLOSURE_FRAME);
+    uint64_t signature = word_at(cursor, frame + FRAME_SIGNATURE);
+    *note = (struct agent_lnote){.space = AGENT_CODE,
+                                 .value = word_at(cursor, signature + SIGNATURE_SLOW)};
+    cursor->state[CLOSURE] = word_at(cursor, closure + CLOSURE_PARENT);
+    return true;
+}
+
+const struct agent hpcrun_agent = {
+    .interface = AGENT_INTERFACE,
+    .name = "cilk5",
+    .version = "1.0",
+    .slot_bytes = sizeof(struct slot),
+    .start = start,
+    .module_added = module_added,
+    .module_removed = module_removed,
+    .thread_begin = thread_begin,
+    .thread_end = thread_end,
+    .begin = begin,
+    .counts = counts,
+    .step_bichord = step_bichord,
+    .step_pnote = step_pnote,
+    .step_lnote = step_lnote,
+};
