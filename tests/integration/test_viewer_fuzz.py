@@ -100,6 +100,9 @@ class Fuzz(unittest.TestCase):
             folder = self.top / f"random{seed}"
             v4_writer.write_database(viewer.random_database(seed, 60), folder, layout)
             yield folder
+        parallel = viewer.random_database(3, 60, ("work", "overhead", "idleness"))
+        v4_writer.write_database(parallel, self.top / "parallel")
+        yield self.top / "parallel"
 
     def test_damage_anywhere(self):
         bases = list(self.databases())
@@ -155,7 +158,7 @@ class Fuzz(unittest.TestCase):
         commands = [b"k", b"j", b"\x1b[A", b"\x1bOB", b"l", b"h", b" ", b"\r", b"+", b"-", b"H",
                     b"z", b"Z", b"1", b"2", b"3", b"\t", b"\x1b[Z", b"p", b"s", b"S", b"r", b"g",
                     b"G", b"/f\r", b"/nowhere\r", b"/\x7f\x7fx\x1b", b"n", b"N", b"v", b"c", b"J",
-                    b"K", b"\x04", b"\x15", b"\x06", b"\x02", b"?jG q", b"u", b"\xff", b"\xc3\xa9"]
+                    b"K", b"\x04", b"\x15", b"\x06", b"\x02", b"?jG q", b"u", b"ajG q", b"\xff", b"\xc3\xa9"]
         bases = list(self.databases())
         for number in range(ROUNDS // 8):
             rng = random.Random(number)

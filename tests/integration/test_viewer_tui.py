@@ -321,7 +321,7 @@ class Keys(InTerminal):
         for key in ("Up, k", "Down, j", "PgUp, ^B", "PgDn, ^F", "^U", "^D", "Home, g", "End, G",
                     "Right, l", "Left, h", "Enter, Space", "+", "-", "H", "z", "Z, Backspace", "u",
                     "1", "2", "3", "Tab", "Shift-Tab", "p", "s, >", "S, <", "r", "/", "n", "N", "v",
-                    "c", "K", "J", "^L", "?, F1", "q"):
+                    "c", "K", "J", "a", "^L", "?, F1", "q"):
             self.assertRegex(shown, r"(?m)^  " + re.escape(key) + r"  +\S")
 
     def test_redraw(self):
@@ -339,7 +339,7 @@ class Keys(InTerminal):
     def test_keys_without_meaning_do_nothing(self):
         terminal = self.start()
         before = terminal.screen()
-        terminal.press("x", "y", "F5", "Escape", "é", "M-a", "IC", "9")
+        terminal.press("x", "y", "F5", "Escape", "é", "M-x", "IC", "9")
         terminal.press("j", "k")
         self.at(terminal, "1/3", "1/3")
         self.assertEqual(terminal.screen(), before)

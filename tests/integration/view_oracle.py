@@ -65,7 +65,7 @@ class Oracle:
     def metrics(self, inclusive, exclusive):
         inclusive, exclusive = self.cost(inclusive), self.cost(exclusive)
         return {name: {"inclusive": inclusive[name], "exclusive": exclusive[name]}
-                for name in self.db.metrics}
+                for name in inclusive}
 
     @staticmethod
     def own(context):

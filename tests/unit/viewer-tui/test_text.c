@@ -93,6 +93,35 @@ static void texts_are_cut_between_characters(void **state)
     assert_string_equal(text_skip("\xe5\x90\x8dx", 1), "x");
 }
 
+static void check_lines(const char *raw, size_t columns, const char *joined)
+{
+    struct text line = {0}, all = {0};
+    const char *rest = raw;
+    while (text_take_line(&rest, columns, &line))
+        text_printf(&all, "%s|", text_string(&line));
+    assert_string_equal(text_string(&all), joined);
+    assert_int_equal(*rest, 0);
+    vec_free(&line);
+    vec_free(&all);
+}
+
+static void texts_are_broken_into_lines(void **state)
+{
+    (void)state;
+    check_lines("", 5, "");
+    check_lines("   ", 5, "");
+    check_lines("ab cd ef", 8, "ab cd ef|");
+    check_lines("ab cd ef", 7, "ab cd|ef|");
+    check_lines("ab cd ef", 5, "ab cd|ef|");
+    check_lines("ab cd ef", 4, "ab|cd|ef|");
+    check_lines("  ab   cd ", 4, "ab|cd|");
+    check_lines("ab   cd", 6, "ab|cd|"); /* spaces at a break are gone */
+    check_lines("abcdef gh", 4, "abcd|ef|gh|");
+    check_lines("a bcdefgh", 4, "a|bcde|fgh|");
+    check_lines("abc", 0, "a|b|c|"); /* there is no end otherwise */
+    check_lines("\xe5\x90\x8d\xe5\x89\x8d", 3, "\xe5\x90\x8d|\xe5\x89\x8d|");
+}
+
 static void bases_of_paths(void **state)
 {
     (void)state;
@@ -111,6 +140,7 @@ int main(void)
         cmocka_unit_test(tabs_become_spaces),
         cmocka_unit_test(columns_are_those_of_the_terminal),
         cmocka_unit_test(texts_are_cut_between_characters),
+        cmocka_unit_test(texts_are_broken_into_lines),
         cmocka_unit_test(bases_of_paths),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

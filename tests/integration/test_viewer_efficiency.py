@@ -1,0 +1,568 @@
+"""Effort and advice: what hpcviewer makes of work, overhead and idleness, against sums over the
+contexts of random programs, and on a small program whose every number is known:
+
+    main (m.c:10)
+      12 init (m.c:20)    line 21: work 1.0, idleness 3.0       serial
+      13 fib (m.c:30)     line 31: work 2.0, overhead 1.5       too fine
+           32 fib         line 31: work 1.0, overhead 0.5
+      14 solve (m.c:40)   loop at m.c:41, line 42: work 3.0, of the second thread 2.0
+                          43 step, inlined (m.c:50), line 51: idleness 0.0625
+
+    effort = 9 + 2 + 3.0625 = 14.0625
+"""
+import csv
+import io
+import json
+import os
+import tempfile
+import unittest
+
+import v4_writer
+import viewer
+from terminal import HAVE_TMUX, Terminal
+from v4_writer import Layout
+from view_oracle import Oracle, is_procedure
+
+PARTS = ("work", "overhead", "idleness")
+WORK, OVERHEAD, IDLENESS = range(3)
+
+
+def describe():
+    db = v4_writer.Database("parallel", PARTS, 2)
+    program, m_c = db.module("/bin/parallel"), db.file("/src/m.c")
+    functions = {name: db.function(name, program, 0x100 * line, m_c, line) for name, line in
+                 (("main", 10), ("init", 20), ("fib", 30), ("solve", 40), ("step", 50))}
+    main = db.entry(1, "main thread").call(functions["main"])
+    init = main.statement(m_c, 12).call(functions["init"])
+    init.statement(m_c, 21).charge(1.0, WORK).charge(3.0, IDLENESS)
+    fib = main.statement(m_c, 13).call(functions["fib"])
+    fib.statement(m_c, 31).charge(2.0, WORK).charge(1.5, OVERHEAD)
+    inner = fib.statement(m_c, 32).call(functions["fib"])
+    inner.statement(m_c, 31).charge(1.0, WORK).charge(0.5, OVERHEAD)
+    loop = main.statement(m_c, 14).call(functions["solve"]).loop(m_c, 41)
+    loop.statement(m_c, 42).charge(3.0, WORK).charge(2.0, WORK, profile=2)
+    step = loop.statement(m_c, 43).inline(functions["step"])
+    step.statement(m_c, 51).charge(0.0625, IDLENESS)
+    return db
+
+
+def run_json(metrics, period=0.001, events=("REALTIME",), workers=None):
+    """`metrics` are (name, event, why it was not measured or None)."""
+    described = []
+    for name, event, why in metrics:
+        one = {"name": name, "event": event, "unit": "s"}
+        described.append({**one, "state": "not measurable", "why": why} if why else
+                         {**one, "state": "measured"})
+    return {"format": "hpctoolkit-run", "version": 1, "title": "parallel", "metrics": described,
+            "events": [{"name": event, "unit": "s", "period": period} for event in events],
+            "processes": [{"pid": pid, "command": f"./{pid}", "state": "exit", "workers": n,
+                           "threads": []} for pid, n in (workers or {}).items()]}
+
+
+MEASURED = [(name, "REALTIME", None) for name in ("work", "idleness", "overhead")]
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.db = temporary.name
+
+    def write(self, db, run=None, layout=None):
+        v4_writer.write_database(db, self.db, layout)
+        path = os.path.join(self.db, "run.json")
+        if run:
+            with open(path, "w") as file:
+                json.dump(run, file)
+        elif os.path.exists(path):
+            os.remove(path)
+
+    def records(self, *arguments):
+        text = viewer.printed(arguments[0], "--format", "csv", *arguments[1:], self.db)
+        return list(csv.DictReader(io.StringIO(text, newline="")))
+
+
+class EffortOracle(Oracle):
+    """Adds what effort is by its definition to the costs; events are what follows the names of the
+    metrics. Shows some of the metrics, if they are named."""
+
+    def __init__(self, db, events=("",), shown=None):
+        super().__init__(db)
+        self.events, self.shown = events, shown
+
+    def cost(self, contexts):
+        costs = super().cost(contexts)
+        for event in self.events:
+            parts = [costs[p + event] for p in PARTS if p + event in costs]
+            costs["effort" + event] = sum(parts)
+        return {name: costs[name] for name in self.shown or costs}
+
+
+class Views(Case):
+    """Effort in every row of every view."""
+
+    def check_percentages(self, root, events):
+        total = {e: root["metrics"]["effort" + e]["inclusive"] for e in events}
+        for _, row in viewer.rows_of(root):
+            for name, cost in row["metrics"].items():
+                of_effort = [e for e in events if name in [p + e for p in (*PARTS, "effort")]]
+                if not of_effort:
+                    self.assertNotIn("inclusive_percent_of_effort", cost)
+                    continue
+                for part in ("inclusive", "exclusive"):
+                    self.assertAlmostEqual(cost[f"{part}_percent_of_effort"],
+                                           100 * cost[part] / total[of_effort[0]])
+
+    def check(self, oracle, *options):
+        views = {"top-down": oracle.topdown(), "bottom-up": oracle.bottomup(4),
+                 "flat": oracle.flat()}
+        for view, expected in views.items():
+            depth = ("--depth", 4) if view == "bottom-up" else ()
+            shown = viewer.printed_json(view, *depth, *options, self.db)["root"]
+            self.assertIsNone(viewer.difference(viewer.canonical(shown),
+                                                viewer.canonical(expected)))
+            self.check_percentages(shown, oracle.events)
+
+    def test_random_programs(self):
+        layouts = [Layout(), Layout(ids="shuffled"), Layout(scopes=("execution",), totals=False),
+                   Layout(scopes=("point",))]
+        choices = [(PARTS, ("",)), (("work", "idleness", "misses"), ("",)),
+                   (("blocked", "overhead", "work"), ("",)),
+                   ([p + e for e in (" (CPUTIME)", " (REALTIME)") for p in PARTS],
+                    (" (CPUTIME)", " (REALTIME)"))]
+        for seed in range(16):
+            metrics, events = choices[seed % 4]
+            layout = layouts[seed // 4]
+            with self.subTest(seed=seed, metrics=metrics, layout=layout):
+                db = viewer.random_database(seed, 120, metrics)
+                self.write(db, layout=layout)
+                self.check(EffortOracle(db, events))
+
+    def test_effort_alone(self):
+        """What it adds up is not shown."""
+        for seed, scopes in enumerate((v4_writer.SCOPES, ("execution",), ("point",))):
+            with self.subTest(scopes=scopes):
+                db = viewer.random_database(seed, 120, PARTS)
+                self.write(db, layout=Layout(scopes=scopes))
+                oracle = EffortOracle(db, shown=("effort",))
+                oracle.has_own_cost = lambda context: any(
+                    EffortOracle(db).cost(EffortOracle.own(context)).values())
+                shown = viewer.printed_json("top-down", "--metrics", "effort", self.db)
+                self.assertEqual(shown["metrics"], [{"name": "effort", "unit": "count",
+                                                     "state": "measured", "sum_of": list(PARTS)}])
+                self.check(oracle, "--metrics", "effort")
+                totals = viewer.printed_json("threads", "--metrics", "effort", self.db)
+                if "execution" in scopes:
+                    self.assertEqual([t["metrics"]["effort"] for t in totals["threads"]],
+                                     [self.charged(db, p) for p in (1, 2, 3)])
+
+    @staticmethod
+    def charged(db, profile, metrics=None):
+        return sum(value for context in db.contexts()
+                   for (charged, metric), value in context.charges.items()
+                   if charged == profile and (metrics is None or metric in metrics))
+
+    def test_threads(self):
+        db = viewer.random_database(5, 120, ("work", "idleness", "blocked"))
+        self.write(db)
+        expected = [self.charged(db, p, (0, 1)) for p in (1, 2, 3)]
+        shown = viewer.printed_json("threads", self.db)
+        self.assertEqual([t["metrics"]["effort"] for t in shown["threads"]], expected)
+        self.assertEqual(shown["statistics"]["sum"]["effort"], sum(expected))
+        for i, thread in enumerate(shown["threads"]):
+            percent = thread["percent_of_effort"]
+            self.assertEqual(sorted(percent), ["effort", "idleness", "work"])
+            self.assertAlmostEqual(percent["effort"], 100 * expected[i] / sum(expected))
+            self.assertAlmostEqual(percent["work"],
+                                   100 * self.charged(db, i + 1, (0,)) / sum(expected))
+        least = shown["statistics_percent_of_effort"]["min"]["effort"]
+        self.assertAlmostEqual(least, 100 * min(expected) / sum(expected))
+        records = [r for r in self.records("threads") if r["kind"] == "thread"]
+        self.assertEqual([float(r["effort"]) for r in records], expected)
+        for record, total in zip(records, expected):
+            self.assertAlmostEqual(float(record["effort:percent_of_effort"]),
+                                   100 * total / sum(expected))
+        self.assertNotIn("blocked:percent_of_effort", records[0])
+        shown = viewer.printed("threads", "--sort", "effort", self.db).splitlines()
+        self.assertIn("effort = work + idleness, whose percentages are of the effort of all "
+                      "threads", shown)
+
+
+class Formats(Case):
+    def setUp(self):
+        super().setUp()
+        self.write(describe(), run_json(MEASURED, workers={71: 4, 72: None, 73: 1}))
+
+    def line(self, view, scope, *options):
+        lines = viewer.printed(view, *options, self.db).splitlines()
+        return next(line.split() for line in lines if f" {scope}  m.c:" in line)
+
+    def test_text(self):
+        shown = viewer.printed("top-down", self.db).splitlines()
+        self.assertIn("  effort    14.06 s  = work + overhead + idleness, whose percentages are of "
+                      "effort", shown)
+        head = next(i for i, line in enumerate(shown) if line.endswith("  scope"))
+        self.assertEqual(shown[head - 1].split(), ["work,", "s", "overhead,", "s", "idleness,", "s",
+                                                   "effort,", "s"])
+        self.assertEqual(shown[head].split(), ["inclusive"] * 4 + ["scope"])
+        # 1, 0, 3 and 4 of 14.0625
+        self.assertEqual(self.line("top-down", "init")[:7],
+                         ["1.000", "7.1%", "0", "3.000", "21.3%", "4.00", "28.4%"])
+        # Sorted by idleness that comes first; bottom-up shows own costs.
+        self.assertEqual(self.line("bottom-up", "main", "--min-percent", 0, "--depth", 1),
+                         ["0", "0", "0", "0", "main", "m.c:10"])
+        self.assertEqual(self.line("bottom-up", "init", "--sort", "idleness")[:7],
+                         ["3.000", "21.3%", "1.000", "7.1%", "0", "4.00", "28.4%"])
+        # What is asked for has both parts.
+        self.assertEqual(self.line("top-down", "fib", "--metrics", "effort,work")[:8],
+                         ["5.00", "35.6%", "3.50", "24.9%", "3.000", "21.3%", "2.000", "14.2%"])
+        for view in ("top-down", "bottom-up", "flat", "threads"):
+            for line in viewer.printed(view, self.db).splitlines():
+                self.assertLessEqual(len(line), 130 if view == "threads" else 100, line)
+
+    def test_csv(self):
+        total = 14.0625
+        for record in self.records("top-down"):
+            if record["name"] == "init":
+                self.assertEqual(float(record["effort:inclusive"]), 4)
+                self.assertEqual(float(record["effort:exclusive"]), 4)
+                self.assertAlmostEqual(float(record["idleness:inclusive_percent_of_effort"]),
+                                       300 / total)
+                self.assertAlmostEqual(float(record["effort:exclusive_percent_of_effort"]),
+                                       400 / total)
+                return
+        self.fail("no init")
+
+    def test_folded(self):
+        lines = viewer.printed("top-down", "--format", "folded", "--sort", "effort",
+                               self.db).splitlines()
+        self.assertEqual({line.rsplit(" ", 1)[0]: int(line.rsplit(" ", 1)[1]) for line in lines},
+                         {"main thread;main;init": 4_000_000_000,
+                          "main thread;main;fib": 3_500_000_000,
+                          "main thread;main;fib;fib": 1_500_000_000,
+                          "main thread;main;solve": 5_000_000_000,
+                          "main thread;main;solve;step": 62_500_000})
+
+    def test_summary(self):
+        summary = viewer.printed_json("summary", self.db)
+        self.assertEqual(summary["metrics"], {"work": 9.0, "overhead": 2.0, "idleness": 3.0625,
+                                              "effort": 14.0625})
+        self.assertAlmostEqual(summary["percent_of_effort"]["idleness"], 306.25 / 14.0625)
+        self.assertEqual([p["workers"] for p in summary["processes"]], [4, None, 1])
+        records = {(r["section"], r["item"], r["subject"]): r["value"]
+                   for r in self.records("summary")}
+        self.assertAlmostEqual(float(records["metric", "percent_of_effort", "work"]),
+                               900 / 14.0625)
+        shown = viewer.printed("summary", self.db)
+        self.assertIn("       3.062 s  idleness, 21.8% of effort\n", shown)
+        self.assertIn("       14.06 s  effort\n", shown)
+        self.assertIn("./71  [exit; 4 workers]\n", shown)
+        self.assertIn("./72  [exit]\n", shown)
+        self.assertIn("./73  [exit; 1 worker]\n", shown)
+
+    def test_heads_do_not_run_into_each_other(self):
+        names = ["work (CPUTIME)", "a metric whose name is much longer than its column (REALTIME)",
+                 "idleness (CPUTIME)", "AnUnbrokenNameThatIsLongerThanItsColumn", "work (REALTIME)",
+                 "idleness (REALTIME)"]
+        db = v4_writer.Database("t", names)
+        context = db.entry().call(db.function("f"))
+        for metric in range(len(names)):
+            context.charge(2.0, metric)
+        self.write(db, run_json([(name, "CPUTIME", None) for name in names]))
+        effort = ["effort (CPUTIME)", "effort (REALTIME)"]
+        heads = viewer.printed("threads", self.db).split("\n\n")[1].splitlines()
+        heads = heads[:next(i for i, line in enumerate(heads) if "2.000" in line)]
+        expected = [word for name in names + effort for word in (name + ", s").split()]
+        # The long name is broken into pieces, the others stay whole.
+        self.check_words(" ".join(heads), expected + ["process", "thread", "name"])
+        shown = viewer.printed("top-down", "--metrics", ",".join(names), self.db).split("\n\n")[2]
+        heads = shown.splitlines()[:-4]
+        self.check_words(" ".join(heads),
+                         [word for name in names for word in (name + ", s").split()] +
+                         ["inclusive", "exclusive"] * len(names) + ["scope"])
+
+    def check_words(self, shown, expected):
+        long = "AnUnbrokenNameThatIsLongerThanItsColumn,"
+        words = shown.split()
+        pieces = [word for word in words if word not in expected]
+        self.assertEqual("".join(pieces), long if long not in words else "")
+        self.assertEqual(sorted(w for w in words if w in expected),
+                         sorted(w for w in expected if w != long or long in words))
+
+    def test_without_idleness_and_overhead_there_is_no_effort(self):
+        db = v4_writer.Database("serial", ["work"])
+        db.entry().call(db.function("f")).charge(1.0)
+        why = "no runtime with an agent took part"
+        self.write(db, run_json([("work", "REALTIME", None), ("idleness", "REALTIME", why),
+                                 ("overhead", "REALTIME", why)]))
+        shown = viewer.printed_json("top-down", self.db)
+        self.assertEqual(shown["root"]["metrics"], {
+            "work": {"inclusive": 1.0, "exclusive": 0.0},
+            "idleness": {"inclusive": None, "exclusive": None},
+            "overhead": {"inclusive": None, "exclusive": None}})
+        done = viewer.run("--print", "flat", "--sort", "effort", self.db)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("no metric 'effort' to sort by; there are: work, idleness, overhead",
+                      done.stderr)
+
+    def test_effort_of_others_is_left_alone(self):
+        db = v4_writer.Database("other", ["work", "idleness", "effort"])
+        db.entry().call(db.function("f")).charge(1.0, 0).charge(2.0, 1).charge(9.0, 2)
+        self.write(db)
+        shown = viewer.printed_json("top-down", self.db)
+        self.assertEqual(shown["root"]["metrics"]["effort"], {"inclusive": 9.0, "exclusive": 0.0})
+        self.assertEqual(len(shown["metrics"]), 3)
+
+
+class AdviceOracle(Oracle):
+    """Who carries a metric, by brute force: (cost, name, pairs of callers) of every procedure."""
+
+    def carriers(self, metric):
+        costs, calls = {}, {}
+        for context in self.db.contexts():
+            if not is_procedure(context):
+                continue
+            name = self.describe_procedure(context)["name"]
+            cost = self.cost(self.own(context))[metric]
+            key, at = self.procedure_of(context), context
+            chain, last = [], key
+            while self.caller(at) is not None and len(chain) < 2:
+                at = self.caller(at)
+                if self.procedure_of(at) != last:
+                    chain.append(self.describe_procedure(at)["name"])
+                last = self.procedure_of(at)
+            known = costs.setdefault(key, [0, name])
+            known[0] += cost
+            if cost:
+                of_key = calls.setdefault(key, {})
+                of_key[tuple(chain)] = of_key.get(tuple(chain), 0) + cost
+        return {name: (cost, calls.get(key, {})) for key, (cost, name) in costs.items()}
+
+
+class Advice(Case):
+    def advice(self, db, run=None, *options):
+        self.write(db, run or run_json(MEASURED))
+        return viewer.printed_json("summary", *options, self.db)["advice"]
+
+    def simple(self, work, overhead, idleness):
+        db = v4_writer.Database("simple", PARTS)
+        f = db.entry().call(db.function("f"))
+        f.charge(work, WORK).charge(overhead, OVERHEAD).charge(idleness, IDLENESS)
+        return db
+
+    def test_the_four_verdicts(self):
+        for costs, verdict in (((97, 2, 1), "well parallelized"),
+                               ((60, 2, 38), "too little parallelism"),
+                               ((60, 38, 2), "too fine a grain"),
+                               ((60, 20, 20), "wrong parallelization")):
+            advice, = self.advice(self.simple(*costs))
+            self.assertEqual(advice["event"], None)
+            self.assertEqual(advice["verdict"], verdict)
+            self.assertEqual(advice["effort"], 100)
+            self.assertAlmostEqual(advice["overhead_percent_of_effort"], costs[1])
+            self.assertAlmostEqual(advice["idleness_percent_of_effort"], costs[2])
+            # What is high is where it is; what is low is not worth a word.
+            self.assertEqual([c["name"] for c in advice["idleness_in"]],
+                             ["f"] if costs[2] >= 5 else [])
+            self.assertEqual([c["name"] for c in advice["overhead_in"]],
+                             ["f"] if costs[1] >= 5 else [])
+            shown = viewer.printed("summary", self.db)
+            self.assertIn("\nAdvice\n  " + verdict.capitalize() + ". ", shown)
+            self.assertIn(f"Idleness is {costs[2]}.0% and overhead {costs[1]}.0% of the effort of "
+                          "100.0 s.", shown)
+
+    def test_too_few_samples_are_not_judged(self):
+        # 62 s of samples in working threads, 1 s each
+        advice, = self.advice(self.simple(60, 2, 38), run_json(MEASURED, period=1.0))
+        self.assertEqual(advice["verdict"], "too few samples")
+        self.assertEqual(advice["idleness_in"], [])
+        advice, = self.advice(self.simple(60, 2, 38), run_json(MEASURED, period=0.5))
+        self.assertEqual(advice["verdict"], "too little parallelism")
+
+    def test_the_known_program(self):
+        advice, = self.advice(describe())
+        self.assertEqual(advice["verdict"], "wrong parallelization")
+        self.assertEqual(advice["idleness_in"], [
+            {"name": "init", "file": "/src/m.c", "line": 20, "callers": ["main"],
+             "has_other_callers": False, "exclusive": 3.0},
+            {"name": "step", "file": "/src/m.c", "line": 50, "callers": ["solve", "main"],
+             "has_other_callers": False, "exclusive": 0.0625}])
+        self.assertEqual(advice["overhead_in"], [
+            {"name": "fib", "file": "/src/m.c", "line": 30, "callers": ["main"],
+             "has_other_callers": False, "exclusive": 2.0}])
+        shown = viewer.printed("summary", self.db)
+        self.assertIn("  Most of the idleness is in:\n"
+                      "    98.0% init, m.c:20, called from main\n"
+                      "    2.0% step, m.c:50, called from solve, from main\n"
+                      "  Most of the overhead is in:\n"
+                      "    100.0% fib, m.c:30, called from main\n", shown)
+        records = {(r["section"], r["item"]): r["value"] for r in self.records("summary")}
+        self.assertEqual(records["advice", "verdict"], "wrong parallelization")
+        self.assertEqual(float(records["advice", "idleness in init"]), 3.0)
+
+    def test_carriers_of_random_programs(self):
+        for seed in range(20):
+            with self.subTest(seed=seed):
+                db = viewer.random_database(seed, 200, PARTS)
+                advice, = self.advice(db)
+                self.assertEqual(advice["verdict"], "wrong parallelization")
+                for metric in ("idleness", "overhead"):
+                    expected = AdviceOracle(db).carriers(metric)
+                    shown = advice[metric + "_in"]
+                    most = sorted((cost for cost, _ in expected.values()), reverse=True)
+                    self.assertEqual([c["exclusive"] for c in shown],
+                                     [cost for cost in most if cost][:3])
+                    for carrier in shown:
+                        cost, calls = expected[carrier["name"]]
+                        self.assertEqual(carrier["exclusive"], cost)
+                        self.assertEqual(calls[tuple(carrier["callers"])], max(calls.values()))
+                        self.assertEqual(carrier["has_other_callers"], len(calls) > 1)
+
+    def test_none_where_idleness_or_overhead_was_not_measured(self):
+        db = v4_writer.Database("half", ["work", "idleness"])
+        db.entry().call(db.function("f")).charge(5.0, 0).charge(5.0, 1)
+        why = "no tagged code was found"
+        metrics = [("work", "REALTIME", None), ("idleness", "REALTIME", None),
+                   ("overhead", "REALTIME", why)]
+        self.assertEqual(self.advice(db, run_json(metrics)),
+                         [{"event": None, "verdict": None, "missing": {"overhead": why}}])
+        self.assertIn(f"Advice\n  None: overhead was not measured: {why}\n",
+                      viewer.printed("summary", self.db))
+        records = {(r["section"], r["item"]): r["value"] for r in self.records("summary")}
+        self.assertEqual(records["advice", "overhead not measured"], why)
+        # Effort is there all the same, and says what it consists of.
+        metric = viewer.printed_json("flat", self.db)["metrics"][2]
+        self.assertEqual((metric["name"], metric["sum_of"]), ("effort", ["work", "idleness"]))
+
+    def test_metrics_that_are_left_out(self):
+        advice, = self.advice(describe(), None, "--metrics", "work,idleness")
+        self.assertEqual(advice["missing"], {"overhead": "it is not among the metrics shown"})
+        self.assertEqual(self.advice(describe(), None, "--metrics", "idleness"), [])
+
+    def test_each_event_has_its_advice(self):
+        names = [p + e for e in (" (CPUTIME)", " (REALTIME)") for p in PARTS]
+        db = v4_writer.Database("two", names)
+        f = db.entry().call(db.function("f"))
+        for metric, cost in enumerate((100, 0.5, 1, 50, 1, 49)):
+            f.charge(cost, metric)
+        run = run_json([(n, n[n.index("(") + 1:-1], None) for n in names],
+                       events=("CPUTIME", "REALTIME"))
+        advice = self.advice(db, run)
+        self.assertEqual([(a["event"], a["verdict"]) for a in advice],
+                         [("CPUTIME", "well parallelized"),
+                          ("REALTIME", "too little parallelism")])
+        shown = viewer.printed("summary", self.db)
+        self.assertIn("  By CPUTIME:\n  Well parallelized. ", shown)
+        self.assertIn("  By REALTIME:\n  Too little parallelism. ", shown)
+
+
+@unittest.skipUnless(HAVE_TMUX, "tmux is not installed")
+class InTerminal(Case):
+    def start(self, **more):
+        terminal = Terminal([viewer.VIEWER, self.db], **more)
+        self.addCleanup(terminal.__exit__)
+        terminal.until_seen("?:help")
+        return terminal
+
+    def select(self, terminal, name):
+        terminal.press("g", "/")
+        terminal.type(name)
+        terminal.press("Enter")
+        terminal.until(lambda lines: any(line[:1].isdigit() and line.rstrip().endswith(name)
+                                         for line in lines), f"{name} selected")
+
+    def page(self, terminal, *texts):
+        """The advice on the selected row, as one line of words."""
+        terminal.press("a")
+        lines = terminal.until_seen("hpcviewer: advice", *texts)
+        terminal.press("q")
+        terminal.until_seen("?:help")
+        return " ".join(" ".join(lines).split())
+
+    def test_columns(self):
+        self.write(describe(), run_json(MEASURED))
+        terminal = self.start(width=100)
+        lines = terminal.until_seen("% of effort")
+        self.assertEqual(lines[1].split(), ["work,", "s", "overhead,", "s", "idleness,", "s",
+                                            "effort,", "s"])
+        self.select(terminal, "init")
+        row = next(line for line in terminal.screen() if " init  m.c:20" in line)
+        self.assertEqual(row.split()[:7], ["1.000", "7.1%", "0", "3.000", "21.3%", "4.00", "28.4%"])
+        terminal.resize(170, 24)
+        terminal.until(lambda lines: lines[2].split()[1:8] == ["inclusive", "exclusive"] * 3 +
+                       ["inclusive"], "both parts of all")
+
+    def test_advice_on_scopes(self):
+        self.write(describe(), run_json(MEASURED))
+        terminal = self.start(width=100)
+        whole = self.page(terminal, "<whole program>")
+        self.assertIn("Wrong parallelization.", whole)
+        self.select(terminal, "init")
+        page = self.page(terminal, "init  m.c:20", "with everything below it")
+        # 3 of 4; 3 and 4 of 14.0625
+        self.assertIn("Too little parallelism.", page)
+        self.assertIn("Idleness is 75.0% and overhead 0% of its effort of 4.000 s; of the whole "
+                      "run's they are 21.3% and 0%, its effort is 28.4%.", page)
+        self.assertIn("Most of the idleness is in: 100.0% init, m.c:20, called from main", page)
+        self.select(terminal, "fib")
+        page = self.page(terminal, "Too fine a grain.")
+        self.assertIn("Idleness is 0% and overhead 40.0% of its effort of 5.000 s", page)
+        self.select(terminal, "loop at m.c:41")
+        self.assertIn("Well parallelized.", self.page(terminal, "loop at m.c:41"))
+
+    def test_advice_in_other_views(self):
+        self.write(describe(), run_json(MEASURED))
+        terminal = self.start(width=100)
+        terminal.press("2")
+        self.select(terminal, "fib")
+        page = self.page(terminal, "its own costs, without those of what it calls")
+        self.assertIn("Idleness is 0% and overhead 40.0% of its effort of 5.000 s", page)
+        # 1.5 of 2 in calls from main, the rest in those from itself
+        self.assertIn("Most of the overhead is there in calls from: 75.0% main, m.c:13 "
+                      "25.0% fib, m.c:32", page)
+        terminal.press("3")
+        self.select(terminal, "/bin/parallel")
+        page = self.page(terminal, "Wrong parallelization.")
+        self.assertIn("98.0% init, m.c:20", page)
+        self.assertIn("100.0% fib, m.c:30", page)
+
+    def test_a_scope_that_wastes_little_of_the_whole(self):
+        db = v4_writer.Database("t", PARTS)
+        main = db.entry().call(db.function("main"))
+        main.call(db.function("big")).charge(1000.0, WORK).charge(1.0, OVERHEAD)
+        loop = main.call(db.function("small")).loop(None, 7)
+        loop.charge(2.0, WORK).charge(6.0, IDLENESS)
+        main.call(db.function("tiny")).charge(0.01, WORK).charge(0.01, IDLENESS)
+        self.write(db, run_json(MEASURED))
+        terminal = self.start(width=100)
+        self.select(terminal, "small")
+        self.assertIn("Idleness is 75.0%", self.page(terminal, "Too little parallelism.",
+                                                     "there is not much to gain here"))
+        self.select(terminal, "tiny")
+        self.page(terminal, "Too few samples.")
+
+    def test_none(self):
+        db = v4_writer.Database("serial", ["work"])
+        db.entry().call(db.function("f")).charge(1.0)
+        why = "no runtime with an agent took part"
+        self.write(db, run_json([("work", "REALTIME", None), ("idleness", "REALTIME", why),
+                                 ("overhead", "REALTIME", why)]))
+        page = self.page(self.start())
+        self.assertIn(f"None: idleness was not measured: {why}; overhead was not measured: {why}",
+                      page)
+
+    def test_a_small_screen_can_be_scrolled(self):
+        self.write(describe(), run_json(MEASURED))
+        terminal = self.start(width=50, height=9)
+        terminal.press("a")
+        terminal.until_seen("hpcviewer: advice", "<whole program>")
+        terminal.press("End")
+        terminal.until_seen("100.0% fib, m.c:30")
+        terminal.press("Home")
+        terminal.until_seen("<whole program>")
+        terminal.press("a")
+        terminal.until_seen("?:help")
+
+
+if __name__ == "__main__":
+    unittest.main()
