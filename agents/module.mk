@@ -1,5 +1,5 @@
 # Agents, one folder per runtime: NAME/*.c become lib/agents/NAME.so, with NAME.rules beside it.
-AGENTS = minicilk cilk5
+AGENTS = minicilk cilk5 opencilk
 
 CFLAGS_agents = -fPIC -fvisibility=hidden
 
@@ -20,3 +20,4 @@ endef
 $(foreach a,$(AGENTS),$(eval $(call agent_rules,$(a))))
 
 $(eval $(call unit_test,agents/test_minicilk_agent,$(call objects_of,agents/minicilk),))
+$(eval $(call unit_test,agents/test_cilk5_agent,$(call objects_of,agents/cilk5),))

@@ -40,6 +40,10 @@ static struct runtime {
     bool is_known;
 } runtime;
 
+/* The context of the last computation that got workers; 0 when they end. For threads that are none.
+ */
+static _Atomic uint64_t newest_context;
+
 /* A thread: of which context it is worker number `self`; context 0: it is none. */
 struct slot {
     uint64_t context;
@@ -146,12 +150,16 @@ static void thread_begin(void *memory, int tid, struct agent_origin origin)
     const char *parameters = (const char *)origin.argument;
     memcpy(&slot->context, parameters + CHILD_CONTEXT, sizeof slot->context);
     memcpy(&slot->self, parameters + CHILD_ID, sizeof slot->self);
+    atomic_store(&newest_context, slot->context);
 }
 
 static void thread_end(void *memory)
 {
     static atomic_flag said = ATOMIC_FLAG_INIT;
     struct slot *slot = memory;
+    uint64_t ended = slot->context;
+    if (ended)
+        atomic_compare_exchange_strong(&newest_context, &ended, 0);
     if (slot->is_strange && !atomic_flag_test_and_set(&said))
         host->log("cilk5: the runtime's structures are not those of Cilk-5.4.6: native call paths");
 }
@@ -170,10 +178,12 @@ static uint32_t half_at(const struct agent_cursor *cursor, uint64_t address)
     return host->read(cursor, address, &half, sizeof half) ? half : 0;
 }
 
+/* The runtime's parameters; 0 when there is no computation. */
 static uint64_t parameters(const struct agent_cursor *cursor)
 {
     const struct slot *slot = cursor->slot;
-    return word_at(cursor, slot->context + CONTEXT_PARAMETERS);
+    uint64_t context = slot->context ? slot->context : atomic_load(&newest_context);
+    return context ? word_at(cursor, context + CONTEXT_PARAMETERS) : 0;
 }
 
 /* -------- the closure that a worker runs -------- */
@@ -290,9 +300,12 @@ static enum agent_thread begin(struct agent_cursor *cursor)
 /* A worker works while the bottom of its deque is RUNNING. */
 static struct agent_counts counts(struct agent_cursor *cursor)
 {
+    struct agent_counts counts = {0};
     uint64_t its = parameters(cursor);
+    if (!its)
+        return counts;
     uint64_t deques = word_at(cursor, its + PARAMETERS_DEQUES);
-    struct agent_counts counts = {.workers = half_at(cursor, its + PARAMETERS_WORKERS)};
+    counts.workers = half_at(cursor, its + PARAMETERS_WORKERS);
     for (uint32_t i = 0; i < counts.workers && deques; i++) {
         uint64_t closure = word_at(cursor, deques + (uint64_t)i * DEQUE_SIZE + DEQUE_BOTTOM);
         if (closure && half_at(cursor, closure + CLOSURE_STATUS) == STATUS_RUNNING)
@@ -354,7 +367,7 @@ static bool step_lnote(struct agent_cursor *cursor, struct agent_lnote *note)
     *note = (struct agent_lnote){.space = AGENT_CODE,
                                  .value = word_at(cursor, signature + SIGNATURE_SLOW)};
     cursor->state[CLOSURE] = word_at(cursor, closure + CLOSURE_PARENT);
-    return true;
+    return note->value != 0;
 }
 
 const struct agent hpcrun_agent = {
