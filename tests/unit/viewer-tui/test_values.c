@@ -65,7 +65,7 @@ static void inclusive_and_exclusive_come_from_their_scopes(void **state)
         memcpy(fixture.bytes + (size_t)scope * sizeof value, &value, sizeof value);
     }
     fixture.block.n_values = METRIC_SCOPES;
-    struct metric metric = {.name = "work"};
+    struct metric metric = {.name = "work", .sum = METRIC_ABSENT};
     for (int scope = 0; scope < METRIC_SCOPES; scope++)
         metric.summary[scope] = 10 + scope;
     struct metrics metrics = {.at = &metric, .n = 1};
