@@ -48,6 +48,9 @@ struct runtime {
 extern struct runtime minicilk_runtime;
 extern struct minicilk_live minicilk_live;
 
+/* workers.c: how many CPUs the process may use. */
+int minicilk_usable_cpus(void);
+
 /* scheduler.c: executes `frame` (may be NULL) and then whatever there is to do, until the worker's
  * business ends: worker 0's with the computation, the others' with the runtime. */
 void minicilk_schedule(struct worker *worker, struct minicilk_frame *frame);

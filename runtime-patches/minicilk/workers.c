@@ -14,7 +14,7 @@ struct runtime minicilk_runtime;
 #ifndef MINICILK_UNTAGGED
 #line 16 "hpctoolkit:parallel-overhead:scheduler"
 #endif
-RUNTIME_CODE static int usable_cpus(void)
+RUNTIME_CODE int minicilk_usable_cpus(void)
 {
     for (int cpus = 1024; cpus <= 1 << 20; cpus *= 2) {
         cpu_set_t *set = CPU_ALLOC(cpus);
@@ -31,7 +31,7 @@ RUNTIME_CODE static int usable_cpus(void)
 
 RUNTIME_CODE static int default_workers(void)
 {
-    const int cpus = usable_cpus();
+    const int cpus = minicilk_usable_cpus();
     return cpus < MINICILK_MAX_WORKERS ? cpus : MINICILK_MAX_WORKERS;
 }
 
