@@ -156,11 +156,11 @@ bool metrics_read(struct metrics *metrics, const struct v4_map *meta)
 void metrics_add_unmeasured(struct metrics *metrics, const char *name, const char *unit,
                             const char *why)
 {
+    struct metric metric = new_metric(name);
+    metric_set_unit(&metric, unit); /* which may be that of another metric there */
+    metric.why = why;
     metrics->at = mem_resize(metrics->at, metrics->n + 1, sizeof *metrics->at);
-    struct metric *metric = &metrics->at[metrics->n++];
-    *metric = new_metric(name);
-    metric_set_unit(metric, unit);
-    metric->why = why;
+    metrics->at[metrics->n++] = metric;
 }
 
 size_t metrics_add_sum(struct metrics *metrics, char *name, const char *unit)
