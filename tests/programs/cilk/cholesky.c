@@ -9,7 +9,7 @@
 
 #include "driver.h"
 
-enum { BLOCK = 8, NONZEROS_PER_ROW = 10 };
+enum { BLOCK = 4, NONZEROS_PER_ROW = 10 };
 
 enum { UPPER_LEFT, UPPER_RIGHT, LOWER_LEFT, LOWER_RIGHT };
 
@@ -291,7 +291,7 @@ CILK_BODY(cilk_main)
 
 int main(int argc, char **argv)
 {
-    const long size = driver_start(argc, argv, 1500, 1, 100000);
+    const long size = driver_start(argc, argv, 1200, 1, 100000);
     double error = -1;
     CILK_RUN(cilk_main, a->size = size; a->error = &error);
     return driver_end("cholesky", size, error >= 0 && error < 1e-9);
