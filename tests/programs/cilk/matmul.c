@@ -109,7 +109,7 @@ static bool is_right(struct matrix c, long size)
 
 int main(int argc, char **argv)
 {
-    const long size = driver_start(argc, argv, 1200, 1, 20000);
+    const long size = driver_start(argc, argv, 1000, 1, 20000);
     struct matrix x = new_matrix(size, sum_of_indices);
     struct matrix y = new_matrix(size, difference_of_indices);
     struct matrix c = new_matrix(size, zero);
