@@ -30,9 +30,12 @@ static void draw_title(struct tui *tui, int line)
     text_add(&title, " hpcviewer  ");
     text_add_clean(&title, session_title(tui->session, db), tui->ascii);
     text_printf(&title, "  [%s]", projection_name(tui->projection));
-    const struct view *view = tui_pane(tui)->view;
-    if (metric_is_of_effort(&db->metrics.at[view->sorting.metric]))
-        text_add(&title, "  % of effort");
+    size_t sorted = tui_pane(tui)->view->sorting.metric;
+    if (metric_is_of_effort(&db->metrics.at[sorted])) {
+        text_add(&title, "  % of ");
+        text_add_clean(&title, db->metrics.at[metrics_whole(&db->metrics, sorted)].name,
+                       tui->ascii);
+    }
     screen_put(line, 0, at - 1, STYLE_BAR, text_string(&title));
     vec_free(&title);
 }

@@ -7,6 +7,7 @@
 #include "viewer-tui/screen.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* What the tree keeps of the width before costs get any. */
 #define LEAST_TREE_WIDTH 16
@@ -32,13 +33,31 @@ static struct number_scale scale_of(const struct view *view, size_t metric)
     return number_scale_for(view->totals[metric].inclusive, view->db->metrics.at[metric].unit);
 }
 
+/* Takes " (CPUTIME)" out of "work (CPUTIME), s": columns so narrow that this does not fit are all
+ * of the effort whose name stands in the title of the screen. */
+static void drop_event(struct text *name, size_t unit_at)
+{
+    char *event = memrchr(name->at, '(', unit_at);
+    if (!event || event == name->at)
+        return;
+    size_t start = (size_t)(event - name->at) - 1;
+    memmove(name->at + start, name->at + unit_at, name->n - unit_at + 1);
+    name->n -= unit_at - start;
+}
+
 /* "work, s" over the columns of a metric. */
 static void draw_metric_name(const struct tui *tui, const struct view *view, size_t metric,
                              int line, int column, int width)
 {
     struct text name = {0};
     struct number_scale scale = scale_of(view, metric);
+    columns_title(&view->db->metrics.at[metric], "", tui->ascii, &name);
+    size_t unit_at = name.n;
+    text_clear(&name);
     columns_title(&view->db->metrics.at[metric], scale.unit, tui->ascii, &name);
+    if ((int)text_columns(text_string(&name)) >= width &&
+        metric_is_of_effort(&view->db->metrics.at[metric]))
+        drop_event(&name, unit_at);
     text_cut(&name, (size_t)width - 1);
     int used = (int)text_columns(text_string(&name));
     screen_put(line, column + width - used, used, STYLE_PLAIN, text_string(&name));

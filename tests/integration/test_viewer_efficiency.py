@@ -492,6 +492,24 @@ class InTerminal(Case):
         terminal.until(lambda lines: lines[2].split()[1:8] == ["inclusive", "exclusive"] * 3 +
                        ["inclusive"], "both parts of all")
 
+    def test_narrow_columns_of_several_events(self):
+        names = [p + e for e in (" (CPUTIME)", " (REALTIME)") for p in PARTS]
+        db = v4_writer.Database("two", names)
+        f = db.entry().call(db.function("f"))
+        for metric in range(len(names)):
+            f.charge(2.0, metric)
+        self.write(db, run_json([(name, "CPUTIME", None) for name in names]))
+        terminal = self.start(width=100)
+        lines = terminal.until_seen("% of effort (CPUTIME) ")
+        self.assertEqual(lines[1].split(), ["work,", "s", "overhead,", "s", "idleness,", "s",
+                                            "effort,", "s"])
+        terminal.press("<", "<")  # the last metric, behind the name
+        lines = terminal.until_seen("% of effort (REALTIME) ")
+        self.assertEqual(lines[1].split(), ["effort,", "s", "work,", "s", "overhead,", "s",
+                                            "idleness,", "s"])
+        terminal.resize(170, 24)
+        terminal.until_seen("effort (REALTIME), s", "overhead (REALTIME), s")
+
     def test_advice_on_scopes(self):
         self.write(describe(), run_json(MEASURED))
         terminal = self.start(width=100)
