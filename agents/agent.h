@@ -41,6 +41,9 @@
  *                  least, how a process is seen to use the runtime:
  *                      runtime-note OWNER     a module has an ELF note of this owner
  *                      runtime-module NAME    a module has this base name, or NAME.<something>
+ *                  and what hpcprof is to know:
+ *                      clone PREFIX*SUFFIX    a procedure of such a name shows as the one that the
+ *                                             star stands for, of the same file and line
  *
  * AN EXAMPLE, complete: an interpreter `calc` whose every procedure call is one call of the C
  * function `calc_run`, with the procedure's id in memory at the frame's rbp - 24, and frames of

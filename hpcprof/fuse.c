@@ -39,18 +39,25 @@ static uint32_t line_below(struct fuser *f, uint32_t module, uint32_t parent, ui
                               line);
 }
 
+/* The function of a procedure's or inlined procedure's scope. */
+static uint32_t function_of(const struct fuser *f, uint32_t module,
+                            const struct structure_scope *scope)
+{
+    uint32_t function = f->program->first_function[module] + scope->function;
+    return f->projection == PROJECTION_LOGICAL ? f->program->original[function] : function;
+}
+
 static uint32_t scope_below(struct fuser *f, uint32_t module, uint32_t parent,
                             const struct structure_scope *scope)
 {
     const struct program *program = f->program;
     switch (scope->kind) {
     case SCOPE_PROCEDURE:
-        return context_tree_child(&f->tree, parent, CONTEXT_CALL,
-                                  program->first_function[module] + scope->function, 0);
+        return context_tree_child(&f->tree, parent, CONTEXT_CALL, function_of(f, module, scope), 0);
     case SCOPE_INLINED:
         parent = line_below(f, module, parent, scope->file, scope->line);
-        return context_tree_child(&f->tree, parent, CONTEXT_INLINED,
-                                  program->first_function[module] + scope->function, 0);
+        return context_tree_child(&f->tree, parent, CONTEXT_INLINED, function_of(f, module, scope),
+                                  0);
     default:
         if (scope->line == 0 || scope->file == STRUCTURE_NONE)
             return context_tree_child(&f->tree, parent, CONTEXT_LOOP_AT, module, scope->address);
@@ -155,15 +162,17 @@ static enum v4_entry_kind entry_of(const struct measurement_thread *thread)
 }
 
 /* The entry above an outermost note, of a node. Where an agent has put a path in the place of the
- * thread's own frames, it began in the thread that it came from: the main one begins in the
- * executable, all others in the C library. */
+ * thread's own frames, which may have no notes at all, it began in the thread that it came from:
+ * the main one begins in the executable, all others in the C library. */
 static enum v4_entry_kind entry_above(const struct measurement *m,
                                       const struct measurement_thread *thread,
                                       const struct measurement_node *node, const struct note *note)
 {
     if (note->space == MEASUREMENT_PLACEHOLDER && note->value == PLACEHOLDER_PARTIAL)
         return V4_UNKNOWN_ENTRY;
-    if (node->association != ASSOC_1_M || note->space >= m->modules.n)
+    bool hidden = m->agents.n > 0 && node->parent != MEASUREMENT_ROOT;
+    bool replaced = node->association == ASSOC_1_M || hidden;
+    if (!replaced || note->space >= m->modules.n)
         return entry_of(thread);
     bool from_main = m->modules.at[note->space].flags & MODULE_MAIN;
     return from_main ? V4_MAIN_THREAD : V4_APPLICATION_THREAD;

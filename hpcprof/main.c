@@ -98,7 +98,7 @@ static void write_projections(struct run *run)
     char *physical = in_folder(run->folder, V4_PHYSICAL_FOLDER);
     struct contexts contexts;
     struct fused fused;
-    bool agree = projections_agree(&run->inputs);
+    bool agree = projections_agree(&run->inputs) && !run->program.has_clones;
     make_folder(physical);
     build_contexts(run, PROJECTION_LOGICAL, &fused, &contexts);
     if (agree)

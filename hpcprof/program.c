@@ -1,5 +1,7 @@
 #include "hpcprof/program.h"
 
+#include "hpcprof/clones.h"
+
 #include "lib/path.h"
 
 #include <stdlib.h>
@@ -109,6 +111,10 @@ void program_build(struct program *program, const struct inputs *inputs)
     }
     for (size_t i = 0; i < inputs->files.n; i++)
         program->functions_of_names[i] = agent_functions(program, inputs->files.at[i].m);
+    program->original = mem_alloc(program->functions.n * sizeof *program->original);
+    for (uint32_t i = 0; i < program->functions.n; i++)
+        program->original[i] = i;
+    clones_find(program, inputs);
 }
 
 void program_free(struct program *program, const struct inputs *inputs)
@@ -122,6 +128,7 @@ void program_free(struct program *program, const struct inputs *inputs)
     for (size_t i = 0; i < program->modules->all.n; i++)
         free(program->file_of[i]);
     free(program->file_of);
+    free(program->original);
     free(program->first_function);
     free(program->unknown_function);
     vec_free(&program->functions);

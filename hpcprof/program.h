@@ -22,6 +22,8 @@ struct program {
     const struct modules *modules;
     struct strtab files; /* normalized paths */
     VEC(struct function) functions;
+    uint32_t *original; /* of each function: what it is a clone of, or itself */
+    bool has_clones;
     uint32_t *first_function;     /* of each module: its structure's functions follow one another */
     uint32_t *unknown_function;   /* of each module: code that no structure describes */
     uint32_t **file_of;           /* of each module: file of its structure -> id in files */

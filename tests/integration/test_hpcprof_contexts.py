@@ -1,5 +1,6 @@
 """hpcprof: contexts and values, against what a test computes by brute force from its own
 description of the run."""
+import os
 import random
 import resource
 import tempfile
@@ -400,6 +401,30 @@ class LogicalTest(LogicalCase):
         self.lips(self.thread, [*chain, ((i, 0x2015), "ip", None)], 0, 123456)
         self.lips(self.thread, [((i, 0x3000), (i, 0x2010), None), ((i, 0x3010), None, None),
                                 ((i, 0x3020), None, None)], 0, 31)
+        self.check_both()
+
+    def test_clones_are_one_procedure(self):
+        """What an agent's rules call clones, in the logical projection; one without the procedure
+        that it is a clone of stays."""
+        os.makedirs(self.scenario.at("lib/agents"))
+        with open(self.scenario.at("lib/agents/any.rules"), "w", encoding="utf-8") as rules:
+            rules.write("agent any 1.0\nruntime-module libany.so\nclone _cilk_*_slow\n")
+        self.start(Structure(F("/s/a.cilk",
+                               P("f", 10, [(0x1000, 0x1100)], S(11, (0x1000, 0x1010)),
+                                 L(12, S(13, (0x1010, 0x1020)))),
+                               P("_cilk_f_slow", 10, [(0x2000, 0x2100)], S(11, (0x2000, 0x2010)),
+                                 L(12, S(13, (0x2010, 0x2020)))),
+                               P("_cilk_g_slow", 10, [(0x3000, 0x3100)],
+                                 S(11, (0x3000, 0x3010))))))
+        self.image.agents = [("any", "1.0", 1, "any.rules", "1.0")]
+        entry, i = self.scenario.entry(self.thread), self.instance
+        for k, (slow, shown) in enumerate([(0x2000, 0x1000), (0x2010, 0x1010), (0x1000, 0x1000),
+                                           (0x1010, 0x1010), (0x3000, 0x3000)]):
+            node = self.thread.node(0, (i, slow), "ip")
+            self.thread.add(node, 0, 10**k)
+            self.scenario.record(self.image, self.thread,
+                                 [entry, *self.scenario.labels(self.image, (i, shown))],
+                                 [entry, *self.scenario.labels(self.image, (i, slow))], 0, 10**k)
         self.check_both()
 
     def test_names_of_an_agent(self):
