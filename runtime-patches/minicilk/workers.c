@@ -124,7 +124,7 @@ RUNTIME_CODE static bool make_workers(struct runtime *runtime, int count)
 RUNTIME_CODE static void name_thread(const struct worker *worker)
 {
     char name[16];
-    snprintf(name, sizeof name, "minicilk %d", (int)(worker - minicilk_runtime.workers));
+    snprintf(name, sizeof name, "minicilk-%d", (int)(worker - minicilk_runtime.workers));
     pthread_setname_np(pthread_self(), name);
 }
 
