@@ -6,6 +6,7 @@
 #include "viewer-tui/columns.h"
 #include "viewer-tui/describe.h"
 #include "viewer-tui/efficiency.h"
+#include "viewer-tui/heads.h"
 #include "viewer-tui/source.h"
 
 #include <stdlib.h>
@@ -97,65 +98,24 @@ static void print_head(struct printing *printing)
     end_line(printing);
 }
 
-/* Text in the middle of a column. */
-static void add_centered(struct text *line, const char *what, size_t width)
-{
-    size_t length = text_columns(what);
-    size_t before = length < width ? (width - length) / 2 : 0;
-    text_pad(line, ' ', before);
-    text_add(line, what);
-    text_pad(line, ' ', length + before < width ? width - length - before : 0);
-}
-
-/* The number of lines of a title; the line at `index` goes to `line` if there is one. */
-static size_t break_title(const char *title, size_t width, size_t index, struct text *line)
-{
-    struct text taken = {0};
-    size_t n = 0;
-    text_clear(line);
-    while (text_take_line(&title, width, &taken))
-        if (n++ == index)
-            text_add(line, text_string(&taken));
-    vec_free(&taken);
-    return n;
-}
-
-/* One line of the names of metrics, counted from below; false when they are not that high. */
-static bool add_names(struct printing *printing, size_t from_below)
+/* The names of the metrics, each over its columns. */
+static void print_names(struct printing *printing)
 {
     const struct columns *columns = &printing->columns;
-    struct text title = {0}, line = {0};
-    bool has_any = false;
+    struct heads heads = {0};
+    struct text title = {0};
     for (size_t i = 0, n; i < columns->n; i += n) {
         size_t m = columns->at[i].metric;
         n = columns_of_metric(columns, i);
-        size_t width = n * PART_WIDTH;
         text_clear(&title);
         columns_title(&printing->tree->view->db->metrics.at[m], printing->scales[m].unit,
                       printing->ascii, &title);
-        size_t height = break_title(text_string(&title), width - 1, 0, &line);
-        bool is_there = from_below < height;
-        if (is_there)
-            break_title(text_string(&title), width - 1, height - 1 - from_below, &line);
-        add_centered(&printing->line, is_there ? text_string(&line) : "", width);
-        has_any |= is_there;
+        heads_add(&heads, text_string(&title), n * PART_WIDTH);
     }
-    vec_free(&title);
-    vec_free(&line);
-    return has_any;
-}
-
-static void print_names(struct printing *printing)
-{
-    size_t height = 0;
-    while (add_names(printing, height))
-        height++;
-    while (height > 0) {
-        text_clear(&printing->line);
-        add_names(printing, --height);
+    while (heads_take_line(&heads, true, &printing->line))
         end_line(printing);
-    }
-    text_clear(&printing->line);
+    heads_free(&heads);
+    vec_free(&title);
 }
 
 static void print_column_heads(struct printing *printing)

@@ -5,6 +5,7 @@
 #include "viewer-tui/columns.h"
 #include "viewer-tui/describe.h"
 #include "viewer-tui/efficiency.h"
+#include "viewer-tui/heads.h"
 #include "viewer-tui/threads.h"
 
 #include <inttypes.h>
@@ -32,41 +33,24 @@ static struct number_scale scale_of(const struct printing *printing, size_t m)
                             printing->table->db->metrics.at[m].unit);
 }
 
-/* A line of the heads of columns: the next line of each title, from titles[m] on, which moves
- * behind it. False when none of them has one. */
-static bool add_head_line(struct printing *printing, const char **titles)
-{
-    struct text piece = {0};
-    bool has_any = false;
-    for (size_t m = 0; m < printing->table->db->metrics.n; m++) {
-        has_any |= text_take_line(&titles[m], COLUMN_WIDTH - 1, &piece);
-        text_pad(&printing->line, ' ', COLUMN_WIDTH - text_columns(text_string(&piece)));
-        text_add(&printing->line, text_string(&piece));
-    }
-    vec_free(&piece);
-    return has_any;
-}
-
 /* Titles in as many lines as they need; those of the other columns are in the first. */
 static void print_column_heads(struct printing *printing)
 {
     const struct metrics *metrics = &printing->table->db->metrics;
-    struct text *titles = mem_alloc((metrics->n + 1) * sizeof *titles);
-    const char **rest = mem_alloc((metrics->n + 1) * sizeof *rest);
+    struct heads heads = {0};
+    struct text title = {0};
     for (size_t m = 0; m < metrics->n; m++) {
-        columns_title(&metrics->at[m], scale_of(printing, m).unit, printing->ascii, &titles[m]);
-        rest[m] = text_string(&titles[m]);
+        text_clear(&title);
+        columns_title(&metrics->at[m], scale_of(printing, m).unit, printing->ascii, &title);
+        heads_add(&heads, text_string(&title), COLUMN_WIDTH);
     }
-    add_head_line(printing, rest);
+    heads_take_line(&heads, false, &printing->line);
     text_printf(&printing->line, "%*s%*s  name", ID_WIDTH, "process", ID_WIDTH, "thread");
     end_line(printing);
-    while (add_head_line(printing, rest))
+    while (heads_take_line(&heads, false, &printing->line))
         end_line(printing);
-    text_clear(&printing->line);
-    for (size_t m = 0; m < metrics->n; m++)
-        vec_free(&titles[m]);
-    free(titles);
-    free(rest);
+    heads_free(&heads);
+    vec_free(&title);
 }
 
 static void add_values(struct printing *printing, const double *values, bool with_shares)
