@@ -69,9 +69,10 @@
  * file named "hpctoolkit:parallel-overhead:KIND"; KIND is spawn, sync, steal, scheduler or loop.
  * The marks don't change the machine code. At -O2, 94 of the 156 instructions of fib above carry
  * one (gcc 12; clang 14: 93 of 151), among them every access to the deque and to the frames'
- * headers. What stays on the program's lines: the prologue and epilogue (the lines of CILK_BODY and
- * CILK_END), the dispatch on re-entry (CILK_BEGIN), the stores of the arguments, the call itself
- * and the outcome that is returned when the body is stolen or suspends (CILK_SPAWN, CILK_SYNC). */
+ * headers; half of fib's time on one worker is theirs. What stays on the program's lines: the
+ * prologue and epilogue (the lines of CILK_BODY and CILK_END), the dispatch on re-entry
+ * (CILK_BEGIN), the stores of the arguments, the call itself and the outcome that is returned when
+ * the body is stolen or suspends (CILK_SPAWN, CILK_SYNC). */
 #ifndef MINICILK_H
 #define MINICILK_H
 
