@@ -1,0 +1,504 @@
+/* The agent for OpenCilk on a made-up runtime: this program is the user's, made-cheetah.c is the
+ * runtime's module, and its data are here, put into each state that ../shared/facts/opencilk.md
+ * names and into those between them. */
+#include "tests/unit/cmocka_suite.h"
+
+#include "agents/agent.h"
+#include "agents/opencilk/layout.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+extern uint64_t made_worker_0[128];
+extern __thread void *__cilkrts_tls_worker, *__cilkrts_current_fh;
+extern bool __cilkrts_need_to_cilkify;
+void Cilk_exception_handler(void *worker, char *exception);
+void __cilkrts_sync(void *frame);
+extern void *__libc_stack_end;
+
+enum { IDLE = 10, SCHED = 11, STEAL = 12, RUN = 13 };
+
+/* ---- the user's program ---- */
+
+static volatile int parent_was_stolen, work;
+
+__attribute__((noinline)) static void user(void)
+{
+    work++;
+}
+
+__attribute__((noinline)) static void pure_helper(void)
+{
+    user();
+    if (parent_was_stolen)
+        Cilk_exception_handler(NULL, NULL);
+    work++;
+}
+
+/* Ends in a jump to the runtime. */
+__attribute__((noinline)) static void jumping_helper(void)
+{
+    user();
+    if (parent_was_stolen)
+        Cilk_exception_handler(NULL, NULL);
+}
+
+/* A part of a loop: spawns and is spawned. */
+__attribute__((noinline)) static void loop_helper(void)
+{
+    for (int i = 0; i < 10; i++)
+        work += i;
+    __cilkrts_sync(NULL);
+    if (parent_was_stolen)
+        Cilk_exception_handler(NULL, NULL);
+    work++;
+}
+
+/* ---- the host ---- */
+
+static struct {
+    uint64_t start, end;
+} claims[16];
+static unsigned claim_count, log_lines;
+static bool readable = true;
+static struct agent_frame stack[4]; /* what host.step goes through */
+static unsigned at_in_stack;
+
+static bool claim(const struct agent *agent, uint64_t start, uint64_t end)
+{
+    assert_ptr_equal(agent, &hpcrun_agent);
+    assert_true(claim_count < 16 && start < end);
+    claims[claim_count].start = start;
+    claims[claim_count++].end = end;
+    return true;
+}
+
+static void log_line(const char *line)
+{
+    assert_null(strchr(line, '\n'));
+    assert_memory_equal(line, "opencilk: ", 10);
+    log_lines++;
+}
+
+static bool read_memory(const struct agent_cursor *cursor, uint64_t address, void *to, size_t size)
+{
+    struct iovec local = {to, size}, remote = {(void *)address, size};
+    (void)cursor;
+    return readable && process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == (ssize_t)size;
+}
+
+static bool step(const struct agent_cursor *cursor, struct agent_frame *frame)
+{
+    (void)cursor;
+    assert_int_equal(frame->pc, stack[at_in_stack].pc);
+    assert_int_equal(frame->sp, stack[at_in_stack].sp);
+    assert_int_equal(frame->bp, stack[at_in_stack].bp);
+    if (at_in_stack == 3)
+        return false;
+    *frame = stack[++at_in_stack];
+    return true;
+}
+
+static const struct agent_host host = {.interface = AGENT_INTERFACE,
+                                       .claim = claim,
+                                       .log = log_line,
+                                       .read = read_memory,
+                                       .step = step};
+
+/* ---- the image ---- */
+
+#define WORKERS 4
+
+static uint64_t global[256], thieves[WORKERS][128], locals[WORKERS][8], fibers[WORKERS][16];
+static uint64_t *workers[WORKERS];
+static uint64_t procedure[9]; /* the frame of the procedure that is resumed */
+
+/* Stacks of threads: the initial one's is real, another's is made up. */
+#define OTHER_LOW  0x500000u
+#define OTHER_HIGH 0x600000u
+#define SCHEDULER  ((uint64_t)Cilk_exception_handler) /* some pc in the runtime */
+
+static void set_half(uint64_t *object, unsigned offset, uint32_t value)
+{
+    memcpy((char *)object + offset, &value, sizeof value);
+}
+
+static void set_word(uint64_t *object, unsigned offset, uint64_t value)
+{
+    memcpy((char *)object + offset, &value, sizeof value);
+}
+
+static void set_state(unsigned worker, uint16_t value)
+{
+    memcpy((char *)locals[worker] + LOCAL_STATE, &value, sizeof value);
+}
+
+/* A region, begun by the initial thread. Worker i is in states[i] and has fiber i; state 0 is a
+ * worker that was never used. */
+static void set_image(const uint16_t *states)
+{
+    static uint64_t dummy[128];
+    uint64_t here = (uint64_t)&here;
+    readable = true;
+    __cilkrts_need_to_cilkify = false;
+    set_half(global, GLOBAL_WORKER_COUNT, WORKERS);
+    set_word(global, GLOBAL_WORKERS, (uint64_t)workers);
+    set_word(global, GLOBAL_BOSS_SP, here);
+    for (unsigned i = 0; i < WORKERS; i++) {
+        uint64_t *worker = i ? thieves[i] : made_worker_0;
+        workers[i] = states[i] ? worker : dummy;
+        set_half(worker, WORKER_SELF, i);
+        set_word(worker, WORKER_GLOBAL, (uint64_t)global);
+        set_word(worker, WORKER_LOCAL, (uint64_t)locals[i]);
+        set_state(i, states[i]);
+        set_word(fibers[i], FIBER_WORKER, (uint64_t)worker);
+        set_word(fibers[i], FIBER_CURRENT_FRAME, (uint64_t)procedure);
+    }
+    memset(procedure, 0, sizeof procedure);
+    set_half(procedure, FRAME_MAGIC, FRAME_MAGIC_VALUE);
+    set_word(procedure, FRAME_PC, stack[0].pc);
+    set_word(procedure, FRAME_SP, stack[0].sp);
+    set_word(procedure, FRAME_FP, stack[0].bp);
+    at_in_stack = 0;
+}
+
+static const uint16_t all_run[WORKERS] = {RUN, RUN, RUN, RUN};
+static const uint16_t none_runs[WORKERS] = {IDLE, IDLE, SCHED, STEAL};
+
+/* This thread becomes worker i, on fiber i. */
+static void be(unsigned i)
+{
+    __cilkrts_tls_worker = i ? thieves[i] : made_worker_0;
+    __cilkrts_current_fh = fibers[i];
+}
+
+static struct agent_cursor initial_thread(void)
+{
+    uint64_t high = (uint64_t)__libc_stack_end + 8;
+    return (struct agent_cursor){.stack_low = high - (1 << 20), .stack_high = high};
+}
+
+static struct agent_cursor other_thread(void)
+{
+    return (struct agent_cursor){.stack_low = OTHER_LOW, .stack_high = OTHER_HIGH};
+}
+
+static enum agent_thread begin(struct agent_cursor cursor)
+{
+    return hpcrun_agent.begin(&cursor);
+}
+
+/* ---- tests ---- */
+
+static const char *wanted;
+
+static int add_module(struct dl_phdr_info *info, size_t size, void *data)
+{
+    (void)size;
+    (void)data;
+    if (wanted[0] ? !strstr(info->dlpi_name, wanted) : info->dlpi_name[0])
+        return 0;
+    struct agent_module module = {.bias = info->dlpi_addr, .path = info->dlpi_name};
+    for (unsigned i = 0; i < info->dlpi_phnum; i++)
+        if (info->dlpi_phdr[i].p_type == PT_LOAD) {
+            if (!module.start)
+                module.start = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
+            module.end = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr + info->dlpi_phdr[i].p_memsz;
+        }
+    hpcrun_agent.module_added(&module);
+    return 1;
+}
+
+static void add(const char *name)
+{
+    wanted = name;
+    assert_true(dl_iterate_phdr(add_module, NULL));
+}
+
+static bool is_claimed(uint64_t pc)
+{
+    for (unsigned i = 0; i < claim_count; i++)
+        if (claims[i].start <= pc && pc < claims[i].end)
+            return true;
+    return false;
+}
+
+static void a_runtime_of_another_layout_is_not_used(void **state)
+{
+    (void)state;
+    assert_true(hpcrun_agent.start(&host));
+    assert_non_null(dlopen("made-old-cheetah.so", RTLD_NOW | RTLD_LOCAL));
+    add("made-old-cheetah");
+    assert_int_equal(log_lines, 1);
+    assert_int_equal(claim_count, 0);
+    set_image(all_run);
+    be(1);
+    assert_int_equal(begin(other_thread()), AGENT_FOREIGN);
+}
+
+static void the_runtime_is_claimed(void **state)
+{
+    (void)state;
+    add("made-cheetah");
+    assert_int_equal(log_lines, 1);
+    assert_int_equal(claim_count, 1);
+    assert_true(is_claimed(SCHEDULER));
+}
+
+static void spawn_helpers_are_found_by_what_they_call(void **state)
+{
+    (void)state;
+    add("");
+    assert_int_equal(log_lines, 1);
+    assert_int_equal(claim_count, 4);
+    assert_true(is_claimed((uint64_t)pure_helper) && is_claimed((uint64_t)jumping_helper));
+    assert_true(is_claimed((uint64_t)loop_helper));
+    assert_false(is_claimed((uint64_t)user) || is_claimed((uint64_t)set_image));
+}
+
+static void threads_are_told_apart(void **state)
+{
+    (void)state;
+    set_image((const uint16_t[]){RUN, SCHED, RUN, STEAL});
+    be(0);
+    assert_int_equal(begin(initial_thread()), AGENT_WORKING);
+    assert_int_equal(begin(other_thread()), AGENT_FOREIGN); /* a plain thread: it looks the same */
+    static const enum agent_thread classes[] = {0, AGENT_IDLE, AGENT_WORKING, AGENT_IDLE};
+    for (unsigned i = 1; i < WORKERS; i++) {
+        be(i);
+        assert_int_equal(begin(other_thread()), classes[i]);
+    }
+}
+
+static void the_boss_that_steals_is_idle(void **state)
+{
+    (void)state;
+    for (uint16_t state_of_boss = IDLE; state_of_boss < RUN; state_of_boss++) {
+        set_image((const uint16_t[]){state_of_boss, RUN, RUN, RUN});
+        be(0);
+        __cilkrts_current_fh = NULL;
+        assert_int_equal(begin(initial_thread()), AGENT_IDLE);
+        assert_int_equal(begin(other_thread()), AGENT_FOREIGN);
+    }
+}
+
+static void serial_code_between_regions_works(void **state)
+{
+    (void)state;
+    set_image(none_runs);
+    __cilkrts_need_to_cilkify = true;
+    be(0);
+    struct agent_cursor cursor = initial_thread();
+    assert_int_equal(hpcrun_agent.begin(&cursor), AGENT_WORKING);
+    assert_int_equal(hpcrun_agent.counts(&cursor).working, 1);
+    assert_int_equal(begin(other_thread()), AGENT_FOREIGN);
+    be(2);
+    assert_int_equal(begin(other_thread()), AGENT_IDLE);
+}
+
+static void a_region_may_begin_in_another_thread(void **state)
+{
+    (void)state;
+    set_image(all_run);
+    set_word(global, GLOBAL_BOSS_SP, OTHER_LOW + 0x1000);
+    be(0);
+    assert_int_equal(begin(other_thread()), AGENT_WORKING);
+    assert_int_equal(begin(initial_thread()), AGENT_FOREIGN);
+}
+
+static void running_workers_are_counted(void **state)
+{
+    (void)state;
+    static const struct {
+        uint16_t states[WORKERS];
+        uint32_t working;
+    } cases[] = {{{RUN, RUN, RUN, RUN}, 4},
+                 {{IDLE, SCHED, STEAL, RUN}, 1},
+                 {{RUN, 0, 0, 0}, 1}, /* before their first region workers are dummies */
+                 {{SCHED, SCHED, STEAL, SCHED}, 0}};
+    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
+        set_image(cases[i].states);
+        be(0);
+        struct agent_cursor cursor = initial_thread();
+        hpcrun_agent.begin(&cursor);
+        struct agent_counts counts = hpcrun_agent.counts(&cursor);
+        assert_int_equal(counts.workers, WORKERS);
+        assert_int_equal(counts.working, cases[i].working);
+    }
+}
+
+/* With state RUN: a sync that has to wait gives the fiber back, then the procedure away, and others
+ * may go on with it; back in the scheduler there is no fiber. */
+static void who_waits_at_a_sync_is_idle(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < WORKERS; i++) {
+        struct agent_cursor thread = i ? other_thread() : initial_thread();
+        set_image(all_run);
+        be(i);
+        assert_int_equal(begin(thread), AGENT_WORKING);
+        set_word(fibers[i], FIBER_WORKER, 0);
+        assert_int_equal(begin(thread), AGENT_IDLE);
+        set_word(fibers[i], FIBER_WORKER, (uint64_t)thieves[(i + 1) % WORKERS]);
+        assert_int_equal(begin(thread), AGENT_IDLE);
+        set_word(fibers[i], FIBER_WORKER, (uint64_t)workers[i]);
+        __cilkrts_current_fh = NULL;
+        assert_int_equal(begin(thread), AGENT_IDLE);
+    }
+}
+
+static void frames_nobody_wrote_are_hidden(void **state)
+{
+    (void)state;
+    set_image(all_run);
+    be(1);
+    struct agent_cursor cursor = other_thread();
+    struct agent_frame runtime = {.pc = SCHEDULER, .sp = (uint64_t)fibers[1] - 64};
+    struct agent_frame helper = {.pc = (uint64_t)pure_helper + 4, .sp = runtime.sp + 16};
+    struct agent_frame loop = {.pc = (uint64_t)loop_helper + 4, .sp = helper.sp + 16};
+    cursor.leaf = runtime;
+    assert_int_equal(hpcrun_agent.begin(&cursor), AGENT_WORKING);
+    assert_int_equal(hpcrun_agent.step_bichord(&cursor, &runtime), AGENT_1_0);
+    assert_int_equal(hpcrun_agent.step_bichord(&cursor, &helper), AGENT_1_0);
+    assert_int_equal(hpcrun_agent.step_bichord(&cursor, &loop), AGENT_1_0);
+    cursor.leaf = helper;
+    assert_int_equal(hpcrun_agent.step_bichord(&cursor, &helper), AGENT_1_0);
+}
+
+static void a_loops_body_in_a_helper_is_shown(void **state)
+{
+    (void)state;
+    set_image(all_run);
+    be(1);
+    struct agent_cursor cursor = other_thread();
+    struct agent_frame loop = {.pc = (uint64_t)loop_helper + 4, .sp = (uint64_t)fibers[1] - 64};
+    struct agent_lnote note;
+    cursor.leaf = loop;
+    hpcrun_agent.begin(&cursor);
+    assert_int_equal(hpcrun_agent.step_bichord(&cursor, &loop), AGENT_1_1);
+    assert_true(hpcrun_agent.step_lnote(&cursor, &note));
+    assert_int_equal(note.value, loop.pc);
+    assert_int_equal(note.site, loop.pc);
+    assert_false(hpcrun_agent.step_lnote(&cursor, &note));
+}
+
+/* With state RUN in the scheduler, on the own stack: before the jump to a procedure, and after the
+ * return from a child whose caller was stolen. */
+static void in_the_scheduler_the_path_is_the_procedures(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        struct agent_cursor cursor = i ? other_thread() : initial_thread();
+        struct agent_frame frame = {.pc = SCHEDULER, .sp = cursor.stack_high - 512};
+        struct agent_lnote note;
+        stack[1].pc = (uint64_t)pure_helper + 4;
+        set_image(all_run);
+        be(i);
+        assert_int_equal(hpcrun_agent.begin(&cursor), AGENT_WORKING);
+        assert_int_equal(hpcrun_agent.step_bichord(&cursor, &frame), AGENT_1_M);
+        for (unsigned told = 0; told < 4; told++)
+            if (told != 1) { /* the helper */
+                assert_true(hpcrun_agent.step_lnote(&cursor, &note));
+                assert_int_equal(note.value, stack[told].pc);
+            }
+        assert_false(hpcrun_agent.step_lnote(&cursor, &note));
+        frame.sp += 64;
+        assert_int_equal(hpcrun_agent.step_bichord(&cursor, &frame), AGENT_M_0);
+        assert_true(hpcrun_agent.step_pnote(&cursor, &frame)); /* whatever is below */
+        assert_false(hpcrun_agent.step_lnote(&cursor, &note));
+    }
+}
+
+static void a_frame_that_is_none_gives_no_path(void **state)
+{
+    (void)state;
+    struct agent_frame frame = {.pc = SCHEDULER, .sp = OTHER_HIGH - 512};
+    struct agent_lnote note;
+    static const uint64_t garbage[] = {0, 16, (uint64_t)-16};
+    set_image(all_run);
+    set_half(procedure, FRAME_MAGIC, 7);
+    be(1);
+    for (unsigned i = 0; i < 4; i++) {
+        struct agent_cursor cursor = other_thread();
+        assert_int_equal(hpcrun_agent.begin(&cursor), AGENT_WORKING);
+        assert_int_equal(hpcrun_agent.step_bichord(&cursor, &frame), AGENT_M_0);
+        assert_false(hpcrun_agent.step_lnote(&cursor, &note));
+        if (i < 3)
+            set_word(fibers[1], FIBER_CURRENT_FRAME, garbage[i]);
+    }
+}
+
+static void before_and_after_the_runtime_all_are_foreign(void **state)
+{
+    (void)state;
+    be(0);
+    for (int after = 0; after < 2; after++) {
+        set_image(none_runs);
+        __cilkrts_need_to_cilkify = true;
+        set_word(made_worker_0, after ? WORKER_LOCAL : WORKER_GLOBAL, 0);
+        struct agent_cursor cursor = initial_thread();
+        assert_int_equal(hpcrun_agent.begin(&cursor), AGENT_FOREIGN);
+        assert_int_equal(hpcrun_agent.counts(&cursor).workers, 0);
+    }
+}
+
+static void what_is_not_laid_out_as_known_is_foreign(void **state)
+{
+    (void)state;
+    be(0);
+    set_image(all_run);
+    workers[0] = thieves[3]; /* the state's memory was freed and used again */
+    assert_int_equal(begin(initial_thread()), AGENT_FOREIGN);
+    set_image(all_run);
+    set_half(global, GLOBAL_WORKER_COUNT, 12345678);
+    assert_int_equal(begin(initial_thread()), AGENT_FOREIGN);
+    set_image(all_run);
+    __cilkrts_tls_worker = procedure;
+    assert_int_equal(begin(other_thread()), AGENT_FOREIGN);
+    __cilkrts_tls_worker = (void *)16;
+    assert_int_equal(begin(other_thread()), AGENT_FOREIGN);
+}
+
+static void unreadable_memory_gives_native_paths(void **state)
+{
+    (void)state;
+    set_image(all_run);
+    be(1);
+    readable = false;
+    struct agent_cursor cursor = other_thread();
+    struct agent_frame frame = {.pc = SCHEDULER, .sp = OTHER_HIGH - 512};
+    assert_int_equal(hpcrun_agent.begin(&cursor), AGENT_FOREIGN);
+    assert_int_equal(hpcrun_agent.counts(&cursor).workers, 0);
+    assert_int_equal(hpcrun_agent.step_bichord(&cursor, &frame), AGENT_1_0);
+}
+
+int main(void)
+{
+    for (unsigned i = 0; i < 4; i++)
+        stack[i] = (struct agent_frame){0x1000 + i, 0x2000 + 16 * i, 0x3000 + i};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_runtime_of_another_layout_is_not_used),
+        cmocka_unit_test(the_runtime_is_claimed),
+        cmocka_unit_test(spawn_helpers_are_found_by_what_they_call),
+        cmocka_unit_test(threads_are_told_apart),
+        cmocka_unit_test(the_boss_that_steals_is_idle),
+        cmocka_unit_test(serial_code_between_regions_works),
+        cmocka_unit_test(a_region_may_begin_in_another_thread),
+        cmocka_unit_test(running_workers_are_counted),
+        cmocka_unit_test(who_waits_at_a_sync_is_idle),
+        cmocka_unit_test(frames_nobody_wrote_are_hidden),
+        cmocka_unit_test(a_loops_body_in_a_helper_is_shown),
+        cmocka_unit_test(in_the_scheduler_the_path_is_the_procedures),
+        cmocka_unit_test(a_frame_that_is_none_gives_no_path),
+        cmocka_unit_test(before_and_after_the_runtime_all_are_foreign),
+        cmocka_unit_test(what_is_not_laid_out_as_known_is_foreign),
+        cmocka_unit_test(unreadable_memory_gives_native_paths),
+    };
+    /* Work is done where it can be seen. */
+    user(), pure_helper(), jumping_helper(), loop_helper();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
