@@ -146,6 +146,8 @@ struct agent_origin {
 struct agent_cursor {
     void *slot;     /* the agent's memory for this thread: slot_bytes, zero when the thread began */
     int tid;        /* of the thread */
+    uint64_t stack_low, stack_high; /* the thread's own stack; equal when not known */
+    struct agent_frame leaf;        /* innermost frame of the sample's physical path */
     void *unwinder; /* hpcrun's */
     uint64_t state[8]; /* the agent's, zero when the unwind begins */
 };

@@ -166,11 +166,22 @@ __attribute__((constructor)) static void begin(int count, char **arguments, char
     hook_threads_init();
     hook_process_init();
     agents_init(process.config.agents);
-    agents_look();
     atomic_store(&sampling.on, !process.config.start_off);
     sampling.collapse_recursion = process.config.collapse_recursion;
     process.active = true;
     begin_initial_thread();
+}
+
+void process_starts_program(void)
+{
+    if (!process.active)
+        return;
+    agents_look();
+    if (thread_self) {
+        uint64_t mask = sys_mask(SIG_BLOCK, ~(uint64_t)0);
+        logical_thread_begin(thread_self);
+        sys_mask(SIG_SETMASK, mask);
+    }
 }
 
 static void pause_events(struct thread *thread, void *data)

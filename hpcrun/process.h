@@ -40,6 +40,9 @@ struct sampling {
 
 extern struct sampling sampling;
 
+/* Before main, in the initial thread, when all libraries are initialised: agents may be loaded. */
+void process_starts_program(void);
+
 /* Whether the calling process is the one that was initialised: false in the child of a vfork or a
  * bare clone, which shares or copies our memory and owns none of our data. One system call. */
 bool process_is_ours(void);

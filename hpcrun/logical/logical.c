@@ -232,7 +232,11 @@ static bool begin_cursor(struct thread *thread, unsigned index)
     size_t bytes = agents.at[index]->slot_bytes;
     if (bytes && !cursor->slot)
         cursor->slot = sys_pages(bytes);
+    const struct unwinder *u = &thread->unwinder;
     cursor->tid = thread->tid;
+    cursor->stack_low = u->stack_low;
+    cursor->stack_high = u->stack_high;
+    cursor->leaf = u->depth ? frame_of(u, u->depth - 1) : (struct agent_frame){0};
     cursor->unwinder = bytes && !cursor->slot ? NULL : &thread->unwinder;
     memset(cursor->state, 0, sizeof cursor->state);
     return cursor->unwinder != NULL;
