@@ -1,10 +1,11 @@
-/* The agent for Cilk-5.4.6 as its authors left it.
+/* The agent for Cilk-5.4.6, as its authors left it and with our patch (runtime-patches/cilk5).
  *
  * A worker's stack, innermost first, and what it becomes:
  *
  *     C functions, fast clones, the slow clone that the scheduler called      native code
  *     Cilk_scheduler               1-M: the ancestors of the closure that the slow clone belongs
- *                                  to, from the heap; their spawn sites are not known
+ *                                  to, from the heap; their spawn sites are known only where
+ *                                  the runtime is patched
  *     Cilk_child_main ... the thread's start                                  M-0
  *     other functions of the runtime, the root, the import of its procedure   1-0
  *
@@ -24,6 +25,8 @@
 #include "agents/cilk5/layout.h"
 #include "agents/cilk5/symbols.h"
 
+#include "runtime-patches/cilk5/description.h"
+
 #include <stdatomic.h>
 #include <string.h>
 
@@ -37,6 +40,8 @@ struct range {
  * code is claimed. */
 static struct runtime {
     struct range library, scheduler, child_main, root;
+    uint64_t working;         /* address of the count of workers that work; 0: not patched */
+    uint64_t site_in_closure; /* offset of the spawn site; 0: not patched */
     bool is_known;
 } runtime;
 
@@ -55,6 +60,7 @@ struct slot {
 enum {
     IS_WORKER, /* and works */
     CLOSURE,   /* of the next l-note */
+    SITE,      /* that this closure spawned the one inside from; 0: not known */
     BELOW,     /* whether the walk is past Cilk_scheduler */
     NATIVE,    /* the next l-note is this pc itself */
 };
@@ -71,6 +77,7 @@ struct reading {
     const struct agent_module *module;
     struct runtime found;
     bool has_mark;
+    uint64_t description; /* address of the patch's; 0: there is none */
 };
 
 static bool ends_with(const char *name, const char *ending)
@@ -98,8 +105,23 @@ static void see_symbol(const char *name, uint64_t address, uint64_t size, void *
         reading->found.child_main = range;
     else if (strcmp(name, "invoke_main_slow") == 0)
         reading->found.root = range;
+    else if (strcmp(name, "hpctoolkit_cilk5") == 0 && size == sizeof(struct hpctoolkit_cilk5))
+        reading->description = begin;
     else if (is_import(name) && size > 0)
         host->claim(&hpcrun_agent, range.begin, range.end);
+}
+
+static void learn_patch(uint64_t address)
+{
+    const struct hpctoolkit_cilk5 *description = (const void *)address;
+    if (!description)
+        return;
+    if (description->magic != HPCTOOLKIT_CILK5_MAGIC || description->size != sizeof *description) {
+        host->log("cilk5: the runtime's patch is not the agent's: spawn sites are not known");
+        return;
+    }
+    runtime.working = address + offsetof(struct hpctoolkit_cilk5, working);
+    runtime.site_in_closure = description->site_in_closure;
 }
 
 static void learn_runtime(const struct reading *reading)
@@ -115,6 +137,7 @@ static void learn_runtime(const struct reading *reading)
     runtime = *found;
     runtime.library = (struct range){reading->module->start, reading->module->end};
     runtime.is_known = true;
+    learn_patch(reading->description);
     host->claim(&hpcrun_agent, runtime.library.begin, runtime.library.end);
 }
 
@@ -184,6 +207,12 @@ static uint64_t parameters(const struct agent_cursor *cursor)
     const struct slot *slot = cursor->slot;
     uint64_t context = slot->context ? slot->context : atomic_load(&newest_context);
     return context ? word_at(cursor, context + CONTEXT_PARAMETERS) : 0;
+}
+
+/* The statement that a closure was spawned from; 0 when not known. */
+static uint64_t site_of(const struct agent_cursor *cursor, uint64_t closure)
+{
+    return runtime.site_in_closure ? word_at(cursor, closure + runtime.site_in_closure) : 0;
 }
 
 /* -------- the closure that a worker runs -------- */
@@ -294,23 +323,32 @@ static enum agent_thread begin(struct agent_cursor *cursor)
         return AGENT_IDLE;
     cursor->state[IS_WORKER] = true;
     cursor->state[CLOSURE] = word_at(cursor, base + CLOSURE_PARENT);
+    cursor->state[SITE] = site_of(cursor, base);
     return AGENT_WORKING;
 }
 
 /* A worker works while the bottom of its deque is RUNNING. */
+static uint32_t count_running(const struct agent_cursor *cursor, uint64_t deques, uint32_t workers)
+{
+    uint32_t running = 0;
+    for (uint32_t i = 0; i < workers && deques; i++) {
+        uint64_t closure = word_at(cursor, deques + (uint64_t)i * DEQUE_SIZE + DEQUE_BOTTOM);
+        running += closure && half_at(cursor, closure + CLOSURE_STATUS) == STATUS_RUNNING;
+    }
+    return running;
+}
+
 static struct agent_counts counts(struct agent_cursor *cursor)
 {
     struct agent_counts counts = {0};
     uint64_t its = parameters(cursor);
     if (!its)
         return counts;
-    uint64_t deques = word_at(cursor, its + PARAMETERS_DEQUES);
     counts.workers = half_at(cursor, its + PARAMETERS_WORKERS);
-    for (uint32_t i = 0; i < counts.workers && deques; i++) {
-        uint64_t closure = word_at(cursor, deques + (uint64_t)i * DEQUE_SIZE + DEQUE_BOTTOM);
-        if (closure && half_at(cursor, closure + CLOSURE_STATUS) == STATUS_RUNNING)
-            counts.working++;
-    }
+    counts.working =
+        runtime.working
+            ? half_at(cursor, runtime.working)
+            : count_running(cursor, word_at(cursor, its + PARAMETERS_DEQUES), counts.workers);
     return counts;
 }
 
@@ -365,7 +403,9 @@ static bool step_lnote(struct agent_cursor *cursor, struct agent_lnote *note)
     uint64_t frame = word_at(cursor, closure + CLOSURE_FRAME);
     uint64_t signature = word_at(cursor, frame + FRAME_SIGNATURE);
     *note = (struct agent_lnote){.space = AGENT_CODE,
-                                 .value = word_at(cursor, signature + SIGNATURE_SLOW)};
+                                 .value = word_at(cursor, signature + SIGNATURE_SLOW),
+                                 .site = cursor->state[SITE]};
+    cursor->state[SITE] = site_of(cursor, closure);
     cursor->state[CLOSURE] = word_at(cursor, closure + CLOSURE_PARENT);
     return note->value != 0;
 }

@@ -5,6 +5,7 @@
 #include "tests/unit/cmocka_suite.h"
 
 #include "agents/agent.h"
+#include "runtime-patches/cilk5/description.h"
 
 #include <string.h>
 
@@ -14,6 +15,10 @@ void invoke_main_slow(void);
 void _cilk_cilk_main_import(void);
 extern int Cilk_flags_are_wrong_NODEBUG_NOTIMING_NOSTATS_please_recompile;
 int Cilk_flags_are_wrong_NODEBUG_NOTIMING_NOSTATS_please_recompile;
+
+/* What the patch adds; of no known version at first. */
+extern struct hpctoolkit_cilk5 hpctoolkit_cilk5;
+struct hpctoolkit_cilk5 hpctoolkit_cilk5 = {.size = sizeof hpctoolkit_cilk5};
 
 static volatile int effect;
 
@@ -54,7 +59,7 @@ struct frame {
 struct closure {
     uint8_t mutex[40];
     uint32_t join_counter, status;
-    uint64_t other[4], parent, frame, abort, cache, more[12];
+    uint64_t other[4], parent, frame, abort, cache, site, more[11];
 };
 
 struct deque {
@@ -144,6 +149,10 @@ static bool read_memory(const struct agent_cursor *cursor, uint64_t from, void *
 {
     (void)cursor;
     uint64_t low = address(&image), high = low + sizeof image;
+    if (from == address(&hpctoolkit_cilk5.working)) {
+        low = from;
+        high = from + sizeof hpctoolkit_cilk5.working;
+    }
     reads++;
     if (thief && reads == thief_at)
         thief();
@@ -227,7 +236,8 @@ static int set_up(void **state)
     for (unsigned i = 0; i < CLOSURES; i++) {
         image.closures[i] = (struct closure){.status = SUSPENDED,
                                              .parent = i ? address(&image.closures[i - 1]) : 0,
-                                             .frame = address(&image.frames[i])};
+                                             .frame = address(&image.frames[i]),
+                                             .site = i ? address(user_code + i * 16 - 11) : 0};
         image.frames[i].signature = address(&image.procedures[i]);
         image.procedures[i].slow = address(user_code + i * 16);
     }
@@ -254,7 +264,10 @@ static unsigned notes_of(struct agent_cursor *cursor, uint64_t *values)
     enum agent_association association = hpcrun_agent.step_bichord(cursor, &scheduler);
     while (association == AGENT_1_M && hpcrun_agent.step_lnote(cursor, &note)) {
         assert_int_equal(note.space, AGENT_CODE);
-        assert_int_equal(note.site, 0);
+        if (hpctoolkit_cilk5.magic)
+            assert_int_equal(note.site, note.value + 5);
+        else
+            assert_int_equal(note.site, 0);
         values[count++] = note.value;
     }
     assert_int_equal(association, count ? AGENT_1_M : AGENT_1_0);
@@ -523,8 +536,25 @@ static void the_runtime_is_recognised(void **state)
     const struct agent_module module = this_program();
     assert_true(hpcrun_agent.start(&host));
     hpcrun_agent.module_added(&module);
-    assert_int_equal(log_lines, 0);
+    assert_int_equal(log_lines, 1); /* of the patch */
     assert_int_equal(claims, 2);
+}
+
+/* Each ancestor's site is in the closure that it spawned; site_in_closure is told by the patch. */
+static void the_patch_tells_sites_and_the_count(void **state)
+{
+    const struct agent_module module = this_program();
+    hpcrun_agent.module_removed(&module);
+    hpctoolkit_cilk5.magic = HPCTOOLKIT_CILK5_MAGIC;
+    hpctoolkit_cilk5.site_in_closure = offsetof(struct closure, site);
+    hpctoolkit_cilk5.working = 2;
+    hpcrun_agent.module_added(&module);
+    set_up(state);
+    set_worker(1, 4, 4);
+    assert_works(1, 3);
+    assert_int_equal(counts_in(1).working, 2);
+    assert_int_equal(counts_in(WORKERS).working, 2);
+    assert_int_equal(counts_in(WORKERS).workers, WORKERS);
 }
 
 static void without_the_runtime_all_is_native(void **state)
@@ -555,6 +585,7 @@ int main(void)
         cmocka_unit_test_setup(other_threads_have_native_paths, set_up),
         cmocka_unit_test_setup(threads_that_do_not_start_as_workers_are_none, set_up),
         cmocka_unit_test_setup(structures_that_disagree, set_up),
+        cmocka_unit_test_setup(the_patch_tells_sites_and_the_count, set_up),
         cmocka_unit_test_setup(without_the_runtime_all_is_native, set_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

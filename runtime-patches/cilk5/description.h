@@ -1,0 +1,9 @@
+/* For profilers: how many workers execute procedures at this instant, and where the closures of
+ * this runtime keep the address of the statement that spawned them. */
+#define HPCTOOLKIT_CILK5_MAGIC 0x356b6c6963637068ull /* "hpccilk5" */
+
+struct hpctoolkit_cilk5 {
+    unsigned long long magic;
+    unsigned int size, site_in_closure;
+    int working;
+};
