@@ -176,12 +176,11 @@ void process_starts_program(void)
 {
     if (!process.active)
         return;
+    uint64_t mask = sys_mask(SIG_BLOCK, ~(uint64_t)0);
     agents_look();
-    if (thread_self) {
-        uint64_t mask = sys_mask(SIG_BLOCK, ~(uint64_t)0);
+    if (thread_self)
         logical_thread_begin(thread_self);
-        sys_mask(SIG_SETMASK, mask);
-    }
+    sys_mask(SIG_SETMASK, mask);
 }
 
 static void pause_events(struct thread *thread, void *data)

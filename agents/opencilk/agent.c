@@ -8,12 +8,13 @@
  *     spawn helpers (helpers.h)                          1-0
  *     the scheduler, on the thread's own stack           1-M and M-0, see below
  *
- * Threads. A thief's thread-local __cilkrts_tls_worker is its worker. In all other threads it is
- * worker 0; of these the *boss* is the one on whose stack the parallel region began. A worker
- * executes the user's code when its state is RUN and its thread-local __cilkrts_current_fh, the
- * fiber that it runs on, belongs to it. Both are needed: a worker that has to wait at a sync gives
- * the fiber back before it gives the procedure away, and changes its state after it; in between
- * others may resume the procedure, and its frames are no longer this thread's to read.
+ * Threads. A thief's thread-local __cilkrts_tls_worker is its worker, soon after the runtime
+ * created the thread. In all other threads it is worker 0; of these the *boss* is the one on whose
+ * stack the parallel region began. A worker executes the user's code when its state is RUN and its
+ * thread-local __cilkrts_current_fh, the fiber that it runs on, belongs to it. Both are needed: a
+ * worker that has to wait at a sync gives the fiber back before it gives the procedure away, and
+ * changes its state after it; in between others may resume the procedure, and its frames are no
+ * longer this thread's to read.
  *
  * The scheduler runs on the thread's own stack: a thief's begins where threads begin, the boss's on
  * top of whoever began the region. With state RUN a worker is in there for some instructions,
@@ -40,6 +41,11 @@ static struct {
     size_t tls_module;        /* thread-local variables: their module's number, */
     uint64_t worker, fiber;   /* and their places in its storage */
 } runtime;
+
+/* What a thread's slot keeps. */
+struct slot {
+    bool is_of_runtime; /* the runtime created it */
+};
 
 /* cursor->state */
 enum {
@@ -104,7 +110,7 @@ static void learn_runtime(const struct agent_module *module, const struct image 
 
 static void module_added(const struct agent_module *module)
 {
-    struct image image;
+    struct image image = {0};
     if (!image_of(module, &image))
         return;
     const ElfW(Sym) *worker = image_symbol(&image, "__cilkrts_tls_worker");
@@ -119,6 +125,20 @@ static void module_removed(const struct agent_module *module)
     helpers_forget(module->start, module->end);
     if (runtime.start == module->start)
         runtime.first_worker = 0;
+}
+
+/* -------- threads -------- */
+
+static bool is_in_runtime(uint64_t pc)
+{
+    return pc >= runtime.start && pc < runtime.end;
+}
+
+static void thread_begin(void *its, int tid, struct agent_origin origin)
+{
+    struct slot *slot = its;
+    (void)tid;
+    slot->is_of_runtime = is_in_runtime(origin.function);
 }
 
 /* -------- reading; 0 where nothing can be read -------- */
@@ -214,11 +234,15 @@ static uint64_t find_fiber(const struct agent_cursor *cursor, uint64_t worker, u
     return runs ? fiber : 0;
 }
 
-/* What a thread is that is no thief's: the one that began the region, if one is open, takes part in
- * it; the initial thread runs the program's serial code outside regions. */
+/* What a thread is that is not a thief's yet, or never will be: the one that began the region, if
+ * one is open, takes part in it; the initial thread runs the program's serial code outside regions.
+ */
 static enum agent_thread begin_in_program(struct agent_cursor *cursor, uint64_t storage)
 {
     uint64_t *state = cursor->state;
+    const struct slot *slot = cursor->slot;
+    if (slot->is_of_runtime)
+        return AGENT_IDLE;
     if (is_outside_regions(cursor))
         return is_initial_thread(cursor) ? AGENT_WORKING : AGENT_FOREIGN;
     if (!is_boss(cursor, state[GLOBAL]))
@@ -255,11 +279,6 @@ static struct agent_counts counts(struct agent_cursor *cursor)
 }
 
 /* -------- bichords -------- */
-
-static bool is_in_runtime(uint64_t pc)
-{
-    return pc >= runtime.start && pc < runtime.end;
-}
 
 static bool is_interrupted(const struct agent_cursor *cursor, const struct agent_frame *frame)
 {
@@ -341,9 +360,11 @@ const struct agent hpcrun_agent = {
     .interface = AGENT_INTERFACE,
     .name = "opencilk",
     .version = "1.0",
+    .slot_bytes = sizeof(struct slot),
     .start = start,
     .module_added = module_added,
     .module_removed = module_removed,
+    .thread_begin = thread_begin,
     .begin = begin,
     .counts = counts,
     .step_bichord = step_bichord,

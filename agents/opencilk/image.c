@@ -109,19 +109,14 @@ uint64_t image_tls_template(const struct image *image)
 
 /* -------- the unwind table: .eh_frame_hdr, as linkers write it -------- */
 
-struct table_entry {
-    int32_t function, description; /* relative to the table */
-};
-
-struct table_header {
-    uint8_t version, pointer_encoding, count_encoding, table_encoding;
-    int32_t frames;
-    uint32_t count;
-    struct table_entry entries[];
-};
+enum { VERSION, FRAMES_ENCODING, COUNT_ENCODING, TABLE_ENCODING, COUNT = 8, ENTRIES = 12 };
 
 #define ENCODING_UDATA4         0x03
 #define ENCODING_SDATA4_DATAREL 0x3b
+
+struct table_entry {
+    int32_t function, description; /* relative to the table */
+};
 
 bool image_function(const struct image *image, uint64_t address, uint64_t *start, uint64_t *end)
 {
@@ -129,24 +124,26 @@ bool image_function(const struct image *image, uint64_t address, uint64_t *start
     if (!header)
         return false;
     uint64_t base = image->bias + header->p_vaddr;
-    const struct table_header *table = (const void *)base;
-    if (table->version != 1 || table->count_encoding != ENCODING_UDATA4 ||
-        table->table_encoding != ENCODING_SDATA4_DATAREL)
+    const uint8_t *table = (const void *)base;
+    if (table[VERSION] != 1 || table[COUNT_ENCODING] != ENCODING_UDATA4 ||
+        table[TABLE_ENCODING] != ENCODING_SDATA4_DATAREL)
         return false;
-    uint32_t low = 0, high = table->count; /* the last entry at or before the address is below */
+    const struct table_entry *entries = (const void *)(table + ENTRIES);
+    /* the last entry at or before the address is below `low` */
+    uint32_t low = 0, high = *(const uint32_t *)(table + COUNT);
     while (low < high) {
         uint32_t middle = (low + high) / 2;
-        if (base + (uint64_t)(int64_t)table->entries[middle].function <= address)
+        if (base + (uint64_t)(int64_t)entries[middle].function <= address)
             low = middle + 1;
         else
             high = middle;
     }
     if (low == 0)
         return false;
-    *start = base + (uint64_t)(int64_t)table->entries[low - 1].function;
+    *start = base + (uint64_t)(int64_t)entries[low - 1].function;
     /* length, CIE, function, size: 32 bits each, the function relative to its place; what is
      * encoded otherwise shows in the function. */
-    uint64_t description = base + (uint64_t)(int64_t)table->entries[low - 1].description;
+    uint64_t description = base + (uint64_t)(int64_t)entries[low - 1].description;
     int32_t field[4];
     memcpy(field, (const void *)description, sizeof field);
     *end = *start + (uint32_t)field[3];

@@ -176,15 +176,17 @@ static void be(unsigned i)
     __cilkrts_current_fh = fibers[i];
 }
 
+static uint64_t slot; /* of threads that the runtime did not create */
+
 static struct agent_cursor initial_thread(void)
 {
     uint64_t high = (uint64_t)__libc_stack_end + 8;
-    return (struct agent_cursor){.stack_low = high - (1 << 20), .stack_high = high};
+    return (struct agent_cursor){.slot = &slot, .stack_low = high - (1 << 20), .stack_high = high};
 }
 
 static struct agent_cursor other_thread(void)
 {
-    return (struct agent_cursor){.stack_low = OTHER_LOW, .stack_high = OTHER_HIGH};
+    return (struct agent_cursor){.slot = &slot, .stack_low = OTHER_LOW, .stack_high = OTHER_HIGH};
 }
 
 static enum agent_thread begin(struct agent_cursor cursor)
@@ -272,6 +274,20 @@ static void threads_are_told_apart(void **state)
         be(i);
         assert_int_equal(begin(other_thread()), classes[i]);
     }
+}
+
+static void a_thief_that_begins_is_idle(void **state)
+{
+    (void)state;
+    uint64_t thiefs_slot = 0;
+    struct agent_cursor cursor = other_thread();
+    set_image(all_run);
+    be(0); /* not a worker yet */
+    cursor.slot = &thiefs_slot;
+    hpcrun_agent.thread_begin(&thiefs_slot, 1, (struct agent_origin){.function = SCHEDULER});
+    assert_int_equal(begin(cursor), AGENT_IDLE);
+    hpcrun_agent.thread_begin(&thiefs_slot, 1, (struct agent_origin){.function = (uint64_t)user});
+    assert_int_equal(begin(cursor), AGENT_FOREIGN);
 }
 
 static void the_boss_that_steals_is_idle(void **state)
@@ -485,6 +501,7 @@ int main(void)
         cmocka_unit_test(the_runtime_is_claimed),
         cmocka_unit_test(spawn_helpers_are_found_by_what_they_call),
         cmocka_unit_test(threads_are_told_apart),
+        cmocka_unit_test(a_thief_that_begins_is_idle),
         cmocka_unit_test(the_boss_that_steals_is_idle),
         cmocka_unit_test(serial_code_between_regions_works),
         cmocka_unit_test(a_region_may_begin_in_another_thread),
