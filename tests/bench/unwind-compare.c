@@ -15,6 +15,7 @@
 
 #include <dlfcn.h>
 #include <libunwind.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -38,12 +39,22 @@ static _Atomic size_t handler_heap_used;
 
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
+void *__libc_realloc(void *block, size_t size);
 void __libc_free(void *block);
 
+/* The size of a block stands in the 16 bytes before it. */
 static void *from_handler_heap(size_t size)
 {
-    size_t at = atomic_fetch_add(&handler_heap_used, (size + 15) & ~(size_t)15);
-    return at + size <= sizeof handler_heap ? handler_heap + at : NULL;
+    size_t at = atomic_fetch_add(&handler_heap_used, ((size + 15) & ~(size_t)15) + 16) + 16;
+    if (at + size > sizeof handler_heap)
+        return NULL;
+    memcpy(handler_heap + at - 16, &size, sizeof size);
+    return handler_heap + at;
+}
+
+static bool is_in_handler_heap(const char *block)
+{
+    return block >= handler_heap && block < handler_heap + sizeof handler_heap;
 }
 
 void *malloc(size_t size)
@@ -56,10 +67,22 @@ void *calloc(size_t count, size_t size)
     return in_handler ? from_handler_heap(count * size) : __libc_calloc(count, size);
 }
 
+void *realloc(void *block, size_t size)
+{
+    if (!in_handler && !is_in_handler_heap(block))
+        return __libc_realloc(block, size);
+    void *new = malloc(size);
+    if (new &&is_in_handler_heap(block)) {
+        size_t old;
+        memcpy(&old, (char *)block - 16, sizeof old);
+        memcpy(new, block, old < size ? old : size);
+    }
+    return new;
+}
+
 void free(void *block)
 {
-    char *at = block;
-    if (at < handler_heap || at >= handler_heap + sizeof handler_heap)
+    if (!is_in_handler_heap(block) && !in_handler)
         __libc_free(block);
 }
 
@@ -100,10 +123,9 @@ static void on_fault(int signal, siginfo_t *info, void *context)
     sigaction(signal, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
 }
 
-static struct per_thread *this_thread(void)
+/* Before the thread's timer starts: asking for the stack allocates memory. */
+static void begin_thread(void)
 {
-    if (self)
-        return self;
     struct per_thread *t = fresh_pages(sizeof *t);
     t->unwinder.cache = fresh_pages(sizeof *t->unwinder.cache);
     t->unwinder.path = fresh_pages(UNWIND_FRAMES * sizeof(struct frame));
@@ -117,7 +139,7 @@ static struct per_thread *this_thread(void)
         t->unwinder.stack_high = (uint64_t)(uintptr_t)low + size;
         pthread_attr_destroy(&attributes);
     }
-    return self = t;
+    self = t;
 }
 
 static unsigned run_ours(struct per_thread *t, const ucontext_t *context)
@@ -183,7 +205,7 @@ static void on_sample(int signal, siginfo_t *info, void *context)
 {
     (void)signal;
     (void)info;
-    struct per_thread *t = this_thread();
+    struct per_thread *t = self;
     struct timespec cpu;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
     uint64_t now = (uint64_t)cpu.tv_sec * 1000000000u + (uint64_t)cpu.tv_nsec;
@@ -228,6 +250,7 @@ static void *run_thread(void *argument)
 {
     struct start start = *(struct start *)argument;
     free(argument);
+    begin_thread();
     start_timer();
     return start.function(start.argument);
 }
@@ -316,5 +339,6 @@ __attribute__((constructor)) static void start(void)
     sigaction(SIGPROF, &action, NULL);
     const char *rate = getenv("UNWIND_RATE");
     period_ns = 1000000000u / (rate ? (uint64_t)atol(rate) : 1000);
+    begin_thread();
     start_timer();
 }
