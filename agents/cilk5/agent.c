@@ -11,15 +11,16 @@
  *
  * What it relies on. A worker's thread is created with the address of {context, id}, which lives as
  * long as the thread; the context lives as long as its workers. The worker's state is found from
- * there: the deque's bottom is the closure that the worker runs, and points to the worker. A
- * closure is at the bottom with status RUNNING from before its slow clone is called until the
- * procedure gives its result, or waits for its children; while it is, its chain of parents stands
- * still.
+ * there: the deque's bottom is the closure that the worker runs, and points to the worker. It is
+ * there with status RUNNING from before its slow clone is called until its procedure gives its
+ * result, then RETURNING until the scheduler takes it out; or it is taken out when it waits for its
+ * children. All that time its chain of parents stands still.
  *
  * Windows. A thief may promote this worker's innermost unstolen frame at any instant: it makes the
  * new closure the bottom first, then changes the old one, so what was read of a closure holds if it
- * is the bottom still. A worker whose bottom is RETURNING unwinds a stack whose frames were stolen:
- * it is idle to us. So is one whose slow clone is not called yet. */
+ * is the bottom still. While RETURNING the closure's frame is cleared or freed, and the stack
+ * unwinds through procedures that were stolen: they are its ancestors, so the path is right. Before
+ * the slow clone is called and after it has returned the worker is idle to us. */
 #include "agents/agent.h"
 
 #include "agents/cilk5/layout.h"
@@ -29,6 +30,7 @@
 
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 static const struct agent_host *host;
 
@@ -44,6 +46,10 @@ static struct runtime {
     uint64_t site_in_closure; /* offset of the spawn site; 0: not patched */
     bool is_known;
 } runtime;
+
+/* The dynamic linker, which runs at a first call: the one code that the runtime's functions call
+ * without its being theirs or a procedure. */
+static struct range linker;
 
 /* The context of the last computation that got workers; 0 when they end. For threads that are none.
  */
@@ -144,6 +150,8 @@ static void learn_runtime(const struct reading *reading)
 static void module_added(const struct agent_module *module)
 {
     struct reading reading = {.module = module};
+    if (module->start == getauxval(AT_BASE))
+        linker = (struct range){module->start, module->end};
     symbols_visit(module->path[0] ? module->path : "/proc/self/exe", see_symbol, &reading);
     if (reading.found.scheduler.end && !runtime.is_known)
         learn_runtime(&reading);
@@ -227,7 +235,12 @@ struct running {
     uint64_t worker;  /* its state */
 };
 
-/* The bottom of this worker's deque, if it is RUNNING. */
+static bool is_current(uint32_t status)
+{
+    return status == STATUS_RUNNING || status == STATUS_RETURNING;
+}
+
+/* The bottom of this worker's deque, if the worker runs it. */
 static struct running find_running(const struct agent_cursor *cursor)
 {
     const struct slot *slot = cursor->slot;
@@ -239,7 +252,7 @@ static struct running find_running(const struct agent_cursor *cursor)
         running.worker = word_at(cursor, running.closure + CLOSURE_CACHE);
         uint64_t again = word_at(cursor, bottom);
         if (again == running.closure)
-            return status == STATUS_RUNNING ? running : (struct running){0};
+            return is_current(status) ? running : (struct running){0};
         running.closure = again;
     }
     return (struct running){0};
@@ -254,13 +267,15 @@ static bool is_consistent(const struct agent_cursor *cursor, uint64_t worker)
 }
 
 /* The closure whose slow clone the scheduler called: the ancestor of the running one that has the
- * worker's oldest frame. 0 when there is none. */
+ * worker's oldest frame. One that has given up its frame is that closure itself: a slow clone gives
+ * its result. 0 when there is none. */
 static uint64_t find_base(const struct agent_cursor *cursor, struct running running)
 {
     uint64_t oldest = word_at(cursor, word_at(cursor, running.worker + WORKER_STACK));
     uint64_t closure = running.closure;
     for (int i = 0; i < MOST_ANCESTORS && closure && oldest; i++) {
-        if (word_at(cursor, closure + CLOSURE_FRAME) == oldest)
+        uint64_t frame = word_at(cursor, closure + CLOSURE_FRAME);
+        if (frame == oldest || frame == 0)
             return closure;
         closure = word_at(cursor, closure + CLOSURE_PARENT);
     }
@@ -279,19 +294,25 @@ static bool find_frame(const struct agent_cursor *cursor, struct range range, ui
     return false;
 }
 
-/* Whether the scheduler has called a slow clone, or, below the root's, the user's procedure. When
- * the path doesn't reach the scheduler, it has. */
+/* Whether frame i is there and a procedure's. */
+static bool is_procedure(const struct agent_cursor *cursor, uint32_t i)
+{
+    struct agent_frame frame;
+    return host->path(cursor, i, &frame) && !is_in(runtime.library, frame.pc) &&
+           !is_in(linker, frame.pc);
+}
+
+/* Whether the scheduler has called a slow clone, or the root's has called, through the import of
+ * the user's procedure, that procedure. When the path doesn't reach the scheduler, it has. */
 static bool is_in_procedure(const struct agent_cursor *cursor)
 {
     uint32_t i;
     struct agent_frame frame;
     if (!find_frame(cursor, runtime.scheduler, &i))
         return true;
-    if (!host->path(cursor, i + 1, &frame))
-        return false;
-    if (is_in(runtime.root, frame.pc)) /* < the import < the procedure */
-        return host->path(cursor, i + 3, &frame) && !is_in(runtime.library, frame.pc);
-    return !is_in(runtime.library, frame.pc);
+    if (host->path(cursor, i + 1, &frame) && is_in(runtime.root, frame.pc))
+        return is_procedure(cursor, i + 2) && is_procedure(cursor, i + 3);
+    return is_procedure(cursor, i + 1);
 }
 
 /* -------- at a sample -------- */
@@ -327,15 +348,15 @@ static enum agent_thread begin(struct agent_cursor *cursor)
     return AGENT_WORKING;
 }
 
-/* A worker works while the bottom of its deque is RUNNING. */
-static uint32_t count_running(const struct agent_cursor *cursor, uint64_t deques, uint32_t workers)
+/* A worker works while its deque has a bottom that it runs. */
+static uint32_t count_working(const struct agent_cursor *cursor, uint64_t deques, uint32_t workers)
 {
-    uint32_t running = 0;
+    uint32_t working = 0;
     for (uint32_t i = 0; i < workers && deques; i++) {
         uint64_t closure = word_at(cursor, deques + (uint64_t)i * DEQUE_SIZE + DEQUE_BOTTOM);
-        running += closure && half_at(cursor, closure + CLOSURE_STATUS) == STATUS_RUNNING;
+        working += closure && is_current(half_at(cursor, closure + CLOSURE_STATUS));
     }
-    return running;
+    return working;
 }
 
 static struct agent_counts counts(struct agent_cursor *cursor)
@@ -348,7 +369,7 @@ static struct agent_counts counts(struct agent_cursor *cursor)
     counts.working =
         runtime.working
             ? half_at(cursor, runtime.working)
-            : count_running(cursor, word_at(cursor, its + PARAMETERS_DEQUES), counts.workers);
+            : count_working(cursor, word_at(cursor, its + PARAMETERS_DEQUES), counts.workers);
     return counts;
 }
 

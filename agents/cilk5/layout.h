@@ -31,6 +31,6 @@ enum {
     WORKER_CONTEXT = 376,
 };
 
-enum { STATUS_RUNNING = 42 };
+enum { STATUS_RUNNING = 42, STATUS_RETURNING = 44 };
 
 #endif

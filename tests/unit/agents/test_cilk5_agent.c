@@ -8,6 +8,7 @@
 #include "runtime-patches/cilk5/description.h"
 
 #include <string.h>
+#include <sys/auxv.h>
 
 void Cilk_scheduler(void);
 void Cilk_child_main(void);
@@ -193,6 +194,7 @@ static struct agent_cursor cursor_of(unsigned thread)
 #define RUNTIME   (address((void *)read_memory) + 1)
 #define USER      0x1000 /* no module's */
 #define LIBC      0x2000
+#define LINKER    (getauxval(AT_BASE) + 1)
 
 /* Frames from the outermost inwards; 0 ends them. */
 static void set_path(const uint64_t *pcs)
@@ -322,7 +324,7 @@ static void the_root_and_cilk_main_have_no_ancestors(void **state)
     set_worker(0, 1, 1);
     assert_works(0, 0);
     set_worker(0, 0, 3);
-    set_path((uint64_t[]){LIBC, CHILD, SCHEDULER, ROOT, IMPORT, USER, 0});
+    set_path((uint64_t[]){LIBC, CHILD, SCHEDULER, ROOT, USER, USER, 0});
     assert_works(0, 0);
 }
 
@@ -349,21 +351,35 @@ static void a_worker_without_a_running_closure_is_idle(void **state)
     (void)state;
     assert_int_equal(class_of(1), AGENT_IDLE);
     set_worker(1, 3, 3);
-    const uint32_t not_running[] = {SUSPENDED, RETURNING, READY};
-    for (unsigned i = 0; i < 3; i++) {
+    const uint32_t not_running[] = {SUSPENDED, READY};
+    for (unsigned i = 0; i < 2; i++) {
         image.closures[3].status = not_running[i];
         assert_int_equal(class_of(1), AGENT_IDLE);
     }
 }
 
-/* Cilk_set_result has cleared the frame of a closure that returns. */
-static void a_returning_closure_without_frame(void **state)
+/* Cilk_set_result has cleared the frame of a closure that gives its result; its memory is in use
+ * again. */
+static void a_slow_clone_that_returns(void **state)
 {
     (void)state;
     set_worker(1, 3, 3);
     image.closures[3].status = RETURNING;
     image.closures[3].frame = 0;
+    image.stacks[1][0] = 1;
+    assert_works(1, 2);
+    set_path((uint64_t[]){LIBC, CHILD, SCHEDULER, RUNTIME, 0});
     assert_int_equal(class_of(1), AGENT_IDLE);
+}
+
+/* The exception handler has made the closure RETURNING: the stack, down to closure 2's, unwinds. */
+static void the_return_cascade_after_a_theft(void **state)
+{
+    (void)state;
+    set_worker(1, 2, 4);
+    image.closures[4].status = RETURNING;
+    image.closures[4].frame = 1;
+    assert_works(1, 1);
 }
 
 /* The closure is in the deque, the slow clone isn't called. */
@@ -378,7 +394,11 @@ static void between_the_deque_and_the_call(void **state)
     set_worker(0, 0, 0);
     set_path((uint64_t[]){LIBC, CHILD, SCHEDULER, ROOT, 0});
     assert_int_equal(class_of(0), AGENT_IDLE);
-    set_path((uint64_t[]){LIBC, CHILD, SCHEDULER, ROOT, IMPORT, 0});
+    set_path((uint64_t[]){LIBC, CHILD, SCHEDULER, ROOT, USER, 0});
+    assert_int_equal(class_of(0), AGENT_IDLE);
+    set_path((uint64_t[]){LIBC, CHILD, SCHEDULER, ROOT, RUNTIME, LIBC, 0});
+    assert_int_equal(class_of(0), AGENT_IDLE);
+    set_path((uint64_t[]){LIBC, CHILD, SCHEDULER, ROOT, LINKER, LINKER, 0});
     assert_int_equal(class_of(0), AGENT_IDLE);
 }
 
@@ -464,6 +484,8 @@ static void workers_with_a_running_closure_are_counted(void **state)
     assert_int_equal(counts_in(1).working, 2);
     assert_int_equal(counts_in(WORKERS).working, 2);
     image.closures[3].status = RETURNING;
+    assert_int_equal(counts_in(1).working, 2);
+    image.closures[3].status = SUSPENDED;
     assert_int_equal(counts_in(1).working, 1);
     hpcrun_agent.thread_end(slots[0]);
     assert_int_equal(counts_in(WORKERS).workers, 0);
@@ -534,7 +556,10 @@ static void the_runtime_is_recognised(void **state)
 {
     (void)state;
     const struct agent_module module = this_program();
+    const struct agent_module linker = {
+        .start = getauxval(AT_BASE), .end = getauxval(AT_BASE) + 16, .path = "/nowhere"};
     assert_true(hpcrun_agent.start(&host));
+    hpcrun_agent.module_added(&linker);
     hpcrun_agent.module_added(&module);
     assert_int_equal(log_lines, 1); /* of the patch */
     assert_int_equal(claims, 2);
@@ -576,7 +601,8 @@ int main(void)
         cmocka_unit_test_setup(the_root_and_cilk_main_have_no_ancestors, set_up),
         cmocka_unit_test_setup(bichords_beside_the_scheduler, set_up),
         cmocka_unit_test_setup(a_worker_without_a_running_closure_is_idle, set_up),
-        cmocka_unit_test_setup(a_returning_closure_without_frame, set_up),
+        cmocka_unit_test_setup(a_slow_clone_that_returns, set_up),
+        cmocka_unit_test_setup(the_return_cascade_after_a_theft, set_up),
         cmocka_unit_test_setup(between_the_deque_and_the_call, set_up),
         cmocka_unit_test_setup(a_thief_comes_before_any_read, set_up),
         cmocka_unit_test_setup(reads_that_fail, set_up),
