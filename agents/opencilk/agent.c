@@ -19,8 +19,8 @@
  * The scheduler runs on the thread's own stack: a thief's begins where threads begin, the boss's on
  * top of whoever began the region. With state RUN a worker is in there for some instructions,
  * before it jumps to a procedure and after it came back from a child whose caller was stolen. The
- * path is then told from the procedure's frame: 1-M. What is below the scheduler is the runtime's,
- * or not being executed: M-0. */
+ * path is then told from the procedure's frame: 1-M. What is outside the scheduler is the
+ * runtime's, or not being executed: M-0. */
 #include "agents/agent.h"
 #include "agents/opencilk/helpers.h"
 #include "agents/opencilk/image.h"
@@ -49,10 +49,10 @@ struct slot {
 
 /* cursor->state */
 enum {
-    GLOBAL,       /* address of the runtime's state; 0: the thread is none of its workers */
-    FIBER,        /* that the thread executes the user's code on; 0: it does not */
-    IN_SCHEDULER, /* whether the walk has met the scheduler */
-    PC,           /* of the next l-note's frame; 0: there is none */
+    GLOBAL,    /* address of the runtime's state; 0: the thread is none of its workers */
+    FIBER,     /* that the thread executes the user's code on; 0: it does not */
+    SCHEDULER, /* how far the walk is in the scheduler: not, past its innermost frame, or told */
+    PC,        /* of the next l-note's frame; 0: there is none */
     SP,
     BP,
     STEPS, /* whether there are callers to be told after it */
@@ -297,12 +297,22 @@ static enum agent_association begin_helper(struct agent_cursor *cursor,
     return AGENT_1_1;
 }
 
-/* The scheduler's innermost frame: the path goes on with the procedure at the end of the fiber. */
-static enum agent_association begin_scheduler(struct agent_cursor *cursor)
+enum { NOT_IN_SCHEDULER, PAST_INNERMOST, TOLD };
+
+/* Whether the two callers of a frame are the runtime's, too. */
+static bool is_deep_in_runtime(const struct agent_cursor *cursor, const struct agent_frame *frame)
+{
+    struct agent_frame caller = *frame;
+    return host->step(cursor, &caller) && is_in_runtime(caller.pc) && host->step(cursor, &caller) &&
+           is_in_runtime(caller.pc);
+}
+
+/* The path goes on with the procedure at the end of the fiber. */
+static enum agent_association tell_procedure(struct agent_cursor *cursor)
 {
     uint64_t *state = cursor->state;
     uint64_t frame = word_at(cursor, state[FIBER] + FIBER_CURRENT_FRAME);
-    state[IN_SCHEDULER] = true;
+    state[SCHEDULER] = TOLD;
     if (!frame || half_at(cursor, frame + FRAME_MAGIC) != FRAME_MAGIC_VALUE)
         return AGENT_M_0;
     state[PC] = word_at(cursor, frame + FRAME_PC);
@@ -310,6 +320,20 @@ static enum agent_association begin_scheduler(struct agent_cursor *cursor)
     state[BP] = word_at(cursor, frame + FRAME_FP);
     state[STEPS] = true;
     return AGENT_1_M;
+}
+
+/* The scheduler's frames: if there are enough of them, the innermost is one that nobody wrote; its
+ * time is then seen to be overhead. */
+static enum agent_association begin_scheduler(struct agent_cursor *cursor,
+                                              const struct agent_frame *frame)
+{
+    uint64_t *state = cursor->state;
+    if (state[SCHEDULER] == TOLD)
+        return AGENT_M_0;
+    if (state[SCHEDULER] == PAST_INNERMOST || !is_deep_in_runtime(cursor, frame))
+        return tell_procedure(cursor);
+    state[SCHEDULER] = PAST_INNERMOST;
+    return AGENT_1_0;
 }
 
 static enum agent_association step_bichord(struct agent_cursor *cursor,
@@ -321,7 +345,7 @@ static enum agent_association step_bichord(struct agent_cursor *cursor,
         return begin_helper(cursor, frame);
     if (!state[FIBER] || !is_on_own_stack(cursor, frame->sp))
         return AGENT_1_0;
-    return state[IN_SCHEDULER] ? AGENT_M_0 : begin_scheduler(cursor);
+    return begin_scheduler(cursor, frame);
 }
 
 /* Below the scheduler nothing is being executed. */

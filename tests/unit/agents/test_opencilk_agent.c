@@ -67,6 +67,9 @@ static unsigned claim_count, log_lines;
 static bool readable = true;
 static struct agent_frame stack[4]; /* what host.step goes through */
 static unsigned at_in_stack;
+static unsigned scheduler_frames; /* on the own stack, SCHEDULER_FRAME apart */
+#define SCHEDULER       ((uint64_t)Cilk_exception_handler) /* some pc in the runtime */
+#define SCHEDULER_FRAME 64
 
 static bool claim(const struct agent *agent, uint64_t start, uint64_t end)
 {
@@ -91,9 +94,20 @@ static bool read_memory(const struct agent_cursor *cursor, uint64_t address, voi
     return readable && process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == (ssize_t)size;
 }
 
+/* Where the scheduler's innermost frame is. */
+static uint64_t scheduler_sp(const struct agent_cursor *cursor)
+{
+    return cursor->stack_high - 512;
+}
+
 static bool step(const struct agent_cursor *cursor, struct agent_frame *frame)
 {
-    (void)cursor;
+    if (frame->pc == SCHEDULER) {
+        frame->sp += SCHEDULER_FRAME;
+        if (frame->sp >= scheduler_sp(cursor) + scheduler_frames * SCHEDULER_FRAME)
+            frame->pc = 0x4000;
+        return true;
+    }
     assert_int_equal(frame->pc, stack[at_in_stack].pc);
     assert_int_equal(frame->sp, stack[at_in_stack].sp);
     assert_int_equal(frame->bp, stack[at_in_stack].bp);
@@ -120,7 +134,6 @@ static uint64_t procedure[9]; /* the frame of the procedure that is resumed */
 /* Stacks of threads: the initial one's is real, another's is made up. */
 #define OTHER_LOW  0x500000u
 #define OTHER_HIGH 0x600000u
-#define SCHEDULER  ((uint64_t)Cilk_exception_handler) /* some pc in the runtime */
 
 static void set_half(uint64_t *object, unsigned offset, uint32_t value)
 {
@@ -404,29 +417,38 @@ static void a_loops_body_in_a_helper_is_shown(void **state)
 
 /* With state RUN in the scheduler, on the own stack: before the jump to a procedure, and after the
  * return from a child whose caller was stolen. */
+static void check_scheduler(struct agent_cursor cursor)
+{
+    struct agent_frame frame = {.pc = SCHEDULER, .sp = scheduler_sp(&cursor)};
+    struct agent_lnote note;
+    assert_int_equal(hpcrun_agent.begin(&cursor), AGENT_WORKING);
+    if (scheduler_frames > 2) {
+        assert_int_equal(hpcrun_agent.step_bichord(&cursor, &frame), AGENT_1_0);
+        frame.sp += SCHEDULER_FRAME;
+    }
+    assert_int_equal(hpcrun_agent.step_bichord(&cursor, &frame), AGENT_1_M);
+    for (unsigned told = 0; told < 4; told++)
+        if (told != 1) { /* the helper */
+            assert_true(hpcrun_agent.step_lnote(&cursor, &note));
+            assert_int_equal(note.value, stack[told].pc);
+        }
+    assert_false(hpcrun_agent.step_lnote(&cursor, &note));
+    frame.sp += SCHEDULER_FRAME;
+    assert_int_equal(hpcrun_agent.step_bichord(&cursor, &frame), AGENT_M_0);
+    assert_true(hpcrun_agent.step_pnote(&cursor, &frame)); /* whatever is outside */
+    assert_false(hpcrun_agent.step_lnote(&cursor, &note));
+}
+
 static void in_the_scheduler_the_path_is_the_procedures(void **state)
 {
     (void)state;
-    for (unsigned i = 0; i < 2; i++) {
-        struct agent_cursor cursor = i ? other_thread() : initial_thread();
-        struct agent_frame frame = {.pc = SCHEDULER, .sp = cursor.stack_high - 512};
-        struct agent_lnote note;
-        stack[1].pc = (uint64_t)pure_helper + 4;
-        set_image(all_run);
-        be(i);
-        assert_int_equal(hpcrun_agent.begin(&cursor), AGENT_WORKING);
-        assert_int_equal(hpcrun_agent.step_bichord(&cursor, &frame), AGENT_1_M);
-        for (unsigned told = 0; told < 4; told++)
-            if (told != 1) { /* the helper */
-                assert_true(hpcrun_agent.step_lnote(&cursor, &note));
-                assert_int_equal(note.value, stack[told].pc);
-            }
-        assert_false(hpcrun_agent.step_lnote(&cursor, &note));
-        frame.sp += 64;
-        assert_int_equal(hpcrun_agent.step_bichord(&cursor, &frame), AGENT_M_0);
-        assert_true(hpcrun_agent.step_pnote(&cursor, &frame)); /* whatever is below */
-        assert_false(hpcrun_agent.step_lnote(&cursor, &note));
-    }
+    stack[1].pc = (uint64_t)pure_helper + 4;
+    for (scheduler_frames = 2; scheduler_frames <= 5; scheduler_frames++)
+        for (unsigned i = 0; i < 2; i++) {
+            set_image(all_run);
+            be(i);
+            check_scheduler(i ? other_thread() : initial_thread());
+        }
 }
 
 static void a_frame_that_is_none_gives_no_path(void **state)
@@ -434,6 +456,7 @@ static void a_frame_that_is_none_gives_no_path(void **state)
     (void)state;
     struct agent_frame frame = {.pc = SCHEDULER, .sp = OTHER_HIGH - 512};
     struct agent_lnote note;
+    scheduler_frames = 2;
     static const uint64_t garbage[] = {0, 16, (uint64_t)-16};
     set_image(all_run);
     set_half(procedure, FRAME_MAGIC, 7);
