@@ -22,12 +22,16 @@ $(foreach a,$(AGENTS),$(eval $(call agent_rules,$(a))))
 $(eval $(call unit_test,agents/test_minicilk_agent,$(call objects_of,agents/minicilk),))
 $(eval $(call unit_test,agents/test_cilk5_agent,$(call objects_of,agents/cilk5),))
 
-# A program under a made-up runtime, which is a module of its own, and another that it opens.
+# A program under a made-up runtime, which is a module of its own, and others that it opens.
 MADE_CHEETAH = $(BUILD)/tests/made/made-cheetah.so
-MADE_OLD_CHEETAH = $(BUILD)/tests/made/made-old-cheetah.so
-$(MADE_CHEETAH) $(MADE_OLD_CHEETAH): $(BUILD)/tests/made/%.so: tests/unit/agents/%.c
+OTHER_CHEETAHS = $(BUILD)/tests/made/made-old-cheetah.so $(BUILD)/tests/made/made-patched-cheetah.so
+$(BUILD)/tests/made/made-patched-cheetah.so: CFLAGS += -DPATCHED
+$(BUILD)/tests/made/made-patched-cheetah.so: tests/unit/agents/made-cheetah.c
+$(BUILD)/tests/made/made-cheetah.so: tests/unit/agents/made-cheetah.c
+$(BUILD)/tests/made/made-old-cheetah.so: tests/unit/agents/made-old-cheetah.c
+$(MADE_CHEETAH) $(OTHER_CHEETAHS):
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD $@")
 	$(Q)$(CC) $(CFLAGS) -fPIC -shared -Wl,-soname,$(@F) -o $@ $<
 $(eval $(call unit_test,agents/test_opencilk_agent,$(call objects_of,agents/opencilk) $(MADE_CHEETAH),-Xlinker -rpath -Xlinker $(abspath $(BUILD))/tests/made))
-$(BUILD)/tests/unit/agents/test_opencilk_agent: | $(MADE_OLD_CHEETAH)
+$(BUILD)/tests/unit/agents/test_opencilk_agent: | $(OTHER_CHEETAHS)

@@ -38,6 +38,7 @@ static struct {
     uint64_t start, end;      /* its module */
     uint64_t first_worker;    /* worker 0 */
     uint64_t need_to_cilkify; /* a byte: whether no region is open */
+    uint64_t working;         /* count of working workers; 0: the runtime was not patched */
     size_t tls_module;        /* thread-local variables: their module's number, */
     uint64_t worker, fiber;   /* and their places in its storage */
 } runtime;
@@ -101,6 +102,7 @@ static void learn_runtime(const struct agent_module *module, const struct image 
     runtime.start = module->start;
     runtime.end = module->end;
     runtime.need_to_cilkify = outside;
+    runtime.working = variable(image, "hpctoolkit_opencilk_working");
     runtime.tls_module = image->tls_module;
     runtime.worker = worker->st_value;
     runtime.fiber = fiber->st_value;
@@ -267,15 +269,27 @@ static enum agent_thread begin(struct agent_cursor *cursor)
     return state[FIBER] ? AGENT_WORKING : AGENT_IDLE;
 }
 
+/* Of workers, how many execute the user's code. */
+static uint32_t count_working(const struct agent_cursor *cursor, uint64_t global, uint32_t workers)
+{
+    uint32_t working = 0;
+    if (runtime.working)
+        return half_at(cursor, runtime.working);
+    for (uint32_t i = 0; i < workers; i++)
+        working += worker_state(cursor, worker_at(cursor, global, i)) == STATE_RUN;
+    return working;
+}
+
 /* Outside regions the initial thread works. */
 static struct agent_counts counts(struct agent_cursor *cursor)
 {
     uint64_t global = cursor->state[GLOBAL];
-    struct agent_counts counts = {.workers = half_at(cursor, global + GLOBAL_WORKER_COUNT),
-                                  .working = is_outside_regions(cursor)};
-    for (uint32_t i = 0; i < counts.workers && i < MOST_WORKERS; i++)
-        counts.working += worker_state(cursor, worker_at(cursor, global, i)) == STATE_RUN;
-    return counts;
+    uint32_t workers = global ? half_at(cursor, global + GLOBAL_WORKER_COUNT) : 0;
+    if (workers == 0 || workers > MOST_WORKERS)
+        return (struct agent_counts){0};
+    return (struct agent_counts){.workers = workers,
+                                 .working = count_working(cursor, global, workers) +
+                                            is_outside_regions(cursor)};
 }
 
 /* -------- bichords -------- */

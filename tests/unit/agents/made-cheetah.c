@@ -8,6 +8,10 @@ __thread void *__cilkrts_tls_worker = made_worker_0;
 __thread void *__cilkrts_current_fh;
 bool __cilkrts_need_to_cilkify = true;
 
+#ifdef PATCHED /* with runtime-patches/opencilk */
+uint32_t hpctoolkit_opencilk_working = 17;
+#endif
+
 void Cilk_exception_handler(void *worker, char *exception);
 void Cilk_exception_handler(void *worker, char *exception)
 {

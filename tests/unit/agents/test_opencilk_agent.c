@@ -210,8 +210,9 @@ static enum agent_thread begin(struct agent_cursor cursor)
 /* ---- tests ---- */
 
 static const char *wanted;
+static void (*tell)(const struct agent_module *module);
 
-static int add_module(struct dl_phdr_info *info, size_t size, void *data)
+static int tell_module(struct dl_phdr_info *info, size_t size, void *data)
 {
     (void)size;
     (void)data;
@@ -224,14 +225,15 @@ static int add_module(struct dl_phdr_info *info, size_t size, void *data)
                 module.start = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
             module.end = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr + info->dlpi_phdr[i].p_memsz;
         }
-    hpcrun_agent.module_added(&module);
+    tell(&module);
     return 1;
 }
 
 static void add(const char *name)
 {
     wanted = name;
-    assert_true(dl_iterate_phdr(add_module, NULL));
+    tell = hpcrun_agent.module_added;
+    assert_true(dl_iterate_phdr(tell_module, NULL));
 }
 
 static bool is_claimed(uint64_t pc)
@@ -515,6 +517,27 @@ static void unreadable_memory_gives_native_paths(void **state)
     assert_int_equal(hpcrun_agent.step_bichord(&cursor, &frame), AGENT_1_0);
 }
 
+static void a_patched_runtime_counts_itself(void **state)
+{
+    (void)state;
+    set_image(none_runs);
+    __cilkrts_need_to_cilkify = true;
+    wanted = "made-cheetah";
+    tell = hpcrun_agent.module_removed;
+    assert_true(dl_iterate_phdr(tell_module, NULL));
+    assert_int_equal(begin(initial_thread()), AGENT_FOREIGN);
+    void *patched = dlopen("made-patched-cheetah.so", RTLD_NOW | RTLD_LOCAL);
+    assert_non_null(patched);
+    add("made-patched-cheetah");
+    for (uint32_t working = 0; working <= WORKERS; working++) {
+        *(uint32_t *)dlsym(patched, "hpctoolkit_opencilk_working") = working;
+        struct agent_cursor cursor = initial_thread();
+        assert_int_equal(hpcrun_agent.begin(&cursor), AGENT_WORKING);
+        assert_int_equal(hpcrun_agent.counts(&cursor).working, working + 1);
+        assert_int_equal(hpcrun_agent.counts(&cursor).workers, WORKERS);
+    }
+}
+
 int main(void)
 {
     for (unsigned i = 0; i < 4; i++)
@@ -537,6 +560,7 @@ int main(void)
         cmocka_unit_test(before_and_after_the_runtime_all_are_foreign),
         cmocka_unit_test(what_is_not_laid_out_as_known_is_foreign),
         cmocka_unit_test(unreadable_memory_gives_native_paths),
+        cmocka_unit_test(a_patched_runtime_counts_itself),
     };
     /* Work is done where it can be seen. */
     user(), pure_helper(), jumping_helper(), loop_helper();
