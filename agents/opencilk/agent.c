@@ -126,7 +126,7 @@ static void module_removed(const struct agent_module *module)
 {
     helpers_forget(module->start, module->end);
     if (runtime.start == module->start)
-        runtime.first_worker = 0;
+        runtime.first_worker = runtime.start = runtime.end = 0;
 }
 
 /* -------- threads -------- */
@@ -299,13 +299,20 @@ static bool is_interrupted(const struct agent_cursor *cursor, const struct agent
     return frame->pc == cursor->leaf.pc && frame->sp == cursor->leaf.sp;
 }
 
-/* A spawned statement runs in the helper itself: where that may be so, the helper's own time is
- * the user's. */
+/* Whether a frame of a helper is to be seen: a spawned statement runs in the helper itself, and
+ * where that may be so, the helper's own time is the user's. A helper of a runtime that is not
+ * known is native code. */
+static bool is_shown(const struct agent_cursor *cursor, const struct agent_frame *frame)
+{
+    const struct helper *helper = helpers_at(frame->pc);
+    return !runtime.first_worker ||
+           (helper && helper->has_user_code && is_interrupted(cursor, frame));
+}
+
 static enum agent_association begin_helper(struct agent_cursor *cursor,
                                            const struct agent_frame *frame)
 {
-    const struct helper *helper = helpers_at(frame->pc);
-    if (!helper || !helper->has_user_code || !is_interrupted(cursor, frame))
+    if (!is_shown(cursor, frame))
         return AGENT_1_0;
     cursor->state[PC] = frame->pc;
     return AGENT_1_1;

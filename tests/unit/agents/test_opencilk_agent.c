@@ -525,7 +525,10 @@ static void a_patched_runtime_counts_itself(void **state)
     wanted = "made-cheetah";
     tell = hpcrun_agent.module_removed;
     assert_true(dl_iterate_phdr(tell_module, NULL));
-    assert_int_equal(begin(initial_thread()), AGENT_FOREIGN);
+    struct agent_cursor without = initial_thread();
+    struct agent_frame helper = {.pc = (uint64_t)pure_helper + 4};
+    assert_int_equal(hpcrun_agent.begin(&without), AGENT_FOREIGN);
+    assert_int_equal(hpcrun_agent.step_bichord(&without, &helper), AGENT_1_1); /* native */
     void *patched = dlopen("made-patched-cheetah.so", RTLD_NOW | RTLD_LOCAL);
     assert_non_null(patched);
     add("made-patched-cheetah");
