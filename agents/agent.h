@@ -182,8 +182,8 @@ struct agent {
     bool (*start)(const struct agent_host *host);
     void (*module_added)(const struct agent_module *module);
     void (*module_removed)(const struct agent_module *module);
-    /* In the thread itself, with signals blocked: when it begins (the initial thread: when the
-     * process begins), and when it ends. Threads that began before the agent was opened are not
+    /* In the thread itself, with signals blocked: when it begins (the initial thread: before main),
+     * and when it ends. Threads that began before the agent was opened are not
      * announced: their slot is zero. `origin` says what the thread runs. */
     void (*thread_begin)(void *slot, int tid, struct agent_origin origin);
     void (*thread_end)(void *slot);
