@@ -197,6 +197,27 @@ class Overhead(LogicalTest):
         self.assertNotEqual(states["idleness"], "measured")
 
 
+class Opening(LogicalTest):
+    def test_what_runs_before_main_is_as_without_us(self):
+        """An agent is opened; the constructors of the runtime's library have their environment, and
+        the C library knows the program's name."""
+        library, program = self.directory / "libopencilk.so", self.directory / "program"
+        (self.directory / "library.c").write_text(
+            "#include <stdlib.h>\nconst char *seen;\n"
+            "__attribute__((constructor)) static void look(void) { seen = getenv(\"PROBE\"); }\n")
+        (self.directory / "program.c").write_text(
+            "#define _GNU_SOURCE\n#include <errno.h>\n#include <stdio.h>\nextern const char *seen;\n"
+            "int main(void) { printf(\"%s %s\", seen ? seen : \"nothing\", "
+            "program_invocation_short_name); }\n")
+        subprocess.run(["gcc", "-shared", "-fPIC", "-o", library, self.directory / "library.c"],
+                       check=True)
+        subprocess.run(["gcc", "-o", program, self.directory / "program.c", library,
+                        f"-Wl,-rpath,{self.directory}"], check=True)
+        done = self.run_tool(profiling.HPCRUN, "-q", "--agent", "opencilk", "-o",
+                             self.directory / "m", program, env=dict(os.environ, PROBE="it"))
+        self.assertEqual((done.returncode, done.stdout), (0, "it program"), done.stderr)
+
+
 class BadInput(LogicalTest):
     def test_unknown_agent(self):
         done = self.run_tool(profiling.HPCRUN, "--agent", "nosuch", "true")
