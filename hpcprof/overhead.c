@@ -3,7 +3,7 @@
 bool overhead_measurable(const struct inputs *inputs)
 {
     for (size_t i = 0; i < inputs->files.n; i++)
-        if (inputs->files.at[i].m->agents.n)
+        if (inputs->files.at[i].m->workers.n)
             return true;
     for (size_t i = 0; i < inputs->modules.all.n; i++) {
         const struct structure *s = inputs->modules.all.at[i].structure;

@@ -12,7 +12,8 @@
 
 #include "hpcprof/inputs.h"
 
-/* Whether overhead can be told from work: an agent took part, or some code is tagged. Once the
+/* Whether overhead can be told from work: an agent knew the runtime (it has counted
+ * workers), or some code is tagged. Once the
  * modules have their structures. */
 bool overhead_measurable(const struct inputs *inputs);
 
