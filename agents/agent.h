@@ -144,12 +144,12 @@ struct agent_origin {
 
 /* The state of an unwind; hpcrun's, but for `state`. */
 struct agent_cursor {
-    void *slot;     /* the agent's memory for this thread: slot_bytes, zero when the thread began */
-    int tid;        /* of the thread */
+    void *slot; /* the agent's memory for this thread: slot_bytes, zero when the thread began */
+    int tid;
     uint64_t stack_low, stack_high; /* the thread's own stack; equal when not known */
     struct agent_frame leaf;        /* innermost frame of the sample's physical path */
-    void *unwinder; /* hpcrun's */
-    uint64_t state[8]; /* the agent's, zero when the unwind begins */
+    void *unwinder;                 /* hpcrun's */
+    uint64_t state[8];              /* the agent's, zero when the unwind begins */
 };
 
 struct agent;
@@ -172,6 +172,28 @@ struct agent_host {
      * outermost, or when there is no simple unwind rule. */
     bool (*step)(const struct agent_cursor *cursor, struct agent_frame *frame);
 };
+
+/* Handler: fields of the runtime, of 8, 4 and 2 bytes; 0 where they can't be read. */
+static inline uint64_t agent_u64(const struct agent_host *host, const struct agent_cursor *cursor,
+                                 uint64_t address)
+{
+    uint64_t value;
+    return host->read(cursor, address, &value, sizeof value) ? value : 0;
+}
+
+static inline uint32_t agent_u32(const struct agent_host *host, const struct agent_cursor *cursor,
+                                 uint64_t address)
+{
+    uint32_t value;
+    return host->read(cursor, address, &value, sizeof value) ? value : 0;
+}
+
+static inline uint16_t agent_u16(const struct agent_host *host, const struct agent_cursor *cursor,
+                                 uint64_t address)
+{
+    uint16_t value;
+    return host->read(cursor, address, &value, sizeof value) ? value : 0;
+}
 
 struct agent {
     uint32_t interface; /* AGENT_INTERFACE */

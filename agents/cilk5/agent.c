@@ -44,7 +44,7 @@ static struct runtime {
     struct range library, scheduler, child_main, root;
     uint64_t working;         /* address of the count of workers that work; 0: not patched */
     uint64_t site_in_closure; /* offset of the spawn site; 0: not patched */
-    bool is_known;
+    _Atomic bool is_known;    /* set last: handlers of other threads run meanwhile */
 } runtime;
 
 /* The dynamic linker, which runs at a first call: the one code that the runtime's functions call
@@ -142,8 +142,8 @@ static void learn_runtime(const struct reading *reading)
     }
     runtime = *found;
     runtime.library = (struct range){reading->module->start, reading->module->end};
-    runtime.is_known = true;
     learn_patch(reading->description);
+    atomic_store(&runtime.is_known, true);
     host->claim(&hpcrun_agent, runtime.library.begin, runtime.library.end);
 }
 
@@ -195,32 +195,20 @@ static void thread_end(void *memory)
         host->log("cilk5: the runtime's structures are not those of Cilk-5.4.6: native call paths");
 }
 
-/* -------- reading; 0 where nothing can be read -------- */
-
-static uint64_t word_at(const struct agent_cursor *cursor, uint64_t address)
-{
-    uint64_t word;
-    return host->read(cursor, address, &word, sizeof word) ? word : 0;
-}
-
-static uint32_t half_at(const struct agent_cursor *cursor, uint64_t address)
-{
-    uint32_t half;
-    return host->read(cursor, address, &half, sizeof half) ? half : 0;
-}
+/* -------- the runtime's structures -------- */
 
 /* The runtime's parameters; 0 when there is no computation. */
 static uint64_t parameters(const struct agent_cursor *cursor)
 {
     const struct slot *slot = cursor->slot;
     uint64_t context = slot->context ? slot->context : atomic_load(&newest_context);
-    return context ? word_at(cursor, context + CONTEXT_PARAMETERS) : 0;
+    return context ? agent_u64(host, cursor, context + CONTEXT_PARAMETERS) : 0;
 }
 
 /* The statement that a closure was spawned from; 0 when not known. */
 static uint64_t site_of(const struct agent_cursor *cursor, uint64_t closure)
 {
-    return runtime.site_in_closure ? word_at(cursor, closure + runtime.site_in_closure) : 0;
+    return runtime.site_in_closure ? agent_u64(host, cursor, closure + runtime.site_in_closure) : 0;
 }
 
 /* -------- the closure that a worker runs -------- */
@@ -244,13 +232,13 @@ static bool is_current(uint32_t status)
 static struct running find_running(const struct agent_cursor *cursor)
 {
     const struct slot *slot = cursor->slot;
-    uint64_t deques = word_at(cursor, parameters(cursor) + PARAMETERS_DEQUES);
+    uint64_t deques = agent_u64(host, cursor, parameters(cursor) + PARAMETERS_DEQUES);
     uint64_t bottom = deques + (uint64_t)slot->self * DEQUE_SIZE + DEQUE_BOTTOM;
-    struct running running = {.closure = word_at(cursor, bottom)};
+    struct running running = {.closure = agent_u64(host, cursor, bottom)};
     for (int i = 0; i < MOST_THIEVES && running.closure; i++) {
-        uint32_t status = half_at(cursor, running.closure + CLOSURE_STATUS);
-        running.worker = word_at(cursor, running.closure + CLOSURE_CACHE);
-        uint64_t again = word_at(cursor, bottom);
+        uint32_t status = agent_u32(host, cursor, running.closure + CLOSURE_STATUS);
+        running.worker = agent_u64(host, cursor, running.closure + CLOSURE_CACHE);
+        uint64_t again = agent_u64(host, cursor, bottom);
         if (again == running.closure)
             return is_current(status) ? running : (struct running){0};
         running.closure = again;
@@ -262,8 +250,8 @@ static struct running find_running(const struct agent_cursor *cursor)
 static bool is_consistent(const struct agent_cursor *cursor, uint64_t worker)
 {
     const struct slot *slot = cursor->slot;
-    return half_at(cursor, worker + WORKER_SELF) == slot->self &&
-           word_at(cursor, worker + WORKER_CONTEXT) == slot->context;
+    return agent_u32(host, cursor, worker + WORKER_SELF) == slot->self &&
+           agent_u64(host, cursor, worker + WORKER_CONTEXT) == slot->context;
 }
 
 /* The closure whose slow clone the scheduler called: the ancestor of the running one that has the
@@ -271,13 +259,14 @@ static bool is_consistent(const struct agent_cursor *cursor, uint64_t worker)
  * its result. 0 when there is none. */
 static uint64_t find_base(const struct agent_cursor *cursor, struct running running)
 {
-    uint64_t oldest = word_at(cursor, word_at(cursor, running.worker + WORKER_STACK));
+    uint64_t oldest =
+        agent_u64(host, cursor, agent_u64(host, cursor, running.worker + WORKER_STACK));
     uint64_t closure = running.closure;
     for (int i = 0; i < MOST_ANCESTORS && closure && oldest; i++) {
-        uint64_t frame = word_at(cursor, closure + CLOSURE_FRAME);
+        uint64_t frame = agent_u64(host, cursor, closure + CLOSURE_FRAME);
         if (frame == oldest || frame == 0)
             return closure;
-        closure = word_at(cursor, closure + CLOSURE_PARENT);
+        closure = agent_u64(host, cursor, closure + CLOSURE_PARENT);
     }
     return 0;
 }
@@ -343,7 +332,7 @@ static enum agent_thread begin(struct agent_cursor *cursor)
     if (!base || !is_in_procedure(cursor))
         return AGENT_IDLE;
     cursor->state[IS_WORKER] = true;
-    cursor->state[CLOSURE] = word_at(cursor, base + CLOSURE_PARENT);
+    cursor->state[CLOSURE] = agent_u64(host, cursor, base + CLOSURE_PARENT);
     cursor->state[SITE] = site_of(cursor, base);
     return AGENT_WORKING;
 }
@@ -353,8 +342,9 @@ static uint32_t count_working(const struct agent_cursor *cursor, uint64_t deques
 {
     uint32_t working = 0;
     for (uint32_t i = 0; i < workers && deques; i++) {
-        uint64_t closure = word_at(cursor, deques + (uint64_t)i * DEQUE_SIZE + DEQUE_BOTTOM);
-        working += closure && is_current(half_at(cursor, closure + CLOSURE_STATUS));
+        uint64_t closure =
+            agent_u64(host, cursor, deques + (uint64_t)i * DEQUE_SIZE + DEQUE_BOTTOM);
+        working += closure && is_current(agent_u32(host, cursor, closure + CLOSURE_STATUS));
     }
     return working;
 }
@@ -365,11 +355,11 @@ static struct agent_counts counts(struct agent_cursor *cursor)
     uint64_t its = parameters(cursor);
     if (!its)
         return counts;
-    counts.workers = half_at(cursor, its + PARAMETERS_WORKERS);
-    counts.working =
-        runtime.working
-            ? half_at(cursor, runtime.working)
-            : count_working(cursor, word_at(cursor, its + PARAMETERS_DEQUES), counts.workers);
+    counts.workers = agent_u32(host, cursor, its + PARAMETERS_WORKERS);
+    counts.working = runtime.working
+                         ? agent_u32(host, cursor, runtime.working)
+                         : count_working(cursor, agent_u64(host, cursor, its + PARAMETERS_DEQUES),
+                                         counts.workers);
     return counts;
 }
 
@@ -379,7 +369,7 @@ static struct agent_counts counts(struct agent_cursor *cursor)
 static bool has_lnote(const struct agent_cursor *cursor)
 {
     uint64_t closure = cursor->state[CLOSURE];
-    return closure && word_at(cursor, closure + CLOSURE_PARENT);
+    return closure && agent_u64(host, cursor, closure + CLOSURE_PARENT);
 }
 
 static enum agent_association step_bichord(struct agent_cursor *cursor,
@@ -421,13 +411,13 @@ static bool step_lnote(struct agent_cursor *cursor, struct agent_lnote *note)
     if (!has_lnote(cursor))
         return false;
     uint64_t closure = cursor->state[CLOSURE];
-    uint64_t frame = word_at(cursor, closure + CLOSURE_FRAME);
-    uint64_t signature = word_at(cursor, frame + FRAME_SIGNATURE);
+    uint64_t frame = agent_u64(host, cursor, closure + CLOSURE_FRAME);
+    uint64_t signature = agent_u64(host, cursor, frame + FRAME_SIGNATURE);
     *note = (struct agent_lnote){.space = AGENT_CODE,
-                                 .value = word_at(cursor, signature + SIGNATURE_SLOW),
+                                 .value = agent_u64(host, cursor, signature + SIGNATURE_SLOW),
                                  .site = cursor->state[SITE]};
     cursor->state[SITE] = site_of(cursor, closure);
-    cursor->state[CLOSURE] = word_at(cursor, closure + CLOSURE_PARENT);
+    cursor->state[CLOSURE] = agent_u64(host, cursor, closure + CLOSURE_PARENT);
     return note->value != 0;
 }
 

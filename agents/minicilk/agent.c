@@ -4,22 +4,25 @@
  *
  * A worker's stack, innermost first, and what it becomes:
  *
- *     the program's procedures and functions          native code
- *     cilk_call_base                                   1-M: the ancestors of the worker's base
- * frame, from the heap, and for the threads that did not start the computation the stack of the one
- * that did the scheduler ... the thread's start             M-0; in the thread that started the
- *                                                      computation 1-0 each, and its callers native
+ *     the program's procedures and functions       native code
+ *     cilk_call_base                               1-M: the ancestors of the worker's base frame,
+ *                                                  from the heap; in threads that did not start the
+ *                                                  computation also the stack of the one that did
+ *     the scheduler ... the thread's start         M-0; in the thread that started the computation
+ *                                                  1-0 each, and its callers native
  *
  * The runtime's functions that procedures call (slow paths of spawn and sync) are 1-0. */
 #include "agents/agent.h"
 
 #include "runtime-patches/minicilk/minicilk-introspect.h"
 
+#include <stdatomic.h>
+
 static const struct agent_host *host;
 
-/* Of the one runtime in the process; zero while there is none. Set in normal context before its
- * code is claimed. */
+/* Of the one runtime in the process, once it is known. Handlers of other threads run meanwhile. */
 static struct minicilk_introspection runtime;
+static _Atomic bool is_known;
 
 /* What a thread's slot keeps: where it was found among the workers, to look there first. */
 struct slot {
@@ -47,7 +50,7 @@ static bool start(const struct agent_host *its)
 static void module_added(const struct agent_module *module)
 {
     int64_t distance;
-    if (!module->note || module->note_bytes != sizeof distance || runtime.magic)
+    if (!module->note || module->note_bytes != sizeof distance || is_known)
         return;
     __builtin_memcpy(&distance, module->note, sizeof distance);
     const struct minicilk_introspection *found =
@@ -58,6 +61,7 @@ static void module_added(const struct agent_module *module)
         return;
     }
     runtime = *found;
+    atomic_store(&is_known, true);
     host->claim(&hpcrun_agent, (uint64_t)runtime.text_begin, (uint64_t)runtime.text_end);
     host->claim(&hpcrun_agent, (uint64_t)runtime.base_begin, (uint64_t)runtime.base_end);
 }
@@ -65,22 +69,8 @@ static void module_added(const struct agent_module *module)
 static void module_removed(const struct agent_module *module)
 {
     uint64_t code = (uint64_t)runtime.text_begin;
-    if (runtime.magic && code >= module->start && code < module->end)
-        runtime = (struct minicilk_introspection){0};
-}
-
-/* -------- reading; 0 where nothing can be read -------- */
-
-static uint64_t word_at(const struct agent_cursor *cursor, uint64_t address)
-{
-    uint64_t word;
-    return host->read(cursor, address, &word, sizeof word) ? word : 0;
-}
-
-static uint32_t half_at(const struct agent_cursor *cursor, uint64_t address)
-{
-    uint32_t half;
-    return host->read(cursor, address, &half, sizeof half) ? half : 0;
+    if (code >= module->start && code < module->end)
+        atomic_store(&is_known, false);
 }
 
 #define LIVE(field) ((uint64_t)runtime.live + offsetof(struct minicilk_live, field))
@@ -89,15 +79,15 @@ static uint32_t half_at(const struct agent_cursor *cursor, uint64_t address)
 
 static bool is_worker(const struct agent_cursor *cursor, uint64_t worker)
 {
-    return (int)half_at(cursor, worker + runtime.worker_tid) == cursor->tid;
+    return (int)agent_u32(host, cursor, worker + runtime.worker_tid) == cursor->tid;
 }
 
 /* The address of this thread's worker, 0 if it has none; *index is its number. */
 static uint64_t find_worker(const struct agent_cursor *cursor, uint32_t *index)
 {
     struct slot *slot = cursor->slot;
-    uint64_t workers = word_at(cursor, LIVE(workers));
-    uint32_t n = workers ? half_at(cursor, LIVE(n)) : 0;
+    uint64_t workers = agent_u64(host, cursor, LIVE(workers));
+    uint32_t n = workers ? agent_u32(host, cursor, LIVE(n)) : 0;
     for (uint32_t i = 0; i < n; i++) {
         *index = (slot->guess + i) % n;
         uint64_t worker = workers + (uint64_t)*index * runtime.worker_size;
@@ -112,29 +102,29 @@ static uint64_t find_worker(const struct agent_cursor *cursor, uint32_t *index)
 static enum agent_thread begin(struct agent_cursor *cursor)
 {
     uint32_t index = 0;
-    if (!runtime.magic)
+    if (!atomic_load_explicit(&is_known, memory_order_acquire))
         return AGENT_FOREIGN;
     cursor->state[WORKER] = find_worker(cursor, &index);
     cursor->state[FIRST] = index == 0;
     if (!cursor->state[WORKER])
         return AGENT_FOREIGN;
-    uint32_t state = half_at(cursor, cursor->state[WORKER] + runtime.worker_state);
+    uint32_t state = agent_u32(host, cursor, cursor->state[WORKER] + runtime.worker_state);
     return state == MINICILK_SCHEDULING ? AGENT_IDLE : AGENT_WORKING;
 }
 
 /* Whether the thread of worker 0 runs the program's serial code, between computations: it works. */
 static bool is_outside(struct agent_cursor *cursor)
 {
-    uint64_t first = word_at(cursor, LIVE(workers));
-    return first && half_at(cursor, first + runtime.worker_state) == MINICILK_OUTSIDE;
+    uint64_t first = agent_u64(host, cursor, LIVE(workers));
+    return first && agent_u32(host, cursor, first + runtime.worker_state) == MINICILK_OUTSIDE;
 }
 
 static struct agent_counts counts(struct agent_cursor *cursor)
 {
-    uint32_t working = half_at(cursor, LIVE(n_w));
+    uint32_t working = agent_u32(host, cursor, LIVE(n_w));
     if (working == 0)
         working = is_outside(cursor);
-    return (struct agent_counts){.workers = half_at(cursor, LIVE(n)), .working = working};
+    return (struct agent_counts){.workers = agent_u32(host, cursor, LIVE(n)), .working = working};
 }
 
 /* -------- bichords -------- */
@@ -147,11 +137,11 @@ static bool is_in(uint64_t pc, const char *begin, const char *end)
 static void go_on_in_caller(struct agent_cursor *cursor)
 {
     uint64_t *state = cursor->state;
-    uint64_t pc = state[FIRST] ? 0 : word_at(cursor, LIVE(caller_pc));
+    uint64_t pc = state[FIRST] ? 0 : agent_u64(host, cursor, LIVE(caller_pc));
     state[FRAME] = 0;
     state[PC] = pc ? pc - 1 : 0;
-    state[SP] = word_at(cursor, LIVE(caller_sp));
-    state[BP] = word_at(cursor, LIVE(caller_bp));
+    state[SP] = agent_u64(host, cursor, LIVE(caller_sp));
+    state[BP] = agent_u64(host, cursor, LIVE(caller_bp));
 }
 
 /* cilk_call_base: prepares the l-notes. */
@@ -159,10 +149,10 @@ static enum agent_association begin_base(struct agent_cursor *cursor)
 {
     uint64_t *state = cursor->state;
     state[BELOW_BASE] = true;
-    state[FRAME] = state[WORKER] ? word_at(cursor, state[WORKER] + runtime.worker_base) : 0;
+    state[FRAME] = state[WORKER] ? agent_u64(host, cursor, state[WORKER] + runtime.worker_base) : 0;
     if (!state[FRAME])
         return AGENT_1_0;
-    if (!word_at(cursor, state[FRAME] + runtime.frame_parent))
+    if (!agent_u64(host, cursor, state[FRAME] + runtime.frame_parent))
         go_on_in_caller(cursor);
     return state[FRAME] || state[PC] ? AGENT_1_M : AGENT_1_0;
 }
@@ -187,10 +177,10 @@ static bool step_pnote(struct agent_cursor *cursor, const struct agent_frame *fr
 static bool step_ancestor(struct agent_cursor *cursor, struct agent_lnote *note)
 {
     uint64_t *state = cursor->state, frame = state[FRAME];
-    uint64_t site = word_at(cursor, frame + runtime.frame_site) - 1;
+    uint64_t site = agent_u64(host, cursor, frame + runtime.frame_site) - 1;
     *note = (struct agent_lnote){.space = AGENT_CODE, .value = site, .site = site};
-    state[FRAME] = word_at(cursor, frame + runtime.frame_parent);
-    if (!state[FRAME] || !word_at(cursor, state[FRAME] + runtime.frame_parent))
+    state[FRAME] = agent_u64(host, cursor, frame + runtime.frame_parent);
+    if (!state[FRAME] || !agent_u64(host, cursor, state[FRAME] + runtime.frame_parent))
         go_on_in_caller(cursor);
     return true;
 }

@@ -35,12 +35,12 @@ static const struct agent_host *host;
 /* The one runtime in the process; zeros while there is none. Set in normal context before its code
  * is claimed. */
 static struct {
-    uint64_t start, end;      /* its module */
-    uint64_t first_worker;    /* worker 0 */
-    uint64_t need_to_cilkify; /* a byte: whether no region is open */
-    uint64_t working;         /* count of working workers; 0: the runtime was not patched */
-    size_t tls_module;        /* thread-local variables: their module's number, */
-    uint64_t worker, fiber;   /* and their places in its storage */
+    uint64_t start, end;           /* its module */
+    _Atomic uint64_t first_worker; /* worker 0; 0: none. Set last: handlers run meanwhile */
+    uint64_t need_to_cilkify;      /* a byte: whether no region is open */
+    uint64_t working;              /* count of working workers; 0: the runtime was not patched */
+    size_t tls_module;             /* thread-local variables: their module's number, */
+    uint64_t worker, fiber;        /* and their places in its storage */
 } runtime;
 
 /* What a thread's slot keeps. */
@@ -145,24 +145,6 @@ static void thread_begin(void *its, int tid, struct agent_origin origin)
 
 /* -------- reading; 0 where nothing can be read -------- */
 
-static uint64_t word_at(const struct agent_cursor *cursor, uint64_t address)
-{
-    uint64_t word;
-    return host->read(cursor, address, &word, sizeof word) ? word : 0;
-}
-
-static uint32_t half_at(const struct agent_cursor *cursor, uint64_t address)
-{
-    uint32_t half;
-    return host->read(cursor, address, &half, sizeof half) ? half : 0;
-}
-
-static uint16_t quarter_at(const struct agent_cursor *cursor, uint64_t address)
-{
-    uint16_t quarter;
-    return host->read(cursor, address, &quarter, sizeof quarter) ? quarter : 0;
-}
-
 /* The calling thread's storage of the runtime's thread-local variables, found as debuggers do:
  * behind the thread control block, which begins with its own address, is the vector of the modules'
  * storages, and before that its size. 0: the thread never used them. */
@@ -171,10 +153,10 @@ static uint64_t thread_local_storage(const struct agent_cursor *cursor)
     enum { VECTOR = 8, ENTRY = 16 };
     uint64_t control;
     __asm__("mov %%fs:0, %0" : "=r"(control));
-    uint64_t vector = word_at(cursor, control + VECTOR);
-    if (word_at(cursor, vector - ENTRY) < runtime.tls_module)
+    uint64_t vector = agent_u64(host, cursor, control + VECTOR);
+    if (agent_u64(host, cursor, vector - ENTRY) < runtime.tls_module)
         return 0;
-    uint64_t storage = word_at(cursor, vector + runtime.tls_module * ENTRY);
+    uint64_t storage = agent_u64(host, cursor, vector + runtime.tls_module * ENTRY);
     return storage == UINT64_MAX ? 0 : storage;
 }
 
@@ -183,17 +165,18 @@ static uint64_t thread_local_storage(const struct agent_cursor *cursor)
 /* Worker i, 0 when it was never used. */
 static uint64_t worker_at(const struct agent_cursor *cursor, uint64_t global, uint32_t i)
 {
-    return word_at(cursor, word_at(cursor, global + GLOBAL_WORKERS) + 8 * (uint64_t)i);
+    return agent_u64(host, cursor,
+                     agent_u64(host, cursor, global + GLOBAL_WORKERS) + 8 * (uint64_t)i);
 }
 
 /* The runtime's state, between its constructor and its destructor; else, and when it is not laid
  * out as known, 0. */
 static uint64_t find_global(const struct agent_cursor *cursor)
 {
-    uint64_t global = word_at(cursor, runtime.first_worker + WORKER_GLOBAL);
-    uint32_t workers = global ? half_at(cursor, global + GLOBAL_WORKER_COUNT) : 0;
+    uint64_t global = agent_u64(host, cursor, runtime.first_worker + WORKER_GLOBAL);
+    uint32_t workers = global ? agent_u32(host, cursor, global + GLOBAL_WORKER_COUNT) : 0;
     if (!workers || workers > MOST_WORKERS ||
-        !word_at(cursor, runtime.first_worker + WORKER_LOCAL) ||
+        !agent_u64(host, cursor, runtime.first_worker + WORKER_LOCAL) ||
         worker_at(cursor, global, 0) != runtime.first_worker)
         return 0;
     return global;
@@ -202,8 +185,8 @@ static uint64_t find_global(const struct agent_cursor *cursor)
 /* IDLE, SCHED, STEAL or RUN; 0 for a worker that was never used. */
 static uint32_t worker_state(const struct agent_cursor *cursor, uint64_t worker)
 {
-    uint64_t local = word_at(cursor, worker + WORKER_LOCAL);
-    return local ? quarter_at(cursor, local + LOCAL_STATE) : 0;
+    uint64_t local = agent_u64(host, cursor, worker + WORKER_LOCAL);
+    return local ? agent_u16(host, cursor, local + LOCAL_STATE) : 0;
 }
 
 static bool is_outside_regions(const struct agent_cursor *cursor)
@@ -224,15 +207,15 @@ static bool is_initial_thread(const struct agent_cursor *cursor)
 
 static bool is_boss(const struct agent_cursor *cursor, uint64_t global)
 {
-    return is_on_own_stack(cursor, word_at(cursor, global + GLOBAL_BOSS_SP));
+    return is_on_own_stack(cursor, agent_u64(host, cursor, global + GLOBAL_BOSS_SP));
 }
 
 /* The fiber that the thread executes the user's code on, as this worker; 0 when it does not. */
 static uint64_t find_fiber(const struct agent_cursor *cursor, uint64_t worker, uint64_t storage)
 {
-    uint64_t fiber = word_at(cursor, storage + runtime.fiber);
+    uint64_t fiber = agent_u64(host, cursor, storage + runtime.fiber);
     bool runs = worker_state(cursor, worker) == STATE_RUN && fiber &&
-                word_at(cursor, fiber + FIBER_WORKER) == worker;
+                agent_u64(host, cursor, fiber + FIBER_WORKER) == worker;
     return runs ? fiber : 0;
 }
 
@@ -260,10 +243,11 @@ static enum agent_thread begin(struct agent_cursor *cursor)
     if (!state[GLOBAL])
         return AGENT_FOREIGN;
     uint64_t storage = thread_local_storage(cursor);
-    uint64_t worker = storage ? word_at(cursor, storage + runtime.worker) : runtime.first_worker;
+    uint64_t worker =
+        storage ? agent_u64(host, cursor, storage + runtime.worker) : runtime.first_worker;
     if (worker == runtime.first_worker)
         return begin_in_program(cursor, storage);
-    if (word_at(cursor, worker + WORKER_GLOBAL) != state[GLOBAL])
+    if (agent_u64(host, cursor, worker + WORKER_GLOBAL) != state[GLOBAL])
         return AGENT_FOREIGN;
     state[FIBER] = find_fiber(cursor, worker, storage);
     return state[FIBER] ? AGENT_WORKING : AGENT_IDLE;
@@ -274,7 +258,7 @@ static uint32_t count_working(const struct agent_cursor *cursor, uint64_t global
 {
     uint32_t working = 0;
     if (runtime.working)
-        return half_at(cursor, runtime.working);
+        return agent_u32(host, cursor, runtime.working);
     for (uint32_t i = 0; i < workers; i++)
         working += worker_state(cursor, worker_at(cursor, global, i)) == STATE_RUN;
     return working;
@@ -284,7 +268,7 @@ static uint32_t count_working(const struct agent_cursor *cursor, uint64_t global
 static struct agent_counts counts(struct agent_cursor *cursor)
 {
     uint64_t global = cursor->state[GLOBAL];
-    uint32_t workers = global ? half_at(cursor, global + GLOBAL_WORKER_COUNT) : 0;
+    uint32_t workers = global ? agent_u32(host, cursor, global + GLOBAL_WORKER_COUNT) : 0;
     if (workers == 0 || workers > MOST_WORKERS)
         return (struct agent_counts){0};
     return (struct agent_counts){.workers = workers,
@@ -332,13 +316,13 @@ static bool is_deep_in_runtime(const struct agent_cursor *cursor, const struct a
 static enum agent_association tell_procedure(struct agent_cursor *cursor)
 {
     uint64_t *state = cursor->state;
-    uint64_t frame = word_at(cursor, state[FIBER] + FIBER_CURRENT_FRAME);
+    uint64_t frame = agent_u64(host, cursor, state[FIBER] + FIBER_CURRENT_FRAME);
     state[SCHEDULER] = TOLD;
-    if (!frame || half_at(cursor, frame + FRAME_MAGIC) != FRAME_MAGIC_VALUE)
+    if (!frame || agent_u32(host, cursor, frame + FRAME_MAGIC) != FRAME_MAGIC_VALUE)
         return AGENT_M_0;
-    state[PC] = word_at(cursor, frame + FRAME_PC);
-    state[SP] = word_at(cursor, frame + FRAME_SP);
-    state[BP] = word_at(cursor, frame + FRAME_FP);
+    state[PC] = agent_u64(host, cursor, frame + FRAME_PC);
+    state[SP] = agent_u64(host, cursor, frame + FRAME_SP);
+    state[BP] = agent_u64(host, cursor, frame + FRAME_FP);
     state[STEPS] = true;
     return AGENT_1_M;
 }
