@@ -9,6 +9,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <spawn.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -79,6 +80,21 @@ static char *database_name(const char *measurements)
     return name;
 }
 
+/* Starts hpcprof; 0, or an errno value. Its one line of output, the database's name, was told, and
+ * would stand before the view. */
+static int start_silently(pid_t *child, const char *tool, char *const *arguments)
+{
+    posix_spawn_file_actions_t actions;
+    int error = posix_spawn_file_actions_init(&actions);
+    if (error)
+        return error;
+    error = posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    if (!error)
+        error = posix_spawn(child, tool, &actions, NULL, arguments, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    return error;
+}
+
 /* Runs hpcprof; true when it has made the database, even if it complained about parts. */
 static bool make_database(const char *measurements, const char *database)
 {
@@ -87,7 +103,7 @@ static bool make_database(const char *measurements, const char *database)
     diag_note(measurements, "is a measurement directory: hpcprof makes %s of it", database);
     pid_t child;
     int status = 0;
-    int error = posix_spawn(&child, tool, NULL, NULL, arguments, environ);
+    int error = start_silently(&child, tool, arguments);
     if (error)
         diag_error(tool, "%s", strerror(error));
     while (!error && waitpid(child, &status, 0) < 0)

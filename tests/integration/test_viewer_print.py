@@ -455,7 +455,7 @@ class Measurements(unittest.TestCase):
                               text=True, cwd=self.top)
 
     def test_hpcprof_makes_the_database_once(self):
-        self.hpcprof(f'cp -r {self.top}/made "$2"')
+        self.hpcprof(f'cp -r {self.top}/made "$2"', 'echo "$2"')
         done = self.view(f"{self.measurements}/")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("xz-worker", done.stdout)
@@ -464,6 +464,7 @@ class Measurements(unittest.TestCase):
         self.assertEqual(calls, [f"-o {self.database.name} {self.measurements}/"])
         again = self.view(self.measurements)
         self.assertEqual(again.returncode, 0)
+        self.assertEqual(done.stdout, again.stdout)  # and not what hpcprof prints
         self.assertIn(f"opening its database {self.database.name}", again.stderr)
         self.assertEqual(len((self.top / "calls").read_text().splitlines()), 1)
 
