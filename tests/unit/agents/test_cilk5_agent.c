@@ -2,9 +2,8 @@
  * names, thieves that come between two reads, and memory that can't be read.
  *
  * The functions below have the names of the runtime's: this program is its library. */
-#include "tests/unit/cmocka_suite.h"
+#include "tests/unit/agents/recording_host.h"
 
-#include "agents/agent.h"
 #include "runtime-patches/cilk5/description.h"
 
 #include <string.h>
@@ -127,23 +126,8 @@ static uint64_t address(const void *object)
 
 static unsigned reads, unreadable_read, thief_at;
 static void (*thief)(void);
-static unsigned claims, log_lines;
 static struct agent_frame path[8];
 static uint32_t depth;
-
-static bool claim(const struct agent *agent, uint64_t start, uint64_t end)
-{
-    assert_ptr_equal(agent, &hpcrun_agent);
-    assert_true(start < end);
-    claims++;
-    return true;
-}
-
-static void log_line(const char *line)
-{
-    assert_null(strchr(line, '\n'));
-    log_lines++;
-}
 
 /* The thief comes before a certain read; a certain read fails. */
 static bool read_memory(const struct agent_cursor *cursor, uint64_t from, void *to, size_t size)
@@ -173,8 +157,8 @@ static bool frame_of_path(const struct agent_cursor *cursor, uint32_t i, struct 
 }
 
 static const struct agent_host host = {.interface = AGENT_INTERFACE,
-                                       .claim = claim,
-                                       .log = log_line,
+                                       .claim = record_claim,
+                                       .log = record_line,
                                        .read = read_memory,
                                        .path = frame_of_path};
 
@@ -540,6 +524,7 @@ static void structures_that_disagree(void **state)
     hpcrun_agent.thread_end(slots[1]);
     hpcrun_agent.thread_end(slots[2]);
     assert_int_equal(log_lines, 1);
+    assert_memory_equal(last_line, "cilk5: ", 7);
 }
 
 /* The addresses of this program's mapping. */
@@ -562,7 +547,7 @@ static void the_runtime_is_recognised(void **state)
     hpcrun_agent.module_added(&linker);
     hpcrun_agent.module_added(&module);
     assert_int_equal(log_lines, 1); /* of the patch */
-    assert_int_equal(claims, 2);
+    assert_int_equal(claim_count, 2);
 }
 
 /* Each ancestor's site is in the closure that it spawned; site_in_closure is told by the patch. */

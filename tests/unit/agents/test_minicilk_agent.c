@@ -1,8 +1,7 @@
 /* The agent for minicilk on made-up memory: every state of a worker that minicilk-introspect.h
  * names, and memory that can't be read. */
-#include "tests/unit/cmocka_suite.h"
+#include "tests/unit/agents/recording_host.h"
 
-#include "agents/agent.h"
 #include "runtime-patches/minicilk/minicilk-introspect.h"
 
 #include <string.h>
@@ -53,24 +52,7 @@ static struct minicilk_introspection description = {
 
 /* ---- the host ---- */
 
-static struct {
-    uint64_t start, end;
-} claims[4];
-static unsigned claim_count, log_lines, frames_of_caller;
-
-static bool claim(const struct agent *agent, uint64_t start, uint64_t end)
-{
-    assert_ptr_equal(agent, &hpcrun_agent);
-    claims[claim_count].start = start;
-    claims[claim_count++].end = end;
-    return true;
-}
-
-static void log_line(const char *line)
-{
-    assert_null(strchr(line, '\n'));
-    log_lines++;
-}
+static unsigned frames_of_caller;
 
 static bool read_memory(const struct agent_cursor *cursor, uint64_t address, void *to, size_t size)
 {
@@ -95,8 +77,8 @@ static bool step(const struct agent_cursor *cursor, struct agent_frame *frame)
 }
 
 static const struct agent_host host = {.interface = AGENT_INTERFACE,
-                                       .claim = claim,
-                                       .log = log_line,
+                                       .claim = record_claim,
+                                       .log = record_line,
                                        .read = read_memory,
                                        .step = step};
 
@@ -175,6 +157,7 @@ static void the_description_is_checked(void **state)
     module.description.layout++;
     hpcrun_agent.module_added(&added);
     assert_int_equal(log_lines, 1);
+    assert_memory_equal(last_line, "minicilk: ", 10);
     assert_int_equal(claim_count, 0);
     struct agent_cursor cursor = cursor_of(0);
     assert_int_equal(hpcrun_agent.begin(&cursor), AGENT_FOREIGN);

@@ -1,9 +1,8 @@
 /* The agent for OpenCilk on a made-up runtime: this program is the user's, made-cheetah.c is the
  * runtime's module, and its data are here, put into each state that ../shared/facts/opencilk.md
  * names and into those between them. */
-#include "tests/unit/cmocka_suite.h"
+#include "tests/unit/agents/recording_host.h"
 
-#include "agents/agent.h"
 #include "agents/opencilk/layout.h"
 
 #include <dlfcn.h>
@@ -60,32 +59,12 @@ __attribute__((noinline)) static void loop_helper(void)
 
 /* ---- the host ---- */
 
-static struct {
-    uint64_t start, end;
-} claims[16];
-static unsigned claim_count, log_lines;
 static bool readable = true;
 static struct agent_frame stack[4]; /* what host.step goes through */
 static unsigned at_in_stack;
 static unsigned scheduler_frames; /* on the own stack, SCHEDULER_FRAME apart */
 #define SCHEDULER       ((uint64_t)Cilk_exception_handler) /* some pc in the runtime */
 #define SCHEDULER_FRAME 64
-
-static bool claim(const struct agent *agent, uint64_t start, uint64_t end)
-{
-    assert_ptr_equal(agent, &hpcrun_agent);
-    assert_true(claim_count < 16 && start < end);
-    claims[claim_count].start = start;
-    claims[claim_count++].end = end;
-    return true;
-}
-
-static void log_line(const char *line)
-{
-    assert_null(strchr(line, '\n'));
-    assert_memory_equal(line, "opencilk: ", 10);
-    log_lines++;
-}
 
 static bool read_memory(const struct agent_cursor *cursor, uint64_t address, void *to, size_t size)
 {
@@ -118,8 +97,8 @@ static bool step(const struct agent_cursor *cursor, struct agent_frame *frame)
 }
 
 static const struct agent_host host = {.interface = AGENT_INTERFACE,
-                                       .claim = claim,
-                                       .log = log_line,
+                                       .claim = record_claim,
+                                       .log = record_line,
                                        .read = read_memory,
                                        .step = step};
 
@@ -251,6 +230,7 @@ static void a_runtime_of_another_layout_is_not_used(void **state)
     assert_non_null(dlopen("made-old-cheetah.so", RTLD_NOW | RTLD_LOCAL));
     add("made-old-cheetah");
     assert_int_equal(log_lines, 1);
+    assert_memory_equal(last_line, "opencilk: ", 10);
     assert_int_equal(claim_count, 0);
     set_image(all_run);
     be(1);
