@@ -24,7 +24,7 @@ struct fuser {
     struct context_tree tree;
     VEC(uint32_t) chain;      /* scratch: scopes from the inside out */
     VEC(uint32_t) context_of; /* scratch: context of each node */
-    VEC(bool) is_overhead;    /* scratch: whether a sample at each node is */
+    VEC(uint32_t) overhead;   /* scratch: of which kind a sample at each node is */
     VEC(size_t) profiles;     /* those that this worker fused */
 };
 
@@ -221,18 +221,31 @@ static void place_nodes(struct fuser *f, size_t input, const struct measurement_
 static void mark_overhead(struct fuser *f, const struct input *input,
                           const struct measurement_thread *thread)
 {
-    f->is_overhead.n = 0;
-    vec_reserve(&f->is_overhead, thread->nodes.n);
-    overhead_mark(f->inputs, input, thread, f->is_overhead.at);
+    f->overhead.n = 0;
+    vec_reserve(&f->overhead, thread->nodes.n);
+    overhead_mark(f->inputs, input, thread, f->overhead.at);
 }
 
-/* The metric that a value is paid to, or INPUT_NONE. */
-static uint32_t metric_of(const struct fuser *f, const struct input *input,
-                          const struct measurement_value *value)
+static void add_point(struct profile *profile, uint32_t context, uint32_t metric, uint64_t amount)
 {
-    uint32_t metric = input->metric_of[value->metric];
-    uint32_t overhead = metric == INPUT_NONE ? INPUT_NONE : f->inputs->metrics.at[metric].overhead;
-    return overhead != INPUT_NONE && f->is_overhead.at[value->node] ? overhead : metric;
+    const struct point point = {.context = context, .metric = metric, .amount = amount};
+    vec_push(&profile->points, point);
+}
+
+/* Pays an amount to its metric or, at a node where samples are overhead, to that of overhead and to
+ * the one of its kind. */
+static void pay(const struct fuser *f, struct profile *profile, uint32_t context,
+                uint32_t metric_id, const struct measurement_value *value)
+{
+    const struct metric *metric = &f->inputs->metrics.at[metric_id];
+    uint32_t kind = f->overhead.at[value->node];
+    if (metric->overhead == INPUT_NONE || kind == NOT_OVERHEAD) {
+        add_point(profile, context, metric_id, value->amount);
+        return;
+    }
+    add_point(profile, context, metric->overhead, value->amount);
+    if (metric->kinds)
+        add_point(profile, context, metric->kinds[kind], value->amount);
 }
 
 /* What was measured outside of all notes belongs to the thread's entry. */
@@ -242,16 +255,12 @@ static void take_points(struct fuser *f, const struct input *input,
     vec_reserve(&profile->points, thread->values.n);
     for (size_t i = 0; i < thread->values.n; i++) {
         const struct measurement_value *value = &thread->values.at[i];
-        uint32_t metric = metric_of(f, input, value);
+        uint32_t metric = input->metric_of[value->metric];
         if (!value->amount || metric == INPUT_NONE)
             continue;
         uint32_t context = f->context_of.at[value->node];
-        const struct point point = {
-            .context = context == CONTEXT_ROOT ? entry(f, entry_of(thread)) : context,
-            .metric = metric,
-            .amount = value->amount,
-        };
-        vec_push(&profile->points, point);
+        pay(f, profile, context == CONTEXT_ROOT ? entry(f, entry_of(thread)) : context, metric,
+            value);
     }
 }
 
@@ -320,7 +329,7 @@ void fuse(struct fused *fused, const struct inputs *inputs, const struct program
         }
         vec_free(&fusers[i].chain);
         vec_free(&fusers[i].context_of);
-        vec_free(&fusers[i].is_overhead);
+        vec_free(&fusers[i].overhead);
         vec_free(&fusers[i].profiles);
     }
     free(fusers);

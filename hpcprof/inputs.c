@@ -158,7 +158,8 @@ static uint32_t unified_metric(struct inputs *inputs, const char *name, uint32_t
     if (id == inputs->metrics.n)
         vec_push(&inputs->metrics, (struct metric){.recorded_name = mem_strdup(name),
                                                    .event = event,
-                                                   .overhead = INPUT_NONE});
+                                                   .overhead = INPUT_NONE,
+                                                   .kind_of = INPUT_NONE});
     return id;
 }
 
@@ -290,13 +291,32 @@ static bool is_measure(const struct inputs *inputs, const struct metric *metric)
     return strcmp(metric->recorded_name, WORK) == 0 || strcmp(metric->recorded_name, event) == 0;
 }
 
+/* The metrics for each kind of overhead of an event: "overhead:spawn". */
+static uint32_t *add_kinds(struct inputs *inputs, uint32_t event, uint32_t overhead)
+{
+    const struct strtab *kinds = &inputs->overhead_kinds;
+    uint32_t *metrics = mem_alloc(kinds->count * sizeof *metrics);
+    for (uint32_t kind = 0; kind < kinds->count; kind++) {
+        char *name = mem_printf("%s:%s", OVERHEAD, strtab_string(kinds, kind));
+        metrics[kind] = unified_metric(inputs, name, event);
+        inputs->metrics.at[metrics[kind]].kind_of = overhead;
+        free(name);
+    }
+    return metrics;
+}
+
 void inputs_add_overhead(struct inputs *inputs)
 {
     size_t n = inputs->metrics.n;
     for (size_t i = 0; i < n; i++)
         if (is_measure(inputs, &inputs->metrics.at[i])) {
-            uint32_t id = unified_metric(inputs, OVERHEAD, inputs->metrics.at[i].event);
-            inputs->metrics.at[i].overhead = id;
+            uint32_t event = inputs->metrics.at[i].event;
+            uint32_t overhead = unified_metric(inputs, OVERHEAD, event);
+            uint32_t *kinds = NULL;
+            if (inputs->overhead_kinds.count)
+                kinds = add_kinds(inputs, event, overhead);
+            inputs->metrics.at[i].overhead = overhead;
+            inputs->metrics.at[i].kinds = kinds;
         }
     name_metrics(inputs);
 }
@@ -326,12 +346,14 @@ void inputs_free(struct inputs *inputs)
     for (size_t i = 0; i < inputs->metrics.n; i++) {
         free(inputs->metrics.at[i].recorded_name);
         free(inputs->metrics.at[i].name);
+        free(inputs->metrics.at[i].kinds);
     }
     for (size_t i = 0; i < inputs->problems.n; i++)
         free(inputs->problems.at[i]);
     modules_free(&inputs->modules);
     strtab_free(&inputs->event_keys);
     strtab_free(&inputs->metric_keys);
+    strtab_free(&inputs->overhead_kinds);
     vec_free(&inputs->directories);
     vec_free(&inputs->files);
     vec_free(&inputs->events);

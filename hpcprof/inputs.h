@@ -26,6 +26,8 @@ struct metric {
     char *name;          /* for people, in UTF-8: "work", "work (REALTIME)", "PAGE-FAULTS" */
     uint32_t event;
     uint32_t overhead; /* the metric that takes what is overhead, or INPUT_NONE */
+    uint32_t *kinds;   /* of that, those that take what is of each kind; NULL: no kinds are told */
+    uint32_t kind_of;  /* of such a one, the metric that takes all overhead, else INPUT_NONE */
 };
 
 struct input {
@@ -41,6 +43,7 @@ struct inputs {
     VEC(struct event) events;
     VEC(struct metric) metrics;
     struct strtab event_keys, metric_keys; /* ids are indices in events and metrics */
+    struct strtab overhead_kinds;          /* see hpcprof/overhead.h */
     struct modules modules;
     VEC(char *) problems; /* "FILE: CAUSE", in the order of files */
 };
@@ -50,8 +53,9 @@ struct inputs {
  * Ends the process with status 1 when no file could be read. */
 void inputs_read(struct inputs *inputs, char *const *directories, size_t count, unsigned workers);
 
-/* Gives every metric that an event is measured with another one for what of it is overhead. Once
- * all is read, and before values are looked at. */
+/* Gives every metric that an event is measured with another one for what of it is overhead and,
+ * where tags tell kinds of overhead, one for what of that is of each kind. Once the kinds are
+ * known, and before values are looked at. */
 void inputs_add_overhead(struct inputs *inputs);
 
 /* Frees the call paths and values of all threads, the bulk of it, before the rest. */

@@ -156,8 +156,10 @@ int main(int argc, char **argv)
     inputs_read(&run.inputs, run.options.directories, run.options.directory_count,
                 run.options.workers);
     structures_find(&run.inputs.modules, &run.options.rules, run.folder, run.options.workers);
-    if (overhead_measurable(&run.inputs))
+    if (overhead_measurable(&run.inputs)) {
+        overhead_find_kinds(&run.inputs);
         inputs_add_overhead(&run.inputs);
+    }
     if (run.inputs.metrics.n > MAX_METRICS)
         diag_fatal(NULL, "%zu metrics are more than a database can hold", run.inputs.metrics.n);
     write_database(&run);

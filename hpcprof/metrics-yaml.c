@@ -38,25 +38,42 @@ static void write_inputs(FILE *out, const struct inputs *inputs)
         }
 }
 
+/* A metric, as an item of a sequence that is indented by so many spaces. */
+static void write_metric(FILE *out, const struct inputs *inputs, size_t metric, int indent)
+{
+    fprintf(out, "%*s- name: ", indent, "");
+    write_quoted(out, inputs->metrics.at[metric].name);
+    fprintf(out, "\n%*s  description: ", indent, "");
+    write_quoted(out, inputs->metrics.at[metric].name);
+    static const char *const lines[] = {"variants:", "  Sum:", "    render: [number, percent]",
+                                        "    formula:", "      inclusive:"};
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        fprintf(out, "\n%*s  %s", indent, "", lines[i]);
+    fprintf(out, "\n%*s          standard: *metric-%zu-execution", indent, "", metric);
+    fprintf(out, "\n%*s        exclusive:", indent, "");
+    fprintf(out, "\n%*s          custom: *metric-%zu-lex_aware", indent, "", metric);
+    fprintf(out, "\n%*s          standard: *metric-%zu-function\n", indent, "", metric);
+}
+
+/* The kinds of overhead are children of what they are kinds of: readers show them on request. */
+static void write_children(FILE *out, const struct inputs *inputs, size_t parent)
+{
+    const char *head = "    children:\n";
+    for (size_t i = 0; i < inputs->metrics.n; i++)
+        if (inputs->metrics.at[i].kind_of == parent) {
+            fputs(head, out);
+            head = "";
+            write_metric(out, inputs, i, 4);
+        }
+}
+
 static void write_roots(FILE *out, const struct inputs *inputs)
 {
-    for (size_t i = 0; i < inputs->metrics.n; i++) {
-        fputs("  - name: ", out);
-        write_quoted(out, inputs->metrics.at[i].name);
-        fputs("\n    description: ", out);
-        write_quoted(out, inputs->metrics.at[i].name);
-        fprintf(out,
-                "\n    variants:\n"
-                "      Sum:\n"
-                "        render: [number, percent]\n"
-                "        formula:\n"
-                "          inclusive:\n"
-                "            standard: *metric-%zu-execution\n"
-                "          exclusive:\n"
-                "            custom: *metric-%zu-lex_aware\n"
-                "            standard: *metric-%zu-function\n",
-                i, i, i);
-    }
+    for (size_t i = 0; i < inputs->metrics.n; i++)
+        if (inputs->metrics.at[i].kind_of == INPUT_NONE) {
+            write_metric(out, inputs, i, 2);
+            write_children(out, inputs, i);
+        }
 }
 
 void metrics_yaml_write(const char *path, const struct inputs *inputs)

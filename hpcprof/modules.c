@@ -80,6 +80,7 @@ void modules_free(struct modules *modules)
         free(module->build_id);
         free(module->why);
         structure_free(module->structure);
+        free(module->overhead_kinds);
     }
     vec_free(&modules->all);
     strtab_free(&modules->keys);

@@ -20,7 +20,8 @@ struct module {
     bool used;                   /* some call path goes through it */
     struct structure *structure; /* owned; NULL when there is none */
     enum structure_quality quality;
-    char *why; /* why there is no structure, or empty */
+    uint32_t *overhead_kinds; /* owned; the structure's -> those of the run (hpcprof/overhead.h) */
+    char *why;                /* why there is no structure, or empty */
 };
 
 struct modules {

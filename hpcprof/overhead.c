@@ -1,5 +1,12 @@
 #include "hpcprof/overhead.h"
 
+#include <stdlib.h>
+#include <string.h>
+
+/* What a structure file has for a tag without kind, and the kind that it is then of. */
+#define TAG_WITHOUT_KIND "overhead"
+#define OTHER_KIND       "other"
+
 bool overhead_measurable(const struct inputs *inputs)
 {
     for (size_t i = 0; i < inputs->files.n; i++)
@@ -7,48 +14,104 @@ bool overhead_measurable(const struct inputs *inputs)
             return true;
     for (size_t i = 0; i < inputs->modules.all.n; i++) {
         const struct structure *s = inputs->modules.all.at[i].structure;
-        if (s && s->has_overhead)
+        if (s && s->overhead_kinds.count)
             return true;
     }
     return false;
 }
 
-/* What the walk makes of a frame. */
-enum kind {
-    FRAME_OVERHEAD, /* the sample is overhead */
-    FRAME_OF_USER,  /* it is not, for all that this frame says */
-    FRAME_OF_OTHERS /* look at the caller */
-};
+/* ---- kinds ---- */
 
-static bool is_tagged(const struct inputs *inputs, uint32_t module, uint64_t address)
+static bool is_named(const char *kind)
 {
-    const struct structure *s = inputs->modules.all.at[module].structure;
-    const struct structure_statement *statement =
-        s && s->has_overhead ? structure_find(s, address) : NULL;
-    return statement && statement->is_overhead;
+    return *kind && strcmp(kind, TAG_WITHOUT_KIND) != 0 && strcmp(kind, OTHER_KIND) != 0;
 }
 
-static enum kind kind_of_frame(const struct inputs *inputs, const struct input *input,
-                               const struct measurement_node *node)
+static int by_name(const void *a, const void *b)
 {
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The last one. */
+static uint32_t other_kind(const struct inputs *inputs)
+{
+    uint32_t n = inputs->overhead_kinds.count;
+    return n ? n - 1 : 0;
+}
+
+static void map_kinds(const struct inputs *inputs, struct module *module)
+{
+    const struct strtab *kinds = &module->structure->overhead_kinds;
+    module->overhead_kinds = mem_alloc(kinds->count * sizeof *module->overhead_kinds);
+    for (uint32_t i = 0; i < kinds->count; i++) {
+        const char *kind = strtab_string(kinds, i);
+        module->overhead_kinds[i] =
+            is_named(kind) ? strtab_find(&inputs->overhead_kinds, kind) : other_kind(inputs);
+    }
+}
+
+void overhead_find_kinds(struct inputs *inputs)
+{
+    VEC(const char *) names = {0};
+    struct modules *modules = &inputs->modules;
+    for (size_t i = 0; i < modules->all.n; i++) {
+        const struct structure *s = modules->all.at[i].structure;
+        for (uint32_t k = 0; s && k < s->overhead_kinds.count; k++)
+            if (is_named(strtab_string(&s->overhead_kinds, k)))
+                vec_push(&names, strtab_string(&s->overhead_kinds, k));
+    }
+    if (names.n)
+        qsort(names.at, names.n, sizeof *names.at, by_name);
+    for (size_t i = 0; i < names.n; i++)
+        strtab_id(&inputs->overhead_kinds, names.at[i]);
+    if (names.n)
+        strtab_id(&inputs->overhead_kinds, OTHER_KIND);
+    vec_free(&names);
+    for (size_t i = 0; i < modules->all.n; i++)
+        if (modules->all.at[i].structure)
+            map_kinds(inputs, &modules->all.at[i]);
+}
+
+/* ---- the walk ---- */
+
+/* The kind that the code at an address is tagged with. */
+static uint32_t tag_at(const struct inputs *inputs, uint32_t module_id, uint64_t address)
+{
+    const struct module *module = &inputs->modules.all.at[module_id];
+    const struct structure *s = module->structure;
+    const struct structure_statement *statement =
+        s && s->overhead_kinds.count ? structure_find(s, address) : NULL;
+    return statement && statement->overhead != STRUCTURE_NONE
+               ? module->overhead_kinds[statement->overhead]
+               : NOT_OVERHEAD;
+}
+
+/* What the walk makes of a frame, whose callers' frames come to `outer`. */
+static uint32_t mark_of(const struct inputs *inputs, const struct input *input,
+                        const struct measurement_node *node, uint32_t outer)
+{
+    bool is_in_module = node->ip_space < input->m->modules.n;
+    if (is_in_module) {
+        uint32_t tag = tag_at(inputs, input->module_of[node->ip_space], node->ip_offset);
+        if (tag != NOT_OVERHEAD)
+            return tag;
+    }
     if (node->association == ASSOC_1_0 || node->association == ASSOC_M_0)
-        return FRAME_OVERHEAD;
+        return outer == NOT_OVERHEAD ? other_kind(inputs) : outer;
     if (node->ip_space == MEASUREMENT_NO_NOTE)
-        return FRAME_OF_OTHERS;
-    if (node->ip_space >= input->m->modules.n)
-        return FRAME_OF_USER;
-    if (is_tagged(inputs, input->module_of[node->ip_space], node->ip_offset))
-        return FRAME_OVERHEAD;
+        return outer;
+    if (!is_in_module)
+        return NOT_OVERHEAD;
     uint64_t flags = input->m->modules.at[node->ip_space].flags;
-    return flags & (MODULE_LIBC | MODULE_VDSO) ? FRAME_OF_OTHERS : FRAME_OF_USER;
+    return flags & (MODULE_LIBC | MODULE_VDSO) ? outer : NOT_OVERHEAD;
 }
 
 void overhead_mark(const struct inputs *inputs, const struct input *input,
-                   const struct measurement_thread *thread, bool *marks)
+                   const struct measurement_thread *thread, uint32_t *marks)
 {
-    for (size_t i = MEASUREMENT_ROOT; i < thread->nodes.n; i++) {
+    marks[MEASUREMENT_ROOT] = NOT_OVERHEAD;
+    for (size_t i = MEASUREMENT_ROOT + 1; i < thread->nodes.n; i++) {
         const struct measurement_node *node = &thread->nodes.at[i];
-        enum kind kind = i == MEASUREMENT_ROOT ? FRAME_OF_USER : kind_of_frame(inputs, input, node);
-        marks[i] = kind == FRAME_OF_OTHERS ? marks[node->parent] : kind == FRAME_OVERHEAD;
+        marks[i] = mark_of(inputs, input, node, marks[node->parent]);
     }
 }

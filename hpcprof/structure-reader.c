@@ -15,7 +15,7 @@ struct frame {
     uint32_t file;     /* of statements that name none */
     bool is_call_site; /* an outer A: the A in it is the procedure that is inlined there */
     uint32_t call_file, call_line;
-    bool is_overhead; /* a procedure around is tagged */
+    uint32_t overhead; /* the kind that the innermost tagged procedure around has */
 };
 
 struct reader {
@@ -117,6 +117,12 @@ static uint64_t first_address(struct reader *r, struct attribute ranges)
     return next_range(&at, &begin, &end) ? begin : 0;
 }
 
+/* The kind of overhead of an element: its own tag, or what is around says. */
+static uint32_t overhead_of(struct reader *r, struct attribute tag, const struct frame *around)
+{
+    return tag.at ? strtab_id(&r->s->overhead_kinds, text_of(r, tag)) : around->overhead;
+}
+
 /* ---- functions and scopes ---- */
 
 static uint32_t function_of(struct reader *r, struct attribute name, uint32_t file, uint32_t line,
@@ -157,7 +163,7 @@ static struct frame start_procedure(struct reader *r, struct frame around,
         .file = STRUCTURE_NONE,
     };
     around.scope = add_scope(r, scope);
-    around.is_overhead = a->o.at != NULL;
+    around.overhead = overhead_of(r, a->o, &around);
     return around;
 }
 
@@ -178,7 +184,7 @@ static struct frame start_inlined(struct reader *r, struct frame around, const s
         .line = around.call_line,
     };
     return (struct frame){
-        .scope = add_scope(r, scope), .file = file, .is_overhead = around.is_overhead || a->o.at};
+        .scope = add_scope(r, scope), .file = file, .overhead = overhead_of(r, a->o, &around)};
 }
 
 static struct frame start_loop(struct reader *r, struct frame around, const struct attributes *a)
@@ -191,7 +197,7 @@ static struct frame start_loop(struct reader *r, struct frame around, const stru
         .address = first_address(r, a->v),
     };
     return (struct frame){
-        .scope = add_scope(r, scope), .file = scope.file, .is_overhead = around.is_overhead};
+        .scope = add_scope(r, scope), .file = scope.file, .overhead = around.overhead};
 }
 
 static void add_statement(struct reader *r, const struct frame *around, const struct attributes *a)
@@ -200,9 +206,8 @@ static void add_statement(struct reader *r, const struct frame *around, const st
         .scope = around->scope,
         .file = a->f.at ? file_of(r, a->f) : around->file,
         .line = line_of(r, a->l),
-        .is_overhead = around->is_overhead || a->o.at,
+        .overhead = overhead_of(r, a->o, around),
     };
-    r->s->has_overhead |= statement.is_overhead;
     if (statement.file == STRUCTURE_NONE)
         statement.line = 0;
     if (statement.line)
@@ -324,7 +329,9 @@ struct structure *structure_read(const char *path, char **cause)
         return NULL;
     }
     struct reader r = {.s = mem_alloc(sizeof *r.s)};
-    vec_push(&r.frames, (struct frame){.scope = STRUCTURE_NONE, .file = STRUCTURE_NONE});
+    const struct frame first = {
+        .scope = STRUCTURE_NONE, .file = STRUCTURE_NONE, .overhead = STRUCTURE_NONE};
+    vec_push(&r.frames, first);
     *cause = read_elements(&r, file);
     fclose(file);
     vec_free(&r.frames);

@@ -31,6 +31,7 @@ void structure_free(struct structure *s)
         return;
     strtab_free(&s->names);
     strtab_free(&s->files);
+    strtab_free(&s->overhead_kinds);
     vec_free(&s->functions);
     vec_free(&s->scopes);
     vec_free(&s->statements);

@@ -42,15 +42,17 @@ struct structure_statement {
     uint64_t begin, end;
     uint32_t scope;
     uint32_t file, line; /* line 0: unknown */
-    bool is_overhead;    /* it, or a procedure around it, is tagged as parallel overhead */
+    uint32_t overhead;   /* in overhead_kinds: it, or a procedure around it, is tagged as that kind
+                            of parallel overhead; else STRUCTURE_NONE */
 };
 
 struct structure {
     struct strtab names, files; /* paths are normalized */
+    struct strtab overhead_kinds;
     VEC(struct structure_function) functions;
     VEC(struct structure_scope) scopes;
     VEC(struct structure_statement) statements; /* sorted, disjoint */
-    bool has_lines, has_overhead;               /* some statement has a line; is overhead */
+    bool has_lines;                             /* some statement has a line */
 };
 
 /* Reads a structure file. NULL when it is not well-formed or holds no load module; *cause is then a

@@ -30,10 +30,10 @@ def line_labels(file, line):
 
 
 class Element:
-    """An element, with those in it."""
+    """An element, with those in it; `tag` is the kind of parallel overhead that it is tagged as."""
 
-    def __init__(self, *inner):
-        self.inner = inner
+    def __init__(self, *inner, tag=None):
+        self.inner, self.tag = inner, tag
 
     def xml(self, file):
         """`file` is the file of statements that name none."""
@@ -50,6 +50,14 @@ class Element:
                 return found
         return None
 
+    def tags(self, address):
+        """The tags of the elements around an address from the outside in; None if it is not here."""
+        for element in self.inner:
+            found = element.tags(address)
+            if found is not None:
+                return ([self.tag] if self.tag else []) + found
+        return None
+
 
 class F(Element):
     def __init__(self, path, *procedures):
@@ -62,12 +70,13 @@ class F(Element):
 
 
 class P(Element):
-    def __init__(self, name, line, spans, *inner):
-        super().__init__(*inner)
+    def __init__(self, name, line, spans, *inner, tag=None):
+        super().__init__(*inner, tag=tag)
         self.name, self.line, self.spans = name, line, spans
 
     def xml(self, file):
-        head = attributes(n=self.name, ln=self.name, l=self.line, v=ranges(self.spans))
+        head = attributes(n=self.name, ln=self.name, l=self.line, v=ranges(self.spans),
+                          o=self.tag)
         return f"<P{head}>{self.inner_xml(file)}</P>\n"
 
     def find(self, address, file, labels):
@@ -76,17 +85,22 @@ class P(Element):
 
 
 class S(Element):
-    def __init__(self, line, *spans, file=None):
-        super().__init__()
+    def __init__(self, line, *spans, file=None, tag=None):
+        super().__init__(tag=tag)
         self.line, self.spans, self.file = line, spans, file
 
     def xml(self, file):
-        return f"<S{attributes(l=self.line, v=ranges(self.spans), f=self.file)}/>"
+        return f"<S{attributes(l=self.line, v=ranges(self.spans), f=self.file, o=self.tag)}/>"
 
     def find(self, address, file, labels):
         if not any(begin <= address < end for begin, end in self.spans):
             return None
         return labels + line_labels(self.file or file, self.line)
+
+    def tags(self, address):
+        if not any(begin <= address < end for begin, end in self.spans):
+            return None
+        return [self.tag] if self.tag else []
 
 
 class L(Element):
@@ -107,14 +121,14 @@ class L(Element):
 class A(Element):
     """Code inlined at `call_line` (of `call_file`, or the file around)."""
 
-    def __init__(self, call_line, name, file, line, *inner, call_file=None):
-        super().__init__(*inner)
+    def __init__(self, call_line, name, file, line, *inner, call_file=None, tag=None):
+        super().__init__(*inner, tag=tag)
         self.call_line, self.call_file = call_line, call_file
         self.name, self.file, self.line = name, file, line
 
     def xml(self, file):
         site = attributes(l=self.call_line, f=self.call_file or file or "", n="", v="{}")
-        head = attributes(l=self.line, f=self.file or "", n=self.name, v="{}")
+        head = attributes(l=self.line, f=self.file or "", n=self.name, v="{}", o=self.tag)
         return f"<A{site}><A{head}>{self.inner_xml(self.file)}</A></A>"
 
     def find(self, address, file, labels):
@@ -143,6 +157,11 @@ class Structure:
             if found is not None:
                 return found
         return None
+
+    def tags(self, address):
+        """The tags around an address, the innermost one last; none where nothing is known."""
+        found = [tags for tags in (file.tags(address) for file in self.files) if tags is not None]
+        return found[0] if found else []
 
     def procedure(self, address):
         """The label of the procedure that contains an address, or None."""

@@ -270,9 +270,50 @@ static int finish(void **state)
     return unlink(path);
 }
 
+/* The kind of overhead at an address, "" for none. */
+static const char *kind_at(const struct structure *s, uint64_t address)
+{
+    uint32_t kind = structure_find(s, address)->overhead;
+    return kind == STRUCTURE_NONE ? "" : strtab_string(&s->overhead_kinds, kind);
+}
+
+/* What is tagged covers what is in it, unless that has a tag of its own. */
+static void kinds_of_overhead(void **state)
+{
+    (void)state;
+    struct structure *s = read_text(document(
+        "<F n=\"/s/a.c\">"
+        "<P n=\"main\" ln=\"main\" l=\"2\" v=\"{[0x1000-0x1100)}\">"
+        "<S l=\"3\" v=\"{[0x1000-0x1004)}\"/>"
+        "<S l=\"4\" v=\"{[0x1004-0x1008)}\" o=\"overhead\"/>"
+        "<A l=\"7\" n=\"\" v=\"{}\"><A l=\"40\" f=\"/s/b.h\" n=\"push\" v=\"{}\" o=\"spawn\">"
+        "<S l=\"41\" v=\"{[0x1008-0x100c)}\"/>"
+        "<L l=\"42\" v=\"{[0x100c-0x100d)}\"><S l=\"43\" v=\"{[0x100c-0x1010)}\"/></L>"
+        "<A l=\"44\" n=\"\" v=\"{}\"><A l=\"1\" f=\"/s/c.h\" n=\"wait\" v=\"{}\" o=\"sync\">"
+        "<S l=\"2\" v=\"{[0x1010-0x1014)}\"/></A></A>"
+        "<S l=\"45\" v=\"{[0x1014-0x1018)}\"/></A></A>"
+        "<S l=\"8\" v=\"{[0x1018-0x1100)}\"/></P>"
+        "<P n=\"look\" ln=\"look\" l=\"9\" v=\"{[0x2000-0x2100)}\" o=\"steal\">"
+        "<S l=\"9\" v=\"{[0x2000-0x2010)}\"/>"
+        "<S l=\"10\" v=\"{[0x2010-0x2100)}\" o=\"spawn\"/></P>"
+        "<P n=\"user\" ln=\"user\" l=\"20\" v=\"{[0x3000-0x3100)}\">"
+        "<S l=\"21\" v=\"{[0x3000-0x3100)}\"/></P></F>"));
+    static const struct {
+        uint64_t address;
+        const char *kind;
+    } expected[] = {{0x1000, ""},      {0x1004, "overhead"}, {0x1008, "spawn"}, {0x100c, "spawn"},
+                    {0x1010, "sync"},  {0x1014, "spawn"},    {0x1018, ""},      {0x2000, "steal"},
+                    {0x2010, "spawn"}, {0x3000, ""}};
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
+        assert_string_equal(kind_at(s, expected[i].address), expected[i].kind);
+    assert_int_equal(s->overhead_kinds.count, 4);
+    structure_free(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(kinds_of_overhead),
         cmocka_unit_test(chains_of_scopes),
         cmocka_unit_test(functions_are_one_per_name_file_and_line),
         cmocka_unit_test(overlapping_statements_are_made_disjoint),
