@@ -77,7 +77,10 @@ static const char formats[] =
     "\n"
     "Each metric M has four values per context, with the ids 4M to 4M + 3: `point`, measured in the\n"
     "context itself; `function`, without what was called; `lex_aware`, the same, and for a loop\n"
-    "without the loops in it; `execution`, with all that was called. Times are in seconds.\n";
+    "without the loops in it; `execution`, with all that was called. Times are in seconds.\n"
+    "\n"
+    "`overhead:spawn` and the like are the part of `overhead` that is of that kind; all kinds\n"
+    "together are `overhead`.\n";
 
 void text_write_formats(const char *path)
 {

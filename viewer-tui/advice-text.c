@@ -39,6 +39,22 @@ const char *verdict_meaning(enum verdict verdict)
     return meanings[verdict];
 }
 
+/* What the runtimes' tags call their own work. */
+static const char *kind_meaning(const char *kind)
+{
+    static const char *const meanings[][2] = {
+        {"spawn", "what making a task costs, whether it is stolen or not"},
+        {"sync", "what waiting for tasks costs, even where none was stolen"},
+        {"steal", "looking for tasks to take from other workers, and taking them"},
+        {"scheduler", "what the scheduler does between tasks"},
+        {"loop", "dividing parallel loops into tasks"},
+    };
+    for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++)
+        if (strcmp(meanings[i][0], kind) == 0)
+            return meanings[i][1];
+    return NULL;
+}
+
 void advice_event(const struct advice *advice, struct text *event)
 {
     text_clear(event);
@@ -73,8 +89,19 @@ static void add_percent(struct text *text, double share)
     text_printf(text, "%s%%", percent);
 }
 
-/* "Idleness is 15.8% and overhead 3.8% of its effort of 1.825 s." */
-static void add_numbers(struct text *text, const struct advice *advice, bool is_whole_run)
+/* " (3.0% spawn, 0.8% sync)" */
+static void add_kinds(struct text *text, const struct advice *advice, bool ascii)
+{
+    struct text kinds = {0};
+    overhead_kinds_describe(&advice->kinds, advice->judgement.effort, ascii, &kinds);
+    if (kinds.n)
+        text_printf(text, " (%s)", text_string(&kinds));
+    vec_free(&kinds);
+}
+
+/* "Idleness is 15.8% and overhead 3.8% (3.0% spawn, 0.8% sync) of its effort of 1.825 s." */
+static void add_numbers(struct text *text, const struct advice *advice, bool is_whole_run,
+                        bool ascii)
 {
     const struct judgement *judgement = &advice->judgement;
     char effort[NUMBER_WITH_UNIT_SIZE];
@@ -83,6 +110,7 @@ static void add_numbers(struct text *text, const struct advice *advice, bool is_
     add_percent(text, judgement->idleness);
     text_add(text, " and overhead ");
     add_percent(text, judgement->overhead);
+    add_kinds(text, advice, ascii);
     text_printf(text, " of %s effort of %s", is_whole_run ? "the" : "its", effort);
     if (!is_whole_run) {
         text_add(text, "; of the whole run's they are ");
@@ -160,6 +188,25 @@ static void add_carriers(struct advice_lines *lines, const struct advice *advice
         add_carrier(lines, view, &carriers->at[i], share * judgement->effort);
 }
 
+/* Names the kind that more than half of a high overhead is of. */
+static void add_dominant_kind(struct advice_lines *lines, const struct advice *advice)
+{
+    const struct judgement *judgement = &advice->judgement;
+    double overhead = judgement->overhead * judgement->effort;
+    if (!judgement_is_high(judgement, judgement->overhead) || advice->kinds.n == 0 ||
+        advice->kinds.at[0].cost <= overhead / 2)
+        return;
+    struct text text = {0};
+    char *kind = overhead_kind_name(advice->kinds.at[0].metric);
+    const char *meaning = kind_meaning(kind);
+    text_add(&text, "Most of the overhead is of the kind ");
+    text_add_clean(&text, kind, lines->ascii);
+    text_printf(&text, "%s%s.", meaning ? ": " : "", meaning ? meaning : "");
+    add_paragraph(lines, 2, 0, text_string(&text));
+    free(kind);
+    vec_free(&text);
+}
+
 static void describe_judgement(struct advice_lines *lines, const struct advice *advice,
                                const struct view *view, uint32_t row)
 {
@@ -170,7 +217,7 @@ static void describe_judgement(struct advice_lines *lines, const struct advice *
     text_printf(&text, ". %s", verdict_meaning(judgement->verdict));
     add_paragraph(lines, 2, 0, text_string(&text));
     text_clear(&text);
-    add_numbers(&text, advice, row == 0);
+    add_numbers(&text, advice, row == 0, lines->ascii);
     add_paragraph(lines, 2, 0, text_string(&text));
     bool is_bad = judgement_is_high(judgement, judgement->idleness) ||
                   judgement_is_high(judgement, judgement->overhead);
@@ -178,6 +225,7 @@ static void describe_judgement(struct advice_lines *lines, const struct advice *
         add_paragraph(lines, 2, 0,
                       "That is little of the whole run: there is not much to gain here.");
     vec_free(&text);
+    add_dominant_kind(lines, advice);
     for (int waste = 0; waste < WASTES; waste++)
         add_carriers(lines, advice, view, row, (enum waste)waste);
 }

@@ -54,6 +54,7 @@ static struct advice advise(struct view *view, uint32_t row, const struct effici
     struct efforts scope = efforts_of(view, row, event, carriers_part(view));
     struct efforts whole = efforts_of(view, 0, event, INCLUSIVE);
     advice.judgement = judge(&scope, &whole, period_of(run, work->name));
+    advice.kinds = overhead_kinds_of(view, row, event->at[OVERHEAD], carriers_part(view));
     advice.run_effort = whole.work + whole.overhead + whole.idleness;
     if (judgement_is_high(&advice.judgement, advice.judgement.idleness))
         advice.carriers[WASTED_IDLE] = carriers_find(view, row, event->at[IDLENESS]);

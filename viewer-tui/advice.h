@@ -6,6 +6,7 @@
 #include "viewer-tui/carriers.h"
 #include "viewer-tui/efficiency.h"
 #include "viewer-tui/judgement.h"
+#include "viewer-tui/overhead-kinds.h"
 #include "viewer-tui/run.h"
 
 /* What can be high. */
@@ -18,6 +19,7 @@ struct advice {
     struct judgement judgement;       /* only where nothing is missing, as all below */
     double run_effort;                /* of the whole run */
     struct carriers carriers[WASTES]; /* of what is high; empty otherwise */
+    struct overhead_kinds kinds;      /* of the scope's overhead */
 };
 
 struct advices {

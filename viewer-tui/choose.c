@@ -9,6 +9,7 @@
 /* Indices into the database's metrics, each once. */
 struct choice {
     size_t *at, n;
+    size_t n_kinds; /* so many of them are kinds of overhead that came with it */
     bool *is_taken;
 };
 
@@ -31,7 +32,29 @@ static void choose(struct choice *choice, size_t metric)
     choice->is_taken[metric] = true;
 }
 
-/* Chooses a metric; those of one effort together, in the order in which people read them. */
+/* Chooses the kinds of a metric of overhead. */
+static void choose_kinds(struct choice *choice, const struct metrics *metrics, size_t overhead)
+{
+    for (size_t m = 0; m < metrics->n && choice->n_kinds < MOST_BY_DEFAULT; m++)
+        if (metrics->at[m].kind_of == (int)overhead && !choice->is_taken[m]) {
+            choose(choice, m);
+            choice->n_kinds++;
+        }
+}
+
+static bool has_room(const struct choice *choice)
+{
+    return choice->n - choice->n_kinds < MOST_BY_DEFAULT;
+}
+
+static void choose_with_kinds(struct choice *choice, const struct metrics *metrics, size_t metric)
+{
+    choose(choice, metric);
+    choose_kinds(choice, metrics, metric);
+}
+
+/* Chooses a metric, and behind it its kinds; those of one effort together, in the order in which
+ * people read them. */
 static void choose_together(struct choice *choice, const struct metrics *metrics, size_t metric)
 {
     size_t from = 0;
@@ -41,9 +64,10 @@ static void choose_together(struct choice *choice, const struct metrics *metrics
             continue;
         for (int part = WORK; part < EFFICIENCY_PARTS; part++)
             if (event.at[part] < metrics->n && metric_is_of_effort(&metrics->at[event.at[part]]))
-                choose(choice, event.at[part]);
+                choose_with_kinds(choice, metrics, event.at[part]);
     }
-    choose(choice, metric);
+    if (!metrics->at[metric].kind)
+        choose_with_kinds(choice, metrics, metric);
 }
 
 /* Adds the metrics that run.json has and the database has not. */
@@ -85,23 +109,27 @@ static void choose_described(const struct database *db, const json_t *metrics,
     json_array_foreach(metrics, i, described)
     {
         size_t m = metrics_find(&db->metrics, run_text(described, "name"));
-        if (m < db->metrics.n && choice->n < MOST_BY_DEFAULT)
+        if (m < db->metrics.n && has_room(choice))
             choose_together(choice, &db->metrics, m);
     }
-    for (size_t m = 0; m < db->metrics.n && choice->n < MOST_BY_DEFAULT; m++)
+    for (size_t m = 0; m < db->metrics.n && has_room(choice); m++)
         choose_together(choice, &db->metrics, m);
+}
+
+/* False where its total is known to be zero. */
+static bool may_have_values(const struct database *db, const struct metric *metric)
+{
+    uint64_t position = values_position(&db->values, 0, 0);
+    int id = metric->summary[METRIC_EXECUTION];
+    return id == METRIC_ABSENT || position == NO_POSITION ||
+           values_get(&db->values, position, id) != 0;
 }
 
 static void choose_nonzero(const struct database *db, struct choice *choice)
 {
-    uint64_t position = values_position(&db->values, 0, 0);
-    for (size_t m = 0; m < db->metrics.n && choice->n < MOST_BY_DEFAULT; m++) {
+    for (size_t m = 0; m < db->metrics.n && has_room(choice); m++) {
         const struct metric *metric = &db->metrics.at[m];
-        int id = metric->summary[METRIC_EXECUTION];
-        if (!metric_is_measured(metric))
-            continue;
-        if (id == METRIC_ABSENT || position == NO_POSITION ||
-            values_get(&db->values, position, id) != 0)
+        if (metric_is_measured(metric) && may_have_values(db, metric))
             choose_together(choice, &db->metrics, m);
     }
     for (size_t m = 0; m < db->metrics.n && choice->n == 0; m++)
@@ -140,6 +168,59 @@ static char *choose_listed(const struct database *db, const char *list, struct c
     return choice->n ? NULL : mem_strdup("");
 }
 
+/* Of the chosen metrics, what belongs to the view of overhead by kind: overhead, those of its kinds
+ * that took something, and effort. */
+static void find_kinds_set(struct database *db, const struct choice *choice)
+{
+    struct metrics *metrics = &db->metrics;
+    struct efficiency event;
+    size_t from = 0;
+    while (efficiency_next(metrics, &from, &event)) {
+        if (event.at[OVERHEAD] < metrics->n)
+            metrics->at[event.at[OVERHEAD]].is_in[SET_KINDS] = true;
+        if (event.at[EFFORT] < metrics->n && event.at[OVERHEAD] < metrics->n)
+            metrics->at[event.at[EFFORT]].is_in[SET_KINDS] = true;
+    }
+    for (size_t i = 0; i < choice->n; i++) {
+        struct metric *metric = &metrics->at[choice->at[i]];
+        if (!metric->kind)
+            continue;
+        metrics->at[metric->kind_of].is_in[SET_KINDS] = true;
+        metric->is_in[SET_KINDS] = may_have_values(db, metric);
+    }
+}
+
+/* Says what is shown: of the list everything, otherwise all but the kinds of overhead. */
+static void find_sets(struct database *db, const struct choice *choice, size_t n_listed)
+{
+    for (size_t i = 0; i < choice->n; i++) {
+        struct metric *metric = &db->metrics.at[choice->at[i]];
+        metric->is_in[SET_CHOSEN] = n_listed ? i < n_listed : !metric->kind;
+    }
+    find_kinds_set(db, choice);
+}
+
+/* Returns the first name in the list that is no metric. */
+static char *choose_all(struct database *db, const json_t *described, const char *list,
+                        struct choice *choice)
+{
+    size_t n_listed = 0;
+    if (list) {
+        char *unknown = choose_listed(db, list, choice);
+        if (unknown)
+            return unknown;
+        n_listed = choice->n;
+        for (size_t i = 0; i < n_listed; i++)
+            choose_kinds(choice, &db->metrics, choice->at[i]);
+    } else if (described) {
+        choose_described(db, described, choice);
+    } else {
+        choose_nonzero(db, choice);
+    }
+    find_sets(db, choice, n_listed);
+    return NULL;
+}
+
 char *choose_metrics(struct database *db, const json_t *run, const char *list)
 {
     const json_t *described = json_object_get(run, "metrics");
@@ -147,14 +228,9 @@ char *choose_metrics(struct database *db, const json_t *run, const char *list)
     if (described)
         set_units(db, described);
     efficiency_add_efforts(&db->metrics);
+    efficiency_find_kinds(&db->metrics);
     struct choice choice = new_choice(db);
-    char *unknown = NULL;
-    if (list)
-        unknown = choose_listed(db, list, &choice);
-    else if (described)
-        choose_described(db, described, &choice);
-    else
-        choose_nonzero(db, &choice);
+    char *unknown = choose_all(db, described, list, &choice);
     if (!unknown) {
         metrics_keep(&db->metrics, choice.at, choice.n);
         values_set_metrics(&db->values, &db->metrics);

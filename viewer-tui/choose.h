@@ -9,8 +9,9 @@
 /* Reduces the database's metrics to those shown. With `list`, names separated by commas, these;
  * otherwise all that run.json names and the database has, without a run.json (NULL) those that are
  * not zero in the whole program, the first MOST_BY_DEFAULT. Metrics that run.json says were not
- * measured are there too. NULL, or the first name in the list that is no metric; the caller
- * frees it. `run` must outlive the database. */
+ * measured are there too. Where a metric of overhead is shown its kinds are kept, for SET_KINDS.
+ * NULL, or the first name in the list that is no metric; the caller frees it. `run` must outlive
+ * the database. */
 #define MOST_BY_DEFAULT 64
 char *choose_metrics(struct database *db, const json_t *run, const char *list);
 

@@ -25,13 +25,15 @@ static void add_sorted(struct columns *columns, const struct view *view, size_t 
     const struct metrics *metrics = &view->db->metrics;
     const struct sorting *sorting = &view->sorting;
     size_t together = 0;
-    for (size_t m = 0; m < metrics->n; m++)
+    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1))
         together += belong_together(metrics, m, sorting->metric);
     bool is_in_one_part = together > 1 && 2 * together > most;
     for (size_t i = 0; i <= metrics->n; i++) {
         bool is_first = i == 0;
         size_t m = is_first ? sorting->metric : i - 1;
-        if (!is_first && (m == sorting->metric || !belong_together(metrics, m, sorting->metric)))
+        bool is_other = m != sorting->metric && metrics->at[m].is_in[metrics->set] &&
+                        belong_together(metrics, m, sorting->metric);
+        if (!is_first && !is_other)
             continue;
         if (!is_in_one_part)
             add_both(columns, m);
@@ -50,8 +52,9 @@ struct columns columns_fitting(const struct view *view, size_t most, bool with_u
     const struct metrics *metrics = &view->db->metrics;
     struct columns columns = no_columns(view);
     add_sorted(&columns, view, most);
-    for (size_t m = 0; m < view->n_metrics && columns.n + 2 <= most; m++)
-        if (!belong_together(metrics, m, view->sorting.metric) &&
+    for (size_t m = 0; m < metrics->n && columns.n + 2 <= most; m++)
+        if (metrics->at[m].is_in[metrics->set] &&
+            !belong_together(metrics, m, view->sorting.metric) &&
             (with_unmeasured || metric_is_measured(&metrics->at[m])))
             add_both(&columns, m);
     return columns;
@@ -59,8 +62,9 @@ struct columns columns_fitting(const struct view *view, size_t most, bool with_u
 
 struct columns columns_all(const struct view *view)
 {
+    const struct metrics *metrics = &view->db->metrics;
     struct columns columns = no_columns(view);
-    for (size_t m = 0; m < view->n_metrics; m++)
+    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1))
         add_both(&columns, m);
     return columns;
 }
@@ -75,7 +79,13 @@ size_t columns_of_metric(const struct columns *columns, size_t first)
 
 void columns_title(const struct metric *metric, const char *unit, bool ascii, struct text *out)
 {
-    text_add_clean(out, metric->name, ascii);
+    if (metric->kind) {
+        char *overhead = mem_strndup(metric->name, (size_t)(metric->kind - metric->name));
+        text_add_clean(out, overhead, ascii);
+        text_add(out, " ");
+        free(overhead);
+    }
+    text_add_clean(out, metric->kind ? metric->kind : metric->name, ascii);
     if (*unit && metric_is_measured(metric))
         text_printf(out, ", %s", unit);
 }

@@ -37,7 +37,8 @@ struct columns columns_all(const struct view *view);
 /* The number of columns that belong to the same metric as the one at `first`, from there on. */
 size_t columns_of_metric(const struct columns *columns, size_t first);
 
-/* Adds "NAME, UNIT" of a metric, in the unit of its scale. */
+/* Adds "NAME, UNIT" of a metric, in the unit of its scale; of a kind of overhead "overhead: KIND",
+ * which can be broken into lines. */
 void columns_title(const struct metric *metric, const char *unit, bool ascii, struct text *out);
 
 #endif

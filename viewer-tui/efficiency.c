@@ -70,13 +70,52 @@ void efficiency_add_efforts(struct metrics *metrics)
     }
 }
 
+/* Where the kind begins in the name of what may be a kind of overhead; NULL elsewhere. */
+static const char *kind_in(const char *name)
+{
+    const char *overhead = efficiency_part_name(OVERHEAD);
+    const char *at = strstr(name, overhead);
+    return at && at[strlen(overhead)] == ':' ? at + strlen(overhead) + 1 : NULL;
+}
+
+/* The metric whose name is that of a kind without ":KIND", what follows the kind being so long. */
+static size_t without_kind(const struct metrics *metrics, const char *name, const char *kind,
+                           size_t rest)
+{
+    char *whole = mem_printf("%.*s%s", (int)(kind - 1 - name), name, kind + strlen(kind) - rest);
+    size_t found = metrics_find(metrics, whole);
+    free(whole);
+    return found;
+}
+
+void efficiency_find_kinds(struct metrics *metrics)
+{
+    for (size_t m = 0; m < metrics->n; m++) {
+        struct metric *metric = &metrics->at[m];
+        const char *kind = kind_in(metric->name);
+        const char *event = kind ? strrchr(kind, '(') : NULL;
+        size_t rest = event && event > kind && event[-1] == ' ' ? strlen(event) + 1 : 0;
+        size_t overhead = kind ? without_kind(metrics, metric->name, kind, rest) : metrics->n;
+        if (kind && overhead == metrics->n) {
+            rest = 0;
+            overhead = without_kind(metrics, metric->name, kind, rest);
+        }
+        if (overhead == metrics->n)
+            continue;
+        metric->kind = kind;
+        metric->kind_length = (int)(strlen(kind) - rest);
+        metric->kind_of = (int)overhead;
+        metric->sum = metrics->at[overhead].sum;
+    }
+}
+
 void efficiency_add_formula(const struct metrics *metrics, size_t effort, struct text *out)
 {
     bool is_added[EFFORT] = {false};
     for (size_t m = 0; m < metrics->n + metrics->n_hidden; m++)
         for (int part = WORK; part < EFFORT; part++) {
             const char *name = efficiency_part_name((enum efficiency_part)part);
-            if (metrics->at[m].sum == (int)effort &&
+            if (metrics->at[m].sum == (int)effort && metric_is_added(&metrics->at[m]) &&
                 strncmp(metrics->at[m].name, name, strlen(name)) == 0)
                 is_added[part] = true;
         }

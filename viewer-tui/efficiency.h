@@ -24,6 +24,11 @@ bool efficiency_next(const struct metrics *metrics, size_t *from, struct efficie
 /* Appends the efforts of all events. */
 void efficiency_add_efforts(struct metrics *metrics);
 
+/* Finds the metrics that are kinds of overhead, parts of it by the kinds of tags in the runtime's
+ * source, by their names: "overhead:spawn (CPUTIME)" is a kind of "overhead (CPUTIME)". Once
+ * efforts have been added. */
+void efficiency_find_kinds(struct metrics *metrics);
+
 /* Adds the names of what an effort adds up, without the event: "work + idleness". */
 void efficiency_add_formula(const struct metrics *metrics, size_t effort, struct text *out);
 

@@ -57,6 +57,8 @@ static const struct binding bindings[] = {
     {COMMAND_SORT_RIGHT, {'s', '>'}, {"s, >", "by the next column; the last one is the name"}},
     {COMMAND_SORT_LEFT, {'S', '<'}, {"S, <", "by the column before"}},
     {COMMAND_REVERSE, {'r'}, {"r", "in reverse"}},
+    {COMMAND_NONE, {0}, {NULL, "Metrics"}},
+    {COMMAND_KINDS, {'o'}, {"o", "overhead by kind (spawn, sync, ...), or the usual metrics"}},
     {COMMAND_NONE, {0}, {NULL, "Finding"}},
     {COMMAND_FIND, {'/'}, {"/", "find a name or a place, also in rows that are closed"}},
     {COMMAND_FIND_NEXT, {'n'}, {"n", "the next one"}},

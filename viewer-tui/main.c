@@ -40,6 +40,7 @@ int main(int argc, char **argv)
     if (!folder)
         return 1;
     struct session *session = session_open(folder, options.metrics);
+    session_show(session, options.by_kind ? SET_KINDS : SET_CHOSEN);
     int status = options.printed == PRINT_NOTHING
                      ? tui_run(session, options.print.projection, options.print.sort)
                      : print(session, &options);

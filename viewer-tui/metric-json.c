@@ -23,7 +23,7 @@ static void write_parts(struct json_writer *json, const struct metrics *metrics,
     json_write_key(json, "sum_of");
     json_write_array(json);
     for (size_t m = 0; m < metrics->n + metrics->n_hidden; m++)
-        if (metrics->at[m].sum == (int)sum)
+        if (metrics->at[m].sum == (int)sum && metric_is_added(&metrics->at[m]))
             json_write_string(json, metrics->at[m].name);
     json_write_array_end(json);
 }
@@ -31,7 +31,7 @@ static void write_parts(struct json_writer *json, const struct metrics *metrics,
 void json_write_metrics(struct json_writer *json, const struct metrics *metrics)
 {
     json_write_array(json);
-    for (size_t m = 0; m < metrics->n; m++) {
+    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1)) {
         const struct metric *metric = &metrics->at[m];
         json_write_object(json);
         json_write_key(json, "name");

@@ -50,7 +50,7 @@ static struct metric new_metric(const char *name)
     struct metric metric = {.name = name};
     for (int scope = 0; scope < METRIC_SCOPES; scope++)
         metric.summary[scope] = metric.thread[scope] = METRIC_ABSENT;
-    metric.sum = METRIC_ABSENT;
+    metric.sum = metric.kind_of = METRIC_ABSENT;
     return metric;
 }
 
@@ -193,6 +193,9 @@ size_t metrics_find(const struct metrics *metrics, const char *name)
 
 size_t metrics_first_measured(const struct metrics *metrics)
 {
+    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1))
+        if (metric_is_measured(&metrics->at[m]))
+            return m;
     for (size_t m = 0; m < metrics->n; m++)
         if (metric_is_measured(&metrics->at[m]))
             return m;
@@ -211,15 +214,19 @@ void metrics_keep(struct metrics *metrics, const size_t *chosen, size_t n_chosen
     }
     for (size_t m = 0; m < metrics->n; m++) {
         struct metric *metric = &metrics->at[m];
-        bool is_needed = metric->sum != METRIC_ABSENT && new_index[metric->sum] != METRIC_ABSENT;
+        bool is_needed = metric_is_added(metric) && new_index[metric->sum] != METRIC_ABSENT;
         if (new_index[m] == METRIC_ABSENT && is_needed)
             kept.at[kept.n + kept.n_hidden++] = *metric;
         else if (new_index[m] == METRIC_ABSENT)
             free(metric->sum_name);
     }
-    for (size_t m = 0; m < kept.n + kept.n_hidden; m++)
-        if (kept.at[m].sum != METRIC_ABSENT)
-            kept.at[m].sum = new_index[kept.at[m].sum];
+    for (size_t m = 0; m < kept.n + kept.n_hidden; m++) {
+        struct metric *metric = &kept.at[m];
+        if (metric->sum != METRIC_ABSENT)
+            metric->sum = new_index[metric->sum];
+        if (metric->kind_of != METRIC_ABSENT)
+            metric->kind_of = new_index[metric->kind_of];
+    }
     free(new_index);
     free(metrics->at);
     *metrics = kept;

@@ -16,6 +16,13 @@ enum metric_scope {
     METRIC_SCOPES
 };
 
+/* What is shown of the metrics that are kept. */
+enum metric_set {
+    SET_CHOSEN, /* what the user chose, or the usual ones */
+    SET_KINDS,  /* overhead and its kinds */
+    METRIC_SETS
+};
+
 /* No metric id. */
 #define METRIC_ABSENT (-1)
 
@@ -25,14 +32,19 @@ struct metric {
     const char *why;            /* why it was not measured; NULL when it was */
     int summary[METRIC_SCOPES]; /* id of the sum over all threads in the summary profile */
     int thread[METRIC_SCOPES];  /* id in the profiles of threads */
-    int sum;        /* index of the metric to whose values its own are added; METRIC_ABSENT */
-    char *sum_name; /* not NULL: it is such a sum, without ids of its own; its name */
+    int sum;                    /* index of the metric of which it is a part; METRIC_ABSENT */
+    char *sum_name;             /* not NULL: it is such a sum, without ids of its own; its name */
+    const char *kind; /* not NULL: it is a kind of overhead, and what its name has from there on */
+    int kind_length;  /* of "spawn" in "overhead:spawn (CPUTIME)" */
+    int kind_of;      /* of a kind, the index of the metric of overhead; METRIC_ABSENT */
+    bool is_in[METRIC_SETS];
 };
 
 struct metrics {
     struct metric *at;
     size_t n;
-    size_t n_hidden; /* metrics behind those that are not shown themselves, but their sums are */
+    size_t n_hidden; /* metrics behind those that are not kept themselves, but their sums are */
+    enum metric_set set;
 };
 
 /* The metrics of meta.db in their order there; only statistics that are plain sums are looked at.
@@ -50,6 +62,29 @@ size_t metrics_add_sum(struct metrics *metrics, char *name, const char *unit);
 static inline bool metric_is_sum(const struct metric *metric)
 {
     return metric->sum_name != NULL;
+}
+
+/* Whether its values are added to those of its sum; a kind is in what it is a kind of. */
+static inline bool metric_is_added(const struct metric *metric)
+{
+    return metric->sum != METRIC_ABSENT && !metric->kind;
+}
+
+/* The first metric that is shown among those from `from` on, or metrics->n. */
+static inline size_t metrics_shown(const struct metrics *metrics, size_t from)
+{
+    while (from < metrics->n && !metrics->at[from].is_in[metrics->set])
+        from++;
+    return from;
+}
+
+/* How many metrics are shown. */
+static inline size_t metrics_n_shown(const struct metrics *metrics)
+{
+    size_t n = 0;
+    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1))
+        n++;
+    return n;
 }
 
 /* Whether it has a share in effort, the one sum that there is, or is that sum: its percentages are
@@ -81,11 +116,11 @@ bool metric_is_complete(const struct metric *metric);
 /* The index of the metric of that name, or metrics->n. */
 size_t metrics_find(const struct metrics *metrics, const char *name);
 
-/* The index of the first metric that was measured; 0 when none was. */
+/* The index of the first metric that was measured, if possible of those shown; 0 when none was. */
 size_t metrics_first_measured(const struct metrics *metrics);
 
 /* Keeps the metrics chosen[0..n_chosen), in that order, and hidden those of which the chosen sums
- * are made. */
+ * are made. Which of them are shown is to be said in `is_in`. */
 void metrics_keep(struct metrics *metrics, const size_t *chosen, size_t n_chosen);
 
 void metrics_free(struct metrics *metrics);

@@ -9,7 +9,7 @@
 #include <string.h>
 
 static const char help[] =
-    "usage: hpcviewer [--physical] [--metrics A,B] [--sort METRIC] DB\n"
+    "usage: hpcviewer [--physical] [--metrics A,B | --kinds] [--sort METRIC] DB\n"
     "       hpcviewer --print VIEW [options] DB\n"
     "\n"
     "Shows a database made by hpcprof, or any HPCToolkit database of version 4. DB may also be a\n"
@@ -34,6 +34,8 @@ static const char help[] =
     "                     sorted only if this is given\n"
     "  --metrics A,B      show these metrics, in this order; default: all, of databases without\n"
     "                     run.json those that are not zero; text shows those that fit\n"
+    "  --kinds            show overhead and how much of it is of each kind, as overhead:spawn, in\n"
+    "                     place of the usual metrics; --metrics and --sort know these names, too\n"
     "  --depth N          N levels below the whole program; default: all, in bottom-up 10 levels of\n"
     "                     callers\n"
     "  --min-percent P    leave out scopes with less than P percent of what is sorted by (its\n"
@@ -47,7 +49,8 @@ static const char help[] =
     "Effort is the sum of work, overhead and idleness, what the workers of a parallel program could\n"
     "have done. It is there where idleness or overhead was measured. The percentages of the four are\n"
     "then of the whole program's effort (csv, json: percent_of_effort), those of others of their own\n"
-    "total. The advice judges idleness and overhead: high is what takes 5 percent of the effort.\n"
+    "total. Kinds are parts of overhead, told apart by the tags in the runtime's source. The\n"
+    "advice judges idleness and overhead: high is what takes 5 percent of the effort.\n"
     "\n"
     "Exit status: 0; 1 if the database is damaged or missing; 2 if the command line is wrong.\n";
 
@@ -57,6 +60,7 @@ enum long_option {
     OPTION_FORMAT,
     OPTION_SORT,
     OPTION_METRICS,
+    OPTION_KINDS,
     OPTION_DEPTH,
     OPTION_MIN_PERCENT,
     OPTION_HELP,
@@ -69,6 +73,7 @@ static const struct option long_options[] = {
     {"format", required_argument, NULL, OPTION_FORMAT},
     {"sort", required_argument, NULL, OPTION_SORT},
     {"metrics", required_argument, NULL, OPTION_METRICS},
+    {"kinds", no_argument, NULL, OPTION_KINDS},
     {"depth", required_argument, NULL, OPTION_DEPTH},
     {"min-percent", required_argument, NULL, OPTION_MIN_PERCENT},
     {"help", no_argument, NULL, OPTION_HELP},
@@ -136,6 +141,7 @@ static void take_option(struct options *options, int option, struct only_printed
         break;
     case OPTION_SORT: options->print.sort = optarg; break;
     case OPTION_METRICS: options->metrics = optarg; break;
+    case OPTION_KINDS: options->by_kind = true; break;
     case OPTION_DEPTH:
         options->print.depth = depth_in(optarg);
         given->depth = true;
@@ -151,6 +157,8 @@ static void take_option(struct options *options, int option, struct only_printed
 
 static void check_combination(const struct options *options, const struct only_printed *given)
 {
+    if (options->metrics && options->by_kind)
+        diag_usage("--metrics and --kinds exclude each other; --metrics can name kinds");
     bool is_path_view = options->printed == TOP_DOWN || options->printed == BOTTOM_UP;
     if (options->printed == PRINT_NOTHING) {
         if (given->format || given->depth || given->min_percent)

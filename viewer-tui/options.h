@@ -11,6 +11,7 @@ struct options {
     int printed; /* enum view_id or enum printed */
     struct print_options print;
     const char *metrics; /* NULL: the usual ones */
+    bool by_kind;        /* overhead and its kinds in place of the usual ones */
     const char *path;    /* of a database or measurement directory */
 };
 

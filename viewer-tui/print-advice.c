@@ -1,6 +1,9 @@
 #include "viewer-tui/print-advice.h"
 
 #include "viewer-tui/advice-text.h"
+#include "viewer-tui/metric-json.h"
+
+#include <stdlib.h>
 
 static void write_text(struct json_writer *json, const char *key, const char *text)
 {
@@ -56,6 +59,14 @@ static void write_judgement(struct json_writer *json, const struct advice *advic
     write_number(json, "effort", judgement->effort);
     write_number(json, "idleness_percent_of_effort", 100 * judgement->idleness);
     write_number(json, "overhead_percent_of_effort", 100 * judgement->overhead);
+    json_write_key(json, "overhead_kinds_percent_of_effort");
+    json_write_object(json);
+    for (size_t i = 0; i < advice->kinds.n; i++) {
+        char *name = overhead_kind_name(advice->kinds.at[i].metric);
+        json_write_percent(json, name, advice->kinds.at[i].cost, judgement->effort);
+        free(name);
+    }
+    json_write_object_end(json);
     json_write_key(json, "idleness_in");
     write_carriers(json, &advice->carriers[WASTED_IDLE], db);
     json_write_key(json, "overhead_in");
@@ -136,6 +147,15 @@ static void add_records(struct csv *csv, const char *event, const struct advice 
     add_number_record(csv, event, "effort", judgement->effort);
     add_number_record(csv, event, "idleness_percent_of_effort", 100 * judgement->idleness);
     add_number_record(csv, event, "overhead_percent_of_effort", 100 * judgement->overhead);
+    for (size_t i = 0; i < advice->kinds.n; i++) {
+        char *name = overhead_kind_name(advice->kinds.at[i].metric);
+        char *item = mem_printf("overhead_percent_of_effort: %s", name);
+        begin_record(csv, event, item);
+        csv_percent(csv, advice->kinds.at[i].cost, judgement->effort);
+        csv_end_record(csv);
+        free(item);
+        free(name);
+    }
     for (int waste = 0; waste < WASTES; waste++)
         add_carrier_records(csv, event, waste_name((enum waste)waste), &advice->carriers[waste],
                             db);

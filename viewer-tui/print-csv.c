@@ -29,7 +29,7 @@ static void write_header(struct printing *printing, const struct metrics *metric
                                           "line",  "module", "call_file", "call_line"};
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
         csv_text(&printing->csv, columns[i]);
-    for (size_t m = 0; m < metrics->n; m++) {
+    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1)) {
         write_part_names(printing, metrics->at[m].name, "");
         if (metric_is_of_effort(&metrics->at[m]))
             write_part_names(printing, metrics->at[m].name, "_percent_of_effort");
@@ -48,8 +48,9 @@ static void write_place(struct csv *csv, const struct database *db, uint32_t fil
 
 static void write_costs(struct csv *csv, const struct view *view, uint32_t row)
 {
-    for (size_t m = 0; m < view->n_metrics; m++) {
-        const struct metric *metric = &view->db->metrics.at[m];
+    const struct metrics *metrics = &view->db->metrics;
+    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1)) {
+        const struct metric *metric = &metrics->at[m];
         const struct cost *cost = &view_costs(view, row)[m];
         csv_cost(csv, metric, cost->inclusive);
         csv_cost(csv, metric, cost->exclusive);

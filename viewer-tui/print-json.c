@@ -29,10 +29,11 @@ static void write_place(struct json_writer *json, const struct database *db, uin
 
 static void write_costs(struct json_writer *json, const struct view *view, uint32_t row)
 {
+    const struct metrics *metrics = &view->db->metrics;
     json_write_key(json, "metrics");
     json_write_object(json);
-    for (size_t m = 0; m < view->n_metrics; m++) {
-        const struct metric *metric = &view->db->metrics.at[m];
+    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1)) {
+        const struct metric *metric = &metrics->at[m];
         const struct cost *cost = &view_costs(view, row)[m];
         json_write_key(json, metric->name);
         json_write_object(json);

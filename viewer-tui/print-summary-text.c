@@ -72,13 +72,25 @@ static void add_percent_of_effort(struct printing *printing, size_t metric)
         text_printf(&printing->line, ", %s%% of effort", percent);
 }
 
+/* ": 15.0% spawn, 6.0% sync" behind overhead. */
+static void add_kinds(struct printing *printing, size_t metric)
+{
+    const struct summary *summary = printing->summary;
+    struct overhead_kinds kinds = overhead_kinds_of(summary->view, 0, metric, INCLUSIVE);
+    struct text text = {0};
+    overhead_kinds_describe(&kinds, summary_effort(summary, metric), printing->ascii, &text);
+    if (text.n)
+        text_printf(&printing->line, ": %s", text_string(&text));
+    vec_free(&text);
+}
+
 static void print_metrics(struct printing *printing)
 {
     const struct metrics *metrics = &printing->summary->db->metrics;
     end_line(printing);
     text_add(&printing->line, "Metrics");
     end_line(printing);
-    for (size_t m = 0; m < metrics->n; m++) {
+    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1)) {
         const struct metric *metric = &metrics->at[m];
         char total[NUMBER_WITH_UNIT_SIZE] = "-";
         if (metric_is_measured(metric))
@@ -87,6 +99,7 @@ static void print_metrics(struct printing *printing)
         add_clean(printing, metric->name);
         if (metric_is_of_effort(metric) && !metric_is_sum(metric))
             add_percent_of_effort(printing, m);
+        add_kinds(printing, m);
         if (!metric_is_measured(metric)) {
             text_add(&printing->line, ": not measured: ");
             add_clean(printing, metric->why);

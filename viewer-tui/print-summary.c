@@ -93,14 +93,14 @@ void print_summary_json(const struct summary *summary)
     json_write_array_end(&json);
     json_write_key(&json, "metrics");
     json_write_object(&json);
-    for (size_t m = 0; m < metrics->n; m++) {
+    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1)) {
         json_write_key(&json, metrics->at[m].name);
         json_write_cost(&json, &metrics->at[m], summary->totals[m].inclusive);
     }
     json_write_object_end(&json);
     json_write_key(&json, "percent_of_effort");
     json_write_object(&json);
-    for (size_t m = 0; m < metrics->n; m++)
+    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1))
         if (metric_is_of_effort(&metrics->at[m]))
             json_write_percent(&json, metrics->at[m].name, summary->totals[m].inclusive,
                                summary_effort(summary, m));
@@ -182,8 +182,9 @@ static void add_process_records(struct csv *csv, size_t number, const json_t *pr
 
 static void add_metric_records(struct csv *csv, const struct summary *summary)
 {
-    for (size_t m = 0; m < summary->db->metrics.n; m++) {
-        const struct metric *metric = &summary->db->metrics.at[m];
+    const struct metrics *metrics = &summary->db->metrics;
+    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1)) {
+        const struct metric *metric = &metrics->at[m];
         begin_record(csv, "metric", metric->name, "total");
         csv_cost(csv, metric, summary->totals[m].inclusive);
         csv_end_record(csv);

@@ -37,6 +37,8 @@ static void choose_columns(struct printing *printing)
     const struct metrics *metrics = &view->db->metrics;
     size_t most = (LINE_WIDTH - GOOD_TREE_WIDTH) / PART_WIDTH;
     bool is_asked_for = printing->tree->session->metric_list != NULL;
+    if (metrics->set == SET_KINDS) /* parts of one whole: each once, side by side */
+        most = metrics_n_shown(metrics);
     printing->columns = is_asked_for ? columns_all(view) : columns_fitting(view, most, false);
     printing->scales = mem_alloc((metrics->n + 1) * sizeof *printing->scales);
     for (size_t m = 0; m < metrics->n; m++)
@@ -51,13 +53,14 @@ static void end_line(struct printing *printing)
 static void print_totals(struct printing *printing)
 {
     const struct view *view = printing->tree->view;
+    const struct metrics *metrics = &view->db->metrics;
     size_t width = 0;
-    for (size_t m = 0; m < view->n_metrics; m++) {
-        size_t columns = text_columns(view->db->metrics.at[m].name);
+    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1)) {
+        size_t columns = text_columns(metrics->at[m].name);
         width = columns > width ? columns : width;
     }
-    for (size_t m = 0; m < view->n_metrics; m++) {
-        const struct metric *metric = &view->db->metrics.at[m];
+    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1)) {
+        const struct metric *metric = &metrics->at[m];
         char total[NUMBER_WITH_UNIT_SIZE] = "-";
         if (metric_is_measured(metric))
             number_with_unit(view->totals[m].inclusive, metric->unit, total);
@@ -67,7 +70,7 @@ static void print_totals(struct printing *printing)
         text_add(&printing->line, total);
         if (metric_is_sum(metric)) {
             text_add(&printing->line, "  = ");
-            efficiency_add_formula(&view->db->metrics, m, &printing->line);
+            efficiency_add_formula(metrics, m, &printing->line);
             text_add(&printing->line, ", whose percentages are of effort");
         }
         if (!metric_is_measured(metric)) {

@@ -39,7 +39,7 @@ static void print_column_heads(struct printing *printing)
     const struct metrics *metrics = &printing->table->db->metrics;
     struct heads heads = {0};
     struct text title = {0};
-    for (size_t m = 0; m < metrics->n; m++) {
+    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1)) {
         text_clear(&title);
         columns_title(&metrics->at[m], scale_of(printing, m).unit, printing->ascii, &title);
         heads_add(&heads, text_string(&title), COLUMN_WIDTH);
@@ -56,7 +56,7 @@ static void print_column_heads(struct printing *printing)
 static void add_values(struct printing *printing, const double *values, bool with_shares)
 {
     const struct metrics *metrics = &printing->table->db->metrics;
-    for (size_t m = 0; m < metrics->n; m++) {
+    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1)) {
         char number[NUMBER_SIZE] = "-", percent[NUMBER_SIZE] = "";
         if (metric_is_measured(&metrics->at[m])) {
             struct number_scale scale = scale_of(printing, m);
@@ -92,7 +92,7 @@ static void print_thread(struct printing *printing, const struct thread *thread)
 static void print_efforts(struct printing *printing)
 {
     const struct metrics *metrics = &printing->table->db->metrics;
-    for (size_t m = 0; m < metrics->n; m++) {
+    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1)) {
         if (!metric_is_sum(&metrics->at[m]))
             continue;
         text_add_clean(&printing->line, metrics->at[m].name, printing->ascii);

@@ -19,7 +19,7 @@ static void add_integer(struct csv *csv, int64_t value)
 
 static void add_heads(struct csv *csv, const struct metrics *metrics)
 {
-    for (size_t m = 0; m < metrics->n; m++) {
+    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1)) {
         csv_text(csv, metrics->at[m].name);
         if (!metric_is_of_effort(&metrics->at[m]))
             continue;
@@ -34,7 +34,7 @@ static void add_heads(struct csv *csv, const struct metrics *metrics)
 static void add_values(struct csv *csv, const struct thread_table *table, const double *values)
 {
     const struct metrics *metrics = &table->db->metrics;
-    for (size_t m = 0; m < metrics->n; m++) {
+    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1)) {
         csv_cost(csv, &metrics->at[m], values[m]);
         if (metric_is_of_effort(&metrics->at[m]))
             csv_percent(csv, values[m], threads_whole(table->threads, metrics, m));
@@ -88,7 +88,7 @@ static void write_values(struct json_writer *json, const struct thread_table *ta
 {
     const struct metrics *metrics = &table->db->metrics;
     json_write_object(json);
-    for (size_t m = 0; m < metrics->n; m++) {
+    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1)) {
         json_write_key(json, metrics->at[m].name);
         json_write_cost(json, &metrics->at[m], values[m]);
     }
@@ -100,7 +100,7 @@ static void write_percentages(struct json_writer *json, const struct thread_tabl
 {
     const struct metrics *metrics = &table->db->metrics;
     json_write_object(json);
-    for (size_t m = 0; m < metrics->n; m++)
+    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1))
         if (metric_is_of_effort(&metrics->at[m]))
             json_write_percent(json, metrics->at[m].name, values[m],
                                threads_whole(table->threads, metrics, m));

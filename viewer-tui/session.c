@@ -34,6 +34,14 @@ void session_close(struct session *session)
     free(session);
 }
 
+void session_show(struct session *session, enum metric_set set)
+{
+    session->set = set;
+    for (int p = 0; p < PROJECTIONS; p++)
+        if (session->opened[p].db)
+            session->opened[p].db->metrics.set = set;
+}
+
 /* The folder of a projection; the caller frees. */
 static char *projection_folder(const struct session *session, enum projection projection)
 {
@@ -63,9 +71,12 @@ static bool settle_metrics(struct session *session, struct database *db)
         free(unknown);
         return false;
     }
+    db->metrics.set = session->set;
     if (db->metrics.n == 0)
         problem_found(db->folder, "no metrics in it");
-    return db->metrics.n > 0;
+    else if (metrics_n_shown(&db->metrics) == 0)
+        problem_found(db->folder, "no overhead in it that could be shown by kind");
+    return metrics_n_shown(&db->metrics) > 0;
 }
 
 static struct database *open_projection(struct session *session, enum projection projection)

@@ -20,6 +20,7 @@ struct session {
     char *folder;
     json_t *run; /* NULL when the database has none */
     const char *metric_list;
+    enum metric_set set;
     bool metric_list_is_bad;           /* why a database was not opened */
     struct opened opened[PROJECTIONS]; /* db is NULL until it is asked for */
 };
@@ -28,6 +29,9 @@ struct session {
  * session. */
 struct session *session_open(const char *folder, const char *metric_list);
 void session_close(struct session *session);
+
+/* Says which metrics are shown, in all that is open and will be. */
+void session_show(struct session *session, enum metric_set set);
 
 /* Whether the database has that projection. */
 bool session_has_projection(const struct session *session, enum projection projection);

@@ -65,7 +65,7 @@ static bool add_context(struct reading *reading, struct thread *thread, const st
                 continue;
             if (m < metrics->n)
                 thread->totals[m] += at->value;
-            if (metric->sum != METRIC_ABSENT)
+            if (metric_is_added(metric))
                 thread->totals[metric->sum] += at->value;
         }
     }

@@ -45,6 +45,16 @@ static void drop_event(struct text *name, size_t unit_at)
     name->n -= unit_at - start;
 }
 
+/* Makes "spawn, s" of "overhead: spawn, s". */
+static void drop_overhead(struct text *name, size_t *unit_at)
+{
+    const char *colon = strstr(name->at, ": ");
+    size_t length = colon ? (size_t)(colon - name->at) + 2 : 0;
+    memmove(name->at, name->at + length, name->n - length + 1);
+    name->n -= length;
+    *unit_at -= length;
+}
+
 /* "work, s" over the columns of a metric. */
 static void draw_metric_name(const struct tui *tui, const struct view *view, size_t metric,
                              int line, int column, int width)
@@ -55,6 +65,9 @@ static void draw_metric_name(const struct tui *tui, const struct view *view, siz
     size_t unit_at = name.n;
     text_clear(&name);
     columns_title(&view->db->metrics.at[metric], scale.unit, tui->ascii, &name);
+    bool is_too_wide = (int)text_columns(text_string(&name)) >= width;
+    if (is_too_wide && view->db->metrics.at[metric].kind)
+        drop_overhead(&name, &unit_at);
     if ((int)text_columns(text_string(&name)) >= width &&
         metric_is_of_effort(&view->db->metrics.at[metric]))
         drop_event(&name, unit_at);

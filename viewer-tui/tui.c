@@ -32,6 +32,19 @@ static void sort_by_same_metric(struct view *view, const struct view *other)
     view_sort(view, sorting);
 }
 
+/* Sorts by something that is shown: by overhead rather than by a kind of it. */
+static void sort_by_shown(struct pane *pane)
+{
+    const struct metrics *metrics = &pane->view->db->metrics;
+    struct sorting sorting = pane->view->sorting;
+    const struct metric *metric = &metrics->at[sorting.metric];
+    if (metric->is_in[metrics->set])
+        return;
+    bool is_kind = metric->kind_of != METRIC_ABSENT;
+    sorting.metric = is_kind ? (size_t)metric->kind_of : metrics_first_measured(metrics);
+    pane_sort(pane, sorting);
+}
+
 /* Shows a view of a projection, which is made if need be; stays where it is when that fails. */
 static void show_view(struct tui *tui, enum projection projection, enum view_id id)
 {
@@ -47,19 +60,48 @@ static void show_view(struct tui *tui, enum projection projection, enum view_id 
         sort_by_same_metric(view, tui_pane(tui)->view);
         pane_open(pane, view);
     }
+    sort_by_shown(pane);
     tui->projection = projection;
     tui->id = id;
     say_problem(tui);
 }
 
+static bool has_kinds(const struct metrics *metrics)
+{
+    for (size_t m = 0; m < metrics->n; m++)
+        if (metrics->at[m].kind)
+            return true;
+    return false;
+}
+
+static void show_kinds_or_not(struct tui *tui)
+{
+    struct pane *pane = tui_pane(tui);
+    if (!has_kinds(&pane->view->db->metrics)) {
+        text_add(&tui->message, "this database does not tell kinds of overhead apart");
+        return;
+    }
+    session_show(tui->session, tui->session->set == SET_KINDS ? SET_CHOSEN : SET_KINDS);
+    sort_by_shown(pane);
+}
+
 /* The columns that can be sorted by, in their order: both parts of every metric, then the name. */
+static bool can_be_sorted_by(const struct view *view, long column)
+{
+    const struct metrics *metrics = &view->db->metrics;
+    size_t metric = (size_t)column / 2;
+    return metric == metrics->n || metrics->at[metric].is_in[metrics->set];
+}
+
 static void sort_by_neighbour(struct tui *tui, long step)
 {
     struct pane *pane = tui_pane(tui);
     struct sorting sorting = pane->view->sorting;
     long n = 2 * (long)pane->view->n_metrics + 1;
     long at = sorting.by_name ? n - 1 : 2 * (long)sorting.metric + (sorting.part == EXCLUSIVE);
-    at = (at + n + step) % n;
+    do
+        at = (at + n + step) % n;
+    while (!can_be_sorted_by(pane->view, at));
     sorting.by_name = at == n - 1;
     sorting.is_reversed = false;
     if (!sorting.by_name) {
@@ -224,6 +266,7 @@ static bool obey(struct tui *tui, enum command command)
     case COMMAND_SORT_RIGHT: sort_by_neighbour(tui, 1); break;
     case COMMAND_SORT_LEFT: sort_by_neighbour(tui, -1); break;
     case COMMAND_REVERSE: reverse_sorting(tui); break;
+    case COMMAND_KINDS: show_kinds_or_not(tui); break;
     case COMMAND_FIND: find(tui); break;
     case COMMAND_FIND_NEXT: find_again(tui, false); break;
     case COMMAND_FIND_PREVIOUS: find_again(tui, true); break;

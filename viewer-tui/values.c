@@ -57,8 +57,9 @@ void values_set_metrics(struct values *values, const struct metrics *metrics)
             int id = metric->summary[scope];
             int32_t shown = m < metrics->n ? (int32_t)m : METRIC_ABSENT;
             if (id != METRIC_ABSENT)
-                values->roles[id] =
-                    (struct metric_role){shown, metric->sum, (enum metric_scope)scope};
+                values->roles[id] = (struct metric_role){
+                    shown, metric_is_added(metric) ? metric->sum : METRIC_ABSENT,
+                    (enum metric_scope)scope};
         }
     values->n_metrics = metrics->n;
 }

@@ -51,7 +51,7 @@ class Element:
         return None
 
     def tags(self, address):
-        """The tags of the elements around an address from the outside in; None if it is not here."""
+        """The tags around an address from the outside in; None if it is not here."""
         for element in self.inner:
             found = element.tags(address)
             if found is not None:

@@ -1,6 +1,6 @@
 """What hpcprof takes for parallel overhead, and for which kind of it: random call paths through a
-made-up program, C library and runtime, against the rule of design.md, section 4, asked from the leaf
-outwards."""
+made-up program, C library and runtime, against the rule of design.md, section 4, asked from the
+leaf outwards."""
 import json
 import pathlib
 import random

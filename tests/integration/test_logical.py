@@ -189,6 +189,28 @@ class Overhead(LogicalTest):
         self.assertGreater(share["fib"], 0.4)
         self.assertLess(share["nqueens"], 0.02)
 
+    KINDS = [f"overhead:{kind}" for kind in ("other", "scheduler", "spawn", "steal", "sync")]
+
+    def test_kinds_of_overhead(self):
+        """fib's is in its spawns, and some of it in its syncs; all is told apart, in every row and
+        thread."""
+        self.profile(CILK / "fib", "-w", 2, 34, events=["CPUTIME@f2000"])
+        shown = self.view("--metrics", ",".join(["overhead", *self.KINDS]))
+        rows = list(walk(shown["root"]))
+        for path in rows:
+            for part in ("inclusive", "exclusive"):
+                costs = {name: cost[part] for name, cost in path[-1]["metrics"].items()}
+                self.assertAlmostEqual(sum(costs[kind] for kind in self.KINDS), costs["overhead"],
+                                       delta=1e-12)
+        total = {name: cost["inclusive"] for name, cost in shown["root"]["metrics"].items()}
+        self.assertGreater(total["overhead:spawn"], 0.6 * total["overhead"])
+        self.assertGreater(total["overhead:sync"], 0)
+        self.assertEqual(total["overhead:other"], 0)
+        threads = self.view("--metrics", ",".join(["overhead", *self.KINDS]), view="threads")
+        for thread in threads["threads"]:
+            self.assertAlmostEqual(sum(thread["metrics"][kind] for kind in self.KINDS),
+                                   thread["metrics"]["overhead"], delta=1e-12)
+
     def test_nothing_is_measured_without_tags_and_agents(self):
         self.profile(profiling.program("recursion"), 10, 200)
         states = {m["name"]: m["state"] for m in self.view()["metrics"]}

@@ -1,0 +1,307 @@
+"""Overhead by kind in hpcviewer: in every view and format on request, in words unasked. The program
+is that of test_viewer_efficiency.py, of whose overhead of 2.0 of 14.0625 spawns are 1.5, syncs
+0.375 and steals 0.125."""
+import random
+import unittest
+
+import v4_writer
+import viewer
+from terminal import HAVE_TMUX, Terminal
+from test_viewer_efficiency import (MEASURED, OVERHEAD, PARTS, Case, EffortOracle, describe,
+                                    run_json)
+from v4_writer import Layout
+
+KINDS = ("overhead:loop", "overhead:spawn", "overhead:steal", "overhead:sync")
+LOOP, SPAWN, STEAL, SYNC = range(3, 7)
+SHOWN = ("overhead", "overhead:spawn", "overhead:steal", "overhead:sync", "effort")
+RUN = run_json(MEASURED + [(name, "REALTIME", None) for name in KINDS])
+
+
+def with_kinds(db):
+    """The known program; nothing is of the kind "loop"."""
+    db.metrics = (*PARTS, *KINDS)
+    outer, inner = [c for c in db.contexts() if (1, OVERHEAD) in c.charges]
+    outer.charge(1.0, SPAWN).charge(0.375, SYNC).charge(0.125, STEAL)
+    inner.charge(0.5, SPAWN)
+    return db
+
+
+def random_kinds(seed, events=("",)):
+    """A random program whose overhead is split at random, and exactly; nothing is of the first
+    kind."""
+    rng = random.Random(seed)
+    parts = [part + event for event in events for part in PARTS]
+    db = viewer.random_database(seed, 120, parts)
+    db.metrics = (*parts, *(kind + event for event in events for kind in KINDS))
+    for context in db.contexts():
+        for (profile, metric), value in list(context.charges.items()):
+            if db.metrics[metric].startswith("overhead"):
+                first = len(parts) + len(KINDS) * (metric // len(PARTS))
+                units = round(value / viewer.UNIT)
+                a, b = sorted((rng.randint(0, units), rng.randint(0, units)))
+                for kind, size in enumerate((a, b - a, units - b), 1):
+                    context.charge(size * viewer.UNIT, first + kind, profile)
+    return db
+
+
+class KindsOracle(EffortOracle):
+    """Rows are there for whatever they cost, also for what is not shown."""
+
+    def has_own_cost(self, context):
+        return any(EffortOracle(self.db, self.events).cost(self.own(context)).values())
+
+
+class Views(Case):
+    def check_sum(self, costs, event=""):
+        """Kinds that took nothing are left out, the others are what overhead is."""
+        for part in ("inclusive", "exclusive"):
+            kinds = [costs[name + event][part] for name in KINDS if name + event in costs]
+            self.assertEqual(sum(kinds), costs["overhead" + event][part])
+
+    def check(self, oracle, *options):
+        views = {"top-down": oracle.topdown(), "bottom-up": oracle.bottomup(4),
+                 "flat": oracle.flat()}
+        for view, expected in views.items():
+            depth = ("--depth", 4) if view == "bottom-up" else ()
+            shown = viewer.printed_json(view, *depth, *options, self.db)["root"]
+            self.assertIsNone(viewer.difference(viewer.canonical(shown),
+                                                viewer.canonical(expected)))
+            yield shown
+
+    def test_random_programs(self):
+        layouts = [Layout(), Layout(ids="shuffled"), Layout(scopes=("execution",), totals=False),
+                   Layout(scopes=("point",))]
+        for seed in range(8):
+            events = ("",) if seed % 2 else (" (CPUTIME)", " (REALTIME)")
+            with self.subTest(seed=seed):
+                db = random_kinds(seed, events)
+                self.write(db, layout=layouts[seed // 2])
+                usual = [part + event for event in events for part in (*PARTS, "effort")]
+                for _ in self.check(KindsOracle(db, events, usual)):
+                    pass
+                # Of a file without totals it is not known beforehand which kinds are zero.
+                kinds = KINDS if seed // 2 >= 2 else KINDS[1:]
+                by_kind = [name + event for event in events
+                           for name in ("overhead", "effort", *kinds)]
+                for shown in self.check(KindsOracle(db, events, by_kind), "--kinds"):
+                    for _, row in viewer.rows_of(shown):
+                        for event in events:
+                            self.check_sum(row["metrics"], event)
+
+    def test_percentages_are_of_effort(self):
+        self.write(with_kinds(describe()), RUN)
+        shown = viewer.printed_json("top-down", "--kinds", self.db)["root"]
+        cost = viewer.find(shown, "fib")["metrics"]["overhead:spawn"]
+        self.assertEqual((cost["inclusive"], cost["exclusive"]), (1.5, 1.0))
+        self.assertAlmostEqual(cost["inclusive_percent_of_effort"], 150 / 14.0625)
+        self.assertAlmostEqual(cost["exclusive_percent_of_effort"], 100 / 14.0625)
+        # Also where overhead itself is not shown.
+        shown = viewer.printed_json("top-down", "--metrics", "effort,overhead:spawn", self.db)
+        self.assertEqual(shown["metrics"][0]["sum_of"], ["work", "overhead", "idleness"])
+        cost = viewer.find(shown["root"], "fib")["metrics"]
+        self.assertEqual(cost["effort"]["inclusive"], 5.0)
+        self.assertAlmostEqual(cost["overhead:spawn"]["inclusive_percent_of_effort"],
+                               150 / 14.0625)
+
+    def test_named_kinds(self):
+        self.write(with_kinds(describe()), RUN)
+        shown = viewer.printed_json("flat", "--metrics", "overhead:loop,work,overhead:sync",
+                                    self.db)
+        self.assertEqual([m["name"] for m in shown["metrics"]],
+                         ["overhead:loop", "work", "overhead:sync"])
+        folded = viewer.printed("top-down", "--format", "folded", "--sort", "overhead:sync",
+                                self.db)
+        self.assertEqual(folded, "main thread;main;fib 375000000\n")
+        lines = viewer.printed("bottom-up", "--kinds", "--sort", "overhead:steal:inclusive",
+                               self.db).splitlines()
+        heads = next(i for i, line in enumerate(lines) if line.startswith("  effort")) + 2
+        self.assertEqual(lines[heads].split()[:3], ["overhead:", "overhead,", "s"])
+        self.assertEqual(lines[heads + 1].split()[0], "steal,")
+        done = viewer.run("--print", "flat", "--sort", "overhead:none", self.db)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("work, overhead, overhead:loop, overhead:spawn", done.stderr)
+        done = viewer.run("--print", "flat", "--kinds", "--metrics", "work", self.db)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--metrics and --kinds exclude each other", done.stderr)
+
+    def test_threads(self):
+        for seed in range(3):
+            db = random_kinds(seed)
+            self.write(db)
+            records = [r for r in self.records("threads", "--kinds") if r["kind"] == "thread"]
+            self.assertEqual(len(records), 3)
+            for profile, record in enumerate(records, 1):
+                for metric, name in enumerate(db.metrics):
+                    if name not in SHOWN:
+                        self.assertNotIn(name, record)
+                        continue
+                    total = sum(c.charges.get((profile, metric), 0) for c in db.contexts())
+                    self.assertEqual(float(record[name]), total)
+                self.assertEqual(sum(float(record[kind]) for kind in KINDS[1:]),
+                                 float(record["overhead"]))
+            self.assertNotIn("overhead:spawn", self.records("threads")[0])
+            shown = viewer.printed_json("threads", "--kinds", self.db)
+            self.assertEqual([m["name"] for m in shown["metrics"]], list(SHOWN))
+            self.assertIn("overhead: spawn", viewer.printed("threads", "--kinds", self.db))
+
+
+class Words(Case):
+    def test_summary(self):
+        self.write(with_kinds(describe()), RUN)
+        shown = viewer.printed("summary", self.db)
+        self.assertIn("       2.000 s  overhead, 14.2% of effort: 10.7% spawn, 2.7% sync, "
+                      "0.9% steal\n", shown)
+        self.assertNotIn("overhead:spawn", shown)
+        self.assertIn("overhead 14.2% (10.7% spawn, 2.7% sync, 0.9% steal) of the effort of 14.06 "
+                      "s.", " ".join(shown.split()))
+        self.assertIn("  Most of the overhead is of the kind spawn: ", shown)
+        summary = viewer.printed_json("summary", self.db)
+        self.assertEqual(list(summary["metrics"]), ["work", "overhead", "idleness", "effort"])
+        advice, = summary["advice"]
+        kinds = {"spawn": 1.5, "sync": 0.375, "steal": 0.125}
+        found = advice["overhead_kinds_percent_of_effort"]
+        self.assertEqual(list(found), list(kinds))
+        for kind, cost in kinds.items():
+            self.assertAlmostEqual(found[kind], 100 * cost / 14.0625)
+        records = {(r["section"], r["item"]): r["value"] for r in self.records("summary")}
+        self.assertAlmostEqual(float(records["advice", "overhead_percent_of_effort: sync"]),
+                               37.5 / 14.0625)
+
+    def test_summary_with_kinds(self):
+        self.write(with_kinds(describe()), RUN)
+        summary = viewer.printed_json("summary", "--kinds", self.db)
+        self.assertEqual(summary["metrics"], {"overhead": 2.0, "overhead:spawn": 1.5,
+                                              "overhead:steal": 0.125, "overhead:sync": 0.375,
+                                              "effort": 14.0625})
+        self.assertIn("       1.500 s  overhead:spawn, 10.7% of effort\n",
+                      viewer.printed("summary", "--kinds", self.db))
+        records = {(r["section"], r["subject"], r["item"]): r["value"]
+                   for r in self.records("summary", "--kinds")}
+        self.assertEqual(float(records["metric", "overhead:steal", "total"]), 0.125)
+
+    def simple(self, overhead, kinds):
+        """f works for 100 - `overhead`; kinds by name."""
+        db = v4_writer.Database("simple", (*PARTS, *("overhead:" + kind for kind in kinds)))
+        f = db.entry().call(db.function("f")).charge(100 - overhead, 0).charge(overhead, OVERHEAD)
+        for metric, cost in enumerate(kinds.values(), len(PARTS)):
+            f.charge(cost, metric)
+        self.write(db, run_json(MEASURED))
+        return " ".join(viewer.printed("summary", self.db).split())
+
+    def test_the_dominant_kind(self):
+        shown = self.simple(40, {"sync": 25, "spawn": 15})
+        self.assertIn("overhead 40.0% (25.0% sync, 15.0% spawn) of", shown)
+        self.assertIn("is of the kind sync: ", shown)
+        self.assertIn("is of the kind barrier. Most", self.simple(40, {"barrier": 40, "spawn": 0}))
+        self.assertNotIn("of the kind", self.simple(40, {"sync": 20, "spawn": 20}))
+        shown = self.simple(2, {"sync": 2, "spawn": 0})  # too little to say more
+        self.assertIn("overhead 2.0% (2.0% sync) of", shown)
+        self.assertNotIn("of the kind", shown)
+
+    def test_many_kinds(self):
+        """The largest are told."""
+        kinds = {f"kind {i}": i / 2 for i in range(1, 21)}
+        self.simple(sum(kinds.values()) / 2, kinds)
+        advice, = viewer.printed_json("summary", self.db)["advice"]
+        self.assertEqual(list(advice["overhead_kinds_percent_of_effort"]),
+                         [f"kind {i}" for i in range(20, 4, -1)])
+
+    def test_not_measurable(self):
+        db = v4_writer.Database("serial", ["work"])
+        db.entry().call(db.function("f")).charge(1.0)
+        why = "no code is tagged as a runtime's, and no agent took part"
+        self.write(db, run_json([("work", "REALTIME", None), ("overhead", "REALTIME", why)]))
+        shown = viewer.printed_json("top-down", "--kinds", self.db)
+        self.assertEqual(shown["metrics"], [{"name": "overhead", "unit": "s",
+                                             "state": "not measurable", "why": why}])
+        self.assertEqual(shown["root"]["metrics"],
+                         {"overhead": {"inclusive": None, "exclusive": None}})
+        text = viewer.printed("top-down", "--kinds", self.db)
+        self.assertIn(f"  overhead  -  not measured: {why}\n", text)
+
+    def test_no_overhead(self):
+        db = v4_writer.Database("other", ["cycles"])
+        db.entry().call(db.function("f")).charge(1.0)
+        self.write(db)
+        done = viewer.run("--print", "flat", "--kinds", self.db)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn(f"{self.db}: no overhead in it that could be shown by kind", done.stderr)
+
+    def test_overhead_that_is_not_told_apart(self):
+        self.write(describe(), run_json(MEASURED))
+        shown = viewer.printed_json("top-down", "--kinds", self.db)
+        self.assertEqual([m["name"] for m in shown["metrics"]], ["overhead", "effort"])
+        self.assertIn("       2.000 s  overhead, 14.2% of effort\n",
+                      viewer.printed("summary", self.db))
+
+    def test_names_that_only_look_like_kinds(self):
+        """Without the overhead that it is of, a metric is one of its own."""
+        db = v4_writer.Database("other", ["work", "overhead:spawn", "overhead:sync (CPUTIME)"])
+        db.entry().call(db.function("f")).charge(1.0, 0).charge(2.0, 1).charge(3.0, 2)
+        self.write(db)
+        shown = viewer.printed_json("top-down", self.db)
+        self.assertEqual([m["name"] for m in shown["metrics"]], list(db.metrics))
+
+
+@unittest.skipUnless(HAVE_TMUX, "tmux is not installed")
+class InTerminal(Case):
+    def start(self, **more):
+        terminal = Terminal([viewer.VIEWER, *more.pop("options", ()), self.db], **more)
+        self.addCleanup(terminal.__exit__)
+        terminal.until_seen("?:help")
+        return terminal
+
+    def heads(self, *expected):
+        return lambda lines: lines[1].split() == list(expected)
+
+    def test_kinds_come_and_go(self):
+        self.write(with_kinds(describe()), RUN)
+        terminal = self.start(width=120)
+        terminal.until_seen("work, s")
+        terminal.press("o")
+        lines = terminal.until(self.heads("overhead,", "s", "spawn,", "s", "steal,", "ms", "sync,",
+                                          "ms", "effort,", "s"), "the kinds")
+        self.assertEqual(lines[2].split(), ["▼", *["inclusive"] * 5, "scope"])
+        whole = next(line for line in lines if "<whole program>" in line)
+        self.assertEqual(whole.split()[:10], ["2.000", "14.2%", "1.500", "10.7%", "125.0", "0.9%",
+                                              "375.0", "2.7%", "14.06", "100.0%"])
+        terminal.press("s", "s")  # by own overhead, then by spawns, which come first now
+        terminal.until(self.heads("spawn,", "s", "overhead,", "s", "steal,", "ms", "sync,", "ms",
+                                  "effort,", "s"), "spawn first")
+        terminal.press("3")       # the other view shows them, too
+        terminal.until(lambda lines: "spawn, s" in lines[1] and "/bin/parallel" in "".join(lines),
+                       "the flat view by spawns")
+        terminal.press("o")       # back, by overhead
+        lines = terminal.until(self.heads("overhead,", "s", "work,", "s", "idleness,", "s",
+                                          "effort,", "s"), "the usual metrics")
+        terminal.press("1")       # and so is the first view
+        terminal.until(lambda lines: "overhead, s" in lines[1] and "spawn" not in lines[1] and
+                       "main thread" in "".join(lines), "the top-down view")
+
+    def test_as_an_option(self):
+        self.write(with_kinds(describe()), RUN)
+        terminal = self.start(width=220, options=("--kinds",))
+        terminal.until_seen("overhead: spawn, s", "overhead: sync, ms", "effort, s")
+
+    def test_advice_names_kinds(self):
+        self.write(with_kinds(describe()), RUN)
+        terminal = self.start(width=100)
+        terminal.press("/")
+        terminal.type("fib")
+        terminal.press("Enter", "a")
+        lines = terminal.until_seen("hpcviewer: advice", "Too fine a grain")
+        page = " ".join(" ".join(lines).split())
+        # of fib's effort of 5
+        self.assertIn("overhead 40.0% (30.0% spawn, 7.5% sync, 2.5% steal) of its effort of 5.000 "
+                      "s", page)
+        self.assertIn("Most of the overhead is of the kind spawn: ", page)
+
+    def test_without_kinds(self):
+        self.write(describe(), run_json(MEASURED))
+        terminal = self.start(width=100)
+        terminal.press("o")
+        terminal.until_seen("this database does not tell kinds of overhead apart", "work, s")
+
+
+if __name__ == "__main__":
+    unittest.main()
