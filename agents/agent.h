@@ -96,6 +96,7 @@
 #include <stdint.h>
 
 #define AGENT_INTERFACE 1
+#define AGENT_STATES    8
 
 /* Numbered as in lib/measurement-format.h. */
 enum agent_association { AGENT_1_1, AGENT_1_0, AGENT_M_0, AGENT_M_1, AGENT_1_M };
@@ -148,8 +149,8 @@ struct agent_cursor {
     int tid;
     uint64_t stack_low, stack_high; /* the thread's own stack; equal when not known */
     struct agent_frame leaf;        /* innermost frame of the sample's physical path */
-    void *unwinder;                 /* hpcrun's */
-    uint64_t state[8];              /* the agent's, zero when the unwind begins */
+    void *hpcrun;                   /* not the agent's */
+    uint64_t state[AGENT_STATES];   /* the agent's, zero when the unwind begins */
 };
 
 struct agent;
@@ -199,6 +200,11 @@ struct agent {
     uint32_t interface; /* AGENT_INTERFACE */
     const char *name, *version;
     size_t slot_bytes; /* per thread, at most 65536 */
+    /* Whether begin, counts and the steps give the same answers as at the last sample when all that
+     * they read through the host (read, path, step) is the same, and the frames and the state that
+     * they are given. Then hpcrun compares that and seldom asks them. They may rest on what start,
+     * module_* and thread_begin set, too; not on the leaf in `begin`, or on a clock. */
+    bool repeatable;
 
     /* Normal context; all but start may be NULL. start: false when the agent can't serve. */
     bool (*start)(const struct agent_host *host);
@@ -210,7 +216,7 @@ struct agent {
     void (*thread_begin)(void *slot, int tid, struct agent_origin origin);
     void (*thread_end)(void *slot);
 
-    /* Handler; counts, step_pnote and step_lnote may be NULL. */
+    /* Handler; counts leaves the state as it is; counts, step_pnote and step_lnote may be NULL. */
     enum agent_thread (*begin)(struct agent_cursor *cursor);
     struct agent_counts (*counts)(struct agent_cursor *cursor);
     enum agent_association (*step_bichord)(struct agent_cursor *cursor,

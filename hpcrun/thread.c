@@ -200,7 +200,7 @@ void thread_end(void)
     uint64_t mask = sys_mask(SIG_BLOCK, ~(uint64_t)0);
     thread_self = NULL;
     close_events(thread);
-    logical_thread_end(thread);
+    consult_thread_end(&thread->logical.consult);
     thread->ended_cpu = sys_clock(CLOCK_THREAD_CPUTIME_ID);
     thread->ended_wall = sys_clock(CLOCK_MONOTONIC);
     atomic_store(&thread->busy, true);

@@ -44,7 +44,8 @@ $(BUILD)/tests/tools/unwind-compare.so: $(BUILD)/obj/tests/bench/unwind-compare.
 check: $(TEST_PROGRAMS) $(TEST_TOOLS)
 
 # A variant of libhpcrun.so that times its handler, for the benchmark.
-WRAPPED = handler_on_signal source_measure unwind sample_record source_arm
+WRAPPED = handler_on_signal source_measure unwind consult_stance consult_path sample_record \
+	source_arm
 TIMED_FLAGS = $(LIBHPCRUN_FLAGS) $(addprefix -Wl$(comma)--wrap=,$(WRAPPED))
 $(BUILD)/obj/tests/bench/timed-handler.o: CFLAGS += -fPIC -fvisibility=hidden -ftls-model=initial-exec
 $(BUILD)/tests/tools/libhpcrun-timed.so: $(BUILD)/obj/tests/bench/timed-handler.o $(LIBHPCRUN_OBJS)

@@ -252,6 +252,7 @@ void agents_look(void)
                 forget_module(&known[before][i]);
         for (unsigned i = 0; i < installed_count; i++)
             serve(&installed[i], before, now);
+        atomic_fetch_add(&agents.epoch, 1);
     }
     atomic_store(&looking, 0);
 }

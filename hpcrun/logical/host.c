@@ -1,8 +1,7 @@
 #include "hpcrun/logical/host.h"
 
-#include "hpcrun/logical/agents.h"
+#include "hpcrun/logical/consult.h"
 #include "hpcrun/report.h"
-#include "hpcrun/unwind/unwind.h"
 
 #include <string.h>
 
@@ -23,37 +22,68 @@ static void log_line(const char *line)
 }
 
 /* What lies in one aligned word, as a runtime's fields do, is loaded with it: a word never lies in
- * two pages. */
+ * two pages. Only that is recalled. */
 static bool read_memory(const struct agent_cursor *cursor, uint64_t address, void *to, size_t size)
 {
-    struct unwinder *u = cursor->unwinder;
+    struct consult *consult = cursor->hpcrun;
+    struct memory *memory = &consult->unwinder->memory;
     uint64_t word, offset = address % sizeof word;
-    if (offset + size > sizeof word)
-        return memory_read_guarded(&u->memory, address, to, size);
-    if (!memory_load(&u->memory, address - offset, &word))
+    if (size == 0 || offset + size > sizeof word) {
+        recall_spoil(&consult->recall);
+        return memory_read_guarded(memory, address, to, size);
+    }
+    if (!memory_load(memory, address - offset, &word)) {
+        recall_spoil(&consult->recall);
         return false;
-    memcpy(to, (const char *)&word + offset, size);
+    }
+    word >>= 8 * offset;
+    memcpy(to, &word, size);
+    recall_note_read(&consult->recall, address, size, word);
     return true;
 }
 
 static bool path(const struct agent_cursor *cursor, uint32_t i, struct agent_frame *frame)
 {
-    const struct unwinder *u = cursor->unwinder;
-    if (i >= u->depth)
+    struct consult *consult = cursor->hpcrun;
+    const struct unwinder *u = consult->unwinder;
+    if (i >= u->depth) {
+        recall_note_depth(&consult->recall, u->depth);
         return false;
+    }
+    recall_note_frame(&consult->recall, i);
     *frame = (struct agent_frame){u->path[i].pc, u->path[i].sp, u->path[i].bp};
     return true;
+}
+
+/* A step rests on the words that gave the caller, or on the frame's rule alone. */
+static void note_step(struct consult *consult, const struct frame *frame,
+                      const struct frame *caller, bool stepped)
+{
+    if (!stepped) {
+        if (!unwind_outermost(consult->unwinder, frame))
+            recall_spoil(&consult->recall);
+    } else if (frame->link == LINK_IRREGULAR) {
+        recall_spoil(&consult->recall);
+    } else {
+        recall_note_read(&consult->recall, caller->sp - 8, 8, caller->pc + 1);
+        if (frame->link != LINK_BP_SAME)
+            recall_note_read(&consult->recall, caller->sp + (uint64_t)frame->link, 8, caller->bp);
+    }
 }
 
 /* hpcrun's own frames, which start threads, are no part of paths. */
 static bool step(const struct agent_cursor *cursor, struct agent_frame *frame)
 {
-    struct frame from = {.pc = frame->pc, .sp = frame->sp, .bp = frame->bp}, caller;
+    struct consult *consult = cursor->hpcrun;
+    struct unwinder *u = consult->unwinder;
+    struct frame from = {.pc = frame->pc, .sp = frame->sp, .bp = frame->bp}, caller = {0};
     do {
-        if (!unwind_caller(cursor->unwinder, &from, &caller))
+        bool stepped = unwind_caller(u, &from, &caller);
+        note_step(consult, &from, &caller, stepped);
+        if (!stepped)
             return false;
         from = caller;
-    } while (unwind_hidden(cursor->unwinder, &from));
+    } while (unwind_hidden(u, &from));
     *frame = (struct agent_frame){from.pc, from.sp, from.bp};
     return true;
 }

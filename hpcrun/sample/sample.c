@@ -58,15 +58,17 @@ void sample_record(struct thread *thread, struct thread_event *event,
 {
     tally(event, FATE_FIRED, increment->amount);
     enum unwind_end end = unwind(&thread->unwinder, context);
-    struct stance stance = logical_stance(thread);
-    if (stance.class != AGENT_FOREIGN)
-        workers_see(stance.agent, stance.counts.workers, capacity(&stance.counts));
-    if (stance.class == AGENT_IDLE || stance.class == AGENT_OWNED) {
-        record_idle(thread, event, increment, &stance);
+    const struct stance *stance =
+        consult_stance(&thread->logical.consult, &thread->unwinder, thread->tid);
+    if (stance->class != AGENT_FOREIGN)
+        workers_see(stance->agent, stance->counts.workers, capacity(&stance->counts));
+    if (stance->class == AGENT_IDLE || stance->class == AGENT_OWNED) {
+        record_idle(thread, event, increment, stance);
         return;
     }
-    uint32_t node = logical_enter(thread, end);
-    if (node == CCT_NO_MEMORY || !pay(thread, event, increment, &stance, node)) {
+    uint32_t unchanged = consult_path(&thread->logical.consult);
+    uint32_t node = logical_enter(thread, end, unchanged);
+    if (node == CCT_NO_MEMORY || !pay(thread, event, increment, stance, node)) {
         unwind_forget(&thread->unwinder);
         tally(event, FATE_DROPPED_NO_MEMORY, increment->amount);
         return;

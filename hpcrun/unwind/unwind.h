@@ -79,6 +79,12 @@ static inline uint64_t unwind_ip(struct unwinder *u, const struct frame *frame)
     return rule_cache_ip(u->cache, frame->pc);
 }
 
+/* Whether the frame's rule says that it has no caller. */
+static inline bool unwind_outermost(struct unwinder *u, const struct frame *frame)
+{
+    return rule_cache_get(u->cache, frame->pc).kind == RULE_OUTERMOST;
+}
+
 /* Whether the frame is hpcrun's own and should not be recorded. */
 static inline bool unwind_hidden(struct unwinder *u, const struct frame *frame)
 {

@@ -6,7 +6,7 @@ import programs
 
 LIBRARY = programs.BUILD / "tests" / "tools" / "libhpcrun-timed.so"
 DUMP = programs.BUILD / "tests" / "tools" / "dump-measurement"
-PARTS = ("handler", "clock", "unwind", "tree", "arm", "rest")
+PARTS = ("handler", "clock", "unwind", "agents", "tree", "arm", "rest")
 
 
 def measure(command, directory, rate):
@@ -25,8 +25,8 @@ def measure(command, directory, rate):
 
 def report(commands, directory, rounds):
     del rounds
-    print("handler: mean ns per sample at 1000/s, by parts; the timing itself (10 time stamps, and their\n"
-          "code in cold caches) is in `rest`; clock, unwind, tree and arm are apart from the handler's own")
+    print("handler: mean ns per sample at 1000/s, by parts; the timing itself (14 time stamps, and their\n"
+          "code in cold caches) is in `rest`; clock, unwind, agents, tree and arm are apart from the handler's own")
     print(f"{'program':14} {'samples':>8} {'left out':>8} " + " ".join(f"{part:>9}" for part in PARTS))
     for name, command in commands.items():
         found, _ = measure(command, directory, 1000)

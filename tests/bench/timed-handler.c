@@ -1,9 +1,10 @@
 /* Linked with libhpcrun's objects into libhpcrun-timed.so, a variant that measures itself: the
  * linker's --wrap puts these functions around the handler and its parts. At the end of the process
  * the file HPCRUN_TIMES gets "key value" lines: samples; the mean nanoseconds per sample of the
- * whole handler, of measuring the increment (the clock read), of unwinding, of entering the path
- * into the tree and paying the metrics, of arming the next sample, and of the rest, which is the
- * handler itself and the timing (ten time stamps and their code, in cold caches); how many samples
+ * whole handler, of measuring the increment (the clock read), of unwinding, of asking the agents,
+ * of entering the path into the tree and paying the metrics, of arming the next sample, and of the
+ * rest, which is the handler itself and the timing (14 time stamps and their code, in cold caches);
+ * how many samples
  * were left out because they took over 100 us: the thread was preempted, or its tree grew; nodes
  * and bytes of the trees. */
 #include "hpcrun/process.h"
@@ -16,7 +17,7 @@
 #include <stdlib.h>
 #include <x86intrin.h>
 
-enum part { HANDLER, MEASURE, UNWIND, RECORD, ARM, PARTS };
+enum part { HANDLER, MEASURE, UNWIND, STANCE, PATH, RECORD, ARM, PARTS };
 
 #define TOO_LONG_NS 100000
 
@@ -29,6 +30,8 @@ void __real_handler_on_signal(int signal, siginfo_t *info, void *context);
 struct increment __real_source_measure(struct thread *thread, struct thread_event *event,
                                        const siginfo_t *info, const ucontext_t *context);
 enum unwind_end __real_unwind(struct unwinder *u, const ucontext_t *context);
+const struct stance *__real_consult_stance(struct consult *consult, struct unwinder *u, int tid);
+uint32_t __real_consult_path(struct consult *consult);
 void __real_sample_record(struct thread *thread, struct thread_event *event,
                           const struct increment *increment, const ucontext_t *context);
 void __real_source_arm(struct thread *thread, struct thread_event *event);
@@ -37,6 +40,8 @@ void __wrap_handler_on_signal(int signal, siginfo_t *info, void *context);
 struct increment __wrap_source_measure(struct thread *thread, struct thread_event *event,
                                        const siginfo_t *info, const ucontext_t *context);
 enum unwind_end __wrap_unwind(struct unwinder *u, const ucontext_t *context);
+const struct stance *__wrap_consult_stance(struct consult *consult, struct unwinder *u, int tid);
+uint32_t __wrap_consult_path(struct consult *consult);
 void __wrap_sample_record(struct thread *thread, struct thread_event *event,
                           const struct increment *increment, const ucontext_t *context);
 void __wrap_source_arm(struct thread *thread, struct thread_event *event);
@@ -76,10 +81,25 @@ enum unwind_end __wrap_unwind(struct unwinder *u, const ucontext_t *context)
     return end;
 }
 
+const struct stance *__wrap_consult_stance(struct consult *consult, struct unwinder *u, int tid)
+{
+    const struct stance *stance;
+    TIMED(STANCE, stance = __real_consult_stance(consult, u, tid));
+    return stance;
+}
+
+uint32_t __wrap_consult_path(struct consult *consult)
+{
+    uint32_t unchanged;
+    TIMED(PATH, unchanged = __real_consult_path(consult));
+    return unchanged;
+}
+
 void __wrap_sample_record(struct thread *thread, struct thread_event *event,
                           const struct increment *increment, const ucontext_t *context)
 {
     recorded = true;
+    now[PATH] = 0; /* idle workers have no path */
     TIMED(RECORD, __real_sample_record(thread, event, increment, context));
 }
 
@@ -110,14 +130,17 @@ static void report(void *unused)
     double rate = ticks_per_ns() * (double)samples, part[PARTS];
     for (int i = 0; i < PARTS; i++)
         part[i] = (double)ticks[i] / rate;
-    double tree = part[RECORD] - part[UNWIND];
+    double agents = part[STANCE] + part[PATH];
+    double tree = part[RECORD] - part[UNWIND] - agents;
     double rest = part[HANDLER] - part[MEASURE] - part[RECORD] - part[ARM];
     const struct flush_totals *totals = flush_totals();
     fprintf(out, "left_out %lu\nnodes %lu\nnode_bytes %lu\n", (unsigned long)left_out,
             (unsigned long)totals->nodes, (unsigned long)totals->node_bytes);
-    fprintf(
-        out, "samples %lu\nhandler %.1f\nclock %.1f\nunwind %.1f\ntree %.1f\narm %.1f\nrest %.1f\n",
-        (unsigned long)samples, part[HANDLER], part[MEASURE], part[UNWIND], tree, part[ARM], rest);
+    fprintf(out,
+            "samples %lu\nhandler %.1f\nclock %.1f\nunwind %.1f\nagents %.1f\ntree %.1f\narm %.1f\n"
+            "rest %.1f\n",
+            (unsigned long)samples, part[HANDLER], part[MEASURE], part[UNWIND], agents, tree,
+            part[ARM], rest);
     fclose(out);
 }
 

@@ -1,10 +1,13 @@
 /* The logical unwinder on made-up paths and a made-up agent: whatever the path before was, a path
- * is entered into the tree as its bichords say. */
+ * is entered into the tree as its bichords say; and an agent that is repeatable is not asked as
+ * long as what it read is the same. */
 #include "tests/unit/cmocka_suite.h"
 
 #include "hpcrun/code/modules.h"
+#include "hpcrun/logical/host.h"
 #include "hpcrun/logical/logical.h"
 #include "hpcrun/process.h"
+#include "hpcrun/report.h"
 #include "hpcrun/thread.h"
 
 #include <stdlib.h>
@@ -14,6 +17,11 @@ struct process process;
 struct sampling sampling;
 struct agents agents;
 
+void report_log(const struct text *text)
+{
+    (void)text;
+}
+
 /* Addresses in no module. */
 #define NATIVE  0x10000u
 #define CLAIMED 0x20000u
@@ -22,63 +30,83 @@ struct agents agents;
 #define MOST_FRAMES 12
 #define MOST_NOTES  5
 
-/* What the agent will say of each frame, if its pc is claimed. */
+/* What the agent will say of each frame, if its pc is claimed. It reads that as it would a
+ * runtime's memory. */
 static struct script {
-    enum agent_association association;
-    uint32_t pnotes; /* at most */
-    uint32_t lnotes;
+    uint64_t association;
+    uint64_t pnotes; /* at most */
+    uint64_t lnotes;
     uint64_t sites[MOST_NOTES]; /* innermost first */
 } script[MOST_FRAMES];
 
-static uint32_t taken, said, at;
+/* What it says of the thread. */
+static uint32_t class, workers;
 
-static bool start(const struct agent_host *host)
+static const struct agent_host *host;
+static uint32_t asked; /* how often, of anything */
+
+enum { AT, TAKEN, SAID, FROM_BEGIN };
+#define BEGUN 77
+
+static bool start(const struct agent_host *its)
 {
+    host = its;
     return host != NULL;
 }
 
 static enum agent_thread begin(struct agent_cursor *cursor)
 {
-    (void)cursor;
-    return AGENT_WORKING;
+    asked++;
+    cursor->state[FROM_BEGIN] = BEGUN;
+    return (enum agent_thread)agent_u32(host, cursor, (uint64_t) & class);
+}
+
+static struct agent_counts counts(struct agent_cursor *cursor)
+{
+    asked++;
+    return (struct agent_counts){.workers = agent_u32(host, cursor, (uint64_t)&workers)};
 }
 
 /* A frame's sp is its index here. */
 static enum agent_association step_bichord(struct agent_cursor *cursor,
                                            const struct agent_frame *frame)
 {
-    (void)cursor;
-    at = (uint32_t)frame->sp;
-    taken = 1;
-    said = 0;
-    return script[at].association;
+    uint64_t *state = cursor->state;
+    asked++;
+    assert_int_equal(state[FROM_BEGIN], BEGUN);
+    state[AT] = frame->sp;
+    state[TAKEN] = 1;
+    state[SAID] = 0;
+    return (enum agent_association)agent_u64(host, cursor,
+                                             (uint64_t)&script[frame->sp].association);
 }
 
 static bool step_pnote(struct agent_cursor *cursor, const struct agent_frame *frame)
 {
-    (void)cursor;
-    assert_int_equal(frame->sp, at - taken);
-    return taken++ < script[at].pnotes;
+    uint64_t *state = cursor->state;
+    assert_int_equal(frame->sp, state[AT] - state[TAKEN]);
+    return state[TAKEN]++ < agent_u64(host, cursor, (uint64_t)&script[state[AT]].pnotes);
 }
 
 static bool step_lnote(struct agent_cursor *cursor, struct agent_lnote *note)
 {
-    (void)cursor;
-    if (said == script[at].lnotes)
+    const struct script *its = &script[cursor->state[AT]];
+    uint64_t said = cursor->state[SAID]++;
+    if (said == agent_u64(host, cursor, (uint64_t)&its->lnotes))
         return false;
-    *note = (struct agent_lnote){.value = script[at].sites[said], .site = script[at].sites[said]};
-    said++;
+    uint64_t site = agent_u64(host, cursor, (uint64_t)&its->sites[said]);
+    *note = (struct agent_lnote){.value = site, .site = site};
     return true;
 }
 
-static const struct agent fake = {
-    .interface = AGENT_INTERFACE,
-    .start = start,
-    .begin = begin,
-    .step_bichord = step_bichord,
-    .step_pnote = step_pnote,
-    .step_lnote = step_lnote,
-};
+#define AGENT(is_repeatable)                                                                       \
+    {                                                                                              \
+        .interface = AGENT_INTERFACE, .start = start, .repeatable = (is_repeatable),               \
+        .begin = begin, .counts = counts, .step_bichord = step_bichord, .step_pnote = step_pnote,  \
+        .step_lnote = step_lnote                                                                   \
+    }
+
+static const struct agent asked_always = AGENT(false), asked_seldom = AGENT(true);
 
 static unsigned choose(unsigned limit)
 {
@@ -87,7 +115,7 @@ static unsigned choose(unsigned limit)
 
 static void make_script(struct script *s)
 {
-    *s = (struct script){.association = (enum agent_association)choose(5), .pnotes = 1};
+    *s = (struct script){.association = choose(5), .pnotes = 1};
     if (s->association == AGENT_M_0 || s->association == AGENT_M_1)
         s->pnotes = 1 + choose(3);
     if (s->association == AGENT_1_M)
@@ -134,15 +162,15 @@ static uint32_t expect(const struct unwinder *u, struct expected *notes)
             continue;
         }
         const struct script *s = &script[i];
-        uint32_t p = s->pnotes < i + 1 ? s->pnotes : i + 1;
-        uint32_t size = p > s->lnotes ? p : s->lnotes;
+        uint32_t p = s->pnotes < i + 1 ? (uint32_t)s->pnotes : i + 1;
+        uint32_t l = (uint32_t)s->lnotes, size = p > l ? p : l;
         i -= p - 1;
         for (uint32_t k = size; k > 0; k--) { /* k-th from outside */
             notes[count] = (struct expected){.first = k == 1};
             if (k <= p)
                 notes[count].ip = ip_of(u->path[i + k - 1].pc);
-            if (k <= s->lnotes)
-                notes[count].lip = ip_of(s->sites[s->lnotes - k]);
+            if (k <= l)
+                notes[count].lip = ip_of(s->sites[l - k]);
             count++;
         }
     }
@@ -180,21 +208,100 @@ static struct thread *new_thread(void)
     return thread;
 }
 
+static void use(const struct agent *agent)
+{
+    agents.at[0] = agent;
+    atomic_fetch_add(&agents.epoch, 1);
+}
+
+/* A sample; the path's node. */
+static uint32_t sample(struct thread *thread)
+{
+    struct consult *consult = &thread->logical.consult;
+    const struct stance *stance = consult_stance(consult, &thread->unwinder, 1);
+    assert_int_equal(stance->class, class);
+    assert_int_equal(stance->counts.workers, class == AGENT_FOREIGN ? 0 : workers);
+    return logical_enter(thread, UNWIND_COMPLETE, consult_path(consult));
+}
+
+static void free_thread(struct thread *thread)
+{
+    cct_free(&thread->cct);
+    logical_free(&thread->logical);
+    sys_pages_free(thread->unwinder.cache, sizeof *thread->unwinder.cache);
+    sys_pages_free(thread->unwinder.path, UNWIND_FRAMES * sizeof(struct frame));
+    sys_pages_free(thread, sizeof *thread);
+}
+
+static void enter_paths(const struct agent *agent)
+{
+    use(agent);
+    for (int round = 0; round < 50; round++) {
+        struct thread *thread = new_thread();
+        for (int i = 0; i < 2000; i++) {
+            change(&thread->unwinder);
+            class = choose(2) ? AGENT_WORKING : AGENT_FOREIGN;
+            workers = choose(3);
+            check(thread, sample(thread));
+        }
+        assert_in_range(cct_end(&thread->cct), 100, 1 << 20); /* paths did differ */
+        free_thread(thread);
+    }
+}
+
 static void every_path_is_entered_as_it_is(void **state)
 {
     (void)state;
     srand(1);
-    for (int round = 0; round < 50; round++) {
-        struct thread *thread = new_thread();
-        for (int sample = 0; sample < 2000; sample++) {
-            change(&thread->unwinder);
-            assert_int_equal(logical_stance(thread).class, AGENT_WORKING);
-            check(thread, logical_enter(thread, UNWIND_COMPLETE));
-        }
-        assert_in_range(cct_end(&thread->cct), 100, 1 << 20); /* paths did differ */
-        cct_free(&thread->cct);
-        logical_free(&thread->logical);
-    }
+    enter_paths(&asked_always);
+    enter_paths(&asked_seldom);
+}
+
+/* How often the agent is asked at a sample of a path whose outermost `kept` frames are as before,
+ * and whose new ones have these pcs. */
+static uint32_t asked_at(struct thread *thread, uint32_t kept, uint64_t new_pc)
+{
+    struct unwinder *u = &thread->unwinder;
+    u->kept = kept;
+    u->depth = kept + 2;
+    for (uint32_t i = kept; i < u->depth; i++)
+        u->path[i] = (struct frame){.pc = new_pc, .sp = i};
+    asked = 0;
+    check(thread, sample(thread));
+    return asked;
+}
+
+static void what_is_the_same_is_not_asked(void **state)
+{
+    (void)state;
+    struct thread *thread = new_thread();
+    use(&asked_seldom);
+    class = AGENT_WORKING;
+    workers = 2;
+    for (uint32_t i = 0; i < MOST_FRAMES; i++)
+        script[i] = (struct script){
+            .association = AGENT_1_M, .pnotes = 1, .lnotes = 2, .sites = {SITES, SITES + i}};
+    assert_int_equal(asked_at(thread, 0, CLAIMED), 4); /* begin, counts, two bichords */
+    assert_int_equal(asked_at(thread, 2, NATIVE), 0);
+    assert_int_equal(asked_at(thread, 3, NATIVE + 1), 0);
+    script[1].sites[1]++;
+    assert_int_equal(asked_at(thread, 2, NATIVE), 2);
+    assert_int_equal(asked_at(thread, 2, NATIVE), 0);
+    workers++;
+    assert_int_equal(asked_at(thread, 2, NATIVE), 1);
+    class = AGENT_FOREIGN;
+    assert_int_equal(asked_at(thread, 2, NATIVE), 1);
+    class = AGENT_WORKING;
+    assert_int_equal(asked_at(thread, 2, NATIVE), 2);
+    assert_int_equal(asked_at(thread, 2, CLAIMED), 4); /* a new frame of the agent's */
+    assert_int_equal(asked_at(thread, 1, NATIVE), 1);  /* it is gone, and another */
+    assert_int_equal(asked_at(thread, 1, NATIVE), 0);
+    use(&asked_seldom); /* modules have changed */
+    assert_int_equal(asked_at(thread, 1, NATIVE), 3);
+    use(&asked_always);
+    assert_int_equal(asked_at(thread, 1, NATIVE), 3);
+    assert_int_equal(asked_at(thread, 1, NATIVE), 3);
+    free_thread(thread);
 }
 
 static void claims_are_found_and_given_up(void **state)
@@ -234,7 +341,8 @@ static void l_notes_are_one_each(void **state)
 static int install_agent(void **state)
 {
     (void)state;
-    agents.at[0] = &fake;
+    use(&asked_always);
+    asked_always.start(host_for_agents());
     atomic_store(&agents.count, 1);
     return modules_init("/nowhere", &process) && agents_claim(0, CLAIMED, CLAIMED + 100) ? 0 : -1;
 }
@@ -243,6 +351,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_path_is_entered_as_it_is),
+        cmocka_unit_test(what_is_the_same_is_not_asked),
         cmocka_unit_test(claims_are_found_and_given_up),
         cmocka_unit_test(l_notes_are_one_each),
     };
