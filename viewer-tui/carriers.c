@@ -1,10 +1,15 @@
 #include "viewer-tui/carriers.h"
 
+#include "viewer-tui/label.h"
+#include "viewer-tui/text.h"
 #include "viewer-tui/walk.h"
 
 #include <float.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* The base name of files that are tagged, before ":KIND". */
+#define OVERHEAD_TAG "hpctoolkit:parallel-overhead"
 
 /* The cost of a procedure in calls from the same callers. */
 struct calls {
@@ -35,6 +40,49 @@ static uint32_t procedure_above(const struct view *view, uint32_t row)
         row = view_row(view, row)->parent;
     while (row != 0 && !is_procedure(view_row(view, row)));
     return row;
+}
+
+static bool is_tagged(const struct view *view, uint32_t row)
+{
+    struct procedure procedure = database_procedure(view->db, view_row(view, row)->place);
+    const char *path = database_file_path(view->db, procedure.file);
+    const char *name = path ? path_base(path) : "";
+    size_t length = strlen(OVERHEAD_TAG);
+    return strncmp(name, OVERHEAD_TAG, length) == 0 && (name[length] == ':' || !name[length]);
+}
+
+/* Whether a row is above the one where the walk began, or there is no such row: rows above were
+ * made before it and have smaller numbers. */
+static bool is_outside(uint32_t row, uint32_t first)
+{
+    return row == 0 || row < first;
+}
+
+/* The tagged procedure at a row or above it, with nothing between them but the library that the
+ * row belongs to; NOTHING where there is none in the row `first`. */
+static uint32_t tagged_above(const struct view *view, uint32_t row, uint32_t first)
+{
+    if (is_tagged(view, row))
+        return row;
+    uint32_t library = label_module(view, row), above = procedure_above(view, row);
+    while (!is_outside(above, first) && !is_tagged(view, above) &&
+           label_module(view, above) == library)
+        above = procedure_above(view, above);
+    bool is_found =
+        !is_outside(above, first) && is_tagged(view, above) && label_module(view, above) != library;
+    return is_found ? above : NOTHING;
+}
+
+/* The procedure that carries what was charged to the one at `row`. */
+static uint32_t carrier_of(const struct view *view, uint32_t row, uint32_t first)
+{
+    uint32_t tagged = tagged_above(view, row, first);
+    if (tagged == NOTHING)
+        return row;
+    uint32_t above = tagged;
+    while (!is_outside(above, first) && is_tagged(view, above))
+        above = procedure_above(view, above);
+    return is_outside(above, first) ? row : above;
 }
 
 static void add_procedure(struct collection *collection, const struct carrier *carrier)
@@ -89,19 +137,19 @@ static void enter(void *context, struct view *view, uint32_t number)
     const struct row *row = view_row(view, number);
     if (!is_procedure(row))
         return;
-    uint32_t above = procedure_above(view, number);
-    /* Rows above the first one were made before it and have smaller numbers. */
-    bool is_outermost = number == collection->row || above < collection->row || above == 0;
+    bool is_outermost =
+        number == collection->row || is_outside(procedure_above(view, number), collection->row);
     if (is_outermost)
         collection->in_procedures += view_cost(view, number, collection->metric, INCLUSIVE);
-    struct procedure procedure = database_procedure(view->db, row->place);
-    struct carrier carrier = {.procedure = row->place,
-                              .file = procedure.file,
-                              .line = procedure.line,
-                              .cost = view_cost(view, number, collection->metric, EXCLUSIVE)};
-    if (carrier.cost <= 0)
+    double cost = view_cost(view, number, collection->metric, EXCLUSIVE);
+    if (cost <= 0)
         return;
-    find_callers(view, number, above, carrier.callers);
+    number = carrier_of(view, number, collection->row);
+    uint32_t place = view_row(view, number)->place;
+    struct procedure procedure = database_procedure(view->db, place);
+    struct carrier carrier = {
+        .procedure = place, .file = procedure.file, .line = procedure.line, .cost = cost};
+    find_callers(view, number, procedure_above(view, number), carrier.callers);
     add_procedure(collection, &carrier);
     add_calls(collection, &carrier);
 }

@@ -7,8 +7,8 @@ import unittest
 import v4_writer
 import viewer
 from terminal import HAVE_TMUX, Terminal
-from test_viewer_efficiency import (MEASURED, OVERHEAD, PARTS, Case, EffortOracle, describe,
-                                    run_json)
+from test_viewer_efficiency import (IDLENESS, MEASURED, OVERHEAD, PARTS, WORK, Case, EffortOracle,
+                                    describe, run_json)
 from v4_writer import Layout
 
 KINDS = ("overhead:loop", "overhead:spawn", "overhead:steal", "overhead:sync")
@@ -243,6 +243,59 @@ class Words(Case):
         self.assertEqual([m["name"] for m in shown["metrics"]], list(db.metrics))
 
 
+def runtime_program():
+    """main (m.c:10)
+         11 fib (m.c:20)   line 21: overhead 1.0, tagged code of its own
+                           22 pop, inlined (TAG:spawn, line 5), line 6: overhead 2.0
+                              7 announce, inlined (TAG:spawn, line 8), line 9: overhead 4.0
+                              30 lock (libc), line 40: overhead 8.0
+                                 41 wait, inlined, line 50: overhead 16.0, idleness 32.0
+         12 lock (libc)    line 40: idleness 64.0
+         13 pop, inlined   23 task (m.c:60), line 61: idleness 128.0
+                              62 lock (libc), line 40: idleness 256.0"""
+    db = v4_writer.Database("runtime", PARTS)
+    program, libc = db.module("/bin/program"), db.module("/lib/libc.so.6")
+    m_c, lock_c = db.file("/src/m.c"), db.file("/libc/lock.c")
+    tag = db.file("/build/hpctoolkit:parallel-overhead:spawn")
+    main, fib, task = (db.function(name, program, 16 * line, m_c, line)
+                       for name, line in (("main", 10), ("fib", 20), ("task", 60)))
+    pop, announce = (db.function(name, file=tag, line=line)
+                     for name, line in (("pop", 5), ("announce", 8)))
+    lock, wait = db.function("lock", libc, 64, lock_c, 39), db.function("wait", None, 0, lock_c, 49)
+    main = db.entry().call(main)
+    fib = main.statement(m_c, 11).call(fib)
+    fib.statement(m_c, 21).charge(1.0, OVERHEAD)
+    popping = fib.statement(m_c, 22).inline(pop)
+    popping.statement(tag, 6).charge(2.0, OVERHEAD)
+    popping.statement(tag, 7).inline(announce).statement(tag, 9).charge(4.0, OVERHEAD)
+    locking = popping.statement(tag, 30).call(lock)
+    locking.statement(lock_c, 40).charge(8.0, OVERHEAD)
+    waiting = locking.statement(lock_c, 41).inline(wait).statement(lock_c, 50)
+    waiting.charge(16.0, OVERHEAD).charge(32.0, IDLENESS)
+    main.statement(m_c, 12).call(lock).statement(lock_c, 40).charge(64.0, IDLENESS)
+    called = main.statement(m_c, 13).inline(pop).statement(tag, 23).call(task)
+    called.statement(m_c, 61).charge(128.0, IDLENESS)
+    called.statement(m_c, 62).call(lock).statement(lock_c, 40).charge(256.0, IDLENESS)
+    main.statement(m_c, 14).charge(100.0, WORK)
+    return db
+
+
+class Carriers(Case):
+    """Whose code it is that the runtime works for."""
+
+    def found(self, advice, waste):
+        return [(c["name"], c["callers"], c["exclusive"]) for c in advice[waste + "_in"]]
+
+    def test_of_the_whole_program(self):
+        self.write(runtime_program(), run_json(MEASURED))
+        advice, = viewer.printed_json("summary", self.db)["advice"]
+        self.assertEqual(self.found(advice, "overhead"), [("fib", ["main"], 31.0)])
+        # The library in calls from a task that the runtime calls is none of the runtime's.
+        self.assertEqual(self.found(advice, "idleness"),
+                         [("lock", ["task", "pop"], 320.0), ("task", ["pop", "main"], 128.0),
+                          ("fib", ["main"], 32.0)])
+
+
 @unittest.skipUnless(HAVE_TMUX, "tmux is not installed")
 class InTerminal(Case):
     def start(self, **more):
@@ -295,6 +348,26 @@ class InTerminal(Case):
         self.assertIn("overhead 40.0% (30.0% spawn, 7.5% sync, 2.5% steal) of its effort of 5.000 "
                       "s", page)
         self.assertIn("Most of the overhead is of the kind spawn: ", page)
+
+    def test_advice_on_a_part_of_the_runtime(self):
+        """It carries what its callers outside of the selection would."""
+        self.write(runtime_program(), run_json(MEASURED))
+        terminal = self.start(width=100)
+        known = (("pop", ("53.3% wait, lock.c:49, called from lock, from pop",
+                          "26.7% lock, lock.c:39, called from pop, from fib",
+                          "13.3% announce, hpctoolkit:parallel-overhead:spawn:8, called from pop")),
+                 ("lock", ("66.7% wait, lock.c:49, called from lock, from pop",
+                           "33.3% lock, lock.c:39, called from pop, from fib")))
+        for name, carriers in known:
+            terminal.press("g", "/")
+            terminal.type(name)
+            terminal.press("Enter")
+            terminal.until(lambda lines: any(line[:1].isdigit() and line.rstrip().endswith(name)
+                                             for line in lines), f"{name} selected")
+            terminal.press("a")
+            terminal.until_seen("hpcviewer: advice", "Most of the overhead is in:", *carriers)
+            terminal.press("q")
+            terminal.until_seen("?:help")
 
     def test_without_kinds(self):
         self.write(describe(), run_json(MEASURED))
