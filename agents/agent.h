@@ -41,6 +41,8 @@
  *                  least, how a process is seen to use the runtime:
  *                      runtime-note OWNER     a module has an ELF note of this owner
  *                      runtime-module NAME    a module has this base name, or NAME.<something>
+ *                      runtime-symbol NAME    the main program, not stripped, has this symbol: the
+ *                                             runtime may be linked into it
  *                  and what hpcprof is to know:
  *                      clone PREFIX*SUFFIX    a procedure of such a name shows as the one that the
  *                                             star stands for, of the same file and line
@@ -59,7 +61,8 @@
  *         if (m->note) {                            // the runtime describes itself in its note
  *             const int64_t *offset = m->note;      // of calc_run, of its end, of helpers, ...
  *             run_start = (uint64_t)m->note + offset[0]; run_end = (uint64_t)m->note + offset[1];
- *             host->claim(&hpcrun_agent, run_start, (uint64_t)m->note + offset[2]);
+ *             struct agent_claim code = {run_start, (uint64_t)m->note + offset[2], 0};
+ *             host->claim(&hpcrun_agent, &code, 1);
  *         }
  *     }
  *
@@ -95,6 +98,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Was not released yet: may change without becoming 2. */
 #define AGENT_INTERFACE 1
 #define AGENT_STATES    8
 
@@ -132,6 +136,12 @@ struct agent_module {
     size_t note_bytes;
 };
 
+/* A range of a module's code, and what the agent wants to be told again of it. */
+struct agent_claim {
+    uint64_t start, end;
+    uint32_t mark;
+};
+
 /* Threads of the runtime. */
 struct agent_counts {
     uint32_t workers; /* 0: not known yet */
@@ -158,10 +168,13 @@ struct agent;
 /* What hpcrun does for agents. */
 struct agent_host {
     uint32_t interface;
-    /* Normal context: claims [start, end) of a module's code. What is claimed in a module that is
-     * unloaded is given up by itself. False without memory, or when another agent has part of it.
-     */
-    bool (*claim)(const struct agent *agent, uint64_t start, uint64_t end);
+    /* Normal context: claims so many ranges of modules' code at once; handlers see all of them or
+     * none. Any order will do, an ascending one is quickest. What is claimed in a module that is
+     * unloaded is given up by itself. False, and nothing claimed, without memory or when part of a
+     * range is claimed already. */
+    bool (*claim)(const struct agent *agent, const struct agent_claim *claims, size_t count);
+    /* Any context: the agent's claim that is around `pc`; false when there is none. */
+    bool (*claimed)(const struct agent *agent, uint64_t pc, struct agent_claim *found);
     /* Normal context: a line for hpcrun.log, without newline. */
     void (*log)(const char *line);
     /* Handler: copies memory that may not be there; false when some byte can't be read. */

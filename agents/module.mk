@@ -8,6 +8,10 @@ PROGRAMS += $(AGENT_FILES)
 
 AGENT_FLAGS = -shared -Wl,-z,now,-z,defs
 
+# What agents of runtimes that may be linked into programs share.
+AGENTS_COMMON = $(call objects_of,agents/common)
+$(BUILD)/lib/agents/cilk5.so $(BUILD)/lib/agents/opencilk.so: $(AGENTS_COMMON)
+
 $(foreach a,$(AGENTS),$(eval $(BUILD)/lib/agents/$(a).so: $(call objects_of,agents/$(a))))
 $(BUILD)/lib/agents/%.so:
 	$(call link,$(AGENT_FLAGS),)
@@ -19,8 +23,13 @@ $(BUILD)/lib/agents/$(1).rules: agents/$(1)/$(1).rules
 endef
 $(foreach a,$(AGENTS),$(eval $(call agent_rules,$(a))))
 
-$(eval $(call unit_test,agents/test_minicilk_agent,$(call objects_of,agents/minicilk),))
-$(eval $(call unit_test,agents/test_cilk5_agent,$(call objects_of,agents/cilk5),))
+RECORDING_HOST = $(BUILD)/obj/tests/unit/agents/recording_host.o
+$(eval $(call unit_test,agents/test_minicilk_agent,$(call objects_of,agents/minicilk) $(RECORDING_HOST),))
+$(eval $(call unit_test,agents/test_linked_runtime,$(AGENTS_COMMON),))
+
+MADE_CILK5 = $(call objects_of,agents/cilk5) $(AGENTS_COMMON) $(RECORDING_HOST) $(BUILD)/obj/tests/unit/agents/made_cilk5.o
+$(eval $(call unit_test,agents/test_cilk5_agent,$(MADE_CILK5),))
+$(eval $(call unit_test,agents/test_cilk5_threads,$(MADE_CILK5),))
 
 # A program under a made-up runtime, which is a module of its own, and others that it opens.
 MADE_CHEETAH = $(BUILD)/tests/made/made-cheetah.so
@@ -33,5 +42,8 @@ $(MADE_CHEETAH) $(OTHER_CHEETAHS):
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD $@")
 	$(Q)$(CC) $(CFLAGS) -fPIC -shared -Wl,-soname,$(@F) -o $@ $<
-$(eval $(call unit_test,agents/test_opencilk_agent,$(call objects_of,agents/opencilk) $(MADE_CHEETAH),-Xlinker -rpath -Xlinker $(abspath $(BUILD))/tests/made))
+$(eval $(call unit_test,agents/test_opencilk_agent,$(call objects_of,agents/opencilk) $(AGENTS_COMMON) $(RECORDING_HOST) $(MADE_CHEETAH),-Xlinker -rpath -Xlinker $(abspath $(BUILD))/tests/made))
 $(BUILD)/tests/unit/agents/test_opencilk_agent: | $(OTHER_CHEETAHS)
+
+# As above, with the runtime in the program.
+$(eval $(call unit_test,agents/test_opencilk_linked,$(call objects_of,agents/opencilk) $(AGENTS_COMMON) $(RECORDING_HOST) $(BUILD)/obj/tests/unit/agents/made-cheetah.o,))

@@ -23,12 +23,15 @@
  * the slow clone is called and after it has returned the worker is idle to us. */
 #include "agents/agent.h"
 
+#include "agents/cilk5/exports.h"
 #include "agents/cilk5/layout.h"
-#include "agents/cilk5/symbols.h"
+#include "agents/common/linked-runtime.h"
+#include "agents/common/symbols.h"
 
 #include "runtime-patches/cilk5/description.h"
 
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 
@@ -38,10 +41,14 @@ struct range {
     uint64_t begin, end;
 };
 
+/* Marks of claims. */
+enum { RUNTIME, IMPORT };
+
 /* Of the one runtime in the process; zeros while there is none. Set in normal context before its
  * code is claimed. */
 static struct runtime {
-    struct range library, scheduler, child_main, root;
+    struct range scheduler, child_main, root;
+    uint64_t module;          /* where the module begins that it is in */
     uint64_t working;         /* address of the count of workers that work; 0: not patched */
     uint64_t site_in_closure; /* offset of the spawn site; 0: not patched */
     _Atomic bool is_known;    /* set last: handlers of other threads run meanwhile */
@@ -78,12 +85,20 @@ static bool is_in(struct range range, uint64_t pc)
 
 /* -------- modules -------- */
 
+static bool is_in_runtime(uint64_t pc)
+{
+    struct agent_claim claim;
+    return host->claimed(&hpcrun_agent, pc, &claim) && claim.mark == RUNTIME;
+}
+
 /* What the symbols of one module say. */
 struct reading {
     const struct agent_module *module;
     struct runtime found;
     bool has_mark;
     uint64_t description; /* address of the patch's; 0: there is none */
+    struct agent_claim *imports;
+    size_t import_count;
 };
 
 static bool ends_with(const char *name, const char *ending)
@@ -93,16 +108,28 @@ static bool ends_with(const char *name, const char *ending)
 }
 
 /* _cilk_<procedure>_import, which the compiler makes for calls from C, is no user's code. */
-static bool is_import(const char *name)
+static bool is_import(const struct symbol *symbol)
 {
-    return strncmp(name, "_cilk_", 6) == 0 && ends_with(name, "_import");
+    return symbol->is_function && symbol->size > 0 && strncmp(symbol->name, "_cilk_", 6) == 0 &&
+           ends_with(symbol->name, "_import");
 }
 
-static void see_symbol(const char *name, uint64_t address, uint64_t size, void *data)
+static void add_import(struct reading *reading, struct range range)
+{
+    struct agent_claim *more =
+        realloc(reading->imports, (reading->import_count + 1) * sizeof *more);
+    if (!more)
+        return;
+    more[reading->import_count++] = (struct agent_claim){range.begin, range.end, IMPORT};
+    reading->imports = more;
+}
+
+static void see_symbol(const struct symbol *symbol, void *data)
 {
     struct reading *reading = data;
-    uint64_t begin = address + reading->module->bias;
-    struct range range = {begin, begin + size};
+    const char *name = symbol->name;
+    uint64_t begin = symbol->address + reading->module->bias;
+    struct range range = {begin, begin + symbol->size};
     if (strcmp(name, LAYOUT_MARK) == 0)
         reading->has_mark = true;
     else if (strcmp(name, "Cilk_scheduler") == 0)
@@ -111,10 +138,11 @@ static void see_symbol(const char *name, uint64_t address, uint64_t size, void *
         reading->found.child_main = range;
     else if (strcmp(name, "invoke_main_slow") == 0)
         reading->found.root = range;
-    else if (strcmp(name, "hpctoolkit_cilk5") == 0 && size == sizeof(struct hpctoolkit_cilk5))
+    else if (strcmp(name, "hpctoolkit_cilk5") == 0 &&
+             symbol->size == sizeof(struct hpctoolkit_cilk5))
         reading->description = begin;
-    else if (is_import(name) && size > 0)
-        host->claim(&hpcrun_agent, range.begin, range.end);
+    else if (is_import(symbol))
+        add_import(reading, range);
 }
 
 static void learn_patch(uint64_t address)
@@ -130,21 +158,40 @@ static void learn_patch(uint64_t address)
     runtime.site_in_closure = description->site_in_closure;
 }
 
+/* A library is the runtime's as a whole, of a program only the functions that were linked in are;
+ * where threads start is a static one, which may lie before those that are known by name. */
+static void claim_runtime(const struct agent_module *module)
+{
+    struct agent_claim whole = {module->start, module->end, RUNTIME};
+    struct agent_claim child_main = {runtime.child_main.begin, runtime.child_main.end, RUNTIME};
+    if (module->path[0]) {
+        host->claim(&hpcrun_agent, &whole, 1);
+        return;
+    }
+    size_t count;
+    struct agent_claim *parts = linked_runtime(module, cilk5_exports, RUNTIME, &count);
+    if (parts)
+        host->claim(&hpcrun_agent, parts, count);
+    if (parts && !is_in_runtime(child_main.start))
+        host->claim(&hpcrun_agent, &child_main, 1);
+    free(parts);
+}
+
 static void learn_runtime(const struct reading *reading)
 {
     const struct runtime *found = &reading->found;
     if (!reading->has_mark || !found->child_main.end || !found->root.end) {
         host->log(reading->has_mark
-                      ? "cilk5: the runtime's library was stripped: native call paths"
+                      ? "cilk5: the runtime was stripped: native call paths"
                       : "cilk5: the runtime is not Cilk-5.4.6 in its default build: native call "
                         "paths");
         return;
     }
     runtime = *found;
-    runtime.library = (struct range){reading->module->start, reading->module->end};
+    runtime.module = reading->module->start;
     learn_patch(reading->description);
     atomic_store(&runtime.is_known, true);
-    host->claim(&hpcrun_agent, runtime.library.begin, runtime.library.end);
+    claim_runtime(reading->module);
 }
 
 static void module_added(const struct agent_module *module)
@@ -152,14 +199,17 @@ static void module_added(const struct agent_module *module)
     struct reading reading = {.module = module};
     if (module->start == getauxval(AT_BASE))
         linker = (struct range){module->start, module->end};
-    symbols_visit(module->path[0] ? module->path : "/proc/self/exe", see_symbol, &reading);
+    symbols_visit(module->path, see_symbol, &reading);
     if (reading.found.scheduler.end && !runtime.is_known)
         learn_runtime(&reading);
+    if (reading.import_count > 0)
+        host->claim(&hpcrun_agent, reading.imports, reading.import_count);
+    free(reading.imports);
 }
 
 static void module_removed(const struct agent_module *module)
 {
-    if (runtime.is_known && runtime.library.begin == module->start)
+    if (runtime.is_known && runtime.module == module->start)
         runtime = (struct runtime){0};
 }
 
@@ -273,12 +323,18 @@ static uint64_t find_base(const struct agent_cursor *cursor, struct running runn
 
 /* -------- the physical path -------- */
 
-/* The outermost frame that is in a range: its index; false when there is none. */
-static bool find_frame(const struct agent_cursor *cursor, struct range range, uint32_t *index)
+static bool is_in_scheduler(uint64_t pc)
+{
+    return is_in(runtime.scheduler, pc);
+}
+
+/* The outermost frame that is so: its index; false when there is none. */
+static bool find_frame(const struct agent_cursor *cursor, bool (*is_so)(uint64_t pc),
+                       uint32_t *index)
 {
     struct agent_frame frame;
     for (*index = 0; host->path(cursor, *index, &frame); ++*index)
-        if (is_in(range, frame.pc))
+        if (is_so(frame.pc))
             return true;
     return false;
 }
@@ -287,8 +343,7 @@ static bool find_frame(const struct agent_cursor *cursor, struct range range, ui
 static bool is_procedure(const struct agent_cursor *cursor, uint32_t i)
 {
     struct agent_frame frame;
-    return host->path(cursor, i, &frame) && !is_in(runtime.library, frame.pc) &&
-           !is_in(linker, frame.pc);
+    return host->path(cursor, i, &frame) && !is_in_runtime(frame.pc) && !is_in(linker, frame.pc);
 }
 
 /* Whether the scheduler has called a slow clone, or the root's has called, through the import of
@@ -297,7 +352,7 @@ static bool is_in_procedure(const struct agent_cursor *cursor)
 {
     uint32_t i;
     struct agent_frame frame;
-    if (!find_frame(cursor, runtime.scheduler, &i))
+    if (!find_frame(cursor, is_in_scheduler, &i))
         return true;
     if (host->path(cursor, i + 1, &frame) && is_in(runtime.root, frame.pc))
         return is_procedure(cursor, i + 2) && is_procedure(cursor, i + 3);
@@ -311,7 +366,7 @@ static bool is_in_procedure(const struct agent_cursor *cursor)
 static enum agent_thread class_of_other(const struct agent_cursor *cursor)
 {
     uint32_t i;
-    return find_frame(cursor, runtime.library, &i) ? AGENT_OWNED : AGENT_FOREIGN;
+    return find_frame(cursor, is_in_runtime, &i) ? AGENT_OWNED : AGENT_FOREIGN;
 }
 
 static enum agent_thread begin(struct agent_cursor *cursor)
@@ -382,7 +437,7 @@ static enum agent_association step_bichord(struct agent_cursor *cursor,
     }
     if (state[BELOW])
         return AGENT_M_0;
-    if (!is_in(runtime.scheduler, frame->pc))
+    if (!is_in_scheduler(frame->pc))
         return AGENT_1_0;
     state[BELOW] = true;
     return has_lnote(cursor) ? AGENT_1_M : AGENT_1_0;

@@ -62,8 +62,10 @@ static void module_added(const struct agent_module *module)
     }
     runtime = *found;
     atomic_store(&is_known, true);
-    host->claim(&hpcrun_agent, (uint64_t)runtime.text_begin, (uint64_t)runtime.text_end);
-    host->claim(&hpcrun_agent, (uint64_t)runtime.base_begin, (uint64_t)runtime.base_end);
+    const struct agent_claim code[] = {
+        {(uint64_t)runtime.text_begin, (uint64_t)runtime.text_end, 0},
+        {(uint64_t)runtime.base_begin, (uint64_t)runtime.base_end, 0}};
+    host->claim(&hpcrun_agent, code, sizeof code / sizeof *code);
 }
 
 static void module_removed(const struct agent_module *module)

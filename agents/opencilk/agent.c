@@ -1,4 +1,5 @@
-/* The agent for OpenCilk's runtime, "Cheetah" v2.1 and later, unpatched, as a shared library.
+/* The agent for OpenCilk's runtime, "Cheetah" v2.1 and later, unpatched or not, as a shared library
+ * or linked into a program that is not stripped.
  *
  * Its cactus stack is a real one: who resumes a stolen procedure runs on a new stack, a *fiber*,
  * with its frame pointer in the procedure's frame on the victim's fiber. A physical path through
@@ -22,11 +23,14 @@
  * path is then told from the procedure's frame: 1-M. What is outside the scheduler is the
  * runtime's, or not being executed: M-0. */
 #include "agents/agent.h"
+#include "agents/common/linked-runtime.h"
+#include "agents/opencilk/exports.h"
 #include "agents/opencilk/helpers.h"
 #include "agents/opencilk/image.h"
 #include "agents/opencilk/layout.h"
 
 #include <dlfcn.h>
+#include <stdlib.h>
 
 extern void *__libc_stack_end; /* where the initial thread's stack begins */
 
@@ -35,7 +39,7 @@ static const struct agent_host *host;
 /* The one runtime in the process; zeros while there is none. Set in normal context before its code
  * is claimed. */
 static struct {
-    uint64_t start, end;           /* its module */
+    uint64_t module;               /* where the module begins that it is in */
     _Atomic uint64_t first_worker; /* worker 0; 0: none. Set last: handlers run meanwhile */
     uint64_t need_to_cilkify;      /* a byte: whether no region is open */
     uint64_t working;              /* count of working workers; 0: the runtime was not patched */
@@ -67,9 +71,41 @@ static bool start(const struct agent_host *its)
 
 /* -------- modules -------- */
 
-static void claim_helper(const struct helper *helper)
+static bool is_in_runtime(uint64_t pc)
 {
-    host->claim(&hpcrun_agent, helper->start, helper->end);
+    struct agent_claim claim;
+    return host->claimed(&hpcrun_agent, pc, &claim) && claim.mark == RUNTIME;
+}
+
+static bool is_in_helper(uint64_t pc)
+{
+    struct agent_claim claim;
+    return host->claimed(&hpcrun_agent, pc, &claim) && claim.mark != RUNTIME;
+}
+
+/* A library is the runtime's as a whole, of a program only the functions that were linked in are.
+ */
+static void claim_runtime(const struct agent_module *module)
+{
+    struct agent_claim whole = {module->start, module->end, RUNTIME};
+    size_t count = 1;
+    struct agent_claim *parts =
+        module->path[0] ? NULL : linked_runtime(module, opencilk_exports, RUNTIME, &count);
+    if (module->path[0] || parts)
+        host->claim(&hpcrun_agent, parts ? parts : &whole, count);
+    free(parts);
+}
+
+static void claim_helpers(const struct image *image)
+{
+    size_t count, left = 0;
+    struct agent_claim *helpers = helpers_find(image, &count);
+    for (size_t i = 0; i < count; i++)
+        if (!is_in_runtime(helpers[i].start))
+            helpers[left++] = helpers[i];
+    if (left > 0)
+        host->claim(&hpcrun_agent, helpers, left);
+    free(helpers);
 }
 
 /* In normal context what the module's headers say is there. */
@@ -99,15 +135,14 @@ static void learn_runtime(const struct agent_module *module, const struct image 
                   "2.1): native call paths");
         return;
     }
-    runtime.start = module->start;
-    runtime.end = module->end;
+    runtime.module = module->start;
     runtime.need_to_cilkify = outside;
     runtime.working = variable(image, "hpctoolkit_opencilk_working");
     runtime.tls_module = image->tls_module;
     runtime.worker = worker->st_value;
     runtime.fiber = fiber->st_value;
     runtime.first_worker = initial_worker(image, worker);
-    host->claim(&hpcrun_agent, module->start, module->end);
+    claim_runtime(module);
 }
 
 static void module_added(const struct agent_module *module)
@@ -118,23 +153,17 @@ static void module_added(const struct agent_module *module)
     const ElfW(Sym) *worker = image_symbol(&image, "__cilkrts_tls_worker");
     if (worker && !runtime.first_worker)
         learn_runtime(module, &image, worker);
-    else
-        helpers_learn(&image, claim_helper);
+    if (!worker || !module->path[0])
+        claim_helpers(&image);
 }
 
 static void module_removed(const struct agent_module *module)
 {
-    helpers_forget(module->start, module->end);
-    if (runtime.start == module->start)
-        runtime.first_worker = runtime.start = runtime.end = 0;
+    if (runtime.module == module->start)
+        runtime.first_worker = runtime.module = 0;
 }
 
 /* -------- threads -------- */
-
-static bool is_in_runtime(uint64_t pc)
-{
-    return pc >= runtime.start && pc < runtime.end;
-}
 
 static void thread_begin(void *its, int tid, struct agent_origin origin)
 {
@@ -288,9 +317,10 @@ static bool is_interrupted(const struct agent_cursor *cursor, const struct agent
  * known is native code. */
 static bool is_shown(const struct agent_cursor *cursor, const struct agent_frame *frame)
 {
-    const struct helper *helper = helpers_at(frame->pc);
+    struct agent_claim helper;
     return !runtime.first_worker ||
-           (helper && helper->has_user_code && is_interrupted(cursor, frame));
+           (is_interrupted(cursor, frame) && host->claimed(&hpcrun_agent, frame->pc, &helper) &&
+            helper.mark == HELPER_WITH_USER_CODE);
 }
 
 static enum agent_association begin_helper(struct agent_cursor *cursor,
@@ -369,7 +399,7 @@ static void go_to_caller(struct agent_cursor *cursor)
     bool more = state[STEPS];
     do
         more = more && host->step(cursor, &frame);
-    while (more && helpers_at(frame.pc));
+    while (more && is_in_helper(frame.pc));
     state[PC] = more ? frame.pc : 0;
     state[SP] = frame.sp;
     state[BP] = frame.bp;

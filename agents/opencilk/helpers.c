@@ -1,6 +1,5 @@
 #include "agents/opencilk/helpers.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,74 +7,13 @@
  * call. */
 #define MOST_BYTES_OF_SPAWN 512
 
-/* Sorted and immutable: a change makes a new one. The old one stays, handlers may be reading it. */
-struct helpers {
-    size_t count;
-    struct helper at[];
-};
-
-static _Atomic(const struct helpers *) current;
-
-/* The first helper that ends after `address`. */
-static size_t position(const struct helpers *helpers, uint64_t address)
-{
-    size_t low = 0, high = helpers->count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (helpers->at[middle].end > address)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return low;
-}
-
-const struct helper *helpers_at(uint64_t address)
-{
-    const struct helpers *helpers = atomic_load_explicit(&current, memory_order_acquire);
-    size_t at = helpers ? position(helpers, address) : 0;
-    return helpers && at < helpers->count && helpers->at[at].start <= address ? &helpers->at[at]
-                                                                              : NULL;
-}
-
-/* A copy of the current ones with room for more; NULL without memory. */
-static struct helpers *copy(size_t more)
-{
-    static const struct helpers none;
-    const struct helpers *old = atomic_load(&current);
-    if (!old)
-        old = &none;
-    struct helpers *new = malloc(sizeof *new + (old->count + more) * sizeof *new->at);
-    if (new)
-        memcpy(new, old, sizeof *new + old->count * sizeof *new->at);
-    return new;
-}
-
-static int compare(const void *a, const void *b)
-{
-    const struct helper *first = a, *second = b;
-    return (first->start > second->start) - (first->start < second->start);
-}
-
-void helpers_forget(uint64_t start, uint64_t end)
-{
-    struct helpers *left = atomic_load(&current) ? copy(0) : NULL;
-    if (!left)
-        return;
-    size_t count = 0;
-    for (size_t i = 0; i < left->count; i++)
-        if (left->at[i].end <= start || left->at[i].start >= end)
-            left->at[count++] = left->at[i];
-    left->count = count;
-    atomic_store_explicit(&current, left, memory_order_release);
-}
-
 /* -------- reading code -------- */
 
-/* A stretch of executable code, and the slots of two functions that it may call. */
+/* A stretch of executable code, and two functions that it may call: the slots of the module's
+ * linkage table that they are called through, or where they are, if they are in the module. */
 struct code {
     const uint8_t *start, *end;
-    uint64_t slot[2];
+    uint64_t slot[2], function[2];
 };
 
 enum { CHILD_RETURNS, SYNC };
@@ -102,72 +40,82 @@ static uint64_t slot_of_stub(const struct code *code, uint64_t at)
     return stub[0] == 0xff && stub[1] == 0x25 ? target(stub, 2) : 0;
 }
 
-/* The slot that an instruction at `at` calls through, or jumps to at a function's end; 0 when it
- * is no such instruction. Any byte is looked at as if an instruction began there. */
-static uint64_t slot_called(const struct code *code, const uint8_t *at)
+/* Whether an instruction at `at` calls the function, or jumps to it at a function's end. Any byte
+ * is looked at as if an instruction began there. */
+static bool is_call(const struct code *code, const uint8_t *at, int which)
 {
+    uint64_t called = 0;
+    if (at[0] == 0xff && at[1] == 0x15)
+        return code->slot[which] && target(at, 2) == code->slot[which];
     if (at[0] == 0xe8 || at[0] == 0xe9)
-        return slot_of_stub(code, target(at, 1));
-    if (at[0] == 0x0f && (at[1] & 0xf0) == 0x80)
-        return slot_of_stub(code, target(at, 2));
-    return at[0] == 0xff && at[1] == 0x15 ? target(at, 2) : 0;
+        called = target(at, 1);
+    else if (at[0] == 0x0f && (at[1] & 0xf0) == 0x80)
+        called = target(at, 2);
+    if (!called)
+        return false;
+    return called == code->function[which] ||
+           (code->slot[which] && slot_of_stub(code, called) == code->slot[which]);
 }
 
 /* Whether [start, end) has a call of that function. */
 static bool calls(const struct code *code, uint64_t start, uint64_t end, int which)
 {
-    for (const uint8_t *at = (const uint8_t *)start; code->slot[which] && at + 6 <= code->end; at++)
+    for (const uint8_t *at = (const uint8_t *)start; at + 6 <= code->end; at++)
         if ((uint64_t)at >= end)
             break;
-        else if (slot_called(code, at) == code->slot[which])
+        else if (is_call(code, at, which))
             return true;
     return false;
 }
 
-static struct helpers *add(struct helpers *helpers, const struct helper *helper)
+struct found {
+    struct agent_claim *at;
+    size_t count;
+};
+
+static void add(struct found *found, const struct agent_claim *helper)
 {
-    struct helpers *larger =
-        realloc(helpers, sizeof *helpers + (helpers->count + 1) * sizeof *helpers->at);
-    if (!larger)
-        return helpers;
-    larger->at[larger->count++] = *helper;
-    return larger;
+    struct agent_claim *more = realloc(found->at, (found->count + 1) * sizeof *more);
+    if (!more)
+        return;
+    more[found->count++] = *helper;
+    found->at = more;
 }
 
-static struct helpers *search(const struct image *image, const struct code *code,
-                              struct helpers *helpers)
+static void search(const struct image *image, const struct code *code, struct found *found)
 {
     for (const uint8_t *at = code->start; at + 6 <= code->end; at++) {
-        struct helper helper;
-        if (slot_called(code, at) != code->slot[CHILD_RETURNS] ||
+        struct agent_claim helper = {.mark = HELPER};
+        if (!is_call(code, at, CHILD_RETURNS) ||
             !image_function(image, (uint64_t)at, &helper.start, &helper.end))
             continue;
-        helper.has_user_code = helper.end - helper.start > MOST_BYTES_OF_SPAWN ||
-                               calls(code, helper.start, helper.end, SYNC);
-        helpers = add(helpers, &helper);
+        if (helper.end - helper.start > MOST_BYTES_OF_SPAWN ||
+            calls(code, helper.start, helper.end, SYNC))
+            helper.mark = HELPER_WITH_USER_CODE;
+        add(found, &helper);
         at = (const uint8_t *)helper.end - 1;
     }
-    return helpers;
 }
 
-void helpers_learn(const struct image *image, void (*found)(const struct helper *helper))
+struct agent_claim *helpers_find(const struct image *image, size_t *count)
 {
-    struct code code = {
-        .slot = {image_slot(image, "Cilk_exception_handler"), image_slot(image, "__cilkrts_sync")}};
-    struct helpers *helpers = code.slot[CHILD_RETURNS] ? copy(0) : NULL;
-    if (!helpers)
-        return;
-    size_t before = helpers->count;
+    static const char *const names[] = {"Cilk_exception_handler", "__cilkrts_sync"};
+    struct code code = {0};
+    struct found found = {0};
+    for (int i = 0; i < 2; i++) {
+        const ElfW(Sym) *symbol = image_symbol(image, names[i]);
+        code.slot[i] = image_slot(image, names[i]);
+        code.function[i] = symbol ? image->bias + symbol->st_value : 0;
+    }
     for (size_t i = 0; i < image->header_count; i++) {
         const ElfW(Phdr) *header = &image->headers[i];
         if (header->p_type != PT_LOAD || !(header->p_flags & PF_X) || !(header->p_flags & PF_R))
             continue;
         code.start = (const uint8_t *)(image->bias + header->p_vaddr);
         code.end = code.start + header->p_filesz;
-        helpers = search(image, &code, helpers);
+        if (code.slot[CHILD_RETURNS] || code.function[CHILD_RETURNS])
+            search(image, &code, &found);
     }
-    for (size_t i = before; i < helpers->count; i++)
-        found(&helpers->at[i]);
-    qsort(helpers->at, helpers->count, sizeof *helpers->at, compare);
-    atomic_store_explicit(&current, helpers, memory_order_release);
+    *count = found.count;
+    return found.at;
 }

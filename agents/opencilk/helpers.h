@@ -5,26 +5,19 @@
  * that its caller was stolen. Nothing but the end of a helper calls that.
  *
  * Helpers are found in the code of modules when these are loaded: calls of the function's stub in
- * the module's linkage table, or through its slot; the unwind table tells the functions that they
- * are in. A helper whose calls are all in a part that the compiler split off is not found, and is
- * shown as a procedure. */
+ * the module's linkage table, through its slot, or, where the runtime is linked into the module, of
+ * the function itself; the unwind table tells the functions that they are in. A helper whose calls
+ * are all in a part that the compiler split off is not found, and is shown as a procedure. */
 #ifndef AGENTS_OPENCILK_HELPERS_H
 #define AGENTS_OPENCILK_HELPERS_H
 
 #include "agents/opencilk/image.h"
 
-struct helper {
-    uint64_t start, end;
-    bool has_user_code; /* a spawned statement or a loop's body may be in it */
-};
+/* Marks of claims; in a helper with user code a spawned statement or a loop's body may be. */
+enum { RUNTIME, HELPER, HELPER_WITH_USER_CODE };
 
-/* Normal context: adds the module's helpers, and calls `found` for each. */
-void helpers_learn(const struct image *image, void (*found)(const struct helper *helper));
-
-/* Normal context: forgets those in [start, end). */
-void helpers_forget(uint64_t start, uint64_t end);
-
-/* Handler: the helper around an address; NULL when it is in none. */
-const struct helper *helpers_at(uint64_t address);
+/* Normal context: the helpers in the module, ascending, and those functions of a runtime in it that
+ * look like some. The caller frees. */
+struct agent_claim *helpers_find(const struct image *image, size_t *count);
 
 #endif

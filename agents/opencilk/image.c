@@ -1,5 +1,7 @@
 #include "agents/opencilk/image.h"
 
+#include "agents/common/symbols.h"
+
 #include <string.h>
 
 struct search {
@@ -47,6 +49,20 @@ static void read_dynamic(struct image *image, const ElfW(Dyn) * at)
     }
 }
 
+/* The runtime's symbols that the agent uses. */
+static const char *const linked_names[IMAGE_LINKED] = {
+    "__cilkrts_tls_worker",        "__cilkrts_current_fh",   "__cilkrts_need_to_cilkify",
+    "hpctoolkit_opencilk_working", "Cilk_exception_handler", "__cilkrts_sync"};
+
+static void see_linked(const struct symbol *symbol, void *data)
+{
+    struct image *image = data;
+    for (unsigned i = 0; i < IMAGE_LINKED; i++)
+        if (symbol->is_global && strcmp(symbol->name, linked_names[i]) == 0)
+            image->linked[i] = (struct image_linked){
+                linked_names[i], {.st_value = symbol->address, .st_size = symbol->size}};
+}
+
 bool image_of(const struct agent_module *module, struct image *image)
 {
     struct search search = {module, image};
@@ -57,6 +73,8 @@ bool image_of(const struct agent_module *module, struct image *image)
     if (!dynamic || !(dynamic->p_flags & PF_W))
         return false;
     read_dynamic(image, (const void *)(image->bias + dynamic->p_vaddr));
+    if (!module->path[0])
+        symbols_visit("", see_linked, image);
     return image->symbols && image->names;
 }
 
@@ -68,7 +86,7 @@ static uint32_t hash_of(const char *name)
     return hash;
 }
 
-const ElfW(Sym) * image_symbol(const struct image *image, const char *name)
+static const ElfW(Sym) * exported_symbol(const struct image *image, const char *name)
 {
     if (!image->hash || image->hash[0] == 0)
         return NULL;
@@ -85,6 +103,15 @@ const ElfW(Sym) * image_symbol(const struct image *image, const char *name)
             break;
     }
     return NULL;
+}
+
+const ElfW(Sym) * image_symbol(const struct image *image, const char *name)
+{
+    const ElfW(Sym) *symbol = exported_symbol(image, name);
+    for (unsigned i = 0; i < IMAGE_LINKED && !symbol; i++)
+        if (image->linked[i].name && strcmp(image->linked[i].name, name) == 0)
+            symbol = &image->linked[i].symbol;
+    return symbol;
 }
 
 uint64_t image_slot(const struct image *image, const char *name)

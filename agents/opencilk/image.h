@@ -1,4 +1,5 @@
-/* A load module as it lies in memory: what of it the dynamic loader uses. Normal context only. It
+/* A load module as it lies in memory: what of it the dynamic loader uses; and of the program, which
+ * the runtime may be linked into, the runtime's symbols that its file has. Normal context only. It
  * trusts what the loader has accepted. */
 #ifndef AGENTS_OPENCILK_IMAGE_H
 #define AGENTS_OPENCILK_IMAGE_H
@@ -6,6 +7,8 @@
 #include "agents/agent.h"
 
 #include <link.h>
+
+#define IMAGE_LINKED 6
 
 struct image {
     uint64_t bias;
@@ -19,12 +22,17 @@ struct image {
         const ElfW(Rela) * at;
         size_t count;
     } relocations[2];
+    struct image_linked {
+        const char *name;
+        ElfW(Sym) symbol; /* its name and binding are not set */
+    } linked[IMAGE_LINKED];
 };
 
 /* False when it is not loaded, or lacks a dynamic section. */
 bool image_of(const struct agent_module *module, struct image *image);
 
-/* A symbol that the module defines and exports; NULL without one. */
+/* A symbol that the module defines and exports, or one of these of the program: a variable or
+ * function that its agent uses (image.c). NULL without one. */
 const ElfW(Sym) * image_symbol(const struct image *image, const char *name);
 
 /* The address of the pointer through which the module calls a function of another; 0 if it does

@@ -37,6 +37,8 @@ static char *add_line(char *entry, char *line)
         return append(entry, "|note:", value);
     if (strcmp(key, "runtime-module") == 0)
         return append(entry, "|module:", value);
+    if (strcmp(key, "runtime-symbol") == 0)
+        return append(entry, "|symbol:", value);
     return entry;
 }
 

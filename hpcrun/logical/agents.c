@@ -1,6 +1,7 @@
 #include "hpcrun/logical/agents.h"
 
 #include "hpcrun/logical/host.h"
+#include "hpcrun/logical/program.h"
 #include "hpcrun/report.h"
 
 #include <dlfcn.h>
@@ -20,6 +21,7 @@ struct installed {
     char name[MAX_WORD], rules_version[MAX_WORD], path[PATH_MAX];
     char note[MAX_WORD];                     /* owner of its runtime's ELF note; or "" */
     char module[MAX_RECOGNITIONS][MAX_WORD]; /* base names of its runtime's modules; or "" */
+    bool may_be_in_program;                  /* the runtime may be linked into the program */
     int loaded;                              /* index in agents, -1 not yet, -2 it can't be */
 };
 
@@ -54,6 +56,11 @@ static void add_recognition(struct installed *agent, const char *word)
     const char *name = text_after(word, "note:");
     if (name) {
         strcpy(agent->note, name);
+        return;
+    }
+    name = text_after(word, "symbol:");
+    if (name) {
+        agent->may_be_in_program |= program_has_symbol(name);
         return;
     }
     name = text_after(word, "module:");
@@ -122,6 +129,8 @@ static bool has_base_name(const char *path, const char *name)
 static bool recognises(const struct installed *agent, const struct known *module)
 {
     size_t bytes;
+    if (agent->may_be_in_program && !module->module.path[0])
+        return true;
     for (unsigned i = 0; i < MAX_RECOGNITIONS && agent->module[i][0]; i++)
         if (has_base_name(module->module.path, agent->module[i]))
             return true;

@@ -6,7 +6,7 @@
 
 struct claim {
     uint64_t start, end;
-    unsigned agent;
+    uint32_t agent, mark;
 };
 
 /* Sorted and immutable: a change makes a new one. The old one stays, handlers may be reading it;
@@ -32,13 +32,27 @@ static size_t position(const struct claims *claims, uint64_t address)
     return low;
 }
 
-int agents_of(uint64_t pc)
+/* The claim around an address, NULL when it is nobody's. */
+static const struct claim *claim_at(uint64_t pc)
 {
     const struct claims *claims = atomic_load_explicit(&current, memory_order_acquire);
-    if (!claims)
-        return -1;
-    size_t at = position(claims, pc);
-    return at < claims->count && claims->at[at].start <= pc ? (int)claims->at[at].agent : -1;
+    size_t at = claims ? position(claims, pc) : 0;
+    return claims && at < claims->count && claims->at[at].start <= pc ? &claims->at[at] : NULL;
+}
+
+int agents_of(uint64_t pc)
+{
+    const struct claim *claim = claim_at(pc);
+    return claim ? (int)claim->agent : -1;
+}
+
+bool agents_claimed(unsigned index, uint64_t pc, struct agent_claim *found)
+{
+    const struct claim *claim = claim_at(pc);
+    if (!claim || claim->agent != index)
+        return false;
+    *found = (struct agent_claim){claim->start, claim->end, claim->mark};
+    return true;
 }
 
 static struct claims *new_claims(size_t count)
@@ -46,22 +60,34 @@ static struct claims *new_claims(size_t count)
     return sys_pages(sizeof(struct claims) + count * sizeof(struct claim));
 }
 
-bool agents_claim(unsigned index, uint64_t start, uint64_t end)
+/* Into a table that has room. False when it is no range or somebody has part of it. */
+static bool insert(struct claims *claims, const struct claim *claim)
+{
+    size_t at = position(claims, claim->start);
+    if (claim->start >= claim->end || (at < claims->count && claims->at[at].start < claim->end))
+        return false;
+    memmove(claims->at + at + 1, claims->at + at, (claims->count - at) * sizeof *claim);
+    claims->at[at] = *claim;
+    claims->count++;
+    return true;
+}
+
+bool agents_claim(unsigned index, const struct agent_claim *ranges, size_t count)
 {
     static const struct claims none;
     const struct claims *old = atomic_load(&current);
     if (!old)
         old = &none;
-    size_t at = position(old, start);
-    if (start >= end || (at < old->count && old->at[at].start < end))
-        return false;
-    struct claims *claims = new_claims(old->count + 1);
+    struct claims *claims = new_claims(old->count + count);
     if (!claims)
         return false;
-    memcpy(claims->at, old->at, at * sizeof *claims->at);
-    claims->at[at] = (struct claim){start, end, index};
-    memcpy(claims->at + at + 1, old->at + at, (old->count - at) * sizeof *claims->at);
-    claims->count = old->count + 1;
+    memcpy(claims, old, sizeof *old + old->count * sizeof *old->at);
+    for (size_t i = 0; i < count; i++)
+        if (!insert(claims,
+                    &(struct claim){ranges[i].start, ranges[i].end, index, ranges[i].mark})) {
+            sys_pages_free(claims, sizeof *claims + (old->count + count) * sizeof *claims->at);
+            return false;
+        }
     atomic_store_explicit(&current, claims, memory_order_release);
     return true;
 }

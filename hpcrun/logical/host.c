@@ -5,12 +5,24 @@
 
 #include <string.h>
 
-static bool claim(const struct agent *agent, uint64_t start, uint64_t end)
+/* MAX_AGENTS: none of this process's. */
+static unsigned index_of(const struct agent *agent)
 {
     unsigned index = 0;
     while (index < MAX_AGENTS && agents.at[index] != agent)
         index++;
-    return index < MAX_AGENTS && agents_claim(index, start, end);
+    return index;
+}
+
+static bool claim(const struct agent *agent, const struct agent_claim *claims, size_t count)
+{
+    unsigned index = index_of(agent);
+    return index < MAX_AGENTS && agents_claim(index, claims, count);
+}
+
+static bool claimed(const struct agent *agent, uint64_t pc, struct agent_claim *found)
+{
+    return agents_claimed(index_of(agent), pc, found);
 }
 
 static void log_line(const char *line)
@@ -93,6 +105,7 @@ const struct agent_host *host_for_agents(void)
     static const struct agent_host host = {
         .interface = AGENT_INTERFACE,
         .claim = claim,
+        .claimed = claimed,
         .log = log_line,
         .read = read_memory,
         .path = path,

@@ -7,29 +7,18 @@
 
 #include "agents/agent.h"
 
-#include <string.h>
+extern struct agent_claim claims[16];
+extern unsigned claim_count, log_lines;
+extern char last_line[256];
 
-static struct {
-    uint64_t start, end;
-} claims[16];
-static unsigned claim_count, log_lines;
-static char last_line[256];
+bool record_claim(const struct agent *agent, const struct agent_claim *its, size_t count);
 
-static bool record_claim(const struct agent *agent, uint64_t start, uint64_t end)
-{
-    assert_ptr_equal(agent, &hpcrun_agent);
-    assert_true(claim_count < sizeof claims / sizeof *claims && start < end);
-    claims[claim_count].start = start;
-    claims[claim_count++].end = end;
-    return true;
-}
+/* The one that is around `pc`. */
+bool recorded_claim(const struct agent *agent, uint64_t pc, struct agent_claim *found);
 
-static void record_line(const char *line)
-{
-    assert_null(strchr(line, '\n'));
-    assert_true(strlen(line) < sizeof last_line);
-    strcpy(last_line, line);
-    log_lines++;
-}
+/* What hpcrun does after an agent was told that a module is gone. */
+void give_up_claims(const struct agent_module *module);
+
+void record_line(const char *line);
 
 #endif

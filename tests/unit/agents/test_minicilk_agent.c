@@ -78,6 +78,7 @@ static bool step(const struct agent_cursor *cursor, struct agent_frame *frame)
 
 static const struct agent_host host = {.interface = AGENT_INTERFACE,
                                        .claim = record_claim,
+                                       .claimed = recorded_claim,
                                        .log = record_line,
                                        .read = read_memory,
                                        .step = step};

@@ -307,11 +307,14 @@ static void what_is_the_same_is_not_asked(void **state)
 static void claims_are_found_and_given_up(void **state)
 {
     (void)state;
-    assert_false(agents_claim(0, CLAIMED + 50, CLAIMED + 150)); /* overlaps */
-    assert_false(agents_claim(0, CLAIMED + 500, CLAIMED + 500));
-    for (uint64_t i = 0; i < 100; i++)
-        assert_true(
-            agents_claim(1 + i % 3, 0x100000 + i * 37 % 100 * 32, 0x100010 + i * 37 % 100 * 32));
+    const struct agent_claim bad[] = {{CLAIMED + 50, CLAIMED + 150, 0}, /* overlaps */
+                                      {CLAIMED + 500, CLAIMED + 500, 0}};
+    assert_false(agents_claim(0, &bad[0], 1));
+    assert_false(agents_claim(0, &bad[1], 1));
+    for (uint64_t i = 0; i < 100; i++) {
+        uint64_t start = 0x100000 + i * 37 % 100 * 32;
+        assert_true(agents_claim(1 + i % 3, &(struct agent_claim){start, start + 16, 0}, 1));
+    }
     for (uint64_t i = 0; i < 100; i++) {
         assert_int_equal(agents_of(0x100000 + i * 37 % 100 * 32), 1 + i % 3);
         assert_int_equal(agents_of(0x10000f + i * 37 % 100 * 32), 1 + i % 3);
@@ -321,6 +324,32 @@ static void claims_are_found_and_given_up(void **state)
     for (uint64_t i = 0; i < 100; i++)
         assert_int_equal(agents_of(0x100000 + i * 32) >= 0, i >= 50);
     assert_int_equal(agents_of(CLAIMED), 0);
+}
+
+static void many_are_claimed_at_once_or_none(void **state)
+{
+    (void)state;
+    struct agent_claim many[1000], found;
+    for (uint32_t i = 0; i < 1000; i++) {
+        uint64_t start = 0x200000 + i * 61 % 1000 * 32;
+        many[i] = (struct agent_claim){start, start + 16, i};
+    }
+    many[1000 - 1].end += 17; /* into the next one */
+    assert_false(agents_claim(2, many, 1000));
+    assert_int_equal(agents_of(many[0].start), -1);
+    many[1000 - 1].end -= 17;
+    assert_true(agents_claim(2, many, 1000));
+    for (uint32_t i = 0; i < 1000; i++) {
+        assert_int_equal(agents_of(many[i].start), 2);
+        assert_true(agents_claimed(2, many[i].end - 1, &found));
+        assert_int_equal(found.start, many[i].start);
+        assert_int_equal(found.end, many[i].end);
+        assert_int_equal(found.mark, i);
+        assert_false(agents_claimed(1, many[i].start, &found));
+        assert_false(agents_claimed(2, many[i].end, &found));
+    }
+    agents_give_up(0x200000, 0x200000 + 1000 * 32);
+    assert_false(agents_claimed(2, many[0].start, &found));
 }
 
 static void l_notes_are_one_each(void **state)
@@ -344,7 +373,8 @@ static int install_agent(void **state)
     use(&asked_always);
     asked_always.start(host_for_agents());
     atomic_store(&agents.count, 1);
-    return modules_init("/nowhere", &process) && agents_claim(0, CLAIMED, CLAIMED + 100) ? 0 : -1;
+    const struct agent_claim claim = {CLAIMED, CLAIMED + 100, 0};
+    return modules_init("/nowhere", &process) && agents_claim(0, &claim, 1) ? 0 : -1;
 }
 
 int main(void)
@@ -353,6 +383,7 @@ int main(void)
         cmocka_unit_test(every_path_is_entered_as_it_is),
         cmocka_unit_test(what_is_the_same_is_not_asked),
         cmocka_unit_test(claims_are_found_and_given_up),
+        cmocka_unit_test(many_are_claimed_at_once_or_none),
         cmocka_unit_test(l_notes_are_one_each),
     };
     return cmocka_run_group_tests(tests, install_agent, NULL);

@@ -1,4 +1,4 @@
-#include "agents/cilk5/symbols.h"
+#include "agents/common/symbols.h"
 
 #include <elf.h>
 #include <fcntl.h>
@@ -72,20 +72,31 @@ static const char *name_at(const struct image *image, const Elf64_Shdr *strings,
     return name;
 }
 
-bool symbols_visit(const char *path,
-                   void (*visit)(const char *name, uint64_t address, uint64_t size, void *data),
+/* Hidden ones are local in linked programs. */
+static bool is_global(const Elf64_Sym *symbol)
+{
+    return ELF64_ST_BIND(symbol->st_info) != STB_LOCAL ||
+           ELF64_ST_VISIBILITY(symbol->st_other) == STV_HIDDEN;
+}
+
+bool symbols_visit(const char *path, void (*visit)(const struct symbol *symbol, void *data),
                    void *data)
 {
     struct image image;
     const Elf64_Shdr *strings = NULL;
-    if (!map_file(path, &image))
+    if (!map_file(path[0] ? path : "/proc/self/exe", &image))
         return false;
     const Elf64_Shdr *table = symbol_table(&image, &strings);
     const Elf64_Sym *symbols = table ? (const void *)(image.at + table->sh_offset) : NULL;
     for (size_t i = 0; table && i < table->sh_size / sizeof *symbols; i++) {
-        const char *name = name_at(&image, strings, symbols[i].st_name);
-        if (name && symbols[i].st_shndx != SHN_UNDEF)
-            visit(name, symbols[i].st_value, symbols[i].st_size, data);
+        const Elf64_Sym *it = &symbols[i];
+        struct symbol symbol = {.name = name_at(&image, strings, it->st_name),
+                                .address = it->st_value,
+                                .size = it->st_size,
+                                .is_function = ELF64_ST_TYPE(it->st_info) == STT_FUNC,
+                                .is_global = is_global(it)};
+        if (symbol.name && it->st_shndx != SHN_UNDEF)
+            visit(&symbol, data);
     }
     munmap((void *)image.at, image.size);
     return table != NULL;

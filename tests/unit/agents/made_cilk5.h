@@ -1,0 +1,125 @@
+/* Cilk-5.4.6 made up: functions of its names and its structures, whose layout is the facts', and a
+ * host for the agent that reads them, with thieves that come between two reads and memory that
+ * can't be read. */
+#ifndef TESTS_UNIT_AGENTS_MADE_CILK5_H
+#define TESTS_UNIT_AGENTS_MADE_CILK5_H
+
+#include "tests/unit/agents/recording_host.h"
+
+#include "runtime-patches/cilk5/description.h"
+
+#include <sys/auxv.h>
+
+void Cilk_scheduler(void);
+void Cilk_child_main(void);
+void invoke_main_slow(void);
+void _cilk_cilk_main_import(void);
+
+/* What the patch adds; of no known version at first. */
+extern struct hpctoolkit_cilk5 hpctoolkit_cilk5;
+
+/* ---- the runtime's structures ---- */
+
+#define WORKERS 3
+
+enum { RUNNING = 42, SUSPENDED, RETURNING, READY };
+
+struct procedure {
+    uint64_t other[2], slow;
+};
+
+struct frame {
+    uint64_t entry, receiver, signature;
+};
+
+struct closure {
+    uint8_t mutex[40];
+    uint32_t join_counter, status;
+    uint64_t other[4], parent, frame, abort, cache, site, more[11];
+};
+
+struct deque {
+    uint8_t mutex[40];
+    uint64_t top, bottom;
+    uint8_t pad[64];
+};
+
+struct worker {
+    uint64_t head, tail, exception, stack;
+    uint8_t pad[64];
+    uint32_t self;
+    uint8_t other[276];
+    uint64_t context;
+};
+
+struct parameters {
+    uint64_t other[4];
+    uint32_t workers, more[5];
+    uint64_t deques;
+};
+
+#define CLOSURES 6
+
+/* Closure 0 is the root's, closure 1 cilk_main's; each is the parent of the next. */
+extern struct image {
+    struct {
+        uint64_t parameters, state;
+    } context;
+    struct parameters parameters;
+    struct deque deques[WORKERS];
+    struct worker workers[WORKERS];
+    uint64_t stacks[WORKERS][8];
+    struct closure closures[CLOSURES];
+    struct frame frames[CLOSURES];
+    struct procedure procedures[CLOSURES];
+} image;
+
+/* The procedures' code, 16 bytes each. */
+extern char user_code[CLOSURES * 16];
+
+static inline uint64_t address(const void *object)
+{
+    return (uint64_t)object;
+}
+
+/* Worker `self` runs closure `bottom` on the stack that closure `base` began. */
+void set_worker(unsigned self, unsigned base, unsigned bottom);
+
+/* ---- paths ---- */
+
+#define SCHEDULER (address((void *)Cilk_scheduler) + 1)
+#define CHILD     (address((void *)Cilk_child_main) + 1)
+#define ROOT      (address((void *)invoke_main_slow) + 1)
+#define IMPORT    (address((void *)_cilk_cilk_main_import) + 1)
+#define RUNTIME   (address((void *)set_path) + 1) /* another function of the runtime's module */
+#define USER      0x1000                          /* no module's */
+#define LIBC      0x2000
+#define LINKER    (getauxval(AT_BASE) + 1)
+
+/* Frames from the outermost inwards; 0 ends them. */
+void set_path(const uint64_t *pcs);
+
+/* ---- the agent in it ---- */
+
+/* How many reads there were; the number of one that fails, and of one that a thief comes before. */
+extern unsigned reads, unreadable_read, thief_at;
+extern void (*thief)(void);
+
+/* The first test: makes the agent know this program as the runtime's library. */
+void the_runtime_is_recognised(void **state);
+
+/* The addresses of this program, as if it were a library. */
+struct agent_module this_module(void);
+
+/* All workers idle, in a slow clone by their paths; thread number WORKERS is none. */
+int set_up(void **state);
+
+struct agent_cursor cursor_of(unsigned thread);
+enum agent_thread class_of(unsigned thread);
+struct agent_counts counts_in(unsigned thread);
+
+/* The thread begins anew. */
+void begin_thread(unsigned thread, struct agent_origin origin);
+void end_thread(unsigned thread);
+
+#endif

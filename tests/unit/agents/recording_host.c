@@ -1,0 +1,46 @@
+#include "tests/unit/agents/recording_host.h"
+
+#include <string.h>
+
+struct agent_claim claims[16];
+unsigned claim_count, log_lines;
+char last_line[256];
+
+bool record_claim(const struct agent *agent, const struct agent_claim *its, size_t count)
+{
+    assert_ptr_equal(agent, &hpcrun_agent);
+    assert_true(claim_count + count <= sizeof claims / sizeof *claims);
+    for (size_t i = 0; i < count; i++) {
+        assert_true(its[i].start < its[i].end);
+        claims[claim_count++] = its[i];
+    }
+    return true;
+}
+
+bool recorded_claim(const struct agent *agent, uint64_t pc, struct agent_claim *found)
+{
+    assert_ptr_equal(agent, &hpcrun_agent);
+    for (unsigned i = 0; i < claim_count; i++)
+        if (claims[i].start <= pc && pc < claims[i].end) {
+            *found = claims[i];
+            return true;
+        }
+    return false;
+}
+
+void give_up_claims(const struct agent_module *module)
+{
+    unsigned left = 0;
+    for (unsigned i = 0; i < claim_count; i++)
+        if (claims[i].end <= module->start || claims[i].start >= module->end)
+            claims[left++] = claims[i];
+    claim_count = left;
+}
+
+void record_line(const char *line)
+{
+    assert_null(strchr(line, '\n'));
+    assert_true(strlen(line) < sizeof last_line);
+    strcpy(last_line, line);
+    log_lines++;
+}

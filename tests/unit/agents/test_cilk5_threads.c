@@ -1,0 +1,116 @@
+/* The agent for Cilk-5: which threads are workers, which of them work, and the runtime's own. */
+#include "tests/unit/agents/made_cilk5.h"
+
+static char libc_code[16];
+
+static void a_worker_without_a_running_closure_is_idle(void **state)
+{
+    (void)state;
+    assert_int_equal(class_of(1), AGENT_IDLE);
+    set_worker(1, 3, 3);
+    const uint32_t not_running[] = {SUSPENDED, READY};
+    for (unsigned i = 0; i < 2; i++) {
+        image.closures[3].status = not_running[i];
+        assert_int_equal(class_of(1), AGENT_IDLE);
+    }
+}
+
+/* The closure is in the deque, the slow clone isn't called. */
+static void between_the_deque_and_the_call(void **state)
+{
+    (void)state;
+    set_worker(1, 3, 3);
+    set_path((uint64_t[]){LIBC, CHILD, SCHEDULER, 0});
+    assert_int_equal(class_of(1), AGENT_IDLE);
+    set_path((uint64_t[]){LIBC, CHILD, SCHEDULER, RUNTIME, LIBC, 0});
+    assert_int_equal(class_of(1), AGENT_IDLE);
+    set_worker(0, 0, 0);
+    set_path((uint64_t[]){LIBC, CHILD, SCHEDULER, ROOT, 0});
+    assert_int_equal(class_of(0), AGENT_IDLE);
+    set_path((uint64_t[]){LIBC, CHILD, SCHEDULER, ROOT, USER, 0});
+    assert_int_equal(class_of(0), AGENT_IDLE);
+    set_path((uint64_t[]){LIBC, CHILD, SCHEDULER, ROOT, RUNTIME, LIBC, 0});
+    assert_int_equal(class_of(0), AGENT_IDLE);
+    set_path((uint64_t[]){LIBC, CHILD, SCHEDULER, ROOT, LINKER, LINKER, 0});
+    assert_int_equal(class_of(0), AGENT_IDLE);
+}
+
+static void workers_with_a_running_closure_are_counted(void **state)
+{
+    (void)state;
+    struct agent_counts counts = counts_in(0);
+    assert_int_equal(counts.workers, WORKERS);
+    assert_int_equal(counts.working, 0);
+    set_worker(1, 3, 3);
+    set_worker(2, 4, 4);
+    assert_int_equal(counts_in(0).working, 2);
+    assert_int_equal(counts_in(1).working, 2);
+    assert_int_equal(counts_in(WORKERS).working, 2);
+    image.closures[3].status = RETURNING;
+    assert_int_equal(counts_in(1).working, 2);
+    image.closures[3].status = SUSPENDED;
+    assert_int_equal(counts_in(1).working, 1);
+    end_thread(0);
+    assert_int_equal(counts_in(WORKERS).workers, 0);
+}
+
+static void other_threads_are_owned_in_the_runtime_only(void **state)
+{
+    (void)state;
+    set_path((uint64_t[]){LIBC, USER, RUNTIME, LIBC, 0});
+    assert_int_equal(class_of(WORKERS), AGENT_OWNED);
+    set_path((uint64_t[]){LIBC, USER, LIBC, 0});
+    assert_int_equal(class_of(WORKERS), AGENT_FOREIGN);
+}
+
+static void threads_that_do_not_start_as_workers_are_none(void **state)
+{
+    (void)state;
+    begin_thread(0, (struct agent_origin){address(libc_code), 0});
+    set_path((uint64_t[]){LIBC, USER, 0});
+    assert_int_equal(class_of(0), AGENT_FOREIGN);
+}
+
+/* Structures of another layout: native paths from then on, and one line in the end. */
+static void structures_that_disagree(void **state)
+{
+    (void)state;
+    set_worker(1, 3, 3);
+    set_worker(2, 4, 4);
+    image.workers[1].self = 2;
+    image.workers[2].context = 0;
+    assert_int_equal(class_of(1), AGENT_FOREIGN);
+    image.workers[1].self = 1;
+    assert_int_equal(class_of(1), AGENT_FOREIGN);
+    assert_int_equal(class_of(2), AGENT_FOREIGN);
+    assert_int_equal(log_lines, 0);
+    end_thread(1);
+    end_thread(2);
+    assert_int_equal(log_lines, 1);
+    assert_memory_equal(last_line, "cilk5: ", 7);
+}
+
+static void without_the_runtime_all_is_native(void **state)
+{
+    (void)state;
+    const struct agent_module module = this_module();
+    set_worker(1, 3, 3);
+    hpcrun_agent.module_removed(&module);
+    assert_int_equal(class_of(1), AGENT_FOREIGN);
+    assert_int_equal(class_of(WORKERS), AGENT_FOREIGN);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_runtime_is_recognised), /* and used by the others */
+        cmocka_unit_test_setup(a_worker_without_a_running_closure_is_idle, set_up),
+        cmocka_unit_test_setup(between_the_deque_and_the_call, set_up),
+        cmocka_unit_test_setup(workers_with_a_running_closure_are_counted, set_up),
+        cmocka_unit_test_setup(other_threads_are_owned_in_the_runtime_only, set_up),
+        cmocka_unit_test_setup(threads_that_do_not_start_as_workers_are_none, set_up),
+        cmocka_unit_test_setup(structures_that_disagree, set_up),
+        cmocka_unit_test_setup(without_the_runtime_all_is_native, set_up),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
