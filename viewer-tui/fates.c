@@ -108,7 +108,7 @@ const char *fate_meaning(const char *name)
         const char *meaning;
     } meanings[] = {
         {FATE_RECORDED, "in the views, at their call paths"},
-        {FATE_IDLE, "it waited for work of its runtime; charged to nobody"},
+        {FATE_IDLE, "it waited for its runtime, or for work from it; charged to nobody"},
         {FATE_NOBODY_WORKING, "no worker had work; charged to nobody"},
         {FATE_DROPPED_OWN_CODE, "the profiler itself was running"},
         {FATE_DROPPED_NO_MEMORY, "no room to record it"},

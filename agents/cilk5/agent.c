@@ -1,4 +1,5 @@
-/* The agent for Cilk-5.4.6, as its authors left it and with our patch (runtime-patches/cilk5).
+/* The agent for Cilk-5.4.6, as its authors left it and with our patch (runtime-patches/cilk5), as a
+ * shared library or linked into a program that is not stripped.
  *
  * A worker's stack, innermost first, and what it becomes:
  *
@@ -8,6 +9,15 @@
  *                                  the runtime is patched
  *     Cilk_child_main ... the thread's start                                  M-0
  *     other functions of the runtime, the root, the import of its procedure   1-0
+ *
+ * Imports are the functions through which C code, here the root's, starts a Cilk procedure. The
+ * compiler makes one for each procedure f and names it _cilk_f_import, as it names f's slow clone
+ * _cilk_f_slow; nothing else tells them, and no other name that it makes of f ends so. A program's
+ * own function could only be taken for one if its name began with _cilk_, too, which belongs to the
+ * compiler.
+ *
+ * The thread that starts the computation, as the initial thread does, waits in the runtime for the
+ * workers to end: while it does it is the runtime's own, and never pays.
  *
  * What it relies on. A worker's thread is created with the address of {context, id}, which lives as
  * long as the thread; the context lives as long as its workers. The worker's state is found from

@@ -33,12 +33,14 @@ static uint64_t idleness(const struct stance *stance, uint64_t amount)
     return (uint64_t)((unsigned __int128)amount * (n - working) / working);
 }
 
-/* The sample of a worker without work pays nothing to anybody's code. */
+/* The sample of a worker without work, or of a thread of the runtime's own, pays nothing to
+ * anybody's code. That nobody works is told of workers only: they are what n counts. */
 static void record_idle(struct thread *thread, struct thread_event *event,
                         const struct increment *increment, const struct stance *stance)
 {
     unwind_forget(&thread->unwinder);
-    tally(event, stance->counts.working ? FATE_IDLE : FATE_NOBODY_WORKING, increment->amount);
+    bool nobody_works = stance->class == AGENT_IDLE && stance->counts.working == 0;
+    tally(event, nobody_works ? FATE_NOBODY_WORKING : FATE_IDLE, increment->amount);
 }
 
 static bool pay(struct thread *thread, struct thread_event *event,
