@@ -68,12 +68,13 @@ test: deps
 	$(MAKE) check
 
 install: all
-	install -d $(PREFIX)/bin $(PREFIX)/lib/agents $(PREFIX)/include
+	install -d $(PREFIX)/bin $(PREFIX)/lib/agents $(PREFIX)/include $(PREFIX)/share/man/man1
 	install $(filter $(BUILD)/bin/%,$(PROGRAMS)) $(PREFIX)/bin
 	install $(BUILD)/lib/libhpcrun.so $(PREFIX)/lib
 	install $(filter %.so,$(AGENT_FILES)) $(PREFIX)/lib/agents
 	install -m 644 $(filter %.rules,$(AGENT_FILES)) $(PREFIX)/lib/agents
 	install -m 644 include/hpctoolkit.h $(PREFIX)/include
+	install -m 644 $(wildcard */*.1) $(PREFIX)/share/man/man1
 
 clean:
 	rm -rf $(BUILD)
