@@ -1,6 +1,7 @@
 #include "hpcrun/hooks/signals.h"
 
 #include "hpcrun/hooks/real.h"
+#include "hpcrun/hooks/restart.h"
 #include "hpcrun/lock.h"
 #include "hpcrun/process.h"
 #include "hpcrun/sample/handler.h"
@@ -21,8 +22,8 @@ REAL_FUNCTION(signalfd)
 /* What the program set, as it would read it back. */
 static struct sigaction program_action[SIGNALS];
 
-/* The program's handlers, for the trampoline and for our own. */
-void *signals_program_handler[SIGNALS] __attribute__((visibility("hidden")));
+/* Its handlers; they stay when the action becomes another: a signal may be on its way to them. */
+static void *program_handler[SIGNALS];
 
 static struct {
     bool ours;                /* initialised */
@@ -33,20 +34,41 @@ static struct {
     struct lock lock;
 } state;
 
-/* Where the kernel enters a handler of the program: counts and jumps, with all arguments. */
+/* Where the kernel enters a handler of the program: enters it in its turn, with all arguments and
+ * nothing on the stack. */
 void signals_trampoline(int signal, siginfo_t *info, void *context)
     __attribute__((visibility("hidden")));
 __asm__(".text\n"
         ".type signals_trampoline, @function\n"
         "signals_trampoline:\n"
         "    .cfi_startproc\n"
-        "    mov thread_program_handlers@gottpoff(%rip), %rax\n"
-        "    incl %fs:(%rax)\n"
-        "    lea signals_program_handler(%rip), %rcx\n"
-        "    movslq %edi, %rax\n"
-        "    jmp *(%rcx,%rax,8)\n"
+        "    push %rdi\n"
+        "    .cfi_adjust_cfa_offset 8\n"
+        "    push %rsi\n"
+        "    .cfi_adjust_cfa_offset 8\n"
+        "    push %rdx\n"
+        "    .cfi_adjust_cfa_offset 8\n"
+        "    call signals_enter_program\n"
+        "    pop %rdx\n"
+        "    .cfi_adjust_cfa_offset -8\n"
+        "    pop %rsi\n"
+        "    .cfi_adjust_cfa_offset -8\n"
+        "    pop %rdi\n"
+        "    .cfi_adjust_cfa_offset -8\n"
+        "    jmp *%rax\n"
         "    .cfi_endproc\n"
         ".size signals_trampoline, .-signals_trampoline\n");
+
+/* Before every handler of the program's; returns the handler. */
+void *signals_enter_program(int signal, siginfo_t *info, void *context)
+    __attribute__((visibility("hidden")));
+void *signals_enter_program(int signal, siginfo_t *info, void *context)
+{
+    (void)info;
+    thread_program_handlers++;
+    restart_before_handler(context, program_action[signal].sa_flags & SA_RESTART);
+    return program_handler[signal];
+}
 
 /* Signals that end the process by default. */
 static bool ends_process(int signal)
@@ -106,10 +128,9 @@ static bool is_handler(const struct sigaction *action)
 static void call_program(int signal, siginfo_t *info, void *context)
 {
     void (*handler)(int, siginfo_t *, void *);
-    *(void **)&handler = signals_program_handler[signal];
+    *(void **)&handler = signals_enter_program(signal, info, context);
     if (program_action[signal].sa_flags & SA_RESETHAND)
         program_action[signal].sa_handler = SIG_DFL;
-    thread_program_handlers++;
     handler(signal, info, context);
 }
 
@@ -145,8 +166,10 @@ void *signals_fault_handler(void)
 
 void signals_pass_on(int signal, siginfo_t *info, void *context)
 {
-    if (is_handler(&program_action[signal]))
-        call_program(signal, info, context);
+    if (!is_handler(&program_action[signal]))
+        return;
+    restart_mark(context); /* it was our SA_RESTART that the kernel went by */
+    call_program(signal, info, context);
 }
 
 const sigset_t *signals_strip(const sigset_t *set, sigset_t *copy)
@@ -255,7 +278,7 @@ HOOK int sigaction(int signal, const struct sigaction *action, struct sigaction 
     if (action) {
         program_action[signal] = wanted;
         if (is_handler(&wanted))
-            signals_program_handler[signal] = (void *)(uintptr_t)wanted.sa_sigaction;
+            program_handler[signal] = (void *)(uintptr_t)wanted.sa_sigaction;
         if (signal != state.sampling_signal)
             result = install(signal);
         if (result != 0)
@@ -308,7 +331,7 @@ void signals_init(int sampling_signal, void (*handler)(int, siginfo_t *, void *)
             continue;
         }
         if (is_handler(action))
-            signals_program_handler[signal] = (void *)(uintptr_t)action->sa_sigaction;
+            program_handler[signal] = (void *)(uintptr_t)action->sa_sigaction;
         if (is_fault(signal) || (action->sa_handler == SIG_DFL && ends_process(signal)))
             install(signal);
     }

@@ -8,8 +8,9 @@
  *    to write what was measured; then the signal takes its effect.
  *
  * Handlers of the program are entered through a counter (thread_program_handlers), by which
- * hooks/eintr.c knows whether a system call was interrupted for the program's sake. sigaction and
- * its relatives (hooks/old-signals.c) report what the program set. */
+ * hooks/eintr.c knows whether a system call was interrupted for the program's sake (the rest of
+ * that is in hooks/restart.h). sigaction and its relatives (hooks/old-signals.c) report what the
+ * program set. */
 #ifndef HPCRUN_HOOKS_SIGNALS_H
 #define HPCRUN_HOOKS_SIGNALS_H
 

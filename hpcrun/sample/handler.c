@@ -2,6 +2,7 @@
  */
 #include "hpcrun/sample/handler.h"
 
+#include "hpcrun/hooks/restart.h"
 #include "hpcrun/hooks/signals.h"
 #include "hpcrun/process.h"
 #include "hpcrun/record/flush.h"
@@ -54,6 +55,7 @@ void handler_on_signal(int signal, siginfo_t *info, void *context)
     struct thread_event *event = thread ? source_of_signal(thread, info) : NULL;
     if (event) {
         thread_samples_handled++;
+        restart_mark(context);
         on_sample(thread, event, info, context);
     } else {
         signals_pass_on(signal, info, context);

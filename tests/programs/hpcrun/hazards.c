@@ -190,27 +190,59 @@ static bool small_signal_stack(void)
     return handled == 1;
 }
 
-static void *call_alarm(void *main_thread)
+/* Waits until a thread waits in a read: the kernel shows the call's number, 0, and its arguments.
+ */
+static void await_read(int tid)
 {
-    burn(50000000);
-    pthread_kill(*(pthread_t *)main_thread, SIGUSR1);
+    char path[64], number[2];
+    snprintf(path, sizeof path, "/proc/self/task/%d/syscall", tid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    while (pread(fd, number, 2, 0) == 2 && memcmp(number, "0 ", 2) != 0)
+        sched_yield();
+    close(fd);
+}
+
+#define INTERRUPTED_READS 10000
+
+struct interrupted {
+    pthread_t thread;
+    int tid;
+    pthread_barrier_t round;
+};
+
+static void *interrupt_reads(void *argument)
+{
+    struct interrupted *reader = argument;
+    for (int i = 0; i < INTERRUPTED_READS; i++) {
+        pthread_barrier_wait(&reader->round);
+        await_read(reader->tid);
+        burn_unit(); /* a sample may begin */
+        pthread_kill(reader->thread, SIGUSR1);
+    }
     return NULL;
 }
 
-/* siginterrupt before signal: the handler ends a read. */
+/* siginterrupt before signal: the handler ends a read, whenever it comes. One signal each, sent
+ * when the thread waits in it. */
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* old programs do it */
 static bool interrupting_signal(void)
 {
     int pipes[2];
     char byte;
-    pthread_t thread, self = pthread_self();
+    bool good = true;
+    pthread_t thread;
+    struct interrupted self = {.thread = pthread_self(), .tid = gettid()};
     if (pipe(pipes) != 0 || siginterrupt(SIGUSR1, 1) != 0)
         return false;
     signal(SIGUSR1, count_signal);
-    pthread_create(&thread, NULL, call_alarm, &self);
-    bool interrupted = read(pipes[0], &byte, 1) == -1;
+    pthread_barrier_init(&self.round, NULL, 2);
+    pthread_create(&thread, NULL, interrupt_reads, &self);
+    for (int i = 0; i < INTERRUPTED_READS; i++) {
+        pthread_barrier_wait(&self.round);
+        good = read(pipes[0], &byte, 1) == -1 && good;
+    }
     pthread_join(thread, NULL);
-    return interrupted && handled == 1;
+    return good && handled == INTERRUPTED_READS;
 }
 
 /* Lets descriptors run only up to a low number, with those of the profiler's above. */
