@@ -9,7 +9,9 @@ TEST_PROGRAMS = $(patsubst tests/programs/%.c,$(BUILD)/tests/programs/%,$(wildca
 	$(BUILD)/tests/programs/hpcrun/throws
 TEST_TOOLS = $(addprefix $(BUILD)/tests/tools/,deny-perf dump-measurement dump-rules unwind-compare.so)
 
-$(BUILD)/tests/programs/%: tests/programs/%.c tests/programs/hpcrun/burn.h
+TEST_PROGRAM_HEADERS = $(wildcard tests/programs/hpcrun/*.h)
+
+$(BUILD)/tests/programs/%: tests/programs/%.c $(TEST_PROGRAM_HEADERS)
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  CC $<")
 	$(Q)$(CC) -std=c11 -D_GNU_SOURCE -O2 -g $(WARNINGS) -I. -o $@ $< -lpthread

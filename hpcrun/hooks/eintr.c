@@ -1,16 +1,20 @@
 /* Hooks on the calls that a signal handler ends with EINTR even under SA_RESTART (signal(7)): when
- * nothing but our samples interrupted one, it goes on, for the rest of its time.
+ * nothing but our samples interrupted one, it goes on, for the rest of its time. Those that move
+ * data through sockets are in hooks/transfers.c.
  *
- * Ours and the program's handlers are counted per thread: a call is repeated when ours ran during
- * it and none of the program's did. Where the call takes a signal mask the program's signals are
- * held back between two attempts, so that one that comes there ends the next. */
+ * Where the call takes a signal mask the program's signals are held back between two attempts, so
+ * that one that comes there ends the next. Where it takes none such a signal ends the call at the
+ * next sample only. */
+#include "hpcrun/hooks/interrupted.h"
 #include "hpcrun/hooks/real.h"
 #include "hpcrun/hooks/signals.h"
 #include "hpcrun/process.h"
 #include "hpcrun/sys.h"
 #include "hpcrun/thread.h"
 
+#include <aio.h>
 #include <errno.h>
+#include <linux/aio_abi.h>
 #include <poll.h>
 #include <semaphore.h>
 #include <sys/epoll.h>
@@ -35,25 +39,7 @@ REAL_FUNCTION(sigtimedwait)
 REAL_FUNCTION(msgsnd)
 REAL_FUNCTION(msgrcv)
 REAL_FUNCTION(semtimedop)
-
-/* The handlers that had run when a call began. */
-struct interruptions {
-    unsigned samples, program;
-};
-
-static struct interruptions interruptions_now(void)
-{
-    return (struct interruptions){thread_samples_handled, thread_program_handlers};
-}
-
-/* Whether a call that began then was ended by our samples alone; moves on to the next attempt. */
-static bool only_ours(bool interrupted, struct interruptions *before)
-{
-    struct interruptions now = interruptions_now();
-    bool ours = interrupted && now.samples != before->samples && now.program == before->program;
-    *before = now;
-    return ours;
-}
+REAL_FUNCTION(aio_suspend)
 
 /* Repeats a call that returns -1 with EINTR. */
 #define REPEAT(call)                                                                               \
@@ -376,4 +362,37 @@ HOOK int semtimedop(int set, struct sembuf *operations, size_t count,
 HOOK int semop(int set, struct sembuf *operations, size_t count)
 {
     return semtimedop(set, operations, count, NULL);
+}
+
+HOOK int aio_suspend(const struct aiocb *const requests[], int count,
+                     const struct timespec *timeout)
+{
+    struct timespec left;
+    struct deadline deadline = deadline_in(timeout);
+    REPEAT(REAL(aio_suspend)(requests, count, time_left(&deadline, &left)));
+}
+
+HOOK int aio_suspend64(const struct aiocb64 *const requests[], int count,
+                       const struct timespec *timeout)
+{
+    return aio_suspend((const struct aiocb *const *)requests, count, timeout);
+}
+
+/* Of libaio: the kernel's call, with its error as the result. What it has got stays got. */
+int io_getevents(void *context, long least, long most, struct io_event *events,
+                 struct timespec *timeout);
+
+HOOK int io_getevents(void *context, long least, long most, struct io_event *events,
+                      struct timespec *timeout)
+{
+    struct timespec left;
+    struct deadline deadline = deadline_in(timeout);
+    struct interruptions before = interruptions_now();
+    long done = 0, result;
+    do {
+        result = sys6(SYS_io_getevents, SYS_ARG(context), least - done, most - done,
+                      SYS_ARG(events + done), SYS_ARG(time_left(&deadline, &left)), 0);
+        done += result > 0 ? result : 0;
+    } while (only_ours(result == -EINTR || (result > 0 && done < least), &before));
+    return (int)(done > 0 ? done : result);
 }

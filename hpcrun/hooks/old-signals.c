@@ -1,5 +1,6 @@
-/* Hooks on the older ways to set a signal's action. In libc they call its own sigaction, without
- * our hook; here they are what they are specified to be in terms of it. */
+/* Hooks on the older ways to set a signal's action, or to wait for one. In libc they call its own
+ * sigaction and sigsuspend, without our hooks; here they are what they are specified to be in terms
+ * of these. */
 #include "hpcrun/hooks/real.h"
 #include "hpcrun/hooks/signals.h"
 
@@ -95,4 +96,30 @@ HOOK sighandler_t sigset(int number, sighandler_t handler)
             return SIG_ERR;
     }
     return sigismember(&before, number) ? SIG_HOLD : old.sa_handler;
+}
+
+/* sigpause has two meanings: the signal to wait for, or, in BSD's, the mask to wait with. */
+int __sigpause(int signal_or_mask, int is_signal);
+int __xpg_sigpause(int number);
+int sigpause_with_mask(int mask) __asm__("sigpause");
+
+HOOK int __sigpause(int signal_or_mask, int is_signal)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    if (!is_signal)
+        set.__val[0] = (unsigned)signal_or_mask;
+    else if (sigprocmask(SIG_BLOCK, NULL, &set) != 0 || sigdelset(&set, signal_or_mask) != 0)
+        return -1;
+    return sigsuspend(&set);
+}
+
+HOOK int __xpg_sigpause(int number)
+{
+    return __sigpause(number, 1);
+}
+
+HOOK int sigpause_with_mask(int mask)
+{
+    return __sigpause(mask, 0);
 }

@@ -47,6 +47,14 @@ def have_perf():
     return "perf task-clock" in out.splitlines()[0]
 
 
+def sources():
+    """The ways to sample CPU time that can be tried here: (name, keyword arguments of measure)."""
+    ways = [("timers", {"deny_perf": True})]
+    if have_perf():
+        ways.insert(0, ("perf", {}))
+    return ways
+
+
 class Thread:
     def __init__(self, fields):
         self.index, self.tid, self.kind = int(fields["thread"]), int(fields["tid"]), int(fields["kind"])

@@ -1,0 +1,32 @@
+"""Samples change nothing about system calls: what they return, when, and what the program's own
+signals do to them. The truth is the same program without hpcrun."""
+import profiling
+from profiling import program, sources
+
+
+class Calls(profiling.ProfilingTest):
+    modes = ("samples", "handler", "restarting-handler")
+
+    def compare(self, name):
+        for mode in self.modes:
+            plain = self.run_tool(program(name), mode, timeout=60)
+            self.assertEqual(plain.returncode, 0, plain.stdout)
+            self.assertNotIn("early", plain.stdout)
+            for source, how in sources():
+                for event in ("CPUTIME@f1000", "REALTIME@f1000"):
+                    with self.subTest(f"{mode} {source} {event}"):
+                        done, images = self.measure(program(name), mode, events=[event], **how)
+                        self.assertEqual(done.stdout.splitlines(), plain.stdout.splitlines())
+                        self.check_fates(images)
+
+    def test_files(self):
+        self.compare("calls_files")
+
+    def test_sockets(self):
+        self.compare("calls_sockets")
+
+    def test_processes(self):
+        self.compare("calls_processes")
+
+    def test_waits(self):
+        self.compare("calls_waits")

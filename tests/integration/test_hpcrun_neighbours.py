@@ -1,0 +1,137 @@
+"""What a program sees and does is the same with hpcrun."""
+import os
+import re
+import signal
+import subprocess
+import time
+
+import profiling
+from profiling import FIRED, program, sources
+
+
+class Neighbours(profiling.ProfilingTest):
+    """What the program sees and does is the same with the profiler."""
+
+    def test_surroundings(self):
+        plain = self.run_tool(program("neighbour"))
+        for name, how in sources():
+            with self.subTest(name):
+                done, _ = self.measure(program("neighbour"), **how)
+                self.assertEqual(done.stdout, plain.stdout)
+
+    def test_signal_stack(self):
+        """The handler's stack use is bounded: HANDLER_STACK_BYTES in hpcrun/sample/handler.h."""
+        header = (profiling.ROOT / "hpcrun/sample/handler.h").read_text()
+        bound = int(re.search(r"HANDLER_STACK_BYTES (\d+)", header).group(1))
+        for name, how in sources():
+            with self.subTest(name):
+                done, _ = self.measure(program("altstack"), 1500, events=["CPUTIME@f5000"], **how)
+                used, frame = (int(word) for word in done.stdout.split())
+                self.assertGreater(used, frame + 256)  # the handler did run there
+                self.assertLess(used - frame, bound)
+
+    hazards = ("fork-and-signals", "vfork-and-signals", "sigwait", "signalfd", "sent-faults",
+               "small-signal-stack", "siginterrupt", "no-queue", "priorities")
+
+    def test_hazards(self):
+        """What programs do with signals and processes works as it does without the profiler."""
+        for hazard in self.hazards:
+            self.assertEqual(self.run_tool(program("hazards"), hazard).stdout, "fine\n", hazard)
+            for name, how in sources():
+                for event in ("CPUTIME@f5000", "REALTIME@f1000"):
+                    with self.subTest(f"{hazard} {name} {event}"):
+                        done, images = self.measure(program("hazards"), hazard, events=[event], **how)
+                        self.assertEqual(done.stdout, "fine\n")
+                        self.check_fates(images)
+
+    def test_limits_that_the_program_sets(self):
+        """They may cost the measurement, never the program."""
+        done = self.run_tool(profiling.HPCRUN, "-o", "m", program("hazards"), "file-limit")
+        self.assertEqual((done.returncode, done.stdout), (0, "fine\n"))
+        self.assertIn("File too large", done.stderr)
+        for name, how in sources():
+            with self.subTest(name):
+                done, images = self.measure(program("hazards"), "fewer-descriptors", **how)
+                self.assertEqual(done.stdout, "fine\n")
+                self.assertEqual(len(images), 2)
+
+    def test_constructor_that_waits_for_a_thread(self):
+        """dlopen holds the loader's lock while constructors run; a thread that they wait for may
+        call functions that we stand in front of for the first time."""
+        source = self.directory / "waiting.c"
+        library = self.directory / "waiting.so"
+        source.write_text("""
+            #define _GNU_SOURCE
+            #include <poll.h>
+            #include <pthread.h>
+            #include <signal.h>
+            #include <unistd.h>
+            static void *run(void *argument) {
+                sigset_t none;
+                poll(NULL, 0, 1);
+                usleep(1);
+                close(-1);
+                sigemptyset(&none);
+                pthread_sigmask(SIG_BLOCK, &none, NULL);
+                return argument;
+            }
+            __attribute__((constructor)) static void wait_for_thread(void) {
+                pthread_t thread;
+                pthread_create(&thread, NULL, run, NULL);
+                pthread_join(thread, NULL);
+            }""")
+        subprocess.run(["gcc", "-shared", "-fPIC", "-o", library, source], check=True)
+        done = self.run_tool(profiling.HPCRUN, "-q", "-o", "m", "/usr/bin/python3", "-c",
+                             f"import ctypes; ctypes.CDLL('{library}'); print('fine')", timeout=60)
+        self.assertEqual(done.stdout, "fine\n")
+
+    def test_closed_standard_error_stays_the_program_s(self):
+        """A file that the program opens as descriptor 2 gets no line of ours."""
+        opener = "import os; os.write(os.open('out', os.O_RDWR | os.O_CREAT), b'data\\n')"
+        self.run_tool("sh", "-c", 'exec "$@" 2>&-', "sh", profiling.HPCRUN, "-o", "m",
+                      "/usr/bin/python3", "-c", opener)
+        self.assertEqual((self.directory / "out").read_text(), "data\n")
+
+    def test_program_with_address_sanitizer(self):
+        source, built = self.directory / "checked.c", self.directory / "checked"
+        source.write_text("int main(void) { return 5; }")
+        subprocess.run(["gcc", "-fsanitize=address", "-o", built, source], check=True)
+        self.measure(built, status=5)
+
+    def test_broken_pipe_on_standard_error(self):
+        reader, writer = os.pipe()
+        os.close(reader)
+        done = subprocess.run([profiling.HPCRUN, "-o", "m", "true"], stderr=writer,
+                              cwd=self.directory, timeout=60)
+        os.close(writer)
+        self.assertEqual(done.returncode, 0)
+
+    def test_daemon_does_not_keep_its_caller(self):
+        """Who reads a daemon's output to its end does not wait for the daemon to end."""
+        script = ("import ctypes, os, signal; ctypes.CDLL(None).daemon(0, 0)\n"
+                  f"open('{self.directory}/pid', 'w').write(str(os.getpid())); signal.pause()")
+        done = self.run_tool(profiling.HPCRUN, "-q", "-o", "m", "/usr/bin/python3", "-c", script,
+                             timeout=60)
+        self.assertEqual(done.returncode, 0)
+        pid = self.directory / "pid"
+        while not (pid.exists() and pid.read_text()):
+            time.sleep(0.001)
+        os.kill(int(pid.read_text()), signal.SIGTERM)
+
+    def test_standard_error_has_one_line(self):
+        done, _ = self.measure("true")
+        self.assertEqual(len(done.stderr.splitlines()), 1)
+        self.assertIn("samples of CPUTIME", done.stderr.replace("sample of", "samples of"))
+        done, _ = self.measure("true", options=["-q"])
+        self.assertEqual(done.stderr, "")
+
+    def test_as_ordinary_user(self):
+        if os.geteuid() != 0:
+            self.skipTest("the other tests run as one")
+        for deny in (False, True):
+            with self.subTest(deny_perf=deny):
+                done, images = self.measure(program("threads"), 4, 100, 4, user=profiling.ORDINARY_USER,
+                                            deny_perf=deny)
+                self.assertIn("samples of CPUTIME", done.stderr)
+                self.assertAlmostEqual(images[0].seconds("CPUTIME", [FIRED]), images[0].cpu,
+                                       delta=0.02 * images[0].cpu + 0.003)

@@ -1,0 +1,191 @@
+/* Calls that signals interrupt, for the programs calls_*: NAME samples|handler|restarting-handler
+ *
+ * Each call of the table `calls` is made by the initial thread. When it waits in the kernel a
+ * second thread lets it wait for a while (for samples to come), sends SIGUSR1 if the program is
+ * about handlers (without or with SA_RESTART), lets it wait again, and then does what ends it.
+ * One line for each call: what it returned, the error, how many handlers of the program had run,
+ * and whether it ended before its timeout. A profiler changes none of them. */
+#ifndef TESTS_PROGRAMS_INTERRUPTED_CALLS_H
+#define TESTS_PROGRAMS_INTERRUPTED_CALLS_H
+
+#include "burn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { SAMPLES = 1, HANDLER = 2, RESTARTING = 4, ALL_MODES = 7 };
+
+/* A call that is ended by nobody ends by its timeout, `wait_ms`, or by the signal. */
+struct call {
+    const char *name;
+    void (*prepare)(void);
+    long (*make)(void);
+    void (*end)(void); /* NULL: nothing needs to be done */
+    unsigned modes;    /* what natively is the same in every run; 0: ALL_MODES */
+    bool timed;        /* without a handler it ends by its timeout */
+};
+
+static unsigned mode;
+static long wait_ms;  /* the timeout of calls that have one */
+static int fds[8];    /* for the call's use; closed after it */
+static char name[64]; /* of a file or queue of its own */
+static pthread_t caller;
+
+#define EXPOSURE_MS 6
+#define SLACK_MS    5 /* timeouts of sockets are in clock ticks */
+
+static struct timespec in_ms(long ms)
+{
+    return (struct timespec){ms / 1000, ms % 1000 * 1000000};
+}
+
+static __attribute__((unused)) struct timespec at_ms(clockid_t clock, long ms)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    t.tv_nsec += ms % 1000 * 1000000;
+    t.tv_sec += ms / 1000 + t.tv_nsec / 1000000000;
+    t.tv_nsec %= 1000000000;
+    return t;
+}
+
+/* What a program needs to prepare a call; a test that can't is no test. */
+static __attribute__((unused)) long must(long result)
+{
+    if (result == -1) {
+        printf("%s failed: %s\n", name, strerror(errno));
+        exit(1);
+    }
+    return result;
+}
+
+static volatile sig_atomic_t handled;
+
+static void count_signal(int number)
+{
+    (void)number;
+    handled++;
+}
+
+static struct {
+    pthread_barrier_t start, end;
+    int tid;
+    const struct call *call;
+    _Atomic bool called, returned;
+} round_;
+
+/* Waits until the caller waits in the kernel (it shows the call's number and not "running"), or has
+ * returned. */
+static void await_waiting(void)
+{
+    char path[64], first = 0;
+    snprintf(path, sizeof path, "/proc/self/task/%d/syscall", round_.tid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    while (!round_.called)
+        sched_yield();
+    while (!round_.returned && pread(fd, &first, 1, 0) == 1 && (first < '0' || first > '9'))
+        sched_yield();
+    close(fd);
+}
+
+static void expose(void)
+{
+    struct timespec time = in_ms(EXPOSURE_MS);
+    nanosleep(&time, NULL);
+}
+
+static void *interrupt_calls(void *argument)
+{
+    for (;;) {
+        pthread_barrier_wait(&round_.start);
+        if (!round_.call)
+            return argument;
+        await_waiting();
+        expose();
+        if (mode != SAMPLES) {
+            pthread_kill(caller, SIGUSR1);
+            while (!handled)
+                sched_yield();
+            expose();
+        }
+        if (round_.call->end)
+            round_.call->end();
+        pthread_barrier_wait(&round_.end);
+    }
+}
+
+static void close_all(void)
+{
+    for (size_t i = 0; i < sizeof fds / sizeof *fds; i++) {
+        if (fds[i] > 0)
+            close(fds[i]);
+        fds[i] = 0;
+    }
+}
+
+static void interrupt(const struct call *call)
+{
+    snprintf(name, sizeof name, "/hpctest-%s-%d", call->name, getpid());
+    handled = 0;
+    round_.call = call;
+    round_.called = round_.returned = false;
+    if (call->prepare)
+        call->prepare();
+    pthread_barrier_wait(&round_.start);
+    uint64_t before = clock_ns(CLOCK_MONOTONIC);
+    errno = 0;
+    round_.called = true;
+    long result = call->make();
+    const char *error = result == -1 ? strerrorname_np(errno) : "-";
+    round_.returned = true;
+    long took = (long)((clock_ns(CLOCK_MONOTONIC) - before) / 1000000);
+    bool early = mode == SAMPLES && call->timed && took < wait_ms - SLACK_MS;
+    pthread_barrier_wait(&round_.end);
+    printf("%s: %ld %s, %d handled%s\n", call->name, result, error, (int)handled,
+           early ? ", early" : "");
+    close_all();
+}
+
+static int interrupt_all(int count, char **arguments, const struct call *calls, size_t size)
+{
+    pthread_t thread;
+    struct sigaction action = {.sa_handler = count_signal};
+    mode = count != 2                                        ? 0
+           : strcmp(arguments[1], "samples") == 0            ? SAMPLES
+           : strcmp(arguments[1], "handler") == 0            ? HANDLER
+           : strcmp(arguments[1], "restarting-handler") == 0 ? RESTARTING
+                                                             : 0;
+    if (mode == 0)
+        return 2;
+    wait_ms = mode == SAMPLES ? 40 : 30000;
+    action.sa_flags = mode == RESTARTING ? SA_RESTART : 0;
+    sigaction(SIGUSR1, &action, NULL);
+    alarm(50);
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    caller = pthread_self();
+    round_.tid = gettid();
+    pthread_barrier_init(&round_.start, NULL, 2);
+    pthread_barrier_init(&round_.end, NULL, 2);
+    pthread_create(&thread, NULL, interrupt_calls, NULL);
+    for (size_t i = 0; i < size; i++)
+        if (mode & (calls[i].modes ? calls[i].modes : ALL_MODES))
+            interrupt(&calls[i]);
+    round_.call = NULL;
+    pthread_barrier_wait(&round_.start);
+    pthread_join(thread, NULL);
+    return 0;
+}
+
+#define INTERRUPT_ALL(count, arguments, calls)                                                     \
+    interrupt_all(count, arguments, calls, sizeof(calls) / sizeof *(calls))
+
+#endif
