@@ -15,7 +15,7 @@ REAL_FUNCTION(sigaltstack)
 static bool is_small(const stack_t *stack)
 {
     size_t frame = getauxval(AT_MINSIGSTKSZ);
-    return stack->ss_size < 2 * frame + HANDLER_STACK_BYTES + ROOM_FOR_PROGRAM;
+    return stack->ss_size < (1 + HANDLER_FRAMES) * frame + HANDLER_STACK_BYTES + ROOM_FOR_PROGRAM;
 }
 
 HOOK int sigaltstack(const stack_t *stack, stack_t *old)
