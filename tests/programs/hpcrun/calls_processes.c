@@ -234,14 +234,12 @@ static void end_child(void)
     fds[1] = 0;
 }
 
-/* The caller has waited for it, or not. */
+/* Where the caller has not waited for it, waits until end_child has ended it. */
 static long without_child(long result)
 {
-    int error = errno, status = 0;
-    if (result < 0) {
-        kill(child, SIGKILL);
-        waitpid(child, &status, 0);
-    }
+    int error = errno;
+    if (result < 0)
+        waitpid(child, NULL, 0);
     errno = error;
     return result;
 }
