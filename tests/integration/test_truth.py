@@ -7,12 +7,12 @@ import subprocess
 
 import profiling
 
-SOURCE = profiling.ROOT / "tests" / "programs" / "truth" / "truth.c"
+SOURCES = profiling.ROOT / "tests" / "programs" / "truth"
 TOOLS = profiling.BUILD / "bin"
 
 
 def marked_line(words):
-    for number, line in enumerate(SOURCE.read_text().splitlines(), 1):
+    for number, line in enumerate((SOURCES / "truth.c").read_text().splitlines(), 1):
         if f"MARK {words} " in line:
             return number
     raise LookupError(words)
@@ -33,31 +33,41 @@ def exclusive(node):
     return node["metrics"]["work"]["exclusive"]
 
 
-class Truth(profiling.ProfilingTest):
-    RATE, SECONDS = 4000, 4
+class TruthCase(profiling.ProfilingTest):
+    RATE = 4000
 
-    def profile(self, compiler, level, **how):
-        binary = self.directory / "truth"
-        subprocess.run([compiler, level, "-g", "-o", binary, SOURCE], check=True)
-        self.measure(binary, self.SECONDS, events=[f"CPUTIME@f{self.RATE}"], **how)
-        database = self.directory / "database"
-        done = self.run_tool(TOOLS / "hpcprof", "-o", database, self.measurements,
+    def view(self, view, *options):
+        done = self.run_tool(TOOLS / "hpcviewer", "--print", view, "--format", "json", *options,
+                             self.database)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    def profile_program(self, program, seconds, compiler, level, **how):
+        binary = self.directory / program
+        subprocess.run([compiler, level, "-g", "-o", binary, SOURCES / f"{program}.c"], check=True)
+        self.measure(binary, seconds, events=[f"CPUTIME@f{self.RATE}"], **how)
+        self.database = self.directory / f"database-{compiler}"
+        done = self.run_tool(TOOLS / "hpcprof", "-o", self.database, self.measurements,
                              env=dict(os.environ, XDG_CACHE_HOME=str(self.directory / "cache")))
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.views = {}
-        for view in ("top-down", "bottom-up", "flat", "summary"):
-            done = self.run_tool(TOOLS / "hpcviewer", "--print", view, "--format", "json", database)
-            self.assertEqual(done.returncode, 0, done.stderr)
-            self.views[view] = json.loads(done.stdout)
-        self.samples = self.views["summary"]["processes"][0]["recorded"]
-        self.assertGreater(self.samples, 0.9 * self.RATE * self.SECONDS)
-        self.total = inclusive(self.views["top-down"]["root"])
+        self.samples = self.view("summary")["processes"][0]["recorded"]
+        self.assertGreater(self.samples, 0.9 * self.RATE * seconds)
 
     def assert_share(self, seconds, parts, what):
         """Within 4 sigma + 1 %; increments vary uniformly by half, which adds a twelfth to the variance."""
         truth = parts / 100
         sigma = math.sqrt(truth * (1 - truth) / self.samples * 13 / 12)
         self.assertAlmostEqual(seconds / self.total, truth, delta=4 * sigma + 0.01, msg=what)
+
+
+class Truth(TruthCase):
+    SECONDS = 4
+
+    def profile(self, compiler, level, **how):
+        self.profile_program("truth", self.SECONDS, compiler, level, **how)
+        self.views = {view: self.view(view)
+                      for view in ("top-down", "bottom-up", "flat", "summary")}
+        self.total = inclusive(self.views["top-down"]["root"])
 
     def sum_paths(self, view, of, wanted):
         """The sum of `of` over the nodes whose path satisfies `wanted`."""
@@ -122,3 +132,25 @@ class Truth(profiling.ProfilingTest):
     def test_without_perf(self):
         self.profile("gcc", "-O3", deny_perf=True)
         self.check()
+
+
+class OverheadTruth(TruthCase):
+    """Shares of overhead, and of its kinds."""
+
+    KINDS = {"spawn": 20, "sync": 10, "steal": 6, "other": 4}
+
+    def test_kinds(self):
+        for compiler, level in (("gcc", "-O2"), ("clang", "-O1")):
+            with self.subTest(compiler):
+                self.profile_program("kinds", 2, compiler, level)
+                names = ["work", "overhead", *("overhead:" + kind for kind in self.KINDS)]
+                found = self.view("flat", "--metrics", ",".join(names))["root"]["metrics"]
+                found = {name: cost["inclusive"] for name, cost in found.items()}
+                self.total = found["work"] + found["overhead"]
+                self.assert_share(found["work"], 60, "work")
+                self.assert_share(found["overhead"], 40, "overhead")
+                for kind, parts in self.KINDS.items():
+                    self.assert_share(found["overhead:" + kind], parts, kind)
+                # No agent took part: there is nothing to advise.
+                advice, = self.view("summary")["advice"]
+                self.assertEqual((advice["verdict"], list(advice["missing"])), (None, ["idleness"]))
