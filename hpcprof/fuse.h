@@ -1,16 +1,9 @@
-/* Fuses the call paths of threads with the structure of the modules they go through.
- *
- * A projection of a thread's logical calling context tree is the tree of its ips or of its lips
- * (lib/FORMAT-hpcrun.md, section 5, NODES). Each note becomes the chain of scopes around its
- * address, from the procedure, which is called, over loops and inlined procedures to the line; the
- * notes below hang under that line (lib/FORMAT-database.md, section 1). */
+/* Fuses the call paths of threads with the structure of the modules they go through: the tree of a
+ * projection (placement.h), and what was measured at its contexts. */
 #ifndef HPCPROF_FUSE_H
 #define HPCPROF_FUSE_H
 
-#include "hpcprof/context-tree.h"
-#include "hpcprof/program.h"
-
-enum projection { PROJECTION_LOGICAL, PROJECTION_PHYSICAL };
+#include "hpcprof/placement.h"
 
 struct point {
     uint32_t context; /* that the amount was measured in */

@@ -6,7 +6,7 @@ check: all $(UNIT_TESTS)
 
 # Programs that the tests profile: tests/programs/hpcrun/NAME.c, and small tools of the tests.
 TEST_PROGRAMS = $(patsubst tests/programs/%.c,$(BUILD)/tests/programs/%,$(wildcard tests/programs/hpcrun/*.c)) \
-	$(BUILD)/tests/programs/hpcrun/throws
+	$(patsubst tests/programs/%.cc,$(BUILD)/tests/programs/%,$(wildcard tests/programs/hpcrun/*.cc))
 TEST_TOOLS = $(addprefix $(BUILD)/tests/tools/,deny-perf dump-measurement dump-rules unwind-compare.so)
 
 TEST_PROGRAM_HEADERS = $(wildcard tests/programs/hpcrun/*.h)
@@ -28,7 +28,7 @@ $(LOGICAL_PROGRAMS): $(BUILD)/tests/programs/%: tests/programs/%.c tests/program
 $(BUILD)/tests/programs/%: tests/programs/%.cc
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  CXX $<")
-	$(Q)$(CXX) -O2 -g -Wall -Wextra -o $@ $<
+	$(Q)$(CXX) -O2 -g -Wall -Wextra -o $@ $< -lpthread
 
 $(BUILD)/tests/tools/deny-perf: $(BUILD)/obj/tests/tools/deny-perf.o
 $(BUILD)/tests/tools/dump-measurement: $(BUILD)/obj/tests/tools/dump-measurement.o $(TOOL_LIB)

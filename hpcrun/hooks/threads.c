@@ -6,6 +6,7 @@
 #include "hpcrun/hooks/real.h"
 #include "hpcrun/logical/agents.h"
 #include "hpcrun/process.h"
+#include "hpcrun/sample/creation.h"
 #include "hpcrun/thread.h"
 
 #include <limits.h>
@@ -82,8 +83,10 @@ static struct thread *prepare(enum thread_kind kind, struct start start,
         attributes = &by_default;
     pthread_attr_getstacksize(attributes, &start.stack_size);
     struct thread *thread = thread_new(kind);
-    if (thread)
-        *(struct start *)thread->start = start;
+    if (!thread)
+        return NULL;
+    *(struct start *)thread->start = start;
+    creation_note(thread);
     return thread;
 }
 

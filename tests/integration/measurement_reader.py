@@ -4,7 +4,7 @@ import struct
 import zlib
 
 from measurement_writer import (FATES, HAS_IP, LIP_IS_IP, METRICS, MODULES, NODES, PROCESS_CHUNK,
-                                VALUES)
+                                THREAD, VALUES)
 
 
 class Cursor:
@@ -46,15 +46,16 @@ class Thread:
         self.nodes = {}   # id: (parent, instance, offset)
         self.values = {}  # (node, metric): amount
         self.fates = {}   # (event, code): [count, amount]
+        self.creation = None  # (Thread, its node), where this one was created
 
     def path(self, node):
-        """The (instance, offset) notes from the outermost to the node."""
+        """The (instance, offset) notes from the outermost to the node, the creation's included."""
         notes = []
         while node:
             parent, *note = self.nodes[node]
             notes.append(tuple(note))
             node = parent
-        return notes[::-1]
+        return (self.creation[0].path(self.creation[1]) if self.creation else []) + notes[::-1]
 
 
 class Measurement:
@@ -84,6 +85,11 @@ class Measurement:
                 c.u64s(3), c.vs(2)
                 self.modules[number] = c.text()
                 c.bytes(), c.u64s(1), c.vs(2)
+        elif kind == THREAD:
+            c.vs(2), c.text()
+            creator, node = c.vs(2)
+            if creator:
+                thread.creation = self.threads.setdefault(creator - 1, Thread()), node
         elif kind == NODES:
             first = c.v()
             for number in range(first, first + c.v()):

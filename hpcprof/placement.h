@@ -1,0 +1,41 @@
+/* Places the nodes of threads' trees among source-level calling contexts.
+ *
+ * A projection of a thread's logical calling context tree is the tree of its ips or of its lips
+ * (lib/FORMAT-hpcrun.md, section 5, NODES). Each note becomes the chain of scopes around its
+ * address, from the procedure, which is called, over loops and inlined procedures to the line; the
+ * notes below hang under that line (lib/FORMAT-database.md, section 1).
+ *
+ * A thread's paths are rooted in the call path at which it was created, where that is known; that
+ * one is rooted likewise, through at most 16 creations. What agents have rooted themselves, as
+ * runtimes' workers, stays where it is. */
+#ifndef HPCPROF_PLACEMENT_H
+#define HPCPROF_PLACEMENT_H
+
+#include "hpcprof/context-tree.h"
+#include "hpcprof/program.h"
+
+enum projection { PROJECTION_LOGICAL, PROJECTION_PHYSICAL };
+
+struct placer {
+    const struct inputs *inputs;
+    const struct program *program;
+    enum projection projection;
+    struct context_tree tree; /* grows; the caller's to free */
+    VEC(uint32_t) chain;      /* scratch: scopes from the inside out */
+    VEC(uint32_t) context_of; /* context of each node of the thread that was placed last */
+};
+
+void placer_start(struct placer *p, const struct inputs *inputs, const struct program *program,
+                  enum projection projection);
+
+/* Frees all but the tree. */
+void placer_free(struct placer *p);
+
+/* Gives contexts to those of a thread's nodes that have amounts at or below them. */
+void placer_place(struct placer *p, size_t input, const struct measurement_thread *thread);
+
+/* The context of a node, with amounts, of the thread that was placed last. What was measured
+ * outside of all notes belongs to the thread's entry. */
+uint32_t placer_context(struct placer *p, const struct measurement_thread *thread, uint32_t node);
+
+#endif

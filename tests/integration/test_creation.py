@@ -1,0 +1,69 @@
+"""Creation contexts: a thread's samples are rooted in the call path that created it."""
+import os
+import unittest
+
+from test_logical import TOOLS, LogicalTest, procedures, walk
+import profiling
+
+HOW = (("perf", {}), ("timers", {"deny_perf": True}))
+MAKERS = {"pthread_worker": ["make_pthread"], "nested_worker": ["make_pthread", "pthread_worker"],
+          "c11_worker": ["make_c11"], "thread_worker": ["make_thread"], "async_worker": ["make_async"]}
+MOST_CREATIONS = 16  # hpcprof/placement.h
+LINKS = 24
+
+
+def plain(name):
+    """A C++ function's name without its parameters."""
+    return name.split("(")[0]
+
+
+class Creation(LogicalTest):
+    def profiled(self, **how):
+        done, _ = self.profile(profiling.PROGRAMS / "creation", events=("CPUTIME@f2000",), **how)
+        return {words[0]: (int(words[1]), int(words[2]) * 1e-9)
+                for words in map(str.split, done.stdout.splitlines())}
+
+    def paths_to(self, function, tree):
+        return [path for path in walk(tree)
+                if path[-1]["kind"] == "procedure" and plain(path[-1]["name"]) == function]
+
+    def check_workers(self, known, tree):
+        for worker, makers in MAKERS.items():
+            line, seconds = known[worker]
+            with self.subTest(worker=worker):
+                (path,) = self.paths_to(worker, tree)
+                names = [plain(name) for name in procedures(path)]
+                start = names.index("main")
+                self.assertEqual([name for name in names[start + 1:-1] if name in sum(MAKERS.values(), [])],
+                                 makers)
+                self.assertIn(("creation.cc", line),
+                              [(os.path.basename(site["file"]), site["line"])
+                               for site in (node.get("call_site") for node in path) if site])
+                self.assertAlmostEqual(path[-1]["metrics"]["work"]["inclusive"],
+                                       seconds + (known["nested_worker"][1]
+                                                  if worker == "pthread_worker" else 0),
+                                       delta=0.02)
+
+    def test_threads_are_rooted_where_they_were_created(self):
+        for name, how in HOW:
+            with self.subTest(source=name):
+                known = self.profiled(**how)
+                self.check_workers(known, self.tree)
+                self.check_workers(known, self.view("--physical")["root"])
+
+    def test_a_chain_of_creations_is_bounded_and_loses_nothing(self):
+        known = self.profiled()
+        paths = self.paths_to("chain_link", self.tree)
+        depths = [len([1 for name in procedures(path) if plain(name) == "chain_link"])
+                  for path in paths]
+        self.assertEqual(max(depths), MOST_CREATIONS + 1)
+        outermost = [path for path, depth in zip(paths, depths) if depth == 1]
+        # Those near enough to main, and those whose outer creations are cut off.
+        self.assertEqual(sorted("main" in map(plain, procedures(path)) for path in outermost),
+                         [False, True])
+        self.assertAlmostEqual(sum(path[-1]["metrics"]["work"]["inclusive"] for path in outermost),
+                               known["chain_link"][1], delta=0.04)
+
+
+if __name__ == "__main__":
+    unittest.main()
