@@ -37,6 +37,7 @@ TOOLS = BUILD / "tests" / "tools"
 FIRED, RECORDED, IDLE, NOBODY = 0, 1, 2, 3
 DROPPED = range(16, 64)
 PARTIAL = range(64, 96)
+KERNEL_UNATTRIBUTED = 96
 
 TIME_UNIT = 1e-9 / 1024  # seconds per unit of a time in a measurement file
 

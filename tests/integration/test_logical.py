@@ -1,7 +1,5 @@
 """Logical call paths, idleness and overhead of programs under minicilk: hpcrun, the agent, hpcprof and
 hpcviewer. What must come out is known from how the programs are made."""
-import json
-import math
 import os
 import re
 import shutil
@@ -9,53 +7,14 @@ import subprocess
 import unittest
 
 import profiling
+from logical_case import LogicalTest, procedures, walk
 
-TOOLS = profiling.BUILD / "bin"
 CILK = profiling.BUILD / "tests" / "programs" / "cilk"
 PHASES = profiling.BUILD / "tests" / "programs" / "logical" / "phases"
 HOW = (("perf", {}), ("timers", {"deny_perf": True}))
 
 # Frames of the runtime, and of the C library below it, that no programmer wrote.
 GLUE = re.compile(r"minicilk_|cilk_call_base|start_thread|clone3|work$")
-
-
-def walk(node, path=()):
-    path = path + (node,)
-    yield path
-    for child in node.get("children", []):
-        yield from walk(child, path)
-
-
-def procedures(path):
-    return [node["name"] for node in path if node["kind"] == "procedure"]
-
-
-class LogicalTest(profiling.ProfilingTest):
-    def view(self, *options, view="top-down"):
-        done = self.run_tool(TOOLS / "hpcviewer", "--print", view, "--format", "json", *options,
-                             self.database)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return json.loads(done.stdout)
-
-    def profile(self, *command, **how):
-        done, images = self.measure(*command, **how)
-        self.check_fates(images)
-        self.database = self.directory / f"database-{len(list(self.directory.iterdir()))}"
-        made = self.run_tool(TOOLS / "hpcprof", "-o", self.database, self.measurements,
-                             env=dict(os.environ, XDG_CACHE_HOME=str(self.directory / "cache")))
-        self.assertEqual(made.returncode, 0, made.stderr)
-        self.tree = self.view()["root"]
-        return done, images
-
-    def value(self, metric, name):
-        """The inclusive value of all calls of a procedure."""
-        return sum(path[-1]["metrics"][metric]["inclusive"] for path in walk(self.tree)
-                   if path[-1]["kind"] == "procedure" and path[-1]["name"] == name)
-
-    def sampled_paths(self):
-        """The procedures of every context that something was measured in."""
-        return {tuple(procedures(path)) for path in walk(self.tree)
-                if any(m["exclusive"] for m in path[-1]["metrics"].values() if m)}
 
 
 class Idleness(LogicalTest):
@@ -93,27 +52,6 @@ class Idleness(LogicalTest):
         for procedure, ratio in (("before", 3), ("alone", 3), ("half", 0), ("full", 0)):
             work, idleness = self.value("work", procedure), self.value("idleness", procedure)
             self.assertAlmostEqual(idleness / work, ratio, delta=0.01 + 0.02 * ratio, msg=procedure)
-
-    def test_the_law(self):
-        """Work, overhead, idleness and time in which nobody worked are the time of all workers."""
-        for program, size in (("nqueens", 12), ("cholesky", 1200)):
-            for workers in (1, 2):
-                with self.subTest(f"{program} {workers}"):
-                    self.profile(CILK / program, "-w", workers, size, events=["REALTIME@f2000"],
-                                 options=("--cores", str(workers)))
-                    process, = self.view(view="summary")["processes"]
-                    total = sum(self.tree["metrics"][metric]["inclusive"]
-                                for metric in ("work", "overhead", "idleness"))
-                    event = [fates for image in profiling.read_measurements(self.measurements)
-                             for thread in image.threads for fates in thread.fates.items()]
-                    total += sum(amount for (_, code), (_, amount) in event
-                                 if code == profiling.NOBODY or code in profiling.DROPPED
-                                 ) * profiling.TIME_UNIT
-                    self.assertEqual(process["workers"], workers)
-                    # Increments are periods, of which `workers` may count at once.
-                    sigma = workers / 2000 * math.sqrt(process["samples"])
-                    self.assertAlmostEqual(total, workers * process["wall"],
-                                           delta=0.02 * total + 4 * sigma + 0.01)
 
 
 class Paths(LogicalTest):

@@ -10,6 +10,9 @@ import subprocess
 import tempfile
 import unittest
 
+from machine_code import TAG, disassembly, instructions
+from profiling import symbols
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BUILD = pathlib.Path(os.environ.get("BUILD", ROOT / "build")).resolve()
 MINICILK = ROOT / "runtime-patches" / "minicilk"
@@ -19,7 +22,6 @@ VARIANTS = BUILD / "tests" / "minicilk"
 LIBRARIES = BUILD / "lib"
 CFLAGS = ["-std=c11", "-D_GNU_SOURCE", "-g", "-Wall", "-Wextra", f"-I{MINICILK}"]
 COMPILERS = [compiler for compiler in ("gcc", "clang") if shutil.which(compiler)]
-TAG = "hpctoolkit:parallel-overhead"
 
 
 def run(*command, **options):
@@ -217,21 +219,8 @@ CILK_BODY(root)
         self.assertEqual(done.stderr, "minicilk: spawns nest deeper than 262144\n")
 
 
-class Instruction:
-    def __init__(self, address, text, places):
-        self.address, self.text = address, text
-        self.places = places  # [(function, file, line)], innermost first
-
-    def tagged(self):
-        return any(TAG in os.path.basename(file) for _, file, _ in self.places)
-
-
 class Tags(MinicilkTest):
     LEVELS = ("-O0", "-O1", "-O2", "-O3")
-
-    def disassembly(self, path, *options):
-        out = self.ok("objdump", "-d", "--no-show-raw-insn", *options, path)
-        return out.split("\n", 3)[3]  # behind the file's name
 
     def test_no_change_of_machine_code(self):
         sources = sorted(MINICILK.glob("*.c")) + [CILK / "fib.c", CILK / "cholesky.c"]
@@ -243,7 +232,7 @@ class Tags(MinicilkTest):
                         for name, flag in ("tagged", []), ("untagged", ["-DMINICILK_UNTAGGED"]):
                             path = self.directory / f"{name}.o"
                             self.ok(compiler, *CFLAGS, level, *flag, "-c", "-o", path, source)
-                            code.append(self.disassembly(path, "-r"))
+                            code.append(disassembly(path, "-r"))
                         self.assertEqual(code[0], code[1])
 
     def test_untagged_is_untagged(self):
@@ -262,26 +251,6 @@ class Tags(MinicilkTest):
                 if found:
                     self.assertEqual(int(found[1]), number + 1, path.name)
 
-    def instructions(self, program, function):
-        text = re.search(rf"^[0-9a-f]+ <{function}>:\n(.*?)\n\n", self.disassembly(program) + "\n\n",
-                         re.M | re.S)[1]
-        found = re.findall(r"^\s*([0-9a-f]+):\s+(.*?)\s*$", text, re.M)
-        addresses = [int(address, 16) for address, _ in found]
-        # The byte before the next instruction: what an unwinder looks up for a return address.
-        out = self.ok("llvm-symbolizer", "--inlines", "--output-style=LLVM", f"--obj={program}",
-                      input="\n".join(hex(address) for address in addresses) + "\n")
-        blocks = out.strip().split("\n\n")
-        self.assertEqual(len(blocks), len(found))
-        result = []
-        for address, (_, text), block in zip(addresses, found, blocks):
-            lines = block.splitlines()
-            places = []
-            for name, place in zip(lines[::2], lines[1::2]):
-                file, line, _ = place.rsplit(":", 2)
-                places.append((name, file, int(line)))
-            result.append(Instruction(address, text, places))
-        return result
-
     def line_of(self, text):
         lines = (CILK / "fib.c").read_text().splitlines()
         return 1 + next(i for i, line in enumerate(lines) if text in line)
@@ -292,7 +261,7 @@ class Tags(MinicilkTest):
                 with self.subTest(compiler, level=level):
                     program = self.compile(CILK / "fib.c", level, compiler=compiler,
                                            libraries=["-l:libminicilk.a"])
-                    yield level, self.instructions(program, "fib")
+                    yield level, instructions(program, "fib")
 
     def test_spawn_sites(self):
         """The calls of children are on the lines of their CILK_SPAWN, and not tagged."""
@@ -334,6 +303,54 @@ class Tags(MinicilkTest):
         names = set(re.findall(r"GLOBAL\s+DEFAULT\s+\d+ (\S+)$", out, re.M))
         self.assertLessEqual({"minicilk_introspection", "cilk_call_base", "minicilk_for"}, names)
         self.assertEqual({name for name in names if not name.startswith("minicilk_")}, {"cilk_call_base"})
+
+
+@unittest.skipUnless(shutil.which("valgrind"), "no valgrind")
+class WorkingCount(MinicilkTest):
+    """What it costs that a profiler can know who works, counted in instructions."""
+
+    KEEPERS = ("enter_work", "leave_work")
+    AROUND = ("minicilk_schedule", "execute", *KEEPERS)  # functions that they may be inlined into
+
+    def addresses(self, program):
+        """Of all instructions that keep the count, the workers' states and bases."""
+        return {i.address for name in self.AROUND if name in symbols(program)
+                for i in instructions(program, name)
+                if any(function in self.KEEPERS for function, _, _ in i.places)}
+
+    def executed(self, program, *arguments):
+        """Address -> how often it was executed, in the functions around; and how many instructions
+        were in all."""
+        out = self.directory / "callgrind.out"
+        self.ok("valgrind", "--tool=callgrind", "--dump-instr=yes", "--dump-line=no", "--fair-sched=yes",
+                "--compress-pos=no", "--compress-strings=no", f"--callgrind-out-file={out}",
+                program, *arguments)
+        counts, total, function = {}, 0, None
+        lines = iter(out.read_text().splitlines())
+        for line in lines:
+            if line.startswith("calls="):
+                next(lines)  # what the callee cost
+            elif line.startswith("fn="):
+                function = line[len("fn="):]
+            elif line.startswith("0x"):
+                address, count = line.split()
+                total += int(count)
+                if function in self.AROUND:
+                    counts[int(address, 16)] = counts.get(int(address, 16), 0) + int(count)
+        return counts, total
+
+    def test_share_of_instructions(self):
+        """In fib, which does nothing but spawn."""
+        # At addresses that are those in the file.
+        program = self.compile(CILK / "fib.c", "-O2", "-no-pie", libraries=["-l:libminicilk.a"])
+        keeping = self.addresses(program)
+        self.assertGreaterEqual(len(keeping), 6)  # two stores and a count, up and down
+        for workers in (1, 2, 4):
+            with self.subTest(workers=workers):
+                counts, total = self.executed(program, "-w", workers, 23)
+                spent = sum(counts.get(address, 0) for address in keeping)
+                self.assertGreaterEqual(spent, 6)
+                self.assertLess(spent / total, 0.005)
 
 
 if __name__ == "__main__":

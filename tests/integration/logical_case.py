@@ -1,0 +1,61 @@
+"""What the tests of logical call paths, idleness and overhead share: a program's way through hpcrun,
+hpcprof and hpcviewer, and the tree that comes out."""
+import json
+import os
+import shutil
+import tempfile
+
+import profiling
+
+TOOLS = profiling.BUILD / "bin"
+
+
+def walk(node, path=()):
+    path = path + (node,)
+    yield path
+    for child in node.get("children", []):
+        yield from walk(child, path)
+
+
+def procedures(path):
+    return [node["name"] for node in path if node["kind"] == "procedure"]
+
+
+class LogicalTest(profiling.ProfilingTest):
+    """A test that takes a program through the whole chain. All of its class share the cache of
+    structures."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.cache = tempfile.mkdtemp(prefix="hpctest-cache-")
+        cls.addClassCleanup(shutil.rmtree, cls.cache, ignore_errors=True)
+
+    def view(self, *options, view="top-down"):
+        done = self.run_tool(TOOLS / "hpcviewer", "--print", view, "--format", "json", *options,
+                             self.database)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    def profile(self, *command, **how):
+        done, images = self.measure(*command, **how)
+        self.check_fates(images)
+        self.analyse()
+        return done, images
+
+    def analyse(self):
+        """Makes a database of what was measured last, and reads its tree."""
+        self.database = self.directory / f"database-{len(list(self.directory.iterdir()))}"
+        made = self.run_tool(TOOLS / "hpcprof", "-o", self.database, self.measurements,
+                             env=dict(os.environ, XDG_CACHE_HOME=self.cache))
+        self.assertEqual(made.returncode, 0, made.stderr)
+        self.tree = self.view()["root"]
+
+    def value(self, metric, name):
+        """The inclusive value of all calls of a procedure."""
+        return sum(path[-1]["metrics"][metric]["inclusive"] for path in walk(self.tree)
+                   if path[-1]["kind"] == "procedure" and path[-1]["name"] == name)
+
+    def sampled_paths(self):
+        """The procedures of every context that something was measured in."""
+        return {tuple(procedures(path)) for path in walk(self.tree)
+                if any(m["exclusive"] for m in path[-1]["metrics"].values() if m)}

@@ -1,0 +1,116 @@
+"""The law of design.md, section 4: work, overhead, idleness and the time in which nobody worked are,
+together, the time of all workers that could work at once. For every program of tests/programs/cilk,
+by the wall clock where each worker has a CPU, and by the CPU clock also where workers share CPUs.
+
+What is compared to is taken from clocks outside: the process's wall clock, and how long the CPUs were
+busy with something else meanwhile, for which no profile can account."""
+import math
+import os
+import resource
+import unittest
+
+import profiling
+from logical_case import LogicalTest
+
+CILK = profiling.BUILD / "tests" / "programs" / "cilk"
+
+# Programs are bound to at most two CPUs, so that eight workers share CPUs on any machine.
+CPUS = sorted(os.sched_getaffinity(0))[:2]
+
+LOST = (profiling.NOBODY, *profiling.DROPPED, profiling.KERNEL_UNATTRIBUTED)
+
+
+def busy_seconds():
+    """How long the CPUs that we are bound to have been busy, whoever with."""
+    ticks = 0
+    with open("/proc/stat") as stat:
+        for line in stat:
+            name, *fields = line.split()
+            if name in {f"cpu{cpu}" for cpu in os.sched_getaffinity(0)}:
+                user, nice, system, _, _, irq, softirq, steal = map(int, fields[:8])
+                ticks += user + nice + system + irq + softirq + steal
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def own_seconds():
+    """How much CPU time we and our children have used."""
+    usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(usage.ru_utime + usage.ru_stime for usage in usages)
+
+
+class Law(LogicalTest):
+    RATE = 4000
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.addClassCleanup(os.sched_setaffinity, 0, os.sched_getaffinity(0))
+
+    def run_tool(self, *command, **options):
+        """Notes how long others kept our CPUs busy meanwhile."""
+        before = busy_seconds() - own_seconds()
+        done = super().run_tool(*command, **options)
+        self.others = max(0, busy_seconds() - own_seconds() - before)
+        return done
+
+    def run_with(self, program, workers, size, events):
+        """Profiles; returns the image, and how long others kept the CPUs busy."""
+        os.sched_setaffinity(0, CPUS[:workers])
+        _, (image,) = self.measure(CILK / program, "-w", workers, size,
+                                   events=[f"{event}@f{self.RATE}" for event in events])
+        others = self.others
+        self.check_fates([image])
+        self.analyse()
+        return image, others
+
+    def total(self, metric, event, events):
+        name = f"{metric} ({event})" if len(events) > 1 else metric
+        return self.tree["metrics"][name]["inclusive"]
+
+    def check(self, image, others, event, events, n):
+        work, overhead, idleness = (self.total(metric, event, events)
+                                    for metric in ("work", "overhead", "idleness"))
+        effort = work + overhead + idleness + image.seconds(event, LOST)
+        truth = n * image.wall
+        # A sample in a worker pays n / n_w times its increment, or 0 when the worker is idle: on
+        # average its increment. Squared deviations, summed, are at most n times increment times
+        # idleness. Besides, every thread's first increment may be a period off, and its last one.
+        increment = image.seconds(event, [profiling.FIRED]) / image.count(event, [profiling.FIRED])
+        sigma = math.sqrt(n * increment * idleness) + 2 * n * increment
+        bound = 0.02 * truth + 4 * sigma
+        # While others have a CPU the CPU clock stands still, and the wall clock's samples are late.
+        self.assertGreater(effort, truth - bound - n * others, event)
+        self.assertLess(effort, truth + bound + (n * others if event == "REALTIME" else 0), event)
+
+    def law_of(self, program, size):
+        for workers in (1, 2, 4, 8):
+            n = min(workers, len(CPUS))
+            events = ["CPUTIME", "REALTIME"] if workers <= n else ["CPUTIME"]
+            with self.subTest(workers=workers):
+                image, others = self.run_with(program, workers, size, events)
+                process, = self.view(view="summary")["processes"]
+                self.assertEqual(process["workers"], n)
+                for event in events:
+                    self.check(image, others, event, events, n)
+
+    def test_fib(self):
+        self.law_of("fib", 37)
+
+    def test_nqueens(self):
+        self.law_of("nqueens", 14)
+
+    def test_cilksort(self):
+        self.law_of("cilksort", 3000000)
+
+    def test_matmul(self):
+        self.law_of("matmul", 800)
+
+    def test_heat(self):
+        self.law_of("heat", 1000)
+
+    def test_cholesky(self):
+        self.law_of("cholesky", 1200)
+
+
+if __name__ == "__main__":
+    unittest.main()

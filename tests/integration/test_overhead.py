@@ -1,0 +1,194 @@
+"""Overhead and idleness against what programs measure themselves, and against the lines of their
+code: tests/programs/truth/shares.c and sites.c, built by several compilers at several levels."""
+import collections
+import math
+import re
+import subprocess
+import unittest
+
+import machine_code
+import profiling
+from logical_case import TOOLS, LogicalTest, procedures, walk
+from structure_file import Structure
+
+TRUTH = profiling.ROOT / "tests" / "programs" / "truth"
+MINICILK = profiling.ROOT / "runtime-patches" / "minicilk"
+COMPILERS, LEVELS = ("gcc", "clang"), ("-O0", "-O1", "-O2", "-O3")
+
+
+class OverheadTest(LogicalTest):
+    def build(self, name, compiler, level):
+        binary = self.directory / f"{name}-{compiler}{level}"
+        subprocess.run([compiler, "-std=c11", "-D_GNU_SOURCE", level, "-g", "-I", MINICILK, "-o", binary,
+                        TRUTH / f"{name}.c", profiling.BUILD / "lib" / "libminicilk.a", "-lpthread"],
+                       check=True)
+        return binary
+
+
+class Amounts:
+    """What is known or measured of a context, in seconds."""
+
+    def __init__(self, user=0, overhead=0, idleness=0):
+        self.user, self.overhead, self.idleness = user, overhead, idleness
+
+    def __add__(self, other):
+        return Amounts(self.user + other.user, self.overhead + other.overhead,
+                       self.idleness + other.idleness)
+
+    def cpu(self):
+        return self.user + self.overhead
+
+    def share_of_overhead(self):
+        return self.overhead / self.cpu()
+
+    def share_of_idleness(self):
+        return self.idleness / (self.cpu() + self.idleness)
+
+
+class Truth(OverheadTest):
+    """Shares of overhead and idleness, by context and in all."""
+
+    WORKERS, ROUNDS, SETS, RATE = 4, 5, 120, 8000
+    # Idle workers for each that works.
+    IDLE = {"alone": WORKERS - 1, "half": 1, "full": 0}
+
+    def known(self, output):
+        """(phase, context) -> Amounts, from what the program says."""
+        found = {}
+        for line in output.splitlines():
+            phase, context, user, overhead = line.split()
+            amounts = Amounts(int(user) * 1e-9, int(overhead) * 1e-9)
+            amounts.idleness = amounts.cpu() * self.IDLE[phase]
+            found[phase, context] = amounts
+        return found
+
+    def measured(self, known):
+        """The same from the views."""
+        found = collections.defaultdict(Amounts)
+        for path in walk(self.tree):
+            names = procedures(path)
+            name = {"meet": "waiting"}.get(names[-1] if names else "", names[-1] if names else "")
+            phases = [phase for phase in self.IDLE if phase in names]
+            if path[-1]["kind"] == "procedure" and phases and (phases[0], name) in known:
+                costs = path[-1]["metrics"]
+                found[phases[0], name] += Amounts(*(costs[metric]["inclusive"]
+                                                    for metric in ("work", "overhead", "idleness")))
+        return found
+
+    def check_share(self, found, true, samples, what):
+        """Within 4 sigma + 1 %; increments vary uniformly by a tenth, or a timer's tick."""
+        sigma = math.sqrt(max(true * (1 - true), 0) / samples * 13 / 12)
+        self.assertAlmostEqual(found, true, delta=4 * sigma + 0.01, msg=what)
+
+    def check(self, known, measured, recorded):
+        everything = sum(known.values(), Amounts())
+        density = recorded / everything.cpu()
+        all_measured = self.tree["metrics"]
+        # In all, whatever context it is in.
+        in_all = Amounts(*(all_measured[m]["inclusive"] for m in ("work", "overhead", "idleness")))
+        self.assertAlmostEqual(in_all.cpu(), everything.cpu(), delta=0.02 * everything.cpu())
+        self.check_share(in_all.share_of_overhead(), everything.share_of_overhead(), recorded, "all")
+        burning = {key: amounts for key, amounts in known.items() if key[1] != "waiting"}
+        groups = {key: [key] for key in burning}
+        for part in (0, 1):
+            for name in {key[part] for key in burning}:
+                groups[name] = [key for key in burning if key[part] == name]
+        for what, keys in groups.items():
+            true = sum((known[key] for key in keys), Amounts())
+            found = sum((measured[key] for key in keys), Amounts())
+            samples = density * true.cpu()
+            self.check_share(found.share_of_overhead(), true.share_of_overhead(), samples,
+                             f"overhead in {what}")
+            self.check_share(found.cpu() / in_all.cpu(), true.cpu() / everything.cpu(), recorded,
+                             f"time in {what}")
+            # Every sample pays what the phase says: only mixed phases have a variance.
+            mixed = len({self.IDLE[phase] for phase, _ in keys}) > 1
+            self.check_share(found.share_of_idleness(), true.share_of_idleness(),
+                             samples if mixed else math.inf, f"idleness in {what}")
+
+    def truth_of(self, compiler, level, **how):
+        binary = self.build("shares", compiler, level)
+        done, images = self.profile(binary, self.WORKERS, self.ROUNDS, self.SETS,
+                                    options=("--cores", str(self.WORKERS)),
+                                    events=[f"CPUTIME@f{self.RATE}"], **how)
+        known = self.known(done.stdout)
+        recorded = sum(image.count("CPUTIME", [profiling.RECORDED]) for image in images)
+        self.check(known, self.measured(known), recorded)
+
+    def test_gcc(self):
+        self.truth_of("gcc", "-O2")
+
+    def test_clang(self):
+        self.truth_of("clang", "-O3")
+
+    def test_without_optimization(self):
+        self.truth_of("gcc", "-O0")
+
+    def test_without_perf(self):
+        self.truth_of("clang", "-O1", deny_perf=True)
+
+
+class SpawnSites(OverheadTest):
+    """What neighbours a spawn stays the user's, at every level of optimization."""
+
+    BODIES = ("user", "inner", "leaf", "library_leaf", "runtime", "large")
+    LINES = {number for number, line in enumerate((TRUTH / "sites.c").read_text().splitlines(), 1)
+             if "/* SPAWN */" in line}
+
+    def for_each_build(self, check):
+        for compiler in COMPILERS:
+            for level in LEVELS:
+                with self.subTest(compiler, level=level):
+                    check(self.build("sites", compiler, level))
+
+    def check_instruction(self, body, i, structure):
+        """Returns the line of its spawn, if that is what it calls."""
+        statement = structure.at(i.address)
+        if not statement:
+            self.assertRegex(i.text, r"nop|^xchg +%ax,%ax$")  # behind the function
+            return None
+        tags = [scope.tag for scope in statement.chain() if scope.tag]
+        self.assertEqual(bool(tags), i.tagged(), f"{body} {i.address:x} {i.text}")
+        call = re.match(r"call\w*\s+[0-9a-f]+ <(\w+)(?:@plt)?>", i.text)
+        if call and not call[1].startswith("minicilk_"):
+            self.assertFalse(tags, i.text)
+        # What a compiler has merged of several spawns has no line, and no tag; minicilk_lost ends a
+        # program whose body is wrong.
+        elif call and call[1] != "minicilk_lost" and i.places[-1][2]:
+            self.assertTrue(tags, i.text)
+        return i.places[0][2] if call and call[1] in self.BODIES else None
+
+    def check_instructions(self, binary):
+        structure = Structure(self.run_tool(TOOLS / "hpcstruct", "-o", "-", binary).stdout)
+        lines = {self.check_instruction(body, i, structure) for body in self.BODIES
+                 for i in machine_code.instructions(binary, body)}
+        self.assertEqual(lines - {None}, self.LINES)
+
+    def test_instructions(self):
+        """hpcstruct tags the instructions that have a tag in their debug information, and not their
+        neighbours; calls of the user's code are not tagged, those of the runtime's are."""
+        self.for_each_build(self.check_instructions)
+
+    def paid(self, metric, below, names):
+        """Path -> what was paid in procedures of such names below that one."""
+        return {" ".join(procedures(path)): path[-1]["metrics"][metric]["inclusive"]
+                for path in walk(self.tree) if path[-1]["kind"] == "procedure"
+                and below in procedures(path) and re.search(names, path[-1]["name"])
+                and path[-1]["metrics"][metric]["inclusive"]}
+
+    def check_samples(self, binary):
+        self.profile(binary, 1500, events=["CPUTIME@f2000"])
+        for names in ("^burn$", "memset"):
+            self.assertGreater(sum(self.paid("work", "user", names).values()), 0.02, names)
+            self.assertEqual(self.paid("overhead", "user", names), {})
+        self.assertGreater(sum(self.paid("overhead", "runtime", "malloc|free").values()), 0.02)
+        self.assertEqual(self.paid("work", "runtime", "malloc|free"), {})
+
+    def test_samples(self):
+        """No sample in what the user's code calls, below any spawn site, is overhead; in what the
+        runtime's part of a spawn calls, each is."""
+        self.for_each_build(self.check_samples)
+
+
+if __name__ == "__main__":
+    unittest.main()
