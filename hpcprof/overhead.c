@@ -74,25 +74,31 @@ void overhead_find_kinds(struct inputs *inputs)
 
 /* ---- the walk ---- */
 
-/* The kind that the code at an address is tagged with. */
-static uint32_t tag_at(const struct inputs *inputs, uint32_t module_id, uint64_t address)
+/* The kind that a statement is tagged with. */
+static uint32_t tag_of(const struct module *module, const struct structure_statement *statement)
 {
-    const struct module *module = &inputs->modules.all.at[module_id];
-    const struct structure *s = module->structure;
-    const struct structure_statement *statement =
-        s && s->overhead_kinds.count ? structure_find(s, address) : NULL;
     return statement && statement->overhead != STRUCTURE_NONE
                ? module->overhead_kinds[statement->overhead]
                : NOT_OVERHEAD;
+}
+
+/* Whether code belongs to whoever called it, for all that is known. */
+static bool is_on_behalf(const struct structure *s, const struct structure_statement *statement,
+                         uint64_t flags)
+{
+    return flags & (MODULE_LIBC | MODULE_VDSO) || (statement && structure_is_stub(s, statement));
 }
 
 /* What the walk makes of a frame, whose callers' frames come to `outer`. */
 static uint32_t mark_of(const struct inputs *inputs, const struct input *input,
                         const struct measurement_node *node, uint32_t outer)
 {
-    bool is_in_module = node->ip_space < input->m->modules.n;
-    if (is_in_module) {
-        uint32_t tag = tag_at(inputs, input->module_of[node->ip_space], node->ip_offset);
+    const struct module *module = NULL;
+    const struct structure_statement *statement = NULL;
+    if (node->ip_space < input->m->modules.n) {
+        module = &inputs->modules.all.at[input->module_of[node->ip_space]];
+        statement = module->structure ? structure_find(module->structure, node->ip_offset) : NULL;
+        uint32_t tag = tag_of(module, statement);
         if (tag != NOT_OVERHEAD)
             return tag;
     }
@@ -100,10 +106,10 @@ static uint32_t mark_of(const struct inputs *inputs, const struct input *input,
         return outer == NOT_OVERHEAD ? other_kind(inputs) : outer;
     if (node->ip_space == MEASUREMENT_NO_NOTE)
         return outer;
-    if (!is_in_module)
+    if (!module)
         return NOT_OVERHEAD;
     uint64_t flags = input->m->modules.at[node->ip_space].flags;
-    return flags & (MODULE_LIBC | MODULE_VDSO) ? outer : NOT_OVERHEAD;
+    return is_on_behalf(module->structure, statement, flags) ? outer : NOT_OVERHEAD;
 }
 
 void overhead_mark(const struct inputs *inputs, const struct input *input,

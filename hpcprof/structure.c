@@ -25,6 +25,17 @@ uint32_t structure_procedure(const struct structure *s, uint32_t scope)
     return scope;
 }
 
+bool structure_is_stub(const struct structure *s, const struct structure_statement *statement)
+{
+    static const char ending[] = "@plt";
+    uint32_t procedure = structure_procedure(s, statement->scope);
+    const struct structure_function *function = &s->functions.at[s->scopes.at[procedure].function];
+    const char *name = strtab_string(&s->names, function->name);
+    size_t length = strlen(name), tail = sizeof ending - 1;
+    return function->file == STRUCTURE_NONE && length > tail &&
+           strcmp(name + length - tail, ending) == 0;
+}
+
 void structure_free(struct structure *s)
 {
     if (!s)

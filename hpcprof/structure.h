@@ -64,6 +64,9 @@ void structure_free(struct structure *s);
 /* The statement that an address belongs to, or NULL. */
 const struct structure_statement *structure_find(const struct structure *s, uint64_t address);
 
+/* Whether a statement is the linker's: of the stub by which another module's function is called. */
+bool structure_is_stub(const struct structure *s, const struct structure_statement *statement);
+
 /* The procedure around a scope. */
 uint32_t structure_procedure(const struct structure *s, uint32_t scope);
 

@@ -13,7 +13,9 @@ from hpcprof_scenario import check_database
 from structure_model import A, F, P, S, Structure
 from v4_reader import read_database
 
-# fib has code of its own, and of the runtime's inlined operations.
+# fib has code of its own, and of the runtime's inlined operations. Others' functions are called by
+# way of the linker's stub.
+STUB = 0x3000
 PROGRAM = Structure(F("/s/fib.c",
                       P("main", 1, [(0x1000, 0x1100)], S(2, (0x1000, 0x1100))),
                       P("fib", 10, [(0x2000, 0x2100)],
@@ -26,7 +28,8 @@ PROGRAM = Structure(F("/s/fib.c",
                           S(21, (0x2070, 0x2080)),
                           A(22, "deep", "/r/inline.h", 30, S(31, (0x2080, 0x2090)), tag="sync"),
                           S(23, (0x2090, 0x20a0), tag="overhead"), tag="spawn"),
-                        S(15, (0x20a0, 0x2100)))))
+                        S(15, (0x20a0, 0x2100)))),
+                    F("", P("futex@plt", 0, [(STUB, STUB + 16)], S(0, (STUB, STUB + 16)))))
 RUNTIME = Structure(F("/r/runtime.c",
                       P("look", 1, [(0x100, 0x200)], S(2, (0x100, 0x200)), tag="steal"),
                       P("run", 20, [(0x200, 0x300)], S(21, (0x200, 0x280)),
@@ -67,11 +70,11 @@ class OverheadCase(HpcprofCase):
         overhead, None for work."""
         is_overhead = False
         for frame in reversed(frames):
-            module, _, hidden = frame
+            module, address, hidden = frame
             if self.tag(frame):
                 return self.tag(frame)
             is_overhead |= hidden
-            if not hidden and module != "libc":
+            if not hidden and module != "libc" and (module, address) != ("program", STUB):
                 break
         return "other" if is_overhead else None
 
@@ -108,7 +111,7 @@ class OverheadCase(HpcprofCase):
 ALL_KINDS = ["loop", "scheduler", "spawn", "steal", "sync", "other"]
 USER = [0x2000, 0x203f, 0x2040, 0x2050, 0x2060, 0x2070, 0x2080, 0x2090, 0x20a0, 0x20ff]
 INNER = [("runtime", 0x100), ("runtime", 0x200), ("runtime", 0x2ff), ("runtime", 0x300),
-         ("runtime", 0x400), ("libc", 0x10)]
+         ("runtime", 0x400), ("libc", 0x10), ("program", STUB)]
 
 
 class KindsTest(OverheadCase):
@@ -159,6 +162,7 @@ class KindsTest(OverheadCase):
         main, fib = ("program", 0x1000, False), ("program", 0x2000, False)
         spawn, libc = ("program", 0x2040, False), ("libc", 0x10, False)
         steal, run = ("runtime", 0x100, True), ("runtime", 0x200, True)
+        stub = ("program", STUB, False)
         helper, any_tag = ("runtime", 0x400, True), ("runtime", 0x300, False)
         expected = [
             ([], None),
@@ -166,6 +170,9 @@ class KindsTest(OverheadCase):
             ([fib, libc], None),              # called by the user
             ([spawn], "spawn"),
             ([spawn, libc], "spawn"),         # called by the runtime
+            ([spawn, stub], "spawn"),         # about to call it
+            ([fib, stub], None),
+            ([spawn, stub, libc], "spawn"),
             ([spawn, fib], None),             # the user's code below
             ([spawn, libc, fib, libc], None),
             ([run, steal], "steal"),          # the innermost of two
