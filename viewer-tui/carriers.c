@@ -113,14 +113,18 @@ static void add_calls(struct collection *collection, const struct carrier *carri
     }
 }
 
-/* Finds the callers of the procedure at `row`, without repetitions; `above` is the first. */
-static void find_callers(const struct view *view, uint32_t row, uint32_t above,
-                         uint32_t callers[MOST_CALLERS])
+/* Finds the callers of the procedure at `row`, without repetitions, and of user code without the
+ * runtime's procedures. */
+static void find_callers(const struct view *view, uint32_t row, uint32_t callers[MOST_CALLERS])
 {
     uint32_t last = view_row(view, row)->place;
+    bool is_of_runtime = is_tagged(view, row);
     unsigned n = 0;
-    for (; above != 0 && n < MOST_CALLERS; above = procedure_above(view, above)) {
+    for (uint32_t above = procedure_above(view, row); above != 0 && n < MOST_CALLERS;
+         above = procedure_above(view, above)) {
         uint32_t caller = view_row(view, above)->place;
+        if (!is_of_runtime && is_tagged(view, above))
+            continue;
         if (caller != last)
             callers[n++] = caller;
         last = caller;
@@ -149,7 +153,7 @@ static void enter(void *context, struct view *view, uint32_t number)
     struct procedure procedure = database_procedure(view->db, place);
     struct carrier carrier = {
         .procedure = place, .file = procedure.file, .line = procedure.line, .cost = cost};
-    find_callers(view, number, procedure_above(view, number), carrier.callers);
+    find_callers(view, number, carrier.callers);
     add_procedure(collection, &carrier);
     add_calls(collection, &carrier);
 }

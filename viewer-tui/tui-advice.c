@@ -62,9 +62,13 @@ static int draw(const void *context, int first)
 void tui_advice(struct tui *tui)
 {
     struct pane *pane = tui_pane(tui);
+    struct view *view = pane->view;
+    uint32_t row = pane_row(pane);
     tui_announce("looking for what carries idleness and overhead ...");
-    struct advices advices = advice_on(pane->view, pane_row(pane), tui->session->run);
-    struct page page = {&advices, pane->view, pane_row(pane), tui->ascii};
+    if (row == 0) /* of the whole program it is the same in all views: that of the summary */
+        view = session_view(tui->session, tui->projection, TOP_DOWN);
+    struct advices advices = advice_on(view, row, tui->session->run);
+    struct page page = {&advices, view, row, tui->ascii};
     tui_page("advice", draw, &page);
     vec_free(&advices.list);
 }
