@@ -9,12 +9,7 @@
  *                                  the runtime is patched
  *     Cilk_child_main ... the thread's start                                  M-0
  *     other functions of the runtime, the root, the import of its procedure   1-0
- *
- * Imports are the functions through which C code, here the root's, starts a Cilk procedure. The
- * compiler makes one for each procedure f and names it _cilk_f_import, as it names f's slow clone
- * _cilk_f_slow; nothing else tells them, and no other name that it makes of f ends so. A program's
- * own function could only be taken for one if its name began with _cilk_, too, which belongs to the
- * compiler.
+ *     (imports.h)
  *
  * The thread that starts the computation, as the initial thread does, waits in the runtime for the
  * workers to end: while it does it is the runtime's own, and never pays.
@@ -33,40 +28,15 @@
  * the slow clone is called and after it has returned the worker is idle to us. */
 #include "agents/agent.h"
 
-#include "agents/cilk5/exports.h"
+#include "agents/cilk5/imports.h"
 #include "agents/cilk5/layout.h"
-#include "agents/common/linked-runtime.h"
-#include "agents/common/symbols.h"
-
-#include "runtime-patches/cilk5/description.h"
+#include "agents/cilk5/runtime.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 
 static const struct agent_host *host;
-
-struct range {
-    uint64_t begin, end;
-};
-
-/* Marks of claims. */
-enum { RUNTIME, IMPORT };
-
-/* Of the one runtime in the process; zeros while there is none. Set in normal context before its
- * code is claimed. */
-static struct runtime {
-    struct range scheduler, child_main, root;
-    uint64_t module;          /* where the module begins that it is in */
-    uint64_t working;         /* address of the count of workers that work; 0: not patched */
-    uint64_t site_in_closure; /* offset of the spawn site; 0: not patched */
-    _Atomic bool is_known;    /* set last: handlers of other threads run meanwhile */
-} runtime;
-
-/* The dynamic linker, which runs at a first call: the one code that the runtime's functions call
- * without its being theirs or a procedure. */
-static struct range linker;
 
 /* The context of the last computation that got workers; 0 when they end. For threads that are none.
  */
@@ -88,148 +58,42 @@ enum {
     NATIVE,    /* the next l-note is this pc itself */
 };
 
+/* -------- modules -------- */
+
+static bool start(const struct agent_host *its)
+{
+    host = its;
+    runtime_start(its);
+    return host->interface == AGENT_INTERFACE;
+}
+
+static void module_added(const struct agent_module *module)
+{
+    size_t count;
+    runtime_look(module);
+    struct agent_claim *imports = imports_find(module, IMPORT, &count);
+    if (imports)
+        host->claim(&hpcrun_agent, imports, count);
+    free(imports);
+}
+
 static bool is_in(struct range range, uint64_t pc)
 {
     return pc >= range.begin && pc < range.end;
 }
 
-/* -------- modules -------- */
+static bool is_claimed_as(uint32_t mark, uint64_t pc)
+{
+    struct agent_claim claim;
+    return host->claimed(&hpcrun_agent, pc, &claim) && claim.mark == mark;
+}
 
 static bool is_in_runtime(uint64_t pc)
 {
-    struct agent_claim claim;
-    return host->claimed(&hpcrun_agent, pc, &claim) && claim.mark == RUNTIME;
-}
-
-/* What the symbols of one module say. */
-struct reading {
-    const struct agent_module *module;
-    struct runtime found;
-    bool has_mark;
-    uint64_t description; /* address of the patch's; 0: there is none */
-    struct agent_claim *imports;
-    size_t import_count;
-};
-
-static bool ends_with(const char *name, const char *ending)
-{
-    size_t length = strlen(name), tail = strlen(ending);
-    return length >= tail && strcmp(name + length - tail, ending) == 0;
-}
-
-/* _cilk_<procedure>_import, which the compiler makes for calls from C, is no user's code. */
-static bool is_import(const struct symbol *symbol)
-{
-    return symbol->is_function && symbol->size > 0 && strncmp(symbol->name, "_cilk_", 6) == 0 &&
-           ends_with(symbol->name, "_import");
-}
-
-static void add_import(struct reading *reading, struct range range)
-{
-    struct agent_claim *more =
-        realloc(reading->imports, (reading->import_count + 1) * sizeof *more);
-    if (!more)
-        return;
-    more[reading->import_count++] = (struct agent_claim){range.begin, range.end, IMPORT};
-    reading->imports = more;
-}
-
-static void see_symbol(const struct symbol *symbol, void *data)
-{
-    struct reading *reading = data;
-    const char *name = symbol->name;
-    uint64_t begin = symbol->address + reading->module->bias;
-    struct range range = {begin, begin + symbol->size};
-    if (strcmp(name, LAYOUT_MARK) == 0)
-        reading->has_mark = true;
-    else if (strcmp(name, "Cilk_scheduler") == 0)
-        reading->found.scheduler = range;
-    else if (strcmp(name, "Cilk_child_main") == 0)
-        reading->found.child_main = range;
-    else if (strcmp(name, "invoke_main_slow") == 0)
-        reading->found.root = range;
-    else if (strcmp(name, "hpctoolkit_cilk5") == 0 &&
-             symbol->size == sizeof(struct hpctoolkit_cilk5))
-        reading->description = begin;
-    else if (is_import(symbol))
-        add_import(reading, range);
-}
-
-static void learn_patch(uint64_t address)
-{
-    const struct hpctoolkit_cilk5 *description = (const void *)address;
-    if (!description)
-        return;
-    if (description->magic != HPCTOOLKIT_CILK5_MAGIC || description->size != sizeof *description) {
-        host->log("cilk5: the runtime's patch is not the agent's: spawn sites are not known");
-        return;
-    }
-    runtime.working = address + offsetof(struct hpctoolkit_cilk5, working);
-    runtime.site_in_closure = description->site_in_closure;
-}
-
-/* A library is the runtime's as a whole, of a program only the functions that were linked in are;
- * where threads start is a static one, which may lie before those that are known by name. */
-static void claim_runtime(const struct agent_module *module)
-{
-    struct agent_claim whole = {module->start, module->end, RUNTIME};
-    struct agent_claim child_main = {runtime.child_main.begin, runtime.child_main.end, RUNTIME};
-    if (module->path[0]) {
-        host->claim(&hpcrun_agent, &whole, 1);
-        return;
-    }
-    size_t count;
-    struct agent_claim *parts = linked_runtime(module, cilk5_exports, RUNTIME, &count);
-    if (parts)
-        host->claim(&hpcrun_agent, parts, count);
-    if (parts && !is_in_runtime(child_main.start))
-        host->claim(&hpcrun_agent, &child_main, 1);
-    free(parts);
-}
-
-static void learn_runtime(const struct reading *reading)
-{
-    const struct runtime *found = &reading->found;
-    if (!reading->has_mark || !found->child_main.end || !found->root.end) {
-        host->log(reading->has_mark
-                      ? "cilk5: the runtime was stripped: native call paths"
-                      : "cilk5: the runtime is not Cilk-5.4.6 in its default build: native call "
-                        "paths");
-        return;
-    }
-    runtime = *found;
-    runtime.module = reading->module->start;
-    learn_patch(reading->description);
-    atomic_store(&runtime.is_known, true);
-    claim_runtime(reading->module);
-}
-
-static void module_added(const struct agent_module *module)
-{
-    struct reading reading = {.module = module};
-    if (module->start == getauxval(AT_BASE))
-        linker = (struct range){module->start, module->end};
-    symbols_visit(module->path, see_symbol, &reading);
-    if (reading.found.scheduler.end && !runtime.is_known)
-        learn_runtime(&reading);
-    if (reading.import_count > 0)
-        host->claim(&hpcrun_agent, reading.imports, reading.import_count);
-    free(reading.imports);
-}
-
-static void module_removed(const struct agent_module *module)
-{
-    if (runtime.is_known && runtime.module == module->start)
-        runtime = (struct runtime){0};
+    return is_claimed_as(RUNTIME, pc);
 }
 
 /* -------- threads -------- */
-
-static bool start(const struct agent_host *its)
-{
-    host = its;
-    return host->interface == AGENT_INTERFACE;
-}
 
 static void thread_begin(void *memory, int tid, struct agent_origin origin)
 {
@@ -353,20 +217,24 @@ static bool find_frame(const struct agent_cursor *cursor, bool (*is_so)(uint64_t
 static bool is_procedure(const struct agent_cursor *cursor, uint32_t i)
 {
     struct agent_frame frame;
-    return host->path(cursor, i, &frame) && !is_in_runtime(frame.pc) && !is_in(linker, frame.pc);
+    return host->path(cursor, i, &frame) && !is_in_runtime(frame.pc) &&
+           !is_in(runtime.linker, frame.pc);
 }
 
-/* Whether the scheduler has called a slow clone, or the root's has called, through the import of
- * the user's procedure, that procedure. When the path doesn't reach the scheduler, it has. */
+/* Whether the scheduler has called a slow clone, or the root's has called the user's procedure,
+ * mostly through its import. When the path doesn't reach the scheduler, it has. */
 static bool is_in_procedure(const struct agent_cursor *cursor)
 {
     uint32_t i;
     struct agent_frame frame;
     if (!find_frame(cursor, is_in_scheduler, &i))
         return true;
-    if (host->path(cursor, i + 1, &frame) && is_in(runtime.root, frame.pc))
-        return is_procedure(cursor, i + 2) && is_procedure(cursor, i + 3);
-    return is_procedure(cursor, i + 1);
+    i++;
+    if (host->path(cursor, i, &frame) && is_in(runtime.root, frame.pc))
+        i++;
+    if (host->path(cursor, i, &frame) && is_claimed_as(IMPORT, frame.pc))
+        i++;
+    return is_procedure(cursor, i);
 }
 
 /* -------- at a sample -------- */
@@ -493,7 +361,7 @@ const struct agent hpcrun_agent = {
     .slot_bytes = sizeof(struct slot),
     .start = start,
     .module_added = module_added,
-    .module_removed = module_removed,
+    .module_removed = runtime_forget,
     .thread_begin = thread_begin,
     .thread_end = thread_end,
     .begin = begin,

@@ -24,9 +24,20 @@ __attribute__((noinline)) void invoke_main_slow(void)
     effect = 3;
 }
 
-__attribute__((noinline)) void _cilk_cilk_main_import(void)
+__attribute__((noinline)) void cilk_main(void)
 {
     effect = 4;
+}
+
+__attribute__((noinline)) void _cilk_cilk_main_import(void)
+{
+    cilk_main();
+    effect = 5;
+}
+
+__attribute__((noinline)) void _cilk_other_import(void)
+{
+    effect = 6;
 }
 
 _Static_assert(sizeof(struct closure) == 208 && offsetof(struct closure, status) == 44 &&

@@ -13,7 +13,9 @@
 void Cilk_scheduler(void);
 void Cilk_child_main(void);
 void invoke_main_slow(void);
+void cilk_main(void);
 void _cilk_cilk_main_import(void);
+void _cilk_other_import(void); /* its procedure is in it */
 
 /* What the patch adds; of no known version at first. */
 extern struct hpctoolkit_cilk5 hpctoolkit_cilk5;

@@ -20,7 +20,7 @@ bool record_claim(const struct agent *agent, const struct agent_claim *its, size
 bool recorded_claim(const struct agent *agent, uint64_t pc, struct agent_claim *found)
 {
     assert_ptr_equal(agent, &hpcrun_agent);
-    for (unsigned i = 0; i < claim_count; i++)
+    for (unsigned i = claim_count; i-- > 0;)
         if (claims[i].start <= pc && pc < claims[i].end) {
             *found = claims[i];
             return true;

@@ -13,7 +13,7 @@ extern char last_line[256];
 
 bool record_claim(const struct agent *agent, const struct agent_claim *its, size_t count);
 
-/* The one that is around `pc`. */
+/* The latest that is around `pc`: a test's one module may be claimed as several would be. */
 bool recorded_claim(const struct agent *agent, uint64_t pc, struct agent_claim *found);
 
 /* What hpcrun does after an agent was told that a module is gone. */

@@ -27,8 +27,14 @@ static void between_the_deque_and_the_call(void **state)
     set_worker(0, 0, 0);
     set_path((uint64_t[]){LIBC, CHILD, SCHEDULER, ROOT, 0});
     assert_int_equal(class_of(0), AGENT_IDLE);
-    set_path((uint64_t[]){LIBC, CHILD, SCHEDULER, ROOT, USER, 0});
+    set_path((uint64_t[]){LIBC, CHILD, SCHEDULER, ROOT, IMPORT, 0});
     assert_int_equal(class_of(0), AGENT_IDLE);
+    set_path((uint64_t[]){LIBC, CHILD, SCHEDULER, ROOT, IMPORT, LINKER, 0});
+    assert_int_equal(class_of(0), AGENT_IDLE);
+    set_path((uint64_t[]){LIBC, CHILD, SCHEDULER, ROOT, IMPORT, USER, 0});
+    assert_int_equal(class_of(0), AGENT_WORKING);
+    set_path((uint64_t[]){LIBC, CHILD, SCHEDULER, ROOT, USER, 0}); /* cilk_main in its import */
+    assert_int_equal(class_of(0), AGENT_WORKING);
     set_path((uint64_t[]){LIBC, CHILD, SCHEDULER, ROOT, RUNTIME, LIBC, 0});
     assert_int_equal(class_of(0), AGENT_IDLE);
     set_path((uint64_t[]){LIBC, CHILD, SCHEDULER, ROOT, LINKER, LINKER, 0});
