@@ -28,15 +28,6 @@ bool recorded_claim(const struct agent *agent, uint64_t pc, struct agent_claim *
     return false;
 }
 
-void give_up_claims(const struct agent_module *module)
-{
-    unsigned left = 0;
-    for (unsigned i = 0; i < claim_count; i++)
-        if (claims[i].end <= module->start || claims[i].start >= module->end)
-            claims[left++] = claims[i];
-    claim_count = left;
-}
-
 void record_line(const char *line)
 {
     assert_null(strchr(line, '\n'));

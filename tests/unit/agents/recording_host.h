@@ -16,9 +16,6 @@ bool record_claim(const struct agent *agent, const struct agent_claim *its, size
 /* The latest that is around `pc`: a test's one module may be claimed as several would be. */
 bool recorded_claim(const struct agent *agent, uint64_t pc, struct agent_claim *found);
 
-/* What hpcrun does after an agent was told that a module is gone. */
-void give_up_claims(const struct agent_module *module);
-
 void record_line(const char *line);
 
 #endif
