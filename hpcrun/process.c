@@ -19,6 +19,7 @@
 #include "hpcrun/thread.h"
 #include <string.h>
 
+#include <sys/auxv.h>
 #include <sys/resource.h>
 #include <sys/utsname.h>
 
@@ -122,8 +123,9 @@ static void identify_program(void)
 {
     long length =
         sys3(SYS_readlink, "/proc/self/exe", process.executable, sizeof process.executable - 1);
-    if (length <= 0 && process.arguments[0])
-        strncpy(process.executable, process.arguments[0], sizeof process.executable - 1);
+    const char *started = (const char *)(uintptr_t)getauxval(AT_EXECFN);
+    if (length <= 0 && started) /* there is no /proc */
+        strncpy(process.executable, started, sizeof process.executable - 1);
     sys2(SYS_getcwd, process.directory, sizeof process.directory);
     process.rank = mpi_rank();
     process.usable_cpus = usable_cpus();

@@ -1,5 +1,5 @@
-/* Hooks on what creates, replaces and ends processes: fork and its relatives through
- * pthread_atfork, _Fork, the exec family, _exit, _Exit, quick_exit.
+/* Hooks on what creates and ends processes: fork and its relatives through pthread_atfork, _Fork,
+ * _exit, _Exit, quick_exit. What replaces them is in hooks/exec.c.
  *
  * exit and a return from main end in a function registered with __cxa_atexit for no particular
  * library, before any other: it runs after all handlers and destructors. The child of a vfork runs
@@ -12,16 +12,10 @@
 #include "hpcrun/sys.h"
 
 #include <pthread.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 REAL_FUNCTION(_Fork)
-REAL_FUNCTION(execve)
-REAL_FUNCTION(execvp)
-REAL_FUNCTION(execvpe)
-REAL_FUNCTION(fexecve)
-REAL_FUNCTION(execveat)
 REAL_FUNCTION(_exit)
 REAL_FUNCTION(quick_exit)
 
@@ -73,100 +67,6 @@ HOOK int daemon(int stay, int keep_streams)
     if (null > 2)
         close(null);
     return 0;
-}
-
-/* Around an exec of our process: what was measured is written, and taken up again if it fails. */
-static bool before_exec(void)
-{
-    return process.active && process_is_ours() && process_before_exec();
-}
-
-static int exec_failed(bool written, int result)
-{
-    if (written)
-        process_exec_failed();
-    return result;
-}
-
-/* Shells try one directory of PATH after the other: what is not there is not worth stopping for. */
-HOOK int execve(const char *path, char *const arguments[], char *const environment[])
-{
-    long found = sys3(SYS_faccessat, AT_FDCWD, path, F_OK);
-    bool written = found != -ENOENT && found != -ENOTDIR && before_exec();
-    return exec_failed(written, REAL(execve)(path, arguments, environment));
-}
-
-HOOK int execv(const char *path, char *const arguments[])
-{
-    return execve(path, arguments, environ);
-}
-
-HOOK int execvp(const char *file, char *const arguments[])
-{
-    bool written = before_exec();
-    return exec_failed(written, REAL(execvp)(file, arguments));
-}
-
-HOOK int execvpe(const char *file, char *const arguments[], char *const environment[])
-{
-    bool written = before_exec();
-    return exec_failed(written, REAL(execvpe)(file, arguments, environment));
-}
-
-HOOK int fexecve(int fd, char *const arguments[], char *const environment[])
-{
-    bool written = before_exec();
-    return exec_failed(written, REAL(fexecve)(fd, arguments, environment));
-}
-
-HOOK int execveat(int directory, const char *path, char *const arguments[],
-                  char *const environment[], int flags)
-{
-    bool written = before_exec();
-    return exec_failed(written, REAL(execveat)(directory, path, arguments, environment, flags));
-}
-
-/* The list arguments of execl and its relatives, counted, then copied to an array that starts with
- * `first`; `rest` ends up behind the terminating NULL. */
-static size_t count_list(va_list list)
-{
-    size_t count = 1;
-    while (va_arg(list, char *))
-        count++;
-    return count;
-}
-
-#define LIST_TO_ARRAY(first, array)                                                                \
-    va_list list;                                                                                  \
-    va_start(list, first);                                                                         \
-    size_t count = count_list(list);                                                               \
-    va_end(list);                                                                                  \
-    char *array[count + 1];                                                                        \
-    va_start(list, first);                                                                         \
-    array[0] = (char *)first;                                                                      \
-    for (size_t i = 1; i <= count; i++)                                                            \
-        array[i] = va_arg(list, char *);
-
-HOOK int execl(const char *path, const char *first, ...)
-{
-    LIST_TO_ARRAY(first, arguments)
-    va_end(list);
-    return execv(path, arguments);
-}
-
-HOOK int execlp(const char *file, const char *first, ...)
-{
-    LIST_TO_ARRAY(first, arguments)
-    va_end(list);
-    return execvp(file, arguments);
-}
-
-HOOK int execle(const char *path, const char *first, ...)
-{
-    LIST_TO_ARRAY(first, arguments)
-    char *const *environment = va_arg(list, char *const *);
-    va_end(list);
-    return execve(path, arguments, environment);
 }
 
 static void end(enum process_state state)

@@ -83,7 +83,7 @@ static bool ends_process(int signal)
     case SIGTTIN:
     case SIGTTOU:
     case SIGKILL: return false;
-    default: return signal < 32;
+    default: return true;
     }
 }
 

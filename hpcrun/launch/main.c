@@ -10,21 +10,31 @@
 
 #include <errno.h>
 #include <libgen.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #define LIBRARY "libhpcrun.so"
 
+/* This program; without /proc by the path by which the kernel started it. */
+static char *find_self(void)
+{
+    char *self = realpath("/proc/self/exe", NULL);
+    const char *started = (const char *)(uintptr_t)getauxval(AT_EXECFN);
+    if (!self && started)
+        self = realpath(started, NULL);
+    if (!self)
+        diag_fatal("/proc/self/exe", "%s", strerror(errno));
+    return self;
+}
+
 /* The library lies in ../lib from the launcher, in the build tree as in an installation. */
 static char *find_library(void)
 {
-    char self[PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-    if (length <= 0)
-        diag_fatal("/proc/self/exe", "%s", strerror(errno));
-    self[length] = '\0';
+    char *self = find_self();
     char *candidate = mem_printf("%s/../lib/" LIBRARY, dirname(self));
     char *path = realpath(candidate, NULL);
     if (!path)
@@ -32,6 +42,7 @@ static char *find_library(void)
     if (strpbrk(path, ": \t"))
         diag_fatal(path, "a path with a space or colon can't be preloaded: install elsewhere");
     free(candidate);
+    free(self);
     return path;
 }
 

@@ -1,0 +1,103 @@
+"""Programs that can't load the library, started by a profiled one: they run as without hpcrun."""
+import os
+import subprocess
+
+import profiling
+from profiling import HPCRUN, program
+
+# Tells whether it was asked to load the library, with no C library at all.
+SAYS = r"""
+static long call(long number, long a, long b, long c)
+{
+    long result;
+    __asm__ volatile("syscall" : "=a"(result) : "a"(number), "D"(a), "S"(b), "d"(c)
+                     : "rcx", "r11", "memory");
+    return result;
+}
+static int has(const char *text, const char *word)
+{
+    for (; *text; text++) {
+        const char *t = text, *w = word;
+        while (*w && *t == *w)
+            t++, w++;
+        if (!*w)
+            return 1;
+    }
+    return 0;
+}
+__attribute__((used)) void begin(long *stack)
+{
+    char **environment = (char **)(stack + 1 + stack[0] + 1);
+    int asked = 0;
+    for (; *environment; environment++)
+        asked |= has(*environment, "libhpcrun");
+    call(1, 1, (long)(asked ? "asked\n" : "plain\n"), 6);
+    call(231, 0, 0, 0);
+}
+__asm__(".globl _start\n_start: mov %rsp, %rdi\n and $-16, %rsp\n call begin\n");
+"""
+
+
+class Exec(profiling.ProfilingTest):
+    ways = ("execv", "execve", "execvp", "execvpe", "execl", "execlp", "execle", "fexecve", "execveat",
+            "execveat-descriptor", "posix_spawn", "posix_spawnp", "system", "popen", "vfork")
+
+    def compile(self, name, text, *flags):
+        source, built = self.directory / f"{name}.c", self.directory / name
+        source.write_text(text)
+        done = subprocess.run(["gcc", "-w", "-O1", "-fno-stack-protector", *flags, "-o", built, source],
+                              capture_output=True, text=True)
+        return built if done.returncode == 0 else None
+
+    def run_by(self, way, path):
+        environment = dict(os.environ, PATH=f"{self.directory}:{os.environ['PATH']}")
+        return self.run_tool(HPCRUN, "-q", "-o", f"m-{way}-{path.name}", program("execs"), way, path,
+                             env=environment, timeout=60)
+
+    def test_other_c_library(self):
+        """Its loader gets an environment without the library: it would end the program."""
+        loader = self.compile("ld-other.so.1", SAYS, "-nostdlib", "-static-pie", "-fPIE")
+        other = self.compile("other", "int main(void) { return 0; }", f"-Wl,-dynamic-linker,{loader}")
+        script = self.directory / "script"
+        script.write_text(f"#!{other}\n")
+        script.chmod(0o755)
+        for path in (other, script):
+            for way in self.ways:
+                with self.subTest(f"{way} {path.name}"):
+                    done = self.run_by(way, path)
+                    self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "plain\n", ""))
+
+    def test_static_program(self):
+        """It knows no preloading, and its children may: the environment is left alone."""
+        says = self.compile("says", SAYS, "-nostdlib", "-static")
+        for way in self.ways:
+            with self.subTest(way):
+                done = self.run_by(way, says)
+                self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "asked\n", ""))
+
+    def test_32_bits(self):
+        text = 'void _start(void) { __asm__("mov $1, %eax; mov $0, %ebx; int $0x80"); }'
+        small = self.compile("small", text, "-m32", "-nostdlib", "-fPIE", "-pie",
+                             "-Wl,-dynamic-linker,/lib/ld-linux.so.2")
+        if not small or subprocess.run([small], capture_output=True).returncode != 0:
+            self.skipTest("no dynamically linked 32-bit program can be made and run here")
+        for way in self.ways:
+            with self.subTest(way):
+                done = self.run_by(way, small)
+                self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+
+    def test_other_preloaded_libraries_stay(self):
+        """Of the program's own list nothing but our library is taken."""
+        show = SAYS.replace('asked |= has(*environment, "libhpcrun")',
+                            'if (has(*environment, "LD_PRELOAD=")) asked = '
+                            'has(*environment, "=/nowhere/a.so:/nowhere/b.so") ? 1 : asked')
+        loader = self.compile("ld-other.so.1", show, "-nostdlib", "-static-pie", "-fPIE")
+        other = self.compile("other", "int main(void) { return 0; }", f"-Wl,-dynamic-linker,{loader}")
+        script = ('LD_PRELOAD="/nowhere/a.so $LD_PRELOAD:/nowhere/b.so" 2>/dev/null exec '
+                  f"{other}")
+        done = self.run_tool(HPCRUN, "-q", "-o", "m", "sh", "-c", script, timeout=60)
+        self.assertEqual(done.stdout, "asked\n")
+
+    def test_empty_environment(self):
+        done = self.run_tool(HPCRUN, "-q", "-o", "m", "env", "-i", "/bin/sh", "-c", "echo fine")
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "fine\n", ""))
