@@ -164,10 +164,19 @@ void *signals_fault_handler(void)
     return (void *)(uintptr_t)on_fault;
 }
 
+/* Not so a sample that comes late, when its source is gone. */
+static bool was_sent(const siginfo_t *info)
+{
+    return info->si_code == SI_USER || info->si_code == SI_QUEUE || info->si_code == SI_TKILL;
+}
+
 void signals_pass_on(int signal, siginfo_t *info, void *context)
 {
-    if (!is_handler(&program_action[signal]))
+    if (!is_handler(&program_action[signal])) {
+        if (program_action[signal].sa_handler == SIG_DFL && was_sent(info))
+            end_by_signal(signal, info);
         return;
+    }
     restart_mark(context); /* it was our SA_RESTART that the kernel went by */
     call_program(signal, info, context);
 }

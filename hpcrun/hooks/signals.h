@@ -36,7 +36,8 @@ void signals_unlock_after_fork(void);
 void signals_have_small_stack(void);
 
 /* Signal handler: gives a signal of the sampling signal's number that is no sample to the program's
- * handler, if it has one. */
+ * handler; without one, if the program is not to ignore it, it ends the process as it would have.
+ */
 void signals_pass_on(int signal, siginfo_t *info, void *context);
 
 /* Takes the sampling signal out of a mask: copies *set to *copy without it. Returns copy, or NULL

@@ -25,6 +25,25 @@ class Ends(profiling.ProfilingTest):
                     with self.subTest(f"{name} {end} alone={alone}"):
                         self.one_end(end, alone, state, detail, status, how)
 
+    def test_every_end_by_another_thread(self):
+        for end, (state, detail, status) in self.ends.items():
+            if end not in ("return", "pthread_exit"):
+                with self.subTest(end):
+                    self.one_end(f"thread:{end}", False, state, detail, status, {})
+
+    # What ends a process by default; not those that the kernel keeps to itself.
+    fatal = sorted(set(range(1, 65)) - {
+        signal.SIGKILL, signal.SIGCHLD, signal.SIGCONT, signal.SIGURG, signal.SIGWINCH, signal.SIGSTOP,
+        signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU, 32, 33})
+
+    def test_every_fatal_signal(self):
+        """Real-time signals, too, and the one that hpcrun uses itself."""
+        for number in self.fatal:
+            with self.subTest(number):
+                _, images = self.measure(program("ends"), f"alone:kill:{number}", 5, status=-number)
+                self.check_fates(images)
+                self.assertEqual((images[0].state, images[0].detail), (4, number))
+
     def one_end(self, end, alone, state, detail, status, how):
         word = ("alone:" if alone else "") + end
         plain = self.run_tool(program("ends"), word, 60)

@@ -1,6 +1,7 @@
 /* ends HOW MS: two threads use MS of CPU time each, then the process ends by
- *   exit, return, _exit, _Exit, quick_exit, abort, pthread_exit, raise:N (signal N by raise), fault
- *   (a store to no memory), exec (of /bin/true), alone:HOW (the same without the second thread) */
+ *   exit, return, _exit, _Exit, quick_exit, abort, pthread_exit, raise:N (signal N by raise),
+ * kill:N (by kill), fault (a store to no memory), exec (of /bin/true), alone:HOW (the same without
+ * the second thread), thread:HOW (it is the second thread that ends the process) */
 #include "burn.h"
 
 #include <pthread.h>
@@ -13,37 +14,9 @@
 static uint64_t each;
 static pthread_barrier_t done;
 
-static void *run(void *argument)
+/* Ends the process; returns for "return". */
+static void end(const char *how)
 {
-    burn(each);
-    pthread_barrier_wait(&done);
-    while (!argument)
-        pause();
-    return argument;
-}
-
-static void *stop(void *argument)
-{
-    (void)argument;
-    pthread_barrier_wait(&done);
-    return NULL;
-}
-
-int main(int count, char **arguments)
-{
-    if (count != 3)
-        return 2;
-    const char *how = arguments[1];
-    int alone = strncmp(how, "alone:", 6) == 0;
-    pthread_t thread;
-    how += alone ? 6 : 0;
-    each = (uint64_t)(atof(arguments[2]) * 1e6);
-    pthread_barrier_init(&done, NULL, 2);
-    if (!alone)
-        pthread_create(&thread, NULL, strcmp(how, "pthread_exit") == 0 ? stop : run, NULL);
-    burn(each);
-    if (!alone)
-        pthread_barrier_wait(&done);
     if (strcmp(how, "exit") == 0)
         exit(3);
     if (strcmp(how, "_exit") == 0)
@@ -58,9 +31,61 @@ int main(int count, char **arguments)
         pthread_exit(NULL);
     if (strncmp(how, "raise:", 6) == 0)
         raise(atoi(how + 6));
+    if (strncmp(how, "kill:", 5) == 0)
+        kill(getpid(), atoi(how + 5));
     if (strcmp(how, "fault") == 0)
-        *(volatile int *)(uintptr_t)(count - 3) = 1;
+        *(volatile int *)(how - how) = 1;
     if (strcmp(how, "exec") == 0)
         execl("/bin/true", "true", (char *)NULL);
+}
+
+static void wait_for_end(void)
+{
+    for (;;)
+        pause();
+}
+
+static void *run(void *how)
+{
+    burn(each);
+    pthread_barrier_wait(&done);
+    if (how)
+        end(how);
+    wait_for_end();
+    return NULL;
+}
+
+static void *stop(void *argument)
+{
+    (void)argument;
+    pthread_barrier_wait(&done);
+    return NULL;
+}
+
+/* The prefix's end, or NULL. */
+static const char *after(const char *prefix, const char *text)
+{
+    size_t length = strlen(prefix);
+    return strncmp(prefix, text, length) == 0 ? text + length : NULL;
+}
+
+int main(int count, char **arguments)
+{
+    if (count != 3)
+        return 2;
+    const char *alone = after("alone:", arguments[1]), *by_thread = after("thread:", arguments[1]);
+    const char *how = alone ? alone : by_thread ? by_thread : arguments[1];
+    pthread_t thread;
+    each = (uint64_t)(atof(arguments[2]) * 1e6);
+    pthread_barrier_init(&done, NULL, 2);
+    if (!alone)
+        pthread_create(&thread, NULL, strcmp(how, "pthread_exit") == 0 ? stop : run,
+                       (void *)by_thread);
+    burn(each);
+    if (!alone)
+        pthread_barrier_wait(&done);
+    if (by_thread)
+        wait_for_end();
+    end(how);
     return 7;
 }
