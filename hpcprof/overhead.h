@@ -5,8 +5,8 @@
  * innermost frame of the user's code. The sample is overhead if one of these frames, that one
  * included, is at an address that is tagged (lib/FORMAT-structure.md, attribute `o`), or is a frame
  * that an agent has no l-note for: the scheduler's. A frame of the C library, or of a stub that
- * calls it, belongs to whoever called it, so the walk goes on. What is overhead is paid, at the same place, into a metric of its
- * own.
+ * calls it, belongs to whoever called it, so the walk goes on. What is overhead is paid, at the
+ * same place, into a metric of its own.
  *
  * Its kind is that of the innermost of these tags. Where there is none, or the tag names no kind,
  * the kind is "other". */

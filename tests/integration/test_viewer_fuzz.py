@@ -100,7 +100,8 @@ class Fuzz(unittest.TestCase):
             folder = self.top / f"random{seed}"
             v4_writer.write_database(viewer.random_database(seed, 60), folder, layout)
             yield folder
-        parallel = viewer.random_database(3, 60, ("work", "overhead", "idleness"))
+        parallel = viewer.random_database(3, 60, ("work", "overhead", "idleness", "overhead:spawn",
+                                              "overhead:sync"))
         v4_writer.write_database(parallel, self.top / "parallel")
         yield self.top / "parallel"
 
@@ -118,8 +119,9 @@ class Fuzz(unittest.TestCase):
                 shutil.copytree(base, folder)
                 (folder / file).write_bytes(damage((base / file).read_bytes(), rng))
                 format = rng.choice(FORMATS[:4 if view in VIEWS[:2] else 3])
+                kinds = ["--kinds"] if base.name == "parallel" and rng.random() < 0.5 else []
                 results[self.check(folder, "--print", view, "--format", format,
-                                   "--min-percent", "0")] += 1
+                                   "--min-percent", "0", *kinds)] += 1
         # The damage is neither harmless nor fatal throughout.
         self.assertGreater(results[0], ROUNDS // 20)
         self.assertGreater(results[1], ROUNDS // 20)
