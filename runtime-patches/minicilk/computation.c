@@ -40,10 +40,12 @@ RUNTIME_CODE __attribute__((noinline)) void minicilk_run(struct minicilk_frame *
     struct worker *worker = &minicilk_runtime.workers[0];
     atomic_store(&worker->tid, gettid());
     atomic_store(&minicilk_runtime.root_done, false);
+    minicilk_disturb();
     atomic_store(&worker->state, MINICILK_SCHEDULING);
     atomic_store(&minicilk_live.running, 1);
     minicilk_schedule(worker, root);
     atomic_store(&minicilk_live.running, 0);
     atomic_store(&worker->state, MINICILK_OUTSIDE);
+    minicilk_disturb();
     atomic_store(&minicilk_runtime.computing, false);
 }

@@ -180,6 +180,7 @@ MINICILK_INLINE void minicilk_expect(const struct minicilk_frame *frame)
 /* At a body's first entry. */
 MINICILK_INLINE void minicilk_enter(struct minicilk_frame *frame, const void *site)
 {
+    minicilk_disturb();
     frame->site = site;
 }
 
@@ -239,8 +240,10 @@ MINICILK_INLINE void minicilk_announce_tail(struct minicilk_worker *worker,
 MINICILK_INLINE bool minicilk_pop(struct minicilk_worker *worker, struct minicilk_slot *slot,
                                   size_t size, int outcome)
 {
-    if (MINICILK_UNLIKELY(outcome != MINICILK_DONE))
+    if (MINICILK_UNLIKELY(outcome != MINICILK_DONE)) {
+        minicilk_disturb();
         return false;
+    }
     if (MINICILK_IN_MODE(MINICILK_MAGICAL))
         minicilk_mark(slot->spare, false);
     if (!MINICILK_KEPT(size))
@@ -254,7 +257,7 @@ MINICILK_INLINE bool minicilk_pop(struct minicilk_worker *worker, struct minicil
 }
 
 #ifndef MINICILK_UNTAGGED
-#line 258 "hpctoolkit:parallel-overhead:sync"
+#line 261 "hpctoolkit:parallel-overhead:sync"
 #endif
 /* Whether children run elsewhere; then the body must suspend, and goes on at `entry`. */
 MINICILK_INLINE bool minicilk_must_wait(struct minicilk_frame *frame, unsigned entry)
@@ -262,6 +265,7 @@ MINICILK_INLINE bool minicilk_must_wait(struct minicilk_frame *frame, unsigned e
     if (!MINICILK_UNLIKELY(atomic_load_explicit(&frame->join, memory_order_acquire) != 0))
         return false;
     frame->entry = (uint16_t)entry;
+    minicilk_disturb();
     return true;
 }
 

@@ -15,7 +15,8 @@
  *
  * The logical call path of a thread in state MINICILK_WORKING, innermost first:
  *   1. Unwind the C stack down to the frame of `cilk_call_base`, the only function that calls base
- *      bodies: the return address lies in [base_begin, base_end). Frames on the way in
+ *      bodies; the thread is in that state only within it. The frame's address lies in
+ *      [base_begin, base_end). Frames on the way in
  *      [text_begin, text_end) are the runtime's own (slow paths of spawn and sync), all others the
  *      program's; each body's C frame is one procedure activation, exactly. If all frames on the
  *      way are the runtime's, the thread is about to enter the body or has just left it.
@@ -27,12 +28,13 @@
  *      caller_sp and caller_bp: the register values of the caller when the run returns to it.
  * The deque plays no part in it. `frame->entry` must not be used for sites: thieves advance it.
  *
- * Lifetime. While a thread is between entry to and return from the body that its `base` names, the
- * base frame and all its ancestors are live, and their `parent`, `body` and `site` don't change. A
- * worker clears `base` before it tells the parent that the frame is done: that is what makes every
- * instant exact. The C stack above caller_sp (higher addresses) stays as it is from the start of
- * the run until it returns, and every body ends before that. `workers` is mapped from the end of
- * minicilk_init to minicilk_shutdown; outside that interval it is NULL, and n is 0. */
+ * Lifetime. While a thread is in state MINICILK_WORKING, the frame that its `base` names and all
+ * its ancestors are live, and their `parent`, `body` and `site` don't change. A worker clears
+ * `base` before it tells the parent that the frame is done: that is what makes every instant exact.
+ * The C stack above caller_sp (higher addresses) stays as it is from the start of the run until it
+ * returns, and every body ends before that. `workers` is mapped before minicilk_init starts the
+ * first thread and until minicilk_shutdown has joined the last one; outside that interval it is
+ * NULL, and n is 0. */
 #ifndef MINICILK_INTROSPECT_H
 #define MINICILK_INTROSPECT_H
 
@@ -70,7 +72,8 @@ struct minicilk_introspection {
     const char *base_begin, *base_end; /* cilk_call_base */
     /* Byte offsets in a worker. */
     uint32_t worker_size;
-    uint32_t worker_tid; /* int32_t: kernel's thread id; worker 0: of the latest caller of a run */
+    uint32_t worker_tid; /* int32_t: kernel's thread id, 0 before the thread has begun; worker 0: of
+                            the latest caller of a run */
     uint32_t worker_state; /* uint32_t: enum minicilk_state */
     uint32_t worker_base;  /* pointer to a frame; NULL in the scheduler */
     /* Byte offsets in a frame; each field is a pointer. */

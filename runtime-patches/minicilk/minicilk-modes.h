@@ -9,6 +9,11 @@
 #define MINICILK_NO_MEMBARRIER 8u  /* idle workers sleep as on a kernel without membarrier */
 #define MINICILK_EAGER_JOIN    16u /* wrong on purpose: joins before the base is cleared */
 
+/* One in so many chances to yield is taken. */
+#ifndef MINICILK_CHAOS_ODDS
+#define MINICILK_CHAOS_ODDS 128
+#endif
+
 #ifndef MINICILK_MODES
 #define MINICILK_MODES 0u
 #endif

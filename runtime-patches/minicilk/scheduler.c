@@ -4,15 +4,34 @@
 #ifndef MINICILK_UNTAGGED
 #line 6 "hpctoolkit:parallel-overhead:scheduler"
 #endif
+RUNTIME_CODE static void enter_work(struct worker *worker, struct minicilk_frame *base)
+{
+    atomic_store_explicit(&worker->base, base, memory_order_relaxed);
+    atomic_fetch_add_explicit(&minicilk_live.n_w, 1, memory_order_relaxed);
+    atomic_store_explicit(&worker->state, MINICILK_WORKING, memory_order_relaxed);
+}
+
+/* Clears the base, which must come before any join: see minicilk-introspect.h. The joins are
+ * sequentially consistent, so that neither the compiler nor the processor moves them up. */
+RUNTIME_CODE static void leave_work(struct worker *worker)
+{
+    atomic_store_explicit(&worker->state, MINICILK_SCHEDULING, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&minicilk_live.n_w, 1, memory_order_relaxed);
+    atomic_store_explicit(&worker->base, NULL, memory_order_relaxed);
+}
+
 BASE_CODE int cilk_call_base(struct minicilk_worker *worker, struct minicilk_frame *frame);
 
 /* The only caller of base bodies, and exported: profilers find the end of the user's frames by it.
- * The empty asm keeps the call from becoming a jump. */
+ * Whenever a worker's state says that it works, this function is on its stack. */
 BASE_CODE MINICILK_API int cilk_call_base(struct minicilk_worker *worker,
                                           struct minicilk_frame *frame)
 {
-    int outcome = frame->body(worker, frame, frame->entry);
-    __asm__ volatile("" : "+r"(outcome));
+    enter_work((struct worker *)worker, frame);
+    minicilk_disturb();
+    const int outcome = frame->body(worker, frame, frame->entry);
+    minicilk_disturb();
+    leave_work((struct worker *)worker);
     return outcome;
 }
 
@@ -57,22 +76,6 @@ RUNTIME_CODE static struct minicilk_frame *finish(struct worker *worker,
     return NULL;
 }
 
-RUNTIME_CODE static void enter_work(struct worker *worker, struct minicilk_frame *base)
-{
-    atomic_store_explicit(&worker->base, base, memory_order_relaxed);
-    atomic_fetch_add_explicit(&minicilk_live.n_w, 1, memory_order_relaxed);
-    atomic_store_explicit(&worker->state, MINICILK_WORKING, memory_order_relaxed);
-}
-
-/* Clears the base, which must come before any join: see minicilk-introspect.h. The joins are
- * sequentially consistent, so that neither the compiler nor the processor moves them up. */
-RUNTIME_CODE static void leave_work(struct worker *worker)
-{
-    atomic_store_explicit(&worker->state, MINICILK_SCHEDULING, memory_order_relaxed);
-    atomic_fetch_sub_explicit(&minicilk_live.n_w, 1, memory_order_relaxed);
-    atomic_store_explicit(&worker->base, NULL, memory_order_relaxed);
-}
-
 /* Goes on with the frame until its body returns. What to do next, or NULL. */
 RUNTIME_CODE static struct minicilk_frame *execute(struct worker *worker,
                                                    struct minicilk_frame *frame)
@@ -80,11 +83,7 @@ RUNTIME_CODE static struct minicilk_frame *execute(struct worker *worker,
     minicilk_expect(frame);
     if (frame->entry == ENTRY_RETURNED)
         return finish(worker, frame);
-    enter_work(worker, frame);
-    minicilk_disturb();
     const int outcome = cilk_call_base(&worker->inlined, frame);
-    minicilk_disturb();
-    leave_work(worker);
     minicilk_reset_deque(worker);
     minicilk_disturb();
     switch (outcome) {

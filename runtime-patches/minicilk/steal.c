@@ -19,6 +19,7 @@ RUNTIME_CODE bool minicilk_pop_contended(struct minicilk_worker *worker, struct 
     if (ours)
         return true;
     worker->orphan = slot->frame;
+    minicilk_disturb();
     if (MINICILK_IN_MODE(MINICILK_EAGER_JOIN)) {
         worker->orphan = minicilk_join(slot->frame);
         for (int i = 0; i < 1000; i++)

@@ -11,15 +11,17 @@
 #line 12 "hpctoolkit:parallel-overhead:scheduler"
 #endif
 #if MINICILK_MODES & MINICILK_CHAOS
-/* Yields the CPU now and then, so that windows of a few instructions are met. */
+/* Yields the CPU now and then, so that windows of a few instructions are met. The empty asm keeps
+ * the call from becoming a jump: whose window it is must show on the stack. */
 RUNTIME_CODE void minicilk_chaos(void)
 {
     static _Thread_local unsigned state;
     if (state == 0)
         state = (unsigned)(uintptr_t)&state | 1;
     state = state * 1103515245 + 12345;
-    if ((state >> 16) % 128 == 0)
+    if ((state >> 16) % MINICILK_CHAOS_ODDS == 0)
         sched_yield();
+    __asm__ volatile("");
 }
 #endif
 

@@ -131,9 +131,9 @@ RUNTIME_CODE static void name_thread(const struct worker *worker)
 RUNTIME_CODE static void *work(void *argument)
 {
     struct worker *worker = argument;
-    name_thread(worker);
     atomic_store(&worker->state, MINICILK_SCHEDULING);
     atomic_store(&worker->tid, gettid());
+    name_thread(worker);
     minicilk_schedule(worker, NULL);
     return NULL;
 }
@@ -171,6 +171,19 @@ RUNTIME_CODE static void await_tids(struct runtime *runtime)
     }
 }
 
+/* To profilers, for as long as there are threads: what these do is not the program's. */
+RUNTIME_CODE static void show_workers(const struct runtime *runtime)
+{
+    atomic_store(&minicilk_live.workers, (const char *)runtime->workers);
+    atomic_store(&minicilk_live.n, (uint32_t)runtime->count);
+}
+
+RUNTIME_CODE static void hide_workers(void)
+{
+    atomic_store(&minicilk_live.n, 0);
+    atomic_store(&minicilk_live.workers, NULL);
+}
+
 RUNTIME_CODE int minicilk_init_abi(int wanted, unsigned abi)
 {
     struct runtime *runtime = &minicilk_runtime;
@@ -193,15 +206,15 @@ RUNTIME_CODE int minicilk_init_abi(int wanted, unsigned abi)
     minicilk_barrier_init();
     minicilk_idle_init();
     atomic_store(&runtime->workers[0].tid, gettid());
+    show_workers(runtime);
     const int error = start_threads(runtime);
     if (error) {
         minicilk_complain("can't start %d workers: %s", count, strerror(error));
+        hide_workers();
         release_workers(runtime);
         return error;
     }
     await_tids(runtime);
-    atomic_store(&minicilk_live.workers, (const char *)runtime->workers);
-    atomic_store(&minicilk_live.n, (uint32_t)count);
     return 0;
 }
 
@@ -216,9 +229,8 @@ RUNTIME_CODE int minicilk_shutdown(void)
         minicilk_complain("minicilk_shutdown: a computation runs");
         return EBUSY;
     }
-    atomic_store(&minicilk_live.n, 0);
-    atomic_store(&minicilk_live.workers, NULL);
     end_threads(runtime, runtime->count - 1);
+    hide_workers();
     release_workers(runtime);
     return 0;
 }
