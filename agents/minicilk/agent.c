@@ -11,7 +11,8 @@
  *     the scheduler ... the thread's start         M-0; in the thread that started the computation
  *                                                  1-0 each, and its callers native
  *
- * The runtime's functions that procedures call (slow paths of spawn and sync) are 1-0. */
+ * The runtime's functions that procedures call (slow paths of spawn and sync) are 1-0, or M-0 with
+ * the C library's functions that they call. */
 #include "agents/agent.h"
 
 #include "runtime-patches/minicilk/minicilk-introspect.h"
@@ -165,6 +166,7 @@ static enum agent_association step_bichord(struct agent_cursor *cursor,
     uint64_t *state = cursor->state;
     if (is_in(frame->pc, runtime.base_begin, runtime.base_end))
         return begin_base(cursor);
+    cursor->takes_callees = !state[BELOW_BASE];
     return state[BELOW_BASE] && !state[FIRST] ? AGENT_M_0 : AGENT_1_0;
 }
 

@@ -176,7 +176,22 @@ static void step_lnotes(struct consult *consult, const struct agent *agent,
     }
 }
 
-/* The bichord whose innermost p-note is frame i; returns the index of its outermost. */
+/* Frames inside of the newest bichord that are in no other become its own. */
+static void take_callees(struct consult *consult)
+{
+    struct bichords *now = consult->now;
+    struct bichord *bichord = &now->at[now->count - 1];
+    uint32_t depth = consult->unwinder->depth;
+    uint32_t innermost = (now->count > 1 ? bichord[-1].first : depth) - 1;
+    recall_note_frame(&consult->recall, innermost);
+    recall_note_depth(&consult->recall, depth);
+    if (innermost == bichord->last)
+        return;
+    bichord->last = innermost;
+    bichord->association = AGENT_M_0;
+}
+
+/* The bichord whose innermost claimed p-note is frame i; returns the index of its outermost. */
 static uint32_t step_bichord(struct consult *consult, unsigned index, uint32_t i)
 {
     const struct agent *agent = agents.at[index];
@@ -187,6 +202,7 @@ static uint32_t step_bichord(struct consult *consult, unsigned index, uint32_t i
     rest_on(&consult->recall, agent);
     recall_note_frame(&consult->recall, i);
     *bichord = (struct bichord){.first = i, .last = i, .lnotes = now->lnote_count};
+    cursor->takes_callees = false;
     bichord->association = agent->step_bichord(cursor, &frame);
     while (has_several_pnotes(bichord->association) && agent->step_pnote && bichord->first > 0) {
         frame = frame_of(consult->unwinder, bichord->first - 1);
@@ -197,6 +213,8 @@ static uint32_t step_bichord(struct consult *consult, unsigned index, uint32_t i
     if (has_lnotes(bichord->association) && agent->step_lnote)
         step_lnotes(consult, agent, cursor);
     bichord->size = now->lnote_count - bichord->lnotes;
+    if (cursor->takes_callees)
+        take_callees(consult);
     return bichord->first;
 }
 

@@ -24,6 +24,12 @@ uint32_t lnotes_lip(struct lnotes *lnotes, struct lnote note);
 /* The note of a lip that lnotes_lip gave. */
 const struct lnote *lnotes_get(const struct lnotes *lnotes, uint32_t lip);
 
+/* Bytes that the table holds. */
+static inline uint64_t lnotes_bytes(const struct lnotes *lnotes)
+{
+    return lnotes->notes.count * sizeof(struct lnote) + lnotes->table_size * sizeof *lnotes->table;
+}
+
 /* Empties the table and gives its memory back. */
 void lnotes_free(struct lnotes *lnotes);
 

@@ -46,7 +46,7 @@ static uint32_t lip_of(struct thread *thread, struct lnote note, uint64_t ip)
     return lip ? lip : LIP_NONE;
 }
 
-/* All notes of a bichord, below `node`. */
+/* All notes of a bichord, below `node`. hpcrun's own frames in it have none. */
 static uint32_t enter_bichord(struct thread *thread, uint32_t node, const struct bichord *bichord)
 {
     struct unwinder *u = &thread->unwinder;
@@ -54,15 +54,22 @@ static uint32_t enter_bichord(struct thread *thread, uint32_t node, const struct
         thread->logical.consult.now->lnotes + bichord->lnotes + bichord->size - 1;
     uint32_t pnotes = bichord->last - bichord->first + 1;
     uint32_t notes = pnotes > bichord->size ? pnotes : bichord->size;
+    bool first = true;
     for (uint32_t i = 0; i < notes && node != CCT_NO_MEMORY; i++) {
-        struct cct_note note = {.association = (uint8_t)bichord->association, .first = i == 0};
-        if (i < pnotes)
-            note.ip = unwind_ip(u, &u->path[bichord->first + i]);
+        struct frame *frame = i < pnotes ? &u->path[bichord->first + i] : NULL;
+        if (frame && i >= bichord->size && unwind_hidden(u, frame)) {
+            frame->node = node;
+            continue;
+        }
+        struct cct_note note = {.association = (uint8_t)bichord->association, .first = first};
+        first = false;
+        if (frame)
+            note.ip = unwind_ip(u, frame);
         note.lip =
             i < bichord->size ? lip_of(thread, outermost[-(ptrdiff_t)i].note, note.ip) : LIP_NONE;
         node = cct_child(&thread->cct, node, &note);
-        if (i < pnotes)
-            u->path[bichord->first + i].node = node;
+        if (frame)
+            frame->node = node;
     }
     return u->path[bichord->last].node = node;
 }

@@ -219,6 +219,7 @@ static void ancestors_come_from_the_heap(void **state)
     struct agent_cursor cursor = cursor_of(3);
     hpcrun_agent.begin(&cursor);
     assert_int_equal(at_runtime_frame(&cursor), AGENT_1_0); /* a slow path of spawn */
+    assert_true(cursor.takes_callees);
     assert_int_equal(lnotes_at_base(&cursor, sites), 3 + 3);
     for (unsigned i = 0; i < 3; i++) {
         assert_int_equal(sites[i], (uint64_t)user_code + 10 + 3 - i - 1);
@@ -226,6 +227,7 @@ static void ancestors_come_from_the_heap(void **state)
     }
     const struct agent_frame outer = {.pc = 7};
     assert_int_equal(at_runtime_frame(&cursor), AGENT_M_0); /* the scheduler, to the stack's end */
+    assert_false(cursor.takes_callees);
     assert_true(hpcrun_agent.step_pnote(&cursor, &outer));
 }
 

@@ -37,6 +37,7 @@ static struct script {
     uint64_t pnotes; /* at most */
     uint64_t lnotes;
     uint64_t sites[MOST_NOTES]; /* innermost first */
+    uint64_t takes_callees;
 } script[MOST_FRAMES];
 
 /* What it says of the thread. */
@@ -77,6 +78,7 @@ static enum agent_association step_bichord(struct agent_cursor *cursor,
     state[AT] = frame->sp;
     state[TAKEN] = 1;
     state[SAID] = 0;
+    cursor->takes_callees = agent_u64(host, cursor, (uint64_t)&script[frame->sp].takes_callees);
     return (enum agent_association)agent_u64(host, cursor,
                                              (uint64_t)&script[frame->sp].association);
 }
@@ -122,6 +124,8 @@ static void make_script(struct script *s)
         s->lnotes = 1 + choose(MOST_NOTES);
     else if (s->association == AGENT_1_1 || s->association == AGENT_M_1)
         s->lnotes = 1;
+    else
+        s->takes_callees = choose(2);
     for (uint32_t i = 0; i < s->lnotes; i++)
         s->sites[i] = SITES + choose(3);
 }
@@ -154,7 +158,7 @@ static uint64_t ip_of(uint64_t address)
 /* The notes of the path, innermost first. */
 static uint32_t expect(const struct unwinder *u, struct expected *notes)
 {
-    uint32_t count = 0;
+    uint32_t count = 0, callees = 0; /* these begin after the last bichord */
     for (uint32_t i = u->depth; i > 0;) {
         uint64_t pc = u->path[--i].pc;
         if (pc < CLAIMED) {
@@ -164,6 +168,8 @@ static uint32_t expect(const struct unwinder *u, struct expected *notes)
         const struct script *s = &script[i];
         uint32_t p = s->pnotes < i + 1 ? (uint32_t)s->pnotes : i + 1;
         uint32_t l = (uint32_t)s->lnotes, size = p > l ? p : l;
+        for (; s->takes_callees && callees < count; callees++)
+            notes[callees].lip = notes[callees].first = 0;
         i -= p - 1;
         for (uint32_t k = size; k > 0; k--) { /* k-th from outside */
             notes[count] = (struct expected){.first = k == 1};
@@ -173,6 +179,7 @@ static uint32_t expect(const struct unwinder *u, struct expected *notes)
                 notes[count].lip = ip_of(s->sites[l - k]);
             count++;
         }
+        callees = count;
     }
     return count;
 }
