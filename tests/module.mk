@@ -25,6 +25,15 @@ $(LOGICAL_PROGRAMS): $(BUILD)/tests/programs/%: tests/programs/%.c tests/program
 	$(if $(Q),@echo "  CC $<")
 	$(Q)$(CC) -std=c11 -D_GNU_SOURCE -O2 -g $(WARNINGS) -I. -I$(MINICILK) -o $@ $< $(LIBMINICILK) -lpthread
 
+# With a runtime that yields in each of its windows, often.
+SPAWN_TREE_CHAOS = $(BUILD)/tests/programs/logical/spawn-tree-chaos
+TEST_PROGRAMS += $(SPAWN_TREE_CHAOS)
+
+$(SPAWN_TREE_CHAOS): tests/programs/logical/spawn-tree.c $(wildcard $(MINICILK)/*.[ch])
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "  CC $@")
+	$(Q)$(MINICILK_BUILD) $(FLAGS_chaos) -DMINICILK_CHAOS_ODDS=4 -o $@ $(filter %.c,$^) -lpthread
+
 $(BUILD)/tests/programs/%: tests/programs/%.cc
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  CXX $<")
@@ -44,6 +53,13 @@ $(BUILD)/tests/tools/unwind-compare.so: $(BUILD)/obj/tests/bench/unwind-compare.
 	$(call link,-shared,-lunwind)
 
 check: $(TEST_PROGRAMS) $(TEST_TOOLS)
+
+# A million samples.
+.PHONY: stress-logical
+stress: stress-logical
+stress-logical: all $(TEST_PROGRAMS) $(TEST_TOOLS)
+	cd tests/integration && BUILD=$(abspath $(BUILD)) SPAWN_TREE_SAMPLES=1000000 \
+		python3 -m unittest -v test_spawn_tree
 
 # A variant of libhpcrun.so that times its handler, for the benchmark.
 WRAPPED = handler_on_signal source_measure unwind consult_stance consult_path sample_record \

@@ -1,0 +1,212 @@
+"""Logical paths of a program that records its own tree of calls and spawns: whichever worker takes a
+sample, and in whatever window of the runtime, its path is one that the program says it has.
+
+SPAWN_TREE_SAMPLES is how many samples are checked; `make stress-logical` checks a million."""
+import collections
+import json
+import os
+import re
+import subprocess
+import unittest
+
+import profiling
+import test_logical
+
+PROGRAMS = profiling.BUILD / "tests" / "programs" / "logical"
+PLAIN, CHAOS = PROGRAMS / "spawn-tree", PROGRAMS / "spawn-tree-chaos"
+SOURCE = profiling.ROOT / "tests" / "programs" / "logical" / "spawn-tree.c"
+RUNTIME = profiling.ROOT / "runtime-patches" / "minicilk"
+SAMPLES = int(os.environ.get("SPAWN_TREE_SAMPLES", 24000))
+WORKERS = (1, 2, 4, 8, 16)
+EVENTS = ("CPUTIME@f10000", "REALTIME@f10000")
+
+
+def line_of(path, text):
+    """The number of the only line that holds a text."""
+    number, = (i for i, line in enumerate(path.read_text().splitlines(), 1) if text in line)
+    return number
+
+
+class Record:
+    """What the program says of itself. A path is a tuple of (procedure, line of its call), from the
+    first procedure that main calls."""
+
+    def __init__(self, output):
+        lines = {1: line_of(RUNTIME / "loop.c", "CILK_SPAWN(minicilk_for"),
+                 2: line_of(RUNTIME / "loop.c", "f->range(")}
+        self.steals, places = None, {0: None}
+        for kind, *words in map(str.split, output.splitlines()):
+            if kind == "steals":
+                self.steals = int(words[0])
+            else:
+                number, parent, line, units = (int(words[i]) for i in (0, 1, 3, 4))
+                places[number] = (parent, (words[2], lines.get(line, line)), units)
+        self.units = {}  # path -> what was grown in it
+
+        def path(number):
+            return path(places[number][0]) + (places[number][1],) if number else ()
+        for number in places.keys() - {0}:
+            self.units[path(number)] = places[number][2]
+
+
+def functions_of_runtime(program):
+    """Those in the runtime's section."""
+    sections = subprocess.run(["objdump", "-h", "-w", program], capture_output=True, text=True,
+                              check=True).stdout
+    size, begin = (int(word, 16) for word in
+                   re.search(r" minicilk_text\s+([0-9a-f]+)\s+([0-9a-f]+)", sections).groups())
+    return {name for name, (address, _) in profiling.symbols(program).items()
+            if begin <= address < begin + size}
+
+
+def windows_of_runtime():
+    """Where a runtime in chaos mode yields: (function, line)."""
+    found = set()
+    for path in RUNTIME.glob("*.[ch]"):
+        function, before = None, ""
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            if re.match(r"[A-Z]\w+ ", line):
+                function = next(iter(re.findall(r"(?!__attribute__)\b(\w+)\(", line)), function)
+            # The mode that is wrong on purpose yields in a loop.
+            if line.strip() == "minicilk_disturb();" and not before.startswith("for "):
+                found.add((function, number))
+            before = line.strip()
+    return found
+
+
+# Those of workers without work, whose samples are nobody's: in `execute` the work is over.
+WINDOWS_OF_IDLE = ("take_oldest", "execute")
+
+
+def amount(node, kind):
+    """Of all that was sampled, in seconds, whatever the event."""
+    return sum(value[kind] for name, value in node["metrics"].items()
+               if value and name.split()[0] in ("work", "overhead"))
+
+
+def amount_below(node, names):
+    """Of the procedures of these names, and what they call."""
+    if node["kind"] == "procedure" and node["name"] in names:
+        return amount(node, "inclusive")
+    return sum(amount_below(child, names) for child in node["children"])
+
+
+def calls(path):
+    """(procedure, line of its call), from the outermost."""
+    return tuple((node["name"], node.get("call_site", {}).get("line")) for node in path
+                 if node["kind"] == "procedure")
+
+
+class SpawnTree(test_logical.LogicalTest):
+    def run_tree(self, program, workers, depth, millions, **how):
+        how.setdefault("events", EVENTS)
+        done, _ = self.profile(program, workers, depth, millions, **how)
+        self.record = Record(done.stdout)
+        process, = self.view(view="summary")["processes"]
+        self.assertEqual(process["partial"], 0)
+        self.samples = process["recorded"]
+        self.physical = self.view("--physical")["root"]
+
+    def check_paths(self, program):
+        """Every path that was sampled in a working thread is one of the record; nothing of it is the
+        runtime's, nor of the libraries that the runtime calls. Only main calls a library itself."""
+        runtime = functions_of_runtime(program) | {"cilk_call_base"}
+        own = profiling.symbols(program).keys()
+        of_tree = {path[-1][0] for path in self.record.units}
+        for path in self.sampled():
+            names = {name for name, _ in path}
+            self.assertFalse(runtime & names, path)
+            self.assertTrue("main" in names or not of_tree & names, path)
+        for below in self.below_main():
+            if below and below not in self.record.units:
+                self.assertFalse(own & {name for name, _ in below}, below)
+
+        # Of a thread that is a worker nothing is anywhere else. It is none yet in the function that it
+        # starts in.
+        of_worker = {"main"} | runtime - {"work"}
+        expected = amount_below(self.physical, of_worker)
+        self.assertAlmostEqual(amount_below(self.tree, {"main"}), expected, delta=1e-9 * expected)
+
+    def sampled(self):
+        """The calls, from the outermost, of every context that something was measured in."""
+        return {calls(path) for path in test_logical.walk(self.tree) if amount(path[-1], "exclusive")}
+
+    def below_main(self):
+        """The same, below main, of those that it has called."""
+        for path in self.sampled():
+            names = [name for name, _ in path]
+            if "main" in names:
+                yield path[names.index("main") + 1:]
+
+    def sampled_windows(self):
+        """(function, line) where a runtime in chaos mode was sampled while it yielded -> seconds."""
+        found = collections.Counter()
+        for path in test_logical.walk(self.physical):
+            if path[-1]["kind"] == "procedure" and path[-1]["name"] == "minicilk_chaos":
+                at = [node["name"] for node in path].index("minicilk_disturb")
+                function = [node["name"] for node in path[:at]
+                            if node["kind"] in ("procedure", "inlined")][-1]
+                found[function, path[at]["call_site"]["line"]] += amount(path[-1], "inclusive")
+        return found
+
+
+class Samples(SpawnTree):
+    """Of SAMPLES samples at 1 to 16 workers, each is in its path."""
+
+    MOST_ROUNDS = 100
+
+    def test_every_path_is_one_of_the_record(self):
+        """Also where the runtime yields in its windows, so that most samples are inside them."""
+        samples, steals, seconds = 0, 0, collections.Counter()
+        expected = {window for window in windows_of_runtime() if window[0] not in WINDOWS_OF_IDLE}
+        for _ in range(self.MOST_ROUNDS):
+            for program, depth, share in ((PLAIN, 6, 240), (CHAOS, 3, 2400)):
+                for workers in WORKERS:
+                    with self.subTest(program.name, workers=workers):
+                        self.run_tree(program, workers, depth, SAMPLES // share)
+                        self.check_paths(program)
+                        samples += self.samples
+                        steals += self.record.steals
+                        seconds.update(self.sampled_windows())
+            if samples >= SAMPLES and steals >= 10000 and seconds.keys() == expected:
+                break
+        self.assertGreaterEqual(samples, SAMPLES)
+        self.assertGreaterEqual(steals, 10000)
+        self.assertEqual(seconds.keys(), expected)
+        if SAMPLES >= 1000000:
+            print(samples, "samples,", steals, "steals; seconds in windows:")
+            for (function, line), value in sorted(seconds.items()):
+                print(f"    {value:8.3f}  {function}, line {line}")
+
+    def test_windows_of_idle_workers(self):
+        """Seen natively, samples are in these windows, too; with the agent they are nobody's."""
+        found = set()
+        for _ in range(self.MOST_ROUNDS):
+            self.run_tree(CHAOS, 4, 3, 20, options=("--agent", "none"))
+            found |= self.sampled_windows().keys()
+            if found == windows_of_runtime():
+                break
+        self.assertEqual(found, windows_of_runtime())
+
+
+class FewPaths(SpawnTree):
+    """Each path is expected 100 times and more."""
+
+    def test_tree_is_the_same_at_any_number_of_workers(self):
+        contexts = {}
+        for workers in WORKERS:
+            with self.subTest(workers=workers):
+                self.run_tree(PLAIN, workers, 3, 400)
+                self.check_paths(PLAIN)
+                units = self.record.units
+                self.assertLessEqual(len(units), 200)
+                least = min(grown for grown in units.values() if grown)
+                self.assertGreater(self.samples * least / sum(units.values()), 100)
+                found = {below[:i] for below in self.below_main() for i in range(1, len(below) + 1)}
+                self.assertEqual(found & units.keys(), units.keys())
+                contexts[workers] = len(found)
+        self.assertLessEqual(contexts[8], 1.1 * contexts[1])
+
+
+if __name__ == "__main__":
+    unittest.main()
