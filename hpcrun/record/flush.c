@@ -284,7 +284,7 @@ static bool write_clock(struct chunk *chunk, struct thread *thread, bool ended)
         add(&totals.cpu, cpu - thread->began_cpu);
         add(&totals.wall, wall - thread->began_wall);
         add(&totals.nodes, cct_end(&thread->cct));
-        add(&totals.node_bytes, cct_bytes(&thread->cct));
+        add(&totals.node_bytes, cct_bytes(&thread->cct) + lnotes_bytes(&thread->logical.lnotes));
         add(&totals.trees, cct_end(&thread->cct) > 0);
     }
     return true;

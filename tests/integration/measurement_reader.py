@@ -1,10 +1,10 @@
-"""Reads intact measurement files of native programs, for tests: an implementation of
-lib/FORMAT-hpcrun.md of its own that shares nothing with the one in lib/."""
+"""Reads intact measurement files, for tests: an implementation of lib/FORMAT-hpcrun.md of its own that
+shares nothing with the one in lib/."""
 import struct
 import zlib
 
-from measurement_writer import (FATES, HAS_IP, LIP_IS_IP, METRICS, MODULES, NODES, PROCESS_CHUNK,
-                                THREAD, VALUES)
+from measurement_writer import (FATES, HAS_IP, HAS_LIP, LIP_IS_IP, METRICS, MODULES, NODES,
+                                PROCESS_CHUNK, THREAD, VALUES)
 
 
 class Cursor:
@@ -43,17 +43,19 @@ class Cursor:
 
 class Thread:
     def __init__(self):
-        self.nodes = {}   # id: (parent, instance, offset)
+        self.nodes = {}   # id: (parent, instance, offset); without ip (parent,)
+        self.lips = {}    # id: (space, value, site or None), of nodes with an l-note
         self.values = {}  # (node, metric): amount
         self.fates = {}   # (event, code): [count, amount]
         self.creation = None  # (Thread, its node), where this one was created
 
     def path(self, node):
-        """The (instance, offset) notes from the outermost to the node, the creation's included."""
+        """The physical (instance, offset) notes from the outermost to the node, the creation's included."""
         notes = []
         while node:
             parent, *note = self.nodes[node]
-            notes.append(tuple(note))
+            if note:
+                notes.append(tuple(note))
             node = parent
         return (self.creation[0].path(self.creation[1]) if self.creation else []) + notes[::-1]
 
@@ -72,6 +74,17 @@ class Measurement:
             at += 24 + size
             self.take(kind, Cursor(payload), self.threads.setdefault(thread, Thread())
                       if thread != PROCESS_CHUNK else None)
+
+    def logical_nodes(self):
+        """How many nodes the threads' logical trees have together, each path counted once."""
+        merged = {}
+        for thread in self.threads.values():
+            of = {0: 0}
+            for number, (parent, *_) in sorted(thread.nodes.items()):
+                of[number] = of[parent]
+                if number in thread.lips:
+                    of[number] = merged.setdefault((of[parent], thread.lips[number]), len(merged) + 1)
+        return len(merged)
 
     def take(self, kind, c, thread):
         if kind == METRICS:
@@ -94,8 +107,13 @@ class Measurement:
             first = c.v()
             for number in range(first, first + c.v()):
                 parent, tag = number - c.v(), c.u8()
-                assert tag & HAS_IP and tag & LIP_IS_IP, "not a native program"
-                thread.nodes[number] = (parent, *c.vs(2))
+                ip = c.vs(2) if tag & HAS_IP else []
+                thread.nodes[number] = (parent, *ip)
+                if tag & HAS_LIP:
+                    space, value, site = c.vs(3)
+                    thread.lips[number] = (space, value, site - 1 if site else None)
+                elif tag & LIP_IS_IP:
+                    thread.lips[number] = (2 * ip[0], ip[1], ip[1])
         elif kind == VALUES:
             node, count = 0, c.v()
             for _ in range(count):
