@@ -162,8 +162,8 @@ struct agent_cursor {
     void *hpcrun;                   /* not the agent's */
     /* Set by step_bichord, false before: what the frame has called, up to the last bichord or the
      * leaf, and is not claimed, is of this bichord, too: functions of libraries that the runtime
-     * calls. The bichord is then AGENT_M_0, and what step_bichord returns must be that or
-     * AGENT_1_0. */
+     * calls, but not handlers of signals. The bichord is then AGENT_M_0, and what step_bichord
+     * returns must be that or AGENT_1_0. */
     bool takes_callees;
     uint64_t state[AGENT_STATES]; /* the agent's, zero when the unwind begins */
 };

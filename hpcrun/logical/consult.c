@@ -176,19 +176,20 @@ static void step_lnotes(struct consult *consult, const struct agent *agent,
     }
 }
 
-/* Frames inside of the newest bichord that are in no other become its own. */
+/* Frames inside of the newest bichord that are in no other become its own, but for those of a
+ * handler that the program has for a signal. */
 static void take_callees(struct consult *consult)
 {
+    struct unwinder *u = consult->unwinder;
     struct bichords *now = consult->now;
     struct bichord *bichord = &now->at[now->count - 1];
-    uint32_t depth = consult->unwinder->depth;
-    uint32_t innermost = (now->count > 1 ? bichord[-1].first : depth) - 1;
-    recall_note_frame(&consult->recall, innermost);
-    recall_note_depth(&consult->recall, depth);
-    if (innermost == bichord->last)
-        return;
-    bichord->last = innermost;
-    bichord->association = AGENT_M_0;
+    uint32_t limit = now->count > 1 ? bichord[-1].first : u->depth;
+    recall_note_frame(&consult->recall, limit - 1);
+    recall_note_depth(&consult->recall, u->depth);
+    while (bichord->last + 1 < limit && !unwind_is_signal(u, &u->path[bichord->last + 1])) {
+        bichord->last++;
+        bichord->association = AGENT_M_0;
+    }
 }
 
 /* The bichord whose innermost claimed p-note is frame i; returns the index of its outermost. */

@@ -85,6 +85,12 @@ static inline bool unwind_outermost(struct unwinder *u, const struct frame *fram
     return rule_cache_get(u->cache, frame->pc).kind == RULE_OUTERMOST;
 }
 
+/* Whether the frame is the one that the kernel made for a signal: its callee is the handler. */
+static inline bool unwind_is_signal(struct unwinder *u, const struct frame *frame)
+{
+    return rule_cache_get(u->cache, frame->pc).kind == RULE_SIGNAL;
+}
+
 /* Whether the frame is hpcrun's own and should not be recorded. */
 static inline bool unwind_hidden(struct unwinder *u, const struct frame *frame)
 {

@@ -10,6 +10,7 @@
 #include "hpcrun/report.h"
 #include "hpcrun/thread.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -311,6 +312,39 @@ static void what_is_the_same_is_not_asked(void **state)
     free_thread(thread);
 }
 
+static uint64_t trampoline;
+
+static void on_signal(int signal)
+{
+    (void)signal;
+    trampoline = (uint64_t)__builtin_return_address(0) - 1;
+}
+
+/* What a frame takes ends at the frame of a signal: the handler is the program's. */
+static void callees_are_taken_up_to_a_signal(void **state)
+{
+    (void)state;
+    signal(SIGUSR1, on_signal);
+    raise(SIGUSR1);
+    struct thread *thread = new_thread();
+    struct unwinder *u = &thread->unwinder;
+    use(&asked_always);
+    class = AGENT_WORKING;
+    script[1] = (struct script){.association = AGENT_1_0, .pnotes = 1, .takes_callees = true};
+    for (int i = 0; i < 2; i++) {
+        u->depth = 4;
+        u->path[0] = (struct frame){.pc = NATIVE, .sp = 0};
+        u->path[1] = (struct frame){.pc = CLAIMED, .sp = 1};
+        u->path[2] = (struct frame){.pc = i == 0 ? NATIVE : trampoline, .sp = 2};
+        u->path[3] = (struct frame){.pc = NATIVE, .sp = 3};
+        const struct cct_node *leaf = cct_node(&thread->cct, sample(thread));
+        assert_int_equal(leaf->lip, i == 0 ? LIP_NONE : LIP_IS_IP);
+        assert_int_equal(leaf->association, i == 0 ? AGENT_M_0 : AGENT_1_1);
+        assert_int_equal(cct_node(&thread->cct, u->path[1].node)->lip, LIP_NONE);
+    }
+    free_thread(thread);
+}
+
 static void claims_are_found_and_given_up(void **state)
 {
     (void)state;
@@ -389,6 +423,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_path_is_entered_as_it_is),
         cmocka_unit_test(what_is_the_same_is_not_asked),
+        cmocka_unit_test(callees_are_taken_up_to_a_signal),
         cmocka_unit_test(claims_are_found_and_given_up),
         cmocka_unit_test(many_are_claimed_at_once_or_none),
         cmocka_unit_test(l_notes_are_one_each),
