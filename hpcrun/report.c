@@ -106,6 +106,10 @@ static void add_sources(struct text *line, uint8_t set)
             text_add(line, name_of_source(source));
             separator = " and ";
         }
+    if (set == 1 && sources_note()[0]) { /* none, and why */
+        text_add(line, ": ");
+        text_add(line, sources_note());
+    }
 }
 
 static void add_event(struct text *line, unsigned which)

@@ -9,18 +9,23 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/resource.h>
 
-#define MAX_INSTANCES (1u << 17)
-#define PATH_BYTES    (32u << 20)
-#define LIVE_SLOTS    (1u << 15) /* distinct start addresses, at most half full */
+/* Instances that there is room for; fewer where the process's address space is limited: it is the
+ * program's. */
+#define MAX_INSTANCES     (1u << 17)
+#define LIMITED_INSTANCES (1u << 11)
+#define PATH_BYTES        256        /* per instance, on average */
+#define LIVE_SLOTS        (1u << 15) /* distinct start addresses, at most half full */
 
 enum { FILLING, PUBLISHED };
 
 static struct {
-    struct module_instance *at; /* MAX_INSTANCES, reserved, touched as they come */
+    uint32_t room;
+    struct module_instance *at; /* room, reserved, touched as they come; NULL without memory */
     _Atomic uint8_t *state;
     _Atomic uint32_t end;
-    char *paths;
+    char *paths; /* room * PATH_BYTES */
     _Atomic uint32_t paths_used;
     /* Open addressing by start address. A slot is (start >> 12) << 24 | live instance, instance 0
      * after a retirement; a slot once taken keeps its start, so that a start has one slot. */
@@ -37,17 +42,34 @@ static uint64_t start_of_module_with(const void *address)
     return code_map_find((uint64_t)(uintptr_t)address, &range) ? range.start : 0;
 }
 
+static uint32_t room_for_instances(void)
+{
+    struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
+    sys4(SYS_prlimit64, 0, RLIMIT_AS, NULL, &limit);
+    return limit.rlim_cur == RLIM_INFINITY ? MAX_INSTANCES : LIMITED_INSTANCES;
+}
+
+static void reserve(uint32_t room)
+{
+    size_t instances = room * sizeof *modules.at, paths = (size_t)room * PATH_BYTES;
+    char *block = sys_pages(instances + paths + room);
+    if (!block)
+        return;
+    modules.at = (struct module_instance *)(void *)block;
+    modules.paths = block + instances;
+    modules.state = (_Atomic uint8_t *)(block + instances + paths);
+    modules.room = room;
+}
+
 bool modules_init(const char *main_path, const void *own_code)
 {
     strncpy(modules.main_path, main_path, sizeof modules.main_path - 1);
     modules.vdso_start = getauxval(AT_SYSINFO_EHDR);
     modules.libc_start = start_of_module_with((const void *)(uintptr_t)getauxval);
     modules.own_start = start_of_module_with(own_code);
-    modules.state = sys_pages(MAX_INSTANCES);
-    modules.paths = sys_pages(PATH_BYTES);
-    modules.at = sys_pages(MAX_INSTANCES * sizeof *modules.at);
+    reserve(room_for_instances());
     atomic_store(&modules.end, INSTANCE_FIRST);
-    return modules.at && modules.paths && modules.state;
+    return modules.at;
 }
 
 bool modules_is_own(const struct code_range *range)
@@ -64,7 +86,7 @@ static const char *copy_path(const char *text)
 {
     size_t size = strnlen(text, PATH_MAX) + 1;
     uint32_t at = atomic_fetch_add(&modules.paths_used, (uint32_t)size);
-    if (at + size > PATH_BYTES)
+    if (at + size > (uint64_t)modules.room * PATH_BYTES)
         return "";
     memcpy(modules.paths + at, text, size - 1);
     return modules.paths + at;
@@ -157,10 +179,10 @@ static uint32_t learn(const struct code_range *range, _Atomic uint64_t *slot, ui
 {
     if (seen == 0 && atomic_load(&modules.live_count) >= LIVE_SLOTS / 2)
         return INSTANCE_NO_MODULE;
-    if (atomic_load(&modules.end) >= MAX_INSTANCES)
+    if (atomic_load(&modules.end) >= modules.room)
         return INSTANCE_NO_MODULE;
     uint32_t id = atomic_fetch_add(&modules.end, 1);
-    if (id >= MAX_INSTANCES)
+    if (id >= modules.room)
         return INSTANCE_NO_MODULE;
     describe(&modules.at[id], range);
     bool new_start = seen == 0;
@@ -223,7 +245,7 @@ void modules_unload_end(void)
 uint32_t modules_end(void)
 {
     uint32_t end = atomic_load(&modules.end);
-    return end < MAX_INSTANCES ? end : MAX_INSTANCES;
+    return end < modules.room ? end : modules.room;
 }
 
 const struct module_instance *modules_get(uint32_t id)

@@ -85,8 +85,8 @@ bool measurement_open(void)
     if (!atomic_compare_exchange_strong(&file.state, &state, FILE_OPENING))
         return state == FILE_OPEN;
     long fd = create();
-    if (fd >= 0)
-        fd = fds_adopt((int)fd);
+    if (fd >= 0 && (fd = fds_adopt((int)fd)) < 0)
+        sys1(SYS_unlink, file.path); /* or it would stay, empty */
     if (fd < 0) {
         atomic_store(&file.state, FILE_NONE);
         return failed(fd);

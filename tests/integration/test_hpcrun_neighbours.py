@@ -1,12 +1,13 @@
 """What a program sees and does is the same with hpcrun."""
 import os
 import re
+import resource
 import signal
 import subprocess
 import time
 
 import profiling
-from profiling import FIRED, program, sources
+from profiling import FIRED, HPCRUN, program, sources
 
 
 class Neighbours(profiling.ProfilingTest):
@@ -33,7 +34,7 @@ class Neighbours(profiling.ProfilingTest):
                 self.assertLess(used - frames * frame, bound)
 
     hazards = ("fork-and-signals", "vfork-and-signals", "sigwait", "signalfd", "sent-faults",
-               "small-signal-stack", "siginterrupt", "no-queue", "priorities")
+               "small-signal-stack", "siginterrupt", "own-signals", "no-queue", "priorities")
 
     def test_hazards(self):
         """What programs do with signals and processes works as it does without the profiler."""
@@ -46,9 +47,31 @@ class Neighbours(profiling.ProfilingTest):
                         self.assertEqual(done.stdout, "fine\n")
                         self.check_fates(images)
 
+    def test_signal_that_the_program_waits_for(self):
+        """It may be the one that hpcrun would choose: then the user names another."""
+        done, images = self.measure(program("hazards"), "waited-signal", events=["REALTIME@f1000"],
+                                    options=["--signal", "40"])
+        self.assertEqual(done.stdout, "fine\n")
+        self.check_fates(images)
+
+    def test_limits_at_the_start(self):
+        """They may cost the measurement, with a word about it, never the program."""
+        plain = self.run_tool(program("recursion"), 5, 20)
+        for limit, sizes in ((resource.RLIMIT_AS, [mb << 20 for mb in (12, 16, 20, 30, 45, 90)]),
+                             (resource.RLIMIT_SIGPENDING, [0, 10]),
+                             (resource.RLIMIT_NOFILE, [5, 8, 20])):
+            for size in sizes:
+                with self.subTest(f"{limit} {size}"):
+                    done = self.run_tool(
+                        HPCRUN, "-e", "CPUTIME@f1000", "-o", f"m{limit}-{size}", program("recursion"), 5, 20,
+                        preexec_fn=lambda: resource.setrlimit(limit, (size, size)))
+                    self.assertEqual((done.returncode, done.stdout), (0, plain.stdout))
+                    if limit == resource.RLIMIT_SIGPENDING and size == 0:
+                        self.assertIn("no source: RLIMIT_SIGPENDING", done.stderr)
+
     def test_limits_that_the_program_sets(self):
         """They may cost the measurement, never the program."""
-        done = self.run_tool(profiling.HPCRUN, "-o", "m", program("hazards"), "file-limit")
+        done = self.run_tool(HPCRUN, "-o", "m", program("hazards"), "file-limit")
         self.assertEqual((done.returncode, done.stdout), (0, "fine\n"))
         self.assertIn("File too large", done.stderr)
         for name, how in sources():
@@ -56,6 +79,8 @@ class Neighbours(profiling.ProfilingTest):
                 done, images = self.measure(program("hazards"), "fewer-descriptors", **how)
                 self.assertEqual(done.stdout, "fine\n")
                 self.assertEqual(len(images), 2)
+                done, _ = self.measure(program("hazards"), "no-descriptors", **how)
+                self.assertEqual(done.stdout, "fine\n")
 
     def test_constructor_that_waits_for_a_thread(self):
         """dlopen holds the loader's lock while constructors run; a thread that they wait for may
@@ -83,14 +108,14 @@ class Neighbours(profiling.ProfilingTest):
                 pthread_join(thread, NULL);
             }""")
         subprocess.run(["gcc", "-shared", "-fPIC", "-o", library, source], check=True)
-        done = self.run_tool(profiling.HPCRUN, "-q", "-o", "m", "/usr/bin/python3", "-c",
+        done = self.run_tool(HPCRUN, "-q", "-o", "m", "/usr/bin/python3", "-c",
                              f"import ctypes; ctypes.CDLL('{library}'); print('fine')", timeout=60)
         self.assertEqual(done.stdout, "fine\n")
 
     def test_closed_standard_error_stays_the_program_s(self):
         """A file that the program opens as descriptor 2 gets no line of ours."""
         opener = "import os; os.write(os.open('out', os.O_RDWR | os.O_CREAT), b'data\\n')"
-        self.run_tool("sh", "-c", 'exec "$@" 2>&-', "sh", profiling.HPCRUN, "-o", "m",
+        self.run_tool("sh", "-c", 'exec "$@" 2>&-', "sh", HPCRUN, "-o", "m",
                       "/usr/bin/python3", "-c", opener)
         self.assertEqual((self.directory / "out").read_text(), "data\n")
 
@@ -103,7 +128,7 @@ class Neighbours(profiling.ProfilingTest):
     def test_broken_pipe_on_standard_error(self):
         reader, writer = os.pipe()
         os.close(reader)
-        done = subprocess.run([profiling.HPCRUN, "-o", "m", "true"], stderr=writer,
+        done = subprocess.run([HPCRUN, "-o", "m", "true"], stderr=writer,
                               cwd=self.directory, timeout=60)
         os.close(writer)
         self.assertEqual(done.returncode, 0)
@@ -112,7 +137,7 @@ class Neighbours(profiling.ProfilingTest):
         """Who reads a daemon's output to its end does not wait for the daemon to end."""
         script = ("import ctypes, os, signal; ctypes.CDLL(None).daemon(0, 0)\n"
                   f"open('{self.directory}/pid', 'w').write(str(os.getpid())); signal.pause()")
-        done = self.run_tool(profiling.HPCRUN, "-q", "-o", "m", "/usr/bin/python3", "-c", script,
+        done = self.run_tool(HPCRUN, "-q", "-o", "m", "/usr/bin/python3", "-c", script,
                              timeout=60)
         self.assertEqual(done.returncode, 0)
         pid = self.directory / "pid"

@@ -2,6 +2,7 @@
  * Prints "fine" when it works as without one; a wait that does not end is ended by SIGALRM. */
 #include "burn.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
@@ -29,6 +30,12 @@ static bool ended_well(pid_t child)
 {
     int status;
     return waitpid(child, &status, 0) == child && status == 0;
+}
+
+static void *burn_a_little(void *argument)
+{
+    burn(5000000);
+    return argument;
 }
 
 static volatile bool stop;
@@ -259,6 +266,93 @@ static bool fewer_descriptors(void)
     return ended_well(child);
 }
 
+#define VALUES 5
+
+static volatile int received[65][VALUES], received_count[65];
+
+static void receive(int number, siginfo_t *info, void *context)
+{
+    (void)context;
+    if (received_count[number] < VALUES && info->si_pid == getpid())
+        received[number][received_count[number]] = info->si_value.sival_int;
+    received_count[number]++;
+}
+
+static void queue_values(int number)
+{
+    for (int i = 0; i < VALUES; i++)
+        sigqueue(getpid(), number, (union sigval){.sival_int = 100 * number + i});
+}
+
+/* Every real-time signal brings its values, in their order. */
+static bool own_signals(void)
+{
+    struct sigaction action = {.sa_sigaction = receive, .sa_flags = SA_SIGINFO};
+    sigset_t all;
+    sigfillset(&all);
+    for (int number = SIGRTMIN; number <= SIGRTMAX; number++)
+        sigaction(number, &action, NULL);
+    sigprocmask(SIG_BLOCK, &all, NULL);
+    for (int number = SIGRTMAX; number >= SIGRTMIN; number--)
+        queue_values(number);
+    burn(50000000);
+    sigprocmask(SIG_UNBLOCK, &all, NULL);
+    for (int number = SIGRTMIN; number <= SIGRTMAX; number++)
+        for (int i = 0; i < VALUES; i++)
+            if (received_count[number] != VALUES || received[number][i] != 100 * number + i)
+                return false;
+    return true;
+}
+
+/* The real-time signal that hpcrun would choose is blocked, looked for, and waited for. */
+static bool waited_signal(void)
+{
+    int number = SIGRTMAX - 1;
+    sigset_t just_this, pending;
+    siginfo_t info;
+    struct signalfd_siginfo read_info;
+    struct timespec now = {0};
+    sigemptyset(&just_this);
+    sigaddset(&just_this, number);
+    sigprocmask(SIG_BLOCK, &just_this, NULL);
+    if (sigpending(&pending) != 0 || sigismember(&pending, number))
+        return false;
+    queue_values(number);
+    burn(50000000);
+    if (sigpending(&pending) != 0 || !sigismember(&pending, number))
+        return false;
+    bool good = sigwaitinfo(&just_this, &info) == number && info.si_value.sival_int == 100 * number;
+    good = good && sigtimedwait(&just_this, &info, &now) == number &&
+           info.si_value.sival_int == 100 * number + 1;
+    int fd = signalfd(-1, &just_this, SFD_CLOEXEC);
+    return good && read(fd, &read_info, sizeof read_info) == sizeof read_info &&
+           read_info.ssi_int == 100 * number + 2;
+}
+
+/* All descriptors are taken; threads and processes come and go. */
+static bool no_descriptors(void)
+{
+    struct rlimit few = {.rlim_cur = 200, .rlim_max = 200};
+    pthread_t threads[20];
+    setrlimit(RLIMIT_NOFILE, &few);
+    int first = open("/dev/null", O_RDONLY), last = first;
+    for (int fd = first; fd >= 0; fd = open("/dev/null", O_RDONLY))
+        last = fd;
+    if (errno != EMFILE || first != 3 || last < 100)
+        return false;
+    for (int i = 0; i < 20; i++)
+        if (pthread_create(&threads[i], NULL, burn_a_little, NULL) != 0)
+            return false;
+    for (int i = 0; i < 20; i++)
+        pthread_join(threads[i], NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        burn(50000000);
+        _exit(0);
+    }
+    return ended_well(child);
+}
+
 /* No signal can be queued any more. */
 static bool no_queue(void)
 {
@@ -324,6 +418,12 @@ static bool run(const char *what)
         return small_signal_stack();
     if (strcmp(what, "siginterrupt") == 0)
         return interrupting_signal();
+    if (strcmp(what, "own-signals") == 0)
+        return own_signals();
+    if (strcmp(what, "waited-signal") == 0)
+        return waited_signal();
+    if (strcmp(what, "no-descriptors") == 0)
+        return no_descriptors();
     if (strcmp(what, "no-queue") == 0)
         return no_queue();
     if (strcmp(what, "priorities") == 0)
