@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """The benchmarks: hpcrun beside its peers, in one run.
 
-usage: tests/bench/run.py [--seconds S] [--rounds N] [--programs A,B] [unwind|handler|size|overhead]...
+usage: tests/bench/run.py [--seconds S] [--rounds N] [--programs A,B] [unwind|handler|logical|size|overhead]...
 
   unwind    nanoseconds per frame and sample against libunwind (unw_step, unw_backtrace) on the same
             samples; completeness
   handler   what a sample costs, by parts
+  logical   what logical unwinding costs beside physical unwinding, under minicilk
   size      memory per tree node, bytes per node in the file
   overhead  CPU time with the profilers against without, alternating: hpcrun, perf record -g and
             --call-graph dwarf, gperftools, at 200/s and 1000/s; rates really achieved, size of the
@@ -17,12 +18,13 @@ import sys
 import tempfile
 
 import handler
+import logical
 import overhead
 import programs
 import unwind
 
-SECTIONS = {"unwind": unwind.report, "handler": handler.report, "size": handler.report_sizes,
-            "overhead": overhead.report}
+SECTIONS = {"unwind": unwind.report, "handler": handler.report, "logical": logical.report,
+            "size": handler.report_sizes, "overhead": overhead.report}
 
 
 def main():
