@@ -1,0 +1,141 @@
+"""What the signal handlers can reach, read from the machine code of the library and of the agents:
+no function outside of them that is not on a short list (a lock or malloc would be one), no storage
+that the dynamic linker allocates on demand, and indirect calls only where they are known."""
+import os
+import pathlib
+import re
+import subprocess
+import unittest
+
+import profiling
+
+OBJECTS = pathlib.Path(os.environ.get("BUILD", profiling.ROOT / "build")).resolve() / "obj"
+
+# glibc's and libgcc's, all free of locks, of allocation and of thread-local storage that is not
+# static: functions on memory and strings; _dl_find_object, which is made for unwinding in signal
+# handlers; the division of 128-bit numbers;
+# a variable that stands still.
+HARMLESS = {"memcpy", "memset", "memmove", "memcmp", "strlen", "strnlen", "_dl_find_object",
+            "__udivti3", "__umodti3", "__libc_stack_end"}
+
+# Entered by the kernel: our handlers, and what stands before the program's.
+HANDLERS = ("handler_on_signal", "on_fault", "on_fatal", "signals_trampoline")
+
+# Functions with calls or jumps through pointers, and what stands there.
+INDIRECT = {
+    "consult_stance": "agents' begin and counts",
+    "ask_path": "agents' steps",
+    "consult_path": "agents' steps, inlined",
+    "signals_trampoline": "the program's handler",
+    "call_program": "the program's handler",
+    "threads_visit": "what is to be done with each thread: its callers' functions, seen there",
+    "run": "a switch: instructions of unwind information",
+    "take_encoded": "a switch: encodings of addresses in it",
+    "expression_evaluate": "a switch: operations of its expressions",
+    "full_step_from": "a switch: its rules for registers",
+    "text_add_error": "a switch: names of errors",
+}
+
+# What hpcrun calls of an agent in the handler (agents/agent.h).
+AGENT_ENTRIES = ("begin", "counts", "step_bichord", "step_pnote", "step_lnote")
+AGENTS = ("minicilk", "cilk5", "opencilk")
+
+
+class Code:
+    """The call graph of object files. A function of an object file is (file, name)."""
+
+    def __init__(self, files):
+        self.uses = {}  # function: functions, or names not defined here
+        self.indirect = set()
+        self.globals = {}
+        for file in files:
+            for line in subprocess.run(["nm", file], capture_output=True, text=True,
+                                       check=True).stdout.splitlines():
+                *_, kind, name = line.split()
+                if kind == "T":
+                    self.globals[name] = (file, name)
+                elif kind in "BDRVb":
+                    self.globals[name] = None  # a variable
+        for file in files:
+            self.read(file)
+
+    def read(self, file):
+        lines = subprocess.run(["objdump", "-drw", "--no-show-raw-insn", file], capture_output=True,
+                               text=True, check=True).stdout.splitlines()
+        places, section, function = {}, None, None  # (section, offset): function
+        for line in lines:
+            if line.startswith("Disassembly of section"):
+                section = line.split()[-1][:-1]
+            elif found := re.match(r"([0-9a-f]+) <([^>]+)>:$", line):
+                places[section, int(found[1], 16)] = found[2]
+        for line in lines:
+            if found := re.match(r"[0-9a-f]+ <([^>]+)>:$", line):
+                function = (file, found[1])
+                self.uses[function] = set()
+            elif function and "\t" in line:
+                self.take(function, line, places)
+
+    def take(self, function, line, places):
+        file = function[0]
+        instruction, _, relocation = line.partition("R_X86_64_")
+        words = instruction.split("\t", 1)[1].split(None, 1)
+        through_pointer = words[0] in ("call", "jmp") and words[-1].startswith("*")
+        if through_pointer and not relocation.startswith(("GOTPCREL", "REX_GOTPCREL")):
+            self.indirect.add(function)
+        elif relocation:
+            self.take_relocation(function, relocation.split()[1], places)
+        elif words[0] in ("call", "jmp"):
+            found = re.search(r"<([^>+]+)(\+0x[0-9a-f]+)?>", words[1])
+            self.uses[function].add((file, found[1]))
+
+    def take_relocation(self, function, target, places):
+        found = re.match(r"(.+?)([+-]0x[0-9a-f]+)?$", target)
+        name, addend = found[1], int(found[2] or "0", 16)
+        if name.startswith(".text"):
+            starts = sorted(at for (section, at) in places if section == name and at <= addend + 4)
+            if starts:
+                self.uses[function].add((function[0], places[name, starts[-1]]))
+        elif not name.startswith("."):
+            use = self.globals.get(name, name)
+            if use:
+                self.uses[function].add(use)
+
+    def reachable(self, roots):
+        seen, waiting = set(roots), list(roots)
+        while waiting:
+            for use in self.uses.get(waiting.pop(), ()):
+                if use not in seen:
+                    seen.add(use)
+                    waiting.append(use)
+        return seen
+
+
+class HandlerCalls(unittest.TestCase):
+    def reached(self, files, roots):
+        """What the roots can reach: functions of the files, and names of others."""
+        code = Code(sorted(files))
+        entries = {function for function in code.uses if function[1] in roots}
+        self.assertEqual(sorted(name for _, name in entries), sorted(roots))
+        reached = code.reachable(entries)
+        own = {function for function in reached if not isinstance(function, str)}
+        self.indirect = {name for _, name in code.indirect & own}
+        return {name for _, name in own}, reached - own
+
+    def test_hpcrun(self):
+        files = [file for file in (OBJECTS / "hpcrun").rglob("*.o") if "launch" not in file.parts]
+        own, others = self.reached(files, HANDLERS)
+        for name in ("unwind", "cct_child", "flush_thread", "recall_holds"):
+            self.assertIn(name, own)  # the graph is one
+        self.assertLessEqual(others, HARMLESS)
+        self.assertLessEqual(self.indirect, set(INDIRECT))
+
+    def test_agents(self):
+        for agent in AGENTS:
+            with self.subTest(agent=agent):
+                own, others = self.reached((OBJECTS / "agents" / agent).rglob("*.o"), AGENT_ENTRIES)
+                self.assertGreaterEqual(len(own), len(AGENT_ENTRIES))
+                self.assertLessEqual(others, HARMLESS)
+
+
+if __name__ == "__main__":
+    unittest.main()
