@@ -179,7 +179,8 @@ static uint32_t thread_root(struct placer *p, size_t input, const struct measure
                             unsigned creations);
 
 /* The context above an outermost note, of a node. A path that an agent made began in the thread
- * that it came from: the main one begins in the executable, all others in the C library. */
+ * that it came from: the main one begins in the executable, all others in the C library. So does
+ * one whose frames lead from a stack of the runtime's to the main thread's. */
 static uint32_t above(struct placer *p, size_t input, const struct measurement_thread *thread,
                       const struct measurement_node *node, const struct note *note,
                       unsigned creations)
@@ -187,10 +188,12 @@ static uint32_t above(struct placer *p, size_t input, const struct measurement_t
     const struct measurement *m = p->inputs->files.at[input].m;
     if (is_partial(note))
         return entry(p, V4_UNKNOWN_ENTRY);
-    if (!is_replaced(m, node) || note->space >= m->modules.n)
+    bool in_module = note->space < m->modules.n;
+    if (m->agents.n > 0 && in_module && m->modules.at[note->space].flags & MODULE_MAIN)
+        return entry(p, V4_MAIN_THREAD);
+    if (!is_replaced(m, node) || !in_module)
         return thread_root(p, input, thread, creations);
-    bool from_main = m->modules.at[note->space].flags & MODULE_MAIN;
-    return entry(p, from_main ? V4_MAIN_THREAD : V4_APPLICATION_THREAD);
+    return entry(p, V4_APPLICATION_THREAD);
 }
 
 /* The context of the last note on the way to a node of a thread, whatever has been placed. */

@@ -403,12 +403,18 @@ class LogicalTest(LogicalCase):
                                 ((i, 0x3020), None, None)], 0, 31)
         self.check_both()
 
+    def install_agent(self, rules=""):
+        os.makedirs(self.scenario.at("lib/agents"))
+        with open(self.scenario.at("lib/agents/any.rules"), "w", encoding="utf-8") as file:
+            file.write("agent any 1.0\nruntime-module libany.so\n" + rules)
+
+    def use_agent(self):
+        self.image.agents = [("any", "1.0", 1, "any.rules", "1.0")]
+
     def test_clones_are_one_procedure(self):
         """What an agent's rules call clones, in the logical projection; one without the procedure
         that it is a clone of stays."""
-        os.makedirs(self.scenario.at("lib/agents"))
-        with open(self.scenario.at("lib/agents/any.rules"), "w", encoding="utf-8") as rules:
-            rules.write("agent any 1.0\nruntime-module libany.so\nclone _cilk_*_slow\n")
+        self.install_agent("clone _cilk_*_slow\n")
         self.start(Structure(F("/s/a.cilk",
                                P("f", 10, [(0x1000, 0x1100)], S(11, (0x1000, 0x1010)),
                                  L(12, S(13, (0x1010, 0x1020)))),
@@ -416,7 +422,7 @@ class LogicalTest(LogicalCase):
                                  L(12, S(13, (0x2010, 0x2020)))),
                                P("_cilk_g_slow", 10, [(0x3000, 0x3100)],
                                  S(11, (0x3000, 0x3010))))))
-        self.image.agents = [("any", "1.0", 1, "any.rules", "1.0")]
+        self.use_agent()
         entry, i = self.scenario.entry(self.thread), self.instance
         for k, (slow, shown) in enumerate([(0x2000, 0x1000), (0x2010, 0x1010), (0x1000, 0x1000),
                                            (0x1010, 0x1010), (0x3000, 0x3000)]):
@@ -425,6 +431,20 @@ class LogicalTest(LogicalCase):
             self.scenario.record(self.image, self.thread,
                                  [entry, *self.scenario.labels(self.image, (i, shown))],
                                  [entry, *self.scenario.labels(self.image, (i, slow))], 0, 10**k)
+        self.check_both()
+
+    def test_frames_that_lead_to_the_main_thread(self):
+        """A runtime's thread on a stack that is linked to the main one: its frames end in the
+        program's executable, not where threads begin. So does no other thread's path."""
+        self.install_agent()
+        self.start_runtime()
+        self.use_agent()
+        executable = self.scenario.load(self.image, self.module, flags=1)  # the main program
+        worker = self.image.thread(kind=1)
+        for instance, kind in ((executable, "main thread"), (self.instance, "application thread")):
+            worker.add(worker.path([(instance, 0x1010)]), 0, 1000 + instance)
+            path = [("entry", kind), *self.scenario.labels(self.image, (instance, 0x1010))]
+            self.scenario.record(self.image, worker, path, path, 0, 1000 + instance)
         self.check_both()
 
     def test_names_of_an_agent(self):
