@@ -6,8 +6,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Larger tables are not searched: that would take tens of milliseconds. */
-#define MOST_BYTES_OF_NAMES (32u << 20)
+/* Larger tables are not searched: every process would start milliseconds later. */
+#define MOST_BYTES_OF_NAMES (2u << 20)
 
 struct file {
     const char *at;
