@@ -61,6 +61,12 @@ stress-logical: all $(TEST_PROGRAMS) $(TEST_TOOLS)
 	cd tests/integration && BUILD=$(abspath $(BUILD)) SPAWN_TREE_SAMPLES=1000000 \
 		python3 -m unittest -v test_spawn_tree
 
+# Real programs with hpcrun and without; 26 rounds are over 10,000 runs.
+.PHONY: stress-programs
+stress: stress-programs
+stress-programs: all $(TEST_TOOLS)
+	BUILD=$(abspath $(BUILD)) tests/stress/real_programs.py --rounds 26
+
 # A variant of libhpcrun.so that times its handler, for the benchmark.
 WRAPPED = handler_on_signal source_measure unwind consult_stance consult_path sample_record \
 	source_arm
