@@ -42,10 +42,14 @@ IF_SYNC = r"if\s*\(CILK2C_SYNC\)"
 SET_ENTRY = r"_cilk_frame->header\.entry\s*=\s*\d+;"
 # A variable and its place in the frame; that both have one name tells these from the user's.
 SAVE = r"_cilk_frame->scope\d+\.(?P<saved>\w+)\s*=\s*(?P=saved);"
-RESTORE = r"\b(?P<restored>\w+)\s*=\s*_cilk_frame->scope\d+\.(?P=restored);"
+RESTORE = r"\b(?P<{0}>\w+)\s*=\s*_cilk_frame->scope\d+\.(?P={0});"
+# In fast and slow clones, with directives in between.
+AFTER_INLET = (r"/\* Restore variables from frame \*/(?:\s|^#[^\n]*$)*\{(?:\s*" +
+               RESTORE.format("inlets") + r")+\s*\}")
 
 # What a text is made of, the first that fits: names of kinds, or what is looked at closer below.
 TOKENS = re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in [
+    ("spawn_3", AFTER_INLET),
     ("skip_1", STRING + "|" + COMMENT + "|" + DIRECTIVE),
     ("sync_1", SET_ENTRY + r"(?=[^{}()]*" + IF_SYNC + ")"),
     ("sync_2", IF_SYNC + r"\s*\{\s*return;\s*_cilk_sync\d+:[^{}]*\}"),
@@ -53,7 +57,7 @@ TOKENS = re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in [
     ("spawn_2", SAVE),
     ("steal_1", r"switch\s*\(_cilk_frame->header\.entry\)\s*\{[^{}]*\}"),
     ("steal_2", r"if\s*\(0\)\s*\{\s*_cilk_sync\d+:[^{}]*\}"),
-    ("steal_3", RESTORE),
+    ("steal_3", RESTORE.format("restored")),
     ("steal_4", r"\bCilk_set_result\(_cilk_ws,\s*&__tmp,\s*sizeof\(+__tmp\)+;"),
     ("macro", r"\bCILK2C_(?P<name>\w+)"),
     ("skip_2", r"\w+"),

@@ -58,6 +58,11 @@ int tree(struct worker*const _cilk_ws,int n){struct tree_frame*_cilk_frame;\
    {«spawn _cilk_frame->header.entry=1;_cilk_frame->scope0.n=n;CILK2C_BEFORE_SPAWN_FAST();»\
 CILK2C_PUSH_FRAME(_cilk_frame);x=tree(_cilk_ws,n-1);{int __tmp;\
 «spawn CILK2C_XPOP_FRAME_RESULT(_cilk_frame,0,x);}CILK2C_AFTER_SPAWN_FAST();»}
+   leaf(x);
+# 18
+   «spawn /* Restore variables from frame */
+# 18
+        {n=_cilk_frame->scope0.n;x=_cilk_frame->scope1.x;}»
    _cilk_frame->scope1.x=n;
    y = leaf(n -
             x);
@@ -171,7 +176,7 @@ class TagOverhead(unittest.TestCase):
     def test_what_is_tagged(self):
         """All that the compiler has put in, each by its kind, and nothing of the user's."""
         expected = [(kind, re.sub(r"\s", "", text)) for kind, text in MARKS.findall(MARKED)]
-        self.assertEqual(len(expected), 15)
+        self.assertEqual(len(expected), 16)
         self.assertEqual(kinds_of_text(self.tag(PLAIN)), expected)
 
     def test_the_text_stays(self):
@@ -234,7 +239,7 @@ class TagOverhead(unittest.TestCase):
         self.tag("", 1, "not the output of cilk2c")
         self.tag(PLAIN.replace("AT_SYNC_FAST();}", "AT_SYNC_SOON();}").replace(
             "   CILK2C_AT_SYNC_FAST", "   CILK2C_AT_SYNC_SOON"), 1,
-                 "tree.cilk:21: CILK2C_AT_SYNC_SOON is no macro of Cilk-5.4.6")
+                 "tree.cilk:22: CILK2C_AT_SYNC_SOON is no macro of Cilk-5.4.6")
         self.tag(FAST[:FAST.index("_cilk_frame,sizeof")].replace("«spawn ", ""), 1,
                  "tree.cilk:10: CILK2C_INIT_FRAME without its arguments")
 
