@@ -221,7 +221,7 @@ struct agent {
     /* Whether begin, counts and the steps give the same answers as at the last sample when all that
      * they read through the host (read, path, step) is the same, and the frames and the state that
      * they are given. Then hpcrun compares that and seldom asks them. They may rest on what start,
-     * module_* and thread_begin set, too; not on the leaf in `begin`, or on a clock. */
+     * module_* and thread_* set, too; not on the leaf in `begin`, or on a clock. */
     bool repeatable;
 
     /* Normal context; all but start may be NULL. start: false when the agent can't serve. */

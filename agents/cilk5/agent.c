@@ -359,6 +359,7 @@ const struct agent hpcrun_agent = {
     .name = "cilk5",
     .version = "1.0",
     .slot_bytes = sizeof(struct slot),
+    .repeatable = true,
     .start = start,
     .module_added = module_added,
     .module_removed = runtime_forget,

@@ -420,6 +420,7 @@ const struct agent hpcrun_agent = {
     .name = "opencilk",
     .version = "1.0",
     .slot_bytes = sizeof(struct slot),
+    .repeatable = true,
     .start = start,
     .module_added = module_added,
     .module_removed = module_removed,

@@ -17,7 +17,7 @@
 /* Loaded agents, in order of loading; never unloaded. */
 struct agents {
     _Atomic unsigned count;
-    _Atomic uint32_t epoch; /* changes after what agents know of modules has changed */
+    _Atomic uint32_t epoch; /* changes after agents were told of modules or threads */
     const struct agent *at[MAX_AGENTS];
     const char *name[MAX_AGENTS], *rules_version[MAX_AGENTS]; /* of its rules file */
 };

@@ -330,15 +330,19 @@ void consult_thread_begin(struct consult *consult, struct unwinder *u, int tid,
     consult->unwinder = u;
     consult->tid = tid;
     for (unsigned i = 0; i < atomic_load(&agents.count); i++)
-        if (agents.at[i]->thread_begin && begin_cursor(consult, i))
+        if (agents.at[i]->thread_begin && begin_cursor(consult, i)) {
             agents.at[i]->thread_begin(consult->cursor[i].slot, tid, origin);
+            atomic_fetch_add(&agents.epoch, 1);
+        }
 }
 
 void consult_thread_end(struct consult *consult)
 {
     for (unsigned i = 0; i < atomic_load(&agents.count); i++)
-        if (agents.at[i]->thread_end && consult->cursor[i].hpcrun)
+        if (agents.at[i]->thread_end && consult->cursor[i].hpcrun) {
             agents.at[i]->thread_end(consult->cursor[i].slot);
+            atomic_fetch_add(&agents.epoch, 1);
+        }
 }
 
 void consult_clear(struct consult *consult)
