@@ -79,7 +79,8 @@ class Law(LogicalTest):
         increment = image.seconds(event, [profiling.FIRED]) / image.count(event, [profiling.FIRED])
         sigma = math.sqrt(n * increment * idleness) + 2 * n * increment
         bound = 0.02 * truth + 4 * sigma
-        # While others have a CPU the CPU clock stands still, and the wall clock's samples are late.
+        # While others have a CPU the CPU clock stands still, and the wall clock's samples are late:
+        # what they pay is as the workers are then, at the end of the time that they stand for.
         # Where workers share CPUs, those that look for work take CPU time from those that have it.
         taken = others + (image.seconds(event, [profiling.IDLE]) if workers > n else 0)
         self.assertGreater(effort, truth - bound - n * taken, event)
@@ -97,19 +98,19 @@ class Law(LogicalTest):
                     self.check(image, workers, others, event, events)
 
     def test_fib(self):
-        self.law_of("fib", 37)
+        self.law_of("fib", 36)
 
     def test_nqueens(self):
         self.law_of("nqueens", 14)
 
     def test_cilksort(self):
-        self.law_of("cilksort", 3000000)
+        self.law_of("cilksort", 2500000)
 
     def test_matmul(self):
-        self.law_of("matmul", 800)
+        self.law_of("matmul", 700)
 
     def test_heat(self):
-        self.law_of("heat", 1000)
+        self.law_of("heat", 900)
 
     def test_cholesky(self):
         self.law_of("cholesky", 1200)

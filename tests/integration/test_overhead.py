@@ -177,7 +177,7 @@ class SpawnSites(OverheadTest):
                 and path[-1]["metrics"][metric]["inclusive"]}
 
     def check_samples(self, binary):
-        self.profile(binary, 1500, events=["CPUTIME@f2000"])
+        self.profile(binary, 1000, events=["CPUTIME@f2000"])
         for names in ("^burn$", "memset"):
             self.assertGreater(sum(self.paid("work", "user", names).values()), 0.02, names)
             self.assertEqual(self.paid("overhead", "user", names), {})

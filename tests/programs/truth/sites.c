@@ -16,7 +16,7 @@ static volatile unsigned sink;
 
 __attribute__((noinline)) static int burn(void)
 {
-    for (int i = 0; i < 2000; i++)
+    for (int i = 0; i < 6000; i++)
         sink = sink * 31 + 7;
     return 1;
 }
@@ -87,7 +87,7 @@ CILK_PROC(runtime, int i;);
 CILK_BODY(runtime)
 {
     CILK_BEGIN(runtime);
-    for (f->i = 0; f->i < 1000; f->i++)
+    for (f->i = 0; f->i < 500; f->i++)
         CILK_SPAWN(large, a->bytes[0] = 0); /* SPAWN */
     CILK_SYNC();
     CILK_END;
