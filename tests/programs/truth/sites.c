@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-char memory[1 << 18];                        /* others might read it, for all the compiler knows */
+char memory[1 << 19];                        /* others might read it, for all the compiler knows */
 static volatile size_t size = sizeof memory; /* not known to the compiler */
 static volatile unsigned sink;
 
