@@ -2,7 +2,7 @@
 import os
 import unittest
 
-from test_logical import TOOLS, LogicalTest, procedures, walk
+from logical_case import TOOLS, LogicalTest, procedures, walk
 import profiling
 
 HOW = (("perf", {}), ("timers", {"deny_perf": True}))
