@@ -3,18 +3,16 @@ sample, and in whatever window of the runtime, its path is one that the program 
 
 SPAWN_TREE_SAMPLES is how many samples are checked; `make stress-logical` checks a million."""
 import collections
-import json
 import os
 import re
 import subprocess
 import unittest
 
+import logical_case
 import profiling
-import test_logical
 
 PROGRAMS = profiling.BUILD / "tests" / "programs" / "logical"
 PLAIN, CHAOS = PROGRAMS / "spawn-tree", PROGRAMS / "spawn-tree-chaos"
-SOURCE = profiling.ROOT / "tests" / "programs" / "logical" / "spawn-tree.c"
 RUNTIME = profiling.ROOT / "runtime-patches" / "minicilk"
 SAMPLES = int(os.environ.get("SPAWN_TREE_SAMPLES", 24000))
 WORKERS = (1, 2, 4, 8, 16)
@@ -97,7 +95,7 @@ def calls(path):
                  if node["kind"] == "procedure")
 
 
-class SpawnTree(test_logical.LogicalTest):
+class SpawnTree(logical_case.LogicalTest):
     def run_tree(self, program, workers, depth, millions, **how):
         how.setdefault("events", EVENTS)
         done, _ = self.profile(program, workers, depth, millions, **how)
@@ -127,7 +125,7 @@ class SpawnTree(test_logical.LogicalTest):
 
     def sampled(self):
         """The calls, from the outermost, of every context that something was measured in."""
-        return {calls(path) for path in test_logical.walk(self.tree) if amount(path[-1], "exclusive")}
+        return {calls(path) for path in logical_case.walk(self.tree) if amount(path[-1], "exclusive")}
 
     def below_main(self):
         """The same, below main, of those that it has called."""
@@ -139,7 +137,7 @@ class SpawnTree(test_logical.LogicalTest):
     def sampled_windows(self):
         """(function, line) where a runtime in chaos mode was sampled while it yielded -> seconds."""
         found = collections.Counter()
-        for path in test_logical.walk(self.physical):
+        for path in logical_case.walk(self.physical):
             if path[-1]["kind"] == "procedure" and path[-1]["name"] == "minicilk_chaos":
                 at = [node["name"] for node in path].index("minicilk_disturb")
                 function = [node["name"] for node in path[:at]
