@@ -26,6 +26,7 @@
  *         association = step_bichord(&cursor, frame)
  *         AGENT_M_0, AGENT_M_1:  while (step_pnote(&cursor, next frame)) take that frame, too
  *         AGENT_1_1, M_1, 1_M:   while (step_lnote(&cursor, &note)) take the note, innermost first
+ *         cursor.takes_callees:  take the frames of libraries that it has called, too
  *
  * TWO CONTEXTS. start, module_* and thread_* are called in normal context, one at a time. The
  * others run in the sampling signal handler, in any thread, between any two instructions of the

@@ -7,7 +7,8 @@ usage: tests/bench/run.py [--seconds S] [--rounds N] [--programs A,B] [unwind|ha
             samples; completeness
   handler   what a sample costs, by parts
   logical   what logical unwinding costs beside physical unwinding, under minicilk
-  size      memory per tree node, bytes per node in the file
+  size      memory per tree node, bytes per node in the file; how many nodes logical trees of one
+            program have together at 1 and 8 workers
   overhead  CPU time with the profilers against without, alternating: hpcrun, perf record -g and
             --call-graph dwarf, gperftools, at 200/s and 1000/s; rates really achieved, size of the
             output, completeness
