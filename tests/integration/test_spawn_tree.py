@@ -16,7 +16,7 @@ PLAIN, CHAOS = PROGRAMS / "spawn-tree", PROGRAMS / "spawn-tree-chaos"
 RUNTIME = profiling.ROOT / "runtime-patches" / "minicilk"
 SAMPLES = int(os.environ.get("SPAWN_TREE_SAMPLES", 24000))
 WORKERS = (1, 2, 4, 8, 16)
-EVENTS = ("CPUTIME@f10000", "REALTIME@f10000")
+EVENTS = ("CPUTIME@f10000", "REALTIME@f4000")
 
 
 def line_of(path, text):
@@ -150,16 +150,17 @@ class Samples(SpawnTree):
     """Of SAMPLES samples at 1 to 16 workers, each is in its path."""
 
     MOST_ROUNDS = 100
+    RUNS = ((PLAIN, 6, 100), (CHAOS, 3, 10))  # depth, millions
 
     def test_every_path_is_one_of_the_record(self):
         """Also where the runtime yields in its windows, so that most samples are inside them."""
         samples, steals, seconds = 0, 0, collections.Counter()
         expected = {window for window in windows_of_runtime() if window[0] not in WINDOWS_OF_IDLE}
         for _ in range(self.MOST_ROUNDS):
-            for program, depth, share in ((PLAIN, 6, 240), (CHAOS, 3, 2400)):
+            for program, depth, millions in self.RUNS:
                 for workers in WORKERS:
                     with self.subTest(program.name, workers=workers):
-                        self.run_tree(program, workers, depth, SAMPLES // share)
+                        self.run_tree(program, workers, depth, millions)
                         self.check_paths(program)
                         samples += self.samples
                         steals += self.record.steals
