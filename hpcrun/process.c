@@ -272,6 +272,27 @@ bool process_end(enum process_state state, int detail)
     return first;
 }
 
+static void close_events(struct thread *thread, void *data)
+{
+    (void)data;
+    for (unsigned i = 0; i < thread->event_count; i++)
+        source_close(&thread->events[i]);
+}
+
+void process_withdraw(const char *why)
+{
+    char buffer[256];
+    struct text line = TEXT(buffer);
+    text_add(&line, why);
+    text_add(&line, ": it is not measured from here on");
+    report_error(&line);
+    process_end(PROCESS_RUNNING, 0);
+    threads_visit(close_events, NULL);
+    report_after_fork();
+    signals_give_back();
+    process.active = false;
+}
+
 bool process_before_exec(void)
 {
     return stop_and_write(PROCESS_EXEC, 0);

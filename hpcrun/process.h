@@ -58,6 +58,10 @@ bool process_end(enum process_state state, int detail);
 bool process_before_exec(void);
 void process_exec_failed(void);
 
+/* Writes what was measured, says why no more will be, and leaves the process alone for good: no
+ * samples, no handlers, no descriptors, no system calls of hpcrun's. */
+void process_withdraw(const char *why);
+
 /* Around a fork: the child goes on as a process of its own, with nothing measured yet. */
 void process_before_fork(void);
 void process_after_fork_in_parent(void);

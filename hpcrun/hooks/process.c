@@ -24,7 +24,7 @@ int __cxa_atexit(void (*function)(void *), void *argument, void *library);
 static void on_exit_of_process(void *argument)
 {
     (void)argument;
-    if (process_is_ours())
+    if (process.active && process_is_ours())
         process_end(PROCESS_EXIT, 0);
 }
 

@@ -261,6 +261,19 @@ void signals_have_small_stack(void)
     unlock(mask);
 }
 
+void signals_give_back(void)
+{
+    uint64_t mask = lock();
+    struct sigaction *sampling = &program_action[state.sampling_signal];
+    if (!is_handler(sampling)) /* a sample may be on its way */
+        sampling->sa_handler = SIG_IGN;
+    for (int signal = 1; signal < SIGNALS; signal++)
+        if (signal != SIGKILL && signal != SIGSTOP && !(state.not_for_libc & sys_mask_bit(signal)))
+            REAL(sigaction)(signal, &program_action[signal], NULL);
+    state.ours = false;
+    unlock(mask);
+}
+
 /* A handler that the kernel has reset after one use has its default again. */
 static void notice_reset(int signal)
 {

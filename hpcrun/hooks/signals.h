@@ -27,6 +27,9 @@ int signals_choose(void);
 /* The address that the kernel has for SIGSEGV while it is ours. */
 void *signals_fault_handler(void);
 
+/* Normal context: the kernel has the program's own actions from now on, and no others. */
+void signals_give_back(void);
+
 /* Keep the actions as they are around fork, in the forking thread. */
 void signals_lock_for_fork(void);
 void signals_unlock_after_fork(void);

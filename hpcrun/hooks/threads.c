@@ -25,7 +25,7 @@ static void on_thread_end(void *value)
 {
     if (++destructor_rounds < PTHREAD_DESTRUCTOR_ITERATIONS)
         pthread_setspecific(end_key, value);
-    else
+    else if (process.active)
         thread_end();
 }
 

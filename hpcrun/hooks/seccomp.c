@@ -1,0 +1,101 @@
+/* Hooks on the ways to forbid oneself system calls: prctl, and syscall(SYS_seccomp, ...), as
+ * libseccomp does it. A sample that makes a call which is forbidden would end the program. So where
+ * what hpcrun needs is among them, it writes what was measured and withdraws (process_withdraw).
+ *
+ * syscall is a jump: what it is asked for may be a fork that goes on on this stack. */
+#include "hpcrun/hooks/seccomp-filter.h"
+
+#include "hpcrun/hooks/real.h"
+#include "hpcrun/process.h"
+
+#include <linux/seccomp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+REAL_FUNCTION(prctl)
+REAL_FUNCTION(syscall)
+
+static void before_filter(const struct sock_fprog *filter)
+{
+    if (!process.active || !process_is_ours())
+        return;
+    if (!filter || !seccomp_lets_us_work(filter))
+        process_withdraw("the program restricts its system calls (seccomp)");
+}
+
+/* Libraries ask with a NULL filter what the kernel can do. */
+static void before_filter_if_any(const struct sock_fprog *filter)
+{
+    if (filter)
+        before_filter(filter);
+}
+
+HOOK int prctl(int option, ...)
+{
+    unsigned long argument[4];
+    va_list list;
+    va_start(list, option);
+    for (int i = 0; i < 4; i++)
+        argument[i] = va_arg(list, unsigned long);
+    va_end(list);
+    if (option == PR_SET_SECCOMP && argument[0] == SECCOMP_MODE_STRICT)
+        before_filter(NULL);
+    if (option == PR_SET_SECCOMP && argument[0] == SECCOMP_MODE_FILTER)
+        before_filter_if_any((const struct sock_fprog *)argument[1]);
+    return REAL(prctl)(option, argument[0], argument[1], argument[2], argument[3]);
+}
+
+/* Returns libc's syscall, to go on with. */
+void *seccomp_before_syscall(long number, unsigned operation, unsigned flags, const void *filter)
+    __attribute__((visibility("hidden")));
+void *seccomp_before_syscall(long number, unsigned operation, unsigned flags, const void *filter)
+{
+    (void)flags;
+    if (number == SYS_seccomp && operation == SECCOMP_SET_MODE_STRICT)
+        before_filter(NULL);
+    if (number == SYS_seccomp && operation == SECCOMP_SET_MODE_FILTER)
+        before_filter_if_any(filter);
+    return (void *)(uintptr_t)REAL(syscall);
+}
+
+__asm__(".text\n"
+        ".globl syscall\n"
+        ".type syscall, @function\n"
+        "syscall:\n"
+        "    .cfi_startproc\n"
+        "    push %rdi\n"
+        "    .cfi_adjust_cfa_offset 8\n"
+        "    push %rsi\n"
+        "    .cfi_adjust_cfa_offset 8\n"
+        "    push %rdx\n"
+        "    .cfi_adjust_cfa_offset 8\n"
+        "    push %rcx\n"
+        "    .cfi_adjust_cfa_offset 8\n"
+        "    push %r8\n"
+        "    .cfi_adjust_cfa_offset 8\n"
+        "    push %r9\n"
+        "    .cfi_adjust_cfa_offset 8\n"
+        "    sub $8, %rsp\n"
+        "    .cfi_adjust_cfa_offset 8\n"
+        "    call seccomp_before_syscall\n"
+        "    add $8, %rsp\n"
+        "    .cfi_adjust_cfa_offset -8\n"
+        "    pop %r9\n"
+        "    .cfi_adjust_cfa_offset -8\n"
+        "    pop %r8\n"
+        "    .cfi_adjust_cfa_offset -8\n"
+        "    pop %rcx\n"
+        "    .cfi_adjust_cfa_offset -8\n"
+        "    pop %rdx\n"
+        "    .cfi_adjust_cfa_offset -8\n"
+        "    pop %rsi\n"
+        "    .cfi_adjust_cfa_offset -8\n"
+        "    pop %rdi\n"
+        "    .cfi_adjust_cfa_offset -8\n"
+        "    jmp *%rax\n"
+        "    .cfi_endproc\n"
+        ".size syscall, .-syscall\n");

@@ -1,0 +1,39 @@
+"""Programs that forbid themselves system calls (seccomp): none is killed for what hpcrun does."""
+import profiling
+from profiling import FIRED, program, sources
+
+LINE = "restricts its system calls (seccomp)"
+
+
+class Sandbox(profiling.ProfilingTest):
+    def test_what_sampling_needs_is_forbidden(self):
+        """What was measured until then is kept, and a line says so."""
+        for name, how in sources():
+            for event in ("CPUTIME", "REALTIME"):
+                with self.subTest(f"{name} {event}"):
+                    done, images = self.measure(program("sandbox"), "narrow", events=[f"{event}@f5000"], **how)
+                    self.assertEqual(done.stdout, "fine\n")
+                    self.assertIn(LINE, done.stderr)
+                    self.check_fates(images)
+                    self.assertEqual((len(images), images[0].state, len(images[0].threads)), (1, 0, 2))
+                    self.assertGreater(images[0].seconds(event, [FIRED]), 0.01)
+
+    def test_strict_mode(self):
+        """Only the thread that asks for it is restricted, and it alone ends there."""
+        for event in ("CPUTIME@f5000", "REALTIME@f5000"):
+            with self.subTest(event):
+                done, images = self.measure(program("sandbox"), "strict", events=[event])
+                self.assertEqual(done.stdout, "fine\n")
+                self.assertIn(LINE, done.stderr)
+                self.check_fates(images)
+
+    def test_what_sampling_needs_is_allowed(self):
+        for name, how in sources():
+            with self.subTest(name):
+                done, images = self.measure(program("sandbox"), "wide", **how)
+                self.assertEqual(done.stdout, "fine\n")
+                self.assertNotIn(LINE, done.stderr)
+                self.check_fates(images)
+                self.assertEqual(images[0].state, 1)
+                self.assertAlmostEqual(images[0].seconds("CPUTIME", [FIRED]), images[0].cpu,
+                                       delta=0.02 * images[0].cpu + 0.005)
