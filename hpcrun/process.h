@@ -10,7 +10,8 @@
 #include <stdatomic.h>
 
 struct process {
-    bool active; /* hpcrun asked for this process, and it could be set up */
+    bool active;    /* hpcrun asked for this process, and it could be set up */
+    bool withdrawn; /* it was; process_withdraw */
     struct config config;
     struct metrics metrics;
     int pid;

@@ -37,3 +37,11 @@ class Sandbox(profiling.ProfilingTest):
                 self.assertEqual(images[0].state, 1)
                 self.assertAlmostEqual(images[0].seconds("CPUTIME", [FIRED]), images[0].cpu,
                                        delta=0.02 * images[0].cpu + 0.005)
+
+    def test_child_says_nothing(self):
+        """Its line is in the log only."""
+        done, images = self.measure("sh", "-c", f"{program('sandbox')} narrow; true", options=["-q"])
+        self.assertEqual((done.stdout, done.stderr), ("fine\n", ""))
+        logs = "".join(path.read_text() for path in self.measurements.glob("*.log"))
+        self.assertIn(LINE, logs)
+        self.check_fates(images)
