@@ -310,7 +310,7 @@ class WorkingCount(MinicilkTest):
     """What it costs that a profiler can know who works, counted in instructions."""
 
     KEEPERS = ("enter_work", "leave_work")
-    AROUND = ("minicilk_schedule", "execute", *KEEPERS)  # functions that they may be inlined into
+    AROUND = ("minicilk_schedule", "execute", "cilk_call_base", *KEEPERS)  # functions that they may be inlined into
 
     def addresses(self, program):
         """Of all instructions that keep the count, the workers' states and bases."""
