@@ -313,7 +313,6 @@ static uint32_t unchanged_frames(const struct consult *consult)
 
 uint32_t consult_path(struct consult *consult)
 {
-
     if (atomic_load_explicit(&agents.count, memory_order_acquire) == 0)
         return consult->unwinder->kept;
     if (is_recalled(consult))
