@@ -13,18 +13,31 @@
 /* Much is printed piece by piece: few writes. */
 #define OUTPUT_BUFFER (1 << 18)
 
-static int print(struct session *session, const struct options *options)
+static int print(struct session *session, const struct options *options, FILE *out)
 {
-    int status;
-    setvbuf(stdout, NULL, _IOFBF, OUTPUT_BUFFER);
     if (options->printed == PRINT_THREADS)
-        status = print_threads(session, &options->print, stdout);
-    else if (options->printed == PRINT_SUMMARY)
-        status = print_summary(session, &options->print, stdout);
-    else
-        status = print_view(session, (enum view_id)options->printed, &options->print, stdout);
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        diag_error("standard output", "%s", strerror(errno));
+        return print_threads(session, &options->print, out);
+    if (options->printed == PRINT_SUMMARY)
+        return print_summary(session, &options->print, out);
+    return print_view(session, (enum view_id)options->printed, &options->print, out);
+}
+
+/* To the file that the user named, or standard output. */
+static int print_to_output(struct session *session, const struct options *options)
+{
+    FILE *out = options->output ? fopen(options->output, "we") : stdout;
+    const char *name = options->output ? options->output : "standard output";
+    if (!out) {
+        diag_error(name, "%s", strerror(errno));
+        return 1;
+    }
+    setvbuf(out, NULL, _IOFBF, OUTPUT_BUFFER);
+    int status = print(session, options, out);
+    bool is_written = fflush(out) == 0 && !ferror(out);
+    if (out != stdout && fclose(out) != 0)
+        is_written = false;
+    if (!is_written) {
+        diag_error(name, "%s", strerror(errno));
         return 1;
     }
     return status;
@@ -43,7 +56,7 @@ int main(int argc, char **argv)
     session_show(session, options.by_kind ? SET_KINDS : SET_CHOSEN);
     int status = options.printed == PRINT_NOTHING
                      ? tui_run(session, options.print.projection, options.print.sort)
-                     : print(session, &options);
+                     : print_to_output(session, &options);
     if (problem_text()) {
         diag_error(NULL, "%s", problem_text());
         status = status ? status : 1;

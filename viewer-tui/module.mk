@@ -1,5 +1,5 @@
 # hpcviewer, the terminal viewer and printer of databases.
-VIEWER_LIBRARIES = -lncursesw -ltinfo -ljansson -lm
+VIEWER_LIBRARIES = -lncursesw -ltinfo -ljansson -lz -lm
 # Everything but main, for the unit tests.
 VIEWER_OBJECTS   = $(filter-out %/main.o,$(call objects_of,viewer-tui)) $(TOOL_LIB)
 

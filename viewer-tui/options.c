@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char help[] =
     "usage: hpcviewer [--physical] [--metrics A,B | --kinds] [--sort METRIC] DB\n"
@@ -26,9 +27,13 @@ static const char help[] =
     "Options:\n"
     "  --print VIEW       print a view\n"
     "  --physical         calls as the machine made them (DB/physical), not as the program is written\n"
-    "  --format FORMAT    text (default), csv, json, or folded: call paths \"a;b;c VALUE\" of what\n"
-    "                     is sorted by, for flame graphs; times in whole nanoseconds; only for\n"
-    "                     top-down, and bottom-up with the innermost procedure first\n"
+    "  --format FORMAT    text (default), csv, json; of the trees also what shows stacks of procedures\n"
+    "                     with what is sorted by, in bottom-up with the innermost procedure first:\n"
+    "      folded         lines \"a;b;c VALUE\", times in whole nanoseconds\n"
+    "      flamegraph     a page for browsers, complete in one file: point, click to zoom, search\n"
+    "      speedscope     JSON for speedscope.app\n"
+    "      pprof          a profile for pprof, with all metrics shown; binary\n"
+    "  --output FILE      write to FILE instead of standard output\n"
     "  --sort METRIC      put what has most of it first; METRIC:inclusive or METRIC:exclusive.\n"
     "                     Default: the first metric; inclusive, in bottom-up exclusive. Threads are\n"
     "                     sorted only if this is given\n"
@@ -39,7 +44,8 @@ static const char help[] =
     "  --depth N          N levels below the whole program; default: all, in bottom-up 10 levels of\n"
     "                     callers\n"
     "  --min-percent P    leave out scopes with less than P percent of what is sorted by (its\n"
-    "                     inclusive part, except in bottom-up); default 0, in text 0.5\n"
+    "                     inclusive part, except in bottom-up); default 0, in text 0.5, in\n"
+    "                     flamegraph 0.02\n"
     "  --help, --version\n"
     "\n"
     "Inclusive costs of a scope are those of everything below it, exclusive ones its own: of a\n"
@@ -52,12 +58,14 @@ static const char help[] =
     "total. Kinds are parts of overhead, told apart by the tags in the runtime's source. The\n"
     "advice judges idleness and overhead: high is what takes 5 percent of the effort.\n"
     "\n"
-    "Exit status: 0; 1 if the database is damaged or missing; 2 if the command line is wrong.\n";
+    "Exit status: 0; 1 if the database is damaged or missing, or the output cannot be written; 2 if the\n"
+    "command line is wrong.\n";
 
 enum long_option {
     OPTION_PRINT = 256,
     OPTION_PHYSICAL,
     OPTION_FORMAT,
+    OPTION_OUTPUT,
     OPTION_SORT,
     OPTION_METRICS,
     OPTION_KINDS,
@@ -71,6 +79,7 @@ static const struct option long_options[] = {
     {"print", required_argument, NULL, OPTION_PRINT},
     {"physical", no_argument, NULL, OPTION_PHYSICAL},
     {"format", required_argument, NULL, OPTION_FORMAT},
+    {"output", required_argument, NULL, OPTION_OUTPUT},
     {"sort", required_argument, NULL, OPTION_SORT},
     {"metrics", required_argument, NULL, OPTION_METRICS},
     {"kinds", no_argument, NULL, OPTION_KINDS},
@@ -121,7 +130,9 @@ static enum format format_in(const char *text)
 {
     enum format format = format_named(text);
     if (format == FORMATS)
-        diag_usage("no format '%s'; there are text, csv, json, folded", text);
+        diag_usage(
+            "no format '%s'; there are text, csv, json, folded, flamegraph, speedscope, pprof",
+            text);
     return format;
 }
 
@@ -139,6 +150,7 @@ static void take_option(struct options *options, int option, struct only_printed
         options->print.format = format_in(optarg);
         given->format = true;
         break;
+    case OPTION_OUTPUT: options->output = optarg; break;
     case OPTION_SORT: options->print.sort = optarg; break;
     case OPTION_METRICS: options->metrics = optarg; break;
     case OPTION_KINDS: options->by_kind = true; break;
@@ -159,12 +171,14 @@ static void check_combination(const struct options *options, const struct only_p
 {
     if (options->metrics && options->by_kind)
         diag_usage("--metrics and --kinds exclude each other; --metrics can name kinds");
-    bool is_path_view = options->printed == TOP_DOWN || options->printed == BOTTOM_UP;
+    bool is_tree = options->printed < VIEWS;
     if (options->printed == PRINT_NOTHING) {
-        if (given->format || given->depth || given->min_percent)
-            diag_usage("--format, --depth and --min-percent go with --print");
-    } else if (options->print.format == FORMAT_FOLDED && !is_path_view) {
-        diag_usage("folded stacks are call paths: print top-down or bottom-up");
+        if (given->format || given->depth || given->min_percent || options->output)
+            diag_usage("--format, --output, --depth and --min-percent go with --print");
+    } else if (options->print.format >= FORMAT_FOLDED && !is_tree) {
+        diag_usage("folded stacks and the like are of trees: print top-down, bottom-up or flat");
+    } else if (options->print.format == FORMAT_PPROF && !options->output && isatty(STDOUT_FILENO)) {
+        diag_usage("pprof is binary, and standard output is a terminal: use --output FILE");
     }
 }
 

@@ -10,6 +10,7 @@ enum printed { PRINT_NOTHING = -1, PRINT_THREADS = VIEWS, PRINT_SUMMARY };
 struct options {
     int printed; /* enum view_id or enum printed */
     struct print_options print;
+    const char *output;  /* file to print to; NULL: standard output */
     const char *metrics; /* NULL: the usual ones */
     bool by_kind;        /* overhead and its kinds in place of the usual ones */
     const char *path;    /* of a database or measurement directory */

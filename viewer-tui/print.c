@@ -13,7 +13,10 @@ enum format format_named(const char *name)
     static const char *const names[FORMATS] = {[FORMAT_TEXT] = "text",
                                                [FORMAT_CSV] = "csv",
                                                [FORMAT_JSON] = "json",
-                                               [FORMAT_FOLDED] = "folded"};
+                                               [FORMAT_FOLDED] = "folded",
+                                               [FORMAT_FLAMEGRAPH] = "flamegraph",
+                                               [FORMAT_SPEEDSCOPE] = "speedscope",
+                                               [FORMAT_PPROF] = "pprof"};
     int format = 0;
     while (format < FORMATS && strcmp(names[format], name) != 0)
         format++;
@@ -41,9 +44,9 @@ bool print_sorting(const struct database *db, const char *wanted, struct sorting
 static struct limits limits_for(const struct view *view, enum view_id id,
                                 const struct print_options *options)
 {
-    double percent = options->min_percent;
-    if (percent < 0)
-        percent = options->format == FORMAT_TEXT ? TEXT_MIN_PERCENT : 0;
+    static const double least[FORMATS] = {
+        [FORMAT_TEXT] = TEXT_MIN_PERCENT, [FORMAT_FLAMEGRAPH] = FLAMEGRAPH_MIN_PERCENT};
+    double percent = options->min_percent < 0 ? least[options->format] : options->min_percent;
     uint32_t depth = options->depth;
     if (depth == 0)
         depth = id == BOTTOM_UP ? BOTTOM_UP_DEPTH + 1 : NO_DEPTH_LIMIT;
@@ -61,6 +64,9 @@ int print_view(struct session *session, enum view_id id, const struct print_opti
         [FORMAT_CSV] = print_tree_csv,
         [FORMAT_JSON] = print_tree_json,
         [FORMAT_FOLDED] = print_tree_folded,
+        [FORMAT_FLAMEGRAPH] = print_tree_flamegraph,
+        [FORMAT_SPEEDSCOPE] = print_tree_speedscope,
+        [FORMAT_PPROF] = print_tree_pprof,
     };
     struct view *view = session_view(session, options->projection, id);
     if (!view)

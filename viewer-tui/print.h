@@ -9,7 +9,16 @@
 
 #include <stdio.h>
 
-enum format { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON, FORMAT_FOLDED, FORMATS };
+enum format {
+    FORMAT_TEXT,
+    FORMAT_CSV,
+    FORMAT_JSON,
+    FORMAT_FOLDED, /* from here on of stacks.h: trees only */
+    FORMAT_FLAMEGRAPH,
+    FORMAT_SPEEDSCOPE,
+    FORMAT_PPROF,
+    FORMATS
+};
 
 /* The format of that name, FORMATS when there is none. */
 enum format format_named(const char *name);
@@ -29,6 +38,9 @@ struct print_options {
 
 /* Below this share in percent scopes are left out of text unless told otherwise. */
 #define TEXT_MIN_PERCENT 0.5
+
+/* The same for flame graphs: browsers are slow where there are very many frames. */
+#define FLAMEGRAPH_MIN_PERCENT 0.02
 
 /* What the printers of trees get. */
 struct tree {
@@ -66,6 +78,9 @@ void print_tree_text(const struct tree *tree);
 void print_tree_csv(const struct tree *tree);
 void print_tree_json(const struct tree *tree);
 void print_tree_folded(const struct tree *tree);
+void print_tree_flamegraph(const struct tree *tree);
+void print_tree_speedscope(const struct tree *tree);
+void print_tree_pprof(const struct tree *tree);
 void print_threads_text(const struct thread_table *table);
 void print_threads_csv(const struct thread_table *table);
 void print_threads_json(const struct thread_table *table);

@@ -22,7 +22,7 @@ from v4_writer import Layout
 ROUNDS = int(os.environ.get("FUZZ_ROUNDS", "400"))
 FILES = ("meta.db", "profile.db", "run.json")
 VIEWS = ("top-down", "bottom-up", "flat", "threads", "summary")
-FORMATS = ("text", "csv", "json", "folded")
+FORMATS = ("text", "csv", "json", "folded", "flamegraph", "speedscope", "pprof")
 MEMORY = 1 << 30
 OUTPUT = 64 << 20
 SANITIZED = b"__asan_init" in viewer.VIEWER.read_bytes()
@@ -118,7 +118,7 @@ class Fuzz(unittest.TestCase):
                 shutil.rmtree(folder, ignore_errors=True)
                 shutil.copytree(base, folder)
                 (folder / file).write_bytes(damage((base / file).read_bytes(), rng))
-                format = rng.choice(FORMATS[:4 if view in VIEWS[:2] else 3])
+                format = rng.choice(FORMATS if view in VIEWS[:3] else FORMATS[:3])
                 kinds = ["--kinds"] if base.name == "parallel" and rng.random() < 0.5 else []
                 results[self.check(folder, "--print", view, "--format", format,
                                    "--min-percent", "0", *kinds)] += 1

@@ -294,7 +294,6 @@ class Options(Story):
                 (["a", "b"], "more than one database"),
                 (["--print", "sideways", self.db], "no view 'sideways'"),
                 (["--print", "flat", "--format", "xml", self.db], "no format 'xml'"),
-                (["--print", "flat", "--format", "folded", self.db], "folded stacks are call paths"),
                 (["--print", "threads", "--format", "folded", self.db], "folded stacks"),
                 (["--print", "summary", "--format", "folded", self.db], "folded stacks"),
                 (["--print", "flat", "--depth", "0", self.db], "--depth wants"),
@@ -324,7 +323,8 @@ class Options(Story):
         done = viewer.run("--help")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         for word in ("top-down", "bottom-up", "flat", "threads", "summary", "--physical",
-                     "--format", "folded", "--sort", "--metrics", "--depth", "--min-percent"):
+                     "--format", "folded", "flamegraph", "speedscope", "pprof", "--output", "--sort",
+                     "--metrics", "--depth", "--min-percent"):
             self.assertIn(word, done.stdout)
         self.assertTrue(all(len(line) <= 100 for line in done.stdout.splitlines()))
         self.assertEqual(viewer.run("--version").returncode, 0)
