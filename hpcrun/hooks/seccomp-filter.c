@@ -17,6 +17,7 @@ static const uint16_t needed[] = {
     SYS_fstat,
     SYS_pread64,
     SYS_unlink,
+    SYS_rename,
     SYS_mmap,
     SYS_munmap,
     SYS_futex,

@@ -6,6 +6,8 @@
 #include "hpcrun/sys.h"
 #include "lib/crc32.h"
 
+#include <string.h>
+
 enum { FILE_NONE, FILE_OPENING, FILE_OPEN, FILE_CLOSED };
 
 #define MAX_EXEC_SEQUENCE 100000
@@ -18,8 +20,12 @@ static struct {
     int fd;
     uint32_t exec_sequence;
     char path[PATH_MAX + 512];
-    size_t stem; /* length of the path up to the exec sequence number */
+    char begun[PATH_MAX + 512]; /* the file's name until it says what process it is of */
+    size_t stem;                /* length of the paths up to the exec sequence number */
 } file;
+
+/* No reader takes such a file for a measurement. */
+#define BEGUN_SUFFIX ".begun"
 
 /* The host's name up to the first dot, in characters that suit a file name. */
 static void add_host(struct text *text)
@@ -39,6 +45,7 @@ void measurement_init(void)
     text_add(&path, "-");
     text_add_number(&path, process.start_ticks);
     text_add(&path, "-");
+    memcpy(file.begun, file.path, path.length);
     file.stem = path.length;
     file.fd = -1;
     file.exec_sequence = 0;
@@ -55,14 +62,30 @@ static bool failed(long error)
     return false;
 }
 
+static void name(char *path, const char *suffix)
+{
+    struct text text = {.at = path, .length = file.stem, .room = sizeof file.path};
+    text_add_number(&text, file.exec_sequence);
+    text_add(&text, suffix);
+}
+
+static bool exists(const char *path)
+{
+    long fd = sys4(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+    if (fd >= 0)
+        sys1(SYS_close, fd);
+    return fd != -ENOENT;
+}
+
 /* Images that the process had before have taken the smaller numbers. */
 static long create(void)
 {
     for (file.exec_sequence = 0; file.exec_sequence < MAX_EXEC_SEQUENCE; file.exec_sequence++) {
-        struct text path = {.at = file.path, .length = file.stem, .room = sizeof file.path};
-        text_add_number(&path, file.exec_sequence);
-        text_add(&path, MEASUREMENT_SUFFIX);
-        long fd = sys4(SYS_openat, AT_FDCWD, file.path,
+        name(file.path, MEASUREMENT_SUFFIX);
+        name(file.begun, BEGUN_SUFFIX);
+        if (exists(file.path))
+            continue;
+        long fd = sys4(SYS_openat, AT_FDCWD, file.begun,
                        O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
         if (fd != -EEXIST)
             return fd;
@@ -86,7 +109,7 @@ bool measurement_open(void)
         return state == FILE_OPEN;
     long fd = create();
     if (fd >= 0 && (fd = fds_adopt((int)fd)) < 0)
-        sys1(SYS_unlink, file.path); /* or it would stay, empty */
+        sys1(SYS_unlink, file.begun);
     if (fd < 0) {
         atomic_store(&file.state, FILE_NONE);
         return failed(fd);
@@ -95,8 +118,9 @@ bool measurement_open(void)
     if (file.exec_sequence > 0 && process.origin != ORIGIN_FORK)
         process.origin = ORIGIN_EXEC;
     bool good = write_header() && process_chunks_write();
+    long error = sys2(SYS_rename, file.begun, file.path);
     atomic_store(&file.state, FILE_OPEN);
-    return good;
+    return good && (error == 0 || failed(error));
 }
 
 void measurement_close(void)

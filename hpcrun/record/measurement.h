@@ -14,8 +14,9 @@
 /* Names the file for a new process image; nothing is created yet. */
 void measurement_init(void);
 
-/* Creates the file if it does not exist yet and writes what is known of the process. False when
- * that is not possible now: another thread is at it, or it failed before. */
+/* Creates the file if it does not exist yet and writes what is known of the process; it gets its
+ * name when that is done, for a process may be killed at any instant. False when that is not
+ * possible now: another thread is at it, or it failed before. */
 bool measurement_open(void);
 
 /* Closes the file; no chunk is written after that. */

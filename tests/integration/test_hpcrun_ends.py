@@ -6,9 +6,6 @@ import profiling
 from profiling import FIRED, program, sources
 
 
-HEADER = 16  # bytes of a measurement file in which nothing is told yet; lib/FORMAT-hpcrun.md
-
-
 class Ends(profiling.ProfilingTest):
     # how -> (state, detail, exit status of a shell, threads whose time must be there)
     ends = {
@@ -89,10 +86,19 @@ class Ends(profiling.ProfilingTest):
         where = self.directory / "m"
         process = subprocess.Popen([profiling.HPCRUN, "-q", "-o", where, program("recursion"), "5",
                                     "100000"], cwd=self.directory)
-        while not any(path.stat().st_size > HEADER for path in where.glob("*.hpcrun")):
+        while not list(where.glob("*.hpcrun")):
             self.assertIsNone(process.poll())
         process.kill()
         process.wait()
         images = profiling.read_measurements(where)
         self.assertEqual(len(images), 1)
-        self.assertEqual(images[0].state, 0)
+        self.assertEqual((images[0].state, images[0].problems), (0, []))
+
+    def test_killed_at_any_moment(self):
+        """Each a little later after its start; the file is readable if it is there."""
+        script = ("i=0; while [ $i -lt 300 ]; do $0 5 100000 & n=0; "
+                  "while [ $n -lt $((i * 12)) ]; do n=$((n + 1)); done; "
+                  "kill -9 $!; wait $!; i=$((i + 1)); done 2> /dev/null; true")
+        _, images = self.measure("dash", "-c", script, program("recursion"), events=["CPUTIME@f10000"])
+        killed = [image for image in images if image.executable.endswith("recursion")]
+        self.assertIn(0, {image.state for image in killed})
