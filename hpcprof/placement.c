@@ -108,6 +108,9 @@ static uint32_t note_below(struct placer *p, size_t input, uint32_t parent, cons
     switch (note->space) {
     case MEASUREMENT_PLACEHOLDER: return placeholder_below(p, parent, note->value);
     case MEASUREMENT_NO_MODULE:
+        return context_tree_child(&p->tree, parent, CONTEXT_CALL,
+                                  program_code_function(p->program, p->inputs, input, note->value),
+                                  0);
     case MEASUREMENT_LOST_RECORD:
         return context_tree_child(&p->tree, parent, CONTEXT_CALL, p->program->unknown_code, 0);
     default:

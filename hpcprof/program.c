@@ -55,7 +55,7 @@ static void add_structure(struct program *program, uint32_t index, const struct 
     }
 }
 
-static uint32_t agent_function(struct program *program, const struct measurement_name *name)
+static uint32_t function_of_name(struct program *program, const struct measurement_name *name)
 {
     uint32_t name_id = strtab_id(&program->names, name->procedure), file = PROGRAM_NONE;
     if (name->file[0] != '\0') {
@@ -85,9 +85,19 @@ static uint32_t **agent_functions(struct program *program, const struct measurem
         const struct measurement_name_table *names = &m->name_tables.at[table];
         of_tables[table] = mem_alloc(names->names.n * sizeof **of_tables);
         for (size_t i = 0; i < names->names.n; i++)
-            of_tables[table][i] = agent_function(program, &names->names.at[i]);
+            of_tables[table][i] = function_of_name(program, &names->names.at[i]);
     }
     return of_tables;
+}
+
+static uint32_t *code_functions(struct program *program, const struct measurement *m)
+{
+    uint32_t *functions = mem_alloc(m->code_names.n * sizeof *functions);
+    for (size_t i = 0; i < m->code_names.n; i++) {
+        const struct measurement_name name = {.procedure = m->code_names.at[i].name, .file = ""};
+        functions[i] = function_of_name(program, &name);
+    }
+    return functions;
 }
 
 void program_build(struct program *program, const struct inputs *inputs)
@@ -100,6 +110,7 @@ void program_build(struct program *program, const struct inputs *inputs)
         .unknown_function = mem_alloc(count * sizeof *program->unknown_function),
         .file_of = mem_alloc(count * sizeof *program->file_of),
         .functions_of_names = mem_alloc(inputs->files.n * sizeof *program->functions_of_names),
+        .functions_of_code = mem_alloc(inputs->files.n * sizeof *program->functions_of_code),
     };
     program->partial_path = add_named(program, "<partial call path>", PROGRAM_NONE);
     program->kernel = add_named(program, "<kernel, unattributed>", PROGRAM_NONE);
@@ -109,8 +120,10 @@ void program_build(struct program *program, const struct inputs *inputs)
         if (modules->all.at[i].structure)
             add_structure(program, i, modules->all.at[i].structure);
     }
-    for (size_t i = 0; i < inputs->files.n; i++)
+    for (size_t i = 0; i < inputs->files.n; i++) {
         program->functions_of_names[i] = agent_functions(program, inputs->files.at[i].m);
+        program->functions_of_code[i] = code_functions(program, inputs->files.at[i].m);
+    }
     program->original = mem_alloc(program->functions.n * sizeof *program->original);
     for (uint32_t i = 0; i < program->functions.n; i++)
         program->original[i] = i;
@@ -123,8 +136,10 @@ void program_free(struct program *program, const struct inputs *inputs)
         for (size_t table = 0; table < inputs->files.at[i].m->name_tables.n; table++)
             free(program->functions_of_names[i][table]);
         free(program->functions_of_names[i]);
+        free(program->functions_of_code[i]);
     }
     free(program->functions_of_names);
+    free(program->functions_of_code);
     for (size_t i = 0; i < program->modules->all.n; i++)
         free(program->file_of[i]);
     free(program->file_of);
@@ -146,4 +161,13 @@ uint32_t program_agent_function(const struct program *program, const struct inpu
         return PROGRAM_NONE;
     uint32_t table = space - MEASUREMENT_NAMES;
     return program->functions_of_names[input][table][name - m->name_tables.at[table].names.at];
+}
+
+uint32_t program_code_function(const struct program *program, const struct inputs *inputs,
+                               size_t input, uint64_t address)
+{
+    const struct measurement *m = inputs->files.at[input].m;
+    const struct measurement_code_name *name = measurement_code_name(m, address);
+    return name ? program->functions_of_code[input][name - m->code_names.at]
+                : program->unknown_code;
 }

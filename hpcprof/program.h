@@ -31,6 +31,7 @@ struct program {
     struct idmap agent_functions; /* (name and file, line) -> function */
     /* Of each measurement file, of each of its name tables: functions of its names. */
     uint32_t ***functions_of_names;
+    uint32_t **functions_of_code; /* of each measurement file: of its names of code in no module */
     uint32_t partial_path, kernel, unknown_code; /* functions */
 };
 
@@ -43,5 +44,9 @@ void program_free(struct program *program, const struct inputs *inputs);
  * PROGRAM_NONE when the name is lost. */
 uint32_t program_agent_function(const struct program *program, const struct inputs *inputs,
                                 size_t input, uint32_t space, uint64_t value);
+
+/* The function at an address in no module, in the file of index `input`. */
+uint32_t program_code_function(const struct program *program, const struct inputs *inputs,
+                               size_t input, uint64_t address);
 
 #endif

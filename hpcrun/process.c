@@ -10,6 +10,7 @@
 #include "hpcrun/logical/workers.h"
 #include "hpcrun/record/flush.h"
 #include "hpcrun/record/measurement.h"
+#include "hpcrun/record/perf-map.h"
 #include "hpcrun/record/process-chunks.h"
 #include "hpcrun/report.h"
 #include "hpcrun/sample/handler.h"
@@ -216,6 +217,7 @@ static void write_everything(enum process_state state, int detail)
     if (measurement_open() && chunk_memory(&chunk)) {
         process_chunks_write_modules(&chunk);
         process_chunks_write_agents(&chunk);
+        perf_map_write(&chunk);
         process_chunks_write_clock(&chunk, state, detail);
         chunk_release(&chunk);
     }
@@ -347,6 +349,7 @@ void process_after_fork_in_child(void)
     unlock_after_fork();
     report_after_fork();
     measurement_close();
+    perf_map_after_fork(process.pid);
     identify_process();
     process.origin = ORIGIN_FORK;
     atomic_store(&sampling.stopping, false);

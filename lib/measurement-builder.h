@@ -46,6 +46,7 @@ struct builder {
     VEC(struct thread_state) states;
     struct idmap space_slots;    /* (id, names) -> index in spaces */
     VEC(struct space_id) spaces; /* nodes hold indices of these until they are resolved */
+    VEC(char) code_map;          /* the text of all CODE NAMES */
     uint64_t problem_count;
 };
 
@@ -66,6 +67,10 @@ void release_agent(struct measurement_agent *agent);
 
 /* The index of a node by its id; MEASUREMENT_LOST_NODE when there is no such node. */
 uint32_t node_index(const struct thread_state *state, uint64_t id);
+
+/* Names the code in no module that nodes are in, from the text of the perf map; after nodes were
+ * resolved. */
+void resolve_code_names(struct builder *b);
 
 /* Turns ids into indices and brings everything into order, after the last chunk. */
 void builder_resolve(struct builder *b);

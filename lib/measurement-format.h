@@ -23,6 +23,7 @@ enum chunk_kind {
     CHUNK_AGENTS = 6,
     CHUNK_WORKERS = 7,
     CHUNK_PROCESS_CLOCK = 8,
+    CHUNK_CODE_NAMES = 9,
     CHUNK_THREAD = 16,
     CHUNK_THREAD_CLOCK = 17,
     CHUNK_NODES = 18,

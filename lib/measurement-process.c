@@ -155,6 +155,16 @@ static void decode_names(struct builder *b, struct cursor *c)
     }
 }
 
+static void decode_code_names(struct builder *b, struct cursor *c)
+{
+    size_t size = read_count(c, 1);
+    vec_reserve(&b->code_map, size);
+    if (size)
+        memcpy(b->code_map.at + b->code_map.n, c->at, size);
+    b->code_map.n += size;
+    c->at += size;
+}
+
 static void decode_agents(struct builder *b, struct cursor *c)
 {
     uint64_t count = read_count(c, 5);
@@ -205,6 +215,7 @@ void decode_process_chunk(struct builder *b, enum chunk_kind kind, struct cursor
     case CHUNK_AGENTS: decode_agents(b, c); break;
     case CHUNK_WORKERS: decode_workers(b, c); break;
     case CHUNK_PROCESS_CLOCK: decode_process_clock(b, c); break;
+    case CHUNK_CODE_NAMES: decode_code_names(b, c); break;
     default: c->bad = true; /* a thread's chunk that names no thread */
     }
 }

@@ -73,6 +73,12 @@ struct measurement_name_table {
     VEC(struct measurement_name) names; /* sorted by value */
 };
 
+/* An address in no module that some node has, and the name of the code there. */
+struct measurement_code_name {
+    uint64_t address;
+    char *name;
+};
+
 struct measurement_agent {
     char *name, *version;
     uint64_t interface_version;
@@ -148,6 +154,7 @@ struct measurement {
     VEC(struct measurement_metric) metrics;
     VEC(struct measurement_module) modules;
     VEC(struct measurement_name_table) name_tables;
+    VEC(struct measurement_code_name) code_names; /* sorted by address */
     VEC(struct measurement_agent) agents;
     VEC(struct measurement_worker_change) workers;
     VEC(struct measurement_thread) threads; /* sorted by index */
@@ -167,6 +174,10 @@ void measurement_free_tree(struct measurement_thread *thread);
 /* The name that a name table gives to a value; NULL when it is lost. */
 const struct measurement_name *measurement_name(const struct measurement *m, uint32_t space,
                                                 uint64_t value);
+
+/* The name of the code at an address in no module; NULL when nothing names it. */
+const struct measurement_code_name *measurement_code_name(const struct measurement *m,
+                                                          uint64_t address);
 
 struct measurement_files {
     VEC(char *) paths; /* sorted */

@@ -66,6 +66,8 @@ void measurement_free(struct measurement *m)
         release_module(&m->modules.at[i]);
     for (size_t i = 0; i < m->name_tables.n; i++)
         free_name_table(&m->name_tables.at[i]);
+    for (size_t i = 0; i < m->code_names.n; i++)
+        free(m->code_names.at[i].name);
     for (size_t i = 0; i < m->agents.n; i++)
         release_agent(&m->agents.at[i]);
     for (size_t i = 0; i < m->threads.n; i++) {
@@ -79,6 +81,7 @@ void measurement_free(struct measurement *m)
     vec_free(&m->metrics);
     vec_free(&m->modules);
     vec_free(&m->name_tables);
+    vec_free(&m->code_names);
     vec_free(&m->agents);
     vec_free(&m->workers);
     vec_free(&m->threads);

@@ -236,5 +236,6 @@ void builder_resolve(struct builder *b)
     }
     resolve_metrics(b, &events);
     resolve_threads(b, &events);
+    resolve_code_names(b);
     idmap_free(&events);
 }

@@ -32,6 +32,7 @@ static struct {
     _Atomic uint64_t live[LIVE_SLOTS];
     _Atomic uint32_t live_count;
     _Atomic uint32_t generation;
+    _Atomic bool met_code_outside;
     uint64_t vdso_start, libc_start, own_start;
     char main_path[PATH_MAX];
 } modules;
@@ -198,15 +199,22 @@ static uint32_t learn(const struct code_range *range, _Atomic uint64_t *slot, ui
     return seen >> 24 == range->start >> 12 ? slot_instance(seen) : INSTANCE_NO_MODULE;
 }
 
-static uint64_t ip_without_module(uint64_t address)
+uint64_t modules_ip_outside(uint64_t address)
 {
+    if (!atomic_load_explicit(&modules.met_code_outside, memory_order_relaxed))
+        atomic_store_explicit(&modules.met_code_outside, true, memory_order_relaxed);
     return IP_NO_MODULE | (address & (((uint64_t)1 << 47) - 1));
+}
+
+bool modules_met_code_outside(void)
+{
+    return atomic_load(&modules.met_code_outside);
 }
 
 uint64_t modules_ip(uint64_t address, const struct code_range *range)
 {
     if (!modules.at)
-        return ip_without_module(address);
+        return modules_ip_outside(address);
     _Atomic uint64_t *slot = find_slot(range->start);
     uint64_t seen = atomic_load_explicit(slot, memory_order_acquire);
     uint32_t id = slot_instance(seen);
@@ -214,7 +222,7 @@ uint64_t modules_ip(uint64_t address, const struct code_range *range)
         id = learn(range, slot, seen);
     uint64_t offset = address - range->bias;
     if (id == INSTANCE_NO_MODULE || offset >> IP_OFFSET_BITS)
-        return ip_without_module(address);
+        return modules_ip_outside(address);
     return (uint64_t)id << IP_OFFSET_BITS | offset;
 }
 

@@ -49,6 +49,12 @@ bool modules_init(const char *main_path, const void *own_code);
  * headers: call it in a guarded region. */
 uint64_t modules_ip(uint64_t address, const struct code_range *range);
 
+/* The ip of an address that is in no module. */
+uint64_t modules_ip_outside(uint64_t address);
+
+/* Whether the ip of any such address was asked for. */
+bool modules_met_code_outside(void);
+
 /* Whether the module that starts at `range->start` is hpcrun's own library. */
 bool modules_is_own(const struct code_range *range);
 

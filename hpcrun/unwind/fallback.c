@@ -1,5 +1,7 @@
 #include "hpcrun/unwind/fallback.h"
 
+#include "hpcrun/code/code-map.h"
+
 #define TOP_WORDS    3
 #define SCAN_WORDS   64
 #define MAX_FRAME    (1u << 20)
@@ -31,19 +33,43 @@ bool fallback_is_return_address(struct memory *memory, uint64_t address)
     return false;
 }
 
-static bool return_address_at(struct memory *memory, uint64_t place, uint64_t *value)
+static bool in_module(uint64_t address)
 {
-    return memory_load(memory, place, value) && fallback_is_return_address(memory, *value);
+    struct code_range range;
+    return code_map_find(address, &range);
+}
+
+/* Whether the call before `ra` may have led to `pc`: one that names a place in a module leads to no
+ * code made at run time. So most of what earlier calls left on the stack is told from the truth. */
+static bool may_lead_to(struct memory *memory, uint64_t ra, uint64_t pc)
+{
+    struct {
+        uint8_t opcode;
+        int32_t distance;
+    } __attribute__((packed)) call;
+    if (!memory_read_guarded(memory, ra - sizeof call, &call, sizeof call) || call.opcode != 0xe8)
+        return true;
+    return in_module(pc) || !in_module(ra + (uint64_t)(int64_t)call.distance);
+}
+
+static bool return_address_at(struct memory *memory, uint64_t place, uint64_t pc, uint64_t *value)
+{
+    return memory_load(memory, place, value) && fallback_is_return_address(memory, *value) &&
+           may_lead_to(memory, *value, pc);
 }
 
 static bool from_stack_words(struct memory *memory, const struct frame *frame, unsigned words,
                              struct frame *caller)
 {
-    uint64_t ra;
+    uint64_t ra, bp = frame->bp;
     for (unsigned i = 0; i < words; i++) {
-        if (!return_address_at(memory, frame->sp + 8 * i, &ra))
+        uint64_t place = frame->sp + 8 * i;
+        if (!return_address_at(memory, place, frame->pc, &ra))
             continue;
-        *caller = (struct frame){.pc = ra - 1, .sp = frame->sp + 8 * i + 8, .bp = frame->bp};
+        /* The frame has one that rbp points to: then the caller's rbp lies there. */
+        if (frame->bp == place - 8 && !memory_load(memory, place - 8, &bp))
+            return false;
+        *caller = (struct frame){.pc = ra - 1, .sp = place + 8, .bp = bp};
         return true;
     }
     return false;
@@ -54,7 +80,8 @@ static bool from_frame_pointer(struct memory *memory, const struct frame *frame,
 {
     uint64_t ra, bp;
     if (frame->bp - frame->sp >= MAX_FRAME || (frame->bp & 7) ||
-        !memory_load(memory, frame->bp, &bp) || !return_address_at(memory, frame->bp + 8, &ra))
+        !memory_load(memory, frame->bp, &bp) ||
+        !return_address_at(memory, frame->bp + 8, frame->pc, &ra))
         return false;
     *caller = (struct frame){.pc = ra - 1, .sp = frame->bp + 16, .bp = bp};
     return true;

@@ -40,15 +40,10 @@ static struct known_module *find_module(struct rule_cache *cache, uint64_t pc)
     return module;
 }
 
-static uint64_t ip_without_module(uint64_t pc)
-{
-    return IP_NO_MODULE | pc << 17 >> 17;
-}
-
 uint64_t rule_cache_ip(struct rule_cache *cache, uint64_t pc)
 {
     const struct known_module *module = find_module(cache, pc);
-    return module ? pc + module->ip_minus_pc : ip_without_module(pc);
+    return module ? pc + module->ip_minus_pc : modules_ip_outside(pc);
 }
 
 /* What a look-up found: a rule, and the addresses for which it holds. */

@@ -1,0 +1,110 @@
+#include "hpcrun/record/perf-map.h"
+
+#include "hpcrun/code/modules.h"
+#include "hpcrun/process.h"
+#include "hpcrun/report.h"
+#include "hpcrun/sys.h"
+
+#include <sys/stat.h>
+
+/* The clock of file times may be behind the real one by a tick. */
+#define CLOCK_GRAIN_NS 10000000u
+
+/* Of the process that this one is a fork of; 0: none. */
+static struct {
+    int pid;
+    uint64_t began_real;
+} parent;
+
+void perf_map_after_fork(int parent_pid)
+{
+    parent.pid = parent_pid;
+    parent.began_real = process.began_real;
+}
+
+static bool is_own(int fd, uint64_t since)
+{
+    struct stat status;
+    return sys2(SYS_fstat, fd, &status) == 0 && S_ISREG(status.st_mode) &&
+           status.st_uid == (uid_t)sys0(SYS_geteuid) &&
+           (uint64_t)status.st_mtim.tv_sec * 1000000000u + (uint64_t)status.st_mtim.tv_nsec +
+                   CLOCK_GRAIN_NS >=
+               since;
+}
+
+/* A descriptor, or negative: anybody may put anything there. */
+static int open_map(int pid, uint64_t since)
+{
+    char buffer[64];
+    struct text path = TEXT(buffer);
+    text_add(&path, "/tmp/perf-");
+    text_add_number(&path, (uint64_t)pid);
+    text_add(&path, ".map");
+    int fd = (int)sys4(SYS_openat, AT_FDCWD, path.at,
+                       O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0);
+    if (fd < 0 || is_own(fd, since))
+        return fd;
+    sys1(SYS_close, fd);
+    return -1;
+}
+
+/* The bytes up to the last newline; 0: there is none. */
+static size_t whole_lines(const char *at, size_t size)
+{
+    const char *newline = memrchr(at, '\n', size);
+    return newline ? (size_t)(newline - at) + 1 : 0;
+}
+
+static void tell_that_it_is_cut(int pid)
+{
+    char buffer[128];
+    struct text line = TEXT(buffer);
+    text_add(&line, "/tmp/perf-");
+    text_add_number(&line, (uint64_t)pid);
+    text_add(&line, ".map: too large, names of code in it are missing");
+    report_log(&line);
+}
+
+/* In chunks of whole lines. A line that is longer than a buffer comes in pieces, of which the first
+ * has all that counts; the reader passes over the others, which have no numbers. The file may grow
+ * meanwhile, or shrink: what can be read counts. A last line without its end is still being
+ * written. */
+static bool copy(struct chunk *chunk, int fd, int pid)
+{
+    uint64_t at = 0;
+    while (at < PERF_MAP_MAX_BYTES) {
+        long size = sys4(SYS_pread64, fd, chunk->scratch, SCRATCH_BYTES, at);
+        if (size <= 0)
+            return true;
+        size_t lines = whole_lines(chunk->scratch, (size_t)size);
+        if (lines == 0 && size < SCRATCH_BYTES)
+            return true;
+        lines = lines ? lines : (size_t)size;
+        chunk_begin(chunk, CHUNK_CODE_NAMES, CHUNK_NO_THREAD);
+        chunk_bytes(chunk, chunk->scratch, lines);
+        if (!chunk_commit(chunk))
+            return false;
+        at += lines;
+    }
+    tell_that_it_is_cut(pid);
+    return true;
+}
+
+static bool write_map(struct chunk *chunk, int pid, uint64_t since)
+{
+    int fd = open_map(pid, since);
+    if (fd < 0)
+        return true;
+    bool good = copy(chunk, fd, pid);
+    sys1(SYS_close, fd);
+    return good;
+}
+
+bool perf_map_write(struct chunk *chunk)
+{
+    if (!modules_met_code_outside())
+        return true;
+    /* Later names replace earlier ones: first what was inherited. */
+    return (parent.pid == 0 || write_map(chunk, parent.pid, parent.began_real)) &&
+           write_map(chunk, process.pid, process.began_real);
+}

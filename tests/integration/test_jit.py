@@ -1,0 +1,93 @@
+"""Code that the program makes at run time: its call paths, with no unwind information, and its names,
+from the perf map that the program writes."""
+import os
+import pathlib
+import shutil
+import unittest
+
+import profiling
+from logical_case import LogicalTest, procedures, walk
+from profiling import program
+
+UNKNOWN = "<unknown code>"
+
+
+class PerfMap(LogicalTest):
+    def remove_map(self, pid):
+        for name in (f"/tmp/perf-{pid}.map", f"/tmp/perf-{pid}.map.target"):
+            pathlib.Path(name).unlink(missing_ok=True)
+
+    def calls(self, how, status=0):
+        """Runs the program; what it knows of itself: [([caller, outer, inner], seconds)]."""
+        done, images = self.measure(program("jit"), how, 100, events=("CPUTIME@f5000",))
+        for image in images:
+            self.remove_map(image.pid)
+        self.check_fates(images)
+        self.analyse()
+        lines = [line.split(":") for line in done.stdout.splitlines()]
+        self.assertEqual(len(lines), 6)
+        return [(names, int(ns) * 1e-9) for *names, ns in lines]
+
+    def below(self, names):
+        """The time of all contexts whose last procedures are these: C's may go on."""
+        return sum(path[-1]["metrics"]["work"]["inclusive"] for path in walk(self.tree)
+                   if path[-1]["kind"] == "procedure" and procedures(path)[-len(names):] == names)
+
+    def check(self, calls):
+        for names, seconds in calls:
+            with self.subTest(names=names):
+                path = ["main", "run", *names]
+                self.assertAlmostEqual(self.below(path), seconds, delta=0.04 * seconds)
+
+    def unnamed(self, calls):
+        """What is seen without the names."""
+        return [([name if name.startswith("c") else UNKNOWN for name in names], seconds)
+                for names, seconds in calls]
+
+    def test_names_and_call_paths(self):
+        """Later lines win, and lines that no one understands cost only themselves."""
+        self.check(self.calls("good"))
+
+    def test_a_child_goes_on_in_the_code_of_its_parent(self):
+        self.check(self.calls("fork"))
+
+    def test_maps_that_are_not_the_program_s(self):
+        for how in ("none", "link", "old") + (("foreign",) if os.geteuid() == 0 else ()):
+            with self.subTest(how):
+                self.check(self.unnamed(self.calls(how)))
+
+    def test_garbage_costs_one_line(self):
+        done = self.run_tool(profiling.HPCRUN, "-e", "CPUTIME@f1000", "-o", "m", program("jit"), "garbage", 20)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        (image,) = profiling.read_measurements(self.directory / "m")
+        self.remove_map(image.pid)
+        self.assertEqual(len([line for line in image.problems if "perf map" in line]), 1)
+        done = self.run_tool(profiling.BUILD / "bin" / "hpcprof", "-o", "db", "m",
+                             env=dict(os.environ, XDG_CACHE_HOME=self.cache))
+        self.assertEqual(len([line for line in done.stderr.splitlines() if "perf map" in line]), 1)
+        self.assertNotEqual(done.returncode, 0)
+
+    def test_node(self):
+        if not shutil.which("node"):
+            self.skipTest("node is not installed")
+        script = self.directory / "work.js"
+        script.write_text("""
+            function hotInner(n) { let s = 0; for (let i = 0; i < n; i++) s = (s * 31 + i) % 1000003; return s; }
+            function hotOuter(n) { let s = 0; for (let i = 0; i < n; i++) s += hotInner(20000); return s; }
+            const end = process.cpuUsage().user + 1000000;
+            let s = 0;
+            while (process.cpuUsage().user < end) s += hotOuter(10);
+            """)
+        _, images = self.profile("node", "--perf-basic-prof", script)
+        for image in images:
+            self.remove_map(image.pid)
+        paths = [(procedures(path), path[-1]["metrics"]["work"]["exclusive"]) for path in walk(self.tree)]
+        inside = sum(seconds for names, seconds in paths if any("hotOuter" in name for name in names))
+        below_main = sum(seconds for names, seconds in paths
+                         if "main" in names and any("hotOuter" in name for name in names))
+        self.assertGreater(inside, 0.9)  # of the second that it works
+        self.assertGreater(below_main, 0.95 * inside)
+
+
+if __name__ == "__main__":
+    unittest.main()
