@@ -1,0 +1,124 @@
+"""Libraries that come and go while samples are taken, against what the program knows of itself."""
+import subprocess
+import unittest
+
+import profiling
+from profiling import PARTIAL, RECORDED, program, sources
+
+LIBRARIES = 4
+
+# Frames of different sizes and numbers, at the same addresses of libraries of the same size: a rule
+# of one library leads astray in another.
+LIBRARY = """
+#define CAT_(a, b) a##b
+#define CAT(a, b) CAT_(a, b)
+#define NAME(x) CAT(x, N)
+static volatile long sink;
+__attribute__((noinline, used)) static void NAME(leaf_)(long spins) {
+    volatile long room[1 + 3 * N];
+    room[N] = spins;
+    for (long i = 0; i < spins; i++) room[N] += i;
+    sink += room[N];
+}
+__attribute__((noinline, used)) static void NAME(inner_)(long spins) {
+    volatile char room[8 + 40 * (3 - N)];
+    room[N] = 1;
+    NAME(leaf_)(spins);
+    sink += room[N];
+}
+__attribute__((noinline, used)) static void NAME(outer_)(long spins, int deep) {
+    if (deep) NAME(outer_)(spins, deep - 1); else NAME(inner_)(spins);
+    sink++;
+}
+void work(long spins) { NAME(outer_)(spins, N); sink++; }
+__attribute__((constructor)) static void NAME(begin_)(void) { NAME(leaf_)(4000); }
+__attribute__((destructor)) static void NAME(end_)(void) { NAME(inner_)(4000); }
+"""
+
+
+class Loader(profiling.ProfilingTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.symbols = {"loads": profiling.symbols(program("loads"))}
+
+    def build_libraries(self):
+        source = self.directory / "library.c"
+        source.write_text(LIBRARY)
+        self.paths = []
+        for n in range(LIBRARIES):
+            path = self.directory / f"library{n}.so"
+            subprocess.run(["gcc", "-O2", "-g0", "-fno-optimize-sibling-calls", "-fno-ipa-cp", "-shared", "-fPIC",
+                            f"-DN={n}", "-o", path, source], check=True)
+            self.paths.append(path)
+            self.symbols[path.name] = profiling.symbols(path)
+
+    def function(self, frame):
+        """The name of a frame's function, where it is the program's or a library's."""
+        module, offset = frame.rsplit("+", 1)
+        for name, (start, size) in self.symbols.get(module, {}).items():
+            if start <= int(offset, 16) < start + size:
+                return name
+        return module
+
+    def what_is_wrong(self, names):
+        """`names` is a path of functions, innermost first, complete. None when it can be."""
+        own = [name for name in names if name[-1] in "0123" and name[:-1] in
+               ("leaf_", "inner_", "outer_", "begin_", "end_", "call_")]
+        if not own:
+            return None
+        numbers = {name[-1] for name in own} | {name[7] for name in names if name.startswith("library")}
+        if len(numbers) != 1:
+            return "two libraries"
+        n = numbers.pop()
+        inside = [name[:-2] for name in own]
+        inside = inside[inside.index("leaf"):] if "leaf" in inside else inside
+        whole = {"call": ["leaf", "inner", *["outer"] * (int(n) + 1), "call"],
+                 "begin": ["leaf", "begin"], "end": ["leaf", "inner", "end"]}.get(inside[-1])
+        if not whole:
+            return "no outermost frame of its own"
+        return None if whole[-len(inside):] == inside else "frames are missing, or are too many"
+
+    def check_paths(self, image, complete):
+        """Every complete path is one that the program can have had; so many are complete."""
+        recorded = image.count("CPUTIME", [RECORDED])
+        partial = image.count("CPUTIME", PARTIAL)
+        self.assertGreaterEqual(recorded - partial, complete * recorded)
+        seconds = [0] * LIBRARIES
+        for thread in image.threads:
+            for _, value, path in thread.paths:
+                if path[-1].startswith("<placeholder"):
+                    continue
+                names = [self.function(frame) for frame in path]
+                self.assertIsNone(self.what_is_wrong(names), names)
+                for n in range(LIBRARIES):
+                    if f"call_{n}" in names:
+                        seconds[n] += value * profiling.TIME_UNIT
+        return seconds
+
+    def check(self, how, ms, rate, complete, **source):
+        self.build_libraries()
+        done, images = self.measure(program("loads"), how, ms, *self.paths, events=(f"CPUTIME@f{rate}",),
+                                    **source)
+        self.check_fates(images)
+        (image,) = profiling.read_measurements(self.measurements, paths=True)
+        seen = self.check_paths(image, complete)
+        lines = [line.split() for line in done.stdout.splitlines()]
+        for n in range(LIBRARIES):
+            _, number, loads, ns = lines[n]
+            self.assertGreater(int(loads), 10)
+            sigma = (int(ns) * 1e-9 / rate) ** 0.5
+            self.assertAlmostEqual(seen[n], int(ns) * 1e-9, delta=5 * sigma + 0.02 * int(ns) * 1e-9)
+        return int(lines[-1][1])
+
+    def test_address_reuse_at_full_speed(self):
+        for name, how in sources():
+            with self.subTest(name):
+                self.assertGreater(self.check("dlopen", 2000, 5000, 0.995, **how), 100)
+
+    def test_other_namespaces(self):
+        self.check("dlmopen", 1000, 5000, 0.995)
+
+
+if __name__ == "__main__":
+    unittest.main()

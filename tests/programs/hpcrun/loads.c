@@ -1,0 +1,112 @@
+/* loads HOW MS LIBRARY...: opens one of the libraries after the other, works in it, and closes it
+ * again, at full speed for MS of CPU time, while another thread recurses. HOW: "dlopen" or
+ * "dlmopen". Each library has, as test_loader.py makes them, void work(long spins)     works for a
+ * while in frames of its own and constructors and destructors, which work, too. Prints used NUMBER
+ * LOADS NS      what the calls of library NUMBER took: this thread's CPU time reused COUNT how
+ * often code of one library lay where that of another had lain */
+#include "burn.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LIBRARIES 4
+#define PLACES    64
+
+static bool new_namespace;
+static volatile bool stop;
+
+static uint64_t used[LIBRARIES];
+static unsigned loads[LIBRARIES], reused;
+
+static void *open_library(const char *path)
+{
+    return new_namespace ? dlmopen(LM_ID_NEWLM, path, RTLD_NOW) : dlopen(path, RTLD_NOW);
+}
+
+/* Where code was, and whose it was last. */
+static void note_place(uintptr_t address, int which)
+{
+    static struct {
+        uintptr_t page;
+        int which;
+    } places[PLACES];
+    for (int i = 0; i < PLACES; i++) {
+        if (places[i].page != 0 && places[i].page != address >> 12)
+            continue;
+        reused += places[i].page != 0 && places[i].which != which;
+        places[i].page = address >> 12;
+        places[i].which = which;
+        return;
+    }
+}
+
+/* Work in a library is below the function that belongs to it. */
+#define CALLER(name)                                                                               \
+    __attribute__((noinline)) static void name(void (*work)(long))                                 \
+    {                                                                                              \
+        work(20000);                                                                               \
+        burn_sink++;                                                                               \
+    }
+
+CALLER(call_0)
+CALLER(call_1)
+CALLER(call_2)
+CALLER(call_3)
+
+static void (*const callers[LIBRARIES])(void (*)(long)) = {call_0, call_1, call_2, call_3};
+
+static void load_and_work(const char *path, int which)
+{
+    void *library = open_library(path);
+    void *symbol = library ? dlsym(library, "work") : NULL;
+    if (!symbol) {
+        fprintf(stderr, "%s\n", dlerror());
+        exit(1);
+    }
+    note_place((uintptr_t)symbol, which);
+    uint64_t begin = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    void (*work)(long);
+    memcpy(&work, &symbol, sizeof work);
+    callers[which](work);
+    used[which] += clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin;
+    loads[which]++;
+    dlclose(library);
+}
+
+__attribute__((noinline)) static uint64_t descend(int depth)
+{
+    volatile char room[40];
+    room[0] = (char)depth;
+    if (depth == 0)
+        burn_unit();
+    return depth > 0 ? descend(depth - 1) + (uint64_t)room[0] : burn_sink;
+}
+
+static void *recurse(void *argument)
+{
+    while (!stop)
+        descend(60);
+    return argument;
+}
+
+int main(int count, char **arguments)
+{
+    if (count != 3 + LIBRARIES)
+        return 2;
+    new_namespace = strcmp(arguments[1], "dlmopen") == 0;
+    pthread_t thread;
+    pthread_create(&thread, NULL, recurse, NULL);
+    uint64_t end = clock_ns(CLOCK_THREAD_CPUTIME_ID) + (uint64_t)atoi(arguments[2]) * 1000000u;
+    for (unsigned i = 0; clock_ns(CLOCK_THREAD_CPUTIME_ID) < end; i++)
+        load_and_work(arguments[3 + i % LIBRARIES], (int)(i % LIBRARIES));
+    stop = true;
+    pthread_join(thread, NULL);
+    for (int i = 0; i < LIBRARIES; i++)
+        printf("used %d %u %lu\n", i, loads[i], used[i]);
+    printf("reused %u\n", reused);
+    return 0;
+}
