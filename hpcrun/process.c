@@ -16,8 +16,9 @@
 #include "hpcrun/sample/handler.h"
 #include "hpcrun/sample/source.h"
 #include "hpcrun/sys.h"
-
 #include "hpcrun/thread.h"
+#include "hpcrun/unwind/rule-cache.h"
+
 #include <string.h>
 
 #include <sys/auxv.h>
@@ -159,6 +160,7 @@ __attribute__((constructor)) static void begin(int count, char **arguments, char
     identify_program();
     metrics_init(&process.metrics, &process.config);
     code_map_refresh();
+    rule_cache_init();
     modules_init(process.executable, (const void *)(uintptr_t)begin);
     fds_init();
     report_init();

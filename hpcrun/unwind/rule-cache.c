@@ -5,6 +5,7 @@
 #include <elf.h>
 #include <stddef.h>
 #include <string.h>
+#include <ucontext.h>
 
 _Static_assert(RULE_BLOCK_BITS == 8 && RULE_SET_BITS == 11, "the layout of a way");
 
@@ -17,6 +18,35 @@ static bool is_entry_code(uint64_t pc, const struct known_module *module)
     const Elf64_Ehdr *header = (const Elf64_Ehdr *)(uintptr_t)module->start;
     return memcmp(header->e_ident, ELFMAG, SELFMAG) == 0 && header->e_entry != 0 &&
            pc - (module->bias + header->e_entry) < ENTRY_CODE_BYTES;
+}
+
+/* What makecontext puts on a new stack to be returned to. No call leads there, and what lies above
+ * it is no frame; glibc's unwind information does not say so. */
+static uint64_t context_end;
+
+static void no_function(void)
+{
+}
+
+#define SCRATCH_STACK 4096
+
+void rule_cache_init(void)
+{
+    ucontext_t context;
+    char stack[SCRATCH_STACK];
+    if (getcontext(&context) != 0)
+        return;
+    context.uc_stack = (stack_t){.ss_sp = stack, .ss_size = sizeof stack};
+    context.uc_link = NULL;
+    makecontext(&context, no_function, 0);
+    memcpy(&context_end, (const void *)(uintptr_t)context.uc_mcontext.gregs[REG_RSP],
+           sizeof context_end);
+}
+
+/* As a caller its address is that of the byte before. */
+static bool is_context_end(uint64_t pc, const struct cfi_row *row)
+{
+    return pc + 1 == context_end || (row && row->start == context_end);
 }
 
 static struct known_module *find_module(struct rule_cache *cache, uint64_t pc)
@@ -60,7 +90,9 @@ static struct finding look_up(struct rule_cache *cache, uint64_t pc)
         return found;
     const struct cfi_row *row =
         module->has_index ? cfi_row_at(pc, &module->index, &cache->scratch) : NULL;
-    if (row) {
+    if (is_context_end(pc, row)) {
+        found.rule.kind = RULE_OUTERMOST;
+    } else if (row) {
         found.rule = rule_from_row(row, pc);
         if (!row->cfa_expr) { /* the PLT's expression depends on pc */
             found.first = row->start;

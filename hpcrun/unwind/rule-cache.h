@@ -47,6 +47,9 @@ struct rule_cache {
     struct cfi_scratch scratch;
 };
 
+/* Normal context, once: finds out where the C library lets a context of makecontext's end. */
+void rule_cache_init(void);
+
 /* Computes the rule of `pc` and enters it. In a guarded region: it reads modules' sections. */
 struct rule rule_cache_fill(struct rule_cache *cache, uint64_t pc);
 

@@ -124,6 +124,11 @@ def read_measurements(directory, paths=False):
     return images
 
 
+def is_partial(path):
+    """Whether a path's outer end is the placeholder of a partial one, which is two words."""
+    return path[-2:-1] == ["<placeholder"]
+
+
 class ProfilingTest(unittest.TestCase):
     """A test with a directory of its own, which an ordinary user can write to."""
 

@@ -1,0 +1,106 @@
+"""Stacks of all kinds: samples change nothing, and call paths are those that the program knows."""
+import re
+
+import profiling
+from profiling import FIRED, PARTIAL, RECORDED, program, sources
+
+TOO_DEEP, NO_UNWIND_INFORMATION = 68, 64
+
+
+class Stacks(profiling.ProfilingTest):
+    def run_stacks(self, what, ms=300, name="stacks", arguments=None, **how):
+        """The lines that the program prints after "fine", and the image with its paths."""
+        done, _ = self.measure(program(name), *(arguments or (what, ms)), events=["CPUTIME@f5000"], **how)
+        first, *rest = done.stdout.splitlines()
+        self.assertEqual(first, "fine")
+        (image,) = profiling.read_measurements(self.measurements, paths=True)
+        self.check_fates([image])
+        return rest, image
+
+    def functions(self, path):
+        """The names of a path's functions that are the program's own."""
+        table = profiling.symbols(program("stacks"))
+        names = []
+        for frame in path:
+            module, _, offset = frame.rpartition("+")
+            names += [name.split(".")[0] for name, (start, size) in table.items()
+                      if module == "stacks" and start <= int(offset, 16) < start + size]
+        return names
+
+    def check_known(self, lines, image):
+        """Each line names functions and the time spent below them: no sample is elsewhere."""
+        paths = [(self.functions(path), path, value * profiling.TIME_UNIT)
+                 for thread in image.threads for _, value, path in thread.paths]
+        for line in lines:
+            *known, ns = line.split()
+            below = [(names, path, seconds) for names, path, seconds in paths if known[0] in names]
+            for names, path, _ in below:
+                at = names.index(known[0])
+                self.assertEqual(names[at:at + len(known)], known, path)
+                self.assertFalse(profiling.is_partial(path), path)
+            self.assertAlmostEqual(sum(seconds for *_, seconds in below), int(ns) * 1e-9,
+                                   delta=0.03 * int(ns) * 1e-9 + 0.005)
+
+    def check(self, what, partial=0):
+        for name, how in sources():
+            with self.subTest(f"{what} {name}"):
+                lines, image = self.run_stacks(what, **how)
+                self.check_known(lines, image)
+                self.assertLessEqual(image.count("CPUTIME", PARTIAL),
+                                     partial * image.count("CPUTIME", [RECORDED]))
+
+    def test_contexts_that_are_switched(self):
+        self.check("contexts")
+
+    def test_stacks_split_across_mappings(self):
+        self.check("split")
+
+    def test_the_smallest_stacks(self):
+        self.check("tiny")
+        self.check("tiny-own")
+
+    def test_longjmp(self):
+        self.check("jumps")
+
+    def test_handlers_on_a_signal_stack(self):
+        self.check("signal-stack")
+
+    def test_recursion_a_million_deep(self):
+        """The path is kept up to the bound, from the innermost frame outwards, and is told as partial."""
+        header = (profiling.ROOT / "hpcrun/unwind/unwind.h").read_text()
+        bound = int(re.search(r"UNWIND_MAX_FRAMES (\d+)", header).group(1))
+        (line,), image = self.run_stacks("deep")
+        lengths = [len(path) - 2 for thread in image.threads for _, _, path in thread.paths
+                   if profiling.is_partial(path)]
+        self.assertEqual(max(lengths), bound)
+        deep = sum(value for thread in image.threads for _, value, path in thread.paths
+                   if "deepest" in self.functions(path[:4])) * profiling.TIME_UNIT
+        self.assertGreater(deep, 0.29)  # of the 0.3 s that it works there
+        self.assertLess(deep, int(line) * 1e-9)
+        self.assertGreater(image.count("CPUTIME", [TOO_DEEP]), 0.8 * image.count("CPUTIME", [RECORDED]))
+
+    def test_overflow_that_the_program_catches(self):
+        for name, how in sources():
+            with self.subTest(name):
+                _, image = self.run_stacks("overflows", **how)
+                self.assertGreater(image.count("CPUTIME", [FIRED]), 20)
+
+    def test_stack_pointer_as_a_general_register(self):
+        """Nothing is known of such a path but its innermost frame, and so it is told."""
+        lines, image = self.run_stacks("stack-pointer")
+        (line,) = lines
+        found = [(path, value * profiling.TIME_UNIT) for thread in image.threads for _, value, path in thread.paths
+                 if self.functions(path[:1]) == ["sp_counts_down"]]
+        self.assertAlmostEqual(sum(seconds for _, seconds in found), int(line.split()[1]) * 1e-9, delta=0.02)
+        self.assertGreater(image.count("CPUTIME", [NO_UNWIND_INFORMATION]), 0)
+        wrong = sum(seconds for path, seconds in found
+                    if path[1:2] != ["<placeholder"] and self.functions(path[1:2]) != ["stack_pointer"])
+        self.assertEqual(wrong, 0)
+
+    def test_forced_unwinding(self):
+        for name, how in sources():
+            with self.subTest(name):
+                (threads,), image = self.run_stacks(None, name="forced", arguments=(1000,), **how)
+                self.assertEqual(len(image.threads), int(threads) + 1)
+                self.assertLess(image.count("CPUTIME", PARTIAL),
+                                0.01 * image.count("CPUTIME", [RECORDED]) + 5)
