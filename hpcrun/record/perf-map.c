@@ -51,8 +51,9 @@ static int open_map(int pid, uint64_t since)
 /* The bytes up to the last newline; 0: there is none. */
 static size_t whole_lines(const char *at, size_t size)
 {
-    const char *newline = memrchr(at, '\n', size);
-    return newline ? (size_t)(newline - at) + 1 : 0;
+    while (size > 0 && at[size - 1] != '\n')
+        size--;
+    return size;
 }
 
 static void tell_that_it_is_cut(int pid)

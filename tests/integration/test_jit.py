@@ -82,11 +82,12 @@ class PerfMap(LogicalTest):
         for image in images:
             self.remove_map(image.pid)
         paths = [(procedures(path), path[-1]["metrics"]["work"]["exclusive"]) for path in walk(self.tree)]
-        inside = sum(seconds for names, seconds in paths if any("hotOuter" in name for name in names))
-        below_main = sum(seconds for names, seconds in paths
-                         if "main" in names and any("hotOuter" in name for name in names))
-        self.assertGreater(inside, 0.9)  # of the second that it works
-        self.assertGreater(below_main, 0.95 * inside)
+        # Called from interpreted code, which has no names, or inlined: one of the two is there.
+        hot = [(names, seconds) for names, seconds in paths if any("work.js" in name for name in names)]
+        inside = sum(seconds for _, seconds in hot)
+        self.assertGreater(inside, 0.8)  # of the second that it works
+        self.assertGreater(sum(seconds for names, seconds in hot
+                               if any(name.startswith("node::Start") for name in names)), 0.95 * inside)
 
 
 if __name__ == "__main__":

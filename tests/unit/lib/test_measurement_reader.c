@@ -321,7 +321,7 @@ static void unknown_kinds_and_trailing_fields_are_skipped(void **state)
     start_file();
     put_process();
     encode_string(&payload, "from the future");
-    end_chunk(9, PROCESS);
+    end_chunk(15, PROCESS);
     encode_string(&payload, "from the future");
     end_chunk(900, 17);
     ENCODE(2100, 910, 1);
@@ -332,6 +332,47 @@ static void unknown_kinds_and_trailing_fields_are_skipped(void **state)
     assert_int_equal(m->problems.n, 0);
     assert_int_equal(m->threads.n, 1);
     assert_int_equal(m->threads.at[0].last_cpu, 910);
+    measurement_free(m);
+}
+
+static void put_code(const uint64_t *addresses, unsigned count)
+{
+    start_file();
+    put_process();
+    put_events_and_metrics();
+    put_thread(0);
+    ENCODE(1, count);
+    for (unsigned i = 0; i < count; i++)
+        put_plain_node(i + 1, 0, addresses[i]);
+    end_chunk(18, 0);
+}
+
+static const char *name_at(const struct measurement *m, uint64_t address)
+{
+    const struct measurement_code_name *name = measurement_code_name(m, address);
+    return name ? name->name : "";
+}
+
+static void the_last_name_of_code_counts(void **state)
+{
+    (void)state;
+    const uint64_t addresses[] = {0x1000, 0x10ff, 0x1100, 0x1fff, 0x2000, 0xfff, UINT64_MAX / 4};
+    put_code(addresses, 7);
+    encode_string(&payload,
+                  "1000 1000 old\n0x1000 0x100 first of two\nno line\n1000 \n2000 0 empty\n"
+                  "ffffffffffffffff 2 beyond\n12345678901234567 1 long\n");
+    end_chunk(9, PROCESS);
+    encode_string(&payload, "1FFF 1 second chunk\n1100 1 last\n1100 1\n");
+    end_chunk(9, PROCESS);
+    struct measurement *m = read_file();
+    assert_int_equal(m->problems.n, 0);
+    assert_string_equal(name_at(m, 0x1000), "first of two");
+    assert_string_equal(name_at(m, 0x10ff), "first of two");
+    assert_string_equal(name_at(m, 0x1100), "last");
+    assert_string_equal(name_at(m, 0x1fff), "second chunk");
+    assert_string_equal(name_at(m, 0x2000), "");
+    assert_string_equal(name_at(m, 0xfff), "");
+    assert_string_equal(name_at(m, 0x1500), ""); /* no node is there */
     measurement_free(m);
 }
 
@@ -499,6 +540,7 @@ int main(void)
         IN_DIRECTORY(chunks_may_come_before_what_they_refer_to),
         IN_DIRECTORY(swapped_sequence_numbers_are_fine_and_missing_ones_are_not),
         IN_DIRECTORY(a_repeated_chunk_counts_once),
+        IN_DIRECTORY(the_last_name_of_code_counts),
         IN_DIRECTORY(unknown_kinds_and_trailing_fields_are_skipped),
         IN_DIRECTORY(what_depends_on_lost_nodes_becomes_a_partial_path),
         IN_DIRECTORY(a_malformed_node_ends_its_chunk),
