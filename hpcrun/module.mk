@@ -23,7 +23,7 @@ $(BUILD)/obj/hpcrun/shared/%.o: lib/%.c
 	$(Q)$(CC) $(CFLAGS) $(CFLAGS_hpcrun) -c -o $@ $<
 
 HPCRUN_OBJS = $(call objects_of,hpcrun/launch) \
-	$(addprefix $(BUILD)/obj/hpcrun/,config.o text.o fds.o sample/source-perf.o)
+	$(addprefix $(BUILD)/obj/hpcrun/,config.o rank.o text.o fds.o sample/source-perf.o)
 
 PROGRAMS += $(BUILD)/bin/hpcrun
 

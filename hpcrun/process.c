@@ -8,6 +8,7 @@
 #include "hpcrun/hooks/threads.h"
 #include "hpcrun/logical/agents.h"
 #include "hpcrun/logical/workers.h"
+#include "hpcrun/rank.h"
 #include "hpcrun/record/flush.h"
 #include "hpcrun/record/measurement.h"
 #include "hpcrun/record/perf-map.h"
@@ -82,20 +83,6 @@ static void identify_host(void)
     process.host_id = host_id(process.host);
 }
 
-/* The rank in an MPI job, by the launchers' environment variables. */
-static int64_t mpi_rank(void)
-{
-    static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
-                                        "MV2_COMM_WORLD_RANK"};
-    for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
-        const char *value = config_variable(process.environment, names[i]);
-        uint64_t rank;
-        if (value && text_take_number(&value, &rank))
-            return (int64_t)rank;
-    }
-    return -1;
-}
-
 static unsigned usable_cpus(void)
 {
     uint64_t mask[128];
@@ -129,7 +116,7 @@ static void identify_program(void)
     if (length <= 0 && started) /* there is no /proc */
         strncpy(process.executable, started, sizeof process.executable - 1);
     sys2(SYS_getcwd, process.directory, sizeof process.directory);
-    process.rank = mpi_rank();
+    process.rank = rank_in(process.environment);
     process.usable_cpus = usable_cpus();
     process.origin = process.pid == process.config.launched_pid ? ORIGIN_LAUNCHED : ORIGIN_OTHER;
 }

@@ -2,6 +2,7 @@
 
 #include "hpcrun/fds.h"
 #include "hpcrun/process.h"
+#include "hpcrun/rank.h"
 #include "hpcrun/record/flush.h"
 #include "hpcrun/record/measurement.h"
 #include "hpcrun/sample/source.h"
@@ -192,7 +193,12 @@ void report_summary(void)
     text_add_bytes(&line, program, strnlen(program, 200));
     text_add(&line, "[");
     text_add_number(&line, (uint64_t)process.pid);
-    text_add(&line, "]: ");
+    text_add(&line, "]");
+    if (process.rank != NO_RANK) {
+        text_add(&line, " rank ");
+        text_add_number(&line, (uint64_t)process.rank);
+    }
+    text_add(&line, ": ");
     for (unsigned i = 0; i < process.config.event_count; i++) {
         if (i > 0)
             text_add(&line, ", ");

@@ -5,6 +5,7 @@
 #include "lib/number.h"
 #include "viewer-tui/advice-text.h"
 #include "viewer-tui/describe.h"
+#include "viewer-tui/place.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -14,7 +15,7 @@
 
 struct printing {
     const struct summary *summary;
-    bool ascii;
+    bool ascii, hosts_differ;
     struct text line;
 };
 
@@ -216,6 +217,7 @@ static void print_process(struct printing *printing, const json_t *process)
                 run_number(process, "wall"), run_number(process, "cpu"),
                 run_number(process, "startup_cpu"), run_number(process, "samples"), dropped,
                 partial);
+    place_add(process, printing->hosts_differ, printing->ascii, &printing->line);
     add_clean(printing, run_text(process, "command"));
     text_add(&printing->line, "  [");
     add_end(printing, process);
@@ -323,7 +325,9 @@ static void print_problems(struct printing *printing)
 
 void print_summary_text(const struct summary *summary)
 {
-    struct printing printing = {.summary = summary, .ascii = describe_in_ascii()};
+    struct printing printing = {.summary = summary,
+                                .ascii = describe_in_ascii(),
+                                .hosts_differ = place_hosts_differ(summary->run)};
     print_title(&printing);
     print_metrics(&printing);
     print_advice(&printing);

@@ -6,6 +6,7 @@
 #include "viewer-tui/describe.h"
 #include "viewer-tui/efficiency.h"
 #include "viewer-tui/heads.h"
+#include "viewer-tui/place.h"
 #include "viewer-tui/threads.h"
 
 #include <inttypes.h>
@@ -18,7 +19,7 @@
 
 struct printing {
     const struct thread_table *table;
-    bool ascii;
+    bool ascii, hosts_differ;
     struct text line;
 };
 
@@ -85,6 +86,8 @@ static void print_thread(struct printing *printing, const struct thread *thread)
     add_id(printing, thread->pid);
     add_id(printing, thread->tid);
     text_add(&printing->line, "  ");
+    if (thread->process)
+        place_add(thread->process, printing->hosts_differ, printing->ascii, &printing->line);
     text_add_clean(&printing->line, thread->pid >= 0 ? thread->name : thread->id, printing->ascii);
     end_line(printing);
 }
@@ -105,7 +108,9 @@ static void print_efforts(struct printing *printing)
 
 void print_threads_text(const struct thread_table *table)
 {
-    struct printing printing = {.table = table, .ascii = describe_in_ascii()};
+    struct printing printing = {.table = table,
+                                .ascii = describe_in_ascii(),
+                                .hosts_differ = place_hosts_differ(table->session->run)};
     text_add_clean(&printing.line, session_title(table->session, table->db), printing.ascii);
     text_printf(&printing.line, ": %zu thread%s", table->threads->list.n,
                 table->threads->list.n == 1 ? "" : "s");

@@ -4,6 +4,7 @@
 
 #include "viewer-tui/csv.h"
 #include "viewer-tui/metric-json.h"
+#include "viewer-tui/place.h"
 #include "viewer-tui/text.h"
 #include "viewer-tui/threads.h"
 
@@ -44,7 +45,8 @@ static void add_values(struct csv *csv, const struct thread_table *table, const 
 
 void print_threads_csv(const struct thread_table *table)
 {
-    static const char *const columns[] = {"kind", "profile", "pid", "tid", "name", "command", "id"};
+    static const char *const columns[] = {"kind",    "profile", "pid",  "tid", "name",
+                                          "command", "id",      "host", "rank"};
     struct csv csv = {.out = table->out};
     for (size_t i = 0; i < LENGTH(columns); i++)
         csv_text(&csv, columns[i]);
@@ -56,8 +58,10 @@ void print_threads_csv(const struct thread_table *table)
         add_integer(&csv, thread->pid);
         add_integer(&csv, thread->tid);
         csv_text(&csv, thread->name);
-        csv_text(&csv, thread->command);
+        csv_text(&csv, run_text(thread->process, "command"));
         csv_text(&csv, thread->id);
+        csv_text(&csv, run_text(thread->process, "host"));
+        add_integer(&csv, place_rank(thread->process));
         add_values(&csv, table, thread->totals);
     }
     for (int s = 0; s < STATISTICS; s++) {
@@ -116,8 +120,10 @@ static void write_thread(struct json_writer *json, const struct thread_table *ta
     write_integer(json, "pid", thread->pid);
     write_integer(json, "tid", thread->tid);
     write_text(json, "name", thread->name);
-    write_text(json, "command", thread->command);
+    write_text(json, "command", run_text(thread->process, "command"));
     write_text(json, "id", thread->id);
+    write_text(json, "host", run_text(thread->process, "host"));
+    write_integer(json, "rank", place_rank(thread->process));
     json_write_key(json, "metrics");
     write_values(json, table, thread->totals);
     json_write_key(json, "percent_of_effort");

@@ -97,7 +97,7 @@ static void read_profile(struct reading *reading, uint32_t number, uint64_t at, 
         return;
     if (profile.flags & V4_IS_SUMMARY)
         return;
-    struct thread thread = {.profile = number, .pid = -1, .tid = -1, .name = "", .command = ""};
+    struct thread thread = {.profile = number, .pid = -1, .tid = -1, .name = ""};
     thread.id = id_text(reading, profile.id_tuple);
     thread.totals = mem_alloc((reading->db->metrics.n + 1) * sizeof *thread.totals);
     read_totals(reading, &thread, &profile.values);
@@ -147,7 +147,7 @@ static void identify(struct threads *threads, const json_t *process, const json_
     thread->pid = integer_or_unknown(process, "pid");
     thread->tid = integer_or_unknown(described, "tid");
     thread->name = run_text(described, "name");
-    thread->command = run_text(process, "command");
+    thread->process = process;
 }
 
 static void compute_statistics(struct threads *threads, size_t n_metrics)

@@ -7,12 +7,12 @@
 #include "viewer-tui/run.h"
 
 struct thread {
-    uint32_t profile;    /* its number in profile.db */
-    char *id;            /* its identifiers there: "NODE 71 RANK 0 THREAD 2" */
-    int64_t pid, tid;    /* -1 unknown */
-    const char *name;    /* "" unknown */
-    const char *command; /* of its process, "" unknown */
-    double *totals;      /* of each metric of the database */
+    uint32_t profile;      /* its number in profile.db */
+    char *id;              /* its identifiers there: "NODE 71 RANK 0 THREAD 2" */
+    int64_t pid, tid;      /* -1 unknown */
+    const char *name;      /* "" unknown */
+    const json_t *process; /* its description in run.json; NULL unknown */
+    double *totals;        /* of each metric of the database */
 };
 
 enum statistic { SUM, LEAST, MEAN, LARGEST, STATISTICS };

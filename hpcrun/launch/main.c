@@ -112,7 +112,9 @@ int main(int count, char **arguments)
     events_configure(&options, &config);
     char *library = find_library();
     char *agents = agents_list(library, options.agents);
-    char *directory = directory_make(options.output, options.command[0]);
+    struct job job = job_find(environ);
+    char *directory = directory_make(options.output, options.command[0], &job);
+    job_free(&job);
     prepare_environment(&options, &config, agents, directory);
     preload(library);
     appease_address_sanitizer();
