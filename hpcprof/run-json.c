@@ -338,6 +338,16 @@ static double difference(uint64_t from, uint64_t to)
     return to > from ? seconds(to - from) : 0;
 }
 
+/* What the process's CPU clock has and those of its threads lack: threads that hpcrun does not
+ * know, and what threads do before it knows them and after. */
+static double unsampled_cpu(const struct measurement *m)
+{
+    uint64_t of_threads = m->process.cpu;
+    for (size_t i = 0; i < m->threads.n; i++)
+        of_threads += m->threads.at[i].last_cpu - m->threads.at[i].first_cpu;
+    return difference(of_threads, m->clock.cpu);
+}
+
 /* From its initialisation to the last that was heard of it. */
 static void write_life(struct json_writer *json, const struct measurement *m)
 {
@@ -348,6 +358,7 @@ static void write_life(struct json_writer *json, const struct measurement *m)
     write_amount(json, "wall", difference(m->process.monotonic, last_monotonic));
     write_amount(json, "cpu", difference(m->process.cpu, m->clock.cpu));
     write_amount(json, "startup_cpu", seconds(m->process.cpu));
+    write_amount(json, "unsampled_cpu", unsampled_cpu(m));
 }
 
 static void write_processes(struct json_writer *json, const struct inputs *inputs)

@@ -225,6 +225,27 @@ static void print_process(struct printing *printing, const json_t *process)
     end_line(printing);
 }
 
+/* Shares of a process's CPU time and seconds from which on it is worth a line. */
+#define UNSAMPLED_SHARE   0.01
+#define UNSAMPLED_SECONDS 0.01
+
+/* Threads that hpcrun does not know have no samples. */
+static void print_unsampled(struct printing *printing, const json_t *process)
+{
+    double unsampled = run_number(process, "unsampled_cpu"), cpu = run_number(process, "cpu");
+    char percent[NUMBER_SIZE];
+    if (unsampled < UNSAMPLED_SECONDS || unsampled < UNSAMPLED_SHARE * cpu)
+        return;
+    number_percent(unsampled, cpu, percent);
+    text_printf(&printing->line, "  process %.0f: ", run_number(process, "pid"));
+    add_value(printing, unsampled, "s");
+    text_printf(&printing->line,
+                " of CPU time (%s%%) without samples: in threads not made by pthread_create or "
+                "thrd_create, or as threads began and ended",
+                percent);
+    end_line(printing);
+}
+
 static void print_processes(struct printing *printing)
 {
     const json_t *processes = json_object_get(printing->summary->run, "processes");
@@ -241,6 +262,10 @@ static void print_processes(struct printing *printing)
     json_array_foreach(processes, i, process)
     {
         print_process(printing, process);
+    }
+    json_array_foreach(processes, i, process)
+    {
+        print_unsampled(printing, process);
     }
     text_add(&printing->line, "  start-up: CPU seconds before sampling began; partial: call paths "
                               "whose beginning is lost");

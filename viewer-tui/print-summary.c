@@ -13,8 +13,9 @@
 
 /* What is said of a process as run.json has it. */
 static const char *const members[] = {
-    "pid",     "command", "host", "rank",        "origin",  "state",    "signal", "complete",
-    "workers", "wall",    "cpu",  "startup_cpu", "samples", "recorded", "idle",   "nobody_working"};
+    "pid",           "command",  "host",     "rank", "origin",        "state",
+    "signal",        "complete", "workers",  "wall", "cpu",           "startup_cpu",
+    "unsampled_cpu", "samples",  "recorded", "idle", "nobody_working"};
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 

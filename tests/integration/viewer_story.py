@@ -48,7 +48,8 @@ RUN = {
         "index": 0, "host": "h", "pid": 71, "parent_pid": 70, "exec_sequence": 0, "rank": None,
         "origin": "launched", "command": "xz -9 file", "executable": "/usr/bin/xz",
         "file": "xz-h-71-5-0.hpcrun", "state": "exit", "signal": None, "complete": True,
-        "workers": None, "wall": 8.25, "cpu": 10.0, "startup_cpu": 0.002, "samples": 2003,
+        "workers": None, "wall": 8.25, "cpu": 10.0, "startup_cpu": 0.002,
+        "unsampled_cpu": 0.0, "samples": 2003,
         "recorded": 2000, "idle": 0, "nobody_working": 0,
         "dropped": {"in hpcrun's own code": 3}, "partial": {"no unwind information": 4},
         "threads": [
