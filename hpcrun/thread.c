@@ -27,6 +27,7 @@ static struct {
     struct thread *live;
     struct thread *idle; /* records without a thread, linked by next */
     uint32_t begun;
+    _Atomic uint32_t alive;
 } threads;
 
 static uint64_t lock(void)
@@ -123,6 +124,7 @@ static void enlist(struct thread *thread)
     if (threads.live)
         threads.live->previous = thread;
     threads.live = thread;
+    threads.alive++;
     unlock(mask);
 }
 
@@ -135,6 +137,7 @@ static void delist(struct thread *thread)
         threads.live = thread->next;
     if (thread->next)
         thread->next->previous = thread->previous;
+    threads.alive--;
     unlock(mask);
 }
 
@@ -232,7 +235,7 @@ void threads_after_fork(void)
             unmap_record(thread);
     }
     threads.live = NULL;
-    threads.begun = 0;
+    threads.begun = threads.alive = 0;
     if (!self)
         return;
     uint64_t mask = sys_mask(SIG_BLOCK, ~(uint64_t)0);
@@ -273,6 +276,11 @@ void threads_visit(void (*visit)(struct thread *thread, void *data), void *data)
     for (struct thread *thread = threads.live; thread; thread = thread->next)
         visit(thread, data);
     unlock(mask);
+}
+
+uint32_t threads_live(void)
+{
+    return atomic_load_explicit(&threads.alive, memory_order_relaxed);
 }
 
 uint32_t threads_count(void)

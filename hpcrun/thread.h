@@ -49,7 +49,8 @@ struct thread_event {
     int fd;                           /* perf event */
     int timer, cpu_timer;             /* POSIX timers of the kernel */
     unsigned work, blocked, idleness; /* ids of the metrics that it pays; metrics.h */
-    uint64_t period;                  /* mean */
+    uint64_t period;                  /* mean, as the user wants it */
+    uint64_t mean;                    /* as it is armed with: `period`, or longer */
     uint64_t last;                    /* the event's clock or count at the last sample */
     uint64_t armed;                   /* the period that the next sample was armed with */
     uint64_t lag;                     /* by how much samples come later than armed, on average */
@@ -116,6 +117,8 @@ void threads_visit(void (*visit)(struct thread *thread, void *data), void *data)
 
 /* Number of threads that have begun in this process image. */
 uint32_t threads_count(void);
+/* Signal handler: of these, how many have not ended. */
+uint32_t threads_live(void);
 
 /* Keep the list as it is around fork, in the forking thread. */
 void threads_lock_for_fork(void);

@@ -1,6 +1,7 @@
 #include "hpcrun/sample/source.h"
 
 #include "hpcrun/fds.h"
+#include "hpcrun/process.h"
 #include "hpcrun/sample/source-perf.h"
 #include "hpcrun/sample/source-timer.h"
 #include "hpcrun/sys.h"
@@ -9,6 +10,11 @@
 
 /* A wait shorter than this, or than a 32nd of the period, is not waited for. */
 #define SLACK_NS 50000u
+
+/* Threads that wait are sampled by the wall clock as those that run are. Where there are more of
+ * them than CPUs, a CPU gets no more than a sample in this time, or thousands of threads would do
+ * nothing else. */
+#define LEAST_NS_PER_SAMPLE 100000u
 
 static struct {
     int signal;
@@ -54,6 +60,17 @@ static uint64_t jittered(struct thread *thread, uint64_t mean)
 {
     uint64_t half = mean / 2;
     return half ? mean - half + thread_random(thread, 2 * half + 1) : mean;
+}
+
+/* The mean period to arm with. Amounts are what a sample was armed with: longer ones lose nothing.
+ */
+static uint64_t mean_period(const struct thread_event *event)
+{
+    uint64_t threads = threads_live(), cpus = process.usable_cpus;
+    if (event->source != SOURCE_MONOTONIC_TIMER || threads <= cpus)
+        return event->period;
+    uint64_t least = threads * LEAST_NS_PER_SAMPLE / cpus;
+    return event->period > least ? event->period : least;
 }
 
 bool source_is_perf(const struct thread_event *event)
@@ -176,14 +193,15 @@ void source_resume(struct thread *thread, struct thread_event *event)
     event->first = true;
     event->last = clock_of(event, cpu_clock);
     event->last_cpu = sys_clock(cpu_clock);
-    arm(event, 1 + thread_random(thread, event->period));
+    event->mean = mean_period(event);
+    arm(event, 1 + thread_random(thread, event->mean));
 }
 
 /* Samples come late by the time from the expiry to the handler, and from there to the arming: less
  * is armed by as much, so that the mean period is kept. */
 void source_arm(struct thread *thread, struct thread_event *event)
 {
-    uint64_t period = jittered(thread, event->period);
+    uint64_t period = jittered(thread, event->mean);
     arm(event, period > event->lag ? period - event->lag : 1);
 }
 
@@ -236,12 +254,26 @@ static bool cpu_time_is_due(struct thread *thread, struct thread_event *event, u
     return false;
 }
 
+/* A sample stands for half of the period before it and half of the one behind it: the first one,
+ * that came after half a period on average, pays a whole one, and the time after the last one is
+ * lost. Where the mean changes, the sample between pays half of the difference, more or less. */
+static uint64_t change_mean(struct thread_event *event, uint64_t wall)
+{
+    uint64_t before = event->mean;
+    event->mean = mean_period(event);
+    if (event->mean >= before)
+        return wall + (event->mean - before) / 2;
+    uint64_t less = (before - event->mean) / 2;
+    return wall > less ? wall - less : 0;
+}
+
 static struct increment measure_wall_time(struct thread_event *event, const siginfo_t *info)
 {
     struct increment result = {.fired = true};
     uint64_t overruns = info->si_overrun > 0 ? (uint64_t)info->si_overrun : 0;
     uint64_t cpu = sys_clock(CLOCK_THREAD_CPUTIME_ID);
-    uint64_t wall = (event->first ? event->period : event->armed) + overruns * event->armed;
+    uint64_t wall = (event->first ? event->mean : event->armed) + overruns * event->armed;
+    wall = change_mean(event, wall);
     uint64_t on_cpu = cpu - event->last_cpu;
     event->last = event->due + overruns * event->armed;
     event->last_cpu = cpu;

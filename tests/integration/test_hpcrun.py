@@ -69,6 +69,22 @@ class Time(profiling.ProfilingTest):
         self.assertAlmostEqual(images[0].seconds("REALTIME", [FIRED]), images[0].threads[0].wall,
                                delta=0.02 * images[0].wall)
 
+    def test_a_crowd_of_threads(self):
+        """Far more threads wait than samples could be handled of: they are sampled less often, the
+        program goes on, and the time of all is there."""
+        for count in (2000, 10000):
+            with self.subTest(count):
+                done, (image,) = self.measure(program("crowd"), count, 500,
+                                              events=["REALTIME@f5000", "CPUTIME@f1000"])
+                self.assertEqual(int(done.stdout), count)
+                self.assertEqual(len(image.threads), count + 1)
+                wall = sum(thread.wall for thread in image.threads)
+                period = max(2e-4, 1e-4 * count / os.cpu_count())
+                sigma = period * math.sqrt(count)
+                self.assertAlmostEqual(image.seconds("REALTIME", [FIRED]), wall,
+                                       delta=0.02 * wall + 4 * sigma)
+                self.assertLess(image.count("REALTIME", [FIRED]), 2 * wall / period)
+
     def test_phases_in_step_with_ticks(self):
         """Half of every 4 ms tick is spent in one function, half in another."""
         for name, how in sources():

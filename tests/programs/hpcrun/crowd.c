@@ -1,0 +1,38 @@
+/* crowd THREADS MS: that many threads at once, which wait until all of them are there, and then
+ * that long by the clock. */
+#include "burn.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static pthread_barrier_t all_there;
+static struct timespec wait;
+
+static void *member(void *unused)
+{
+    pthread_barrier_wait(&all_there);
+    nanosleep(&wait, NULL);
+    return unused;
+}
+
+int main(int argc, char **argv)
+{
+    unsigned count = argc > 1 ? (unsigned)atoi(argv[1]) : 0;
+    long ms = argc > 2 ? atol(argv[2]) : 0;
+    pthread_t *id = calloc(count, sizeof *id);
+    pthread_attr_t small;
+    pthread_attr_init(&small);
+    pthread_attr_setstacksize(&small, 65536);
+    pthread_barrier_init(&all_there, NULL, count + 1);
+    wait = (struct timespec){ms / 1000, ms % 1000 * 1000000};
+    for (unsigned i = 0; i < count; i++)
+        if (pthread_create(&id[i], &small, member, NULL) != 0)
+            return perror("pthread_create"), 1;
+    pthread_barrier_wait(&all_there);
+    for (unsigned i = 0; i < count; i++)
+        pthread_join(id[i], NULL);
+    printf("%u\n", count);
+    free(id);
+    return 0;
+}
