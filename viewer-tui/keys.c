@@ -48,6 +48,8 @@ static const struct binding bindings[] = {
     {COMMAND_TOP_DOWN, {'1'}, {"1", "top-down: calling contexts"}},
     {COMMAND_BOTTOM_UP, {'2'}, {"2", "bottom-up: procedures and their callers"}},
     {COMMAND_FLAT, {'3'}, {"3", "flat: modules, files, procedures, loops, statements"}},
+    {COMMAND_THREADS, {'4'}, {"4", "threads: what each of them cost"}},
+    {COMMAND_SUMMARY, {'5'}, {"5", "summary: processes, what became of samples, advice, problems"}},
     {COMMAND_NEXT_VIEW, {'\t'}, {"Tab", "next view"}},
     {COMMAND_PREVIOUS_VIEW, {SPECIAL(KEY_BTAB)}, {"Shift-Tab", "previous view"}},
     {COMMAND_PROJECTION,

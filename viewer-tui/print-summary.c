@@ -74,6 +74,57 @@ static void write_process(struct json_writer *json, const json_t *process)
     json_write_object_end(json);
 }
 
+static void write_tally(struct json_writer *json, const struct fate_total *fate)
+{
+    json_write_key(json, fate->name);
+    json_write_object(json);
+    json_write_key(json, "count");
+    json_write_integer(json, (int64_t)fate->count);
+    json_write_key(json, "amount");
+    json_write_double(json, fate->amount);
+    json_write_object_end(json);
+}
+
+static void write_source(struct json_writer *json, const struct source_use *use)
+{
+    json_write_object(json);
+    json_write_key(json, "source");
+    json_write_string(json, use->source);
+    json_write_key(json, "why");
+    json_write_string(json, use->note);
+    json_write_key(json, "threads");
+    json_write_integer(json, (int64_t)use->threads);
+    json_write_object_end(json);
+}
+
+/* What became of the samples of each event, and where they came from. */
+static void write_samples(struct json_writer *json, const struct fates *fates)
+{
+    json_write_key(json, "samples");
+    json_write_array(json);
+    for (size_t e = 0; e < fates->events.n; e++) {
+        const struct event_fates *event = &fates->events.at[e];
+        json_write_break(json);
+        json_write_object(json);
+        json_write_key(json, "event");
+        json_write_string(json, event->event);
+        json_write_key(json, "rate");
+        json_write_double(json, event->rate);
+        json_write_key(json, "sources");
+        json_write_array(json);
+        for (size_t i = 0; i < event->sources.n; i++)
+            write_source(json, &event->sources.at[i]);
+        json_write_array_end(json);
+        json_write_key(json, "fates");
+        json_write_object(json);
+        for (size_t i = 0; i < event->fates.n; i++)
+            write_tally(json, &event->fates.at[i]);
+        json_write_object_end(json);
+        json_write_object_end(json);
+    }
+    json_write_array_end(json);
+}
+
 void print_summary_json(const struct summary *summary)
 {
     static const char *const copied[] = {"measurements", "events", "agents", "modules", "problems"};
@@ -92,6 +143,7 @@ void print_summary_json(const struct summary *summary)
         write_process(&json, process);
     }
     json_write_array_end(&json);
+    write_samples(&json, &summary->fates);
     json_write_key(&json, "metrics");
     json_write_object(&json);
     for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1)) {
@@ -200,12 +252,25 @@ static void add_metric_records(struct csv *csv, const struct summary *summary)
     }
 }
 
+static void add_source_records(struct csv *csv, const char *event, const struct source_use *use)
+{
+    struct text item = {0};
+    text_printf(&item, "threads: %s", use->source);
+    add_number_record(csv, "event", event, text_string(&item), (double)use->threads);
+    text_clear(&item);
+    text_printf(&item, "why: %s", use->source);
+    add_text_record(csv, "event", event, text_string(&item), use->note);
+    vec_free(&item);
+}
+
 static void add_fate_records(struct csv *csv, const struct fates *fates)
 {
     for (size_t e = 0; e < fates->events.n; e++) {
         const struct event_fates *event = &fates->events.at[e];
         add_number_record(csv, "event", event->event, "period", event->period);
         add_number_record(csv, "event", event->event, "rate", event->rate);
+        for (size_t i = 0; i < event->sources.n; i++)
+            add_source_records(csv, event->event, &event->sources.at[i]);
         for (size_t i = 0; i < event->fates.n; i++) {
             const struct fate_total *fate = &event->fates.at[i];
             struct text item = {0};

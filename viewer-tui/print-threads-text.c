@@ -80,6 +80,15 @@ static void add_id(struct printing *printing, int64_t id)
         text_printf(&printing->line, "%*s", ID_WIDTH, "-");
 }
 
+/* What the summary explains. */
+static void add_losses(struct printing *printing, const struct thread *thread)
+{
+    if (thread->dropped || thread->partial)
+        text_printf(&printing->line,
+                    "  (of %" PRIu64 " samples %" PRIu64 " dropped, %" PRIu64 " partial)",
+                    thread->samples, thread->dropped, thread->partial);
+}
+
 static void print_thread(struct printing *printing, const struct thread *thread)
 {
     add_values(printing, thread->totals, true);
@@ -89,6 +98,7 @@ static void print_thread(struct printing *printing, const struct thread *thread)
     if (thread->process)
         place_add(thread->process, printing->hosts_differ, printing->ascii, &printing->line);
     text_add_clean(&printing->line, thread->pid >= 0 ? thread->name : thread->id, printing->ascii);
+    add_losses(printing, thread);
     end_line(printing);
 }
 

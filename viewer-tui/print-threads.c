@@ -45,8 +45,9 @@ static void add_values(struct csv *csv, const struct thread_table *table, const 
 
 void print_threads_csv(const struct thread_table *table)
 {
-    static const char *const columns[] = {"kind",    "profile", "pid",  "tid", "name",
-                                          "command", "id",      "host", "rank"};
+    static const char *const columns[] = {"kind", "profile", "pid",     "tid",
+                                          "name", "command", "id",      "host",
+                                          "rank", "samples", "dropped", "partial"};
     struct csv csv = {.out = table->out};
     for (size_t i = 0; i < LENGTH(columns); i++)
         csv_text(&csv, columns[i]);
@@ -62,6 +63,9 @@ void print_threads_csv(const struct thread_table *table)
         csv_text(&csv, thread->id);
         csv_text(&csv, run_text(thread->process, "host"));
         add_integer(&csv, place_rank(thread->process));
+        csv_integer(&csv, thread->samples);
+        csv_integer(&csv, thread->dropped);
+        csv_integer(&csv, thread->partial);
         add_values(&csv, table, thread->totals);
     }
     for (int s = 0; s < STATISTICS; s++) {
@@ -124,6 +128,9 @@ static void write_thread(struct json_writer *json, const struct thread_table *ta
     write_text(json, "id", thread->id);
     write_text(json, "host", run_text(thread->process, "host"));
     write_integer(json, "rank", place_rank(thread->process));
+    write_integer(json, "samples", (int64_t)thread->samples);
+    write_integer(json, "dropped", (int64_t)thread->dropped);
+    write_integer(json, "partial", (int64_t)thread->partial);
     json_write_key(json, "metrics");
     write_values(json, table, thread->totals);
     json_write_key(json, "percent_of_effort");

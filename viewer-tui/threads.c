@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct reading {
     const struct database *db;
@@ -132,6 +133,32 @@ static int compare_profiles(const void *left, const void *right)
     return (a->profile > b->profile) - (a->profile < b->profile);
 }
 
+static bool begins(const char *name, const char *with)
+{
+    return strncmp(name, with, strlen(with)) == 0;
+}
+
+static void count_samples(struct thread *thread, const json_t *described)
+{
+    size_t i;
+    json_t *event, *tally;
+    const char *name;
+    json_array_foreach(json_object_get(described, "events"), i, event)
+    {
+        json_object_foreach(json_object_get(event, "fates"), name, tally)
+        {
+            double count = run_number(tally, "count");
+            uint64_t n = count > 0 && count < 1e18 ? (uint64_t)count : 0;
+            if (strcmp(name, "fired") == 0)
+                thread->samples += n;
+            else if (begins(name, "dropped: "))
+                thread->dropped += n;
+            else if (begins(name, "partial: "))
+                thread->partial += n;
+        }
+    }
+}
+
 /* Gives the thread that a description in run.json is about its names. */
 static void identify(struct threads *threads, const json_t *process, const json_t *described)
 {
@@ -148,6 +175,7 @@ static void identify(struct threads *threads, const json_t *process, const json_
     thread->tid = integer_or_unknown(described, "tid");
     thread->name = run_text(described, "name");
     thread->process = process;
+    count_samples(thread, described);
 }
 
 static void compute_statistics(struct threads *threads, size_t n_metrics)

@@ -12,7 +12,9 @@ struct thread {
     int64_t pid, tid;      /* -1 unknown */
     const char *name;      /* "" unknown */
     const json_t *process; /* its description in run.json; NULL unknown */
-    double *totals;        /* of each metric of the database */
+    uint64_t samples, dropped,
+        partial;    /* of all events: fired, without a path, with a part of it */
+    double *totals; /* of each metric of the database */
 };
 
 enum statistic { SUM, LEAST, MEAN, LARGEST, STATISTICS };

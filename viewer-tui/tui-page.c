@@ -34,6 +34,8 @@ void tui_page(const char *title, int (*draw)(const void *context, int first), co
         case COMMAND_QUIT:
         case COMMAND_HELP:
         case COMMAND_ADVICE:
+        case COMMAND_THREADS:
+        case COMMAND_SUMMARY:
         case COMMAND_TOGGLE: return;
         default: break;
         }

@@ -260,6 +260,8 @@ static bool obey(struct tui *tui, enum command command)
     case COMMAND_TOP_DOWN: show_view(tui, tui->projection, TOP_DOWN); break;
     case COMMAND_BOTTOM_UP: show_view(tui, tui->projection, BOTTOM_UP); break;
     case COMMAND_FLAT: show_view(tui, tui->projection, FLAT); break;
+    case COMMAND_THREADS: tui_report(tui, "threads", print_threads); break;
+    case COMMAND_SUMMARY: tui_report(tui, "summary", print_summary); break;
     case COMMAND_NEXT_VIEW: show_neighbour(tui, 1); break;
     case COMMAND_PREVIOUS_VIEW: show_neighbour(tui, -1); break;
     case COMMAND_PROJECTION: show_other_projection(tui); break;

@@ -6,6 +6,7 @@
 #define VIEWER_TUI_H
 
 #include "viewer-tui/pane.h"
+#include "viewer-tui/print.h"
 #include "viewer-tui/session.h"
 #include "viewer-tui/source.h"
 #include "viewer-tui/text.h"
@@ -61,5 +62,10 @@ void tui_page(const char *title, int (*draw)(const void *context, int first), co
 /* tui-help.c, tui-advice.c: the help screen; advice on the selected row. */
 void tui_help(struct tui *tui);
 void tui_advice(struct tui *tui);
+
+/* tui-report.c: what a printer prints, to be scrolled. */
+void tui_report(struct tui *tui, const char *title,
+                int (*print)(struct session *session, const struct print_options *options,
+                             FILE *out));
 
 #endif

@@ -64,7 +64,8 @@ class Text(Story):
 
     def test_threads(self):
         shown = viewer.printed("threads", self.db).splitlines()
-        self.assertRegex(shown[3], r"^ +7\.50 +75\.0% +- +71 +71  xz$")
+        self.assertRegex(shown[3], r"^ +7\.50 +75\.0% +- +71 +71  xz  "
+                                   r"\(of 1503 samples 3 dropped, 4 partial\)$")
         self.assertRegex(shown[4], r"^ +2\.50 +25\.0% +- +71 +72  xz-worker$")
         self.assertRegex(shown[6], r"^ +10\.00 +- +sum$")
         self.assertRegex(shown[7], r"^ +2\.50 +25\.0% +- +min$")
@@ -193,6 +194,9 @@ class Formats(Story):
         self.assertEqual([(t["pid"], t["tid"], t["name"], t["metrics"]["work"])
                           for t in threads["threads"]],
                          [(71, 71, "xz", 7.5), (71, 72, "xz-worker", 2.5)])
+        self.assertEqual([(t["samples"], t["dropped"], t["partial"], t["host"], t["rank"])
+                          for t in threads["threads"]], [(1503, 3, 4, "h", None),
+                                                         (500, 0, 0, "h", None)])
         self.assertEqual(threads["threads"][1]["id"], "NODE 7 PROCESS 71 THREAD 1")
         self.assertEqual(threads["threads"][1]["metrics"]["idleness"], None)
         self.assertEqual({s: threads["statistics"][s]["work"] for s in threads["statistics"]},

@@ -106,6 +106,30 @@ class Keys(InTerminal):
             terminal.press(key)
             self.at(terminal, "6/18", "coder.c:25")
 
+    def test_threads_and_summary_are_what_is_printed(self):
+        for key, view in (("4", "threads"), ("5", "summary")):
+            printed = viewer.printed(view, self.db).splitlines()
+            terminal = self.start(width=120, height=len(printed) + 10)
+            terminal.press(key)
+            lines = terminal.until_seen(f"hpcviewer: {view}", printed[-1].rstrip())
+            self.assertEqual([line.rstrip() for line in lines[1:len(printed) + 1]],
+                             [line.rstrip() for line in printed])
+            terminal.press("q")
+            self.at(terminal, "1/3", "1/3")
+
+    def test_long_lines_of_the_summary_are_broken(self):
+        terminal = self.start(width=50, height=12)
+        terminal.press("5")
+        terminal.until_seen("hpcviewer: summary", "xz: 1 process, 2 threads")
+        terminal.press("End")
+        problem = story.RUN["problems"][0]
+        printed = next(line for line in viewer.printed("summary", self.db).splitlines()
+                       if problem in line)
+        terminal.until_seen(printed[:50].rstrip())
+        terminal.until_seen(printed[50:100]) if len(printed) > 50 else None
+        terminal.press("g")
+        terminal.until_seen("xz: 1 process, 2 threads")
+
     def test_hot_path(self):
         terminal = self.start()
         terminal.press("H")  # 7.5 of 10, ..., 6.5 of 6.75; then 3.0 of 6.5 is less than half
