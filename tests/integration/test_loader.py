@@ -36,6 +36,45 @@ __attribute__((destructor)) static void NAME(end_)(void) { NAME(inner_)(4000); }
 """
 
 
+# Does what hpcrun has hooks for, in its constructor, and works in threads of its own then and at the end.
+EARLY = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static volatile double sink;
+static void *work(void *argument) { for (int i = 0; i < 20000000; i++) sink += i; return argument; }
+static void work_in_thread(void) {
+    pthread_t thread;
+    pthread_create(&thread, 0, work, 0);
+    pthread_join(thread, 0);
+}
+__attribute__((constructor)) static void begin(void) {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, 0);
+    pthread_sigmask(SIG_UNBLOCK, &all, 0);
+    signal(SIGUSR1, SIG_IGN);
+    dlclose(dlopen("libm.so.6", RTLD_NOW));
+    int fd = open("/dev/null", O_RDONLY);
+    printf("%d %d\\n", fd, dup2(fd, 50));
+    fflush(stdout);
+    close(fd);
+    pid_t child = fork();
+    if (child == 0) _exit(7);
+    int status = 0;
+    waitpid(child, &status, 0);
+    work_in_thread();
+    printf("child %d\\n", WEXITSTATUS(status));
+}
+__attribute__((destructor)) static void end(void) { work_in_thread(); puts("end"); }
+"""
+
+
 class Loader(profiling.ProfilingTest):
     @classmethod
     def setUpClass(cls):
@@ -115,6 +154,26 @@ class Loader(profiling.ProfilingTest):
         for name, how in sources():
             with self.subTest(name):
                 self.assertGreater(self.check("dlopen", 2000, 5000, 0.995, **how), 100)
+
+    def test_libraries_that_begin_before_us(self):
+        """What they do in their constructors works, sampled or not; what they do at the end is sampled."""
+        (self.directory / "early.c").write_text(EARLY)
+        (self.directory / "main.c").write_text("int main(void) { return 0; }")
+        for flags in ([], ["-Wl,-z,initfirst"]):
+            with self.subTest(flags=flags):
+                for command in (["-shared", "-fPIC", *flags, "-o", "libearly.so", "early.c"],
+                                ["-o", "main", "main.c", "-Wl,--no-as-needed", "./libearly.so"]):
+                    subprocess.run(["gcc", "-O1", *command], check=True, cwd=self.directory)
+                plain = self.run_tool("./main")
+                self.assertEqual(plain.stdout, "3 50\nchild 7\nend\n")
+                done, images = self.measure("./main", events=("CPUTIME@f2000",))
+                self.assertEqual(done.stdout, plain.stdout)
+                self.check_fates(images)
+                (image,) = [image for image in images if image.origin == 0]
+                self.assertGreaterEqual(len(image.threads), 2 if flags else 3)
+                last = max(image.threads, key=lambda thread: thread.index)
+                self.assertAlmostEqual(last.amount("CPUTIME", [RECORDED]) * profiling.TIME_UNIT, last.cpu,
+                                       delta=0.05 * last.cpu + 0.002)
 
     def test_other_namespaces(self):
         self.check("dlmopen", 1000, 5000, 0.995)
