@@ -67,6 +67,12 @@ stress: stress-programs
 stress-programs: all $(TEST_TOOLS)
 	BUILD=$(abspath $(BUILD)) tests/stress/real_programs.py --rounds 26
 
+# Libraries that come and go for 40 s of CPU time.
+.PHONY: stress-loader
+stress: stress-loader
+stress-loader: all $(TEST_PROGRAMS) $(TEST_TOOLS)
+	cd tests/integration && BUILD=$(abspath $(BUILD)) LOADER_MS=40000 python3 -m unittest -v test_loader
+
 # A variant of libhpcrun.so that times its handler, for the benchmark.
 WRAPPED = handler_on_signal source_measure unwind consult_stance consult_path sample_record \
 	source_arm
