@@ -4,7 +4,7 @@
 usage: tests/stress/real_programs.py [--rounds N] [--jobs N] [--programs A,B] [--seconds S]
 
 Every round runs every program once under each way of sampling. Prints a table: runs, and how many of
-them hung (no end within 60 times the program's own time, at least two minutes), were ended by a signal
+them hung (no end within 20 times what three runs take by themselves, at least two minutes), were ended by a signal
 that they don't get by themselves, changed their status or output, or left a measurement that can't be
 read or whose samples don't add up. Exits with 1 if there was any. Programs that aren't installed, or
 that by themselves do not say the same twice, are left out and named."""
