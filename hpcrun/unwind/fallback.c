@@ -52,10 +52,19 @@ static bool may_lead_to(struct memory *memory, uint64_t ra, uint64_t pc)
     return in_module(pc) || !in_module(ra + (uint64_t)(int64_t)call.distance);
 }
 
-static bool return_address_at(struct memory *memory, uint64_t place, uint64_t pc, uint64_t *value)
+/* Whether an address lies in the stack of the frame. Nothing is called from there: where there is
+ * code on a stack, as in trampolines, it jumps. */
+static bool on_stack(const struct memory *memory, const struct frame *frame, uint64_t address)
 {
-    return memory_load(memory, place, value) && fallback_is_return_address(memory, *value) &&
-           may_lead_to(memory, *value, pc);
+    return address - frame->sp < MAX_FRAME ||
+           address - memory->own_low < memory->own_high - memory->own_low;
+}
+
+static bool return_address_at(struct memory *memory, const struct frame *frame, uint64_t place,
+                              uint64_t *value)
+{
+    return memory_load(memory, place, value) && !on_stack(memory, frame, *value) &&
+           fallback_is_return_address(memory, *value) && may_lead_to(memory, *value, frame->pc);
 }
 
 static bool from_stack_words(struct memory *memory, const struct frame *frame, unsigned words,
@@ -64,7 +73,7 @@ static bool from_stack_words(struct memory *memory, const struct frame *frame, u
     uint64_t ra, bp = frame->bp;
     for (unsigned i = 0; i < words; i++) {
         uint64_t place = frame->sp + 8 * i;
-        if (!return_address_at(memory, place, frame->pc, &ra))
+        if (!return_address_at(memory, frame, place, &ra))
             continue;
         /* The frame has one that rbp points to: then the caller's rbp lies there. */
         if (frame->bp == place - 8 && !memory_load(memory, place - 8, &bp))
@@ -81,7 +90,7 @@ static bool from_frame_pointer(struct memory *memory, const struct frame *frame,
     uint64_t ra, bp;
     if (frame->bp - frame->sp >= MAX_FRAME || (frame->bp & 7) ||
         !memory_load(memory, frame->bp, &bp) ||
-        !return_address_at(memory, frame->bp + 8, frame->pc, &ra))
+        !return_address_at(memory, frame, frame->bp + 8, &ra))
         return false;
     *caller = (struct frame){.pc = ra - 1, .sp = frame->bp + 16, .bp = bp};
     return true;

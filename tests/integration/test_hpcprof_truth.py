@@ -75,7 +75,7 @@ void *run(void *seconds)
 }
 int main(int, char **arguments)
 {
-    double seconds = atof(arguments[1]), half = seconds / 2;
+    double seconds = strtod(arguments[1], nullptr), half = seconds / 2;
     pthread_t thread;
     pthread_create(&thread, nullptr, run, &half);
     run(&seconds);

@@ -1,0 +1,82 @@
+/* Guesses about frames without unwind information, on a made-up stack. */
+#include "tests/unit/cmocka_suite.h"
+
+#include "hpcrun/process.h"
+#include "hpcrun/sys.h"
+#include "hpcrun/unwind/fallback.h"
+
+struct process process;
+struct sampling sampling;
+
+#define CALL 0xe8
+#define PAST 16 /* offset behind a call in `code` */
+
+/* Code in no module, with a call that leads to what is behind it: a byte, and a distance of 0. */
+static uint8_t *code;
+
+static struct memory by_kernel(void)
+{
+    return (struct memory){.guard = MEMORY_GUARD_KERNEL};
+}
+
+static uint64_t address(const void *at)
+{
+    return (uint64_t)(uintptr_t)at;
+}
+
+static void put_call(void *before)
+{
+    ((uint8_t *)before)[-5] = CALL;
+}
+
+static void the_word_behind_a_call_is_the_caller(void **state)
+{
+    (void)state;
+    uint64_t stack[80] = {[2] = address(code + PAST)};
+    struct frame frame = {.pc = 0x5000, .sp = address(stack)}, caller;
+    struct memory memory = by_kernel();
+    put_call(code + PAST);
+    assert_true(fallback_step(&memory, &frame, true, &caller));
+    assert_int_equal(caller.pc, address(code + PAST) - 1);
+    assert_int_equal(caller.sp, address(&stack[3]));
+}
+
+static void nothing_is_called_from_a_stack(void **state)
+{
+    (void)state;
+    uint64_t stack[80] = {0};
+    struct frame frame = {.pc = 0x5000, .sp = address(stack)}, caller;
+    struct memory memory = by_kernel();
+    put_call(&stack[40]);
+    stack[0] = address(&stack[40]); /* a pointer to data that looks as if a call were before it */
+    stack[1] = address(code + PAST);
+    put_call(code + PAST);
+    assert_true(fallback_step(&memory, &frame, true, &caller));
+    assert_int_equal(caller.pc, address(code + PAST) - 1);
+}
+
+static void no_word_fits(void **state)
+{
+    (void)state;
+    uint64_t stack[80] = {0};
+    struct frame frame = {.pc = 0x5000, .sp = address(stack)}, caller;
+    struct memory memory = by_kernel();
+    assert_false(fallback_step(&memory, &frame, true, &caller));
+}
+
+static int map_code(void **state)
+{
+    (void)state;
+    code = sys_pages(4096);
+    return code ? 0 : -1;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_word_behind_a_call_is_the_caller),
+        cmocka_unit_test(nothing_is_called_from_a_stack),
+        cmocka_unit_test(no_word_fits),
+    };
+    return cmocka_run_group_tests(tests, map_code, NULL);
+}
