@@ -83,7 +83,8 @@ class Time(profiling.ProfilingTest):
                 sigma = period * math.sqrt(count)
                 self.assertAlmostEqual(image.seconds("REALTIME", [FIRED]), wall,
                                        delta=0.02 * wall + 4 * sigma)
-                self.assertLess(image.count("REALTIME", [FIRED]), 2 * wall / period)
+                most = 1e4 * os.cpu_count() * image.wall  # README, Limits
+                self.assertLess(image.count("REALTIME", [FIRED]), 1.5 * most)
 
     def test_phases_in_step_with_ticks(self):
         """Half of every 4 ms tick is spent in one function, half in another."""
