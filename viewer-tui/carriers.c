@@ -46,7 +46,7 @@ static bool is_tagged(const struct view *view, uint32_t row)
 {
     struct procedure procedure = database_procedure(view->db, view_row(view, row)->place);
     const char *path = database_file_path(view->db, procedure.file);
-    const char *name = path ? path_base(path) : "";
+    const char *name = path ? path_name(path) : "";
     size_t length = strlen(OVERHEAD_TAG);
     return strncmp(name, OVERHEAD_TAG, length) == 0 && (name[length] == ':' || !name[length]);
 }

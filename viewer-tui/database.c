@@ -203,7 +203,7 @@ const char *database_procedure_name(const struct database *db, uint32_t id, char
     if (procedure.module == NOTHING)
         return "<unknown procedure>";
     snprintf(buffer, NAME_SIZE, "<%.90s+0x%" PRIx64 ">",
-             path_base(database_module_path(db, procedure.module)), procedure.offset);
+             path_name(database_module_path(db, procedure.module)), procedure.offset);
     return buffer;
 }
 

@@ -81,7 +81,7 @@ void describe_location(const struct view *view, uint32_t number, bool ascii, str
     if (file != NOTHING && line)
         add_file_line(view, file, line, ascii, out);
     else if (module)
-        text_add_clean(out, path_base(module), ascii);
+        text_add_clean(out, path_name(module), ascii);
 }
 
 bool describe_in_ascii(void)

@@ -36,9 +36,9 @@ void label_file_line(const struct database *db, uint32_t file, uint32_t line, st
     const struct point *point = database_file_point(db, file);
     const char *module = point ? database_module_path(db, point->module) : NULL;
     if (module)
-        text_printf(out, "%s+0x%" PRIx64, path_base(module), point->offset);
+        text_printf(out, "%s+0x%" PRIx64, path_name(module), point->offset);
     else
-        text_add(out, or_unknown(path ? path_base(path) : NULL, "<unknown file>"));
+        text_add(out, or_unknown(path ? path_name(path) : NULL, "<unknown file>"));
     if (line)
         text_printf(out, ":%u", line);
 }

@@ -68,7 +68,7 @@ static char *database_name(const char *measurements)
 {
     static const char prefix[] = "hpctoolkit-", word[] = "-measurements";
     char *path = realpath(measurements, NULL);
-    const char *base = path_base(path ? path : measurements);
+    const char *base = path_name(path ? path : measurements);
     bool is_named_so = strncmp(base, prefix, strlen(prefix)) == 0;
     const char *found = is_named_so ? strstr(base, word) : NULL;
     char *name;

@@ -1,5 +1,6 @@
 #include "viewer-tui/text.h"
 
+#include "lib/path.h"
 #include "lib/utf8.h"
 
 #include <stdarg.h>
@@ -164,8 +165,8 @@ void text_end_line(struct text *text, FILE *out)
     text_clear(text);
 }
 
-const char *path_base(const char *path)
+const char *path_name(const char *path)
 {
-    const char *slash = strrchr(path, '/');
-    return slash && slash[1] ? slash + 1 : path;
+    const char *base = path_base(path);
+    return *base ? base : path;
 }

@@ -51,6 +51,6 @@ static inline const char *text_string(const struct text *text)
 void text_end_line(struct text *text, FILE *out);
 
 /* The part of a path after its last slash; the path itself when that is empty. */
-const char *path_base(const char *path);
+const char *path_name(const char *path);
 
 #endif

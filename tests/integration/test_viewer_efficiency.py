@@ -114,13 +114,7 @@ class Views(Case):
                                            100 * cost[part] / total[of_effort[0]])
 
     def check(self, oracle, *options):
-        views = {"top-down": oracle.topdown(), "bottom-up": oracle.bottomup(4),
-                 "flat": oracle.flat()}
-        for view, expected in views.items():
-            depth = ("--depth", 4) if view == "bottom-up" else ()
-            shown = viewer.printed_json(view, *depth, *options, self.db)["root"]
-            self.assertIsNone(viewer.difference(viewer.canonical(shown),
-                                                viewer.canonical(expected)))
+        for shown in viewer.checked_views(self, oracle, *options):
             self.check_percentages(shown, oracle.events)
 
     def test_random_programs(self):

@@ -58,16 +58,6 @@ class Views(Case):
             kinds = [costs[name + event][part] for name in KINDS if name + event in costs]
             self.assertEqual(sum(kinds), costs["overhead" + event][part])
 
-    def check(self, oracle, *options):
-        views = {"top-down": oracle.topdown(), "bottom-up": oracle.bottomup(4),
-                 "flat": oracle.flat()}
-        for view, expected in views.items():
-            depth = ("--depth", 4) if view == "bottom-up" else ()
-            shown = viewer.printed_json(view, *depth, *options, self.db)["root"]
-            self.assertIsNone(viewer.difference(viewer.canonical(shown),
-                                                viewer.canonical(expected)))
-            yield shown
-
     def test_random_programs(self):
         layouts = [Layout(), Layout(ids="shuffled"), Layout(scopes=("execution",), totals=False),
                    Layout(scopes=("point",))]
@@ -77,13 +67,13 @@ class Views(Case):
                 db = random_kinds(seed, events)
                 self.write(db, layout=layouts[seed // 2])
                 usual = [part + event for event in events for part in (*PARTS, "effort")]
-                for _ in self.check(KindsOracle(db, events, usual)):
+                for _ in viewer.checked_views(self, KindsOracle(db, events, usual)):
                     pass
                 # Of a file without totals it is not known beforehand which kinds are zero.
                 kinds = KINDS if seed // 2 >= 2 else KINDS[1:]
                 by_kind = [name + event for event in events
                            for name in ("overhead", "effort", *kinds)]
-                for shown in self.check(KindsOracle(db, events, by_kind), "--kinds"):
+                for shown in viewer.checked_views(self, KindsOracle(db, events, by_kind), "--kinds"):
                     for _, row in viewer.rows_of(shown):
                         for event in events:
                             self.check_sum(row["metrics"], event)

@@ -135,3 +135,13 @@ def random_database(seed, size=150, metrics=("work", "misses"), n_profiles=3):
                 context.charge(rng.randint(1, 5000) * UNIT, rng.randrange(len(metrics)),
                                rng.randint(1, n_profiles))
     return db
+
+
+def checked_views(test, oracle, *options):
+    """The tree views of test.db as JSON says them, each compared with the oracle's."""
+    views = {"top-down": oracle.topdown(), "bottom-up": oracle.bottomup(4), "flat": oracle.flat()}
+    for view, expected in views.items():
+        depth = ("--depth", 4) if view == "bottom-up" else ()
+        shown = printed_json(view, *depth, *options, test.db)["root"]
+        test.assertIsNone(difference(canonical(shown), canonical(expected)))
+        yield shown

@@ -125,10 +125,10 @@ static void texts_are_broken_into_lines(void **state)
 static void bases_of_paths(void **state)
 {
     (void)state;
-    assert_string_equal(path_base("/usr/bin/xz"), "xz");
-    assert_string_equal(path_base("xz"), "xz");
-    assert_string_equal(path_base("/usr/bin/"), "/usr/bin/");
-    assert_string_equal(path_base(""), "");
+    assert_string_equal(path_name("/usr/bin/xz"), "xz");
+    assert_string_equal(path_name("xz"), "xz");
+    assert_string_equal(path_name("/usr/bin/"), "/usr/bin/");
+    assert_string_equal(path_name(""), "");
 }
 
 int main(void)
