@@ -1,9 +1,9 @@
 /* hpcviewer: shows databases of hpcprof in the terminal, or prints them. */
 #include "lib/diag.h"
+#include "viewer-tui/base/problem.h"
 #include "viewer-tui/measurement.h"
 #include "viewer-tui/options.h"
-#include "viewer-tui/problem.h"
-#include "viewer-tui/tui.h"
+#include "viewer-tui/terminal/tui.h"
 
 #include <errno.h>
 #include <locale.h>

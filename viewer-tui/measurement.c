@@ -5,7 +5,7 @@
 #include "lib/diag.h"
 #include "lib/measurement-format.h"
 #include "lib/mem.h"
-#include "viewer-tui/text.h"
+#include "viewer-tui/base/text.h"
 
 #include <dirent.h>
 #include <errno.h>

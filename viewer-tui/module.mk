@@ -1,7 +1,9 @@
 # hpcviewer, the terminal viewer and printer of databases.
 VIEWER_LIBRARIES = -lncursesw -ltinfo -ljansson -lz -lm
 # Everything but main, for the unit tests.
-VIEWER_OBJECTS   = $(filter-out %/main.o,$(call objects_of,viewer-tui)) $(TOOL_LIB)
+VIEWER_FOLDERS   = base database views advice print export terminal
+VIEWER_OBJECTS   = $(filter-out %/main.o,$(call objects_of,viewer-tui)) \
+	$(foreach d,$(VIEWER_FOLDERS),$(call objects_of,viewer-tui/$(d))) $(TOOL_LIB)
 
 PROGRAMS += $(BUILD)/bin/hpcviewer
 

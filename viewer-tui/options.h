@@ -2,7 +2,7 @@
 #ifndef VIEWER_OPTIONS_H
 #define VIEWER_OPTIONS_H
 
-#include "viewer-tui/print.h"
+#include "viewer-tui/print/print.h"
 
 /* What to print; the values below VIEWS are those of enum view_id. */
 enum printed { PRINT_NOTHING = -1, PRINT_THREADS = VIEWS, PRINT_SUMMARY };

@@ -1,8 +1,8 @@
 #include "viewer-tui/session.h"
 
-#include "viewer-tui/choose.h"
-#include "viewer-tui/complete.h"
-#include "viewer-tui/problem.h"
+#include "viewer-tui/base/problem.h"
+#include "viewer-tui/database/complete.h"
+#include "viewer-tui/views/choose.h"
 
 #include <stdlib.h>
 #include <string.h>

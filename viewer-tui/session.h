@@ -2,9 +2,9 @@
 #ifndef VIEWER_SESSION_H
 #define VIEWER_SESSION_H
 
-#include "viewer-tui/database.h"
-#include "viewer-tui/run.h"
-#include "viewer-tui/view.h"
+#include "viewer-tui/database/database.h"
+#include "viewer-tui/database/run.h"
+#include "viewer-tui/views/view.h"
 
 enum projection { LOGICAL, PHYSICAL, PROJECTIONS };
 

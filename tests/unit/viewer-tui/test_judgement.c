@@ -1,6 +1,6 @@
 #include "tests/unit/cmocka_suite.h"
 
-#include "viewer-tui/judgement.h"
+#include "viewer-tui/advice/judgement.h"
 
 static const struct efforts whole_run = {.work = 1000};
 

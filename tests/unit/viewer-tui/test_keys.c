@@ -1,7 +1,7 @@
 #include "tests/unit/cmocka_suite.h"
 
-#include "viewer-tui/keys.h"
-#include "viewer-tui/screen.h"
+#include "viewer-tui/terminal/keys.h"
+#include "viewer-tui/terminal/screen.h"
 
 #include <ncurses.h>
 #include <stdbool.h>

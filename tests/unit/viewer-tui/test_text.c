@@ -1,6 +1,6 @@
 #include "tests/unit/cmocka_suite.h"
 
-#include "viewer-tui/text.h"
+#include "viewer-tui/base/text.h"
 
 #include <locale.h>
 #include <stdlib.h>

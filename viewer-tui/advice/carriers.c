@@ -1,0 +1,272 @@
+#include "viewer-tui/advice/carriers.h"
+
+#include "viewer-tui/base/text.h"
+#include "viewer-tui/views/label.h"
+#include "viewer-tui/views/walk.h"
+
+#include <float.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The base name of files that are tagged, before ":KIND". */
+#define OVERHEAD_TAG "hpctoolkit:parallel-overhead"
+
+/* The cost of a procedure in calls from the same callers. */
+struct calls {
+    uint32_t procedure;
+    uint32_t callers[MOST_CALLERS];
+    double cost;
+};
+
+/* Costs by procedure, and by procedure and callers. */
+struct collection {
+    VEC(struct carrier) procedures;
+    VEC(struct calls) calls;
+    struct idmap procedure_numbers, call_numbers; /* -> index in these */
+    uint32_t row;                                 /* whose carriers these are */
+    size_t metric;
+    double in_procedures; /* the cost of the outermost procedures in the row */
+};
+
+static bool is_procedure(const struct row *row)
+{
+    return row->kind == KIND_PROCEDURE || row->kind == KIND_INLINED;
+}
+
+/* The nearest procedure above a row; 0 when there is none. */
+static uint32_t procedure_above(const struct view *view, uint32_t row)
+{
+    do
+        row = view_row(view, row)->parent;
+    while (row != 0 && !is_procedure(view_row(view, row)));
+    return row;
+}
+
+static bool is_tagged(const struct view *view, uint32_t row)
+{
+    struct procedure procedure = database_procedure(view->db, view_row(view, row)->place);
+    const char *path = database_file_path(view->db, procedure.file);
+    const char *name = path ? path_name(path) : "";
+    size_t length = strlen(OVERHEAD_TAG);
+    return strncmp(name, OVERHEAD_TAG, length) == 0 && (name[length] == ':' || !name[length]);
+}
+
+/* Whether a row is above the one where the walk began, or there is no such row: rows above were
+ * made before it and have smaller numbers. */
+static bool is_outside(uint32_t row, uint32_t first)
+{
+    return row == 0 || row < first;
+}
+
+/* The tagged procedure at a row or above it, with nothing between them but the library that the
+ * row belongs to; NOTHING where there is none in the row `first`. */
+static uint32_t tagged_above(const struct view *view, uint32_t row, uint32_t first)
+{
+    if (is_tagged(view, row))
+        return row;
+    uint32_t library = label_module(view, row), above = procedure_above(view, row);
+    while (!is_outside(above, first) && !is_tagged(view, above) &&
+           label_module(view, above) == library)
+        above = procedure_above(view, above);
+    bool is_found =
+        !is_outside(above, first) && is_tagged(view, above) && label_module(view, above) != library;
+    return is_found ? above : NOTHING;
+}
+
+/* The procedure that carries what was charged to the one at `row`. */
+static uint32_t carrier_of(const struct view *view, uint32_t row, uint32_t first)
+{
+    uint32_t tagged = tagged_above(view, row, first);
+    if (tagged == NOTHING)
+        return row;
+    uint32_t above = tagged;
+    while (!is_outside(above, first) && is_tagged(view, above))
+        above = procedure_above(view, above);
+    return is_outside(above, first) ? row : above;
+}
+
+static void add_procedure(struct collection *collection, const struct carrier *carrier)
+{
+    struct idmap *numbers = &collection->procedure_numbers;
+    uint32_t number = idmap_get(numbers, carrier->procedure, 0);
+    if (number == IDMAP_NONE) {
+        idmap_put(numbers, carrier->procedure, 0, (uint32_t)collection->procedures.n);
+        vec_push(&collection->procedures, *carrier);
+    } else {
+        collection->procedures.at[number].cost += carrier->cost;
+    }
+}
+
+static void add_calls(struct collection *collection, const struct carrier *carrier)
+{
+    struct idmap *numbers = &collection->call_numbers;
+    uint64_t procedure_and_caller = (uint64_t)carrier->procedure << 32 | carrier->callers[0];
+    uint32_t number = idmap_get(numbers, procedure_and_caller, carrier->callers[1]);
+    if (number == IDMAP_NONE) {
+        struct calls calls = {.procedure = carrier->procedure, .cost = carrier->cost};
+        memcpy(calls.callers, carrier->callers, sizeof calls.callers);
+        idmap_put(numbers, procedure_and_caller, carrier->callers[1],
+                  (uint32_t)collection->calls.n);
+        vec_push(&collection->calls, calls);
+    } else {
+        collection->calls.at[number].cost += carrier->cost;
+    }
+}
+
+/* Finds the callers of the procedure at `row`, without repetitions, and of user code without the
+ * runtime's procedures. */
+static void find_callers(const struct view *view, uint32_t row, uint32_t callers[MOST_CALLERS])
+{
+    uint32_t last = view_row(view, row)->place;
+    bool is_of_runtime = is_tagged(view, row);
+    unsigned n = 0;
+    for (uint32_t above = procedure_above(view, row); above != 0 && n < MOST_CALLERS;
+         above = procedure_above(view, above)) {
+        uint32_t caller = view_row(view, above)->place;
+        if (!is_of_runtime && is_tagged(view, above))
+            continue;
+        if (caller != last)
+            callers[n++] = caller;
+        last = caller;
+    }
+    while (n < MOST_CALLERS)
+        callers[n++] = NOTHING;
+}
+
+/* Adds a row on the walk if it is a procedure; what is outside of the outermost ones is the own
+ * cost of the row where the walk began. */
+static void enter(void *context, struct view *view, uint32_t number)
+{
+    struct collection *collection = context;
+    const struct row *row = view_row(view, number);
+    if (!is_procedure(row))
+        return;
+    bool is_outermost =
+        number == collection->row || is_outside(procedure_above(view, number), collection->row);
+    if (is_outermost)
+        collection->in_procedures += view_cost(view, number, collection->metric, INCLUSIVE);
+    double cost = view_cost(view, number, collection->metric, EXCLUSIVE);
+    if (cost <= 0)
+        return;
+    number = carrier_of(view, number, collection->row);
+    uint32_t place = view_row(view, number)->place;
+    struct procedure procedure = database_procedure(view->db, place);
+    struct carrier carrier = {
+        .procedure = place, .file = procedure.file, .line = procedure.line, .cost = cost};
+    find_callers(view, number, carrier.callers);
+    add_procedure(collection, &carrier);
+    add_calls(collection, &carrier);
+}
+
+/* Walks through everything below the row that has some of the cost. */
+static void collect_below(struct view *view, struct collection *collection)
+{
+    struct limits limits = {
+        .depth = NO_DEPTH_LIMIT, .share = DBL_MIN, .metric = collection->metric, .part = INCLUSIVE};
+    struct visitor visitor = {.enter = enter, .context = collection};
+    walk_view(view, collection->row, &limits, &visitor);
+}
+
+/* Loops and statements have costs outside of the procedures in them. */
+static void add_own(struct view *view, struct collection *collection)
+{
+    const struct row *row = view_row(view, collection->row);
+    if (row->kind != KIND_LOOP && row->kind != KIND_STATEMENT)
+        return;
+    double whole = view_cost(view, collection->row, collection->metric, INCLUSIVE);
+    struct carrier itself = {.procedure = NOTHING,
+                             .callers = {NOTHING, NOTHING},
+                             .file = row->place,
+                             .line = row->line,
+                             .cost = whole - collection->in_procedures};
+    add_procedure(collection, &itself);
+}
+
+/* Callers from several lines are several. */
+static void collect_callers(struct view *view, struct collection *collection)
+{
+    view_start_walk(view);
+    view_expand(view, collection->row);
+    uint32_t n = view_row(view, collection->row)->n_children;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t child = view_child(view, collection->row, i);
+        const struct row *row = view_row(view, child);
+        struct procedure procedure = database_procedure(view->db, row->place);
+        bool has_place = row->call_line != 0;
+        struct carrier caller = {.procedure = row->place,
+                                 .callers = {NOTHING, NOTHING},
+                                 .file = has_place ? row->call_file : procedure.file,
+                                 .line = has_place ? row->call_line : procedure.line,
+                                 .cost = view_cost(view, child, collection->metric, EXCLUSIVE)};
+        vec_push(&collection->procedures, caller);
+    }
+}
+
+/* In the flat view what is called from a procedure is no part of it. */
+static bool is_divided(const struct view *view, uint32_t row)
+{
+    uint8_t kind = view_row(view, row)->kind;
+    return view->class != &flat_class || kind == KIND_ROOT || kind == KIND_MODULE ||
+           kind == KIND_FILE;
+}
+
+/* Descending costs; equal ones in the order of procedures and lines in the database. */
+static int compare(const void *left, const void *right)
+{
+    const struct carrier *a = left, *b = right;
+    if (a->cost != b->cost)
+        return a->cost < b->cost ? 1 : -1;
+    if (a->procedure != b->procedure)
+        return a->procedure < b->procedure ? -1 : 1;
+    return (a->line > b->line) - (a->line < b->line);
+}
+
+/* Names the callers from which most of the carrier's cost comes. */
+static void choose_callers(const struct collection *collection, struct carrier *carrier)
+{
+    const struct calls *most = NULL;
+    unsigned n = 0;
+    for (size_t i = 0; i < collection->calls.n; i++) {
+        const struct calls *calls = &collection->calls.at[i];
+        if (calls->procedure != carrier->procedure)
+            continue;
+        n++;
+        if (!most || calls->cost > most->cost)
+            most = calls;
+    }
+    if (most)
+        memcpy(carrier->callers, most->callers, sizeof carrier->callers);
+    carrier->has_other_callers = n > 1;
+}
+
+static struct carriers choose_carriers(struct collection *collection)
+{
+    struct carriers chosen = {0};
+    if (collection->procedures.n)
+        qsort(collection->procedures.at, collection->procedures.n,
+              sizeof *collection->procedures.at, compare);
+    while (chosen.n < MOST_CARRIERS && chosen.n < collection->procedures.n &&
+           collection->procedures.at[chosen.n].cost > 0) {
+        chosen.at[chosen.n] = collection->procedures.at[chosen.n];
+        choose_callers(collection, &chosen.at[chosen.n]);
+        chosen.n++;
+    }
+    return chosen;
+}
+
+struct carriers carriers_find(struct view *view, uint32_t row, size_t metric)
+{
+    struct collection collection = {.row = row, .metric = metric};
+    if (view->class == &bottomup_class) {
+        collect_callers(view, &collection);
+    } else if (is_divided(view, row)) {
+        collect_below(view, &collection);
+        add_own(view, &collection);
+    }
+    struct carriers chosen = choose_carriers(&collection);
+    vec_free(&collection.procedures);
+    vec_free(&collection.calls);
+    idmap_free(&collection.procedure_numbers);
+    idmap_free(&collection.call_numbers);
+    return chosen;
+}

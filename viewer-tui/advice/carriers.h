@@ -1,0 +1,43 @@
+/* Which procedures carry a cost: what most of it in a row of a view was charged to.
+ *
+ * What was charged to a runtime's own procedures, whose source file is tagged as overhead
+ * (lib/FORMAT-structure.md), or to a library in a call from them, is carried by the procedure that
+ * they are inlined into or called from: that is what can be changed. */
+#ifndef VIEWER_CARRIERS_H
+#define VIEWER_CARRIERS_H
+
+#include "viewer-tui/views/view.h"
+
+/* Who reads of more than three places at once? */
+#define MOST_CARRIERS 3
+
+/* Callers that are told: one is often a wrapper, "free" of "_int_free". */
+#define MOST_CALLERS 2
+
+/* A procedure, and those from which most of its cost comes: who called it or what it is inlined
+ * into, from the inside out; recursion is left out. */
+struct carrier {
+    uint32_t procedure; /* id; NOTHING where it is the row itself, a loop or statement */
+    uint32_t callers[MOST_CALLERS]; /* ids; NOTHING for none */
+    bool has_other_callers;
+    uint32_t file, line; /* where the procedure is declared, or of a caller: where it calls */
+    double cost;         /* from whatever callers */
+};
+
+struct carriers {
+    struct carrier at[MOST_CARRIERS]; /* those with the largest costs first, without zeros */
+    size_t n;
+};
+
+/* The part of a row's costs that the view is about, and that its carriers divide: what is below in
+ * the top-down view, what is the row's own in the others. */
+static inline enum cost_part carriers_part(const struct view *view)
+{
+    return view->class == &topdown_class ? INCLUSIVE : EXCLUSIVE;
+}
+
+/* Those of a row: procedures in it, itself included; in the bottom-up view those that call it. What
+ * is a procedure or less in the flat view has none. */
+struct carriers carriers_find(struct view *view, uint32_t row, size_t metric);
+
+#endif

@@ -1,0 +1,53 @@
+#include "viewer-tui/advice/overhead-kinds.h"
+
+#include "lib/number.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What a share must have to be told; less would be printed as 0.0 %. */
+#define LEAST_SHARE 0.0005
+
+/* Keeps the list in order; what does not fit is the least. */
+static void insert(struct overhead_kinds *kinds, struct kind_cost new)
+{
+    size_t at = kinds->n < MOST_KINDS ? kinds->n++ : MOST_KINDS - 1;
+    if (kinds->at[at].cost >= new.cost)
+        return;
+    for (; at > 0 && kinds->at[at - 1].cost < new.cost; at--)
+        kinds->at[at] = kinds->at[at - 1];
+    kinds->at[at] = new;
+}
+
+struct overhead_kinds overhead_kinds_of(const struct view *view, uint32_t row, size_t overhead,
+                                        enum cost_part part)
+{
+    const struct metrics *metrics = view->metrics;
+    struct overhead_kinds kinds = {0};
+    for (size_t m = 0; m < metrics->n; m++) {
+        const struct metric *metric = &metrics->at[m];
+        double cost = view_cost(view, row, m, part);
+        if (metric->kind && metric->kind_of == (int)overhead && cost > 0)
+            insert(&kinds, (struct kind_cost){metric, cost});
+    }
+    return kinds;
+}
+
+char *overhead_kind_name(const struct metric *kind)
+{
+    return mem_strndup(kind->kind, (size_t)kind->kind_length);
+}
+
+void overhead_kinds_describe(const struct overhead_kinds *kinds, double whole, bool ascii,
+                             struct text *out)
+{
+    const char *comma = "";
+    for (size_t i = 0; i < kinds->n && kinds->at[i].cost >= LEAST_SHARE * whole; i++) {
+        char percent[NUMBER_SIZE], *name = overhead_kind_name(kinds->at[i].metric);
+        number_percent(kinds->at[i].cost, whole, percent);
+        text_printf(out, "%s%s%% ", comma, percent);
+        text_add_clean(out, name, ascii);
+        free(name);
+        comma = ", ";
+    }
+}

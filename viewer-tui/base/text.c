@@ -1,0 +1,172 @@
+#include "viewer-tui/base/text.h"
+
+#include "lib/path.h"
+#include "lib/utf8.h"
+
+#include <stdarg.h>
+#include <string.h>
+#include <wchar.h>
+
+void text_clear(struct text *text)
+{
+    text->n = 0;
+    if (text->at)
+        text->at[0] = '\0';
+}
+
+void text_add_bytes(struct text *text, const char *more, size_t length)
+{
+    vec_reserve(text, length + 1);
+    memcpy(text->at + text->n, more, length);
+    text->n += length;
+    text->at[text->n] = '\0';
+}
+
+void text_add(struct text *text, const char *more)
+{
+    text_add_bytes(text, more, strlen(more));
+}
+
+void text_printf(struct text *text, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int length = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    vec_reserve(text, (size_t)length + 1);
+    va_start(args, format);
+    vsnprintf(text->at + text->n, (size_t)length + 1, format, args);
+    va_end(args);
+    text->n += (size_t)length;
+}
+
+void text_pad(struct text *text, char with, size_t count)
+{
+    vec_reserve(text, count + 1);
+    memset(text->at + text->n, with, count);
+    text->n += count;
+    text->at[text->n] = '\0';
+}
+
+/* C0 and C1 controls and DEL: what a terminal might obey. */
+static bool is_control(uint32_t code)
+{
+    return code < 0x20 || (code >= 0x7f && code < 0xa0);
+}
+
+void text_add_clean(struct text *text, const char *more, bool ascii)
+{
+    while (*more) {
+        uint32_t code;
+        size_t length = utf8_decode(more, &code);
+        bool is_bad = code == UTF8_INVALID || is_control(code);
+        if (ascii && (is_bad || code >= 0x80))
+            text_add_bytes(text, "?", 1);
+        else if (is_bad)
+            text_add(text, "\xef\xbf\xbd");
+        else
+            text_add_bytes(text, more, length);
+        more += length;
+    }
+    text_add_bytes(text, "", 0);
+}
+
+#define TAB 8
+
+void text_add_expanded(struct text *text, const char *code)
+{
+    for (; *code; code++) {
+        if (*code != '\t')
+            text_add_bytes(text, code, 1);
+        else
+            text_pad(text, ' ', TAB - text->n % TAB);
+    }
+}
+
+/* Columns of one code point; what the locale does not know takes one. */
+static size_t code_columns(uint32_t code)
+{
+    int width = code < 0x80 ? 1 : wcwidth((wchar_t)code);
+    return width >= 0 ? (size_t)width : 1;
+}
+
+size_t text_columns(const char *text)
+{
+    size_t columns = 0;
+    while (*text) {
+        uint32_t code;
+        text += utf8_decode(text, &code);
+        columns += code_columns(code);
+    }
+    return columns;
+}
+
+const char *text_skip(const char *text, size_t columns)
+{
+    size_t skipped = 0;
+    while (*text && skipped < columns) {
+        uint32_t code;
+        text += utf8_decode(text, &code);
+        skipped += code_columns(code);
+    }
+    return text;
+}
+
+void text_cut(struct text *text, size_t columns)
+{
+    size_t used = 0, n = 0;
+    while (n < text->n) {
+        uint32_t code;
+        size_t length = utf8_decode(text->at + n, &code);
+        used += code_columns(code);
+        if (used > columns)
+            break;
+        n += length;
+    }
+    if (n < text->n) {
+        text->n = n;
+        text->at[n] = '\0';
+    }
+}
+
+/* The length of the line with which a text begins; at least one character. */
+static size_t line_length(const char *text, size_t columns)
+{
+    size_t used = 0, n = 0, last_word = 0;
+    while (text[n]) {
+        uint32_t code;
+        size_t length = utf8_decode(text + n, &code);
+        used += code_columns(code);
+        if (text[n] == ' ')
+            last_word = n;
+        else if (used > columns && n > 0)
+            return last_word ? last_word : n;
+        n += length;
+    }
+    return n;
+}
+
+bool text_take_line(const char **rest, size_t columns, struct text *line)
+{
+    const char *start = *rest + strspn(*rest, " ");
+    size_t length = line_length(start, columns);
+    *rest = start + length;
+    while (length > 0 && start[length - 1] == ' ')
+        length--;
+    text_clear(line);
+    text_add_bytes(line, start, length);
+    return length > 0;
+}
+
+void text_end_line(struct text *text, FILE *out)
+{
+    text_add(text, "\n");
+    fwrite(text->at, 1, text->n, out);
+    text_clear(text);
+}
+
+const char *path_name(const char *path)
+{
+    const char *base = path_base(path);
+    return *base ? base : path;
+}

@@ -1,0 +1,93 @@
+/* A v4 database of HPCToolkit, ours or not, opened for looking at.
+ *
+ * Opening maps meta.db and profile.db and reads headers, metric descriptions and the list of
+ * contexts that have values; contexts, names and values are read when somebody asks for them.
+ * Nothing in the files is trusted: what is damaged is noted (problem.h) and reads as nothing.
+ *
+ * Procedures have dense ids: the functions of meta.db in their order, then one for what has no
+ * function, then code that is known by module and offset only, a *point*. */
+#ifndef VIEWER_DATABASE_H
+#define VIEWER_DATABASE_H
+
+#include "lib/idmap.h"
+#include "lib/mem.h"
+#include "viewer-tui/database/metric.h"
+#include "viewer-tui/database/scope.h"
+#include "viewer-tui/database/v4-map.h"
+#include "viewer-tui/database/values.h"
+
+/* An array of structures in meta.db. */
+struct table {
+    uint64_t at, n, stride;
+};
+
+struct point {
+    uint32_t module;
+    uint64_t offset;
+};
+
+struct database {
+    char *folder;
+    struct v4_map meta, profile;
+    struct table modules, files, functions, entries;
+    struct metrics metrics;
+    struct values values;
+    VEC(struct point) points; /* code without function or line */
+    struct idmap point_ids;
+};
+
+/* A procedure; unknown parts are NULL, NOTHING and 0. */
+struct procedure {
+    const char *name;
+    uint32_t file, line;
+    uint32_t module;
+    uint64_t offset; /* of its entry in the module */
+};
+
+/* NULL, with the problem noted, when the folder holds no database that can be read. */
+struct database *database_open(const char *folder);
+void database_close(struct database *db); /* NULL allowed */
+
+const char *database_title(const struct database *db);
+
+/* Indices of the structures that pointers of meta.db refer to; NOTHING for pointer 0, and, with
+ * the problem noted, for one that points to no structure of that kind. */
+uint32_t database_module_index(const struct database *db, uint64_t pointer);
+uint32_t database_file_index(const struct database *db, uint64_t pointer);
+/* The id of the procedure that is the function at `pointer`, the unknown one for 0. */
+uint32_t database_procedure_id(const struct database *db, uint64_t pointer);
+/* For code of which only module and offset are known: the id of the procedure that begins there,
+ * and an index for it where those of files stand (beyond those of the table). */
+uint32_t database_point_procedure(struct database *db, uint32_t module, uint64_t offset);
+uint32_t database_point_file(struct database *db, uint32_t module, uint64_t offset);
+
+/* Number of procedure ids so far. */
+uint32_t database_n_procedures(const struct database *db);
+struct procedure database_procedure(const struct database *db, uint32_t id);
+
+#define NAME_SIZE 128
+/* The procedure's name; where it has none one is made from its place, in `buffer`. */
+const char *database_procedure_name(const struct database *db, uint32_t id, char buffer[NAME_SIZE]);
+
+/* The path of the binary, NULL for NOTHING. */
+const char *database_module_path(const struct database *db, uint32_t index);
+
+/* The path of the source file on the machine where it was measured or compiled; NULL for NOTHING
+ * and where there is only a point. */
+const char *database_file_path(const struct database *db, uint32_t index);
+
+/* Where a copy of the source file is, relative to the database's folder; NULL when it was not
+ * copied. */
+const char *database_file_copy(const struct database *db, uint32_t index);
+
+/* The point that stands for a file; NULL for those that are files, and for NOTHING. */
+const struct point *database_file_point(const struct database *db, uint32_t index);
+
+/* The entry point at `index` < entries.n; false, with the problem noted, when it is damaged. */
+bool database_entry(const struct database *db, uint32_t index, struct v4_entry *entry,
+                    const char **name);
+
+/* The costs of the whole program; their exclusive part is what belongs to no entry point. */
+void database_totals(const struct database *db, struct cost *totals);
+
+#endif

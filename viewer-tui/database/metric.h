@@ -1,0 +1,128 @@
+/* The metrics of a database: what meta.db says of them, and where their values are. */
+#ifndef VIEWER_METRIC_H
+#define VIEWER_METRIC_H
+
+#include "viewer-tui/database/v4-map.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Propagation scopes: which costs of contexts below a value contains (lib/FORMAT-database.md). */
+enum metric_scope {
+    METRIC_POINT,
+    METRIC_FUNCTION,
+    METRIC_LEX_AWARE,
+    METRIC_EXECUTION,
+    METRIC_SCOPES
+};
+
+/* What is shown of the metrics that are kept. */
+enum metric_set {
+    SET_CHOSEN, /* what the user chose, or the usual ones */
+    SET_KINDS,  /* overhead and its kinds */
+    METRIC_SETS
+};
+
+/* No metric id. */
+#define METRIC_ABSENT (-1)
+
+struct metric {
+    const char *name;           /* in the mapped file, or the caller's */
+    char unit[16];              /* "s", "count", or what stands in parentheses in the name */
+    const char *why;            /* why it was not measured; NULL when it was */
+    int summary[METRIC_SCOPES]; /* id of the sum over all threads in the summary profile */
+    int thread[METRIC_SCOPES];  /* id in the profiles of threads */
+    int sum;                    /* index of the metric of which it is a part; METRIC_ABSENT */
+    char *sum_name;             /* not NULL: it is such a sum, without ids of its own; its name */
+    const char *kind; /* not NULL: it is a kind of overhead, and what its name has from there on */
+    int kind_length;  /* of "spawn" in "overhead:spawn (CPUTIME)" */
+    int kind_of;      /* of a kind, the index of the metric of overhead; METRIC_ABSENT */
+    bool is_in[METRIC_SETS];
+};
+
+struct metrics {
+    struct metric *at;
+    size_t n;
+    size_t n_hidden; /* metrics behind those that are not kept themselves, but their sums are */
+    enum metric_set set;
+};
+
+/* The metrics of meta.db in their order there; only statistics that are plain sums are looked at.
+ * False, with the problem noted, when the section is damaged. The caller frees. */
+bool metrics_read(struct metrics *metrics, const struct v4_map *meta);
+
+/* Appends a metric without values; the texts must outlive it. */
+void metrics_add_unmeasured(struct metrics *metrics, const char *name, const char *unit,
+                            const char *why);
+
+/* Appends a sum of others, which are to name it in `sum`; takes ownership of the name. Returns its
+ * index. */
+size_t metrics_add_sum(struct metrics *metrics, char *name, const char *unit);
+
+static inline bool metric_is_sum(const struct metric *metric)
+{
+    return metric->sum_name != NULL;
+}
+
+/* Whether its values are added to those of its sum; a kind is in what it is a kind of. */
+static inline bool metric_is_added(const struct metric *metric)
+{
+    return metric->sum != METRIC_ABSENT && !metric->kind;
+}
+
+/* The first metric that is shown among those from `from` on, or metrics->n. */
+static inline size_t metrics_shown(const struct metrics *metrics, size_t from)
+{
+    while (from < metrics->n && !metrics->at[from].is_in[metrics->set])
+        from++;
+    return from;
+}
+
+/* How many metrics are shown. */
+static inline size_t metrics_n_shown(const struct metrics *metrics)
+{
+    size_t n = 0;
+    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1))
+        n++;
+    return n;
+}
+
+/* Whether it has a share in effort, the one sum that there is, or is that sum: its percentages are
+ * then of the whole program's effort. */
+static inline bool metric_is_of_effort(const struct metric *metric)
+{
+    return metric_is_sum(metric) || metric->sum != METRIC_ABSENT;
+}
+
+/* The metric whose total is what percentages of a metric refer to: its sum, or itself. */
+static inline size_t metrics_whole(const struct metrics *metrics, size_t metric)
+{
+    int sum = metrics->at[metric].sum;
+    return sum == METRIC_ABSENT ? metric : (size_t)sum;
+}
+
+/* The unit that others know of it; ignored when empty. */
+void metric_set_unit(struct metric *metric, const char *unit);
+
+static inline bool metric_is_measured(const struct metric *metric)
+{
+    return metric->why == NULL;
+}
+
+/* Whether inclusive and exclusive costs of every kind of scope stand in the summary profile, or
+ * follow from others that do. */
+bool metric_is_complete(const struct metric *metric);
+
+/* The index of the metric of that name, or metrics->n. */
+size_t metrics_find(const struct metrics *metrics, const char *name);
+
+/* The index of the first metric that was measured, if possible of those shown; 0 when none was. */
+size_t metrics_first_measured(const struct metrics *metrics);
+
+/* Keeps the metrics chosen[0..n_chosen), in that order, and hidden those of which the chosen sums
+ * are made. Which of them are shown is to be said in `is_in`. */
+void metrics_keep(struct metrics *metrics, const size_t *chosen, size_t n_chosen);
+
+void metrics_free(struct metrics *metrics);
+
+#endif

@@ -1,0 +1,46 @@
+#include "viewer-tui/database/run.h"
+
+#include "lib/database-format.h"
+#include "lib/mem.h"
+#include "viewer-tui/base/problem.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static json_t *read_file(const char *path)
+{
+    if (access(path, F_OK) != 0)
+        return NULL;
+    json_error_t error;
+    json_t *root = json_load_file(path, 0, &error);
+    if (!root) {
+        problem_found(path, "line %d: %s", error.line, error.text);
+        return NULL;
+    }
+    if (strcmp(run_text(root, "format"), DATABASE_RUN_FORMAT) != 0) {
+        problem_found(path, "not a description of a run by hpcprof");
+        json_decref(root);
+        return NULL;
+    }
+    return root;
+}
+
+json_t *run_read(const char *folder)
+{
+    char *path = mem_printf("%s/%s", folder, DATABASE_RUN_FILE);
+    json_t *root = read_file(path);
+    free(path);
+    return root;
+}
+
+const char *run_text(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    return text ? text : "";
+}
+
+double run_number(const json_t *object, const char *key)
+{
+    return json_number_value(json_object_get(object, key));
+}

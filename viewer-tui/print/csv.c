@@ -1,0 +1,82 @@
+#include "viewer-tui/print/csv.h"
+
+#include "lib/json.h"
+#include "lib/utf8.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static void separate(struct csv *csv)
+{
+    if (csv->in_record)
+        putc_unlocked(',', csv->out);
+    csv->in_record = true;
+}
+
+/* Writes text, with each quote doubled and each byte that is no UTF-8 replaced. */
+static void write_text(FILE *out, const char *text)
+{
+    const char *plain = text;
+    while (*text) {
+        uint32_t code;
+        size_t length = utf8_decode(text, &code);
+        if (code == '"' || code == UTF8_INVALID) {
+            fwrite_unlocked(plain, 1, (size_t)(text - plain), out);
+            fputs_unlocked(code == '"' ? "\"\"" : "\xef\xbf\xbd", out);
+            plain = text + length;
+        }
+        text += length;
+    }
+    fwrite_unlocked(plain, 1, (size_t)(text - plain), out);
+}
+
+void csv_text(struct csv *csv, const char *text)
+{
+    separate(csv);
+    if (!text)
+        return;
+    bool is_quoted = strpbrk(text, ",\"\r\n") != NULL;
+    if (is_quoted)
+        putc_unlocked('"', csv->out);
+    write_text(csv->out, text);
+    if (is_quoted)
+        putc_unlocked('"', csv->out);
+}
+
+void csv_number(struct csv *csv, double value)
+{
+    char text[JSON_DOUBLE_SIZE];
+    json_format_double(value, text);
+    separate(csv);
+    fputs_unlocked(text, csv->out);
+}
+
+void csv_integer(struct csv *csv, uint64_t value)
+{
+    char text[JSON_DOUBLE_SIZE];
+    snprintf(text, sizeof text, "%" PRIu64, value);
+    separate(csv);
+    fputs_unlocked(text, csv->out);
+}
+
+void csv_cost(struct csv *csv, const struct metric *metric, double value)
+{
+    if (metric_is_measured(metric))
+        csv_number(csv, value);
+    else
+        csv_text(csv, "-");
+}
+
+void csv_percent(struct csv *csv, double value, double effort)
+{
+    if (effort != 0)
+        csv_number(csv, 100 * value / effort);
+    else
+        csv_text(csv, "-");
+}
+
+void csv_end_record(struct csv *csv)
+{
+    fputs("\r\n", csv->out);
+    csv->in_record = false;
+}

@@ -1,0 +1,52 @@
+#include "viewer-tui/print/metric-json.h"
+
+void json_write_cost(struct json_writer *json, const struct metric *metric, double value)
+{
+    if (metric_is_measured(metric))
+        json_write_double(json, value);
+    else
+        json_write_null(json);
+}
+
+void json_write_percent(struct json_writer *json, const char *key, double value, double effort)
+{
+    json_write_key(json, key);
+    if (effort != 0)
+        json_write_double(json, 100 * value / effort);
+    else
+        json_write_null(json);
+}
+
+/* The names of the metrics that the one at `sum` adds up. */
+static void write_parts(struct json_writer *json, const struct metrics *metrics, size_t sum)
+{
+    json_write_key(json, "sum_of");
+    json_write_array(json);
+    for (size_t m = 0; m < metrics->n + metrics->n_hidden; m++)
+        if (metrics->at[m].sum == (int)sum && metric_is_added(&metrics->at[m]))
+            json_write_string(json, metrics->at[m].name);
+    json_write_array_end(json);
+}
+
+void json_write_metrics(struct json_writer *json, const struct metrics *metrics)
+{
+    json_write_array(json);
+    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1)) {
+        const struct metric *metric = &metrics->at[m];
+        json_write_object(json);
+        json_write_key(json, "name");
+        json_write_string(json, metric->name);
+        json_write_key(json, "unit");
+        json_write_string(json, metric->unit);
+        json_write_key(json, "state");
+        json_write_string(json, metric_is_measured(metric) ? "measured" : "not measurable");
+        if (!metric_is_measured(metric)) {
+            json_write_key(json, "why");
+            json_write_string(json, metric->why);
+        }
+        if (metric_is_sum(metric))
+            write_parts(json, metrics, m);
+        json_write_object_end(json);
+    }
+    json_write_array_end(json);
+}

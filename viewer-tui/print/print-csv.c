@@ -1,0 +1,90 @@
+/* A view as comma-separated values: one record per row in the order of the walk, so that the rows
+ * below one follow it with a larger depth. */
+#include "viewer-tui/print/print.h"
+
+#include "viewer-tui/print/csv.h"
+#include "viewer-tui/views/label.h"
+
+#include <stdlib.h>
+
+struct printing {
+    struct csv csv;
+    struct text name;
+};
+
+/* The heads of the columns of a metric. */
+static void write_part_names(struct printing *printing, const char *metric, const char *of_what)
+{
+    static const char *const parts[] = {[INCLUSIVE] = "inclusive", [EXCLUSIVE] = "exclusive"};
+    for (int part = INCLUSIVE; part <= EXCLUSIVE; part++) {
+        text_clear(&printing->name);
+        text_printf(&printing->name, "%s:%s%s", metric, parts[part], of_what);
+        csv_text(&printing->csv, text_string(&printing->name));
+    }
+}
+
+static void write_header(struct printing *printing, const struct metrics *metrics)
+{
+    static const char *const columns[] = {"depth", "kind",   "name",      "file",
+                                          "line",  "module", "call_file", "call_line"};
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+        csv_text(&printing->csv, columns[i]);
+    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1)) {
+        write_part_names(printing, metrics->at[m].name, "");
+        if (metric_is_of_effort(&metrics->at[m]))
+            write_part_names(printing, metrics->at[m].name, "_percent_of_effort");
+    }
+    csv_end_record(&printing->csv);
+}
+
+static void write_place(struct csv *csv, const struct database *db, uint32_t file, uint32_t line)
+{
+    csv_text(csv, database_file_path(db, file));
+    if (line)
+        csv_integer(csv, line);
+    else
+        csv_text(csv, NULL);
+}
+
+static void write_costs(struct csv *csv, const struct view *view, uint32_t row)
+{
+    const struct metrics *metrics = view->metrics;
+    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1)) {
+        const struct metric *metric = &metrics->at[m];
+        const struct cost *cost = &view_costs(view, row)[m];
+        csv_cost(csv, metric, cost->inclusive);
+        csv_cost(csv, metric, cost->exclusive);
+        if (metric_is_of_effort(metric)) {
+            csv_percent(csv, cost->inclusive, view_whole(view, m));
+            csv_percent(csv, cost->exclusive, view_whole(view, m));
+        }
+    }
+}
+
+static void enter(void *context, struct view *view, uint32_t number)
+{
+    struct printing *printing = context;
+    struct csv *csv = &printing->csv;
+    const struct row *row = view_row(view, number);
+    uint32_t file, line;
+    label_place(view, number, &file, &line);
+    text_clear(&printing->name);
+    label_name(view, number, &printing->name);
+    csv_integer(csv, row->depth);
+    csv_text(csv, label_kind(row->kind));
+    csv_text(csv, text_string(&printing->name));
+    write_place(csv, view->db, file, line);
+    csv_text(csv, database_module_path(view->db, label_module(view, number)));
+    write_place(csv, view->db, row->call_file, row->call_line);
+    write_costs(csv, view, number);
+    csv_end_record(csv);
+}
+
+void print_tree_csv(const struct tree *tree)
+{
+    struct printing printing = {.csv = {.out = tree->out}};
+    write_header(&printing, tree->view->metrics);
+    struct visitor visitor = {.enter = enter, .context = &printing};
+    walk_view(tree->view, 0, &tree->limits, &visitor);
+    vec_free(&printing.name);
+}

@@ -1,0 +1,242 @@
+/* A view as text for people, laid out for 100 columns: costs on the left, where they line up, and
+ * the tree on the right. */
+#include "viewer-tui/print/print.h"
+
+#include "lib/number.h"
+#include "viewer-tui/database/efficiency.h"
+#include "viewer-tui/print/heads.h"
+#include "viewer-tui/terminal/source.h"
+#include "viewer-tui/views/columns.h"
+#include "viewer-tui/views/describe.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LINE_WIDTH 100
+
+/* Levels that are told apart by indentation; below, the number of the level is shown. */
+#define MOST_INDENTED 20
+#define INDENT        2
+
+/* Source text is shown behind statements where this much of the line is left. */
+#define LEAST_SOURCE 16
+
+struct printing {
+    const struct tree *tree;
+    bool ascii;
+    struct columns columns;
+    struct number_scale *scales; /* of each metric */
+    struct sources sources;
+    struct text line;
+};
+
+/* What the user asked for, or what fits. */
+static void choose_columns(struct printing *printing)
+{
+    const struct view *view = printing->tree->view;
+    const struct metrics *metrics = view->metrics;
+    size_t most = (LINE_WIDTH - GOOD_TREE_WIDTH) / PART_WIDTH;
+    bool is_asked_for = printing->tree->session->metric_list != NULL;
+    if (metrics->set == SET_KINDS) /* parts of one whole: each once, side by side */
+        most = metrics_n_shown(metrics);
+    printing->columns = is_asked_for ? columns_all(view) : columns_fitting(view, most, false);
+    printing->scales = mem_alloc((metrics->n + 1) * sizeof *printing->scales);
+    for (size_t m = 0; m < metrics->n; m++)
+        printing->scales[m] = number_scale_for(view->totals[m].inclusive, metrics->at[m].unit);
+}
+
+static void end_line(struct printing *printing)
+{
+    text_end_line(&printing->line, printing->tree->out);
+}
+
+static void print_totals(struct printing *printing)
+{
+    const struct view *view = printing->tree->view;
+    const struct metrics *metrics = view->metrics;
+    size_t width = 0;
+    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1)) {
+        size_t columns = text_columns(metrics->at[m].name);
+        width = columns > width ? columns : width;
+    }
+    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1)) {
+        const struct metric *metric = &metrics->at[m];
+        char total[NUMBER_WITH_UNIT_SIZE] = "-";
+        if (metric_is_measured(metric))
+            number_with_unit(view->totals[m].inclusive, metric->unit, total);
+        text_add(&printing->line, "  ");
+        text_add_clean(&printing->line, metric->name, printing->ascii);
+        text_pad(&printing->line, ' ', width - text_columns(metric->name) + 2);
+        text_add(&printing->line, total);
+        if (metric_is_sum(metric)) {
+            text_add(&printing->line, "  = ");
+            efficiency_add_formula(metrics, m, &printing->line);
+            text_add(&printing->line, ", whose percentages are of effort");
+        }
+        if (!metric_is_measured(metric)) {
+            text_add(&printing->line, "  not measured: ");
+            text_add_clean(&printing->line, metric->why, printing->ascii);
+        }
+        end_line(printing);
+    }
+}
+
+static void print_head(struct printing *printing)
+{
+    const struct tree *tree = printing->tree;
+    text_add_clean(&printing->line, session_title(tree->session, tree->view->db), printing->ascii);
+    text_printf(&printing->line, ": %s view, %s projection", tree->view->class->name,
+                projection_name(tree->projection));
+    end_line(printing);
+    text_add(&printing->line, tree->view->class->title);
+    end_line(printing);
+    end_line(printing);
+    print_totals(printing);
+    size_t n_problems = json_array_size(json_object_get(tree->session->run, "problems"));
+    if (n_problems) {
+        text_printf(&printing->line, "  %zu problem%s with the measurement: see --print summary",
+                    n_problems, n_problems == 1 ? "" : "s");
+        end_line(printing);
+    }
+    end_line(printing);
+}
+
+/* The names of the metrics, each over its columns. */
+static void print_names(struct printing *printing)
+{
+    const struct columns *columns = &printing->columns;
+    struct heads heads = {0};
+    struct text title = {0};
+    for (size_t i = 0, n; i < columns->n; i += n) {
+        size_t m = columns->at[i].metric;
+        n = columns_of_metric(columns, i);
+        text_clear(&title);
+        columns_title(&printing->tree->view->metrics->at[m], printing->scales[m].unit,
+                      printing->ascii, &title);
+        heads_add(&heads, text_string(&title), n * PART_WIDTH);
+    }
+    while (heads_take_line(&heads, true, &printing->line))
+        end_line(printing);
+    heads_free(&heads);
+    vec_free(&title);
+}
+
+static void print_column_heads(struct printing *printing)
+{
+    print_names(printing);
+    for (size_t i = 0; i < printing->columns.n; i++)
+        text_printf(&printing->line, "%*s", PART_WIDTH,
+                    printing->columns.at[i].part == INCLUSIVE ? "inclusive" : "exclusive");
+    text_add(&printing->line, "  scope");
+    end_line(printing);
+    for (size_t i = 0; i < LINE_WIDTH; i++)
+        text_add(&printing->line, printing->ascii ? "-" : "─");
+    end_line(printing);
+}
+
+static void add_cost(struct printing *printing, uint32_t row, const struct column *column)
+{
+    const struct view *view = printing->tree->view;
+    size_t m = column->metric;
+    char number[NUMBER_SIZE] = "-", percent[NUMBER_SIZE] = "";
+    if (metric_is_measured(&view->metrics->at[m])) {
+        double value = view_cost(view, row, m, column->part);
+        number_format(value, &printing->scales[m], number);
+        number_percent(value, view_whole(view, m), percent);
+        if (value == 0)
+            percent[0] = '\0';
+    }
+    text_printf(&printing->line, "%*s", VALUE_WIDTH, number);
+    if (percent[0])
+        text_printf(&printing->line, "%*s%%", PERCENT_WIDTH - 1, percent);
+    else
+        text_pad(&printing->line, ' ', PERCENT_WIDTH);
+}
+
+static void add_indent(struct printing *printing, uint32_t depth)
+{
+    size_t levels = depth < MOST_INDENTED ? depth : MOST_INDENTED;
+    text_pad(&printing->line, ' ', 2 + INDENT * levels);
+    if (depth > MOST_INDENTED)
+        text_printf(&printing->line, "[%u] ", depth);
+}
+
+/* The line of source code itself, as far as it fits. */
+static void add_source(struct printing *printing, const struct row *row)
+{
+    const struct view *view = printing->tree->view;
+    const struct source *source = sources_get(&printing->sources, view->db, row->place);
+    const char *code = source_line(source, row->line);
+    size_t used = text_columns(text_string(&printing->line)) + 2;
+    if (!code || used + LEAST_SOURCE > LINE_WIDTH)
+        return;
+    code += strspn(code, " \t");
+    struct text clean = {0}, spaced = {0};
+    text_add_expanded(&spaced, code);
+    text_add_clean(&clean, text_string(&spaced), printing->ascii);
+    text_cut(&clean, LINE_WIDTH - used);
+    vec_free(&spaced);
+    text_printf(&printing->line, "  %s", text_string(&clean));
+    vec_free(&clean);
+}
+
+static void enter(void *context, struct view *view, uint32_t number)
+{
+    struct printing *printing = context;
+    const struct row *row = view_row(view, number);
+    struct text *line = &printing->line;
+    for (size_t i = 0; i < printing->columns.n; i++)
+        add_cost(printing, number, &printing->columns.at[i]);
+    add_indent(printing, row->depth);
+    describe_call(view, number, printing->ascii, line);
+    describe_name(view, number, printing->ascii, line);
+    struct text location = {0};
+    describe_location(view, number, printing->ascii, &location);
+    if (location.n)
+        text_printf(line, "  %s", text_string(&location));
+    vec_free(&location);
+    if (row->kind == KIND_STATEMENT)
+        add_source(printing, row);
+    end_line(printing);
+}
+
+static void print_left_out(struct printing *printing, const struct left_out *left_out)
+{
+    const struct limits *limits = &printing->tree->limits;
+    const char *metric = printing->tree->view->metrics->at[limits->metric].name;
+    char count[NUMBER_SIZE];
+    if (left_out->small || left_out->deep)
+        end_line(printing);
+    if (left_out->small) {
+        bool is_one = left_out->small == 1;
+        number_grouped(left_out->small, count);
+        text_printf(&printing->line, "%s scope%s with less than %g%% of ", count, is_one ? "" : "s",
+                    limits->share * 100);
+        text_add_clean(&printing->line, metric, printing->ascii);
+        text_printf(&printing->line, " %s left out (--min-percent 0 shows all).",
+                    is_one ? "is" : "are");
+        end_line(printing);
+    }
+    if (left_out->deep) {
+        bool is_one = left_out->deep == 1;
+        number_grouped(left_out->deep, count);
+        text_printf(&printing->line, "%s scope%s below level %u (--depth shows more).", count,
+                    is_one ? " goes on" : "s go on", limits->depth);
+        end_line(printing);
+    }
+}
+
+void print_tree_text(const struct tree *tree)
+{
+    struct printing printing = {.tree = tree, .ascii = describe_in_ascii()};
+    choose_columns(&printing);
+    print_head(&printing);
+    print_column_heads(&printing);
+    struct visitor visitor = {.enter = enter, .context = &printing};
+    struct left_out left_out = walk_view(tree->view, 0, &tree->limits, &visitor);
+    print_left_out(&printing, &left_out);
+    free(printing.columns.at);
+    free(printing.scales);
+    sources_free(&printing.sources);
+    vec_free(&printing.line);
+}

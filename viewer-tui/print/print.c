@@ -1,0 +1,108 @@
+#include "viewer-tui/print/print.h"
+
+#include "lib/diag.h"
+#include "viewer-tui/base/problem.h"
+#include "viewer-tui/database/threads.h"
+#include "viewer-tui/views/choose.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum format format_named(const char *name)
+{
+    static const char *const names[FORMATS] = {[FORMAT_TEXT] = "text",
+                                               [FORMAT_CSV] = "csv",
+                                               [FORMAT_JSON] = "json",
+                                               [FORMAT_FOLDED] = "folded",
+                                               [FORMAT_FLAMEGRAPH] = "flamegraph",
+                                               [FORMAT_SPEEDSCOPE] = "speedscope",
+                                               [FORMAT_PPROF] = "pprof"};
+    int format = 0;
+    while (format < FORMATS && strcmp(names[format], name) != 0)
+        format++;
+    return (enum format)format;
+}
+
+bool print_sorting(const struct database *db, const char *wanted, struct sorting *sorting)
+{
+    if (!wanted)
+        return true;
+    if (!choose_sorting(db, wanted, sorting)) {
+        char *names = choose_names(db);
+        diag_error(db->folder, "no metric '%s' to sort by; there are: %s", wanted, names);
+        free(names);
+        return false;
+    }
+    const struct metric *metric = &db->metrics.at[sorting->metric];
+    if (!metric_is_measured(metric))
+        diag_error(db->folder, "'%s' was not measured: %s", metric->name, metric->why);
+    return metric_is_measured(metric);
+}
+
+/* Scopes are left out by their inclusive costs, so that what is shown hangs together; only in the
+ * bottom-up view do the rows below divide whatever the rows are sorted by. */
+static struct limits limits_for(const struct view *view, enum view_id id,
+                                const struct print_options *options)
+{
+    static const double least[FORMATS] = {
+        [FORMAT_TEXT] = TEXT_MIN_PERCENT, [FORMAT_FLAMEGRAPH] = FLAMEGRAPH_MIN_PERCENT};
+    double percent = options->min_percent < 0 ? least[options->format] : options->min_percent;
+    uint32_t depth = options->depth;
+    if (depth == 0)
+        depth = id == BOTTOM_UP ? BOTTOM_UP_DEPTH + 1 : NO_DEPTH_LIMIT;
+    return (struct limits){.depth = depth,
+                           .share = percent / 100,
+                           .metric = view->sorting.metric,
+                           .part = id == BOTTOM_UP ? view->sorting.part : INCLUSIVE};
+}
+
+int print_view(struct session *session, enum view_id id, const struct print_options *options,
+               FILE *out)
+{
+    static void (*const printers[FORMATS])(const struct tree *) = {
+        [FORMAT_TEXT] = print_tree_text,
+        [FORMAT_CSV] = print_tree_csv,
+        [FORMAT_JSON] = print_tree_json,
+        [FORMAT_FOLDED] = print_tree_folded,
+        [FORMAT_FLAMEGRAPH] = print_tree_flamegraph,
+        [FORMAT_SPEEDSCOPE] = print_tree_speedscope,
+        [FORMAT_PPROF] = print_tree_pprof,
+    };
+    struct view *view = session_view(session, options->projection, id);
+    if (!view)
+        return session->metric_list_is_bad ? 2 : 1;
+    struct sorting sorting = view->sorting;
+    if (!print_sorting(view->db, options->sort, &sorting))
+        return 2;
+    view_sort(view, sorting);
+    struct tree tree = {.session = session,
+                        .view = view,
+                        .projection = options->projection,
+                        .limits = limits_for(view, id, options),
+                        .out = out};
+    printers[options->format](&tree);
+    return problem_text() ? 1 : 0;
+}
+
+int print_threads(struct session *session, const struct print_options *options, FILE *out)
+{
+    static void (*const printers[FORMATS])(const struct thread_table *) = {
+        [FORMAT_TEXT] = print_threads_text,
+        [FORMAT_CSV] = print_threads_csv,
+        [FORMAT_JSON] = print_threads_json,
+    };
+    const struct database *db = session_database(session, options->projection);
+    struct sorting sorting;
+    if (!db)
+        return session->metric_list_is_bad ? 2 : 1;
+    if (!print_sorting(db, options->sort, &sorting))
+        return 2;
+    struct threads threads;
+    threads_read(&threads, db, session->run);
+    if (options->sort)
+        threads_sort(&threads, sorting.metric);
+    struct thread_table table = {session, db, &threads, options->projection, out};
+    printers[options->format](&table);
+    threads_free(&threads);
+    return problem_text() ? 1 : 0;
+}

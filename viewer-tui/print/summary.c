@@ -1,0 +1,55 @@
+#include "viewer-tui/print/summary.h"
+
+#include "viewer-tui/base/problem.h"
+#include "viewer-tui/database/threads.h"
+
+#include <stdlib.h>
+
+double summary_sum(const json_t *counts)
+{
+    const char *reason;
+    json_t *count;
+    double sum = 0;
+    json_object_foreach((json_t *)counts, reason, count)
+    {
+        sum += json_number_value(count);
+    }
+    return sum;
+}
+
+static size_t count_threads(const struct database *db, const json_t *run)
+{
+    struct threads threads;
+    threads_read(&threads, db, run);
+    size_t n = threads.list.n;
+    threads_free(&threads);
+    return n;
+}
+
+int print_summary(struct session *session, const struct print_options *options, FILE *out)
+{
+    static void (*const printers[FORMATS])(const struct summary *) = {
+        [FORMAT_TEXT] = print_summary_text,
+        [FORMAT_CSV] = print_summary_csv,
+        [FORMAT_JSON] = print_summary_json,
+    };
+    struct view *view = session_view(session, options->projection, TOP_DOWN);
+    const struct database *db = view ? view->db : NULL;
+    if (!db)
+        return session->metric_list_is_bad ? 2 : 1;
+    struct summary summary = {.db = db,
+                              .run = session->run,
+                              .title = session_title(session, db),
+                              .totals = mem_alloc((db->metrics.n + 1) * sizeof(struct cost)),
+                              .n_threads = count_threads(db, session->run),
+                              .view = view,
+                              .advices = advice_on(view, 0, session->run),
+                              .out = out};
+    database_totals(db, summary.totals);
+    fates_read(&summary.fates, session->run);
+    printers[options->format](&summary);
+    fates_free(&summary.fates);
+    vec_free(&summary.advices.list);
+    free(summary.totals);
+    return problem_text() ? 1 : 0;
+}

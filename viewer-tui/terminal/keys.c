@@ -1,0 +1,98 @@
+#include "viewer-tui/terminal/keys.h"
+
+#include "viewer-tui/terminal/screen.h"
+
+#include <ncurses.h>
+
+#define CONTROL(letter) ((letter)&0x1f)
+#define SPECIAL(key)    ((key) + KEY_OFFSET)
+#define MOST_KEYS       5
+
+struct binding {
+    enum command command;
+    int keys[MOST_KEYS]; /* 0 ends them */
+    struct key_help help;
+};
+
+static const struct binding bindings[] = {
+    {COMMAND_NONE, {0}, {NULL, "Moving"}},
+    {COMMAND_UP, {SPECIAL(KEY_UP), 'k', CONTROL('p')}, {"Up, k", "one row up"}},
+    {COMMAND_DOWN, {SPECIAL(KEY_DOWN), 'j', CONTROL('n')}, {"Down, j", "one row down"}},
+    {COMMAND_PAGE_UP, {SPECIAL(KEY_PPAGE), CONTROL('b')}, {"PgUp, ^B", "one page up"}},
+    {COMMAND_PAGE_DOWN, {SPECIAL(KEY_NPAGE), CONTROL('f')}, {"PgDn, ^F", "one page down"}},
+    {COMMAND_HALF_UP, {CONTROL('u')}, {"^U", "half a page up"}},
+    {COMMAND_HALF_DOWN, {CONTROL('d')}, {"^D", "half a page down"}},
+    {COMMAND_FIRST, {SPECIAL(KEY_HOME), 'g'}, {"Home, g", "to the first row"}},
+    {COMMAND_LAST, {SPECIAL(KEY_END), 'G'}, {"End, G", "to the last row"}},
+    {COMMAND_RIGHT,
+     {SPECIAL(KEY_RIGHT), 'l'},
+     {"Right, l", "open the row; then to its first child"}},
+    {COMMAND_LEFT,
+     {SPECIAL(KEY_LEFT), 'h'},
+     {"Left, h", "close the row; then to the one above it"}},
+    {COMMAND_PARENT, {'u'}, {"u", "to the row above in the tree"}},
+    {COMMAND_NONE, {0}, {NULL, "Opening and closing"}},
+    {COMMAND_TOGGLE,
+     {'\r', '\n', ' ', SPECIAL(KEY_ENTER)},
+     {"Enter, Space", "open or close the row"}},
+    {COMMAND_EXPAND, {'+', '='}, {"+", "open the row"}},
+    {COMMAND_COLLAPSE, {'-'}, {"-", "close the row"}},
+    {COMMAND_HOT_PATH,
+     {'H'},
+     {"H", "follow the hot path: the child with at least half of the cost"}},
+    {COMMAND_ZOOM_IN, {'z'}, {"z", "zoom in: only the row and what is below it"}},
+    {COMMAND_ZOOM_OUT,
+     {'Z', SPECIAL(KEY_BACKSPACE), 0x7f, '\b'},
+     {"Z, Backspace", "zoom out again"}},
+    {COMMAND_NONE, {0}, {NULL, "Views"}},
+    {COMMAND_TOP_DOWN, {'1'}, {"1", "top-down: calling contexts"}},
+    {COMMAND_BOTTOM_UP, {'2'}, {"2", "bottom-up: procedures and their callers"}},
+    {COMMAND_FLAT, {'3'}, {"3", "flat: modules, files, procedures, loops, statements"}},
+    {COMMAND_THREADS, {'4'}, {"4", "threads: what each of them cost"}},
+    {COMMAND_SUMMARY, {'5'}, {"5", "summary: processes, what became of samples, advice, problems"}},
+    {COMMAND_NEXT_VIEW, {'\t'}, {"Tab", "next view"}},
+    {COMMAND_PREVIOUS_VIEW, {SPECIAL(KEY_BTAB)}, {"Shift-Tab", "previous view"}},
+    {COMMAND_PROJECTION,
+     {'p'},
+     {"p", "calls as they are written (logical), or as the machine made them (physical)"}},
+    {COMMAND_NONE, {0}, {NULL, "Sorting"}},
+    {COMMAND_SORT_RIGHT, {'s', '>'}, {"s, >", "by the next column; the last one is the name"}},
+    {COMMAND_SORT_LEFT, {'S', '<'}, {"S, <", "by the column before"}},
+    {COMMAND_REVERSE, {'r'}, {"r", "in reverse"}},
+    {COMMAND_NONE, {0}, {NULL, "Metrics"}},
+    {COMMAND_KINDS, {'o'}, {"o", "overhead by kind (spawn, sync, ...), or the usual metrics"}},
+    {COMMAND_NONE, {0}, {NULL, "Finding"}},
+    {COMMAND_FIND, {'/'}, {"/", "find a name or a place, also in rows that are closed"}},
+    {COMMAND_FIND_NEXT, {'n'}, {"n", "the next one"}},
+    {COMMAND_FIND_PREVIOUS, {'N'}, {"N", "the one before"}},
+    {COMMAND_NONE, {0}, {NULL, "Source"}},
+    {COMMAND_SOURCE, {'v'}, {"v", "show the source of the row, or not"}},
+    {COMMAND_CALL_SITE, {'c'}, {"c", "the call, or what is called"}},
+    {COMMAND_SOURCE_UP, {'K'}, {"K", "scroll the source up"}},
+    {COMMAND_SOURCE_DOWN, {'J'}, {"J", "scroll the source down"}},
+    {COMMAND_NONE, {0}, {NULL, "Others"}},
+    {COMMAND_ADVICE, {'a'}, {"a", "advice: what idleness and overhead say of the row"}},
+    {COMMAND_REDRAW, {CONTROL('l')}, {"^L", "draw the screen anew"}},
+    {COMMAND_HELP, {'?', SPECIAL(KEY_F(1))}, {"?, F1", "this help"}},
+    {COMMAND_QUIT, {'q', 'Q', SPECIAL(KEY_F(10))}, {"q", "quit"}},
+};
+
+#define N_BINDINGS (sizeof bindings / sizeof *bindings)
+
+enum command keys_command(int key)
+{
+    for (size_t i = 0; i < N_BINDINGS; i++)
+        for (size_t k = 0; k < MOST_KEYS && bindings[i].keys[k]; k++)
+            if (bindings[i].keys[k] == key)
+                return bindings[i].command;
+    return COMMAND_NONE;
+}
+
+const struct key_help *keys_help(size_t *n)
+{
+    static struct key_help lines[N_BINDINGS];
+    for (size_t i = 0; i < N_BINDINGS; i++)
+        lines[i] = bindings[i].help;
+    *n = N_BINDINGS;
+    return lines;
+}

@@ -1,0 +1,217 @@
+#include "viewer-tui/terminal/screen.h"
+
+#include "lib/utf8.h"
+#include "viewer-tui/base/text.h"
+
+#include <ncurses.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <term.h>
+#include <unistd.h>
+
+/* Milliseconds after Escape in which the rest of a key's sequence may arrive. */
+#define ESCAPE_DELAY 50
+
+#define MOST_FAILURES 100
+
+static attr_t styles[STYLES];
+static SCREEN *terminal;
+
+static void set_monochrome(void)
+{
+    styles[STYLE_PLAIN] = A_NORMAL;
+    styles[STYLE_DIM] = A_DIM;
+    styles[STYLE_BAR] = A_REVERSE;
+    styles[STYLE_HEAD] = A_UNDERLINE;
+    styles[STYLE_SELECTED] = A_REVERSE;
+    styles[STYLE_WARNING] = A_BOLD;
+    styles[STYLE_COLD] = A_DIM;
+    styles[STYLE_COOL] = A_NORMAL;
+    styles[STYLE_WARM] = A_BOLD;
+    styles[STYLE_HOT] = A_BOLD;
+}
+
+/* Colours on the terminal's own background; numbers of the 256-colour palette, or of the eight
+ * that every terminal with colours has. */
+static void set_colour(enum style style, int of_256, int of_8, attr_t attributes)
+{
+    init_pair((short)(style + 1), (short)(COLORS >= 256 ? of_256 : of_8), -1);
+    styles[style] = COLOR_PAIR(style + 1) | attributes;
+}
+
+static void set_colours(void)
+{
+    const char *no_color = getenv("NO_COLOR");
+    if ((no_color && *no_color) || !has_colors() || start_color() == ERR ||
+        use_default_colors() == ERR)
+        return;
+    set_colour(STYLE_WARNING, 208, COLOR_RED, A_BOLD);
+    set_colour(STYLE_COLD, 245, COLOR_WHITE, A_DIM);
+    set_colour(STYLE_COOL, 114, COLOR_GREEN, A_NORMAL);
+    set_colour(STYLE_WARM, 214, COLOR_YELLOW, A_NORMAL);
+    set_colour(STYLE_HOT, 203, COLOR_RED, A_BOLD);
+}
+
+/* ncurses asks for the size before it listens to changes of it: those in between would be missed.
+ */
+static void check_size(void)
+{
+    struct winsize size;
+    bool is_known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row && size.ws_col;
+    if (is_known && (size.ws_row != screen_height() || size.ws_col != screen_width()))
+        resizeterm(size.ws_row, size.ws_col);
+}
+
+const char *screen_start(void)
+{
+    if (!isatty(STDOUT_FILENO))
+        return "standard output is not a terminal; --print VIEW prints";
+    if (!isatty(STDIN_FILENO))
+        return "standard input is not a terminal; --print VIEW prints";
+    set_escdelay(ESCAPE_DELAY);
+    terminal = newterm(NULL, stdout, stdin);
+    if (!terminal)
+        return "the type of this terminal (TERM) is not known; --print VIEW prints";
+    if (!tigetstr("cup") || tigetstr("cup") == (char *)-1) {
+        screen_stop();
+        return "this terminal (TERM) cannot place text; --print VIEW prints";
+    }
+    cbreak();
+    noecho();
+    nonl();
+    keypad(stdscr, TRUE);
+    curs_set(0);
+    check_size();
+    set_monochrome();
+    set_colours();
+    return NULL;
+}
+
+void screen_stop(void)
+{
+    endwin();
+    delscreen(terminal);
+}
+
+int screen_width(void)
+{
+    return getmaxx(stdscr);
+}
+
+int screen_height(void)
+{
+    return getmaxy(stdscr);
+}
+
+void screen_begin(void)
+{
+    erase();
+}
+
+void screen_end(void)
+{
+    refresh();
+}
+
+void screen_redraw(void)
+{
+    clearok(stdscr, TRUE);
+}
+
+/* Narrows a run of cells to the screen; false when nothing of it is there. */
+static bool clip(int line, int column, int *width)
+{
+    if (line < 0 || line >= screen_height() || column < 0 || column >= screen_width())
+        return false;
+    if (*width > screen_width() - column)
+        *width = screen_width() - column;
+    return *width > 0;
+}
+
+int screen_put(int line, int column, int width, enum style style, const char *text)
+{
+    if (!clip(line, column, &width))
+        return 0;
+    struct text cut = {0};
+    text_add(&cut, text);
+    text_cut(&cut, (size_t)width);
+    int used = (int)text_columns(text_string(&cut));
+    attrset(styles[style]);
+    mvaddstr(line, column, text_string(&cut));
+    attrset(A_NORMAL);
+    vec_free(&cut);
+    return used;
+}
+
+void screen_fill(int line, int column, int width, enum style style)
+{
+    if (clip(line, column, &width))
+        mvhline(line, column, ' ' | styles[style], width);
+}
+
+void screen_rule(int line, int column, int width)
+{
+    if (clip(line, column, &width))
+        mvhline(line, column, ACS_HLINE, width);
+}
+
+enum style screen_heat(double share)
+{
+    if (share >= 0.2)
+        return STYLE_HOT;
+    if (share >= 0.05)
+        return STYLE_WARM;
+    return share >= 0.005 ? STYLE_COOL : STYLE_COLD;
+}
+
+/* Whether nobody is at the other end of the terminal any more. */
+static bool is_gone(void)
+{
+    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+    return poll(&input, 1, 0) > 0 && (input.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0;
+}
+
+/* The character that begins with a byte; the rest of it follows at once or not at all. ncurses'
+ * get_wch is of no use here: it swallows keys behind a byte that begins no character. */
+static int rest_of_character(int first)
+{
+    char bytes[5] = {(char)first};
+    uint32_t code;
+    size_t n = 1;
+    timeout(ESCAPE_DELAY);
+    while (utf8_decode(bytes, &code) && code == UTF8_INVALID && n < 4) {
+        int next = getch();
+        if (next < 0x80 || next > 0xbf) {
+            if (next != ERR)
+                ungetch(next);
+            break;
+        }
+        bytes[n++] = (char)next;
+    }
+    timeout(-1);
+    return code == UTF8_INVALID ? KEY_NOTHING : (int)code;
+}
+
+int screen_key(void)
+{
+    static unsigned failures; /* one after the other */
+    int key = getch();
+    /* An interrupted wait; but never wait in a circle. */
+    if (key == ERR)
+        return is_gone() || ++failures > MOST_FAILURES ? KEY_GONE : KEY_NOTHING;
+    failures = 0;
+    if (key >= KEY_MIN)
+        return key + KEY_OFFSET;
+    return key < 0x80 ? key : rest_of_character(key);
+}
+
+bool screen_escape_pressed(void)
+{
+    timeout(0);
+    int key = getch();
+    timeout(-1);
+    if (key != ERR && key != KEY_ESCAPE)
+        ungetch(key);
+    return key == KEY_ESCAPE;
+}

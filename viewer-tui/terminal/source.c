@@ -1,0 +1,109 @@
+#include "viewer-tui/terminal/source.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LARGEST_FILE (64 << 20)
+
+/* The bytes of a regular file with a NUL behind them; NULL when that cannot be had. */
+static char *read_bytes(const char *path, size_t *size)
+{
+    struct stat status;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return NULL;
+    char *bytes = NULL;
+    if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size <= LARGEST_FILE) {
+        *size = (size_t)status.st_size;
+        bytes = mem_alloc(*size + 1);
+        ssize_t got = read(fd, bytes, *size);
+        if (got != (ssize_t)*size) {
+            free(bytes);
+            bytes = NULL;
+        }
+    }
+    close(fd);
+    return bytes;
+}
+
+/* Cuts the bytes into lines. */
+static void split(struct source *source, size_t size)
+{
+    VEC(const char *) lines = {0};
+    char *end = source->bytes + size;
+    for (char *line = source->bytes; line < end;) {
+        vec_push(&lines, line);
+        char *newline = memchr(line, '\n', (size_t)(end - line));
+        if (!newline)
+            break;
+        *newline = '\0';
+        if (newline > line && newline[-1] == '\r')
+            newline[-1] = '\0';
+        line = newline + 1;
+    }
+    source->lines = lines.at;
+    source->n_lines = (uint32_t)lines.n;
+}
+
+/* Reads the file at `path`, which is taken over. */
+static bool read_source(struct source *source, char *path)
+{
+    size_t size = 0;
+    source->bytes = read_bytes(path, &size);
+    if (!source->bytes) {
+        free(path);
+        return false;
+    }
+    source->path = path;
+    split(source, size);
+    return true;
+}
+
+static struct source *find_source(const struct database *db, uint32_t file)
+{
+    struct source *source = mem_alloc(sizeof *source);
+    const char *copy = database_file_copy(db, file);
+    const char *path = database_file_path(db, file);
+    bool found = copy && read_source(source, mem_printf("%s/%s", db->folder, copy));
+    if (!found && path[0] == '/')
+        read_source(source, mem_strdup(path));
+    return source;
+}
+
+const struct source *sources_get(struct sources *sources, const struct database *db, uint32_t file)
+{
+    static const struct source none;
+    if (!database_file_path(db, file))
+        return &none;
+    if (!sources->at) {
+        sources->n = db->files.n;
+        sources->at = mem_alloc((sources->n + 1) * sizeof *sources->at);
+    }
+    if (!sources->at[file])
+        sources->at[file] = find_source(db, file);
+    return sources->at[file];
+}
+
+const char *source_line(const struct source *source, uint32_t line)
+{
+    return line > 0 && line <= source->n_lines ? source->lines[line - 1] : NULL;
+}
+
+void sources_free(struct sources *sources)
+{
+    for (size_t i = 0; sources->at && i < sources->n; i++) {
+        struct source *source = sources->at[i];
+        if (!source)
+            continue;
+        free(source->path);
+        free(source->bytes);
+        free(source->lines);
+        free(source);
+    }
+    free(sources->at);
+    *sources = (struct sources){0};
+}

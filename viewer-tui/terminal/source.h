@@ -1,0 +1,30 @@
+/* The text of source files: the copies in the database, else the files where they were. */
+#ifndef VIEWER_SOURCE_H
+#define VIEWER_SOURCE_H
+
+#include "viewer-tui/database/database.h"
+
+struct source {
+    char *path;         /* where it was read; NULL when it was not found */
+    char *bytes;        /* the file, with a NUL in place of each end of line */
+    const char **lines; /* lines[0 .. n_lines-1] */
+    uint32_t n_lines;
+};
+
+/* Files that were read, by index in the database's table. */
+struct sources {
+    struct source **at;
+    size_t n;
+};
+
+/* The source file of that index, read when it is asked for the first time. Never NULL: a file
+ * that is not there, is none or is larger than 64 MiB has no lines. Valid until sources_free. */
+const struct source *sources_get(struct sources *sources, const struct database *db, uint32_t file);
+
+/* The text of a line (counted from 1); NULL when there is none. */
+const char *source_line(const struct source *source, uint32_t line);
+
+/* Leaves it empty and usable. */
+void sources_free(struct sources *sources);
+
+#endif

@@ -1,0 +1,149 @@
+/* Drawing the screen: what is where, and the lines around the tree and the source. */
+#include "viewer-tui/terminal/tui.h"
+
+#include "viewer-tui/terminal/screen.h"
+#include "viewer-tui/views/describe.h"
+
+#include <string.h>
+
+/* Heights at which parts of the screen come in. */
+#define HEIGHT_FOR_HEADS  6
+#define HEIGHT_FOR_HELP   8
+#define HEIGHT_FOR_SOURCE 14
+
+static void draw_title(struct tui *tui, int line)
+{
+    static const char *const names[VIEWS] = {
+        [TOP_DOWN] = "1 top-down", [BOTTOM_UP] = "2 bottom-up", [FLAT] = "3 flat"};
+    const struct view *view = tui_pane(tui)->view;
+    int width = screen_width();
+    struct text title = {0};
+    screen_fill(line, 0, width, STYLE_BAR);
+    int at = width;
+    for (int id = VIEWS - 1; id >= 0; id--) {
+        int length = (int)strlen(names[id]);
+        at -= length + 2;
+        enum style style = id == (int)tui->id ? STYLE_PLAIN : STYLE_BAR;
+        screen_fill(line, at, length + 2, style);
+        screen_put(line, at + 1, length, style, names[id]);
+    }
+    text_add(&title, " hpcviewer  ");
+    text_add_clean(&title, session_title(tui->session, view->db), tui->ascii);
+    text_printf(&title, "  [%s]", projection_name(tui->projection));
+    size_t sorted = view->sorting.metric;
+    if (metric_is_of_effort(&view->metrics->at[sorted])) {
+        text_add(&title, "  % of ");
+        text_add_clean(&title, view->metrics->at[metrics_whole(view->metrics, sorted)].name,
+                       tui->ascii);
+    }
+    screen_put(line, 0, at - 1, STYLE_BAR, text_string(&title));
+    vec_free(&title);
+}
+
+#define PATH_CUT "... > "
+
+/* The path to the selected row, as much of its end as fits. */
+static void add_path(struct tui *tui, struct text *out, size_t width)
+{
+    struct pane *pane = tui_pane(tui);
+    struct text path = {0}, longer = {0};
+    for (uint32_t row = pane_row(pane); row != 0; row = view_row(pane->view, row)->parent) {
+        text_clear(&longer);
+        describe_name(pane->view, row, tui->ascii, &longer);
+        if (path.n)
+            text_printf(&longer, " > %s", text_string(&path));
+        if (path.n && text_columns(text_string(&longer)) + strlen(PATH_CUT) > width) {
+            text_add(out, PATH_CUT);
+            break;
+        }
+        text_clear(&path);
+        text_add(&path, text_string(&longer));
+    }
+    text_add(out, text_string(&path));
+    vec_free(&path);
+    vec_free(&longer);
+}
+
+/* What the user is typing; of a long text the end. */
+static void draw_question(const struct tui *tui, int line)
+{
+    int width = screen_width();
+    const char *text = text_string(&tui->asked);
+    size_t length = text_columns(text);
+    size_t used = text_columns(tui->prompt) + 1;
+    size_t room = (size_t)width > used ? (size_t)width - used : 0;
+    int at = screen_put(line, 0, width, STYLE_PLAIN, tui->prompt);
+    at += screen_put(line, at, width - at, STYLE_PLAIN,
+                     text_skip(text, length > room ? length - room : 0));
+    screen_fill(line, at, 1, STYLE_SELECTED);
+}
+
+static void draw_position(struct tui *tui, int line)
+{
+    struct pane *pane = tui_pane(tui);
+    int width = screen_width();
+    struct text position = {0};
+    text_printf(&position, "%zu/%zu%s  ", pane->selected + 1, pane->shown.n,
+                pane->root ? " zoomed" : "");
+    if ((size_t)width > position.n)
+        add_path(tui, &position, (size_t)width - position.n);
+    screen_put(line, 0, width, STYLE_PLAIN, text_string(&position));
+    vec_free(&position);
+}
+
+static int status_line(void)
+{
+    int height = screen_height();
+    return height - (height >= HEIGHT_FOR_HELP ? 2 : 1);
+}
+
+static void draw_status(struct tui *tui)
+{
+    if (tui->prompt)
+        draw_question(tui, status_line());
+    else if (tui->message.n)
+        screen_put(status_line(), 0, screen_width(), STYLE_WARNING, text_string(&tui->message));
+    else
+        draw_position(tui, status_line());
+}
+
+static void draw_help_line(int line)
+{
+    screen_fill(line, 0, screen_width(), STYLE_BAR);
+    screen_put(line, 0, screen_width(), STYLE_BAR,
+               " ?:help q:quit Enter:open H:hot path s:sort a:advice /:find v:source p:physical");
+}
+
+/* From the top: title, heads, tree, source, status, help; the tree is the last to go. */
+void tui_draw(struct tui *tui)
+{
+    int width = screen_width(), height = screen_height();
+    int top = 0, bottom = height;
+    screen_begin();
+    if (height >= HEIGHT_FOR_HELP)
+        draw_help_line(--bottom);
+    if (height > 1 || tui->prompt) {
+        draw_status(tui);
+        bottom--;
+    }
+    if (height >= HEIGHT_FOR_HEADS) {
+        draw_title(tui, top++);
+        tui_draw_heads(tui, (struct area){top, 0, 2, width});
+        top += 2;
+    }
+    if (tui->shows_source && height >= HEIGHT_FOR_SOURCE) {
+        int source = (bottom - top) * 2 / 5;
+        bottom -= source;
+        tui_draw_source(tui, (struct area){bottom, 0, source, width});
+    }
+    tui->tree_height = bottom - top;
+    tui_draw_tree(tui, (struct area){top, 0, bottom - top, width});
+    screen_end();
+}
+
+void tui_announce(const char *what)
+{
+    screen_fill(status_line(), 0, screen_width(), STYLE_PLAIN);
+    screen_put(status_line(), 0, screen_width(), STYLE_WARNING, what);
+    screen_end();
+}

@@ -1,0 +1,62 @@
+/* The help screen. */
+#include "viewer-tui/terminal/tui.h"
+
+#include "viewer-tui/terminal/keys.h"
+#include "viewer-tui/terminal/screen.h"
+
+static const char *const explanation[] = {
+    "Costs",
+    "  inclusive: of the scope and everything below it; exclusive: its own. Recursion is",
+    "  counted once. The percentages are shares of the whole program. \"-\": not measured.",
+    "  Effort: work, overhead and idleness. Where it is shown their percentages are of the",
+    "  whole program's effort. Kinds of overhead are parts of it, as the runtime's tags say.",
+    "",
+    "Rows",
+    "  111 » f   f, called from line 111        111 » [I] f   f, inlined at line 111",
+    "  « f       called by f (bottom-up)        x.c:12        a statement with its own costs",
+};
+
+static const char *const explanation_in_ascii[] = {
+    "Costs",
+    "  inclusive: of the scope and everything below it; exclusive: its own. Recursion is",
+    "  counted once. The percentages are shares of the whole program. \"-\": not measured.",
+    "  Effort: work, overhead and idleness. Where it is shown their percentages are of the",
+    "  whole program's effort. Kinds of overhead are parts of it, as the runtime's tags say.",
+    "",
+    "Rows",
+    "  111 -> f  f, called from line 111        111 -> [I] f  f, inlined at line 111",
+    "  <- f      called by f (bottom-up)        x.c:12        a statement with its own costs",
+};
+
+#define N_EXPLANATION ((int)(sizeof explanation / sizeof *explanation))
+#define KEYS_WIDTH    16
+
+/* Draws the lines from `first` on; the number of lines that there are. */
+static int draw_help(const void *context, int first)
+{
+    const struct tui *tui = context;
+    size_t n_keys;
+    const struct key_help *keys = keys_help(&n_keys);
+    int width = screen_width(), height = screen_height();
+    int n = (int)n_keys + 1 + N_EXPLANATION;
+    for (int line = 1; line < height - 1 && first + line - 1 < n; line++) {
+        int index = first + line - 1;
+        if (index < (int)n_keys) {
+            const struct key_help *help = &keys[index];
+            if (help->keys)
+                screen_put(line, 2, KEYS_WIDTH, STYLE_PLAIN, help->keys);
+            screen_put(line, help->keys ? 2 + KEYS_WIDTH : 0, width,
+                       help->keys ? STYLE_PLAIN : STYLE_HEAD, help->what);
+        } else if (index > (int)n_keys) {
+            int at = index - (int)n_keys - 1;
+            const char *text = tui->ascii ? explanation_in_ascii[at] : explanation[at];
+            screen_put(line, 0, width, *text == ' ' ? STYLE_PLAIN : STYLE_HEAD, text);
+        }
+    }
+    return n;
+}
+
+void tui_help(struct tui *tui)
+{
+    tui_page("help", draw_help, tui);
+}

@@ -1,0 +1,61 @@
+/* Commands that show another view. */
+#include "viewer-tui/terminal/tui.h"
+
+/* Sorts a new view by the metric by which another one is sorted. */
+static void sort_by_same_metric(struct view *view, const struct view *other)
+{
+    struct sorting sorting = view->sorting;
+    const char *name = other->metrics->at[other->sorting.metric].name;
+    size_t metric = metrics_find(view->metrics, name);
+    if (metric < view->n_metrics)
+        sorting.metric = metric;
+    view_sort(view, sorting);
+}
+
+void tui_show_view(struct tui *tui, enum projection projection, enum view_id id)
+{
+    struct pane *pane = &tui->panes[projection][id];
+    if (!pane->view) {
+        if (!session_has_view(tui->session, projection, id))
+            tui_announce("reading all calling contexts ...");
+        struct view *view = session_view(tui->session, projection, id);
+        if (!view)
+            return;
+        sort_by_same_metric(view, tui_pane(tui)->view);
+        pane_open(pane, view);
+    }
+    tui_sort_by_shown(pane);
+    tui->projection = projection;
+    tui->id = id;
+}
+
+static void show_neighbour(struct tui *tui, int step)
+{
+    tui_show_view(tui, tui->projection, (enum view_id)(((int)tui->id + step + VIEWS) % VIEWS));
+}
+
+static void show_other_projection(struct tui *tui)
+{
+    enum projection other = tui->projection == LOGICAL ? PHYSICAL : LOGICAL;
+    if (session_has_projection(tui->session, other))
+        tui_show_view(tui, other, tui->id);
+    else
+        text_printf(&tui->message, "this database has no %s projection", projection_name(other));
+}
+
+bool tui_obey_views(struct tui *tui, enum command command)
+{
+    switch (command) {
+    case COMMAND_TOP_DOWN: tui_show_view(tui, tui->projection, TOP_DOWN); break;
+    case COMMAND_BOTTOM_UP: tui_show_view(tui, tui->projection, BOTTOM_UP); break;
+    case COMMAND_FLAT: tui_show_view(tui, tui->projection, FLAT); break;
+    case COMMAND_THREADS: tui_report(tui, "threads", print_threads); break;
+    case COMMAND_SUMMARY: tui_report(tui, "summary", print_summary); break;
+    case COMMAND_NEXT_VIEW: show_neighbour(tui, 1); break;
+    case COMMAND_PREVIOUS_VIEW: show_neighbour(tui, -1); break;
+    case COMMAND_PROJECTION: show_other_projection(tui); break;
+    case COMMAND_ADVICE: tui_advice(tui); break;
+    default: return false;
+    }
+    return true;
+}

@@ -1,0 +1,108 @@
+/* The terminal viewer.
+ *
+ * keys.h says which command a key is; each family of commands has a file that obeys them
+ * (tui_obey_...): add a command to keys.h and to its family. Other files draw the parts of the
+ * screen, ask, or show pages and lists in place of it. pane.h and keys.h know nothing of the
+ * screen. */
+#ifndef VIEWER_TUI_H
+#define VIEWER_TUI_H
+
+#include "viewer-tui/base/text.h"
+#include "viewer-tui/print/print.h"
+#include "viewer-tui/session.h"
+#include "viewer-tui/terminal/keys.h"
+#include "viewer-tui/terminal/pane.h"
+#include "viewer-tui/terminal/source.h"
+
+/* Cells of the screen. */
+struct area {
+    int line, column, height, width;
+};
+
+struct tui {
+    struct session *session;
+    enum projection projection;
+    enum view_id id;
+    struct pane panes[PROJECTIONS][VIEWS]; /* view is NULL until it is shown */
+    struct sources sources[PROJECTIONS];
+    bool ascii;
+    bool shows_source;
+    bool shows_call_site; /* of a row the place where it is called, not where it is declared */
+    long source_scroll;   /* lines that the source is scrolled away from the row's line */
+    char *wanted;         /* what was searched for last; NULL */
+    struct text asked;    /* what the user is typing */
+    const char *prompt;   /* what for; NULL when nothing is asked */
+    struct text message;  /* for the user, until the next key */
+    bool has_said_problem;
+    int tree_height; /* rows of the tree on the screen */
+};
+
+/* Shows the session's database until the user quits. The exit status; what goes wrong before
+ * anything can be shown is reported. `sort` is that of the command line, or NULL. */
+int tui_run(struct session *session, enum projection projection, const char *sort);
+
+static inline struct pane *tui_pane(struct tui *tui)
+{
+    return &tui->panes[tui->projection][tui->id];
+}
+
+/* The families of commands. True if the command is one of theirs: then it is done, and what is to
+ * be said of it is in tui->message. */
+bool tui_obey_moves(struct tui *tui, enum command command);
+bool tui_obey_views(struct tui *tui, enum command command);
+bool tui_obey_metrics(struct tui *tui, enum command command);
+bool tui_obey_finding(struct tui *tui, enum command command);
+bool tui_obey_source(struct tui *tui, enum command command);
+
+/* tui-views.c: shows a view of a projection, which is made if need be; stays where it is when that
+ * fails. */
+void tui_show_view(struct tui *tui, enum projection projection, enum view_id id);
+
+/* tui-metrics.c: sorts by something that is shown: by overhead rather than by a kind of it. */
+void tui_sort_by_shown(struct pane *pane);
+
+/* tui-ask.c: asks for a line of text in the status line, which begins with `initial`; `changed`
+ * (NULL: nobody) hears of every change. The answer is valid until the next question; NULL when the
+ * user gave it up with Escape. */
+const char *tui_ask(struct tui *tui, const char *prompt, const char *initial,
+                    void (*changed)(struct tui *tui, const char *text));
+
+/* tui-frame.c: the whole screen; a line for the user at once, before what takes a while. */
+void tui_draw(struct tui *tui);
+void tui_announce(const char *what);
+
+/* tui-tree.c: the column heads (2 lines) and the rows. */
+void tui_draw_heads(struct tui *tui, struct area area);
+void tui_draw_tree(struct tui *tui, struct area area);
+
+/* tui-source.c: the source of the selected row, with a title line above. */
+void tui_draw_source(struct tui *tui, struct area area);
+
+/* tui-page.c: lines that fill the screen, until the user has seen them. `draw` draws those from
+ * `first` on into the lines of the screen between the first and the last, and returns how many
+ * there are. */
+void tui_draw_page_frame(const char *title, const char *help); /* the first and the last */
+void tui_page(const char *title, int (*draw)(const void *context, int first), const void *context);
+
+/* tui-list.c: a list that fills the screen, of which one line is selected. */
+struct list {
+    const char *title;
+    const char *help; /* the keys, for the last line of the screen */
+    size_t n;
+    void (*line)(const void *context, size_t index, struct text *out); /* what the line says */
+    const void *context;
+    size_t selected, top; /* 0 at first; kept from call to call */
+};
+/* Lets the user move in the list; returns the key that is no move. */
+int tui_list(struct list *list);
+
+/* tui-help.c, tui-advice.c: the help screen; advice on the selected row. */
+void tui_help(struct tui *tui);
+void tui_advice(struct tui *tui);
+
+/* tui-report.c: what a printer prints, to be scrolled. */
+void tui_report(struct tui *tui, const char *title,
+                int (*print)(struct session *session, const struct print_options *options,
+                             FILE *out));
+
+#endif

@@ -1,0 +1,25 @@
+/* Which metrics are shown, and how what the user says about them is understood. */
+#ifndef VIEWER_CHOOSE_H
+#define VIEWER_CHOOSE_H
+
+#include "viewer-tui/database/database.h"
+#include "viewer-tui/database/run.h"
+#include "viewer-tui/views/view.h"
+
+/* Reduces the database's metrics to those shown. With `list`, names separated by commas, these;
+ * otherwise all that run.json names and the database has, without a run.json (NULL) those that are
+ * not zero in the whole program, the first MOST_BY_DEFAULT. Metrics that run.json says were not
+ * measured are there too. Where a metric of overhead is shown its kinds are kept, for SET_KINDS.
+ * NULL, or the first name in the list that is no metric; the caller frees it. `run` must outlive
+ * the database. */
+#define MOST_BY_DEFAULT 64
+char *choose_metrics(struct database *db, const json_t *run, const char *list);
+
+/* Understands "METRIC", "METRIC:inclusive" and "METRIC:exclusive"; the part stays as it is in
+ * *sorting when it is not named. False when there is no such metric. */
+bool choose_sorting(const struct database *db, const char *text, struct sorting *sorting);
+
+/* The names of all metrics, separated by commas. The caller frees. */
+char *choose_names(const struct database *db);
+
+#endif

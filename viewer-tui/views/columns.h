@@ -1,0 +1,44 @@
+/* The columns of costs in a view for people: which there are, and what stands above them.
+ *
+ * A column is one part of one metric. Where effort is shown, what it adds up belongs together: if
+ * there is no room for both parts of all of it, all of it is shown in the part that is sorted by,
+ * rather than both parts of some of it. */
+#ifndef VIEWER_COLUMNS_H
+#define VIEWER_COLUMNS_H
+
+#include "viewer-tui/base/text.h"
+#include "viewer-tui/views/view.h"
+
+/* A number and a percentage. */
+#define VALUE_WIDTH   9
+#define PERCENT_WIDTH 7
+#define PART_WIDTH    (VALUE_WIDTH + PERCENT_WIDTH)
+
+/* What the tree keeps of the width before further metrics get some. */
+#define GOOD_TREE_WIDTH 34
+
+struct column {
+    size_t metric;
+    enum cost_part part;
+};
+
+struct columns {
+    struct column *at;
+    size_t n;
+};
+
+/* The columns of which `most` fit: those of the metric that is sorted by, even if they do not fit,
+ * then those of others. The caller frees columns.at. */
+struct columns columns_fitting(const struct view *view, size_t most, bool with_unmeasured);
+
+/* Both parts of all metrics. The caller frees columns.at. */
+struct columns columns_all(const struct view *view);
+
+/* The number of columns that belong to the same metric as the one at `first`, from there on. */
+size_t columns_of_metric(const struct columns *columns, size_t first);
+
+/* Adds "NAME, UNIT" of a metric, in the unit of its scale; of a kind of overhead "overhead: KIND",
+ * which can be broken into lines. */
+void columns_title(const struct metric *metric, const char *unit, bool ascii, struct text *out);
+
+#endif

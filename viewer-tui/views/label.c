@@ -1,0 +1,131 @@
+#include "viewer-tui/views/label.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static const char *entry_name(const struct view *view, const struct row *row)
+{
+    struct v4_entry entry;
+    const char *name;
+    if (row->place == NOTHING)
+        return "<whole program>";
+    return database_entry(view->db, row->place, &entry, &name) ? name : "";
+}
+
+static const char *or_unknown(const char *name, const char *unknown)
+{
+    return name ? name : unknown;
+}
+
+/* What rows are compared by first: the name; of loops and statements their file. */
+static const char *stem(const struct view *view, const struct row *row, char buffer[NAME_SIZE])
+{
+    switch (row->kind) {
+    case KIND_ROOT: return entry_name(view, row);
+    case KIND_MODULE:
+        return or_unknown(database_module_path(view->db, row->place), "<unknown module>");
+    case KIND_PROCEDURE:
+    case KIND_INLINED: return database_procedure_name(view->db, row->place, buffer);
+    default: return or_unknown(database_file_path(view->db, row->place), "<unknown file>");
+    }
+}
+
+void label_file_line(const struct database *db, uint32_t file, uint32_t line, struct text *out)
+{
+    const char *path = database_file_path(db, file);
+    const struct point *point = database_file_point(db, file);
+    const char *module = point ? database_module_path(db, point->module) : NULL;
+    if (module)
+        text_printf(out, "%s+0x%" PRIx64, path_name(module), point->offset);
+    else
+        text_add(out, or_unknown(path ? path_name(path) : NULL, "<unknown file>"));
+    if (line)
+        text_printf(out, ":%u", line);
+}
+
+void label_name(const struct view *view, uint32_t number, struct text *out)
+{
+    const struct row *row = view_row(view, number);
+    char buffer[NAME_SIZE];
+    if (row->kind == KIND_LOOP)
+        text_add(out, "loop at ");
+    if (row->kind == KIND_LOOP || row->kind == KIND_STATEMENT)
+        label_file_line(view->db, row->place, row->line, out);
+    else
+        text_add(out, stem(view, row, buffer));
+}
+
+void label_place(const struct view *view, uint32_t number, uint32_t *file, uint32_t *line)
+{
+    const struct row *row = view_row(view, number);
+    *file = NOTHING;
+    *line = 0;
+    switch (row->kind) {
+    case KIND_PROCEDURE:
+    case KIND_INLINED: {
+        struct procedure procedure = database_procedure(view->db, row->place);
+        *file = procedure.file;
+        *line = procedure.line;
+        break;
+    }
+    case KIND_LOOP:
+    case KIND_STATEMENT:
+        *file = row->place;
+        *line = row->line;
+        break;
+    case KIND_FILE: *file = row->place; break;
+    default: break;
+    }
+}
+
+/* In the bottom-up view the rows above are callees, which may be elsewhere. */
+static bool is_around(const struct view *view)
+{
+    return view->class != &bottomup_class;
+}
+
+uint32_t label_module(const struct view *view, uint32_t number)
+{
+    for (;; number = view_row(view, number)->parent) {
+        const struct row *row = view_row(view, number);
+        if (row->kind == KIND_MODULE)
+            return row->place;
+        uint32_t module = NOTHING;
+        if (row->kind == KIND_PROCEDURE || row->kind == KIND_INLINED)
+            module = database_procedure(view->db, row->place).module;
+        if (module != NOTHING || row->kind == KIND_PROCEDURE || number == 0 || !is_around(view))
+            return module;
+    }
+}
+
+const char *label_kind(enum scope_kind kind)
+{
+    static const char *const names[] = {
+        [KIND_ROOT] = "root",           [KIND_MODULE] = "module",          [KIND_FILE] = "file",
+        [KIND_PROCEDURE] = "procedure", [KIND_INLINED] = "inlined",        [KIND_LOOP] = "loop",
+        [KIND_STATEMENT] = "statement", [KIND_INSTRUCTION] = "instruction"};
+    return names[kind];
+}
+
+static int compare_numbers(uint32_t a, uint32_t b)
+{
+    return (a > b) - (a < b);
+}
+
+int label_compare(const struct view *view, uint32_t left, uint32_t right)
+{
+    const struct row *a = view_row(view, left), *b = view_row(view, right);
+    char buffer_a[NAME_SIZE], buffer_b[NAME_SIZE];
+    int result = strcmp(stem(view, a, buffer_a), stem(view, b, buffer_b));
+    if (result == 0)
+        result = compare_numbers(a->place, b->place);
+    if (result == 0)
+        result = compare_numbers(a->line, b->line);
+    if (result == 0)
+        result = compare_numbers(a->call_file, b->call_file);
+    if (result == 0)
+        result = compare_numbers(a->call_line, b->call_line);
+    if (result == 0)
+        result = compare_numbers(a->kind, b->kind);
+    return result;
+}

@@ -1,0 +1,171 @@
+#include "viewer-tui/views/view.h"
+
+#include "viewer-tui/views/label.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void add_costs_for(struct view *view, size_t n_rows)
+{
+    size_t needed = n_rows * view->n_metrics;
+    if (needed > view->costs_size) {
+        view->costs_size = needed * 2 + 64;
+        view->costs = mem_resize(view->costs, view->costs_size, sizeof *view->costs);
+    }
+    memset(view->costs + (n_rows - 1) * view->n_metrics, 0, view->n_metrics * sizeof *view->costs);
+}
+
+static uint32_t append(struct view *view, struct row row)
+{
+    uint32_t number = (uint32_t)view->rows.n;
+    vec_push(&view->rows, row);
+    vec_push(&view->order, number);
+    add_costs_for(view, view->rows.n);
+    return number;
+}
+
+struct view *view_open(const struct view_class *class, struct database *db, const struct cct *cct)
+{
+    struct view *view = mem_alloc(sizeof *view);
+    view->class = class;
+    view->db = db;
+    view->metrics = &db->metrics;
+    view->cct = cct;
+    view->n_metrics = db->metrics.n;
+    append(view, (struct row){.kind = KIND_ROOT, .place = NOTHING, .call_file = NOTHING});
+    view->totals = mem_alloc((view->n_metrics + 1) * sizeof *view->totals);
+    view->scratch = mem_alloc((view->n_metrics + 1) * sizeof *view->scratch);
+    database_totals(db, view->totals);
+    memcpy(view->costs, view->totals, view->n_metrics * sizeof *view->costs);
+    view_sort(view, (struct sorting){.metric = metrics_first_measured(view->metrics),
+                                     .part = class->sorted_by});
+    class->open(view);
+    return view;
+}
+
+void view_close(struct view *view)
+{
+    if (!view)
+        return;
+    if (view->class->close)
+        view->class->close(view);
+    vec_free(&view->rows);
+    vec_free(&view->order);
+    free(view->costs);
+    free(view->totals);
+    free(view->scratch);
+    free(view);
+}
+
+void view_sort(struct view *view, struct sorting sorting)
+{
+    view->sorting = sorting;
+    view->sorting_number++;
+}
+
+void view_expand(struct view *view, uint32_t row)
+{
+    if (view->rows.at[row].is_expanded || view->rows.at[row].is_leaf)
+        return;
+    view->rows.at[row].is_expanded = true;
+    view->rows.at[row].first_child = (uint32_t)view->rows.n;
+    view->class->expand(view, row);
+    view->rows.at[row].n_children = (uint32_t)view->rows.n - view->rows.at[row].first_child;
+}
+
+uint32_t view_add(struct view *view, uint32_t parent, struct row row)
+{
+    row.parent = parent;
+    row.depth = view->rows.at[parent].depth + 1;
+    return append(view, row);
+}
+
+double view_cost(const struct view *view, uint32_t row, size_t metric, enum cost_part part)
+{
+    if (metric >= view->n_metrics)
+        return 0;
+    const struct cost *cost = &view_costs(view, row)[metric];
+    return part == INCLUSIVE ? cost->inclusive : cost->exclusive;
+}
+
+double view_share(const struct view *view, uint32_t row, size_t metric, enum cost_part part)
+{
+    double total = metric < view->n_metrics ? view->totals[metric].inclusive : 0;
+    return total != 0 ? view_cost(view, row, metric, part) / total : 0;
+}
+
+double view_whole(const struct view *view, size_t metric)
+{
+    return view->totals[metrics_whole(view->metrics, metric)].inclusive;
+}
+
+static int compare_costs(const struct view *view, uint32_t a, uint32_t b, enum cost_part part)
+{
+    double cost_a = view_cost(view, a, view->sorting.metric, part);
+    double cost_b = view_cost(view, b, view->sorting.metric, part);
+    return (cost_a < cost_b) - (cost_a > cost_b);
+}
+
+/* Equal rows are told apart by their other cost, then by name and line, at last by the order in
+ * which they were made, so that the same input always gives the same order. */
+static int compare_rows(const void *left, const void *right, void *context)
+{
+    const struct view *view = context;
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    enum cost_part part = view->sorting.part;
+    int result = 0;
+    if (!view->sorting.by_name)
+        result = compare_costs(view, a, b, part);
+    if (!view->sorting.by_name && result == 0)
+        result = compare_costs(view, a, b, part == INCLUSIVE ? EXCLUSIVE : INCLUSIVE);
+    if (result == 0)
+        result = label_compare(view, a, b);
+    if (result == 0)
+        result = (a > b) - (a < b);
+    return view->sorting.is_reversed ? -result : result;
+}
+
+static void sort_children(struct view *view, struct row *row)
+{
+    if (row->sorted_by == view->sorting_number)
+        return;
+    row->sorted_by = view->sorting_number;
+    uint32_t *children = view->order.at + row->first_child;
+    qsort_r(children, row->n_children, sizeof *children, compare_rows, view);
+    for (uint32_t i = 0; i < row->n_children; i++)
+        view->rows.at[children[i]].rank = i;
+}
+
+uint32_t view_child(struct view *view, uint32_t row, uint32_t i)
+{
+    struct row *parent = &view->rows.at[row];
+    sort_children(view, parent);
+    return view->order.at[parent->first_child + i];
+}
+
+uint32_t view_rank(struct view *view, uint32_t row)
+{
+    if (row == 0)
+        return 0;
+    sort_children(view, &view->rows.at[view->rows.at[row].parent]);
+    return view->rows.at[row].rank;
+}
+
+void view_start_walk(struct view *view)
+{
+    view->visited = 0;
+}
+
+void view_release(struct view *view, uint32_t row)
+{
+    struct row *released = &view->rows.at[row];
+    if (!released->is_expanded)
+        return;
+    uint32_t first = released->first_child;
+    released->is_expanded = false;
+    released->n_children = 0;
+    released->sorted_by = 0;
+    if (first < view->rows.n && view->class->release)
+        view->class->release(view, first);
+    view->rows.n = view->order.n = first;
+}

@@ -1,0 +1,128 @@
+/* A view: a tree of rows whose children come into being when somebody asks for them.
+ *
+ * Rows are numbers into one growing array, row 0 is the whole program. The children of a row are
+ * made once, by view_expand, and can be visited in the order of the view's sorting. Rows that
+ * were made last can be given up again (view_release), so that a walk over a huge tree needs memory
+ * for one path only. Numbers stay valid while the rows exist, pointers only until the
+ * next view_expand.
+ *
+ * topdown.c, bottomup.c and flat.c are the views; printers and the terminal know only this. */
+#ifndef VIEWER_VIEW_H
+#define VIEWER_VIEW_H
+
+#include "viewer-tui/database/cct.h"
+#include "viewer-tui/database/database.h"
+
+struct row {
+    uint32_t parent;                  /* 0 for 0 */
+    uint32_t depth;                   /* levels below row 0 */
+    uint32_t first_child, n_children; /* in the order in which they were made */
+    uint32_t rank;                    /* among its siblings, as sorted */
+    uint32_t sorted_by;               /* which sorting its children are in */
+    uint8_t kind;                     /* enum scope_kind */
+    bool is_expanded;                 /* its children have been made */
+    bool is_leaf;                     /* it can have none */
+    uint32_t place; /* id of the procedure; index of the module, file or entry point; of a loop or
+                       statement its file; NOTHING if unknown, or the whole program */
+    uint32_t line;  /* of a loop or statement, 0 unknown */
+    uint32_t call_file, call_line; /* where it was called or inlined; in the bottom-up view where
+                                      this caller calls; NOTHING, 0 where there is no such line */
+    uint64_t data;                 /* for the view that made it */
+};
+
+enum cost_part { INCLUSIVE, EXCLUSIVE };
+
+/* Rows in descending order of a cost, or in ascending order of names and lines. */
+struct sorting {
+    bool by_name;
+    bool is_reversed;
+    size_t metric;
+    enum cost_part part;
+};
+
+struct view;
+
+/* What a kind of view does. */
+struct view_class {
+    const char *name;                                   /* "top-down" */
+    const char *title;                                  /* a few words of explanation */
+    enum cost_part sorted_by;                           /* unless the user says otherwise */
+    bool needs_cct;                                     /* a pass over everything */
+    void (*open)(struct view *view);                    /* sets up state and row 0's data */
+    void (*expand)(struct view *view, uint32_t row);    /* adds the children with view_add */
+    void (*release)(struct view *view, uint32_t first); /* rows from `first` on go; may be NULL */
+    void (*close)(struct view *view);                   /* may be NULL */
+};
+
+extern const struct view_class topdown_class, bottomup_class, flat_class;
+
+struct view {
+    const struct view_class *class;
+    struct database *db;
+    const struct metrics *metrics;
+    const struct cct *cct; /* NULL unless class->needs_cct */
+    size_t n_metrics;
+    VEC(struct row) rows;
+    VEC(uint32_t) order; /* parallel to rows: a row's children as sorted, from first_child on */
+    struct cost *costs;  /* n_metrics for each row */
+    size_t costs_size;
+    struct cost *totals;  /* of the whole program */
+    struct cost *scratch; /* room for the costs of one context */
+    struct sorting sorting;
+    uint32_t sorting_number;
+    uint64_t visited; /* contexts read since view_start_walk */
+    void *state;
+};
+
+/* A view of the database's metrics as they are now; `cct` is that of db where the class needs it.
+ * Both must outlive the view. */
+struct view *view_open(const struct view_class *class, struct database *db, const struct cct *cct);
+void view_close(struct view *view); /* NULL allowed */
+
+void view_sort(struct view *view, struct sorting sorting);
+
+/* Makes the children of a row unless they are there. */
+void view_expand(struct view *view, uint32_t row);
+
+/* The i-th child of an expanded row, i < n_children, as sorted. */
+uint32_t view_child(struct view *view, uint32_t row, uint32_t i);
+
+/* Where a row is among its siblings, as sorted; 0 for row 0. */
+uint32_t view_rank(struct view *view, uint32_t row);
+
+static inline const struct row *view_row(const struct view *view, uint32_t row)
+{
+    return &view->rows.at[row];
+}
+
+static inline const struct cost *view_costs(const struct view *view, uint32_t row)
+{
+    return view->costs + row * view->n_metrics;
+}
+
+/* One number of a row. */
+double view_cost(const struct view *view, uint32_t row, size_t metric, enum cost_part part);
+
+/* Its share of the whole program's inclusive cost, 0..1; 0 where that is 0. */
+double view_share(const struct view *view, uint32_t row, size_t metric, enum cost_part part);
+
+/* What percentages of a metric refer to: the whole program's inclusive cost of it, or of the
+ * metric that it is a part of. */
+double view_whole(const struct view *view, size_t metric);
+
+/* Call before a walk that expands rows by itself: damaged databases may contain cycles, and the
+ * limit to what a view reads counts from here. */
+void view_start_walk(struct view *view);
+
+/* Gives up the children of a row and every row that was made after them. */
+void view_release(struct view *view, uint32_t row);
+
+/* For the views: appends a child of the row being expanded, its costs zero; parent and depth are
+ * filled in. Returns its number. */
+uint32_t view_add(struct view *view, uint32_t parent, struct row row);
+static inline struct cost *view_costs_of_new(struct view *view, uint32_t row)
+{
+    return view->costs + row * view->n_metrics;
+}
+
+#endif

@@ -1,0 +1,60 @@
+#include "viewer-tui/views/walk.h"
+
+#include <stdlib.h>
+
+/* A row that was entered and how many of its children were looked at. */
+struct step {
+    uint32_t row, next;
+    bool is_expanded_here;
+};
+
+struct walk {
+    struct view *view;
+    const struct limits *limits;
+    const struct visitor *visitor;
+    struct left_out left_out;
+    VEC(struct step) path;
+};
+
+static void enter(struct walk *walk, uint32_t row)
+{
+    const struct row *entered = view_row(walk->view, row);
+    bool was_expanded = entered->is_expanded;
+    walk->visitor->enter(walk->visitor->context, walk->view, row);
+    if (entered->depth < walk->limits->depth)
+        view_expand(walk->view, row);
+    else if (!entered->is_leaf)
+        walk->left_out.deep++;
+    vec_push(&walk->path, (struct step){row, 0, !was_expanded});
+}
+
+static void leave(struct walk *walk)
+{
+    const struct step *step = &walk->path.at[--walk->path.n];
+    if (walk->visitor->leave)
+        walk->visitor->leave(walk->visitor->context, walk->view, step->row);
+    if (step->is_expanded_here)
+        view_release(walk->view, step->row);
+}
+
+struct left_out walk_view(struct view *view, uint32_t row, const struct limits *limits,
+                          const struct visitor *visitor)
+{
+    struct walk walk = {.view = view, .limits = limits, .visitor = visitor};
+    view_start_walk(view);
+    enter(&walk, row);
+    while (walk.path.n) {
+        struct step *step = &walk.path.at[walk.path.n - 1];
+        if (step->next == view_row(view, step->row)->n_children) {
+            leave(&walk);
+            continue;
+        }
+        uint32_t child = view_child(view, step->row, step->next++);
+        if (view_share(view, child, limits->metric, limits->part) < limits->share)
+            walk.left_out.small++;
+        else
+            enter(&walk, child);
+    }
+    vec_free(&walk.path);
+    return walk.left_out;
+}

@@ -1,0 +1,36 @@
+/* Walking through a view from a row on downwards, in the order of its sorting.
+ *
+ * Rows that are not there yet are made on the way down and given up on the way back, so that
+ * memory is needed for one path only; no recursion, so that paths may be of any length. */
+#ifndef VIEWER_WALK_H
+#define VIEWER_WALK_H
+
+#include "viewer-tui/views/view.h"
+
+#define NO_DEPTH_LIMIT UINT32_MAX
+
+/* Which rows are visited: the first, and those children of visited ones that are not too deep and
+ * whose share of the program's cost is large enough. */
+struct limits {
+    uint32_t depth; /* below row 0, wherever the walk begins */
+    double share;   /* 0..1 */
+    size_t metric;  /* whose share it is */
+    enum cost_part part;
+};
+
+/* What the limits kept out. */
+struct left_out {
+    uint64_t small; /* rows with too small a share; theirs below are not counted */
+    uint64_t deep;  /* rows whose children are too deep */
+};
+
+struct visitor {
+    void (*enter)(void *context, struct view *view, uint32_t row);
+    void (*leave)(void *context, struct view *view, uint32_t row); /* may be NULL */
+    void *context;
+};
+
+struct left_out walk_view(struct view *view, uint32_t row, const struct limits *limits,
+                          const struct visitor *visitor);
+
+#endif
