@@ -1,6 +1,8 @@
 #include "hpcprof/inputs.h"
 
 #include "lib/diag.h"
+#include "lib/measurement-files.h"
+#include "lib/measurement-reader.h"
 #include "lib/parallel.h"
 #include "lib/progress.h"
 #include "lib/utf8.h"

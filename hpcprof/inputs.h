@@ -7,7 +7,7 @@
 
 #include "hpcprof/modules.h"
 
-#include "lib/measurement-reader.h"
+#include "lib/measurement.h"
 
 #define INPUT_NONE UINT32_MAX
 

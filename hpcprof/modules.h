@@ -6,7 +6,7 @@
 #include "hpcprof/structure.h"
 
 #include "lib/idmap.h"
-#include "lib/measurement-reader.h"
+#include "lib/measurement.h"
 #include "lib/strtab.h"
 
 enum structure_quality { STRUCTURE_MISSING, STRUCTURE_SYMBOLS, STRUCTURE_FULL };

@@ -4,6 +4,7 @@
 
 #include "lib/diag.h"
 #include "lib/idmap.h"
+#include "lib/measurement-files.h"
 #include "lib/measurement-reader.h"
 #include "lib/strtab.h"
 

@@ -6,7 +6,7 @@
 
 #include "lib/bytes.h"
 #include "lib/idmap.h"
-#include "lib/measurement-reader.h"
+#include "lib/measurement.h"
 
 /* Unread bytes of a payload. Once something did not fit, `bad` is set and all reads give 0. */
 struct cursor {
@@ -51,6 +51,7 @@ struct builder {
 };
 
 /* Adds a line to the problems; beyond a bound only counts. */
+#define MAX_PROBLEMS 64 /* as many lines as a person may want to read of one file */
 void builder_problem(struct builder *b, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

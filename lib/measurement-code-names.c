@@ -37,20 +37,6 @@ static void list_addresses(struct builder *b)
     m->code_names.n = distinct;
 }
 
-/* The index of the first of them that is not below `address`. */
-static size_t first_from(const struct measurement *m, uint64_t address)
-{
-    size_t low = 0, high = m->code_names.n;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (m->code_names.at[middle].address < address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* ---- lines ---- */
 
 struct line {
@@ -105,7 +91,7 @@ static uint32_t unnamed_from(uint32_t *next, uint32_t i)
 
 static void name_addresses(struct measurement *m, uint32_t *next, const struct line *line)
 {
-    uint32_t i = unnamed_from(next, (uint32_t)first_from(m, line->start));
+    uint32_t i = unnamed_from(next, (uint32_t)measurement_first_code_name(m, line->start));
     while (i < m->code_names.n && m->code_names.at[i].address - line->start < line->size) {
         m->code_names.at[i].name = mem_strndup(line->name, line->length);
         next[i] = i + 1;
@@ -153,12 +139,4 @@ void resolve_code_names(struct builder *b)
     name_from_lines(b, next);
     forget_unnamed(b->m);
     free(next);
-}
-
-const struct measurement_code_name *measurement_code_name(const struct measurement *m,
-                                                          uint64_t address)
-{
-    size_t i = first_from(m, address);
-    bool found = i < m->code_names.n && m->code_names.at[i].address == address;
-    return found ? &m->code_names.at[i] : NULL;
 }

@@ -1,4 +1,6 @@
-#include "lib/measurement-reader.h"
+#include "lib/measurement-files.h"
+
+#include "lib/measurement-format.h"
 
 #include <dirent.h>
 #include <errno.h>

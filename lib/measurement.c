@@ -89,3 +89,42 @@ void measurement_free(struct measurement *m)
     free(m->path);
     free(m);
 }
+
+const struct measurement_name *measurement_name(const struct measurement *m, uint32_t space,
+                                                uint64_t value)
+{
+    if (space < MEASUREMENT_NAMES || space - MEASUREMENT_NAMES >= m->name_tables.n)
+        return NULL;
+    const struct measurement_name_table *table = &m->name_tables.at[space - MEASUREMENT_NAMES];
+    size_t low = 0, high = table->names.n;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (table->names.at[middle].value < value)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    bool found = low < table->names.n && table->names.at[low].value == value;
+    return found ? &table->names.at[low] : NULL;
+}
+
+size_t measurement_first_code_name(const struct measurement *m, uint64_t address)
+{
+    size_t low = 0, high = m->code_names.n;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (m->code_names.at[middle].address < address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+const struct measurement_code_name *measurement_code_name(const struct measurement *m,
+                                                          uint64_t address)
+{
+    size_t i = measurement_first_code_name(m, address);
+    bool found = i < m->code_names.n && m->code_names.at[i].address == address;
+    return found ? &m->code_names.at[i] : NULL;
+}

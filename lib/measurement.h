@@ -1,0 +1,179 @@
+/* A measurement of one process as it is in memory: what a measurement file (lib/FORMAT-hpcrun.md)
+ * says, deltas added up, ids resolved. lib/measurement-reader.h reads one.
+ *
+ * All memory belongs to the struct measurement and lives until measurement_free. Strings are never
+ * NULL; those that the file does not hold are empty. Times are nanoseconds, amounts are in the
+ * fixed point of their event (2^-shift of its unit). */
+#ifndef LIB_MEASUREMENT_H
+#define LIB_MEASUREMENT_H
+
+#include "lib/measurement-format.h"
+#include "lib/mem.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct measurement_process {
+    bool known; /* false: the record is lost, pid, start time and sequence are from the file name */
+    char *host;
+    uint64_t host_id;
+    uint64_t pid, parent_pid, start_time, exec_sequence;
+    int64_t rank; /* -1: none */
+    uint64_t origin;
+    char *executable, *directory;
+    VEC(char *) arguments;
+    uint64_t realtime, monotonic, cpu; /* clocks at initialisation */
+    uint64_t cpus;
+    char *hpcrun_version;
+};
+
+struct measurement_process_clock {
+    uint64_t monotonic, cpu;
+    uint64_t state, detail; /* enum process_state; signal number */
+};
+
+struct measurement_event {
+    uint64_t id;
+    char *name, *unit;
+    uint64_t shift, period, flags;
+    char *why_other_source; /* empty: the preferred source is in use */
+};
+
+struct measurement_metric {
+    uint64_t id;
+    char *name;
+    uint64_t flags;
+    uint64_t event_id;
+    uint32_t event; /* index in events, or MEASUREMENT_UNKNOWN */
+};
+
+#define MEASUREMENT_UNKNOWN UINT32_MAX
+
+struct measurement_module {
+    uint64_t id;
+    uint64_t begin, end, bias;
+    uint64_t flags, generation;
+    char *path;
+    uint8_t *build_id;
+    size_t build_id_size;
+    uint64_t header_hash, file_size, modified;
+    bool used; /* some node's ip or lip lies in it */
+};
+
+struct measurement_name {
+    uint64_t value;
+    char *procedure, *file;
+    uint64_t line;
+};
+
+struct measurement_name_table {
+    uint64_t number;
+    VEC(struct measurement_name) names; /* sorted by value */
+};
+
+/* An address in no module that some node has, and the name of the code there. */
+struct measurement_code_name {
+    uint64_t address;
+    char *name;
+};
+
+struct measurement_agent {
+    char *name, *version;
+    uint64_t interface_version;
+    char *rules, *rules_version;
+};
+
+struct measurement_worker_change {
+    uint64_t agent, monotonic, workers, n;
+};
+
+/* Where an address or a logical value lies: an index in modules; MEASUREMENT_NAMES + an index in
+ * name_tables; or one of the following. */
+enum measurement_space {
+    MEASUREMENT_NAMES = 0x80000000u,
+    MEASUREMENT_LOST_RECORD = 0xfffffffcu, /* a module or name table whose record is lost */
+    MEASUREMENT_PLACEHOLDER = 0xfffffffdu, /* the offset is an enum placeholder */
+    MEASUREMENT_NO_MODULE = 0xfffffffeu,   /* code in no module; the offset is its address */
+    MEASUREMENT_NO_NOTE = 0xffffffffu,
+};
+
+struct measurement_node {
+    uint32_t parent; /* index of the parent, smaller than the node's own */
+    uint32_t ip_space, lip_space;
+    uint8_t association;  /* enum association: the first that was seen */
+    uint8_t associations; /* bit a: association a was seen */
+    bool first_of_bichord;
+    bool has_site;
+    uint64_t ip_offset;
+    uint64_t lip_value;
+    uint64_t site; /* of the l-note, if has_site; a module's offset or a name table's line */
+};
+
+/* Nodes are numbered anew: these two always exist. */
+enum measurement_fixed_node {
+    MEASUREMENT_ROOT = 0,
+    /* A partial path below the root. It stands for lost ancestors of intact nodes, and has the
+     * amounts of nodes that are lost themselves. */
+    MEASUREMENT_LOST_NODE = 1,
+};
+
+struct measurement_value {
+    uint32_t node, metric; /* indices */
+    uint64_t amount;
+};
+
+struct measurement_fate {
+    uint32_t event; /* index in events, or MEASUREMENT_UNKNOWN */
+    uint32_t source, code;
+    uint64_t count, amount;
+};
+
+struct measurement_thread {
+    uint32_t index; /* in the process */
+    bool known;     /* false: its THREAD record is lost, the following are 0 */
+    uint64_t tid, kind;
+    char *name;
+    uint64_t creator;          /* index of the creating thread + 1, 0: none known */
+    uint32_t creation_context; /* index of a node of the creator, MEASUREMENT_ROOT: unknown */
+    uint64_t first_monotonic, first_cpu;
+    uint64_t last_monotonic, last_cpu; /* not before the first */
+    bool ended;
+    VEC(struct measurement_node) nodes;
+    VEC(struct measurement_value) values; /* sorted by node, then metric; each pair once */
+    VEC(struct measurement_fate) fates;   /* sorted by event, source, code; each triple once */
+};
+
+struct measurement {
+    char *path;
+    const char *name; /* the last component of path */
+    struct measurement_process process;
+    struct measurement_process_clock clock;
+    VEC(struct measurement_event) events;
+    VEC(struct measurement_metric) metrics;
+    VEC(struct measurement_module) modules;
+    VEC(struct measurement_name_table) name_tables;
+    VEC(struct measurement_code_name) code_names; /* sorted by address */
+    VEC(struct measurement_agent) agents;
+    VEC(struct measurement_worker_change) workers;
+    VEC(struct measurement_thread) threads; /* sorted by index */
+    bool complete;                          /* nothing is damaged or missing */
+    VEC(char *) problems;                   /* one line each */
+};
+
+void measurement_free(struct measurement *m);
+
+/* Frees the nodes and values of a thread, the bulk of it, before the rest. */
+void measurement_free_tree(struct measurement_thread *thread);
+
+/* The name that a name table gives to a value; NULL when it is lost. */
+const struct measurement_name *measurement_name(const struct measurement *m, uint32_t space,
+                                                uint64_t value);
+
+/* The index of the first of the code names whose address is not below this one. */
+size_t measurement_first_code_name(const struct measurement *m, uint64_t address);
+
+/* The name of the code at an address in no module; NULL when nothing names it. */
+const struct measurement_code_name *measurement_code_name(const struct measurement *m,
+                                                          uint64_t address);
+
+#endif
