@@ -92,8 +92,11 @@ static struct database *open_projection(struct session *session, enum projection
         database_close(db);
         db = NULL;
     }
-    if (db)
-        complete_values(db);
+    if (db && !complete_values(db)) {
+        session->was_stopped = true;
+        database_close(db);
+        db = NULL;
+    }
     return db;
 }
 
@@ -108,18 +111,16 @@ struct database *session_database(struct session *session, enum projection proje
 struct view *session_view(struct session *session, enum projection projection, enum view_id id)
 {
     struct opened *opened = &session->opened[projection];
+    session->was_stopped = false;
     struct database *db = session_database(session, projection);
     if (!db || opened->views[id])
         return opened->views[id];
     if (classes[id]->needs_cct && !opened->cct)
         opened->cct = cct_read(db);
-    opened->views[id] = view_open(classes[id], db, opened->cct);
+    if (!classes[id]->needs_cct || opened->cct)
+        opened->views[id] = view_open(classes[id], db, opened->cct);
+    session->was_stopped = !opened->views[id];
     return opened->views[id];
-}
-
-bool session_has_view(const struct session *session, enum projection projection, enum view_id id)
-{
-    return session->opened[projection].views[id] != NULL;
 }
 
 const char *projection_name(enum projection projection)

@@ -22,6 +22,7 @@ struct session {
     const char *metric_list;
     enum metric_set set;
     bool metric_list_is_bad;           /* why a database was not opened */
+    bool was_stopped;                  /* why a view or database was not made */
     struct opened opened[PROJECTIONS]; /* db is NULL until it is asked for */
 };
 
@@ -37,15 +38,12 @@ void session_show(struct session *session, enum metric_set set);
 bool session_has_projection(const struct session *session, enum projection projection);
 
 /* The database of a projection; NULL, with the problem noted, when it cannot be read or the metric
- * list does not fit. */
+ * list does not fit, or when the user stopped it (was_stopped). */
 struct database *session_database(struct session *session, enum projection projection);
 
 /* The view; it is made when it is asked for the first time, which for bottom-up and flat views
  * takes a pass over all contexts. NULL as above. */
 struct view *session_view(struct session *session, enum projection projection, enum view_id id);
-
-/* Whether the view is there, so that session_view takes no time. */
-bool session_has_view(const struct session *session, enum projection projection, enum view_id id);
 
 const char *projection_name(enum projection projection);
 

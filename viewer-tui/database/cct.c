@@ -1,6 +1,7 @@
 #include "viewer-tui/database/cct.h"
 
 #include "viewer-tui/base/problem.h"
+#include "viewer-tui/base/progress.h"
 #include "viewer-tui/database/context.h"
 
 #include <stdlib.h>
@@ -15,6 +16,7 @@ struct reading {
     struct database *db;
     struct cct *cct;
     uint64_t limit;
+    uint64_t bytes; /* of the section that were read */
     uint8_t *position_used;
     uint64_t next_position;
     VEC(struct open_context) open;
@@ -83,17 +85,20 @@ static void close_context(struct reading *reading)
 /* Reads everything below the open contexts. */
 static void read_below(struct reading *reading)
 {
-    while (reading->open.n) {
+    while (reading->open.n && progress_at(reading->bytes)) {
         struct open_context *innermost = &reading->open.at[reading->open.n - 1];
         struct context context;
         if (reading->cct->n >= reading->limit) {
             problem_found(reading->db->meta.path, "corrupt: contexts overlap or form a cycle");
             innermost->rest.at = innermost->rest.end;
         }
-        if (context_next(reading->db, &innermost->rest, &context))
+        uint64_t at = innermost->rest.at;
+        if (context_next(reading->db, &innermost->rest, &context)) {
+            reading->bytes += innermost->rest.at - at;
             add_context(reading, innermost->number, &context);
-        else
+        } else {
             close_context(reading);
+        }
     }
 }
 
@@ -118,13 +123,17 @@ struct cct *cct_read(struct database *db)
         limit = NOTHING;
     struct reading reading = {.db = db, .limit = limit, .cct = new_cct(limit)};
     reading.position_used = mem_alloc(db->values.n_index / 8 + 1);
+    progress_begin("reading all calling contexts", db->meta.sections[V4_META_CONTEXTS].size);
     add_context(&reading, 0, &(struct context){.kind = KIND_ROOT, .place = NOTHING});
     for (uint32_t i = 0; i < db->entries.n && reading.cct->n < limit; i++)
         read_entry(&reading, i);
     reading.cct->end[0] = reading.cct->n;
     free(reading.position_used);
     vec_free(&reading.open);
-    return reading.cct;
+    if (progress_end())
+        return reading.cct;
+    cct_free(reading.cct);
+    return NULL;
 }
 
 void cct_free(struct cct *cct)

@@ -22,7 +22,8 @@ struct cct {
     uint32_t *position; /* where the values are (values.h), NOTHING when there are none */
 };
 
-/* Reads the tree; damaged parts are left out, with the problem noted. The caller frees. */
+/* Reads the tree; damaged parts are left out, with the problem noted. NULL when the user stopped it
+ * (progress.h). The caller frees. */
 struct cct *cct_read(struct database *db);
 void cct_free(struct cct *cct); /* NULL allowed */
 

@@ -197,9 +197,9 @@ static void mark_used_ids(struct completion *completion)
                 completion->id_is_used[metrics->at[m].summary[scope]] = true;
 }
 
-static void complete(struct database *db)
+static void complete(struct database *db, struct cct *cct)
 {
-    struct completion completion = {.db = db, .cct = cct_read(db)};
+    struct completion completion = {.db = db, .cct = cct};
     size_t n = completion.cct->n;
     completion.columns.own = mem_alloc(n * sizeof(double));
     completion.columns.inclusive = mem_alloc(n * sizeof(double));
@@ -221,14 +221,23 @@ static void complete(struct database *db)
     free(completion.id_is_used);
     free(completion.id_is_new);
     vec_free(&completion.additions);
-    cct_free(completion.cct);
 }
 
-void complete_values(struct database *db)
+static bool is_complete(const struct metrics *metrics)
 {
-    for (size_t m = 0; m < db->metrics.n + db->metrics.n_hidden; m++)
-        if (metric_is_measured(&db->metrics.at[m]) && !metric_is_complete(&db->metrics.at[m])) {
-            complete(db);
-            return;
-        }
+    for (size_t m = 0; m < metrics->n + metrics->n_hidden; m++)
+        if (metric_is_measured(&metrics->at[m]) && !metric_is_complete(&metrics->at[m]))
+            return false;
+    return true;
+}
+
+bool complete_values(struct database *db)
+{
+    if (is_complete(&db->metrics))
+        return true;
+    struct cct *cct = cct_read(db);
+    if (cct)
+        complete(db, cct);
+    cct_free(cct);
+    return cct != NULL;
 }

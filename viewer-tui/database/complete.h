@@ -10,7 +10,7 @@
 
 /* Gives all measured metrics of the database inclusive and exclusive costs, in memory, where
  * they have not got them. Costs nothing when they have; otherwise a pass over all contexts. Call
- * after the metrics were chosen. */
-void complete_values(struct database *db);
+ * after the metrics were chosen. False when the user stopped it (progress.h). */
+bool complete_values(struct database *db);
 
 #endif

@@ -20,9 +20,9 @@ static void set_open(struct pane *pane, uint32_t row, bool is_open)
 {
     while (pane->is_open.n <= row)
         vec_push(&pane->is_open, false);
-    pane->is_open.at[row] = is_open;
     if (is_open)
         view_expand(pane->view, row);
+    pane->is_open.at[row] = is_open && view_row(pane->view, row)->is_expanded;
 }
 
 /* The row after `row` on the screen; `root` when there is none. */

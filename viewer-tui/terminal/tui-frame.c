@@ -147,3 +147,15 @@ void tui_announce(const char *what)
     screen_put(status_line(), 0, screen_width(), STYLE_WARNING, what);
     screen_end();
 }
+
+bool tui_tell_progress(const char *what, int percent)
+{
+    struct text line = {0};
+    text_printf(&line, "%s ...", what);
+    if (percent >= 0)
+        text_printf(&line, " %d %%", percent);
+    text_add(&line, "  (Esc stops)");
+    tui_announce(text_string(&line));
+    vec_free(&line);
+    return !screen_escape_pressed();
+}

@@ -12,17 +12,27 @@ static void sort_by_same_metric(struct view *view, const struct view *other)
     view_sort(view, sorting);
 }
 
+/* False when the user stopped it. */
+static bool open_pane(struct tui *tui, struct pane *pane, struct view *view)
+{
+    sort_by_same_metric(view, tui_pane(tui)->view);
+    pane_open(pane, view);
+    bool is_there = view_row(view, 0)->is_expanded;
+    if (!is_there)
+        pane_close(pane);
+    return is_there;
+}
+
 void tui_show_view(struct tui *tui, enum projection projection, enum view_id id)
 {
     struct pane *pane = &tui->panes[projection][id];
     if (!pane->view) {
-        if (!session_has_view(tui->session, projection, id))
-            tui_announce("reading all calling contexts ...");
         struct view *view = session_view(tui->session, projection, id);
-        if (!view)
+        bool is_there = view && open_pane(tui, pane, view);
+        if (!is_there && (view || tui->session->was_stopped))
+            text_add(&tui->message, "stopped");
+        if (!is_there)
             return;
-        sort_by_same_metric(view, tui_pane(tui)->view);
-        pane_open(pane, view);
     }
     tui_sort_by_shown(pane);
     tui->projection = projection;

@@ -2,6 +2,7 @@
 
 #include "lib/diag.h"
 #include "viewer-tui/base/problem.h"
+#include "viewer-tui/base/progress.h"
 #include "viewer-tui/print/print.h"
 #include "viewer-tui/terminal/keys.h"
 #include "viewer-tui/terminal/screen.h"
@@ -89,8 +90,10 @@ int tui_run(struct session *session, enum projection projection, const char *sor
         diag_error(NULL, "%s", cause);
         status = 1;
     } else if (status == 0) {
+        progress_listen(tui_tell_progress);
         say_problem(&tui);
         loop(&tui);
+        progress_listen(NULL);
         screen_stop();
     }
     close_tui(&tui);

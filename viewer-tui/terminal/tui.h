@@ -70,6 +70,8 @@ const char *tui_ask(struct tui *tui, const char *prompt, const char *initial,
 /* tui-frame.c: the whole screen; a line for the user at once, before what takes a while. */
 void tui_draw(struct tui *tui);
 void tui_announce(const char *what);
+/* Says how far a pass is; a progress_listener. */
+bool tui_tell_progress(const char *what, int percent);
 
 /* tui-tree.c: the column heads (2 lines) and the rows. */
 void tui_draw_heads(struct tui *tui, struct area area);

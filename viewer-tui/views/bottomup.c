@@ -14,6 +14,7 @@
  *
  * In preorder this takes one look at each instance: it is exposed unless it lies before the end of
  * the last exposed one. */
+#include "viewer-tui/base/progress.h"
 #include "viewer-tui/views/lines.h"
 #include "viewer-tui/views/view.h"
 
@@ -114,7 +115,7 @@ static void add_instance(struct view *view, struct division *division, uint32_t 
 static void divide_program(struct view *view, struct division *division)
 {
     const struct cct *cct = view->cct;
-    for (uint32_t c = 1; c < cct->n; c++) {
+    for (uint32_t c = 1; c < cct->n && progress_at(c); c++) {
         if (cct->kind[c] != KIND_PROCEDURE && cct->kind[c] != KIND_INLINED)
             continue;
         struct row row = {
@@ -147,7 +148,7 @@ static void divide_row(struct view *view, struct division *division, uint32_t pa
     const struct bottomup *state = view->state;
     uint64_t data = view_row(view, parent)->data;
     uint32_t start = (uint32_t)(data >> 32), count = (uint32_t)data;
-    for (uint32_t i = start; i < start + count; i++) {
+    for (uint32_t i = start; i < start + count && progress_at(i - start); i++) {
         struct instance instance = state->instances.at[i];
         struct row row;
         if (find_caller(view->cct, &instance, &row))
@@ -177,10 +178,13 @@ static void store_instances(struct view *view, struct division *division)
 static void bottomup_expand(struct view *view, uint32_t number)
 {
     struct division division = {.first_row = (uint32_t)view->rows.n};
+    progress_begin("adding up callers",
+                   number == 0 ? view->cct->n : (uint32_t)view_row(view, number)->data);
     if (number == 0)
         divide_program(view, &division);
     else
         divide_row(view, &division, number);
+    view->was_stopped = !progress_end();
     store_instances(view, &division);
     vec_free(&division.instances);
     vec_free(&division.rows);

@@ -10,6 +10,7 @@
  * All scopes are made in one pass over the contexts when the view is opened. In preorder a cost
  * that covers an interval of contexts is new to a scope unless it begins before the end of the
  * last interval that was counted for that scope. */
+#include "viewer-tui/base/progress.h"
 #include "viewer-tui/views/lines.h"
 #include "viewer-tui/views/view.h"
 
@@ -248,8 +249,10 @@ static void make_scopes(struct view *view)
                             .flat = view->state,
                             .scope_of = nothings(view->cct->n),
                             .procedure_scopes = nothings(database_n_procedures(view->db))};
-    for (uint32_t context = 1; context < view->cct->n; context++)
+    progress_begin("adding up scopes", view->cct->n);
+    for (uint32_t context = 1; context < view->cct->n && progress_at(context); context++)
         add_context(&making, context);
+    view->was_stopped = !progress_end();
     free(making.scope_of);
     free(making.procedure_scopes);
     idmap_free(&making.scopes);

@@ -40,7 +40,10 @@ struct view *view_open(const struct view_class *class, struct database *db, cons
     view_sort(view, (struct sorting){.metric = metrics_first_measured(view->metrics),
                                      .part = class->sorted_by});
     class->open(view);
-    return view;
+    if (!view->was_stopped)
+        return view;
+    view_close(view);
+    return NULL;
 }
 
 void view_close(struct view *view)
@@ -71,6 +74,9 @@ void view_expand(struct view *view, uint32_t row)
     view->rows.at[row].first_child = (uint32_t)view->rows.n;
     view->class->expand(view, row);
     view->rows.at[row].n_children = (uint32_t)view->rows.n - view->rows.at[row].first_child;
+    if (view->was_stopped)
+        view_release(view, row);
+    view->was_stopped = false;
 }
 
 uint32_t view_add(struct view *view, uint32_t parent, struct row row)

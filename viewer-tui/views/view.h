@@ -49,7 +49,8 @@ struct view_class {
     enum cost_part sorted_by;                           /* unless the user says otherwise */
     bool needs_cct;                                     /* a pass over everything */
     void (*open)(struct view *view);                    /* sets up state and row 0's data */
-    void (*expand)(struct view *view, uint32_t row);    /* adds the children with view_add */
+    void (*expand)(struct view *view, uint32_t row);    /* adds the children with view_add; these
+                                                           two may be stopped */
     void (*release)(struct view *view, uint32_t first); /* rows from `first` on go; may be NULL */
     void (*close)(struct view *view);                   /* may be NULL */
 };
@@ -71,17 +72,19 @@ struct view {
     struct sorting sorting;
     uint32_t sorting_number;
     uint64_t visited; /* contexts read since view_start_walk */
+    bool was_stopped; /* by the user: what is being made is not complete (progress.h) */
     void *state;
 };
 
 /* A view of the database's metrics as they are now; `cct` is that of db where the class needs it.
- * Both must outlive the view. */
+ * Both must outlive the view. NULL when the user stopped it. */
 struct view *view_open(const struct view_class *class, struct database *db, const struct cct *cct);
 void view_close(struct view *view); /* NULL allowed */
 
 void view_sort(struct view *view, struct sorting sorting);
 
-/* Makes the children of a row unless they are there. */
+/* Makes the children of a row unless they are there; the row stays as it is when the user stops
+ * that. */
 void view_expand(struct view *view, uint32_t row);
 
 /* The i-th child of an expanded row, i < n_children, as sorted. */

@@ -1,0 +1,120 @@
+/* Telling of passes: who hears what, and how stopping reaches whoever makes the pass. */
+#include "tests/unit/cmocka_suite.h"
+
+#include "viewer-tui/base/progress.h"
+
+#include <string.h>
+
+static unsigned n_told;
+static const char *last_what;
+static int last_percent;
+static bool goes_on;
+
+static bool listen(const char *what, int percent)
+{
+    n_told++;
+    last_what = what;
+    last_percent = percent;
+    return goes_on;
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    n_told = 0;
+    goes_on = true;
+    progress_listen(listen);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    progress_listen(NULL);
+    return 0;
+}
+
+/* Stays at one step until the listener has heard of it, or wants to stop. */
+static void stay_until_told(uint64_t done)
+{
+    unsigned before = n_told;
+    while (progress_at(done) && n_told == before)
+        ;
+}
+
+static void test_long_passes_are_told_of(void **state)
+{
+    (void)state;
+    progress_begin("counting", 200);
+    stay_until_told(50);
+    assert_string_equal(last_what, "counting");
+    assert_int_equal(last_percent, 25);
+    stay_until_told(150);
+    assert_int_equal(last_percent, 75);
+    stay_until_told(201);
+    assert_int_equal(last_percent, 100);
+    assert_true(progress_end());
+}
+
+static void test_unknown_end(void **state)
+{
+    (void)state;
+    progress_begin("counting", 0);
+    stay_until_told(50);
+    assert_int_equal(last_percent, -1);
+    assert_true(progress_end());
+}
+
+static void test_stopping(void **state)
+{
+    (void)state;
+    goes_on = false;
+    progress_begin("counting", 10);
+    stay_until_told(1);
+    assert_false(progress_at(2));
+    assert_false(progress_at(3));
+    assert_int_equal(n_told, 1); /* who stops is left alone */
+    assert_false(progress_end());
+    progress_begin("again", 10);
+    assert_true(progress_at(0));
+    assert_true(progress_end());
+}
+
+static void test_inner_passes_are_parts(void **state)
+{
+    (void)state;
+    progress_begin("outer", 4);
+    progress_at(3);
+    progress_begin("inner", 1000);
+    stay_until_told(10);
+    assert_string_equal(last_what, "outer");
+    assert_int_equal(last_percent, 75);
+    goes_on = false;
+    stay_until_told(11);
+    assert_false(progress_end());
+    assert_false(progress_at(3));
+    assert_false(progress_end());
+}
+
+static void test_nobody_listens(void **state)
+{
+    (void)state;
+    progress_listen(NULL);
+    progress_begin("counting", 10);
+    for (uint64_t i = 0; i < 1000; i++)
+        assert_true(progress_at(i));
+    assert_true(progress_end());
+    assert_int_equal(n_told, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_long_passes_are_told_of, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_unknown_end, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_stopping, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_inner_passes_are_parts, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_nobody_listens, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
