@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 static const char help[] =
     "usage: hpcprof [-j N] [-I DIR]... [-R OLD=NEW]... [-o DB] MEASUREMENT-DIR...\n"
@@ -40,14 +39,6 @@ static unsigned read_workers(const char *text)
     return (unsigned)number;
 }
 
-static void add_search(struct options *options, const char *directory)
-{
-    struct stat status;
-    if (stat(directory, &status) != 0 || !S_ISDIR(status.st_mode))
-        diag_error(directory, "not a directory: no source files are searched there");
-    vec_push(&options->rules.search, mem_strdup(directory));
-}
-
 void options_read(struct options *options, int argc, char **argv)
 {
     static const struct option long_options[] = {
@@ -64,7 +55,7 @@ void options_read(struct options *options, int argc, char **argv)
     for (int option; (option = getopt_long(argc, argv, ":o:I:R:j:hV", long_options, NULL)) != -1;) {
         switch (option) {
         case 'o': options->database = optarg; break;
-        case 'I': add_search(options, optarg); break;
+        case 'I': path_add_search(&options->rules, optarg); break;
         case 'j': options->workers = read_workers(optarg); break;
         case 'R':
             if (!path_add_replacement(&options->rules, optarg))

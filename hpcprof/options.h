@@ -2,7 +2,7 @@
 #ifndef HPCPROF_OPTIONS_H
 #define HPCPROF_OPTIONS_H
 
-#include "hpcprof/path-rules.h"
+#include "lib/path-rules.h"
 
 struct options {
     unsigned workers;

@@ -3,9 +3,9 @@
 #define HPCPROF_SOURCES_H
 
 #include "hpcprof/contexts.h"
-#include "hpcprof/path-rules.h"
+#include "lib/path-rules.h"
 
-/* Copies those files that are found (hpcprof/path-rules.h) to DATABASE/src/ and their absolute
+/* Copies those files that are found (lib/path-rules.h) to DATABASE/src/ and their absolute
  * path. `copies` has an element per file of the program: NULL until it was looked for, then the
  * path of the copy relative to the database, or "" if there is none; the caller frees. A file that
  * is found but cannot be read is told. */

@@ -3,7 +3,7 @@
 #define HPCPROF_STRUCTURE_SOURCE_H
 
 #include "hpcprof/modules.h"
-#include "hpcprof/path-rules.h"
+#include "lib/path-rules.h"
 
 /* Gives each used module its structure, by running the hpcstruct that stands beside this program's
  * executable; of a binary that is gone or was rebuilt, from the cache (lib/structure-cache.h).

@@ -53,6 +53,7 @@ int main(int argc, char **argv)
     if (!folder)
         return 1;
     struct session *session = session_open(folder, options.metrics);
+    session->rules = &options.rules;
     session_show(session, options.by_kind ? SET_KINDS : SET_CHOSEN);
     int status = options.printed == PRINT_NOTHING
                      ? tui_run(session, options.print.projection, options.print.sort)
@@ -61,8 +62,11 @@ int main(int argc, char **argv)
         diag_error(NULL, "%s", problem_text());
         status = status ? status : 1;
     }
+    if (diag_error_count() > 0 && status == 0)
+        status = 1;
     session_close(session);
     problem_clear();
+    path_rules_free(&options.rules);
     free(folder);
     return status;
 }

@@ -46,6 +46,10 @@ static const char help[] =
     "  --min-percent P    leave out scopes with less than P percent of what is sorted by (its\n"
     "                     inclusive part, except in bottom-up); default 0, in text 0.5, in\n"
     "                     flamegraph 0.02\n"
+    "  -I, --include DIR  search source files that the database has no copy of below DIR, by the longest\n"
+    "                     part of their path that exists there\n"
+    "  -R, --replace OLD=NEW\n"
+    "                     where the path of such a file begins with OLD, look under NEW\n"
     "  --help, --version\n"
     "\n"
     "Inclusive costs of a scope are those of everything below it, exclusive ones its own: of a\n"
@@ -85,6 +89,8 @@ static const struct option long_options[] = {
     {"kinds", no_argument, NULL, OPTION_KINDS},
     {"depth", required_argument, NULL, OPTION_DEPTH},
     {"min-percent", required_argument, NULL, OPTION_MIN_PERCENT},
+    {"include", required_argument, NULL, 'I'},
+    {"replace", required_argument, NULL, 'R'},
     {"help", no_argument, NULL, OPTION_HELP},
     {"version", no_argument, NULL, OPTION_VERSION},
     {NULL, 0, NULL, 0},
@@ -162,6 +168,11 @@ static void take_option(struct options *options, int option, struct only_printed
         options->print.min_percent = percent_in(optarg);
         given->min_percent = true;
         break;
+    case 'I': path_add_search(&options->rules, optarg); break;
+    case 'R':
+        if (!path_add_replacement(&options->rules, optarg))
+            diag_usage("-R takes OLD=NEW, not '%s'", optarg);
+        break;
     case OPTION_HELP: finish(help); break;
     case OPTION_VERSION: finish("hpcviewer " HPCTOOLKIT_VERSION "\n"); break;
     }
@@ -188,7 +199,7 @@ struct options options_read(int argc, char **argv)
     struct only_printed given = {0};
     int option;
     opterr = 0;
-    while ((option = getopt_long(argc, argv, ":", long_options, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, ":I:R:", long_options, NULL)) != -1) {
         if (option == '?')
             diag_usage("no option '%s', or not with a value", argv[optind - 1]);
         if (option == ':')

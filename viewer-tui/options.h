@@ -2,6 +2,7 @@
 #ifndef VIEWER_OPTIONS_H
 #define VIEWER_OPTIONS_H
 
+#include "lib/path-rules.h"
 #include "viewer-tui/print/print.h"
 
 /* What to print; the values below VIEWS are those of enum view_id. */
@@ -10,10 +11,11 @@ enum printed { PRINT_NOTHING = -1, PRINT_THREADS = VIEWS, PRINT_SUMMARY };
 struct options {
     int printed; /* enum view_id or enum printed */
     struct print_options print;
-    const char *output;  /* file to print to; NULL: standard output */
-    const char *metrics; /* NULL: the usual ones */
-    bool by_kind;        /* overhead and its kinds in place of the usual ones */
-    const char *path;    /* of a database or measurement directory */
+    const char *output;      /* file to print to; NULL: standard output */
+    const char *metrics;     /* NULL: the usual ones */
+    bool by_kind;            /* overhead and its kinds in place of the usual ones */
+    struct path_rules rules; /* where sources are; the caller frees */
+    const char *path;        /* of a database or measurement directory */
 };
 
 /* Understands the arguments. What cannot be understood ends the process with status 2, --help and

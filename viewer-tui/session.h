@@ -2,6 +2,7 @@
 #ifndef VIEWER_SESSION_H
 #define VIEWER_SESSION_H
 
+#include "lib/path-rules.h"
 #include "viewer-tui/database/database.h"
 #include "viewer-tui/database/run.h"
 #include "viewer-tui/views/view.h"
@@ -20,6 +21,7 @@ struct session {
     char *folder;
     json_t *run; /* NULL when the database has none */
     const char *metric_list;
+    const struct path_rules *rules; /* where sources are; NULL: where they were */
     enum metric_set set;
     bool metric_list_is_bad;           /* why a database was not opened */
     bool was_stopped;                  /* why a view or database was not made */

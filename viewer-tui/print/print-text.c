@@ -228,7 +228,8 @@ static void print_left_out(struct printing *printing, const struct left_out *lef
 
 void print_tree_text(const struct tree *tree)
 {
-    struct printing printing = {.tree = tree, .ascii = describe_in_ascii()};
+    struct printing printing = {
+        .tree = tree, .ascii = describe_in_ascii(), .sources = {.rules = tree->session->rules}};
     choose_columns(&printing);
     print_head(&printing);
     print_column_heads(&printing);

@@ -63,14 +63,22 @@ static bool read_source(struct source *source, char *path)
     return true;
 }
 
-static struct source *find_source(const struct database *db, uint32_t file)
+char *source_original(const struct path_rules *rules, const struct database *db, uint32_t file)
+{
+    static const struct path_rules none;
+    const char *path = database_file_path(db, file);
+    return path ? path_find_source(rules ? rules : &none, path) : NULL;
+}
+
+static struct source *find_source(const struct path_rules *rules, const struct database *db,
+                                  uint32_t file)
 {
     struct source *source = mem_alloc(sizeof *source);
     const char *copy = database_file_copy(db, file);
-    const char *path = database_file_path(db, file);
     bool found = copy && read_source(source, mem_printf("%s/%s", db->folder, copy));
-    if (!found && path[0] == '/')
-        read_source(source, mem_strdup(path));
+    char *original = found ? NULL : source_original(rules, db, file);
+    if (original)
+        read_source(source, original);
     return source;
 }
 
@@ -84,7 +92,7 @@ const struct source *sources_get(struct sources *sources, const struct database 
         sources->at = mem_alloc((sources->n + 1) * sizeof *sources->at);
     }
     if (!sources->at[file])
-        sources->at[file] = find_source(db, file);
+        sources->at[file] = find_source(sources->rules, db, file);
     return sources->at[file];
 }
 
@@ -105,5 +113,5 @@ void sources_free(struct sources *sources)
         free(source);
     }
     free(sources->at);
-    *sources = (struct sources){0};
+    *sources = (struct sources){.rules = sources->rules};
 }

@@ -84,6 +84,8 @@ int tui_run(struct session *session, enum projection projection, const char *sor
                       .id = TOP_DOWN,
                       .ascii = describe_in_ascii(),
                       .shows_source = true};
+    for (int p = 0; p < PROJECTIONS; p++)
+        tui.sources[p].rules = session->rules;
     int status = open_first_view(&tui, sort);
     const char *cause = status == 0 ? screen_start() : NULL;
     if (cause) {

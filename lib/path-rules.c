@@ -1,4 +1,6 @@
-#include "hpcprof/path-rules.h"
+#include "lib/path-rules.h"
+
+#include "lib/diag.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +20,14 @@ bool path_add_replacement(struct path_rules *rules, const char *text)
     };
     vec_push(&rules->replacements, rule);
     return true;
+}
+
+void path_add_search(struct path_rules *rules, const char *directory)
+{
+    struct stat status;
+    if (stat(directory, &status) != 0 || !S_ISDIR(status.st_mode))
+        diag_error(directory, "not a directory: no source files are searched there");
+    vec_push(&rules->search, mem_strdup(directory));
 }
 
 void path_rules_free(struct path_rules *rules)

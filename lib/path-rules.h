@@ -1,6 +1,6 @@
 /* Where sources and binaries are now: paths are replaced (-R) and searched (-I). */
-#ifndef HPCPROF_PATH_RULES_H
-#define HPCPROF_PATH_RULES_H
+#ifndef LIB_PATH_RULES_H
+#define LIB_PATH_RULES_H
 
 #include "lib/mem.h"
 
@@ -17,6 +17,9 @@ struct path_rules {
 
 /* Adds a rule OLD=NEW; false when the text has no '=' or OLD is empty. */
 bool path_add_replacement(struct path_rules *rules, const char *text);
+
+/* Adds a directory to the search list; complains when it is none. */
+void path_add_search(struct path_rules *rules, const char *directory);
 
 void path_rules_free(struct path_rules *rules);
 
