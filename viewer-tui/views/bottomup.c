@@ -199,6 +199,7 @@ const struct view_class bottomup_class = {
     .title = "procedures, and below each who called it",
     .sorted_by = EXCLUSIVE,
     .needs_cct = true,
+    .shows_callers = true,
     .open = bottomup_open,
     .expand = bottomup_expand,
     .release = bottomup_release,

@@ -22,7 +22,7 @@ static uint32_t file_around(const struct view *view, uint32_t number)
 /* In the bottom-up view a call site lies in the row's own procedure, elsewhere in the one above. */
 static bool is_caller(const struct view *view, const struct row *row)
 {
-    return view->class == &bottomup_class && row->depth > 1;
+    return view->class->shows_callers && row->depth > 1;
 }
 
 /* Without a line a file says nothing: binaries without line map have made-up ones. */

@@ -81,7 +81,7 @@ void label_place(const struct view *view, uint32_t number, uint32_t *file, uint3
 /* In the bottom-up view the rows above are callees, which may be elsewhere. */
 static bool is_around(const struct view *view)
 {
-    return view->class != &bottomup_class;
+    return !view->class->shows_callers;
 }
 
 uint32_t label_module(const struct view *view, uint32_t number)

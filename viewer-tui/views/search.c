@@ -22,7 +22,7 @@ static bool may_descend(const struct search *search, uint32_t row)
     const struct row *at = view_row(search->view, row);
     if (at->is_expanded)
         return at->n_children > 0;
-    return !at->is_leaf && (search->view->class != &bottomup_class || row == 0);
+    return !at->is_leaf && (!search->view->class->shows_callers || row == 0);
 }
 
 /* Makes the children for the time being; false when there are none. */

@@ -44,10 +44,11 @@ struct view;
 
 /* What a kind of view does. */
 struct view_class {
-    const char *name;                                   /* "top-down" */
-    const char *title;                                  /* a few words of explanation */
-    enum cost_part sorted_by;                           /* unless the user says otherwise */
-    bool needs_cct;                                     /* a pass over everything */
+    const char *name;         /* "top-down" */
+    const char *title;        /* a few words of explanation */
+    enum cost_part sorted_by; /* unless the user says otherwise */
+    bool needs_cct;           /* a pass over everything */
+    bool shows_callers; /* below the first level: what is there stands on the first level, too */
     void (*open)(struct view *view);                    /* sets up state and row 0's data */
     void (*expand)(struct view *view, uint32_t row);    /* adds the children with view_add; these
                                                            two may be stopped */
