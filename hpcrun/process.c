@@ -202,6 +202,7 @@ static void write_everything(enum process_state state, int detail)
 {
     struct chunk chunk;
     threads_quiesce(END_WAIT_NS);
+    measurement_forget_failures();
     threads_visit(flush_last, NULL);
     if (measurement_open() && chunk_memory(&chunk)) {
         process_chunks_write_modules(&chunk);

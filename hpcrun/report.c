@@ -181,7 +181,8 @@ static void report_write_failure(void)
     text_add(&line, measurement_path());
     text_add(&line, ": ");
     text_add_error(&line, error);
-    text_add(&line, ": a part of the measurement could not be written");
+    text_add(&line, measurement_is_there() ? ": a part of the measurement could not be written"
+                                           : ": the measurement could not be written");
     report_error(&line);
 }
 

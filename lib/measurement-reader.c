@@ -117,30 +117,90 @@ static void report_missing_chunks(struct builder *b, const struct sequence *sequ
     b->m->complete = false;
 }
 
+/* The beginning of a chunk that is not there whole: the disk was full in the middle of it. */
+struct torn {
+    size_t offset, size;
+    uint32_t before; /* intact chunks before it */
+};
+
+/* What is known of a file's chunks while it is read. */
+struct reading {
+    struct sequence sequence;
+    uint32_t count;    /* intact chunks so far */
+    struct idmap last; /* (kind, thread): how many chunks there were with the last of them */
+    VEC(struct torn) torn;
+};
+
+static bool is_torn(const struct file_bytes *file, size_t start, size_t end)
+{
+    const uint8_t *at = file->at + start;
+    uint8_t magic[4];
+    size_t size = end - start;
+    put_u32(magic, CHUNK_MAGIC);
+    if (end == file->size || memcmp(at, magic, size < 4 ? size : 4) != 0)
+        return false; /* at the end of the file nothing can repair it */
+    return size < 12 || CHUNK_HEADER_SIZE + (uint64_t)get_u32(at + 8) > size;
+}
+
+static void report_damage(struct builder *b, size_t offset, size_t size)
+{
+    builder_problem(b, "%zu bytes at %zu are damaged", size, offset);
+    b->m->complete = false;
+}
+
+/* A torn chunk's data is written again, in the next chunk of its kind and thread. A piece too short
+ * to tell them is harmless where no chunk is missing. */
+static bool is_written_again(const struct reading *r, const struct file_bytes *file,
+                             const struct torn *torn)
+{
+    const uint8_t *at = file->at + torn->offset;
+    if (torn->size < 16)
+        return r->sequence.next == r->sequence.seen.count;
+    uint32_t last = idmap_get(&r->last, get_u16(at + 4), get_u32(at + 12));
+    return last != IDMAP_NONE && last > torn->before;
+}
+
+static void take_gap(struct builder *b, struct reading *r, const struct file_bytes *file,
+                     size_t start, size_t end)
+{
+    if (is_torn(file, start, end))
+        vec_push(&r->torn, (struct torn){start, end - start, r->count});
+    else if (end > start)
+        report_damage(b, start, end - start);
+}
+
+static void take_chunk(struct builder *b, struct reading *r, const struct file_bytes *file,
+                       size_t offset, size_t size)
+{
+    const uint8_t *chunk = file->at + offset;
+    idmap_put(&r->last, get_u16(chunk + 4), get_u32(chunk + 12), ++r->count);
+    if (is_new(&r->sequence, get_u32(chunk + 16)))
+        decode_chunk(b, chunk, size, offset);
+    else
+        builder_problem(b, "the chunk at %zu repeats number %u", offset, get_u32(chunk + 16));
+}
+
 /* Decodes all intact chunks; false when there is none. */
 static bool decode_chunks(struct builder *b, struct file_bytes *file)
 {
-    struct sequence sequence = {0};
+    struct reading r = {0};
     size_t offset = MEASUREMENT_HEADER_SIZE;
     while (offset < file->size) {
         size_t size, start = find_chunk(file, offset, &size);
-        if (start > offset) {
-            builder_problem(b, "%zu bytes at %zu are damaged", start - offset, offset);
-            b->m->complete = false;
-        }
+        take_gap(b, &r, file, offset, start);
         if (start == file->size)
             break;
-        const uint8_t *chunk = file->at + start;
-        if (is_new(&sequence, get_u32(chunk + 16)))
-            decode_chunk(b, chunk, size, start);
-        else
-            builder_problem(b, "the chunk at %zu repeats number %u", start, get_u32(chunk + 16));
+        take_chunk(b, &r, file, start, size);
         offset = start + size;
     }
-    report_missing_chunks(b, &sequence);
-    bool any = sequence.seen.count != 0;
-    idmap_free(&sequence.seen);
-    return any;
+    for (size_t i = 0; i < r.torn.n; i++)
+        if (!is_written_again(&r, file, &r.torn.at[i]))
+            report_damage(b, r.torn.at[i].offset, r.torn.at[i].size);
+    report_missing_chunks(b, &r.sequence);
+    idmap_free(&r.sequence.seen);
+    idmap_free(&r.last);
+    vec_free(&r.torn);
+    return r.count != 0;
 }
 
 /* ---- files ---- */

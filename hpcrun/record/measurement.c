@@ -24,6 +24,12 @@ static struct {
     size_t stem;                /* length of the paths up to the exec sequence number */
 } file;
 
+/* Where a chunk is built when there is no memory any more: by one thread at a time. */
+static struct {
+    _Atomic bool taken;
+    uint8_t at[CHUNK_BYTES + SCRATCH_BYTES];
+} reserve;
+
 /* No reader takes such a file for a measurement. */
 #define BEGUN_SUFFIX ".begun"
 
@@ -53,6 +59,7 @@ void measurement_init(void)
     atomic_store(&file.failures, 0);
     atomic_store(&file.error, 0);
     atomic_store(&file.state, FILE_NONE);
+    atomic_store(&reserve.taken, false);
 }
 
 static bool failed(long error)
@@ -102,6 +109,23 @@ static bool write_header(void)
     return error == 0 || failed(error);
 }
 
+static bool begin_file(void)
+{
+    if (!write_header() || !process_chunks_write())
+        return false;
+    long error = sys2(SYS_rename, file.begun, file.path);
+    return error == 0 || failed(error);
+}
+
+/* Leaves it as if nothing had been tried. */
+static void give_up_file(void)
+{
+    sys1(SYS_unlink, file.begun);
+    fds_close(file.fd);
+    atomic_store(&file.chunks, 0);
+    atomic_store(&file.state, FILE_NONE);
+}
+
 bool measurement_open(void)
 {
     int state = FILE_NONE;
@@ -117,10 +141,17 @@ bool measurement_open(void)
     file.fd = (int)fd;
     if (file.exec_sequence > 0 && process.origin != ORIGIN_FORK)
         process.origin = ORIGIN_EXEC;
-    bool good = write_header() && process_chunks_write();
-    long error = sys2(SYS_rename, file.begun, file.path);
+    if (!begin_file()) {
+        give_up_file();
+        return false;
+    }
     atomic_store(&file.state, FILE_OPEN);
-    return good && (error == 0 || failed(error));
+    return true;
+}
+
+bool measurement_is_there(void)
+{
+    return atomic_load(&file.state) == FILE_OPEN;
 }
 
 void measurement_close(void)
@@ -140,6 +171,11 @@ uint64_t measurement_failures(long *error)
     return atomic_load(&file.failures);
 }
 
+void measurement_forget_failures(void)
+{
+    atomic_store(&file.failures, 0);
+}
+
 uint32_t measurement_exec_sequence(void)
 {
     return file.exec_sequence;
@@ -148,13 +184,18 @@ uint32_t measurement_exec_sequence(void)
 bool chunk_memory(struct chunk *chunk)
 {
     chunk->at = sys_pages(CHUNK_BYTES + SCRATCH_BYTES);
+    if (!chunk->at && !atomic_exchange(&reserve.taken, true))
+        chunk->at = reserve.at;
     chunk->scratch = (char *)chunk->at + CHUNK_BYTES;
     return chunk->at != NULL;
 }
 
 void chunk_release(struct chunk *chunk)
 {
-    sys_pages_free(chunk->at, CHUNK_BYTES + SCRATCH_BYTES);
+    if (chunk->at == reserve.at)
+        atomic_store(&reserve.taken, false);
+    else
+        sys_pages_free(chunk->at, CHUNK_BYTES + SCRATCH_BYTES);
 }
 
 void chunk_begin(struct chunk *chunk, enum chunk_kind kind, uint32_t thread)

@@ -16,8 +16,11 @@ void measurement_init(void);
 
 /* Creates the file if it does not exist yet and writes what is known of the process; it gets its
  * name when that is done, for a process may be killed at any instant. False when that is not
- * possible now: another thread is at it, or it failed before. */
+ * possible now: another thread is at it, or it fails; a later call tries again. */
 bool measurement_open(void);
+
+/* Whether the file is open. */
+bool measurement_is_there(void);
 
 /* Closes the file; no chunk is written after that. */
 void measurement_close(void);
@@ -25,6 +28,9 @@ void measurement_close(void);
 /* The file's path, valid for good; and how often writing failed, and with which errno last. */
 const char *measurement_path(void);
 uint64_t measurement_failures(long *error);
+
+/* Before everything is written that could not be written so far: only what fails now is lost. */
+void measurement_forget_failures(void);
 
 /* Which exec of the process this image is. Known once the file is open. */
 uint32_t measurement_exec_sequence(void);
@@ -43,7 +49,8 @@ struct chunk {
 /* Room that chunk_is_full leaves for one more record of numbers. */
 #define CHUNK_SLACK 512
 
-/* Memory for one chunk at a time; false when there is none. */
+/* Memory for one chunk at a time. Where the process may have no more memory, one thread at a time
+ * still gets some; false for others. */
 bool chunk_memory(struct chunk *chunk);
 void chunk_release(struct chunk *chunk);
 

@@ -1,6 +1,10 @@
 """How processes end under hpcrun: everything is written, and the end is the same."""
+import os
+import re
 import signal
+import struct
 import subprocess
+import time
 
 import profiling
 from profiling import FIRED, program, sources
@@ -102,3 +106,127 @@ class Ends(profiling.ProfilingTest):
         _, images = self.measure("dash", "-c", script, program("recursion"), events=["CPUTIME@f10000"])
         killed = [image for image in images if image.executable.endswith("recursion")]
         self.assertIn(0, {image.state for image in killed})
+
+
+class Accounts(profiling.ProfilingTest):
+    """The times of all fates add up to what each thread used by its own account, noted just before the
+    end (tests/programs/hpcrun/ledger.h), within 2 %. What a thread pays is exact but for its first
+    phase and its tail, at most 1.5 periods together: far less than 2 %."""
+    EVENT, MS = "CPUTIME@f4000", 50
+
+    def ledger(self):
+        data = (self.directory / "ledger").read_bytes()
+        return {(pid, tid): ns * 1e-9 for pid, tid, ns in struct.iter_unpack("<IIQ", data) if tid}
+
+    def check(self, images, told=()):
+        """Every account has its thread, with all its time, but for processes (pids) of which hpcrun
+        told that a part is lost, or all."""
+        self.check_fates(images)
+        ledger = self.ledger()
+        for image in images:
+            if image.executable.endswith("/true"):
+                continue
+            for thread in image.threads:
+                used = ledger.pop((image.pid, thread.tid))
+                if thread.kind == 0 and image.origin == 0:
+                    used -= image.startup
+                paid = thread.amount("CPUTIME", [FIRED]) * profiling.TIME_UNIT
+                self.assertLess(paid, 1.02 * used, thread.tid)
+                if image.pid not in told:
+                    self.assertGreater(paid, 0.98 * used, thread.tid)
+        self.assertLessEqual({pid for pid, _ in ledger}, set(told))
+
+    ends = {"exit": 3, "return": 7, "_exit": 4, "quick_exit": 6, "abort": -signal.SIGABRT,
+            "fault": -signal.SIGSEGV, f"kill:{int(signal.SIGTERM)}": -signal.SIGTERM, "exec": 0,
+            "fork": 0, "vfork": 0}
+
+    def test_every_end(self):
+        for name, how in sources():
+            for end, status in self.ends.items():
+                for by in ("", "thread:") if end != "return" else ("",):
+                    with self.subTest(f"{name} {by}{end}"):
+                        _, images = self.measure(program("ends"), by + end, self.MS, "ledger", status=status,
+                                                 events=[self.EVENT], **how)
+                        self.check(images)
+
+    def test_killed(self):
+        """What was used until the last flush is there. A thread flushes in its handler: when it goes
+        on, that is done."""
+        where = self.directory / "m"
+        process = subprocess.Popen([profiling.HPCRUN, "-q", "-e", self.EVENT, "-e", "REALTIME@f100", "-o",
+                                    where, program("ends"), "alone:none", "5", "ledger"], cwd=self.directory)
+
+        def wait_until(condition):
+            while not condition():
+                self.assertIsNone(process.poll())
+                time.sleep(0.01)
+
+        def used():
+            return sum(self.ledger().values())
+
+        wait_until(lambda: list(where.glob("*.hpcrun")))
+        path, = where.glob("*.hpcrun")
+        size = path.stat().st_size
+        wait_until(lambda: path.stat().st_size > size)
+        at_flush = used()
+        wait_until(lambda: used() > at_flush)
+        process.kill()
+        process.wait()
+        image, = profiling.read_measurements(where)
+        self.assertEqual((image.state, image.problems), (0, []))
+        self.check_fates([image])
+        self.assertAlmostEqual(image.seconds("CPUTIME", [FIRED]), at_flush - image.startup,
+                               delta=0.02 * at_flush + 0.05)
+        self.assertGreater(image.seconds("REALTIME", [FIRED]), 9.8)
+
+    def obstruct(self, what, path, *keep, where="m", why=None, user=None, deny_perf=False):
+        """Runs with an obstacle; returns {pid: what was lost} as hpcrun said, and the images."""
+        done = self.run_tool(*[profiling.TOOLS / "deny-perf"] * deny_perf, profiling.HPCRUN, "-q", "-e",
+                             self.EVENT, "-o", where, program("obstacles"), "ledger", self.MS, what,
+                             path, *keep, user=user)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        images = profiling.read_measurements(self.directory / where)
+        self.assertEqual([image.problems for image in images], [[] for _ in images])
+        lines = [line for line in done.stderr.splitlines() if "CPUTIME uses" not in line]
+        told = [re.fullmatch(rf".*-(\d+)-\d+-0\.hpcrun: {why}: (.*) could not be written", line)
+                for line in lines]
+        self.assertTrue(all(told), done.stderr)
+        return {int(match[1]): match[2] for match in told}, images
+
+    def test_short_of_resources(self):
+        """In mid-run, for a while or to the end."""
+        for name, how in sources():
+            for what in ("none", "descriptors", "memory", "perf"):
+                for keep in ([], ["keep"]):
+                    with self.subTest(f"{name} {what} {keep}"):
+                        told, images = self.obstruct(what, "-", *keep, where=f"m-{name}-{what}{keep}", **how)
+                        self.assertEqual(told, {})
+                        self.check(images)
+
+    def test_full_disk(self):
+        """For a while it costs the file of a process that ends meanwhile; to the end, what there is no
+        room for."""
+        if os.geteuid() != 0:
+            self.skipTest("needs root, to mount a small file system")
+        small = self.directory / "small"
+        small.mkdir()
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "none", small]).returncode != 0:
+            self.skipTest("no file system can be mounted here")
+        self.addCleanup(subprocess.run, ["umount", small])
+        for keep in ([], ["keep"]):
+            where = small / f"m{len(keep)}"
+            told, images = self.obstruct("disk", small / "filler", *keep, where=where,
+                                         why="No space left on device")
+            self.assertIn("the measurement", told.values())
+            self.assertTrue(keep or len(told) == 1, told)
+            self.check(images, told)
+
+    def test_directory_that_can_not_be_written_to(self):
+        """Costs those processes their files that are born and end meanwhile."""
+        user = profiling.ORDINARY_USER if os.geteuid() == 0 else None
+        for keep in ([], ["keep"]):
+            where = f"m{len(keep)}"
+            told, images = self.obstruct("directory", where, *keep, where=where, user=user,
+                                         why="Permission denied")
+            self.assertEqual(list(told.values()), ["the measurement"])
+            self.check(images, told)

@@ -1,18 +1,64 @@
-/* ends HOW MS: two threads use MS of CPU time each, then the process ends by
+/* ends HOW MS [LEDGER]: two threads use MS of CPU time each, then the process ends by
  *   exit, return, _exit, _Exit, quick_exit, abort, pthread_exit, raise:N (signal N by raise),
- * kill:N (by kill), fault (a store to no memory), exec (of /bin/true), alone:HOW (the same without
- * the second thread), thread:HOW (it is the second thread that ends the process) */
-#include "burn.h"
+ * kill:N (by kill), fault (a store to no memory), exec (of /bin/true), fork (a child, which uses
+ * MS, too, then exit), vfork (a child that becomes /bin/true, then MS more, then exit), alone:HOW
+ * (the same without the second thread), thread:HOW (it is the second thread that ends the process).
+ * Just before, they note in LEDGER what they have used. */
+#include "ledger.h"
 
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static uint64_t each;
 static pthread_barrier_t done;
+
+static void burn_and_note(void)
+{
+    burn(each);
+    if (ledger)
+        ledger_note();
+}
+
+static void end_after(pid_t child)
+{
+    int status;
+    exit(waitpid(child, &status, 0) == child && status == 0 ? 0 : 8);
+}
+
+static void end_by_fork(void)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        burn_and_note();
+        exit(0);
+    }
+    end_after(child);
+}
+
+static void end_by_vfork(void)
+{
+    pid_t child = vfork();
+    if (child == 0) {
+        execl("/bin/true", "true", (char *)NULL);
+        _exit(9);
+    }
+    burn_and_note();
+    end_after(child);
+}
+
+static void go_on(void)
+{
+    const struct timespec nap = {.tv_nsec = (long)(3 * each)};
+    for (;;) {
+        burn_and_note();
+        nanosleep(&nap, NULL);
+    }
+}
 
 /* Ends the process; returns for "return". */
 static void end(const char *how)
@@ -37,6 +83,12 @@ static void end(const char *how)
         *(volatile int *)(how - how) = 1;
     if (strcmp(how, "exec") == 0)
         execl("/bin/true", "true", (char *)NULL);
+    if (strcmp(how, "fork") == 0)
+        end_by_fork();
+    if (strcmp(how, "vfork") == 0)
+        end_by_vfork();
+    if (strcmp(how, "none") == 0)
+        go_on();
 }
 
 static void wait_for_end(void)
@@ -47,7 +99,7 @@ static void wait_for_end(void)
 
 static void *run(void *how)
 {
-    burn(each);
+    burn_and_note();
     pthread_barrier_wait(&done);
     if (how)
         end(how);
@@ -71,8 +123,10 @@ static const char *after(const char *prefix, const char *text)
 
 int main(int count, char **arguments)
 {
-    if (count != 3)
+    if (count < 3)
         return 2;
+    if (count > 3)
+        ledger_open(arguments[3]);
     const char *alone = after("alone:", arguments[1]), *by_thread = after("thread:", arguments[1]);
     const char *how = alone ? alone : by_thread ? by_thread : arguments[1];
     pthread_t thread;
@@ -81,7 +135,7 @@ int main(int count, char **arguments)
     if (!alone)
         pthread_create(&thread, NULL, strcmp(how, "pthread_exit") == 0 ? stop : run,
                        (void *)by_thread);
-    burn(each);
+    burn_and_note();
     if (!alone)
         pthread_barrier_wait(&done);
     if (by_thread)

@@ -316,6 +316,48 @@ static void a_repeated_chunk_counts_once(void **state)
     measurement_free(m);
 }
 
+/* A chunk of which only `left` bytes are there, between others, the last of which is of `thread`.
+ */
+static struct measurement *read_torn(size_t left, uint32_t thread)
+{
+    start_file();
+    put_process();
+    put_events_and_metrics();
+    put_module(2, "/usr/bin/xz");
+    put_thread(0);
+    put_thread(1);
+    put_chain(0, 2);
+    put_chain(1, 2); /* up to number 7 */
+    size_t torn = file.n;
+    ENCODE(2, 2, 1, 0, 500, 1, 1, 1, 500);
+    end_chunk_numbered(20, 0, 8);
+    assert_true(torn + left < file.n);
+    file.n = torn + left;
+    ENCODE(0, 0);
+    end_chunk_numbered(4, PROCESS, 8);
+    ENCODE(1, 2, 1, 0, 5);
+    end_chunk_numbered(20, thread, 9);
+    return read_file();
+}
+
+static void a_chunk_that_is_written_again_is_not_lost(void **state)
+{
+    (void)state;
+    for (size_t left = 1; left < 30; left++) {
+        struct measurement *m = read_torn(left, 0);
+        assert_int_equal(m->problems.n, 0);
+        assert_true(m->complete);
+        assert_int_equal(sum_of(m), 5);
+        measurement_free(m);
+        m = read_torn(left, 1);
+        assert_int_equal(m->problems.n, left >= 16);
+        assert_int_equal(m->complete, left < 16);
+        if (left >= 16)
+            assert_problem(m, "bytes at");
+        measurement_free(m);
+    }
+}
+
 static void unknown_kinds_and_trailing_fields_are_skipped(void **state)
 {
     (void)state;
@@ -541,6 +583,7 @@ int main(void)
         IN_DIRECTORY(chunks_may_come_before_what_they_refer_to),
         IN_DIRECTORY(swapped_sequence_numbers_are_fine_and_missing_ones_are_not),
         IN_DIRECTORY(a_repeated_chunk_counts_once),
+        IN_DIRECTORY(a_chunk_that_is_written_again_is_not_lost),
         IN_DIRECTORY(the_last_name_of_code_counts),
         IN_DIRECTORY(unknown_kinds_and_trailing_fields_are_skipped),
         IN_DIRECTORY(what_depends_on_lost_nodes_becomes_a_partial_path),
