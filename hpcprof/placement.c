@@ -229,6 +229,8 @@ static uint32_t thread_root(struct placer *p, size_t input, const struct measure
     uint32_t context = CONTEXT_ROOT;
     if (thread->creator != 0 && creations < MOST_CREATIONS)
         creator = find_thread(p->inputs->files.at[input].m, thread->creator - 1);
+    if (creator == thread)
+        creations = MOST_CREATIONS; /* a forked one: the path is whole */
     if (creator && thread->creation_context < creator->nodes.n)
         context = path_context(p, input, creator, thread->creation_context, creations + 1);
     return context == CONTEXT_ROOT ? entry(p, entry_of(thread)) : context;

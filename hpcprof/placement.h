@@ -6,8 +6,9 @@
  * notes below hang under that line (lib/FORMAT-database.md, section 1).
  *
  * A thread's paths are rooted in the call path at which it was created, where that is known; that
- * one is rooted likewise, through at most 16 creations. What agents have rooted themselves, as
- * runtimes' workers, stays where it is. */
+ * one is rooted likewise, through at most 16 creations. The
+ * main thread of a fork's child has it in its own tree, as it was in the thread that forked. What
+ * agents have rooted themselves, as runtimes' workers, stays where it is. */
 #ifndef HPCPROF_PLACEMENT_H
 #define HPCPROF_PLACEMENT_H
 

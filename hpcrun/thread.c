@@ -3,6 +3,7 @@
 #include "hpcrun/lock.h"
 #include "hpcrun/process.h"
 #include "hpcrun/record/flush.h"
+#include "hpcrun/sample/creation.h"
 #include "hpcrun/sample/source.h"
 #include "hpcrun/sys.h"
 
@@ -20,6 +21,7 @@ struct block {
     struct thread thread;
     _Alignas(4096) struct rule_cache cache;
     struct frame path[UNWIND_FRAMES];
+    struct kept_path creation_path;
 };
 
 static struct {
@@ -82,6 +84,7 @@ static struct thread *map_record(void)
     struct thread *thread = &block->thread;
     thread->unwinder.cache = &block->cache;
     thread->unwinder.path = block->path;
+    thread->creation_path = &block->creation_path;
     cct_init(&thread->cct, process.metrics.count);
     return thread;
 }
@@ -242,9 +245,9 @@ void threads_after_fork(void)
     cct_free(&self->cct); /* clearing it would copy the parent's pages */
     logical_free(&self->logical);
     self->kind = THREAD_INITIAL;
-    self->creator = self->creation_node = 0;
     start_over(self);
     enlist(self);
+    creation_inherit(self);
     open_events(self);
     sys_mask(SIG_SETMASK, mask);
 }

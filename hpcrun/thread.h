@@ -12,6 +12,7 @@
 #define HPCRUN_THREAD_H
 
 #include "hpcrun/config.h"
+#include "hpcrun/logical/kept-path.h"
 #include "hpcrun/logical/logical.h"
 #include "hpcrun/record/cct.h"
 #include "hpcrun/unwind/unwind.h"
@@ -77,7 +78,10 @@ struct thread {
     uint32_t index;                 /* in the measurement file */
     int tid;
     enum thread_kind kind;
-    uint32_t creator, creation_node; /* creator's index + 1, 0 unknown */
+    /* Creator's index + 1, 0 unknown; its own when the thread was forked: then the path is in its
+     * own tree. */
+    uint32_t creator, creation_node;
+    struct kept_path *creation_path; /* the same, up to where the first thread began */
     uint64_t began_wall, began_cpu;  /* clocks at first sight */
     bool announced;                  /* the THREAD chunk is written */
     bool ended;                      /* could not be written at its end; kept for a later try */

@@ -24,7 +24,7 @@ void creation_note(struct thread *created)
 {
     struct thread *self = thread_self;
     ucontext_t context;
-    created->creator = created->creation_node = 0;
+    created->creator = created->creation_node = created->creation_path->count = 0;
     if (!self)
         return;
     uint64_t faults = sys_mask_bit(SIGSEGV) | sys_mask_bit(SIGBUS);
@@ -33,7 +33,15 @@ void creation_note(struct thread *created)
     if (!atomic_load(&sampling.stopping) && getcontext(&context) == 0) {
         created->creation_node = enter(self, &context);
         created->creator = created->creation_node ? self->index + 1 : 0;
+        kept_path_take(created->creation_path, self->creation_path, &self->cct,
+                       &self->logical.lnotes, created->creation_node);
     }
     atomic_store_explicit(&self->busy, false, memory_order_release);
     sys_mask(SIG_SETMASK, mask);
+}
+
+void creation_inherit(struct thread *self)
+{
+    self->creation_node = kept_path_enter(self->creation_path, &self->cct, &self->logical.lnotes);
+    self->creator = self->creation_node ? self->index + 1 : 0;
 }

@@ -51,13 +51,15 @@ class Thread:
 
     def path(self, node):
         """The physical (instance, offset) notes from the outermost to the node, the creation's included."""
-        notes = []
+        notes, at = [], node
         while node:
             parent, *note = self.nodes[node]
             if note:
                 notes.append(tuple(note))
             node = parent
-        return (self.creation[0].path(self.creation[1]) if self.creation else []) + notes[::-1]
+        if not self.creation or self.creation == (self, at):
+            return notes[::-1]
+        return self.creation[0].path(self.creation[1]) + notes[::-1]
 
 
 class Measurement:

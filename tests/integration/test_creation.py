@@ -10,6 +10,7 @@ MAKERS = {"pthread_worker": ["make_pthread"], "nested_worker": ["make_pthread", 
           "c11_worker": ["make_c11"], "thread_worker": ["make_thread"], "async_worker": ["make_async"]}
 MOST_CREATIONS = 16  # hpcprof/placement.h
 LINKS = 24
+LIBC = {"clone3", "start_thread"}
 
 
 def plain(name):
@@ -63,6 +64,27 @@ class Creation(LogicalTest):
                          [False, True])
         self.assertAlmostEqual(sum(path[-1]["metrics"]["work"]["inclusive"] for path in outermost),
                                known["chain_link"][1], delta=0.04)
+
+    def test_who_is_forked_in_a_thread_stays_where_that_was_created(self):
+        """Through threads and forks in turn, though each process has a file of its own."""
+        inner = ["main", "make", "outer_thread", "make", "inner_thread"]
+        below = inner + ["make_in_child", "make", "thread_of_child"]
+        wanted = {"work_of_child": inner, "thread_of_child": below[:-1], "work_of_grandchild": below}
+        for name, how in HOW:
+            with self.subTest(source=name):
+                _, images = self.profile(profiling.PROGRAMS / "forked_thread", 50,
+                                         events=("CPUTIME@f2000",), **how)
+                self.assertEqual(sorted(image.origin for image in images), [0, 2, 2])
+                for tree in (self.tree, self.view("--physical")["root"]):
+                    for function, outer in wanted.items():
+                        (path,) = self.paths_to(function, tree)
+                        names = procedures(path)
+                        self.assertEqual(path[1]["name"], "main thread")
+                        self.assertEqual([at for at in names[names.index("main"):] if at not in LIBC],
+                                         outer + [function])
+                        burned = sum(node["metrics"]["work"]["inclusive"] for node in path[-1]["children"]
+                                     if node["name"] == "burn")
+                        self.assertAlmostEqual(burned, 0.05, delta=0.002)
 
 
 if __name__ == "__main__":
