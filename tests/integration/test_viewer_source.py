@@ -1,11 +1,18 @@
 """Source code in the viewer: where it is found, its margin, the editor."""
+import os
 import pathlib
+import re
 import tempfile
 import unittest
 
+import v4_writer
 import viewer
 import viewer_story as story
+from terminal import Terminal
 from test_viewer_tui import InTerminal
+
+# "  30.0% @>    25 > code": percent, loop, call, line, whether it is the selected one.
+MARGIN = re.compile(r"^( *<?[\d.]+%|       ) ([↻@ ])([»* ])  ( *\d+) ([> ]) ")
 
 UTIL = "".join(f"util line {n}\n" for n in range(1, 60))
 
@@ -65,6 +72,259 @@ class Finding(WithUtil):
         terminal.type("min_size")
         terminal.press("Enter")
         terminal.until_seen("/src/util.h:40", "    40 > now/src line 40")
+
+
+def margins(lines):
+    """What the margins of the source pane tell: {line: (percent or 0, signs)} where it is anything."""
+    found = {}
+    for match in filter(None, map(MARGIN.match, lines)):
+        percent, signs = match[1].strip(" %"), (match[2] + match[3]).strip()
+        if percent or signs:
+            found[int(match[4])] = (float(percent.lstrip("<") or 0), signs)
+    return found
+
+
+class Margin(InTerminal):
+    def until_margins(self, terminal, **expected):
+        """Waits for exactly these margins: l25=(30, "»")."""
+        wanted = {int(name[1:]): margin for name, margin in expected.items()}
+        terminal.until(lambda lines: margins(lines) == wanted, f"margins {wanted}")
+
+    def test_a_calling_context(self):
+        terminal = self.start(height=120)
+        terminal.press("H")
+        terminal.until_seen("% of work, inclusive")
+        self.until_margins(terminal, l25=(30, ""), l30=(0, "↻"), l31=(20, ""), l33=(10, "»"),
+                           l40=(5, "»"))
+        terminal.press("s")  # exclusive: without what is called and inlined
+        terminal.until_seen("% of work, exclusive")
+        self.until_margins(terminal, l25=(30, ""), l30=(0, "↻"), l31=(20, ""), l33=(0, "»"),
+                           l40=(0, "»"))
+        terminal.press("S", "l", "G", "H")  # coder_run of the other thread
+        self.at(terminal, "14/14", "worker > coder_run > coder.c:25")
+        self.until_margins(terminal, l25=(25, ""))
+
+    def test_a_call(self):
+        terminal = self.start(height=60)
+        terminal.press("H", "c")
+        terminal.until_seen("   111 > xz line 111")
+        self.until_margins(terminal, l110=(0, "↻"), l111=(65, "»"), l112=(2.5, ""),
+                           l120=(7.5, "»"))
+
+    def test_all_contexts(self):
+        terminal = self.start(height=120)
+        terminal.press("3", "/")
+        terminal.type("coder.c")
+        terminal.press("Enter")
+        expected = {"l25": (60, ""), "l30": (0, "↻"), "l31": (20, ""), "l33": (10, "»"),
+                    "l40": (5, "»")}
+        terminal.until_seen("/src/coder.c ")  # the file
+        self.until_margins(terminal, **expected)
+        terminal.press("+", "j", "+", "j")
+        terminal.until_seen("/src/coder.c:25 ")
+        self.until_margins(terminal, **expected)
+
+    def test_callers(self):
+        terminal = self.start(height=120)
+        terminal.press("2", "j")  # coder_run, which calls itself
+        self.at(terminal, "2/6", "coder_run")
+        self.until_margins(terminal, l40=(5, "»"))
+        terminal.press("+", "j")
+        terminal.until_seen("   111 > xz line 111")
+        self.until_margins(terminal, l111=(50, "»"))
+        terminal.press("j")
+        terminal.until_seen("   201 > xz line 201")
+        self.until_margins(terminal, l201=(25, "»"))
+
+    def test_nothing_is_known(self):
+        terminal = self.start(height=120)
+        terminal.press("G", "l", "l")
+        terminal.until_seen("/src/xz.c:200 ")
+        self.until_margins(terminal, l201=(25, "»"))
+        terminal.press("g")
+        terminal.until_seen("no source file is known")
+        self.until_margins(terminal)
+
+    def test_narrow_and_ascii(self):
+        terminal = self.start(height=120, environment={"LC_ALL": "C"})
+        terminal.press("H")
+        self.until_margins(terminal, l25=(30, ""), l30=(0, "@"), l31=(20, ""), l33=(10, "*"),
+                           l40=(5, "*"))
+        terminal.resize(50, 80)
+        terminal.until_seen("    20 > /* line 20 */")
+        terminal.until(lambda lines: any(line.startswith("    20 > ") for line in lines), "no margin")
+
+    def expected_margins(self, path, total):
+        """Of the innermost of the rows `path` of JSON: file, line and margins, as line-costs.h says."""
+        procedures = [at for at in path if at["kind"] == "procedure"]
+        found = {}
+        file = path[-1]["file"]
+
+        def add(where, line, cost, sign):
+            if where == file and line:
+                costs, signs = found.get(line, (0, ""))
+                found[line] = (costs + cost, "".join(sorted(set(signs + sign), reverse=True)))
+
+        def look(at):
+            for child in at["children"]:
+                cost = child["metrics"]["work"]["inclusive"]
+                site = child.get("call_site") or {"file": None, "line": None}
+                if child["kind"] == "statement":
+                    add(child["file"], child["line"], cost, "")
+                elif child["kind"] == "loop":
+                    add(child["file"], child["line"], 0, "↻")
+                else:
+                    add(site["file"], site["line"], cost, "»")
+                if child["kind"] != "procedure":
+                    look(child)
+
+        if procedures:
+            look(procedures[-1])
+        return {line: (round(100 * cost / total, 1), signs) for line, (cost, signs) in found.items()
+                if cost or signs}
+
+    def test_random_programs(self):
+        """All rows of the first levels, against JSON."""
+        n = 0
+        for seed in (3, 5, 11, 13):
+            with tempfile.TemporaryDirectory() as folder:
+                v4_writer.write_database(viewer.random_database(seed, 200), folder)
+                source = pathlib.Path(folder, "src/home/user/a.c")
+                source.parent.mkdir(parents=True)
+                source.write_text("x\n" * 60)
+                root = viewer.printed_json("top-down", folder)["root"]
+                n += self.compare_rows(folder, root)
+        self.assertGreater(n, 10)
+
+    def compare_rows(self, folder, root):
+        paths, path = [], []
+        for depth, row in viewer.rows_of(root):
+            path[depth:] = [row]
+            if depth <= 5:
+                paths.append(list(path))
+        total = root["metrics"]["work"]["inclusive"]
+        terminal = Terminal([viewer.VIEWER, folder], height=200)
+        self.addCleanup(terminal.__exit__)
+        terminal.until_seen("?:help")
+        n_with_source = 0
+        for number, path in enumerate(paths, 1):
+            terminal.press("+") if len(path) <= 5 else None
+            shown = path[-1]["file"] == "/home/user/a.c"
+            expected = self.expected_margins(path, total) if shown else {}
+            n_with_source += bool(expected)
+            terminal.until(lambda lines: any(line.startswith(f"{number}/") for line in lines) and
+                           self.are_close(margins(lines), expected), f"{number}: {expected}")
+            terminal.press("j")
+        return n_with_source
+
+    @staticmethod
+    def are_close(shown, expected):
+        return shown.keys() == expected.keys() and all(
+            abs(shown[line][0] - expected[line][0]) < 0.11 and shown[line][1] == expected[line][1]
+            for line in shown)
+
+
+class Colours(InTerminal):
+    def test_comments_and_code_differ(self):
+        terminal = self.start(height=60)
+        terminal.press("H")
+        terminal.until_seen("state = step(state); // here")
+        line = next(line for line in terminal.coloured().split("\n") if "here" in line)
+        self.assertRegex(line, r"38;5;\d+m// here")
+        self.assertIn("state = step(state); ", line)
+
+    def test_without_colours_the_text_is_the_same(self):
+        shown = []
+        for environment in ({}, {"NO_COLOR": "1"}):
+            terminal = self.start(height=60, environment=environment)
+            terminal.press("H")
+            terminal.until_seen("// here")
+            shown.append(terminal.screen())
+        self.assertEqual(shown[0], shown[1])
+
+
+class Editor(WithUtil):
+    """e runs a script in place of an editor, which writes down its arguments, shows something and
+    waits for a key."""
+
+    def script(self, body):
+        path = self.folder / "an editor"
+        path.write_text(f"#!/bin/sh\n{body}\n")
+        path.chmod(0o755)
+        return {"EDITOR": f"'{path}' -x", "VISUAL": ""}
+
+    def writing(self, status=0):
+        return self.script(f'printf "%s\\n" "$@" > "{self.folder}/arguments"; echo editing "$2"; read x; '
+                           f'exit {status}')
+
+    def arguments(self):
+        return (self.folder / "arguments").read_text().splitlines()
+
+    def test_the_line_of_the_row(self):
+        terminal = self.start(environment=self.writing())
+        terminal.press("H", "e")
+        lines = terminal.until_seen("editing")
+        self.assertIn("before", lines)  # the terminal's own screen
+        copy = os.path.join(self.db, "src/src/coder.c")
+        self.assertEqual(self.arguments(), ["-x", "+20", copy])
+        terminal.resize(100, 30)
+        terminal.press("Enter")
+        terminal.until_seen("    20 > /* line 20 */", "hpcviewer")
+        self.at(terminal, "5/8", "coder_run")
+        terminal.until(lambda lines: lines[29].startswith(" ?:help"), "the new size")
+        terminal.press("c", "e")
+        terminal.until_seen("editing +111")
+        self.assertEqual(self.arguments(), ["-x", "+111", os.path.join(self.db, "src/src/xz.c")])
+
+    def test_the_original_rather_than_the_copy(self):
+        (self.folder / "now/src/coder.c").write_text("new\n")
+        terminal = self.start("-I", self.folder / "now", self.db, environment=self.writing())
+        terminal.press("H", "e")
+        terminal.until_seen("editing")
+        self.assertEqual(self.arguments(), ["-x", "+20", f"{self.folder}/now/src/coder.c"])
+
+    def test_visual_comes_first(self):
+        script = self.writing()
+        terminal = self.start(environment={"EDITOR": "false", "VISUAL": script["EDITOR"]})
+        terminal.press("H", "e")
+        terminal.until_seen("editing")
+
+    def test_odd_names(self):
+        place = self.folder / "it's $HOME" / "src"
+        place.mkdir(parents=True)
+        (place / "util.h").write_text(UTIL)
+        terminal = self.start("-R", f"/src={place}", self.db, environment=self.writing())
+        terminal.press("/")
+        terminal.type("min_size")
+        terminal.press("Enter", "e")
+        terminal.until_seen("editing")
+        self.assertEqual(self.arguments(), ["-x", "+40", f"{place}/util.h"])
+
+    def test_editors_that_fail(self):
+        for body, message in [
+                ("exit 3", "an editor' -x ended with status 3"),
+                ("kill -9 $$", "an editor' -x ended with status 137"),
+                (None, "no editor '/no/such/editor': set VISUAL or EDITOR")]:
+            environment = self.script(body) if body else {"VISUAL": "/no/such/editor"}
+            terminal = self.start(width=200, environment=environment)
+            terminal.press("H", "e")
+            terminal.until_seen(message)
+            terminal.press("j", "k")
+            self.at(terminal, "5/8", "coder_run")
+            terminal.press("q")
+            self.assertEqual(terminal.until_seen("ended 0")[0], "before")
+
+    def test_interrupting_the_editor_leaves_the_viewer(self):
+        terminal = self.start(environment=self.script("echo editing; exec sleep 100"))
+        terminal.press("H", "e")
+        terminal.until_seen("editing")
+        terminal.press("C-c")
+        terminal.until_seen("    20 > /* line 20 */")
+
+    def test_nothing_to_edit(self):
+        terminal = self.start(environment=self.writing())
+        terminal.press("e")
+        terminal.until_seen("there is no source file to edit")
 
 
 if __name__ == "__main__":

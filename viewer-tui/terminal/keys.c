@@ -70,6 +70,7 @@ static const struct binding bindings[] = {
     {COMMAND_CALL_SITE, {'c'}, {"c", "the call, or what is called"}},
     {COMMAND_SOURCE_UP, {'K'}, {"K", "scroll the source up"}},
     {COMMAND_SOURCE_DOWN, {'J'}, {"J", "scroll the source down"}},
+    {COMMAND_EDIT, {'e'}, {"e", "open it in $VISUAL, $EDITOR or vi, at the line"}},
     {COMMAND_NONE, {0}, {NULL, "Others"}},
     {COMMAND_ADVICE, {'a'}, {"a", "advice: what idleness and overhead say of the row"}},
     {COMMAND_REDRAW, {CONTROL('l')}, {"^L", "draw the screen anew"}},

@@ -30,6 +30,11 @@ static void set_monochrome(void)
     styles[STYLE_COOL] = A_NORMAL;
     styles[STYLE_WARM] = A_BOLD;
     styles[STYLE_HOT] = A_BOLD;
+    styles[STYLE_COMMENT] = A_DIM;
+    styles[STYLE_STRING] = A_NORMAL;
+    styles[STYLE_NUMBER] = A_NORMAL;
+    styles[STYLE_KEYWORD] = A_NORMAL;
+    styles[STYLE_DIRECTIVE] = A_NORMAL;
 }
 
 /* Colours on the terminal's own background; numbers of the 256-colour palette, or of the eight
@@ -51,6 +56,11 @@ static void set_colours(void)
     set_colour(STYLE_COOL, 114, COLOR_GREEN, A_NORMAL);
     set_colour(STYLE_WARM, 214, COLOR_YELLOW, A_NORMAL);
     set_colour(STYLE_HOT, 203, COLOR_RED, A_BOLD);
+    set_colour(STYLE_COMMENT, 245, COLOR_WHITE, A_DIM);
+    set_colour(STYLE_STRING, 108, COLOR_GREEN, A_NORMAL);
+    set_colour(STYLE_NUMBER, 139, COLOR_MAGENTA, A_NORMAL);
+    set_colour(STYLE_KEYWORD, 110, COLOR_CYAN, A_NORMAL);
+    set_colour(STYLE_DIRECTIVE, 174, COLOR_MAGENTA, A_NORMAL);
 }
 
 /* ncurses asks for the size before it listens to changes of it: those in between would be missed.
@@ -92,6 +102,19 @@ void screen_stop(void)
 {
     endwin();
     delscreen(terminal);
+}
+
+void screen_suspend(void)
+{
+    def_prog_mode();
+    endwin();
+}
+
+void screen_resume(void)
+{
+    reset_prog_mode();
+    check_size();
+    screen_redraw();
 }
 
 int screen_width(void)

@@ -17,6 +17,11 @@ enum style {
     STYLE_COOL,
     STYLE_WARM,
     STYLE_HOT,
+    STYLE_COMMENT, /* source code */
+    STYLE_STRING,
+    STYLE_NUMBER,
+    STYLE_KEYWORD,
+    STYLE_DIRECTIVE,
     STYLES
 };
 
@@ -26,6 +31,11 @@ const char *screen_start(void);
 
 /* Gives the terminal back as it was. */
 void screen_stop(void);
+
+/* Gives the terminal to another program, with the screen as it was before screen_start; takes it
+ * back, whatever became of it. */
+void screen_suspend(void);
+void screen_resume(void);
 
 int screen_width(void);
 int screen_height(void);

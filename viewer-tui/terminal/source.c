@@ -49,6 +49,19 @@ static void split(struct source *source, size_t size)
     source->n_lines = (uint32_t)lines.n;
 }
 
+static void find_syntax(struct source *source)
+{
+    source->syntax = syntax_of(source->path);
+    if (!source->syntax)
+        return;
+    uint8_t state = 0;
+    source->states = mem_alloc(source->n_lines + 1);
+    for (uint32_t i = 0; i < source->n_lines; i++) {
+        source->states[i] = state;
+        state = syntax_line(source->syntax, state, source->lines[i], NULL);
+    }
+}
+
 /* Reads the file at `path`, which is taken over. */
 static bool read_source(struct source *source, char *path)
 {
@@ -60,6 +73,7 @@ static bool read_source(struct source *source, char *path)
     }
     source->path = path;
     split(source, size);
+    find_syntax(source);
     return true;
 }
 
@@ -110,6 +124,7 @@ void sources_free(struct sources *sources)
         free(source->path);
         free(source->bytes);
         free(source->lines);
+        free(source->states);
         free(source);
     }
     free(sources->at);

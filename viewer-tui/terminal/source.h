@@ -5,12 +5,15 @@
 
 #include "lib/path-rules.h"
 #include "viewer-tui/database/database.h"
+#include "viewer-tui/terminal/syntax.h"
 
 struct source {
     char *path;         /* where it was read; NULL when it was not found */
     char *bytes;        /* the file, with a NUL in place of each end of line */
     const char **lines; /* lines[0 .. n_lines-1] */
     uint32_t n_lines;
+    const struct syntax *syntax; /* NULL when it is not known */
+    uint8_t *states;             /* of the syntax before each line */
 };
 
 /* Files that were read, by index in the database's table. */

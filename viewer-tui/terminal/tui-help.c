@@ -14,6 +14,10 @@ static const char *const explanation[] = {
     "Rows",
     "  111 » f   f, called from line 111        111 » [I] f   f, inlined at line 111",
     "  « f       called by f (bottom-up)        x.c:12        a statement with its own costs",
+    "",
+    "Source",
+    "  Percentages are what lines cost in the row's procedure there (flat: everywhere), by what",
+    "  rows are sorted by; of callers the calls. ↻ a loop begins   » calls, or inlines",
 };
 
 static const char *const explanation_in_ascii[] = {
@@ -26,6 +30,10 @@ static const char *const explanation_in_ascii[] = {
     "Rows",
     "  111 -> f  f, called from line 111        111 -> [I] f  f, inlined at line 111",
     "  <- f      called by f (bottom-up)        x.c:12        a statement with its own costs",
+    "",
+    "Source",
+    "  Percentages are what lines cost in the row's procedure there (flat: everywhere), by what",
+    "  rows are sorted by; of callers the calls. @ a loop begins   * calls, or inlines",
 };
 
 #define N_EXPLANATION ((int)(sizeof explanation / sizeof *explanation))

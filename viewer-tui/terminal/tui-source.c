@@ -1,62 +1,193 @@
 /* The source of the selected row: drawing it, and the commands for it. */
 #include "viewer-tui/terminal/tui.h"
 
+#include "lib/number.h"
+#include "viewer-tui/terminal/editor.h"
 #include "viewer-tui/terminal/screen.h"
 #include "viewer-tui/views/label.h"
+#include "viewer-tui/views/line-costs.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
-/* The place that the source pane shows: where the row is declared, or where it is called. Callers
- * in the bottom-up view are shown where they call, unless the user wants it the other way round. */
-static void selected_place(struct tui *tui, uint32_t *file, uint32_t *line)
+/* Left of the code: what a line costs in percent, and signs. */
+#define PERCENT_COLUMNS 7
+#define MARGIN_COLUMNS  (PERCENT_COLUMNS + 4)
+
+/* What the code keeps of the width before there is a margin. */
+#define LEAST_CODE_COLUMNS 40
+
+/* Signs of lines at which a loop begins, and from which calls are made. */
+#define SIGN_LOOP          "↻"
+#define SIGN_LOOP_IN_ASCII "@"
+#define SIGN_CALL          "»"
+#define SIGN_CALL_IN_ASCII "*"
+
+/* What the source pane shows. */
+struct shown {
+    uint32_t file, line;
+    bool is_call;
+    const struct source *source;
+    struct line_costs costs; /* of the file's lines */
+};
+
+/* The place: where the row is declared, or where it is called. Callers in the bottom-up view are
+ * shown where they call, unless the user wants it the other way round. */
+static struct shown selected_place(struct tui *tui)
 {
     struct pane *pane = tui_pane(tui);
     const struct row *row = view_row(pane->view, pane_row(pane));
     bool is_caller = pane->view->class == &bottomup_class && row->depth > 1;
     bool wants_call = tui->shows_call_site != is_caller;
-    if (wants_call && row->call_line) {
-        *file = row->call_file;
-        *line = row->call_line;
+    struct shown shown = {.is_call = wants_call && row->call_line};
+    if (shown.is_call) {
+        shown.file = row->call_file;
+        shown.line = row->call_line;
     } else {
-        label_place(pane->view, pane_row(pane), file, line);
+        label_place(pane->view, pane_row(pane), &shown.file, &shown.line);
     }
+    shown.source = sources_get(&tui->sources[tui->projection], pane->view->db, shown.file);
+    return shown;
 }
 
-static void draw_title(struct tui *tui, struct area area, const struct source *source,
-                       uint32_t file, uint32_t line)
+/* The costs of the lines; those around a call are the caller's. */
+static void find_costs(struct tui *tui, struct shown *shown)
+{
+    struct pane *pane = tui_pane(tui);
+    uint32_t row = pane_row(pane);
+    bool is_in_row_above = shown->is_call && pane->view->class != &bottomup_class;
+    if (is_in_row_above)
+        row = view_row(pane->view, row)->parent;
+    if (shown->source->n_lines)
+        line_costs_find(&shown->costs, pane->view, row, shown->file);
+}
+
+/* On the right of the title: what the margin tells. */
+static int draw_metric(struct tui *tui, struct area area)
+{
+    const struct view *view = tui_pane(tui)->view;
+    struct text text = {0};
+    text_add(&text, " % of ");
+    text_add_clean(&text, view->metrics->at[view->sorting.metric].name, tui->ascii);
+    text_printf(&text, ", %s ", view->sorting.part == INCLUSIVE ? "inclusive" : "exclusive");
+    int columns = (int)text_columns(text_string(&text));
+    bool fits = columns + 2 < area.width / 2;
+    if (fits)
+        screen_put(area.line, area.column + area.width - columns - 2, columns, STYLE_PLAIN,
+                   text_string(&text));
+    vec_free(&text);
+    return fits ? columns + 2 : 0;
+}
+
+static void draw_title(struct tui *tui, struct area area, const struct shown *shown)
 {
     struct text title = {0};
-    const char *path = database_file_path(tui_pane(tui)->view->db, file);
+    const char *path = database_file_path(tui_pane(tui)->view->db, shown->file);
     screen_rule(area.line, area.column, area.width);
+    int used = shown->costs.n ? draw_metric(tui, area) : 0;
     if (!path)
         text_add(&title, " no source file is known ");
-    else if (source->n_lines == 0)
+    else if (shown->source->n_lines == 0)
         text_add(&title, " no source: ");
     else
         text_add(&title, " ");
     if (path) {
         text_add_clean(&title, path, tui->ascii);
-        if (line)
-            text_printf(&title, ":%u", line);
+        if (shown->line)
+            text_printf(&title, ":%u", shown->line);
         text_add(&title, " ");
     }
-    screen_put(area.line, area.column + 2, area.width - 4, STYLE_PLAIN, text_string(&title));
+    screen_put(area.line, area.column + 2, area.width - 4 - used, STYLE_PLAIN, text_string(&title));
     vec_free(&title);
 }
 
-static void draw_line(const struct tui *tui, const struct source *source, uint32_t line,
-                      uint32_t marked, struct area area)
+static void draw_percent(const struct tui *tui, const struct line_cost *cost, struct area area,
+                         bool is_marked)
 {
-    struct text code = {0}, text = {0};
-    text_printf(&text, "%6u %s ", line, line == marked ? ">" : " ");
-    text_add_expanded(&code, source_line(source, line));
-    text_add_clean(&text, text_string(&code), tui->ascii);
-    if (line == marked)
-        screen_fill(area.line, area.column, area.width, STYLE_SELECTED);
-    screen_put(area.line, area.column, area.width, line == marked ? STYLE_SELECTED : STYLE_PLAIN,
-               text_string(&text));
-    vec_free(&code);
+    const struct view *view = tui->panes[tui->projection][tui->id].view;
+    double whole = view_whole(view, view->sorting.metric);
+    char percent[NUMBER_SIZE];
+    if (!cost || cost->cost == 0 || whole == 0)
+        return;
+    number_percent(cost->cost, whole, percent);
+    struct text text = {0};
+    text_printf(&text, "%*s%%", PERCENT_COLUMNS - 1, percent);
+    screen_put(area.line, area.column, PERCENT_COLUMNS,
+               is_marked ? STYLE_SELECTED : screen_heat(cost->cost / whole), text_string(&text));
     vec_free(&text);
+}
+
+/* The percentage and the signs for loops and calls. */
+static void draw_margin(const struct tui *tui, const struct shown *shown, uint32_t line,
+                        struct area area)
+{
+    const struct line_cost *cost = line_costs_of(&shown->costs, line);
+    bool is_marked = line == shown->line;
+    enum style style = is_marked ? STYLE_SELECTED : STYLE_PLAIN;
+    int at = area.column + PERCENT_COLUMNS + 1;
+    draw_percent(tui, cost, area, is_marked);
+    if (cost && cost->begins_loop)
+        screen_put(area.line, at, 1, style, tui->ascii ? SIGN_LOOP_IN_ASCII : SIGN_LOOP);
+    if (cost && cost->calls)
+        screen_put(area.line, at + 1, 1, style, tui->ascii ? SIGN_CALL_IN_ASCII : SIGN_CALL);
+}
+
+/* Draws bytes of code that belong to the same kind; returns the columns used. */
+static int draw_piece(const struct tui *tui, const struct text *code, size_t from, size_t to,
+                      struct area area, enum style style)
+{
+    struct text piece = {0}, clean = {0};
+    text_add_bytes(&piece, code->at + from, to - from);
+    text_add_clean(&clean, text_string(&piece), tui->ascii);
+    int used = screen_put(area.line, area.column, area.width, style, text_string(&clean));
+    vec_free(&piece);
+    vec_free(&clean);
+    return used;
+}
+
+static void draw_code(const struct tui *tui, const struct source *source, uint32_t line,
+                      struct area area, bool is_marked)
+{
+    static const enum style styles[] = {
+        [SYNTAX_CODE] = STYLE_PLAIN,      [SYNTAX_COMMENT] = STYLE_COMMENT,
+        [SYNTAX_STRING] = STYLE_STRING,   [SYNTAX_NUMBER] = STYLE_NUMBER,
+        [SYNTAX_KEYWORD] = STYLE_KEYWORD, [SYNTAX_DIRECTIVE] = STYLE_DIRECTIVE};
+    struct text code = {0};
+    text_add_expanded(&code, source_line(source, line));
+    uint8_t *kinds = mem_alloc(code.n + 1); /* SYNTAX_CODE */
+    if (source->syntax)
+        syntax_line(source->syntax, source->states[line - 1], text_string(&code), kinds);
+    for (size_t from = 0, to; from < code.n && area.width > 0; from = to) {
+        for (to = from + 1; to < code.n && kinds[to] == kinds[from];)
+            to++;
+        enum style style = is_marked ? STYLE_SELECTED : styles[kinds[from]];
+        int used = draw_piece(tui, &code, from, to, area, style);
+        area.column += used;
+        area.width -= used;
+    }
+    free(kinds);
+    vec_free(&code);
+}
+
+static void draw_line(const struct tui *tui, const struct shown *shown, uint32_t line,
+                      struct area area)
+{
+    struct text number = {0};
+    bool is_marked = line == shown->line;
+    if (is_marked)
+        screen_fill(area.line, area.column, area.width, STYLE_SELECTED);
+    if (area.width >= MARGIN_COLUMNS + LEAST_CODE_COLUMNS) {
+        draw_margin(tui, shown, line, area);
+        area.column += MARGIN_COLUMNS;
+        area.width -= MARGIN_COLUMNS;
+    }
+    text_printf(&number, "%6u %s ", line, is_marked ? ">" : " ");
+    int used = screen_put(area.line, area.column, area.width,
+                          is_marked ? STYLE_SELECTED : STYLE_PLAIN, text_string(&number));
+    area.column += used;
+    area.width -= used;
+    draw_code(tui, shown->source, line, area, is_marked);
+    vec_free(&number);
 }
 
 /* The first line on the screen: the marked one in the middle, scrolled as far as there are lines.
@@ -78,19 +209,37 @@ static uint32_t first_line(struct tui *tui, const struct source *source, uint32_
 
 void tui_draw_source(struct tui *tui, struct area area)
 {
-    uint32_t file, line;
-    selected_place(tui, &file, &line);
-    const struct database *db = tui_pane(tui)->view->db;
-    const struct source *source = sources_get(&tui->sources[tui->projection], db, file);
-    draw_title(tui, area, source, file, line);
-    uint32_t first = first_line(tui, source, line, area.height - 1);
+    struct shown shown = selected_place(tui);
+    find_costs(tui, &shown);
+    draw_title(tui, area, &shown);
+    uint32_t first = first_line(tui, shown.source, shown.line, area.height - 1);
     for (int i = 1; i < area.height; i++) {
         uint32_t number = first + (uint32_t)i - 1;
-        if (number > source->n_lines)
+        if (number > shown.source->n_lines)
             break;
-        draw_line(tui, source, number, line,
-                  (struct area){area.line + i, area.column, 1, area.width});
+        draw_line(tui, &shown, number, (struct area){area.line + i, area.column, 1, area.width});
     }
+    vec_free(&shown.costs);
+}
+
+/* The file where it is, rather than the database's copy: a change there would be lost. */
+static void edit(struct tui *tui)
+{
+    struct shown shown = selected_place(tui);
+    struct text problem = {0};
+    const struct database *db = tui_pane(tui)->view->db;
+    char *original = source_original(tui->session->rules, db, shown.file);
+    const char *path = original ? original : shown.source->path;
+    if (path) {
+        screen_suspend();
+        editor_run(path, shown.line, &problem);
+        screen_resume();
+        text_add_clean(&tui->message, text_string(&problem), tui->ascii);
+    } else {
+        text_add(&tui->message, "there is no source file to edit");
+    }
+    free(original);
+    vec_free(&problem);
 }
 
 bool tui_obey_source(struct tui *tui, enum command command)
@@ -103,6 +252,7 @@ bool tui_obey_source(struct tui *tui, enum command command)
         break;
     case COMMAND_SOURCE_UP: tui->source_scroll--; break;
     case COMMAND_SOURCE_DOWN: tui->source_scroll++; break;
+    case COMMAND_EDIT: edit(tui); break;
     default: return false;
     }
     return true;

@@ -18,14 +18,18 @@ struct walk {
 
 static void enter(struct walk *walk, uint32_t row)
 {
+    const struct visitor *visitor = walk->visitor;
     const struct row *entered = view_row(walk->view, row);
-    bool was_expanded = entered->is_expanded;
-    walk->visitor->enter(walk->visitor->context, walk->view, row);
-    if (entered->depth < walk->limits->depth)
+    bool is_deep = entered->depth >= walk->limits->depth;
+    struct step step = {.row = row, .is_expanded_here = !entered->is_expanded};
+    walk->left_out.deep += is_deep && !entered->is_leaf;
+    visitor->enter(visitor->context, walk->view, row);
+    if (is_deep ||
+        (visitor->is_left_alone && visitor->is_left_alone(visitor->context, walk->view, row)))
+        step.next = view_row(walk->view, row)->n_children;
+    else
         view_expand(walk->view, row);
-    else if (!entered->is_leaf)
-        walk->left_out.deep++;
-    vec_push(&walk->path, (struct step){row, 0, !was_expanded});
+    vec_push(&walk->path, step);
 }
 
 static void leave(struct walk *walk)

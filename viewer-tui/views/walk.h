@@ -27,6 +27,8 @@ struct left_out {
 struct visitor {
     void (*enter)(void *context, struct view *view, uint32_t row);
     void (*leave)(void *context, struct view *view, uint32_t row); /* may be NULL */
+    /* Whether what is below a row is not visited; NULL: of none. */
+    bool (*is_left_alone)(void *context, const struct view *view, uint32_t row);
     void *context;
 };
 

@@ -1,0 +1,52 @@
+#include "viewer-tui/terminal/editor.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+/* The shell's status for a command that is not there. */
+#define NOT_FOUND 127
+
+static const char *editor_name(void)
+{
+    const char *const names[] = {getenv("VISUAL"), getenv("EDITOR")};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (names[i] && *names[i])
+            return names[i];
+    return "vi";
+}
+
+/* Adds a word that the shell takes as it is. */
+static void add_quoted(struct text *command, const char *word)
+{
+    text_add(command, "'");
+    for (; *word; word++)
+        text_add_bytes(command, *word == '\'' ? "'\\''" : word, *word == '\'' ? 4 : 1);
+    text_add(command, "'");
+}
+
+static void tell(const char *editor, int status, struct text *problem)
+{
+    if (status == -1)
+        text_printf(problem, "%s: %s", editor, strerror(errno));
+    else if (WIFSIGNALED(status))
+        text_printf(problem, "%s ended by signal %d", editor, WTERMSIG(status));
+    else if (WEXITSTATUS(status) == NOT_FOUND)
+        text_printf(problem, "no editor '%s': set VISUAL or EDITOR", editor);
+    else if (WEXITSTATUS(status) != 0)
+        text_printf(problem, "%s ended with status %d", editor, WEXITSTATUS(status));
+}
+
+void editor_run(const char *path, uint32_t line, struct text *problem)
+{
+    const char *editor = editor_name();
+    struct text command = {0};
+    text_add(&command, editor); /* it may have arguments */
+    if (line)
+        text_printf(&command, " +%u", line);
+    text_add(&command, " ");
+    add_quoted(&command, path);
+    tell(editor, system(text_string(&command)), problem);
+    vec_free(&command);
+}
