@@ -37,7 +37,7 @@ static struct shown selected_place(struct tui *tui)
 {
     struct pane *pane = tui_pane(tui);
     const struct row *row = view_row(pane->view, pane_row(pane));
-    bool is_caller = pane->view->class == &bottomup_class && row->depth > 1;
+    bool is_caller = pane->view->class->shows_callers && row->depth > 1;
     bool wants_call = tui->shows_call_site != is_caller;
     struct shown shown = {.is_call = wants_call && row->call_line};
     if (shown.is_call) {
@@ -55,7 +55,7 @@ static void find_costs(struct tui *tui, struct shown *shown)
 {
     struct pane *pane = tui_pane(tui);
     uint32_t row = pane_row(pane);
-    bool is_in_row_above = shown->is_call && pane->view->class != &bottomup_class;
+    bool is_in_row_above = shown->is_call && !pane->view->class->shows_callers;
     if (is_in_row_above)
         row = view_row(pane->view, row)->parent;
     if (shown->source->n_lines)

@@ -38,7 +38,7 @@ static void add_statement(struct finding *finding, const struct view *view, uint
 static void add_call(struct finding *finding, const struct view *view, uint32_t number)
 {
     const struct row *row = view_row(view, number);
-    bool is_caller = view->class == &bottomup_class;
+    bool is_caller = view->class->shows_callers;
     double cost = 0;
     if (is_caller || view->sorting.part == INCLUSIVE)
         cost = cost_of(view, number, view->sorting.part);
@@ -60,18 +60,18 @@ static void enter(void *context, struct view *view, uint32_t number)
         add_call(finding, view, number);
 }
 
-/* What is called has lines of its own. */
+/* What is called has lines of its own; a file is made of procedures. */
 static bool is_left_alone(void *context, const struct view *view, uint32_t row)
 {
     const struct finding *finding = context;
-    bool is_scope = row == finding->scope;
-    return !is_scope && view->class != &flat_class && view_row(view, row)->kind == KIND_PROCEDURE;
+    return row != finding->scope && view_row(view, row)->kind == KIND_PROCEDURE &&
+           view_row(view, finding->scope)->kind == KIND_PROCEDURE;
 }
 
 /* The row whose lines they are; 0 when there is none. */
 static uint32_t scope_around(const struct view *view, uint32_t row)
 {
-    if (view->class == &bottomup_class)
+    if (view->class->shows_callers)
         return view_row(view, row)->depth > 1 ? view_row(view, row)->parent : row;
     while (row && view_row(view, row)->kind != KIND_PROCEDURE &&
            view_row(view, row)->kind != KIND_FILE)
@@ -110,9 +110,9 @@ void line_costs_find(struct line_costs *costs, struct view *view, uint32_t row, 
     struct finding finding = {costs, file, scope_around(view, row)};
     if (finding.scope == 0 || file == NOTHING)
         return;
-    bool is_bottomup = view->class == &bottomup_class;
-    struct limits limits = {.depth = is_bottomup ? view_row(view, finding.scope)->depth + 1
-                                                 : NO_DEPTH_LIMIT,
+    struct limits limits = {.depth = view->class->shows_callers
+                                         ? view_row(view, finding.scope)->depth + 1
+                                         : NO_DEPTH_LIMIT,
                             .share = -INFINITY,
                             .metric = view->sorting.metric,
                             .part = view->sorting.part};
