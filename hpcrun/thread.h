@@ -56,7 +56,8 @@ struct thread_event {
     uint64_t armed;                   /* the period that the next sample was armed with */
     uint64_t lag;                     /* by how much samples come later than armed, on average */
     uint64_t due;                     /* timers: the clock value at which the next sample is due */
-    uint64_t last_cpu; /* EVENT_REALTIME: the thread's CPU clock at the last sample */
+    uint64_t last_cpu;    /* EVENT_REALTIME: the thread's CPU clock at the last sample */
+    uint64_t measured_at; /* EVENT_REALTIME: the time stamp counter then */
     struct tally fates[FATE_SLOTS];
     struct tally missed; /* while the process was ending */
 };

@@ -197,12 +197,26 @@ void source_resume(struct thread *thread, struct thread_event *event)
     arm(event, 1 + thread_random(thread, event->mean));
 }
 
+/* REALTIME's samples are due at times that are set, whatever the thread gets done before. One of a
+ * very deep path can take longer than the period: the thread gets as much time behind it as it
+ * took, or it would be in the handler for ever. Time stamp ticks are no longer than ns; the clocks
+ * are asked only where they tell something. */
+static uint64_t leave_time(const struct thread_event *event, uint64_t period)
+{
+    if (event->source != SOURCE_MONOTONIC_TIMER ||
+        __builtin_ia32_rdtsc() - event->measured_at < period / 4)
+        return period;
+    uint64_t spent = sys_clock(CLOCK_THREAD_CPUTIME_ID) - event->last_cpu;
+    uint64_t least = sys_clock(CLOCK_MONOTONIC) + spent - event->last;
+    return period > least ? period : least;
+}
+
 /* Samples come late by the time from the expiry to the handler, and from there to the arming: less
  * is armed by as much, so that the mean period is kept. */
 void source_arm(struct thread *thread, struct thread_event *event)
 {
     uint64_t period = jittered(thread, event->mean);
-    arm(event, period > event->lag ? period - event->lag : 1);
+    arm(event, leave_time(event, period > event->lag ? period - event->lag : 1));
 }
 
 /* A moving average of the last samples' delays. Single long ones (a signal that was blocked) count
@@ -277,6 +291,7 @@ static struct increment measure_wall_time(struct thread_event *event, const sigi
     uint64_t on_cpu = cpu - event->last_cpu;
     event->last = event->due + overruns * event->armed;
     event->last_cpu = cpu;
+    event->measured_at = __builtin_ia32_rdtsc();
     result.amount = wall << TIME_SHIFT;
     result.blocked = on_cpu < wall ? (wall - on_cpu) << TIME_SHIFT : 0;
     return result;

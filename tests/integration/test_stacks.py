@@ -82,6 +82,18 @@ class Stacks(profiling.ProfilingTest):
         self.assertLess(deep, int(line) * 1e-9)
         self.assertGreater(image.count("CPUTIME", [TOO_DEEP]), 0.8 * image.count("CPUTIME", [RECORDED]))
 
+    def test_samples_that_take_longer_than_the_period(self):
+        """Of a path beyond the bound, which is new to the tree every time: the program goes on between them,
+        also where samples come by the wall clock."""
+        for event in ("CPUTIME", "REALTIME"):
+            for name, how in sources():
+                with self.subTest(f"{event} {name}"):
+                    _, (image,) = self.measure(program("recursion"), 10000, 100, "leaf", events=[f"{event}@f10000"], **how)
+                    self.check_fates([image])
+                    self.assertGreater(image.count(event, [TOO_DEEP]), 0)
+                    self.assertLess(image.seconds(event, [FIRED]), 1.02 * image.wall)
+                    self.assertGreater(image.seconds(event, [FIRED]), 0.5 * image.cpu)
+
     def test_overflow_that_the_program_catches(self):
         for name, how in sources():
             with self.subTest(name):
