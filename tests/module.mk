@@ -67,6 +67,13 @@ stress: stress-programs
 stress-programs: all $(TEST_TOOLS)
 	BUILD=$(abspath $(BUILD)) tests/stress/real_programs.py --rounds 26
 
+# The tests' own programs in twelve ways; STRESS_OWN chooses how often (--rounds N, --hours H).
+STRESS_OWN ?= --rounds 3
+.PHONY: stress-own
+stress: stress-own
+stress-own: all $(TEST_PROGRAMS) $(TEST_TOOLS)
+	BUILD=$(abspath $(BUILD)) tests/stress/own_programs.py $(STRESS_OWN)
+
 # Libraries that come and go for 40 s of CPU time.
 .PHONY: stress-loader
 stress: stress-loader

@@ -1,32 +1,17 @@
 #!/usr/bin/env python3
-"""Real programs of this machine with hpcrun and without: the same status, output and errors, no hang.
+"""Real programs of this machine under hpcrun (make stress-programs).
 
-usage: tests/stress/real_programs.py [--rounds N] [--jobs N] [--programs A,B] [--seconds S]
-
-Every round runs every program once under each way of sampling. Prints a table: runs, and how many of
-them hung (no end within 20 times what three runs take by themselves, at least two minutes), were ended by a signal
-that they don't get by themselves, changed their status or output, or left a measurement that can't be
-read or whose samples don't add up. Exits with 1 if there was any. Programs that aren't installed, or
-that by themselves do not say the same twice, are left out and named."""
-import argparse
-import collections
-import concurrent.futures
-import os
-import pathlib
+usage: tests/stress/real_programs.py [--rounds N] [--hours H] [--one-way] [--jobs N] [--programs A,B]"""
 import random
 import shutil
 import subprocess
 import sys
-import tempfile
-import threading
-import time
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-BUILD = pathlib.Path(os.environ.get("BUILD", ROOT / "build")).resolve()
+import comparison
+from comparison import BUILD, ROOT, Program
+
 sys.path.insert(0, str(ROOT / "tests" / "bench"))
-sys.path.insert(0, str(ROOT / "tests" / "integration"))
-import profiling  # noqa: E402 (needs the paths above)
-import programs  # noqa: E402
+import programs  # noqa: E402 (needs the path above)
 
 WAYS = (("CPUTIME@f5000", ()), ("REALTIME@f1000", ()), ("CPUTIME@f1000", (BUILD / "tests/tools/deny-perf",)),
         ("REALTIME@f1000", (BUILD / "tests/tools/deny-perf",)))
@@ -116,136 +101,11 @@ def make_inputs(directory):
         subprocess.run(["javac", "Main.java"], cwd=directory, check=True)
 
 
-class Bench:
-    def __init__(self, directory):
-        self.directory, self.inputs = directory, directory / "inputs"
-        self.inputs.mkdir()
-        make_inputs(self.inputs)
-        self.expected, self.limit = {}, {}
-        self.found = collections.defaultdict(collections.Counter)
-        self.lock = threading.Lock()
-
-    def words(self, name):
-        command = COMMANDS[name]
-        return list(command) if isinstance(command, list) else ["sh", "-c", command]
-
-    def run(self, name, prefix, limit):
-        """What the program did: its status, output and errors, but for what hpcrun itself says; None if it
-        did not end."""
-        place = pathlib.Path(tempfile.mkdtemp(dir=self.directory))
-        try:
-            shutil.copytree(self.inputs, place / "in")
-            process = subprocess.Popen([str(word) for word in prefix] + self.words(name), cwd=place / "in",
-                                       stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                       env=dict(os.environ, LC_ALL="C", HOME=str(place), TMPDIR=str(place), TZ="UTC"),
-                                       start_new_session=True)
-            try:
-                out, errors = process.communicate(timeout=limit)
-            except subprocess.TimeoutExpired:
-                os.killpg(process.pid, 9)
-                process.communicate()
-                return None
-            where = str(place).encode()
-            said = b"".join(line for line in errors.splitlines(True) if not line.startswith(b"hpcrun: "))
-            return process.returncode, out.replace(where, b""), said.replace(where, b"")
-        finally:
-            shutil.rmtree(place, ignore_errors=True)
-
-    def learn(self, name):
-        """Whether the program is here and says the same three times, without us."""
-        tool = self.words(name)[0]
-        tool = COMMANDS[name].split()[0] if tool == "sh" else tool
-        if not shutil.which(tool):
-            return "not installed"
-        before = time.monotonic()
-        seen = [self.run(name, (), 300) for _ in range(3)]
-        self.limit[name] = max(120, 20 * (time.monotonic() - before))
-        self.expected[name] = seen[0]
-        return None if seen[0] and seen.count(seen[0]) == 3 else "does not say the same each time"
-
-    def try_once(self, name, way):
-        event, prefix = way
-        where = pathlib.Path(tempfile.mkdtemp(dir=self.directory)) / "m"
-        seen = self.run(name, [*prefix, BUILD / "bin" / "hpcrun", "-q", "-e", event, "-o", where, "--"], self.limit[name])
-        outcome = self.judge(name, seen) or self.judge_measurements(where)
-        with self.lock:
-            self.found[name]["runs"] += 1
-            if outcome:
-                self.found[name][outcome] += 1
-                print(f"{name}: {outcome} with {event} {' '.join(map(str, prefix))}, see {where}: {seen}"[:2000],
-                      file=sys.stderr, flush=True)
-        if not outcome:
-            shutil.rmtree(where.parent, ignore_errors=True)
-
-    def judge(self, name, seen):
-        if seen is None:
-            return "hung"
-        if seen == self.expected[name]:
-            return None
-        if seen[0] != self.expected[name][0] and (seen[0] < 0 or seen[0] > 128):
-            return "ended by a signal"
-        return "changed"
-
-    def judge_measurements(self, where):
-        """Processes that the program left behind may still be writing theirs: they get ten seconds."""
-        deadline = time.monotonic() + 10
-        while True:
-            try:
-                wrong = where.exists() and any(map(is_wrong, profiling.read_measurements(where)))
-            except subprocess.CalledProcessError:
-                wrong = True
-            if not wrong:
-                return None
-            if time.monotonic() > deadline:
-                return "unreadable"
-            time.sleep(0.5)
+def program(command):
+    if isinstance(command, list):
+        return Program(command, tool=command[0])
+    return Program(["sh", "-c", command], tool=command.split()[0])
 
 
-def is_wrong(image):
-    """Whether something in a measurement is lost, or its samples don't add up."""
-    rest = [profiling.RECORDED, profiling.IDLE, profiling.NOBODY, *profiling.DROPPED]
-    return image.problems or any(
-        thread.count(event, [profiling.FIRED]) != thread.count(event, rest)
-        for thread in image.threads for event in {event for event, _ in thread.fates})
-
-
-BAD = ("hung", "ended by a signal", "changed", "unreadable")
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=1)
-    parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("--seconds", type=float, default=float("inf"), help="begin no round after this time")
-    parser.add_argument("--programs", help="only these, separated by commas")
-    arguments = parser.parse_args()
-    began = time.monotonic()
-    directory = tempfile.mkdtemp(prefix="hpcstress-")
-    with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
-        bench = Bench(pathlib.Path(directory))
-        names = arguments.programs.split(",") if arguments.programs else list(COMMANDS)
-        chosen = []
-        for name, why in zip(names, pool.map(bench.learn, names)):
-            if why:
-                print(f"left out: {name}: {why}", file=sys.stderr)
-            else:
-                chosen.append(name)
-        for number in range(arguments.rounds):
-            if time.monotonic() - began > arguments.seconds:
-                print(f"stopped after {number} rounds", file=sys.stderr)
-                break
-            for done in [pool.submit(bench.try_once, name, way) for way in WAYS for name in chosen]:
-                done.result()
-        print(f"| program | runs | {' | '.join(BAD)} |\n|---|---|{'---|' * len(BAD)}")
-        total = collections.Counter()
-        for name in chosen:
-            total.update(bench.found[name])
-            print(f"| {name} | {bench.found[name]['runs']} | {' | '.join(str(bench.found[name][bad]) for bad in BAD)} |")
-        print(f"| **{len(chosen)} programs** | {total['runs']} | {' | '.join(str(total[bad]) for bad in BAD)} |")
-    if any(total[bad] for bad in BAD):
-        return 1
-    shutil.rmtree(directory, ignore_errors=True)
-    return 0
-
-
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(comparison.main(__doc__, {name: program(command) for name, command in COMMANDS.items()}, make_inputs, WAYS))
