@@ -1,5 +1,5 @@
-/* deadlock: two threads of a child process take two locks in opposite orders, and wait for ever; the
- * parent waits for the child. What the stress tests' watchdog is for. */
+/* deadlock: two threads of a child process take two locks in opposite orders, and wait for ever;
+ * the parent waits for the child. What the stress tests' watchdog is for. */
 #include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
