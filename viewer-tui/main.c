@@ -1,6 +1,7 @@
 /* hpcviewer: shows databases of hpcprof in the terminal, or prints them. */
 #include "lib/diag.h"
 #include "viewer-tui/base/problem.h"
+#include "viewer-tui/comparison.h"
 #include "viewer-tui/measurement.h"
 #include "viewer-tui/options.h"
 #include "viewer-tui/terminal/tui.h"
@@ -43,16 +44,37 @@ static int print_to_output(struct session *session, const struct options *option
     return status;
 }
 
+static struct session *open_database(const struct options *options, int side)
+{
+    char *folder = database_for(options->paths[side]);
+    struct session *session = folder ? session_open(folder, options->metrics) : NULL;
+    free(folder);
+    return session;
+}
+
+/* The database, or both that are compared; NULL, which has been reported, when there is none. */
+static struct session *open_databases(const struct options *options)
+{
+    struct session *left = open_database(options, 0);
+    if (!left || !options->paths[1])
+        return left;
+    struct session *right = open_database(options, 1);
+    if (!right) {
+        session_close(left);
+        return NULL;
+    }
+    return session_of_comparison(comparison_new(left, right, options->names));
+}
+
 int main(int argc, char **argv)
 {
     diag_init("hpcviewer");
     /* Only the encoding: numbers are written and read with a point. */
     setlocale(LC_CTYPE, "");
     struct options options = options_read(argc, argv);
-    char *folder = database_for(options.path);
-    if (!folder)
+    struct session *session = open_databases(&options);
+    if (!session)
         return 1;
-    struct session *session = session_open(folder, options.metrics);
     session->rules = &options.rules;
     session_show(session, options.by_kind ? SET_KINDS : SET_CHOSEN);
     int status = options.printed == PRINT_NOTHING
@@ -67,6 +89,7 @@ int main(int argc, char **argv)
     session_close(session);
     problem_clear();
     path_rules_free(&options.rules);
-    free(folder);
+    for (int side = 0; side < SIDES; side++)
+        free(options.names[side]);
     return status;
 }

@@ -2,6 +2,7 @@
 
 #include "lib/diag.h"
 #include "lib/version.h"
+#include "viewer-tui/comparison-names.h"
 
 #include <getopt.h>
 #include <math.h>
@@ -73,6 +74,7 @@ enum long_option {
     OPTION_SORT,
     OPTION_METRICS,
     OPTION_KINDS,
+    OPTION_NAMES,
     OPTION_DEPTH,
     OPTION_MIN_PERCENT,
     OPTION_HELP,
@@ -87,6 +89,7 @@ static const struct option long_options[] = {
     {"sort", required_argument, NULL, OPTION_SORT},
     {"metrics", required_argument, NULL, OPTION_METRICS},
     {"kinds", no_argument, NULL, OPTION_KINDS},
+    {"names", required_argument, NULL, OPTION_NAMES},
     {"depth", required_argument, NULL, OPTION_DEPTH},
     {"min-percent", required_argument, NULL, OPTION_MIN_PERCENT},
     {"include", required_argument, NULL, 'I'},
@@ -142,12 +145,13 @@ static enum format format_in(const char *text)
     return format;
 }
 
-/* Options that say nothing without --print. */
-struct only_printed {
+/* Options that say something only together with others. */
+struct given {
     bool format, depth, min_percent;
+    const char *names; /* NULL */
 };
 
-static void take_option(struct options *options, int option, struct only_printed *given)
+static void take_option(struct options *options, int option, struct given *given)
 {
     switch (option) {
     case OPTION_PRINT: options->printed = printed_named(optarg); break;
@@ -159,6 +163,7 @@ static void take_option(struct options *options, int option, struct only_printed
     case OPTION_OUTPUT: options->output = optarg; break;
     case OPTION_SORT: options->print.sort = optarg; break;
     case OPTION_METRICS: options->metrics = optarg; break;
+    case OPTION_NAMES: given->names = optarg; break;
     case OPTION_KINDS: options->by_kind = true; break;
     case OPTION_DEPTH:
         options->print.depth = depth_in(optarg);
@@ -178,7 +183,7 @@ static void take_option(struct options *options, int option, struct only_printed
     }
 }
 
-static void check_combination(const struct options *options, const struct only_printed *given)
+static void check_combination(const struct options *options, const struct given *given)
 {
     if (options->metrics && options->by_kind)
         diag_usage("--metrics and --kinds exclude each other; --metrics can name kinds");
@@ -193,10 +198,29 @@ static void check_combination(const struct options *options, const struct only_p
     }
 }
 
+/* What the databases are called that are compared. */
+static void take_names(struct options *options, const char *list)
+{
+    if (list && !options->paths[1])
+        diag_usage("--names goes with two databases");
+    if (list && !comparison_names_in(list, options->names))
+        diag_usage("--names wants two different names with a comma between them, not '%s'", list);
+    if (!list && options->paths[1])
+        comparison_names_of_paths(options->paths, options->names);
+}
+
+static void check_comparison(const struct options *options)
+{
+    if (options->printed == PRINT_THREADS)
+        diag_usage("threads are those of one database: they cannot be compared");
+    if (options->print.format >= FORMAT_FOLDED)
+        diag_usage("stacks are those of one database: compare as text, csv or json");
+}
+
 struct options options_read(int argc, char **argv)
 {
     struct options options = {.printed = PRINT_NOTHING, .print = {.min_percent = -1}};
-    struct only_printed given = {0};
+    struct given given = {0};
     int option;
     opterr = 0;
     while ((option = getopt_long(argc, argv, ":I:R:", long_options, NULL)) != -1) {
@@ -206,9 +230,15 @@ struct options options_read(int argc, char **argv)
             diag_usage("'%s' wants a value", argv[optind - 1]);
         take_option(&options, option, &given);
     }
-    if (optind + 1 != argc)
-        diag_usage(optind == argc ? "no database given" : "more than one database given");
-    options.path = argv[optind];
+    if (optind == argc)
+        diag_usage("no database given");
+    if (argc - optind > SIDES)
+        diag_usage("more than two databases given");
+    for (int side = 0; optind + side < argc; side++)
+        options.paths[side] = argv[optind + side];
     check_combination(&options, &given);
+    take_names(&options, given.names);
+    if (options.paths[1])
+        check_comparison(&options);
     return options;
 }

@@ -3,6 +3,7 @@
 #define VIEWER_OPTIONS_H
 
 #include "lib/path-rules.h"
+#include "viewer-tui/database/metric.h"
 #include "viewer-tui/print/print.h"
 
 /* What to print; the values below VIEWS are those of enum view_id. */
@@ -15,7 +16,9 @@ struct options {
     const char *metrics;     /* NULL: the usual ones */
     bool by_kind;            /* overhead and its kinds in place of the usual ones */
     struct path_rules rules; /* where sources are; the caller frees */
-    const char *path;        /* of a database or measurement directory */
+    const char *paths[SIDES]; /* of a database or measurement directory; the second NULL: it is not
+                                 compared */
+    char *names[SIDES];       /* of what is compared; the caller frees */
 };
 
 /* Understands the arguments. What cannot be understood ends the process with status 2, --help and

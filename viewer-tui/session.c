@@ -1,6 +1,7 @@
 #include "viewer-tui/session.h"
 
 #include "viewer-tui/base/problem.h"
+#include "viewer-tui/comparison.h"
 #include "viewer-tui/database/complete.h"
 #include "viewer-tui/views/choose.h"
 
@@ -20,6 +21,14 @@ struct session *session_open(const char *folder, const char *metric_list)
     return session;
 }
 
+struct session *session_of_comparison(struct comparison *comparison)
+{
+    struct session *session = mem_alloc(sizeof *session);
+    session->comparison = comparison;
+    session->set = comparison->sides[0]->set;
+    return session;
+}
+
 void session_close(struct session *session)
 {
     for (int p = 0; p < PROJECTIONS; p++) {
@@ -29,6 +38,7 @@ void session_close(struct session *session)
         cct_free(opened->cct);
         database_close(opened->db);
     }
+    comparison_free(session->comparison);
     json_decref(session->run);
     free(session->folder);
     free(session);
@@ -37,6 +47,8 @@ void session_close(struct session *session)
 void session_show(struct session *session, enum metric_set set)
 {
     session->set = set;
+    if (session->comparison)
+        comparison_show(session->comparison, set);
     for (int p = 0; p < PROJECTIONS; p++)
         if (session->opened[p].db)
             session->opened[p].db->metrics.set = set;
@@ -51,6 +63,9 @@ static char *projection_folder(const struct session *session, enum projection pr
 
 bool session_has_projection(const struct session *session, enum projection projection)
 {
+    if (session->comparison)
+        return session_has_projection(session->comparison->sides[0], projection) &&
+               session_has_projection(session->comparison->sides[1], projection);
     char *folder = projection_folder(session, projection);
     char *path = mem_printf("%s/%s", folder, V4_META_FILE);
     bool exists = access(path, F_OK) == 0;
@@ -65,7 +80,7 @@ static bool settle_metrics(struct session *session, struct database *db)
     char *unknown = choose_metrics(db, session->run, session->metric_list);
     if (unknown) {
         session->metric_list_is_bad = true;
-        char *names = choose_names(db);
+        char *names = choose_names(&db->metrics);
         problem_found(db->folder, "no metric '%s'; there are: %s", unknown, names);
         free(names);
         free(unknown);
@@ -108,10 +123,28 @@ struct database *session_database(struct session *session, enum projection proje
     return opened->db;
 }
 
+/* The same for two databases; what is wrong with one of them is wrong with both. */
+static struct view *compared_view(struct session *session, enum projection projection,
+                                  enum view_id id)
+{
+    struct opened *opened = &session->opened[projection];
+    if (opened->views[id])
+        return opened->views[id];
+    opened->views[id] = comparison_view(session->comparison, projection, id);
+    for (int side = 0; side < SIDES; side++) {
+        const struct session *of_side = session->comparison->sides[side];
+        session->metric_list_is_bad |= of_side->metric_list_is_bad;
+        session->was_stopped |= of_side->was_stopped;
+    }
+    return opened->views[id];
+}
+
 struct view *session_view(struct session *session, enum projection projection, enum view_id id)
 {
     struct opened *opened = &session->opened[projection];
     session->was_stopped = false;
+    if (session->comparison)
+        return compared_view(session, projection, id);
     struct database *db = session_database(session, projection);
     if (!db || opened->views[id])
         return opened->views[id];
@@ -121,6 +154,14 @@ struct view *session_view(struct session *session, enum projection projection, e
         opened->views[id] = view_open(classes[id], db, opened->cct);
     session->was_stopped = !opened->views[id];
     return opened->views[id];
+}
+
+struct view *session_take_view(struct session *session, enum projection projection,
+                               enum view_id id)
+{
+    struct view *view = session_view(session, projection, id);
+    session->opened[projection].views[id] = NULL;
+    return view;
 }
 
 const char *projection_name(enum projection projection)
@@ -138,6 +179,8 @@ enum view_id view_id_named(const char *name)
 
 const char *session_title(const struct session *session, const struct database *db)
 {
+    if (session->comparison)
+        return comparison_title(session->comparison);
     const char *title = run_text(session->run, "title");
     return *title ? title : database_title(db);
 }

@@ -1,4 +1,5 @@
-/* A database as the user opened it: both projections, the run, and the views made so far. */
+/* A database as the user opened it: both projections, the run, and the views made so far. Or two
+ * of them that are compared: then there are only views, of both. */
 #ifndef VIEWER_SESSION_H
 #define VIEWER_SESSION_H
 
@@ -17,6 +18,8 @@ struct opened {
     struct view *views[VIEWS];
 };
 
+struct comparison;
+
 struct session {
     char *folder;
     json_t *run; /* NULL when the database has none */
@@ -26,20 +29,23 @@ struct session {
     bool metric_list_is_bad;           /* why a database was not opened */
     bool was_stopped;                  /* why a view or database was not made */
     struct opened opened[PROJECTIONS]; /* db is NULL until it is asked for */
+    struct comparison *comparison;     /* NULL: of one database */
 };
 
 /* Opens nothing yet but run.json. The metric list (choose.h) may be NULL and must outlive the
  * session. */
 struct session *session_open(const char *folder, const char *metric_list);
+/* Takes over a comparison (comparison.h). */
+struct session *session_of_comparison(struct comparison *comparison);
 void session_close(struct session *session);
 
 /* Says which metrics are shown, in all that is open and will be. */
 void session_show(struct session *session, enum metric_set set);
 
-/* Whether the database has that projection. */
+/* Whether the database has that projection, of two that are compared both. */
 bool session_has_projection(const struct session *session, enum projection projection);
 
-/* The database of a projection; NULL, with the problem noted, when it cannot be read or the metric
+/* The database of a projection, not of two that are compared; NULL, with the problem noted, when it cannot be read or the metric
  * list does not fit, or when the user stopped it (was_stopped). */
 struct database *session_database(struct session *session, enum projection projection);
 
@@ -47,12 +53,16 @@ struct database *session_database(struct session *session, enum projection proje
  * takes a pass over all contexts. NULL as above. */
 struct view *session_view(struct session *session, enum projection projection, enum view_id id);
 
+/* The same view as one of the caller's own, who closes it. */
+struct view *session_take_view(struct session *session, enum projection projection,
+                               enum view_id id);
+
 const char *projection_name(enum projection projection);
 
 /* The view of that name, VIEWS when there is none. */
 enum view_id view_id_named(const char *name);
 
-/* What was run, for titles. */
+/* What was run, for titles; `db` is that of the view or NULL. */
 const char *session_title(const struct session *session, const struct database *db);
 
 #endif

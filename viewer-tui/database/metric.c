@@ -45,12 +45,14 @@ static void set_unit_from_name(struct metric *metric)
         snprintf(metric->unit, sizeof metric->unit, "%.*s", (int)(close - open - 1), open + 1);
 }
 
-static struct metric new_metric(const char *name)
+struct metric metric_new(const char *name)
 {
     struct metric metric = {.name = name};
     for (int scope = 0; scope < METRIC_SCOPES; scope++)
         metric.summary[scope] = metric.thread[scope] = METRIC_ABSENT;
-    metric.sum = metric.kind_of = METRIC_ABSENT;
+    metric.sum = metric.kind_of = metric.whole = METRIC_ABSENT;
+    for (int side = 0; side < SIDES; side++)
+        metric.sides[side] = METRIC_ABSENT;
     return metric;
 }
 
@@ -112,7 +114,7 @@ static bool read_metric(struct metric *metric, struct reading *reading, uint64_t
     const char *name = v4_string(reading->meta, from.name);
     if (!name)
         return false;
-    *metric = new_metric(name);
+    *metric = metric_new(name);
     set_unit_from_name(metric);
     if (!read_thread_ids(metric, reading, &from) || !read_summary_ids(metric, reading, &from))
         return false;
@@ -156,7 +158,7 @@ bool metrics_read(struct metrics *metrics, const struct v4_map *meta)
 void metrics_add_unmeasured(struct metrics *metrics, const char *name, const char *unit,
                             const char *why)
 {
-    struct metric metric = new_metric(name);
+    struct metric metric = metric_new(name);
     metric_set_unit(&metric, unit); /* which may be that of another metric there */
     metric.why = why;
     metrics->at = mem_resize(metrics->at, metrics->n + 1, sizeof *metrics->at);

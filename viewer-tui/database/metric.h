@@ -26,6 +26,9 @@ enum metric_set {
 /* No metric id. */
 #define METRIC_ABSENT (-1)
 
+/* What is compared with each other. */
+#define SIDES 2
+
 struct metric {
     const char *name;           /* in the mapped file, or the caller's */
     char unit[16];              /* "s", "count", or what stands in parentheses in the name */
@@ -37,6 +40,11 @@ struct metric {
     const char *kind; /* not NULL: it is a kind of overhead, and what its name has from there on */
     int kind_length;  /* of "spawn" in "overhead:spawn (CPUTIME)" */
     int kind_of;      /* of a kind, the index of the metric of overhead; METRIC_ABSENT */
+    int sides[SIDES]; /* in a comparison, the indices of the two metrics that are compared, which
+                         may be the metric itself; METRIC_ABSENT */
+    int whole;        /* index of the metric of whose total its percentages are; METRIC_ABSENT:
+                         its sum, or itself */
+    bool is_ratio;    /* it has no percentages, and may be undefined (NAN) */
     bool is_in[METRIC_SETS];
 };
 
@@ -46,6 +54,9 @@ struct metrics {
     size_t n_hidden; /* metrics behind those that are not kept themselves, but their sums are */
     enum metric_set set;
 };
+
+/* A metric without values. */
+struct metric metric_new(const char *name);
 
 /* The metrics of meta.db in their order there; only statistics that are plain sums are looked at.
  * False, with the problem noted, when the section is damaged. The caller frees. */
@@ -58,6 +69,11 @@ void metrics_add_unmeasured(struct metrics *metrics, const char *name, const cha
 /* Appends a sum of others, which are to name it in `sum`; takes ownership of the name. Returns its
  * index. */
 size_t metrics_add_sum(struct metrics *metrics, char *name, const char *unit);
+
+static inline bool metric_is_compared(const struct metric *metric)
+{
+    return metric->sides[0] != METRIC_ABSENT;
+}
 
 static inline bool metric_is_sum(const struct metric *metric)
 {
@@ -94,9 +110,11 @@ static inline bool metric_is_of_effort(const struct metric *metric)
     return metric_is_sum(metric) || metric->sum != METRIC_ABSENT;
 }
 
-/* The metric whose total is what percentages of a metric refer to: its sum, or itself. */
+/* The metric whose total is what percentages of a metric refer to. */
 static inline size_t metrics_whole(const struct metrics *metrics, size_t metric)
 {
+    if (metrics->at[metric].whole != METRIC_ABSENT)
+        return (size_t)metrics->at[metric].whole;
     int sum = metrics->at[metric].sum;
     return sum == METRIC_ABSENT ? metric : (size_t)sum;
 }

@@ -4,6 +4,7 @@
 #include "lib/utf8.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 static void separate(struct csv *csv)
@@ -61,7 +62,7 @@ void csv_integer(struct csv *csv, uint64_t value)
 
 void csv_cost(struct csv *csv, const struct metric *metric, double value)
 {
-    if (metric_is_measured(metric))
+    if (metric_is_measured(metric) && !isnan(value))
         csv_number(csv, value);
     else
         csv_text(csv, "-");

@@ -1,8 +1,10 @@
 #include "viewer-tui/print/metric-json.h"
 
+#include <math.h>
+
 void json_write_cost(struct json_writer *json, const struct metric *metric, double value)
 {
-    if (metric_is_measured(metric))
+    if (metric_is_measured(metric) && !isnan(value))
         json_write_double(json, value);
     else
         json_write_null(json);

@@ -66,16 +66,17 @@ static void enter(void *context, struct view *view, uint32_t number)
     struct printing *printing = context;
     struct csv *csv = &printing->csv;
     const struct row *row = view_row(view, number);
-    uint32_t file, line;
+    uint32_t origin_row = number, file, line;
+    const struct database *db = view_origin(view, &origin_row)->db;
     label_place(view, number, &file, &line);
     text_clear(&printing->name);
     label_name(view, number, &printing->name);
     csv_integer(csv, row->depth);
     csv_text(csv, label_kind(row->kind));
     csv_text(csv, text_string(&printing->name));
-    write_place(csv, view->db, file, line);
-    csv_text(csv, database_module_path(view->db, label_module(view, number)));
-    write_place(csv, view->db, row->call_file, row->call_line);
+    write_place(csv, db, file, line);
+    csv_text(csv, database_module_path(db, label_module(view, number)));
+    write_place(csv, db, row->call_file, row->call_line);
     write_costs(csv, view, number);
     csv_end_record(csv);
 }

@@ -1,16 +1,19 @@
 /* A view as JSON: the tree of design.md, section 7. Rows of the flat view can also be of the kinds
  * "module" and "file"; a scope that was called or inlined somewhere has a "call_site". Costs of
  * metrics that were not measured are null; where effort is shown, costs that are a part of it come
- * with their percentages of the whole program's. */
+ * with their percentages of the whole program's. Of a comparison there are also "databases", each
+ * with its "name" and "path", and each row says "in" which it is, by name. */
 #include "viewer-tui/print/print.h"
 
 #include "lib/json.h"
+#include "viewer-tui/comparison.h"
 #include "viewer-tui/print/metric-json.h"
 #include "viewer-tui/views/label.h"
 
 #include <stdlib.h>
 
 struct printing {
+    const struct comparison *comparison; /* NULL: of one database */
     struct json_writer json;
     struct text name;
 };
@@ -51,12 +54,25 @@ static void write_costs(struct json_writer *json, const struct view *view, uint3
     json_write_object_end(json);
 }
 
+/* The names of the databases that have a scope. */
+static void write_sides(struct printing *printing, struct pair pair)
+{
+    struct json_writer *json = &printing->json;
+    json_write_key(json, "in");
+    json_write_array(json);
+    for (int side = 0; side < SIDES; side++)
+        if (pair.rows[side] != NOTHING)
+            json_write_string(json, printing->comparison->names[side]);
+    json_write_array_end(json);
+}
+
 static void enter(void *context, struct view *view, uint32_t number)
 {
     struct printing *printing = context;
     struct json_writer *json = &printing->json;
     const struct row *row = view_row(view, number);
-    uint32_t file, line;
+    uint32_t origin_row = number, file, line;
+    const struct database *db = view_origin(view, &origin_row)->db;
     label_place(view, number, &file, &line);
     text_clear(&printing->name);
     label_name(view, number, &printing->name);
@@ -66,15 +82,17 @@ static void enter(void *context, struct view *view, uint32_t number)
     json_write_string(json, text_string(&printing->name));
     json_write_key(json, "kind");
     json_write_string(json, label_kind(row->kind));
-    write_place(json, view->db, file, line);
+    write_place(json, db, file, line);
     json_write_key(json, "module");
-    json_write_string(json, database_module_path(view->db, label_module(view, number)));
+    json_write_string(json, database_module_path(db, label_module(view, number)));
     if (row->call_file != NOTHING || row->call_line) {
         json_write_key(json, "call_site");
         json_write_object(json);
-        write_place(json, view->db, row->call_file, row->call_line);
+        write_place(json, db, row->call_file, row->call_line);
         json_write_object_end(json);
     }
+    if (printing->comparison)
+        write_sides(printing, merged_pair(view, number));
     write_costs(json, view, number);
     json_write_key(json, "children");
     json_write_array(json);
@@ -89,21 +107,38 @@ static void leave(void *context, struct view *view, uint32_t row)
     json_write_object_end(&printing->json);
 }
 
+/* What is compared. */
+static void write_databases(struct json_writer *json, const struct comparison *comparison)
+{
+    json_write_key(json, "databases");
+    json_write_array(json);
+    for (int side = 0; side < SIDES; side++) {
+        json_write_object(json);
+        json_write_key(json, "name");
+        json_write_string(json, comparison->names[side]);
+        json_write_key(json, "path");
+        json_write_string(json, comparison->sides[side]->folder);
+        json_write_object_end(json);
+    }
+    json_write_array_end(json);
+}
+
 void print_tree_json(const struct tree *tree)
 {
-    struct printing printing = {0};
+    struct printing printing = {.comparison = tree->session->comparison};
     struct json_writer *json = &printing.json;
-    const struct database *db = tree->view->db;
     json_write_start(json, tree->out, 0);
     json_write_object(json);
     json_write_key(json, "title");
-    json_write_string(json, session_title(tree->session, db));
+    json_write_string(json, session_title(tree->session, tree->view->db));
+    if (tree->session->comparison)
+        write_databases(json, tree->session->comparison);
     json_write_key(json, "view");
     json_write_string(json, tree->view->class->name);
     json_write_key(json, "projection");
     json_write_string(json, projection_name(tree->projection));
     json_write_key(json, "metrics");
-    json_write_metrics(json, &db->metrics);
+    json_write_metrics(json, tree->view->metrics);
     json_write_key(json, "root");
     struct visitor visitor = {.enter = enter, .leave = leave, .context = &printing};
     walk_view(tree->view, 0, &tree->limits, &visitor);

@@ -9,6 +9,7 @@
 #include "viewer-tui/views/columns.h"
 #include "viewer-tui/views/describe.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,7 +27,7 @@ struct printing {
     bool ascii;
     struct columns columns;
     struct number_scale *scales; /* of each metric */
-    struct sources sources;
+    struct sources sources[SIDES]; /* of each database */
     struct text line;
 };
 
@@ -42,7 +43,7 @@ static void choose_columns(struct printing *printing)
     printing->columns = is_asked_for ? columns_all(view) : columns_fitting(view, most, false);
     printing->scales = mem_alloc((metrics->n + 1) * sizeof *printing->scales);
     for (size_t m = 0; m < metrics->n; m++)
-        printing->scales[m] = number_scale_for(view->totals[m].inclusive, metrics->at[m].unit);
+        printing->scales[m] = number_scale_for(view_magnitude(view, m), metrics->at[m].unit);
 }
 
 static void end_line(struct printing *printing)
@@ -62,7 +63,7 @@ static void print_totals(struct printing *printing)
     for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1)) {
         const struct metric *metric = &metrics->at[m];
         char total[NUMBER_WITH_UNIT_SIZE] = "-";
-        if (metric_is_measured(metric))
+        if (metric_is_measured(metric) && !isnan(view->totals[m].inclusive))
             number_with_unit(view->totals[m].inclusive, metric->unit, total);
         text_add(&printing->line, "  ");
         text_add_clean(&printing->line, metric->name, printing->ascii);
@@ -139,12 +140,11 @@ static void add_cost(struct printing *printing, uint32_t row, const struct colum
     const struct view *view = printing->tree->view;
     size_t m = column->metric;
     char number[NUMBER_SIZE] = "-", percent[NUMBER_SIZE] = "";
-    if (metric_is_measured(&view->metrics->at[m])) {
-        double value = view_cost(view, row, m, column->part);
+    double value = view_cost(view, row, m, column->part);
+    if (metric_is_measured(&view->metrics->at[m]) && !isnan(value)) {
         number_format(value, &printing->scales[m], number);
-        number_percent(value, view_whole(view, m), percent);
-        if (value == 0)
-            percent[0] = '\0';
+        if (value != 0 && !view->metrics->at[m].is_ratio)
+            number_percent(value, view_whole(view, m), percent);
     }
     text_printf(&printing->line, "%*s", VALUE_WIDTH, number);
     if (percent[0])
@@ -162,10 +162,12 @@ static void add_indent(struct printing *printing, uint32_t depth)
 }
 
 /* The line of source code itself, as far as it fits. */
-static void add_source(struct printing *printing, const struct row *row)
+static void add_source(struct printing *printing, uint32_t number)
 {
-    const struct view *view = printing->tree->view;
-    const struct source *source = sources_get(&printing->sources, view->db, row->place);
+    const struct view *view = view_origin(printing->tree->view, &number);
+    const struct row *row = view_row(view, number);
+    const struct source *source =
+        sources_get(&printing->sources[view->side], view->db, row->place);
     const char *code = source_line(source, row->line);
     size_t used = text_columns(text_string(&printing->line)) + 2;
     if (!code || used + LEAST_SOURCE > LINE_WIDTH)
@@ -196,7 +198,7 @@ static void enter(void *context, struct view *view, uint32_t number)
         text_printf(line, "  %s", text_string(&location));
     vec_free(&location);
     if (row->kind == KIND_STATEMENT)
-        add_source(printing, row);
+        add_source(printing, number);
     end_line(printing);
 }
 
@@ -229,7 +231,9 @@ static void print_left_out(struct printing *printing, const struct left_out *lef
 void print_tree_text(const struct tree *tree)
 {
     struct printing printing = {
-        .tree = tree, .ascii = describe_in_ascii(), .sources = {.rules = tree->session->rules}};
+        .tree = tree,
+        .ascii = describe_in_ascii(),
+        .sources = {{.rules = tree->session->rules}, {.rules = tree->session->rules}}};
     choose_columns(&printing);
     print_head(&printing);
     print_column_heads(&printing);
@@ -238,6 +242,7 @@ void print_tree_text(const struct tree *tree)
     print_left_out(&printing, &left_out);
     free(printing.columns.at);
     free(printing.scales);
-    sources_free(&printing.sources);
+    for (int side = 0; side < SIDES; side++)
+        sources_free(&printing.sources[side]);
     vec_free(&printing.line);
 }

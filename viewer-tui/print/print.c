@@ -23,19 +23,20 @@ enum format format_named(const char *name)
     return (enum format)format;
 }
 
-bool print_sorting(const struct database *db, const char *wanted, struct sorting *sorting)
+bool print_sorting(const struct session *session, const struct metrics *metrics, const char *wanted,
+                   struct sorting *sorting)
 {
     if (!wanted)
         return true;
-    if (!choose_sorting(db, wanted, sorting)) {
-        char *names = choose_names(db);
-        diag_error(db->folder, "no metric '%s' to sort by; there are: %s", wanted, names);
+    if (!choose_sorting(metrics, wanted, sorting)) {
+        char *names = choose_names(metrics);
+        diag_error(session->folder, "no metric '%s' to sort by; there are: %s", wanted, names);
         free(names);
         return false;
     }
-    const struct metric *metric = &db->metrics.at[sorting->metric];
+    const struct metric *metric = &metrics->at[sorting->metric];
     if (!metric_is_measured(metric))
-        diag_error(db->folder, "'%s' was not measured: %s", metric->name, metric->why);
+        diag_error(session->folder, "'%s' was not measured: %s", metric->name, metric->why);
     return metric_is_measured(metric);
 }
 
@@ -72,7 +73,7 @@ int print_view(struct session *session, enum view_id id, const struct print_opti
     if (!view)
         return session->metric_list_is_bad ? 2 : 1;
     struct sorting sorting = view->sorting;
-    if (!print_sorting(view->db, options->sort, &sorting))
+    if (!print_sorting(session, view->metrics, options->sort, &sorting))
         return 2;
     view_sort(view, sorting);
     struct tree tree = {.session = session,
@@ -95,7 +96,7 @@ int print_threads(struct session *session, const struct print_options *options, 
     struct sorting sorting;
     if (!db)
         return session->metric_list_is_bad ? 2 : 1;
-    if (!print_sorting(db, options->sort, &sorting))
+    if (!print_sorting(session, &db->metrics, options->sort, &sorting))
         return 2;
     struct threads threads;
     threads_read(&threads, db, session->run);

@@ -72,7 +72,8 @@ int print_summary(struct session *session, const struct print_options *options, 
 
 /* Understands what the user wants to sort by (NULL: leaves *sorting alone); false, with the
  * complaint made, when that cannot be. */
-bool print_sorting(const struct database *db, const char *wanted, struct sorting *sorting);
+bool print_sorting(const struct session *session, const struct metrics *metrics, const char *wanted,
+                   struct sorting *sorting);
 
 void print_tree_text(const struct tree *tree);
 void print_tree_csv(const struct tree *tree);

@@ -25,6 +25,7 @@
 
 /* What the source pane shows. */
 struct shown {
+    const struct view *view; /* of one database, to which file and line belong */
     uint32_t file, line;
     bool is_call;
     const struct source *source;
@@ -35,18 +36,19 @@ struct shown {
  * shown where they call, unless the user wants it the other way round. */
 static struct shown selected_place(struct tui *tui)
 {
-    struct pane *pane = tui_pane(tui);
-    const struct row *row = view_row(pane->view, pane_row(pane));
-    bool is_caller = pane->view->class->shows_callers && row->depth > 1;
+    uint32_t number = pane_row(tui_pane(tui));
+    const struct view *view = view_origin(tui_pane(tui)->view, &number);
+    const struct row *row = view_row(view, number);
+    bool is_caller = view->class->shows_callers && row->depth > 1;
     bool wants_call = tui->shows_call_site != is_caller;
-    struct shown shown = {.is_call = wants_call && row->call_line};
+    struct shown shown = {.view = view, .is_call = wants_call && row->call_line};
     if (shown.is_call) {
         shown.file = row->call_file;
         shown.line = row->call_line;
     } else {
-        label_place(pane->view, pane_row(pane), &shown.file, &shown.line);
+        label_place(view, number, &shown.file, &shown.line);
     }
-    shown.source = sources_get(&tui->sources[tui->projection], pane->view->db, shown.file);
+    shown.source = sources_get(&tui->sources[tui->projection][view->side], view->db, shown.file);
     return shown;
 }
 
@@ -82,7 +84,7 @@ static int draw_metric(struct tui *tui, struct area area)
 static void draw_title(struct tui *tui, struct area area, const struct shown *shown)
 {
     struct text title = {0};
-    const char *path = database_file_path(tui_pane(tui)->view->db, shown->file);
+    const char *path = database_file_path(shown->view->db, shown->file);
     screen_rule(area.line, area.column, area.width);
     int used = shown->costs.n ? draw_metric(tui, area) : 0;
     if (!path)
@@ -107,7 +109,8 @@ static void draw_percent(const struct tui *tui, const struct line_cost *cost, st
     const struct view *view = tui->panes[tui->projection][tui->id].view;
     double whole = view_whole(view, view->sorting.metric);
     char percent[NUMBER_SIZE];
-    if (!cost || cost->cost == 0 || whole == 0)
+    bool is_ratio = view->metrics->at[view->sorting.metric].is_ratio;
+    if (!cost || cost->cost == 0 || whole == 0 || is_ratio)
         return;
     number_percent(cost->cost, whole, percent);
     struct text text = {0};
@@ -227,8 +230,7 @@ static void edit(struct tui *tui)
 {
     struct shown shown = selected_place(tui);
     struct text problem = {0};
-    const struct database *db = tui_pane(tui)->view->db;
-    char *original = source_original(tui->session->rules, db, shown.file);
+    char *original = source_original(tui->session->rules, shown.view->db, shown.file);
     const char *path = original ? original : shown.source->path;
     if (path) {
         screen_suspend();

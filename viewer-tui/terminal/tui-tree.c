@@ -6,6 +6,7 @@
 #include "viewer-tui/views/columns.h"
 #include "viewer-tui/views/describe.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,7 +31,7 @@ static struct columns fitting_columns(const struct view *view, int width)
 
 static struct number_scale scale_of(const struct view *view, size_t metric)
 {
-    return number_scale_for(view->totals[metric].inclusive, view->metrics->at[metric].unit);
+    return number_scale_for(view_magnitude(view, metric), view->metrics->at[metric].unit);
 }
 
 /* Takes " (CPUTIME)" out of "work (CPUTIME), s": columns so narrow that this does not fit are all
@@ -126,17 +127,17 @@ static void draw_cost(const struct view *view, uint32_t row, const struct column
     const struct metric *metric = &view->metrics->at[column->metric];
     char number[NUMBER_SIZE] = "-", percent[NUMBER_SIZE] = "";
     double value = view_cost(view, row, column->metric, column->part);
-    if (metric_is_measured(metric)) {
+    if (metric_is_measured(metric) && !isnan(value)) {
         struct number_scale scale = scale_of(view, column->metric);
         number_format(value, &scale, number);
-        if (value != 0)
+        if (value != 0 && !metric->is_ratio)
             number_percent(value, view_whole(view, column->metric), percent);
     }
     struct text text = {0};
     text_printf(&text, "%*s%*s%s", VALUE_WIDTH, number, PERCENT_WIDTH - 1, percent,
                 *percent ? "%" : " ");
     double whole = view_whole(view, column->metric);
-    double share = whole != 0 ? value / whole : 0;
+    double share = whole != 0 && !metric->is_ratio ? value / whole : 0;
     enum style style = is_selected ? STYLE_SELECTED : screen_heat(share);
     screen_put(line, at, PART_WIDTH, style, text_string(&text));
     vec_free(&text);

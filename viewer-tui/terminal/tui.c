@@ -58,7 +58,7 @@ static int open_first_view(struct tui *tui, const char *sort)
     if (!view)
         return tui->session->metric_list_is_bad ? 2 : 1;
     struct sorting sorting = view->sorting;
-    if (!print_sorting(view->db, sort, &sorting))
+    if (!print_sorting(tui->session, view->metrics, sort, &sorting))
         return 2;
     view_sort(view, sorting);
     pane_open(tui_pane(tui), view);
@@ -70,7 +70,8 @@ static void close_tui(struct tui *tui)
     for (int p = 0; p < PROJECTIONS; p++) {
         for (int v = 0; v < VIEWS; v++)
             pane_close(&tui->panes[p][v]);
-        sources_free(&tui->sources[p]);
+        for (int side = 0; side < SIDES; side++)
+            sources_free(&tui->sources[p][side]);
     }
     free(tui->wanted);
     vec_free(&tui->asked);
@@ -85,7 +86,8 @@ int tui_run(struct session *session, enum projection projection, const char *sor
                       .ascii = describe_in_ascii(),
                       .shows_source = true};
     for (int p = 0; p < PROJECTIONS; p++)
-        tui.sources[p].rules = session->rules;
+        for (int side = 0; side < SIDES; side++)
+            tui.sources[p][side].rules = session->rules;
     int status = open_first_view(&tui, sort);
     const char *cause = status == 0 ? screen_start() : NULL;
     if (cause) {

@@ -24,7 +24,7 @@ struct tui {
     enum projection projection;
     enum view_id id;
     struct pane panes[PROJECTIONS][VIEWS]; /* view is NULL until it is shown */
-    struct sources sources[PROJECTIONS];
+    struct sources sources[PROJECTIONS][SIDES]; /* of each database that is shown */
     bool ascii;
     bool shows_source;
     bool shows_call_site; /* of a row the place where it is called, not where it is declared */

@@ -239,29 +239,41 @@ char *choose_metrics(struct database *db, const json_t *run, const char *list)
     return unknown;
 }
 
-bool choose_sorting(const struct database *db, const char *text, struct sorting *sorting)
+/* The metric of that name, or in a comparison the difference of those of that name. */
+static size_t find_to_sort(const struct metrics *metrics, const char *name)
+{
+    size_t found = metrics_find(metrics, name);
+    if (found < metrics->n)
+        return found;
+    char *difference = mem_printf("%s difference", name);
+    found = metrics_find(metrics, difference);
+    free(difference);
+    return found;
+}
+
+bool choose_sorting(const struct metrics *metrics, const char *text, struct sorting *sorting)
 {
     static const char *const endings[] = {[INCLUSIVE] = ":inclusive", [EXCLUSIVE] = ":exclusive"};
-    sorting->metric = metrics_find(&db->metrics, text);
-    if (sorting->metric < db->metrics.n)
+    sorting->metric = find_to_sort(metrics, text);
+    if (sorting->metric < metrics->n)
         return true;
     const char *colon = strrchr(text, ':');
     for (int part = INCLUSIVE; colon && part <= EXCLUSIVE; part++) {
         if (strcmp(colon, endings[part]) != 0)
             continue;
         char *name = mem_strndup(text, (size_t)(colon - text));
-        sorting->metric = metrics_find(&db->metrics, name);
+        sorting->metric = find_to_sort(metrics, name);
         sorting->part = (enum cost_part)part;
         free(name);
     }
-    return sorting->metric < db->metrics.n;
+    return sorting->metric < metrics->n;
 }
 
-char *choose_names(const struct database *db)
+char *choose_names(const struct metrics *metrics)
 {
     struct text names = {0};
-    for (size_t m = 0; m < db->metrics.n; m++)
-        text_printf(&names, "%s%s", m ? ", " : "", db->metrics.at[m].name);
+    for (size_t m = 0; m < metrics->n; m++)
+        text_printf(&names, "%s%s", m ? ", " : "", metrics->at[m].name);
     text_add(&names, "");
     return names.at;
 }

@@ -15,11 +15,12 @@
 #define MOST_BY_DEFAULT 64
 char *choose_metrics(struct database *db, const json_t *run, const char *list);
 
-/* Understands "METRIC", "METRIC:inclusive" and "METRIC:exclusive"; the part stays as it is in
+/* Understands "METRIC", "METRIC:inclusive" and "METRIC:exclusive", in a comparison METRIC also for
+ * "METRIC difference"; the part stays as it is in
  * *sorting when it is not named. False when there is no such metric. */
-bool choose_sorting(const struct database *db, const char *text, struct sorting *sorting);
+bool choose_sorting(const struct metrics *metrics, const char *text, struct sorting *sorting);
 
 /* The names of all metrics, separated by commas. The caller frees. */
-char *choose_names(const struct database *db);
+char *choose_names(const struct metrics *metrics);
 
 #endif

@@ -15,6 +15,8 @@ static void add_both(struct columns *columns, size_t metric)
 
 static bool belong_together(const struct metrics *metrics, size_t a, size_t b)
 {
+    if (metric_is_compared(&metrics->at[a]))
+        return metrics->at[a].sides[0] == metrics->at[b].sides[0];
     return a == b || (metric_is_of_effort(&metrics->at[a]) &&
                       metrics_whole(metrics, a) == metrics_whole(metrics, b));
 }

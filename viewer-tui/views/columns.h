@@ -1,6 +1,7 @@
 /* The columns of costs in a view for people: which there are, and what stands above them.
  *
- * A column is one part of one metric. Where effort is shown, what it adds up belongs together: if
+ * A column is one part of one metric. Where effort is shown, what it adds up belongs together, and
+ * in a comparison what compares a metric: if
  * there is no room for both parts of all of it, all of it is shown in the part that is sorted by,
  * rather than both parts of some of it. */
 #ifndef VIEWER_COLUMNS_H

@@ -42,6 +42,7 @@ static void add_file_line(const struct view *view, uint32_t file, uint32_t line,
 
 void describe_call(const struct view *view, uint32_t number, bool ascii, struct text *out)
 {
+    view = view_origin(view, &number);
     const struct row *row = view_row(view, number);
     if (is_caller(view, row)) {
         text_add(out, ascii ? "<- " : "« ");
@@ -58,6 +59,7 @@ void describe_call(const struct view *view, uint32_t number, bool ascii, struct 
 
 void describe_name(const struct view *view, uint32_t number, bool ascii, struct text *out)
 {
+    view = view_origin(view, &number);
     struct text name = {0};
     if (view_row(view, number)->kind == KIND_INLINED)
         text_add(out, "[I] ");
@@ -68,6 +70,7 @@ void describe_name(const struct view *view, uint32_t number, bool ascii, struct 
 
 void describe_location(const struct view *view, uint32_t number, bool ascii, struct text *out)
 {
+    view = view_origin(view, &number);
     const struct row *row = view_row(view, number);
     if (row->kind != KIND_PROCEDURE && row->kind != KIND_INLINED)
         return;

@@ -45,6 +45,7 @@ void label_file_line(const struct database *db, uint32_t file, uint32_t line, st
 
 void label_name(const struct view *view, uint32_t number, struct text *out)
 {
+    view = view_origin(view, &number);
     const struct row *row = view_row(view, number);
     char buffer[NAME_SIZE];
     if (row->kind == KIND_LOOP)
@@ -57,6 +58,7 @@ void label_name(const struct view *view, uint32_t number, struct text *out)
 
 void label_place(const struct view *view, uint32_t number, uint32_t *file, uint32_t *line)
 {
+    view = view_origin(view, &number);
     const struct row *row = view_row(view, number);
     *file = NOTHING;
     *line = 0;
@@ -78,7 +80,7 @@ void label_place(const struct view *view, uint32_t number, uint32_t *file, uint3
     }
 }
 
-/* In the bottom-up view the rows above are callees, which may be elsewhere. */
+/* Rows above that are callees may be elsewhere. */
 static bool is_around(const struct view *view)
 {
     return !view->class->shows_callers;
@@ -86,6 +88,7 @@ static bool is_around(const struct view *view)
 
 uint32_t label_module(const struct view *view, uint32_t number)
 {
+    view = view_origin(view, &number);
     for (;; number = view_row(view, number)->parent) {
         const struct row *row = view_row(view, number);
         if (row->kind == KIND_MODULE)
@@ -112,19 +115,29 @@ static int compare_numbers(uint32_t a, uint32_t b)
     return (a > b) - (a < b);
 }
 
-int label_compare(const struct view *view, uint32_t left, uint32_t right)
+/* Places and call sites, of rows of one database: indices mean something only there. */
+static int compare_places(const struct row *a, const struct row *b)
 {
-    const struct row *a = view_row(view, left), *b = view_row(view, right);
-    char buffer_a[NAME_SIZE], buffer_b[NAME_SIZE];
-    int result = strcmp(stem(view, a, buffer_a), stem(view, b, buffer_b));
-    if (result == 0)
-        result = compare_numbers(a->place, b->place);
+    int result = compare_numbers(a->place, b->place);
     if (result == 0)
         result = compare_numbers(a->line, b->line);
     if (result == 0)
         result = compare_numbers(a->call_file, b->call_file);
     if (result == 0)
         result = compare_numbers(a->call_line, b->call_line);
+    return result;
+}
+
+int label_compare(const struct view *view, uint32_t left, uint32_t right)
+{
+    const struct view *of_left = view_origin(view, &left), *of_right = view_origin(view, &right);
+    const struct row *a = view_row(of_left, left), *b = view_row(of_right, right);
+    char buffer_a[NAME_SIZE], buffer_b[NAME_SIZE];
+    int result = strcmp(stem(of_left, a, buffer_a), stem(of_right, b, buffer_b));
+    if (result == 0 && of_left != of_right)
+        result = of_left->side - of_right->side;
+    if (result == 0)
+        result = compare_places(a, b);
     if (result == 0)
         result = compare_numbers(a->kind, b->kind);
     return result;

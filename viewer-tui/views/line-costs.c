@@ -9,6 +9,7 @@ struct finding {
     struct line_costs *costs;
     uint32_t file;
     uint32_t scope;
+    int side; /* of a comparison, whose file it is */
 };
 
 static void add(struct finding *finding, uint32_t file, struct line_cost line)
@@ -30,7 +31,7 @@ static void add_statement(struct finding *finding, const struct view *view, uint
     const struct cost *costs = view_costs(view, number);
     bool calls = false;
     for (size_t m = 0; m < view->n_metrics; m++)
-        calls |= costs[m].inclusive != costs[m].exclusive;
+        calls |= costs[m].inclusive > costs[m].exclusive;
     double cost = cost_of(view, number, view->sorting.part);
     add(finding, row->place, (struct line_cost){.line = row->line, .cost = cost, .calls = calls});
 }
@@ -50,7 +51,8 @@ static void enter(void *context, struct view *view, uint32_t number)
 {
     struct finding *finding = context;
     const struct row *row = view_row(view, number);
-    if (number == finding->scope)
+    uint32_t origin_row = number;
+    if (number == finding->scope || view_origin(view, &origin_row)->side != finding->side)
         return;
     if (row->kind == KIND_STATEMENT)
         add_statement(finding, view, number);
@@ -107,7 +109,11 @@ static void merge(struct line_costs *costs)
 
 void line_costs_find(struct line_costs *costs, struct view *view, uint32_t row, uint32_t file)
 {
-    struct finding finding = {costs, file, scope_around(view, row)};
+    uint32_t origin_row = row;
+    struct finding finding = {.costs = costs,
+                              .file = file,
+                              .scope = scope_around(view, row),
+                              .side = view_origin(view, &origin_row)->side};
     if (finding.scope == 0 || file == NOTHING)
         return;
     struct limits limits = {.depth = view->class->shows_callers

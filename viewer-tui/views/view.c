@@ -2,6 +2,7 @@
 
 #include "viewer-tui/views/label.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,17 +25,23 @@ static uint32_t append(struct view *view, struct row row)
     return number;
 }
 
-struct view *view_open(const struct view_class *class, struct database *db, const struct cct *cct)
+struct view *view_new(const struct view_class *class, const struct metrics *metrics)
 {
     struct view *view = mem_alloc(sizeof *view);
     view->class = class;
-    view->db = db;
-    view->metrics = &db->metrics;
-    view->cct = cct;
-    view->n_metrics = db->metrics.n;
+    view->metrics = metrics;
+    view->n_metrics = metrics->n;
     append(view, (struct row){.kind = KIND_ROOT, .place = NOTHING, .call_file = NOTHING});
     view->totals = mem_alloc((view->n_metrics + 1) * sizeof *view->totals);
     view->scratch = mem_alloc((view->n_metrics + 1) * sizeof *view->scratch);
+    return view;
+}
+
+struct view *view_open(const struct view_class *class, struct database *db, const struct cct *cct)
+{
+    struct view *view = view_new(class, &db->metrics);
+    view->db = db;
+    view->cct = cct;
     database_totals(db, view->totals);
     memcpy(view->costs, view->totals, view->n_metrics * sizeof *view->costs);
     view_sort(view, (struct sorting){.metric = metrics_first_measured(view->metrics),
@@ -94,10 +101,31 @@ double view_cost(const struct view *view, uint32_t row, size_t metric, enum cost
     return part == INCLUSIVE ? cost->inclusive : cost->exclusive;
 }
 
+static double share_of_total(const struct view *view, uint32_t row, size_t metric,
+                             enum cost_part part)
+{
+    double total = view->totals[metric].inclusive;
+    return total != 0 ? view_cost(view, row, metric, part) / total : 0;
+}
+
 double view_share(const struct view *view, uint32_t row, size_t metric, enum cost_part part)
 {
-    double total = metric < view->n_metrics ? view->totals[metric].inclusive : 0;
-    return total != 0 ? view_cost(view, row, metric, part) / total : 0;
+    const struct metric *of = &view->metrics->at[metric];
+    if (metric >= view->n_metrics)
+        return 0;
+    if (!metric_is_compared(of))
+        return share_of_total(view, row, metric, part);
+    return fmax(share_of_total(view, row, (size_t)of->sides[0], part),
+                share_of_total(view, row, (size_t)of->sides[1], part));
+}
+
+double view_magnitude(const struct view *view, size_t metric)
+{
+    const struct metric *of = &view->metrics->at[metric];
+    if (!metric_is_compared(of) || of->is_ratio)
+        return view->totals[metric].inclusive;
+    return fmax(fabs(view->totals[of->sides[0]].inclusive),
+                fabs(view->totals[of->sides[1]].inclusive));
 }
 
 double view_whole(const struct view *view, size_t metric)
@@ -105,10 +133,16 @@ double view_whole(const struct view *view, size_t metric)
     return view->totals[metrics_whole(view->metrics, metric)].inclusive;
 }
 
+/* What is undefined comes last. */
+static double sorted_cost(const struct view *view, uint32_t row, enum cost_part part)
+{
+    double cost = view_cost(view, row, view->sorting.metric, part);
+    return isnan(cost) ? -INFINITY : cost;
+}
+
 static int compare_costs(const struct view *view, uint32_t a, uint32_t b, enum cost_part part)
 {
-    double cost_a = view_cost(view, a, view->sorting.metric, part);
-    double cost_b = view_cost(view, b, view->sorting.metric, part);
+    double cost_a = sorted_cost(view, a, part), cost_b = sorted_cost(view, b, part);
     return (cost_a < cost_b) - (cost_a > cost_b);
 }
 
@@ -160,6 +194,8 @@ uint32_t view_rank(struct view *view, uint32_t row)
 void view_start_walk(struct view *view)
 {
     view->visited = 0;
+    if (view->class->start_walk)
+        view->class->start_walk(view);
 }
 
 void view_release(struct view *view, uint32_t row)

@@ -6,7 +6,9 @@
  * for one path only. Numbers stay valid while the rows exist, pointers only until the
  * next view_expand.
  *
- * topdown.c, bottomup.c and flat.c are the views; printers and the terminal know only this. */
+ * topdown.c, bottomup.c and flat.c are the views, merged.c compares two of a kind; printers and the
+ * terminal know only this. Names and places of a row are indices into the database that it comes
+ * from: who looks them up begins with view_origin. */
 #ifndef VIEWER_VIEW_H
 #define VIEWER_VIEW_H
 
@@ -54,15 +56,18 @@ struct view_class {
                                                            two may be stopped */
     void (*release)(struct view *view, uint32_t first); /* rows from `first` on go; may be NULL */
     void (*close)(struct view *view);                   /* may be NULL */
+    void (*start_walk)(struct view *view);              /* may be NULL */
+    const struct view *(*origin)(const struct view *view, uint32_t *row); /* may be NULL */
 };
 
 extern const struct view_class topdown_class, bottomup_class, flat_class;
 
 struct view {
     const struct view_class *class;
-    struct database *db;
+    struct database *db; /* NULL: of several, see view_origin */
     const struct metrics *metrics;
     const struct cct *cct; /* NULL unless class->needs_cct */
+    int side;              /* which of the two views of a comparison it is, 0 or 1 */
     size_t n_metrics;
     VEC(struct row) rows;
     VEC(uint32_t) order; /* parallel to rows: a row's children as sorted, from first_child on */
@@ -104,11 +109,23 @@ static inline const struct cost *view_costs(const struct view *view, uint32_t ro
     return view->costs + row * view->n_metrics;
 }
 
+/* The view of one database that a row comes from, *row becoming its number there: of a comparison
+ * the view of the side whose scope the row shows, otherwise the view itself. */
+static inline const struct view *view_origin(const struct view *view, uint32_t *row)
+{
+    return view->class->origin ? view->class->origin(view, row) : view;
+}
+
 /* One number of a row. */
 double view_cost(const struct view *view, uint32_t row, size_t metric, enum cost_part part);
 
-/* Its share of the whole program's inclusive cost, 0..1; 0 where that is 0. */
+/* Its share of the whole program's inclusive cost, 0..1; 0 where that is 0. In a comparison the
+ * larger one of what the two sides have of it. */
 double view_share(const struct view *view, uint32_t row, size_t metric, enum cost_part part);
+
+/* The whole program's inclusive cost, for the scale that all values of the metric are shown in; in a
+ * comparison the larger one of the sides'. */
+double view_magnitude(const struct view *view, size_t metric);
 
 /* What percentages of a metric refer to: the whole program's inclusive cost of it, or of the
  * metric that it is a part of. */
@@ -120,6 +137,9 @@ void view_start_walk(struct view *view);
 
 /* Gives up the children of a row and every row that was made after them. */
 void view_release(struct view *view, uint32_t row);
+
+/* For what opens views: one of these metrics with its row 0, all costs zero and nothing opened. */
+struct view *view_new(const struct view_class *class, const struct metrics *metrics);
 
 /* For the views: appends a child of the row being expanded, its costs zero; parent and depth are
  * filled in. Returns its number. */
