@@ -3,6 +3,8 @@
 #include "viewer-tui/base/problem.h"
 #include "viewer-tui/comparison-names.h"
 #include "viewer-tui/database/efficiency.h"
+#include "viewer-tui/database/threads.h"
+#include "viewer-tui/views/describe.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,14 +12,16 @@
 static const char *const column_names[MERGED_COLUMNS] = {
     [MERGED_DIFFERENCE] = "difference", [MERGED_RATIO] = "ratio"};
 
+/* In place of the difference, where scaling is looked at. */
+static const char loss[] = "loss";
+
 struct comparison *comparison_new(struct session *left, struct session *right,
-                                  char *const names[SIDES])
+                                  const struct comparison_options *options)
 {
     struct comparison *comparison = mem_alloc(sizeof *comparison);
     comparison->sides[0] = left;
     comparison->sides[1] = right;
-    for (int side = 0; side < SIDES; side++)
-        comparison->names[side] = mem_strdup(names[side]);
+    comparison->options = *options;
     return comparison;
 }
 
@@ -36,10 +40,8 @@ void comparison_free(struct comparison *comparison)
         return;
     for (int p = 0; p < PROJECTIONS; p++)
         free_metrics(&comparison->metrics[p]);
-    for (int side = 0; side < SIDES; side++) {
+    for (int side = 0; side < SIDES; side++)
         session_close(comparison->sides[side]);
-        free(comparison->names[side]);
-    }
     free(comparison->title);
     free(comparison);
 }
@@ -76,8 +78,9 @@ static char *column_name(const struct comparison *comparison, enum merged_column
                          const char *metric)
 {
     if (column < SIDES)
-        return mem_printf("%s [%s]", metric, comparison->names[column]);
-    return mem_printf("%s %s", metric, column_names[column]);
+        return mem_printf("%s [%s]", metric, comparison->options.names[column]);
+    bool is_loss = column == MERGED_DIFFERENCE && comparison->options.scaling != NO_SCALING;
+    return mem_printf("%s %s", metric, is_loss ? loss : column_names[column]);
 }
 
 /* Why a column was not measured; NULL when it was. */
@@ -88,7 +91,7 @@ static const char *why_not(const struct comparison *comparison, struct compared_
         return sides[column]->why;
     for (int side = 0; side < SIDES; side++)
         if (sides[side]->why)
-            return keep(compared, mem_printf("not measured in %s: %s", comparison->names[side],
+            return keep(compared, mem_printf("not measured in %s: %s", comparison->options.names[side],
                                              sides[side]->why));
     return NULL;
 }
@@ -123,14 +126,40 @@ static void add_column(const struct comparison *comparison, struct compared_metr
     compared->from[n] = from;
 }
 
+/* A database of a side that is open. */
+static const struct database *database_of(const struct session *side)
+{
+    const struct database *db = side->opened[LOGICAL].db;
+    return db ? db : side->opened[PHYSICAL].db;
+}
+
+double comparison_workers(const struct comparison *comparison, int side)
+{
+    const struct session *session = comparison->sides[side];
+    double told = comparison->options.workers[side], measured = run_workers(session->run);
+    if (told > 0 || measured > 0)
+        return told > 0 ? told : measured;
+    return (double)threads_count(database_of(session));
+}
+
+/* What a cost of the left side is expected to be multiplied with on the right side. */
+static double expected_factor(const struct comparison *comparison)
+{
+    if (comparison->options.scaling != WEAK_SCALING)
+        return 1;
+    return comparison_workers(comparison, 1) / comparison_workers(comparison, 0);
+}
+
 static void add_columns(struct comparison *comparison, enum projection projection, size_t left,
                         size_t right)
 {
     const struct metric *const sides[SIDES] = {&metrics_of(comparison, 0, projection)->at[left],
                                                &metrics_of(comparison, 1, projection)->at[right]};
+    double factor = expected_factor(comparison);
     for (int column = 0; column < MERGED_COLUMNS; column++)
         add_column(comparison, &comparison->metrics[projection],
-                   (struct merged_metric){(enum merged_column)column, {left, right}, 1}, sides);
+                   (struct merged_metric){(enum merged_column)column, {left, right}, factor},
+                   sides);
 }
 
 /* The index of that column of a side's metric; METRIC_ABSENT where the other side lacks it. */
@@ -157,10 +186,11 @@ static void relate(struct comparison *comparison, enum projection projection)
         if (from->column < SIDES)
             metric->sum = find_column(compared, from->column, side, of_side->sum);
     }
+    int whole = comparison->options.scaling == NO_SCALING ? 0 : 1;
     for (size_t m = 0; m < compared->metrics.n; m++)
         if (compared->from[m].column == MERGED_DIFFERENCE)
             compared->metrics.at[m].whole =
-                (int)metrics_whole(&compared->metrics, (size_t)compared->metrics.at[m].sides[0]);
+                (int)metrics_whole(&compared->metrics, (size_t)compared->metrics.at[m].sides[whole]);
 }
 
 /* Finds what both sides have. */
@@ -223,11 +253,9 @@ void comparison_show(struct comparison *comparison, enum metric_set set)
         comparison->metrics[p].metrics.set = set;
 }
 
-/* What was run on a side. */
 static const char *title_of(const struct session *side)
 {
-    const struct database *db = side->opened[LOGICAL].db;
-    return session_title(side, db ? db : side->opened[PHYSICAL].db);
+    return session_title(side, database_of(side));
 }
 
 const char *comparison_title(struct comparison *comparison)
@@ -236,7 +264,27 @@ const char *comparison_title(struct comparison *comparison)
     bool is_same = strcmp(left, right) == 0;
     free(comparison->title);
     comparison->title =
-        mem_printf("%s [%s] and %s%s[%s]", left, comparison->names[0], is_same ? "" : right,
-                   is_same ? "" : " ", comparison->names[1]);
+        mem_printf("%s [%s] and %s%s[%s]", left, comparison->options.names[0], is_same ? "" : right,
+                   is_same ? "" : " ", comparison->options.names[1]);
     return comparison->title;
+}
+
+void comparison_explain(const struct comparison *comparison, struct text *out)
+{
+    const char *left = comparison->options.names[0], *right = comparison->options.names[1];
+    struct text text = {0};
+    switch (comparison->options.scaling) {
+    case NO_SCALING:
+        text_printf(&text, "Differences: %s - %s, in percent of %s.", right, left, left);
+        break;
+    case STRONG_SCALING:
+        text_printf(&text, "Losses (strong scaling): %s - %s, in percent of %s.", right, left, right);
+        break;
+    case WEAK_SCALING:
+        text_printf(&text, "Losses (weak scaling): %s - %g * %s, in percent of %s.", right,
+                    expected_factor(comparison), left, right);
+        break;
+    }
+    text_add_clean(out, text_string(&text), describe_in_ascii());
+    vec_free(&text);
 }

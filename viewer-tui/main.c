@@ -1,7 +1,6 @@
 /* hpcviewer: shows databases of hpcprof in the terminal, or prints them. */
 #include "lib/diag.h"
 #include "viewer-tui/base/problem.h"
-#include "viewer-tui/comparison.h"
 #include "viewer-tui/measurement.h"
 #include "viewer-tui/options.h"
 #include "viewer-tui/terminal/tui.h"
@@ -63,7 +62,7 @@ static struct session *open_databases(const struct options *options)
         session_close(left);
         return NULL;
     }
-    return session_of_comparison(comparison_new(left, right, options->names));
+    return session_of_comparison(comparison_new(left, right, &options->comparison));
 }
 
 int main(int argc, char **argv)
@@ -90,6 +89,6 @@ int main(int argc, char **argv)
     problem_clear();
     path_rules_free(&options.rules);
     for (int side = 0; side < SIDES; side++)
-        free(options.names[side]);
+        free(options.comparison.names[side]);
     return status;
 }

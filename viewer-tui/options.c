@@ -75,6 +75,8 @@ enum long_option {
     OPTION_METRICS,
     OPTION_KINDS,
     OPTION_NAMES,
+    OPTION_SCALING,
+    OPTION_WORKERS,
     OPTION_DEPTH,
     OPTION_MIN_PERCENT,
     OPTION_HELP,
@@ -90,6 +92,8 @@ static const struct option long_options[] = {
     {"metrics", required_argument, NULL, OPTION_METRICS},
     {"kinds", no_argument, NULL, OPTION_KINDS},
     {"names", required_argument, NULL, OPTION_NAMES},
+    {"scaling", required_argument, NULL, OPTION_SCALING},
+    {"workers", required_argument, NULL, OPTION_WORKERS},
     {"depth", required_argument, NULL, OPTION_DEPTH},
     {"min-percent", required_argument, NULL, OPTION_MIN_PERCENT},
     {"include", required_argument, NULL, 'I'},
@@ -129,6 +133,29 @@ static double percent_in(const char *text)
     return percent;
 }
 
+static enum scaling scaling_in(const char *text)
+{
+    if (strcmp(text, "strong") == 0)
+        return STRONG_SCALING;
+    if (strcmp(text, "weak") != 0)
+        diag_usage("--scaling is strong or weak, not '%s'", text);
+    return WEAK_SCALING;
+}
+
+/* Understands "P,Q". */
+static void take_workers(double workers[SIDES], const char *text)
+{
+    const char *at = text;
+    for (int side = 0; side < SIDES; side++) {
+        char *end;
+        workers[side] = strtod(at, &end);
+        bool is_number = end > at && isfinite(workers[side]) && workers[side] > 0;
+        if (!is_number || *end != (side == 0 ? ',' : '\0'))
+            diag_usage("--workers wants two numbers with a comma between them, not '%s'", text);
+        at = end + 1;
+    }
+}
+
 static void finish(const char *text)
 {
     fputs(text, stdout);
@@ -164,6 +191,8 @@ static void take_option(struct options *options, int option, struct given *given
     case OPTION_SORT: options->print.sort = optarg; break;
     case OPTION_METRICS: options->metrics = optarg; break;
     case OPTION_NAMES: given->names = optarg; break;
+    case OPTION_SCALING: options->comparison.scaling = scaling_in(optarg); break;
+    case OPTION_WORKERS: take_workers(options->comparison.workers, optarg); break;
     case OPTION_KINDS: options->by_kind = true; break;
     case OPTION_DEPTH:
         options->print.depth = depth_in(optarg);
@@ -198,15 +227,18 @@ static void check_combination(const struct options *options, const struct given 
     }
 }
 
-/* What the databases are called that are compared. */
+/* What the databases are called that are compared; and whether the options for that fit. */
 static void take_names(struct options *options, const char *list)
 {
-    if (list && !options->paths[1])
-        diag_usage("--names goes with two databases");
-    if (list && !comparison_names_in(list, options->names))
+    const struct comparison_options *comparison = &options->comparison;
+    if (!options->paths[1] && (list || comparison->scaling || comparison->workers[0]))
+        diag_usage("--names, --scaling and --workers go with two databases");
+    if (comparison->workers[0] && comparison->scaling != WEAK_SCALING)
+        diag_usage("--workers goes with --scaling weak: a strong one is the same for any numbers");
+    if (list && !comparison_names_in(list, options->comparison.names))
         diag_usage("--names wants two different names with a comma between them, not '%s'", list);
     if (!list && options->paths[1])
-        comparison_names_of_paths(options->paths, options->names);
+        comparison_names_of_paths(options->paths, options->comparison.names);
 }
 
 static void check_comparison(const struct options *options)

@@ -3,7 +3,7 @@
 #define VIEWER_OPTIONS_H
 
 #include "lib/path-rules.h"
-#include "viewer-tui/database/metric.h"
+#include "viewer-tui/comparison.h"
 #include "viewer-tui/print/print.h"
 
 /* What to print; the values below VIEWS are those of enum view_id. */
@@ -18,7 +18,7 @@ struct options {
     struct path_rules rules; /* where sources are; the caller frees */
     const char *paths[SIDES]; /* of a database or measurement directory; the second NULL: it is not
                                  compared */
-    char *names[SIDES];       /* of what is compared; the caller frees */
+    struct comparison_options comparison; /* the names are the caller's */
 };
 
 /* Understands the arguments. What cannot be understood ends the process with status 2, --help and

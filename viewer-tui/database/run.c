@@ -44,3 +44,15 @@ double run_number(const json_t *object, const char *key)
 {
     return json_number_value(json_object_get(object, key));
 }
+
+double run_workers(const json_t *run)
+{
+    size_t i;
+    json_t *process;
+    double workers = 0;
+    json_array_foreach(json_object_get(run, "processes"), i, process)
+    {
+        workers += run_number(process, "workers");
+    }
+    return workers;
+}

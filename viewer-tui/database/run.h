@@ -10,6 +10,9 @@
  * what it should be. The caller releases with json_decref (NULL allowed). */
 json_t *run_read(const char *folder);
 
+/* The workers that the runtimes of all processes had; 0 unknown. */
+double run_workers(const json_t *run);
+
 /* Members of an object (or of anything else, which has none). */
 const char *run_text(const json_t *object, const char *key);
 double run_number(const json_t *object, const char *key);

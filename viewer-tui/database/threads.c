@@ -252,3 +252,12 @@ void threads_free(struct threads *threads)
     for (int s = 0; s < STATISTICS; s++)
         free(threads->statistics[s]);
 }
+
+size_t threads_count(const struct database *db)
+{
+    struct threads threads;
+    threads_read(&threads, db, NULL);
+    size_t n = threads.list.n;
+    threads_free(&threads);
+    return n;
+}

@@ -34,6 +34,9 @@ static inline double threads_whole(const struct threads *threads, const struct m
 /* Reads the threads; damaged profiles read as zero, with the problem noted. `run` may be NULL and
  * must outlive the result, which the caller frees. */
 void threads_read(struct threads *threads, const struct database *db, const json_t *run);
+/* How many there are. */
+size_t threads_count(const struct database *db);
+
 /* "sum", "min", "mean", "max". */
 const char *statistic_name(enum statistic statistic);
 

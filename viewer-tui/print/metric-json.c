@@ -1,10 +1,8 @@
 #include "viewer-tui/print/metric-json.h"
 
-#include <math.h>
-
 void json_write_cost(struct json_writer *json, const struct metric *metric, double value)
 {
-    if (metric_is_measured(metric) && !isnan(value))
+    if (metric_is_measured(metric))
         json_write_double(json, value);
     else
         json_write_null(json);

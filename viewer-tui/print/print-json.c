@@ -62,7 +62,7 @@ static void write_sides(struct printing *printing, struct pair pair)
     json_write_array(json);
     for (int side = 0; side < SIDES; side++)
         if (pair.rows[side] != NOTHING)
-            json_write_string(json, printing->comparison->names[side]);
+            json_write_string(json, printing->comparison->options.names[side]);
     json_write_array_end(json);
 }
 
@@ -115,7 +115,7 @@ static void write_databases(struct json_writer *json, const struct comparison *c
     for (int side = 0; side < SIDES; side++) {
         json_write_object(json);
         json_write_key(json, "name");
-        json_write_string(json, comparison->names[side]);
+        json_write_string(json, comparison->options.names[side]);
         json_write_key(json, "path");
         json_write_string(json, comparison->sides[side]->folder);
         json_write_object_end(json);

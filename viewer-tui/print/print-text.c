@@ -3,6 +3,7 @@
 #include "viewer-tui/print/print.h"
 
 #include "lib/number.h"
+#include "viewer-tui/comparison.h"
 #include "viewer-tui/database/efficiency.h"
 #include "viewer-tui/print/heads.h"
 #include "viewer-tui/terminal/source.h"
@@ -93,6 +94,10 @@ static void print_head(struct printing *printing)
     end_line(printing);
     end_line(printing);
     print_totals(printing);
+    if (tree->session->comparison) {
+        comparison_explain(tree->session->comparison, &printing->line);
+        end_line(printing);
+    }
     size_t n_problems = json_array_size(json_object_get(tree->session->run, "problems"));
     if (n_problems) {
         text_printf(&printing->line, "  %zu problem%s with the measurement: see --print summary",
@@ -205,7 +210,8 @@ static void enter(void *context, struct view *view, uint32_t number)
 static void print_left_out(struct printing *printing, const struct left_out *left_out)
 {
     const struct limits *limits = &printing->tree->limits;
-    const char *metric = printing->tree->view->metrics->at[limits->metric].name;
+    const struct metrics *metrics = printing->tree->view->metrics;
+    const struct metric *metric = &metrics->at[limits->metric];
     char count[NUMBER_SIZE];
     if (left_out->small || left_out->deep)
         end_line(printing);
@@ -214,7 +220,12 @@ static void print_left_out(struct printing *printing, const struct left_out *lef
         number_grouped(left_out->small, count);
         text_printf(&printing->line, "%s scope%s with less than %g%% of ", count, is_one ? "" : "s",
                     limits->share * 100);
-        text_add_clean(&printing->line, metric, printing->ascii);
+        if (metric_is_compared(metric)) {
+            text_add_clean(&printing->line, metrics->at[metric->sides[0]].name, printing->ascii);
+            text_add(&printing->line, " and ");
+            metric = &metrics->at[metric->sides[1]];
+        }
+        text_add_clean(&printing->line, metric->name, printing->ascii);
         text_printf(&printing->line, " %s left out (--min-percent 0 shows all).",
                     is_one ? "is" : "are");
         end_line(printing);

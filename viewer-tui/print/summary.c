@@ -2,6 +2,7 @@
 
 #include "viewer-tui/base/problem.h"
 #include "viewer-tui/database/threads.h"
+#include "viewer-tui/print/print-comparison.h"
 
 #include <stdlib.h>
 
@@ -17,15 +18,6 @@ double summary_sum(const json_t *counts)
     return sum;
 }
 
-static size_t count_threads(const struct database *db, const json_t *run)
-{
-    struct threads threads;
-    threads_read(&threads, db, run);
-    size_t n = threads.list.n;
-    threads_free(&threads);
-    return n;
-}
-
 int print_summary(struct session *session, const struct print_options *options, FILE *out)
 {
     static void (*const printers[FORMATS])(const struct summary *) = {
@@ -33,6 +25,8 @@ int print_summary(struct session *session, const struct print_options *options, 
         [FORMAT_CSV] = print_summary_csv,
         [FORMAT_JSON] = print_summary_json,
     };
+    if (session->comparison)
+        return print_comparison(session, options, out);
     struct view *view = session_view(session, options->projection, TOP_DOWN);
     const struct database *db = view ? view->db : NULL;
     if (!db)
@@ -41,7 +35,7 @@ int print_summary(struct session *session, const struct print_options *options, 
                               .run = session->run,
                               .title = session_title(session, db),
                               .totals = mem_alloc((db->metrics.n + 1) * sizeof(struct cost)),
-                              .n_threads = count_threads(db, session->run),
+                              .n_threads = threads_count(db),
                               .view = view,
                               .advices = advice_on(view, 0, session->run),
                               .out = out};

@@ -31,7 +31,8 @@ static void draw_title(struct tui *tui, int line)
     text_add_clean(&title, session_title(tui->session, view->db), tui->ascii);
     text_printf(&title, "  [%s]", projection_name(tui->projection));
     size_t sorted = view->sorting.metric;
-    if (metric_is_of_effort(&view->metrics->at[sorted])) {
+    if (metrics_whole(view->metrics, sorted) != sorted ||
+        metric_is_of_effort(&view->metrics->at[sorted])) {
         text_add(&title, "  % of ");
         text_add_clean(&title, view->metrics->at[metrics_whole(view->metrics, sorted)].name,
                        tui->ascii);

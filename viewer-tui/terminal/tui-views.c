@@ -53,18 +53,32 @@ static void show_other_projection(struct tui *tui)
         text_printf(&tui->message, "this database has no %s projection", projection_name(other));
 }
 
+/* Otherwise tells the user. */
+static bool is_of_one_run(struct tui *tui, const char *what)
+{
+    if (tui->session->comparison)
+        text_printf(&tui->message, "%s: only of one database, not of two that are compared", what);
+    return !tui->session->comparison;
+}
+
 bool tui_obey_views(struct tui *tui, enum command command)
 {
     switch (command) {
     case COMMAND_TOP_DOWN: tui_show_view(tui, tui->projection, TOP_DOWN); break;
     case COMMAND_BOTTOM_UP: tui_show_view(tui, tui->projection, BOTTOM_UP); break;
     case COMMAND_FLAT: tui_show_view(tui, tui->projection, FLAT); break;
-    case COMMAND_THREADS: tui_report(tui, "threads", print_threads); break;
+    case COMMAND_THREADS:
+        if (is_of_one_run(tui, "threads"))
+            tui_report(tui, "threads", print_threads);
+        break;
     case COMMAND_SUMMARY: tui_report(tui, "summary", print_summary); break;
     case COMMAND_NEXT_VIEW: show_neighbour(tui, 1); break;
     case COMMAND_PREVIOUS_VIEW: show_neighbour(tui, -1); break;
     case COMMAND_PROJECTION: show_other_projection(tui); break;
-    case COMMAND_ADVICE: tui_advice(tui); break;
+    case COMMAND_ADVICE:
+        if (is_of_one_run(tui, "advice"))
+            tui_advice(tui);
+        break;
     default: return false;
     }
     return true;

@@ -239,15 +239,16 @@ char *choose_metrics(struct database *db, const json_t *run, const char *list)
     return unknown;
 }
 
-/* The metric of that name, or in a comparison the difference of those of that name. */
+/* The metric of that name, or in a comparison the difference (loss) of those of that name. */
 static size_t find_to_sort(const struct metrics *metrics, const char *name)
 {
+    static const char *const differences[] = {"difference", "loss"};
     size_t found = metrics_find(metrics, name);
-    if (found < metrics->n)
-        return found;
-    char *difference = mem_printf("%s difference", name);
-    found = metrics_find(metrics, difference);
-    free(difference);
+    for (size_t i = 0; i < sizeof differences / sizeof *differences && found == metrics->n; i++) {
+        char *difference = mem_printf("%s %s", name, differences[i]);
+        found = metrics_find(metrics, difference);
+        free(difference);
+    }
     return found;
 }
 

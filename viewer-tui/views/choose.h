@@ -16,7 +16,7 @@
 char *choose_metrics(struct database *db, const json_t *run, const char *list);
 
 /* Understands "METRIC", "METRIC:inclusive" and "METRIC:exclusive", in a comparison METRIC also for
- * "METRIC difference"; the part stays as it is in
+ * "METRIC difference" or "METRIC loss"; the part stays as it is in
  * *sorting when it is not named. False when there is no such metric. */
 bool choose_sorting(const struct metrics *metrics, const char *text, struct sorting *sorting);
 

@@ -175,6 +175,14 @@ static int compare_keys(const void *left, const void *right, void *strictness)
     if (result == 0)
         result = compare_numbers(a->line, b->line);
     if (result == 0)
+        result = compare_numbers(a->kind, b->kind);
+    if (result == 0)
+        result = strcmp(a->file, b->file);
+    if (result == 0)
+        result = strcmp(a->module, b->module);
+    if (result == 0)
+        result = strcmp(a->call_file, b->call_file);
+    if (result == 0)
         result = compare_numbers(a->row, b->row);
     return result;
 }

@@ -16,7 +16,8 @@
  * file, so that procedures can move as a whole. The line of a procedure or inlined procedure is
  * that of its call site, where it has none that of its declaration. Nearest means: one after the
  * other in the order of their lines, those of the left side take the nearest that is left, of two
- * equally near the smaller one, of those with one line the one that was made first. Statements are never matched with another line (3 and 4), as two
+ * equally near the smaller one, of those with one line the first by kind, file, module and
+ * file of the call site. Statements are never matched with another line (3 and 4), as two
  * lines with few samples would be: which of them has some is chance. Modules and files are only in
  * 1, and beyond where there is one candidate on either side. */
 #ifndef VIEWER_MATCH_H

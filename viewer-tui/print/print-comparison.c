@@ -1,0 +1,375 @@
+#include "viewer-tui/print/print-comparison.h"
+
+#include "lib/json.h"
+#include "lib/number.h"
+#include "viewer-tui/base/problem.h"
+#include "viewer-tui/comparison.h"
+#include "viewer-tui/print/csv.h"
+#include "viewer-tui/print/metric-json.h"
+#include "viewer-tui/views/describe.h"
+#include "viewer-tui/views/label.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Who reads of more procedures at once? */
+#define MOST_CHANGED 5
+
+enum change { GREW, SHRANK, CHANGES };
+
+static const char *const change_names[CHANGES] = {[GREW] = "grew", [SHRANK] = "shrank"};
+
+/* What is printed. */
+struct compared {
+    const struct session *session;
+    const struct comparison *comparison;
+    struct view *view; /* bottom-up */
+    enum projection projection;
+    size_t metric;                           /* the left side's; procedures are listed by its
+                                                difference */
+    uint32_t changed[CHANGES][MOST_CHANGED]; /* rows, the largest changes first */
+    size_t n_changed[CHANGES];
+    FILE *out;
+};
+
+/* A number that is told of each side. */
+struct fact {
+    const char *name;
+    double of[SIDES];
+};
+
+#define N_FACTS 3
+
+static void find_facts(const struct comparison *comparison, struct fact facts[N_FACTS])
+{
+    facts[0] = (struct fact){.name = "processes"};
+    facts[1] = (struct fact){.name = "workers"};
+    facts[2] = (struct fact){.name = "problems"};
+    for (int side = 0; side < SIDES; side++) {
+        const json_t *run = comparison->sides[side]->run;
+        facts[0].of[side] = (double)json_array_size(json_object_get(run, "processes"));
+        facts[1].of[side] = comparison_workers(comparison, side);
+        facts[2].of[side] = (double)json_array_size(json_object_get(run, "problems"));
+    }
+}
+
+/* Lists the procedures whose own costs changed most, in one direction and in the other. */
+static void find_changed(struct compared *compared)
+{
+    struct view *view = compared->view;
+    size_t metric = compared->metric + MERGED_DIFFERENCE;
+    view_sort(view, (struct sorting){.metric = metric, .part = EXCLUSIVE});
+    view_start_walk(view);
+    view_expand(view, 0);
+    uint32_t n = view_row(view, 0)->n_children;
+    for (uint32_t i = 0; i < n && i < MOST_CHANGED; i++) {
+        uint32_t most = view_child(view, 0, i), least = view_child(view, 0, n - 1 - i);
+        if (view_cost(view, most, metric, EXCLUSIVE) > 0)
+            compared->changed[GREW][compared->n_changed[GREW]++] = most;
+        if (view_cost(view, least, metric, EXCLUSIVE) < 0)
+            compared->changed[SHRANK][compared->n_changed[SHRANK]++] = least;
+    }
+}
+
+/* The next metric that is shown, of the left side, from `from` on. */
+static size_t next_compared(const struct metrics *metrics, size_t from)
+{
+    size_t m = metrics_shown(metrics, from);
+    while (m < metrics->n && metrics->at[m].sides[0] != (int)m)
+        m = metrics_shown(metrics, m + 1);
+    return m;
+}
+
+/* "work" of "work [LEFT]". */
+static char *compared_name(const struct compared *compared, size_t metric)
+{
+    const char *name = compared->view->metrics->at[metric].name;
+    size_t side = strlen(compared->comparison->options.names[0]) + strlen(" []");
+    return mem_strndup(name, strlen(name) - side);
+}
+
+static const char *column_name(const struct compared *compared, int column)
+{
+    const struct comparison_options *options = &compared->comparison->options;
+    if (column < SIDES)
+        return options->names[column];
+    if (column == MERGED_RATIO)
+        return "ratio";
+    return options->scaling == NO_SCALING ? "difference" : "loss";
+}
+
+/* --- text */
+
+struct printing {
+    const struct compared *compared;
+    bool ascii;
+    struct text line;
+};
+
+#define COLUMN 14
+
+static void end_line(struct printing *printing)
+{
+    text_end_line(&printing->line, printing->compared->out);
+}
+
+static void add_right(struct printing *printing, const char *text)
+{
+    struct text clean = {0};
+    text_add_clean(&clean, text, printing->ascii);
+    text_cut(&clean, COLUMN - 1);
+    text_pad(&printing->line, ' ', COLUMN - text_columns(text_string(&clean)));
+    text_add(&printing->line, text_string(&clean));
+    vec_free(&clean);
+}
+
+static void print_facts(struct printing *printing)
+{
+    struct fact facts[N_FACTS];
+    find_facts(printing->compared->comparison, facts);
+    for (int column = 0; column < MERGED_COLUMNS; column++)
+        add_right(printing, column_name(printing->compared, column));
+    end_line(printing);
+    for (size_t i = 0; i < N_FACTS; i++) {
+        for (int side = 0; side < SIDES; side++) {
+            char text[NUMBER_SIZE];
+            number_grouped((uint64_t)facts[i].of[side], text);
+            add_right(printing, text);
+        }
+        text_pad(&printing->line, ' ', (MERGED_COLUMNS - SIDES) * COLUMN + 2);
+        text_add(&printing->line, facts[i].name);
+        end_line(printing);
+    }
+}
+
+/* The four numbers of a row. */
+static void add_costs(struct printing *printing, uint32_t row, size_t metric, enum cost_part part)
+{
+    const struct view *view = printing->compared->view;
+    for (size_t m = metric; m < metric + MERGED_COLUMNS; m++) {
+        char text[NUMBER_WITH_UNIT_SIZE] = "-";
+        double value = view_cost(view, row, m, part);
+        if (metric_is_measured(&view->metrics->at[m]) && !isnan(value))
+            number_with_unit(value, view->metrics->at[m].unit, text);
+        add_right(printing, text);
+    }
+    text_add(&printing->line, "  ");
+}
+
+static void print_metrics(struct printing *printing)
+{
+    const struct compared *compared = printing->compared;
+    const struct metrics *metrics = compared->view->metrics;
+    for (size_t m = next_compared(metrics, 0); m < metrics->n; m = next_compared(metrics, m + 1)) {
+        char *name = compared_name(compared, m);
+        add_costs(printing, 0, m, INCLUSIVE);
+        text_add_clean(&printing->line, name, printing->ascii);
+        const char *why = metrics->at[m + MERGED_DIFFERENCE].why;
+        if (why) {
+            text_add(&printing->line, ": ");
+            text_add_clean(&printing->line, why, printing->ascii);
+        }
+        end_line(printing);
+        free(name);
+    }
+}
+
+static void print_changed(struct printing *printing, enum change change)
+{
+    const struct compared *compared = printing->compared;
+    if (compared->n_changed[change] == 0)
+        return;
+    struct text location = {0};
+    char *metric = compared_name(compared, compared->metric);
+    end_line(printing);
+    text_printf(&printing->line, "Procedures whose own ");
+    text_add_clean(&printing->line, metric, printing->ascii);
+    text_printf(&printing->line, " %s most", change_names[change]);
+    end_line(printing);
+    for (size_t i = 0; i < compared->n_changed[change]; i++) {
+        uint32_t row = compared->changed[change][i];
+        add_costs(printing, row, compared->metric, EXCLUSIVE);
+        describe_name(compared->view, row, printing->ascii, &printing->line);
+        text_clear(&location);
+        describe_location(compared->view, row, printing->ascii, &location);
+        if (location.n)
+            text_printf(&printing->line, "  %s", text_string(&location));
+        end_line(printing);
+    }
+    vec_free(&location);
+    free(metric);
+}
+
+static void print_text(const struct compared *compared)
+{
+    struct printing printing = {.compared = compared, .ascii = describe_in_ascii()};
+    text_add_clean(&printing.line, session_title(compared->session, NULL), printing.ascii);
+    text_printf(&printing.line, ": comparison, %s projection",
+                projection_name(compared->projection));
+    end_line(&printing);
+    end_line(&printing);
+    print_facts(&printing);
+    print_metrics(&printing);
+    end_line(&printing);
+    comparison_explain(compared->comparison, &printing.line);
+    end_line(&printing);
+    for (int change = 0; change < CHANGES; change++)
+        print_changed(&printing, (enum change)change);
+    vec_free(&printing.line);
+}
+
+/* --- csv: a section and a name, then a value of each column */
+
+static void write_record(struct csv *csv, const char *section, const char *name)
+{
+    csv_text(csv, section);
+    csv_text(csv, name);
+}
+
+static void write_costs(struct csv *csv, const struct compared *compared, uint32_t row,
+                        size_t metric, enum cost_part part)
+{
+    const struct view *view = compared->view;
+    for (size_t m = metric; m < metric + MERGED_COLUMNS; m++)
+        csv_cost(csv, &view->metrics->at[m], view_cost(view, row, m, part));
+    csv_end_record(csv);
+}
+
+static void print_csv(const struct compared *compared)
+{
+    static const char *const heads[] = {"section", "name"};
+    const struct metrics *metrics = compared->view->metrics;
+    struct csv csv = {.out = compared->out};
+    struct fact facts[N_FACTS];
+    find_facts(compared->comparison, facts);
+    write_record(&csv, heads[0], heads[1]);
+    for (int column = 0; column < MERGED_COLUMNS; column++)
+        csv_text(&csv, column_name(compared, column));
+    csv_end_record(&csv);
+    for (size_t i = 0; i < N_FACTS; i++) {
+        write_record(&csv, "run", facts[i].name);
+        for (int side = 0; side < SIDES; side++)
+            csv_number(&csv, facts[i].of[side]);
+        for (int column = SIDES; column < MERGED_COLUMNS; column++)
+            csv_text(&csv, NULL);
+        csv_end_record(&csv);
+    }
+    for (size_t m = next_compared(metrics, 0); m < metrics->n; m = next_compared(metrics, m + 1)) {
+        char *name = compared_name(compared, m);
+        write_record(&csv, "metric", name);
+        write_costs(&csv, compared, 0, m, INCLUSIVE);
+        free(name);
+    }
+    struct text name = {0};
+    for (int change = 0; change < CHANGES; change++)
+        for (size_t i = 0; i < compared->n_changed[change]; i++) {
+            uint32_t row = compared->changed[change][i];
+            text_clear(&name);
+            label_name(compared->view, row, &name);
+            write_record(&csv, change_names[change], text_string(&name));
+            write_costs(&csv, compared, row, compared->metric, EXCLUSIVE);
+        }
+    vec_free(&name);
+}
+
+/* --- json */
+
+static void write_facts(struct json_writer *json, const struct comparison *comparison)
+{
+    struct fact facts[N_FACTS];
+    find_facts(comparison, facts);
+    json_write_key(json, "databases");
+    json_write_array(json);
+    for (int side = 0; side < SIDES; side++) {
+        json_write_object(json);
+        json_write_key(json, "name");
+        json_write_string(json, comparison->options.names[side]);
+        json_write_key(json, "path");
+        json_write_string(json, comparison->sides[side]->folder);
+        for (size_t i = 0; i < N_FACTS; i++) {
+            json_write_key(json, facts[i].name);
+            json_write_double(json, facts[i].of[side]);
+        }
+        json_write_object_end(json);
+    }
+    json_write_array_end(json);
+}
+
+static void write_changed(struct json_writer *json, const struct compared *compared,
+                          enum change change)
+{
+    const struct view *view = compared->view;
+    struct text name = {0};
+    json_write_key(json, change_names[change]);
+    json_write_array(json);
+    for (size_t i = 0; i < compared->n_changed[change]; i++) {
+        uint32_t row = compared->changed[change][i];
+        text_clear(&name);
+        label_name(view, row, &name);
+        json_write_object(json);
+        json_write_key(json, "name");
+        json_write_string(json, text_string(&name));
+        for (size_t m = compared->metric; m < compared->metric + MERGED_COLUMNS; m++) {
+            json_write_key(json, view->metrics->at[m].name);
+            json_write_cost(json, &view->metrics->at[m], view_cost(view, row, m, EXCLUSIVE));
+        }
+        json_write_object_end(json);
+    }
+    json_write_array_end(json);
+    vec_free(&name);
+}
+
+static void print_json(const struct compared *compared)
+{
+    const struct metrics *metrics = compared->view->metrics;
+    struct json_writer json;
+    json_write_start(&json, compared->out, 0);
+    json_write_object(&json);
+    json_write_key(&json, "title");
+    json_write_string(&json, session_title(compared->session, NULL));
+    write_facts(&json, compared->comparison);
+    json_write_key(&json, "metrics");
+    json_write_object(&json);
+    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1)) {
+        json_write_key(&json, metrics->at[m].name);
+        json_write_cost(&json, &metrics->at[m], compared->view->totals[m].inclusive);
+    }
+    json_write_object_end(&json);
+    for (int change = 0; change < CHANGES; change++)
+        write_changed(&json, compared, (enum change)change);
+    json_write_key(&json, "metric_states");
+    json_write_metrics(&json, metrics);
+    json_write_object_end(&json);
+    json_write_finish(&json);
+}
+
+/* The metric by whose difference procedures are listed. */
+static bool choose_metric(struct compared *compared, const char *wanted)
+{
+    struct sorting sorting = compared->view->sorting;
+    if (!print_sorting(compared->session, compared->view->metrics, wanted, &sorting))
+        return false;
+    compared->metric = (size_t)compared->view->metrics->at[sorting.metric].sides[0];
+    return true;
+}
+
+int print_comparison(struct session *session, const struct print_options *options, FILE *out)
+{
+    static void (*const printers[FORMATS])(const struct compared *) = {
+        [FORMAT_TEXT] = print_text, [FORMAT_CSV] = print_csv, [FORMAT_JSON] = print_json};
+    struct compared compared = {.session = session,
+                                .comparison = session->comparison,
+                                .view = session_view(session, options->projection, BOTTOM_UP),
+                                .projection = options->projection,
+                                .out = out};
+    if (!compared.view)
+        return session->metric_list_is_bad ? 2 : 1;
+    struct sorting sorting = compared.view->sorting;
+    if (!choose_metric(&compared, options->sort))
+        return 2;
+    find_changed(&compared);
+    printers[options->format](&compared);
+    view_sort(compared.view, sorting);
+    return problem_text() ? 1 : 0;
+}
