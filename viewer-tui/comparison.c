@@ -91,8 +91,8 @@ static const char *why_not(const struct comparison *comparison, struct compared_
         return sides[column]->why;
     for (int side = 0; side < SIDES; side++)
         if (sides[side]->why)
-            return keep(compared, mem_printf("not measured in %s: %s", comparison->options.names[side],
-                                             sides[side]->why));
+            return keep(compared, mem_printf("not measured in %s: %s",
+                                             comparison->options.names[side], sides[side]->why));
     return NULL;
 }
 
@@ -189,8 +189,8 @@ static void relate(struct comparison *comparison, enum projection projection)
     int whole = comparison->options.scaling == NO_SCALING ? 0 : 1;
     for (size_t m = 0; m < compared->metrics.n; m++)
         if (compared->from[m].column == MERGED_DIFFERENCE)
-            compared->metrics.at[m].whole =
-                (int)metrics_whole(&compared->metrics, (size_t)compared->metrics.at[m].sides[whole]);
+            compared->metrics.at[m].whole = (int)metrics_whole(
+                &compared->metrics, (size_t)compared->metrics.at[m].sides[whole]);
 }
 
 /* Finds what both sides have. */
@@ -278,7 +278,8 @@ void comparison_explain(const struct comparison *comparison, struct text *out)
         text_printf(&text, "Differences: %s - %s, in percent of %s.", right, left, left);
         break;
     case STRONG_SCALING:
-        text_printf(&text, "Losses (strong scaling): %s - %s, in percent of %s.", right, left, right);
+        text_printf(&text, "Losses (strong scaling): %s - %s, in percent of %s.", right, left,
+                    right);
         break;
     case WEAK_SCALING:
         text_printf(&text, "Losses (weak scaling): %s - %g * %s, in percent of %s.", right,

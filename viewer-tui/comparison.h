@@ -6,17 +6,17 @@
  * lacks, having measured neither idleness nor overhead, is its work there.
  *
  * Scaling: what a run with more workers loses, as in Coarfa, Mellor-Crummey, Froyd, Dotsenko:
- * "Scalability analysis of SPMD codes using expectations" (ICS 2007). With p workers and then q, the
- * same problem is expected to cost each worker p/q of what it did (strong scaling), a problem that
- * grows with the number of workers the same (weak scaling). All costs here are sums over threads,
- * p times what a worker costs on the average. A scope's cost is thus expected to be
+ * "Scalability analysis of SPMD codes using expectations" (ICS 2007). With p workers and then q,
+ * the same problem is expected to cost each worker p/q of what it did (strong scaling), a problem
+ * that grows with the number of workers the same (weak scaling). All costs here are sums over
+ * threads, p times what a worker costs on the average. A scope's cost is thus expected to be
  *
  *     strong: LEFT            weak: LEFT * q / p
  *
  * and its loss is RIGHT minus that, in percent of RIGHT's whole: of effort, where there is one, so
- * that the losses of work, overhead and idleness add up to that of effort, and all of it to one minus
- * the efficiency of RIGHT relative to LEFT. "work loss" then stands in place of the difference, and
- * the ratio is to what is expected. */
+ * that the losses of work, overhead and idleness add up to that of effort, and all of it to one
+ * minus the efficiency of RIGHT relative to LEFT. "work loss" then stands in place of the
+ * difference, and the ratio is to what is expected. */
 #ifndef VIEWER_COMPARISON_H
 #define VIEWER_COMPARISON_H
 
@@ -51,8 +51,9 @@ struct comparison *comparison_new(struct session *left, struct session *right,
                                   const struct comparison_options *options);
 void comparison_free(struct comparison *comparison); /* NULL allowed */
 
-/* A new view of both; the caller closes it before the comparison goes. NULL, with the problem noted,
- * when a side cannot be read or they have no metric in common, or when the user stopped it. */
+/* A new view of both; the caller closes it before the comparison goes. NULL, with the problem
+ * noted, when a side cannot be read or they have no metric in common, or when the user stopped it.
+ */
 struct view *comparison_view(struct comparison *comparison, enum projection projection,
                              enum view_id id);
 

@@ -12,10 +12,10 @@ enum printed { PRINT_NOTHING = -1, PRINT_THREADS = VIEWS, PRINT_SUMMARY };
 struct options {
     int printed; /* enum view_id or enum printed */
     struct print_options print;
-    const char *output;      /* file to print to; NULL: standard output */
-    const char *metrics;     /* NULL: the usual ones */
-    bool by_kind;            /* overhead and its kinds in place of the usual ones */
-    struct path_rules rules; /* where sources are; the caller frees */
+    const char *output;       /* file to print to; NULL: standard output */
+    const char *metrics;      /* NULL: the usual ones */
+    bool by_kind;             /* overhead and its kinds in place of the usual ones */
+    struct path_rules rules;  /* where sources are; the caller frees */
     const char *paths[SIDES]; /* of a database or measurement directory; the second NULL: it is not
                                  compared */
     struct comparison_options comparison; /* the names are the caller's */

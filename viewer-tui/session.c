@@ -156,8 +156,7 @@ struct view *session_view(struct session *session, enum projection projection, e
     return opened->views[id];
 }
 
-struct view *session_take_view(struct session *session, enum projection projection,
-                               enum view_id id)
+struct view *session_take_view(struct session *session, enum projection projection, enum view_id id)
 {
     struct view *view = session_view(session, projection, id);
     session->opened[projection].views[id] = NULL;

@@ -45,8 +45,8 @@ void session_show(struct session *session, enum metric_set set);
 /* Whether the database has that projection, of two that are compared both. */
 bool session_has_projection(const struct session *session, enum projection projection);
 
-/* The database of a projection, not of two that are compared; NULL, with the problem noted, when it cannot be read or the metric
- * list does not fit, or when the user stopped it (was_stopped). */
+/* The database of a projection, not of two that are compared; NULL, with the problem noted, when it
+ * cannot be read or the metric list does not fit, or when the user stopped it (was_stopped). */
 struct database *session_database(struct session *session, enum projection projection);
 
 /* The view; it is made when it is asked for the first time, which for bottom-up and flat views

@@ -295,7 +295,7 @@ class Options(Story):
     def test_what_cannot_be_understood(self):
         for arguments, expected in [
                 ([], "no database given"),
-                (["a", "b"], "more than one database"),
+                (["a", "b", "c"], "more than two databases"),
                 (["--print", "sideways", self.db], "no view 'sideways'"),
                 (["--print", "flat", "--format", "xml", self.db], "no format 'xml'"),
                 (["--print", "threads", "--format", "folded", self.db], "folded stacks"),

@@ -27,7 +27,7 @@ struct printing {
     const struct tree *tree;
     bool ascii;
     struct columns columns;
-    struct number_scale *scales; /* of each metric */
+    struct number_scale *scales;   /* of each metric */
     struct sources sources[SIDES]; /* of each database */
     struct text line;
 };
@@ -171,8 +171,7 @@ static void add_source(struct printing *printing, uint32_t number)
 {
     const struct view *view = view_origin(printing->tree->view, &number);
     const struct row *row = view_row(view, number);
-    const struct source *source =
-        sources_get(&printing->sources[view->side], view->db, row->place);
+    const struct source *source = sources_get(&printing->sources[view->side], view->db, row->place);
     const char *code = source_line(source, row->line);
     size_t used = text_columns(text_string(&printing->line)) + 2;
     if (!code || used + LEAST_SOURCE > LINE_WIDTH)

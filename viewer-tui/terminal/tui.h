@@ -23,7 +23,7 @@ struct tui {
     struct session *session;
     enum projection projection;
     enum view_id id;
-    struct pane panes[PROJECTIONS][VIEWS]; /* view is NULL until it is shown */
+    struct pane panes[PROJECTIONS][VIEWS];      /* view is NULL until it is shown */
     struct sources sources[PROJECTIONS][SIDES]; /* of each database that is shown */
     bool ascii;
     bool shows_source;

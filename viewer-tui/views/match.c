@@ -10,7 +10,7 @@
 struct key {
     uint32_t row, match; /* NOTHING: none yet */
     uint8_t kind;
-    char *name; /* owned; "" where the file or module says it all */
+    char *name;                            /* owned; "" where the file or module says it all */
     const char *file, *module, *call_file; /* paths, "" unknown */
     int64_t line;                          /* from the declaration around it */
 };

@@ -50,9 +50,8 @@ static void add_costs(struct view *view, uint32_t number, struct pair pair)
     const struct merged *merged = view->state;
     const struct cost *of_side[SIDES];
     for (int side = 0; side < SIDES; side++)
-        of_side[side] = pair.rows[side] == NOTHING
-                            ? NULL
-                            : view_costs(merged->sides[side], pair.rows[side]);
+        of_side[side] =
+            pair.rows[side] == NOTHING ? NULL : view_costs(merged->sides[side], pair.rows[side]);
     struct cost *costs = view_costs_of_new(view, number);
     for (size_t m = 0; m < view->n_metrics; m++) {
         const struct merged_metric *from = &merged->from[m];

@@ -123,8 +123,8 @@ double view_cost(const struct view *view, uint32_t row, size_t metric, enum cost
  * larger one of what the two sides have of it. */
 double view_share(const struct view *view, uint32_t row, size_t metric, enum cost_part part);
 
-/* The whole program's inclusive cost, for the scale that all values of the metric are shown in; in a
- * comparison the larger one of the sides'. */
+/* The whole program's inclusive cost, for the scale that all values of the metric are shown in; in
+ * a comparison the larger one of the sides'. */
 double view_magnitude(const struct view *view, size_t metric);
 
 /* What percentages of a metric refer to: the whole program's inclusive cost of it, or of the
