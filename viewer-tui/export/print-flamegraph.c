@@ -80,8 +80,10 @@ static void enter(void *context, const struct view *view, uint32_t row)
 {
     struct printing *printing = context;
     struct frame frame = describe(printing, view, row);
-    frame.parent = printing->current;
-    frame.depth = printing->frames.at[printing->current].depth + 1;
+    if (printing->frames.n) {
+        frame.parent = printing->current;
+        frame.depth = printing->frames.at[printing->current].depth + 1;
+    }
     printing->current = (uint32_t)printing->frames.n;
     vec_push(&printing->frames, frame);
 }
@@ -90,12 +92,14 @@ static void leave(void *context, const struct view *view, uint32_t row, const do
 {
     struct printing *printing = context;
     struct frame *frame = &printing->frames.at[printing->current];
+    bool is_first = printing->current == 0;
     (void)view;
     (void)row;
     frame->own = *own;
     frame->total += *own;
     printing->current = frame->parent;
-    printing->frames.at[frame->parent].total += frame->total;
+    if (!is_first)
+        printing->frames.at[frame->parent].total += frame->total;
 }
 
 static void add_costs(struct printing *printing, double costs)
@@ -178,12 +182,23 @@ static void write_frames(struct printing *printing)
     }
 }
 
-/* The frame of the whole program, in which all others are. */
-static void add_root(struct printing *printing)
+/* Walks through the stacks, in a frame of the whole program if that is where they begin. */
+static void find_frames(struct printing *printing, size_t metric)
 {
-    struct frame root = describe(printing, printing->tree->view, 0);
-    vec_push(&printing->frames, root);
-    printing->current = 0;
+    const struct tree *tree = printing->tree;
+    struct stack_visitor visitor = {.enter = enter, .leave = leave, .context = printing};
+    if (tree->root == 0) {
+        struct frame program = describe(printing, tree->view, 0);
+        vec_push(&printing->frames, program);
+    }
+    stacks_walk(tree, &metric, 1, &visitor);
+    struct frame *first = &printing->frames.at[0];
+    if (tree->root == 0) {
+        double whole = view_cost(tree->view, 0, metric, INCLUSIVE);
+        first->own = whole > first->total ? whole - first->total : 0;
+        first->total = whole;
+    }
+    printing->whole = first->total;
 }
 
 static void write_title(struct printing *printing)
@@ -209,15 +224,9 @@ void print_tree_flamegraph(const struct tree *tree)
     struct view *view = tree->view;
     size_t metric = view->sorting.metric;
     struct printing printing = {.tree = tree, .metric = &view->metrics->at[metric]};
-    struct stack_visitor visitor = {.enter = enter, .leave = leave, .context = &printing};
     printing.factor = stacks_factor(printing.metric);
-    printing.whole = view_cost(view, 0, metric, INCLUSIVE);
     printing.whole_of_percent = view_whole(view, metric);
-    add_root(&printing);
-    stacks_walk(tree, &metric, 1, &visitor);
-    struct frame *root = &printing.frames.at[0];
-    root->own = printing.whole > root->total ? printing.whole - root->total : 0;
-    root->total = printing.whole;
+    find_frames(&printing, metric);
     write_title(&printing);
     write_frames(&printing);
     fputs(flamegraph_end, tree->out);

@@ -11,14 +11,17 @@
 struct walking {
     const size_t *metrics;
     size_t n;
+    uint32_t root;
     enum cost_part part;
     const struct stack_visitor *visitor;
     VEC(uint32_t) rows; /* of the frames that were entered */
     VEC(double) own;    /* n for each of them */
 };
 
-static bool is_frame(const struct view *view, uint32_t row)
+static bool is_frame(const struct walking *walking, const struct view *view, uint32_t row)
 {
+    if (row == walking->root && row != 0)
+        return true;
     switch (view_row(view, row)->kind) {
     case KIND_ROOT: return row != 0;
     case KIND_MODULE:
@@ -43,7 +46,7 @@ static size_t payer_of(const struct walking *walking, const struct view *view, u
 static void enter(void *context, struct view *view, uint32_t row)
 {
     struct walking *walking = context;
-    if (!is_frame(view, row))
+    if (!is_frame(walking, view, row))
         return;
     size_t payer = payer_of(walking, view, row);
     for (size_t i = 0; i < walking->n; i++) {
@@ -59,7 +62,7 @@ static void enter(void *context, struct view *view, uint32_t row)
 static void leave(void *context, struct view *view, uint32_t row)
 {
     struct walking *walking = context;
-    if (!is_frame(view, row))
+    if (!is_frame(walking, view, row))
         return;
     walking->rows.n--;
     walking->own.n -= walking->n;
@@ -74,10 +77,10 @@ void stacks_walk(const struct tree *tree, const size_t *metrics, size_t n,
                  const struct stack_visitor *visitor)
 {
     struct view *view = tree->view;
-    struct walking walking = {.metrics = metrics, .n = n, .visitor = visitor};
+    struct walking walking = {.metrics = metrics, .n = n, .root = tree->root, .visitor = visitor};
     walking.part = view->class == &flat_class ? EXCLUSIVE : view->class->sorted_by;
     struct visitor of_rows = {.enter = enter, .leave = leave, .context = &walking};
-    walk_view(view, 0, &tree->limits, &of_rows);
+    walk_view(view, tree->root, &tree->limits, &of_rows);
     vec_free(&walking.rows);
     vec_free(&walking.own);
 }

@@ -1,7 +1,8 @@
 /* A view as stacks of frames, what flame graphs and other programs for profiles are made of.
  *
  * Frames are procedures and what is inlined into them, in the top-down view below the entry points
- * of threads, in the flat view in modules and files. Loops and statements are no frames. What
+ * of threads, in the flat view in modules and files. Loops and statements are no frames; the row at
+ * which the tree begins is one unless it is the whole program. What
  * belongs to a frame itself is what remains when the frames that it contains are taken off, so that
  * the stacks always add up to the whole, also where small or deep scopes are left out: their costs
  * stay with the frame above. In the bottom-up view stacks begin with the procedure in which

@@ -10,6 +10,7 @@
 struct printing {
     struct csv csv;
     struct text name;
+    uint32_t depth; /* of the first row */
 };
 
 /* The heads of the columns of a metric. */
@@ -71,7 +72,7 @@ static void enter(void *context, struct view *view, uint32_t number)
     label_place(view, number, &file, &line);
     text_clear(&printing->name);
     label_name(view, number, &printing->name);
-    csv_integer(csv, row->depth);
+    csv_integer(csv, row->depth - printing->depth);
     csv_text(csv, label_kind(row->kind));
     csv_text(csv, text_string(&printing->name));
     write_place(csv, db, file, line);
@@ -83,9 +84,10 @@ static void enter(void *context, struct view *view, uint32_t number)
 
 void print_tree_csv(const struct tree *tree)
 {
-    struct printing printing = {.csv = {.out = tree->out}};
+    struct printing printing = {.csv = {.out = tree->out},
+                                .depth = view_row(tree->view, tree->root)->depth};
     write_header(&printing, tree->view->metrics);
     struct visitor visitor = {.enter = enter, .context = &printing};
-    walk_view(tree->view, 0, &tree->limits, &visitor);
+    walk_view(tree->view, tree->root, &tree->limits, &visitor);
     vec_free(&printing.name);
 }

@@ -141,7 +141,7 @@ void print_tree_json(const struct tree *tree)
     json_write_metrics(json, tree->view->metrics);
     json_write_key(json, "root");
     struct visitor visitor = {.enter = enter, .leave = leave, .context = &printing};
-    walk_view(tree->view, 0, &tree->limits, &visitor);
+    walk_view(tree->view, tree->root, &tree->limits, &visitor);
     json_write_object_end(json);
     json_write_finish(json);
     vec_free(&printing.name);

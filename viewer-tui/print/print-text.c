@@ -193,7 +193,7 @@ static void enter(void *context, struct view *view, uint32_t number)
     struct text *line = &printing->line;
     for (size_t i = 0; i < printing->columns.n; i++)
         add_cost(printing, number, &printing->columns.at[i]);
-    add_indent(printing, row->depth);
+    add_indent(printing, row->depth - view_row(view, printing->tree->root)->depth);
     describe_call(view, number, printing->ascii, line);
     describe_name(view, number, printing->ascii, line);
     struct text location = {0};
@@ -248,7 +248,7 @@ void print_tree_text(const struct tree *tree)
     print_head(&printing);
     print_column_heads(&printing);
     struct visitor visitor = {.enter = enter, .context = &printing};
-    struct left_out left_out = walk_view(tree->view, 0, &tree->limits, &visitor);
+    struct left_out left_out = walk_view(tree->view, tree->root, &tree->limits, &visitor);
     print_left_out(&printing, &left_out);
     free(printing.columns.at);
     free(printing.scales);

@@ -23,6 +23,27 @@ enum format format_named(const char *name)
     return (enum format)format;
 }
 
+enum format format_of_file(const char *name)
+{
+    static const struct {
+        const char *suffix;
+        enum format format;
+    } suffixes[] = {{".txt", FORMAT_TEXT},
+                    {".csv", FORMAT_CSV},
+                    {".speedscope.json", FORMAT_SPEEDSCOPE},
+                    {".json", FORMAT_JSON},
+                    {".folded", FORMAT_FOLDED},
+                    {".html", FORMAT_FLAMEGRAPH},
+                    {".pb.gz", FORMAT_PPROF}};
+    size_t length = strlen(name);
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+        size_t size = strlen(suffixes[i].suffix);
+        if (length >= size && strcmp(name + length - size, suffixes[i].suffix) == 0)
+            return suffixes[i].format;
+    }
+    return FORMATS;
+}
+
 bool print_sorting(const struct session *session, const struct metrics *metrics, const char *wanted,
                    struct sorting *sorting)
 {
@@ -79,6 +100,7 @@ int print_view(struct session *session, enum view_id id, const struct print_opti
     struct tree tree = {.session = session,
                         .view = view,
                         .projection = options->projection,
+                        .root = options->root,
                         .limits = limits_for(view, id, options),
                         .out = out};
     printers[options->format](&tree);

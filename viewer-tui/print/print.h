@@ -20,8 +20,9 @@ enum format {
     FORMATS
 };
 
-/* The format of that name, FORMATS when there is none. */
+/* The format of that name, or that files so called have, FORMATS when there is none. */
 enum format format_named(const char *name);
+enum format format_of_file(const char *name);
 
 /* What the user wants. */
 struct print_options {
@@ -30,6 +31,7 @@ struct print_options {
     const char *sort;   /* as on the command line; NULL: the view's own */
     uint32_t depth;     /* below the whole program; 0: the view's own limit */
     double min_percent; /* below 0: the format's own limit */
+    uint32_t root;      /* a row of the view: it and what is below; 0: everything */
 };
 
 /* Number of levels of callers that bottom-up prints unless told otherwise: there are as many
@@ -47,6 +49,7 @@ struct tree {
     const struct session *session;
     struct view *view;
     enum projection projection;
+    uint32_t root;
     struct limits limits;
     FILE *out;
 };

@@ -137,6 +137,12 @@ void screen_end(void)
     refresh();
 }
 
+void screen_send(const char *bytes)
+{
+    fputs(bytes, stdout);
+    fflush(stdout);
+}
+
 void screen_redraw(void)
 {
     clearok(stdscr, TRUE);

@@ -44,6 +44,9 @@ int screen_height(void);
 void screen_begin(void);
 void screen_end(void);
 
+/* Sends bytes to the terminal that draw nothing. */
+void screen_send(const char *bytes);
+
 /* Makes the next screen_end draw everything, whatever the terminal shows. */
 void screen_redraw(void);
 

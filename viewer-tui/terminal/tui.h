@@ -53,6 +53,7 @@ bool tui_obey_views(struct tui *tui, enum command command);
 bool tui_obey_metrics(struct tui *tui, enum command command);
 bool tui_obey_finding(struct tui *tui, enum command command);
 bool tui_obey_source(struct tui *tui, enum command command);
+bool tui_obey_output(struct tui *tui, enum command command);
 
 /* tui-views.c: shows a view of a projection, which is made if need be; stays where it is when that
  * fails. */

@@ -1,0 +1,200 @@
+"""What the terminal viewer gives away: the view to a file (W), rows to the clipboard (y, Y)."""
+import base64
+import json
+import pathlib
+import re
+import subprocess
+import tempfile
+import unittest
+
+import viewer
+import viewer_story as story
+from test_viewer_tui import InTerminal
+
+FORMATS = {".txt": "text", ".csv": "csv", ".json": "json", ".html": "flamegraph",
+           ".folded": "folded", ".pb.gz": "pprof", ".speedscope.json": "speedscope"}
+
+
+class Writing(InTerminal):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def write(self, terminal, name):
+        """W with that name; the file's path."""
+        path = self.folder / name
+        terminal.press("W")
+        terminal.until_seen("write to: ")
+        terminal.press("C-u")
+        terminal.type(str(path))
+        terminal.press("Enter")
+        return path
+
+    def written(self, terminal, name):
+        path = self.write(terminal, name)
+        terminal.until_seen(f"written: {path}")
+        return path
+
+    def expected(self, *arguments):
+        """The same by --print --output."""
+        path = self.folder / "expected"
+        viewer.printed(*arguments, "--output", path, self.db)
+        return path.read_bytes()
+
+    def test_every_format_is_what_is_printed(self):
+        terminal = self.start(width=120)
+        for suffix, name in FORMATS.items():
+            path = self.written(terminal, f"view{suffix}")
+            self.assertEqual(path.read_bytes(), self.expected("top-down", "--format", name), suffix)
+
+    def test_views_projections_and_sorting(self):
+        terminal = self.start(width=120)
+        terminal.press("3")
+        terminal.until_seen("libc.so.6")
+        self.assertEqual(self.written(terminal, "flat.csv").read_bytes(),
+                         self.expected("flat", "--format", "csv"))
+        terminal.press("2", "<")
+        terminal.until_seen("▼ inclusive")
+        self.assertEqual(self.written(terminal, "bottom-up.json").read_bytes(),
+                         self.expected("bottom-up", "--format", "json", "--sort", "work:inclusive"))
+        terminal.press("1", "p")
+        terminal.until_seen("[physical]")
+        self.assertEqual(self.written(terminal, "physical.txt").read_bytes(),
+                         self.expected("top-down", "--physical"))
+
+    def test_rows_that_are_open_change_nothing(self):
+        terminal = self.start(width=120)
+        terminal.press("2", "j", "+", "j", "j", "j", "+")  # deep calls of coder_run
+        self.at(terminal, "5/10", "coder_run > coder_run")
+        self.assertEqual(self.written(terminal, "view.json").read_bytes(),
+                         self.expected("bottom-up", "--format", "json"))
+
+    def test_what_it_is_zoomed_into(self):
+        terminal = self.start(width=120)
+        terminal.press("H", "z")
+        terminal.until_seen("1/4 zoomed")
+        whole = viewer.printed_json("top-down", self.db)
+        coder_run = viewer.find(whole["root"], "coder_run")
+        shown = json.loads(self.written(terminal, "zoomed.json").read_text())
+        self.assertEqual(shown["root"], coder_run)
+        records = self.written(terminal, "zoomed.csv").read_text().splitlines()
+        depths = [int(record.split(",")[0]) for record in records[1:]]
+        self.assertEqual(depths, [depth for depth, _ in viewer.rows_of(coder_run)])
+        rows = self.written(terminal, "zoomed.txt").read_text().split(story.RULE)[1]
+        expected = story.TOP_DOWN.split(story.RULE)[1].splitlines()[5:13]
+        self.assertEqual(rows.splitlines()[1:],
+                         [row[:32] + row[32:].replace(" " * 8, "", 1) for row in expected])
+        folded = dict(line.rsplit(" ", 1) for line in
+                      self.written(terminal, "zoomed.folded").read_text().splitlines())
+        self.assertEqual(folded, {"coder_run": "5000000000", "coder_run;min_size": "1000000000",
+                                  "coder_run;coder_run": "500000000"})
+        page = self.written(terminal, "zoomed.html").read_text()
+        frames = re.findall(r'data-own="(\d+)" data-total="(\d+)".*?width:([\d.]+)%;.*>(\w+)</div>',
+                            page)
+        self.assertEqual(frames[0], ("5000000000", "6500000000", "100.0000", "coder_run"))
+        self.assertEqual({frame[3] for frame in frames}, {"coder_run", "min_size"})
+
+    def test_a_loop_is_a_frame_where_the_tree_begins(self):
+        terminal = self.start(width=120)
+        terminal.press("H", "u", "z")
+        terminal.until_seen("zoomed")
+        folded = dict(line.rsplit(" ", 1) for line in
+                      self.written(terminal, "loop.folded").read_text().splitlines())
+        self.assertEqual(folded, {"loop at xz.c:110": "250000000",
+                                  "loop at xz.c:110;coder_run": "5000000000",
+                                  "loop at xz.c:110;coder_run;min_size": "1000000000",
+                                  "loop at xz.c:110;coder_run;coder_run": "500000000"})
+
+    def test_files_are_overwritten_only_if_the_user_says_so(self):
+        terminal = self.start(width=150)
+        path = self.folder / "there.txt"
+        for answer, message in [("n", "nothing was written"), ("", "nothing was written"),
+                                ("yes", "nothing was written"), ("y", "written: ")]:
+            path.write_text("old")
+            self.write(terminal, path.name)
+            terminal.until_seen(f"{path} exists: overwrite it (y, n)?")
+            terminal.type(answer)
+            terminal.press("Enter")
+            terminal.until_seen(message)
+            self.assertEqual(path.read_text() == "old", answer != "y")
+            terminal.press("j")
+            terminal.until_gone(message)
+        self.write(terminal, path.name)
+        terminal.until_seen("overwrite it")
+        terminal.press("Escape")
+        terminal.until_seen("nothing was written")
+
+    def test_what_cannot_be_written(self):
+        terminal = self.start(width=150)
+        self.write(terminal, "no/such/folder.txt")
+        terminal.until_seen("cannot write: No such file or directory")
+        self.write(terminal, "view.doc")
+        terminal.until_seen("the name must end with .txt .csv")
+        self.assertEqual(list(self.folder.iterdir()), [])
+        terminal.press("W")
+        terminal.until_seen("write to: top-down.txt")
+        terminal.press("Escape")
+        self.at(terminal, "1/3", "1/3")
+
+    def test_a_full_disk(self):
+        full = self.folder / "full.txt"
+        full.symlink_to("/dev/full")
+        terminal = self.start(width=150)
+        self.write(terminal, full.name)
+        terminal.until_seen("overwrite it")
+        terminal.type("y")
+        terminal.press("Enter")
+        terminal.until_seen(f"not written in full: {full}: No space left on device")
+
+
+class Copying(InTerminal):
+    """tmux, asked to obey OSC 52, is the terminal whose clipboard it is."""
+
+    LINE = ("coder_run  /src/coder.c:20  work: 6.500 s (65.0%) inclusive, 5.000 s (50.0%) exclusive")
+    PATH = "main thread > main > loop at xz.c:110 > coder_run"
+
+    def copied(self, terminal, text):
+        def is_there(_):
+            done = subprocess.run(["tmux", "-S", terminal.socket, "show-buffer"],
+                                  capture_output=True, text=True)
+            return done.stdout == text
+        terminal.until(is_there, f"{text!r} in the clipboard")
+
+    def test_the_row_and_its_path(self):
+        terminal = self.start(width=150)
+        terminal.tmux("set", "-g", "set-clipboard", "on")
+        terminal.press("H", "y")
+        self.copied(terminal, self.LINE)
+        before = terminal.until_seen("sent to the terminal's clipboard: coder_run")
+        terminal.press("Y")
+        self.copied(terminal, self.PATH)
+        after = terminal.until_seen("sent to the terminal's clipboard: main thread > main > loop")
+        self.assertEqual(before[:22], after[:22])  # nothing is drawn but the message
+        terminal.press("g", "j", "y")
+        self.copied(terminal, "main thread  work: 7.500 s (75.0%) inclusive, 0 s exclusive")
+
+    def test_what_is_sent(self):
+        """Byte for byte, in a terminal and inside of tmux and screen."""
+        plain = f"\033]52;c;{base64.b64encode(self.LINE.encode()).decode()}\a"
+        for environment, expected in [
+                ({"TMUX": "", "STY": ""}, plain),
+                ({"TMUX": "/tmp/x,1,0"},
+                 plain + "\033Ptmux;" + plain.replace("\033", "\033\033") + "\033\\"),
+                ({"TMUX": "", "STY": "1.x"}, plain + "\033P" + plain + "\033\\")]:
+            with tempfile.NamedTemporaryFile() as log:
+                terminal = self.start(environment=environment)
+                terminal.tmux("pipe-pane", "-O", f"cat > {log.name}")
+                terminal.press("H")
+                self.at(terminal, "5/8", "coder_run")
+                terminal.press("y")
+                terminal.until_seen("sent to the terminal's clipboard")
+                terminal.press("q")
+                terminal.until_seen("ended 0")
+                sent = pathlib.Path(log.name).read_bytes().decode()
+                self.assertEqual(sent.count("]52;c;"), expected.count("]52;c;"))
+                self.assertIn(expected, sent)
+
+
+if __name__ == "__main__":
+    unittest.main()

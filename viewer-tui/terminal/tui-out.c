@@ -1,0 +1,157 @@
+/* Commands that bring what is shown elsewhere: to a file, to the clipboard. */
+#include "viewer-tui/terminal/tui.h"
+
+#include "lib/number.h"
+#include "viewer-tui/terminal/clipboard.h"
+#include "viewer-tui/terminal/screen.h"
+#include "viewer-tui/views/describe.h"
+#include "viewer-tui/views/label.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Opens a file that is not there yet, or which the user allows to be overwritten; NULL if not, with
+ * the reason told. */
+static FILE *open_output(struct tui *tui, const char *name)
+{
+    FILE *out = fopen(name, "wxe");
+    if (!out && errno == EEXIST) {
+        struct text question = {0};
+        text_add_clean(&question, name, tui->ascii);
+        text_add(&question, " exists: overwrite it (y, n)? ");
+        const char *answer = tui_ask(tui, text_string(&question), "", NULL);
+        bool may = answer && strcmp(answer, "y") == 0;
+        vec_free(&question);
+        if (!may) {
+            text_add(&tui->message, "nothing was written");
+            return NULL;
+        }
+        out = fopen(name, "we");
+    }
+    if (!out)
+        text_printf(&tui->message, "cannot write: %s", strerror(errno));
+    return out;
+}
+
+/* The view as it is: projection, sorting, and what it is zoomed into. */
+static void write_view(struct tui *tui, const char *name, enum format format)
+{
+    struct print_options options = {.format = format,
+                                    .projection = tui->projection,
+                                    .min_percent = -1,
+                                    .root = tui_pane(tui)->root};
+    FILE *out = open_output(tui, name);
+    if (!out)
+        return;
+    tui_announce("writing ...");
+    print_view(tui->session, tui->id, &options, out);
+    bool is_written = fflush(out) == 0 && !ferror(out);
+    int error = errno;
+    if (fclose(out) != 0 && is_written) {
+        is_written = false;
+        error = errno;
+    }
+    text_add(&tui->message, is_written ? "written: " : "not written in full: ");
+    text_add_clean(&tui->message, name, tui->ascii);
+    if (!is_written)
+        text_printf(&tui->message, ": %s", strerror(error));
+}
+
+static void ask_and_write(struct tui *tui)
+{
+    char *name = mem_printf("%s.txt", tui_pane(tui)->view->class->name);
+    const char *answer = tui_ask(tui, "write to: ", name, NULL);
+    free(name);
+    if (!answer || !*answer)
+        return;
+    name = mem_strdup(answer); /* until the next question */
+    enum format format = format_of_file(name);
+    if (format == FORMATS)
+        text_add(&tui->message, "the name must end with .txt .csv .json .html .folded .pb.gz or "
+                                ".speedscope.json");
+    else
+        write_view(tui, name, format);
+    free(name);
+}
+
+static void add_cost(const struct view *view, uint32_t row, size_t metric, enum cost_part part,
+                     struct text *out)
+{
+    char value[NUMBER_WITH_UNIT_SIZE], percent[NUMBER_SIZE] = "";
+    double cost = view_cost(view, row, metric, part);
+    number_with_unit(cost, view->metrics->at[metric].unit, value);
+    text_add(out, value);
+    if (cost != 0)
+        number_percent(cost, view_whole(view, metric), percent);
+    if (*percent)
+        text_printf(out, " (%s%%)", percent);
+}
+
+/* "coder_run  /src/coder.c:20  work: 6.500 s (65.0%) inclusive, 5.000 s (50.0%) exclusive" */
+static void describe_row(const struct view *view, uint32_t row, bool ascii, struct text *out)
+{
+    const struct metrics *metrics = view->metrics;
+    uint32_t file, line;
+    describe_name(view, row, ascii, out);
+    label_place(view, row, &file, &line);
+    const char *path = database_file_path(view->db, file);
+    if (path) {
+        text_add(out, "  ");
+        text_add_clean(out, path, ascii);
+        if (line)
+            text_printf(out, ":%u", line);
+    }
+    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1)) {
+        if (!metric_is_measured(&metrics->at[m]))
+            continue;
+        text_add(out, "  ");
+        text_add_clean(out, metrics->at[m].name, ascii);
+        text_add(out, ": ");
+        add_cost(view, row, m, INCLUSIVE, out);
+        text_add(out, " inclusive, ");
+        add_cost(view, row, m, EXCLUSIVE, out);
+        text_add(out, " exclusive");
+    }
+}
+
+/* The names from the whole program to a row, which may be far below. */
+static void describe_path(const struct view *view, uint32_t row, bool ascii, struct text *out)
+{
+    VEC(uint32_t) path = {0};
+    for (; row != 0; row = view_row(view, row)->parent)
+        vec_push(&path, row);
+    while (path.n) {
+        text_add(out, out->n ? " > " : "");
+        describe_name(view, path.at[--path.n], ascii, out);
+    }
+    vec_free(&path);
+}
+
+static void copy(struct tui *tui, void (*describe)(const struct view *view, uint32_t row,
+                                                   bool ascii, struct text *out))
+{
+    const struct pane *pane = tui_pane(tui);
+    struct text text = {0}, sequence = {0};
+    describe(pane->view, pane_row(pane), tui->ascii, &text);
+    if (text.n > CLIPBOARD_MOST) {
+        text_printf(&tui->message, "too long for a clipboard: %zu bytes", text.n);
+    } else {
+        clipboard_sequence(text_string(&text), &sequence);
+        screen_send(text_string(&sequence));
+        text_printf(&tui->message, "sent to the terminal's clipboard: %s", text_string(&text));
+    }
+    vec_free(&text);
+    vec_free(&sequence);
+}
+
+bool tui_obey_output(struct tui *tui, enum command command)
+{
+    switch (command) {
+    case COMMAND_WRITE: ask_and_write(tui); break;
+    case COMMAND_COPY_LINE: copy(tui, describe_row); break;
+    case COMMAND_COPY_PATH: copy(tui, describe_path); break;
+    default: return false;
+    }
+    return true;
+}
