@@ -106,6 +106,16 @@ class Writing(InTerminal):
                                   "loop at xz.c:110;coder_run;min_size": "1000000000",
                                   "loop at xz.c:110;coder_run;coder_run": "500000000"})
 
+    def test_two_databases(self):
+        terminal = self.start("--names=a,b", self.db, self.db, width=150)
+        path = self.written(terminal, "both.json")
+        self.assertEqual(json.loads(path.read_text()),
+                         viewer.printed_json("top-down", "--names=a,b", self.db, self.db))
+        self.write(terminal, "both.folded")
+        terminal.until_seen("of two databases there are .txt .csv .json")
+        terminal.press("G", "+", "j", "y")
+        terminal.until_seen("sent to the terminal's clipboard: main  /src/xz.c:100  work [a]: 7.500 s")
+
     def test_files_are_overwritten_only_if_the_user_says_so(self):
         terminal = self.start(width=150)
         path = self.folder / "there.txt"

@@ -70,6 +70,8 @@ static void ask_and_write(struct tui *tui)
     if (format == FORMATS)
         text_add(&tui->message, "the name must end with .txt .csv .json .html .folded .pb.gz or "
                                 ".speedscope.json");
+    else if (tui->session->comparison && format >= FORMAT_FOLDED)
+        text_add(&tui->message, "of two databases there are .txt .csv .json");
     else
         write_view(tui, name, format);
     free(name);
@@ -82,7 +84,7 @@ static void add_cost(const struct view *view, uint32_t row, size_t metric, enum 
     double cost = view_cost(view, row, metric, part);
     number_with_unit(cost, view->metrics->at[metric].unit, value);
     text_add(out, value);
-    if (cost != 0)
+    if (cost != 0 && !view->metrics->at[metric].is_ratio)
         number_percent(cost, view_whole(view, metric), percent);
     if (*percent)
         text_printf(out, " (%s%%)", percent);
@@ -92,10 +94,11 @@ static void add_cost(const struct view *view, uint32_t row, size_t metric, enum 
 static void describe_row(const struct view *view, uint32_t row, bool ascii, struct text *out)
 {
     const struct metrics *metrics = view->metrics;
-    uint32_t file, line;
+    uint32_t file, line, origin_row = row;
+    const struct view *origin = view_origin(view, &origin_row);
     describe_name(view, row, ascii, out);
-    label_place(view, row, &file, &line);
-    const char *path = database_file_path(view->db, file);
+    label_place(origin, origin_row, &file, &line);
+    const char *path = database_file_path(origin->db, file);
     if (path) {
         text_add(out, "  ");
         text_add_clean(out, path, ascii);
