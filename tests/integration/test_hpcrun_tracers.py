@@ -1,0 +1,134 @@
+"""Programs that strace or gdb start, or attach to in mid-run, go on and end as without; their
+measurements are whole."""
+import shutil
+import signal
+import struct
+import subprocess
+import time
+
+import profiling
+from profiling import FIRED, HPCRUN, program, sources
+
+EVENT = "CPUTIME@f1000"
+GDB = ("gdb", "-nx", "-q", "-batch", "-iex", "set debuginfod enabled off", "-ex",
+       "handle SIG63 nostop noprint pass")  # README, Limits
+EXITED = "exited with code 03"
+
+
+class Tracers(profiling.ProfilingTest):
+    def need(self, tool):
+        if not shutil.which(tool):
+            self.skipTest(f"{tool} is not installed")
+        probe = {"gdb": [*GDB, "-ex", "starti", "--args", "true"], "strace": ["strace", "-f", "true"]}
+        done = self.run_tool(*probe[tool])
+        if "ptrace" in done.stderr or "not permitted" in done.stdout + done.stderr:
+            self.skipTest(f"{tool} may not trace here")
+
+    def used(self):
+        ledger = self.directory / "ledger"
+        data = ledger.read_bytes() if ledger.exists() else b""
+        return sum(ns for _, _, ns in struct.iter_unpack("<IIQ", data)) * 1e-9
+
+    def check(self, where, slack=0.0):
+        """The image of the program, whose time is what it noted; slack: seconds after that."""
+        images = [image for image in profiling.read_measurements(self.directory / where)
+                  if image.executable.endswith("/ends")]
+        self.check_fates(images)
+        image, = images
+        self.assertEqual(image.problems, [])
+        used = self.used() - image.startup
+        paid = image.seconds("CPUTIME", [FIRED])
+        self.assertGreater(paid, 0.98 * used - 0.0015)
+        self.assertLess(paid, 1.02 * used + 0.0015 + slack)
+        return image
+
+    # ---- from the start ----
+
+    def run_three(self, *command):
+        done = self.run_tool(*command)
+        self.assertEqual(done.returncode, 3, done.stderr)
+        return done
+
+    app = (program("ends"), "exit", 100, "ledger")
+
+    def test_strace_starts_hpcrun(self):
+        self.need("strace")
+        self.run_three("strace", "-f", "-o", "trace", HPCRUN, "-e", EVENT, "-o", "m", *self.app)
+        self.check_both_threads("m")
+
+    def test_hpcrun_starts_strace(self):
+        self.need("strace")
+        self.run_three(HPCRUN, "-e", EVENT, "-o", "m", "strace", "-f", "-o", "trace", *self.app)
+        self.check_both_threads("m")
+
+    def test_gdb_starts_hpcrun(self):
+        self.need("gdb")
+        done = self.run_tool(*GDB, "-ex", "run", "--args", HPCRUN, "-e", EVENT, "-o", "m", *self.app)
+        self.assertIn(EXITED, done.stdout)
+        self.check_both_threads("m")
+
+    def test_hpcrun_starts_gdb(self):
+        self.need("gdb")
+        done = self.run_tool(HPCRUN, "-e", EVENT, "-o", "m", *GDB, "-ex", "run", "--args", *self.app)
+        self.assertIn(EXITED, done.stdout)
+        self.check_both_threads("m")
+
+    def check_both_threads(self, where):
+        image = self.check(where, slack=0.002)
+        self.assertEqual((image.state, len(image.threads)), (1, 2))
+        self.assertGreater(self.used(), 0.2)
+
+    # ---- in mid-run ----
+
+    def in_mid_run(self, trace):
+        """Calls trace(process) while the program runs and sleeps in turn, which then goes on."""
+        for name, how in sources():
+            where = f"m-{name}"
+            deny = [profiling.TOOLS / "deny-perf"] * bool(how)
+            (self.directory / "ledger").unlink(missing_ok=True)
+            process = subprocess.Popen([*deny, HPCRUN, "-q", "-e", EVENT, "-o", where, program("ends"),
+                                        "alone:none", "5", "ledger"], cwd=self.directory,
+                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            self.addCleanup(process.kill)
+            self.wait_for_use(process, 0.05)
+            trace(process)
+            self.wait_for_use(process, self.used() + 0.1)
+            process.terminate()
+            self.assertEqual(process.communicate(timeout=60)[0], b"")
+            self.assertEqual(process.returncode, -signal.SIGTERM)
+            self.assertEqual((self.check(where, slack=0.006).state), 4, name)
+
+    def wait_for_use(self, process, seconds):
+        while self.used() < seconds:
+            self.assertIsNone(process.poll())
+            time.sleep(0.005)
+
+    def test_strace_attaches(self):
+        self.need("strace")
+
+        def trace(process):
+            trace = self.directory / f"trace-{process.pid}"
+            strace = subprocess.Popen(["strace", "-f", "-o", trace, "-p", str(process.pid)],
+                                      stderr=subprocess.DEVNULL)
+            while not trace.exists() or trace.read_text().count("nanosleep") < 20:
+                self.assertIsNone(strace.poll())
+                time.sleep(0.005)
+            strace.terminate()
+            strace.wait(timeout=60)
+
+        self.in_mid_run(trace)
+
+    def test_gdb_attaches(self):
+        self.need("gdb")
+
+        def trace(process):
+            done = self.run_tool(*GDB, "-p", process.pid, "-ex", "break burn", *["-ex", "continue"] * 20,
+                                 "-ex", "delete", "-ex", "detach")
+            self.assertEqual(done.stdout.count("Breakpoint 1, burn"), 20, done.stdout + done.stderr)
+
+        self.in_mid_run(trace)
+
+
+if __name__ == "__main__":
+    import unittest
+    unittest.main()
