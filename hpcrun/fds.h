@@ -11,9 +11,23 @@
 /* Finds out where "high" begins. Once per process image before the rest. */
 void fds_init(void);
 
+/* Whether there are so few that none is taken but for the measurement. */
+bool fds_are_scarce(void);
+
+/* Keeps a descriptor for a time when there is none left for fds_open. */
+void fds_reserve(void);
+
+/* Opens a file with a descriptor that is ours, close-on-exec. A negative errno on failure. */
+int fds_open(const char *path, int flags, int mode);
+
 /* Moves a descriptor that was just opened up high and makes it ours. Closes `fd`; returns the new
  * number or a negative errno, never a low one. */
 int fds_adopt(int fd);
+
+/* Keeps one of ours instead of closing it, where nothing is kept. */
+void fds_close_or_reserve(int fd);
+
+void fds_give_up_reserve(void);
 
 /* Closes one of ours; nothing for a negative one. */
 void fds_close(int fd);

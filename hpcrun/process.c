@@ -104,6 +104,7 @@ static void read_clocks(void)
 static void identify_process(void)
 {
     process.pid = sys_getpid();
+    process.parent = (int)sys0(SYS_getppid);
     process.start_ticks = read_start_ticks();
     read_clocks();
 }
@@ -150,6 +151,7 @@ __attribute__((constructor)) static void begin(int count, char **arguments, char
     rule_cache_init();
     modules_init(process.executable, (const void *)(uintptr_t)begin);
     fds_init();
+    fds_reserve();
     report_init();
     measurement_init();
     signals_init(signal, handler_on_signal);
@@ -284,6 +286,7 @@ void process_withdraw(const char *why)
     process_end(PROCESS_RUNNING, 0);
     threads_visit(close_events, NULL);
     report_after_fork();
+    fds_give_up_reserve();
     signals_give_back();
     process.active = false;
     process.withdrawn = true;
@@ -338,7 +341,7 @@ void process_after_fork_in_child(void)
         return;
     unlock_after_fork();
     report_after_fork();
-    measurement_close();
+    measurement_leave_to_parent();
     perf_map_after_fork(process.pid);
     identify_process();
     process.origin = ORIGIN_FORK;

@@ -14,7 +14,7 @@ struct process {
     bool withdrawn; /* it was; process_withdraw */
     struct config config;
     struct metrics metrics;
-    int pid;
+    int pid, parent;
     char *const *arguments;
     char *const *environment;
     enum process_origin origin;

@@ -16,7 +16,7 @@ static struct stat standard_error; /* what it was; no links: it was closed */
 void report_init(void)
 {
     sys2(SYS_fstat, 2, &standard_error);
-    if (process.pid != process.config.launched_pid)
+    if (process.pid != process.config.launched_pid || fds_are_scarce())
         return;
     long copy = sys3(SYS_fcntl, 2, F_DUPFD_CLOEXEC, 3);
     terminal = copy < 0 ? -1 : fds_adopt((int)copy);

@@ -76,24 +76,18 @@ static void name(char *path, const char *suffix)
     text_add(&text, suffix);
 }
 
-static bool exists(const char *path)
-{
-    long fd = sys4(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
-    if (fd >= 0)
-        sys1(SYS_close, fd);
-    return fd != -ENOENT;
-}
-
 /* Images that the process had before have taken the smaller numbers. */
-static long create(void)
+static int create(void)
 {
     for (file.exec_sequence = 0; file.exec_sequence < MAX_EXEC_SEQUENCE; file.exec_sequence++) {
         name(file.path, MEASUREMENT_SUFFIX);
         name(file.begun, BEGUN_SUFFIX);
-        if (exists(file.path))
+        long there = sys2(SYS_rename, file.path, file.path); /* changes nothing, and tells */
+        if (there == 0)
             continue;
-        long fd = sys4(SYS_openat, AT_FDCWD, file.begun,
-                       O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+        if (there != -ENOENT)
+            return (int)there;
+        int fd = fds_open(file.begun, O_WRONLY | O_APPEND | O_CREAT | O_EXCL, 0644);
         if (fd != -EEXIST)
             return fd;
     }
@@ -131,14 +125,12 @@ bool measurement_open(void)
     int state = FILE_NONE;
     if (!atomic_compare_exchange_strong(&file.state, &state, FILE_OPENING))
         return state == FILE_OPEN;
-    long fd = create();
-    if (fd >= 0 && (fd = fds_adopt((int)fd)) < 0)
-        sys1(SYS_unlink, file.begun);
+    int fd = create();
     if (fd < 0) {
         atomic_store(&file.state, FILE_NONE);
         return failed(fd);
     }
-    file.fd = (int)fd;
+    file.fd = fd;
     if (file.exec_sequence > 0 && process.origin != ORIGIN_FORK)
         process.origin = ORIGIN_EXEC;
     if (!begin_file()) {
@@ -158,6 +150,12 @@ void measurement_close(void)
 {
     if (atomic_exchange(&file.state, FILE_CLOSED) == FILE_OPEN)
         fds_close(file.fd);
+}
+
+void measurement_leave_to_parent(void)
+{
+    if (atomic_exchange(&file.state, FILE_CLOSED) == FILE_OPEN)
+        fds_close_or_reserve(file.fd);
 }
 
 const char *measurement_path(void)

@@ -25,6 +25,9 @@ bool measurement_is_there(void);
 /* Closes the file; no chunk is written after that. */
 void measurement_close(void);
 
+/* In the child of a fork: the file is the parent's; its descriptor may serve the child's own. */
+void measurement_leave_to_parent(void);
+
 /* The file's path, valid for good; and how often writing failed, and with which errno last. */
 const char *measurement_path(void);
 uint64_t measurement_failures(long *error);

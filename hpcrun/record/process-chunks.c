@@ -33,7 +33,7 @@ static bool write_process(struct chunk *chunk)
     chunk_str(chunk, process.host);
     chunk_u64(chunk, process.host_id);
     chunk_v(chunk, (uint64_t)process.pid);
-    chunk_v(chunk, (uint64_t)sys0(SYS_getppid));
+    chunk_v(chunk, (uint64_t)process.parent);
     chunk_v(chunk, process.start_ticks);
     chunk_v(chunk, measurement_exec_sequence());
     chunk_z(chunk, process.rank);
@@ -109,6 +109,16 @@ void process_chunks_forget(void)
     memset(&written, 0, sizeof written);
 }
 
+/* By a descriptor: programs that restrict their system calls allow that sooner than stat. */
+static void look_at_file(const char *path, struct stat *status)
+{
+    long fd = sys4(SYS_openat, AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0);
+    if (fd < 0)
+        return;
+    sys2(SYS_fstat, fd, status);
+    sys1(SYS_close, fd);
+}
+
 static void add_module(struct chunk *chunk, uint32_t id, const struct module_instance *m)
 {
     struct stat status = {0};
@@ -118,7 +128,7 @@ static void add_module(struct chunk *chunk, uint32_t id, const struct module_ins
         text_add(&full, "/");
     }
     text_add(&full, m->path);
-    sys2(SYS_stat, full.at, &status);
+    look_at_file(full.at, &status);
     chunk_v(chunk, id);
     chunk_u64(chunk, m->start);
     chunk_u64(chunk, m->end);

@@ -38,10 +38,12 @@ void sources_init(const struct config *config, int signal)
     sources.signal = signal;
     sources.note[0] = '\0';
     long result = perf_probe_task_clock();
-    sources.perf_clock = result == 0 && signals_can_queue();
+    sources.perf_clock = result == 0 && signals_can_queue() && !fds_are_scarce();
     if (result != 0) {
         text_add(&note, "perf_event_open: ");
         text_add_error(&note, result);
+    } else if (fds_are_scarce()) {
+        text_add(&note, "RLIMIT_NOFILE is too low for perf events");
     } else if (!sources.perf_clock) {
         text_add(&note, "RLIMIT_SIGPENDING is too low for perf signals");
     }

@@ -59,7 +59,7 @@ class Neighbours(profiling.ProfilingTest):
         plain = self.run_tool(program("recursion"), 5, 20)
         for limit, sizes in ((resource.RLIMIT_AS, [mb << 20 for mb in (12, 16, 20, 30, 45, 90)]),
                              (resource.RLIMIT_SIGPENDING, [0, 10]),
-                             (resource.RLIMIT_NOFILE, [5, 8, 20])):
+                             (resource.RLIMIT_NOFILE, [4, 5, 8, 15, 16, 20])):
             for size in sizes:
                 with self.subTest(f"{limit} {size}"):
                     done = self.run_tool(
@@ -68,6 +68,10 @@ class Neighbours(profiling.ProfilingTest):
                     self.assertEqual((done.returncode, done.stdout), (0, plain.stdout))
                     if limit == resource.RLIMIT_SIGPENDING and size == 0:
                         self.assertIn("no source: RLIMIT_SIGPENDING", done.stderr)
+                    if limit == resource.RLIMIT_NOFILE:
+                        image, = profiling.read_measurements(self.directory / f"m{limit}-{size}")
+                        self.assertAlmostEqual(image.seconds("CPUTIME", [FIRED]), image.cpu,
+                                               delta=0.02 * image.cpu + 0.0015)
 
     def test_limits_that_the_program_sets(self):
         """They may cost the measurement, never the program."""
@@ -79,8 +83,11 @@ class Neighbours(profiling.ProfilingTest):
                 done, images = self.measure(program("hazards"), "fewer-descriptors", **how)
                 self.assertEqual(done.stdout, "fine\n")
                 self.assertEqual(len(images), 2)
-                done, _ = self.measure(program("hazards"), "no-descriptors", **how)
+                # None is left at the first sample, of five in a second: one was kept.
+                done, images = self.measure("sh", "-c", f"ulimit -n 200; exec {program('hazards')} "
+                                            "no-descriptors", events=["CPUTIME@f5"], **how)
                 self.assertEqual(done.stdout, "fine\n")
+                self.assertEqual(sorted(image.origin for image in images), [0, 1, 2])
 
     def test_constructor_that_waits_for_a_thread(self):
         """dlopen holds the loader's lock while constructors run; a thread that they wait for may

@@ -1,4 +1,6 @@
 """Programs that forbid themselves system calls (seccomp): none is killed for what hpcrun does."""
+import re
+
 import profiling
 from profiling import FIRED, program, sources
 
@@ -45,3 +47,15 @@ class Sandbox(profiling.ProfilingTest):
         logs = "".join(path.read_text() for path in self.measurements.glob("*.log"))
         self.assertIn(LINE, logs)
         self.check_fates(images)
+
+    def test_the_list_of_what_sampling_needs_is_whole(self):
+        """Every system call of the code that runs after the start is in hooks/seccomp-filter.c."""
+        hpcrun = profiling.ROOT / "hpcrun"
+        at_start = {"SYS_readlink", "SYS_getcwd", "SYS_uname", "SYS_sched_getaffinity", "SYS_eventfd2"}
+        files = [path for folder in ("record", "sample", "logical", "unwind", "code")
+                 for path in (hpcrun / folder).glob("*.[ch]")]
+        files += [hpcrun / name for name in ("sys.h", "fds.c", "report.c", "thread.c", "process.c")]
+        used = {name for path in files for name in re.findall(r"\bSYS_[a-z_0-9]+", path.read_text())}
+        listed = (hpcrun / "hooks/seccomp-filter.c").read_text().split("needed[] = {")[1].split("}")[0]
+        self.assertGreater(len(used), 20)
+        self.assertEqual(used - at_start - set(re.findall(r"SYS_\w+", listed)), set())
