@@ -65,6 +65,20 @@ static struct session *open_databases(const struct options *options)
     return session_of_comparison(comparison_new(left, right, &options->comparison));
 }
 
+/* Lets values be sums over the threads that the user named; the exit status. */
+static int restrict_threads(struct session *session, const struct options *options)
+{
+    enum projection projection = options->print.projection;
+    char *cause = NULL;
+    struct thread_set *set =
+        session_matching_threads(session, projection, options->threads, &cause);
+    if (cause)
+        diag_error(session->folder, "--threads: %s", cause);
+    int status = cause || session->metric_list_is_bad ? 2 : 1;
+    free(cause);
+    return set && session_restrict(session, projection, set) ? 0 : status;
+}
+
 int main(int argc, char **argv)
 {
     diag_init("hpcviewer");
@@ -76,7 +90,9 @@ int main(int argc, char **argv)
         return 1;
     session->rules = &options.rules;
     session_show(session, options.by_kind ? SET_KINDS : SET_CHOSEN);
-    int status = options.printed == PRINT_NOTHING
+    int status = options.threads ? restrict_threads(session, &options) : 0;
+    if (status == 0)
+        status = options.printed == PRINT_NOTHING
                      ? tui_run(session, options.print.projection, options.print.sort)
                      : print_to_output(session, &options);
     if (problem_text()) {

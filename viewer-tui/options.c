@@ -49,6 +49,9 @@ static const char help[] =
     "                     problem) or weak (a problem that grows with the number of workers)\n"
     "  --workers P,Q      the numbers of workers, for weak; default: as the databases say, or the\n"
     "                     numbers of threads\n"
+    "  --threads REGEX    values are sums over the threads that the extended regular expression matches,\n"
+    "                     as in \"4 threads\" of the viewer: NAME PID/TID, in parallel jobs\n"
+    "                     rank R on HOST: NAME PID/TID; not for the summary\n"
     "  --depth N          N levels below the whole program; default: all, in bottom-up 10 levels of\n"
     "                     callers\n"
     "  --min-percent P    leave out scopes with less than P percent of what is sorted by (its\n"
@@ -84,6 +87,7 @@ enum long_option {
     OPTION_NAMES,
     OPTION_SCALING,
     OPTION_WORKERS,
+    OPTION_THREADS,
     OPTION_DEPTH,
     OPTION_MIN_PERCENT,
     OPTION_HELP,
@@ -101,6 +105,7 @@ static const struct option long_options[] = {
     {"names", required_argument, NULL, OPTION_NAMES},
     {"scaling", required_argument, NULL, OPTION_SCALING},
     {"workers", required_argument, NULL, OPTION_WORKERS},
+    {"threads", required_argument, NULL, OPTION_THREADS},
     {"depth", required_argument, NULL, OPTION_DEPTH},
     {"min-percent", required_argument, NULL, OPTION_MIN_PERCENT},
     {"include", required_argument, NULL, 'I'},
@@ -201,6 +206,7 @@ static void take_option(struct options *options, int option, struct given *given
     case OPTION_SCALING: options->comparison.scaling = scaling_in(optarg); break;
     case OPTION_WORKERS: take_workers(options->comparison.workers, optarg); break;
     case OPTION_KINDS: options->by_kind = true; break;
+    case OPTION_THREADS: options->threads = optarg; break;
     case OPTION_DEPTH:
         options->print.depth = depth_in(optarg);
         given->depth = true;
@@ -223,6 +229,10 @@ static void check_combination(const struct options *options, const struct given 
 {
     if (options->metrics && options->by_kind)
         diag_usage("--metrics and --kinds exclude each other; --metrics can name kinds");
+    if (options->threads && options->paths[1])
+        diag_usage("--threads: only of one database, not of two that are compared");
+    if (options->threads && options->printed == PRINT_SUMMARY)
+        diag_usage("--threads: the summary is of the whole run; print another view");
     bool is_tree = options->printed < VIEWS;
     if (options->printed == PRINT_NOTHING) {
         if (given->format || given->depth || given->min_percent || options->output)

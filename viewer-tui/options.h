@@ -14,6 +14,7 @@ struct options {
     struct print_options print;
     const char *output;       /* file to print to; NULL: standard output */
     const char *metrics;      /* NULL: the usual ones */
+    const char *threads;      /* only those that this expression matches; NULL: all */
     bool by_kind;             /* overhead and its kinds in place of the usual ones */
     struct path_rules rules;  /* where sources are; the caller frees */
     const char *paths[SIDES]; /* of a database or measurement directory; the second NULL: it is not

@@ -3,6 +3,7 @@
 #include "viewer-tui/base/problem.h"
 #include "viewer-tui/comparison.h"
 #include "viewer-tui/database/complete.h"
+#include "viewer-tui/database/restrict.h"
 #include "viewer-tui/views/choose.h"
 
 #include <stdlib.h>
@@ -29,16 +30,25 @@ struct session *session_of_comparison(struct comparison *comparison)
     return session;
 }
 
+static void forget_views(struct opened *opened)
+{
+    for (int v = 0; v < VIEWS; v++) {
+        view_close(opened->views[v]);
+        opened->views[v] = NULL;
+    }
+    cct_free(opened->cct);
+    opened->cct = NULL;
+}
+
 void session_close(struct session *session)
 {
     for (int p = 0; p < PROJECTIONS; p++) {
-        struct opened *opened = &session->opened[p];
-        for (int v = 0; v < VIEWS; v++)
-            view_close(opened->views[v]);
-        cct_free(opened->cct);
-        database_close(opened->db);
+        forget_views(&session->opened[p]);
+        database_close(session->opened[p].db);
     }
     comparison_free(session->comparison);
+    thread_set_free(session->threads);
+    free(session->title);
     json_decref(session->run);
     free(session->folder);
     free(session);
@@ -115,12 +125,26 @@ static struct database *open_projection(struct session *session, enum projection
     return db;
 }
 
+/* Makes the values those of the session's threads; false when the user stopped it. */
+static bool follow_restriction(struct session *session, struct opened *opened)
+{
+    if (opened->restriction == session->restriction)
+        return true;
+    if (!database_restrict(opened->db, session->threads)) {
+        session->was_stopped = true;
+        return false;
+    }
+    forget_views(opened);
+    opened->restriction = session->restriction;
+    return true;
+}
+
 struct database *session_database(struct session *session, enum projection projection)
 {
     struct opened *opened = &session->opened[projection];
     if (!opened->db)
         opened->db = open_projection(session, projection);
-    return opened->db;
+    return opened->db && follow_restriction(session, opened) ? opened->db : NULL;
 }
 
 /* The same for two databases; what is wrong with one of them is wrong with both. */
@@ -176,10 +200,51 @@ enum view_id view_id_named(const char *name)
     return (enum view_id)id;
 }
 
+bool session_restrict(struct session *session, enum projection projection, struct thread_set *set)
+{
+    struct thread_set *before = session->threads;
+    session->threads = set;
+    session->restriction++;
+    const struct database *db = session_database(session, projection);
+    if (!db) {
+        session->threads = before;
+        session->restriction--;
+        thread_set_free(set);
+        return false;
+    }
+    thread_set_free(before);
+    free(session->title);
+    session->title = NULL;
+    if (set)
+        session->title = mem_printf("%s  threads: %s (%zu of %zu)", session_title(session, db),
+                                    set->what, set->n, set->of);
+    return true;
+}
+
+struct thread_set *session_matching_threads(struct session *session, enum projection projection,
+                                            const char *expression, char **cause)
+{
+    const struct database *db = session_database(session, projection);
+    if (!db)
+        return NULL;
+    struct threads threads;
+    threads_read(&threads, db, session->run);
+    struct thread_set *set = thread_set_matching(&threads, session->run, expression, cause);
+    threads_free(&threads);
+    if (set && set->n == 0) {
+        *cause = mem_printf("no thread matches '%s'", expression);
+        thread_set_free(set);
+        set = NULL;
+    }
+    return set;
+}
+
 const char *session_title(const struct session *session, const struct database *db)
 {
     if (session->comparison)
         return comparison_title(session->comparison);
+    if (session->title)
+        return session->title;
     const char *title = run_text(session->run, "title");
     return *title ? title : database_title(db);
 }

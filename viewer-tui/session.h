@@ -6,6 +6,7 @@
 #include "lib/path-rules.h"
 #include "viewer-tui/database/database.h"
 #include "viewer-tui/database/run.h"
+#include "viewer-tui/database/thread-set.h"
 #include "viewer-tui/views/view.h"
 
 enum projection { LOGICAL, PHYSICAL, PROJECTIONS };
@@ -14,6 +15,8 @@ enum view_id { TOP_DOWN, BOTTOM_UP, FLAT, VIEWS };
 
 struct opened {
     struct database *db;
+    unsigned
+        restriction; /* that its values follow: the session's restriction when it was looked at */
     struct cct *cct;
     struct view *views[VIEWS];
 };
@@ -26,8 +29,11 @@ struct session {
     const char *metric_list;
     const struct path_rules *rules; /* where sources are; NULL: where they were */
     enum metric_set set;
-    bool metric_list_is_bad;           /* why a database was not opened */
-    bool was_stopped;                  /* why a view or database was not made */
+    bool metric_list_is_bad;    /* why a database was not opened */
+    bool was_stopped;           /* why a view or database was not made */
+    struct thread_set *threads; /* those that all values are sums over; NULL: all */
+    unsigned restriction;       /* counts the changes of it */
+    char *title;                /* what was run, with which threads; NULL unless there is a set */
     struct opened opened[PROJECTIONS]; /* db is NULL until it is asked for */
     struct comparison *comparison;     /* NULL: of one database */
 };
@@ -57,12 +63,24 @@ struct view *session_view(struct session *session, enum projection projection, e
 struct view *session_take_view(struct session *session, enum projection projection,
                                enum view_id id);
 
+/* All values are sums over the threads of the set from now on; NULL: over all. Takes ownership of
+ * it. Views made before are gone. False when the projection, which is looked at first, cannot be
+ * read, or the user stopped it (was_stopped): then nothing has changed. */
+bool session_restrict(struct session *session, enum projection projection, struct thread_set *set);
+
+/* The threads that a regular expression matches (thread-set.h), for session_restrict. NULL when
+ * there are none, or it is no regular expression, with the reason in *cause (which the caller
+ * frees); NULL without one when the projection cannot be read. */
+struct thread_set *session_matching_threads(struct session *session, enum projection projection,
+                                            const char *expression, char **cause);
+
 const char *projection_name(enum projection projection);
 
 /* The view of that name, VIEWS when there is none. */
 enum view_id view_id_named(const char *name);
 
-/* What was run, for titles; `db` is that of the view or NULL. */
+/* What was run, and of which threads the values are when not of all, for titles; `db` is that of
+ * the view or NULL. */
 const char *session_title(const struct session *session, const struct database *db);
 
 #endif

@@ -58,9 +58,12 @@ static bool is_procedure_or_root(enum scope_kind kind)
     return kind == KIND_PROCEDURE || kind == KIND_INLINED || kind == KIND_ROOT;
 }
 
-static uint32_t add_context(struct reading *reading, uint32_t parent, const struct context *context)
+static void add_context(struct reading *reading, uint32_t parent, const struct context *context)
 {
     struct cct *cct = reading->cct;
+    uint32_t position = take_position(reading, context->id);
+    if (database_leaves_out(reading->db, position != NOTHING) && cct->n > 0)
+        return;
     uint32_t number = cct->n++;
     cct->kind[number] = (uint8_t)context->kind;
     cct->parent[number] = parent;
@@ -69,10 +72,9 @@ static uint32_t add_context(struct reading *reading, uint32_t parent, const stru
     cct->place[number] = context->place;
     cct->line[number] = context->line;
     cct->id[number] = context->id;
-    cct->position[number] = take_position(reading, context->id);
+    cct->position[number] = position;
     if (context_has_children(context))
         vec_push(&reading->open, (struct open_context){number, context->children});
-    return number;
 }
 
 /* Ends the innermost open context: it contains all that were added since. */

@@ -32,6 +32,7 @@ struct database {
     struct table modules, files, functions, entries;
     struct metrics metrics;
     struct values values;
+    bool is_restricted;       /* they are sums over some of the threads (restrict.h) */
     VEC(struct point) points; /* code without function or line */
     struct idmap point_ids;
 };
@@ -86,6 +87,13 @@ const struct point *database_file_point(const struct database *db, uint32_t inde
 /* The entry point at `index` < entries.n; false, with the problem noted, when it is damaged. */
 bool database_entry(const struct database *db, uint32_t index, struct v4_entry *entry,
                     const char **name);
+
+/* Whether views leave out a context without values, and what is below it: where the values are
+ * those of some threads, these never came there. */
+static inline bool database_leaves_out(const struct database *db, bool has_values)
+{
+    return db->is_restricted && !has_values;
+}
 
 /* The costs of the whole program; their exclusive part is what belongs to no entry point. */
 void database_totals(const struct database *db, struct cost *totals);

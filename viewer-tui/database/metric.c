@@ -49,7 +49,7 @@ struct metric metric_new(const char *name)
 {
     struct metric metric = {.name = name};
     for (int scope = 0; scope < METRIC_SCOPES; scope++)
-        metric.summary[scope] = metric.thread[scope] = METRIC_ABSENT;
+        metric.summary[scope] = metric.in_file[scope] = metric.thread[scope] = METRIC_ABSENT;
     metric.sum = metric.kind_of = metric.whole = METRIC_ABSENT;
     for (int side = 0; side < SIDES; side++)
         metric.sides[side] = METRIC_ABSENT;
@@ -101,7 +101,7 @@ static bool read_summary_ids(struct metric *metric, struct reading *reading,
         enum metric_scope scope = scope_at(reading->meta, summary.scope);
         if (scope < METRIC_SCOPES && metric->summary[scope] == METRIC_ABSENT &&
             is_plain_sum(reading->meta, &summary))
-            metric->summary[scope] = summary.metric_id;
+            metric->summary[scope] = metric->in_file[scope] = summary.metric_id;
     }
     return true;
 }

@@ -33,7 +33,8 @@ struct metric {
     const char *name;           /* in the mapped file, or the caller's */
     char unit[16];              /* "s", "count", or what stands in parentheses in the name */
     const char *why;            /* why it was not measured; NULL when it was */
-    int summary[METRIC_SCOPES]; /* id of the sum over all threads in the summary profile */
+    int summary[METRIC_SCOPES]; /* id of the sum over the threads in the values (values.h) */
+    int in_file[METRIC_SCOPES]; /* the same in the summary profile of the file */
     int thread[METRIC_SCOPES];  /* id in the profiles of threads */
     int sum;                    /* index of the metric of which it is a part; METRIC_ABSENT */
     char *sum_name;             /* not NULL: it is such a sum, without ids of its own; its name */

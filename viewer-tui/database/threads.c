@@ -2,6 +2,7 @@
 
 #include "viewer-tui/base/problem.h"
 #include "viewer-tui/base/text.h"
+#include "viewer-tui/database/profiles.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -90,35 +91,16 @@ static void read_totals(struct reading *reading, struct thread *thread,
     }
 }
 
-static void read_profile(struct reading *reading, uint32_t number, uint64_t at, uint8_t size)
+static void read_profile(struct reading *reading, uint32_t number)
 {
-    struct v4_profile profile = {0};
-    if (!v4_read(&reading->db->profile, at, &profile,
-                 size < sizeof profile ? size : sizeof profile))
-        return;
-    if (profile.flags & V4_IS_SUMMARY)
+    struct v4_profile profile = profiles_at(reading->db, number);
+    if (profile_is_summary(&profile))
         return;
     struct thread thread = {.profile = number, .pid = -1, .tid = -1, .name = ""};
     thread.id = id_text(reading, profile.id_tuple);
     thread.totals = mem_alloc((reading->db->metrics.n + 1) * sizeof *thread.totals);
     read_totals(reading, &thread, &profile.values);
     vec_push(&reading->threads->list, thread);
-}
-
-static void read_profiles(struct reading *reading)
-{
-    const struct v4_map *map = &reading->db->profile;
-    struct v4_profiles header;
-    size_t least = offsetof(struct v4_profile, flags);
-    if (!v4_read(map, map->sections[V4_PROFILE_INFOS].at, &header, sizeof header) ||
-        header.profile_size < least ||
-        !v4_array(map, header.profiles, header.n_profiles, header.profile_size, 8)) {
-        problem_found(map->path, "corrupt: the list of profiles");
-        return;
-    }
-    for (uint32_t i = 1; i < header.n_profiles; i++)
-        read_profile(reading, i, header.profiles + i * (uint64_t)header.profile_size,
-                     header.profile_size);
 }
 
 static int64_t integer_or_unknown(const json_t *object, const char *key)
@@ -178,8 +160,10 @@ static void identify(struct threads *threads, const json_t *process, const json_
     count_samples(thread, described);
 }
 
-static void compute_statistics(struct threads *threads, size_t n_metrics)
+void threads_add_up(struct threads *threads, size_t n_metrics)
 {
+    for (int s = 0; s < STATISTICS; s++)
+        free(threads->statistics[s]);
     for (int s = 0; s < STATISTICS; s++)
         threads->statistics[s] = mem_alloc((n_metrics + 1) * sizeof(double));
     for (size_t m = 0; m < n_metrics; m++) {
@@ -229,7 +213,9 @@ void threads_read(struct threads *threads, const struct database *db, const json
                               .values_left = db->profile.size / sizeof(struct v4_metric_value)};
     v4_read(&db->meta, db->meta.sections[V4_META_ID_NAMES].at, &reading.names,
             sizeof reading.names);
-    read_profiles(&reading);
+    uint32_t n = profiles_n(db);
+    for (uint32_t i = 1; i < n; i++)
+        read_profile(&reading, i);
     size_t p, t;
     json_t *process, *thread;
     json_array_foreach(json_object_get(run, "processes"), p, process)
@@ -239,7 +225,7 @@ void threads_read(struct threads *threads, const struct database *db, const json
             identify(threads, process, thread);
         }
     }
-    compute_statistics(threads, db->metrics.n);
+    threads_add_up(threads, db->metrics.n);
 }
 
 void threads_free(struct threads *threads)

@@ -37,6 +37,9 @@ void threads_read(struct threads *threads, const struct database *db, const json
 /* How many there are. */
 size_t threads_count(const struct database *db);
 
+/* Makes the statistics of so many metrics anew, after the list has changed. */
+void threads_add_up(struct threads *threads, size_t n_metrics);
+
 /* "sum", "min", "mean", "max". */
 const char *statistic_name(enum statistic statistic);
 

@@ -67,6 +67,8 @@ void values_set_metrics(struct values *values, const struct metrics *metrics)
 void values_replace(struct values *values, struct v4_context_index *index, uint64_t n_index,
                     struct v4_metric_value *table, uint64_t n_values)
 {
+    free(values->owned_index);
+    free(values->owned_values);
     values->index = values->owned_index = index;
     values->n_index = n_index;
     values->values = values->owned_values = table;

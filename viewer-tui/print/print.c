@@ -122,6 +122,7 @@ int print_threads(struct session *session, const struct print_options *options, 
         return 2;
     struct threads threads;
     threads_read(&threads, db, session->run);
+    thread_set_keep(session->threads, &threads, db->metrics.n);
     if (options->sort)
         threads_sort(&threads, sorting.metric);
     struct thread_table table = {session, db, &threads, options->projection, out};

@@ -11,8 +11,13 @@ static void draw(struct list *list, size_t height)
         list->top = list->selected;
     if (list->selected >= list->top + height)
         list->top = list->selected - height + 1;
+    for (size_t i = 0; i < list->n_heads; i++) {
+        text_clear(&text);
+        list->head(list->context, i, &text);
+        screen_put(1 + (int)i, 0, screen_width(), STYLE_PLAIN, text_string(&text));
+    }
     for (size_t i = list->top; i < list->n && i < list->top + height; i++) {
-        int line = 1 + (int)(i - list->top);
+        int line = 1 + (int)(list->n_heads + i - list->top);
         enum style style = i == list->selected ? STYLE_SELECTED : STYLE_PLAIN;
         text_clear(&text);
         list->line(list->context, i, &text);
@@ -43,7 +48,8 @@ static bool move(struct list *list, enum command command, size_t page)
 int tui_list(struct list *list)
 {
     for (;;) {
-        size_t height = screen_height() > 3 ? (size_t)screen_height() - 2 : 1;
+        int height_left = screen_height() - 2 - (int)list->n_heads;
+        size_t height = height_left > 1 ? (size_t)height_left : 1;
         if (list->n && list->selected >= list->n)
             list->selected = list->n - 1;
         draw(list, height);

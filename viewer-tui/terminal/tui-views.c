@@ -39,6 +39,17 @@ void tui_show_view(struct tui *tui, enum projection projection, enum view_id id)
     tui->id = id;
 }
 
+void tui_reopen(struct tui *tui, struct sorting sorting)
+{
+    struct view *view = session_view(tui->session, tui->projection, tui->id);
+    if (!view) {
+        tui->id = TOP_DOWN;
+        view = session_view(tui->session, tui->projection, tui->id);
+    }
+    view_sort(view, sorting);
+    pane_open(tui_pane(tui), view);
+}
+
 static void show_neighbour(struct tui *tui, int step)
 {
     tui_show_view(tui, tui->projection, (enum view_id)(((int)tui->id + step + VIEWS) % VIEWS));
@@ -53,8 +64,7 @@ static void show_other_projection(struct tui *tui)
         text_printf(&tui->message, "this database has no %s projection", projection_name(other));
 }
 
-/* Otherwise tells the user. */
-static bool is_of_one_run(struct tui *tui, const char *what)
+bool tui_is_of_one_run(struct tui *tui, const char *what)
 {
     if (tui->session->comparison)
         text_printf(&tui->message, "%s: only of one database, not of two that are compared", what);
@@ -67,16 +77,12 @@ bool tui_obey_views(struct tui *tui, enum command command)
     case COMMAND_TOP_DOWN: tui_show_view(tui, tui->projection, TOP_DOWN); break;
     case COMMAND_BOTTOM_UP: tui_show_view(tui, tui->projection, BOTTOM_UP); break;
     case COMMAND_FLAT: tui_show_view(tui, tui->projection, FLAT); break;
-    case COMMAND_THREADS:
-        if (is_of_one_run(tui, "threads"))
-            tui_report(tui, "threads", print_threads);
-        break;
     case COMMAND_SUMMARY: tui_report(tui, "summary", print_summary); break;
     case COMMAND_NEXT_VIEW: show_neighbour(tui, 1); break;
     case COMMAND_PREVIOUS_VIEW: show_neighbour(tui, -1); break;
     case COMMAND_PROJECTION: show_other_projection(tui); break;
     case COMMAND_ADVICE:
-        if (is_of_one_run(tui, "advice"))
+        if (tui_is_of_one_run(tui, "advice"))
             tui_advice(tui);
         break;
     default: return false;

@@ -22,8 +22,8 @@ static void say_problem(struct tui *tui)
 
 /* Who obeys: the first that knows the command. */
 static bool (*const obeys[])(struct tui *tui, enum command command) = {
-    tui_obey_moves,   tui_obey_views,  tui_obey_metrics,
-    tui_obey_finding, tui_obey_source, tui_obey_output,
+    tui_obey_moves,  tui_obey_views,   tui_obey_metrics, tui_obey_finding,
+    tui_obey_source, tui_obey_threads, tui_obey_output,
 };
 
 static void obey(struct tui *tui, enum command command)

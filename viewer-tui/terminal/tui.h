@@ -54,10 +54,17 @@ bool tui_obey_metrics(struct tui *tui, enum command command);
 bool tui_obey_finding(struct tui *tui, enum command command);
 bool tui_obey_source(struct tui *tui, enum command command);
 bool tui_obey_output(struct tui *tui, enum command command);
+bool tui_obey_threads(struct tui *tui, enum command command);
 
 /* tui-views.c: shows a view of a projection, which is made if need be; stays where it is when that
  * fails. */
 void tui_show_view(struct tui *tui, enum projection projection, enum view_id id);
+
+/* tui-views.c: whether one run is shown; otherwise tells the user that `what` is only for one. */
+bool tui_is_of_one_run(struct tui *tui, const char *what);
+
+/* tui-views.c: makes the current view anew and sorts it so; if the user stops that, top-down. */
+void tui_reopen(struct tui *tui, struct sorting sorting);
 
 /* tui-metrics.c: sorts by something that is shown: by overhead rather than by a kind of it. */
 void tui_sort_by_shown(struct pane *pane);
@@ -91,6 +98,8 @@ void tui_page(const char *title, int (*draw)(const void *context, int first), co
 struct list {
     const char *title;
     const char *help; /* the keys, for the last line of the screen */
+    size_t n_heads;   /* lines above the list that do not move */
+    void (*head)(const void *context, size_t index, struct text *out); /* what they say */
     size_t n;
     void (*line)(const void *context, size_t index, struct text *out); /* what the line says */
     const void *context;
@@ -98,6 +107,13 @@ struct list {
 };
 /* Lets the user move in the list; returns the key that is no move. */
 int tui_list(struct list *list);
+
+/* tui-threads.c: what the selected row costs in each thread. */
+void tui_threads(struct tui *tui);
+
+/* tui-restrict.c: shows the sums over some threads, NULL for all, from now on; takes ownership of
+ * the set. */
+void tui_restrict(struct tui *tui, struct thread_set *set);
 
 /* tui-help.c, tui-advice.c: the help screen; advice on the selected row. */
 void tui_help(struct tui *tui);

@@ -194,6 +194,30 @@ static void bottomup_expand(struct view *view, uint32_t number)
     idmap_free(&division.call_sites.ids);
 }
 
+/* Of inclusive costs only those of exposed instances. */
+static void bottomup_terms(struct view *view, uint32_t number, enum cost_part part,
+                           struct terms *terms)
+{
+    if (number == 0) {
+        view_program_terms(view, terms);
+        return;
+    }
+    const struct bottomup *state = view->state;
+    const struct cct *cct = view->cct;
+    uint64_t data = view_row(view, number)->data;
+    uint32_t start = (uint32_t)(data >> 32), count = (uint32_t)data, exposed_end = 0;
+    for (uint32_t i = start; i < start + count; i++) {
+        uint32_t context = state->instances.at[i].context;
+        bool is_exposed = context >= exposed_end;
+        if (is_exposed)
+            exposed_end = cct->end[context];
+        if (part == EXCLUSIVE)
+            terms_add_exclusive(terms, cct->id[context], false);
+        else if (is_exposed)
+            terms_add_inclusive(terms, cct->id[context]);
+    }
+}
+
 const struct view_class bottomup_class = {
     .name = "bottom-up",
     .title = "procedures, and below each who called it",
@@ -202,6 +226,7 @@ const struct view_class bottomup_class = {
     .shows_callers = true,
     .open = bottomup_open,
     .expand = bottomup_expand,
+    .terms = bottomup_terms,
     .release = bottomup_release,
     .close = bottomup_close,
 };

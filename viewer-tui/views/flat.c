@@ -28,15 +28,19 @@ struct flat {
     VEC(struct static_scope) scopes;
     struct cost *costs; /* n_metrics for each scope */
     size_t costs_size;
+    uint32_t *scope_of;               /* by context; NOTHING for none */
     uint32_t *children, *first_child; /* first_child[s] .. first_child[s + 1] - 1 in children;
                                          those of the program stand at s = scopes.n */
 };
 
-/* What is needed only while the scopes are being made. */
+/* What is needed only during a pass over the contexts: the one that makes the scopes, or one that
+ * says what the costs of one scope are made of. */
 struct making {
     struct view *view;
     struct flat *flat;
-    uint32_t *scope_of;         /* by context; NOTHING for none (yet) */
+    struct terms *terms; /* of the scope `wanted`; NULL when scopes are made */
+    uint32_t wanted;
+    enum cost_part wanted_part;
     uint32_t *procedure_scopes; /* by id of the procedure; NOTHING for none yet */
     struct idmap scopes;        /* (parent and place, line or call site and kind) -> scope */
     struct lines call_sites;
@@ -99,7 +103,7 @@ static uint32_t scope_around(const struct making *making, uint32_t context)
     uint32_t around = cct->parent[context];
     while (cct->kind[around] == KIND_STATEMENT || cct->kind[around] == KIND_INSTRUCTION)
         around = cct->parent[around];
-    return making->scope_of[around];
+    return making->flat->scope_of[around];
 }
 
 /* The scope of an inlined procedure, loop or statement. Code outside of any procedure has none. */
@@ -122,30 +126,52 @@ static uint32_t inner_scope(struct making *making, uint32_t context)
     return scope_for(making, scope);
 }
 
-/* Statements get their scope when there is a cost to put there. */
-static uint32_t statement_scope(struct making *making, uint32_t context)
+/* The scope of a context, made when it has none yet. Statements get theirs when there is a cost to
+ * put there. */
+static uint32_t scope_of(struct making *making, uint32_t context)
 {
-    if (making->scope_of[context] == NOTHING)
-        making->scope_of[context] = inner_scope(making, context);
-    return making->scope_of[context];
+    uint32_t *scope = &making->flat->scope_of[context];
+    if (*scope == NOTHING && !making->terms)
+        *scope = making->view->cct->kind[context] == KIND_PROCEDURE
+                     ? procedure_scope(making, context)
+                     : inner_scope(making, context);
+    return *scope;
 }
 
-static void add_exclusive(struct making *making, uint32_t scope, const struct cost *from)
+static void add_exclusive(struct making *making, uint32_t scope, uint32_t context,
+                          const struct cost *from)
 {
+    const struct cct *cct = making->view->cct;
+    if (making->terms) {
+        if (scope == making->wanted && making->wanted_part == EXCLUSIVE)
+            terms_add_exclusive(making->terms, cct->id[context], cct->kind[context] == KIND_LOOP);
+        return;
+    }
     size_t n = making->view->n_metrics;
     struct cost *costs = making->flat->costs + scope * n;
     for (size_t m = 0; m < n; m++)
         costs[m].exclusive += from[m].exclusive;
 }
 
-/* Counts inclusive costs that arise in the contexts first .. end - 1, unless they are counted. */
-static void cover(struct making *making, uint32_t scope, uint32_t first, uint32_t end,
-                  const struct cost *from, enum cost_part part)
+/* Counts inclusive costs that arise in a context and, if `part` says so, below it, unless they are
+ * counted. */
+static void cover(struct making *making, uint32_t scope, uint32_t context, const struct cost *from,
+                  enum cost_part part)
 {
-    uint32_t *covered = &making->flat->scopes.at[scope].covered;
-    if (first < *covered)
+    if (making->terms && scope != making->wanted)
         return;
-    *covered = end;
+    const struct cct *cct = making->view->cct;
+    uint32_t *covered = &making->flat->scopes.at[scope].covered;
+    if (context < *covered)
+        return;
+    *covered = part == INCLUSIVE ? cct->end[context] : context + 1;
+    if (making->terms) {
+        if (making->wanted_part == INCLUSIVE && part == INCLUSIVE)
+            terms_add_inclusive(making->terms, cct->id[context]);
+        else if (making->wanted_part == INCLUSIVE)
+            terms_add_exclusive(making->terms, cct->id[context], false);
+        return;
+    }
     size_t n = making->view->n_metrics;
     struct cost *costs = making->flat->costs + scope * n;
     for (size_t m = 0; m < n; m++)
@@ -154,36 +180,31 @@ static void cover(struct making *making, uint32_t scope, uint32_t first, uint32_
 
 static void add_procedure(struct making *making, uint32_t context, const struct cost *costs)
 {
-    const struct cct *cct = making->view->cct;
-    uint32_t end = cct->end[context];
-    uint32_t scope = procedure_scope(making, context);
-    making->scope_of[context] = scope;
+    uint32_t scope = scope_of(making, context);
     for (; scope != NOTHING; scope = making->flat->scopes.at[scope].parent) {
-        add_exclusive(making, scope, costs);
-        cover(making, scope, context, end, costs, INCLUSIVE);
+        add_exclusive(making, scope, context, costs);
+        cover(making, scope, context, costs, INCLUSIVE);
     }
-    uint32_t call_site = cct_call_site(cct, context);
-    uint32_t caller = call_site ? statement_scope(making, call_site) : NOTHING;
+    uint32_t call_site = cct_call_site(making->view->cct, context);
+    uint32_t caller = call_site ? scope_of(making, call_site) : NOTHING;
     if (caller != NOTHING)
-        cover(making, caller, context, end, costs, INCLUSIVE);
+        cover(making, caller, context, costs, INCLUSIVE);
 }
 
 /* The code that is inlined belongs to the file and the module of the procedure around it. */
 static void add_inlined_or_loop(struct making *making, uint32_t context, const struct cost *costs)
 {
-    const struct cct *cct = making->view->cct;
-    uint32_t scope = inner_scope(making, context);
-    making->scope_of[context] = scope;
+    uint32_t scope = scope_of(making, context);
     if (scope == NOTHING)
         return;
-    add_exclusive(making, scope, costs);
-    cover(making, scope, context, cct->end[context], costs, INCLUSIVE);
-    if (cct->kind[context] == KIND_LOOP)
+    add_exclusive(making, scope, context, costs);
+    cover(making, scope, context, costs, INCLUSIVE);
+    if (making->view->cct->kind[context] == KIND_LOOP)
         return;
     while (making->flat->scopes.at[scope].kind != KIND_PROCEDURE)
         scope = making->flat->scopes.at[scope].parent;
     while ((scope = making->flat->scopes.at[scope].parent) != NOTHING)
-        add_exclusive(making, scope, costs);
+        add_exclusive(making, scope, context, costs);
 }
 
 static void add_statement(struct making *making, uint32_t context, const struct cost *costs)
@@ -191,11 +212,11 @@ static void add_statement(struct making *making, uint32_t context, const struct 
     bool has_costs = false;
     for (size_t m = 0; m < making->view->n_metrics; m++)
         has_costs |= costs[m].exclusive != 0;
-    uint32_t scope = has_costs ? statement_scope(making, context) : NOTHING;
+    uint32_t scope = has_costs ? scope_of(making, context) : NOTHING;
     if (scope == NOTHING)
         return;
-    add_exclusive(making, scope, costs);
-    cover(making, scope, context, context + 1, costs, EXCLUSIVE);
+    add_exclusive(making, scope, context, costs);
+    cover(making, scope, context, costs, EXCLUSIVE);
 }
 
 static void add_context(struct making *making, uint32_t context)
@@ -243,17 +264,22 @@ static uint32_t *nothings(size_t n)
     return array;
 }
 
-static void make_scopes(struct view *view)
+static void pass_over_contexts(struct making *making)
 {
-    struct making making = {.view = view,
-                            .flat = view->state,
-                            .scope_of = nothings(view->cct->n),
-                            .procedure_scopes = nothings(database_n_procedures(view->db))};
+    struct view *view = making->view;
     progress_begin("adding up scopes", view->cct->n);
     for (uint32_t context = 1; context < view->cct->n && progress_at(context); context++)
-        add_context(&making, context);
+        add_context(making, context);
     view->was_stopped = !progress_end();
-    free(making.scope_of);
+}
+
+static void make_scopes(struct view *view)
+{
+    struct flat *flat = view->state;
+    struct making making = {
+        .view = view, .flat = flat, .procedure_scopes = nothings(database_n_procedures(view->db))};
+    flat->scope_of = nothings(view->cct->n);
+    pass_over_contexts(&making);
     free(making.procedure_scopes);
     idmap_free(&making.scopes);
     idmap_free(&making.call_sites.ids);
@@ -274,6 +300,7 @@ static void flat_close(struct view *view)
     struct flat *flat = view->state;
     vec_free(&flat->scopes);
     free(flat->costs);
+    free(flat->scope_of);
     free(flat->children);
     free(flat->first_child);
     free(flat);
@@ -299,6 +326,21 @@ static void flat_expand(struct view *view, uint32_t number)
     }
 }
 
+/* The pass that made the scopes once more, which now tells what it adds to one of them. */
+static void flat_terms(struct view *view, uint32_t number, enum cost_part part, struct terms *terms)
+{
+    if (number == 0) {
+        view_program_terms(view, terms);
+        return;
+    }
+    struct flat *flat = view->state;
+    uint32_t wanted = (uint32_t)view_row(view, number)->data;
+    struct making making = {
+        .view = view, .flat = flat, .terms = terms, .wanted = wanted, .wanted_part = part};
+    flat->scopes.at[wanted].covered = 0;
+    pass_over_contexts(&making);
+}
+
 const struct view_class flat_class = {
     .name = "flat",
     .title = "the program as it is written: modules, files, procedures, loops, statements",
@@ -306,5 +348,6 @@ const struct view_class flat_class = {
     .needs_cct = true,
     .open = flat_open,
     .expand = flat_expand,
+    .terms = flat_terms,
     .close = flat_close,
 };

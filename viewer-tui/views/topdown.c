@@ -48,7 +48,8 @@ static uint64_t take_position(struct view *view, uint32_t id)
 
 /* A statement has no costs but its own: what it calls stands next to it. It is no row when it has
  * none. */
-static void add_statement(struct view *view, uint32_t parent, const struct context *context)
+static void add_statement(struct view *view, uint32_t parent, const struct context *context,
+                          uint64_t at)
 {
     struct cost *costs = view->scratch;
     values_fetch(&view->db->values, take_position(view, context->id), false, costs);
@@ -63,7 +64,8 @@ static void add_statement(struct view *view, uint32_t parent, const struct conte
                       .is_leaf = true,
                       .place = context->place,
                       .line = context->line,
-                      .call_file = NOTHING};
+                      .call_file = NOTHING,
+                      .data = at};
     uint32_t number = view_add(view, parent, row);
     memcpy(view_costs_of_new(view, number), costs, view->n_metrics * sizeof *costs);
 }
@@ -71,6 +73,9 @@ static void add_statement(struct view *view, uint32_t parent, const struct conte
 static void add_scope(struct view *view, uint32_t parent, const struct context *context,
                       uint64_t at, const struct hoisted *from)
 {
+    uint64_t position = take_position(view, context->id);
+    if (database_leaves_out(view->db, position != NO_POSITION))
+        return;
     struct row row = {.kind = (uint8_t)context->kind,
                       .is_leaf = !context_has_children(context),
                       .place = context->place,
@@ -82,7 +87,7 @@ static void add_scope(struct view *view, uint32_t parent, const struct context *
         row.call_line = from->call_line;
     }
     uint32_t number = view_add(view, parent, row);
-    values_fetch(&view->db->values, take_position(view, context->id), context->kind == KIND_LOOP,
+    values_fetch(&view->db->values, position, context->kind == KIND_LOOP,
                  view_costs_of_new(view, number));
 }
 
@@ -93,7 +98,7 @@ static void add_context(struct view *view, uint32_t parent, const struct context
     struct topdown *state = view->state;
     struct hoisted below = {context->children, from->call_file, from->call_line};
     if (context->kind == KIND_STATEMENT) {
-        add_statement(view, parent, context);
+        add_statement(view, parent, context, at);
         below.call_file = context->place;
         below.call_line = context->line;
     } else if (context->kind != KIND_INSTRUCTION) {
@@ -136,29 +141,33 @@ static void add_entry(struct view *view, uint32_t index)
     const char *name;
     if (!database_entry(view->db, index, &entry, &name))
         return;
+    uint64_t position = take_position(view, entry.context_id);
+    if (database_leaves_out(view->db, position != NO_POSITION))
+        return;
     struct row row = {.kind = KIND_ROOT,
                       .is_leaf = entry.children_size == 0,
                       .place = index,
                       .call_file = NOTHING};
     uint32_t number = view_add(view, 0, row);
-    values_fetch(&view->db->values, take_position(view, entry.context_id), false,
-                 view_costs_of_new(view, number));
+    values_fetch(&view->db->values, position, false, view_costs_of_new(view, number));
 }
 
-/* The children of the context that a row stands for. */
-static struct context_range children_of(struct view *view, const struct row *row)
+/* The context that a row stands for; false, with the problem noted, when it is damaged. */
+static bool context_of(struct view *view, const struct row *row, struct context *context)
 {
-    struct context_range none = {0, 0};
     if (row->kind == KIND_ROOT) {
         struct v4_entry entry;
         const char *name;
-        bool found = database_entry(view->db, row->place, &entry, &name);
-        return found ? entry_children(view->db, &entry) : none;
+        if (!database_entry(view->db, row->place, &entry, &name))
+            return false;
+        *context = (struct context){.kind = KIND_ROOT,
+                                    .id = entry.context_id,
+                                    .children = entry_children(view->db, &entry)};
+        return true;
     }
     const struct v4_section *section = &view->db->meta.sections[V4_META_CONTEXTS];
     struct context_range range = {row->data, section->at + section->size};
-    struct context context;
-    return context_next(view->db, &range, &context) ? context.children : none;
+    return context_next(view->db, &range, context);
 }
 
 static void topdown_expand(struct view *view, uint32_t number)
@@ -168,7 +177,22 @@ static void topdown_expand(struct view *view, uint32_t number)
             add_entry(view, i);
         return;
     }
-    add_contexts(view, number, children_of(view, view_row(view, number)));
+    struct context context;
+    if (context_of(view, view_row(view, number), &context))
+        add_contexts(view, number, context.children);
+}
+
+/* A statement's costs are its own. */
+static void topdown_terms(struct view *view, uint32_t number, enum cost_part part,
+                          struct terms *terms)
+{
+    struct context context = {.kind = KIND_ROOT};
+    if (number != 0 && !context_of(view, view_row(view, number), &context))
+        return;
+    if (part == INCLUSIVE && context.kind != KIND_STATEMENT)
+        terms_add_inclusive(terms, context.id);
+    else
+        terms_add_exclusive(terms, context.id, context.kind == KIND_LOOP);
 }
 
 const struct view_class topdown_class = {
@@ -177,5 +201,6 @@ const struct view_class topdown_class = {
     .sorted_by = INCLUSIVE,
     .open = topdown_open,
     .expand = topdown_expand,
+    .terms = topdown_terms,
     .close = topdown_close,
 };

@@ -191,6 +191,33 @@ uint32_t view_rank(struct view *view, uint32_t row)
     return view->rows.at[row].rank;
 }
 
+/* They are the costs of context 0, or where these are missing those of the entry points. */
+void view_program_terms(const struct view *view, struct terms *terms)
+{
+    bool has_totals = values_position(&view->db->values, 0, 0) != NO_POSITION;
+    if (has_totals)
+        terms_add_inclusive(terms, 0);
+    for (uint32_t i = 0; i < view->db->entries.n && !has_totals; i++) {
+        struct v4_entry entry;
+        const char *name;
+        if (database_entry(view->db, i, &entry, &name))
+            terms_add_inclusive(terms, entry.context_id);
+    }
+}
+
+bool view_terms(struct view *view, uint32_t row, enum cost_part part, struct terms *terms)
+{
+    if (!view->class->terms)
+        return false;
+    if (row == 0 && part == INCLUSIVE)
+        view_program_terms(view, terms);
+    else
+        view->class->terms(view, row, part, terms);
+    bool was_stopped = view->was_stopped;
+    view->was_stopped = false;
+    return !was_stopped;
+}
+
 void view_start_walk(struct view *view)
 {
     view->visited = 0;

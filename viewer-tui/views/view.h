@@ -14,6 +14,7 @@
 
 #include "viewer-tui/database/cct.h"
 #include "viewer-tui/database/database.h"
+#include "viewer-tui/database/terms.h"
 
 struct row {
     uint32_t parent;                  /* 0 for 0 */
@@ -55,8 +56,10 @@ struct view_class {
     void (*expand)(struct view *view, uint32_t row);    /* adds the children with view_add; these
                                                            two may be stopped */
     void (*release)(struct view *view, uint32_t first); /* rows from `first` on go; may be NULL */
-    void (*close)(struct view *view);                   /* may be NULL */
-    void (*start_walk)(struct view *view);              /* may be NULL */
+    /* Adds the terms of a row's costs, view_terms; may be NULL, and may be stopped. */
+    void (*terms)(struct view *view, uint32_t row, enum cost_part part, struct terms *terms);
+    void (*close)(struct view *view);                                     /* may be NULL */
+    void (*start_walk)(struct view *view);                                /* may be NULL */
     const struct view *(*origin)(const struct view *view, uint32_t *row); /* may be NULL */
 };
 
@@ -131,6 +134,10 @@ double view_magnitude(const struct view *view, size_t metric);
  * metric that it is a part of. */
 double view_whole(const struct view *view, size_t metric);
 
+/* Adds the values of contexts of which a row's costs are the sum. False when there are none to
+ * tell, or the user stopped it. */
+bool view_terms(struct view *view, uint32_t row, enum cost_part part, struct terms *terms);
+
 /* Call before a walk that expands rows by itself: damaged databases may contain cycles, and the
  * limit to what a view reads counts from here. */
 void view_start_walk(struct view *view);
@@ -140,6 +147,9 @@ void view_release(struct view *view, uint32_t row);
 
 /* For what opens views: one of these metrics with its row 0, all costs zero and nothing opened. */
 struct view *view_new(const struct view_class *class, const struct metrics *metrics);
+
+/* For the views: adds the terms of the whole program's inclusive costs. */
+void view_program_terms(const struct view *view, struct terms *terms);
 
 /* For the views: appends a child of the row being expanded, its costs zero; parent and depth are
  * filled in. Returns its number. */

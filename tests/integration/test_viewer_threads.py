@@ -1,0 +1,375 @@
+"""hpcviewer by thread: views restricted to some threads, and what a scope costs in each thread, both
+against what view_oracle computes from what each thread was charged."""
+import json
+import math
+import os
+import re
+import statistics
+import tempfile
+import unittest
+
+import v4_writer
+import viewer
+import viewer_story as story
+from terminal import HAVE_TMUX, Terminal
+from test_viewer_views import LAYOUTS
+from view_oracle import Oracle
+
+METRICS = ("work", "misses")
+N_PROFILES = 5
+
+
+def restrict(db, profiles):
+    """Leaves what these profiles were charged, and the contexts that they came to."""
+    for context in db.contexts():
+        context.charges = {(profile, metric): value
+                           for (profile, metric), value in context.charges.items()
+                           if profile in profiles}
+    for context in list(db.contexts()):
+        context.children = [c for c in context.children if any(b.charges for b in c.below())]
+    db.entries = [e for e in db.entries if any(b.charges for b in e.below())]
+
+
+class Restricted(unittest.TestCase):
+    """--threads."""
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def test_views_are_sums_over_the_threads(self):
+        for seed in range(16):
+            layout = LAYOUTS[seed % len(LAYOUTS)]
+            profiles = [(1,), (2, 4), (1, 2, 3, 4, 5), (5, 3)][seed // 4]
+            with self.subTest(seed=seed, layout=layout, profiles=profiles):
+                db = viewer.random_database(seed, 150, METRICS, N_PROFILES)
+                v4_writer.write_database(db, self.folder.name, layout)
+                restrict(db, profiles)
+                self.db = self.folder.name
+                regex = f"thread ({'|'.join(str(p - 1) for p in profiles)})$"
+                for shown in viewer.checked_views(self, Oracle(db), "--threads", regex,
+                                                  "--metrics", ",".join(METRICS)):
+                    self.assertTrue(shown["children"])
+
+    def test_table_of_threads(self):
+        db = viewer.random_database(1, 100, METRICS, N_PROFILES)
+        v4_writer.write_database(db, self.folder.name)
+        everything = viewer.printed_json("threads", self.folder.name)["threads"]
+        self.assertEqual(len(everything), N_PROFILES)
+        for regex, kept in (("THREAD [13]", [1, 3]), ("process 71", [0, 1, 2, 3, 4]),
+                            ("^NODE 7 .* THREAD 4$", [4])):
+            shown = viewer.printed_json("threads", "--threads", regex, self.folder.name)
+            self.assertEqual(shown["threads"], [everything[i] for i in kept])
+            for metric in METRICS:
+                values = [everything[i]["metrics"][metric] for i in kept]
+                self.assertEqual(shown["statistics"]["sum"][metric], sum(values))
+                self.assertEqual(shown["statistics"]["max"][metric], max(values))
+            self.assertIn(f"({len(kept)} of {N_PROFILES})", shown["title"])
+
+    def test_names_of_run_json(self):
+        story.write(self.folder.name, with_sources=False)
+        for regex, work in (("worker", 2.5), ("^xz 71/71$", 7.5), ("71/7[12]", 10.0),
+                            ("XZ|xz-WORKER", None), ("Worker", None)):
+            done = viewer.run("--print", "top-down", "--format", "json", "--threads", regex,
+                              self.folder.name)
+            if work is None:  # it has upper case, and so counts
+                self.assertEqual(done.returncode, 2)
+                self.assertIn(f"no thread matches '{regex}'", done.stderr)
+            else:
+                root = json.loads(done.stdout)["root"]
+                self.assertEqual(root["metrics"]["work"]["inclusive"], work)
+
+    def test_ranks_and_hosts(self):
+        """Threads of a parallel job can be told by rank and host."""
+        folder = self.folder.name
+        story.write(folder, with_sources=False)
+        run = json.loads(json.dumps(story.RUN))
+        first = run["processes"][0]
+        second = dict(first, index=1, host="node2", pid=99, rank=3, threads=[first["threads"][1]])
+        first.update(host="node1", rank=2, threads=[first["threads"][0]])
+        run["processes"].append(second)
+        with open(os.path.join(folder, "run.json"), "w") as file:
+            json.dump(run, file)
+        for regex, work in (("^rank 3 on node2: xz-worker 99/72$", 2.5), ("node1", 7.5)):
+            root = viewer.printed_json("top-down", "--threads", regex, folder)["root"]
+            self.assertEqual(root["metrics"]["work"]["inclusive"], work)
+
+    def test_what_cannot_be(self):
+        story.write(self.folder.name, with_sources=False)
+        for view, regex, said in (("flat", "(", "Unmatched"), ("flat", "nobody", "no thread matches"),
+                                  ("summary", "xz", "the summary is of the whole run")):
+            done = viewer.run("--print", view, "--threads", regex, self.folder.name)
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertIn(said, done.stderr.splitlines()[0])
+
+
+class ByThread(Oracle):
+    """Costs by metric and profile in place of costs by metric."""
+
+    def cost(self, contexts):
+        costs = {(name, profile): 0 for name in self.db.metrics
+                 for profile in range(1, len(self.db.id_tuples) + 1)}
+        for context in set(contexts):
+            for (profile, metric), value in context.charges.items():
+                costs[self.db.metrics[metric], profile] += value
+        return costs
+
+
+def identity(row):
+    site = row.get("call_site")
+    return (row["kind"], row["name"], (site["file"] or "", site["line"] or 0) if site else None)
+
+
+def rows_with_paths(row, above=()):
+    path = above + (identity(row),)
+    yield path, row
+    for child in row["children"]:
+        yield from rows_with_paths(child, path)
+
+
+BAR = re.compile(r"^ +(?P<value>\S+)(?: +(?P<percent>[<\d.]+)%|       )  "
+                 r"(?P<label>(?:NODE 7 PROCESS 71 THREAD \d+)|xz(?:-worker)? [\d/]+) *(?P<bar>[▏▎▍▌▋▊▉█#]*)$")
+SPREAD = re.compile(r"^min (\S+)  mean (\S+)  median (\S+)  max (\S+)  stddev (\S+)"
+                    r"(?:  max/mean (\S+))?$")
+BIN = re.compile(r"^ +(\S+) - +(\S+) +(\d+)  ([▏▎▍▌▋▊▉█#]*)$")
+
+
+@unittest.skipUnless(HAVE_TMUX, "tmux is not installed")
+class Page(unittest.TestCase):
+    """Key 4 in the terminal."""
+
+    def start(self, folder, *arguments, **more):
+        terminal = Terminal([viewer.VIEWER, *arguments, folder], **more)
+        self.addCleanup(terminal.__exit__)
+        terminal.until_seen("?:help")
+        return terminal
+
+    def folder(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        return folder.name
+
+    @staticmethod
+    def bars(lines):
+        return [match for match in map(BAR.match, (line.rstrip() for line in lines)) if match]
+
+    @staticmethod
+    def bins(lines):
+        return [match for match in map(BIN.match, (line.rstrip() for line in lines)) if match]
+
+    def check_bars(self, lines, expected):
+        """The page shows these values, by profile, in descending order."""
+        bars = self.bars(lines)
+        self.assertEqual(len(bars), len(expected), "\n".join(lines))
+        shown = {int(bar["label"].split()[-1]) + 1: float(bar["value"].replace("<1", "0.5"))
+                 for bar in bars}
+        most, total = max(expected.values()), sum(expected.values())
+        for profile, value in expected.items():
+            self.assertAlmostEqual(shown[profile], value, delta=max(0.51, most * 1e-3),
+                                   msg="\n".join(lines))
+        order = [expected[int(bar["label"].split()[-1]) + 1] for bar in bars]
+        self.assertEqual(order, sorted(order, reverse=True))
+        for bar, value in zip(bars, order):
+            percent = float((bar["percent"] or "0").replace("<0.1", "0.05"))
+            self.assertAlmostEqual(percent, 100 * value / total if total else 0, delta=0.06)
+            self.assertEqual(bool(bar["bar"]), value > 0)
+        lengths = [len(bar["bar"]) for bar in bars]
+        if most:
+            room = lengths[0]
+            for length, value in zip(lengths, order):
+                self.assertLessEqual(abs(length - room * value / most), 1)
+
+    def are_shown(self, lines, expected):
+        """check_bars, of a screen that may still be being drawn."""
+        try:
+            self.check_bars(lines, expected)
+        except (AssertionError, KeyError):
+            return False
+        return True
+
+    def check_view(self, terminal, folder, key, view, oracle, most):
+        """Every row of a view, in every column; the first so many rows."""
+        printed = viewer.printed_json(view, folder)["root"]
+        expected = {}
+        for path, row in rows_with_paths(oracle):
+            expected.setdefault(path, []).append(row["metrics"])
+        terminal.press(key, "g")
+        for index, (path, row) in enumerate(list(rows_with_paths(printed))[:most]):
+            # Rows of one path are told apart by what they cost together.
+            wanted = [r for r in expected[path]
+                      if all(math.isclose(sum(r[m, p][part] for p in range(1, N_PROFILES + 1)),
+                                          row["metrics"][m][part])
+                             for m in METRICS for part in ("inclusive", "exclusive"))]
+            self.assertTrue(wanted, path)
+            terminal.press("+", "4")
+            lines = terminal.until_seen("hpcviewer: threads:")
+            part = "exclusive" if "exclusive" in lines[1] else "inclusive"
+            metric = lines[1].split(",")[0]
+            for _ in range(4):
+                values = {p: wanted[0][metric, p][part] for p in range(1, N_PROFILES + 1)}
+                terminal.until(
+                    lambda at: at[1].startswith(metric) and part in at[1] and
+                    (len(wanted) > 1 or self.are_shown(at, values)), (metric, part, values))
+                if part == "exclusive":
+                    metric = METRICS[1 - METRICS.index(metric)]
+                part = "exclusive" if part == "inclusive" else "inclusive"
+                terminal.press(">")
+            terminal.press("q", "Down")
+            terminal.until(lambda at: any(re.match(rf"{index + 2}/\d+ ", line + " ") for line in at)
+                           or index + 1 == most or any(f"{index + 1}/{index + 1}" in line
+                                                       for line in at), index + 2)
+
+    def check_database(self, layout=None, without=()):
+        folder = self.folder()
+        db = viewer.random_database(7, 60, METRICS, N_PROFILES)
+        v4_writer.write_database(db, folder, layout)
+        for file in without:
+            os.unlink(os.path.join(folder, file))
+        oracle = ByThread(db)
+        terminal = self.start(folder, height=50, width=100)
+        self.check_view(terminal, folder, "1", "top-down", oracle.topdown(), 12)
+        self.check_view(terminal, folder, "2", "bottom-up", oracle.bottomup(4), 12)
+        self.check_view(terminal, folder, "3", "flat", oracle.flat(), 16)
+
+    def test_every_row_of_every_view(self):
+        self.check_database()
+
+    def test_without_cct_db(self):
+        self.check_database(v4_writer.Layout(ids="shuffled"), without=["cct.db"])
+
+    def uneven(self):
+        """12 threads; a procedure that costs thread i (i + 1)^2 / 4."""
+        folder = self.folder()
+        db = v4_writer.Database("uneven", ["work"], 12)
+        f = db.function("f", db.module("/bin/p"), 0, db.file("f.c"), 1)
+        line = db.entry().call(f).statement(0, 2)
+        values = [(i + 1) ** 2 / 4 for i in range(12)]
+        for i, value in enumerate(values):
+            line.charge(value, profile=i + 1)
+        v4_writer.write_database(db, folder)
+        return folder, values
+
+    def test_statistics_and_histogram(self):
+        folder, values = self.uneven()
+        terminal = self.start(folder, height=30)
+        terminal.press("4")
+        lines = terminal.until(lambda at: SPREAD.match(at[2].rstrip()), "statistics")
+        shown = [float(v) for v in SPREAD.match(lines[2].rstrip()).groups()]
+        expected = [min(values), statistics.mean(values), statistics.median(values), max(values),
+                    statistics.pstdev(values), max(values) / statistics.mean(values)]
+        for number, exact in zip(shown, expected):
+            self.assertAlmostEqual(number, exact, delta=0.006)
+        terminal.press("h")
+        bins = self.bins(terminal.until(
+            lambda at: sum(int(match[3]) for match in self.bins(at)) == 12, "bins"))
+        width = (max(values) - min(values)) / len(bins)
+        counts = [0] * len(bins)
+        for value in values:
+            counts[min(int((value - min(values)) / width), len(bins) - 1)] += 1
+        self.assertEqual([int(match[3]) for match in bins], counts)
+        self.assertGreater(len(bins), 3)
+        # The threads of the last bin.
+        terminal.press("End", "Enter")
+        terminal.until_seen(f"{counts[-1]} of 12 threads", "?:help")
+        terminal.press("4")
+        terminal.until(lambda at: len(self.bars(at)) == counts[-1], counts[-1])
+
+    def labels(self, terminal, order):
+        lines = terminal.until(
+            lambda at: at[1].rstrip().endswith(order) and len(self.bars(at)) == 12, order)
+        return [int(bar["label"].split()[-1]) for bar in self.bars(lines)]
+
+    def test_orders(self):
+        folder, _ = self.uneven()
+        terminal = self.start(folder, height=30)
+        terminal.press("4")
+        self.assertEqual(self.labels(terminal, ", by value"), list(range(11, -1, -1)))
+        terminal.press("r")
+        self.assertEqual(self.labels(terminal, ", by value, reversed"), list(range(12)))
+        terminal.press("s")
+        self.assertEqual(self.labels(terminal, ", in their order"), list(range(12)))
+        terminal.press("s")
+        self.assertEqual(self.labels(terminal, ", by name"), sorted(range(12), key=str))
+        terminal.press("s")
+        self.assertEqual(self.labels(terminal, ", by value"), list(range(11, -1, -1)))
+
+    def test_table_and_way_back(self):
+        folder, _ = self.uneven()
+        printed = viewer.printed("threads", folder).splitlines()
+        terminal = self.start(folder, height=40, width=120)
+        terminal.press("j", "4", "t")
+        terminal.until(lambda at: [line.rstrip() for line in at[1:len(printed) + 1]] ==
+                       [line.rstrip() for line in printed], printed)
+        for key in ("q", "q"):
+            terminal.press(key)
+        terminal.until_seen("2/", "?:help")
+
+    def test_one_thread(self):
+        """Enter shows the sums of one thread; the row stays selected; an empty | undoes it."""
+        folder, values = self.uneven()
+        terminal = self.start(folder)
+        terminal.press("j", "j", "4")
+        terminal.until_seen("hpcviewer: threads: f")
+        terminal.press("Enter")
+        terminal.until_seen("1 of 12 threads: NODE 7 PROCESS 71 THREAD 11", "?:help")
+        terminal.until(lambda at: any(re.search(r"\b36 100.0%.* f  f.c:1", line) for line in at), 36)
+        terminal.press("C-l")
+        terminal.until_seen("3/4  main thread > f")
+        terminal.press("|", "C-u", "Enter")
+        terminal.until_seen("all threads")
+        self.assertEqual(round(sum(values)), 162)
+        terminal.until(lambda at: any(re.search(r"\b162 100.0%.* f  f.c:1", line) for line in at), 162)
+
+    def test_regular_expressions(self):
+        folder, values = self.uneven()
+        terminal = self.start(folder, width=120)
+        terminal.press("|")
+        terminal.type("thread [0-3]$")
+        terminal.press("Enter")
+        terminal.until_seen("4 of 12 threads: thread [0-3]$", "threads: thread [0-3]$ (4 of 12)")
+        for key, view in (("2", "bottom-up"), ("3", "flat"), ("1", "top-down")):
+            terminal.press(key)
+            root = viewer.printed_json(view, "--threads", "thread [0-3]$", folder)["root"]
+            self.assertEqual(root["metrics"]["work"]["inclusive"], sum(values[:4]))
+            terminal.until(lambda at: any(re.match(r" +8 100.0%.*<whole program>", line)
+                                          for line in at), "8")
+        for typed, said in (("(", "Unmatched"), ("nothing", "no thread matches 'nothing'")):
+            terminal.press("|", "C-u")
+            terminal.type(typed)
+            terminal.press("Enter")
+            terminal.until_seen(said, "threads: thread [0-3]$ (4 of 12)")
+        terminal.press("|", "C-u", "Escape")
+        terminal.until_seen("threads: thread [0-3]$ (4 of 12)", "1/")
+
+    def test_both_projections(self):
+        """The other projection shows the same threads, opened before or not."""
+        for before in ((), ("p", "p")):
+            folder = self.folder()
+            story.write(folder)
+            terminal = self.start(folder)
+            terminal.press(*before) if before else None
+            terminal.until_seen("[logical]")
+            terminal.press("|")
+            terminal.type("xz 71/71")
+            terminal.press("Enter")
+            terminal.until_seen("1 of 2 threads", "7.500 100.0%")
+            terminal.press("p")
+            terminal.until_seen("1.500 100.0%", "_start")
+
+    def test_sizes_and_ascii(self):
+        folder, _ = self.uneven()
+        terminal = self.start(folder, environment={"LC_ALL": "C"})
+        terminal.press("4")
+        lines = terminal.until(lambda at: len(self.bars(at)) == 12, "bars")
+        self.assertIn("#", self.bars(lines)[0]["bar"])
+        self.assertTrue(all(ord(c) < 128 for line in lines for c in line))
+        for width, height in ((40, 10), (20, 4), (5, 2), (100, 30)):
+            terminal.resize(width, height)
+            terminal.until(lambda at: len(at[0].rstrip()) <= width, "smaller")
+        terminal.until_seen("by value")
+        terminal.press("h")
+        terminal.until_seen("how many have how much")
+
+
+if __name__ == "__main__":
+    unittest.main()

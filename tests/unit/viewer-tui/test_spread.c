@@ -1,0 +1,102 @@
+/* Statistics of values, bins, and bars. */
+#include "tests/unit/cmocka_suite.h"
+
+#include "viewer-tui/base/bar.h"
+#include "viewer-tui/base/spread.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+static void assert_close(double value, double expected)
+{
+    assert_true(fabs(value - expected) < 1e-12);
+}
+
+static void test_statistics(void **state)
+{
+    (void)state;
+    const double values[] = {4, 2, 4, 5, 7, 9, 4, 5};
+    struct spread spread = spread_of(values, 8);
+    assert_close(spread.sum, 40);
+    assert_close(spread.mean, 5);
+    assert_close(spread.median, 4.5);
+    assert_close(spread.least, 2);
+    assert_close(spread.largest, 9);
+    assert_close(spread.deviation, 2);
+    assert_close(spread.imbalance, 1.8);
+    assert_close(spread_of(values, 5).median, 4);
+}
+
+static void test_few_values(void **state)
+{
+    (void)state;
+    struct spread none = spread_of(NULL, 0);
+    assert_close(none.sum, 0);
+    assert_close(none.imbalance, 0);
+    const double one = 3;
+    struct spread single = spread_of(&one, 1);
+    assert_close(single.median, 3);
+    assert_close(single.deviation, 0);
+    const double zeros[] = {0, 0};
+    assert_close(spread_of(zeros, 2).imbalance, 0);
+}
+
+static void test_bins(void **state)
+{
+    (void)state;
+    const struct spread spread = {.least = 10, .largest = 20};
+    assert_int_equal(spread_bin(&spread, 10, 4), 0);
+    assert_int_equal(spread_bin(&spread, 12.4, 4), 0);
+    assert_int_equal(spread_bin(&spread, 12.5, 4), 1); /* between two: the upper one */
+    assert_int_equal(spread_bin(&spread, 19.9, 4), 3);
+    assert_int_equal(spread_bin(&spread, 20, 4), 3); /* but the largest is in the last */
+    assert_close(spread_bin_start(&spread, 1, 4), 12.5);
+    assert_close(spread_bin_start(&spread, 4, 4), 20);
+    const struct spread point = {.least = 1, .largest = 1};
+    assert_int_equal(spread_bin(&point, 1, 1), 0);
+}
+
+static void test_number_of_bins(void **state)
+{
+    (void)state;
+    assert_int_equal(spread_bins(0, 10), 1);
+    assert_int_equal(spread_bins(1, 10), 2);
+    assert_int_equal(spread_bins(8, 10), 4);
+    assert_int_equal(spread_bins(1000, 100), 20);
+    assert_int_equal(spread_bins(1000, 10), 10);
+}
+
+static void check_bar(double share, size_t columns, bool ascii, const char *expected)
+{
+    struct text text = {0};
+    bar_add(&text, share, columns, ascii);
+    assert_string_equal(text_string(&text), expected);
+    vec_free(&text);
+}
+
+static void test_bars(void **state)
+{
+    (void)state;
+    check_bar(1, 3, false, "███");
+    check_bar(0.5, 3, false, "█▌");
+    check_bar(1.0 / 24, 3, false, "▏");
+    check_bar(1e-9, 3, false, "▏");
+    check_bar(0, 3, false, "");
+    check_bar(-1, 3, false, "");
+    check_bar(NAN, 3, false, "");
+    check_bar(7, 3, false, "███");
+    check_bar(0.5, 4, true, "##");
+    check_bar(0.01, 4, true, "#");
+    check_bar(0.5, 0, true, "");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_statistics), cmocka_unit_test(test_few_values),
+        cmocka_unit_test(test_bins),       cmocka_unit_test(test_number_of_bins),
+        cmocka_unit_test(test_bars),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,304 @@
+/* What the selected row costs in each thread: bars, or a histogram of them. */
+#include "viewer-tui/terminal/tui.h"
+
+#include "lib/number.h"
+#include "viewer-tui/base/bar.h"
+#include "viewer-tui/terminal/screen.h"
+#include "viewer-tui/views/columns.h"
+#include "viewer-tui/views/describe.h"
+#include "viewer-tui/views/thread-costs.h"
+
+#include <stdlib.h>
+
+/* Columns of labels; more if all are longer would leave too few for bars. */
+#define MOST_LABEL_WIDTH 40
+
+/* Room for the number of threads in a bin. */
+#define COUNT_WIDTH 7
+
+/* Below this, "%.4g" writes no exponents. */
+#define MOST_EXACT 1000
+
+struct page {
+    struct tui *tui;
+    struct thread_costs costs;
+    enum thread_order order;
+    bool is_reversed;
+    bool shows_bins;
+    size_t *bins, n_bins;
+    size_t label_width;
+    struct text title;
+};
+
+static struct number_scale scale_of(const struct page *page)
+{
+    return number_scale_for(page->costs.spread.largest,
+                            page->costs.view->metrics->at[page->costs.metric].unit);
+}
+
+/* A statistic; those of counts are often not whole numbers. */
+static void add_number(const struct page *page, const char *name, double value, struct text *out)
+{
+    struct number_scale scale = scale_of(page);
+    char number[NUMBER_SIZE];
+    if (scale.decimals == 0 && scale.divisor == 1 && value < MOST_EXACT)
+        snprintf(number, sizeof number, "%.4g", value);
+    else
+        number_format(value, &scale, number);
+    text_printf(out, "%s %s  ", name, number);
+}
+
+static void add_what(const struct page *page, struct text *out)
+{
+    static const char *const orders[THREAD_ORDERS] = {
+        [BY_VALUE] = "by value", [BY_NUMBER] = "in their order", [BY_LABEL] = "by name"};
+    const struct metric *metric = &page->costs.view->metrics->at[page->costs.metric];
+    columns_title(metric, scale_of(page).unit, page->tui->ascii, out);
+    text_printf(out, ", %s", page->costs.part == INCLUSIVE ? "inclusive" : "exclusive");
+    size_t n = page->costs.threads.list.n;
+    text_printf(out, ": %zu thread%s", n, n == 1 ? "" : "s");
+    if (page->shows_bins)
+        text_add(out, ", how many have how much");
+    else
+        text_printf(out, ", %s%s", orders[page->order], page->is_reversed ? ", reversed" : "");
+}
+
+static void add_statistics(const struct page *page, struct text *out)
+{
+    const struct spread *spread = &page->costs.spread;
+    if (page->costs.why) {
+        text_add(out, "- ");
+        text_add_clean(out, page->costs.why, page->tui->ascii);
+        return;
+    }
+    add_number(page, "min", spread->least, out);
+    add_number(page, "mean", spread->mean, out);
+    add_number(page, "median", spread->median, out);
+    add_number(page, "max", spread->largest, out);
+    add_number(page, "stddev", spread->deviation, out);
+    if (spread->imbalance > 0)
+        text_printf(out, "max/mean %.2f", spread->imbalance);
+}
+
+static void head(const void *context, size_t index, struct text *out)
+{
+    if (index == 0)
+        add_what(context, out);
+    else
+        add_statistics(context, out);
+}
+
+/* Adds a bar up to the end of the line. */
+static void add_bar(const struct page *page, double value, double largest, struct text *out)
+{
+    size_t used = text_columns(text_string(out)), width = (size_t)screen_width();
+    if (largest > 0 && used < width)
+        bar_add(out, value / largest, width - used, page->tui->ascii);
+}
+
+static void thread_line(const void *context, size_t index, struct text *out)
+{
+    const struct page *page = context;
+    size_t thread = page->costs.order[index];
+    double value = page->costs.values[thread];
+    struct number_scale scale = scale_of(page);
+    char number[NUMBER_SIZE] = "-", percent[NUMBER_SIZE] = "";
+    if (!page->costs.why) {
+        number_format(value, &scale, number);
+        number_percent(value, page->costs.spread.sum, percent);
+    }
+    text_printf(out, "%*s%*s%s  ", VALUE_WIDTH, number, PERCENT_WIDTH - 1,
+                value != 0 ? percent : "", value != 0 ? "%" : " ");
+    struct text label = {0};
+    text_add(&label, page->costs.labels[thread]);
+    text_cut(&label, page->label_width);
+    text_add(out, text_string(&label));
+    text_pad(out, ' ', page->label_width + 1 - text_columns(text_string(&label)));
+    vec_free(&label);
+    add_bar(page, value, page->costs.spread.largest, out);
+}
+
+static void add_bin(const struct page *page, size_t bin, struct text *out)
+{
+    const struct spread *spread = &page->costs.spread;
+    struct number_scale scale = scale_of(page);
+    char from[NUMBER_SIZE], to[NUMBER_SIZE];
+    number_format(spread_bin_start(spread, bin, page->n_bins), &scale, from);
+    number_format(spread_bin_start(spread, bin + 1, page->n_bins), &scale, to);
+    text_printf(out, "%*s -%*s", VALUE_WIDTH, from, VALUE_WIDTH, to);
+}
+
+static void bin_line(const void *context, size_t index, struct text *out)
+{
+    const struct page *page = context;
+    add_bin(page, index, out);
+    text_printf(out, "%*zu  ", COUNT_WIDTH, page->bins[index]);
+    size_t most = 0;
+    for (size_t bin = 0; bin < page->n_bins; bin++)
+        most = page->bins[bin] > most ? page->bins[bin] : most;
+    add_bar(page, (double)page->bins[index], (double)most, out);
+}
+
+/* As many bins as are good for so many threads; one where all have the same. */
+static void count_bins(struct page *page)
+{
+    const struct thread_costs *costs = &page->costs;
+    bool differ = costs->spread.largest > costs->spread.least;
+    size_t n = costs->threads.list.n;
+    free(page->bins);
+    page->n_bins = differ ? spread_bins(n, n) : 1;
+    page->bins = mem_alloc(page->n_bins * sizeof *page->bins);
+    for (size_t i = 0; i < n; i++)
+        page->bins[spread_bin(&costs->spread, costs->values[i], page->n_bins)]++;
+}
+
+static void arrange(struct page *page)
+{
+    thread_costs_sort(&page->costs, page->order, page->is_reversed);
+    count_bins(page);
+}
+
+/* The next part of a metric in a direction that is shown and was measured; `metric` and `part` stay
+ * when there is no other. */
+static void step_column(const struct view *view, long step, size_t *metric, enum cost_part *part)
+{
+    const struct metrics *metrics = view->metrics;
+    long n = 2 * (long)view->n_metrics, start = 2 * (long)*metric + (*part == EXCLUSIVE);
+    for (long at = (start + n + step) % n; at != start; at = (at + n + step) % n) {
+        const struct metric *candidate = &metrics->at[at / 2];
+        if (!candidate->is_in[metrics->set] || !metric_is_measured(candidate))
+            continue;
+        *metric = (size_t)at / 2;
+        *part = at % 2 ? EXCLUSIVE : INCLUSIVE;
+        return;
+    }
+}
+
+static void show_column(struct page *page, long step)
+{
+    size_t metric = page->costs.metric;
+    enum cost_part part = page->costs.part;
+    step_column(page->costs.view, step, &metric, &part);
+    thread_costs_read(&page->costs, metric, part);
+    arrange(page);
+}
+
+/* What a selected bin is called: "0.5 - 0.75 s of work". */
+static void add_name_of_bin(const struct page *page, size_t bin, struct text *out)
+{
+    const struct spread *spread = &page->costs.spread;
+    const struct metric *metric = &page->costs.view->metrics->at[page->costs.metric];
+    char from[NUMBER_WITH_UNIT_SIZE], to[NUMBER_WITH_UNIT_SIZE];
+    number_with_unit(spread_bin_start(spread, bin, page->n_bins), metric->unit, from);
+    number_with_unit(spread_bin_start(spread, bin + 1, page->n_bins), metric->unit, to);
+    text_printf(out, "%s to %s of %s", from, to, metric->name);
+}
+
+/* The threads of the selected line; NULL where there are none. */
+static struct thread_set *selected_threads(const struct page *page, size_t selected)
+{
+    const struct thread_costs *costs = &page->costs;
+    size_t n = costs->threads.list.n, n_picked = 0;
+    size_t *picked = mem_alloc((n + 1) * sizeof *picked);
+    struct text what = {0};
+    if (page->shows_bins) {
+        add_name_of_bin(page, selected, &what);
+        for (size_t i = 0; i < n; i++)
+            if (spread_bin(&costs->spread, costs->values[i], page->n_bins) == selected)
+                picked[n_picked++] = i;
+    } else if (selected < n) {
+        picked[n_picked++] = costs->order[selected];
+        text_add(&what, costs->labels[picked[0]]);
+    }
+    struct thread_set *set = NULL;
+    if (n_picked)
+        set = thread_set_picked(&costs->threads, picked, n_picked, text_string(&what));
+    free(picked);
+    vec_free(&what);
+    return set;
+}
+
+static void open_page(struct page *page)
+{
+    const struct pane *pane = tui_pane(page->tui);
+    const struct session *session = page->tui->session;
+    thread_costs_open(&page->costs, pane->view, pane_row(pane), session->run, session->threads,
+                      page->tui->ascii);
+    for (size_t i = 0; i < page->costs.threads.list.n; i++) {
+        size_t width = text_columns(page->costs.labels[i]);
+        page->label_width = width > page->label_width ? width : page->label_width;
+    }
+    if (page->label_width > MOST_LABEL_WIDTH)
+        page->label_width = MOST_LABEL_WIDTH;
+    text_add(&page->title, "threads: ");
+    describe_name(pane->view, pane_row(pane), page->tui->ascii, &page->title);
+}
+
+/* Obeys a key other than a move; false when the page is to go. */
+static bool obey(struct page *page, struct list *list, int key)
+{
+    switch (key) {
+    case 's':
+        page->order = (page->order + 1) % THREAD_ORDERS;
+        page->is_reversed = false;
+        break;
+    case 'r': page->is_reversed = !page->is_reversed; break;
+    case 'h':
+        page->shows_bins = !page->shows_bins;
+        list->selected = list->top = 0;
+        break;
+    case '>': show_column(page, 1); return true;
+    case '<': show_column(page, -1); return true;
+    case 't': tui_report(page->tui, "threads", print_threads); return true;
+    case 'q':
+    case 'Q':
+    case '4':
+    case KEY_ESCAPE:
+    case KEY_GONE: return false;
+    default: return true;
+    }
+    thread_costs_sort(&page->costs, page->order, page->is_reversed);
+    return true;
+}
+
+static bool is_choice(int key)
+{
+    return key != ' ' && keys_command(key) == COMMAND_TOGGLE;
+}
+
+/* Until the user has seen it; the threads that the user picked, or NULL. */
+static struct thread_set *show(struct page *page)
+{
+    struct list list = {.title = text_string(&page->title),
+                        .help = " Enter:only these  <,>:metric  s:order  r:reverse  h:histogram  "
+                                "t:table  q:back",
+                        .n_heads = 2,
+                        .head = head,
+                        .context = page};
+    int key;
+    do {
+        list.n = page->shows_bins ? page->n_bins : page->costs.threads.list.n;
+        list.line = page->shows_bins ? bin_line : thread_line;
+        key = tui_list(&list);
+    } while (!is_choice(key) && obey(page, &list, key));
+    return is_choice(key) && !page->costs.why ? selected_threads(page, list.selected) : NULL;
+}
+
+void tui_threads(struct tui *tui)
+{
+    struct page page = {.tui = tui};
+    const struct sorting *sorting = &tui_pane(tui)->view->sorting;
+    struct thread_set *picked = NULL;
+    open_page(&page);
+    if (thread_costs_read(&page.costs, sorting->metric, sorting->part)) {
+        arrange(&page);
+        picked = show(&page);
+    } else {
+        text_add(&tui->message, "stopped");
+    }
+    thread_costs_free(&page.costs);
+    free(page.bins);
+    vec_free(&page.title);
+    if (picked)
+        tui_restrict(tui, picked);
+}
