@@ -129,8 +129,8 @@ static uint32_t action_for(const struct sock_fprog *filter, uint32_t number)
     return SECCOMP_RET_KILL_PROCESS;
 }
 
-/* Where perf_event_open fails there are timers, and names of threads (prctl) and of code made at run
- * time (geteuid) and the parent's number can be missed; what else fails would be a part of the
+/* Where perf_event_open fails there are timers, and names of threads (prctl) and of code made at
+ * run time (geteuid) and the parent's number can be missed; what else fails would be a part of the
  * measurement. */
 static bool may_fail(uint32_t number)
 {

@@ -1,5 +1,6 @@
 """Programs that can't load the library, started by a profiled one: they run as without hpcrun."""
 import os
+import shutil
 import subprocess
 
 import profiling
@@ -42,10 +43,10 @@ class Exec(profiling.ProfilingTest):
     ways = ("execv", "execve", "execvp", "execvpe", "execl", "execlp", "execle", "fexecve", "execveat",
             "execveat-descriptor", "posix_spawn", "posix_spawnp", "system", "popen", "vfork")
 
-    def compile(self, name, text, *flags):
+    def compile(self, name, text, *flags, compiler="gcc"):
         source, built = self.directory / f"{name}.c", self.directory / name
         source.write_text(text)
-        done = subprocess.run(["gcc", "-w", "-O1", "-fno-stack-protector", *flags, "-o", built, source],
+        done = subprocess.run([compiler, "-w", "-O1", "-fno-stack-protector", *flags, "-o", built, source],
                               capture_output=True, text=True)
         return built if done.returncode == 0 else None
 
@@ -74,6 +75,23 @@ class Exec(profiling.ProfilingTest):
             with self.subTest(way):
                 done = self.run_by(way, says)
                 self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "asked\n", ""))
+
+    def test_musl(self):
+        """Programs of another C library, for real: as children, and as what hpcrun is to start."""
+        if not shutil.which("musl-gcc"):
+            self.skipTest("musl-tools is not installed")
+        for name, flag, why in (("dynamic", "-pie", "not linked with glibc"),
+                                ("static", "-static", "statically linked")):
+            built = self.compile(name, '#include <stdio.h>\nint main(void) { puts("musl"); return 0; }', flag,
+                                 compiler="musl-gcc")
+            self.assertEqual(self.run_tool(built).stdout, "musl\n")
+            for way in self.ways:
+                with self.subTest(f"{way} {name}"):
+                    done = self.run_by(way, built)
+                    self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "musl\n", ""))
+            done = self.run_tool(HPCRUN, "-o", f"m-{name}", built)
+            self.assertEqual((done.returncode, done.stdout), (126, ""))
+            self.assertEqual(done.stderr, f"hpcrun: {built}: {why}: the profiler can't be loaded into it\n")
 
     def test_32_bits(self):
         text = 'void _start(void) { __asm__("mov $1, %eax; mov $0, %ebx; int $0x80"); }'
