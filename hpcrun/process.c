@@ -292,15 +292,18 @@ void process_withdraw(const char *why)
     process.withdrawn = true;
 }
 
+static struct flush_ends ends_before_exec;
+
 bool process_before_exec(void)
 {
+    ends_before_exec = flush_totals()->ends;
     return stop_and_write(PROCESS_EXEC, 0);
 }
 
 void process_exec_failed(void)
 {
     int error = errno;
-    flush_forget_ends();
+    flush_restore_ends(&ends_before_exec);
     atomic_store(&sampling.stopping, false);
     atomic_store(&last_writer, WRITER_NONE);
     if (atomic_load(&sampling.on))

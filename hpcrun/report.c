@@ -118,7 +118,7 @@ static void add_event(struct text *line, unsigned which)
     const struct flush_totals *totals = flush_totals();
     const struct event *event = &process.config.events[which];
     uint64_t fired = totals->fates[which][fate_slot(FATE_FIRED)].count;
-    uint64_t clock = event->kind == EVENT_REALTIME ? totals->wall : totals->cpu;
+    uint64_t clock = event->kind == EVENT_REALTIME ? totals->ends.wall : totals->ends.cpu;
     text_add_number(line, fired);
     text_add(line, fired == 1 ? " sample of " : " samples of ");
     text_add(line, event->name);
@@ -147,9 +147,8 @@ static void count_fates(uint64_t *partial, uint64_t *dropped)
         }
 }
 
-static void add_life(struct text *line)
+static void add_life(struct text *line, uint64_t cpu)
 {
-    uint64_t cpu = sys_clock(CLOCK_PROCESS_CPUTIME_ID) - process.began_cpu;
     uint64_t wall = sys_clock(CLOCK_MONOTONIC) - process.began_wall;
     text_add(line, " in ");
     text_add_decimal(line, cpu / 1000000, 3);
@@ -160,15 +159,23 @@ static void add_life(struct text *line)
     text_add(line, threads_count() == 1 ? " thread" : " threads");
 }
 
-static void add_losses(struct text *line)
+/* From so much on, and a hundredth of all, it is worth the words. */
+#define UNSAMPLED_NS 10000000u
+
+static void add_losses(struct text *line, uint64_t cpu)
 {
-    uint64_t partial, dropped;
+    uint64_t partial, dropped, known = flush_totals()->ends.cpu;
     count_fates(&partial, &dropped);
     text_add(line, "; ");
     text_add_number(line, dropped);
     text_add(line, " dropped, ");
     text_add_number(line, partial);
     text_add(line, " partial paths");
+    if (cpu < known + UNSAMPLED_NS || cpu - known < cpu / 100)
+        return;
+    text_add(line, ", ");
+    text_add_decimal(line, (cpu - known) / 1000000, 3);
+    text_add(line, " s CPU in threads without samples");
 }
 
 static void report_write_failure(void)
@@ -205,8 +212,9 @@ void report_summary(void)
             text_add(&line, ", ");
         add_event(&line, i);
     }
-    add_life(&line);
-    add_losses(&line);
+    uint64_t cpu = sys_clock(CLOCK_PROCESS_CPUTIME_ID) - process.began_cpu;
+    add_life(&line, cpu);
+    add_losses(&line, cpu);
     report_log(&line);
     if (process.pid == process.config.launched_pid && !process.config.quiet) {
         text_add(&line, " -> ");

@@ -19,10 +19,9 @@ void flush_forget_totals(void)
     memset(&totals, 0, sizeof totals);
 }
 
-void flush_forget_ends(void)
+void flush_restore_ends(const struct flush_ends *before)
 {
-    totals.cpu = totals.wall = 0;
-    totals.nodes = totals.node_bytes = totals.trees = 0;
+    totals.ends = *before;
 }
 
 static void add(uint64_t *total, uint64_t amount)
@@ -281,11 +280,12 @@ static bool write_clock(struct chunk *chunk, struct thread *thread, bool ended)
     if (!chunk_commit(chunk))
         return false;
     if (ended) {
-        add(&totals.cpu, cpu - thread->began_cpu);
-        add(&totals.wall, wall - thread->began_wall);
-        add(&totals.nodes, cct_end(&thread->cct));
-        add(&totals.node_bytes, cct_bytes(&thread->cct) + lnotes_bytes(&thread->logical.lnotes));
-        add(&totals.trees, cct_end(&thread->cct) > 0);
+        add(&totals.ends.cpu, cpu - thread->began_cpu);
+        add(&totals.ends.wall, wall - thread->began_wall);
+        add(&totals.ends.nodes, cct_end(&thread->cct));
+        add(&totals.ends.node_bytes,
+            cct_bytes(&thread->cct) + lnotes_bytes(&thread->logical.lnotes));
+        add(&totals.ends.trees, cct_end(&thread->cct) > 0);
     }
     return true;
 }

@@ -16,15 +16,17 @@ bool flush_thread(struct thread *thread, bool ended);
 
 /* Sums over the threads that were flushed with ended, and over all flushes. For the summary. */
 struct flush_totals {
-    uint64_t cpu, wall;                         /* lives of ended threads, ns */
+    struct flush_ends {
+        uint64_t cpu, wall; /* their lives, ns */
+        uint64_t nodes, node_bytes, trees;
+    } ends;                                     /* of ended threads */
     struct tally fates[MAX_EVENTS][FATE_SLOTS]; /* of everything flushed */
     uint8_t sources[MAX_EVENTS];                /* set of enum sample_source, by bit */
-    uint64_t nodes, node_bytes, trees;          /* of ended threads */
 };
 const struct flush_totals *flush_totals(void);
 /* Forgets all of them: in the child of a fork. */
 void flush_forget_totals(void);
-/* Forgets the ends of threads, which were none: after an exec that failed. */
-void flush_forget_ends(void);
+/* After an exec that failed: threads that live on did not end. `before`: as it was before. */
+void flush_restore_ends(const struct flush_ends *before);
 
 #endif

@@ -135,7 +135,7 @@ static void report(void *unused)
     double rest = part[HANDLER] - part[MEASURE] - part[RECORD] - part[ARM];
     const struct flush_totals *totals = flush_totals();
     fprintf(out, "left_out %lu\nnodes %lu\nnode_bytes %lu\n", (unsigned long)left_out,
-            (unsigned long)totals->nodes, (unsigned long)totals->node_bytes);
+            (unsigned long)totals->ends.nodes, (unsigned long)totals->ends.node_bytes);
     fprintf(out,
             "samples %lu\nhandler %.1f\nclock %.1f\nunwind %.1f\nagents %.1f\ntree %.1f\narm %.1f\n"
             "rest %.1f\n",

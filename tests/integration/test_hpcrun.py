@@ -1,6 +1,7 @@
 """hpcrun on programs whose use of time is known: nothing is lost, counted twice or changed."""
 import math
 import os
+import re
 import stat
 import subprocess
 import time
@@ -154,6 +155,25 @@ class Processes(profiling.ProfilingTest):
         self.assertEqual(done.stdout, "here\n")
         self.assertEqual(len(images), 1)
         self.assertEqual(images[0].state, 1)
+
+    def test_failed_exec_forgets_no_thread(self):
+        """The rate in the last line is that of all threads, also of those that had ended before."""
+        script = """import os, threading, time
+def burn(seconds):
+    end = time.thread_time() + seconds
+    while time.thread_time() < end: pass
+thread = threading.Thread(target=burn, args=(0.3,))
+thread.start()
+thread.join()
+try:
+    os.execv('/', ['/'])
+except OSError:
+    burn(0.1)
+"""
+        done, images = self.measure("/usr/bin/python3", "-c", script)
+        rate = re.findall(r"([\d.]+)/s\) in", done.stderr)[-1]
+        self.assertAlmostEqual(float(rate), images[0].count("CPUTIME", [FIRED]) / images[0].cpu,
+                               delta=0.1 * float(rate))
 
     def test_daemon(self):
         script = ("import ctypes, time; ctypes.CDLL(None).daemon(0, 0); t = time.process_time()\n"
