@@ -117,8 +117,8 @@ class Program:
 
     FILES = ("main.c", "util.c", "lib/list.c")
 
-    def __init__(self, seed, size=120, metrics=("work", "misses")):
-        self.rng = random.Random(seed)
+    def __init__(self, seed, size=120, metrics=("work", "misses"), unit=UNIT):
+        self.rng, self.unit = random.Random(seed), unit
         self.is_moved = self.rng.random() < 0.5  # built elsewhere
         self.is_renamed = self.rng.random() < 0.5
         self.functions = [(f"f{i}", self.rng.randrange(len(self.FILES)), 100 * i + 10)
@@ -175,7 +175,7 @@ class Program:
             is_inlined = what == "inline" and not (version and callee % 2)
             made = made.inline(callee) if is_inlined else made.call(callee)
         for metric in range(len(self.databases[version].metrics)):
-            made.charge(self.rng.randint(1, 5000) * UNIT, metric)
+            made.charge(self.rng.randint(1, 5000) * self.unit, metric)
         return made
 
     @staticmethod

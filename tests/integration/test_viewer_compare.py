@@ -1,29 +1,51 @@
-"""hpcviewer A B: two databases merged into one tree, against what comparison_oracle merges."""
+"""hpcviewer A B: two databases merged into one tree, against what comparison_oracle merges, against
+each of them alone, and by hand."""
+import csv
+import io
+import json
 import pathlib
+import re
 import tempfile
 import unittest
 
-import comparison_oracle
 import v4_writer
 import viewer
 from comparison_oracle import Program, merged
+from terminal import HAVE_TMUX, Terminal
 from view_oracle import Oracle
 
 SEEDS = 25
 NAMES = ("before", "after")
+VIEWS = ("top-down", "bottom-up", "flat")
 DEPTH = 4  # of the bottom-up view
+PARTS = ("inclusive", "exclusive")
 
 
 def canonical(row):
-    """As viewer.canonical, with the databases that a row is in, and without undefined costs."""
+    """As viewer.canonical, with the databases that a row is in, and with costs that are undefined."""
     site = row.get("call_site")
-    costs = tuple((name, *("undefined" if cost[part] is None else float(cost[part])
-                           for part in ("inclusive", "exclusive")))
+    costs = tuple((name, *("undefined" if cost[part] is None else cost[part] for part in PARTS))
                   for name, cost in sorted(row["metrics"].items()))
     itself = (row["kind"], row["name"], row["file"] or "", row["line"] or 0, row["module"] or "",
               (site["file"] or "", site["line"] or 0) if site else ("", -1), tuple(row["in"]),
               costs)
     return (itself, sorted((canonical(child) for child in row["children"]), key=repr))
+
+
+def of_side(row, name):
+    """The tree of one side's costs in a compared one: only rows and metrics that it has."""
+    costs = tuple((metric[:-len(f" [{name}]")], *(cost[part] for part in PARTS))
+                  for metric, cost in sorted(row["metrics"].items())
+                  if metric.endswith(f" [{name}]"))
+    below = [of_side(child, name) for child in row["children"] if name in child["in"]]
+    return (costs, sorted(below))
+
+
+def costs_of(row):
+    """The same of a tree that is not compared."""
+    costs = tuple((metric, *(cost[part] for part in PARTS))
+                  for metric, cost in sorted(row["metrics"].items()))
+    return (costs, sorted(costs_of(child) for child in row["children"]))
 
 
 def oracle_trees(db):
@@ -36,15 +58,29 @@ class Compared(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
-        self.folders = [pathlib.Path(folder.name, name) for name in NAMES]
+        self.root = pathlib.Path(folder.name)
+        self.folders = [self.root / name for name in NAMES]
 
     def write(self, *databases):
         for db, folder in zip(databases, self.folders):
             v4_writer.write_database(db, folder)
 
+    def describe_runs(self, *runs):
+        for run, folder in zip(runs, self.folders):
+            (folder / "run.json").write_text(json.dumps({"format": "hpctoolkit-run", "version": 1,
+                                                         **run}))
+
     def compared(self, view, *options):
         depth = ("--depth", DEPTH) if view == "bottom-up" else ()
         return viewer.printed_json(view, *depth, *options, *self.folders)
+
+    def refused(self, status, *arguments):
+        """What is said when it cannot be done: a line, or for a wrong command line two."""
+        done = viewer.run(*arguments)
+        self.assertEqual(done.returncode, status)
+        self.assertEqual(done.stdout, "")
+        self.assertLessEqual(len(done.stderr.splitlines()), status)
+        return done.stderr
 
 
 class Trees(Compared):
@@ -53,12 +89,502 @@ class Trees(Compared):
             program = Program(seed)
             self.write(*program.databases)
             sides = [oracle_trees(db) for db in program.databases]
-            for view in sides[0]:
+            for view in VIEWS:
                 with self.subTest(seed=seed, view=view):
                     expected = merged(sides[0][view], sides[1][view], NAMES, view == "bottom-up")
-                    shown = self.compared(view)
-                    self.assertIsNone(viewer.difference(canonical(shown["root"]),
-                                                        canonical(expected)))
+                    shown = self.compared(view)["root"]
+                    self.assertIsNone(viewer.difference(canonical(shown), canonical(expected)))
+                    for _, row in viewer.rows_of(shown):
+                        for part in PARTS:
+                            a, b, difference = (row["metrics"][f"work {column}"][part] for column
+                                                in ("[before]", "[after]", "difference"))
+                            self.assertEqual(difference, b - a)
+
+    def test_each_side_keeps_its_rows_and_costs(self):
+        """Whatever is matched, also where siblings cannot be told apart."""
+        for seed in range(SEEDS):
+            self.write(viewer.random_database(seed), viewer.random_database(seed + 1))
+            for view in VIEWS:
+                shown = self.compared(view)["root"]
+                for name, folder in zip(NAMES, self.folders):
+                    depth = ("--depth", DEPTH) if view == "bottom-up" else ()
+                    alone = viewer.printed_json(view, *depth, folder)["root"]
+                    self.assertEqual(of_side(shown, name), costs_of(alone), (seed, view, name))
+
+    def test_a_run_with_itself(self):
+        for seed in range(SEEDS):
+            v4_writer.write_database(viewer.random_database(seed), self.folders[0])
+            for view in VIEWS:
+                alone = viewer.printed_json(view, "--depth", 9, self.folders[0])["root"]
+                both = viewer.printed_json(view, "--depth", 9, *2 * self.folders[:1])["root"]
+                n_alone, rows = len(list(viewer.rows_of(alone))), list(viewer.rows_of(both))
+                self.assertEqual(len(rows), n_alone)
+                for _, row in rows:
+                    self.assertEqual(row["in"], ["A", "B"])
+                    for part in PARTS:
+                        cost = {name: row["metrics"][f"work {name}"][part]
+                                for name in ("[A]", "difference", "ratio")}
+                        self.assertEqual(cost["difference"], 0)
+                        self.assertEqual(cost["ratio"], 1 if cost["[A]"] else None)
+
+    def test_rows_are_in_the_order_of_their_differences(self):
+        program = Program(3)
+        self.write(*program.databases)
+        for _, row in viewer.rows_of(self.compared("top-down")["root"]):
+            differences = [child["metrics"]["work difference"]["inclusive"]
+                           for child in row["children"]]
+            self.assertEqual(differences, sorted(differences, reverse=True))
+
+    def test_a_long_chain(self):
+        """Memory is needed for one path only, and no recursion: 20,000 levels."""
+        databases = []
+        for extra in (0, 1):
+            db = v4_writer.Database("deep")
+            function = db.function("f", file=db.file("f.c"), line=1 + extra)
+            at = db.entry()
+            for _ in range(20000 + extra):
+                at = at.call(function)
+            at.charge(1 + extra)
+            databases.append(db)
+        # Values of other scopes, by their definition, would take hours.
+        for db, folder in zip(databases, self.folders):
+            v4_writer.write_database(db, folder, v4_writer.Layout(scopes=("point",)))
+        lines = viewer.printed("top-down", "--format", "csv", *self.folders).splitlines()
+        self.assertEqual(len(lines), 1 + 2 + 20001)
+        self.assertTrue(lines[-1].startswith("20002,procedure,f,f.c,2,"), lines[-1])
+
+
+class ByHand(Compared):
+    """What is the same as what: the rules one by one, in the calls and lines of main."""
+
+    def matched(self, build, view="top-down"):
+        """(name, call line, the databases it is in: "b", "a" or "ba") of the rows below main, of the
+        databases that `build` makes for side 0 and 1."""
+        self.write(*(build(side) for side in (0, 1)))
+        main = viewer.find(self.compared(view)["root"], "main", "procedure")
+        return sorted((row["name"], *([row["call_site"]["line"]] if "call_site" in row else []),
+                       "".join(name[0] for name in row["in"])) for row in main["children"])
+
+    @staticmethod
+    def program(calls=(), statements=(), loops=(), declared=10, folder="/src", program="/bin/p",
+                inlined=False):
+        db = v4_writer.Database("p")
+        module, file = db.module(program), db.file(f"{folder}/main.c")
+        main = db.entry().call(db.function("main", module, 0, file, declared))
+        functions = {}
+        for name, line in calls:
+            if name not in functions:
+                functions[name] = db.function(name, module, 64 + len(functions), file, 500)
+            at = main.statement(file, line)
+            (at.inline if inlined else at.call)(functions[name]).charge(1)
+        for line in statements:
+            main.statement(file, line).charge(1)
+        for line in loops:
+            main.loop(file, line).charge(1)
+        return db
+
+    def test_the_same_line_comes_first(self):
+        calls = [[("f", 12), ("f", 20)], [("f", 11), ("f", 12)]]
+        self.assertEqual(self.matched(lambda side: self.program(calls[side])),
+                         [("f", 11, "ba"), ("f", 12, "ba")])
+
+    def test_then_the_nearest_one_of_the_same_callee(self):
+        calls = [[("f", 12), ("g", 30)], [("f", 14), ("f", 40), ("g", 90)]]
+        self.assertEqual(self.matched(lambda side: self.program(calls[side])),
+                         [("f", 14, "ba"), ("f", 40, "a"), ("g", 90, "ba")])
+
+    def test_a_procedure_that_moved(self):
+        """By 100 lines: what is at 12 is at 112, and what is at 120 was at 20 and not there."""
+        def build(side):
+            return self.program([("f", 12 + 100 * side)], [[20, 120], [120]][side], [],
+                                10 + 100 * side)
+        self.assertEqual(self.matched(build), [("f", 112, "ba"), ("main.c:120", "b"),
+                                               ("main.c:120", "ba")])
+
+    def test_statements_are_of_their_line_only(self):
+        self.assertEqual(self.matched(lambda side: self.program(statements=[12 + side])),
+                         [("main.c:12", "b"), ("main.c:13", "a")])
+
+    def test_loops_have_the_nearest_line(self):
+        self.assertEqual(self.matched(lambda side: self.program(loops=[[12, 30], [13]][side])),
+                         [("loop at main.c:13", "ba"), ("loop at main.c:30", "b")])
+
+    def test_another_folder_and_program(self):
+        def build(side):
+            return self.program([("f", 12)], [12], [12], folder=("/old", "/new/tree")[side],
+                                program=("/old/bin/p-1", "/new/bin/p-2")[side])
+        self.assertEqual(self.matched(build), [("f", 12, "ba"), ("loop at main.c:12", "ba"),
+                                               ("main.c:12", "ba")])
+        self.assertEqual(self.matched(build, "flat"), [("loop at main.c:12", "ba"),
+                                                       ("main.c:12", "ba")])
+
+    def test_what_was_inlined_is_called(self):
+        self.assertEqual(self.matched(lambda side: self.program([("f", 12)], inlined=side == 0)),
+                         [("f", 12, "ba")])
+
+    def test_another_name_is_another_procedure(self):
+        self.assertEqual(self.matched(lambda side: self.program([("fg"[side], 12)])),
+                         [("f", 12, "b"), ("g", 12, "a")])
+
+
+def parallel(name, events):
+    """A program whose main has work, overhead and idleness in lines 11, 12, 13."""
+    db = v4_writer.Database("parallel", [part for part, _ in events], 2)
+    file = db.file("/src/m.c")
+    main = db.entry().call(db.function("main", db.module(f"/{name}/parallel"), 0, file, 10))
+    for metric, (_, cost) in enumerate(events):
+        main.statement(file, 11 + metric).charge(cost, metric)
+    return db
+
+
+class Metrics(Compared):
+    def root(self, *options):
+        return self.compared("top-down", *options)["root"]["metrics"]
+
+    def inclusive(self, *options):
+        return {name: cost["inclusive"] for name, cost in self.root(*options).items()}
+
+    def test_only_what_both_have(self):
+        self.write(parallel("a", [("work", 2), ("cycles", 3)]),
+                   parallel("b", [("misses", 5), ("work", 3)]))
+        self.assertEqual(self.inclusive(), {"work [before]": 2, "work [after]": 3,
+                                            "work difference": 1, "work ratio": 1.5})
+
+    def test_nothing_in_common(self):
+        self.write(parallel("a", [("cycles", 3)]), parallel("b", [("misses", 5)]))
+        said = self.refused(1, "--print", "flat", *self.folders)
+        self.assertEqual(said, f"hpcviewer: {self.folders[1]}: has no metric in common with "
+                               f"{self.folders[0]}\n")
+
+    def test_what_was_not_measured_on_one_side(self):
+        described = [{"name": name, "unit": "s", "state": "measured"} for name in
+                     ("work", "blocked")]
+        why = {"name": "blocked", "unit": "s", "state": "not measurable", "why": "no event for it"}
+        self.write(parallel("a", [("work", 2)]), parallel("b", [("work", 3), ("blocked", 1)]))
+        self.describe_runs({"metrics": [described[0], why]}, {"metrics": described})
+        costs = self.inclusive()
+        self.assertEqual({name: cost for name, cost in costs.items() if "blocked" in name},
+                         {"blocked [before]": None, "blocked [after]": 1,
+                          "blocked difference": None, "blocked ratio": None})
+        text = viewer.printed("summary", *self.folders)
+        self.assertIn("blocked: not measured in before: no event for it", text)
+
+    def test_effort_against_work(self):
+        """A run without parallel runtime has no effort: it is its work."""
+        self.write(parallel("a", [("work", 2)]),
+                   parallel("b", [("work", 3), ("overhead", 1), ("idleness", 4)]))
+        described = [{"name": name, "unit": "s", "state": "measured"} for name in
+                     ("work", "overhead", "idleness")]
+        self.describe_runs({"metrics": described[:1]}, {"metrics": described})
+        self.assertEqual(self.inclusive(), {
+            "work [before]": 2, "work [after]": 3, "work difference": 1, "work ratio": 1.5,
+            "effort [before]": 2, "effort [after]": 8, "effort difference": 6, "effort ratio": 4})
+
+    def test_metrics_and_sort(self):
+        self.write(*Program(1).databases)
+        self.assertEqual(list(self.root("--metrics", "misses")),
+                         ["misses [before]", "misses [after]", "misses difference", "misses ratio"])
+        said = self.refused(2, "--print", "flat", "--metrics", "nonsense", *self.folders)
+        self.assertIn("no metric 'nonsense'; there are: work, misses", said)
+        said = self.refused(2, "--print", "flat", "--sort", "nonsense", *self.folders)
+        self.assertIn("no metric 'nonsense' to sort by; there are: work [before]", said)
+        for wanted, metric, part in (("misses", "misses difference", "inclusive"),
+                                     ("work:exclusive", "work difference", "exclusive"),
+                                     ("work [before]", "work [before]", "inclusive"),
+                                     ("misses ratio:exclusive", "misses ratio", "exclusive")):
+            with self.subTest(wanted):
+                for _, row in viewer.rows_of(self.compared("flat", "--sort", wanted)["root"]):
+                    costs = [child["metrics"][metric][part] for child in row["children"]]
+                    known = [cost for cost in costs if cost is not None]
+                    self.assertEqual(costs, sorted(known, reverse=True) +
+                                     [None] * (len(costs) - len(known)))
+
+    def test_kinds(self):
+        self.write(*(parallel(name, [("work", 2), ("overhead", 3 + i), ("overhead:spawn", 1 + i)])
+                     for i, name in enumerate("ab")))
+        shown = self.inclusive("--kinds")
+        self.assertEqual(shown["overhead:spawn difference"], 1)
+        self.assertEqual(shown["overhead ratio"], 4 / 3)
+        self.assertNotIn("work [before]", shown)
+
+    def test_small_on_both_sides_is_left_out(self):
+        """But not what is large in one of them."""
+        databases = []
+        for costs in ((990, 4, 4, 2), (1988, 2, 0, 10)):
+            db = v4_writer.Database("p")
+            file = db.file("/m.c")
+            main = db.entry().call(db.function("main", file=file, line=1))
+            for line, cost in enumerate(costs, 1):
+                main.statement(file, line).charge(cost)
+            databases.append(db)
+        self.write(*databases)
+        rows = self.compared("top-down", "--min-percent", 0.41)["root"]
+        self.assertEqual({row["name"] for _, row in viewer.rows_of(rows)} - {"main"},
+                         {"<whole program>", "main thread", "m.c:1", "m.c:4"})
+        text = viewer.printed("top-down", "--min-percent", 0.41, *self.folders)
+        self.assertIn("2 scopes with less than 0.41% of work [before] and work [after] are left "
+                      "out", text)
+
+
+class Scaling(Compared):
+    """Two workers, then four: work grows from 6 to 7 s, idleness from 1 to 5, overhead from 1 to 4;
+    effort from 8 to 16 in 4 s of time each."""
+
+    def setUp(self):
+        super().setUp()
+        self.write(parallel("a", [("work", 6), ("overhead", 1), ("idleness", 1)]),
+                   parallel("b", [("work", 7), ("overhead", 4), ("idleness", 5)]))
+        described = [{"name": name, "unit": "s", "state": "measured"} for name in
+                     ("work", "overhead", "idleness")]
+        self.describe_runs(*({"metrics": described, "processes": [{"workers": n}]} for n in (2, 4)))
+
+    def losses(self, *options):
+        costs = self.compared("top-down", *options)["root"]["metrics"]
+        return {name.split()[0]: cost["inclusive"] for name, cost in costs.items()
+                if name.endswith(" loss")}
+
+    def test_strong(self):
+        losses = self.losses("--scaling", "strong")
+        self.assertEqual(losses, {"work": 1, "overhead": 3, "idleness": 4, "effort": 8})
+
+    def test_weak(self):
+        """Twice the problem on twice the workers: twice of everything was to be expected."""
+        losses = self.losses("--scaling", "weak")
+        self.assertEqual(losses, {"work": -5, "overhead": 2, "idleness": 3, "effort": 0})
+        losses = self.losses("--scaling", "weak", "--workers", "2,3")
+        self.assertEqual(losses, {"work": -2, "overhead": 2.5, "idleness": 3.5, "effort": 4})
+
+    def test_workers_of_others_are_threads(self):
+        for folder in self.folders:
+            (folder / "run.json").unlink()
+        losses = self.losses("--scaling", "weak")
+        self.assertEqual(losses["work"], 7 - 6 * 2 / 2)
+
+    def test_percentages_are_of_all_that_the_second_costs(self):
+        text = viewer.printed("top-down", "--scaling", "strong", "--sort", "idleness", "--names",
+                              "p2,p4", *self.folders)
+        self.assertIn("Losses (strong scaling): p4 - p2, in percent of p4.", text)
+        root = next(line for line in text.splitlines() if line.endswith("<whole program>"))
+        self.assertEqual(root.split()[:4], ["4.000", "25.0%", "1.000", "12.5%"])
+
+    def test_what_cannot_be_understood(self):
+        for arguments, expected in (
+                (["--scaling", "odd", *self.folders], "--scaling is strong or weak, not 'odd'"),
+                (["--scaling", "weak", self.folders[0]], "go with two databases"),
+                (["--names", "a,b", self.folders[0]], "go with two databases"),
+                (["--workers", "1,2", *self.folders], "--workers goes with --scaling weak"),
+                (["--scaling", "weak", "--workers", "1", *self.folders], "wants two numbers"),
+                (["--scaling", "weak", "--workers", "0,1", *self.folders], "wants two numbers"),
+                (["--scaling", "weak", "--workers", "1,2,3", *self.folders], "wants two numbers"),
+                (["--names", "a", *self.folders], "wants two different names"),
+                (["--names", "a,a", *self.folders], "wants two different names")):
+            with self.subTest(arguments=arguments):
+                self.assertIn(expected, self.refused(2, "--print", "flat", *arguments))
+
+
+class Printed(Compared):
+    def test_csv_has_the_rows_of_json(self):
+        self.write(*Program(5).databases)
+        for view in VIEWS:
+            shown = self.compared(view)
+            depth = ("--depth", DEPTH) if view == "bottom-up" else ()
+            text = viewer.printed(view, "--format", "csv", *depth, *self.folders)
+            records = list(csv.DictReader(io.StringIO(text, newline="")))
+            rows = list(viewer.rows_of(shown["root"]))
+            self.assertEqual(len(records), len(rows))
+            for record, (depth, row) in zip(records, rows):
+                self.assertEqual((int(record["depth"]), record["name"]), (depth, row["name"]))
+                self.assertEqual(record["in"], " ".join(row["in"]))
+                for metric, cost in row["metrics"].items():
+                    for part in PARTS:
+                        value = record[f"{metric}:{part}"]
+                        self.assertEqual(None if value == "-" else float(value), cost[part])
+
+    def test_json_says_what_is_compared(self):
+        self.write(*Program(1).databases)
+        self.assertEqual(self.compared("flat")["databases"],
+                         [{"name": name, "path": str(folder)}
+                          for name, folder in zip(NAMES, self.folders)])
+
+    def test_names_of_paths(self):
+        for paths, names in ((("p4/db", "p8/db"), ["p4", "p8"]),
+                             (("x-database", "x-database-2"), ["database", "database-2"]),
+                             (("runs/xz-old-1", "runs/xz-new-1/"), ["old", "new"]),
+                             (("r", "r/"), ["A", "B"])):
+            folders = [self.root / path for path in paths]
+            for folder in folders:
+                v4_writer.write_database(parallel("a", [("work", 1)]), folder)
+            shown = viewer.printed_json("flat", *(f"{self.root}/{path}" for path in paths))
+            self.assertEqual([one["name"] for one in shown["databases"]], names)
+
+    def test_text(self):
+        self.write(parallel("a", [("work", 8)]), parallel("b", [("work", 12)]))
+        text = viewer.printed("top-down", *self.folders)
+        lines = [line.split() for line in text.splitlines()]
+        self.assertIn("work difference     work [before]    work [after]     work ratio", text)
+        self.assertIn(["4", "50.0%", "8", "100.0%", "12", "100.0%", "1.500", "main", "m.c:10"],
+                      lines)
+        self.assertIn("Differences: after - before, in percent of before.", text)
+
+    def test_summary(self):
+        self.write(*Program(7).databases)
+        bottom_up = self.compared("bottom-up", "--sort", "work:exclusive")["root"]
+        by_name = {name: [] for name in ("grew", "shrank")}
+        for row in bottom_up["children"]:
+            cost = row["metrics"]["work difference"]["exclusive"]
+            by_name["grew"] += [(row["name"], cost)] if cost > 0 else []
+            by_name["shrank"] += [(row["name"], cost)] if cost < 0 else []
+        by_name["shrank"].reverse()
+        shown = viewer.printed_json("summary", *self.folders)
+        text = viewer.printed("summary", *self.folders)
+        records = list(csv.DictReader(io.StringIO(viewer.printed(
+            "summary", "--format", "csv", *self.folders), newline="")))
+        for change, expected in by_name.items():
+            self.assertEqual([(one["name"], one["work difference"]) for one in shown[change]],
+                             expected[:5])
+            self.assertEqual([(one["name"], float(one["difference"])) for one in records
+                              if one["section"] == change], expected[:5])
+            for name, _ in expected[:5]:
+                self.assertRegex(text, rf"(?m)^ .*\d  (\[I\] )?{re.escape(name)}\b")
+        total = bottom_up["metrics"]
+        self.assertEqual(shown["metrics"], {name: cost["inclusive"]
+                                            for name, cost in total.items()})
+        self.assertEqual([float(one["ratio"]) for one in records if one["section"] == "metric"],
+                         [total["work ratio"]["inclusive"], total["misses ratio"]["inclusive"]])
+
+    def test_what_is_of_one_database(self):
+        self.write(*Program(1).databases)
+        self.assertIn("threads are those of one database",
+                      self.refused(2, "--print", "threads", *self.folders))
+        for format in ("folded", "flamegraph", "speedscope", "pprof"):
+            self.assertIn("stacks are those of one database",
+                          self.refused(2, "--print", "flat", "--format", format, *self.folders))
+
+    def test_one_is_damaged_or_missing(self):
+        self.write(*Program(1).databases)
+        missing = self.root / "missing"
+        self.assertEqual(self.refused(1, "--print", "flat", self.folders[0], missing),
+                         f"hpcviewer: {missing}: No such file or directory\n")
+        (self.folders[1] / "profile.db").write_bytes(b"nothing")
+        said = self.refused(1, "--print", "flat", *self.folders)
+        self.assertIn(f"{self.folders[1]}/profile.db: ", said)
+        self.assertIn("no physical projection", self.refused(1, "--print", "flat", "--physical",
+                                                             *self.folders))
+
+
+COST = r"(?:-?[<\d.]+(?: +-?[<\d.]+%)?|-)"
+ROW = re.compile(rf"^ +({COST}) +({COST}) +({COST}) +({COST})  +[▸▾]? *(\S.*?) *$")
+
+
+@unittest.skipUnless(HAVE_TMUX, "tmux is not installed")
+class Terminals(Compared):
+    """Whole numbers are shown as they are, so that the screen can be compared with JSON."""
+
+    def setUp(self):
+        super().setUp()
+        self.write(*Program(11, unit=1).databases)
+
+    def start(self, *arguments, width=120, height=50, **more):
+        terminal = Terminal([viewer.VIEWER, *arguments, *self.folders], width, height, **more)
+        self.addCleanup(terminal.__exit__)
+        terminal.until_seen("?:help")
+        return terminal
+
+    @staticmethod
+    def rows(lines):
+        """(value of each of the four columns, scope) of the rows on the screen."""
+        found = []
+        for line in lines:
+            match = ROW.match(line)
+            if match:
+                found.append((*(match[i].split()[0] for i in range(1, 5)), match[5]))
+        return found
+
+    def check(self, lines, root, metric, part):
+        """The first two levels of a view as they are on the screen."""
+        def number(value):
+            return "-" if value is None else f"{value:g}"
+
+        expected = []
+        for row in [root, *root["children"]]:
+            costs = [row["metrics"][f"{metric} {column}"][part] for column in
+                     ("difference", "[before]", "[after]")]
+            expected.append([number(cost) for cost in costs])
+        shown = self.rows(lines)[:len(expected)]
+        self.assertEqual([list(row[:3]) for row in shown], expected)
+        for row, shown_row in zip(root["children"], shown[1:]):
+            self.assertIn(row["name"], shown_row[4])
+
+    def test_the_trees_are_those_of_json(self):
+        terminal = self.start()
+        lines = terminal.until_seen("work difference", "main thread")
+        self.check(lines, self.compared("top-down")["root"], "work", "inclusive")
+        terminal.press("2")
+        lines = terminal.until_seen("▼ exclusive", "without_source")
+        self.check(lines, self.compared("bottom-up")["root"], "work", "exclusive")
+
+    def test_sorting(self):
+        terminal = self.start("--sort", "misses")
+        lines = terminal.until_seen("misses difference", "▼ inclusive")
+        self.check(lines, self.compared("top-down", "--sort", "misses")["root"], "misses",
+                   "inclusive")
+
+    def test_the_source_is_that_of_the_side(self):
+        """Of the second run where it has the scope, of the first where only that has it."""
+        for side, name in enumerate(NAMES):
+            db = v4_writer.Database("p")
+            file = db.file(f"/nowhere/{name}/main.c")
+            main = db.entry().call(db.function("main", db.module("/p"), 0, file, 1))
+            main.charge(5)
+            main.statement(file, 2).charge(8 + side)
+            main.statement(file, 3 + side).charge(1)
+            v4_writer.write_database(db, self.folders[side])
+            copy = self.folders[side] / "src/nowhere" / name / "main.c"
+            copy.parent.mkdir(parents=True)
+            copy.write_text("".join(f"{name} {n}\n" for n in range(1, 9)))
+        terminal = self.start("-R", f"/nowhere/before={self.folders[0]}/src/nowhere/before",
+                              "-R", f"/nowhere/after={self.folders[1]}/src/nowhere/after",
+                              height=30)
+        terminal.press("j", "j", "+")
+        terminal.until_seen("/nowhere/after/main.c:1", "main.c:2", "main.c:3", "main.c:4")
+        terminal.press("/")
+        terminal.type("main.c:3")
+        terminal.press("Enter")
+        terminal.until_seen("/nowhere/before/main.c:3", "before 3")
+        terminal.press("/")
+        terminal.type("main.c:4")
+        terminal.press("Enter")
+        terminal.until_seen("/nowhere/after/main.c:4", "after 4")
+
+    def test_the_summary(self):
+        terminal = self.start()
+        terminal.press("5")
+        text = viewer.printed("summary", *self.folders)
+        wanted = [line for line in text.splitlines() if line.strip()]
+        lines = terminal.until_seen(wanted[-1].rstrip())
+        for line in wanted:
+            self.assertIn(line.rstrip(), [shown.rstrip() for shown in lines])
+
+    def test_what_is_of_one_database(self):
+        terminal = self.start()
+        for key, what in (("4", "threads"), ("a", "advice")):
+            terminal.press(key)
+            terminal.until_seen(f"{what}: only of one database")
+
+    def test_any_key_in_any_view(self):
+        """No key does harm: all there are, on open rows of each view, at last the screen stands."""
+        keys = [chr(code) for code in range(33, 127) if chr(code) not in "qQ;"]
+        for width, height, locale in ((80, 24, "C.UTF-8"), (40, 10, "C")):
+            terminal = self.start(width=width, height=height,
+                                  environment={"LC_ALL": locale, "EDITOR": "true"})
+            for view in "123":
+                terminal.press(view, "+", "j", "+", "j", "+")
+                for key in keys:
+                    terminal.press(key, "Escape")
+            terminal.press("Escape", "C-l", "1", "Home")
+            terminal.until_seen("whole program")
+            terminal.press("q")
+            terminal.until_seen("ended 0")
 
 
 if __name__ == "__main__":
