@@ -1,7 +1,8 @@
 /* A view as comma-separated values: one record per row in the order of the walk, so that the rows
- * below one follow it with a larger depth. */
+ * below one follow it with a larger depth. Of a comparison "in" says which databases have the row. */
 #include "viewer-tui/print/print.h"
 
+#include "viewer-tui/comparison.h"
 #include "viewer-tui/print/csv.h"
 #include "viewer-tui/views/label.h"
 
@@ -10,7 +11,8 @@
 struct printing {
     struct csv csv;
     struct text name;
-    uint32_t depth; /* of the first row */
+    uint32_t depth;                      /* of the first row */
+    const struct comparison *comparison; /* NULL: of one database */
 };
 
 /* The heads of the columns of a metric. */
@@ -30,6 +32,8 @@ static void write_header(struct printing *printing, const struct metrics *metric
                                           "line",  "module", "call_file", "call_line"};
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
         csv_text(&printing->csv, columns[i]);
+    if (printing->comparison)
+        csv_text(&printing->csv, "in");
     for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1)) {
         write_part_names(printing, metrics->at[m].name, "");
         if (metric_is_of_effort(&metrics->at[m]))
@@ -62,6 +66,17 @@ static void write_costs(struct csv *csv, const struct view *view, uint32_t row)
     }
 }
 
+/* The names of the databases that have a scope, with a comma between two. */
+static void write_sides(struct printing *printing, struct pair pair)
+{
+    char *const *names = printing->comparison->options.names;
+    text_clear(&printing->name);
+    for (int side = 0; side < SIDES; side++)
+        if (pair.rows[side] != NOTHING)
+            text_printf(&printing->name, "%s%s", printing->name.n ? "," : "", names[side]);
+    csv_text(&printing->csv, text_string(&printing->name));
+}
+
 static void enter(void *context, struct view *view, uint32_t number)
 {
     struct printing *printing = context;
@@ -78,6 +93,8 @@ static void enter(void *context, struct view *view, uint32_t number)
     write_place(csv, db, file, line);
     csv_text(csv, database_module_path(db, label_module(view, number)));
     write_place(csv, db, row->call_file, row->call_line);
+    if (printing->comparison)
+        write_sides(printing, merged_pair(view, number));
     write_costs(csv, view, number);
     csv_end_record(csv);
 }
@@ -85,7 +102,8 @@ static void enter(void *context, struct view *view, uint32_t number)
 void print_tree_csv(const struct tree *tree)
 {
     struct printing printing = {.csv = {.out = tree->out},
-                                .depth = view_row(tree->view, tree->root)->depth};
+                                .depth = view_row(tree->view, tree->root)->depth,
+                                .comparison = tree->session->comparison};
     write_header(&printing, tree->view->metrics);
     struct visitor visitor = {.enter = enter, .context = &printing};
     walk_view(tree->view, tree->root, &tree->limits, &visitor);
