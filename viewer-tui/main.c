@@ -89,6 +89,10 @@ int main(int argc, char **argv)
     if (!session)
         return 1;
     session->rules = &options.rules;
+    session->usual_metrics = options.usual_metrics;
+    session->usual_sort = options.usual_sort;
+    if (options.usually_physical && session_has_projection(session, PHYSICAL))
+        options.print.projection = PHYSICAL;
     session_show(session, options.by_kind ? SET_KINDS : SET_CHOSEN);
     int status = options.threads ? restrict_threads(session, &options) : 0;
     if (status == 0)
@@ -104,6 +108,7 @@ int main(int argc, char **argv)
     session_close(session);
     problem_clear();
     path_rules_free(&options.rules);
+    config_free(&options.config);
     for (int side = 0; side < SIDES; side++)
         free(options.comparison.names[side]);
     return status;

@@ -61,6 +61,8 @@ static const char help[] =
     "                     part of their path that exists there\n"
     "  -R, --replace OLD=NEW\n"
     "                     where the path of such a file begins with OLD, look under NEW\n"
+    "  --no-config        do not read the user's defaults, hpctoolkit/hpcviewer.conf below\n"
+    "                     $XDG_CONFIG_HOME or ~/.config\n"
     "  --help, --version\n"
     "\n"
     "Inclusive costs of a scope are those of everything below it, exclusive ones its own: of a\n"
@@ -90,6 +92,7 @@ enum long_option {
     OPTION_THREADS,
     OPTION_DEPTH,
     OPTION_MIN_PERCENT,
+    OPTION_NO_CONFIG,
     OPTION_HELP,
     OPTION_VERSION
 };
@@ -110,6 +113,7 @@ static const struct option long_options[] = {
     {"min-percent", required_argument, NULL, OPTION_MIN_PERCENT},
     {"include", required_argument, NULL, 'I'},
     {"replace", required_argument, NULL, 'R'},
+    {"no-config", no_argument, NULL, OPTION_NO_CONFIG},
     {"help", no_argument, NULL, OPTION_HELP},
     {"version", no_argument, NULL, OPTION_VERSION},
     {NULL, 0, NULL, 0},
@@ -186,7 +190,7 @@ static enum format format_in(const char *text)
 
 /* Options that say something only together with others. */
 struct given {
-    bool format, depth, min_percent;
+    bool format, depth, min_percent, no_config;
     const char *names; /* NULL */
 };
 
@@ -220,6 +224,7 @@ static void take_option(struct options *options, int option, struct given *given
         if (!path_add_replacement(&options->rules, optarg))
             diag_usage("-R takes OLD=NEW, not '%s'", optarg);
         break;
+    case OPTION_NO_CONFIG: given->no_config = true; break;
     case OPTION_HELP: finish(help); break;
     case OPTION_VERSION: finish("hpcviewer " HPCTOOLKIT_VERSION "\n"); break;
     }
@@ -266,6 +271,49 @@ static void check_comparison(const struct options *options)
         diag_usage("stacks are those of one database: compare as text, csv or json");
 }
 
+static const struct option *option_named(const char *name)
+{
+    for (const struct option *option = long_options; option->name; option++)
+        if (strcmp(option->name, name) == 0)
+            return option;
+    return NULL;
+}
+
+/* A default of the user's, which is named as the option; NULL, or what is wrong with it. */
+static const char *take_setting(struct options *options, const struct setting *setting)
+{
+    const struct option *option = option_named(setting->name);
+    if (!option)
+        return "there is no such option";
+    if (option->has_arg && (!setting->value || !*setting->value))
+        return "it wants a value";
+    if (!option->has_arg && setting->value)
+        return "it takes no value";
+    switch (option->val) {
+    case OPTION_METRICS: options->usual_metrics = setting->value; break;
+    case OPTION_SORT: options->usual_sort = setting->value; break;
+    case OPTION_PHYSICAL: options->usually_physical = true; break;
+    case 'I': path_add_search(&options->rules, setting->value); break;
+    case 'R':
+        if (!path_add_replacement(&options->rules, setting->value))
+            return "it wants OLD=NEW";
+        break;
+    default: return "it is for the command line only";
+    }
+    return NULL;
+}
+
+static void take_settings(struct options *options)
+{
+    struct config *config = &options->config;
+    config_read(config);
+    for (size_t i = 0; i < config->settings.n; i++) {
+        const char *why = take_setting(options, &config->settings.at[i]);
+        if (why)
+            config_refuse(config, &config->settings.at[i], why);
+    }
+}
+
 struct options options_read(int argc, char **argv)
 {
     struct options options = {.printed = PRINT_NOTHING, .print = {.min_percent = -1}};
@@ -285,6 +333,8 @@ struct options options_read(int argc, char **argv)
         diag_usage("more than two databases given");
     for (int side = 0; optind + side < argc; side++)
         options.paths[side] = argv[optind + side];
+    if (!given.no_config)
+        take_settings(&options);
     check_combination(&options, &given);
     take_names(&options, given.names);
     if (options.paths[1])

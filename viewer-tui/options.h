@@ -4,6 +4,7 @@
 
 #include "lib/path-rules.h"
 #include "viewer-tui/comparison.h"
+#include "viewer-tui/config.h"
 #include "viewer-tui/print/print.h"
 
 /* What to print; the values below VIEWS are those of enum view_id. */
@@ -19,6 +20,9 @@ struct options {
     struct path_rules rules;  /* where sources are; the caller frees */
     const char *paths[SIDES]; /* of a database or measurement directory; the second NULL: it is not
                                  compared */
+    const char *usual_metrics, *usual_sort; /* the user's defaults, for databases that have them */
+    bool usually_physical;
+    struct config config;                 /* which they are in; the caller frees */
     struct comparison_options comparison; /* the names are the caller's */
 };
 

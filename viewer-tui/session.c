@@ -87,7 +87,9 @@ bool session_has_projection(const struct session *session, enum projection proje
 /* Chooses the metrics; false, with the problem noted, when that leaves none. */
 static bool settle_metrics(struct session *session, struct database *db)
 {
-    char *unknown = choose_metrics(db, session->run, session->metric_list);
+    bool is_default = !session->metric_list;
+    char *unknown = choose_metrics(
+        db, session->run, is_default ? session->usual_metrics : session->metric_list, is_default);
     if (unknown) {
         session->metric_list_is_bad = true;
         char *names = choose_names(&db->metrics);
@@ -163,6 +165,14 @@ static struct view *compared_view(struct session *session, enum projection proje
     return opened->views[id];
 }
 
+static void sort_as_usual(const struct session *session, struct view *view)
+{
+    struct sorting sorting = view->sorting;
+    if (session->usual_sort && choose_sorting(view->metrics, session->usual_sort, &sorting) &&
+        metric_is_measured(&view->metrics->at[sorting.metric]))
+        view_sort(view, sorting);
+}
+
 struct view *session_view(struct session *session, enum projection projection, enum view_id id)
 {
     struct opened *opened = &session->opened[projection];
@@ -177,6 +187,8 @@ struct view *session_view(struct session *session, enum projection projection, e
     if (!classes[id]->needs_cct || opened->cct)
         opened->views[id] = view_open(classes[id], db, opened->cct);
     session->was_stopped = !opened->views[id];
+    if (opened->views[id])
+        sort_as_usual(session, opened->views[id]);
     return opened->views[id];
 }
 

@@ -27,7 +27,9 @@ struct session {
     char *folder;
     json_t *run; /* NULL when the database has none */
     const char *metric_list;
-    const struct path_rules *rules; /* where sources are; NULL: where they were */
+    const char *usual_metrics, *usual_sort; /* the user's defaults, for databases that have them, if
+                                               there is no list; NULL */
+    const struct path_rules *rules;         /* where sources are; NULL: where they were */
     enum metric_set set;
     bool metric_list_is_bad;    /* why a database was not opened */
     bool was_stopped;           /* why a view or database was not made */

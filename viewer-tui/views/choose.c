@@ -154,15 +154,20 @@ static size_t first_in_list(const struct metrics *metrics, const char *list, siz
     return found;
 }
 
-/* Returns the first name that is no metric. */
-static char *choose_listed(const struct database *db, const char *list, struct choice *choice)
+/* Returns the first name that is no metric, unless such are passed over. */
+static char *choose_listed(const struct database *db, const char *list, bool leniently,
+                           struct choice *choice)
 {
     while (*list) {
         size_t length;
         size_t m = first_in_list(&db->metrics, list, &length);
-        if (m == db->metrics.n)
-            return mem_strndup(list, strcspn(list, ","));
-        choose(choice, m);
+        if (m == db->metrics.n) {
+            length = strcspn(list, ",");
+            if (!leniently)
+                return mem_strndup(list, length);
+        } else {
+            choose(choice, m);
+        }
         list += length + (list[length] == ',');
     }
     return choice->n ? NULL : mem_strdup("");
@@ -202,14 +207,14 @@ static void find_sets(struct database *db, const struct choice *choice, size_t n
 
 /* Returns the first name in the list that is no metric. */
 static char *choose_all(struct database *db, const json_t *described, const char *list,
-                        struct choice *choice)
+                        bool leniently, struct choice *choice)
 {
-    size_t n_listed = 0;
-    if (list) {
-        char *unknown = choose_listed(db, list, choice);
-        if (unknown)
-            return unknown;
-        n_listed = choice->n;
+    char *unknown = list ? choose_listed(db, list, leniently, choice) : NULL;
+    size_t n_listed = choice->n;
+    if (unknown && !leniently)
+        return unknown;
+    free(unknown);
+    if (n_listed) {
         for (size_t i = 0; i < n_listed; i++)
             choose_kinds(choice, &db->metrics, choice->at[i]);
     } else if (described) {
@@ -221,7 +226,7 @@ static char *choose_all(struct database *db, const json_t *described, const char
     return NULL;
 }
 
-char *choose_metrics(struct database *db, const json_t *run, const char *list)
+char *choose_metrics(struct database *db, const json_t *run, const char *list, bool leniently)
 {
     const json_t *described = json_object_get(run, "metrics");
     add_unmeasured(db, described);
@@ -230,7 +235,7 @@ char *choose_metrics(struct database *db, const json_t *run, const char *list)
     efficiency_add_efforts(&db->metrics);
     efficiency_find_kinds(&db->metrics);
     struct choice choice = new_choice(db);
-    char *unknown = choose_all(db, described, list, &choice);
+    char *unknown = choose_all(db, described, list, leniently, &choice);
     if (!unknown) {
         metrics_keep(&db->metrics, choice.at, choice.n);
         values_set_metrics(&db->values, &db->metrics);

@@ -11,9 +11,12 @@
  * not zero in the whole program, the first MOST_BY_DEFAULT. Metrics that run.json says were not
  * measured are there too. Where a metric of overhead is shown its kinds are kept, for SET_KINDS.
  * NULL, or the first name in the list that is no metric; the caller frees it. `run` must outlive
- * the database. */
+ * the database.
+ *
+ * `leniently`: names in the list that are no metrics are passed over, and without others it is as
+ * if there were no list. */
 #define MOST_BY_DEFAULT 64
-char *choose_metrics(struct database *db, const json_t *run, const char *list);
+char *choose_metrics(struct database *db, const json_t *run, const char *list, bool leniently);
 
 /* Understands "METRIC", "METRIC:inclusive" and "METRIC:exclusive", in a comparison METRIC also for
  * "METRIC difference" or "METRIC loss"; the part stays as it is in
