@@ -1,9 +1,9 @@
 #include "viewer-tui/terminal/pane.h"
 
-#include <stdlib.h>
+#include "viewer-tui/base/progress.h"
 
-/* A child's share of its parent's cost that makes it part of a hot path. */
-#define HOT_SHARE 0.5
+#include <stdlib.h>
+#include <string.h>
 
 bool pane_is_open(const struct pane *pane, uint32_t row)
 {
@@ -12,8 +12,15 @@ bool pane_is_open(const struct pane *pane, uint32_t row)
 
 bool pane_can_open(const struct pane *pane, uint32_t row)
 {
-    const struct row *at = view_row(pane->view, row);
-    return !at->is_leaf && (!at->is_expanded || at->n_children > 0);
+    return sieve_can_open(pane->sieve, row);
+}
+
+size_t pane_level(const struct pane *pane, uint32_t row)
+{
+    size_t level = 0;
+    for (; row != pane->root; row = sieve_parent(pane->sieve, row, pane->root))
+        level++;
+    return level;
 }
 
 static void set_open(struct pane *pane, uint32_t row, bool is_open)
@@ -25,38 +32,38 @@ static void set_open(struct pane *pane, uint32_t row, bool is_open)
     pane->is_open.at[row] = is_open && view_row(pane->view, row)->is_expanded;
 }
 
-/* The row after `row` on the screen; `root` when there is none. */
-static uint32_t next_shown(struct pane *pane, uint32_t row)
-{
-    struct view *view = pane->view;
-    if (pane_is_open(pane, row) && view_row(view, row)->n_children > 0)
-        return view_child(view, row, 0);
-    for (; row != pane->root; row = view_row(view, row)->parent) {
-        uint32_t parent = view_row(view, row)->parent;
-        uint32_t rank = view_rank(view, row) + 1;
-        if (rank < view_row(view, parent)->n_children)
-            return view_child(view, parent, rank);
-    }
-    return pane->root;
-}
-
-/* Lists the shown rows anew; `selected` stays selected, or what is nearest above it. */
+/* Lists the shown rows anew; `selected` stays selected, or what it is shown below. */
 static void list_rows(struct pane *pane, uint32_t selected)
 {
+    row_list waiting = {0}, children = {0}; /* `waiting` from the bottom of the screen upwards */
+    bool is_found = false;
     pane->shown.n = 0;
-    pane->selected = 0;
-    uint32_t row = pane->root;
-    do {
-        if (row == selected)
+    vec_push(&waiting, pane->root);
+    while (waiting.n) {
+        uint32_t row = waiting.at[--waiting.n];
+        if (row == selected) {
             pane->selected = pane->shown.n;
+            is_found = true;
+        }
         vec_push(&pane->shown, row);
-        row = next_shown(pane, row);
-    } while (row != pane->root);
+        if (!pane_is_open(pane, row))
+            continue;
+        children.n = 0;
+        sieve_children(pane->sieve, row, &children, NULL);
+        while (children.n)
+            vec_push(&waiting, children.at[--children.n]);
+    }
+    vec_free(&waiting);
+    vec_free(&children);
+    if (!is_found)
+        list_rows(pane, selected == pane->root ? selected
+                                               : sieve_parent(pane->sieve, selected, pane->root));
 }
 
-void pane_open(struct pane *pane, struct view *view)
+void pane_open(struct pane *pane, struct view *view, const struct filters *filters)
 {
-    *pane = (struct pane){.view = view};
+    *pane = (struct pane){.view = view, .sieve = mem_alloc(sizeof *pane->sieve)};
+    sieve_open(pane->sieve, view, filters);
     view_start_walk(view);
     uint32_t row = 0;
     set_open(pane, row, true);
@@ -69,10 +76,14 @@ void pane_open(struct pane *pane, struct view *view)
 
 void pane_close(struct pane *pane)
 {
+    if (pane->sieve)
+        sieve_close(pane->sieve);
+    free(pane->sieve);
     vec_free(&pane->is_open);
     vec_free(&pane->shown);
     vec_free(&pane->zooms);
-    pane->view = NULL;
+    vec_free(&pane->open_before);
+    *pane = (struct pane){0};
 }
 
 void pane_move(struct pane *pane, long rows)
@@ -80,6 +91,13 @@ void pane_move(struct pane *pane, long rows)
     long target = (long)pane->selected + rows;
     long last = (long)pane->shown.n - 1;
     pane->selected = (size_t)(target < 0 ? 0 : target > last ? last : target);
+}
+
+void pane_move_up_tree(struct pane *pane)
+{
+    uint32_t parent = sieve_parent(pane->sieve, pane_row(pane), pane->root);
+    while (pane_row(pane) != parent)
+        pane->selected--;
 }
 
 static bool is_below(const struct pane *pane, uint32_t row, uint32_t above)
@@ -115,33 +133,79 @@ void pane_collapse(struct pane *pane)
     list_rows(pane, row);
 }
 
+/* Opens what is below a row, level by level; false when there is more. */
+static bool open_below(struct pane *pane, uint32_t row)
+{
+    row_list rows = {0};
+    bool goes_on = true;
+    view_start_walk(pane->view);
+    progress_begin("opening", MOST_OPENED);
+    vec_push(&rows, row);
+    for (size_t i = 0; i < rows.n && goes_on; i++) {
+        uint32_t at = rows.at[i];
+        if (sieve_can_open(pane->sieve, at)) {
+            set_open(pane, at, true);
+            sieve_children(pane->sieve, at, &rows, NULL);
+        }
+        goes_on = progress_at(rows.n) && (rows.n <= MOST_OPENED || i + 1 == rows.n);
+    }
+    vec_free(&rows);
+    return progress_end() && goes_on;
+}
+
+bool pane_expand_all(struct pane *pane)
+{
+    uint32_t row = pane_row(pane);
+    bool is_all = open_below(pane, row);
+    list_rows(pane, row);
+    return is_all;
+}
+
+void pane_collapse_all(struct pane *pane)
+{
+    uint32_t row = pane_row(pane);
+    for (uint32_t i = 0; i < pane->is_open.n; i++)
+        if (pane->is_open.at[i] && is_below(pane, i, row))
+            pane->is_open.at[i] = i == pane->root;
+    list_rows(pane, row);
+}
+
 /* The child with the largest cost; `row` itself when none is large enough. */
-static uint32_t hottest_child(struct pane *pane, uint32_t row)
+static uint32_t hottest_child(struct pane *pane, uint32_t row, double share)
 {
     struct view *view = pane->view;
     size_t metric = view->sorting.metric;
     enum cost_part part = view->class->sorted_by;
-    view_expand(view, row);
-    double most = HOT_SHARE * view_cost(view, row, metric, part);
+    row_list children = {0};
+    sieve_children(pane->sieve, row, &children, NULL);
+    double most = share * view_cost(view, row, metric, part);
     uint32_t hottest = row;
-    for (uint32_t i = 0; i < view_row(view, row)->n_children; i++) {
-        uint32_t child = view_child(view, row, i);
-        double cost = view_cost(view, child, metric, part);
+    for (size_t i = 0; i < children.n; i++) {
+        double cost = view_cost(view, children.at[i], metric, part);
         if (cost > 0 && (hottest == row ? cost >= most : cost > most)) {
             most = cost;
-            hottest = child;
+            hottest = children.at[i];
         }
     }
+    vec_free(&children);
     return hottest;
 }
 
-void pane_hot_path(struct pane *pane)
+void pane_hot_path(struct pane *pane, double share)
 {
     view_start_walk(pane->view);
     uint32_t row = pane_row(pane), next;
-    while ((next = hottest_child(pane, row)) != row)
+    while ((next = hottest_child(pane, row, share)) != row)
         row = next;
     pane_select(pane, row);
+}
+
+/* Shows what is below a row. */
+static void set_root(struct pane *pane, struct zoom zoom)
+{
+    pane->root = zoom.root;
+    pane->flattened = zoom.flattened;
+    pane->sieve->flat_depth = view_row(pane->view, zoom.root)->depth + zoom.flattened;
 }
 
 void pane_zoom_in(struct pane *pane)
@@ -149,8 +213,8 @@ void pane_zoom_in(struct pane *pane)
     uint32_t row = pane_row(pane);
     if (row == pane->root)
         return;
-    vec_push(&pane->zooms, pane->root);
-    pane->root = row;
+    vec_push(&pane->zooms, (struct zoom){pane->root, pane->flattened});
+    set_root(pane, (struct zoom){row, 0});
     view_start_walk(pane->view);
     set_open(pane, row, true);
     list_rows(pane, row);
@@ -162,8 +226,54 @@ bool pane_zoom_out(struct pane *pane)
     if (pane->zooms.n == 0)
         return false;
     uint32_t row = pane_row(pane);
-    pane->root = pane->zooms.at[--pane->zooms.n];
+    set_root(pane, pane->zooms.at[--pane->zooms.n]);
     list_rows(pane, row);
+    return true;
+}
+
+void pane_zoom_to(struct pane *pane, uint32_t row)
+{
+    while (!is_below(pane, row, pane->root))
+        pane_zoom_out(pane);
+    if (row == pane->root)
+        return;
+    pane_select(pane, row);
+    if (pane_row(pane) == row)
+        pane_zoom_in(pane);
+}
+
+/* Whether a level was left out whole, or there was something on it to be left out. */
+static bool can_be_flattened(struct pane *pane)
+{
+    row_list rows = {0};
+    size_t i = 0;
+    sieve_children(pane->sieve, pane->root, &rows, NULL);
+    while (i < rows.n && !sieve_can_open(pane->sieve, rows.at[i]))
+        i++;
+    bool can_open = i < rows.n;
+    vec_free(&rows);
+    return can_open;
+}
+
+bool pane_flatten(struct pane *pane)
+{
+    view_start_walk(pane->view);
+    if (pane->view->class->shows_callers || !can_be_flattened(pane))
+        return false;
+    uint32_t row = pane_row(pane);
+    set_root(pane, (struct zoom){pane->root, pane->flattened + 1});
+    set_open(pane, pane->root, true);
+    list_rows(pane, row);
+    return true;
+}
+
+bool pane_unflatten(struct pane *pane)
+{
+    if (pane->flattened == 0)
+        return false;
+    uint32_t row = pane_row(pane);
+    set_root(pane, (struct zoom){pane->root, pane->flattened - 1});
+    pane_select(pane, row);
     return true;
 }
 
@@ -172,6 +282,62 @@ void pane_sort(struct pane *pane, struct sorting sorting)
     uint32_t row = pane_row(pane);
     view_sort(pane->view, sorting);
     list_rows(pane, row);
+}
+
+static void copy_open(open_rows *to, const open_rows *from)
+{
+    to->n = 0;
+    vec_reserve(to, from->n);
+    if (from->n)
+        memcpy(to->at, from->at, from->n * sizeof *from->at);
+    to->n = from->n;
+}
+
+/* Opens the matches of a FILTER_ONLY that was not there before; when it is gone, what was open
+ * before and the way to the selected row. */
+static void open_matches(struct pane *pane, uint32_t selected)
+{
+    const struct filter *before = pane->only;
+    pane->only = pane->view->class->shows_callers ? NULL : filters_only(pane->sieve->filters);
+    if (pane->only == before)
+        return;
+    if (before)
+        copy_open(&pane->is_open, &pane->open_before);
+    else
+        copy_open(&pane->open_before, &pane->is_open);
+    if (pane->only)
+        open_below(pane, pane->root);
+    else
+        pane_select(pane, selected);
+}
+
+bool pane_filter(struct pane *pane)
+{
+    uint32_t row = pane_row(pane);
+    if (!sieve_prepare(pane->sieve))
+        return false;
+    open_matches(pane, row);
+    list_rows(pane, row);
+    return true;
+}
+
+void pane_save(const struct pane *pane, struct pane_state *state)
+{
+    copy_open(&state->is_open, &pane->is_open);
+    state->row = pane_row(pane);
+    state->top = pane->top;
+}
+
+void pane_restore(struct pane *pane, const struct pane_state *state)
+{
+    copy_open(&pane->is_open, &state->is_open);
+    list_rows(pane, state->row);
+    pane->top = state->top;
+}
+
+void pane_state_free(struct pane_state *state)
+{
+    vec_free(&state->is_open);
 }
 
 void pane_scroll(struct pane *pane, size_t height)

@@ -26,6 +26,7 @@ static void set_monochrome(void)
     styles[STYLE_HEAD] = A_UNDERLINE;
     styles[STYLE_SELECTED] = A_REVERSE;
     styles[STYLE_WARNING] = A_BOLD;
+    styles[STYLE_MATCH] = A_BOLD | A_UNDERLINE;
     styles[STYLE_COLD] = A_DIM;
     styles[STYLE_COOL] = A_NORMAL;
     styles[STYLE_WARM] = A_BOLD;
@@ -52,6 +53,7 @@ static void set_colours(void)
         use_default_colors() == ERR)
         return;
     set_colour(STYLE_WARNING, 208, COLOR_RED, A_BOLD);
+    set_colour(STYLE_MATCH, 220, COLOR_YELLOW, A_REVERSE);
     set_colour(STYLE_COLD, 245, COLOR_WHITE, A_DIM);
     set_colour(STYLE_COOL, 114, COLOR_GREEN, A_NORMAL);
     set_colour(STYLE_WARM, 214, COLOR_YELLOW, A_NORMAL);
@@ -233,6 +235,21 @@ int screen_key(void)
     if (key >= KEY_MIN)
         return key + KEY_OFFSET;
     return key < 0x80 ? key : rest_of_character(key);
+}
+
+bool screen_key_is_resize(int key)
+{
+    return key == KEY_RESIZE + KEY_OFFSET;
+}
+
+bool screen_key_pressed(void)
+{
+    timeout(0);
+    int key = getch();
+    timeout(-1);
+    if (key != ERR)
+        ungetch(key);
+    return key != ERR;
 }
 
 bool screen_escape_pressed(void)

@@ -13,7 +13,8 @@ enum style {
     STYLE_HEAD,     /* column heads */
     STYLE_SELECTED, /* the selected row */
     STYLE_WARNING,
-    STYLE_COLD, /* costs, by their share of the whole */
+    STYLE_MATCH, /* what was searched for */
+    STYLE_COLD,  /* costs, by their share of the whole */
     STYLE_COOL,
     STYLE_WARM,
     STYLE_HOT,
@@ -70,6 +71,12 @@ enum style screen_heat(double share);
 #define KEY_NOTHING (-1)
 #define KEY_GONE    (-2)
 int screen_key(void);
+
+/* Whether a key is no key but says that the terminal's size has changed. */
+bool screen_key_is_resize(int key);
+
+/* Whether a key was pressed that nobody has read yet; does not wait. */
+bool screen_key_pressed(void);
 
 /* Whether Escape is the next key that was pressed; does not wait, and leaves other keys alone. */
 bool screen_escape_pressed(void);

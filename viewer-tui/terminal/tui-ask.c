@@ -1,4 +1,4 @@
-/* Asking the user for a line of text, in place of the status line. */
+/* Asking the user for a line of text or a key, in place of the status line. */
 #include "viewer-tui/terminal/tui.h"
 
 #include "viewer-tui/terminal/line-edit.h"
@@ -19,4 +19,17 @@ const char *tui_ask(struct tui *tui, const char *prompt, const char *initial,
     }
     tui->prompt = NULL;
     return edit == EDIT_DONE ? text_string(&tui->asked) : NULL;
+}
+
+int tui_ask_key(struct tui *tui, const char *prompt)
+{
+    int key;
+    text_clear(&tui->asked);
+    tui->prompt = prompt;
+    do {
+        tui_draw(tui);
+        key = screen_key();
+    } while (key == KEY_NOTHING || screen_key_is_resize(key));
+    tui->prompt = NULL;
+    return key;
 }

@@ -9,6 +9,7 @@
 /* Heights at which parts of the screen come in. */
 #define HEIGHT_FOR_HEADS  6
 #define HEIGHT_FOR_HELP   8
+#define HEIGHT_FOR_PLACES 10 /* the filters, and what is zoomed into */
 #define HEIGHT_FOR_SOURCE 14
 
 static void draw_title(struct tui *tui, int line)
@@ -43,12 +44,12 @@ static void draw_title(struct tui *tui, int line)
 
 #define PATH_CUT "... > "
 
-/* The path to the selected row, as much of its end as fits. */
-static void add_path(struct tui *tui, struct text *out, size_t width)
+/* The path to a row, as much of its end as fits. */
+static void add_path(struct tui *tui, uint32_t row, struct text *out, size_t width)
 {
     struct pane *pane = tui_pane(tui);
     struct text path = {0}, longer = {0};
-    for (uint32_t row = pane_row(pane); row != 0; row = view_row(pane->view, row)->parent) {
+    for (; row != 0; row = view_row(pane->view, row)->parent) {
         text_clear(&longer);
         describe_name(pane->view, row, tui->ascii, &longer);
         if (path.n)
@@ -77,6 +78,7 @@ static void draw_question(const struct tui *tui, int line)
     at += screen_put(line, at, width - at, STYLE_PLAIN,
                      text_skip(text, length > room ? length - room : 0));
     screen_fill(line, at, 1, STYLE_SELECTED);
+    screen_put(line, at + 3, width - at - 3, STYLE_WARNING, text_string(&tui->message));
 }
 
 static void draw_position(struct tui *tui, int line)
@@ -84,12 +86,54 @@ static void draw_position(struct tui *tui, int line)
     struct pane *pane = tui_pane(tui);
     int width = screen_width();
     struct text position = {0};
-    text_printf(&position, "%zu/%zu%s  ", pane->selected + 1, pane->shown.n,
+    text_printf(&position, "%zu/%zu%s", pane->selected + 1, pane->shown.n,
                 pane->root ? " zoomed" : "");
+    if (pane->flattened)
+        text_printf(&position, " flattened %u", pane->flattened);
+    text_add(&position, "  ");
     if ((size_t)width > position.n)
-        add_path(tui, &position, (size_t)width - position.n);
+        add_path(tui, pane_row(pane), &position, (size_t)width - position.n);
     screen_put(line, 0, width, STYLE_PLAIN, text_string(&position));
     vec_free(&position);
+}
+
+/* Where the row is that is zoomed into, and how to get out. */
+static void draw_zoom(struct tui *tui, int line)
+{
+    static const char way_out[] = "  Z: out";
+    const struct pane *pane = tui_pane(tui);
+    int width = screen_width();
+    struct text zoom = {0};
+    text_printf(&zoom, "zoomed %u deep: ", view_row(pane->view, pane->root)->depth);
+    size_t used = zoom.n + sizeof way_out;
+    if ((size_t)width > used)
+        add_path(tui, pane->root, &zoom, (size_t)width - used);
+    text_add(&zoom, way_out);
+    screen_put(line, 0, width, STYLE_DIM, text_string(&zoom));
+    vec_free(&zoom);
+}
+
+/* One after the other, as many as fit. */
+static void draw_filters(struct tui *tui, int line)
+{
+    static const char help[] = "  \\: list  U: undo";
+    const struct filters *filters = &tui->filters;
+    int width = screen_width(), room = width - (int)sizeof help;
+    struct text chip = {0};
+    int at = screen_put(line, 0, room, STYLE_PLAIN, "filters: ");
+    for (size_t i = 0; i < filters_n(filters); i++) {
+        text_clear(&chip);
+        text_add(&chip, "[");
+        filter_describe(filters_at(filters, i), tui->ascii, &chip);
+        text_add(&chip, "]");
+        if (at + (int)text_columns(text_string(&chip)) + 4 > room && i > 0) {
+            at += screen_put(line, at, room - at, STYLE_PLAIN, "...");
+            break;
+        }
+        at += screen_put(line, at, room - at, STYLE_WARNING, text_string(&chip)) + 1;
+    }
+    screen_put(line, at, width - at, STYLE_DIM, help);
+    vec_free(&chip);
 }
 
 static int status_line(void)
@@ -115,7 +159,8 @@ static void draw_help_line(int line)
                " ?:help q:quit Enter:open H:hot path s:sort a:advice /:find v:source p:physical");
 }
 
-/* From the top: title, heads, tree, source, status, help; the tree is the last to go. */
+/* From the top: title, heads, zoom, tree, source, filters, status, help; the tree is the last to
+ * go. */
 void tui_draw(struct tui *tui)
 {
     int width = screen_width(), height = screen_height();
@@ -127,11 +172,15 @@ void tui_draw(struct tui *tui)
         draw_status(tui);
         bottom--;
     }
+    if (height >= HEIGHT_FOR_PLACES && filters_n(&tui->filters))
+        draw_filters(tui, --bottom);
     if (height >= HEIGHT_FOR_HEADS) {
         draw_title(tui, top++);
         tui_draw_heads(tui, (struct area){top, 0, 2, width});
         top += 2;
     }
+    if (height >= HEIGHT_FOR_PLACES && tui_pane(tui)->root)
+        draw_zoom(tui, top++);
     if (tui->shows_source && height >= HEIGHT_FOR_SOURCE) {
         int source = (bottom - top) * 2 / 5;
         bottom -= source;

@@ -5,6 +5,7 @@
 #include "viewer-tui/terminal/screen.h"
 #include "viewer-tui/views/columns.h"
 #include "viewer-tui/views/describe.h"
+#include "viewer-tui/views/label.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -155,8 +156,7 @@ static const char *marker(const struct tui *tui, const struct pane *pane, uint32
 
 static size_t indentation(const struct pane *pane, uint32_t row)
 {
-    size_t levels = view_row(pane->view, row)->depth - view_row(pane->view, pane->root)->depth;
-    return INDENT * levels;
+    return INDENT * pane_level(pane, row);
 }
 
 /* Adds the tree's part of a row: marker, call site and name. */
@@ -165,6 +165,18 @@ static void add_name(const struct tui *tui, const struct pane *pane, uint32_t ro
     text_add(out, marker(tui, pane, row));
     describe_call(pane->view, row, tui->ascii, out);
     describe_name(pane->view, row, tui->ascii, out);
+}
+
+/* Bytes that the row's own name takes at the end of that. */
+static size_t name_length(const struct tui *tui, const struct pane *pane, uint32_t row)
+{
+    struct text label = {0}, name = {0};
+    label_name(pane->view, row, &label);
+    text_add_clean(&name, text_string(&label), tui->ascii);
+    size_t length = name.n;
+    vec_free(&label);
+    vec_free(&name);
+    return length;
 }
 
 /* Shifts the tree so that the selected row's name can be read. */
@@ -198,12 +210,19 @@ static void draw_name(const struct tui *tui, const struct pane *pane, uint32_t r
     size_t skip = pane->shift > start ? pane->shift - start : 0;
     int at = start > pane->shift ? (int)(start - pane->shift) : 0;
     add_name(tui, pane, row, &name);
+    size_t name_at = name.n - name_length(tui, pane, row);
     describe_location(pane->view, row, tui->ascii, &location);
-    at += put_shifted(area.line, area.column + at, area.width - at,
-                      is_selected ? STYLE_SELECTED : STYLE_PLAIN, text_string(&name), skip);
-    if (location.n && at + 2 < area.width)
-        screen_put(area.line, area.column + at + 2, area.width - at - 2,
-                   is_selected ? STYLE_SELECTED : STYLE_DIM, text_string(&location));
+    struct area behind = {area.line, area.column + at, 1, area.width - at};
+    int used = put_shifted(area.line, behind.column, behind.width,
+                           is_selected ? STYLE_SELECTED : STYLE_PLAIN, text_string(&name), skip);
+    tui_draw_match(tui, behind, text_string(&name), name_at, skip);
+    behind.column += used + 2;
+    behind.width -= used + 2;
+    if (location.n && behind.width > 0) {
+        screen_put(area.line, behind.column, behind.width, is_selected ? STYLE_SELECTED : STYLE_DIM,
+                   text_string(&location));
+        tui_draw_match(tui, behind, text_string(&location), 0, 0);
+    }
     vec_free(&name);
     vec_free(&location);
 }

@@ -10,6 +10,10 @@
 
 #include <stdlib.h>
 
+/* A child's share of its parent's cost that makes it part of a hot path, unless the user says
+ * otherwise. */
+#define HOT_SHARE 0.5
+
 /* Tells the user once what is wrong with the database. */
 static void say_problem(struct tui *tui)
 {
@@ -22,8 +26,8 @@ static void say_problem(struct tui *tui)
 
 /* Who obeys: the first that knows the command. */
 static bool (*const obeys[])(struct tui *tui, enum command command) = {
-    tui_obey_moves,  tui_obey_views,   tui_obey_metrics, tui_obey_finding,
-    tui_obey_source, tui_obey_threads, tui_obey_output,
+    tui_obey_moves,   tui_obey_views,  tui_obey_metrics, tui_obey_finding,
+    tui_obey_filters, tui_obey_source, tui_obey_threads, tui_obey_output,
 };
 
 static void obey(struct tui *tui, enum command command)
@@ -35,6 +39,7 @@ static void obey(struct tui *tui, enum command command)
         screen_redraw();
     else if (command == COMMAND_HELP)
         tui_help(tui);
+    tui_apply_filters(tui);
     say_problem(tui);
 }
 
@@ -62,7 +67,7 @@ static int open_first_view(struct tui *tui, const char *sort)
     if (!print_sorting(tui->session, view->metrics, sort, &sorting))
         return 2;
     view_sort(view, sorting);
-    pane_open(tui_pane(tui), view);
+    pane_open(tui_pane(tui), view, &tui->filters);
     return 0;
 }
 
@@ -74,7 +79,8 @@ static void close_tui(struct tui *tui)
         for (int side = 0; side < SIDES; side++)
             sources_free(&tui->sources[p][side]);
     }
-    free(tui->wanted);
+    pattern_free(tui->wanted);
+    filters_free(&tui->filters);
     vec_free(&tui->asked);
     vec_free(&tui->message);
 }
@@ -85,6 +91,7 @@ int tui_run(struct session *session, enum projection projection, const char *sor
                       .projection = projection,
                       .id = TOP_DOWN,
                       .ascii = describe_in_ascii(),
+                      .hot_share = HOT_SHARE,
                       .shows_source = true};
     for (int p = 0; p < PROJECTIONS; p++)
         for (int side = 0; side < SIDES; side++)

@@ -29,10 +29,14 @@ struct tui {
     bool shows_source;
     bool shows_call_site; /* of a row the place where it is called, not where it is declared */
     long source_scroll;   /* lines that the source is scrolled away from the row's line */
-    char *wanted;         /* what was searched for last; NULL */
-    struct text asked;    /* what the user is typing */
-    const char *prompt;   /* what for; NULL when nothing is asked */
-    struct text message;  /* for the user, until the next key */
+    struct filters filters;
+    double hot_share;        /* of the cost, that makes a path hot: 0..1 */
+    struct pattern *wanted;  /* what was searched for last; NULL */
+    bool shows_matches;      /* with it on the screen */
+    struct finding *finding; /* while the user is typing what to find (tui-find.c) */
+    struct text asked;       /* what the user is typing */
+    const char *prompt;      /* what for; NULL when nothing is asked */
+    struct text message;     /* for the user, until the next key */
     bool has_said_problem;
     int tree_height; /* rows of the tree on the screen */
 };
@@ -52,6 +56,7 @@ bool tui_obey_moves(struct tui *tui, enum command command);
 bool tui_obey_views(struct tui *tui, enum command command);
 bool tui_obey_metrics(struct tui *tui, enum command command);
 bool tui_obey_finding(struct tui *tui, enum command command);
+bool tui_obey_filters(struct tui *tui, enum command command);
 bool tui_obey_source(struct tui *tui, enum command command);
 bool tui_obey_output(struct tui *tui, enum command command);
 bool tui_obey_threads(struct tui *tui, enum command command);
@@ -69,11 +74,22 @@ void tui_reopen(struct tui *tui, struct sorting sorting);
 /* tui-metrics.c: sorts by something that is shown: by overhead rather than by a kind of it. */
 void tui_sort_by_shown(struct pane *pane);
 
+/* tui-filter.c: makes the pane show what the filters in force leave. */
+void tui_apply_filters(struct tui *tui);
+
+/* tui-find.c: marks what matches in text of which `area` shows all but the first `skip` columns;
+ * the text before byte `from` is not looked at. */
+void tui_draw_match(const struct tui *tui, struct area area, const char *text, size_t from,
+                    size_t skip);
+
 /* tui-ask.c: asks for a line of text in the status line, which begins with `initial`; `changed`
  * (NULL: nobody) hears of every change. The answer is valid until the next question; NULL when the
  * user gave it up with Escape. */
 const char *tui_ask(struct tui *tui, const char *prompt, const char *initial,
                     void (*changed)(struct tui *tui, const char *text));
+
+/* tui-ask.c: asks for one key. */
+int tui_ask_key(struct tui *tui, const char *prompt);
 
 /* tui-frame.c: the whole screen; a line for the user at once, before what takes a while. */
 void tui_draw(struct tui *tui);

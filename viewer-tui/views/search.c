@@ -1,130 +1,145 @@
 #include "viewer-tui/views/search.h"
 
-#include "viewer-tui/views/describe.h"
+#include "viewer-tui/base/progress.h"
 
-#include <ctype.h>
 #include <stdlib.h>
-#include <string.h>
 
-/* Rows between two questions whether to go on. */
-#define PATIENCE 4096
+/* Rows between two questions whether to go on: far less than 50 ms. */
+#define PATIENCE 1024
 
+/* A row with shown rows below it: the one of them where the search is. */
+struct level {
+    uint32_t row;
+    size_t first, n, at; /* its rows are in children, from `first` on */
+    size_t n_expanded;   /* before */
+};
+
+/* The way from the root to the row where the search is. */
 struct walking {
     struct search *search;
-    VEC(uint32_t) expanded; /* rows that were expanded for the search, from the outermost inwards */
-    struct text text;
-    bool ignores_case;
+    VEC(struct level) path;
+    row_list children; /* of all levels, the innermost last */
+    row_list expanded; /* rows that were expanded for the search, from the outermost inwards */
 };
 
 /* Children are worth looking at where they are there, or are not repeated elsewhere. */
 static bool may_descend(const struct search *search, uint32_t row)
 {
-    const struct row *at = view_row(search->view, row);
-    if (at->is_expanded)
-        return at->n_children > 0;
-    return !at->is_leaf && (!search->view->class->shows_callers || row == 0);
+    const struct view *view = search->sieve->view;
+    return row == 0 || view_row(view, row)->is_expanded || !view->class->shows_callers;
 }
 
-/* Makes the children for the time being; false when there are none. */
+/* Goes to the first row below `row`, or the last; false when there is none. */
 static bool descend(struct walking *walking, uint32_t row)
 {
-    struct view *view = walking->search->view;
+    struct sieve *sieve = walking->search->sieve;
+    struct level level = {row, walking->children.n, 0, 0, walking->expanded.n};
     if (!may_descend(walking->search, row))
         return false;
-    if (!view_row(view, row)->is_expanded) {
-        view_expand(view, row);
-        vec_push(&walking->expanded, row);
-    }
-    return view_row(view, row)->n_children > 0;
+    sieve_children(sieve, row, &walking->children, &walking->expanded);
+    level.n = walking->children.n - level.first;
+    level.at = walking->search->backwards ? level.n - 1 : 0;
+    if (level.n == 0)
+        sieve_release(sieve, &walking->expanded, level.n_expanded);
+    else
+        vec_push(&walking->path, level);
+    return level.n > 0;
 }
 
-/* Gives up the children of a row that were made for the search. */
-static void ascend(struct walking *walking, uint32_t row)
+/* Goes back to the row above; what was made for the search is given up. */
+static void ascend(struct walking *walking)
 {
-    if (walking->expanded.n == 0 || walking->expanded.at[walking->expanded.n - 1] != row)
+    const struct level *level = &walking->path.at[--walking->path.n];
+    walking->children.n = level->first;
+    sieve_release(walking->search->sieve, &walking->expanded, level->n_expanded);
+}
+
+static struct level *innermost(struct walking *walking)
+{
+    return walking->path.n ? &walking->path.at[walking->path.n - 1] : NULL;
+}
+
+static uint32_t where(struct walking *walking)
+{
+    const struct level *level = innermost(walking);
+    return level ? walking->children.at[level->first + level->at] : walking->search->root;
+}
+
+/* Goes the way from the root to a row. */
+static void go_to(struct walking *walking, uint32_t row)
+{
+    row_list way = {0};
+    for (; row != walking->search->root;
+         row = sieve_parent(walking->search->sieve, row, walking->search->root))
+        vec_push(&way, row);
+    while (way.n && descend(walking, where(walking))) {
+        struct level *level = innermost(walking);
+        row = way.at[--way.n];
+        level->at = 0;
+        while (level->at + 1 < level->n && where(walking) != row)
+            level->at++;
+    }
+    vec_free(&way);
+}
+
+/* To the row behind this one; the root behind the last. */
+static void go_on(struct walking *walking)
+{
+    if (descend(walking, where(walking)))
         return;
-    walking->expanded.n--;
-    view_release(walking->search->view, row);
+    struct level *level;
+    while ((level = innermost(walking)) && ++level->at == level->n)
+        ascend(walking);
 }
 
-/* The row behind `row` on the screen if everything were open; the root behind the last. */
-static uint32_t row_after(struct walking *walking, uint32_t row)
+/* To the row before this one; the last before the root. */
+static void go_back(struct walking *walking)
 {
-    struct view *view = walking->search->view;
-    if (descend(walking, row))
-        return view_child(view, row, 0);
-    for (; row != walking->search->root; row = view_row(view, row)->parent) {
-        ascend(walking, row);
-        uint32_t parent = view_row(view, row)->parent;
-        uint32_t rank = view_rank(view, row) + 1;
-        if (rank < view_row(view, parent)->n_children)
-            return view_child(view, parent, rank);
+    struct level *level = innermost(walking);
+    if (level && level->at == 0) {
+        ascend(walking);
+        return;
     }
-    ascend(walking, row);
-    return row;
+    if (level)
+        level->at--;
+    while (descend(walking, where(walking)))
+        ;
 }
 
-static uint32_t last_below(struct walking *walking, uint32_t row)
+/* Looks at one row after the other until one matches. */
+static uint32_t look(struct walking *walking, uint32_t from)
 {
-    struct view *view = walking->search->view;
-    while (descend(walking, row))
-        row = view_child(view, row, view_row(view, row)->n_children - 1);
-    return row;
-}
-
-/* The row before `row`; behind the root comes the last. */
-static uint32_t row_before(struct walking *walking, uint32_t row)
-{
-    struct view *view = walking->search->view;
-    if (row == walking->search->root)
-        return last_below(walking, row);
-    uint32_t parent = view_row(view, row)->parent;
-    uint32_t rank = view_rank(view, row);
-    if (rank > 0)
-        return last_below(walking, view_child(view, parent, rank - 1));
-    ascend(walking, parent);
-    return parent;
-}
-
-static bool matches(struct walking *walking, uint32_t row)
-{
-    const struct view *view = walking->search->view;
-    text_clear(&walking->text);
-    describe_name(view, row, false, &walking->text);
-    text_add(&walking->text, "  ");
-    describe_location(view, row, false, &walking->text);
-    const char *text = text_string(&walking->text), *wanted = walking->search->text;
-    return walking->ignores_case ? strcasestr(text, wanted) : strstr(text, wanted);
-}
-
-static bool has_upper_case(const char *text)
-{
-    while (*text && !isupper((unsigned char)*text))
-        text++;
-    return *text != '\0';
+    struct search *search = walking->search;
+    for (unsigned long n = 1;; n++) {
+        bool was_root = walking->path.n == 0;
+        if (search->backwards)
+            go_back(walking);
+        else
+            go_on(walking);
+        search->has_wrapped |= search->backwards ? was_root : walking->path.n == 0;
+        uint32_t row = where(walking);
+        if (pattern_matches(search->pattern, search->sieve->view, row))
+            return row;
+        bool is_cancelled =
+            n % PATIENCE == 0 && search->is_cancelled && search->is_cancelled(search->context);
+        search->was_cancelled = !progress_at(n) || is_cancelled;
+        if (row == from || search->was_cancelled)
+            return NOTHING;
+    }
 }
 
 uint32_t search_next(struct search *search, uint32_t from)
 {
-    struct walking walking = {.search = search, .ignores_case = !has_upper_case(search->text)};
-    uint32_t row = from, found = NOTHING;
-    view_start_walk(search->view);
-    for (unsigned long n = 1;; n++) {
-        bool is_at_end = row == search->root;
-        row = search->backwards ? row_before(&walking, row) : row_after(&walking, row);
-        is_at_end = search->backwards ? is_at_end : row == search->root;
-        search->has_wrapped |= is_at_end;
-        if (matches(&walking, row)) {
-            found = row;
-            break;
-        }
-        search->was_cancelled = n % PATIENCE == 0 && search->is_cancelled();
-        if (row == from || search->was_cancelled)
-            break;
-    }
-    while (found == NOTHING && walking.expanded.n)
-        ascend(&walking, walking.expanded.at[walking.expanded.n - 1]);
+    struct walking walking = {.search = search};
+    view_start_walk(search->sieve->view);
+    progress_begin("searching", 0);
+    go_to(&walking, from);
+    uint32_t found = look(&walking, from);
+    progress_end();
+    if (found == NOTHING)
+        sieve_release(search->sieve, &walking.expanded, 0);
+    vec_free(&walking.path);
+    vec_free(&walking.children);
     vec_free(&walking.expanded);
-    vec_free(&walking.text);
     return found;
 }

@@ -165,13 +165,18 @@ static int compare_rows(const void *left, const void *right, void *context)
     return view->sorting.is_reversed ? -result : result;
 }
 
+void view_sort_rows(struct view *view, uint32_t *rows, size_t n)
+{
+    qsort_r(rows, n, sizeof *rows, compare_rows, view);
+}
+
 static void sort_children(struct view *view, struct row *row)
 {
     if (row->sorted_by == view->sorting_number)
         return;
     row->sorted_by = view->sorting_number;
     uint32_t *children = view->order.at + row->first_child;
-    qsort_r(children, row->n_children, sizeof *children, compare_rows, view);
+    view_sort_rows(view, children, row->n_children);
     for (uint32_t i = 0; i < row->n_children; i++)
         view->rows.at[children[i]].rank = i;
 }

@@ -99,6 +99,9 @@ void view_expand(struct view *view, uint32_t row);
 /* The i-th child of an expanded row, i < n_children, as sorted. */
 uint32_t view_child(struct view *view, uint32_t row, uint32_t i);
 
+/* Puts any rows into the view's order. */
+void view_sort_rows(struct view *view, uint32_t *rows, size_t n);
+
 /* Where a row is among its siblings, as sorted; 0 for row 0. */
 uint32_t view_rank(struct view *view, uint32_t row);
 

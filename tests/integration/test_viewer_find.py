@@ -1,0 +1,158 @@
+"""Finding in the terminal viewer, against the rows of the tree with everything open."""
+import re
+import tempfile
+import unittest
+
+import v4_writer
+import viewer
+import viewer_screen
+from terminal import HAVE_TMUX
+
+
+@unittest.skipUnless(HAVE_TMUX, "tmux is not installed")
+class Finding(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        v4_writer.write_database(viewer.random_database(11, 130, metrics=["work (sec)"]),
+                                 folder.name)
+        self.db = folder.name
+        self.described = [row for _, row in
+                          viewer.rows_of(viewer.printed_json("top-down", self.db)["root"])]
+        self.n = len(self.described)
+
+    def start(self, **more):
+        """With everything open."""
+        terminal = viewer_screen.Viewer(self.db, **more)
+        self.addCleanup(terminal.__exit__)
+        terminal.press("v", "g", "*")
+        terminal.until_at(1, self.n)
+        self.rows = list(terminal.tree().rows())
+        return terminal
+
+    def matches(self, pattern, flags=re.IGNORECASE):
+        """Positions, from 1 on, of rows whose name or location matches."""
+        return [i + 1 for i, row in enumerate(self.rows)
+                if any(re.search(pattern, text, flags) for text in (row.name, row.location))]
+
+    def test_the_selection_moves_while_typing(self):
+        terminal = self.start()
+        terminal.press("/")
+        typed = ""
+        for letter in "loop at b.h:2":
+            terminal.type(letter)
+            typed += letter
+            after = [i for i in self.matches(typed) if i > 1]
+            terminal.until_seen("/" + typed.rstrip())
+            terminal.until(lambda lines: self.selected(terminal) == after[0], f"{typed}: {after[0]}")
+        for _ in range(3):  # and back
+            terminal.press("BSpace")
+            typed = typed[:-1]
+        first = [i for i in self.matches(typed) if i > 1][0]
+        terminal.until(lambda lines: self.selected(terminal) == first, typed)
+        terminal.press("Enter")
+        terminal.until_at(first, self.n)
+
+    def selected(self, terminal):
+        """The position of the row that is drawn as the selected one: in reverse throughout."""
+        tree = [line for line in terminal.coloured().split("\n")
+                if viewer_screen.ROW.match(re.sub(r"\033\[[0-9;]*m", "", line).rstrip())]
+        found = [i + 1 for i, line in enumerate(tree) if re.match(r"(\033\[[0-9;]*m)*\033\[(\d+;)*7m", line)]
+        return found[0] if found else None
+
+    def test_escape_goes_back(self):
+        terminal = self.start()
+        terminal.press("_")
+        n = 1 + sum(1 for row in self.rows if row in self.rows[0].children)
+        terminal.press("G")
+        terminal.until_at(n, n)
+        before = terminal.tree().key()
+        terminal.press("/")
+        terminal.type("loop")
+        terminal.until(lambda lines: len(list(viewer_screen.tree(lines).rows())) > n, "opened rows")
+        terminal.press("Escape")
+        terminal.until_at(n, n)
+        self.assertEqual(terminal.tree().key(), before)
+        terminal.press("n")
+        terminal.until_seen("nothing to find yet")
+
+    def test_next_and_previous_and_what_stands_there(self):
+        terminal = self.start()
+        for pattern in ("f1$", "^i[01]$", "a\\.c:[23]", "B.H:3|loop at a", "<"):
+            places = self.matches(pattern, re.IGNORECASE if pattern == pattern.lower() else 0)
+            self.assertGreater(len(places), 1)
+            terminal.press("g")
+            terminal.until_at(1, self.n)
+            terminal.answer("/", pattern)
+            after = [i for i in places if i > 1]
+            terminal.until_at(after[0], self.n)
+            for place in after[1:]:
+                terminal.press("n")
+                terminal.until_at(place, self.n)
+            terminal.press("n")
+            terminal.until_seen("went on at the other end")
+            terminal.press("v", "v")  # shows the position again
+            terminal.until_at(places[0], self.n)
+            terminal.press("N")
+            terminal.until_seen("went on at the other end")
+            terminal.press("v", "v")
+            for place in reversed(after[:-1]):
+                terminal.press("N")
+                terminal.until_at(place, self.n)
+
+    def test_files_modules_and_names(self):
+        terminal = self.start()
+        tests = [("file:^/home/user/b", lambda row: row["file"] == "/home/user/b.h"),
+                 ("module:libother", lambda row: row.get("module") == "/lib/libother.so.1"),
+                 ("name:a.c", lambda row: "a.c" in row["name"])]
+        for pattern, is_meant in tests:
+            places = [i + 1 for i, row in enumerate(self.described) if is_meant(row)]
+            terminal.press("g")
+            terminal.answer("/", pattern)
+            terminal.until_at(places[0], self.n)
+            for place in places[1:6]:
+                terminal.press("n")
+                terminal.until_at(place, self.n)
+
+    def test_what_is_no_regular_expression(self):
+        terminal = self.start()
+        terminal.answer("/", "partial (")
+        terminal.until_seen("not found: partial (; no regular expression, taken as it is")
+        terminal.answer("/", "call path>")  # a regular expression that has no special meaning
+        place = self.matches("call path>")[0]
+        terminal.until_at(place, self.n)
+
+    def test_matches_are_marked(self):
+        terminal = self.start(environment={"NO_COLOR": "1"})
+        n = len(self.matches("f1"))
+
+        def marked():
+            return len(re.findall(r"(?:\033\[[\d;]*m)+f1\033", terminal.coloured()))
+        self.assertEqual(marked(), 0)
+        terminal.answer("/", "F1|f1")
+        terminal.until(lambda _: marked() == n, f"{n} marks")
+        terminal.press("Escape")
+        terminal.until(lambda _: marked() == 0, "no marks")
+        terminal.press("n")
+        terminal.until(lambda _: marked() == n, f"{n} marks again")
+
+    def test_only_what_is_shown_is_found(self):
+        terminal = self.start()
+        terminal.answer("&", "!^f1$")
+        terminal.until_gone(" » f1")
+        terminal.answer("/", "^f1$")
+        terminal.until_seen("not found: ^f1$")
+        terminal.press("&", "C-u")
+        terminal.answer("&", "^f2$")
+        terminal.until_seen("rows match")
+        shown = list(terminal.tree().rows())
+        places = [i + 1 for i, row in enumerate(shown) if row.name == "f2"]
+        terminal.press("g")
+        terminal.answer("/", "f2")
+        for place in places:
+            terminal.until_at(place, len(shown))
+            terminal.press("n")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,91 @@
+"""What the terminal viewer shows, read back from the screen as a tree."""
+import re
+
+import viewer
+from terminal import Terminal
+
+COST = r"(-|<1|\d[\d.]*)(?: +(?:[<\d.]+)%|       )"
+ROW = re.compile(rf"^ +{COST} +{COST}  (?P<indent> *)(?P<mark>[▸▾ ]) (?P<text>\S.*)$")
+
+
+class Row:
+    """A row of the tree: its costs as they are written, its name, where it is, whether it is open
+    (None: there is nothing to open)."""
+
+    def __init__(self, costs, text, mark):
+        self.costs, self.text = costs, text
+        self.is_open = {"▸": False, "▾": True, " ": None}[mark]
+        self.name, _, self.location = re.sub(r"^(.*» |« )?(\[I\] )?", "", text).partition("  ")
+        self.children = []
+
+    def copy(self, children):
+        row = Row(self.costs, self.text, " ")
+        row.is_open, row.children = self.is_open, children
+        return row
+
+    def key(self):
+        """Equal for trees that are equal but for the order of children."""
+        return (self.costs, self.text, sorted(child.key() for child in self.children))
+
+    def rows(self):
+        """The row and those below, as on the screen."""
+        yield self
+        for child in self.children:
+            yield from child.rows()
+
+
+def tree(lines):
+    """The rows on the screen; None while it is not drawn."""
+    path = []
+    for line in lines:
+        match = ROW.match(line.rstrip())
+        if not match:
+            continue
+        row = Row((match[1], match[2]), match["text"], match["mark"])
+        depth = len(match["indent"]) // 2
+        if depth > len(path):
+            return None
+        del path[depth:]
+        if path:
+            path[-1].children.append(row)
+        path.append(row)
+    return path[0] if path else None
+
+
+def first_level(lines):
+    """The names of the rows below the first; none while it is not drawn."""
+    shown = tree(lines)
+    return [row.name for row in shown.children] if shown else []
+
+
+class Viewer(Terminal):
+    """The viewer on a screen so large that all rows fit."""
+
+    def __init__(self, *arguments, width=200, height=400, **more):
+        super().__init__([viewer.VIEWER, *arguments], width=width, height=height, **more)
+        self.until_seen("?:help")
+
+    def answer(self, key, text):
+        """Presses a key that asks for something, and answers."""
+        self.press(key)
+        self.type(text)
+        self.press("Enter")
+
+    def tree(self):
+        return tree(self.screen())
+
+    def until_tree(self, expected, what):
+        """Waits until the rows on the screen are these, in whatever order among siblings."""
+        key = expected.key()
+
+        def is_there(lines):
+            shown = tree(lines)
+            return shown and shown.key() == key
+        return tree(self.until(is_there, f"{what}: {len(list(expected.rows()))} rows"))
+
+    def until_at(self, position, n, *seen):
+        """Waits until the status line tells that the selected row is the one at `position` of n."""
+        start = re.compile(rf"^{position}/{n}( |$)")
+        return self.until(lambda lines: any(start.match(line) for line in lines) and
+                          all(any(text in line for line in lines) for text in seen),
+                          f"{position}/{n} {seen}")
