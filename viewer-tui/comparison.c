@@ -120,6 +120,7 @@ static void add_column(const struct comparison *comparison, struct compared_metr
         metric.kind_length = named->kind_length;
     }
     size_t n = metrics->n++;
+    metrics->n_stored = metrics->n;
     metrics->at = mem_resize(metrics->at, metrics->n, sizeof *metrics->at);
     metrics->at[n] = metric;
     compared->from = mem_resize(compared->from, metrics->n, sizeof *compared->from);
@@ -198,12 +199,12 @@ static void make_metrics(struct comparison *comparison, enum projection projecti
 {
     const struct metrics *left = metrics_of(comparison, 0, projection);
     const struct metrics *right = metrics_of(comparison, 1, projection);
-    for (size_t m = 0; m < left->n; m++) {
+    for (size_t m = 0; m < left->n_stored; m++) {
         size_t found = like(right, &left->at[m]);
         if (found < right->n)
             add_columns(comparison, projection, m, found);
     }
-    for (size_t m = 0; m < right->n; m++) {
+    for (size_t m = 0; m < right->n_stored; m++) {
         size_t found = like(left, &right->at[m]);
         bool is_added = metrics_find(left, right->at[m].name) < left->n;
         if (found < left->n && !is_added)

@@ -93,6 +93,8 @@ int main(int argc, char **argv)
     session->usual_sort = options.usual_sort;
     if (options.usually_physical && session_has_projection(session, PHYSICAL))
         options.print.projection = PHYSICAL;
+    for (size_t i = 0; i < options.definitions.n; i++)
+        session_define(session, options.definitions.at[i]);
     session_show(session, options.by_kind ? SET_KINDS : SET_CHOSEN);
     int status = options.threads ? restrict_threads(session, &options) : 0;
     if (status == 0)
@@ -109,6 +111,7 @@ int main(int argc, char **argv)
     problem_clear();
     path_rules_free(&options.rules);
     config_free(&options.config);
+    vec_free(&options.definitions);
     for (int side = 0; side < SIDES; side++)
         free(options.comparison.names[side]);
     return status;

@@ -52,6 +52,9 @@ static const char help[] =
     "  --threads REGEX    values are sums over the threads that the extended regular expression matches,\n"
     "                     as in \"4 threads\" of the viewer: NAME PID/TID, in parallel jobs\n"
     "                     rank R on HOST: NAME PID/TID; not for the summary\n"
+    "  --derive 'NAME = FORMULA'\n"
+    "                     add a metric that is computed: in FORMULA $work is what a scope has of the\n"
+    "                     metric work, @work what the whole program has; see Derived metrics below\n"
     "  --depth N          N levels below the whole program; default: all, in bottom-up 10 levels of\n"
     "                     callers\n"
     "  --min-percent P    leave out scopes with less than P percent of what is sorted by (its\n"
@@ -75,6 +78,12 @@ static const char help[] =
     "total. Kinds are parts of overhead, told apart by the tags in the runtime's source. The\n"
     "advice judges idleness and overhead: high is what takes 5 percent of the effort.\n"
     "\n"
+    "Derived metrics: numbers, + - * / ^ ( ), < <= > >= == != (1 or 0), abs sqrt exp log, min max,\n"
+    "if(CONDITION,A,B). $NAME, $N for the Nth metric shown, $\"NAME WITH BLANKS\"; $NAME:exclusive or\n"
+    ":inclusive where it should not be the part of the column. NAME [UNIT] = FORMULA says a unit. What\n"
+    "divides by zero is not defined: \"-\". Percentages are of the program's own value, where values\n"
+    "add up: of sums, not of ratios.\n"
+    "\n"
     "Exit status: 0; 1 if the database is damaged or missing, or the output cannot be written; 2 if the\n"
     "command line is wrong.\n";
 
@@ -90,6 +99,7 @@ enum long_option {
     OPTION_SCALING,
     OPTION_WORKERS,
     OPTION_THREADS,
+    OPTION_DERIVE,
     OPTION_DEPTH,
     OPTION_MIN_PERCENT,
     OPTION_NO_CONFIG,
@@ -104,6 +114,7 @@ static const struct option long_options[] = {
     {"output", required_argument, NULL, OPTION_OUTPUT},
     {"sort", required_argument, NULL, OPTION_SORT},
     {"metrics", required_argument, NULL, OPTION_METRICS},
+    {"derive", required_argument, NULL, OPTION_DERIVE},
     {"kinds", no_argument, NULL, OPTION_KINDS},
     {"names", required_argument, NULL, OPTION_NAMES},
     {"scaling", required_argument, NULL, OPTION_SCALING},
@@ -209,6 +220,7 @@ static void take_option(struct options *options, int option, struct given *given
     case OPTION_NAMES: given->names = optarg; break;
     case OPTION_SCALING: options->comparison.scaling = scaling_in(optarg); break;
     case OPTION_WORKERS: take_workers(options->comparison.workers, optarg); break;
+    case OPTION_DERIVE: vec_push(&options->definitions, optarg); break;
     case OPTION_KINDS: options->by_kind = true; break;
     case OPTION_THREADS: options->threads = optarg; break;
     case OPTION_DEPTH:

@@ -13,13 +13,14 @@ enum printed { PRINT_NOTHING = -1, PRINT_THREADS = VIEWS, PRINT_SUMMARY };
 struct options {
     int printed; /* enum view_id or enum printed */
     struct print_options print;
-    const char *output;       /* file to print to; NULL: standard output */
-    const char *metrics;      /* NULL: the usual ones */
-    const char *threads;      /* only those that this expression matches; NULL: all */
-    bool by_kind;             /* overhead and its kinds in place of the usual ones */
-    struct path_rules rules;  /* where sources are; the caller frees */
-    const char *paths[SIDES]; /* of a database or measurement directory; the second NULL: it is not
-                                 compared */
+    const char *output;            /* file to print to; NULL: standard output */
+    const char *metrics;           /* NULL: the usual ones */
+    VEC(const char *) definitions; /* of derived metrics; the caller frees */
+    const char *threads;           /* only those that this expression matches; NULL: all */
+    bool by_kind;                  /* overhead and its kinds in place of the usual ones */
+    struct path_rules rules;       /* where sources are; the caller frees */
+    const char *paths[SIDES];      /* of a database or measurement directory; the second NULL: it is
+                                      not compared */
     const char *usual_metrics, *usual_sort; /* the user's defaults, for databases that have them */
     bool usually_physical;
     struct config config;                 /* which they are in; the caller frees */

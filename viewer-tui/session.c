@@ -3,6 +3,7 @@
 #include "viewer-tui/base/problem.h"
 #include "viewer-tui/comparison.h"
 #include "viewer-tui/database/complete.h"
+#include "viewer-tui/database/derived.h"
 #include "viewer-tui/database/restrict.h"
 #include "viewer-tui/views/choose.h"
 
@@ -49,9 +50,39 @@ void session_close(struct session *session)
     comparison_free(session->comparison);
     thread_set_free(session->threads);
     free(session->title);
+    for (size_t i = 0; i < session->definitions.n; i++)
+        free(session->definitions.at[i]);
+    vec_free(&session->definitions);
     json_decref(session->run);
     free(session->folder);
     free(session);
+}
+
+void session_define(struct session *session, const char *definition)
+{
+    vec_push(&session->definitions, mem_strdup(definition));
+}
+
+/* The metrics of the projection's views; NULL when there can be none yet. */
+static struct metrics *metrics_of(struct session *session, int projection)
+{
+    if (session->comparison && session->comparison->metrics[projection].metrics.n)
+        return &session->comparison->metrics[projection].metrics;
+    struct database *db = session->opened[projection].db;
+    return db ? &db->metrics : NULL;
+}
+
+bool session_define_now(struct session *session, enum projection projection, const char *definition,
+                        struct formula_error *error)
+{
+    struct formula_error elsewhere;
+    if (!derived_define(metrics_of(session, (int)projection), definition, error))
+        return false;
+    for (int p = 0; p < PROJECTIONS; p++)
+        if (p != (int)projection && metrics_of(session, p))
+            derived_define(metrics_of(session, p), definition, &elsewhere);
+    session_define(session, definition);
+    return true;
 }
 
 void session_show(struct session *session, enum metric_set set)
@@ -84,9 +115,37 @@ bool session_has_projection(const struct session *session, enum projection proje
     return exists;
 }
 
+static bool definition_is_bad(struct session *session, const char *definition,
+                              const struct formula_error *error)
+{
+    session->metric_list_is_bad = true;
+    problem_found("--derive", "'%s': %s, at character %zu", definition, error->what, error->at + 1);
+    return false;
+}
+
+static bool add_derived_metrics(struct session *session, struct database *db)
+{
+    struct formula_error error;
+    for (size_t i = 0; i < session->definitions.n; i++)
+        if (!derived_add(&db->metrics, session->definitions.at[i], &error))
+            return definition_is_bad(session, session->definitions.at[i], &error);
+    return true;
+}
+
+static bool settle_derived_metrics(struct session *session, struct database *db)
+{
+    struct formula_error error;
+    size_t metric;
+    return derived_settle(&db->metrics, &metric, &error) ||
+           definition_is_bad(session, db->metrics.at[metric].derivation->text, &error);
+}
+
 /* Chooses the metrics; false, with the problem noted, when that leaves none. */
 static bool settle_metrics(struct session *session, struct database *db)
 {
+    choose_complete(db, session->run);
+    if (!add_derived_metrics(session, db))
+        return false;
     bool is_default = !session->metric_list;
     char *unknown = choose_metrics(
         db, session->run, is_default ? session->usual_metrics : session->metric_list, is_default);
@@ -99,6 +158,8 @@ static bool settle_metrics(struct session *session, struct database *db)
         return false;
     }
     db->metrics.set = session->set;
+    if (!settle_derived_metrics(session, db))
+        return false;
     if (db->metrics.n == 0)
         problem_found(db->folder, "no metrics in it");
     else if (metrics_n_shown(&db->metrics) == 0)
@@ -149,6 +210,16 @@ struct database *session_database(struct session *session, enum projection proje
     return opened->db && follow_restriction(session, opened) ? opened->db : NULL;
 }
 
+/* Metrics that are derived from those of both sides. */
+static bool define_compared(struct session *session, struct metrics *metrics)
+{
+    struct formula_error error;
+    for (size_t i = 0; i < session->definitions.n && metrics->n == metrics->n_stored + i; i++)
+        if (!derived_define(metrics, session->definitions.at[i], &error))
+            return definition_is_bad(session, session->definitions.at[i], &error);
+    return true;
+}
+
 /* The same for two databases; what is wrong with one of them is wrong with both. */
 static struct view *compared_view(struct session *session, enum projection projection,
                                   enum view_id id)
@@ -156,7 +227,12 @@ static struct view *compared_view(struct session *session, enum projection proje
     struct opened *opened = &session->opened[projection];
     if (opened->views[id])
         return opened->views[id];
-    opened->views[id] = comparison_view(session->comparison, projection, id);
+    struct view *view = comparison_view(session->comparison, projection, id);
+    if (view && !define_compared(session, metrics_of(session, (int)projection))) {
+        view_close(view);
+        view = NULL;
+    }
+    opened->views[id] = view;
     for (int side = 0; side < SIDES; side++) {
         const struct session *of_side = session->comparison->sides[side];
         session->metric_list_is_bad |= of_side->metric_list_is_bad;

@@ -27,11 +27,12 @@ struct session {
     char *folder;
     json_t *run; /* NULL when the database has none */
     const char *metric_list;
+    VEC(char *) definitions;                /* of derived metrics, as users wrote them */
     const char *usual_metrics, *usual_sort; /* the user's defaults, for databases that have them, if
                                                there is no list; NULL */
     const struct path_rules *rules;         /* where sources are; NULL: where they were */
     enum metric_set set;
-    bool metric_list_is_bad;    /* why a database was not opened */
+    bool metric_list_is_bad;    /* or a definition is: why a database was not opened */
     bool was_stopped;           /* why a view or database was not made */
     struct thread_set *threads; /* those that all values are sums over; NULL: all */
     unsigned restriction;       /* counts the changes of it */
@@ -46,6 +47,13 @@ struct session *session_open(const char *folder, const char *metric_list);
 /* Takes over a comparison (comparison.h). */
 struct session *session_of_comparison(struct comparison *comparison);
 void session_close(struct session *session);
+
+/* Defines a derived metric (derived.h) in every database that will be opened. */
+void session_define(struct session *session, const char *definition);
+/* The same in what is open, too. False, with the error and without effect, when it is wrong in that
+ * projection, of which a view is open. */
+bool session_define_now(struct session *session, enum projection projection, const char *definition,
+                        struct formula_error *error);
 
 /* Says which metrics are shown, in all that is open and will be. */
 void session_show(struct session *session, enum metric_set set);

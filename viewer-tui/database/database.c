@@ -270,7 +270,7 @@ bool database_entry(const struct database *db, uint32_t index, struct v4_entry *
 /* Adds up the entry points, for databases without values of the whole program. */
 static void add_entries(const struct database *db, struct cost *totals)
 {
-    struct cost *costs = mem_alloc((db->metrics.n + 1) * sizeof *costs);
+    struct cost *costs = mem_alloc((db->metrics.n_stored + 1) * sizeof *costs);
     for (uint32_t i = 0; i < db->entries.n; i++) {
         struct v4_entry entry;
         const char *name;
@@ -278,7 +278,7 @@ static void add_entries(const struct database *db, struct cost *totals)
             continue;
         uint64_t position = values_position(&db->values, entry.context_id, 0);
         values_fetch(&db->values, position, false, costs);
-        for (size_t m = 0; m < db->metrics.n; m++)
+        for (size_t m = 0; m < db->metrics.n_stored; m++)
             totals[m].inclusive += costs[m].inclusive;
     }
     free(costs);

@@ -95,7 +95,8 @@ static inline bool database_leaves_out(const struct database *db, bool has_value
     return db->is_restricted && !has_values;
 }
 
-/* The costs of the whole program; their exclusive part is what belongs to no entry point. */
+/* The costs of the whole program, of stored metrics; their exclusive part is what belongs to no
+ * entry point. */
 void database_totals(const struct database *db, struct cost *totals);
 
 #endif

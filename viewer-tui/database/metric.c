@@ -146,7 +146,7 @@ bool metrics_read(struct metrics *metrics, const struct v4_map *meta)
     while (sound && metrics->n < reading.header.n_metrics) {
         uint64_t at = reading.header.metrics + metrics->n * reading.header.metric_size;
         sound = read_metric(&metrics->at[metrics->n], &reading, at);
-        metrics->n++;
+        metrics->n_stored = ++metrics->n;
     }
     if (!sound) {
         problem_found(meta->path, "corrupt: the descriptions of metrics");
@@ -155,21 +155,56 @@ bool metrics_read(struct metrics *metrics, const struct v4_map *meta)
     return sound;
 }
 
+/* Puts a metric at an index; those from there on move by one. */
+static void insert(struct metrics *metrics, size_t at, struct metric metric)
+{
+    size_t n = metrics->n + metrics->n_hidden;
+    metrics->at = mem_resize(metrics->at, n + 1, sizeof *metrics->at);
+    memmove(metrics->at + at + 1, metrics->at + at, (n - at) * sizeof *metrics->at);
+    metrics->at[at] = metric;
+    metrics->n++;
+}
+
 void metrics_add_unmeasured(struct metrics *metrics, const char *name, const char *unit,
                             const char *why)
 {
     struct metric metric = metric_new(name);
     metric_set_unit(&metric, unit); /* which may be that of another metric there */
     metric.why = why;
-    metrics->at = mem_resize(metrics->at, metrics->n + 1, sizeof *metrics->at);
-    metrics->at[metrics->n++] = metric;
+    insert(metrics, metrics->n_stored++, metric);
+}
+
+void metrics_add_derived(struct metrics *metrics, struct derivation *derivation)
+{
+    struct metric metric = metric_new(derivation->name);
+    metric.derivation = derivation;
+    insert(metrics, metrics->n, metric);
+}
+
+static void free_metric(struct metric *metric)
+{
+    free(metric->sum_name);
+    if (metric->derivation) {
+        formula_free(&metric->derivation->formula);
+        free(metric->derivation->name);
+        free(metric->derivation->text);
+        free(metric->derivation->why);
+        free(metric->derivation);
+    }
+}
+
+void metrics_drop_last(struct metrics *metrics)
+{
+    size_t last = --metrics->n;
+    free_metric(&metrics->at[last]);
+    memmove(metrics->at + last, metrics->at + last + 1, metrics->n_hidden * sizeof *metrics->at);
 }
 
 size_t metrics_add_sum(struct metrics *metrics, char *name, const char *unit)
 {
     metrics_add_unmeasured(metrics, name, unit, NULL);
-    metrics->at[metrics->n - 1].sum_name = name;
-    return metrics->n - 1;
+    metrics->at[metrics->n_stored - 1].sum_name = name;
+    return metrics->n_stored - 1;
 }
 
 void metric_set_unit(struct metric *metric, const char *unit)
@@ -180,9 +215,10 @@ void metric_set_unit(struct metric *metric, const char *unit)
 
 bool metric_is_complete(const struct metric *metric)
 {
-    return metric_is_sum(metric) || (metric->summary[METRIC_EXECUTION] != METRIC_ABSENT &&
-                                     metric->summary[METRIC_FUNCTION] != METRIC_ABSENT &&
-                                     metric->summary[METRIC_LEX_AWARE] != METRIC_ABSENT);
+    return metric_is_sum(metric) || metric->derivation ||
+           (metric->summary[METRIC_EXECUTION] != METRIC_ABSENT &&
+            metric->summary[METRIC_FUNCTION] != METRIC_ABSENT &&
+            metric->summary[METRIC_LEX_AWARE] != METRIC_ABSENT);
 }
 
 size_t metrics_find(const struct metrics *metrics, const char *name)
@@ -193,34 +229,58 @@ size_t metrics_find(const struct metrics *metrics, const char *name)
     return i;
 }
 
+static size_t first_measured(const struct metrics *metrics, bool is_additive)
+{
+    size_t first = metrics->n;
+    for (size_t m = metrics->n; m-- > 0;) {
+        const struct metric *metric = &metrics->at[m];
+        if (!metric_is_measured(metric) || (is_additive && !metric_is_additive(metric)))
+            continue;
+        bool first_is_shown = first < metrics->n && metrics->at[first].is_in[metrics->set];
+        if (metric->is_in[metrics->set] || !first_is_shown)
+            first = m;
+    }
+    return first < metrics->n ? first : 0;
+}
+
 size_t metrics_first_measured(const struct metrics *metrics)
 {
-    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1))
-        if (metric_is_measured(&metrics->at[m]))
-            return m;
-    for (size_t m = 0; m < metrics->n; m++)
-        if (metric_is_measured(&metrics->at[m]))
-            return m;
-    return 0;
+    return first_measured(metrics, false);
+}
+
+size_t metrics_first_additive(const struct metrics *metrics)
+{
+    return first_measured(metrics, true);
+}
+
+/* Those of the chosen metrics that are derived, or those that are not. */
+static void keep_chosen(const struct metrics *metrics, const size_t *chosen, size_t n_chosen,
+                        bool is_derived, struct metrics *kept, int *new_index)
+{
+    for (size_t i = 0; i < n_chosen; i++) {
+        if ((metrics->at[chosen[i]].derivation != NULL) != is_derived)
+            continue;
+        new_index[chosen[i]] = (int)kept->n;
+        kept->at[kept->n++] = metrics->at[chosen[i]];
+    }
 }
 
 void metrics_keep(struct metrics *metrics, const size_t *chosen, size_t n_chosen)
 {
     int *new_index = mem_alloc((metrics->n + 1) * sizeof *new_index);
-    struct metrics kept = {.at = mem_alloc((metrics->n + 1) * sizeof *kept.at), .n = n_chosen};
+    struct metrics kept = {.at = mem_alloc((metrics->n + 1) * sizeof *kept.at)};
     for (size_t m = 0; m < metrics->n; m++)
         new_index[m] = METRIC_ABSENT;
-    for (size_t i = 0; i < n_chosen; i++) {
-        new_index[chosen[i]] = (int)i;
-        kept.at[i] = metrics->at[chosen[i]];
-    }
+    keep_chosen(metrics, chosen, n_chosen, false, &kept, new_index);
+    kept.n_stored = kept.n;
+    keep_chosen(metrics, chosen, n_chosen, true, &kept, new_index);
     for (size_t m = 0; m < metrics->n; m++) {
         struct metric *metric = &metrics->at[m];
         bool is_needed = metric_is_added(metric) && new_index[metric->sum] != METRIC_ABSENT;
         if (new_index[m] == METRIC_ABSENT && is_needed)
             kept.at[kept.n + kept.n_hidden++] = *metric;
         else if (new_index[m] == METRIC_ABSENT)
-            free(metric->sum_name);
+            free_metric(metric);
     }
     for (size_t m = 0; m < kept.n + kept.n_hidden; m++) {
         struct metric *metric = &kept.at[m];
@@ -236,8 +296,8 @@ void metrics_keep(struct metrics *metrics, const size_t *chosen, size_t n_chosen
 
 void metrics_free(struct metrics *metrics)
 {
-    for (size_t m = 0; m < metrics->n; m++)
-        free(metrics->at[m].sum_name);
+    for (size_t m = 0; m < metrics->n + metrics->n_hidden; m++)
+        free_metric(&metrics->at[m]);
     free(metrics->at);
     *metrics = (struct metrics){0};
 }

@@ -1,7 +1,13 @@
-/* The metrics of a database: what meta.db says of them, and where their values are. */
+/* The metrics of a database: what meta.db says of them, and where their values are; and metrics
+ * that are computed from them.
+ *
+ * Those that have values themselves are stored: what adds up and keeps costs has room for these
+ * only. Behind them stand the derived ones, which are computed when somebody asks (derived.h), so
+ * that one can be added at any time. */
 #ifndef VIEWER_METRIC_H
 #define VIEWER_METRIC_H
 
+#include "viewer-tui/database/formula.h"
 #include "viewer-tui/database/v4-map.h"
 
 #include <stdbool.h>
@@ -29,9 +35,18 @@ enum metric_set {
 /* What is compared with each other. */
 #define SIDES 2
 
+/* What a metric is derived by. */
+struct derivation {
+    char *name, *text; /* "waste", "waste [s] = $idleness + $overhead" */
+    size_t formula_at; /* where the formula begins in the text */
+    struct formula formula;
+    uint64_t needs; /* from which derived ones: bit 0 is the first */
+    char *why;      /* why it has no values; NULL when it has */
+};
+
 struct metric {
     const char *name;           /* in the mapped file, or the caller's */
-    char unit[16];              /* "s", "count", or what stands in parentheses in the name */
+    char unit[UNIT_SIZE];       /* "s", "count", or what stands in parentheses in the name */
     const char *why;            /* why it was not measured; NULL when it was */
     int summary[METRIC_SCOPES]; /* id of the sum over the threads in the values (values.h) */
     int in_file[METRIC_SCOPES]; /* the same in the summary profile of the file */
@@ -46,12 +61,14 @@ struct metric {
     int whole;        /* index of the metric of whose total its percentages are; METRIC_ABSENT:
                          its sum, or itself */
     bool is_ratio;    /* it has no percentages, and may be undefined (NAN) */
+    struct derivation *derivation; /* not NULL: it is derived */
     bool is_in[METRIC_SETS];
 };
 
 struct metrics {
     struct metric *at;
     size_t n;
+    size_t n_stored; /* those before n that are not derived, which stand first */
     size_t n_hidden; /* metrics behind those that are not kept themselves, but their sums are */
     enum metric_set set;
 };
@@ -79,6 +96,12 @@ static inline bool metric_is_compared(const struct metric *metric)
 static inline bool metric_is_sum(const struct metric *metric)
 {
     return metric->sum_name != NULL;
+}
+
+/* Whether values of scopes add up, so that it makes sense to speak of a share in the program's. */
+static inline bool metric_is_additive(const struct metric *metric)
+{
+    return !metric->is_ratio;
 }
 
 /* Whether its values are added to those of its sum; a kind is in what it is a kind of. */
@@ -137,9 +160,19 @@ size_t metrics_find(const struct metrics *metrics, const char *name);
 
 /* The index of the first metric that was measured, if possible of those shown; 0 when none was. */
 size_t metrics_first_measured(const struct metrics *metrics);
+/* The same of those that have shares in the program's. */
+size_t metrics_first_additive(const struct metrics *metrics);
 
-/* Keeps the metrics chosen[0..n_chosen), in that order, and hidden those of which the chosen sums
- * are made. Which of them are shown is to be said in `is_in`. */
+/* Appends a derived metric, which is as yet without a formula that was understood; takes ownership
+ * of the derivation. Those that are hidden move. */
+void metrics_add_derived(struct metrics *metrics, struct derivation *derivation);
+
+/* Takes the last metric away again, which is derived. */
+void metrics_drop_last(struct metrics *metrics);
+
+/* Keeps the metrics chosen[0..n_chosen), in that order but derived ones behind the others, and
+ * hidden those of which the chosen sums are made. Which of them are shown is to be said in `is_in`.
+ */
 void metrics_keep(struct metrics *metrics, const size_t *chosen, size_t n_chosen);
 
 void metrics_free(struct metrics *metrics);

@@ -15,6 +15,9 @@ enum scope_kind {
     KIND_INSTRUCTION /* a part of the scope around it; never shown itself */
 };
 
+/* Room for the name of a unit. */
+#define UNIT_SIZE 16
+
 /* No file, module, procedure, line index. */
 #define NOTHING UINT32_MAX
 
@@ -25,5 +28,7 @@ enum scope_kind {
 struct cost {
     double inclusive, exclusive;
 };
+
+enum cost_part { INCLUSIVE, EXCLUSIVE };
 
 #endif

@@ -77,7 +77,8 @@ void thread_set_free(struct thread_set *set)
     free(set);
 }
 
-void thread_set_keep(const struct thread_set *set, struct threads *threads, size_t n_metrics)
+void thread_set_keep(const struct thread_set *set, struct threads *threads,
+                     const struct metrics *metrics)
 {
     size_t n = 0;
     for (size_t i = 0; i < threads->list.n; i++) {
@@ -90,5 +91,5 @@ void thread_set_keep(const struct thread_set *set, struct threads *threads, size
         }
     }
     threads->list.n = n;
-    threads_add_up(threads, n_metrics);
+    threads_add_up(threads, metrics);
 }

@@ -30,6 +30,7 @@ static inline bool thread_set_has(const struct thread_set *set, uint32_t profile
 }
 
 /* Leaves only the threads of the set in the list, and in its statistics. */
-void thread_set_keep(const struct thread_set *set, struct threads *threads, size_t n_metrics);
+void thread_set_keep(const struct thread_set *set, struct threads *threads,
+                     const struct metrics *metrics);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "viewer-tui/base/problem.h"
 #include "viewer-tui/base/text.h"
+#include "viewer-tui/database/derived.h"
 #include "viewer-tui/database/profiles.h"
 
 #include <inttypes.h>
@@ -160,26 +161,53 @@ static void identify(struct threads *threads, const json_t *process, const json_
     count_samples(thread, described);
 }
 
-void threads_add_up(struct threads *threads, size_t n_metrics)
+/* The threads' totals of derived metrics; of exclusive costs nothing is known. */
+static void derive_totals(struct threads *threads, const struct database *db)
+{
+    const struct metrics *metrics = &db->metrics;
+    struct cost *program = mem_alloc((metrics->n_stored + 1) * sizeof *program);
+    struct cost *costs = mem_alloc((metrics->n_stored + 1) * sizeof *costs);
+    database_totals(db, program);
+    for (size_t i = 0; i < threads->list.n && metrics->n > metrics->n_stored; i++) {
+        double *totals = threads->list.at[i].totals;
+        for (size_t m = 0; m < metrics->n_stored; m++)
+            costs[m] = (struct cost){totals[m], NAN};
+        for (size_t m = metrics->n_stored; m < metrics->n; m++)
+            totals[m] = derived_value(metrics, m, costs, program, INCLUSIVE);
+    }
+    free(costs);
+    free(program);
+}
+
+/* Over the threads in which the metric is defined. */
+static void compute_statistics_of(struct threads *threads, const struct metrics *metrics, size_t m)
+{
+    double sum = 0, least = INFINITY, largest = -INFINITY;
+    size_t n = 0;
+    for (size_t i = 0; i < threads->list.n; i++) {
+        double value = threads->list.at[i].totals[m];
+        if (isnan(value))
+            continue;
+        n++;
+        sum += value;
+        least = fmin(least, value);
+        largest = fmax(largest, value);
+    }
+    double of_none = metrics->at[m].derivation ? NAN : 0;
+    threads->statistics[SUM][m] = metric_is_additive(&metrics->at[m]) ? sum : NAN;
+    threads->statistics[LEAST][m] = n ? least : of_none;
+    threads->statistics[MEAN][m] = n ? sum / (double)n : of_none;
+    threads->statistics[LARGEST][m] = n ? largest : of_none;
+}
+
+void threads_add_up(struct threads *threads, const struct metrics *metrics)
 {
     for (int s = 0; s < STATISTICS; s++)
         free(threads->statistics[s]);
     for (int s = 0; s < STATISTICS; s++)
-        threads->statistics[s] = mem_alloc((n_metrics + 1) * sizeof(double));
-    for (size_t m = 0; m < n_metrics; m++) {
-        double sum = 0, least = INFINITY, largest = -INFINITY;
-        for (size_t i = 0; i < threads->list.n; i++) {
-            double value = threads->list.at[i].totals[m];
-            sum += value;
-            least = fmin(least, value);
-            largest = fmax(largest, value);
-        }
-        bool is_empty = threads->list.n == 0;
-        threads->statistics[SUM][m] = sum;
-        threads->statistics[LEAST][m] = is_empty ? 0 : least;
-        threads->statistics[MEAN][m] = is_empty ? 0 : sum / (double)threads->list.n;
-        threads->statistics[LARGEST][m] = is_empty ? 0 : largest;
-    }
+        threads->statistics[s] = mem_alloc((metrics->n + 1) * sizeof(double));
+    for (size_t m = 0; m < metrics->n; m++)
+        compute_statistics_of(threads, metrics, m);
 }
 
 const char *statistic_name(enum statistic statistic)
@@ -193,7 +221,10 @@ static int compare_totals(const void *left, const void *right, void *metric)
 {
     const struct thread *a = left, *b = right;
     double total_a = a->totals[*(size_t *)metric], total_b = b->totals[*(size_t *)metric];
-    if (total_a != total_b)
+    bool a_is_undefined = isnan(total_a), b_is_undefined = isnan(total_b);
+    if (a_is_undefined != b_is_undefined)
+        return a_is_undefined - b_is_undefined;
+    if (total_a < total_b || total_a > total_b)
         return total_a < total_b ? 1 : -1;
     return compare_profiles(left, right);
 }
@@ -225,7 +256,8 @@ void threads_read(struct threads *threads, const struct database *db, const json
             identify(threads, process, thread);
         }
     }
-    threads_add_up(threads, db->metrics.n);
+    derive_totals(threads, db);
+    threads_add_up(threads, &db->metrics);
 }
 
 void threads_free(struct threads *threads)

@@ -14,14 +14,14 @@ struct thread {
     const json_t *process; /* its description in run.json; NULL unknown */
     uint64_t samples, dropped,
         partial;    /* of all events: fired, without a path, with a part of it */
-    double *totals; /* of each metric of the database */
+    double *totals; /* of each metric of the database; NAN where it is not defined */
 };
 
 enum statistic { SUM, LEAST, MEAN, LARGEST, STATISTICS };
 
 struct threads {
     VEC(struct thread) list;        /* in the order of the database */
-    double *statistics[STATISTICS]; /* of each metric over the threads */
+    double *statistics[STATISTICS]; /* of each metric over the threads; NAN where not defined */
 };
 
 /* What percentages of a metric refer to: its sum, or that of the one that it is a part of. */
@@ -37,8 +37,8 @@ void threads_read(struct threads *threads, const struct database *db, const json
 /* How many there are. */
 size_t threads_count(const struct database *db);
 
-/* Makes the statistics of so many metrics anew, after the list has changed. */
-void threads_add_up(struct threads *threads, size_t n_metrics);
+/* Makes the statistics anew, after the list has changed. */
+void threads_add_up(struct threads *threads, const struct metrics *metrics);
 
 /* "sum", "min", "mean", "max". */
 const char *statistic_name(enum statistic statistic);

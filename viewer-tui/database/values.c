@@ -61,7 +61,7 @@ void values_set_metrics(struct values *values, const struct metrics *metrics)
                     shown, metric_is_added(metric) ? metric->sum : METRIC_ABSENT,
                     (enum metric_scope)scope};
         }
-    values->n_metrics = metrics->n;
+    values->n_metrics = metrics->n_stored;
 }
 
 void values_replace(struct values *values, struct v4_context_index *index, uint64_t n_index,

@@ -224,7 +224,7 @@ static void write_types(struct printing *printing, const struct view *view)
     struct text *message = &printing->message;
     for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1)) {
         const struct metric *metric = &metrics->at[m];
-        if (!metric_is_measured(metric))
+        if (!metric_is_measured(metric) || !metric_is_additive(metric))
             continue;
         double factor = stacks_factor(metric);
         vec_push(&printing->metrics, m);

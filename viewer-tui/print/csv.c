@@ -62,7 +62,7 @@ void csv_integer(struct csv *csv, uint64_t value)
 
 void csv_cost(struct csv *csv, const struct metric *metric, double value)
 {
-    if (metric_is_measured(metric) && !isnan(value))
+    if (metric_is_measured(metric) && isfinite(value))
         csv_number(csv, value);
     else
         csv_text(csv, "-");

@@ -17,7 +17,7 @@ struct csv {
 void csv_text(struct csv *csv, const char *text); /* NULL: an empty field */
 void csv_number(struct csv *csv, double value);
 void csv_integer(struct csv *csv, uint64_t value);
-/* A value of the metric, "-" when it was not measured or is undefined. */
+/* A value of the metric, "-" when it was not measured or is not defined. */
 void csv_cost(struct csv *csv, const struct metric *metric, double value);
 /* A value in percent of the whole program's effort; "-" when that is nothing. */
 void csv_percent(struct csv *csv, double value, double effort);

@@ -1,5 +1,7 @@
 #include "viewer-tui/print/metric-json.h"
 
+#include "viewer-tui/database/derived.h"
+
 void json_write_cost(struct json_writer *json, const struct metric *metric, double value)
 {
     if (metric_is_measured(metric))
@@ -46,6 +48,10 @@ void json_write_metrics(struct json_writer *json, const struct metrics *metrics)
         }
         if (metric_is_sum(metric))
             write_parts(json, metrics, m);
+        if (metric->derivation) {
+            json_write_key(json, "formula");
+            json_write_string(json, derived_formula(metric));
+        }
         json_write_object_end(json);
     }
     json_write_array_end(json);

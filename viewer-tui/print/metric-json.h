@@ -5,14 +5,14 @@
 #include "lib/json.h"
 #include "viewer-tui/database/metric.h"
 
-/* A value of the metric, null when it was not measured. */
+/* A value of the metric, null when it was not measured or is not defined. */
 void json_write_cost(struct json_writer *json, const struct metric *metric, double value);
 
 /* A member with the value in percent of the whole program's effort; null when that is nothing. */
 void json_write_percent(struct json_writer *json, const char *key, double value, double effort);
 
 /* The array of {"name", "unit", "state"} and, for what was not measured, "why"; for sums "sum_of",
- * the names of what is added up. */
+ * the names of what is added up; for derived ones "formula". */
 void json_write_metrics(struct json_writer *json, const struct metrics *metrics);
 
 #endif

@@ -1,5 +1,6 @@
 #include "viewer-tui/print/print-comparison.h"
 
+#include "lib/diag.h"
 #include "lib/json.h"
 #include "lib/number.h"
 #include "viewer-tui/base/problem.h"
@@ -333,7 +334,7 @@ static void print_json(const struct compared *compared)
     json_write_object(&json);
     for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1)) {
         json_write_key(&json, metrics->at[m].name);
-        json_write_cost(&json, &metrics->at[m], compared->view->totals[m].inclusive);
+        json_write_cost(&json, &metrics->at[m], view_total(compared->view, m));
     }
     json_write_object_end(&json);
     for (int change = 0; change < CHANGES; change++)
@@ -350,7 +351,12 @@ static bool choose_metric(struct compared *compared, const char *wanted)
     struct sorting sorting = compared->view->sorting;
     if (!print_sorting(compared->session, compared->view->metrics, wanted, &sorting))
         return false;
-    compared->metric = (size_t)compared->view->metrics->at[sorting.metric].sides[0];
+    const struct metric *sorted = &compared->view->metrics->at[sorting.metric];
+    if (!metric_is_compared(sorted)) {
+        diag_error("--sort", "the summary compares what was measured, not '%s'", sorted->name);
+        return false;
+    }
+    compared->metric = (size_t)sorted->sides[0];
     return true;
 }
 

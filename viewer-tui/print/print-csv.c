@@ -1,5 +1,6 @@
 /* A view as comma-separated values: one record per row in the order of the walk, so that the rows
- * below one follow it with a larger depth. Of a comparison "in" says which databases have the row. */
+ * below one follow it with a larger depth. Of a comparison "in" says which databases have the row.
+ */
 #include "viewer-tui/print/print.h"
 
 #include "viewer-tui/comparison.h"
@@ -56,12 +57,13 @@ static void write_costs(struct csv *csv, const struct view *view, uint32_t row)
     const struct metrics *metrics = view->metrics;
     for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1)) {
         const struct metric *metric = &metrics->at[m];
-        const struct cost *cost = &view_costs(view, row)[m];
-        csv_cost(csv, metric, cost->inclusive);
-        csv_cost(csv, metric, cost->exclusive);
+        double inclusive = view_cost(view, row, m, INCLUSIVE);
+        double exclusive = view_cost(view, row, m, EXCLUSIVE);
+        csv_cost(csv, metric, inclusive);
+        csv_cost(csv, metric, exclusive);
         if (metric_is_of_effort(metric)) {
-            csv_percent(csv, cost->inclusive, view_whole(view, m));
-            csv_percent(csv, cost->exclusive, view_whole(view, m));
+            csv_percent(csv, inclusive, view_whole(view, m));
+            csv_percent(csv, exclusive, view_whole(view, m));
         }
     }
 }

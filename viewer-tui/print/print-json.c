@@ -37,17 +37,18 @@ static void write_costs(struct json_writer *json, const struct view *view, uint3
     json_write_object(json);
     for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1)) {
         const struct metric *metric = &metrics->at[m];
-        const struct cost *cost = &view_costs(view, row)[m];
+        double inclusive = view_cost(view, row, m, INCLUSIVE);
+        double exclusive = view_cost(view, row, m, EXCLUSIVE);
         json_write_key(json, metric->name);
         json_write_object(json);
         json_write_key(json, "inclusive");
-        json_write_cost(json, metric, cost->inclusive);
+        json_write_cost(json, metric, inclusive);
         json_write_key(json, "exclusive");
-        json_write_cost(json, metric, cost->exclusive);
+        json_write_cost(json, metric, exclusive);
         if (metric_is_of_effort(metric)) {
             double effort = view_whole(view, m);
-            json_write_percent(json, "inclusive_percent_of_effort", cost->inclusive, effort);
-            json_write_percent(json, "exclusive_percent_of_effort", cost->exclusive, effort);
+            json_write_percent(json, "inclusive_percent_of_effort", inclusive, effort);
+            json_write_percent(json, "exclusive_percent_of_effort", exclusive, effort);
         }
         json_write_object_end(json);
     }

@@ -4,7 +4,9 @@
 
 #include "lib/number.h"
 #include "viewer-tui/advice/advice-text.h"
+#include "viewer-tui/database/derived.h"
 #include "viewer-tui/database/place.h"
+#include "viewer-tui/views/columns.h"
 #include "viewer-tui/views/describe.h"
 
 #include <inttypes.h>
@@ -68,7 +70,7 @@ static void add_percent_of_effort(struct printing *printing, size_t metric)
 {
     const struct summary *summary = printing->summary;
     char percent[NUMBER_SIZE];
-    number_percent(summary->totals[metric].inclusive, summary_effort(summary, metric), percent);
+    number_percent(view_total(summary->view, metric), summary_effort(summary, metric), percent);
     if (*percent)
         text_printf(&printing->line, ", %s%% of effort", percent);
 }
@@ -93,14 +95,17 @@ static void print_metrics(struct printing *printing)
     end_line(printing);
     for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1)) {
         const struct metric *metric = &metrics->at[m];
-        char total[NUMBER_WITH_UNIT_SIZE] = "-";
-        if (metric_is_measured(metric))
-            number_with_unit(printing->summary->totals[m].inclusive, metric->unit, total);
+        char total[NUMBER_WITH_UNIT_SIZE];
+        columns_with_unit(metric, view_total(printing->summary->view, m), total);
         text_printf(&printing->line, "%14s  ", total);
         add_clean(printing, metric->name);
         if (metric_is_of_effort(metric) && !metric_is_sum(metric))
             add_percent_of_effort(printing, m);
         add_kinds(printing, m);
+        if (metric->derivation) {
+            text_add(&printing->line, " = ");
+            add_clean(printing, derived_formula(metric));
+        }
         if (!metric_is_measured(metric)) {
             text_add(&printing->line, ": not measured: ");
             add_clean(printing, metric->why);

@@ -3,6 +3,7 @@
 #include "viewer-tui/print/print.h"
 
 #include "viewer-tui/base/text.h"
+#include "viewer-tui/database/derived.h"
 #include "viewer-tui/database/fates.h"
 #include "viewer-tui/print/csv.h"
 #include "viewer-tui/print/metric-json.h"
@@ -148,14 +149,14 @@ void print_summary_json(const struct summary *summary)
     json_write_object(&json);
     for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1)) {
         json_write_key(&json, metrics->at[m].name);
-        json_write_cost(&json, &metrics->at[m], summary->totals[m].inclusive);
+        json_write_cost(&json, &metrics->at[m], view_total(summary->view, m));
     }
     json_write_object_end(&json);
     json_write_key(&json, "percent_of_effort");
     json_write_object(&json);
     for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1))
         if (metric_is_of_effort(&metrics->at[m]))
-            json_write_percent(&json, metrics->at[m].name, summary->totals[m].inclusive,
+            json_write_percent(&json, metrics->at[m].name, view_total(summary->view, m),
                                summary_effort(summary, m));
     json_write_object_end(&json);
     json_write_key(&json, "advice");
@@ -239,14 +240,16 @@ static void add_metric_records(struct csv *csv, const struct summary *summary)
     for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1)) {
         const struct metric *metric = &metrics->at[m];
         begin_record(csv, "metric", metric->name, "total");
-        csv_cost(csv, metric, summary->totals[m].inclusive);
+        csv_cost(csv, metric, view_total(summary->view, m));
         csv_end_record(csv);
         if (metric_is_of_effort(metric)) {
             begin_record(csv, "metric", metric->name, "percent_of_effort");
-            csv_percent(csv, summary->totals[m].inclusive, summary_effort(summary, m));
+            csv_percent(csv, view_total(summary->view, m), summary_effort(summary, m));
             csv_end_record(csv);
         }
         add_text_record(csv, "metric", metric->name, "unit", metric->unit);
+        if (metric->derivation)
+            add_text_record(csv, "metric", metric->name, "formula", derived_formula(metric));
         if (!metric_is_measured(metric))
             add_text_record(csv, "metric", metric->name, "not measured", metric->why);
     }

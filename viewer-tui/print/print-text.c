@@ -4,6 +4,7 @@
 
 #include "lib/number.h"
 #include "viewer-tui/comparison.h"
+#include "viewer-tui/database/derived.h"
 #include "viewer-tui/database/efficiency.h"
 #include "viewer-tui/print/heads.h"
 #include "viewer-tui/terminal/source.h"
@@ -42,9 +43,10 @@ static void choose_columns(struct printing *printing)
     if (metrics->set == SET_KINDS) /* parts of one whole: each once, side by side */
         most = metrics_n_shown(metrics);
     printing->columns = is_asked_for ? columns_all(view) : columns_fitting(view, most, false);
+    columns_add_derived(&printing->columns, view); /* which somebody asked for */
     printing->scales = mem_alloc((metrics->n + 1) * sizeof *printing->scales);
     for (size_t m = 0; m < metrics->n; m++)
-        printing->scales[m] = number_scale_for(view_magnitude(view, m), metrics->at[m].unit);
+        printing->scales[m] = columns_scale(view, m);
 }
 
 static void end_line(struct printing *printing)
@@ -63,9 +65,8 @@ static void print_totals(struct printing *printing)
     }
     for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1)) {
         const struct metric *metric = &metrics->at[m];
-        char total[NUMBER_WITH_UNIT_SIZE] = "-";
-        if (metric_is_measured(metric) && !isnan(view->totals[m].inclusive))
-            number_with_unit(view->totals[m].inclusive, metric->unit, total);
+        char total[NUMBER_WITH_UNIT_SIZE];
+        columns_with_unit(metric, view_total(view, m), total);
         text_add(&printing->line, "  ");
         text_add_clean(&printing->line, metric->name, printing->ascii);
         text_pad(&printing->line, ' ', width - text_columns(metric->name) + 2);
@@ -74,6 +75,10 @@ static void print_totals(struct printing *printing)
             text_add(&printing->line, "  = ");
             efficiency_add_formula(metrics, m, &printing->line);
             text_add(&printing->line, ", whose percentages are of effort");
+        }
+        if (metric->derivation) {
+            text_add(&printing->line, "  = ");
+            text_add_clean(&printing->line, derived_formula(metric), printing->ascii);
         }
         if (!metric_is_measured(metric)) {
             text_add(&printing->line, "  not measured: ");
@@ -144,13 +149,12 @@ static void add_cost(struct printing *printing, uint32_t row, const struct colum
 {
     const struct view *view = printing->tree->view;
     size_t m = column->metric;
-    char number[NUMBER_SIZE] = "-", percent[NUMBER_SIZE] = "";
+    char number[NUMBER_SIZE], percent[NUMBER_SIZE] = "";
+    const struct metric *metric = &view->metrics->at[m];
     double value = view_cost(view, row, m, column->part);
-    if (metric_is_measured(&view->metrics->at[m]) && !isnan(value)) {
-        number_format(value, &printing->scales[m], number);
-        if (value != 0 && !view->metrics->at[m].is_ratio)
-            number_percent(value, view_whole(view, m), percent);
-    }
+    columns_value(metric, value, &printing->scales[m], number);
+    if (metric_is_measured(metric) && isfinite(value) && value != 0)
+        number_percent(value, view_whole(view, m), percent);
     text_printf(&printing->line, "%*s", VALUE_WIDTH, number);
     if (percent[0])
         text_printf(&printing->line, "%*s%%", PERCENT_WIDTH - 1, percent);

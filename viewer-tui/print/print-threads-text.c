@@ -10,6 +10,7 @@
 #include "viewer-tui/views/describe.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 /* Sums over many threads are larger than costs in the trees. */
@@ -30,7 +31,11 @@ static void end_line(struct printing *printing)
 
 static struct number_scale scale_of(const struct printing *printing, size_t m)
 {
-    return number_scale_for(printing->table->threads->statistics[SUM][m],
+    const struct threads *threads = printing->table->threads;
+    double sum = threads->statistics[SUM][m], largest = threads->statistics[LARGEST][m];
+    return number_scale_for(isfinite(sum)       ? sum
+                            : isfinite(largest) ? largest
+                                                : 1,
                             printing->table->db->metrics.at[m].unit);
 }
 
@@ -58,14 +63,16 @@ static void add_values(struct printing *printing, const double *values, bool wit
 {
     const struct metrics *metrics = &printing->table->db->metrics;
     for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1)) {
-        char number[NUMBER_SIZE] = "-", percent[NUMBER_SIZE] = "";
-        if (metric_is_measured(&metrics->at[m])) {
-            struct number_scale scale = scale_of(printing, m);
-            number_format(values[m], &scale, number);
-            number_percent(values[m], threads_whole(printing->table->threads, metrics, m), percent);
-        }
+        char number[NUMBER_SIZE], percent[NUMBER_SIZE] = "";
+        double whole = threads_whole(printing->table->threads, metrics, m);
+        struct number_scale scale = scale_of(printing, m);
+        columns_value(&metrics->at[m], values[m], &scale, number);
+        bool has_share = metric_is_measured(&metrics->at[m]) && isfinite(values[m]) &&
+                         isfinite(whole) && whole != 0;
+        if (has_share)
+            number_percent(values[m], whole, percent);
         text_printf(&printing->line, "%*s", TOTAL_WIDTH, number);
-        if (with_shares && values[m] != 0)
+        if (with_shares && has_share && values[m] != 0)
             text_printf(&printing->line, "%*s%%", PERCENT_WIDTH - 1, percent);
         else
             text_pad(&printing->line, ' ', PERCENT_WIDTH);

@@ -72,9 +72,13 @@ static struct limits limits_for(const struct view *view, enum view_id id,
     uint32_t depth = options->depth;
     if (depth == 0)
         depth = id == BOTTOM_UP ? BOTTOM_UP_DEPTH + 1 : NO_DEPTH_LIMIT;
+    size_t metric = view->sorting.metric;
+    const struct metric *sorted = &view->metrics->at[metric];
+    if (!metric_is_additive(sorted) && !metric_is_compared(sorted)) /* which has no shares */
+        metric = metrics_first_additive(view->metrics);
     return (struct limits){.depth = depth,
                            .share = percent / 100,
-                           .metric = view->sorting.metric,
+                           .metric = metric,
                            .part = id == BOTTOM_UP ? view->sorting.part : INCLUSIVE};
 }
 
@@ -97,6 +101,12 @@ int print_view(struct session *session, enum view_id id, const struct print_opti
     if (!print_sorting(session, view->metrics, options->sort, &sorting))
         return 2;
     view_sort(view, sorting);
+    const struct metric *sorted = &view->metrics->at[sorting.metric];
+    if (options->format >= FORMAT_FOLDED && !metric_is_additive(sorted)) {
+        diag_error(view->db->folder, "'%s' does not add up along stacks; sort by another metric",
+                   sorted->name);
+        return 2;
+    }
     struct tree tree = {.session = session,
                         .view = view,
                         .projection = options->projection,
@@ -122,7 +132,7 @@ int print_threads(struct session *session, const struct print_options *options, 
         return 2;
     struct threads threads;
     threads_read(&threads, db, session->run);
-    thread_set_keep(session->threads, &threads, db->metrics.n);
+    thread_set_keep(session->threads, &threads, &db->metrics);
     if (options->sort)
         threads_sort(&threads, sorting.metric);
     struct thread_table table = {session, db, &threads, options->projection, out};

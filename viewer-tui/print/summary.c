@@ -34,16 +34,13 @@ int print_summary(struct session *session, const struct print_options *options, 
     struct summary summary = {.db = db,
                               .run = session->run,
                               .title = session_title(session, db),
-                              .totals = mem_alloc((db->metrics.n + 1) * sizeof(struct cost)),
                               .n_threads = threads_count(db),
                               .view = view,
                               .advices = advice_on(view, 0, session->run),
                               .out = out};
-    database_totals(db, summary.totals);
     fates_read(&summary.fates, session->run);
     printers[options->format](&summary);
     fates_free(&summary.fates);
     vec_free(&summary.advices.list);
-    free(summary.totals);
     return problem_text() ? 1 : 0;
 }

@@ -11,8 +11,7 @@ struct summary {
     const struct database *db;
     const json_t *run; /* NULL when the database has none */
     const char *title;
-    struct cost *totals; /* of each metric */
-    size_t n_threads;    /* profiles */
+    size_t n_threads; /* profiles */
     struct fates fates;
     struct view *view; /* top-down */
     struct advices advices;
@@ -22,7 +21,7 @@ struct summary {
 /* The whole program's effort of the event to which a metric that is a part of it belongs. */
 static inline double summary_effort(const struct summary *summary, size_t metric)
 {
-    return summary->totals[metrics_whole(&summary->db->metrics, metric)].inclusive;
+    return view_total(summary->view, metrics_whole(&summary->db->metrics, metric));
 }
 
 /* The sum of an object's numbers: counts by reason. */

@@ -44,7 +44,7 @@ static void sort_by_neighbour(struct tui *tui, long step)
 {
     struct pane *pane = tui_pane(tui);
     struct sorting sorting = pane->view->sorting;
-    long n = 2 * (long)pane->view->n_metrics + 1;
+    long n = 2 * (long)pane->view->metrics->n + 1;
     long at = sorting.by_name ? n - 1 : 2 * (long)sorting.metric + (sorting.part == EXCLUSIVE);
     do
         at = (at + n + step) % n;

@@ -163,7 +163,7 @@ static void arrange(struct page *page)
 static void step_column(const struct view *view, long step, size_t *metric, enum cost_part *part)
 {
     const struct metrics *metrics = view->metrics;
-    long n = 2 * (long)view->n_metrics, start = 2 * (long)*metric + (*part == EXCLUSIVE);
+    long n = 2 * (long)metrics->n, start = 2 * (long)*metric + (*part == EXCLUSIVE);
     for (long at = (start + n + step) % n; at != start; at = (at + n + step) % n) {
         const struct metric *candidate = &metrics->at[at / 2];
         if (!candidate->is_in[metrics->set] || !metric_is_measured(candidate))

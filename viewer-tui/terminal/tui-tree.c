@@ -30,11 +30,6 @@ static struct columns fitting_columns(const struct view *view, int width)
     return columns;
 }
 
-static struct number_scale scale_of(const struct view *view, size_t metric)
-{
-    return number_scale_for(view_magnitude(view, metric), view->metrics->at[metric].unit);
-}
-
 /* Takes " (CPUTIME)" out of "work (CPUTIME), s": columns so narrow that this does not fit are all
  * of the effort whose name stands in the title of the screen. */
 static void drop_event(struct text *name, size_t unit_at)
@@ -62,7 +57,7 @@ static void draw_metric_name(const struct tui *tui, const struct view *view, siz
                              int line, int column, int width)
 {
     struct text name = {0};
-    struct number_scale scale = scale_of(view, metric);
+    struct number_scale scale = columns_scale(view, metric);
     columns_title(&view->metrics->at[metric], "", tui->ascii, &name);
     size_t unit_at = name.n;
     text_clear(&name);
@@ -126,19 +121,17 @@ static void draw_cost(const struct view *view, uint32_t row, const struct column
                       int at, bool is_selected)
 {
     const struct metric *metric = &view->metrics->at[column->metric];
-    char number[NUMBER_SIZE] = "-", percent[NUMBER_SIZE] = "";
+    char number[NUMBER_SIZE], percent[NUMBER_SIZE] = "";
     double value = view_cost(view, row, column->metric, column->part);
-    if (metric_is_measured(metric) && !isnan(value)) {
-        struct number_scale scale = scale_of(view, column->metric);
-        number_format(value, &scale, number);
-        if (value != 0 && !metric->is_ratio)
-            number_percent(value, view_whole(view, column->metric), percent);
-    }
+    double whole = view_whole(view, column->metric);
+    struct number_scale scale = columns_scale(view, column->metric);
+    columns_value(metric, value, &scale, number);
+    if (metric_is_measured(metric) && isfinite(value) && value != 0)
+        number_percent(value, whole, percent);
     struct text text = {0};
     text_printf(&text, "%*s%*s%s", VALUE_WIDTH, number, PERCENT_WIDTH - 1, percent,
                 *percent ? "%" : " ");
-    double whole = view_whole(view, column->metric);
-    double share = whole != 0 && !metric->is_ratio ? value / whole : 0;
+    double share = whole != 0 ? value / whole : 0;
     enum style style = is_selected ? STYLE_SELECTED : screen_heat(share);
     screen_put(line, at, PART_WIDTH, style, text_string(&text));
     vec_free(&text);

@@ -7,7 +7,7 @@ static void sort_by_same_metric(struct view *view, const struct view *other)
     struct sorting sorting = view->sorting;
     const char *name = other->metrics->at[other->sorting.metric].name;
     size_t metric = metrics_find(view->metrics, name);
-    if (metric < view->n_metrics)
+    if (metric < view->metrics->n)
         sorting.metric = metric;
     view_sort(view, sorting);
 }

@@ -10,6 +10,7 @@
 struct choice {
     size_t *at, n;
     size_t n_kinds; /* so many of them are kinds of overhead that came with it */
+    size_t n_shown; /* those behind are only named in formulas */
     bool *is_taken;
 };
 
@@ -186,8 +187,10 @@ static void find_kinds_set(struct database *db, const struct choice *choice)
         if (event.at[EFFORT] < metrics->n && event.at[OVERHEAD] < metrics->n)
             metrics->at[event.at[EFFORT]].is_in[SET_KINDS] = true;
     }
-    for (size_t i = 0; i < choice->n; i++) {
+    for (size_t i = 0; i < choice->n_shown; i++) {
         struct metric *metric = &metrics->at[choice->at[i]];
+        if (metric->derivation)
+            metric->is_in[SET_KINDS] = metric->is_in[SET_CHOSEN];
         if (!metric->kind)
             continue;
         metrics->at[metric->kind_of].is_in[SET_KINDS] = true;
@@ -198,11 +201,20 @@ static void find_kinds_set(struct database *db, const struct choice *choice)
 /* Says what is shown: of the list everything, otherwise all but the kinds of overhead. */
 static void find_sets(struct database *db, const struct choice *choice, size_t n_listed)
 {
-    for (size_t i = 0; i < choice->n; i++) {
+    for (size_t i = 0; i < choice->n_shown; i++) {
         struct metric *metric = &db->metrics.at[choice->at[i]];
         metric->is_in[SET_CHOSEN] = n_listed ? i < n_listed : !metric->kind;
     }
     find_kinds_set(db, choice);
+}
+
+/* Chooses what the formulas of derived metrics name. */
+static void choose_named(const struct metrics *metrics, struct choice *choice)
+{
+    for (size_t d = metrics->n_stored; d < metrics->n; d++)
+        for (size_t m = 0; m < metrics->n; m++)
+            if (formula_names(metrics->at[d].derivation->text, metrics->at[m].name))
+                choose(choice, m);
 }
 
 /* Returns the first name in the list that is no metric. */
@@ -222,11 +234,13 @@ static char *choose_all(struct database *db, const json_t *described, const char
     } else {
         choose_nonzero(db, choice);
     }
+    choice->n_shown = choice->n;
+    choose_named(&db->metrics, choice);
     find_sets(db, choice, n_listed);
     return NULL;
 }
 
-char *choose_metrics(struct database *db, const json_t *run, const char *list, bool leniently)
+void choose_complete(struct database *db, const json_t *run)
 {
     const json_t *described = json_object_get(run, "metrics");
     add_unmeasured(db, described);
@@ -234,8 +248,12 @@ char *choose_metrics(struct database *db, const json_t *run, const char *list, b
         set_units(db, described);
     efficiency_add_efforts(&db->metrics);
     efficiency_find_kinds(&db->metrics);
+}
+
+char *choose_metrics(struct database *db, const json_t *run, const char *list, bool leniently)
+{
     struct choice choice = new_choice(db);
-    char *unknown = choose_all(db, described, list, leniently, &choice);
+    char *unknown = choose_all(db, json_object_get(run, "metrics"), list, leniently, &choice);
     if (!unknown) {
         metrics_keep(&db->metrics, choice.at, choice.n);
         values_set_metrics(&db->values, &db->metrics);

@@ -6,12 +6,16 @@
 #include "viewer-tui/database/run.h"
 #include "viewer-tui/views/view.h"
 
-/* Reduces the database's metrics to those shown. With `list`, names separated by commas, these;
- * otherwise all that run.json names and the database has, without a run.json (NULL) those that are
- * not zero in the whole program, the first MOST_BY_DEFAULT. Metrics that run.json says were not
- * measured are there too. Where a metric of overhead is shown its kinds are kept, for SET_KINDS.
- * NULL, or the first name in the list that is no metric; the caller frees it. `run` must outlive
- * the database.
+/* Adds to the database's metrics what run.json (NULL: there is none) says of metrics that were not
+ * measured, units, efforts, and finds kinds of overhead. */
+void choose_complete(struct database *db, const json_t *run);
+
+/* Reduces the database's metrics to those shown, after choose_complete. With `list`, names
+ * separated by commas, these; otherwise all that run.json names and the database has, without a
+ * run.json (NULL) those that are not zero in the whole program, the first MOST_BY_DEFAULT. Metrics
+ * that run.json says were not measured are there too. Where a metric of overhead is shown its kinds
+ * are kept, for SET_KINDS; and kept is what formulas of derived metrics name. NULL, or the first
+ * name in the list that is no metric; the caller frees it. `run` must outlive the database.
  *
  * `leniently`: names in the list that are no metrics are passed over, and without others it is as
  * if there were no list. */

@@ -1,6 +1,8 @@
 #include "viewer-tui/views/columns.h"
 
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void add_column(struct columns *columns, size_t metric, enum cost_part part)
 {
@@ -46,7 +48,7 @@ static void add_sorted(struct columns *columns, const struct view *view, size_t 
 
 static struct columns no_columns(const struct view *view)
 {
-    return (struct columns){.at = mem_alloc((2 * view->n_metrics + 2) * sizeof(struct column))};
+    return (struct columns){.at = mem_alloc((2 * view->metrics->n + 2) * sizeof(struct column))};
 }
 
 struct columns columns_fitting(const struct view *view, size_t most, bool with_unmeasured)
@@ -60,6 +62,23 @@ struct columns columns_fitting(const struct view *view, size_t most, bool with_u
             (with_unmeasured || metric_is_measured(&metrics->at[m])))
             add_both(&columns, m);
     return columns;
+}
+
+static bool has_metric(const struct columns *columns, size_t metric)
+{
+    size_t i = 0;
+    while (i < columns->n && columns->at[i].metric != metric)
+        i++;
+    return i < columns->n;
+}
+
+void columns_add_derived(struct columns *columns, const struct view *view)
+{
+    const struct metrics *metrics = view->metrics;
+    for (size_t m = metrics_shown(metrics, metrics->n_stored); m < metrics->n;
+         m = metrics_shown(metrics, m + 1))
+        if (!has_metric(columns, m))
+            add_column(columns, m, view->sorting.part);
 }
 
 struct columns columns_all(const struct view *view)
@@ -77,6 +96,34 @@ size_t columns_of_metric(const struct columns *columns, size_t first)
     while (end < columns->n && columns->at[end].metric == columns->at[first].metric)
         end++;
     return end - first;
+}
+
+struct number_scale columns_scale(const struct view *view, size_t metric)
+{
+    double total = view_magnitude(view, metric);
+    return number_scale_for(isfinite(total) ? total : 1, view->metrics->at[metric].unit);
+}
+
+static bool has_value(const struct metric *metric, double value)
+{
+    return metric_is_measured(metric) && isfinite(value);
+}
+
+void columns_value(const struct metric *metric, double value, const struct number_scale *scale,
+                   char text[NUMBER_SIZE])
+{
+    if (has_value(metric, value))
+        number_format(value, scale, text);
+    else
+        strcpy(text, "-");
+}
+
+void columns_with_unit(const struct metric *metric, double value, char text[NUMBER_WITH_UNIT_SIZE])
+{
+    if (has_value(metric, value))
+        number_with_unit(value, metric->unit, text);
+    else
+        strcpy(text, "-");
 }
 
 void columns_title(const struct metric *metric, const char *unit, bool ascii, struct text *out)

@@ -7,6 +7,7 @@
 #ifndef VIEWER_COLUMNS_H
 #define VIEWER_COLUMNS_H
 
+#include "lib/number.h"
 #include "viewer-tui/base/text.h"
 #include "viewer-tui/views/view.h"
 
@@ -32,11 +33,24 @@ struct columns {
  * then those of others. The caller frees columns.at. */
 struct columns columns_fitting(const struct view *view, size_t most, bool with_unmeasured);
 
+/* Adds the derived metrics that are not there, in the part that is sorted by. */
+void columns_add_derived(struct columns *columns, const struct view *view);
+
 /* Both parts of all metrics. The caller frees columns.at. */
 struct columns columns_all(const struct view *view);
 
 /* The number of columns that belong to the same metric as the one at `first`, from there on. */
 size_t columns_of_metric(const struct columns *columns, size_t first);
+
+/* The scale of a metric's columns, chosen for what the whole program has. */
+struct number_scale columns_scale(const struct view *view, size_t metric);
+
+/* A value in a column: "-" where the metric was not measured or is not defined. */
+void columns_value(const struct metric *metric, double value, const struct number_scale *scale,
+                   char text[NUMBER_SIZE]);
+
+/* A single value with its unit, or "-". */
+void columns_with_unit(const struct metric *metric, double value, char text[NUMBER_WITH_UNIT_SIZE]);
 
 /* Adds "NAME, UNIT" of a metric, in the unit of its scale; of a kind of overhead "overhead: KIND",
  * which can be broken into lines. */

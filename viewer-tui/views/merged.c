@@ -151,7 +151,7 @@ static void merged_close(struct view *view)
 static size_t first_difference(const struct metrics *metrics, const struct merged_metric *from)
 {
     size_t first = metrics_first_measured(metrics);
-    for (size_t m = first; m < metrics->n; m++)
+    for (size_t m = first; m < metrics->n_stored; m++)
         if (from[m].column == MERGED_DIFFERENCE && metric_is_measured(&metrics->at[m]))
             return m;
     return first;

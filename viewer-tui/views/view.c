@@ -1,5 +1,6 @@
 #include "viewer-tui/views/view.h"
 
+#include "viewer-tui/database/derived.h"
 #include "viewer-tui/views/label.h"
 
 #include <math.h>
@@ -30,7 +31,7 @@ struct view *view_new(const struct view_class *class, const struct metrics *metr
     struct view *view = mem_alloc(sizeof *view);
     view->class = class;
     view->metrics = metrics;
-    view->n_metrics = metrics->n;
+    view->n_metrics = metrics->n_stored;
     append(view, (struct row){.kind = KIND_ROOT, .place = NOTHING, .call_file = NOTHING});
     view->totals = mem_alloc((view->n_metrics + 1) * sizeof *view->totals);
     view->scratch = mem_alloc((view->n_metrics + 1) * sizeof *view->scratch);
@@ -95,26 +96,38 @@ uint32_t view_add(struct view *view, uint32_t parent, struct row row)
 
 double view_cost(const struct view *view, uint32_t row, size_t metric, enum cost_part part)
 {
-    if (metric >= view->n_metrics)
+    if (metric >= view->metrics->n)
         return 0;
-    const struct cost *cost = &view_costs(view, row)[metric];
-    return part == INCLUSIVE ? cost->inclusive : cost->exclusive;
+    const struct cost *costs = view_costs(view, row);
+    if (metric >= view->n_metrics)
+        return derived_value(view->metrics, metric, costs, view->totals, part);
+    return part == INCLUSIVE ? costs[metric].inclusive : costs[metric].exclusive;
+}
+
+double view_total(const struct view *view, size_t metric)
+{
+    if (metric >= view->metrics->n)
+        return 0;
+    if (metric >= view->n_metrics)
+        return derived_value(view->metrics, metric, view->totals, view->totals, INCLUSIVE);
+    return view->totals[metric].inclusive;
 }
 
 static double share_of_total(const struct view *view, uint32_t row, size_t metric,
                              enum cost_part part)
 {
-    double total = view->totals[metric].inclusive;
-    return total != 0 ? view_cost(view, row, metric, part) / total : 0;
+    double total = view_total(view, metric);
+    double share = total != 0 ? view_cost(view, row, metric, part) / total : 0;
+    return isfinite(share) ? share : 0;
 }
 
 double view_share(const struct view *view, uint32_t row, size_t metric, enum cost_part part)
 {
-    const struct metric *of = &view->metrics->at[metric];
-    if (metric >= view->n_metrics)
+    if (metric >= view->metrics->n)
         return 0;
+    const struct metric *of = &view->metrics->at[metric];
     if (!metric_is_compared(of))
-        return share_of_total(view, row, metric, part);
+        return of->is_ratio ? 0 : share_of_total(view, row, metric, part);
     return fmax(share_of_total(view, row, (size_t)of->sides[0], part),
                 share_of_total(view, row, (size_t)of->sides[1], part));
 }
@@ -123,27 +136,31 @@ double view_magnitude(const struct view *view, size_t metric)
 {
     const struct metric *of = &view->metrics->at[metric];
     if (!metric_is_compared(of) || of->is_ratio)
-        return view->totals[metric].inclusive;
-    return fmax(fabs(view->totals[of->sides[0]].inclusive),
-                fabs(view->totals[of->sides[1]].inclusive));
+        return view_total(view, metric);
+    return fmax(fabs(view_total(view, (size_t)of->sides[0])),
+                fabs(view_total(view, (size_t)of->sides[1])));
 }
 
 double view_whole(const struct view *view, size_t metric)
 {
-    return view->totals[metrics_whole(view->metrics, metric)].inclusive;
+    double whole = view_total(view, metrics_whole(view->metrics, metric));
+    bool has_shares = metric_is_additive(&view->metrics->at[metric]) && isfinite(whole);
+    return has_shares ? whole : 0;
 }
 
-/* What is undefined comes last. */
-static double sorted_cost(const struct view *view, uint32_t row, enum cost_part part)
-{
-    double cost = view_cost(view, row, view->sorting.metric, part);
-    return isnan(cost) ? -INFINITY : cost;
-}
+/* A row to be sorted; the other part of the cost decides where one part does not. */
+struct sorted_row {
+    uint32_t number;
+    double first, second;
+};
 
-static int compare_costs(const struct view *view, uint32_t a, uint32_t b, enum cost_part part)
+/* In descending order, what is not defined last. */
+static int compare_costs(double a, double b)
 {
-    double cost_a = sorted_cost(view, a, part), cost_b = sorted_cost(view, b, part);
-    return (cost_a < cost_b) - (cost_a > cost_b);
+    bool a_is_undefined = isnan(a), b_is_undefined = isnan(b);
+    if (a_is_undefined || b_is_undefined)
+        return a_is_undefined - b_is_undefined;
+    return (a < b) - (a > b);
 }
 
 /* Equal rows are told apart by their other cost, then by name and line, at last by the order in
@@ -151,23 +168,35 @@ static int compare_costs(const struct view *view, uint32_t a, uint32_t b, enum c
 static int compare_rows(const void *left, const void *right, void *context)
 {
     const struct view *view = context;
-    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-    enum cost_part part = view->sorting.part;
+    const struct sorted_row *a = left, *b = right;
+    bool is_reversed = view->sorting.is_reversed;
     int result = 0;
-    if (!view->sorting.by_name)
-        result = compare_costs(view, a, b, part);
-    if (!view->sorting.by_name && result == 0)
-        result = compare_costs(view, a, b, part == INCLUSIVE ? EXCLUSIVE : INCLUSIVE);
+    if (!view->sorting.by_name) {
+        result = compare_costs(a->first, b->first);
+        if (isnan(a->first) || isnan(b->first))
+            is_reversed = false;
+        if (result == 0)
+            result = compare_costs(a->second, b->second);
+    }
     if (result == 0)
-        result = label_compare(view, a, b);
+        result = label_compare(view, a->number, b->number);
     if (result == 0)
-        result = (a > b) - (a < b);
-    return view->sorting.is_reversed ? -result : result;
+        result = (a->number > b->number) - (a->number < b->number);
+    return is_reversed ? -result : result;
 }
 
 void view_sort_rows(struct view *view, uint32_t *rows, size_t n)
 {
-    qsort_r(rows, n, sizeof *rows, compare_rows, view);
+    enum cost_part part = view->sorting.part, other = part == INCLUSIVE ? EXCLUSIVE : INCLUSIVE;
+    size_t metric = view->sorting.metric;
+    struct sorted_row *sorted = mem_alloc((n + 1) * sizeof *sorted);
+    for (size_t i = 0; i < n; i++)
+        sorted[i] = (struct sorted_row){rows[i], view_cost(view, rows[i], metric, part),
+                                        view_cost(view, rows[i], metric, other)};
+    qsort_r(sorted, n, sizeof *sorted, compare_rows, view);
+    for (size_t i = 0; i < n; i++)
+        rows[i] = sorted[i].number;
+    free(sorted);
 }
 
 static void sort_children(struct view *view, struct row *row)

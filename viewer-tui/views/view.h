@@ -33,8 +33,6 @@ struct row {
     uint64_t data;                 /* for the view that made it */
 };
 
-enum cost_part { INCLUSIVE, EXCLUSIVE };
-
 /* Rows in descending order of a cost, or in ascending order of names and lines. */
 struct sorting {
     bool by_name;
@@ -71,12 +69,12 @@ struct view {
     const struct metrics *metrics;
     const struct cct *cct; /* NULL unless class->needs_cct */
     int side;              /* which of the two views of a comparison it is, 0 or 1 */
-    size_t n_metrics;
+    size_t n_metrics;      /* that are stored */
     VEC(struct row) rows;
     VEC(uint32_t) order; /* parallel to rows: a row's children as sorted, from first_child on */
     struct cost *costs;  /* n_metrics for each row */
     size_t costs_size;
-    struct cost *totals;  /* of the whole program */
+    struct cost *totals;  /* of the whole program, of stored metrics */
     struct cost *scratch; /* room for the costs of one context */
     struct sorting sorting;
     uint32_t sorting_number;
@@ -110,6 +108,7 @@ static inline const struct row *view_row(const struct view *view, uint32_t row)
     return &view->rows.at[row];
 }
 
+/* Its costs of stored metrics. */
 static inline const struct cost *view_costs(const struct view *view, uint32_t row)
 {
     return view->costs + row * view->n_metrics;
@@ -122,10 +121,13 @@ static inline const struct view *view_origin(const struct view *view, uint32_t *
     return view->class->origin ? view->class->origin(view, row) : view;
 }
 
-/* One number of a row. */
+/* One number of a row; NAN where it is not defined, of a derived metric or a ratio. */
 double view_cost(const struct view *view, uint32_t row, size_t metric, enum cost_part part);
 
-/* Its share of the whole program's inclusive cost, 0..1; 0 where that is 0. In a comparison the
+/* What the whole program has, inclusive, of any metric; NAN as above. */
+double view_total(const struct view *view, size_t metric);
+
+/* Its share of the whole program's inclusive cost, 0..1; 0 where there is none. In a comparison the
  * larger one of what the two sides have of it. */
 double view_share(const struct view *view, uint32_t row, size_t metric, enum cost_part part);
 
@@ -134,7 +136,7 @@ double view_share(const struct view *view, uint32_t row, size_t metric, enum cos
 double view_magnitude(const struct view *view, size_t metric);
 
 /* What percentages of a metric refer to: the whole program's inclusive cost of it, or of the
- * metric that it is a part of. */
+ * metric that it is a part of; 0 where they make no sense. */
 double view_whole(const struct view *view, size_t metric);
 
 /* Adds the values of contexts of which a row's costs are the sum. False when there are none to

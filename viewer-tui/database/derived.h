@@ -1,0 +1,39 @@
+/* Derived metrics: what users define by formulas over others.
+ *
+ * A definition is "NAME = FORMULA" or "NAME [UNIT] = FORMULA" (formula.h); with a formula alone the
+ * name is "derived 1", or the next number. A formula can name metrics that stand before it, derived
+ * ones too. A derived metric has no values when one that it names was not measured. */
+#ifndef VIEWER_DERIVED_H
+#define VIEWER_DERIVED_H
+
+#include "viewer-tui/database/metric.h"
+
+#define MOST_DERIVED 64
+
+/* Appends a metric, without understanding its formula yet, for metrics_keep to choose among. False,
+ * with the error, when the definition can be none; `at` of errors is an offset in it. */
+bool derived_add(struct metrics *metrics, const char *definition, struct formula_error *error);
+
+/* Understands the formulas of all that were added, once the metrics were chosen. False at the first
+ * one that is wrong, with its index. */
+bool derived_settle(struct metrics *metrics, size_t *metric, struct formula_error *error);
+
+/* Both for one more metric, which is shown; without effect when it is wrong. */
+bool derived_define(struct metrics *metrics, const char *definition, struct formula_error *error);
+
+/* Gives up a derived metric: it is shown no more, and its name is free for another one. Others that
+ * are computed from it stay. */
+void derived_give_up(struct metrics *metrics, size_t metric);
+
+/* The formula as the user wrote it. */
+static inline const char *derived_formula(const struct metric *metric)
+{
+    return metric->derivation->text + metric->derivation->formula_at;
+}
+
+/* Its value for a row that has those costs of the stored metrics, in a program that has those; NAN
+ * where it is not defined. */
+double derived_value(const struct metrics *metrics, size_t metric, const struct cost *costs,
+                     const struct cost *program, enum cost_part part);
+
+#endif
