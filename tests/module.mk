@@ -7,7 +7,7 @@ check: all $(UNIT_TESTS)
 # Programs that the tests profile: tests/programs/hpcrun/NAME.c, and small tools of the tests.
 TEST_PROGRAMS = $(patsubst tests/programs/%.c,$(BUILD)/tests/programs/%,$(wildcard tests/programs/hpcrun/*.c)) \
 	$(patsubst tests/programs/%.cc,$(BUILD)/tests/programs/%,$(wildcard tests/programs/hpcrun/*.cc))
-TEST_TOOLS = $(addprefix $(BUILD)/tests/tools/,deny-perf dump-measurement dump-rules unwind-compare.so)
+TEST_TOOLS = $(addprefix $(BUILD)/tests/tools/,deny-perf dump-measurement dump-rules unwind-compare.so fast-clock.so)
 
 TEST_PROGRAM_HEADERS = $(wildcard tests/programs/hpcrun/*.h)
 
@@ -45,6 +45,10 @@ $(BUILD)/tests/tools/dump-rules: $(BUILD)/obj/tests/tools/dump-rules.o \
 	$(addprefix $(BUILD)/obj/hpcrun/,unwind/cfi.o code/code-map.o)
 $(BUILD)/tests/tools/deny-perf $(BUILD)/tests/tools/dump-measurement $(BUILD)/tests/tools/dump-rules:
 	$(call link,,-lz)
+
+$(BUILD)/obj/tests/tools/fast-clock.o: CFLAGS += -fPIC
+$(BUILD)/tests/tools/fast-clock.so: $(BUILD)/obj/tests/tools/fast-clock.o
+	$(call link,-shared,)
 
 # Preloaded into programs: everything in it is position-independent.
 UNWINDER_OBJS = $(call objects_of,hpcrun/unwind) $(call objects_of,hpcrun/code)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The benchmarks: hpcrun beside its peers, in one run.
 
-usage: tests/bench/run.py [--seconds S] [--rounds N] [--programs A,B] [unwind|handler|logical|size|overhead]...
+usage: tests/bench/run.py [--seconds S] [--rounds N] [--programs A,B] [unwind|handler|logical|size|overhead|viewer]...
 
   unwind    nanoseconds per frame and sample against libunwind (unw_step, unw_backtrace) on the same
             samples; completeness
@@ -9,6 +9,8 @@ usage: tests/bench/run.py [--seconds S] [--rounds N] [--programs A,B] [unwind|ha
   logical   what logical unwinding costs beside physical unwinding, under minicilk
   size      memory per tree node, bytes per node in the file; how many nodes logical trees of one
             program have together at 1 and 8 workers
+  viewer    how fast the terminal viewer answers on a database of 2,000,000 contexts, and the memory
+            that it needs
   overhead  CPU time with the profilers against without, alternating: hpcrun, perf record -g and
             --call-graph dwarf, gperftools, at 200/s and 1000/s; rates really achieved, size of the
             output, completeness
@@ -23,9 +25,10 @@ import logical
 import overhead
 import programs
 import unwind
+import viewer
 
 SECTIONS = {"unwind": unwind.report, "handler": handler.report, "logical": logical.report,
-            "size": handler.report_sizes, "overhead": overhead.report}
+            "size": handler.report_sizes, "overhead": overhead.report, "viewer": viewer.report}
 
 
 def main():

@@ -4,8 +4,9 @@
 usage: v4_big.py FOLDER CONTEXTS THREADS
 
 A random but repeatable tree in preorder: procedures call from lines, some lines are in loops, some
-callees are inlined, paths are some 40 contexts deep. One metric, charged to lines. What does
-not depend on the size comes from v4_writer; cct.db is left out, and threads have only totals."""
+callees are inlined, paths are some 40 contexts deep; the first procedure calls 10,000 others (fewer in
+small trees). Charged are lines, each by a few threads, so that a thread has come to a part of the
+contexts only. That procedure is the only one called "wide", and costs most. What does not depend on the size comes from v4_writer; cct.db is left out."""
 import array
 import os
 import random
@@ -20,13 +21,19 @@ PROCEDURES, FILES, LINES = 5000, 300, 400
 KINDS = [(FUNCTION, CALL), (FUNCTION, INLINED), (LOOP, LEXICAL), (LINE, LEXICAL)]
 CALLED, INLINE, IN_LOOP, ON_LINE = range(4)
 SIZES = [40, 40, 48, 48]
+MOST_CALLED = 10000
+MOST_GROUPS = 64  # of threads that were charged the same
+METRICS = {"work": 1, "idleness": 1 / 2, "overhead": 1 / 4}  # what they are of the first
 
 
 def grow(n, rng):
     """Kinds and parents of n contexts below one entry point (number 0), in preorder."""
     kinds, parents = bytearray(n + 1), array.array("I", bytes(4 * (n + 1)))
     path, rand = [0], rng.random
-    for i in range(1, n + 1):
+    n_called = min(MOST_CALLED, n // 20)
+    for i in range(1, n_called + 2):
+        parents[i] = 0 if i == 1 else 1
+    for i in range(n_called + 2, n + 1):
         while len(path) > 1 and (len(path) > 55 or rand() < 0.45):
             path.pop()
         above = kinds[path[-1]]
@@ -41,14 +48,28 @@ def grow(n, rng):
     return kinds, parents
 
 
-def propagate(kinds, parents, rng):
+def charge(kinds, rng):
+    """What a thread of a group was charged in each context: only the threads of group_of() were. Sums
+    of these numbers are exact."""
+    charges = [rng.randrange(1, 40) / 64 if kind == ON_LINE and rng.random() < 0.7 else 0
+               for kind in kinds]
+    i = 2
+    while kinds[i] == CALLED:  # what the first one calls
+        charges[i] = rng.randrange(100, 4000) / 64
+        i += 1
+    return charges
+
+
+def group_of(context, n_groups):
+    """Contexts that are near each other belong to one group of threads."""
+    return context // 97 % n_groups
+
+
+def propagate(kinds, parents, charges):
     """Columns of the scopes in v4_writer's order: point, function, lex_aware, execution. What a
     context does not need for itself (lex_aware of what is no loop) is that of `function`."""
     n = len(kinds)
-    point = array.array("d", bytes(8 * n))
-    for i in range(1, n):
-        if kinds[i] == ON_LINE and rng.random() < 0.7:
-            point[i] = rng.randrange(1, 40) * 0.005
+    point = array.array("d", charges)
     execution, function, no_loops = point[:], point[:], point[:]
     for i in range(n - 1, 0, -1):
         p = parents[i]
@@ -61,6 +82,31 @@ def propagate(kinds, parents, rng):
         if kinds[i] != IN_LOOP:
             no_loops[i] = function[i]
     return point, function, no_loops, execution
+
+
+def propagate_few(kinds, parents, charges):
+    """The same for the charges of few contexts: {context: [point, function, lex_aware, execution]}."""
+    values = {0: [0, 0, 0, 0]}
+    for i in charges:
+        while i not in values:
+            values[i] = [0, 0, 0, 0]
+            i = parents[i]
+    for i in sorted(values, reverse=True):
+        own = values[i]
+        for scope in range(4):
+            own[scope] += charges.get(i, 0)
+        if i == 0:
+            break
+        above = values[parents[i]]
+        above[3] += own[3]
+        if kinds[i] >= IN_LOOP:
+            above[1] += own[1]
+            if kinds[i] != IN_LOOP:
+                above[2] += own[2]
+        if kinds[i] != IN_LOOP:
+            own[2] = own[1]
+    values[0][2] = values[0][1]
+    return values
 
 
 class BigContexts:
@@ -95,27 +141,32 @@ class BigContexts:
             lexical, relation = KINDS[kind]
             if kind <= INLINE:
                 procedure.pack_into(out.bytes, at, size[i], base[i], i + 1, 1, relation, lexical,
-                                    1, 0, functions[randrange(PROCEDURES)])
+                                    1, 0, functions[randrange(PROCEDURES) if i > 1 else -1])
             else:
                 located.pack_into(out.bytes, at, size[i], base[i], i + 1, 2, relation, lexical, 2,
                                   1, files[randrange(FILES)], randrange(1, LINES))
         out.end(3)
 
 
-def summary_block(kinds, columns):
-    """Values of the summary profile, as v4_writer.encode_block makes them. The contexts' ids are
-    their numbers + 1; the entry point has id 1 and context 0 its execution."""
-    pairs, index, n_values = bytearray(), bytearray(), 1
+def block(rows, factors):
+    """Values of a profile as v4_writer.encode_block makes them, from (context, [point, ...]) in
+    order. The contexts' ids are their numbers + 1; the entry point has id 1 and context 0 its
+    execution."""
+    pairs, index, n_values, n_contexts = bytearray(), bytearray(), 0, 0
     pair, entry = struct.Struct("<Hd"), struct.Struct("<IQ")
-    pairs += pair.pack(3, columns[3][0])
-    index += entry.pack(0, 0)
-    n_contexts = 1
-    for i in range(len(kinds)):
+    for i, values in rows:
         first = n_values
-        for metric, column in enumerate(columns):
-            if column[i]:
-                pairs += pair.pack(metric, column[i])
-                n_values += 1
+        if i == 0:
+            index += entry.pack(0, 0)
+            n_contexts += 1
+            for m, factor in enumerate(factors):
+                pairs += pair.pack(4 * m + 3, values[3] * factor)
+            first = n_values = len(factors)
+        for m, factor in enumerate(factors):
+            for scope, value in enumerate(values):
+                if value:
+                    pairs += pair.pack(4 * m + scope, value * factor)
+                    n_values += 1
         if n_values > first:
             index += entry.pack(i + 1, first)
             n_contexts += 1
@@ -123,11 +174,12 @@ def summary_block(kinds, columns):
 
 
 def database(n_threads):
-    db = v4_writer.Database("big", ["work"], n_threads)
+    db = v4_writer.Database("big", list(METRICS), n_threads)
     modules = [db.module(f"/usr/lib/libpart{i}.so") for i in range(20)]
     files = [db.file(f"/home/user/src/part{i}.c") for i in range(FILES)]
     for i in range(PROCEDURES):
         db.function(f"procedure_{i}", modules[i % 20], 64 * i, files[i % FILES], 10 * (i % 100))
+    db.function("wide", modules[0], 1 << 20, files[0], 1)
     db.entry()
     return db
 
@@ -136,14 +188,24 @@ def write_big(folder, n_contexts, n_threads, seed=1):
     os.makedirs(folder, exist_ok=True)
     rng = random.Random(seed)
     kinds, parents = grow(n_contexts, rng)
-    columns = propagate(kinds, parents, rng)
+    charges, factors = charge(kinds, rng), list(METRICS.values())
     db, layout = database(n_threads), v4_writer.Layout()
     v4_writer.write_meta(db, os.path.join(folder, "meta.db"), layout,
                          BigContexts(kinds, parents, rng))
-    share = columns[3][0] / n_threads
-    blocks = [summary_block(kinds, columns)]
-    blocks += [v4_writer.encode_block({0: {3: share}, 1: {3: share}}) for _ in range(n_threads)]
-    v4_writer.write_profiles(db, blocks, os.path.join(folder, "profile.db"), layout)
+    n_groups = min(n_threads, MOST_GROUPS)
+    of_group = [{} for _ in range(n_groups)]
+    for i, value in enumerate(charges):
+        if value:
+            of_group[group_of(i, n_groups)][i] = value
+    blocks = [block(sorted(propagate_few(kinds, parents, few).items()), factors)
+              for few in of_group]
+    # Thread t is in group t % n_groups; what there is in all is that times the threads of a group.
+    sizes = [len(range(group, n_threads, n_groups)) for group in range(n_groups)]
+    together = [value * sizes[group_of(i, n_groups)] for i, value in enumerate(charges)]
+    columns = propagate(kinds, parents, together)
+    summary = block(enumerate(zip(*columns)), factors)
+    v4_writer.write_profiles(db, [summary] + [blocks[t % n_groups] for t in range(n_threads)],
+                             os.path.join(folder, "profile.db"), layout)
 
 
 if __name__ == "__main__":

@@ -103,6 +103,8 @@ uint64_t values_position(const struct values *values, uint32_t context, uint64_t
     const struct v4_context_index *index = values->index;
     uint64_t n = values->n_index;
     uint64_t low = near < n ? near : 0;
+    if (low < n && index[low].context_id == context)
+        return low;
     if (n == 0 || context < index[low].context_id) {
         low = search(values, context, 0, low);
     } else {

@@ -1,0 +1,77 @@
+"""How fast the terminal viewer answers on a database of 2,000,000 contexts and 256 threads."""
+import os
+import statistics
+import sys
+
+import programs
+
+sys.path.insert(0, str(programs.ROOT / "tests" / "integration"))
+
+import v4_big  # noqa: E402 (needs the path above)
+from viewer_driver import Driver  # noqa: E402
+
+CONTEXTS, THREADS = 2_000_000, 256
+VIEWER = programs.BUILD / "bin" / "hpcviewer"
+
+# What is done, by which keys; after each others the viewer is where the next begins.
+STEPS = [
+    ("one row down", b"j"),
+    ("open a node with 10,000 children", b"j+"),
+    ("down in them", b"j"),
+    ("a page down", b"\x06"),
+    ("to the last of 10,000", b"G"),
+    ("to the first", b"g"),
+    ("sort them by the next column", b">"),
+    ("sort them in reverse", b"r"),
+    ("and back", b"r"),
+    ("close the node", b"jj-"),
+    ("hot path", b"gjH"),
+    ("threads of a row", b"gjj4"),
+    ("the next metric in threads", b">"),
+    ("histogram", b"h"),
+    ("back", b"q"),
+    ("zoom in, and out", b"zZ"),
+    ("source pane off and on", b"vv"),
+    ("bottom-up, the first time", b"2"),
+    ("callers of a procedure", b"j+"),
+    ("threads of a procedure", b"4"),
+    ("back", b"q"),
+    ("flat, the first time", b"3"),
+    ("threads of a module", b"j4"),
+    ("back", b"q"),
+    ("top-down again", b"1"),
+    ("bottom-up again", b"2"),
+    ("find the last name", b"1g/procedure_4999\r"),
+    ("find the next one", b"n"),
+    ("one thread of 256", b"|thread 7$\r"),
+    ("128 threads of 256", b"|\x15thread [0-9]*[02468]$\r"),
+    ("all threads", b"|\x15\r"),
+    ("help", b"?"),
+]
+
+
+def measure(folder):
+    """[(step, seconds, CPU seconds, bytes, progress lines)], and bytes of memory after the first
+    screen and at the end."""
+    with Driver([VIEWER, folder]) as driver:
+        rows = [("first screen", driver.first)]
+        first = driver.memory()
+        rows += [(step, driver.press(keys)) for step, keys in STEPS]
+        return rows, first, driver.memory()
+
+
+def report(_commands, directory, rounds):
+    folder = os.path.join(directory, "big")
+    print(f"viewer: {CONTEXTS:,} contexts, {THREADS} threads; seconds until the last byte of the "
+          f"answer, and of CPU time; medians of {rounds} runs")
+    v4_big.write_big(folder, CONTEXTS, THREADS)
+    runs = [measure(folder) for _ in range(rounds)]
+    for number, (step, _) in enumerate(runs[0][0]):
+        answers = [rows[number][1] for rows, _, _ in runs]
+        print(f"{step:34} {statistics.median(a.seconds for a in answers):8.3f} s "
+              f"{statistics.median(a.cpu for a in answers):8.3f} s "
+              f"{len(answers[0].output):7} bytes  {len(answers[0].progress())} progress lines")
+    for when, memory in (("first screen", runs[0][1]), ("end", runs[0][2])):
+        print(f"memory at the {when}: {memory[0] >> 20} MiB of its own, "
+              f"{memory[1] >> 20} MiB of mapped files")
+    print("load:", " ".join(f"{x:.1f}" for x in os.getloadavg()))

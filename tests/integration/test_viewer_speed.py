@@ -1,0 +1,118 @@
+"""hpcviewer on a larger database: what it reads and writes, and that long passes show how far they are
+and can be stopped. Nothing here looks at how long things take; `make bench BENCH=viewer` does, on
+2,000,000 contexts and 256 threads."""
+import os
+import pathlib
+import re
+import tempfile
+import unittest
+
+import v4_big
+import viewer
+from viewer_driver import Driver
+
+CONTEXTS, THREADS = 60_000, 8
+FAST_CLOCK = viewer.VIEWER.parent.parent / "tests" / "tools" / "fast-clock.so"
+SANITIZED = b"__asan_init" in viewer.VIEWER.read_bytes()
+# A screen of 120 x 40 with colours.
+SCREEN = 3 * 120 * 40
+
+
+class Large(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        temporary = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(temporary.cleanup)
+        cls.db = temporary.name
+        v4_big.write_big(cls.db, CONTEXTS, THREADS)
+        cls.size = sum(file.stat().st_size for file in pathlib.Path(cls.db).iterdir())
+
+    def start(self, **more):
+        driver = Driver([viewer.VIEWER, self.db], **more)
+        self.addCleanup(driver.__exit__)
+        self.assertIn(b"?:help", driver.first.output)
+        return driver
+
+    @unittest.skipIf(SANITIZED, "sanitizers need memory of their own")
+    def test_the_first_screen_needs_little_memory(self):
+        """Far less than a full load: 29 bytes for each context in the tree alone."""
+        own, _ = self.start().memory()
+        self.assertLess(own, 29 * CONTEXTS)
+
+    @unittest.skipIf(SANITIZED, "sanitizers need memory of their own")
+    def test_all_views_need_bounded_memory(self):
+        driver = self.start()
+        before, _ = driver.memory()
+        for keys in (b"2", b"3", b"1", b"|thread [0-3]\r", b"2", b"3"):
+            driver.press(keys)
+        own, _ = driver.memory()
+        # The tree, instances of procedures, scopes with the costs of four metrics, the sums of four
+        # threads: some 300 bytes for each context.
+        self.assertLess(own - before, 600 * CONTEXTS)
+
+    def test_answers_are_small(self):
+        """A key that moves by a row writes lines, no key more than some screens."""
+        driver = self.start()
+        driver.press(b"gjj+")
+        for keys, most in ((b"j", 1500), (b"k", 1500), (b"\x06", SCREEN), (b"g", SCREEN),
+                           (b"G", SCREEN), (b"4", SCREEN), (b"q", SCREEN), (b">", SCREEN),
+                           (b"2", SCREEN), (b"3", SCREEN), (b"1", SCREEN)):
+            answer = driver.press(keys)
+            self.assertGreater(len(answer.output), 0, keys)
+            self.assertLess(len(answer.output), most, keys)
+
+    def test_the_node_with_many_children(self):
+        """All of them are there, in the order of the sorting."""
+        children = [row for row in viewer.printed_json("top-down", "--depth", 3, self.db)["root"]
+                    ["children"][0]["children"] if row["name"] == "wide"]
+        self.assertEqual([len(row["children"]) for row in children], [CONTEXTS // 20])
+        costs = [row["metrics"]["work"]["inclusive"] for row in children[0]["children"]]
+        self.assertEqual(costs, sorted(costs, reverse=True))
+        driver = self.start()
+        driver.press(b"gjj+")
+        shown = driver.press(b"j").output + driver.press(b"\x0c").output
+        number = int(re.search(rb"4/(\d+)  ", shown)[1])
+        self.assertGreater(number, CONTEXTS // 20)
+
+    def test_sums_over_all_threads_are_those_of_the_summary(self):
+        options = ("--depth", 4, "--min-percent", "0.01", self.db)
+        everything = viewer.printed_json("top-down", *options)["root"]
+        of_threads = viewer.printed_json("top-down", "--threads", "thread", *options)["root"]
+        self.assertEqual(len(list(viewer.rows_of(of_threads))),
+                         len(list(viewer.rows_of(everything))))
+        self.assertTrue(of_threads == everything)
+
+    def with_fast_clock(self):
+        """Passes take long, by the viewer's clock."""
+        return self.start(environment={"LD_PRELOAD": str(FAST_CLOCK)})
+
+    @unittest.skipIf(SANITIZED, "sanitizers want to be the first library")
+    def test_progress(self):
+        driver = self.with_fast_clock()
+        for keys, what in ((b"2", b"reading all calling contexts"), (b"3", b"adding up scopes"),
+                           (b"|thread [0-3]\r", b"adding up threads")):
+            answer = driver.press(keys)
+            self.assertIn(what, answer.output)
+            percentages = answer.progress()
+            self.assertTrue(percentages, keys)
+            self.assertLessEqual(max(percentages), 100)
+
+    @unittest.skipIf(SANITIZED, "sanitizers want to be the first library")
+    def test_escape_stops(self):
+        """What is shown stays; the next time it can be done."""
+        for keys, sign in ((b"2", b"procedures"), (b"3", b"/usr/lib/libpart"),
+                           (b"|thread [0-3]\r", b"4 of 8")):
+            driver = self.with_fast_clock()
+            answer = driver.press(keys + b"\x1b")
+            self.assertIn(b"stopped", answer.output, keys)
+            again = driver.press(b"\x0c").output  # the whole screen
+            self.assertIn(b"main thread", again)
+            self.assertNotIn(b"of 8)", again)
+            done = driver.press(keys)
+            self.assertNotIn(b"stopped", done.output)
+            self.assertNotIn(b"main thread", driver.press(b"\x0c").output if keys in b"23" else b"")
+            self.assertEqual(driver.program.poll(), None)
+
+
+if __name__ == "__main__":
+    unittest.main()
