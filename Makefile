@@ -67,14 +67,19 @@ demo: deps
 test: deps
 	$(MAKE) check
 
+COMPLETIONS = $(PREFIX)/share/bash-completion/completions
+
 install: all
-	install -d $(PREFIX)/bin $(PREFIX)/lib/agents $(PREFIX)/include $(PREFIX)/share/man/man1
+	install -d $(PREFIX)/bin $(PREFIX)/lib/agents $(PREFIX)/include $(PREFIX)/share/man/man1 \
+		$(COMPLETIONS)
 	install $(filter $(BUILD)/bin/%,$(PROGRAMS)) $(PREFIX)/bin
 	install $(BUILD)/lib/libhpcrun.so $(PREFIX)/lib
 	install $(filter %.so,$(AGENT_FILES)) $(PREFIX)/lib/agents
 	install -m 644 $(filter %.rules,$(AGENT_FILES)) $(PREFIX)/lib/agents
 	install -m 644 include/hpctoolkit.h $(PREFIX)/include
 	install -m 644 $(wildcard */*.1) $(PREFIX)/share/man/man1
+	install -m 644 completions/hpctoolkit.bash $(COMPLETIONS)/hpcrun
+	for tool in hpcstruct hpcprof hpcviewer; do ln -sf hpcrun $(COMPLETIONS)/$$tool; done
 
 clean:
 	rm -rf $(BUILD)
