@@ -101,7 +101,7 @@ class Completion(unittest.TestCase):
                        "--noprofile", "-i"], environment={"PS1": "> "}) as terminal:
             terminal.type(f"cd {self.folder}; source {SCRIPT}; clear; echo rea\"dy\"\n")
             terminal.until_seen("ready")
-            terminal.type("hpcviewer --pri\tbot\t --format=fla\tdat\t")
+            terminal.type("hpcviewer --pri\tbot\t--format=fla\tdat\t")
             terminal.until_seen("> hpcviewer --print bottom-up --format=flamegraph database/")
 
     def test_installed(self):
