@@ -126,6 +126,24 @@ class Fuzz(unittest.TestCase):
         self.assertGreater(results[0], ROUNDS // 20)
         self.assertGreater(results[1], ROUNDS // 20)
 
+    def test_damage_on_a_side_of_a_comparison(self):
+        """Also of a run with itself as it was, so that there is much to be matched."""
+        bases = list(self.databases())
+        for number in range(ROUNDS // 4):
+            rng = random.Random(-number)
+            whole, base = rng.choice(bases), rng.choice(bases)
+            whole = rng.choice((whole, base))
+            file = rng.choice([f for f in FILES if (base / f).exists()])
+            view = rng.choice(("top-down", "bottom-up", "flat", "summary"))
+            with self.subTest(number=number, base=base.name, file=file, view=view):
+                folder = self.top / "damaged"
+                shutil.rmtree(folder, ignore_errors=True)
+                shutil.copytree(base, folder)
+                (folder / file).write_bytes(damage((base / file).read_bytes(), rng))
+                sides = [whole, folder] if rng.random() < 0.5 else [folder, whole]
+                self.check(sides[1], "--print", view, "--format", rng.choice(FORMATS[:3]),
+                           "--min-percent", "0", sides[0])
+
     def view(self, folder, keys, width, height):
         """The terminal viewer in a terminal of that size, given all keys at once."""
         master, slave = pty.openpty()
