@@ -79,6 +79,33 @@ static int restrict_threads(struct session *session, const struct options *optio
     return set && session_restrict(session, projection, set) ? 0 : status;
 }
 
+/* What the user wants of all views. */
+static void configure(struct session *session, const struct options *options)
+{
+    session->rules = &options->rules;
+    session->usual_metrics = options->usual_metrics;
+    session->usual_sort = options->usual_sort;
+    for (int side = 0; session->comparison && side < SIDES; side++)
+        session->comparison->sides[side]->usual_metrics = options->usual_metrics;
+    for (size_t i = 0; i < options->definitions.n; i++)
+        session_define(session, options->definitions.at[i]);
+    session_show(session, options->by_kind ? SET_KINDS : SET_CHOSEN);
+}
+
+/* Shows or prints it; the exit status. */
+static int show(struct session *session, struct options *options)
+{
+    configure(session, options);
+    if (options->usually_physical && session_has_projection(session, PHYSICAL))
+        options->print.projection = PHYSICAL;
+    int status = options->threads ? restrict_threads(session, options) : 0;
+    if (status)
+        return status;
+    return options->printed == PRINT_NOTHING
+               ? tui_run(session, options->print.projection, options->print.sort)
+               : print_to_output(session, options);
+}
+
 int main(int argc, char **argv)
 {
     diag_init("hpcviewer");
@@ -86,28 +113,15 @@ int main(int argc, char **argv)
     setlocale(LC_CTYPE, "");
     struct options options = options_read(argc, argv);
     struct session *session = open_databases(&options);
-    if (!session)
-        return 1;
-    session->rules = &options.rules;
-    session->usual_metrics = options.usual_metrics;
-    session->usual_sort = options.usual_sort;
-    if (options.usually_physical && session_has_projection(session, PHYSICAL))
-        options.print.projection = PHYSICAL;
-    for (size_t i = 0; i < options.definitions.n; i++)
-        session_define(session, options.definitions.at[i]);
-    session_show(session, options.by_kind ? SET_KINDS : SET_CHOSEN);
-    int status = options.threads ? restrict_threads(session, &options) : 0;
-    if (status == 0)
-        status = options.printed == PRINT_NOTHING
-                     ? tui_run(session, options.print.projection, options.print.sort)
-                     : print_to_output(session, &options);
+    int status = session ? show(session, &options) : 1;
     if (problem_text()) {
         diag_error(NULL, "%s", problem_text());
         status = status ? status : 1;
     }
     if (diag_error_count() > 0 && status == 0)
         status = 1;
-    session_close(session);
+    if (session)
+        session_close(session);
     problem_clear();
     path_rules_free(&options.rules);
     config_free(&options.config);

@@ -220,7 +220,15 @@ static bool define_compared(struct session *session, struct metrics *metrics)
     return true;
 }
 
-/* The same for two databases; what is wrong with one of them is wrong with both. */
+static void sort_as_usual(const struct session *session, struct view *view)
+{
+    struct sorting sorting = view->sorting;
+    if (session->usual_sort && choose_sorting(view->metrics, session->usual_sort, &sorting) &&
+        metric_is_measured(&view->metrics->at[sorting.metric]))
+        view_sort(view, sorting);
+}
+
+/* session_view of two databases; what is wrong with one of them is wrong with both. */
 static struct view *compared_view(struct session *session, enum projection projection,
                                   enum view_id id)
 {
@@ -233,20 +241,14 @@ static struct view *compared_view(struct session *session, enum projection proje
         view = NULL;
     }
     opened->views[id] = view;
+    if (view)
+        sort_as_usual(session, view);
     for (int side = 0; side < SIDES; side++) {
         const struct session *of_side = session->comparison->sides[side];
         session->metric_list_is_bad |= of_side->metric_list_is_bad;
         session->was_stopped |= of_side->was_stopped;
     }
     return opened->views[id];
-}
-
-static void sort_as_usual(const struct session *session, struct view *view)
-{
-    struct sorting sorting = view->sorting;
-    if (session->usual_sort && choose_sorting(view->metrics, session->usual_sort, &sorting) &&
-        metric_is_measured(&view->metrics->at[sorting.metric]))
-        view_sort(view, sorting);
 }
 
 struct view *session_view(struct session *session, enum projection projection, enum view_id id)
