@@ -226,6 +226,21 @@ static bool has_metrics(struct comparison *comparison, enum projection projectio
     return metrics_n_shown(&compared->metrics) > 0;
 }
 
+/* Of scaling the loss of all effort comes first, if it was measured. */
+static void sort_by_loss(const struct comparison *comparison, struct view *view)
+{
+    const struct metrics *metrics = view->metrics;
+    if (comparison->options.scaling == NO_SCALING)
+        return;
+    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1))
+        if (metric_is_sum(&metrics->at[m])) {
+            struct sorting sorting = view->sorting;
+            sorting.metric = (size_t)metrics->at[m].sides[0] + MERGED_DIFFERENCE;
+            view_sort(view, sorting);
+            return;
+        }
+}
+
 struct view *comparison_view(struct comparison *comparison, enum projection projection,
                              enum view_id id)
 {
@@ -243,7 +258,9 @@ struct view *comparison_view(struct comparison *comparison, enum projection proj
         }
     }
     const struct compared_metrics *compared = &comparison->metrics[projection];
-    return merged_open(views, &compared->metrics, compared->from);
+    struct view *view = merged_open(views, &compared->metrics, compared->from);
+    sort_by_loss(comparison, view);
+    return view;
 }
 
 void comparison_show(struct comparison *comparison, enum metric_set set)

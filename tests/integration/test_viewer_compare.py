@@ -299,6 +299,13 @@ class Metrics(Compared):
                     self.assertEqual(costs, sorted(known, reverse=True) +
                                      [None] * (len(costs) - len(known)))
 
+    def test_derived_from_both(self):
+        self.write(parallel("a", [("work", 2)]), parallel("b", [("work", 3)]))
+        shown = self.inclusive("--derive", 'sum = $"work [before]" + $"work [after]"')
+        self.assertEqual(shown["sum"], 5)
+        said = self.refused(2, "--print", "flat", "--derive", "x = $work + 1", *self.folders)
+        self.assertIn("'x = $work + 1'", said)
+
     def test_kinds(self):
         self.write(*(parallel(name, [("work", 2), ("overhead", 3 + i), ("overhead:spawn", 1 + i)])
                      for i, name in enumerate("ab")))
@@ -346,6 +353,10 @@ class Scaling(Compared):
     def test_strong(self):
         losses = self.losses("--scaling", "strong")
         self.assertEqual(losses, {"work": 1, "overhead": 3, "idleness": 4, "effort": 8})
+        # All of it comes first: 8 of 16 s.
+        text = viewer.printed("top-down", "--scaling", "strong", *self.folders)
+        root = next(line for line in text.splitlines() if line.endswith("<whole program>"))
+        self.assertEqual(root.split()[:4], ["8.00", "50.0%", "8.00", "100.0%"])
 
     def test_weak(self):
         """Twice the problem on twice the workers: twice of everything was to be expected."""

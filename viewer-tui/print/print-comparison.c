@@ -108,7 +108,9 @@ struct printing {
     struct text line;
 };
 
-#define COLUMN 14
+/* A number with its unit, and behind the difference a percentage. */
+#define COLUMN  14
+#define PERCENT 9
 
 static void end_line(struct printing *printing)
 {
@@ -129,8 +131,10 @@ static void print_facts(struct printing *printing)
 {
     struct fact facts[N_FACTS];
     find_facts(printing->compared->comparison, facts);
-    for (int column = 0; column < MERGED_COLUMNS; column++)
+    for (int column = 0; column < MERGED_COLUMNS; column++) {
         add_right(printing, column_name(printing->compared, column));
+        text_pad(&printing->line, ' ', column == MERGED_DIFFERENCE ? PERCENT : 0);
+    }
     end_line(printing);
     for (size_t i = 0; i < N_FACTS; i++) {
         for (int side = 0; side < SIDES; side++) {
@@ -138,10 +142,18 @@ static void print_facts(struct printing *printing)
             number_grouped((uint64_t)facts[i].of[side], text);
             add_right(printing, text);
         }
-        text_pad(&printing->line, ' ', (MERGED_COLUMNS - SIDES) * COLUMN + 2);
+        text_pad(&printing->line, ' ', (MERGED_COLUMNS - SIDES) * COLUMN + PERCENT + 2);
         text_add(&printing->line, facts[i].name);
         end_line(printing);
     }
+}
+
+static void add_percent(struct printing *printing, double value, size_t metric)
+{
+    char percent[NUMBER_SIZE] = "";
+    if (isfinite(value) && value != 0)
+        number_percent(value, view_whole(printing->compared->view, metric), percent);
+    text_printf(&printing->line, "%*s%s", PERCENT - 1, percent, *percent ? "%" : " ");
 }
 
 /* The four numbers of a row. */
@@ -154,6 +166,8 @@ static void add_costs(struct printing *printing, uint32_t row, size_t metric, en
         if (metric_is_measured(&view->metrics->at[m]) && !isnan(value))
             number_with_unit(value, view->metrics->at[m].unit, text);
         add_right(printing, text);
+        if (m == metric + MERGED_DIFFERENCE)
+            add_percent(printing, value, m);
     }
     text_add(&printing->line, "  ");
 }

@@ -35,11 +35,23 @@ static struct columns fitting_columns(const struct view *view, int width)
 static void drop_event(struct text *name, size_t unit_at)
 {
     char *event = memrchr(name->at, '(', unit_at);
-    if (!event || event == name->at)
+    char *end = event ? strchr(event, ')') : NULL;
+    if (!end || event == name->at)
         return;
-    size_t start = (size_t)(event - name->at) - 1;
-    memmove(name->at + start, name->at + unit_at, name->n - unit_at + 1);
-    name->n -= unit_at - start;
+    size_t start = (size_t)(event - name->at) - 1, rest = (size_t)(end - name->at) + 1;
+    memmove(name->at + start, name->at + rest, name->n - rest + 1);
+    name->n -= rest - start;
+}
+
+/* Makes "work diff" of "work difference, s". */
+static void shorten_difference(struct text *name)
+{
+    static const char difference[] = " difference";
+    const char *found = strstr(name->at, difference);
+    if (!found)
+        return;
+    name->n = (size_t)(found - name->at) + strlen(" diff");
+    name->at[name->n] = '\0';
 }
 
 /* Makes "spawn, s" of "overhead: spawn, s". */
@@ -66,8 +78,12 @@ static void draw_metric_name(const struct tui *tui, const struct view *view, siz
     if (is_too_wide && view->metrics->at[metric].kind)
         drop_overhead(&name, &unit_at);
     if ((int)text_columns(text_string(&name)) >= width &&
-        metric_is_of_effort(&view->metrics->at[metric]))
+        (metric_is_of_effort(&view->metrics->at[metric]) ||
+         metric_is_compared(&view->metrics->at[metric])))
         drop_event(&name, unit_at);
+    if ((int)text_columns(text_string(&name)) >= width &&
+        metric_is_compared(&view->metrics->at[metric]))
+        shorten_difference(&name);
     text_cut(&name, (size_t)width - 1);
     int used = (int)text_columns(text_string(&name));
     screen_put(line, column + width - used, used, STYLE_PLAIN, text_string(&name));
