@@ -44,21 +44,14 @@ class Finding(unittest.TestCase):
             typed += letter
             after = [i for i in self.matches(typed) if i > 1]
             terminal.until_seen("/" + typed.rstrip())
-            terminal.until(lambda lines: self.selected(terminal) == after[0], f"{typed}: {after[0]}")
+            terminal.until(lambda lines: terminal.selected()[0] == after[0], f"{typed}: {after[0]}")
         for _ in range(3):  # and back
             terminal.press("BSpace")
             typed = typed[:-1]
         first = [i for i in self.matches(typed) if i > 1][0]
-        terminal.until(lambda lines: self.selected(terminal) == first, typed)
+        terminal.until(lambda lines: terminal.selected()[0] == first, typed)
         terminal.press("Enter")
         terminal.until_at(first, self.n)
-
-    def selected(self, terminal):
-        """The position of the row that is drawn as the selected one: in reverse throughout."""
-        tree = [line for line in terminal.coloured().split("\n")
-                if viewer_screen.ROW.match(re.sub(r"\033\[[0-9;]*m", "", line).rstrip())]
-        found = [i + 1 for i, line in enumerate(tree) if re.match(r"(\033\[[0-9;]*m)*\033\[(\d+;)*7m", line)]
-        return found[0] if found else None
 
     def test_escape_goes_back(self):
         terminal = self.start()

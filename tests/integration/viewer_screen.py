@@ -89,3 +89,20 @@ class Viewer(Terminal):
         return self.until(lambda lines: any(start.match(line) for line in lines) and
                           all(any(text in line for line in lines) for text in seen),
                           f"{position}/{n} {seen}")
+
+    def selected(self):
+        """The position of the selected row among those on the screen, from 1 on, and the row: what
+        is drawn in reverse from the beginning of the line. (None, None) while it is not drawn."""
+        lines = self.coloured().split("\n")
+        plain = [re.sub(r"\033\[[0-9;]*m", "", line) for line in lines]
+        shown = tree(plain)
+        drawn = [line for line, text in zip(lines, plain) if ROW.match(text.rstrip())]
+        for i, line in enumerate(drawn):
+            if shown and re.match(r"(\033\[[0-9;]*m)*\033\[(\d+;)*7m", line):
+                return i + 1, list(shown.rows())[i]
+        return None, None
+
+    def until_selected(self, is_meant, what):
+        """Waits until the selected row is such a one; returns it."""
+        self.until(lambda _: (row := self.selected()[1]) and is_meant(row), what)
+        return self.selected()[1]

@@ -44,8 +44,7 @@ static void draw_title(struct tui *tui, int line)
 
 #define PATH_CUT "... > "
 
-/* The path to a row, as much of its end as fits. */
-static void add_path(struct tui *tui, uint32_t row, struct text *out, size_t width)
+void tui_add_path(struct tui *tui, uint32_t row, struct text *out, size_t width)
 {
     struct pane *pane = tui_pane(tui);
     struct text path = {0}, longer = {0};
@@ -92,7 +91,7 @@ static void draw_position(struct tui *tui, int line)
         text_printf(&position, " flattened %u", pane->flattened);
     text_add(&position, "  ");
     if ((size_t)width > position.n)
-        add_path(tui, pane_row(pane), &position, (size_t)width - position.n);
+        tui_add_path(tui, pane_row(pane), &position, (size_t)width - position.n);
     screen_put(line, 0, width, STYLE_PLAIN, text_string(&position));
     vec_free(&position);
 }
@@ -107,7 +106,7 @@ static void draw_zoom(struct tui *tui, int line)
     text_printf(&zoom, "zoomed %u deep: ", view_row(pane->view, pane->root)->depth);
     size_t used = zoom.n + sizeof way_out;
     if ((size_t)width > used)
-        add_path(tui, pane->root, &zoom, (size_t)width - used);
+        tui_add_path(tui, pane->root, &zoom, (size_t)width - used);
     text_add(&zoom, way_out);
     screen_put(line, 0, width, STYLE_DIM, text_string(&zoom));
     vec_free(&zoom);

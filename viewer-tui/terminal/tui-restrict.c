@@ -3,41 +3,6 @@
 
 #include <stdlib.h>
 
-/* The rows from below the whole program down to one: what to look for when views are made anew. */
-struct path {
-    VEC(struct row) rows; /* from the innermost outwards */
-};
-
-static void remember(const struct view *view, uint32_t row, struct path *path)
-{
-    for (; row != 0; row = view_row(view, row)->parent)
-        vec_push(&path->rows, *view_row(view, row));
-}
-
-static bool are_same(const struct row *a, const struct row *b)
-{
-    return a->kind == b->kind && a->place == b->place && a->line == b->line &&
-           a->call_file == b->call_file && a->call_line == b->call_line;
-}
-
-/* The row at the end of the path, or of as much of it as there is. */
-static uint32_t find(struct view *view, const struct path *path)
-{
-    uint32_t row = 0;
-    view_start_walk(view);
-    for (size_t left = path->rows.n; left > 0; left--) {
-        view_expand(view, row);
-        uint32_t i = 0, n = view_row(view, row)->n_children;
-        while (i < n &&
-               !are_same(view_row(view, view_child(view, row, i)), &path->rows.at[left - 1]))
-            i++;
-        if (i == n)
-            break;
-        row = view_child(view, row, i);
-    }
-    return row;
-}
-
 static void close_panes(struct tui *tui)
 {
     for (int p = 0; p < PROJECTIONS; p++)
@@ -59,18 +24,18 @@ static void say_which(struct tui *tui)
 
 void tui_restrict(struct tui *tui, struct thread_set *set)
 {
-    struct path path = {0};
+    struct path path = path_of(tui_pane(tui)->view, pane_row(tui_pane(tui)));
     struct sorting sorting = tui_pane(tui)->view->sorting;
-    remember(tui_pane(tui)->view, pane_row(tui_pane(tui)), &path);
+    size_t found;
     if (session_restrict(tui->session, tui->projection, set)) {
         close_panes(tui);
         tui_reopen(tui, sorting);
-        pane_select(tui_pane(tui), find(tui_pane(tui)->view, &path));
+        pane_select(tui_pane(tui), path_find(tui_pane(tui)->view, &path, &found));
         say_which(tui);
     } else if (tui->session->was_stopped) {
         text_add(&tui->message, "stopped");
     }
-    vec_free(&path.rows);
+    path_free(&path);
 }
 
 /* Asks for the expression; an empty one is for all threads. */

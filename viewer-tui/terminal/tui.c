@@ -26,8 +26,8 @@ static void say_problem(struct tui *tui)
 
 /* Who obeys: the first that knows the command. */
 static bool (*const obeys[])(struct tui *tui, enum command command) = {
-    tui_obey_moves,   tui_obey_views,  tui_obey_metrics, tui_obey_finding,
-    tui_obey_filters, tui_obey_source, tui_obey_threads, tui_obey_output,
+    tui_obey_moves,  tui_obey_views,  tui_obey_metrics, tui_obey_finding, tui_obey_filters,
+    tui_obey_places, tui_obey_source, tui_obey_threads, tui_obey_output,
 };
 
 static void obey(struct tui *tui, enum command command)
@@ -53,7 +53,7 @@ static void loop(struct tui *tui)
         if (key == KEY_GONE || command == COMMAND_QUIT)
             return;
         text_clear(&tui->message);
-        obey(tui, command);
+        tui_obey_and_remember(tui, command, obey);
     }
 }
 
@@ -81,6 +81,7 @@ static void close_tui(struct tui *tui)
     }
     pattern_free(tui->wanted);
     filters_free(&tui->filters);
+    places_free(&tui->places);
     vec_free(&tui->asked);
     vec_free(&tui->message);
 }

@@ -12,6 +12,7 @@
 #include "viewer-tui/session.h"
 #include "viewer-tui/terminal/keys.h"
 #include "viewer-tui/terminal/pane.h"
+#include "viewer-tui/terminal/places.h"
 #include "viewer-tui/terminal/source.h"
 
 /* Cells of the screen. */
@@ -30,6 +31,7 @@ struct tui {
     bool shows_call_site; /* of a row the place where it is called, not where it is declared */
     long source_scroll;   /* lines that the source is scrolled away from the row's line */
     struct filters filters;
+    struct places places;
     double hot_share;        /* of the cost, that makes a path hot: 0..1 */
     struct pattern *wanted;  /* what was searched for last; NULL */
     bool shows_matches;      /* with it on the screen */
@@ -57,6 +59,7 @@ bool tui_obey_views(struct tui *tui, enum command command);
 bool tui_obey_metrics(struct tui *tui, enum command command);
 bool tui_obey_finding(struct tui *tui, enum command command);
 bool tui_obey_filters(struct tui *tui, enum command command);
+bool tui_obey_places(struct tui *tui, enum command command);
 bool tui_obey_source(struct tui *tui, enum command command);
 bool tui_obey_output(struct tui *tui, enum command command);
 bool tui_obey_threads(struct tui *tui, enum command command);
@@ -73,6 +76,13 @@ void tui_reopen(struct tui *tui, struct sorting sorting);
 
 /* tui-metrics.c: sorts by something that is shown: by overhead rather than by a kind of it. */
 void tui_sort_by_shown(struct pane *pane);
+
+/* tui-places.c: lets a command be obeyed; if it leads to another place, one can go back. */
+void tui_obey_and_remember(struct tui *tui, enum command command,
+                           void (*obey)(struct tui *tui, enum command command));
+
+/* tui-same.c: asks in which view, and goes there. */
+void tui_same_scope(struct tui *tui);
 
 /* tui-filter.c: makes the pane show what the filters in force leave. */
 void tui_apply_filters(struct tui *tui);
@@ -94,6 +104,9 @@ int tui_ask_key(struct tui *tui, const char *prompt);
 /* tui-frame.c: the whole screen; a line for the user at once, before what takes a while. */
 void tui_draw(struct tui *tui);
 void tui_announce(const char *what);
+
+/* tui-frame.c: adds the path to a row, as much of its end as fits. */
+void tui_add_path(struct tui *tui, uint32_t row, struct text *out, size_t width);
 /* Says how far a pass is; a progress_listener. */
 bool tui_tell_progress(const char *what, int percent);
 
