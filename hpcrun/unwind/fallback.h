@@ -12,10 +12,16 @@ bool fallback_is_return_address(struct memory *memory, uint64_t address);
 
 /* Finds the caller of `frame`. `interrupted` says that frame->pc is where a signal struck, so that
  * the return address may still be at the top of the stack. Tries, in this order:
- *   top of stack    one of the first words at sp, as in a PLT entry or at a function's first
- * instruction frame pointer   rbp points to the saved rbp and the return address stack scan the
- * first return address within 64 words Returns false when none fits. */
-bool fallback_step(struct memory *memory, const struct frame *frame, bool interrupted,
+ *
+ *   top of stack   one of the first words at sp, as in a PLT entry or at a function's first
+ *                  instruction
+ *   frame pointer  rbp points to the saved rbp and the return address
+ *   stack scan     the first return address within 64 words
+ *
+ * What earlier calls left there is told from the truth by a call within 64 words that surely led to
+ * this code: a path that passes over it is not true. Returns false when nothing fits. In a guarded
+ * region. */
+bool fallback_step(struct unwinder *u, const struct frame *frame, bool interrupted,
                    struct frame *caller);
 
 #endif

@@ -53,7 +53,7 @@ static enum step step_without_fde(struct unwinder *u, struct frame *frame, struc
 {
     bool interrupted = is_interrupted(u, frame);
     frame->link = LINK_IRREGULAR;
-    if (fallback_step(&u->memory, frame, interrupted, caller))
+    if (fallback_step(u, frame, interrupted, caller))
         return STEP_OK;
     if (interrupted || fallback_is_return_address(&u->memory, frame->pc + 1))
         return failed(u, UNWIND_NO_FDE);

@@ -70,6 +70,40 @@ f(15) while (times)[0] < 1""")
         self.compare(cc1, "-O2", "-quiet", source, "-o", "/dev/null")
 
 
+class WithoutInformation(profiling.ProfilingTest):
+    """Code of a module that has no unwind information, over what earlier calls left on the stack."""
+    outer = {"leaf": ("call_leaf", "called_back"), "with_frame": ("call_with_frame",),
+             "calls_back": ("call_calls_back",), "called_back": ("calls_back",), "litter": ()}
+
+    def names(self, path, known):
+        """The program's functions on a path, innermost first."""
+        for frame in path:
+            module, _, offset = frame.rpartition("+")
+            for name, (start, size) in known.items():
+                if module == "bare" and start <= int(offset, 16) < start + size:
+                    yield name
+
+    def test_assembly(self):
+        known = profiling.symbols(program("bare"))
+        for name, how in profiling.sources():
+            self.measure(program("bare"), 700, events=["CPUTIME@f2000"], **how)
+            image, = profiling.read_measurements(self.measurements, paths=True)
+            weight = dict.fromkeys(self.outer, 0)
+            for _, value, path in image.threads[0].paths:
+                names = list(self.names(path, known))
+                leaf = names[0] if names else ""
+                if leaf not in ("leaf", "with_frame"):
+                    continue
+                weight[leaf] += value
+                with self.subTest(f"{name} {names}"):
+                    self.assertFalse(profiling.is_partial(path))
+                    for inner, outer in zip(names, names[1:]):
+                        if inner in self.outer:
+                            self.assertIn(outer, self.outer[inner])
+                    self.assertEqual(names[-2:], ["main", "_start"])
+            self.assertGreater(min(weight["leaf"], weight["with_frame"]), 0)
+
+
 class AgainstReadelf(profiling.ProfilingTest):
     """Every row of a library's .eh_frame, as hpcrun's interpreter and readelf's compute it."""
 

@@ -14,9 +14,11 @@ struct sampling sampling;
 /* Code in no module, with a call that leads to what is behind it: a byte, and a distance of 0. */
 static uint8_t *code;
 
-static struct memory by_kernel(void)
+static struct rule_cache cache;
+
+static struct unwinder by_kernel(void)
 {
-    return (struct memory){.guard = MEMORY_GUARD_KERNEL};
+    return (struct unwinder){.cache = &cache, .memory.guard = MEMORY_GUARD_KERNEL};
 }
 
 static uint64_t address(const void *at)
@@ -34,9 +36,9 @@ static void the_word_behind_a_call_is_the_caller(void **state)
     (void)state;
     uint64_t stack[80] = {[2] = address(code + PAST)};
     struct frame frame = {.pc = 0x5000, .sp = address(stack)}, caller;
-    struct memory memory = by_kernel();
+    struct unwinder unwinder = by_kernel();
     put_call(code + PAST);
-    assert_true(fallback_step(&memory, &frame, true, &caller));
+    assert_true(fallback_step(&unwinder, &frame, true, &caller));
     assert_int_equal(caller.pc, address(code + PAST) - 1);
     assert_int_equal(caller.sp, address(&stack[3]));
 }
@@ -46,12 +48,12 @@ static void nothing_is_called_from_a_stack(void **state)
     (void)state;
     uint64_t stack[80] = {0};
     struct frame frame = {.pc = 0x5000, .sp = address(stack)}, caller;
-    struct memory memory = by_kernel();
+    struct unwinder unwinder = by_kernel();
     put_call(&stack[40]);
     stack[0] = address(&stack[40]); /* a pointer to data that looks as if a call were before it */
     stack[1] = address(code + PAST);
     put_call(code + PAST);
-    assert_true(fallback_step(&memory, &frame, true, &caller));
+    assert_true(fallback_step(&unwinder, &frame, true, &caller));
     assert_int_equal(caller.pc, address(code + PAST) - 1);
 }
 
@@ -60,8 +62,8 @@ static void no_word_fits(void **state)
     (void)state;
     uint64_t stack[80] = {0};
     struct frame frame = {.pc = 0x5000, .sp = address(stack)}, caller;
-    struct memory memory = by_kernel();
-    assert_false(fallback_step(&memory, &frame, true, &caller));
+    struct unwinder unwinder = by_kernel();
+    assert_false(fallback_step(&unwinder, &frame, true, &caller));
 }
 
 static int map_code(void **state)

@@ -1,0 +1,86 @@
+/* bare MS: assembly code without unwind information uses MS of CPU time: a leaf, one with a frame
+ * full of return addresses that earlier calls, direct and indirect, left on the stack, and one that
+ * calls back. */
+#include "burn.h"
+
+#include <stdlib.h>
+
+/* Count rdi down; call rsi. */
+void leaf(uint64_t rounds), with_frame(uint64_t rounds), calls_back(void (*function)(void));
+
+__asm__(".text\n"
+        ".type leaf, @function\n"
+        "leaf: dec %rdi\n"
+        "  jnz leaf\n"
+        "  ret\n"
+        ".size leaf, . - leaf\n"
+        ".type with_frame, @function\n"
+        "with_frame: sub $480, %rsp\n"
+        "1: dec %rdi\n"
+        "  jnz 1b\n"
+        "  add $480, %rsp\n"
+        "  ret\n"
+        ".size with_frame, . - with_frame\n"
+        ".type calls_back, @function\n"
+        "calls_back: push %rbx\n"
+        "  sub $48, %rsp\n"
+        "  call *%rdi\n"
+        "  add $48, %rsp\n"
+        "  pop %rbx\n"
+        "  ret\n"
+        ".size calls_back, . - calls_back\n");
+
+static volatile int sink;
+
+/* Leaves return addresses below the caller's frame. */
+__attribute__((noinline)) static void litter(int depth)
+{
+    static void (*volatile self)(int) = litter;
+    if (depth == 0)
+        return;
+    if (depth % 2)
+        litter(depth - 1);
+    else
+        self(depth - 1);
+    sink++;
+}
+
+__attribute__((noinline)) static void call_leaf(void)
+{
+    litter(20);
+    leaf(400000);
+    sink++;
+}
+
+__attribute__((noinline)) static void call_with_frame(void)
+{
+    litter(20);
+    with_frame(400000);
+    sink++;
+}
+
+__attribute__((noinline)) static void called_back(void)
+{
+    leaf(400000);
+    sink++;
+}
+
+__attribute__((noinline)) static void call_calls_back(void)
+{
+    litter(20);
+    calls_back(called_back);
+    sink++;
+}
+
+int main(int count, char **arguments)
+{
+    if (count != 2)
+        return 1;
+    uint64_t end = (uint64_t)(atof(arguments[1]) * 1e6);
+    while (clock_ns(CLOCK_PROCESS_CPUTIME_ID) < end) {
+        call_leaf();
+        call_with_frame();
+        call_calls_back();
+    }
+    return 0;
+}
