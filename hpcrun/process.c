@@ -279,10 +279,7 @@ void process_withdraw(const char *why)
     struct text line = TEXT(buffer);
     text_add(&line, why);
     text_add(&line, ": it is not measured from here on");
-    if (process.pid == process.config.launched_pid && !process.config.quiet)
-        report_error(&line);
-    else
-        report_log(&line); /* a child says nothing that it would not say without us */
+    report_loss(&line);
     process_end(PROCESS_RUNNING, 0);
     threads_visit(close_events, NULL);
     report_after_fork();

@@ -1,5 +1,6 @@
 #include "hpcrun/report.h"
 
+#include "hpcrun/code/modules.h"
 #include "hpcrun/fds.h"
 #include "hpcrun/process.h"
 #include "hpcrun/rank.h"
@@ -193,9 +194,29 @@ static void report_write_failure(void)
     report_error(&line);
 }
 
+void report_loss(const struct text *line)
+{
+    if (process.pid == process.config.launched_pid && !process.config.quiet)
+        report_error(line);
+    else
+        report_log(line);
+}
+
+static void report_too_many_modules(void)
+{
+    struct text line = TEXT(text_buffer);
+    if (!modules_met_too_many())
+        return;
+    text_add(&line, "more than ");
+    text_add_number(&line, modules_end() - INSTANCE_FIRST);
+    text_add(&line, " libraries came and went: the code of later ones has no names");
+    report_loss(&line);
+}
+
 void report_summary(void)
 {
     report_write_failure();
+    report_too_many_modules();
     struct text line = TEXT(text_buffer);
     const char *program = process.arguments[0] ? process.arguments[0] : process.executable;
     text_add_bytes(&line, program, strnlen(program, 200));

@@ -12,6 +12,10 @@ void report_log(const struct text *line);
 /* "hpcrun: LINE" on standard error, and in the log. */
 void report_error(const struct text *line);
 
+/* That something is not measured: as an error for the process that was launched; a child says
+ * nothing that it would not say without us, but for the log. */
+void report_loss(const struct text *line);
+
 /* The summary of the process image, one line: in the log, and on standard error for the process
  * that was launched. Call when everything is written. */
 void report_summary(void);

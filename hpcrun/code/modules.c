@@ -32,7 +32,7 @@ static struct {
     _Atomic uint64_t live[LIVE_SLOTS];
     _Atomic uint32_t live_count;
     _Atomic uint32_t generation;
-    _Atomic bool met_code_outside;
+    _Atomic bool met_code_outside, met_too_many;
     uint64_t vdso_start, libc_start, own_start;
     char main_path[PATH_MAX];
 } modules;
@@ -175,16 +175,26 @@ static uint32_t slot_instance(uint64_t slot)
     return (uint32_t)(slot & 0xffffff);
 }
 
+static bool is_full(bool new_start)
+{
+    return atomic_load(&modules.end) >= modules.room ||
+           (new_start && atomic_load(&modules.live_count) >= LIVE_SLOTS / 2);
+}
+
+static uint32_t too_many(void)
+{
+    atomic_store_explicit(&modules.met_too_many, true, memory_order_relaxed);
+    return INSTANCE_NO_MODULE;
+}
+
 /* Learns a module; a race between two threads ends with one instance, the other is given up. */
 static uint32_t learn(const struct code_range *range, _Atomic uint64_t *slot, uint64_t seen)
 {
-    if (seen == 0 && atomic_load(&modules.live_count) >= LIVE_SLOTS / 2)
-        return INSTANCE_NO_MODULE;
-    if (atomic_load(&modules.end) >= modules.room)
-        return INSTANCE_NO_MODULE;
+    if (is_full(seen == 0))
+        return too_many();
     uint32_t id = atomic_fetch_add(&modules.end, 1);
     if (id >= modules.room)
-        return INSTANCE_NO_MODULE;
+        return too_many();
     describe(&modules.at[id], range);
     bool new_start = seen == 0;
     uint64_t filled = range->start >> 12 << 24 | id;
@@ -204,6 +214,11 @@ uint64_t modules_ip_outside(uint64_t address)
     if (!atomic_load_explicit(&modules.met_code_outside, memory_order_relaxed))
         atomic_store_explicit(&modules.met_code_outside, true, memory_order_relaxed);
     return IP_NO_MODULE | (address & (((uint64_t)1 << 47) - 1));
+}
+
+bool modules_met_too_many(void)
+{
+    return atomic_load(&modules.met_too_many);
 }
 
 bool modules_met_code_outside(void)

@@ -55,6 +55,10 @@ uint64_t modules_ip_outside(uint64_t address);
 /* Whether the ip of any such address was asked for. */
 bool modules_met_code_outside(void);
 
+/* Whether there were more instances than there is room for: 131,072, or 2048 where the address
+ * space is limited. The code of later ones counts as code in no module. */
+bool modules_met_too_many(void);
+
 /* Whether the module that starts at `range->start` is hpcrun's own library. */
 bool modules_is_own(const struct code_range *range);
 

@@ -4,7 +4,7 @@ import subprocess
 import unittest
 
 import profiling
-from profiling import PARTIAL, RECORDED, program, sources
+from profiling import FIRED, PARTIAL, RECORDED, program, sources
 
 LIBRARIES = 4
 MS = int(os.environ.get("LOADER_MS", 2000))  # more for `make stress`
@@ -136,6 +136,18 @@ class Loader(profiling.ProfilingTest):
                     if f"call_{n}" in names:
                         seconds[n] += value * profiling.TIME_UNIT
         return seconds
+
+    def test_more_libraries_than_there_is_room_for(self):
+        """2046 where the address space is limited: later ones lose their names, nothing else."""
+        self.build_libraries()
+        command = " ".join(map(str, [program("loads"), "dlopen", 2500, *self.paths]))
+        done, images = self.measure("sh", "-c", f"ulimit -v 8000000; exec {command}", events=["CPUTIME@f5000"])
+        self.assertIn("more than 2046 libraries came and went: the code of later ones has no names\n",
+                      done.stderr)
+        image = images[-1]
+        self.check_fates(images)
+        self.assertEqual(len(image.modules), 2046)
+        self.assertAlmostEqual(image.seconds("CPUTIME", [FIRED]), image.cpu, delta=0.02 * image.cpu)
 
     def check(self, how, ms, rate, complete, **source):
         self.build_libraries()
