@@ -103,7 +103,8 @@ static bool is_same(const struct module *module, const struct identity *identity
 {
     if (module->build_id[0] != '\0')
         return strcmp(module->build_id, identity->build_id) == 0;
-    return (!module->header_hash || module->header_hash == identity->header_hash) &&
+    return !module->replaced &&
+           (!module->header_hash || module->header_hash == identity->header_hash) &&
            (!module->file_size || module->file_size == (uint64_t)status->st_size) &&
            (!module->modified || module->modified == modification_time(status));
 }

@@ -52,6 +52,7 @@ uint32_t modules_add(struct modules *modules, const struct measurement_module *i
     add_path(modules, index, instance->path);
     struct module *module = &modules->all.at[index];
     module->used |= instance->used;
+    module->replaced |= (instance->flags & MODULE_REPLACED) != 0;
     module->is_vdso |= (instance->flags & MODULE_VDSO) != 0;
     return index;
 }

@@ -16,9 +16,9 @@ struct module {
     VEC(char *) paths;                         /* sorted, distinct */
     char *build_id;                            /* in hexadecimal, empty when there is none */
     uint64_t header_hash, file_size, modified; /* as recorded, 0 unknown */
-    bool is_vdso;
-    bool used;                   /* some call path goes through it */
-    struct structure *structure; /* owned; NULL when there is none */
+    bool is_vdso, replaced;                    /* the file was another already in the run */
+    bool used;                                 /* some call path goes through it */
+    struct structure *structure;               /* owned; NULL when there is none */
     enum structure_quality quality;
     uint32_t *overhead_kinds; /* owned; the structure's -> those of the run (hpcprof/overhead.h) */
     char *why;                /* why there is no structure, or empty */

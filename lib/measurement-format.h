@@ -41,7 +41,13 @@ enum metric_flag { METRIC_UNIT_OF_EVENT = 1 };
 /* Fixed-point shift of times. */
 #define TIME_SHIFT 10
 
-enum module_flag { MODULE_MAIN = 1, MODULE_VDSO = 2, MODULE_HPCRUN = 4, MODULE_LIBC = 8 };
+enum module_flag {
+    MODULE_MAIN = 1,
+    MODULE_VDSO = 2,
+    MODULE_HPCRUN = 4,
+    MODULE_LIBC = 8,
+    MODULE_REPLACED = 16,
+};
 
 enum process_state {
     PROCESS_RUNNING,

@@ -1,5 +1,6 @@
 #include "hpcrun/record/process-chunks.h"
 
+#include "hpcrun/code/mapped-path.h"
 #include "hpcrun/code/modules.h"
 #include "hpcrun/logical/agents.h"
 #include "hpcrun/logical/workers.h"
@@ -110,30 +111,49 @@ void process_chunks_forget(void)
 }
 
 /* By a descriptor: programs that restrict their system calls allow that sooner than stat. */
-static void look_at_file(const char *path, struct stat *status)
+static bool look_at_file(const char *path, struct stat *status)
 {
     long fd = sys4(SYS_openat, AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0);
-    if (fd < 0)
-        return;
-    sys2(SYS_fstat, fd, status);
-    sys1(SYS_close, fd);
+    bool found = fd >= 0 && sys2(SYS_fstat, fd, status) == 0;
+    if (fd >= 0)
+        sys1(SYS_close, fd);
+    return found;
+}
+
+/* Whether the file at `path` is not the one that is mapped: gone, or another. By the files of both
+ * names, for the kernel's numbers of what is mapped are others on some file systems. */
+static bool is_replaced(const struct module_instance *m, const struct stat *at_path, char *buffer,
+                        size_t room)
+{
+    struct stat mapped;
+    const char *path = mapped_path(m->start, buffer, room);
+    if (!path)
+        return false;
+    return !look_at_file(path, &mapped) || mapped.st_dev != at_path->st_dev ||
+           mapped.st_ino != at_path->st_ino;
 }
 
 static void add_module(struct chunk *chunk, uint32_t id, const struct module_instance *m)
 {
     struct stat status = {0};
-    struct text full = {.at = chunk->scratch, .room = SCRATCH_BYTES};
+    size_t half = SCRATCH_BYTES / 2;
+    struct text full = {.at = chunk->scratch, .room = half};
+    unsigned flags = m->flags;
     if (m->path[0] != '/' && m->path[0] != '[') {
         text_add(&full, process.directory);
         text_add(&full, "/");
     }
     text_add(&full, m->path);
     look_at_file(full.at, &status);
+    if (m->build_id_size == 0 && is_replaced(m, &status, chunk->scratch + half, half)) {
+        flags |= MODULE_REPLACED;
+        status = (struct stat){0};
+    }
     chunk_v(chunk, id);
     chunk_u64(chunk, m->start);
     chunk_u64(chunk, m->end);
     chunk_u64(chunk, m->bias);
-    chunk_v(chunk, m->flags);
+    chunk_v(chunk, flags);
     chunk_v(chunk, m->generation);
     chunk_str(chunk, full.at);
     chunk_bytes(chunk, m->build_id, m->build_id_size);

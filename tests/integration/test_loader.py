@@ -3,6 +3,7 @@ import os
 import subprocess
 import unittest
 
+from logical_case import TOOLS, LogicalTest, procedures, walk
 import profiling
 from profiling import FIRED, PARTIAL, RECORDED, program, sources
 
@@ -75,6 +76,62 @@ __attribute__((constructor)) static void begin(void) {
 }
 __attribute__((destructor)) static void end(void) { work_in_thread(); puts("end"); }
 """
+
+
+# The same at the same size, but for the name of the function that does the work.
+REPLACED = """
+static volatile double sink;
+__attribute__((noinline)) void NAME(void) { for (int i = 0; i < 50000000; i++) sink += i; }
+void work(void) { NAME(); sink++; }
+"""
+
+# Works in a library, has it replaced, deleted or moved away on disk, and works on in it.
+REPLACES = """
+import ctypes, os
+library = ctypes.CDLL('./library.so')
+library.work()
+{what}
+library.work()
+"""
+
+
+class Replaced(LogicalTest):
+    """A library without build-id that is another file, or none, when it is recorded: at the end."""
+
+    def build(self, path, name):
+        source = self.directory / "source.c"
+        source.write_text(REPLACED)
+        subprocess.run(["gcc", "-O1", "-shared", "-fPIC", "-Wl,--build-id=none", f"-DNAME={name}", "-o",
+                        self.directory / path, source], check=True)
+
+    def run_and_analyse(self, what):
+        """The names that were given to the library's code, and what hpcprof says."""
+        self.build("library.so", "first_work")
+        self.build("other.so", "other_work")
+        self.assertEqual(*((self.directory / name).stat().st_size for name in ("library.so", "other.so")))
+        self.measure("/usr/bin/python3", "-c", REPLACES.format(what=what))
+        if not (self.directory / "library.so").exists():
+            os.rename(self.directory / "other.so", self.directory / "library.so")
+        self.database = self.directory / f"database-{len(list(self.directory.iterdir()))}"
+        made = self.run_tool(TOOLS / "hpcprof", "-o", self.database, self.measurements,
+                             env=dict(os.environ, XDG_CACHE_HOME=self.cache))
+        found = {name for path in walk(self.view()["root"]) for name in procedures(path)
+                 if name in ("first_work", "other_work") or "library.so" in name}
+        return made, found
+
+    def test_it_does_not_get_the_other_s_names(self):
+        for what in ("os.rename('other.so', 'library.so')", "os.remove('library.so')",
+                     "os.rename('library.so', 'moved.so'); os.rename('other.so', 'library.so')"):
+            with self.subTest(what):
+                made, found = self.run_and_analyse(what)
+                self.assertRegex(made.stderr, r"library\.so: it has changed since the run")
+                self.assertEqual(len(found), 1, found)
+                self.assertIn("library.so", found.pop())
+
+    def test_otherwise_it_has_its_own(self):
+        made, found = self.run_and_analyse("pass")
+        self.assertEqual(made.returncode, 0, made.stderr)
+        self.assertEqual(found, {"first_work"})
 
 
 class Loader(profiling.ProfilingTest):
