@@ -85,6 +85,34 @@ bool session_define_now(struct session *session, enum projection projection, con
     return true;
 }
 
+/* Takes a definition off the list. */
+static void forget_definition(struct session *session, const char *definition)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < session->definitions.n; i++) {
+        char *other = session->definitions.at[i];
+        if (strcmp(other, definition) == 0)
+            free(other);
+        else
+            session->definitions.at[kept++] = other;
+    }
+    session->definitions.n = kept;
+}
+
+void session_undefine(struct session *session, const char *name)
+{
+    char *given_up = mem_strdup(name);
+    for (int p = 0; p < PROJECTIONS; p++) {
+        struct metrics *metrics = metrics_of(session, p);
+        size_t metric = metrics ? metrics_find(metrics, given_up) : 0;
+        if (!metrics || metric == metrics->n || !metrics->at[metric].derivation)
+            continue;
+        forget_definition(session, metrics->at[metric].derivation->text);
+        derived_give_up(metrics, metric);
+    }
+    free(given_up);
+}
+
 void session_show(struct session *session, enum metric_set set)
 {
     session->set = set;

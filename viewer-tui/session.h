@@ -55,6 +55,9 @@ void session_define(struct session *session, const char *definition);
 bool session_define_now(struct session *session, enum projection projection, const char *definition,
                         struct formula_error *error);
 
+/* Gives up the derived metric of that name. */
+void session_undefine(struct session *session, const char *name);
+
 /* Says which metrics are shown, in all that is open and will be. */
 void session_show(struct session *session, enum metric_set set);
 

@@ -8,6 +8,7 @@
 #include "viewer-tui/views/label.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,9 +83,9 @@ static void add_cost(const struct view *view, uint32_t row, size_t metric, enum 
 {
     char value[NUMBER_WITH_UNIT_SIZE], percent[NUMBER_SIZE] = "";
     double cost = view_cost(view, row, metric, part);
-    number_with_unit(cost, view->metrics->at[metric].unit, value);
+    columns_with_unit(&view->metrics->at[metric], cost, value);
     text_add(out, value);
-    if (cost != 0 && !view->metrics->at[metric].is_ratio)
+    if (isfinite(cost) && cost != 0 && !view->metrics->at[metric].is_ratio)
         number_percent(cost, view_whole(view, metric), percent);
     if (*percent)
         text_printf(out, " (%s%%)", percent);

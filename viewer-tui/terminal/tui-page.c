@@ -36,6 +36,7 @@ void tui_page(const char *title, int (*draw)(const void *context, int first), co
         case COMMAND_ADVICE:
         case COMMAND_THREADS:
         case COMMAND_SUMMARY:
+        case COMMAND_INSPECT:
         case COMMAND_TOGGLE: return;
         default: break;
         }

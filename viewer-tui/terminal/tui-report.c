@@ -37,6 +37,11 @@ static int draw(const void *context, int first)
     return n;
 }
 
+void tui_show_text(const char *title, const char *text)
+{
+    tui_page(title, draw, text);
+}
+
 void tui_report(struct tui *tui, const char *title,
                 int (*print)(struct session *session, const struct print_options *options,
                              FILE *out))
@@ -50,6 +55,6 @@ void tui_report(struct tui *tui, const char *title,
     tui_announce("adding up ...");
     print(tui->session, &options, out);
     if (fclose(out) == 0)
-        tui_page(title, draw, text);
+        tui_show_text(title, text);
     free(text);
 }

@@ -78,6 +78,7 @@ static void close_tui(struct tui *tui)
             pane_close(&tui->panes[p][v]);
         for (int side = 0; side < SIDES; side++)
             sources_free(&tui->sources[p][side]);
+        column_choice_free(&tui->columns[p]);
     }
     pattern_free(tui->wanted);
     filters_free(&tui->filters);
@@ -92,6 +93,7 @@ int tui_run(struct session *session, enum projection projection, const char *sor
                       .projection = projection,
                       .id = TOP_DOWN,
                       .ascii = describe_in_ascii(),
+                      .cells = {.ascii = describe_in_ascii()},
                       .hot_share = HOT_SHARE,
                       .shows_source = true};
     for (int p = 0; p < PROJECTIONS; p++)

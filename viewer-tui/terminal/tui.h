@@ -10,10 +10,12 @@
 #include "viewer-tui/base/text.h"
 #include "viewer-tui/print/print.h"
 #include "viewer-tui/session.h"
+#include "viewer-tui/terminal/cell.h"
 #include "viewer-tui/terminal/keys.h"
 #include "viewer-tui/terminal/pane.h"
 #include "viewer-tui/terminal/places.h"
 #include "viewer-tui/terminal/source.h"
+#include "viewer-tui/views/column-choice.h"
 
 /* Cells of the screen. */
 struct area {
@@ -26,6 +28,8 @@ struct tui {
     enum view_id id;
     struct pane panes[PROJECTIONS][VIEWS];      /* view is NULL until it is shown */
     struct sources sources[PROJECTIONS][SIDES]; /* of each database that is shown */
+    struct column_choice columns[PROJECTIONS];
+    struct cell_style cells;
     bool ascii;
     bool shows_source;
     bool shows_call_site; /* of a row the place where it is called, not where it is declared */
@@ -83,6 +87,13 @@ void tui_obey_and_remember(struct tui *tui, enum command command,
 
 /* tui-same.c: asks in which view, and goes there. */
 void tui_same_scope(struct tui *tui);
+/* tui-columns.c: lets the user choose columns; scrolls so that what is sorted by can be seen, where
+ * the user did. */
+void tui_choose_columns(struct tui *tui);
+void tui_scroll_to_sorted(struct tui *tui);
+
+/* tui-inspect.c: all that is known of the selected row. */
+void tui_inspect(struct tui *tui);
 
 /* tui-filter.c: makes the pane show what the filters in force leave. */
 void tui_apply_filters(struct tui *tui);
@@ -110,7 +121,9 @@ void tui_add_path(struct tui *tui, uint32_t row, struct text *out, size_t width)
 /* Says how far a pass is; a progress_listener. */
 bool tui_tell_progress(const char *what, int percent);
 
-/* tui-tree.c: the column heads (2 lines) and the rows. */
+/* tui-heads.c: the columns on a screen of that width, for the caller to free; their heads (2
+ * lines). tui-tree.c: the rows. */
+struct columns tui_columns(struct tui *tui, int width);
 void tui_draw_heads(struct tui *tui, struct area area);
 void tui_draw_tree(struct tui *tui, struct area area);
 
@@ -122,6 +135,8 @@ void tui_draw_source(struct tui *tui, struct area area);
  * there are. */
 void tui_draw_page_frame(const char *title, const char *help); /* the first and the last */
 void tui_page(const char *title, int (*draw)(const void *context, int first), const void *context);
+/* The same of text with ends of lines. */
+void tui_show_text(const char *title, const char *text);
 
 /* tui-list.c: a list that fills the screen, of which one line is selected. */
 struct list {

@@ -6,7 +6,7 @@
 
 static void add_column(struct columns *columns, size_t metric, enum cost_part part)
 {
-    columns->at[columns->n++] = (struct column){metric, part};
+    columns->at[columns->n++] = (struct column){.metric = metric, .part = part};
 }
 
 static void add_both(struct columns *columns, size_t metric)

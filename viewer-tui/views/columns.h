@@ -22,6 +22,7 @@
 struct column {
     size_t metric;
     enum cost_part part;
+    int extra; /* columns of the screen that it is wider than others */
 };
 
 struct columns {

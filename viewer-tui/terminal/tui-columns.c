@@ -1,0 +1,171 @@
+/* The list in which the user hides, moves, widens and deletes columns. */
+#include "viewer-tui/terminal/tui.h"
+
+#include "viewer-tui/terminal/screen.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Columns of the screen by which + and - change a width, and how far. */
+#define STEP       2
+#define MOST_EXTRA 40
+
+struct page {
+    struct tui *tui;
+    struct column_choice *choice;
+    VEC(size_t) at; /* of each line of the list, the index in the choice */
+};
+
+static struct pane *pane_of(const struct page *page)
+{
+    return tui_pane(page->tui);
+}
+
+static const struct metrics *metrics_of(const struct page *page)
+{
+    return pane_of(page)->view->metrics;
+}
+
+/* Lists the columns that can be shown now. */
+static void list_columns(struct page *page)
+{
+    const struct metrics *metrics = metrics_of(page);
+    page->at.n = 0;
+    for (size_t i = 0; i < page->choice->list.n; i++)
+        if (metrics->at[page->choice->list.at[i].metric].is_in[metrics->set])
+            vec_push(&page->at, i);
+}
+
+static void add_line(const void *context, size_t index, struct text *out)
+{
+    const struct page *page = context;
+    const struct sorting *sorting = &pane_of(page)->view->sorting;
+    const struct chosen_column *column = &page->choice->list.at[page->at.at[index]];
+    const struct metric *metric = &metrics_of(page)->at[column->metric];
+    bool is_sorted =
+        !sorting->by_name && sorting->metric == column->metric && sorting->part == column->part;
+    text_printf(out, " %s %s  %s  ", column->is_hidden ? "[ ]" : "[x]",
+                column->part == INCLUSIVE ? "inclusive" : "exclusive", is_sorted ? "*" : " ");
+    text_add_clean(out, metric->name, page->tui->ascii);
+    if (column->extra)
+        text_printf(out, "  %+d wide", column->extra);
+    if (!metric_is_measured(metric))
+        text_add(out, "  (not measured)");
+    if (metric->derivation) {
+        text_add(out, "  = ");
+        text_add_clean(out, metric->derivation->text + metric->derivation->formula_at,
+                       page->tui->ascii);
+    }
+}
+
+static void sort_by(struct page *page, const struct chosen_column *column)
+{
+    pane_sort(pane_of(page), (struct sorting){.metric = column->metric, .part = column->part});
+}
+
+/* Deletes the column's metric if it is derived. */
+static void delete_metric(struct page *page, const struct chosen_column *column)
+{
+    const struct metric *metric = &metrics_of(page)->at[column->metric];
+    if (!metric->derivation)
+        return;
+    session_undefine(page->tui->session, metric->name);
+    tui_sort_by_shown(pane_of(page));
+}
+
+static void widen(struct chosen_column *column, int by)
+{
+    int extra = column->extra + by;
+    if (abs(extra) <= MOST_EXTRA)
+        column->extra = extra;
+}
+
+/* What a key does to the selected column; false for keys that leave the list. */
+static bool obey(struct page *page, struct list *list, int key)
+{
+    size_t at = page->at.at[list->selected];
+    struct chosen_column *column = &page->choice->list.at[at];
+    size_t to = at;
+    switch (key) {
+    case ' ': column->is_hidden = !column->is_hidden; break;
+    case 'K':
+    case '<': to = column_choice_move(page->choice, metrics_of(page), at, -1); break;
+    case 'J':
+    case '>': to = column_choice_move(page->choice, metrics_of(page), at, 1); break;
+    case '+':
+    case '=': widen(column, STEP); break;
+    case '-': widen(column, -STEP); break;
+    case 's': sort_by(page, column); return true;
+    case 'd': delete_metric(page, column); return true;
+    default: return false;
+    }
+    page->choice->is_made = true;
+    if (to != at)
+        list->selected += to > at ? 1 : (size_t)-1;
+    return true;
+}
+
+static bool leaves(int key)
+{
+    enum command command = keys_command(key);
+    return key == KEY_GONE || key == KEY_ESCAPE || key == '\r' || key == '\n' ||
+           command == COMMAND_QUIT || command == COMMAND_COLUMNS;
+}
+
+void tui_choose_columns(struct tui *tui)
+{
+    struct page page = {.tui = tui, .choice = &tui->columns[tui->projection]};
+    struct list list = {
+        .title = "columns",
+        .help = " Space:show K J:move + -:width s:sort d:delete derived a:automatic q:back",
+        .line = add_line,
+        .context = &page};
+    int key = KEY_NOTHING;
+    do {
+        column_choice_follow(page.choice, metrics_of(&page));
+        list_columns(&page);
+        list.n = page.at.n;
+        key = tui_list(&list);
+        if (key == 'a') {
+            column_choice_free(page.choice);
+            *page.choice = (struct column_choice){0};
+        } else if (list.n) {
+            obey(&page, &list, key);
+        }
+    } while (!leaves(key));
+    page.choice->first = 0;
+    vec_free(&page.at);
+    tui_scroll_to_sorted(tui);
+}
+
+/* Which of the shown columns is sorted by; columns->n for none. */
+static size_t find_sorted(const struct columns *columns, const struct sorting *sorting)
+{
+    size_t at = 0;
+    while (at < columns->n &&
+           (columns->at[at].metric != sorting->metric || columns->at[at].part != sorting->part))
+        at++;
+    return sorting->by_name ? columns->n : at;
+}
+
+void tui_scroll_to_sorted(struct tui *tui)
+{
+    struct column_choice *choice = &tui->columns[tui->projection];
+    const struct view *view = tui_pane(tui)->view;
+    if (!choice->is_made)
+        return;
+    column_choice_follow(choice, view->metrics);
+    struct columns all = column_choice_shown(choice, view->metrics);
+    size_t sorted = find_sorted(&all, &view->sorting);
+    if (sorted < all.n && sorted < choice->first)
+        choice->first = sorted;
+    while (sorted < all.n && choice->first < sorted) {
+        struct columns seen = tui_columns(tui, screen_width());
+        size_t n = seen.n;
+        free(seen.at);
+        if (n == 0 || sorted < choice->first + n)
+            break;
+        choice->first++;
+    }
+    free(all.at);
+}
