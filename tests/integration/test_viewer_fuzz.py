@@ -21,6 +21,7 @@ from v4_writer import Layout
 
 ROUNDS = int(os.environ.get("FUZZ_ROUNDS", "400"))
 FILES = ("meta.db", "profile.db", "run.json")
+FILES_OF_THREADS = FILES + ("cct.db",)  # what is read when threads are looked at
 VIEWS = ("top-down", "bottom-up", "flat", "threads", "summary")
 FORMATS = ("text", "csv", "json", "folded", "flamegraph", "speedscope", "pprof")
 MEMORY = 1 << 30
@@ -126,6 +127,24 @@ class Fuzz(unittest.TestCase):
         self.assertGreater(results[0], ROUNDS // 20)
         self.assertGreater(results[1], ROUNDS // 20)
 
+    def test_damage_where_threads_are_added_up(self):
+        bases = list(self.databases())
+        results = {0: 0, 1: 0, 2: 0}
+        for number in range(ROUNDS // 4):
+            rng = random.Random(1000 + number)
+            base = rng.choice(bases)
+            file = rng.choice([f for f in FILES if (base / f).exists()])
+            view = rng.choice(VIEWS[:4])
+            with self.subTest(number=number, base=base.name, file=file, view=view):
+                folder = self.top / "damaged"
+                shutil.rmtree(folder, ignore_errors=True)
+                shutil.copytree(base, folder)
+                (folder / file).write_bytes(damage((base / file).read_bytes(), rng))
+                results[self.check(folder, "--print", view, "--threads", rng.choice(("[17]", ".")),
+                                   "--format", rng.choice(FORMATS[:3]))] += 1
+        self.assertGreater(results[0], ROUNDS // 80)
+        self.assertGreater(results[1], ROUNDS // 80)
+
     def test_damage_on_a_side_of_a_comparison(self):
         """Also of a run with itself as it was, so that there is much to be matched."""
         bases = list(self.databases())
@@ -178,7 +197,9 @@ class Fuzz(unittest.TestCase):
         commands = [b"k", b"j", b"\x1b[A", b"\x1bOB", b"l", b"h", b" ", b"\r", b"+", b"-", b"H",
                     b"z", b"Z", b"1", b"2", b"3", b"\t", b"\x1b[Z", b"p", b"s", b"S", b"r", b"g",
                     b"G", b"/f\r", b"/nowhere\r", b"/\x7f\x7fx\x1b", b"n", b"N", b"v", b"c", b"J",
-                    b"K", b"\x04", b"\x15", b"\x06", b"\x02", b"?jG q", b"u", b"ajG q", b"\xff", b"\xc3\xa9"]
+                    b"K", b"\x04", b"\x15", b"\x06", b"\x02", b"?jG q", b"u", b"ajG q", b"\xff", b"\xc3\xa9",
+                    b"4q", b"4>hGq", b"4srtq<q", b"4j\r", b"4h\r", b"|.\r", b"|[12]\r", b"|(\r",
+                    b"|\x15\r"]
         bases = list(self.databases())
         for number in range(ROUNDS // 8):
             rng = random.Random(number)
@@ -188,12 +209,26 @@ class Fuzz(unittest.TestCase):
                 shutil.rmtree(folder, ignore_errors=True)
                 shutil.copytree(base, folder)
                 if number % 3:
-                    file = rng.choice([f for f in FILES if (base / f).exists()])
+                    file = rng.choice([f for f in FILES_OF_THREADS if (base / f).exists()])
                     (folder / file).write_bytes(damage((base / file).read_bytes(), rng))
                 keys = b"".join(rng.choice(commands) for _ in range(60))
                 # Whatever is open, these end it, even after bytes that begin a character.
                 self.view(folder, keys + b"    \x1b\rqqqq", rng.randint(1, 120),
                           rng.randint(1, 50))
+
+    def test_damaged_values_of_contexts(self):
+        """What a row costs in each thread comes from cct.db."""
+        bases = list(self.databases())
+        for number in range(ROUNDS // 10):
+            rng = random.Random(number)
+            base = rng.choice(bases)
+            with self.subTest(number=number):
+                folder = self.top / "damaged"
+                shutil.rmtree(folder, ignore_errors=True)
+                shutil.copytree(base, folder)
+                (folder / "cct.db").write_bytes(damage((base / "cct.db").read_bytes(), rng))
+                rows = b"".join(b"4>hq" + b"j+" * rng.randint(1, 5) for _ in range(8))
+                self.view(folder, rows + b"2" + rows + b"3" + rows + b"    \x1b\rqqqq", 80, 24)
 
     def test_truncation_anywhere(self):
         base = next(self.databases())
