@@ -18,6 +18,16 @@ static const char *const explanation[] = {
     "Source",
     "  Percentages are what lines cost in the row's procedure there (flat: everywhere), by what",
     "  rows are sorted by; of callers the calls. ↻ a loop begins   » calls, or inlines",
+    "",
+    "Finding",
+    "  What is looked for is a regular expression over what rows show, their names and places;",
+    "  after name:, file: or module: over the name or the whole path. Upper and lower case are",
+    "  the same unless it has upper case. Escape while typing goes back to where you were.",
+    "",
+    "Filters",
+    "  They hold in every view. The costs of rows stay what they are: of everything below,",
+    "  shown or not. Where a row is left out (&!, x s) what is below takes its place. In the",
+    "  bottom-up view & looks at procedures only, not at their callers.",
 };
 
 static const char *const explanation_in_ascii[] = {
@@ -34,6 +44,16 @@ static const char *const explanation_in_ascii[] = {
     "Source",
     "  Percentages are what lines cost in the row's procedure there (flat: everywhere), by what",
     "  rows are sorted by; of callers the calls. @ a loop begins   * calls, or inlines",
+    "",
+    "Finding",
+    "  What is looked for is a regular expression over what rows show, their names and places;",
+    "  after name:, file: or module: over the name or the whole path. Upper and lower case are",
+    "  the same unless it has upper case. Escape while typing goes back to where you were.",
+    "",
+    "Filters",
+    "  They hold in every view. The costs of rows stay what they are: of everything below,",
+    "  shown or not. Where a row is left out (&!, x s) what is below takes its place. In the",
+    "  bottom-up view & looks at procedures only, not at their callers.",
 };
 
 #define N_EXPLANATION ((int)(sizeof explanation / sizeof *explanation))

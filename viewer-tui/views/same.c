@@ -192,9 +192,8 @@ static uint32_t hottest_context(const struct stands_for *what)
         if (!stands_for(what, c))
             continue;
         cct_costs(view->cct, &view->db->values, c, costs);
-        const struct cost *cost = &costs[view->sorting.metric];
-        bool is_own = part == EXCLUSIVE || view->cct->kind[c] == KIND_STATEMENT;
-        double value = is_own ? cost->exclusive : cost->inclusive;
+        bool is_own = view->cct->kind[c] == KIND_STATEMENT;
+        double value = view_value(view, costs, view->sorting.metric, is_own ? EXCLUSIVE : part);
         if (!hottest || value > most) {
             hottest = c;
             most = value;

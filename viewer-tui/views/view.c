@@ -96,9 +96,14 @@ uint32_t view_add(struct view *view, uint32_t parent, struct row row)
 
 double view_cost(const struct view *view, uint32_t row, size_t metric, enum cost_part part)
 {
+    return view_value(view, view_costs(view, row), metric, part);
+}
+
+double view_value(const struct view *view, const struct cost *costs, size_t metric,
+                  enum cost_part part)
+{
     if (metric >= view->metrics->n)
         return 0;
-    const struct cost *costs = view_costs(view, row);
     if (metric >= view->n_metrics)
         return derived_value(view->metrics, metric, costs, view->totals, part);
     return part == INCLUSIVE ? costs[metric].inclusive : costs[metric].exclusive;

@@ -124,6 +124,10 @@ static inline const struct view *view_origin(const struct view *view, uint32_t *
 /* One number of a row; NAN where it is not defined, of a derived metric or a ratio. */
 double view_cost(const struct view *view, uint32_t row, size_t metric, enum cost_part part);
 
+/* The same of costs that may belong to no row. */
+double view_value(const struct view *view, const struct cost *costs, size_t metric,
+                  enum cost_part part);
+
 /* What the whole program has, inclusive, of any metric; NAN as above. */
 double view_total(const struct view *view, size_t metric);
 
