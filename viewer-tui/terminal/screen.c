@@ -18,24 +18,29 @@
 static attr_t styles[STYLES];
 static SCREEN *terminal;
 
+/* How costs look whose share is at least that: of 256 colours, of eight, and of none. */
+static const struct heat {
+    double share;
+    int of_256, of_8;
+    attr_t attributes, without_colours;
+} heats[STYLES - STYLE_HEAT] = {
+    {0, 245, COLOR_WHITE, A_DIM, A_DIM},          {0.005, 72, COLOR_GREEN, A_NORMAL, A_NORMAL},
+    {0.02, 107, COLOR_GREEN, A_NORMAL, A_NORMAL}, {0.05, 142, COLOR_YELLOW, A_NORMAL, A_BOLD},
+    {0.1, 178, COLOR_YELLOW, A_NORMAL, A_BOLD},   {0.2, 208, COLOR_RED, A_BOLD, A_BOLD},
+    {0.4, 202, COLOR_RED, A_BOLD, A_BOLD},        {0.7, 196, COLOR_RED, A_BOLD, A_BOLD},
+};
+
 static void set_monochrome(void)
 {
-    styles[STYLE_PLAIN] = A_NORMAL;
-    styles[STYLE_DIM] = A_DIM;
-    styles[STYLE_BAR] = A_REVERSE;
-    styles[STYLE_HEAD] = A_UNDERLINE;
-    styles[STYLE_SELECTED] = A_REVERSE;
-    styles[STYLE_WARNING] = A_BOLD;
-    styles[STYLE_MATCH] = A_BOLD | A_UNDERLINE;
-    styles[STYLE_COLD] = A_DIM;
-    styles[STYLE_COOL] = A_NORMAL;
-    styles[STYLE_WARM] = A_BOLD;
-    styles[STYLE_HOT] = A_BOLD;
-    styles[STYLE_COMMENT] = A_DIM;
-    styles[STYLE_STRING] = A_NORMAL;
-    styles[STYLE_NUMBER] = A_NORMAL;
-    styles[STYLE_KEYWORD] = A_NORMAL;
-    styles[STYLE_DIRECTIVE] = A_NORMAL;
+    static const attr_t attributes[STYLE_HEAT] = {
+        [STYLE_DIM] = A_DIM,        [STYLE_BAR] = A_REVERSE,
+        [STYLE_HEAD] = A_UNDERLINE, [STYLE_SELECTED] = A_REVERSE,
+        [STYLE_WARNING] = A_BOLD,   [STYLE_MATCH] = A_BOLD | A_UNDERLINE,
+        [STYLE_COMMENT] = A_DIM,
+    };
+    for (int style = 0; style < STYLES; style++)
+        styles[style] =
+            style < STYLE_HEAT ? attributes[style] : heats[style - STYLE_HEAT].without_colours;
 }
 
 /* Colours on the terminal's own background; numbers of the 256-colour palette, or of the eight
@@ -54,15 +59,13 @@ static void set_colours(void)
         return;
     set_colour(STYLE_WARNING, 208, COLOR_RED, A_BOLD);
     set_colour(STYLE_MATCH, 220, COLOR_YELLOW, A_REVERSE);
-    set_colour(STYLE_COLD, 245, COLOR_WHITE, A_DIM);
-    set_colour(STYLE_COOL, 114, COLOR_GREEN, A_NORMAL);
-    set_colour(STYLE_WARM, 214, COLOR_YELLOW, A_NORMAL);
-    set_colour(STYLE_HOT, 203, COLOR_RED, A_BOLD);
     set_colour(STYLE_COMMENT, 245, COLOR_WHITE, A_DIM);
     set_colour(STYLE_STRING, 108, COLOR_GREEN, A_NORMAL);
     set_colour(STYLE_NUMBER, 139, COLOR_MAGENTA, A_NORMAL);
     set_colour(STYLE_KEYWORD, 110, COLOR_CYAN, A_NORMAL);
     set_colour(STYLE_DIRECTIVE, 174, COLOR_MAGENTA, A_NORMAL);
+    for (int i = 0; i < STYLES - STYLE_HEAT; i++)
+        set_colour(STYLE_HEAT + i, heats[i].of_256, heats[i].of_8, heats[i].attributes);
 }
 
 /* ncurses asks for the size before it listens to changes of it: those in between would be missed.
@@ -189,11 +192,10 @@ void screen_rule(int line, int column, int width)
 
 enum style screen_heat(double share)
 {
-    if (share >= 0.2)
-        return STYLE_HOT;
-    if (share >= 0.05)
-        return STYLE_WARM;
-    return share >= 0.005 ? STYLE_COOL : STYLE_COLD;
+    int i = STYLES - STYLE_HEAT - 1;
+    while (i > 0 && share < heats[i].share)
+        i--;
+    return STYLE_HEAT + i;
 }
 
 /* Whether nobody is at the other end of the terminal any more. */

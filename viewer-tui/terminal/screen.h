@@ -13,17 +13,14 @@ enum style {
     STYLE_HEAD,     /* column heads */
     STYLE_SELECTED, /* the selected row */
     STYLE_WARNING,
-    STYLE_MATCH, /* what was searched for */
-    STYLE_COLD,  /* costs, by their share of the whole */
-    STYLE_COOL,
-    STYLE_WARM,
-    STYLE_HOT,
+    STYLE_MATCH,   /* what was searched for */
     STYLE_COMMENT, /* source code */
     STYLE_STRING,
     STYLE_NUMBER,
     STYLE_KEYWORD,
     STYLE_DIRECTIVE,
-    STYLES
+    STYLE_HEAT, /* costs, by their share of the whole: from here on, the hottest last */
+    STYLES = STYLE_HEAT + 8
 };
 
 /* Takes over the terminal; NULL, or why that cannot be. Colours are used where the terminal has
