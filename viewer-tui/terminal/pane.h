@@ -24,7 +24,8 @@ struct pane {
     VEC(struct zoom) zooms;    /* those before */
     size_t selected;           /* index in shown */
     size_t top;                /* index in shown of the first row on the screen */
-    size_t shift;              /* columns of the tree that lie left of the screen */
+    size_t shift;              /* columns of the tree that lie left of the screen, */
+    int width;                 /* while it is so wide */
     const struct filter *only; /* the FILTER_ONLY whose matches have been opened */
     open_rows open_before;     /* what was open before there was one */
 };

@@ -71,6 +71,9 @@ static void shift_to_selected(const struct tui *tui, struct pane *pane, int widt
     size_t start = indentation(pane, row), room = (size_t)(width > 1 ? width : 1);
     size_t length = text_columns(text_string(&name));
     size_t wanted = length < room ? length : room;
+    if (pane->width != width)
+        pane->shift = 0;
+    pane->width = width;
     if (pane->shift > start)
         pane->shift = start;
     if (start + wanted > pane->shift + room)
