@@ -10,11 +10,11 @@ import unittest
 
 import v4_writer
 import viewer
-from comparison_oracle import Program, merged
+from comparison_oracle import NoSources, Program, Sources, merged
 from terminal import HAVE_TMUX, Terminal
 from view_oracle import Oracle
 
-SEEDS = 25
+SEEDS = 16
 NAMES = ("before", "after")
 VIEWS = ("top-down", "bottom-up", "flat")
 DEPTH = 4  # of the bottom-up view
@@ -54,6 +54,14 @@ def oracle_trees(db):
             "flat": oracle.flat()}
 
 
+def write_sources(folder, texts):
+    """Copies of source files as hpcprof makes them."""
+    for path, lines in texts.items():
+        copy = folder / "src" / path.lstrip("/")
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_text("".join(f"{line}\n" for line in lines))
+
+
 class Compared(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -85,13 +93,20 @@ class Compared(unittest.TestCase):
 
 class Trees(Compared):
     def test_an_edited_program(self):
+        """With copies of its source in the databases, and without."""
         for seed in range(SEEDS):
-            program = Program(seed)
+            program = Program(seed, sources=seed % 2)
             self.write(*program.databases)
+            sources = NoSources
+            if seed % 2:
+                sources = Sources(*program.sources())
+                for folder, texts in zip(self.folders, program.sources()):
+                    write_sources(folder, texts)
             sides = [oracle_trees(db) for db in program.databases]
             for view in VIEWS:
                 with self.subTest(seed=seed, view=view):
-                    expected = merged(sides[0][view], sides[1][view], NAMES, view == "bottom-up")
+                    expected = merged(sides[0][view], sides[1][view], NAMES, view == "bottom-up",
+                                      sources)
                     shown = self.compared(view)["root"]
                     self.assertIsNone(viewer.difference(canonical(shown), canonical(expected)))
                     for _, row in viewer.rows_of(shown):
@@ -167,9 +182,10 @@ class ByHand(Compared):
 
     @staticmethod
     def program(calls=(), statements=(), loops=(), declared=10, folder="/src", program="/bin/p",
-                inlined=False):
+                inlined=False, is_copied=False):
         db = v4_writer.Database("p")
-        module, file = db.module(program), db.file(f"{folder}/main.c")
+        module = db.module(program)
+        file = db.file(f"{'src' if is_copied else ''}{folder}/main.c", is_copied)
         main = db.entry().call(db.function("main", module, 0, file, declared))
         functions = {}
         for name, line in calls:
@@ -221,6 +237,37 @@ class ByHand(Compared):
     def test_what_was_inlined_is_called(self):
         self.assertEqual(self.matched(lambda side: self.program([("f", 12)], inlined=side == 0)),
                          [("f", 12, "ba")])
+
+    def matched_with_sources(self, texts):
+        """As `matched`, of statements and calls of f in all lines that begin with these words."""
+        for folder, text in zip(self.folders, texts):
+            write_sources(folder, {"/src/main.c": text})
+
+        def build(side):
+            lines = list(enumerate(texts[side], 1))
+            return self.program([("f", n) for n, line in lines if line.startswith("call")],
+                                [n for n, line in lines if line.startswith("line")], [], 1,
+                                is_copied=True)
+        return self.matched(build)
+
+    def test_lines_are_followed_through_edits(self):
+        """Where the source is known: in the middle of a procedure, and moved within it."""
+        before = ["main", "line a", "call b", "line c", "}", "line d", "call e", "line f"]
+        after = ["main", "new 1", "new 2", "line a", "line c", "}", "new 3", "line d", "call e",
+                 "line changed"]
+        self.assertEqual(self.matched_with_sources([before, after]), [
+            ("f", 3, "b"),     # call b is gone, and no call is new
+            ("f", 9, "ba"),    # call e
+            ("main.c:10", "ba"),  # line f was changed
+            ("main.c:4", "ba"), ("main.c:5", "ba"), ("main.c:8", "ba")])
+
+    def test_in_unchanged_source_no_line_is_another(self):
+        text = ["main", "line", "line 2", "call 1", "x", "call 2"]
+        for folder in self.folders:
+            write_sources(folder, {"/src/main.c": text})
+        calls = [[("f", 4)], [("f", 6)]]
+        self.assertEqual(self.matched(lambda side: self.program(calls[side], is_copied=True)),
+                         [("f", 4, "b"), ("f", 6, "a")])
 
     def test_another_name_is_another_procedure(self):
         self.assertEqual(self.matched(lambda side: self.program([("fg"[side], 12)])),

@@ -1,53 +1,10 @@
 #include "viewer-tui/terminal/source.h"
 
-#include <fcntl.h>
+#include "viewer-tui/base/file-lines.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#define LARGEST_FILE (64 << 20)
-
-/* The bytes of a regular file with a NUL behind them; NULL when that cannot be had. */
-static char *read_bytes(const char *path, size_t *size)
-{
-    struct stat status;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
-        return NULL;
-    char *bytes = NULL;
-    if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size <= LARGEST_FILE) {
-        *size = (size_t)status.st_size;
-        bytes = mem_alloc(*size + 1);
-        ssize_t got = read(fd, bytes, *size);
-        if (got != (ssize_t)*size) {
-            free(bytes);
-            bytes = NULL;
-        }
-    }
-    close(fd);
-    return bytes;
-}
-
-/* Cuts the bytes into lines. */
-static void split(struct source *source, size_t size)
-{
-    VEC(const char *) lines = {0};
-    char *end = source->bytes + size;
-    for (char *line = source->bytes; line < end;) {
-        vec_push(&lines, line);
-        char *newline = memchr(line, '\n', (size_t)(end - line));
-        if (!newline)
-            break;
-        *newline = '\0';
-        if (newline > line && newline[-1] == '\r')
-            newline[-1] = '\0';
-        line = newline + 1;
-    }
-    source->lines = lines.at;
-    source->n_lines = (uint32_t)lines.n;
-}
 
 static void find_syntax(struct source *source)
 {
@@ -65,14 +22,15 @@ static void find_syntax(struct source *source)
 /* Reads the file at `path`, which is taken over. */
 static bool read_source(struct source *source, char *path)
 {
-    size_t size = 0;
-    source->bytes = read_bytes(path, &size);
-    if (!source->bytes) {
+    struct file_lines lines;
+    if (!file_lines_read(&lines, path)) {
         free(path);
         return false;
     }
     source->path = path;
-    split(source, size);
+    source->bytes = lines.bytes;
+    source->lines = lines.at;
+    source->n_lines = lines.n;
     find_syntax(source);
     return true;
 }

@@ -12,7 +12,7 @@ struct key {
     uint8_t kind;
     char *name;                            /* owned; "" where the file or module says it all */
     const char *file, *module, *call_file; /* paths, "" unknown */
-    int64_t line;                          /* from the declaration around it */
+    struct edited_line line; /* on the right side, or from the declaration around it */
 };
 
 struct keys {
@@ -57,19 +57,24 @@ static struct procedure procedure_of_line(const struct view *view, uint32_t numb
     return database_procedure(view->db, view_row(view, number)->place);
 }
 
-static int64_t line_of(const struct view *view, uint32_t number)
+static struct edited_line line_of(struct edits *edits, const struct view *view, uint32_t number)
 {
     const struct row *row = view_row(view, number);
     uint32_t file = row->call_file, line = row->call_line;
     if (!line)
         label_place(view, number, &file, &line);
-    if (!line || (is_procedure(row) && !row->call_line))
-        return line;
+    struct edited_line edited = edits_line(edits, view->side, file, line);
+    bool is_declaration = is_procedure(row) && !row->call_line;
+    if (!line || edited.edit != EDIT_UNKNOWN || is_declaration)
+        return edited;
     struct procedure around = procedure_of_line(view, number);
-    return around.file == file ? (int64_t)line - around.line : line;
+    if (around.file == file)
+        edited.line -= around.line;
+    return edited;
 }
 
-static void add_key(struct keys *keys, const struct view *view, uint32_t number)
+static void add_key(struct keys *keys, struct edits *edits, const struct view *view,
+                    uint32_t number)
 {
     const struct row *row = view_row(view, number);
     struct key key = {.row = number, .match = NOTHING, .kind = row->kind};
@@ -80,7 +85,7 @@ static void add_key(struct keys *keys, const struct view *view, uint32_t number)
         key.call_file = or_empty(database_file_path(view->db, row->call_file));
     else
         key.call_file = "";
-    key.line = line_of(view, number);
+    key.line = line_of(edits, view, number);
     bool is_named = is_procedure(row) || row->kind == KIND_ROOT;
     key.module = is_procedure(row) || row->kind == KIND_MODULE
                      ? or_empty(database_module_path(view->db, label_module(view, number)))
@@ -93,13 +98,14 @@ static void add_key(struct keys *keys, const struct view *view, uint32_t number)
     vec_push(&keys->all, key);
 }
 
-static void make_keys(struct keys *keys, const struct view *view, uint32_t parent)
+static void make_keys(struct keys *keys, struct edits *edits, const struct view *view,
+                      uint32_t parent)
 {
     if (parent == NOTHING)
         return;
     const struct row *row = view_row(view, parent);
     for (uint32_t i = 0; i < row->n_children; i++)
-        add_key(keys, view, row->first_child + i);
+        add_key(keys, edits, view, row->first_child + i);
 }
 
 static void free_keys(struct keys *keys)
@@ -168,12 +174,19 @@ static int compare_identity(const struct key *a, const struct key *b, enum stric
     return result;
 }
 
+/* A line that was changed is none of those that were not. */
+static int compare_lines(const struct key *a, const struct key *b)
+{
+    int result = compare_numbers(a->line.line, b->line.line);
+    return result ? result : compare_numbers(a->line.edit, b->line.edit);
+}
+
 static int compare_keys(const void *left, const void *right, void *strictness)
 {
     const struct key *a = *(struct key *const *)left, *b = *(struct key *const *)right;
     int result = compare_identity(a, b, *(const enum strictness *)strictness);
     if (result == 0)
-        result = compare_numbers(a->line, b->line);
+        result = compare_lines(a, b);
     if (result == 0)
         result = compare_numbers(a->kind, b->kind);
     if (result == 0)
@@ -213,12 +226,18 @@ static void match(struct key *a, struct key *b)
 static void match_same_lines(struct group a, struct group b)
 {
     for (size_t i = 0, j = 0; i < a.n && j < b.n;) {
-        int order = compare_numbers(a.at[i]->line, b.at[j]->line);
+        int order = compare_lines(a.at[i], b.at[j]);
         if (order == 0)
             match(a.at[i], b.at[j]);
         i += order <= 0;
         j += order >= 0;
     }
+}
+
+/* A line that is in both versions of the source is no other one. */
+static bool may_have_moved(const struct key *key)
+{
+    return key->match == NOTHING && key->line.edit != EDIT_NONE;
 }
 
 /* The nearest key without a match; NULL when there is none. */
@@ -228,33 +247,32 @@ static struct key *nearest(struct group group, int64_t line)
     size_t first = 0, end = group.n;
     while (first < end) { /* the first key that is not before the line */
         size_t middle = first + (end - first) / 2;
-        if (group.at[middle]->line < line)
+        if (group.at[middle]->line.line < line)
             first = middle + 1;
         else
             end = middle;
     }
     for (size_t i = first; i > 0; i--) {
         struct key *key = group.at[i - 1];
-        if (before && key->line != before->line)
+        if (before && key->line.line != before->line.line)
             break;
-        if (key->match == NOTHING)
+        if (may_have_moved(key))
             before = key;
     }
     for (size_t i = first; i < group.n && !behind; i++)
-        if (group.at[i]->match == NOTHING)
+        if (may_have_moved(group.at[i]))
             behind = group.at[i];
     if (!before || !behind)
         return before ? before : behind;
-    return line - before->line <= behind->line - line ? before : behind;
+    return line - before->line.line <= behind->line.line - line ? before : behind;
 }
 
 static void match_nearest(struct group a, struct group b)
 {
     for (size_t i = 0; i < a.n; i++) {
-        struct key *like = nearest(b, a.at[i]->line);
-        if (!like)
-            return;
-        match(a.at[i], like);
+        struct key *like = may_have_moved(a.at[i]) ? nearest(b, a.at[i]->line.line) : NULL;
+        if (like)
+            match(a.at[i], like);
     }
 }
 
@@ -264,9 +282,10 @@ static void match_groups(struct group a, struct group b, const struct pass *pass
     bool is_container = kind == KIND_MODULE || kind == KIND_FILE;
     if (is_container && pass->strictness != BY_PATH && (a.n > 1 || b.n > 1))
         return;
-    if (pass->rule == SAME_LINE)
-        match_same_lines(a, b);
-    else if (kind != KIND_STATEMENT)
+    if (kind == KIND_STATEMENT && pass->rule == NEAREST_LINE)
+        return;
+    match_same_lines(a, b);
+    if (pass->rule == NEAREST_LINE)
         match_nearest(a, b);
 }
 
@@ -296,12 +315,13 @@ static void go_through(struct keys keys[SIDES], const struct pass *pass)
     }
 }
 
-struct pairs match_children(struct view *const sides[SIDES], struct pair parents)
+struct pairs match_children(struct view *const sides[SIDES], struct pair parents,
+                            struct edits *edits)
 {
     struct keys keys[SIDES] = {0};
     struct pairs pairs = {0};
     for (int side = 0; side < SIDES; side++)
-        make_keys(&keys[side], sides[side], parents.rows[side]);
+        make_keys(&keys[side], edits, sides[side], parents.rows[side]);
     for (size_t i = 0; i < sizeof passes / sizeof *passes; i++)
         go_through(keys, &passes[i]);
     for (size_t i = 0; i < keys[0].all.n; i++)

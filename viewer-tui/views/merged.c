@@ -8,6 +8,7 @@ struct merged {
     struct view_class class;
     struct view *sides[SIDES];
     const struct merged_metric *from; /* of each metric */
+    struct edits *edits;
 };
 
 static uint64_t pack(struct pair pair)
@@ -112,7 +113,7 @@ static void merged_expand(struct view *view, uint32_t number)
         view->was_stopped = true;
         return;
     }
-    struct pairs pairs = match_children(merged->sides, pair);
+    struct pairs pairs = match_children(merged->sides, pair, merged->edits);
     for (size_t i = 0; i < pairs.n; i++)
         add_pair(view, number, pairs.at[i]);
     vec_free(&pairs);
@@ -144,6 +145,7 @@ static void merged_close(struct view *view)
     struct merged *merged = view->state;
     for (int side = 0; side < SIDES; side++)
         view_close(merged->sides[side]);
+    edits_free(merged->edits);
     free(merged);
 }
 
@@ -162,6 +164,7 @@ struct view *merged_open(struct view *const sides[SIDES], const struct metrics *
 {
     struct merged *merged = mem_alloc(sizeof *merged);
     merged->from = from;
+    merged->edits = edits_new(sides[0]->db, sides[1]->db);
     for (int side = 0; side < SIDES; side++) {
         merged->sides[side] = sides[side];
         sides[side]->side = side;
