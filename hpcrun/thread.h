@@ -55,7 +55,7 @@ struct thread_event {
     uint64_t last;                    /* the event's clock or count at the last sample */
     uint64_t armed;                   /* the period that the next sample was armed with */
     uint64_t lag;                     /* by how much samples come later than armed, on average */
-    uint64_t due;                     /* timers: the clock value at which the next sample is due */
+    uint64_t due;                     /* the clock or count at which the next sample is due */
     uint64_t last_cpu;    /* EVENT_REALTIME: the thread's CPU clock at the last sample */
     uint64_t measured_at; /* EVENT_REALTIME: the time stamp counter then */
     struct tally fates[FATE_SLOTS];

@@ -64,7 +64,8 @@ void *signals_enter_program(int signal, siginfo_t *info, void *context)
     __attribute__((visibility("hidden")));
 void *signals_enter_program(int signal, siginfo_t *info, void *context)
 {
-    (void)info;
+    if (!atomic_load(&state.small_stack)) /* the program's own may have come with it */
+        handler_on_lost_sample(signal, info, context);
     thread_program_handlers++;
     restart_before_handler(context, program_action[signal].sa_flags & SA_RESTART);
     return program_handler[signal];
@@ -115,8 +116,7 @@ static void end_by_signal(int signal, const siginfo_t *info)
 
 static void on_fatal(int signal, siginfo_t *info, void *context)
 {
-    (void)context;
-    if (!handler_on_lost_sample(signal, info))
+    if (!handler_on_lost_sample(signal, info, context))
         end_by_signal(signal, info);
 }
 

@@ -62,13 +62,36 @@ void handler_on_signal(int signal, siginfo_t *info, void *context)
     }
 }
 
-bool handler_on_lost_sample(int signal, const siginfo_t *info)
+/* Whether a sample's own signal is on its way to this thread. */
+static bool sample_is_pending(void)
+{
+    uint64_t pending = 0;
+    sys2(SYS_rt_sigpending, &pending, sizeof pending);
+    return pending & sys_mask_bit(process.signal);
+}
+
+/* With the mask that the sampling signal's handler has. */
+static void take_lost_samples(struct thread *thread, const siginfo_t *info,
+                              const ucontext_t *context)
+{
+    uint64_t faults = sys_mask_bit(SIGSEGV) | sys_mask_bit(SIGBUS);
+    uint64_t mask = sys_mask(SIG_SETMASK, ~faults);
+    for (unsigned i = 0; i < thread->event_count; i++)
+        if (source_has_lost_sample(&thread->events[i]))
+            on_sample(thread, &thread->events[i], info, context);
+    thread_samples_handled++;
+    sys_mask(SIG_SETMASK, mask);
+}
+
+bool handler_on_lost_sample(int signal, const siginfo_t *info, const void *context)
 {
     struct thread *thread = thread_self;
+    bool any = false;
     if (signal != SIGIO || info->si_code != SI_KERNEL || !thread)
         return false;
     for (unsigned i = 0; i < thread->event_count; i++)
-        if (source_is_perf(&thread->events[i]))
-            source_arm(thread, &thread->events[i]);
-    return true;
+        any |= source_is_perf(&thread->events[i]);
+    if (any && !atomic_load(&thread->busy) && !sample_is_pending())
+        take_lost_samples(thread, info, context);
+    return any;
 }

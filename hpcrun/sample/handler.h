@@ -5,8 +5,8 @@
 #include <signal.h>
 #include <stdbool.h>
 
-/* Stack that the handler uses at most, bytes, besides HANDLER_FRAMES signal frames of the kernel: its
- * own, and one more when a guarded read faults. Checked by a test. */
+/* Stack that the handler uses at most, bytes, besides HANDLER_FRAMES signal frames of the kernel:
+ * its own, and one more when a guarded read faults. Checked by a test. */
 #define HANDLER_STACK_BYTES 4096
 #define HANDLER_FRAMES      2
 
@@ -14,9 +14,9 @@
  */
 void handler_on_signal(int signal, siginfo_t *info, void *context);
 
-/* Signal handler: whether a signal stands for a sample whose own signal could not be queued
- * (RLIMIT_SIGPENDING): the kernel sends SIGIO instead. Then the next sample is armed, and pays for
- * both. */
-bool handler_on_lost_sample(int signal, const siginfo_t *info);
+/* Signal handler: whether a signal may stand for a sample whose own signal could not be queued
+ * (RLIMIT_SIGPENDING): the kernel sends SIGIO instead. Then the sample is taken here. It may stand
+ * for a SIGIO of the program's, too: there is one for all. */
+bool handler_on_lost_sample(int signal, const siginfo_t *info, const void *context);
 
 #endif

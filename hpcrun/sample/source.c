@@ -90,6 +90,16 @@ static uint64_t clock_of(const struct thread_event *event, clockid_t cpu_clock)
     }
 }
 
+/* The clock of an event that is enabled does not stand still. */
+bool source_has_lost_sample(const struct thread_event *event)
+{
+    switch (event->source) {
+    case SOURCE_TASK_CLOCK: return perf_count(event->fd) == perf_count(event->fd);
+    case SOURCE_COUNTER: return perf_count(event->fd) >= event->due;
+    default: return false;
+    }
+}
+
 static bool open_perf(struct thread_event *event, enum sample_source source)
 {
     long fd = perf_open(event->event, sources.signal);
@@ -173,17 +183,12 @@ void source_abandon(struct thread_event *event)
 static void arm(struct thread_event *event, uint64_t period)
 {
     event->armed = period;
+    event->due = event->last + period;
     switch (event->source) {
     case SOURCE_TASK_CLOCK:
     case SOURCE_COUNTER: perf_enable(event->fd, period); break;
-    case SOURCE_MONOTONIC_TIMER:
-        event->due = event->last + period;
-        timer_arm_at(event->timer, event->due, period);
-        break;
-    default:
-        event->due = event->last + period;
-        timer_arm_once(event->timer, period);
-        break;
+    case SOURCE_MONOTONIC_TIMER: timer_arm_at(event->timer, event->due, period); break;
+    default: timer_arm_once(event->timer, period); break;
     }
 }
 

@@ -60,6 +60,9 @@ struct increment source_measure(struct thread *thread, struct thread_event *even
 /* Handler: whether the event is open, and samples come from perf. */
 bool source_is_perf(const struct thread_event *event);
 
+/* Handler: whether a sample of perf's is due that no signal told of. */
+bool source_has_lost_sample(const struct thread_event *event);
+
 /* Handler: arms the next sample. */
 void source_arm(struct thread *thread, struct thread_event *event);
 

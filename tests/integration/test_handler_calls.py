@@ -28,6 +28,8 @@ INDIRECT = {
     "consult_path": "agents' steps, inlined",
     "signals_trampoline": "the program's handler",
     "call_program": "the program's handler",
+    "on_fault": "the same, inlined",
+    "signals_pass_on": "the same, inlined",
     "threads_visit": "what is to be done with each thread: its callers' functions, seen there",
     "run": "a switch: instructions of unwind information",
     "take_encoded": "a switch: encodings of addresses in it",

@@ -47,6 +47,18 @@ class Neighbours(profiling.ProfilingTest):
                         self.assertEqual(done.stdout, "fine\n")
                         self.check_fates(images)
 
+    def test_sigio_of_the_program(self):
+        """It neither keeps samples from coming nor is taken for one that could not be queued. Those
+        become SIGIO: they are taken all the same, and the program's handler is called, too."""
+        for name, how in sources():
+            for what in ("own-io", "own-io-no-queue", "no-queue"):
+                with self.subTest(f"{name} {what}"):
+                    done, (image,) = self.measure(program("hazards"), what, events=["CPUTIME@f1000"], **how)
+                    self.assertEqual(done.stdout, "fine\n")
+                    self.check_fates([image])
+                    self.assertAlmostEqual(image.seconds("CPUTIME", [FIRED]), image.cpu,
+                                           delta=0.02 * image.cpu + 0.0015)
+
     def test_signal_that_the_program_waits_for(self):
         """It may be the one that hpcrun would choose: then the user names another."""
         done, images = self.measure(program("hazards"), "waited-signal", events=["REALTIME@f1000"],

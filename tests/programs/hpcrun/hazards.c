@@ -362,6 +362,37 @@ static bool no_queue(void)
     return true;
 }
 
+static int io_pipe[2];
+
+static void on_io(int number)
+{
+    char byte;
+    (void)number;
+    while (read(io_pipe[0], &byte, 1) == 1)
+        handled++;
+}
+
+/* Takes SIGIO for what comes through a pipe, and no signal can be queued: those of samples become
+ * SIGIO, too. */
+static bool own_io(bool queue)
+{
+    struct rlimit none = {0};
+    struct sigaction action = {.sa_handler = on_io, .sa_flags = SA_RESTART};
+    int sent = 0;
+    sigaction(SIGIO, &action, NULL);
+    if (pipe2(io_pipe, O_NONBLOCK) != 0 || fcntl(io_pipe[0], F_SETOWN, getpid()) != 0 ||
+        fcntl(io_pipe[0], F_SETFL, O_NONBLOCK | O_ASYNC) != 0)
+        return false;
+    if (!queue)
+        setrlimit(RLIMIT_SIGPENDING, &none);
+    for (; sent < 2000; sent++) {
+        burn(50000);
+        if (write(io_pipe[1], "x", 1) != 1)
+            return false;
+    }
+    return handled == sent;
+}
+
 static void *end_at_once(void *argument)
 {
     return argument;
@@ -424,6 +455,10 @@ static bool run(const char *what)
         return waited_signal();
     if (strcmp(what, "no-descriptors") == 0)
         return no_descriptors();
+    if (strcmp(what, "own-io") == 0)
+        return own_io(true);
+    if (strcmp(what, "own-io-no-queue") == 0)
+        return own_io(false);
     if (strcmp(what, "no-queue") == 0)
         return no_queue();
     if (strcmp(what, "priorities") == 0)
