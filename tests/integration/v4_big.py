@@ -16,7 +16,7 @@ import sys
 import v4_writer
 from v4_writer import CALL, FUNCTION, INLINED, LEXICAL, LINE, LOOP
 
-PROCEDURES, FILES, LINES = 5000, 300, 400
+PROCEDURES, FILES, LINES = 5000, 300, 40
 # What a context can be: (lexical type, relation), and its size in the file.
 KINDS = [(FUNCTION, CALL), (FUNCTION, INLINED), (LOOP, LEXICAL), (LINE, LEXICAL)]
 CALLED, INLINE, IN_LOOP, ON_LINE = range(4)
@@ -133,18 +133,28 @@ class BigContexts:
         place = array.array("Q", base)
         procedure = struct.Struct("<QQIBBBBHxxxxxxQ")
         located = struct.Struct("<QQIBBBBHxxxxxxQI")
+        # The procedure around each context, and the line of it.
+        around, line = array.array("I", bytes(4 * n)), array.array("I", bytes(4 * n))
         randrange = self.rng.randrange
         for i in range(1, n):
             kind, above = kinds[i], parents[i]
             at = place[above]
             place[above] += SIZES[kind]
             lexical, relation = KINDS[kind]
+            if i == 1:
+                around[i] = PROCEDURES
+            elif parents[i] <= 1:
+                around[i] = i % PROCEDURES
+            elif kind <= INLINE:  # a line calls one of two procedures
+                around[i] = (31 * around[above] + 7 * line[above] + randrange(2)) % PROCEDURES
+            else:
+                around[i], line[i] = around[above], randrange(1, LINES)
             if kind <= INLINE:
                 procedure.pack_into(out.bytes, at, size[i], base[i], i + 1, 1, relation, lexical,
-                                    1, 0, functions[randrange(PROCEDURES) if i > 1 else -1])
+                                    1, 0, functions[around[i]])
             else:
                 located.pack_into(out.bytes, at, size[i], base[i], i + 1, 2, relation, lexical, 2,
-                                  1, files[randrange(FILES)], randrange(1, LINES))
+                                  1, files[around[i] % FILES], 10 * (around[i] % 100) + line[i])
         out.end(3)
 
 
