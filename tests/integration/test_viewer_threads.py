@@ -293,6 +293,41 @@ class Page(unittest.TestCase):
         terminal.press("s")
         self.assertEqual(self.labels(terminal, ", by value"), list(range(11, -1, -1)))
 
+    def test_derived_metrics(self):
+        """A formula is computed from what each thread has; where it is not defined stands -."""
+        folder = self.folder()
+        db = v4_writer.Database("derived", METRICS, 4)
+        f = db.function("f", db.module("/bin/p"), 0, db.file("f.c"), 1)
+        line = db.entry().call(f).statement(0, 2)
+        values = {1: (8, 2), 2: (6, 3), 3: (5, 0), 4: (0, 1)}
+        for profile, charges in values.items():
+            for metric, value in enumerate(charges):
+                line.charge(value, metric, profile) if value else None
+        v4_writer.write_database(db, folder)
+        for formula, expected in (("$work + $misses", {1: 10, 2: 9, 3: 5, 4: 1}),
+                                  ("$work / $misses", {1: 4, 2: 2, 3: None, 4: 0}),
+                                  ("$work / @work", {1: 8 / 19, 2: 6 / 19, 3: 5 / 19, 4: 0})):
+            terminal = self.start(folder, "--derive", f"x = {formula}")
+            terminal.press("j", "<", "<", "4")  # from the first metric back to the last
+            lines = terminal.until(lambda at: at[1].startswith("x") and len(self.bars(at)) == 4, "x")
+            if "inclusive" not in lines[1]:
+                terminal.press("<")
+                lines = terminal.until(lambda at: "inclusive" in at[1] and
+                                       len(self.bars(at)) == 4, "inclusive")
+            shown = [(int(bar["label"].split()[-1]) + 1, bar["value"], bar["percent"])
+                     for bar in self.bars(lines)]
+            order = sorted(expected, key=lambda p: (expected[p] is None, -(expected[p] or 0), p))
+            self.assertEqual([profile for profile, _, _ in shown], order)
+            for profile, value, percent in shown:
+                if expected[profile] is None:
+                    self.assertEqual((value, percent), ("-", None))
+                else:
+                    self.assertAlmostEqual(float(value), expected[profile], delta=0.001)
+            spread = [float(v) for v in SPREAD.match(lines[2].rstrip()).groups()]
+            defined = [value for value in expected.values() if value is not None]
+            self.assertAlmostEqual(spread[1], statistics.mean(defined), delta=0.01)
+            self.assertAlmostEqual(spread[3], max(defined), delta=0.01)
+
     def test_table_and_way_back(self):
         folder, _ = self.uneven()
         printed = viewer.printed("threads", folder).splitlines()

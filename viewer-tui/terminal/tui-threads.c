@@ -8,6 +8,7 @@
 #include "viewer-tui/views/describe.h"
 #include "viewer-tui/views/thread-costs.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* Columns of labels; more if all are longer would leave too few for bars. */
@@ -101,14 +102,17 @@ static void thread_line(const void *context, size_t index, struct text *out)
     const struct page *page = context;
     size_t thread = page->costs.order[index];
     double value = page->costs.values[thread];
+    const struct metric *metric = &page->costs.view->metrics->at[page->costs.metric];
     struct number_scale scale = scale_of(page);
     char number[NUMBER_SIZE] = "-", percent[NUMBER_SIZE] = "";
-    if (!page->costs.why) {
+    bool is_there = !page->costs.why && !isnan(value);
+    bool is_share = is_there && value != 0 && !metric->is_ratio;
+    if (is_there)
         number_format(value, &scale, number);
+    if (is_share)
         number_percent(value, page->costs.spread.sum, percent);
-    }
-    text_printf(out, "%*s%*s%s  ", VALUE_WIDTH, number, PERCENT_WIDTH - 1,
-                value != 0 ? percent : "", value != 0 ? "%" : " ");
+    text_printf(out, "%*s%*s%s  ", VALUE_WIDTH, number, PERCENT_WIDTH - 1, percent,
+                is_share ? "%" : " ");
     struct text label = {0};
     text_add(&label, page->costs.labels[thread]);
     text_cut(&label, page->label_width);
@@ -149,7 +153,8 @@ static void count_bins(struct page *page)
     page->n_bins = differ ? spread_bins(n, n) : 1;
     page->bins = mem_alloc(page->n_bins * sizeof *page->bins);
     for (size_t i = 0; i < n; i++)
-        page->bins[spread_bin(&costs->spread, costs->values[i], page->n_bins)]++;
+        if (!isnan(costs->values[i]))
+            page->bins[spread_bin(&costs->spread, costs->values[i], page->n_bins)]++;
 }
 
 static void arrange(struct page *page)
@@ -204,7 +209,8 @@ static struct thread_set *selected_threads(const struct page *page, size_t selec
     if (page->shows_bins) {
         add_name_of_bin(page, selected, &what);
         for (size_t i = 0; i < n; i++)
-            if (spread_bin(&costs->spread, costs->values[i], page->n_bins) == selected)
+            if (!isnan(costs->values[i]) &&
+                spread_bin(&costs->spread, costs->values[i], page->n_bins) == selected)
                 picked[n_picked++] = i;
     } else if (selected < n) {
         picked[n_picked++] = costs->order[selected];

@@ -6,6 +6,7 @@
 #include "viewer-tui/database/thread-label.h"
 #include "viewer-tui/database/thread-values.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,11 +40,19 @@ void thread_costs_free(struct thread_costs *costs)
     threads_free(&costs->threads);
 }
 
+/* What is read of a row, before it takes the place of what was read before. */
+struct reading {
+    const struct thread_costs *costs;
+    struct terms terms[2]; /* by part */
+    double *by_profile;
+    const char *why;
+};
+
 /* Why the values of a metric that are to be added up cannot be, or NULL. */
-static const char *obstacle(const struct thread_costs *costs, const struct terms *terms,
-                            size_t metric)
+static const char *obstacle(const struct reading *reading, size_t metric, enum cost_part part)
 {
-    const struct database *db = costs->view->db;
+    const struct database *db = reading->costs->view->db;
+    const struct terms *terms = &reading->terms[part];
     if (!metric_is_measured(&db->metrics.at[metric]))
         return db->metrics.at[metric].why;
     for (size_t i = 0; i < terms->list.n; i++)
@@ -52,33 +61,95 @@ static const char *obstacle(const struct thread_costs *costs, const struct terms
     return NULL;
 }
 
-/* Takes the threads' values from those of all profiles. */
-static void take_values(struct thread_costs *costs, const double *by_profile)
+/* Reads the values of a stored metric, or why there are none: then they are 0. False when the user
+ * stopped it. */
+static bool read_stored(struct reading *reading, size_t metric, enum cost_part part, double *values)
 {
-    size_t n = costs->threads.list.n;
+    const struct threads *threads = &reading->costs->threads;
+    reading->why = obstacle(reading, metric, part);
+    if (!reading->why && !thread_values(reading->costs->view->db, &reading->terms[part], metric,
+                                        reading->by_profile))
+        return false;
+    for (size_t i = 0; i < threads->list.n; i++)
+        values[i] = reading->why ? 0 : reading->by_profile[threads->list.at[i].profile];
+    return true;
+}
+
+/* A derived metric is computed from all that is stored: of one thread as of a row. */
+static bool read_derived(struct reading *reading, size_t metric, enum cost_part part,
+                         double *values)
+{
+    const struct view *view = reading->costs->view;
+    size_t n = reading->costs->threads.list.n, n_metrics = view->n_metrics;
+    struct cost *costs = mem_alloc((n * n_metrics + 1) * sizeof *costs);
+    const char *why = NULL;
+    bool is_done = true;
+    for (size_t m = 0; m < n_metrics && is_done && !why; m++) {
+        if (!metric_is_measured(&view->metrics->at[m]))
+            continue;
+        is_done = read_stored(reading, m, INCLUSIVE, values);
+        for (size_t i = 0; i < n && is_done; i++)
+            costs[i * n_metrics + m].inclusive = values[i];
+        why = reading->why;
+        is_done = is_done && read_stored(reading, m, EXCLUSIVE, values);
+        for (size_t i = 0; i < n && is_done; i++)
+            costs[i * n_metrics + m].exclusive = values[i];
+        why = why ? why : reading->why;
+    }
+    for (size_t i = 0; i < n && is_done; i++)
+        values[i] = why ? 0 : view_value(view, costs + i * n_metrics, metric, part);
+    reading->why = why;
+    free(costs);
+    return is_done;
+}
+
+static bool read_values(struct reading *reading, size_t metric, enum cost_part part, double *values)
+{
+    struct view *view = reading->costs->view;
+    bool is_derived = metric >= view->n_metrics;
+    if (!metric_is_measured(&view->metrics->at[metric])) {
+        reading->why = view->metrics->at[metric].why;
+        return true;
+    }
+    for (int p = 0; p < 2; p++)
+        if ((is_derived || p == (int)part) &&
+            !view_terms(view, reading->costs->row, (enum cost_part)p, &reading->terms[p]))
+            return false;
+    return is_derived ? read_derived(reading, metric, part, values)
+                      : read_stored(reading, metric, part, values);
+}
+
+/* The spread of the values that are defined. */
+static struct spread spread_of_defined(const double *values, size_t n)
+{
+    double *defined = mem_alloc((n + 1) * sizeof *defined);
+    size_t n_defined = 0;
     for (size_t i = 0; i < n; i++)
-        costs->values[i] = by_profile ? by_profile[costs->threads.list.at[i].profile] : 0;
-    costs->spread = spread_of(costs->values, n);
+        if (!isnan(values[i]))
+            defined[n_defined++] = values[i];
+    struct spread spread = spread_of(defined, n_defined);
+    free(defined);
+    return spread;
 }
 
 bool thread_costs_read(struct thread_costs *costs, size_t metric, enum cost_part part)
 {
-    struct terms terms = {0};
-    bool is_done = view_terms(costs->view, costs->row, part, &terms);
-    const char *why = is_done ? obstacle(costs, &terms, metric) : NULL;
-    double *by_profile = NULL;
-    if (is_done && !why) {
-        by_profile = mem_alloc((profiles_n(costs->view->db) + 1) * sizeof *by_profile);
-        is_done = thread_values(costs->view->db, &terms, metric, by_profile);
-    }
+    size_t n = costs->threads.list.n;
+    struct reading reading = {.costs = costs};
+    double *values = mem_alloc((n + 1) * sizeof *values);
+    reading.by_profile = mem_alloc((profiles_n(costs->view->db) + 1) * sizeof(double));
+    bool is_done = read_values(&reading, metric, part, values);
     if (is_done) {
-        costs->why = why;
+        memcpy(costs->values, values, n * sizeof *values);
+        costs->why = reading.why;
         costs->metric = metric;
         costs->part = part;
-        take_values(costs, by_profile);
+        costs->spread = spread_of_defined(values, n);
     }
-    free(by_profile);
-    vec_free(&terms.list);
+    free(values);
+    free(reading.by_profile);
+    vec_free(&reading.terms[INCLUSIVE].list);
+    vec_free(&reading.terms[EXCLUSIVE].list);
     return is_done;
 }
 
@@ -89,6 +160,14 @@ struct ordering {
     bool is_reversed;
 };
 
+/* The largest first, those that are not defined last. */
+static int compare_values(double a, double b)
+{
+    if (isnan(a) || isnan(b))
+        return isnan(a) - isnan(b);
+    return (a < b) - (a > b);
+}
+
 static int compare(const void *left, const void *right, void *context)
 {
     const struct ordering *ordering = context;
@@ -96,7 +175,7 @@ static int compare(const void *left, const void *right, void *context)
     double value_a = ordering->costs->values[a], value_b = ordering->costs->values[b];
     int result = 0;
     if (ordering->by == BY_VALUE)
-        result = (value_a < value_b) - (value_a > value_b);
+        result = compare_values(value_a, value_b);
     else if (ordering->by == BY_LABEL)
         result = strcmp(ordering->costs->labels[a], ordering->costs->labels[b]);
     if (result == 0)
