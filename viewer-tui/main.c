@@ -101,9 +101,9 @@ static int show(struct session *session, struct options *options)
     int status = options->threads ? restrict_threads(session, options) : 0;
     if (status)
         return status;
-    return options->printed == PRINT_NOTHING
-               ? tui_run(session, options->print.projection, options->print.sort)
-               : print_to_output(session, options);
+    return options->printed == PRINT_NOTHING ? tui_run(session, options->print.projection,
+                                                       options->print.sort, !options->no_mouse)
+                                             : print_to_output(session, options);
 }
 
 int main(int argc, char **argv)

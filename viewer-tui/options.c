@@ -65,6 +65,7 @@ static const char help[] =
     "                     part of their path that exists there\n"
     "  -R, --replace OLD=NEW\n"
     "                     where the path of such a file begins with OLD, look under NEW\n"
+    "  --no-mouse         leave the mouse to the terminal, for selecting text\n"
     "  --no-config        do not read the user's defaults, hpctoolkit/hpcviewer.conf below\n"
     "                     $XDG_CONFIG_HOME or ~/.config\n"
     "  --help, --version\n"
@@ -103,6 +104,7 @@ enum long_option {
     OPTION_DERIVE,
     OPTION_DEPTH,
     OPTION_MIN_PERCENT,
+    OPTION_NO_MOUSE,
     OPTION_NO_CONFIG,
     OPTION_HELP,
     OPTION_VERSION
@@ -125,6 +127,7 @@ static const struct option long_options[] = {
     {"min-percent", required_argument, NULL, OPTION_MIN_PERCENT},
     {"include", required_argument, NULL, 'I'},
     {"replace", required_argument, NULL, 'R'},
+    {"no-mouse", no_argument, NULL, OPTION_NO_MOUSE},
     {"no-config", no_argument, NULL, OPTION_NO_CONFIG},
     {"help", no_argument, NULL, OPTION_HELP},
     {"version", no_argument, NULL, OPTION_VERSION},
@@ -237,6 +240,7 @@ static void take_option(struct options *options, int option, struct given *given
         if (!path_add_replacement(&options->rules, optarg))
             diag_usage("-R takes OLD=NEW, not '%s'", optarg);
         break;
+    case OPTION_NO_MOUSE: options->no_mouse = true; break;
     case OPTION_NO_CONFIG: given->no_config = true; break;
     case OPTION_HELP: finish(help); break;
     case OPTION_VERSION: finish("hpcviewer " HPCTOOLKIT_VERSION "\n"); break;
@@ -306,6 +310,7 @@ static const char *take_setting(struct options *options, const struct setting *s
     case OPTION_METRICS: options->usual_metrics = setting->value; break;
     case OPTION_SORT: options->usual_sort = setting->value; break;
     case OPTION_PHYSICAL: options->usually_physical = true; break;
+    case OPTION_NO_MOUSE: options->no_mouse = true; break;
     case 'I': path_add_search(&options->rules, setting->value); break;
     case 'R':
         if (!path_add_replacement(&options->rules, setting->value))

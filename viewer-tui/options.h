@@ -23,6 +23,7 @@ struct options {
                                       not compared */
     const char *usual_metrics, *usual_sort; /* the user's defaults, for databases that have them */
     bool usually_physical;
+    bool no_mouse;
     struct config config;                 /* which they are in; the caller frees */
     struct comparison_options comparison; /* the names are the caller's */
 };

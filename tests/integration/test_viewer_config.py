@@ -90,6 +90,11 @@ class Settings(WithConfig):
         terminal.until_seen("[physical]", "▼ exclusive")
         terminal.press("2", "p")
         terminal.until_seen("[logical]", "▼ exclusive")
+        flag = ("display-message", "-p", "#{mouse_any_flag}#{mouse_standard_flag}")
+        self.assertIn("1", terminal.tmux(*flag))
+        self.configure("no-mouse")
+        terminal = self.start(environment={"XDG_CONFIG_HOME": str(self.folder)})
+        self.assertEqual(terminal.tmux(*flag), "00\n")
 
 
 class Files(WithConfig):

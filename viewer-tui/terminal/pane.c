@@ -340,6 +340,17 @@ void pane_state_free(struct pane_state *state)
     vec_free(&state->is_open);
 }
 
+void pane_roll(struct pane *pane, long rows, size_t height)
+{
+    long last = pane->shown.n > height ? (long)(pane->shown.n - height) : 0;
+    long top = (long)pane->top + rows;
+    pane->top = (size_t)(top < 0 ? 0 : top > last ? last : top);
+    if (pane->selected < pane->top)
+        pane->selected = pane->top;
+    if (pane->selected >= pane->top + height)
+        pane->selected = pane->top + height - 1;
+}
+
 void pane_scroll(struct pane *pane, size_t height)
 {
     if (height == 0)

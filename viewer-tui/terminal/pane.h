@@ -102,6 +102,9 @@ void pane_save(const struct pane *pane, struct pane_state *state);
 void pane_restore(struct pane *pane, const struct pane_state *state);
 void pane_state_free(struct pane_state *state);
 
+/* Scrolls by so many of the `height` rows on the screen; the selection goes along at the edge. */
+void pane_roll(struct pane *pane, long rows, size_t height);
+
 /* Scrolls so that the selected row is among `height` rows. */
 void pane_scroll(struct pane *pane, size_t height);
 

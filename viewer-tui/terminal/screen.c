@@ -17,6 +17,7 @@
 
 static attr_t styles[STYLES];
 static SCREEN *terminal;
+static struct mouse mouse;
 
 /* How costs look whose share is at least that: of 256 colours, of eight, and of none. */
 static const struct heat {
@@ -78,7 +79,14 @@ static void check_size(void)
         resizeterm(size.ws_row, size.ws_col);
 }
 
-const char *screen_start(void)
+/* Clicks are told when the button goes down, without waiting for whether more follow. */
+static void listen_to_mouse(void)
+{
+    mousemask(BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED, NULL);
+    mouseinterval(0);
+}
+
+const char *screen_start(bool with_mouse)
 {
     if (!isatty(STDOUT_FILENO))
         return "standard output is not a terminal; --print VIEW prints";
@@ -97,6 +105,8 @@ const char *screen_start(void)
     nonl();
     keypad(stdscr, TRUE);
     curs_set(0);
+    if (with_mouse)
+        listen_to_mouse();
     check_size();
     set_monochrome();
     set_colours();
@@ -226,6 +236,25 @@ static int rest_of_character(int first)
     return code == UTF8_INVALID ? KEY_NOTHING : (int)code;
 }
 
+/* The key that stands for what the mouse did; ERR for nothing of interest. */
+static int take_mouse(void)
+{
+    MEVENT event;
+    if (getmouse(&event) != OK)
+        return ERR;
+    mouse = (struct mouse){event.y, event.x};
+    if (event.bstate & BUTTON4_PRESSED)
+        return KEY_SR;
+    if (event.bstate & BUTTON5_PRESSED)
+        return KEY_SF;
+    return event.bstate & BUTTON1_PRESSED ? KEY_MOUSE : ERR;
+}
+
+struct mouse screen_mouse(void)
+{
+    return mouse;
+}
+
 int screen_key(void)
 {
     static unsigned failures; /* one after the other */
@@ -234,6 +263,11 @@ int screen_key(void)
     if (key == ERR)
         return is_gone() || ++failures > MOST_FAILURES ? KEY_GONE : KEY_NOTHING;
     failures = 0;
+    mouse = (struct mouse){-1, -1};
+    if (key == KEY_MOUSE)
+        key = take_mouse();
+    if (key == ERR)
+        return KEY_NOTHING;
     if (key >= KEY_MIN)
         return key + KEY_OFFSET;
     return key < 0x80 ? key : rest_of_character(key);

@@ -25,7 +25,7 @@ enum style {
 
 /* Takes over the terminal; NULL, or why that cannot be. Colours are used where the terminal has
  * them and the environment does not say NO_COLOR. */
-const char *screen_start(void);
+const char *screen_start(bool with_mouse);
 
 /* Gives the terminal back as it was. */
 void screen_stop(void);
@@ -74,6 +74,13 @@ bool screen_key_is_resize(int key);
 
 /* Whether a key was pressed that nobody has read yet; does not wait. */
 bool screen_key_pressed(void);
+
+/* Where the mouse was at the last key, which was KEY_MOUSE for a click or KEY_SR or KEY_SF for the
+ * wheel; outside of the screen when it was another. */
+struct mouse {
+    int line, column;
+};
+struct mouse screen_mouse(void);
 
 /* Whether Escape is the next key that was pressed; does not wait, and leaves other keys alone. */
 bool screen_escape_pressed(void);

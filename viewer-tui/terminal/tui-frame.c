@@ -27,6 +27,9 @@ static void draw_title(struct tui *tui, int line)
         enum style style = id == (int)tui->id ? STYLE_PLAIN : STYLE_BAR;
         screen_fill(line, at, length + 2, style);
         screen_put(line, at + 1, length, style, names[id]);
+        vec_push(&tui->spots, (struct spot){.kind = SPOT_VIEW,
+                                            .area = {line, at, 1, length + 2},
+                                            .number = (size_t)id});
     }
     text_add(&title, " hpcviewer  ");
     text_add_clean(&title, session_title(tui->session, view->db), tui->ascii);
@@ -165,6 +168,7 @@ void tui_draw(struct tui *tui)
     int width = screen_width(), height = screen_height();
     int top = 0, bottom = height;
     screen_begin();
+    tui->spots.n = 0;
     if (height >= HEIGHT_FOR_HELP)
         draw_help_line(--bottom);
     if (height > 1 || tui->prompt) {

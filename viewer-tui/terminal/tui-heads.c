@@ -143,6 +143,11 @@ static int width_of_metric(const struct tui *tui, const struct columns *columns,
     return width;
 }
 
+static void add_spot(struct tui *tui, struct area area, struct sorting sorting)
+{
+    vec_push(&tui->spots, (struct spot){.kind = SPOT_HEAD, .area = area, .sorting = sorting});
+}
+
 void tui_draw_heads(struct tui *tui, struct area area)
 {
     const struct view *view = tui_pane(tui)->view;
@@ -154,8 +159,14 @@ void tui_draw_heads(struct tui *tui, struct area area)
             draw_metric_name(tui, view, &columns.at[i], area.line, at,
                              width_of_metric(tui, &columns, i));
         draw_part_name(tui, view, &columns.at[i], area.line + 1, at);
-        at += cell_width(&tui->cells, &columns.at[i]);
+        int column_width = cell_width(&tui->cells, &columns.at[i]);
+        struct sorting by = {.metric = columns.at[i].metric, .part = columns.at[i].part};
+        add_spot(tui, (struct area){area.line, at, area.height, column_width}, by);
+        at += column_width;
     }
+    struct sorting by_name = view->sorting;
+    by_name.by_name = true;
+    add_spot(tui, (struct area){area.line, at, area.height, area.width - at}, by_name);
     const char *mark = view->sorting.by_name ? sort_mark(tui, &view->sorting) : "";
     struct text scope = {0};
     text_printf(&scope, "  scope %s", mark);

@@ -33,8 +33,10 @@ static bool move(struct list *list, enum command command, size_t page)
 {
     size_t last = list->n ? list->n - 1 : 0, at = list->selected;
     switch (command) {
-    case COMMAND_UP: at -= at > 0; break;
-    case COMMAND_DOWN: at++; break;
+    case COMMAND_UP:
+    case COMMAND_ROLL_UP: at -= at > 0; break;
+    case COMMAND_DOWN:
+    case COMMAND_ROLL_DOWN: at++; break;
     case COMMAND_PAGE_UP: at -= at > page ? page : at; break;
     case COMMAND_PAGE_DOWN: at += page; break;
     case COMMAND_FIRST: at = 0; break;

@@ -71,6 +71,19 @@ static void sort_by_neighbour(struct tui *tui, long step)
     tui_scroll_to_sorted(tui);
 }
 
+void tui_sort_by_column(struct tui *tui, struct sorting sorting)
+{
+    struct pane *pane = tui_pane(tui);
+    const struct sorting *now = &pane->view->sorting;
+    bool is_same = sorting.by_name ? now->by_name
+                                   : !now->by_name && sorting.metric == now->metric &&
+                                         sorting.part == now->part;
+    if (!sorting.by_name)
+        say_why_not_measured(tui, &pane->view->metrics->at[sorting.metric]);
+    sorting.is_reversed = is_same && !now->is_reversed;
+    pane_sort(pane, sorting);
+}
+
 static void reverse_sorting(struct tui *tui)
 {
     struct sorting sorting = tui_pane(tui)->view->sorting;

@@ -25,8 +25,10 @@ void tui_page(const char *title, int (*draw)(const void *context, int first), co
         int page = screen_height() - 2, last = n > page ? n - page : 0;
         int key = screen_key();
         switch (keys_command(key)) {
-        case COMMAND_UP: first--; break;
-        case COMMAND_DOWN: first++; break;
+        case COMMAND_UP:
+        case COMMAND_ROLL_UP: first--; break;
+        case COMMAND_DOWN:
+        case COMMAND_ROLL_DOWN: first++; break;
         case COMMAND_PAGE_UP: first -= page; break;
         case COMMAND_PAGE_DOWN: first += page; break;
         case COMMAND_FIRST: first = 0; break;

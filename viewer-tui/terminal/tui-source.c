@@ -212,6 +212,7 @@ static uint32_t first_line(struct tui *tui, const struct source *source, uint32_
 
 void tui_draw_source(struct tui *tui, struct area area)
 {
+    vec_push(&tui->spots, (struct spot){.kind = SPOT_SOURCE, .area = area});
     struct shown shown = selected_place(tui);
     find_costs(tui, &shown);
     draw_title(tui, area, &shown);

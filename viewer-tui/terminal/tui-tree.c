@@ -7,7 +7,8 @@
 
 #include <stdlib.h>
 
-#define INDENT 2
+#define INDENT       2
+#define MARKER_WIDTH 2
 
 static void draw_costs(const struct tui *tui, uint32_t row, const struct columns *columns, int line,
                        int at, bool is_selected)
@@ -113,6 +114,16 @@ static void draw_name(const struct tui *tui, const struct pane *pane, uint32_t r
     vec_free(&location);
 }
 
+static void add_spots(struct tui *tui, size_t index, struct area line, struct area tree)
+{
+    const struct pane *pane = tui_pane(tui);
+    struct area marker = {tree.line, tree.column, 1, MARKER_WIDTH};
+    marker.column += (int)indentation(pane, pane->shown.at[index]) - (int)pane->shift;
+    vec_push(&tui->spots, (struct spot){.kind = SPOT_ROW, .area = line, .number = index});
+    if (marker.column >= tree.column)
+        vec_push(&tui->spots, (struct spot){.kind = SPOT_MARKER, .area = marker, .number = index});
+}
+
 void tui_draw_tree(struct tui *tui, struct area area)
 {
     struct pane *pane = tui_pane(tui);
@@ -137,6 +148,7 @@ void tui_draw_tree(struct tui *tui, struct area area)
             screen_fill(tree.line, area.column, area.width, STYLE_SELECTED);
         draw_costs(tui, row, &columns, tree.line, area.column, is_selected);
         draw_name(tui, pane, row, tree, is_selected);
+        add_spots(tui, index, (struct area){tree.line, area.column, 1, area.width}, tree);
     }
     free(columns.at);
 }

@@ -27,7 +27,7 @@ static void say_problem(struct tui *tui)
 /* Who obeys: the first that knows the command. */
 static bool (*const obeys[])(struct tui *tui, enum command command) = {
     tui_obey_moves,  tui_obey_views,  tui_obey_metrics, tui_obey_finding, tui_obey_filters,
-    tui_obey_places, tui_obey_source, tui_obey_threads, tui_obey_output,
+    tui_obey_places, tui_obey_source, tui_obey_threads, tui_obey_output,  tui_obey_mouse,
 };
 
 static void obey(struct tui *tui, enum command command)
@@ -83,11 +83,12 @@ static void close_tui(struct tui *tui)
     pattern_free(tui->wanted);
     filters_free(&tui->filters);
     places_free(&tui->places);
+    vec_free(&tui->spots);
     vec_free(&tui->asked);
     vec_free(&tui->message);
 }
 
-int tui_run(struct session *session, enum projection projection, const char *sort)
+int tui_run(struct session *session, enum projection projection, const char *sort, bool with_mouse)
 {
     struct tui tui = {.session = session,
                       .projection = projection,
@@ -100,7 +101,7 @@ int tui_run(struct session *session, enum projection projection, const char *sor
         for (int side = 0; side < SIDES; side++)
             tui.sources[p][side].rules = session->rules;
     int status = open_first_view(&tui, sort);
-    const char *cause = status == 0 ? screen_start() : NULL;
+    const char *cause = status == 0 ? screen_start(with_mouse) : NULL;
     if (cause) {
         diag_error(NULL, "%s", cause);
         status = 1;

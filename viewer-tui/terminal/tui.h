@@ -15,12 +15,8 @@
 #include "viewer-tui/terminal/pane.h"
 #include "viewer-tui/terminal/places.h"
 #include "viewer-tui/terminal/source.h"
+#include "viewer-tui/terminal/spots.h"
 #include "viewer-tui/views/column-choice.h"
-
-/* Cells of the screen. */
-struct area {
-    int line, column, height, width;
-};
 
 struct tui {
     struct session *session;
@@ -45,11 +41,12 @@ struct tui {
     struct text message;     /* for the user, until the next key */
     bool has_said_problem;
     int tree_height; /* rows of the tree on the screen */
+    spots spots;     /* of the screen as it was drawn last */
 };
 
 /* Shows the session's database until the user quits. The exit status; what goes wrong before
  * anything can be shown is reported. `sort` is that of the command line, or NULL. */
-int tui_run(struct session *session, enum projection projection, const char *sort);
+int tui_run(struct session *session, enum projection projection, const char *sort, bool with_mouse);
 
 static inline struct pane *tui_pane(struct tui *tui)
 {
@@ -67,6 +64,7 @@ bool tui_obey_places(struct tui *tui, enum command command);
 bool tui_obey_source(struct tui *tui, enum command command);
 bool tui_obey_output(struct tui *tui, enum command command);
 bool tui_obey_threads(struct tui *tui, enum command command);
+bool tui_obey_mouse(struct tui *tui, enum command command);
 
 /* tui-views.c: shows a view of a projection, which is made if need be; stays where it is when that
  * fails. */
@@ -80,6 +78,9 @@ void tui_reopen(struct tui *tui, struct sorting sorting);
 
 /* tui-metrics.c: sorts by something that is shown: by overhead rather than by a kind of it. */
 void tui_sort_by_shown(struct pane *pane);
+
+/* tui-metrics.c: sorts by a column or the name, in reverse if it is sorted by that already. */
+void tui_sort_by_column(struct tui *tui, struct sorting sorting);
 
 /* tui-places.c: lets a command be obeyed; if it leads to another place, one can go back. */
 void tui_obey_and_remember(struct tui *tui, enum command command,

@@ -1,0 +1,34 @@
+/* Cells of the screen, and what the mouse finds there. Who draws says what it is. */
+#ifndef VIEWER_SPOTS_H
+#define VIEWER_SPOTS_H
+
+#include "lib/mem.h"
+#include "viewer-tui/views/view.h"
+
+/* Cells of the screen. */
+struct area {
+    int line, column, height, width;
+};
+
+enum spot_kind {
+    SPOT_NONE,
+    SPOT_VIEW,   /* the name of the view with that number */
+    SPOT_HEAD,   /* of a column, or the names': what to sort by */
+    SPOT_ROW,    /* that many below the first one that is shown */
+    SPOT_MARKER, /* the same row's sign of being open or closed */
+    SPOT_SOURCE
+};
+
+struct spot {
+    enum spot_kind kind;
+    struct area area;
+    size_t number;
+    struct sorting sorting;
+};
+
+typedef VEC(struct spot) spots;
+
+/* The last of the spots in which a cell is; one of no kind when it is in none. */
+struct spot spots_at(const spots *spots, int line, int column);
+
+#endif
