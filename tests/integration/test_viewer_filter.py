@@ -4,13 +4,18 @@ import re
 import tempfile
 import unittest
 
+import v4_big
 import v4_writer
 import viewer
 import viewer_screen
 from terminal import HAVE_TMUX
+from viewer_driver import Driver
 
 # A tree of some 80 rows in which procedures call each other recursively.
 SEED, SIZE = 11, 130
+
+FAST_CLOCK = viewer.VIEWER.parent.parent / "tests" / "tools" / "fast-clock.so"
+SANITIZED = b"__asan_init" in viewer.VIEWER.read_bytes()
 
 
 def only(row, matches):
@@ -312,6 +317,65 @@ class Filters(unittest.TestCase):
             terminal.resize(width, height)
             terminal.press("j", "x", "s", "U", "\\", "q")
         terminal.until_seen("filters: [&loop]", "?:help")
+
+    def test_two_databases(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        v4_writer.write_database(viewer.random_database(SEED, SIZE + 40, metrics=["work (sec)"]),
+                                 folder.name)
+        rows = [row for _, row in viewer.rows_of(
+            viewer.printed_json("top-down", self.db, folder.name)["root"])]
+        terminal = viewer_screen.Viewer(self.db, folder.name)
+        self.addCleanup(terminal.__exit__)
+        for name in "f1", "i0":
+            n = sum(row["name"] == name for row in rows)
+            self.assertGreater(n, 1)
+            terminal.press("&", "C-u")
+            terminal.type(f"name:^{name}$")
+            terminal.press("Enter")
+            terminal.until(lambda lines: f"{n} rows match" in lines[-3:][0] and n == sum(
+                re.search(rf" {name}  ", line + "  ") is not None for line in lines[:-4]),
+                f"{n} rows {name}")
+        terminal.press("U", "U", "*", "/")
+        terminal.type("^f1$")
+        terminal.press("Enter", "x", "a")
+        terminal.until(lambda lines: any("without all of f1" in line for line in lines) and
+                       not any(re.search(r" f1  ", line + "  ") for line in lines), "no f1")
+
+
+class Stopping(unittest.TestCase):
+    """With a clock that makes passes take long, by the viewer's clock."""
+
+    def start(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        v4_big.write_big(folder.name, 20_000, 2)
+        driver = Driver([viewer.VIEWER, folder.name], environment={"LD_PRELOAD": str(FAST_CLOCK)})
+        self.addCleanup(driver.__exit__)
+        return driver
+
+    @unittest.skipIf(SANITIZED, "sanitizers want to be the first library")
+    def test_escape_stops_the_pass(self):
+        driver = self.start()
+        stopped = driver.press(b"&procedure_1\r\x1b").output
+        self.assertIn(b"looking for rows that match", stopped)
+        self.assertIn(b"stopped: the last filter is taken away", stopped)
+        self.assertNotIn(b"filters:", driver.press(b"\x0c").output)
+        answer = driver.press(b"\x12")  # redo
+        self.assertIn(b"rows match", answer.output)
+        percentages = answer.progress()
+        self.assertTrue(percentages)
+        self.assertEqual(percentages, sorted(percentages))
+        self.assertLessEqual(max(percentages), 100)
+        self.assertIn(b"filters: ", driver.press(b"\x0c").output)
+
+    @unittest.skipIf(SANITIZED, "sanitizers want to be the first library")
+    def test_escape_stops_searching_and_opening(self):
+        driver = self.start()
+        self.assertIn(b"not found yet: nothing", driver.press(b"/nothing\r\x1b").output)
+        self.assertIn(b"not found: nothing", driver.press(b"n").output)
+        self.assertIn(b"not everything is open", driver.press(b"*\x1b").output)
+        self.assertNotIn(b"not everything", driver.press(b"*").output)
 
 
 if __name__ == "__main__":
