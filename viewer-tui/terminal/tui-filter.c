@@ -28,7 +28,8 @@ void tui_apply_filters(struct tui *tui)
     if (tui->message.n == 0)
         say_matches(tui);
     if (pane->sieve->was_cut)
-        text_add(&tui->message, "; so much is left out that not everything behind it is shown");
+        text_printf(&tui->message, "%sso much is left out that not everything behind it is shown",
+                    tui->message.n ? "; " : "");
 }
 
 static void ask_what_matches(struct tui *tui)
