@@ -189,9 +189,12 @@ static void relate(struct comparison *comparison, enum projection projection)
     }
     int whole = comparison->options.scaling == NO_SCALING ? 0 : 1;
     for (size_t m = 0; m < compared->metrics.n; m++)
-        if (compared->from[m].column == MERGED_DIFFERENCE)
-            compared->metrics.at[m].whole = (int)metrics_whole(
-                &compared->metrics, (size_t)compared->metrics.at[m].sides[whole]);
+        if (compared->from[m].column == MERGED_DIFFERENCE) {
+            struct metric *difference = &compared->metrics.at[m];
+            size_t base = (size_t)difference->sides[whole];
+            difference->whole = (int)metrics_whole(&compared->metrics, base);
+            difference->compares_effort = metric_is_of_effort(&compared->metrics.at[base]);
+        }
 }
 
 /* Finds what both sides have. */

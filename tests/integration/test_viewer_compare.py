@@ -400,6 +400,9 @@ class Scaling(Compared):
     def test_strong(self):
         losses = self.losses("--scaling", "strong")
         self.assertEqual(losses, {"work": 1, "overhead": 3, "idleness": 4, "effort": 8})
+        idleness = self.compared("top-down", "--scaling", "strong")["root"]["metrics"][
+            "idleness loss"]
+        self.assertEqual(idleness["inclusive_percent_of_effort"], 25)
         # All of it comes first: 8 of 16 s.
         text = viewer.printed("top-down", "--scaling", "strong", *self.folders)
         root = next(line for line in text.splitlines() if line.endswith("<whole program>"))
@@ -613,6 +616,33 @@ class Terminals(Compared):
         terminal.type("main.c:4")
         terminal.press("Enter")
         terminal.until_seen("/nowhere/after/main.c:4", "after 4")
+
+    def test_the_hot_path_leads_to_what_got_worse(self):
+        """Not to what costs most."""
+        for side, folder in enumerate(self.folders):
+            db = v4_writer.Database("p")
+            file = db.file("/m.c")
+            functions = [db.function(name, file=file, line=line) for name, line in
+                         (("main", 1), ("large", 10), ("grown", 20))]
+            main = db.entry().call(functions[0])
+            main.statement(file, 2).call(functions[1]).statement(file, 11).charge(1000)
+            grown = main.statement(file, 3).call(functions[2])
+            grown.statement(file, 21).charge(30)
+            grown.statement(file, 22).charge(10 + 90 * side)
+            v4_writer.write_database(db, folder)
+        terminal = self.start(width=80, height=24)
+        terminal.press("H")
+        terminal.until(lambda lines: any(re.match(r"\d+/\d+ .*grown > m.c:22", line)
+                                         for line in lines), "the line that grew is selected")
+
+    def test_projections(self):
+        """The physical one is there if both have it."""
+        for program, folder in zip((Program(1, unit=1), Program(2, unit=1)), self.folders):
+            v4_writer.write_database(program.databases[0], folder / "physical")
+        terminal = self.start()
+        terminal.press("p")
+        lines = terminal.until_seen("[physical]", "main thread")
+        self.check(lines, self.compared("top-down", "--physical")["root"], "work", "inclusive")
 
     def test_the_summary(self):
         terminal = self.start()

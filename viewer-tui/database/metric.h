@@ -60,7 +60,8 @@ struct metric {
                          may be the metric itself; METRIC_ABSENT */
     int whole;        /* index of the metric of whose total its percentages are; METRIC_ABSENT:
                          its sum, or itself */
-    bool is_ratio;    /* it has no percentages, and may be undefined (NAN) */
+    bool compares_effort;          /* its percentages are of one side's effort */
+    bool is_ratio;                 /* it has no percentages, and may be undefined (NAN) */
     struct derivation *derivation; /* not NULL: it is derived */
     bool is_in[METRIC_SETS];
 };
@@ -131,7 +132,7 @@ static inline size_t metrics_n_shown(const struct metrics *metrics)
  * then of the whole program's effort. */
 static inline bool metric_is_of_effort(const struct metric *metric)
 {
-    return metric_is_sum(metric) || metric->sum != METRIC_ABSENT;
+    return metric_is_sum(metric) || metric->sum != METRIC_ABSENT || metric->compares_effort;
 }
 
 /* The metric whose total is what percentages of a metric refer to. */
