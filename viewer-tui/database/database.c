@@ -93,6 +93,7 @@ void database_close(struct database *db)
     v4_map_close(&db->profile);
     vec_free(&db->points);
     idmap_free(&db->point_ids);
+    free(db->has_profile);
     free(db->folder);
     free(db);
 }

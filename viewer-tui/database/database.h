@@ -32,6 +32,7 @@ struct database {
     struct table modules, files, functions, entries;
     struct metrics metrics;
     struct values values;
+    bool *has_profile;        /* by number: the threads that they are sums over; NULL: all */
     bool is_restricted;       /* they are sums over some of the threads (restrict.h) */
     VEC(struct point) points; /* code without function or line */
     struct idmap point_ids;

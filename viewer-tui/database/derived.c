@@ -94,7 +94,9 @@ static struct formula_metric *nameable(const struct metrics *metrics, size_t n)
         list[m] = (struct formula_metric){.name = metric->name,
                                           .unit = metric->unit,
                                           .number = is_shown ? ++number : 0,
-                                          .is_additive = metric_is_additive(metric)};
+                                          .is_additive = metric_is_additive(metric),
+                                          .has_threads =
+                                              !metric->derivation && !metric_is_compared(metric)};
     }
     return list;
 }
@@ -163,21 +165,25 @@ void derived_give_up(struct metrics *metrics, size_t index)
     metric->derivation->name[0] = '\0'; /* which no definition can name */
 }
 
-double derived_value(const struct metrics *metrics, size_t metric, const struct cost *costs,
-                     const struct cost *program, enum cost_part part)
+double derived_value(const struct metrics *metrics, size_t metric, const struct derived_row *row,
+                     enum cost_part part)
 {
     struct cost derived[MOST_DERIVED], of_program[MOST_DERIVED];
     size_t n = metric - metrics->n_stored;
-    struct formula_input row = {metrics->n_stored, costs, derived, program, of_program};
-    struct formula_input whole = {metrics->n_stored, program, of_program, program, of_program};
+    struct formula_input of_row = {metrics->n_stored, row->costs,   derived,         row->program,
+                                   of_program,        row->threads, row->statistics, row->number};
+    struct formula_input whole = of_row;
+    whole.stored = row->program;
+    whole.derived = of_program;
+    whole.row = 0;
     for (size_t d = 0; d < n; d++) {
         if (!(metrics->at[metric].derivation->needs >> d & 1))
             continue;
         const struct formula *formula = &metrics->at[metrics->n_stored + d].derivation->formula;
         of_program[d].inclusive = formula_value(formula, &whole, INCLUSIVE);
         of_program[d].exclusive = formula_value(formula, &whole, EXCLUSIVE);
-        derived[d].inclusive = formula_value(formula, &row, INCLUSIVE);
-        derived[d].exclusive = formula_value(formula, &row, EXCLUSIVE);
+        derived[d].inclusive = formula_value(formula, &of_row, INCLUSIVE);
+        derived[d].exclusive = formula_value(formula, &of_row, EXCLUSIVE);
     }
-    return formula_value(&metrics->at[metric].derivation->formula, &row, part);
+    return formula_value(&metrics->at[metric].derivation->formula, &of_row, part);
 }

@@ -31,9 +31,16 @@ static inline const char *derived_formula(const struct metric *metric)
     return metric->derivation->text + metric->derivation->formula_at;
 }
 
-/* Its value for a row that has those costs of the stored metrics, in a program that has those; NAN
- * where it is not defined. */
-double derived_value(const struct metrics *metrics, size_t metric, const struct cost *costs,
-                     const struct cost *program, enum cost_part part);
+/* A row, by its costs of the stored metrics, the program's, and who knows its values in threads. */
+struct derived_row {
+    const struct cost *costs, *program;
+    formula_threads *threads; /* NULL: nobody */
+    struct thread_statistics *statistics;
+    uint32_t number; /* for these; that of the program is 0 */
+};
+
+/* Its value for a row; NAN where it is not defined. */
+double derived_value(const struct metrics *metrics, size_t metric, const struct derived_row *row,
+                     enum cost_part part);
 
 #endif

@@ -14,13 +14,18 @@ bool formula_step_names(const struct formula_step *step, size_t *metric)
 double formula_step_value(const struct formula_step *step, const struct formula_input *input,
                           enum cost_part part)
 {
+    bool is_exclusive =
+        step->part == PART_EXCLUSIVE || (step->part == PART_OF_RESULT && part == EXCLUSIVE);
+    if (step->statistic != NO_STATISTIC)
+        return input->threads ? input->threads(input->statistics, input->row, step->metric,
+                                               is_exclusive ? EXCLUSIVE : INCLUSIVE,
+                                               (enum formula_statistic)step->statistic)
+                              : NAN;
     bool is_stored = step->metric < input->n_stored, is_of_row = step->part != PART_OF_PROGRAM;
     const struct cost *stored = is_of_row ? input->stored : input->stored_of_program;
     const struct cost *derived = is_of_row ? input->derived : input->derived_of_program;
     const struct cost *cost =
         is_stored ? &stored[step->metric] : &derived[step->metric - input->n_stored];
-    bool is_exclusive =
-        step->part == PART_EXCLUSIVE || (step->part == PART_OF_RESULT && part == EXCLUSIVE);
     return is_exclusive ? cost->exclusive : cost->inclusive;
 }
 

@@ -268,6 +268,50 @@ static struct term parse_arguments(struct parser *parser, const struct function 
     return result_of(function, terms);
 }
 
+static const struct {
+    const char *name;
+    enum formula_statistic which;
+} statistics[] = {{"thread_min", THREAD_MIN},
+                  {"thread_mean", THREAD_MEAN},
+                  {"thread_max", THREAD_MAX},
+                  {"thread_stddev", THREAD_DEVIATION}};
+
+static enum formula_statistic statistic_named(const char *name, size_t length)
+{
+    for (size_t i = 0; i < sizeof statistics / sizeof *statistics; i++)
+        if (strlen(statistics[i].name) == length && strncmp(statistics[i].name, name, length) == 0)
+            return statistics[i].which;
+    return NO_STATISTIC;
+}
+
+/* "($work)" behind the name of a statistic: the metric itself, no formula. The mean adds up, as the
+ * number of threads is everywhere the same. */
+static struct term parse_statistic(struct parser *parser, enum formula_statistic which,
+                                   size_t name_at)
+{
+    if (!take(parser, "("))
+        fail(parser, parser->at, "'(' is missing");
+    size_t start = parser->at;
+    if (peek(parser) != '$')
+        fail(parser, parser->at, "a metric of the row, $NAME, should stand here");
+    if (parser->has_failed)
+        return term_other;
+    struct term term = parse_metric(parser);
+    if (!take(parser, ")"))
+        fail(parser, parser->at, "')' is missing");
+    if (parser->has_failed)
+        return term_other;
+    struct formula_step *step = &parser->formula->steps.at[parser->formula->steps.n - 1];
+    step->statistic = (uint8_t)which;
+    step->at = (uint32_t)name_at;
+    step->length = (uint32_t)(parser->at - name_at);
+    if (!parser->metrics[step->metric].has_threads)
+        fail(parser, start, "of this metric there are no values of threads");
+    if (which != THREAD_MEAN)
+        term.shape = OTHER;
+    return term;
+}
+
 static struct term parse_function(struct parser *parser)
 {
     const char *name = parser->text + parser->at;
@@ -276,6 +320,9 @@ static struct term parse_function(struct parser *parser)
            (strlen(functions[f].name) != length || strncmp(functions[f].name, name, length) != 0))
         f++;
     parser->at += length;
+    enum formula_statistic statistic = statistic_named(name, length);
+    if (statistic != NO_STATISTIC)
+        return parse_statistic(parser, statistic, start);
     if (f == N_FUNCTIONS)
         fail(parser, start, "no function '%.*s'; a metric's name begins with $ or @",
              (int)(length < 60 ? length : 60), name);

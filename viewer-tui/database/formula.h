@@ -10,6 +10,8 @@
  *     abs sqrt exp log         of one value
  *     min max                  of two or more
  *     if(condition, a, b)      b where the condition is 0, else a
+ *     thread_min($work)        of what the row has of a metric that was measured in each thread:
+ *     thread_mean($work:exclusive), thread_max, thread_stddev
  *
  * What divides by zero, or has no finite value for another reason, is not defined (NAN), and so is
  * what is computed from it; only `if` may leave it aside. */
@@ -27,6 +29,7 @@ struct formula_metric {
     const char *name, *unit;
     unsigned number; /* among those that are shown, from 1 on; 0 for others */
     bool is_additive;
+    bool has_threads; /* there may be values of threads */
 };
 
 /* What is wrong with a formula, and where: an offset in the text, at most its length. */
@@ -38,10 +41,14 @@ struct formula_error {
 /* Which of a row's or the program's costs a value is. */
 enum formula_part { PART_OF_RESULT, PART_INCLUSIVE, PART_EXCLUSIVE, PART_OF_PROGRAM };
 
+/* Of a metric's values in the threads. */
+enum formula_statistic { NO_STATISTIC, THREAD_MIN, THREAD_MEAN, THREAD_MAX, THREAD_DEVIATION };
+
 /* A step of the computation, on a stack. */
 struct formula_step {
     uint8_t operation;   /* enum operation of formula.c */
     uint8_t part;        /* enum formula_part, of a metric's value */
+    uint8_t statistic;   /* enum formula_statistic, of such a value */
     size_t metric;       /* of such a value */
     double number;       /* of a number */
     uint32_t at, length; /* of such a value: where it is named in the text */
@@ -53,12 +60,21 @@ struct formula {
     bool is_additive;     /* sums of values are the values of sums: it has percentages */
 };
 
+struct thread_statistics;
+
+/* Who knows the values of threads: what a statistic of a row is; NAN where it is unknown. */
+typedef double formula_threads(struct thread_statistics *statistics, uint32_t row, size_t metric,
+                               enum cost_part part, enum formula_statistic which);
+
 /* Where values come from: the metrics below n_stored have theirs in `stored`, those from there on
  * in `derived`; `...program` are of the whole program. */
 struct formula_input {
     size_t n_stored;
     const struct cost *stored, *derived;
     const struct cost *stored_of_program, *derived_of_program;
+    formula_threads *threads; /* NULL: nobody knows */
+    struct thread_statistics *statistics;
+    uint32_t row;
 };
 
 /* Understands the formula that begins at text[start] and reaches to the end; values

@@ -177,6 +177,15 @@ static void use(struct database *db, struct values values, bool is_restricted)
     values_set_metrics(&db->values, &db->metrics);
 }
 
+static void note_profiles(struct database *db, const struct thread_set *set)
+{
+    uint32_t n = profiles_n(db);
+    free(db->has_profile);
+    db->has_profile = set ? mem_alloc((n + 1) * sizeof *db->has_profile) : NULL;
+    for (uint32_t number = 0; set && number < n; number++)
+        db->has_profile[number] = thread_set_has(set, number);
+}
+
 bool database_restrict(struct database *db, const struct thread_set *set)
 {
     struct v4_profile summary = profiles_at(db, 0);
@@ -189,5 +198,6 @@ bool database_restrict(struct database *db, const struct thread_set *set)
     while (!complete_values(db))
         continue;
     db->is_restricted = set != NULL;
+    note_profiles(db, set);
     return true;
 }

@@ -5,6 +5,7 @@
 #include "viewer-tui/views/columns.h"
 #include "viewer-tui/views/describe.h"
 #include "viewer-tui/views/label.h"
+#include "viewer-tui/views/thread-statistics.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -109,6 +110,21 @@ static void add_percent(const struct inspection *inspection, double value, doubl
         text_printf(inspection->out, "  %.6g%% of %s", 100 * value / whole, of_what);
 }
 
+/* What a step of a formula takes of the metric that it names. */
+static double value_named(const struct inspection *inspection, const struct formula_step *step,
+                          size_t metric, enum cost_part part)
+{
+    const struct view *view = inspection->view;
+    if (step->part == PART_OF_PROGRAM)
+        return view_total(view, metric);
+    if (step->part != PART_OF_RESULT)
+        part = step->part == PART_EXCLUSIVE ? EXCLUSIVE : INCLUSIVE;
+    if (step->statistic != NO_STATISTIC)
+        return thread_statistics_value(view->statistics, inspection->row, metric, part,
+                                       (enum formula_statistic)step->statistic);
+    return view_cost(view, inspection->row, metric, part);
+}
+
 /* The formula with values in place of the metrics' names. */
 static void add_substituted(const struct inspection *inspection, size_t metric, enum cost_part part)
 {
@@ -122,13 +138,8 @@ static void add_substituted(const struct inspection *inspection, size_t metric, 
         size_t named;
         if (!formula_step_names(step, &named))
             continue;
-        enum formula_part of = (enum formula_part)step->part;
-        bool is_exclusive = of == PART_EXCLUSIVE || (of == PART_OF_RESULT && part == EXCLUSIVE);
-        double value = of == PART_OF_PROGRAM ? view_total(view, named)
-                                             : view_cost(view, inspection->row, named,
-                                                         is_exclusive ? EXCLUSIVE : INCLUSIVE);
         char number[JSON_DOUBLE_SIZE];
-        format(value, number);
+        format(value_named(inspection, step, named, part), number);
         text_add_bytes(&formula, rest, (size_t)(derivation->text + step->at - rest));
         text_add(&formula, number);
         rest = derivation->text + step->at + step->length;

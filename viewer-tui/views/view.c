@@ -2,6 +2,7 @@
 
 #include "viewer-tui/database/derived.h"
 #include "viewer-tui/views/label.h"
+#include "viewer-tui/views/thread-statistics.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -32,6 +33,7 @@ struct view *view_new(const struct view_class *class, const struct metrics *metr
     view->class = class;
     view->metrics = metrics;
     view->n_metrics = metrics->n_stored;
+    view->statistics = thread_statistics_new(view);
     append(view, (struct row){.kind = KIND_ROOT, .place = NOTHING, .call_file = NOTHING});
     view->totals = mem_alloc((view->n_metrics + 1) * sizeof *view->totals);
     view->scratch = mem_alloc((view->n_metrics + 1) * sizeof *view->scratch);
@@ -64,6 +66,7 @@ void view_close(struct view *view)
     vec_free(&view->order);
     free(view->costs);
     free(view->totals);
+    thread_statistics_free(view->statistics);
     free(view->scratch);
     free(view);
 }
@@ -94,28 +97,36 @@ uint32_t view_add(struct view *view, uint32_t parent, struct row row)
     return append(view, row);
 }
 
+/* `row` NOTHING: of what is no row, nobody knows the values of threads. */
+static double cost_in(const struct view *view, const struct cost *costs, uint32_t row,
+                      size_t metric, enum cost_part part)
+{
+    if (metric >= view->metrics->n)
+        return 0;
+    if (metric < view->n_metrics)
+        return part == INCLUSIVE ? costs[metric].inclusive : costs[metric].exclusive;
+    struct derived_row of = {.costs = costs,
+                             .program = view->totals,
+                             .threads = row == NOTHING ? NULL : thread_statistics_value,
+                             .statistics = view->statistics,
+                             .number = row};
+    return derived_value(view->metrics, metric, &of, part);
+}
+
 double view_cost(const struct view *view, uint32_t row, size_t metric, enum cost_part part)
 {
-    return view_value(view, view_costs(view, row), metric, part);
+    return cost_in(view, view_costs(view, row), row, metric, part);
 }
 
 double view_value(const struct view *view, const struct cost *costs, size_t metric,
                   enum cost_part part)
 {
-    if (metric >= view->metrics->n)
-        return 0;
-    if (metric >= view->n_metrics)
-        return derived_value(view->metrics, metric, costs, view->totals, part);
-    return part == INCLUSIVE ? costs[metric].inclusive : costs[metric].exclusive;
+    return cost_in(view, costs, NOTHING, metric, part);
 }
 
 double view_total(const struct view *view, size_t metric)
 {
-    if (metric >= view->metrics->n)
-        return 0;
-    if (metric >= view->n_metrics)
-        return derived_value(view->metrics, metric, view->totals, view->totals, INCLUSIVE);
-    return view->totals[metric].inclusive;
+    return cost_in(view, view->totals, 0, metric, INCLUSIVE);
 }
 
 static double share_of_total(const struct view *view, uint32_t row, size_t metric,
@@ -275,5 +286,6 @@ void view_release(struct view *view, uint32_t row)
     released->sorted_by = 0;
     if (first < view->rows.n && view->class->release)
         view->class->release(view, first);
+    thread_statistics_forget(view->statistics, first);
     view->rows.n = view->order.n = first;
 }

@@ -42,6 +42,7 @@ struct sorting {
 };
 
 struct view;
+struct thread_statistics;
 
 /* What a kind of view does. */
 struct view_class {
@@ -74,8 +75,9 @@ struct view {
     VEC(uint32_t) order; /* parallel to rows: a row's children as sorted, from first_child on */
     struct cost *costs;  /* n_metrics for each row */
     size_t costs_size;
-    struct cost *totals;  /* of the whole program, of stored metrics */
-    struct cost *scratch; /* room for the costs of one context */
+    struct thread_statistics *statistics; /* of its rows' values in threads */
+    struct cost *totals;                  /* of the whole program, of stored metrics */
+    struct cost *scratch;                 /* room for the costs of one context */
     struct sorting sorting;
     uint32_t sorting_number;
     uint64_t visited; /* contexts read since view_start_walk */

@@ -7,8 +7,10 @@
 #include <string.h>
 
 /* Metrics a, b, "c d" and e, which is derived and no sum. */
-static const struct formula_metric metrics[] = {
-    {"a", "s", 1, true}, {"b", "s", 0, true}, {"c d", "count", 2, true}, {"e", "", 3, false}};
+static const struct formula_metric metrics[] = {{"a", "s", 1, true, true},
+                                                {"b", "s", 0, true, true},
+                                                {"c d", "count", 2, true, true},
+                                                {"e", "", 3, false, false}};
 #define N_METRICS (sizeof metrics / sizeof *metrics)
 
 static const struct cost row[] = {{8, 2}, {4, 1}, {0, 0}}, program[] = {{16, 3}, {20, 5}, {64, 7}};
@@ -128,6 +130,9 @@ static void units_and_additivity_follow_from_the_metrics(void **state)
         {"if($a > 1, $a, 0)", "s", false},
         {"$a < $b", "", false},
         {"3", "", false},
+        {"thread_max($a)", "s", false},
+        {"thread_mean($a)", "s", true},
+        {"thread_max($a) / thread_mean($a)", "", false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct formula formula = parsed(cases[i].text);
@@ -135,6 +140,35 @@ static void units_and_additivity_follow_from_the_metrics(void **state)
             fail_msg("%s: unit '%s', additive %d", cases[i].text, formula.unit,
                      formula.is_additive);
         formula_free(&formula);
+    }
+}
+
+/* What the threads had of a metric, made up so that everything that is asked shows. */
+static double of_threads(struct thread_statistics *statistics, uint32_t number, size_t metric,
+                         enum cost_part part, enum formula_statistic which)
+{
+    assert_null(statistics);
+    return number * 1000 + (double)metric * 100 + (part == EXCLUSIVE ? 10 : 0) + which;
+}
+
+static void statistics_of_threads_are_asked_for(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        double inclusive, exclusive;
+    } cases[] = {{"thread_min($a)", 7001, 7011},
+                 {"thread_mean($b:exclusive)", 7112, 7112},
+                 {"thread_max( $\"c d\" )", 7203, 7213},
+                 {"2 * thread_stddev($1:inclusive) + 1", 14009, 14009}};
+    struct formula_input input = {3,          row,  derived, program, derived_of_program,
+                                  of_threads, NULL, .row = 7};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct formula formula = parsed(cases[i].text);
+        assert_true(formula_value(&formula, &input, INCLUSIVE) == cases[i].inclusive);
+        assert_true(formula_value(&formula, &input, EXCLUSIVE) == cases[i].exclusive);
+        formula_free(&formula);
+        assert_true(isnan(value_of(cases[i].text, INCLUSIVE))); /* nobody knows */
     }
 }
 
@@ -166,6 +200,10 @@ static void errors_are_where_they_are(void **state)
         {"min(1)", 4, "at least 2"},
         {"sqrt(1,2)", 5, "takes 1 values, not 2"},
         {"if(1,2)", 3, "takes 3"},
+        {"thread_max($e)", 11, "no values of threads"},
+        {"thread_max(@a)", 11, "a metric of the row"},
+        {"thread_max($a + 1)", 14, "')' is missing"},
+        {"thread_max", 10, "'(' is missing"},
         {"sqrt()", 5, "a value should stand here"},
         {"1e999", 0, "too large"},
         {".", 0, "no number"},
@@ -267,6 +305,7 @@ int main(void)
         cmocka_unit_test(formulas_have_the_values_of_arithmetic),
         cmocka_unit_test(what_has_no_finite_value_is_not_defined),
         cmocka_unit_test(units_and_additivity_follow_from_the_metrics),
+        cmocka_unit_test(statistics_of_threads_are_asked_for),
         cmocka_unit_test(errors_are_where_they_are),
         cmocka_unit_test(what_is_too_deep_is_an_error),
         cmocka_unit_test(random_text_is_a_formula_or_an_error_within_it),
