@@ -1,5 +1,6 @@
 #include "viewer-tui/views/view.h"
 
+#include "viewer-tui/base/progress.h"
 #include "viewer-tui/database/derived.h"
 #include "viewer-tui/views/label.h"
 #include "viewer-tui/views/thread-statistics.h"
@@ -201,14 +202,31 @@ static int compare_rows(const void *left, const void *right, void *context)
     return is_reversed ? -result : result;
 }
 
-void view_sort_rows(struct view *view, uint32_t *rows, size_t n)
+/* Computes what rows are sorted by. Where the user stops that, what is missing comes last. */
+static void compute_keys(struct view *view, struct sorted_row *sorted, size_t n)
 {
     enum cost_part part = view->sorting.part, other = part == INCLUSIVE ? EXCLUSIVE : INCLUSIVE;
     size_t metric = view->sorting.metric;
+    bool may_take_long = metric >= view->n_metrics; /* if it needs the values of threads */
+    progress_begin("computing what is sorted by", n);
+    for (size_t i = 0; i < n; i++) {
+        if (may_take_long && !progress_at(i))
+            view->stopped_sorting = view->sorting_number;
+        if (view->stopped_sorting == view->sorting_number)
+            continue;
+        sorted[i].first = view_cost(view, sorted[i].number, metric, part);
+        sorted[i].second = view_cost(view, sorted[i].number, metric, other);
+    }
+    progress_end();
+}
+
+void view_sort_rows(struct view *view, uint32_t *rows, size_t n)
+{
     struct sorted_row *sorted = mem_alloc((n + 1) * sizeof *sorted);
     for (size_t i = 0; i < n; i++)
-        sorted[i] = (struct sorted_row){rows[i], view_cost(view, rows[i], metric, part),
-                                        view_cost(view, rows[i], metric, other)};
+        sorted[i] = (struct sorted_row){rows[i], NAN, NAN};
+    if (!view->sorting.by_name)
+        compute_keys(view, sorted, n);
     qsort_r(sorted, n, sizeof *sorted, compare_rows, view);
     for (size_t i = 0; i < n; i++)
         rows[i] = sorted[i].number;

@@ -16,6 +16,12 @@ static const struct formula_metric metrics[] = {{"a", "s", 1, true, true},
 static const struct cost row[] = {{8, 2}, {4, 1}, {0, 0}}, program[] = {{16, 3}, {20, 5}, {64, 7}};
 static const struct cost derived[] = {{0.5, 0.25}}, derived_of_program[] = {{0.125, 0}};
 
+static const struct formula_input known = {.n_stored = 3,
+                                           .stored = row,
+                                           .derived = derived,
+                                           .stored_of_program = program,
+                                           .derived_of_program = derived_of_program};
+
 static struct formula parsed(const char *text)
 {
     struct formula formula;
@@ -28,7 +34,7 @@ static struct formula parsed(const char *text)
 static double value_of(const char *text, enum cost_part part)
 {
     struct formula formula = parsed(text);
-    struct formula_input input = {3, row, derived, program, derived_of_program};
+    struct formula_input input = known;
     double value = formula_value(&formula, &input, part);
     formula_free(&formula);
     return value;
@@ -247,7 +253,7 @@ static void what_is_too_deep_is_an_error(void **state)
             bool is_sound = formula_parse(&formula, text, 0, metrics, N_METRICS, &error);
             assert_true(n <= 27 ? is_sound : n < 81 || !is_sound);
             if (is_sound) {
-                struct formula_input input = {3, row, derived, program, derived_of_program};
+                struct formula_input input = known;
                 assert_true(isfinite(formula_value(&formula, &input, INCLUSIVE)));
                 formula_free(&formula);
             } else {
@@ -280,7 +286,7 @@ static void random_text_is_a_formula_or_an_error_within_it(void **state)
             assert_true(error.at <= strlen(text) && error.what[0]);
             continue;
         }
-        struct formula_input input = {3, row, derived, program, derived_of_program};
+        struct formula_input input = known;
         double value = formula_value(&formula, &input, EXCLUSIVE);
         assert_true(isnan(value) || isfinite(value));
         formula_free(&formula);
