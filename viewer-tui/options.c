@@ -50,6 +50,9 @@ static const char help[] =
     "                     comes first\n"
     "  --workers P,Q      the numbers of workers, for weak; default: as the databases say, or the\n"
     "                     numbers of threads\n"
+    "  --of REGEX         print threads: of the one procedure whose name the extended regular expression\n"
+    "                     matches what is sorted by, and how evenly it is spread; inclusive unless\n"
+    "                     --sort says otherwise\n"
     "  --threads REGEX    values are sums over the threads that the extended regular expression matches,\n"
     "                     as in \"4 threads\" of the viewer: NAME PID/TID, in parallel jobs\n"
     "                     rank R on HOST: NAME PID/TID; not for the summary\n"
@@ -101,6 +104,7 @@ enum long_option {
     OPTION_NAMES,
     OPTION_SCALING,
     OPTION_WORKERS,
+    OPTION_OF,
     OPTION_THREADS,
     OPTION_DERIVE,
     OPTION_DEPTH,
@@ -123,6 +127,7 @@ static const struct option long_options[] = {
     {"names", required_argument, NULL, OPTION_NAMES},
     {"scaling", required_argument, NULL, OPTION_SCALING},
     {"workers", required_argument, NULL, OPTION_WORKERS},
+    {"of", required_argument, NULL, OPTION_OF},
     {"threads", required_argument, NULL, OPTION_THREADS},
     {"depth", required_argument, NULL, OPTION_DEPTH},
     {"min-percent", required_argument, NULL, OPTION_MIN_PERCENT},
@@ -227,6 +232,7 @@ static void take_option(struct options *options, int option, struct given *given
     case OPTION_WORKERS: take_workers(options->comparison.workers, optarg); break;
     case OPTION_DERIVE: vec_push(&options->definitions, optarg); break;
     case OPTION_KINDS: options->by_kind = true; break;
+    case OPTION_OF: options->print.of = optarg; break;
     case OPTION_THREADS: options->threads = optarg; break;
     case OPTION_DEPTH:
         options->print.depth = depth_in(optarg);
@@ -254,6 +260,8 @@ static void check_combination(const struct options *options, const struct given 
         diag_usage("--metrics and --kinds exclude each other; --metrics can name kinds");
     if (options->threads && options->paths[1])
         diag_usage("--threads: only of one database, not of two that are compared");
+    if (options->print.of && options->printed != PRINT_THREADS)
+        diag_usage("--of goes with --print threads");
     if (options->threads && options->printed == PRINT_SUMMARY)
         diag_usage("--threads: the summary is of the whole run; print another view");
     bool is_tree = options->printed < VIEWS;

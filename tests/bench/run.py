@@ -25,10 +25,10 @@ import logical
 import overhead
 import programs
 import unwind
-import viewer
+import viewer_speed
 
 SECTIONS = {"unwind": unwind.report, "handler": handler.report, "logical": logical.report,
-            "size": handler.report_sizes, "overhead": overhead.report, "viewer": viewer.report}
+            "size": handler.report_sizes, "overhead": overhead.report, "viewer": viewer_speed.report}
 
 
 def main():

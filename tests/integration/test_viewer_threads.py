@@ -127,6 +127,68 @@ def rows_with_paths(row, above=()):
         yield from rows_with_paths(child, path)
 
 
+class Printed(unittest.TestCase):
+    """--print threads --of."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def test_every_procedure(self):
+        for seed in range(6):
+            db = viewer.random_database(seed, 100, METRICS, N_PROFILES)
+            v4_writer.write_database(db, self.folder)
+            rows = ByThread(db).bottomup(1)["children"]
+            names = [row["name"] for row in rows]
+            for row in rows:
+                if names.count(row["name"]) > 1:
+                    continue
+                regex = "^" + re.escape(row["name"]) + "$"
+                for metric in METRICS:
+                    for part in ("inclusive", "exclusive"):
+                        shown = viewer.printed_json("threads", "--of", regex, "--sort",
+                                                    f"{metric}:{part}", self.folder)
+                        values = [row["metrics"][metric, p][part]
+                                  for p in range(1, N_PROFILES + 1)]
+                        self.assertEqual(
+                            {t["profile"]: t["value"] for t in shown["threads"]},
+                            dict(enumerate(values, 1)))
+                        self.assertEqual([t["value"] for t in shown["threads"]],
+                                         sorted(values, reverse=True))
+                        self.assertEqual((shown["of"], shown["part"]), (row["name"], part))
+                        self.assertAlmostEqual(shown["statistics"]["stddev"],
+                                               statistics.pstdev(values))
+                        self.assertEqual(shown["statistics"]["max"], max(values))
+                        self.assertEqual(shown["statistics"]["median"],
+                                         statistics.median(values))
+
+    def test_text_and_csv(self):
+        story.write(self.folder, with_sources=False)
+        text = viewer.printed("threads", "--of", "coder_run", self.folder).splitlines()
+        self.assertEqual(text[0], "coder_run: work, s, inclusive")
+        self.assertEqual([line.split() for line in text[2:4]],
+                         [["6.500", "72.2%", "xz", "71/71"], ["2.500", "27.8%", "xz-worker", "71/72"]])
+        self.assertEqual([line.split() for line in text[5:]],
+                         [["2.500", "min"], ["4.500", "mean"], ["4.500", "median"],
+                          ["6.500", "max"], ["2.000", "stddev"], ["1.44", "max/mean"]])
+        csv = viewer.printed("threads", "--of", "coder_run", "--format", "csv", self.folder)
+        self.assertEqual(csv.replace("\r", "").splitlines()[:4],
+                         ["kind,profile,thread,work:inclusive", "thread,1,xz 71/71,6.5",
+                          "thread,2,xz-worker 71/72,2.5", "min,,,2.5"])
+
+    def test_what_cannot_be(self):
+        story.write(self.folder, with_sources=False)
+        for arguments, said in ((("threads", "--of", "nothing"), "no procedure matches 'nothing'"),
+                                (("threads", "--of", "^(main|worker)$"), "2 procedures match"),
+                                (("flat", "--of", "main"), "--of goes with --print threads"),
+                                (("threads", "--of", "main", "--sort", "idleness"),
+                                 "was not measured")):
+            done = viewer.run("--print", *arguments, self.folder)
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertIn(said, done.stderr.splitlines()[0])
+
+
 BAR = re.compile(r"^ +(?P<value>\S+)(?: +(?P<percent>[<\d.]+)%|       )  "
                  r"(?P<label>(?:NODE 7 PROCESS 71 THREAD \d+)|xz(?:-worker)? [\d/]+) *(?P<bar>[▏▎▍▌▋▊▉█#]*)$")
 SPREAD = re.compile(r"^min (\S+)  mean (\S+)  median (\S+)  max (\S+)  stddev (\S+)"

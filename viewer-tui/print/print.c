@@ -124,6 +124,8 @@ int print_threads(struct session *session, const struct print_options *options, 
         [FORMAT_CSV] = print_threads_csv,
         [FORMAT_JSON] = print_threads_json,
     };
+    if (options->of)
+        return print_threads_of(session, options, out);
     const struct database *db = session_database(session, options->projection);
     struct sorting sorting;
     if (!db)

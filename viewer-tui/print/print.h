@@ -28,6 +28,7 @@ enum format format_of_file(const char *name);
 struct print_options {
     enum format format;
     enum projection projection;
+    const char *of;     /* of threads: the procedure that this expression matches; NULL: all */
     const char *sort;   /* as on the command line; NULL: the view's own */
     uint32_t depth;     /* below the whole program; 0: the view's own limit */
     double min_percent; /* below 0: the format's own limit */
@@ -71,6 +72,8 @@ struct thread_table {
 int print_view(struct session *session, enum view_id id, const struct print_options *options,
                FILE *out);
 int print_threads(struct session *session, const struct print_options *options, FILE *out);
+/* What the procedure options->of costs in each thread. */
+int print_threads_of(struct session *session, const struct print_options *options, FILE *out);
 int print_summary(struct session *session, const struct print_options *options, FILE *out);
 
 /* Understands what the user wants to sort by (NULL: leaves *sorting alone); false, with the
