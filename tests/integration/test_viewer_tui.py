@@ -345,7 +345,8 @@ class Keys(InTerminal):
         for key in ("Up, k", "Down, j", "PgUp, ^B", "PgDn, ^F", "^U", "^D", "Home, g", "End, G",
                     "Right, l", "Left, h", "Enter, Space", "+", "-", "H", "z", "Z, Backspace", "u",
                     "1", "2", "3", "Tab", "Shift-Tab", "p", "s, >", "S, <", "r", "/", "n", "N", "v",
-                    "c", "K", "J", "a", "^L", "?, F1", "q"):
+                    "c", "K", "J", "a", "^L", "?, F1", "q", "*", "_", "T", "f", "F", "[", "]",
+                    "m, letter", "', letter", "M", ".", "&", "x", "X", "%", "\\", "U", "^R", "Esc"):
             self.assertRegex(shown, r"(?m)^  " + re.escape(key) + r"  +\S")
 
     def test_redraw(self):

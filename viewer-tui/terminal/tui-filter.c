@@ -113,9 +113,10 @@ static void list_filters(struct tui *tui)
                         .help = " d: take away   c: all of them   U: undo   ^R: redo   q: back",
                         .line = describe,
                         .context = tui};
-    for (;;) {
+    int key;
+    do {
         list.n = filters_n(&tui->filters);
-        int key = tui_list(&list);
+        key = tui_list(&list);
         enum command command = keys_command(key);
         if (key == 'd' && list.n)
             filters_remove(&tui->filters, list.selected);
@@ -125,9 +126,7 @@ static void list_filters(struct tui *tui)
             filters_undo(&tui->filters);
         else if (command == COMMAND_REDO)
             filters_redo(&tui->filters);
-        else if (!screen_key_is_resize(key))
-            return;
-    }
+    } while (!tui_key_leaves(key));
 }
 
 static void undo(struct tui *tui)

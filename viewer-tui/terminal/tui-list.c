@@ -60,3 +60,8 @@ int tui_list(struct list *list)
             return key;
     }
 }
+
+bool tui_key_leaves(int key)
+{
+    return key == KEY_GONE || key == KEY_ESCAPE || keys_command(key) == COMMAND_QUIT;
+}

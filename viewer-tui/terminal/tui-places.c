@@ -139,18 +139,17 @@ static void list_marks(struct tui *tui)
                         .help = " Enter: go there   d: take away   q: back",
                         .line = describe,
                         .context = tui};
-    for (;;) {
+    int key;
+    do {
         list.n = tui->places.marks.n;
-        int key = tui_list(&list);
+        key = tui_list(&list);
         if (key == 'd' && list.n) {
             places_unmark(&tui->places, list.selected);
         } else if (keys_command(key) == COMMAND_TOGGLE && list.n) {
             go_to(tui, &tui->places.marks.at[list.selected].place);
             return;
-        } else if (!screen_key_is_resize(key)) {
-            return;
         }
-    }
+    } while (!tui_key_leaves(key));
 }
 
 bool tui_obey_places(struct tui *tui, enum command command)

@@ -59,14 +59,14 @@ static const struct target *ask(const struct menu *menu)
                         .line = describe,
                         .context = menu};
     int key;
-    do
+    do {
         key = tui_list(&list);
-    while (screen_key_is_resize(key));
-    if (keys_command(key) == COMMAND_TOGGLE)
-        return menu->targets[list.selected];
-    for (size_t i = 0; i < menu->n; i++)
-        if (menu->targets[i]->key == key)
-            return menu->targets[i];
+        if (keys_command(key) == COMMAND_TOGGLE)
+            return menu->targets[list.selected];
+        for (size_t i = 0; i < menu->n; i++)
+            if (menu->targets[i]->key == key)
+                return menu->targets[i];
+    } while (!tui_key_leaves(key));
     return NULL;
 }
 

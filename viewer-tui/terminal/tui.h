@@ -152,6 +152,8 @@ struct list {
 };
 /* Lets the user move in the list; returns the key that is no move. */
 int tui_list(struct list *list);
+/* Whether a key means that the user has seen enough of a list. */
+bool tui_key_leaves(int key);
 
 /* tui-threads.c: what the selected row costs in each thread. */
 void tui_threads(struct tui *tui);

@@ -12,7 +12,7 @@ struct answers {
         const struct database *db;
         const struct view_class *class;
         struct idmap map;
-    } of[2]; /* by side */
+    } of[SIDES];
 };
 
 /* The answer for (a, b), about a row of a view of one database; IDMAP_NONE when it is not known. */
@@ -36,8 +36,8 @@ static inline void answers_put(struct answers *answers, const struct view *view,
 
 static inline void answers_free(struct answers *answers)
 {
-    idmap_free(&answers->of[0].map);
-    idmap_free(&answers->of[1].map);
+    for (int side = 0; side < SIDES; side++)
+        idmap_free(&answers->of[side].map);
 }
 
 #endif
