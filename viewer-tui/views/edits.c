@@ -110,9 +110,7 @@ static const struct line_map *map_of(struct edits *edits, uint32_t file)
 
 static struct edited_line left_line(const struct line_map *map, uint32_t line)
 {
-    uint32_t before = line;
-    while (before && !map->to_right[before])
-        before--;
+    uint32_t before = map->last_kept[line];
     int64_t base = before ? map->to_right[before] : 0;
     return (struct edited_line){before == line ? EDIT_NONE : EDIT_CHANGED, base + line - before};
 }

@@ -142,11 +142,15 @@ void line_map_make(struct line_map *map, const struct file_lines *left,
     pair_uniques(&texts, &uniques);
     extend(&texts);
     vec_free(&uniques.list);
+    map->last_kept = mem_alloc((left->n + 2) * sizeof *map->last_kept);
+    for (uint32_t line = 1; line <= left->n; line++)
+        map->last_kept[line] = map->to_right[line] ? line : map->last_kept[line - 1];
 }
 
 void line_map_free(struct line_map *map)
 {
     free(map->to_right);
     free(map->to_left);
+    free(map->last_kept);
     *map = (struct line_map){0};
 }

@@ -11,6 +11,7 @@
 /* By line, counted from 1: the line in the other text, 0 for none. */
 struct line_map {
     uint32_t *to_right, *to_left;
+    uint32_t *last_kept; /* the last line of the left text up to this one that is on the right */
     uint32_t n_left, n_right;
 };
 
