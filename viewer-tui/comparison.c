@@ -9,12 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const column_names[MERGED_COLUMNS] = {
-    [MERGED_DIFFERENCE] = "difference", [MERGED_RATIO] = "ratio"};
-
-/* In place of the difference, where scaling is looked at. */
-static const char loss[] = "loss";
-
 struct comparison *comparison_new(struct session *left, struct session *right,
                                   const struct comparison_options *options)
 {
@@ -74,13 +68,21 @@ static const char *keep(struct compared_metrics *compared, char *text)
     return text;
 }
 
+const char *comparison_column(const struct comparison *comparison, enum merged_column column)
+{
+    switch (column) {
+    case MERGED_DIFFERENCE:
+        return comparison->options.scaling == NO_SCALING ? "difference" : "loss";
+    case MERGED_RATIO: return "ratio";
+    default: return comparison->options.names[column];
+    }
+}
+
 static char *column_name(const struct comparison *comparison, enum merged_column column,
                          const char *metric)
 {
-    if (column < SIDES)
-        return mem_printf("%s [%s]", metric, comparison->options.names[column]);
-    bool is_loss = column == MERGED_DIFFERENCE && comparison->options.scaling != NO_SCALING;
-    return mem_printf("%s %s", metric, is_loss ? loss : column_names[column]);
+    const char *name = comparison_column(comparison, column);
+    return column < SIDES ? mem_printf("%s [%s]", metric, name) : mem_printf("%s %s", metric, name);
 }
 
 /* Why a column was not measured; NULL when it was. */

@@ -63,6 +63,10 @@ void comparison_show(struct comparison *comparison, enum metric_set set);
 /* The workers of a side, whose databases are open. */
 double comparison_workers(const struct comparison *comparison, int side);
 
+/* What a column is called, but for the metric: the name of a side, "difference", "loss", "ratio".
+ */
+const char *comparison_column(const struct comparison *comparison, enum merged_column column);
+
 /* What is compared, for titles; valid until the next call. */
 const char *comparison_title(struct comparison *comparison);
 

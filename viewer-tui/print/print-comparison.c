@@ -90,16 +90,6 @@ static char *compared_name(const struct compared *compared, size_t metric)
     return mem_strndup(name, strlen(name) - side);
 }
 
-static const char *column_name(const struct compared *compared, int column)
-{
-    const struct comparison_options *options = &compared->comparison->options;
-    if (column < SIDES)
-        return options->names[column];
-    if (column == MERGED_RATIO)
-        return "ratio";
-    return options->scaling == NO_SCALING ? "difference" : "loss";
-}
-
 /* --- text */
 
 struct printing {
@@ -132,7 +122,8 @@ static void print_facts(struct printing *printing)
     struct fact facts[N_FACTS];
     find_facts(printing->compared->comparison, facts);
     for (int column = 0; column < MERGED_COLUMNS; column++) {
-        add_right(printing, column_name(printing->compared, column));
+        add_right(printing,
+                  comparison_column(printing->compared->comparison, (enum merged_column)column));
         text_pad(&printing->line, ' ', column == MERGED_DIFFERENCE ? PERCENT : 0);
     }
     end_line(printing);
@@ -260,7 +251,7 @@ static void print_csv(const struct compared *compared)
     find_facts(compared->comparison, facts);
     write_record(&csv, heads[0], heads[1]);
     for (int column = 0; column < MERGED_COLUMNS; column++)
-        csv_text(&csv, column_name(compared, column));
+        csv_text(&csv, comparison_column(compared->comparison, (enum merged_column)column));
     csv_end_record(&csv);
     for (size_t i = 0; i < N_FACTS; i++) {
         write_record(&csv, "run", facts[i].name);
