@@ -1,5 +1,6 @@
 """Filters of the terminal viewer: what is left of the tree, against what this file leaves of the
 tree with everything open, which is compared with --print json."""
+import os
 import re
 import tempfile
 import unittest
@@ -317,6 +318,26 @@ class Filters(unittest.TestCase):
             terminal.resize(width, height)
             terminal.press("j", "x", "s", "U", "\\", "q")
         terminal.until_seen("filters: [&loop]", "?:help")
+
+    def test_the_other_projection(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for size, name in ((SIZE, ""), (SIZE + 40, "physical")):
+                path = os.path.join(folder, name)
+                os.makedirs(path, exist_ok=True)
+                v4_writer.write_database(
+                    viewer.random_database(SEED, size, metrics=["work (sec)"]), path)
+
+            def without_f1(row):
+                return 1 + sum(without_f1(child) for child in row["children"]
+                               if child["name"] != "f1")
+            physical = viewer.printed_json("top-down", "--physical", folder)["root"]
+            n = without_f1(physical)
+            self.assertLess(n, sum(1 for _ in viewer.rows_of(physical)))
+            with viewer_screen.Viewer(folder) as terminal:
+                terminal.answer("/", "^f1$")
+                terminal.press("x", "a", "p", "g", "*")
+                terminal.until_seen("[physical]", "[without all of f1]")
+                terminal.until_at(1, n)
 
     def test_two_databases(self):
         folder = tempfile.TemporaryDirectory()
