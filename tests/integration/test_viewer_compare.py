@@ -667,7 +667,7 @@ class Terminals(Compared):
                                   environment={"LC_ALL": locale, "EDITOR": "true"})
             for view in "123":
                 terminal.press(view, "+", "j", "+", "j", "+")
-                terminal.press(*(press for key in keys for press in (key, "Enter")))
+                terminal.press(*(press for key in keys for press in (key, "Enter", "Escape")))
             terminal.press("Enter", "C-l", "1", "Home")
             terminal.until_seen("whole program")
             terminal.press("q")
