@@ -145,6 +145,27 @@ class Fuzz(unittest.TestCase):
         self.assertGreater(results[0], ROUNDS // 80)
         self.assertGreater(results[1], ROUNDS // 80)
 
+    def test_damage_under_derived_metrics(self):
+        bases = list(self.databases())
+        formulas = ("thread_max($1)", "$1 / thread_stddev($1)", "$2 - @1 / $1:exclusive", "-$1")
+        results = {0: 0, 1: 0, 2: 0}
+        for number in range(ROUNDS // 4):
+            rng = random.Random(2000 + number)
+            base = rng.choice(bases)
+            file = rng.choice([f for f in FILES_OF_THREADS if (base / f).exists()])
+            view = rng.choice(VIEWS)
+            with self.subTest(number=number, base=base.name, file=file, view=view):
+                folder = self.top / "damaged"
+                shutil.rmtree(folder, ignore_errors=True)
+                shutil.copytree(base, folder)
+                (folder / file).write_bytes(damage((base / file).read_bytes(), rng))
+                derived = ["--derive", f"x = {rng.choice(formulas)}"]
+                sort = ["--sort", "x"] if rng.random() < 0.5 else []
+                results[self.check(folder, "--print", view, *derived, *sort, "--format",
+                                   rng.choice(FORMATS[:3]))] += 1
+        self.assertGreater(results[0], ROUNDS // 80)
+        self.assertGreater(results[1], ROUNDS // 80)
+
     def test_damage_on_a_side_of_a_comparison(self):
         """Also of a run with itself as it was, so that there is much to be matched."""
         bases = list(self.databases())
@@ -197,7 +218,9 @@ class Fuzz(unittest.TestCase):
         commands = [b"k", b"j", b"\x1b[A", b"\x1bOB", b"l", b"h", b" ", b"\r", b"+", b"-", b"H",
                     b"z", b"Z", b"1", b"2", b"3", b"\t", b"\x1b[Z", b"p", b"s", b"S", b"r", b"g",
                     b"G", b"/f\r", b"/nowhere\r", b"/\x7f\x7fx\x1b", b"n", b"N", b"v", b"c", b"J",
-                    b"K", b"\x04", b"\x15", b"\x06", b"\x02", b"?jG q", b"u", b"ajG q", b"\xff", b"\xc3\xa9",
+                    b"K", b"\x04", b"\x15", b"\x06", b"\x02", b"?jG q", b"u", b"i", b"C -sJq",
+                    b"Cdaq", b"dx=thread_max($1)\r", b"d$1/\r0\r", b"t", b"b", b"{", b"}",
+                    b"ajG q", b"\xff", b"\xc3\xa9",
                     b"4q", b"4>hGq", b"4srtq<q", b"4j\r", b"4h\r", b"|.\r", b"|[12]\r", b"|(\r",
                     b"|\x15\r"]
         bases = list(self.databases())

@@ -55,6 +55,8 @@ static const char *obstacle(const struct reading *reading, size_t metric, enum c
     const struct terms *terms = &reading->terms[part];
     if (!metric_is_measured(&db->metrics.at[metric]))
         return db->metrics.at[metric].why;
+    if (db->metrics.at[metric].derivation)
+        return "it is derived: sort by what was measured; formulas have thread_max and the like";
     for (size_t i = 0; i < terms->list.n; i++)
         if (!thread_values_exist(db, metric, (enum metric_scope)terms->list.at[i].scope))
             return "the database does not tell it by thread";
