@@ -13,6 +13,7 @@ static void close_panes(struct tui *tui)
 static void say_which(struct tui *tui)
 {
     const struct thread_set *set = tui->session->threads;
+    text_clear(&tui->message); /* of what filters leave */
     if (!set) {
         text_add(&tui->message, "all threads");
         return;
