@@ -2,6 +2,7 @@
 # make deps       install what the build and the tests need (apt as root, else prints the line)
 # make demo       deps, build, profile a real program and print its views
 # make test       deps, build, all tests;   make check: the same without deps
+# make story      records a session in the terminal viewer, as text
 # make bench      side-by-side measurements;  make stress, make fuzz: the long forms
 # make install PREFIX=DIR
 #

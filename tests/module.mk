@@ -92,6 +92,11 @@ $(BUILD)/obj/tests/bench/timed-handler.o: CFLAGS += -fPIC -fvisibility=hidden -f
 $(BUILD)/tests/tools/libhpcrun-timed.so: $(BUILD)/obj/tests/bench/timed-handler.o $(LIBHPCRUN_OBJS)
 	$(call link,$(TIMED_FLAGS),)
 
+# The session that README shows, recorded here.
+.PHONY: story
+story: all
+	tests/story.py $(BUILD)
+
 BENCH ?=
 # bench-deps first, also with -j, as in `make test`.
 bench: bench-deps

@@ -93,11 +93,11 @@ class Margin(InTerminal):
     def test_a_calling_context(self):
         terminal = self.start(height=120)
         terminal.press("H")
-        terminal.until_seen("% of work, inclusive")
+        terminal.until_seen("work, inclusive, % of work")
         self.until_margins(terminal, l25=(30, ""), l30=(0, "↻"), l31=(20, ""), l33=(10, "»"),
                            l40=(5, "»"))
         terminal.press("s")  # exclusive: without what is called and inlined
-        terminal.until_seen("% of work, exclusive")
+        terminal.until_seen("work, exclusive, % of work")
         self.until_margins(terminal, l25=(30, ""), l30=(0, "↻"), l31=(20, ""), l33=(0, "»"),
                            l40=(0, "»"))
         terminal.press("S", "l", "G", "H")  # coder_run of the other thread

@@ -69,9 +69,12 @@ static int draw_metric(struct tui *tui, struct area area)
 {
     const struct view *view = tui_pane(tui)->view;
     struct text text = {0};
-    text_add(&text, " % of ");
-    text_add_clean(&text, view->metrics->at[view->sorting.metric].name, tui->ascii);
-    text_printf(&text, ", %s ", view->sorting.part == INCLUSIVE ? "inclusive" : "exclusive");
+    size_t metric = view->sorting.metric, whole = metrics_whole(view->metrics, metric);
+    text_add(&text, " ");
+    text_add_clean(&text, view->metrics->at[metric].name, tui->ascii);
+    text_printf(&text, ", %s, %% of ", view->sorting.part == INCLUSIVE ? "inclusive" : "exclusive");
+    text_add_clean(&text, view->metrics->at[whole].name, tui->ascii);
+    text_add(&text, " ");
     int columns = (int)text_columns(text_string(&text));
     bool fits = columns + 2 < area.width / 2;
     if (fits)
