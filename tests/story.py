@@ -39,6 +39,12 @@ def quietest_run(folder, runs):
     return best[1], best[2]
 
 
+def portable(line):
+    """A line of the screen without the folder in which the tools were built."""
+    folder = f"{ROOT}/"
+    return line.replace(folder, "") + "─" * len(folder) if folder in line else line
+
+
 class Story:
     """A session of which the screens are printed."""
 
@@ -48,7 +54,7 @@ class Story:
         self.tell(f"$ {command}")
 
     def tell(self, what):
-        print(f"\n{what}\n\n" + "\n".join(self.lines).rstrip())
+        print(f"\n{what}\n\n" + "\n".join(map(portable, self.lines)).rstrip())
 
     def press(self, *keys):
         """Waits for what the last of the keys changes."""
@@ -101,7 +107,7 @@ def main():
         database = folder / "m-cholesky"
         subprocess.run([BUILD / "bin/hpcprof", "-o", database, measurements], check=True,
                        stdout=subprocess.DEVNULL)
-        print(summary.replace(str(measurements), "m-cholesky"))
+        print(summary.replace(str(measurements), "m-cholesky").replace(f"{BUILD}/", ""))
         command = [viewer.VIEWER, "--sort", "idleness", database]
         with Terminal(command, width=118, height=32) as terminal:
             tell(Story(terminal, "hpcviewer --sort idleness m-cholesky"))

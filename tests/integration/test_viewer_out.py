@@ -106,6 +106,14 @@ class Writing(InTerminal):
                                   "loop at xz.c:110;coder_run;min_size": "1000000000",
                                   "loop at xz.c:110;coder_run;coder_run": "500000000"})
 
+    def test_filters_are_not_applied(self):
+        terminal = self.start(width=150)
+        terminal.press("H", "x")
+        terminal.until_seen("filters: ")
+        path = self.write(terminal, "all.json")
+        terminal.until_seen(f"written: {path} (everything: filters are not applied)")
+        self.assertEqual(path.read_bytes(), self.expected("top-down", "--format", "json"))
+
     def test_two_databases(self):
         terminal = self.start("--names=a,b", self.db, self.db, width=150)
         path = self.written(terminal, "both.json")

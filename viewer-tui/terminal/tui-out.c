@@ -55,6 +55,8 @@ static void write_view(struct tui *tui, const char *name, enum format format)
     }
     text_add(&tui->message, is_written ? "written: " : "not written in full: ");
     text_add_clean(&tui->message, name, tui->ascii);
+    if (filters_n(&tui->filters))
+        text_add(&tui->message, " (everything: filters are not applied)");
     if (!is_written)
         text_printf(&tui->message, ": %s", strerror(error));
 }
