@@ -108,7 +108,7 @@ class Writing(InTerminal):
 
     def test_filters_are_not_applied(self):
         terminal = self.start(width=150)
-        terminal.press("H", "x")
+        terminal.press("H", "x", "s")
         terminal.until_seen("filters: ")
         path = self.write(terminal, "all.json")
         terminal.until_seen(f"written: {path} (everything: filters are not applied)")
