@@ -28,12 +28,12 @@ static void assert_kinds(const char *path, const char *const lines[], const char
 static void c_and_cpp(void **state)
 {
     (void)state;
-    assert_kinds(
-        "/a/b.c",
-        (const char *const[]){"#include \"a.h\" // b", "int i1 = 0x1f + 1'000; /* if",
-                              "if \" */ \"if\\\"\" 'x' '\\'' ;", "iffy do_if 1.5e3f", "", NULL},
-        (const char *const[]){"dddddddd.sssss.cccc", "kkk......nnnn...nnnnn..ccccc",
-                              "ccccccc.ssssss.sss.ssss..", "...........nnnnnn", "", NULL});
+    assert_kinds("/a/b.c",
+                 (const char *const[]){"#include \"a.h\" // b", "int i1 = 0x1f + 1'000; /* if",
+                                       "if \" */ \"if\\\"\" 'x' '\\'' ;", "iffy do_if 1.5e3f", "",
+                                       NULL},
+                 (const char *const[]){"dddddddd.sssss.cccc", "kkk......nnnn...nnnnn..ccccc",
+                                       "ccccccc.ssssss.sss.ssss..", "...........nnnnnn", "", NULL});
 }
 
 static void python(void **state)
