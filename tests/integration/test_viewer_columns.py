@@ -7,14 +7,18 @@ import tempfile
 import unittest
 
 import test_viewer_efficiency as parallel
+import v4_big
 import v4_writer
 import viewer
 import viewer_story as story
 from terminal import HAVE_TMUX, Terminal
+from viewer_driver import Driver
 
 WASTE = "waste = $idleness + $overhead"
 EFFICIENCY = "efficiency = $work / $effort"
 PROGRAM = 14.0625  # effort
+FAST_CLOCK = viewer.VIEWER.parent.parent / "tests" / "tools" / "fast-clock.so"
+SANITIZED = b"__asan_init" in viewer.VIEWER.read_bytes()
 BLOCKS = " ▏▎▍▌▋▊▉█"
 
 
@@ -135,6 +139,26 @@ class Defining(InTerminal):
         lines = self.define(terminal, 'twice = $"work [a]" + $"work [b]"', "twice: 18.00 s")
         self.assertIn("twice, s", lines[1])
         self.assertIn("18.00 100.0%", lines[3])
+
+
+class Stopping(unittest.TestCase):
+    """With a clock that makes passes take long, by the viewer's clock."""
+
+    @unittest.skipIf(SANITIZED, "sanitizers want to be the first library")
+    def test_escape_stops_what_threads_are_added_up_for(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        v4_big.write_big(folder.name, 20_000, 2)
+        driver = Driver([viewer.VIEWER, folder.name], environment={"LD_PRELOAD": str(FAST_CLOCK)})
+        self.addCleanup(driver.__exit__)
+        driver.press(b"3")
+        driver.press(b"*")
+        stopped = driver.press(b"dx = thread_max($work)\r\x1b").output
+        self.assertIn(b"computing what is sorted by", stopped)
+        self.assertIn(b"in the whole program", stopped)
+        # The rows are all there, in some order; another sorting is not stopped.
+        self.assertIn(b"whole program", driver.press(b"\x0c").output)
+        self.assertNotIn(b"computing what", driver.press(b"Csq").output)
 
 
 class Choosing(InTerminal):

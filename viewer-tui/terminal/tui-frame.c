@@ -146,6 +146,7 @@ static int status_line(void)
 
 static void draw_status(struct tui *tui)
 {
+    screen_fill(status_line(), 0, screen_width(), STYLE_PLAIN);
     if (tui->prompt)
         draw_question(tui, status_line());
     else if (tui->message.n)
@@ -171,10 +172,8 @@ void tui_draw(struct tui *tui)
     tui->spots.n = 0;
     if (height >= HEIGHT_FOR_HELP)
         draw_help_line(--bottom);
-    if (height > 1 || tui->prompt) {
-        draw_status(tui);
-        bottom--;
-    }
+    bool has_status = height > 1 || tui->prompt;
+    bottom -= has_status;
     if (height >= HEIGHT_FOR_PLACES && filters_n(&tui->filters))
         draw_filters(tui, --bottom);
     if (height >= HEIGHT_FOR_HEADS) {
@@ -191,6 +190,8 @@ void tui_draw(struct tui *tui)
     }
     tui->tree_height = bottom - top;
     tui_draw_tree(tui, (struct area){top, 0, bottom - top, width});
+    if (has_status) /* the last: values that take a while tell there how far they are */
+        draw_status(tui);
     screen_end();
 }
 

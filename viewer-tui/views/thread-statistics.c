@@ -68,24 +68,33 @@ static bool are_told(const struct database *db, const struct terms *terms, size_
     return true;
 }
 
-static struct spread compute(struct view *view, uint32_t row, size_t metric, enum cost_part part)
+static const struct spread unknown = {NAN, NAN, NAN, NAN, NAN, NAN, NAN};
+
+/* False when the user stopped it. */
+static bool compute(struct view *view, uint32_t row, size_t metric, enum cost_part part,
+                    struct spread *spread)
 {
-    static const struct spread unknown = {NAN, NAN, NAN, NAN, NAN, NAN, NAN};
-    struct spread spread = unknown;
+    *spread = unknown;
+    if (!view->db)
+        return true;
     struct terms terms = {0};
-    if (view->db && view_terms(view, row, part, &terms) && are_told(view->db, &terms, metric)) {
+    bool is_done = view_terms(view, row, part, &terms);
+    if (is_done && are_told(view->db, &terms, metric)) {
         double *values = mem_alloc((profiles_n(view->db) + 1) * sizeof *values);
-        if (thread_values(view->db, &terms, metric, values))
-            spread = spread_of(values, keep_threads(view->db, values));
+        is_done = thread_values(view->db, &terms, metric, values);
+        if (is_done)
+            *spread = spread_of(values, keep_threads(view->db, values));
         free(values);
     }
     vec_free(&terms.list);
-    return spread;
+    return is_done;
 }
 
+/* What the user stopped is not begun again until there is another sorting. */
 static const struct spread *find(struct thread_statistics *statistics, uint32_t row, size_t metric,
                                  enum cost_part part)
 {
+    struct view *view = statistics->view;
     while (statistics->rows.n <= row)
         vec_push(&statistics->rows, (struct known_of_row){0});
     struct known_of_row *known = &statistics->rows.at[row];
@@ -94,7 +103,13 @@ static const struct spread *find(struct thread_statistics *statistics, uint32_t 
            (known->list.at[i].metric != metric || known->list.at[i].part != part))
         i++;
     if (i == known->list.n) {
-        struct spread spread = compute(statistics->view, row, metric, part);
+        struct spread spread;
+        if (view->stopped_sorting == view->sorting_number)
+            return &unknown;
+        if (!compute(view, row, metric, part, &spread)) {
+            view->stopped_sorting = view->sorting_number;
+            return &unknown;
+        }
         vec_push(&known->list, (struct known){metric, part, spread});
     }
     return &known->list.at[i].spread;

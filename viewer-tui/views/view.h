@@ -80,7 +80,7 @@ struct view {
     struct cost *scratch;                 /* room for the costs of one context */
     struct sorting sorting;
     uint32_t sorting_number;
-    uint32_t stopped_sorting; /* its number, when the user stopped computing what is sorted by */
+    uint32_t stopped_sorting; /* its number, when the user stopped adding up threads for it */
     uint64_t visited;         /* contexts read since view_start_walk */
     bool was_stopped;         /* by the user: what is being made is not complete (progress.h) */
     void *state;
