@@ -3,7 +3,7 @@
 #include "viewer-tui/base/problem.h"
 #include "viewer-tui/measurement.h"
 #include "viewer-tui/options.h"
-#include "viewer-tui/terminal/tui.h"
+#include "viewer-tui/terminal/terminal.h"
 
 #include <errno.h>
 #include <locale.h>
@@ -101,8 +101,8 @@ static int show(struct session *session, struct options *options)
     int status = options->threads ? restrict_threads(session, options) : 0;
     if (status)
         return status;
-    return options->printed == PRINT_NOTHING ? tui_run(session, options->print.projection,
-                                                       options->print.sort, !options->no_mouse)
+    return options->printed == PRINT_NOTHING ? terminal_run(session, options->print.projection,
+                                                            options->print.sort, !options->no_mouse)
                                              : print_to_output(session, options);
 }
 

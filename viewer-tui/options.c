@@ -2,7 +2,7 @@
 
 #include "lib/diag.h"
 #include "lib/version.h"
-#include "viewer-tui/comparison-names.h"
+#include "viewer-tui/compare/comparison-names.h"
 
 #include <getopt.h>
 #include <math.h>

@@ -3,7 +3,7 @@
 #define VIEWER_OPTIONS_H
 
 #include "lib/path-rules.h"
-#include "viewer-tui/comparison.h"
+#include "viewer-tui/compare/comparison.h"
 #include "viewer-tui/config.h"
 #include "viewer-tui/print/print.h"
 

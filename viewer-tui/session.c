@@ -1,11 +1,11 @@
 #include "viewer-tui/session.h"
 
 #include "viewer-tui/base/problem.h"
-#include "viewer-tui/comparison.h"
+#include "viewer-tui/columns/choose.h"
+#include "viewer-tui/compare/comparison.h"
 #include "viewer-tui/database/complete.h"
-#include "viewer-tui/database/derived.h"
-#include "viewer-tui/database/restrict.h"
-#include "viewer-tui/views/choose.h"
+#include "viewer-tui/formula/derived.h"
+#include "viewer-tui/threads/restrict.h"
 
 #include <stdlib.h>
 #include <string.h>

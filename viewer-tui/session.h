@@ -6,7 +6,7 @@
 #include "lib/path-rules.h"
 #include "viewer-tui/database/database.h"
 #include "viewer-tui/database/run.h"
-#include "viewer-tui/database/thread-set.h"
+#include "viewer-tui/threads/thread-set.h"
 #include "viewer-tui/views/view.h"
 
 enum projection { LOGICAL, PHYSICAL, PROJECTIONS };

@@ -1,4 +1,4 @@
-"""What a comparison of two databases must show, from the rules in viewer-tui/views/match.h: two trees
+"""What a comparison of two databases must show, from the rules in viewer-tui/compare/match.h: two trees
 of rows as view_oracle makes them, merged by brute force. And pairs of databases of a program that
 was edited between its runs."""
 import os

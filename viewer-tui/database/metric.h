@@ -7,8 +7,8 @@
 #ifndef VIEWER_METRIC_H
 #define VIEWER_METRIC_H
 
-#include "viewer-tui/database/formula.h"
 #include "viewer-tui/database/v4-map.h"
+#include "viewer-tui/formula/formula.h"
 
 #include <stdbool.h>
 #include <stddef.h>

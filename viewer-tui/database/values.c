@@ -84,7 +84,8 @@ void values_close(struct values *values)
 }
 
 /* The first position in [low, high) whose context is not below `context`, or high. */
-static uint64_t search(const struct values *values, uint32_t context, uint64_t low, uint64_t high)
+static uint64_t first_from(const struct values *values, uint32_t context, uint64_t low,
+                           uint64_t high)
 {
     while (low < high) {
         uint64_t middle = low + (high - low) / 2;
@@ -106,14 +107,14 @@ uint64_t values_position(const struct values *values, uint32_t context, uint64_t
     if (low < n && index[low].context_id == context)
         return low;
     if (n == 0 || context < index[low].context_id) {
-        low = search(values, context, 0, low);
+        low = first_from(values, context, 0, low);
     } else {
         uint64_t stride = 1;
         while (stride < n - low && index[low + stride].context_id < context) {
             low += stride;
             stride *= 2;
         }
-        low = search(values, context, low, stride < n - low ? low + stride + 1 : n);
+        low = first_from(values, context, low, stride < n - low ? low + stride + 1 : n);
     }
     return low < n && index[low].context_id == context ? low : NO_POSITION;
 }

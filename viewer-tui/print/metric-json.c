@@ -1,6 +1,6 @@
 #include "viewer-tui/print/metric-json.h"
 
-#include "viewer-tui/database/derived.h"
+#include "viewer-tui/formula/derived.h"
 
 void json_write_cost(struct json_writer *json, const struct metric *metric, double value)
 {

@@ -4,7 +4,7 @@
 #include "lib/json.h"
 #include "lib/number.h"
 #include "viewer-tui/base/problem.h"
-#include "viewer-tui/comparison.h"
+#include "viewer-tui/compare/comparison.h"
 #include "viewer-tui/print/csv.h"
 #include "viewer-tui/print/metric-json.h"
 #include "viewer-tui/views/describe.h"

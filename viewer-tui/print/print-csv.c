@@ -3,7 +3,7 @@
  */
 #include "viewer-tui/print/print.h"
 
-#include "viewer-tui/comparison.h"
+#include "viewer-tui/compare/comparison.h"
 #include "viewer-tui/print/csv.h"
 #include "viewer-tui/views/label.h"
 

@@ -6,7 +6,7 @@
 #include "viewer-tui/print/print.h"
 
 #include "lib/json.h"
-#include "viewer-tui/comparison.h"
+#include "viewer-tui/compare/comparison.h"
 #include "viewer-tui/print/metric-json.h"
 #include "viewer-tui/views/label.h"
 

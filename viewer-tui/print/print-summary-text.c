@@ -4,9 +4,9 @@
 
 #include "lib/number.h"
 #include "viewer-tui/advice/advice-text.h"
-#include "viewer-tui/database/derived.h"
+#include "viewer-tui/columns/columns.h"
 #include "viewer-tui/database/place.h"
-#include "viewer-tui/views/columns.h"
+#include "viewer-tui/formula/derived.h"
 #include "viewer-tui/views/describe.h"
 
 #include <inttypes.h>

@@ -3,8 +3,8 @@
 #include "viewer-tui/print/print.h"
 
 #include "viewer-tui/base/text.h"
-#include "viewer-tui/database/derived.h"
 #include "viewer-tui/database/fates.h"
+#include "viewer-tui/formula/derived.h"
 #include "viewer-tui/print/csv.h"
 #include "viewer-tui/print/metric-json.h"
 #include "viewer-tui/print/print-advice.h"

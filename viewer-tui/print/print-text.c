@@ -3,12 +3,12 @@
 #include "viewer-tui/print/print.h"
 
 #include "lib/number.h"
-#include "viewer-tui/comparison.h"
-#include "viewer-tui/database/derived.h"
+#include "viewer-tui/columns/columns.h"
+#include "viewer-tui/compare/comparison.h"
 #include "viewer-tui/database/efficiency.h"
+#include "viewer-tui/formula/derived.h"
 #include "viewer-tui/print/heads.h"
 #include "viewer-tui/terminal/source.h"
-#include "viewer-tui/views/columns.h"
 #include "viewer-tui/views/describe.h"
 
 #include <math.h>

@@ -5,13 +5,13 @@
 #include "lib/diag.h"
 #include "lib/number.h"
 #include "viewer-tui/base/problem.h"
+#include "viewer-tui/columns/columns.h"
 #include "viewer-tui/database/place.h"
+#include "viewer-tui/filter/pattern.h"
 #include "viewer-tui/print/csv.h"
 #include "viewer-tui/print/metric-json.h"
-#include "viewer-tui/views/columns.h"
 #include "viewer-tui/views/describe.h"
 #include "viewer-tui/views/label.h"
-#include "viewer-tui/views/pattern.h"
 #include "viewer-tui/views/thread-costs.h"
 
 #define STATISTICS_OF_SPREAD 6

@@ -2,11 +2,11 @@
 #include "viewer-tui/print/print.h"
 
 #include "lib/number.h"
+#include "viewer-tui/columns/columns.h"
 #include "viewer-tui/database/efficiency.h"
 #include "viewer-tui/database/place.h"
-#include "viewer-tui/database/threads.h"
 #include "viewer-tui/print/heads.h"
-#include "viewer-tui/views/columns.h"
+#include "viewer-tui/threads/threads.h"
 #include "viewer-tui/views/describe.h"
 
 #include <inttypes.h>

@@ -4,9 +4,9 @@
 
 #include "viewer-tui/base/text.h"
 #include "viewer-tui/database/place.h"
-#include "viewer-tui/database/threads.h"
 #include "viewer-tui/print/csv.h"
 #include "viewer-tui/print/metric-json.h"
+#include "viewer-tui/threads/threads.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 

@@ -2,8 +2,8 @@
 
 #include "lib/diag.h"
 #include "viewer-tui/base/problem.h"
-#include "viewer-tui/database/threads.h"
-#include "viewer-tui/views/choose.h"
+#include "viewer-tui/columns/choose.h"
+#include "viewer-tui/threads/threads.h"
 
 #include <stdlib.h>
 #include <string.h>

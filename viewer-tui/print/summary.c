@@ -1,8 +1,8 @@
 #include "viewer-tui/print/summary.h"
 
 #include "viewer-tui/base/problem.h"
-#include "viewer-tui/database/threads.h"
 #include "viewer-tui/print/print-comparison.h"
+#include "viewer-tui/threads/threads.h"
 
 #include <stdlib.h>
 

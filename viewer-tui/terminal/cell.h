@@ -3,7 +3,7 @@
 #ifndef VIEWER_CELL_H
 #define VIEWER_CELL_H
 
-#include "viewer-tui/views/columns.h"
+#include "viewer-tui/columns/columns.h"
 
 enum cell_units {
     UNITS_THAT_FIT,   /* four digits, in s, ms, ...: the same for a column */

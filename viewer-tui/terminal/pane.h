@@ -3,7 +3,7 @@
 #ifndef VIEWER_PANE_H
 #define VIEWER_PANE_H
 
-#include "viewer-tui/views/sieve.h"
+#include "viewer-tui/filter/sieve.h"
 #include "viewer-tui/views/view.h"
 
 /* Rows are shown below this one. */

@@ -2,8 +2,8 @@
 #include "viewer-tui/terminal/tui.h"
 
 #include "viewer-tui/base/progress.h"
+#include "viewer-tui/filter/search.h"
 #include "viewer-tui/terminal/screen.h"
-#include "viewer-tui/views/search.h"
 
 #include <stdlib.h>
 

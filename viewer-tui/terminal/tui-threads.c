@@ -3,8 +3,8 @@
 
 #include "lib/number.h"
 #include "viewer-tui/base/bar.h"
+#include "viewer-tui/columns/columns.h"
 #include "viewer-tui/terminal/screen.h"
-#include "viewer-tui/views/columns.h"
 #include "viewer-tui/views/describe.h"
 #include "viewer-tui/views/thread-costs.h"
 

@@ -8,6 +8,7 @@
 #define VIEWER_TUI_H
 
 #include "viewer-tui/base/text.h"
+#include "viewer-tui/columns/column-choice.h"
 #include "viewer-tui/print/print.h"
 #include "viewer-tui/session.h"
 #include "viewer-tui/terminal/cell.h"
@@ -16,7 +17,6 @@
 #include "viewer-tui/terminal/places.h"
 #include "viewer-tui/terminal/source.h"
 #include "viewer-tui/terminal/spots.h"
-#include "viewer-tui/views/column-choice.h"
 
 struct tui {
     struct session *session;
@@ -43,10 +43,6 @@ struct tui {
     int tree_height; /* rows of the tree on the screen */
     spots spots;     /* of the screen as it was drawn last */
 };
-
-/* Shows the session's database until the user quits. The exit status; what goes wrong before
- * anything can be shown is reported. `sort` is that of the command line, or NULL. */
-int tui_run(struct session *session, enum projection projection, const char *sort, bool with_mouse);
 
 static inline struct pane *tui_pane(struct tui *tui)
 {

@@ -3,8 +3,8 @@
 #include "viewer-tui/base/text.h"
 #include "viewer-tui/database/place.h"
 #include "viewer-tui/database/profiles.h"
-#include "viewer-tui/database/thread-label.h"
-#include "viewer-tui/database/thread-values.h"
+#include "viewer-tui/threads/thread-label.h"
+#include "viewer-tui/threads/thread-values.h"
 
 #include <math.h>
 #include <stdlib.h>

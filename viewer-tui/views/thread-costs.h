@@ -3,8 +3,8 @@
 #define VIEWER_THREAD_COSTS_H
 
 #include "viewer-tui/base/spread.h"
-#include "viewer-tui/database/thread-set.h"
-#include "viewer-tui/database/threads.h"
+#include "viewer-tui/threads/thread-set.h"
+#include "viewer-tui/threads/threads.h"
 #include "viewer-tui/views/view.h"
 
 enum thread_order { BY_VALUE, BY_NUMBER, BY_LABEL, THREAD_ORDERS };
@@ -13,8 +13,8 @@ struct thread_costs {
     struct view *view;
     uint32_t row;
     struct threads threads;
-    char **labels; /* by number in the list of threads, as are the values; thread-label.h */
-    double *values;    /* NAN where one is not defined, of a derived metric */
+    char **labels;   /* by number in the list of threads, as are the values; thread-label.h */
+    double *values;  /* NAN where one is not defined, of a derived metric */
     size_t *order;   /* numbers of threads, as ordered */
     const char *why; /* why there are no values; NULL: there are */
     size_t metric;   /* whose values they are */

@@ -2,7 +2,7 @@
 
 #include "viewer-tui/base/spread.h"
 #include "viewer-tui/database/profiles.h"
-#include "viewer-tui/database/thread-values.h"
+#include "viewer-tui/threads/thread-values.h"
 #include "viewer-tui/views/view.h"
 
 #include <math.h>

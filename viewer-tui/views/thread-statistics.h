@@ -3,7 +3,7 @@
 #ifndef VIEWER_THREAD_STATISTICS_H
 #define VIEWER_THREAD_STATISTICS_H
 
-#include "viewer-tui/database/formula.h"
+#include "viewer-tui/formula/formula.h"
 
 struct view;
 struct thread_statistics;

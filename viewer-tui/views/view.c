@@ -1,7 +1,7 @@
 #include "viewer-tui/views/view.h"
 
 #include "viewer-tui/base/progress.h"
-#include "viewer-tui/database/derived.h"
+#include "viewer-tui/formula/derived.h"
 #include "viewer-tui/views/label.h"
 #include "viewer-tui/views/thread-statistics.h"
 

@@ -14,7 +14,7 @@
 
 #include "viewer-tui/database/cct.h"
 #include "viewer-tui/database/database.h"
-#include "viewer-tui/database/terms.h"
+#include "viewer-tui/threads/terms.h"
 
 struct row {
     uint32_t parent;                  /* 0 for 0 */

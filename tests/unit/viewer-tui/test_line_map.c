@@ -1,6 +1,6 @@
 #include "tests/unit/cmocka_suite.h"
 
-#include "viewer-tui/views/line-map.h"
+#include "viewer-tui/compare/line-map.h"
 
 #include "lib/mem.h"
 

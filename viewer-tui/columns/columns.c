@@ -1,0 +1,140 @@
+#include "viewer-tui/columns/columns.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void add_column(struct columns *columns, size_t metric, enum cost_part part)
+{
+    columns->at[columns->n++] = (struct column){.metric = metric, .part = part};
+}
+
+static void add_both(struct columns *columns, size_t metric)
+{
+    add_column(columns, metric, INCLUSIVE);
+    add_column(columns, metric, EXCLUSIVE);
+}
+
+static bool belong_together(const struct metrics *metrics, size_t a, size_t b)
+{
+    if (metric_is_compared(&metrics->at[a]))
+        return metrics->at[a].sides[0] == metrics->at[b].sides[0];
+    return a == b || (metric_is_of_effort(&metrics->at[a]) &&
+                      metrics_whole(metrics, a) == metrics_whole(metrics, b));
+}
+
+/* Adds the metric that is sorted by, then those that belong together with it. */
+static void add_sorted(struct columns *columns, const struct view *view, size_t most)
+{
+    const struct metrics *metrics = view->metrics;
+    const struct sorting *sorting = &view->sorting;
+    size_t together = 0;
+    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1))
+        together += belong_together(metrics, m, sorting->metric);
+    bool is_in_one_part = together > 1 && 2 * together > most;
+    for (size_t i = 0; i <= metrics->n; i++) {
+        bool is_first = i == 0;
+        size_t m = is_first ? sorting->metric : i - 1;
+        bool is_other = m != sorting->metric && metrics->at[m].is_in[metrics->set] &&
+                        belong_together(metrics, m, sorting->metric);
+        if (!is_first && !is_other)
+            continue;
+        if (!is_in_one_part)
+            add_both(columns, m);
+        else if (is_first || columns->n < most)
+            add_column(columns, m, sorting->part);
+    }
+}
+
+static struct columns no_columns(const struct view *view)
+{
+    return (struct columns){.at = mem_alloc((2 * view->metrics->n + 2) * sizeof(struct column))};
+}
+
+struct columns columns_fitting(const struct view *view, size_t most, bool with_unmeasured)
+{
+    const struct metrics *metrics = view->metrics;
+    struct columns columns = no_columns(view);
+    add_sorted(&columns, view, most);
+    for (size_t m = 0; m < metrics->n && columns.n + 2 <= most; m++)
+        if (metrics->at[m].is_in[metrics->set] &&
+            !belong_together(metrics, m, view->sorting.metric) &&
+            (with_unmeasured || metric_is_measured(&metrics->at[m])))
+            add_both(&columns, m);
+    return columns;
+}
+
+static bool has_metric(const struct columns *columns, size_t metric)
+{
+    size_t i = 0;
+    while (i < columns->n && columns->at[i].metric != metric)
+        i++;
+    return i < columns->n;
+}
+
+void columns_add_derived(struct columns *columns, const struct view *view)
+{
+    const struct metrics *metrics = view->metrics;
+    for (size_t m = metrics_shown(metrics, metrics->n_stored); m < metrics->n;
+         m = metrics_shown(metrics, m + 1))
+        if (!has_metric(columns, m))
+            add_column(columns, m, view->sorting.part);
+}
+
+struct columns columns_all(const struct view *view)
+{
+    const struct metrics *metrics = view->metrics;
+    struct columns columns = no_columns(view);
+    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1))
+        add_both(&columns, m);
+    return columns;
+}
+
+size_t columns_of_metric(const struct columns *columns, size_t first)
+{
+    size_t end = first;
+    while (end < columns->n && columns->at[end].metric == columns->at[first].metric)
+        end++;
+    return end - first;
+}
+
+struct number_scale columns_scale(const struct view *view, size_t metric)
+{
+    double total = view_magnitude(view, metric);
+    return number_scale_for(isfinite(total) ? total : 1, view->metrics->at[metric].unit);
+}
+
+static bool has_value(const struct metric *metric, double value)
+{
+    return metric_is_measured(metric) && isfinite(value);
+}
+
+void columns_value(const struct metric *metric, double value, const struct number_scale *scale,
+                   char text[NUMBER_SIZE])
+{
+    if (has_value(metric, value))
+        number_format(value, scale, text);
+    else
+        strcpy(text, "-");
+}
+
+void columns_with_unit(const struct metric *metric, double value, char text[NUMBER_WITH_UNIT_SIZE])
+{
+    if (has_value(metric, value))
+        number_with_unit(value, metric->unit, text);
+    else
+        strcpy(text, "-");
+}
+
+void columns_title(const struct metric *metric, const char *unit, bool ascii, struct text *out)
+{
+    if (metric->kind) {
+        char *overhead = mem_strndup(metric->name, (size_t)(metric->kind - metric->name));
+        text_add_clean(out, overhead, ascii);
+        text_add(out, " ");
+        free(overhead);
+    }
+    text_add_clean(out, metric->kind ? metric->kind : metric->name, ascii);
+    if (*unit && metric_is_measured(metric))
+        text_printf(out, ", %s", unit);
+}

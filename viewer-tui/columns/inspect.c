@@ -1,0 +1,214 @@
+#include "viewer-tui/columns/inspect.h"
+
+#include "lib/json.h"
+#include "viewer-tui/columns/columns.h"
+#include "viewer-tui/formula/derived.h"
+#include "viewer-tui/views/describe.h"
+#include "viewer-tui/views/label.h"
+#include "viewer-tui/views/thread-statistics.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* Of "called at", and of values, so that what follows lines up. */
+#define LABEL_WIDTH  12
+#define NUMBER_WIDTH 24
+
+struct inspection {
+    const struct view *view;
+    uint32_t row;
+    bool ascii;
+    struct text *out;
+};
+
+static void add_label(const struct inspection *inspection, const char *label)
+{
+    text_printf(inspection->out, "  %-*s", LABEL_WIDTH, label);
+}
+
+static void add_clean(const struct inspection *inspection, const char *text)
+{
+    text_add_clean(inspection->out, text, inspection->ascii);
+}
+
+/* A place with its whole path, after the label; nothing when it is unknown. */
+static void add_place(const struct inspection *inspection, const struct database *db,
+                      const char *label, uint32_t file, uint32_t line)
+{
+    const char *path = database_file_path(db, file);
+    if (!path)
+        return;
+    add_label(inspection, label);
+    add_clean(inspection, path);
+    if (line)
+        text_printf(inspection->out, ":%" PRIu32, line);
+    text_add(inspection->out, "\n");
+}
+
+static void add_path(const struct inspection *inspection)
+{
+    struct text path = {0}, longer = {0};
+    const struct view *view = inspection->view;
+    for (uint32_t row = inspection->row; row != 0; row = view_row(view, row)->parent) {
+        text_clear(&longer);
+        describe_name(view, row, inspection->ascii, &longer);
+        if (path.n)
+            text_printf(&longer, " %s %s", view->class->shows_callers ? "<" : ">",
+                        text_string(&path));
+        text_clear(&path);
+        text_add(&path, text_string(&longer));
+    }
+    if (path.n) {
+        add_label(inspection, "path");
+        text_printf(inspection->out, "%s\n", text_string(&path));
+    }
+    vec_free(&path);
+    vec_free(&longer);
+}
+
+static void add_scope(const struct inspection *inspection)
+{
+    uint32_t origin_row = inspection->row, file, line;
+    const struct view *origin = view_origin(inspection->view, &origin_row);
+    const struct row *row = view_row(origin, origin_row);
+    bool is_declared = row->kind == KIND_PROCEDURE || row->kind == KIND_INLINED;
+    label_place(origin, origin_row, &file, &line);
+    if (inspection->row)
+        text_printf(inspection->out, "%s ", label_kind(row->kind));
+    struct text name = {0};
+    label_name(inspection->view, inspection->row, &name);
+    add_clean(inspection, text_string(&name));
+    vec_free(&name);
+    text_add(inspection->out, "\n");
+    add_place(inspection, origin->db, is_declared ? "declared" : "at", file, line);
+    add_place(inspection, origin->db, row->kind == KIND_INLINED ? "inlined at" : "called at",
+              row->call_file, row->call_line);
+    const char *module = database_module_path(origin->db, label_module(origin, origin_row));
+    if (module && row->kind != KIND_MODULE) {
+        add_label(inspection, "in");
+        add_clean(inspection, module);
+        text_add(inspection->out, "\n");
+    }
+    add_path(inspection);
+}
+
+/* All digits; "-" for what is not defined. */
+static void format(double value, char text[JSON_DOUBLE_SIZE])
+{
+    if (isfinite(value))
+        json_format_double(value, text);
+    else
+        snprintf(text, JSON_DOUBLE_SIZE, "-");
+}
+
+/* "65% of the program". */
+static void add_percent(const struct inspection *inspection, double value, double whole,
+                        const char *of_what)
+{
+    if (whole != 0 && isfinite(value) && isfinite(whole))
+        text_printf(inspection->out, "  %.6g%% of %s", 100 * value / whole, of_what);
+}
+
+/* What a step of a formula takes of the metric that it names. */
+static double value_named(const struct inspection *inspection, const struct formula_step *step,
+                          size_t metric, enum cost_part part)
+{
+    const struct view *view = inspection->view;
+    if (step->part == PART_OF_PROGRAM)
+        return view_total(view, metric);
+    if (step->part != PART_OF_RESULT)
+        part = step->part == PART_EXCLUSIVE ? EXCLUSIVE : INCLUSIVE;
+    if (step->statistic != NO_STATISTIC)
+        return thread_statistics_value(view->statistics, inspection->row, metric, part,
+                                       (enum formula_statistic)step->statistic);
+    return view_cost(view, inspection->row, metric, part);
+}
+
+/* The formula with values in place of the metrics' names. */
+static void add_substituted(const struct inspection *inspection, size_t metric, enum cost_part part)
+{
+    const struct view *view = inspection->view;
+    const struct derivation *derivation = view->metrics->at[metric].derivation;
+    const char *rest = derived_formula(&view->metrics->at[metric]);
+    text_add(inspection->out, " = ");
+    struct text formula = {0};
+    for (size_t i = 0; i < derivation->formula.steps.n; i++) {
+        const struct formula_step *step = &derivation->formula.steps.at[i];
+        size_t named;
+        if (!formula_step_names(step, &named))
+            continue;
+        char number[JSON_DOUBLE_SIZE];
+        format(value_named(inspection, step, named, part), number);
+        text_add_bytes(&formula, rest, (size_t)(derivation->text + step->at - rest));
+        text_add(&formula, number);
+        rest = derivation->text + step->at + step->length;
+    }
+    text_add(&formula, rest);
+    add_clean(inspection, text_string(&formula));
+    vec_free(&formula);
+}
+
+/* One part of a metric. */
+static void add_value(const struct inspection *inspection, size_t metric, enum cost_part part)
+{
+    const struct view *view = inspection->view;
+    const struct metric *of = &view->metrics->at[metric];
+    double value = view_cost(view, inspection->row, metric, part);
+    char number[JSON_DOUBLE_SIZE];
+    format(value, number);
+    add_label(inspection, part == INCLUSIVE ? "inclusive" : "exclusive");
+    size_t start = inspection->out->n;
+    text_add(inspection->out, number);
+    if (of->derivation)
+        add_substituted(inspection, metric, part);
+    size_t used = inspection->out->n - start;
+    text_pad(inspection->out, ' ', used < NUMBER_WIDTH ? NUMBER_WIDTH - used : 0);
+    if (metric_is_additive(of)) {
+        uint32_t above = view_row(view, inspection->row)->parent;
+        bool is_of_another = metrics_whole(view->metrics, metric) != metric;
+        add_percent(inspection, value, view_whole(view, metric),
+                    metric_is_of_effort(of) ? "the program's effort"
+                    : is_of_another         ? "the other program"
+                                            : "the program");
+        if (inspection->row && !view->class->shows_callers)
+            add_percent(inspection, value, view_cost(view, above, metric, INCLUSIVE),
+                        "the row above");
+    }
+    while (inspection->out->n && inspection->out->at[inspection->out->n - 1] == ' ')
+        inspection->out->at[--inspection->out->n] = '\0';
+    text_add(inspection->out, "\n");
+}
+
+static void add_metric(const struct inspection *inspection, size_t metric)
+{
+    const struct metric *of = &inspection->view->metrics->at[metric];
+    add_clean(inspection, of->name);
+    if (of->unit[0])
+        text_printf(inspection->out, ", %s", of->unit);
+    if (of->derivation) {
+        text_add(inspection->out, " = ");
+        add_clean(inspection, derived_formula(of));
+    }
+    text_add(inspection->out, "\n");
+    if (metric_is_measured(of)) {
+        add_value(inspection, metric, INCLUSIVE);
+        add_value(inspection, metric, EXCLUSIVE);
+    } else {
+        text_add(inspection->out, "  not measured: ");
+        add_clean(inspection, of->why);
+        text_add(inspection->out, "\n");
+    }
+}
+
+void inspect_row(const struct view *view, uint32_t row, bool ascii, struct text *out)
+{
+    struct inspection inspection = {view, row, ascii, out};
+    add_scope(&inspection);
+    for (size_t m = 0; m < view->metrics->n; m++) {
+        if (!view->metrics->at[m].name[0]) /* given up */
+            continue;
+        text_add(out, "\n");
+        add_metric(&inspection, m);
+    }
+}

@@ -1,0 +1,90 @@
+#include "viewer-tui/compare/comparison-names.h"
+
+#include "lib/mem.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A part of a path. */
+struct piece {
+    const char *start, *end;
+};
+
+static bool is_slash(char c)
+{
+    return c == '/';
+}
+
+static bool is_between_words(char c)
+{
+    return !isalnum((unsigned char)c) && (unsigned char)c < 0x80;
+}
+
+/* Moves both starts behind the separators up to which the pieces are equal, unless that would leave
+ * nothing of one. */
+static void cut_fronts(struct piece pieces[SIDES], bool (*separates)(char))
+{
+    const char *a = pieces[0].start, *b = pieces[1].start;
+    for (; a < pieces[0].end && b < pieces[1].end && *a == *b; a++, b++)
+        if (separates(*a) && a + 1 < pieces[0].end && b + 1 < pieces[1].end) {
+            pieces[0].start = a + 1;
+            pieces[1].start = b + 1;
+        }
+}
+
+/* The same from behind. */
+static void cut_ends(struct piece pieces[SIDES], bool (*separates)(char))
+{
+    const char *a = pieces[0].end, *b = pieces[1].end;
+    while (a - 1 > pieces[0].start && b - 1 > pieces[1].start && a[-1] == b[-1]) {
+        a--;
+        b--;
+        if (separates(*a)) {
+            pieces[0].end = a;
+            pieces[1].end = b;
+        }
+    }
+}
+
+static struct piece without_slashes(const char *path)
+{
+    struct piece piece = {path, path + strlen(path)};
+    while (piece.end > piece.start + 1 && piece.end[-1] == '/')
+        piece.end--;
+    return piece;
+}
+
+void comparison_names_of_paths(const char *const paths[SIDES], char *names[SIDES])
+{
+    struct piece pieces[SIDES];
+    for (int side = 0; side < SIDES; side++)
+        pieces[side] = without_slashes(paths[side]);
+    cut_fronts(pieces, is_slash);
+    cut_ends(pieces, is_slash);
+    cut_fronts(pieces, is_between_words);
+    cut_ends(pieces, is_between_words);
+    for (int side = 0; side < SIDES; side++)
+        names[side] =
+            mem_strndup(pieces[side].start, (size_t)(pieces[side].end - pieces[side].start));
+    if (strcmp(names[0], names[1]) != 0)
+        return;
+    for (int side = 0; side < SIDES; side++) {
+        free(names[side]);
+        names[side] = mem_strdup(side ? "B" : "A");
+    }
+}
+
+bool comparison_names_in(const char *list, char *names[SIDES])
+{
+    const char *comma = strchr(list, ',');
+    if (!comma || comma == list || !comma[1] || strchr(comma + 1, ','))
+        return false;
+    names[0] = mem_strndup(list, (size_t)(comma - list));
+    names[1] = mem_strdup(comma + 1);
+    if (strcmp(names[0], names[1]) != 0)
+        return true;
+    free(names[0]);
+    free(names[1]);
+    return false;
+}

@@ -1,0 +1,156 @@
+#include "viewer-tui/compare/line-map.h"
+
+#include "lib/idmap.h"
+#include "lib/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The two texts while they are compared; lines count from 1. */
+struct texts {
+    struct line_map *map;
+    const struct file_lines *left, *right;
+    uint32_t first, end_left, end_right; /* what lies between the equal beginnings and ends */
+};
+
+static bool are_equal(const struct texts *texts, uint32_t left, uint32_t right)
+{
+    return strcmp(texts->left->at[left - 1], texts->right->at[right - 1]) == 0;
+}
+
+static void pair(const struct texts *texts, uint32_t left, uint32_t right)
+{
+    texts->map->to_right[left] = right;
+    texts->map->to_left[right] = left;
+}
+
+/* Pairs what is equal at the beginnings and ends. */
+static void pair_ends(struct texts *texts)
+{
+    texts->first = 1;
+    texts->end_left = texts->left->n + 1;
+    texts->end_right = texts->right->n + 1;
+    while (texts->first < texts->end_left && texts->first < texts->end_right &&
+           are_equal(texts, texts->first, texts->first)) {
+        pair(texts, texts->first, texts->first);
+        texts->first++;
+    }
+    while (texts->end_left > texts->first && texts->end_right > texts->first &&
+           are_equal(texts, texts->end_left - 1, texts->end_right - 1))
+        pair(texts, --texts->end_left, --texts->end_right);
+}
+
+/* A line that occurs in one place of either text. */
+struct unique {
+    uint32_t left, right;
+    uint32_t before; /* index of the one before it in the longest chain that ends here, + 1 */
+};
+
+struct uniques {
+    VEC(struct unique) list; /* in the order of the left text */
+};
+
+#define SEVERAL (UINT32_MAX - 1)
+
+/* Lines by their text; SEVERAL for those that occur more than once. */
+static struct idmap lines_by_text(const struct file_lines *file, uint32_t first, uint32_t end)
+{
+    struct idmap lines = {0};
+    for (uint32_t line = first; line < end; line++) {
+        size_t length = strlen(file->at[line - 1]);
+        uint64_t hash = hash_bytes(file->at[line - 1], length);
+        bool is_new = idmap_get(&lines, hash, length) == IDMAP_NONE;
+        idmap_put(&lines, hash, length, is_new ? line : SEVERAL);
+    }
+    return lines;
+}
+
+static void find_uniques(const struct texts *texts, struct uniques *uniques)
+{
+    struct idmap left = lines_by_text(texts->left, texts->first, texts->end_left);
+    struct idmap right = lines_by_text(texts->right, texts->first, texts->end_right);
+    for (uint32_t line = texts->first; line < texts->end_left; line++) {
+        size_t length = strlen(texts->left->at[line - 1]);
+        uint64_t hash = hash_bytes(texts->left->at[line - 1], length);
+        uint32_t like = idmap_get(&right, hash, length);
+        bool is_unique = idmap_get(&left, hash, length) == line && like < SEVERAL;
+        if (is_unique && are_equal(texts, line, like))
+            vec_push(&uniques->list, (struct unique){line, like, 0});
+    }
+    idmap_free(&left);
+    idmap_free(&right);
+}
+
+/* Pairs the longest chain of unique lines that is in order in the right text, too. */
+static void pair_uniques(const struct texts *texts, struct uniques *uniques)
+{
+    uint32_t *ends = mem_alloc((uniques->list.n + 1) * sizeof *ends); /* by length of chain: the
+                                                                         one that ends first */
+    size_t longest = 0;
+    for (size_t i = 0; i < uniques->list.n; i++) {
+        size_t first = 0, end = longest;
+        while (first < end) {
+            size_t middle = first + (end - first) / 2;
+            if (uniques->list.at[ends[middle]].right < uniques->list.at[i].right)
+                first = middle + 1;
+            else
+                end = middle;
+        }
+        ends[first] = (uint32_t)i;
+        uniques->list.at[i].before = first ? ends[first - 1] + 1 : 0;
+        longest = first == longest ? longest + 1 : longest;
+    }
+    for (uint32_t at = longest ? ends[longest - 1] + 1 : 0; at;
+         at = uniques->list.at[at - 1].before)
+        pair(texts, uniques->list.at[at - 1].left, uniques->list.at[at - 1].right);
+    free(ends);
+}
+
+static bool is_free(const struct texts *texts, uint32_t left, uint32_t right)
+{
+    return left >= texts->first && left < texts->end_left && right >= texts->first &&
+           right < texts->end_right && !texts->map->to_right[left] && !texts->map->to_left[right];
+}
+
+/* Pairs equal lines behind and before those that are paired. */
+static void extend(const struct texts *texts)
+{
+    const struct line_map *map = texts->map;
+    for (uint32_t left = 1; left < texts->end_left; left++) {
+        uint32_t right = map->to_right[left] + 1;
+        if (right > 1 && is_free(texts, left + 1, right) && are_equal(texts, left + 1, right))
+            pair(texts, left + 1, right);
+    }
+    for (uint32_t left = map->n_left; left > texts->first; left--) {
+        uint32_t right = map->to_right[left];
+        if (right > 1 && is_free(texts, left - 1, right - 1) &&
+            are_equal(texts, left - 1, right - 1))
+            pair(texts, left - 1, right - 1);
+    }
+}
+
+void line_map_make(struct line_map *map, const struct file_lines *left,
+                   const struct file_lines *right)
+{
+    *map = (struct line_map){.n_left = left->n, .n_right = right->n};
+    map->to_right = mem_alloc((left->n + 2) * sizeof *map->to_right);
+    map->to_left = mem_alloc((right->n + 2) * sizeof *map->to_left);
+    struct texts texts = {.map = map, .left = left, .right = right};
+    struct uniques uniques = {0};
+    pair_ends(&texts);
+    find_uniques(&texts, &uniques);
+    pair_uniques(&texts, &uniques);
+    extend(&texts);
+    vec_free(&uniques.list);
+    map->last_kept = mem_alloc((left->n + 2) * sizeof *map->last_kept);
+    for (uint32_t line = 1; line <= left->n; line++)
+        map->last_kept[line] = map->to_right[line] ? line : map->last_kept[line - 1];
+}
+
+void line_map_free(struct line_map *map)
+{
+    free(map->to_right);
+    free(map->to_left);
+    free(map->last_kept);
+    *map = (struct line_map){0};
+}

@@ -1,0 +1,119 @@
+#include "viewer-tui/terminal/terminal.h"
+
+#include "lib/diag.h"
+#include "viewer-tui/base/problem.h"
+#include "viewer-tui/base/progress.h"
+#include "viewer-tui/print/print.h"
+#include "viewer-tui/terminal/keys.h"
+#include "viewer-tui/terminal/screen.h"
+#include "viewer-tui/terminal/tui.h"
+#include "viewer-tui/views/describe.h"
+
+#include <stdlib.h>
+
+/* A child's share of its parent's cost that makes it part of a hot path, unless the user says
+ * otherwise. */
+#define HOT_SHARE 0.5
+
+/* Tells the user once what is wrong with the database. */
+static void say_problem(struct tui *tui)
+{
+    if (problem_text() && !tui->has_said_problem) {
+        text_clear(&tui->message);
+        text_add_clean(&tui->message, problem_text(), tui->ascii);
+        tui->has_said_problem = true;
+    }
+}
+
+/* Who obeys: the first that knows the command. */
+static bool (*const obeys[])(struct tui *tui, enum command command) = {
+    tui_obey_moves,  tui_obey_views,  tui_obey_metrics, tui_obey_finding, tui_obey_filters,
+    tui_obey_places, tui_obey_source, tui_obey_threads, tui_obey_output,  tui_obey_mouse,
+};
+
+static void obey(struct tui *tui, enum command command)
+{
+    size_t i = 0;
+    while (i < sizeof obeys / sizeof *obeys && !obeys[i](tui, command))
+        i++;
+    if (command == COMMAND_REDRAW)
+        screen_redraw();
+    else if (command == COMMAND_HELP)
+        tui_help(tui);
+    tui_apply_filters(tui);
+    say_problem(tui);
+}
+
+/* Until the user quits or the terminal is gone. */
+static void loop(struct tui *tui)
+{
+    for (;;) {
+        tui_draw(tui);
+        int key = screen_key();
+        enum command command = keys_command(key);
+        if (key == KEY_GONE || command == COMMAND_QUIT)
+            return;
+        text_clear(&tui->message);
+        tui_obey_and_remember(tui, command, obey);
+    }
+}
+
+/* Makes the first view before the terminal is taken over, so that its problems can be reported. */
+static int open_first_view(struct tui *tui, const char *sort)
+{
+    struct view *view = session_view(tui->session, tui->projection, tui->id);
+    if (!view)
+        return tui->session->metric_list_is_bad ? 2 : 1;
+    struct sorting sorting = view->sorting;
+    if (!print_sorting(tui->session, view->metrics, sort, &sorting))
+        return 2;
+    view_sort(view, sorting);
+    pane_open(tui_pane(tui), view, &tui->filters);
+    return 0;
+}
+
+static void close_tui(struct tui *tui)
+{
+    for (int p = 0; p < PROJECTIONS; p++) {
+        for (int v = 0; v < VIEWS; v++)
+            pane_close(&tui->panes[p][v]);
+        for (int side = 0; side < SIDES; side++)
+            sources_free(&tui->sources[p][side]);
+        column_choice_free(&tui->columns[p]);
+    }
+    pattern_free(tui->wanted);
+    filters_free(&tui->filters);
+    places_free(&tui->places);
+    vec_free(&tui->spots);
+    vec_free(&tui->asked);
+    vec_free(&tui->message);
+}
+
+int terminal_run(struct session *session, enum projection projection, const char *sort,
+                 bool with_mouse)
+{
+    struct tui tui = {.session = session,
+                      .projection = projection,
+                      .id = TOP_DOWN,
+                      .ascii = describe_in_ascii(),
+                      .cells = {.ascii = describe_in_ascii()},
+                      .hot_share = HOT_SHARE,
+                      .shows_source = true};
+    for (int p = 0; p < PROJECTIONS; p++)
+        for (int side = 0; side < SIDES; side++)
+            tui.sources[p][side].rules = session->rules;
+    int status = open_first_view(&tui, sort);
+    const char *cause = status == 0 ? screen_start(with_mouse) : NULL;
+    if (cause) {
+        diag_error(NULL, "%s", cause);
+        status = 1;
+    } else if (status == 0) {
+        progress_listen(tui_tell_progress);
+        say_problem(&tui);
+        loop(&tui);
+        progress_listen(NULL);
+        screen_stop();
+    }
+    close_tui(&tui);
+    return status;
+}

@@ -1,0 +1,203 @@
+#include "viewer-tui/threads/restrict.h"
+
+#include "viewer-tui/base/problem.h"
+#include "viewer-tui/base/progress.h"
+#include "viewer-tui/database/complete.h"
+#include "viewer-tui/database/profiles.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define METRIC_IDS 65536
+
+/* The sums are made for so many contexts at a time that this many numbers are in the making: few
+ * enough for caches. */
+#define SUMS_AT_ONCE (1u << 18)
+
+/* One thread, read from its first context to its last. */
+struct reader {
+    struct values values;
+    uint64_t next; /* position of the context to be read next */
+    uint64_t near; /* where the context before stands in the summary */
+};
+
+struct restriction {
+    const struct database *db;
+    struct values summary; /* of all threads, in the file */
+    VEC(struct reader) readers;
+    int32_t *column_of;   /* by id in the profiles of threads: of a sum, or -1 */
+    VEC(uint16_t) ids;    /* by column: id in the summary profile */
+    double *sums;         /* by context and column */
+    uint64_t first, end;  /* the contexts in the making: their positions in the summary */
+    uint64_t values_left; /* that may be read: a damaged file can make profiles overlap */
+    VEC(struct v4_context_index) index;
+    VEC(struct v4_metric_value) table;
+};
+
+static void choose_columns(struct restriction *restriction)
+{
+    const struct metrics *metrics = &restriction->db->metrics;
+    restriction->column_of = mem_alloc(METRIC_IDS * sizeof *restriction->column_of);
+    for (size_t id = 0; id < METRIC_IDS; id++)
+        restriction->column_of[id] = -1;
+    for (size_t m = 0; m < metrics->n + metrics->n_hidden; m++)
+        for (int scope = 0; scope < METRIC_SCOPES; scope++) {
+            int thread = metrics->at[m].thread[scope], summary = metrics->at[m].in_file[scope];
+            if (thread == METRIC_ABSENT || summary == METRIC_ABSENT ||
+                restriction->column_of[thread] >= 0)
+                continue;
+            restriction->column_of[thread] = (int32_t)restriction->ids.n;
+            vec_push(&restriction->ids, (uint16_t)summary);
+        }
+}
+
+static void choose_readers(struct restriction *restriction, const struct thread_set *set)
+{
+    const struct database *db = restriction->db;
+    uint32_t n = profiles_n(db);
+    for (uint32_t number = 1; number < n; number++) {
+        struct v4_profile profile = profiles_at(db, number);
+        struct reader reader = {0};
+        if (!profile_is_summary(&profile) && thread_set_has(set, number) &&
+            values_map(&reader.values, &db->profile, &profile.values))
+            vec_push(&restriction->readers, reader);
+    }
+}
+
+static void add_values(struct restriction *restriction, const struct reader *reader,
+                       uint64_t position)
+{
+    size_t n;
+    const struct v4_metric_value *at = values_at(&reader->values, reader->next, &n);
+    double *sums = restriction->sums + (position - restriction->first) * restriction->ids.n;
+    for (; n > 0 && restriction->values_left > 0; n--, at++) {
+        restriction->values_left--;
+        int32_t column = restriction->column_of[at->metric_id];
+        if (!isfinite(at->value))
+            problem_found(reader->values.path, "corrupt: a value is not a number");
+        else if (column >= 0)
+            sums[column] += at->value;
+    }
+}
+
+/* Adds up what a thread has for the contexts in the making. */
+static void read_on(struct restriction *restriction, struct reader *reader)
+{
+    const struct values *summary = &restriction->summary;
+    bool is_last = restriction->end == summary->n_index;
+    uint32_t end = is_last ? UINT32_MAX : summary->index[restriction->end].context_id;
+    for (; reader->next < reader->values.n_index && progress_at(restriction->first);
+         reader->next++) {
+        uint32_t context = reader->values.index[reader->next].context_id;
+        if (context >= end)
+            return;
+        uint64_t position = values_position(summary, context, reader->near);
+        if (position < restriction->first || position >= restriction->end)
+            continue;
+        reader->near = position;
+        add_values(restriction, reader, position);
+    }
+}
+
+/* Appends the sums that are there to the new table. */
+static void store(struct restriction *restriction)
+{
+    size_t n_columns = restriction->ids.n;
+    for (uint64_t position = restriction->first; position < restriction->end; position++) {
+        const double *sums = restriction->sums + (position - restriction->first) * n_columns;
+        uint64_t start = restriction->table.n;
+        for (size_t c = 0; c < n_columns; c++)
+            if (sums[c] != 0)
+                vec_push(&restriction->table,
+                         (struct v4_metric_value){restriction->ids.at[c], sums[c]});
+        uint32_t context = restriction->summary.index[position].context_id;
+        if (restriction->table.n > start)
+            vec_push(&restriction->index, (struct v4_context_index){context, start});
+    }
+}
+
+/* Makes the table of sums; false when the user stopped it. */
+static bool add_up(struct restriction *restriction)
+{
+    uint64_t n = restriction->summary.n_index;
+    size_t n_columns = restriction->ids.n;
+    uint64_t at_once = n_columns && n_columns < SUMS_AT_ONCE ? SUMS_AT_ONCE / n_columns : 1;
+    restriction->sums = mem_alloc(at_once * (n_columns + 1) * sizeof *restriction->sums);
+    restriction->values_left = restriction->db->profile.size / sizeof(struct v4_metric_value);
+    progress_begin("adding up threads", n);
+    while (restriction->end < n && progress_at(restriction->end)) {
+        restriction->first = restriction->end;
+        restriction->end = n - restriction->first < at_once ? n : restriction->first + at_once;
+        memset(restriction->sums, 0, at_once * n_columns * sizeof *restriction->sums);
+        for (size_t i = 0; i < restriction->readers.n; i++)
+            read_on(restriction, &restriction->readers.at[i]);
+        store(restriction);
+    }
+    free(restriction->sums);
+    return progress_end();
+}
+
+/* The ids under which the scopes stand: those in the file, where threads have them, too. */
+static void restore_ids(struct metrics *metrics, bool is_restricted)
+{
+    for (size_t m = 0; m < metrics->n + metrics->n_hidden; m++)
+        for (int scope = 0; scope < METRIC_SCOPES; scope++) {
+            struct metric *metric = &metrics->at[m];
+            bool is_there = !is_restricted || metric->thread[scope] != METRIC_ABSENT;
+            metric->summary[scope] = is_there ? metric->in_file[scope] : METRIC_ABSENT;
+        }
+}
+
+/* Puts the sums over the set in place of those over all; false when the user stopped it. */
+static bool sum_over(struct restriction *restriction, const struct thread_set *set)
+{
+    choose_columns(restriction);
+    choose_readers(restriction, set);
+    bool is_done = add_up(restriction);
+    if (is_done) {
+        values_replace(&restriction->summary, restriction->index.at, restriction->index.n,
+                       restriction->table.at, restriction->table.n);
+    } else {
+        vec_free(&restriction->index);
+        vec_free(&restriction->table);
+    }
+    free(restriction->column_of);
+    vec_free(&restriction->ids);
+    vec_free(&restriction->readers);
+    return is_done;
+}
+
+static void use(struct database *db, struct values values, bool is_restricted)
+{
+    values_close(&db->values);
+    db->values = values;
+    db->is_restricted = false; /* until they are complete: some may stand only further down */
+    restore_ids(&db->metrics, is_restricted);
+    values_set_metrics(&db->values, &db->metrics);
+}
+
+static void note_profiles(struct database *db, const struct thread_set *set)
+{
+    uint32_t n = profiles_n(db);
+    free(db->has_profile);
+    db->has_profile = set ? mem_alloc((n + 1) * sizeof *db->has_profile) : NULL;
+    for (uint32_t number = 0; set && number < n; number++)
+        db->has_profile[number] = thread_set_has(set, number);
+}
+
+bool database_restrict(struct database *db, const struct thread_set *set)
+{
+    struct v4_profile summary = profiles_at(db, 0);
+    struct restriction restriction = {.db = db};
+    if (!values_open(&restriction.summary, &db->profile, &summary.values) ||
+        (set && !sum_over(&restriction, set)))
+        return false;
+    use(db, restriction.summary, set != NULL);
+    /* Values that are not complete cannot be shown: Escape only begins this anew. */
+    while (!complete_values(db))
+        continue;
+    db->is_restricted = set != NULL;
+    note_profiles(db, set);
+    return true;
+}

@@ -1,0 +1,16 @@
+/* Which threads the values of a database are sums over. */
+#ifndef VIEWER_RESTRICT_H
+#define VIEWER_RESTRICT_H
+
+#include "viewer-tui/database/database.h"
+#include "viewer-tui/threads/thread-set.h"
+
+/* From now on all values are sums over the threads of the set; NULL: over all, as hpcprof added
+ * them up. Contexts to which none of them came have no values then: database_leaves_out. Takes one
+ * pass over the values of these threads, and memory for their sums.
+ *
+ * Positions of values change: trees (cct.h) and views made before must go. False, and nothing has
+ * changed, when the user stopped it (progress.h). */
+bool database_restrict(struct database *db, const struct thread_set *set);
+
+#endif

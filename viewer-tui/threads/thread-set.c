@@ -1,0 +1,95 @@
+#include "viewer-tui/threads/thread-set.h"
+
+#include "viewer-tui/base/text.h"
+#include "viewer-tui/database/place.h"
+#include "viewer-tui/threads/thread-label.h"
+
+#include <ctype.h>
+#include <regex.h>
+#include <stdlib.h>
+
+static struct thread_set *empty_set(const struct threads *threads, const char *what)
+{
+    struct thread_set *set = mem_alloc(sizeof *set);
+    set->what = mem_strdup(what);
+    set->of = threads->list.n;
+    for (size_t i = 0; i < threads->list.n; i++)
+        if (set->n_profiles <= threads->list.at[i].profile)
+            set->n_profiles = threads->list.at[i].profile + 1;
+    set->has = mem_alloc((set->n_profiles + 1) * sizeof *set->has);
+    return set;
+}
+
+static void add(struct thread_set *set, const struct thread *thread)
+{
+    set->n += !set->has[thread->profile];
+    set->has[thread->profile] = true;
+}
+
+static bool has_upper_case(const char *text)
+{
+    while (*text && !isupper((unsigned char)*text))
+        text++;
+    return *text != '\0';
+}
+
+struct thread_set *thread_set_matching(const struct threads *threads, const json_t *run,
+                                       const char *expression, char **cause)
+{
+    regex_t regex;
+    int flags = REG_EXTENDED | REG_NOSUB | (has_upper_case(expression) ? 0 : REG_ICASE);
+    int error = regcomp(&regex, expression, flags);
+    if (error) {
+        char text[256];
+        regerror(error, &regex, text, sizeof text);
+        *cause = mem_strdup(text);
+        return NULL;
+    }
+    struct thread_set *set = empty_set(threads, expression);
+    struct text label = {0};
+    bool hosts_differ = place_hosts_differ(run);
+    for (size_t i = 0; i < threads->list.n; i++) {
+        text_clear(&label);
+        thread_label(&threads->list.at[i], hosts_differ, false, &label);
+        if (regexec(&regex, text_string(&label), 0, NULL, 0) == 0)
+            add(set, &threads->list.at[i]);
+    }
+    vec_free(&label);
+    regfree(&regex);
+    return set;
+}
+
+struct thread_set *thread_set_picked(const struct threads *threads, const size_t *picked, size_t n,
+                                     const char *what)
+{
+    struct thread_set *set = empty_set(threads, what);
+    for (size_t i = 0; i < n; i++)
+        add(set, &threads->list.at[picked[i]]);
+    return set;
+}
+
+void thread_set_free(struct thread_set *set)
+{
+    if (!set)
+        return;
+    free(set->what);
+    free(set->has);
+    free(set);
+}
+
+void thread_set_keep(const struct thread_set *set, struct threads *threads,
+                     const struct metrics *metrics)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < threads->list.n; i++) {
+        struct thread *thread = &threads->list.at[i];
+        if (thread_set_has(set, thread->profile)) {
+            threads->list.at[n++] = *thread;
+        } else {
+            free(thread->id);
+            free(thread->totals);
+        }
+    }
+    threads->list.n = n;
+    threads_add_up(threads, metrics);
+}

@@ -1,0 +1,36 @@
+/* Some of the threads of a run: those that a regular expression matches, or that were picked. */
+#ifndef VIEWER_THREAD_SET_H
+#define VIEWER_THREAD_SET_H
+
+#include "viewer-tui/threads/threads.h"
+
+struct thread_set {
+    char *what;          /* what they are, for titles: the expression, or a thread's label */
+    bool *has;           /* by number of the profile */
+    uint32_t n_profiles; /* the size of `has` */
+    size_t n, of;        /* how many threads are in it, of how many */
+};
+
+/* The threads whose label (thread-label.h) matches an extended regular expression; upper and lower
+ * case are the same unless it has upper case. An empty set when none does. NULL, with the reason in
+ * *cause (which the caller frees), when it is no regular expression. The caller frees the set. */
+struct thread_set *thread_set_matching(const struct threads *threads, const json_t *run,
+                                       const char *expression, char **cause);
+
+/* The threads picked[0 .. n-1], numbers in the list of `threads`. */
+struct thread_set *thread_set_picked(const struct threads *threads, const size_t *picked, size_t n,
+                                     const char *what);
+
+void thread_set_free(struct thread_set *set); /* NULL allowed */
+
+/* Whether a profile is in the set; NULL is the set of all. */
+static inline bool thread_set_has(const struct thread_set *set, uint32_t profile)
+{
+    return !set || (profile < set->n_profiles && set->has[profile]);
+}
+
+/* Leaves only the threads of the set in the list, and in its statistics. */
+void thread_set_keep(const struct thread_set *set, struct threads *threads,
+                     const struct metrics *metrics);
+
+#endif

@@ -1,0 +1,154 @@
+#include "viewer-tui/threads/thread-values.h"
+
+#include "viewer-tui/base/problem.h"
+#include "viewer-tui/base/progress.h"
+#include "viewer-tui/database/cct-file.h"
+#include "viewer-tui/database/profiles.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* The metric ids that are added up for a term of each scope. */
+struct ids {
+    VEC(int) of[METRIC_SCOPES];
+};
+
+struct adding {
+    const struct database *db;
+    const struct terms *terms;
+    struct ids ids;
+    uint32_t n_profiles;
+    double *by_profile;
+};
+
+/* The metrics whose values are a metric's: itself, or those that it is the sum of. */
+static bool contributes(const struct metrics *metrics, size_t from, size_t to)
+{
+    const struct metric *metric = &metrics->at[from];
+    if (metric_is_sum(&metrics->at[to]))
+        return metric_is_added(metric) && (size_t)metric->sum == to;
+    return from == to;
+}
+
+bool thread_values_exist(const struct database *db, size_t metric, enum metric_scope scope)
+{
+    const struct metrics *metrics = &db->metrics;
+    bool has_any = false;
+    for (size_t m = 0; m < metrics->n + metrics->n_hidden; m++) {
+        const struct metric *from = &metrics->at[m];
+        if (!contributes(metrics, m, metric) || !metric_is_measured(from))
+            continue;
+        if (from->thread[scope] == METRIC_ABSENT)
+            return false;
+        has_any = true;
+    }
+    return has_any;
+}
+
+static struct ids ids_of(const struct metrics *metrics, size_t metric)
+{
+    struct ids ids = {0};
+    for (size_t m = 0; m < metrics->n + metrics->n_hidden; m++)
+        for (int scope = 0; scope < METRIC_SCOPES; scope++)
+            if (contributes(metrics, m, metric) && metrics->at[m].thread[scope] != METRIC_ABSENT)
+                vec_push(&ids.of[scope], metrics->at[m].thread[scope]);
+    return ids;
+}
+
+static bool has_id(const struct ids *ids, enum metric_scope scope, int id)
+{
+    for (size_t i = 0; i < ids->of[scope].n; i++)
+        if (ids->of[scope].at[i] == id)
+            return true;
+    return false;
+}
+
+static void add(struct adding *adding, uint32_t profile, double value, const char *path)
+{
+    if (!isfinite(value))
+        problem_found(path, "corrupt: a value is not a number");
+    else if (profile > 0 && profile < adding->n_profiles)
+        adding->by_profile[profile] += value;
+}
+
+static void add_from_cct(struct adding *adding, const struct cct_file *file)
+{
+    for (size_t t = 0; t < adding->terms->list.n && progress_at(t); t++) {
+        const struct term *term = &adding->terms->list.at[t];
+        for (size_t i = 0; i < adding->ids.of[term->scope].n; i++) {
+            size_t n;
+            const struct v4_profile_value *at = cct_file_values(
+                file, term->context, adding->ids.of[term->scope].at[i], adding->n_profiles, &n);
+            for (; n > 0; n--, at++)
+                add(adding, at->profile, at->value, file->map.path);
+        }
+    }
+}
+
+/* More values than that are no sound context's: it has one for each metric id. */
+#define MOST_VALUES 65536
+
+/* Terms and contexts ascend: one way through both. */
+static void add_profile(struct adding *adding, uint32_t number, const struct values *values)
+{
+    uint64_t near = 0;
+    size_t n_terms = adding->terms->list.n;
+    for (size_t t = 0; t < n_terms && progress_at((number - 1) * (uint64_t)n_terms + t); t++) {
+        const struct term *term = &adding->terms->list.at[t];
+        uint64_t position = values_position(values, term->context, near);
+        size_t n;
+        const struct v4_metric_value *at = values_at(values, position, &n);
+        if (position != NO_POSITION)
+            near = position;
+        if (n > MOST_VALUES) {
+            problem_found(values->path, "corrupt: the values of context %u", term->context);
+            continue;
+        }
+        for (; n > 0; n--, at++)
+            if (has_id(&adding->ids, term->scope, at->metric_id))
+                add(adding, number, at->value, values->path);
+    }
+}
+
+static void add_from_profiles(struct adding *adding)
+{
+    for (uint32_t number = 1; number < adding->n_profiles; number++) {
+        struct v4_profile profile = profiles_at(adding->db, number);
+        struct values values;
+        if (!profile_is_summary(&profile) &&
+            values_map(&values, &adding->db->profile, &profile.values))
+            add_profile(adding, number, &values);
+    }
+}
+
+static int compare_terms(const void *left, const void *right)
+{
+    const struct term *a = left, *b = right;
+    return (a->context > b->context) - (a->context < b->context);
+}
+
+bool thread_values(const struct database *db, struct terms *terms, size_t metric,
+                   double *by_profile)
+{
+    struct adding adding = {.db = db,
+                            .terms = terms,
+                            .ids = ids_of(&db->metrics, metric),
+                            .n_profiles = profiles_n(db),
+                            .by_profile = by_profile};
+    struct cct_file file;
+    for (uint32_t i = 0; i < adding.n_profiles; i++)
+        by_profile[i] = 0;
+    if (terms->list.n)
+        qsort(terms->list.at, terms->list.n, sizeof *terms->list.at, compare_terms);
+    bool has_file = cct_file_open(&file, db->folder);
+    progress_begin("adding up threads",
+                   terms->list.n * (has_file ? UINT64_C(1) : adding.n_profiles));
+    if (has_file)
+        add_from_cct(&adding, &file);
+    else
+        add_from_profiles(&adding);
+    cct_file_close(&file);
+    for (int scope = 0; scope < METRIC_SCOPES; scope++)
+        vec_free(&adding.ids.of[scope]);
+    return progress_end();
+}
