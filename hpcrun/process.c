@@ -247,7 +247,7 @@ static bool stop_and_write(enum process_state state, int detail)
     bool first = become_last_writer();
     if (first) {
         atomic_store(&sampling.stopping, true);
-        threads_visit(pause_events, NULL);
+        threads_visit_events(pause_events, NULL);
         write_everything(state, detail);
         /* A sample that is on its way to this thread would reach the image that an exec makes,
          * which has no handler for it yet, and end it. */
@@ -281,7 +281,7 @@ void process_withdraw(const char *why)
     text_add(&line, ": it is not measured from here on");
     report_loss(&line);
     process_end(PROCESS_RUNNING, 0);
-    threads_visit(close_events, NULL);
+    threads_visit_events(close_events, NULL);
     report_after_fork();
     fds_give_up_reserve();
     signals_give_back();
@@ -304,7 +304,7 @@ void process_exec_failed(void)
     atomic_store(&sampling.stopping, false);
     atomic_store(&last_writer, WRITER_NONE);
     if (atomic_load(&sampling.on))
-        threads_visit(resume_events, NULL);
+        threads_visit_events(resume_events, NULL);
     errno = error;
 }
 
@@ -312,7 +312,7 @@ void process_set_sampling(bool on)
 {
     if (!process.active || atomic_exchange(&sampling.on, on) == on)
         return;
-    threads_visit(on ? resume_events : pause_events, NULL);
+    threads_visit_events(on ? resume_events : pause_events, NULL);
 }
 
 void process_before_fork(void)

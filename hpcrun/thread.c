@@ -150,7 +150,8 @@ static void start_over(struct thread *thread)
     thread->tid = sys_gettid();
     thread->began_wall = sys_clock(CLOCK_MONOTONIC);
     thread->began_cpu = sys_clock(CLOCK_THREAD_CPUTIME_ID);
-    thread->ended_wall = thread->ended_cpu = 0;
+    thread->ended_cpu = 0;
+    atomic_store(&thread->ended_wall, 0);
     thread->announced = false;
     thread->stuck = false;
     thread->flushed_at = 0;
@@ -170,14 +171,25 @@ static void start_over(struct thread *thread)
     unwind_forget(&thread->unwinder);
 }
 
+/* Who stopped sampling before others could see the events has not stopped them. */
 static void open_events(struct thread *thread)
 {
     for (unsigned i = 0; i < thread->event_count; i++)
         source_open(thread, &thread->events[i]);
+    atomic_store(&thread->shared, true);
+    if (atomic_load(&sampling.stopping) || !atomic_load(&sampling.on))
+        for (unsigned i = 0; i < thread->event_count; i++)
+            source_pause(&thread->events[i]);
 }
 
+/* Without the list's lock: it would be waited for, while nobody samples, by all threads of a crowd
+ * that ends. */
 static void close_events(struct thread *thread)
 {
+    static const struct timespec nap = {.tv_nsec = 20000};
+    atomic_store(&thread->shared, false);
+    while (atomic_load(&thread->visited))
+        sys2(SYS_nanosleep, &nap, NULL);
     for (unsigned i = 0; i < thread->event_count; i++)
         source_close(&thread->events[i]);
 }
@@ -190,11 +202,13 @@ void thread_begin(struct thread *thread, uint64_t stack_low, uint64_t stack_high
     thread->unwinder.stack_low = stack_low;
     thread->unwinder.stack_high = stack_high;
     thread->unwinder.fault_handler = process.fault_handler;
+    atomic_store(&thread->busy, true);
     start_over(thread);
     enlist(thread);
     logical_thread_begin(thread);
     thread_self = thread;
     open_events(thread);
+    atomic_store(&thread->busy, false);
     sys_mask(SIG_SETMASK, mask & ~sys_mask_bit(process.signal));
 }
 
@@ -208,7 +222,7 @@ void thread_end(void)
     close_events(thread);
     consult_thread_end(&thread->logical.consult);
     thread->ended_cpu = sys_clock(CLOCK_THREAD_CPUTIME_ID);
-    thread->ended_wall = sys_clock(CLOCK_MONOTONIC);
+    atomic_store(&thread->ended_wall, sys_clock(CLOCK_MONOTONIC));
     atomic_store(&thread->busy, true);
     thread->ended = atomic_load(&sampling.stopping) || !flush_thread(thread, true);
     atomic_store(&thread->busy, false);
@@ -252,25 +266,46 @@ void threads_after_fork(void)
     sys_mask(SIG_SETMASK, mask);
 }
 
-bool threads_quiesce(uint64_t wait_ns)
+/* Whether the thread is still busy when the clock shows `deadline`. */
+static bool stays_busy(struct thread *thread, uint64_t deadline)
 {
     static const struct timespec nap = {.tv_nsec = 20000};
+    while (atomic_load(&thread->busy)) {
+        if (sys_clock(CLOCK_MONOTONIC) > deadline)
+            return true;
+        sys2(SYS_nanosleep, &nap, NULL);
+    }
+    return false;
+}
+
+bool threads_quiesce(uint64_t wait_ns)
+{
     uint64_t deadline = sys_clock(CLOCK_MONOTONIC) + wait_ns;
     bool quiet = true;
     uint64_t mask = lock();
     for (struct thread *thread = threads.live; thread; thread = thread->next) {
-        bool busy = thread != thread_self;
-        while (busy) {
-            busy = atomic_load(&thread->busy);
-            if (!busy || sys_clock(CLOCK_MONOTONIC) > deadline)
-                break;
-            sys2(SYS_nanosleep, &nap, NULL);
-        }
-        thread->stuck = busy;
-        quiet = quiet && !busy;
+        thread->stuck = thread != thread_self && stays_busy(thread, deadline);
+        quiet = quiet && !thread->stuck;
     }
     unlock(mask);
     return quiet;
+}
+
+/* A handler takes some microseconds; one that writes, milliseconds. */
+#define HOLD_WAIT_NS 100000000u
+
+bool thread_hold(struct thread *thread)
+{
+    atomic_store(&thread->held, true);
+    if (thread == thread_self || !stays_busy(thread, sys_clock(CLOCK_MONOTONIC) + HOLD_WAIT_NS))
+        return true;
+    thread_let_go(thread);
+    return false;
+}
+
+void thread_let_go(struct thread *thread)
+{
+    atomic_store(&thread->held, false);
 }
 
 void threads_visit(void (*visit)(struct thread *thread, void *data), void *data)
@@ -286,7 +321,22 @@ uint32_t threads_live(void)
     return atomic_load_explicit(&threads.alive, memory_order_relaxed);
 }
 
+void threads_visit_events(void (*visit)(struct thread *thread, void *data), void *data)
+{
+    uint64_t mask = lock();
+    for (struct thread *thread = threads.live; thread; thread = thread->next) {
+        atomic_store(&thread->visited, true);
+        if (atomic_load(&thread->shared))
+            visit(thread, data);
+        atomic_store(&thread->visited, false);
+    }
+    unlock(mask);
+}
+
 uint32_t threads_count(void)
 {
-    return threads.begun;
+    uint64_t mask = lock();
+    uint32_t begun = threads.begun;
+    unlock(mask);
+    return begun;
 }

@@ -7,7 +7,8 @@
  * Who may touch it: its thread, in the handler or with all signals blocked; another one only after
  * the process's sampling was stopped and `busy` seen false (threads_quiesce). The thread sets
  * `busy` before it looks whether sampling was stopped: samples after the stop only count themselves
- * in `missed`, and a thread that ends then leaves its data to the one that stopped. */
+ * in `missed`, and a thread that ends then leaves its data to the one that stopped. A thread that
+ * begins is busy, too. */
 #ifndef HPCRUN_THREAD_H
 #define HPCRUN_THREAD_H
 
@@ -44,8 +45,8 @@ enum fate fate_of_slot(unsigned slot);
 /* One event as it is sampled in one thread; sample/source.h. */
 struct thread_event {
     const struct event *event;
-    enum sample_source source : 8;    /* 0: not open */
-    enum sample_source opened_as : 8; /* what it last was, for the record */
+    enum sample_source source;        /* 0: not open */
+    enum sample_source opened_as;     /* what it last was, for the record */
     bool first;                       /* the next sample is the first after a start or resume */
     int fd;                           /* perf event */
     int timer, cpu_timer;             /* POSIX timers of the kernel */
@@ -64,8 +65,11 @@ struct thread_event {
 
 /* What a sample touches stands together: at every sample the caches are cold. */
 struct thread {
-    _Atomic bool busy; /* in the handler, or writing at its end */
-    bool stuck;        /* it was still busy when threads_quiesce gave up on it */
+    _Atomic bool busy;    /* in the handler, at its beginning, or writing at its end */
+    _Atomic bool held;    /* another thread starts its events anew: no samples; threads_hold */
+    bool stuck;           /* it was still busy when threads_quiesce gave up on it */
+    _Atomic bool shared;  /* its events are open, and others may pause them */
+    _Atomic bool visited; /* another thread is at its events: they stay open */
     unsigned event_count;
     uint64_t looked_at;  /* time stamp counter when the clock was last looked at, for flushing */
     uint64_t flushed_at; /* CLOCK_MONOTONIC of the last flush, ns; 0: none yet */
@@ -86,7 +90,8 @@ struct thread {
     uint64_t began_wall, began_cpu;  /* clocks at first sight */
     bool announced;                  /* the THREAD chunk is written */
     bool ended;                      /* could not be written at its end; kept for a later try */
-    uint64_t ended_wall, ended_cpu;  /* clocks at its end; 0: it lives */
+    uint64_t ended_cpu;              /* its clock at its end; set before ended_wall */
+    _Atomic uint64_t ended_wall;     /* the clock at its end; 0: it lives */
     uint64_t start[4];               /* for hooks/threads.c: what the new thread is to run */
     struct agent_origin origin;      /* the same, as agents are told */
 };
@@ -117,8 +122,15 @@ void threads_after_fork(void);
 /* Waits until no other thread is busy, at most `wait_ns`; false when one still is. */
 bool threads_quiesce(uint64_t wait_ns);
 
+/* Keeps a thread's handler from its events while another thread changes them, with the list locked:
+ * samples that come meanwhile are none. False when the thread is in its handler and stays there. */
+bool thread_hold(struct thread *thread);
+void thread_let_go(struct thread *thread);
+
 /* Calls `visit` for every live thread, with the list locked and signals blocked. */
 void threads_visit(void (*visit)(struct thread *thread, void *data), void *data);
+/* The same for those whose events are open; they are until `visit` returns. */
+void threads_visit_events(void (*visit)(struct thread *thread, void *data), void *data);
 
 /* Number of threads that have begun in this process image. */
 uint32_t threads_count(void);

@@ -11,11 +11,16 @@ _Static_assert((int)AGENT_1_1 == ASSOC_1_1 && (int)AGENT_1_0 == ASSOC_1_0 &&
                    (int)AGENT_1_M == ASSOC_1_M,
                "agents say what the file says");
 
+uint32_t logical_unknown(struct thread *thread)
+{
+    const struct cct_note partial = {.ip = ip_placeholder(PLACEHOLDER_PARTIAL), .first = true};
+    return cct_child(&thread->cct, CCT_ROOT, &partial);
+}
+
 /* Where a path begins in the tree: at the root, or below the placeholder of partial paths. */
 static uint32_t origin(struct thread *thread, enum unwind_end end)
 {
-    const struct cct_note partial = {.ip = ip_placeholder(PLACEHOLDER_PARTIAL), .first = true};
-    return end == UNWIND_COMPLETE ? CCT_ROOT : cct_child(&thread->cct, CCT_ROOT, &partial);
+    return end == UNWIND_COMPLETE ? CCT_ROOT : logical_unknown(thread);
 }
 
 /* Whether a frame with this ip is a call from the same place as the call around it, and such calls

@@ -26,6 +26,9 @@ struct logical {
  * outermost `unchanged` frames have the nodes that they had in the previous path. */
 uint32_t logical_enter(struct thread *thread, enum unwind_end end, uint32_t unchanged);
 
+/* The placeholder of partial paths, below the root: for a path of which nothing is known. */
+uint32_t logical_unknown(struct thread *thread);
+
 /* Normal context, in the thread, signals blocked: tells the agents that it begins. */
 void logical_thread_begin(struct thread *thread);
 

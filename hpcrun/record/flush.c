@@ -270,9 +270,9 @@ static bool write_fates(struct chunk *chunk, struct thread *thread, unsigned whi
 
 static bool write_clock(struct chunk *chunk, struct thread *thread, bool ended)
 {
-    uint64_t wall = thread->ended_wall ? thread->ended_wall : sys_clock(CLOCK_MONOTONIC);
-    uint64_t cpu =
-        thread->ended_wall ? thread->ended_cpu : sys_clock(sys_thread_clock(thread->tid));
+    uint64_t ended_wall = atomic_load(&thread->ended_wall);
+    uint64_t wall = ended_wall ? ended_wall : sys_clock(CLOCK_MONOTONIC);
+    uint64_t cpu = ended_wall ? thread->ended_cpu : sys_clock(sys_thread_clock(thread->tid));
     chunk_begin(chunk, CHUNK_THREAD_CLOCK, thread->index);
     chunk_v(chunk, wall);
     chunk_v(chunk, cpu);

@@ -37,7 +37,7 @@ static void on_sample(struct thread *thread, struct thread_event *event, const s
     atomic_store(&thread->busy, true);
     bool stopping = atomic_load(&sampling.stopping);
     struct increment increment = {.fired = false};
-    if (atomic_load_explicit(&sampling.on, memory_order_relaxed))
+    if (atomic_load_explicit(&sampling.on, memory_order_relaxed) && !atomic_load(&thread->held))
         increment = source_measure(thread, event, info, context);
     if (increment.fired && stopping) {
         sample_miss(event, &increment);

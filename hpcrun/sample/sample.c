@@ -70,6 +70,9 @@ void sample_record(struct thread *thread, struct thread_event *event,
     }
     uint32_t unchanged = consult_path(&thread->logical.consult);
     uint32_t node = logical_enter(thread, end, unchanged);
+    if (node ==
+        CCT_ROOT) /* all frames are our own; the root may not be there yet, and has no values */
+        node = logical_unknown(thread);
     if (node == CCT_NO_MEMORY || !pay(thread, event, increment, stance, node)) {
         unwind_forget(&thread->unwinder);
         tally(event, FATE_DROPPED_NO_MEMORY, increment->amount);

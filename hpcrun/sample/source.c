@@ -179,29 +179,46 @@ void source_abandon(struct thread_event *event)
     event->source = 0;
 }
 
-/* Arms the event `period` after `event->last`, which is about now. */
-static void arm(struct thread_event *event, uint64_t period)
+/* The next sample is `period` after `event->last`, which is about now. */
+static void plan(struct thread_event *event, uint64_t period)
 {
     event->armed = period;
     event->due = event->last + period;
+}
+
+/* Arms the event as planned. */
+static void start(const struct thread_event *event, uint64_t period, uint64_t due)
+{
     switch (event->source) {
     case SOURCE_TASK_CLOCK:
     case SOURCE_COUNTER: perf_enable(event->fd, period); break;
-    case SOURCE_MONOTONIC_TIMER: timer_arm_at(event->timer, event->due, period); break;
+    case SOURCE_MONOTONIC_TIMER: timer_arm_at(event->timer, due, period); break;
     default: timer_arm_once(event->timer, period); break;
     }
 }
 
+static void arm(struct thread_event *event, uint64_t period)
+{
+    plan(event, period);
+    start(event, period, event->due);
+}
+
+/* The thread's handler may run as soon as it is let go, for a sample that was late: then it arms
+ * the event, too, and owns what is planned. One that it does not come out of arms the event at its
+ * end. */
 void source_resume(struct thread *thread, struct thread_event *event)
 {
-    if (!event->source)
+    if (!event->source || !thread_hold(thread))
         return;
     clockid_t cpu_clock = sys_thread_clock(thread->tid); /* the caller may be another thread */
     event->first = true;
     event->last = clock_of(event, cpu_clock);
     event->last_cpu = sys_clock(cpu_clock);
     event->mean = mean_period(event);
-    arm(event, 1 + thread_random(thread, event->mean));
+    plan(event, 1 + thread_random(thread, event->mean));
+    uint64_t period = event->armed, due = event->due;
+    thread_let_go(thread);
+    start(event, period, due);
 }
 
 /* REALTIME's samples are due at times that are set, whatever the thread gets done before. One of a
