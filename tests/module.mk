@@ -58,6 +58,31 @@ $(BUILD)/tests/tools/unwind-compare.so: $(BUILD)/obj/tests/bench/unwind-compare.
 
 check: $(TEST_PROGRAMS) $(TEST_TOOLS)
 
+# libhpcrun under sanitizers, for test_sanitizers.py: builds of their own in BUILD/address and BUILD/thread, with the
+# ordinary launcher. Not test_unwind_quiet: it has a malloc of its own, which the sanitizer calls before it is ready.
+ADDRESS_FLAGS = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+ADDRESS_PARTS = lib/libhpcrun.so $(patsubst $(BUILD)/%,%,$(filter-out %.a,$(AGENT_FILES))) \
+	$(addprefix tests/unit/hpcrun/,test_cct test_fallback test_logical)
+THREAD_FLAGS = -fsanitize=thread -fno-omit-frame-pointer
+SANITIZED = $(BUILD)/address/bin/hpcrun $(BUILD)/thread/bin/hpcrun $(BUILD)/thread/races
+
+$(BUILD)/address/bin/hpcrun: $(BUILD)/bin/hpcrun $(BUILD)/lib/libhpcrun.so
+	$(Q)CFLAGS='$(ADDRESS_FLAGS)' LDFLAGS='$(ADDRESS_FLAGS)' $(MAKE) --no-print-directory BUILD=$(BUILD)/address \
+		$(addprefix $(BUILD)/address/,$(ADDRESS_PARTS))
+	@mkdir -p $(@D) && cp $< $@
+
+$(BUILD)/thread/bin/hpcrun: $(BUILD)/bin/hpcrun $(BUILD)/lib/libhpcrun.so tests/tools/thread-sanitizer.h
+	$(Q)CFLAGS='$(THREAD_FLAGS) -include tests/tools/thread-sanitizer.h' LDFLAGS='$(THREAD_FLAGS)' \
+		$(MAKE) --no-print-directory BUILD=$(BUILD)/thread $(BUILD)/thread/lib/libhpcrun.so
+	@mkdir -p $(@D) && cp $< $@
+
+$(BUILD)/thread/races: tests/programs/hpcrun/races.c $(TEST_PROGRAM_HEADERS)
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "  CC $@")
+	$(Q)$(CC) -std=c11 -D_GNU_SOURCE -O2 -g $(WARNINGS) $(THREAD_FLAGS) -I. -o $@ $< -lpthread
+
+check: $(SANITIZED)
+
 # A million samples.
 .PHONY: stress-logical
 stress: stress-logical
@@ -77,6 +102,12 @@ STRESS_OWN ?= --rounds 3
 stress: stress-own
 stress-own: all $(TEST_PROGRAMS) $(TEST_TOOLS)
 	BUILD=$(abspath $(BUILD)) tests/stress/own_programs.py $(STRESS_OWN)
+
+# The long form of test_sanitizers.py.
+.PHONY: stress-sanitizers
+stress: stress-sanitizers
+stress-sanitizers: all $(TEST_PROGRAMS) $(TEST_TOOLS) $(SANITIZED)
+	cd tests/integration && BUILD=$(abspath $(BUILD)) SANITIZERS_LONG=1 python3 -m unittest -v test_sanitizers
 
 # Libraries that come and go for 40 s of CPU time.
 .PHONY: stress-loader

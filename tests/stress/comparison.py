@@ -52,8 +52,8 @@ def is_wrong(image):
 class Comparison:
     """`make_inputs` fills a directory; every run is in a copy of it."""
 
-    def __init__(self, programs, make_inputs, ways, directory):
-        self.programs, self.ways = programs, ways
+    def __init__(self, programs, make_inputs, ways, hpcrun, directory):
+        self.programs, self.ways, self.hpcrun = programs, ways, hpcrun
         self.directory, self.inputs = directory, directory / "inputs"
         self.inputs.mkdir()
         make_inputs(self.inputs)
@@ -98,7 +98,7 @@ class Comparison:
         event, prefix = way
         where = pathlib.Path(tempfile.mkdtemp(dir=self.directory)) / "m"
         try:
-            seen = self.run(name, [*prefix, BUILD / "bin" / "hpcrun", "-q", "-e", event, "-o", where, "--"], self.limit[name])
+            seen = self.run(name, [*prefix, self.hpcrun, "-q", "-e", event, "-o", where, "--"], self.limit[name])
             outcome = self.judge(self.expected[name, prefix], seen) or self.judge_measurements(name, where)
         except watchdog.Hung as report:
             seen, outcome = report, HUNG
@@ -158,12 +158,13 @@ def main(description, programs, make_inputs, ways):
     parser.add_argument("--one-way", action="store_true", help="each program in one way per round")
     parser.add_argument("--learn", type=int, default=3, help="runs without hpcrun, first")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--hpcrun", default=BUILD / "bin" / "hpcrun", help="another one, as of another build")
     parser.add_argument("--programs", help="only these, separated by commas")
     arguments = parser.parse_args()
     began = time.monotonic()
     directory = tempfile.mkdtemp(prefix="hpcstress-")
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
-        comparison = Comparison(programs, make_inputs, ways, pathlib.Path(directory))
+        comparison = Comparison(programs, make_inputs, ways, arguments.hpcrun, pathlib.Path(directory))
         names = arguments.programs.split(",") if arguments.programs else list(programs)
         chosen = []
         for name, why in zip(names, pool.map(lambda name: comparison.learn(name, arguments.learn), names)):
