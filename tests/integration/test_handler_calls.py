@@ -31,6 +31,7 @@ INDIRECT = {
     "on_fault": "the same, inlined",
     "signals_pass_on": "the same, inlined",
     "threads_visit": "what is to be done with each thread: its callers' functions, seen there",
+    "threads_visit_events": "the same, of those whose events are open",
     "run": "a switch: instructions of unwind information",
     "take_encoded": "a switch: encodings of addresses in it",
     "expression_evaluate": "a switch: operations of its expressions",
