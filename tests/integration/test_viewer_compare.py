@@ -346,6 +346,14 @@ class Metrics(Compared):
                     self.assertEqual(costs, sorted(known, reverse=True) +
                                      [None] * (len(costs) - len(known)))
 
+    def test_metrics_of_one_side(self):
+        """are no columns, but they are named."""
+        self.write(parallel("a", [("work", 2), ("misses", 7), ("faults", 8)]), parallel("b", [("work", 3), ("waits", 9)]))
+        self.assertEqual(list(self.root()), ["work [before]", "work [after]", "work difference", "work ratio"])
+        for view in ("top-down", "summary"):
+            self.assertIn("in percent of before. Only in before: misses, faults. Only in after: waits.",
+                          viewer.printed(view, *self.folders))
+
     def test_derived_from_both(self):
         self.write(parallel("a", [("work", 2)]), parallel("b", [("work", 3)]))
         shown = self.inclusive("--derive", 'sum = $"work [before]" + $"work [after]"')

@@ -292,6 +292,27 @@ const char *comparison_title(struct comparison *comparison)
     return comparison->title;
 }
 
+/* Adds " Only in NAME: a, b." of the metrics that are shown of a side and that the other one lacks.
+ */
+static void add_only_in(const struct comparison *comparison, int side, struct text *out)
+{
+    const struct metrics *metrics = &database_of(comparison->sides[side])->metrics;
+    const struct metrics *other = &database_of(comparison->sides[1 - side])->metrics;
+    size_t n = 0;
+    for (size_t m = 0; m < metrics->n_stored; m++) {
+        const struct metric *metric = &metrics->at[m];
+        if (!metric->is_in[SET_CHOSEN] || like(other, metric) < other->n)
+            continue;
+        if (n++ == 0)
+            text_printf(out, " Only in %s: ", comparison->options.names[side]);
+        else
+            text_add(out, ", ");
+        text_add(out, metric->name);
+    }
+    if (n)
+        text_add(out, ".");
+}
+
 void comparison_explain(const struct comparison *comparison, struct text *out)
 {
     const char *left = comparison->options.names[0], *right = comparison->options.names[1];
@@ -309,6 +330,8 @@ void comparison_explain(const struct comparison *comparison, struct text *out)
                     expected_factor(comparison), left, right);
         break;
     }
+    for (int side = 0; side < SIDES; side++)
+        add_only_in(comparison, side, &text);
     text_add_clean(out, text_string(&text), describe_in_ascii());
     vec_free(&text);
 }

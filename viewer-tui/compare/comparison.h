@@ -70,7 +70,8 @@ const char *comparison_column(const struct comparison *comparison, enum merged_c
 /* What is compared, for titles; valid until the next call. */
 const char *comparison_title(struct comparison *comparison);
 
-/* Appends a sentence that says what the difference is. */
+/* Appends a sentence that says what the difference is, and which metrics only one side has. The
+ * databases are open. */
 void comparison_explain(const struct comparison *comparison, struct text *out);
 
 #endif
