@@ -192,18 +192,24 @@ static void resume_events(struct thread *thread, void *data)
 }
 
 /* A thread that did not come out of its handler keeps its data: reading it could find it half
- * changed. One that is in the handler again counts its late sample only. */
+ * changed. One that is in the handler again counts its late sample only. One that has written
+ * itself is only about to leave the list. */
 static void flush_last(struct thread *thread, void *data)
 {
     (void)data;
-    if (!thread->stuck)
+    if (!thread->stuck && !thread->written)
         flush_thread(thread, true);
 }
+
+/* What the threads had added up that ended by themselves: none does between threads_quiesce and an
+ * exec that fails. */
+static struct flush_ends ends_before_last;
 
 static void write_everything(enum process_state state, int detail)
 {
     struct chunk chunk;
     threads_quiesce(END_WAIT_NS);
+    ends_before_last = flush_totals()->ends;
     measurement_forget_failures();
     threads_visit(flush_last, NULL);
     if (measurement_open() && chunk_memory(&chunk)) {
@@ -289,18 +295,15 @@ void process_withdraw(const char *why)
     process.withdrawn = true;
 }
 
-static struct flush_ends ends_before_exec;
-
 bool process_before_exec(void)
 {
-    ends_before_exec = flush_totals()->ends;
     return stop_and_write(PROCESS_EXEC, 0);
 }
 
 void process_exec_failed(void)
 {
     int error = errno;
-    flush_restore_ends(&ends_before_exec);
+    flush_restore_ends(&ends_before_last);
     atomic_store(&sampling.stopping, false);
     atomic_store(&last_writer, WRITER_NONE);
     if (atomic_load(&sampling.on))

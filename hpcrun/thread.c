@@ -153,6 +153,7 @@ static void start_over(struct thread *thread)
     thread->ended_cpu = 0;
     atomic_store(&thread->ended_wall, 0);
     thread->announced = false;
+    thread->written = false;
     thread->stuck = false;
     thread->flushed_at = 0;
     thread->looked_at = 0;
@@ -224,9 +225,10 @@ void thread_end(void)
     thread->ended_cpu = sys_clock(CLOCK_THREAD_CPUTIME_ID);
     atomic_store(&thread->ended_wall, sys_clock(CLOCK_MONOTONIC));
     atomic_store(&thread->busy, true);
-    thread->ended = atomic_load(&sampling.stopping) || !flush_thread(thread, true);
+    thread->written = !atomic_load(&sampling.stopping) && flush_thread(thread, true);
+    thread->ended = !thread->written;
     atomic_store(&thread->busy, false);
-    if (!thread->ended) {
+    if (thread->written) {
         delist(thread);
         if (cct_end(&thread->cct) > KEEP_NODES) {
             cct_free(&thread->cct);
