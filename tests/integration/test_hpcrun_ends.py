@@ -59,7 +59,10 @@ class Ends(profiling.ProfilingTest):
         threads = 1 if alone else 2
         self.assertEqual(len(first.threads), threads)
         burned = 0.06 * (1 if alone or end == "pthread_exit" else 2)
-        self.assertAlmostEqual(first.seconds("CPUTIME", [FIRED]), burned, delta=0.012)
+        self.assertGreater(first.seconds("CPUTIME", [FIRED]), burned - 0.012)
+        # Nothing twice: the process's clock also has what a busy machine makes the rest of it cost.
+        self.assertLess(first.seconds("CPUTIME", [FIRED]), first.cpu + 0.005)
+        self.assertLess(first.cpu, burned + 0.08)
 
     def test_threads_that_end_with_the_process(self):
         """Every thread is there once, with its time, however ends meet."""
@@ -131,7 +134,9 @@ class Accounts(profiling.ProfilingTest):
                 if thread.kind == 0 and image.origin == 0:
                     used -= image.startup
                 paid = thread.amount("CPUTIME", [FIRED]) * profiling.TIME_UNIT
-                self.assertLess(paid, 1.02 * used, thread.tid)
+                # Behind its last note a thread still ends, which takes a busy machine a while.
+                self.assertLess(paid, 1.02 * max(used, thread.cpu), thread.tid)
+                self.assertLess(thread.cpu, 1.02 * used + 0.05, thread.tid)
                 if image.pid not in told:
                     self.assertGreater(paid, 0.98 * used, thread.tid)
         self.assertLessEqual({pid for pid, _ in ledger}, set(told))
