@@ -87,10 +87,16 @@ static int compare_processes(const struct measurement_process *p,
     return order ? order : compare(p->realtime, q->realtime);
 }
 
+/* Of the files of one process the one that has most of it comes first: an undamaged one, then the
+ * one that was written last. */
 static int by_process(const void *a, const void *b)
 {
     const struct measurement *x = ((const struct input *)a)->m, *y = ((const struct input *)b)->m;
     int order = compare_processes(&x->process, &y->process);
+    if (!order)
+        order = y->complete - x->complete;
+    if (!order)
+        order = compare(y->clock.monotonic, x->clock.monotonic);
     return order ? order : strcmp(x->path, y->path);
 }
 

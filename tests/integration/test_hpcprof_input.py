@@ -87,6 +87,18 @@ class BadMeasurementsTest(HpcprofCase):
         self.assert_says(done.stderr, "the same process as in")
         check_database(self, self.scenario, read_database(self.at("db")), WORK)
 
+    def test_the_whole_one_of_two_files_of_a_process_counts(self):
+        self.process(self.program())
+        self.scenario.write()
+        whole, = pathlib.Path(self.scenario.measurements).glob("*.hpcrun")
+        for name in ("a", "z"):  # one is sorted before the whole one, one behind
+            cut = pathlib.Path(self.at(name), whole.name)
+            cut.parent.mkdir()
+            cut.write_bytes(whole.read_bytes()[:whole.stat().st_size * 6 // 10])
+            done = self.scenario.run("-o", f"db-{name}", directories=[cut.parent, self.scenario.measurements], status=1)
+            self.assert_says(done.stderr, f"{cut}: the same process as in {whole}, which is used")
+            check_database(self, self.scenario, read_database(self.at(f"db-{name}")), WORK)
+
 
 class BadBinariesTest(HpcprofCase):
     """What costs a module its structure costs nothing else."""
