@@ -106,6 +106,14 @@ class Fuzz(unittest.TestCase):
         v4_writer.write_database(parallel, self.top / "parallel")
         yield self.top / "parallel"
 
+    def damaged(self, base, file, rng):
+        """A copy of a database with one file damaged."""
+        folder = self.top / "damaged"
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(base, folder)
+        (folder / file).write_bytes(damage((base / file).read_bytes(), rng))
+        return folder
+
     def test_damage_anywhere(self):
         bases = list(self.databases())
         results = {0: 0, 1: 0, 2: 0}
@@ -115,10 +123,7 @@ class Fuzz(unittest.TestCase):
             file = rng.choice([f for f in FILES if (base / f).exists()])
             view = rng.choice(VIEWS)
             with self.subTest(number=number, base=base.name, file=file, view=view):
-                folder = self.top / "damaged"
-                shutil.rmtree(folder, ignore_errors=True)
-                shutil.copytree(base, folder)
-                (folder / file).write_bytes(damage((base / file).read_bytes(), rng))
+                folder = self.damaged(base, file, rng)
                 format = rng.choice(FORMATS if view in VIEWS[:3] else FORMATS[:3])
                 kinds = ["--kinds"] if base.name == "parallel" and rng.random() < 0.5 else []
                 results[self.check(folder, "--print", view, "--format", format,
@@ -136,10 +141,7 @@ class Fuzz(unittest.TestCase):
             file = rng.choice([f for f in FILES if (base / f).exists()])
             view = rng.choice(VIEWS[:4])
             with self.subTest(number=number, base=base.name, file=file, view=view):
-                folder = self.top / "damaged"
-                shutil.rmtree(folder, ignore_errors=True)
-                shutil.copytree(base, folder)
-                (folder / file).write_bytes(damage((base / file).read_bytes(), rng))
+                folder = self.damaged(base, file, rng)
                 results[self.check(folder, "--print", view, "--threads", rng.choice(("[17]", ".")),
                                    "--format", rng.choice(FORMATS[:3]))] += 1
         self.assertGreater(results[0], ROUNDS // 80)
@@ -155,10 +157,7 @@ class Fuzz(unittest.TestCase):
             file = rng.choice([f for f in FILES_OF_THREADS if (base / f).exists()])
             view = rng.choice(VIEWS)
             with self.subTest(number=number, base=base.name, file=file, view=view):
-                folder = self.top / "damaged"
-                shutil.rmtree(folder, ignore_errors=True)
-                shutil.copytree(base, folder)
-                (folder / file).write_bytes(damage((base / file).read_bytes(), rng))
+                folder = self.damaged(base, file, rng)
                 derived = ["--derive", f"x = {rng.choice(formulas)}"]
                 sort = ["--sort", "x"] if rng.random() < 0.5 else []
                 results[self.check(folder, "--print", view, *derived, *sort, "--format",
@@ -176,10 +175,7 @@ class Fuzz(unittest.TestCase):
             file = rng.choice([f for f in FILES if (base / f).exists()])
             view = rng.choice(("top-down", "bottom-up", "flat", "summary"))
             with self.subTest(number=number, base=base.name, file=file, view=view):
-                folder = self.top / "damaged"
-                shutil.rmtree(folder, ignore_errors=True)
-                shutil.copytree(base, folder)
-                (folder / file).write_bytes(damage((base / file).read_bytes(), rng))
+                folder = self.damaged(base, file, rng)
                 sides = [whole, folder] if rng.random() < 0.5 else [folder, whole]
                 self.check(sides[1], "--print", view, "--format", rng.choice(FORMATS[:3]),
                            "--min-percent", "0", sides[0])
