@@ -62,7 +62,7 @@ static struct session *open_databases(const struct options *options)
         session_close(left);
         return NULL;
     }
-    return session_of_comparison(comparison_new(left, right, &options->comparison));
+    return session_compare(left, right, &options->comparison);
 }
 
 /* Lets values be sums over the threads that the user named; the exit status. */
@@ -85,8 +85,8 @@ static void configure(struct session *session, const struct options *options)
     session->rules = &options->rules;
     session->usual_metrics = options->usual_metrics;
     session->usual_sort = options->usual_sort;
-    for (int side = 0; session->comparison && side < SIDES; side++)
-        session->comparison->sides[side]->usual_metrics = options->usual_metrics;
+    for (int side = 0; session_is_of_two(session) && side < SIDES; side++)
+        session->sides[side]->usual_metrics = options->usual_metrics;
     for (size_t i = 0; i < options->definitions.n; i++)
         session_define(session, options->definitions.at[i]);
     session_show(session, options->by_kind ? SET_KINDS : SET_CHOSEN);

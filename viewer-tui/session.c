@@ -23,11 +23,14 @@ struct session *session_open(const char *folder, const char *metric_list)
     return session;
 }
 
-struct session *session_of_comparison(struct comparison *comparison)
+struct session *session_compare(struct session *left, struct session *right,
+                                const struct comparison_options *options)
 {
     struct session *session = mem_alloc(sizeof *session);
-    session->comparison = comparison;
-    session->set = comparison->sides[0]->set;
+    session->sides[0] = left;
+    session->sides[1] = right;
+    session->comparing = options;
+    session->set = left->set;
     return session;
 }
 
@@ -45,9 +48,11 @@ void session_close(struct session *session)
 {
     for (int p = 0; p < PROJECTIONS; p++) {
         forget_views(&session->opened[p]);
+        comparison_free(session->opened[p].comparison);
         database_close(session->opened[p].db);
     }
-    comparison_free(session->comparison);
+    for (int side = 0; session_is_of_two(session) && side < SIDES; side++)
+        session_close(session->sides[side]);
     thread_set_free(session->threads);
     free(session->title);
     for (size_t i = 0; i < session->definitions.n; i++)
@@ -66,10 +71,10 @@ void session_define(struct session *session, const char *definition)
 /* The metrics of the projection's views; NULL when there can be none yet. */
 static struct metrics *metrics_of(struct session *session, int projection)
 {
-    if (session->comparison && session->comparison->metrics[projection].metrics.n)
-        return &session->comparison->metrics[projection].metrics;
-    struct database *db = session->opened[projection].db;
-    return db ? &db->metrics : NULL;
+    struct opened *opened = &session->opened[projection];
+    if (opened->comparison)
+        return &opened->comparison->metrics;
+    return opened->db ? &opened->db->metrics : NULL;
 }
 
 bool session_define_now(struct session *session, enum projection projection, const char *definition,
@@ -116,11 +121,11 @@ void session_undefine(struct session *session, const char *name)
 void session_show(struct session *session, enum metric_set set)
 {
     session->set = set;
-    if (session->comparison)
-        comparison_show(session->comparison, set);
+    for (int side = 0; session_is_of_two(session) && side < SIDES; side++)
+        session_show(session->sides[side], set);
     for (int p = 0; p < PROJECTIONS; p++)
-        if (session->opened[p].db)
-            session->opened[p].db->metrics.set = set;
+        if (metrics_of(session, p))
+            metrics_of(session, p)->set = set;
 }
 
 /* The folder of a projection; the caller frees. */
@@ -132,9 +137,9 @@ static char *projection_folder(const struct session *session, enum projection pr
 
 bool session_has_projection(const struct session *session, enum projection projection)
 {
-    if (session->comparison)
-        return session_has_projection(session->comparison->sides[0], projection) &&
-               session_has_projection(session->comparison->sides[1], projection);
+    if (session_is_of_two(session))
+        return session_has_projection(session->sides[0], projection) &&
+               session_has_projection(session->sides[1], projection);
     char *folder = projection_folder(session, projection);
     char *path = mem_printf("%s/%s", folder, V4_META_FILE);
     bool exists = access(path, F_OK) == 0;
@@ -256,25 +261,81 @@ static void sort_as_usual(const struct session *session, struct view *view)
         view_sort(view, sorting);
 }
 
+/* "xz -9 [before] and [after]"; the caller frees. */
+static char *compared_title(const struct session *session, const struct database *const dbs[SIDES])
+{
+    const char *left = session_title(session->sides[0], dbs[0]);
+    const char *right = session_title(session->sides[1], dbs[1]);
+    char *const *names = session->comparing->names;
+    bool is_same = strcmp(left, right) == 0;
+    return mem_printf("%s [%s] and %s%s[%s]", left, names[0], is_same ? "" : right,
+                      is_same ? "" : " ", names[1]);
+}
+
+/* What both databases have; NULL, with the problem noted, when one of them cannot be read or they
+ * have no metric in common, or when the user stopped it. */
+static struct comparison *open_comparison(struct session *session, enum projection projection)
+{
+    struct compared_run runs[SIDES];
+    for (int side = 0; side < SIDES; side++) {
+        runs[side].run = session->sides[side]->run;
+        runs[side].db = session_database(session->sides[side], projection);
+        if (!runs[side].db)
+            return NULL;
+    }
+    struct comparison *comparison = comparison_new(runs, session->comparing);
+    if (metrics_n_shown(&comparison->metrics) == 0) {
+        problem_found(session->sides[1]->folder, "has no metric in common with %s",
+                      session->sides[0]->folder);
+        comparison_free(comparison);
+        return NULL;
+    }
+    if (!session->title)
+        session->title =
+            compared_title(session, (const struct database *[SIDES]){runs[0].db, runs[1].db});
+    return comparison;
+}
+
+/* A view of each side, both for the caller; false when one of them cannot be made. */
+static bool take_sides(struct session *session, enum projection projection, enum view_id id,
+                       struct view *views[SIDES])
+{
+    for (int side = 0; side < SIDES; side++) {
+        views[side] = session_take_view(session->sides[side], projection, id);
+        if (!views[side]) {
+            if (side > 0)
+                view_close(views[0]);
+            return false;
+        }
+    }
+    return true;
+}
+
+static struct view *open_compared_view(struct session *session, enum projection projection,
+                                       enum view_id id)
+{
+    struct opened *opened = &session->opened[projection];
+    struct view *views[SIDES];
+    if (!opened->comparison)
+        opened->comparison = open_comparison(session, projection);
+    if (!opened->comparison || !define_compared(session, &opened->comparison->metrics) ||
+        !take_sides(session, projection, id, views))
+        return NULL;
+    struct view *view = comparison_view(opened->comparison, views);
+    sort_as_usual(session, view);
+    return view;
+}
+
 /* session_view of two databases; what is wrong with one of them is wrong with both. */
 static struct view *compared_view(struct session *session, enum projection projection,
                                   enum view_id id)
 {
     struct opened *opened = &session->opened[projection];
-    if (opened->views[id])
-        return opened->views[id];
-    struct view *view = comparison_view(session->comparison, projection, id);
-    if (view && !define_compared(session, metrics_of(session, (int)projection))) {
-        view_close(view);
-        view = NULL;
-    }
-    opened->views[id] = view;
-    if (view)
-        sort_as_usual(session, view);
+    if (!opened->views[id])
+        opened->views[id] = open_compared_view(session, projection, id);
     for (int side = 0; side < SIDES; side++) {
-        const struct session *of_side = session->comparison->sides[side];
-        session->metric_list_is_bad |= of_side->metric_list_is_bad;
-        session->was_stopped |= of_side->was_stopped;
+        session->metric_list_is_bad |= session->sides[side]->metric_list_is_bad;
+        session->was_stopped |= session->sides[side]->was_stopped;
     }
     return opened->views[id];
 }
@@ -283,7 +344,7 @@ struct view *session_view(struct session *session, enum projection projection, e
 {
     struct opened *opened = &session->opened[projection];
     session->was_stopped = false;
-    if (session->comparison)
+    if (session_is_of_two(session))
         return compared_view(session, projection, id);
     struct database *db = session_database(session, projection);
     if (!db || opened->views[id])
@@ -359,8 +420,6 @@ struct thread_set *session_matching_threads(struct session *session, enum projec
 
 const char *session_title(const struct session *session, const struct database *db)
 {
-    if (session->comparison)
-        return comparison_title(session->comparison);
     if (session->title)
         return session->title;
     const char *title = run_text(session->run, "title");

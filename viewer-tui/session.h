@@ -1,5 +1,5 @@
 /* A database as the user opened it: both projections, the run, and the views made so far. Or two
- * of them that are compared: then there are only views, of both. */
+ * of them that are compared, each with a session of its own: then there are only views, of both. */
 #ifndef VIEWER_SESSION_H
 #define VIEWER_SESSION_H
 
@@ -8,6 +8,9 @@
 #include "viewer-tui/database/run.h"
 #include "viewer-tui/threads/thread-set.h"
 #include "viewer-tui/views/view.h"
+
+struct comparison;
+struct comparison_options;
 
 enum projection { LOGICAL, PHYSICAL, PROJECTIONS };
 
@@ -18,10 +21,9 @@ struct opened {
     unsigned
         restriction; /* that its values follow: the session's restriction when it was looked at */
     struct cct *cct;
+    struct comparison *comparison; /* of two databases, once both were opened; NULL */
     struct view *views[VIEWS];
 };
-
-struct comparison;
 
 struct session {
     char *folder;
@@ -36,16 +38,19 @@ struct session {
     bool was_stopped;           /* why a view or database was not made */
     struct thread_set *threads; /* those that all values are sums over; NULL: all */
     unsigned restriction;       /* counts the changes of it */
-    char *title;                /* what was run, with which threads; NULL unless there is a set */
-    struct opened opened[PROJECTIONS]; /* db is NULL until it is asked for */
-    struct comparison *comparison;     /* NULL: of one database */
+    char *title; /* what was run, with which threads, or what is compared; NULL unless
+                    there is a set, or two databases are open */
+    struct opened opened[PROJECTIONS];          /* db is NULL until it is asked for */
+    struct session *sides[SIDES];               /* that are compared; NULL: of one database */
+    const struct comparison_options *comparing; /* how; NULL */
 };
 
 /* Opens nothing yet but run.json. The metric list (choose.h) may be NULL and must outlive the
  * session. */
 struct session *session_open(const char *folder, const char *metric_list);
-/* Takes over a comparison (comparison.h). */
-struct session *session_of_comparison(struct comparison *comparison);
+/* Of two databases that are compared; takes over their sessions. The options must outlive it. */
+struct session *session_compare(struct session *left, struct session *right,
+                                const struct comparison_options *options);
 void session_close(struct session *session);
 
 /* Defines a derived metric (derived.h) in every database that will be opened. */
@@ -60,6 +65,18 @@ void session_undefine(struct session *session, const char *name);
 
 /* Says which metrics are shown, in all that is open and will be. */
 void session_show(struct session *session, enum metric_set set);
+
+static inline bool session_is_of_two(const struct session *session)
+{
+    return session->sides[0] != NULL;
+}
+
+/* Of two databases: what is compared in a projection of which there is a view; NULL of one. */
+static inline const struct comparison *session_comparison(const struct session *session,
+                                                          enum projection projection)
+{
+    return session->opened[projection].comparison;
+}
 
 /* Whether the database has that projection, of two that are compared both. */
 bool session_has_projection(const struct session *session, enum projection projection);

@@ -1,4 +1,4 @@
-/* A comparison of two runs: what a session of two databases shows.
+/* A comparison of two runs in one projection: what a view of both shows.
  *
  * Its metrics are those that both databases have, by name: of "work" there are "work [LEFT]",
  * "work [RIGHT]", LEFT and RIGHT being the names of the sides, "work difference" and "work ratio"
@@ -22,14 +22,8 @@
 
 #include "viewer-tui/base/text.h"
 #include "viewer-tui/compare/merged.h"
-#include "viewer-tui/session.h"
 
-/* The metrics of both sides in one projection. */
-struct compared_metrics {
-    struct metrics metrics;     /* none until they are asked for */
-    struct merged_metric *from; /* of each */
-    VEC(char *) texts;          /* that the metrics point to */
-};
+#include <jansson.h>
 
 enum scaling { NO_SCALING, STRONG_SCALING, WEAK_SCALING };
 
@@ -39,39 +33,38 @@ struct comparison_options {
     double workers[SIDES]; /* 0: as the databases say, or as many as there are threads */
 };
 
-struct comparison {
-    struct session *sides[SIDES];
-    struct comparison_options options;
-    char *title;
-    struct compared_metrics metrics[PROJECTIONS];
+/* A run that is compared: its database in the projection, and its run.json or NULL. */
+struct compared_run {
+    const struct database *db;
+    const json_t *run;
 };
 
-/* Takes over the two sessions; the names must outlive it. */
-struct comparison *comparison_new(struct session *left, struct session *right,
+struct comparison {
+    struct compared_run sides[SIDES];
+    const struct comparison_options *options;
+    struct metrics metrics;     /* of both */
+    struct merged_metric *from; /* of each */
+    VEC(char *) texts;          /* that the metrics point to */
+};
+
+/* The options and what the sides are made of must outlive it. It may have no metric that is shown:
+ * then the runs have none in common. */
+struct comparison *comparison_new(const struct compared_run sides[SIDES],
                                   const struct comparison_options *options);
 void comparison_free(struct comparison *comparison); /* NULL allowed */
 
-/* A new view of both; the caller closes it before the comparison goes. NULL, with the problem
- * noted, when a side cannot be read or they have no metric in common, or when the user stopped it.
- */
-struct view *comparison_view(struct comparison *comparison, enum projection projection,
-                             enum view_id id);
+/* A new view of both: takes over a view of each, of the same kind, which nobody else uses. The
+ * caller closes it before the comparison goes. */
+struct view *comparison_view(const struct comparison *comparison, struct view *const sides[SIDES]);
 
-/* Says which metrics are shown, as session_show. */
-void comparison_show(struct comparison *comparison, enum metric_set set);
-
-/* The workers of a side, whose databases are open. */
+/* The workers of a side. */
 double comparison_workers(const struct comparison *comparison, int side);
 
 /* What a column is called, but for the metric: the name of a side, "difference", "loss", "ratio".
  */
 const char *comparison_column(const struct comparison *comparison, enum merged_column column);
 
-/* What is compared, for titles; valid until the next call. */
-const char *comparison_title(struct comparison *comparison);
-
-/* Appends a sentence that says what the difference is, and which metrics only one side has. The
- * databases are open. */
+/* Appends a sentence that says what the difference is, and which metrics only one side has. */
 void comparison_explain(const struct comparison *comparison, struct text *out);
 
 #endif

@@ -18,7 +18,7 @@ static bool are_equal(const struct texts *texts, uint32_t left, uint32_t right)
     return strcmp(texts->left->at[left - 1], texts->right->at[right - 1]) == 0;
 }
 
-static void pair(const struct texts *texts, uint32_t left, uint32_t right)
+static void pair_lines(const struct texts *texts, uint32_t left, uint32_t right)
 {
     texts->map->to_right[left] = right;
     texts->map->to_left[right] = left;
@@ -32,12 +32,12 @@ static void pair_ends(struct texts *texts)
     texts->end_right = texts->right->n + 1;
     while (texts->first < texts->end_left && texts->first < texts->end_right &&
            are_equal(texts, texts->first, texts->first)) {
-        pair(texts, texts->first, texts->first);
+        pair_lines(texts, texts->first, texts->first);
         texts->first++;
     }
     while (texts->end_left > texts->first && texts->end_right > texts->first &&
            are_equal(texts, texts->end_left - 1, texts->end_right - 1))
-        pair(texts, --texts->end_left, --texts->end_right);
+        pair_lines(texts, --texts->end_left, --texts->end_right);
 }
 
 /* A line that occurs in one place of either text. */
@@ -102,7 +102,7 @@ static void pair_uniques(const struct texts *texts, struct uniques *uniques)
     }
     for (uint32_t at = longest ? ends[longest - 1] + 1 : 0; at;
          at = uniques->list.at[at - 1].before)
-        pair(texts, uniques->list.at[at - 1].left, uniques->list.at[at - 1].right);
+        pair_lines(texts, uniques->list.at[at - 1].left, uniques->list.at[at - 1].right);
     free(ends);
 }
 
@@ -119,13 +119,13 @@ static void extend(const struct texts *texts)
     for (uint32_t left = 1; left < texts->end_left; left++) {
         uint32_t right = map->to_right[left] + 1;
         if (right > 1 && is_free(texts, left + 1, right) && are_equal(texts, left + 1, right))
-            pair(texts, left + 1, right);
+            pair_lines(texts, left + 1, right);
     }
     for (uint32_t left = map->n_left; left > texts->first; left--) {
         uint32_t right = map->to_right[left];
         if (right > 1 && is_free(texts, left - 1, right - 1) &&
             are_equal(texts, left - 1, right - 1))
-            pair(texts, left - 1, right - 1);
+            pair_lines(texts, left - 1, right - 1);
     }
 }
 

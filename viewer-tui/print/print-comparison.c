@@ -48,7 +48,7 @@ static void find_facts(const struct comparison *comparison, struct fact facts[N_
     facts[1] = (struct fact){.name = "workers"};
     facts[2] = (struct fact){.name = "problems"};
     for (int side = 0; side < SIDES; side++) {
-        const json_t *run = comparison->sides[side]->run;
+        const json_t *run = comparison->sides[side].run;
         facts[0].of[side] = (double)json_array_size(json_object_get(run, "processes"));
         facts[1].of[side] = comparison_workers(comparison, side);
         facts[2].of[side] = (double)json_array_size(json_object_get(run, "problems"));
@@ -86,7 +86,7 @@ static size_t next_compared(const struct metrics *metrics, size_t from)
 static char *compared_name(const struct compared *compared, size_t metric)
 {
     const char *name = compared->view->metrics->at[metric].name;
-    size_t side = strlen(compared->comparison->options.names[0]) + strlen(" []");
+    size_t side = strlen(compared->comparison->options->names[0]) + strlen(" []");
     return mem_strndup(name, strlen(name) - side);
 }
 
@@ -281,18 +281,18 @@ static void print_csv(const struct compared *compared)
 
 /* --- json */
 
-static void write_facts(struct json_writer *json, const struct comparison *comparison)
+static void write_facts(struct json_writer *json, const struct compared *compared)
 {
     struct fact facts[N_FACTS];
-    find_facts(comparison, facts);
+    find_facts(compared->comparison, facts);
     json_write_key(json, "databases");
     json_write_array(json);
     for (int side = 0; side < SIDES; side++) {
         json_write_object(json);
         json_write_key(json, "name");
-        json_write_string(json, comparison->options.names[side]);
+        json_write_string(json, compared->comparison->options->names[side]);
         json_write_key(json, "path");
-        json_write_string(json, comparison->sides[side]->folder);
+        json_write_string(json, compared->session->sides[side]->folder);
         for (size_t i = 0; i < N_FACTS; i++) {
             json_write_key(json, facts[i].name);
             json_write_double(json, facts[i].of[side]);
@@ -334,7 +334,7 @@ static void print_json(const struct compared *compared)
     json_write_object(&json);
     json_write_key(&json, "title");
     json_write_string(&json, session_title(compared->session, NULL));
-    write_facts(&json, compared->comparison);
+    write_facts(&json, compared);
     json_write_key(&json, "metrics");
     json_write_object(&json);
     for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1)) {
@@ -370,12 +370,12 @@ int print_comparison(struct session *session, const struct print_options *option
     static void (*const printers[FORMATS])(const struct compared *) = {
         [FORMAT_TEXT] = print_text, [FORMAT_CSV] = print_csv, [FORMAT_JSON] = print_json};
     struct compared compared = {.session = session,
-                                .comparison = session->comparison,
                                 .view = session_view(session, options->projection, BOTTOM_UP),
                                 .projection = options->projection,
                                 .out = out};
     if (!compared.view)
         return session->metric_list_is_bad ? 2 : 1;
+    compared.comparison = session_comparison(session, options->projection);
     struct sorting sorting = compared.view->sorting;
     if (!choose_metric(&compared, options->sort))
         return 2;

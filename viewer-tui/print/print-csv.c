@@ -71,7 +71,7 @@ static void write_costs(struct csv *csv, const struct view *view, uint32_t row)
 /* The names of the databases that have a scope, with a comma between two. */
 static void write_sides(struct printing *printing, struct pair pair)
 {
-    char *const *names = printing->comparison->options.names;
+    char *const *names = printing->comparison->options->names;
     text_clear(&printing->name);
     for (int side = 0; side < SIDES; side++)
         if (pair.rows[side] != NOTHING)
@@ -105,7 +105,7 @@ void print_tree_csv(const struct tree *tree)
 {
     struct printing printing = {.csv = {.out = tree->out},
                                 .depth = view_row(tree->view, tree->root)->depth,
-                                .comparison = tree->session->comparison};
+                                .comparison = session_comparison(tree->session, tree->projection)};
     write_header(&printing, tree->view->metrics);
     struct visitor visitor = {.enter = enter, .context = &printing};
     walk_view(tree->view, tree->root, &tree->limits, &visitor);

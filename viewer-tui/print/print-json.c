@@ -63,7 +63,7 @@ static void write_sides(struct printing *printing, struct pair pair)
     json_write_array(json);
     for (int side = 0; side < SIDES; side++)
         if (pair.rows[side] != NOTHING)
-            json_write_string(json, printing->comparison->options.names[side]);
+            json_write_string(json, printing->comparison->options->names[side]);
     json_write_array_end(json);
 }
 
@@ -109,16 +109,16 @@ static void leave(void *context, struct view *view, uint32_t row)
 }
 
 /* What is compared. */
-static void write_databases(struct json_writer *json, const struct comparison *comparison)
+static void write_databases(struct json_writer *json, const struct session *session)
 {
     json_write_key(json, "databases");
     json_write_array(json);
     for (int side = 0; side < SIDES; side++) {
         json_write_object(json);
         json_write_key(json, "name");
-        json_write_string(json, comparison->options.names[side]);
+        json_write_string(json, session->comparing->names[side]);
         json_write_key(json, "path");
-        json_write_string(json, comparison->sides[side]->folder);
+        json_write_string(json, session->sides[side]->folder);
         json_write_object_end(json);
     }
     json_write_array_end(json);
@@ -126,14 +126,14 @@ static void write_databases(struct json_writer *json, const struct comparison *c
 
 void print_tree_json(const struct tree *tree)
 {
-    struct printing printing = {.comparison = tree->session->comparison};
+    struct printing printing = {.comparison = session_comparison(tree->session, tree->projection)};
     struct json_writer *json = &printing.json;
     json_write_start(json, tree->out, 0);
     json_write_object(json);
     json_write_key(json, "title");
     json_write_string(json, session_title(tree->session, tree->view->db));
-    if (tree->session->comparison)
-        write_databases(json, tree->session->comparison);
+    if (printing.comparison)
+        write_databases(json, tree->session);
     json_write_key(json, "view");
     json_write_string(json, tree->view->class->name);
     json_write_key(json, "projection");

@@ -99,8 +99,9 @@ static void print_head(struct printing *printing)
     end_line(printing);
     end_line(printing);
     print_totals(printing);
-    if (tree->session->comparison) {
-        comparison_explain(tree->session->comparison, &printing->line);
+    const struct comparison *comparison = session_comparison(tree->session, tree->projection);
+    if (comparison) {
+        comparison_explain(comparison, &printing->line);
         end_line(printing);
     }
     size_t n_problems = json_array_size(json_object_get(tree->session->run, "problems"));

@@ -25,7 +25,7 @@ int print_summary(struct session *session, const struct print_options *options, 
         [FORMAT_CSV] = print_summary_csv,
         [FORMAT_JSON] = print_summary_json,
     };
-    if (session->comparison)
+    if (session_is_of_two(session))
         return print_comparison(session, options, out);
     struct view *view = session_view(session, options->projection, TOP_DOWN);
     const struct database *db = view ? view->db : NULL;

@@ -73,7 +73,7 @@ static void ask_and_write(struct tui *tui)
     if (format == FORMATS)
         text_add(&tui->message, "the name must end with .txt .csv .json .html .folded .pb.gz or "
                                 ".speedscope.json");
-    else if (tui->session->comparison && format >= FORMAT_FOLDED)
+    else if (session_is_of_two(tui->session) && format >= FORMAT_FOLDED)
         text_add(&tui->message, "of two databases there are .txt .csv .json");
     else
         write_view(tui, name, format);
