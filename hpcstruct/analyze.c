@@ -5,11 +5,11 @@
 #include "hpcstruct/dwarf-reader.h"
 #include "hpcstruct/names.h"
 #include "hpcstruct/no-return.h"
-#include "hpcstruct/overhead-tag.h"
 #include "hpcstruct/structure-xml.h"
 
 #include "lib/atomic-file.h"
 #include "lib/diag.h"
+#include "lib/overhead-tag.h"
 #include "lib/parallel.h"
 #include "lib/path.h"
 #include "lib/progress.h"

@@ -1,8 +1,7 @@
 #include "hpcstruct/structure-xml.h"
 
-#include "hpcstruct/overhead-tag.h"
-
 #include "lib/diag.h"
+#include "lib/overhead-tag.h"
 #include "lib/structure-cache.h"
 
 #include <errno.h>

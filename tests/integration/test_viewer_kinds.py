@@ -326,6 +326,26 @@ class InTerminal(Case):
         terminal = self.start(width=220, options=("--kinds",))
         terminal.until_seen("overhead: spawn, s", "overhead: sync, ms", "effort, s")
 
+    def test_tagged_code_is_explained_in_place_of_its_source(self):
+        """Whatever the width; what is called from there has source again, or none by its own name."""
+        self.write(runtime_program(), run_json(MEASURED))
+        for width in (40, 120):
+            terminal = self.start(width=width, height=40)
+            terminal.press("/")
+            terminal.type("pop")
+            terminal.press("Enter")
+            lines = terminal.until_seen(" overhead of the runtime: spawn ")
+            start = next(i for i, line in enumerate(lines) if " overhead of the runtime" in line)
+            words = " ".join(" ".join(lines[start + 1:]).split())
+            self.assertIn("tagged as overhead of the kind spawn: what making a task costs", words)
+            self.assertIn("there is no source to show", words)
+            self.assertFalse(any("no source: " in line for line in lines))
+            terminal.press("e")
+            terminal.until_seen("there is no source file to edit")
+            terminal.press("c")  # where it is called
+            terminal.until_seen("no source: /src/m.c:22" if width > 40 else "no source: /src")
+            terminal.press("q")
+
     def test_advice_names_kinds(self):
         self.write(with_kinds(describe()), RUN)
         terminal = self.start(width=100)

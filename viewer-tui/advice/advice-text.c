@@ -39,22 +39,6 @@ const char *verdict_meaning(enum verdict verdict)
     return meanings[verdict];
 }
 
-/* What the runtimes' tags call their own work. */
-static const char *kind_meaning(const char *kind)
-{
-    static const char *const meanings[][2] = {
-        {"spawn", "what making a task costs, whether it is stolen or not"},
-        {"sync", "what waiting for tasks costs, even where none was stolen"},
-        {"steal", "looking for tasks to take from other workers, and taking them"},
-        {"scheduler", "what the scheduler does between tasks"},
-        {"loop", "dividing parallel loops into tasks"},
-    };
-    for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++)
-        if (strcmp(meanings[i][0], kind) == 0)
-            return meanings[i][1];
-    return NULL;
-}
-
 void advice_event(const struct advice *advice, struct text *event)
 {
     text_clear(event);
@@ -198,7 +182,7 @@ static void add_dominant_kind(struct advice_lines *lines, const struct advice *a
         return;
     struct text text = {0};
     char *kind = overhead_kind_name(advice->kinds.at[0].metric);
-    const char *meaning = kind_meaning(kind);
+    const char *meaning = overhead_kind_meaning(kind);
     text_add(&text, "Most of the overhead is of the kind ");
     text_add_clean(&text, kind, lines->ascii);
     text_printf(&text, "%s%s.", meaning ? ": " : "", meaning ? meaning : "");

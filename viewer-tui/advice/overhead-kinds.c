@@ -38,6 +38,21 @@ char *overhead_kind_name(const struct metric *kind)
     return mem_strndup(kind->kind, (size_t)kind->kind_length);
 }
 
+const char *overhead_kind_meaning(const char *kind)
+{
+    static const char *const meanings[][2] = {
+        {"spawn", "what making a task costs, whether it is stolen or not"},
+        {"sync", "what waiting for tasks costs, even where none was stolen"},
+        {"steal", "looking for tasks to take from other workers, and taking them"},
+        {"scheduler", "what the scheduler does between tasks"},
+        {"loop", "dividing parallel loops into tasks"},
+    };
+    for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++)
+        if (strcmp(meanings[i][0], kind) == 0)
+            return meanings[i][1];
+    return NULL;
+}
+
 void overhead_kinds_describe(const struct overhead_kinds *kinds, double whole, bool ascii,
                              struct text *out)
 {

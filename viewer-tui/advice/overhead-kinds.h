@@ -25,6 +25,10 @@ struct overhead_kinds overhead_kinds_of(const struct view *view, uint32_t row, s
 /* "spawn"; the caller frees. */
 char *overhead_kind_name(const struct metric *kind);
 
+/* What the runtimes do who call their own work so, in a few words; NULL where the kind is none that
+ * is known. */
+const char *overhead_kind_meaning(const char *kind);
+
 /* Adds "15.0% spawn, 6.0% sync", as percentages of `whole`; nothing where all of them are less than
  * a twentieth of a percent. */
 void overhead_kinds_describe(const struct overhead_kinds *kinds, double whole, bool ascii,

@@ -2,7 +2,6 @@
 
 #include "lib/diag.h"
 #include "viewer-tui/base/problem.h"
-#include "viewer-tui/columns/choose.h"
 #include "viewer-tui/threads/threads.h"
 
 #include <stdlib.h>
@@ -42,23 +41,6 @@ enum format format_of_file(const char *name)
             return suffixes[i].format;
     }
     return FORMATS;
-}
-
-bool print_sorting(const struct session *session, const struct metrics *metrics, const char *wanted,
-                   struct sorting *sorting)
-{
-    if (!wanted)
-        return true;
-    if (!choose_sorting(metrics, wanted, sorting)) {
-        char *names = choose_names(metrics);
-        diag_error(session->folder, "no metric '%s' to sort by; there are: %s", wanted, names);
-        free(names);
-        return false;
-    }
-    const struct metric *metric = &metrics->at[sorting->metric];
-    if (!metric_is_measured(metric))
-        diag_error(session->folder, "'%s' was not measured: %s", metric->name, metric->why);
-    return metric_is_measured(metric);
 }
 
 /* Scopes are left out by their inclusive costs, so that what is shown hangs together; only in the

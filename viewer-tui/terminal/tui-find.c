@@ -1,4 +1,4 @@
-/* Commands that find rows, and marking what matches. */
+/* Commands that find rows. */
 #include "viewer-tui/terminal/tui.h"
 
 #include "viewer-tui/base/progress.h"
@@ -117,27 +117,6 @@ static void find(struct tui *tui)
     if (answer && tui->wanted != finding.before)
         pattern_free(finding.before);
     pane_state_free(&finding.from);
-}
-
-void tui_draw_match(const struct tui *tui, struct area area, const char *text, size_t from,
-                    size_t skip)
-{
-    size_t start, end;
-    bool is_about_text = tui->wanted && tui->wanted->field <= PATTERN_NAME;
-    if (!tui->shows_matches || !is_about_text ||
-        !pattern_find(tui->wanted, text + from, &start, &end))
-        return;
-    struct text piece = {0};
-    text_add_bytes(&piece, text, from + start);
-    size_t column = text_columns(text_string(&piece));
-    text_clear(&piece);
-    text_add_bytes(&piece, text + from + start, end - start);
-    size_t cut = skip > column ? skip - column : 0;
-    int at = (int)(column + cut - skip);
-    if (cut < text_columns(text_string(&piece)))
-        screen_put(area.line, area.column + at, area.width - at, STYLE_MATCH,
-                   text_skip(text_string(&piece), cut));
-    vec_free(&piece);
 }
 
 bool tui_obey_finding(struct tui *tui, enum command command)

@@ -217,6 +217,9 @@ void tui_draw_source(struct tui *tui, struct area area)
 {
     vec_push(&tui->spots, (struct spot){.kind = SPOT_SOURCE, .area = area});
     struct shown shown = selected_place(tui);
+    const char *path = database_file_path(shown.view->db, shown.file);
+    if (shown.source->n_lines == 0 && tui_draw_tag(tui, area, path))
+        return;
     find_costs(tui, &shown);
     draw_title(tui, area, &shown);
     uint32_t first = first_line(tui, shown.source, shown.line, area.height - 1);

@@ -95,7 +95,7 @@ void tui_inspect(struct tui *tui);
 /* tui-filter.c: makes the pane show what the filters in force leave. */
 void tui_apply_filters(struct tui *tui);
 
-/* tui-find.c: marks what matches in text of which `area` shows all but the first `skip` columns;
+/* tui-match.c: marks what matches in text of which `area` shows all but the first `skip` columns;
  * the text before byte `from` is not looked at. */
 void tui_draw_match(const struct tui *tui, struct area area, const char *text, size_t from,
                     size_t skip);
@@ -126,6 +126,10 @@ void tui_draw_tree(struct tui *tui, struct area area);
 
 /* tui-source.c: the source of the selected row, with a title line above. */
 void tui_draw_source(struct tui *tui, struct area area);
+
+/* tui-tag.c: what is to be said where the path of a source file is a tag of overhead, with a title
+ * line; false, with nothing drawn, where it is none. */
+bool tui_draw_tag(const struct tui *tui, struct area area, const char *path);
 
 /* tui-page.c: lines that fill the screen, until the user has seen them. `draw` draws those from
  * `first` on into the lines of the screen between the first and the last, and returns how many

@@ -4,8 +4,8 @@
 #include "hpcstruct/clean-text.h"
 #include "hpcstruct/cursor.h"
 #include "hpcstruct/names.h"
-#include "hpcstruct/overhead-tag.h"
 #include "hpcstruct/unpack.h"
+#include "lib/overhead-tag.h"
 
 #include <elf.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "hpcstruct/overhead-tag.h"
+#include "lib/overhead-tag.h"
 
 #include "lib/path.h"
 
