@@ -285,8 +285,10 @@ static struct comparison *open_comparison(struct session *session, enum projecti
     }
     struct comparison *comparison = comparison_new(runs, session->comparing);
     if (metrics_n_shown(&comparison->metrics) == 0) {
-        problem_found(session->sides[1]->folder, "has no metric in common with %s",
-                      session->sides[0]->folder);
+        char *others = comparison_only_in_one(comparison);
+        problem_found(session->sides[1]->folder, "has no metric in common with %s.%s",
+                      session->sides[0]->folder, others);
+        free(others);
         comparison_free(comparison);
         return NULL;
     }

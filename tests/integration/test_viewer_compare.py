@@ -301,7 +301,8 @@ class Metrics(Compared):
         self.write(parallel("a", [("cycles", 3)]), parallel("b", [("misses", 5)]))
         said = self.refused(1, "--print", "flat", *self.folders)
         self.assertEqual(said, f"hpcviewer: {self.folders[1]}: has no metric in common with "
-                               f"{self.folders[0]}\n")
+                               f"{self.folders[0]}. Only in before: cycles. Only in "
+                               "after: misses.\n")
 
     def test_what_was_not_measured_on_one_side(self):
         described = [{"name": name, "unit": "s", "state": "measured"} for name in

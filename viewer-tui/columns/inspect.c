@@ -190,6 +190,10 @@ static void add_metric(const struct inspection *inspection, size_t metric)
         text_add(inspection->out, " = ");
         add_clean(inspection, derived_formula(of));
     }
+    if (of->called) {
+        text_add(inspection->out, ", there called ");
+        add_clean(inspection, of->called);
+    }
     text_add(inspection->out, "\n");
     if (metric_is_measured(of)) {
         add_value(inspection, metric, INCLUSIVE);

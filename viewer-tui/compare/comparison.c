@@ -8,21 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The metric of the other side that one is compared with, or metrics->n: the one of that name, or
- * of an effort that is not there the work of its event. */
-static size_t like(const struct metrics *metrics, const struct metric *metric)
-{
-    size_t found = metrics_find(metrics, metric->name), from = 0;
-    struct efficiency event;
-    if (found < metrics->n || !metric_is_sum(metric))
-        return found;
-    const char *of_event = metric->name + strlen(efficiency_part_name(EFFORT));
-    while (efficiency_next(metrics, &from, &event))
-        if (strcmp(event.event, of_event) == 0)
-            return event.at[WORK];
-    return metrics->n;
-}
-
 /* Keeps a text for the metrics. */
 static const char *keep(struct comparison *comparison, char *text)
 {
@@ -60,19 +45,29 @@ static const char *why_not(struct comparison *comparison, enum merged_column col
     return NULL;
 }
 
-/* Adds a column of a metric that both sides have, under the name of the one that is a sum if only
- * one is. */
+/* The metric whose name the columns bear: an effort if only one is, then the one that says its
+ * event. */
+static const struct metric *named_of(const struct metric *const sides[SIDES])
+{
+    if (metric_is_sum(sides[0]) != metric_is_sum(sides[1]))
+        return metric_is_sum(sides[0]) ? sides[0] : sides[1];
+    return strlen(sides[0]->name) >= strlen(sides[1]->name) ? sides[0] : sides[1];
+}
+
+/* Adds a column of a metric that both sides have. */
 static void add_column(struct comparison *comparison, struct merged_metric from,
                        const struct metric *const sides[SIDES])
 {
     struct metrics *metrics = &comparison->metrics;
-    const struct metric *named = metric_is_sum(sides[1]) ? sides[1] : sides[0];
+    const struct metric *named = named_of(sides);
     char *name = column_name(comparison, from.column, named->name);
     struct metric metric = metric_new(keep(comparison, name));
     metric.is_ratio = from.column == MERGED_RATIO;
     if (!metric.is_ratio)
         metric_set_unit(&metric, named->unit);
     metric.why = why_not(comparison, from.column, sides);
+    if (from.column < SIDES && strcmp(sides[from.column]->name, named->name) != 0)
+        metric.called = sides[from.column]->name;
     for (int side = 0; side < SIDES; side++)
         metric.sides[side] = (int)(metrics->n - from.column) + side;
     for (int set = 0; set < METRIC_SETS; set++)
@@ -108,14 +103,17 @@ static double expected_factor(const struct comparison *comparison)
     return comparison_workers(comparison, 1) / comparison_workers(comparison, 0);
 }
 
-static void add_columns(struct comparison *comparison, size_t left, size_t right)
+static void add_columns(struct comparison *comparison, const struct metric_pair *pair)
 {
-    const struct metric *const sides[SIDES] = {&comparison->sides[0].db->metrics.at[left],
-                                               &comparison->sides[1].db->metrics.at[right]};
+    const struct metric *sides[SIDES];
+    for (int side = 0; side < SIDES; side++)
+        sides[side] = &comparison->sides[side].db->metrics.at[pair->sides[side]];
     double factor = expected_factor(comparison);
     for (int column = 0; column < MERGED_COLUMNS; column++)
         add_column(comparison,
-                   (struct merged_metric){(enum merged_column)column, {left, right}, factor},
+                   (struct merged_metric){.column = (enum merged_column)column,
+                                          .sides = {pair->sides[0], pair->sides[1]},
+                                          .factor = factor},
                    sides);
 }
 
@@ -155,21 +153,12 @@ static void relate(struct comparison *comparison)
 /* Finds what both sides have. */
 static void make_metrics(struct comparison *comparison)
 {
-    const struct metrics *left = &comparison->sides[0].db->metrics;
-    const struct metrics *right = &comparison->sides[1].db->metrics;
-    for (size_t m = 0; m < left->n_stored; m++) {
-        size_t found = like(right, &left->at[m]);
-        if (found < right->n)
-            add_columns(comparison, m, found);
-    }
-    for (size_t m = 0; m < right->n_stored; m++) {
-        size_t found = like(left, &right->at[m]);
-        bool is_added = metrics_find(left, right->at[m].name) < left->n;
-        if (found < left->n && !is_added)
-            add_columns(comparison, found, m);
-    }
+    struct metric_pairs pairs = metric_pairs_of(comparison->sides);
+    for (size_t i = 0; i < pairs.n; i++)
+        add_columns(comparison, &pairs.at[i]);
+    vec_free(&pairs);
     relate(comparison);
-    comparison->metrics.set = left->set;
+    comparison->metrics.set = comparison->sides[0].db->metrics.set;
 }
 
 struct comparison *comparison_new(const struct compared_run sides[SIDES],
@@ -216,25 +205,48 @@ struct view *comparison_view(const struct comparison *comparison, struct view *c
     return view;
 }
 
+/* What stands before an item of a list. */
+static const char *separator(bool is_first)
+{
+    return is_first ? "" : ", ";
+}
+
 /* Adds " Only in NAME: a, b." of the metrics that are shown of a side and that the other one lacks.
  */
 static void add_only_in(const struct comparison *comparison, int side, struct text *out)
 {
     const struct metrics *metrics = &comparison->sides[side].db->metrics;
-    const struct metrics *other = &comparison->sides[1 - side].db->metrics;
-    size_t n = 0;
+    struct text list = {0};
     for (size_t m = 0; m < metrics->n_stored; m++) {
-        const struct metric *metric = &metrics->at[m];
-        if (!metric->is_in[SET_CHOSEN] || like(other, metric) < other->n)
+        if (!metrics->at[m].is_in[SET_CHOSEN] ||
+            find_column(comparison, (enum merged_column)side, side, (int)m) != METRIC_ABSENT)
             continue;
-        if (n++ == 0)
-            text_printf(out, " Only in %s: ", comparison->options->names[side]);
-        else
-            text_add(out, ", ");
-        text_add(out, metric->name);
+        text_printf(&list, "%s%s", separator(list.n == 0), metrics->at[m].name);
+        metric_add_event(comparison->sides, side, m, &list);
     }
-    if (n)
-        text_add(out, ".");
+    if (list.n)
+        text_printf(out, " Only in %s: %s.", comparison->options->names[side], text_string(&list));
+    vec_free(&list);
+}
+
+/* Adds " Compared with each other: a [LEFT] and b [RIGHT]." of the metrics that are shown and have
+ * another name in either run. */
+static void add_other_names(const struct comparison *comparison, struct text *out)
+{
+    struct text list = {0};
+    for (size_t m = 0; m < comparison->metrics.n_stored; m += MERGED_COLUMNS) {
+        const struct merged_metric *from = &comparison->from[m];
+        const struct metric *column = &comparison->metrics.at[m];
+        if (!column->is_in[SET_CHOSEN] || (!column[0].called && !column[1].called))
+            continue;
+        for (int side = 0; side < SIDES; side++)
+            text_printf(&list, "%s%s [%s]", side ? " and " : separator(list.n == 0),
+                        comparison->sides[side].db->metrics.at[from->sides[side]].name,
+                        comparison->options->names[side]);
+    }
+    if (list.n)
+        text_printf(out, " Compared with each other: %s.", text_string(&list));
+    vec_free(&list);
 }
 
 void comparison_explain(const struct comparison *comparison, struct text *out)
@@ -254,8 +266,19 @@ void comparison_explain(const struct comparison *comparison, struct text *out)
                     expected_factor(comparison), left, right);
         break;
     }
+    add_other_names(comparison, &text);
     for (int side = 0; side < SIDES; side++)
         add_only_in(comparison, side, &text);
     text_add_clean(out, text_string(&text), describe_in_ascii());
     vec_free(&text);
+}
+
+char *comparison_only_in_one(const struct comparison *comparison)
+{
+    struct text text = {0};
+    for (int side = 0; side < SIDES; side++)
+        add_only_in(comparison, side, &text);
+    char *result = mem_strdup(text_string(&text));
+    vec_free(&text);
+    return result;
 }

@@ -1,9 +1,8 @@
 /* A comparison of two runs in one projection: what a view of both shows.
  *
- * Its metrics are those that both databases have, by name: of "work" there are "work [LEFT]",
- * "work [RIGHT]", LEFT and RIGHT being the names of the sides, "work difference" and "work ratio"
- * (merged.h). Percentages of a difference are of LEFT's whole. A metric of effort that one side
- * lacks, having measured neither idleness nor overhead, is its work there.
+ * Its metrics are those that both databases have (metric-pairs.h): of "work" there are "work
+ * [LEFT]", "work [RIGHT]", LEFT and RIGHT being the names of the sides, "work difference" and "work
+ * ratio" (merged.h). Percentages of a difference are of LEFT's whole.
  *
  * Scaling: what a run with more workers loses, as in Coarfa, Mellor-Crummey, Froyd, Dotsenko:
  * "Scalability analysis of SPMD codes using expectations" (ICS 2007). With p workers and then q,
@@ -22,8 +21,7 @@
 
 #include "viewer-tui/base/text.h"
 #include "viewer-tui/compare/merged.h"
-
-#include <jansson.h>
+#include "viewer-tui/compare/metric-pairs.h"
 
 enum scaling { NO_SCALING, STRONG_SCALING, WEAK_SCALING };
 
@@ -31,12 +29,6 @@ struct comparison_options {
     char *names[SIDES]; /* of the sides; theirs who made them */
     enum scaling scaling;
     double workers[SIDES]; /* 0: as the databases say, or as many as there are threads */
-};
-
-/* A run that is compared: its database in the projection, and its run.json or NULL. */
-struct compared_run {
-    const struct database *db;
-    const json_t *run;
 };
 
 struct comparison {
@@ -64,7 +56,11 @@ double comparison_workers(const struct comparison *comparison, int side);
  */
 const char *comparison_column(const struct comparison *comparison, enum merged_column column);
 
-/* Appends a sentence that says what the difference is, and which metrics only one side has. */
+/* Appends sentences that say what the difference is, which metrics are compared that have another
+ * name in either run, and which ones only one side has. */
 void comparison_explain(const struct comparison *comparison, struct text *out);
+
+/* Which metrics only one side has: " Only in NAME: a, b."; the caller frees. */
+char *comparison_only_in_one(const struct comparison *comparison);
 
 #endif

@@ -60,6 +60,8 @@ struct metric {
                          may be the metric itself; METRIC_ABSENT */
     int whole;        /* index of the metric of whose total its percentages are; METRIC_ABSENT:
                          its sum, or itself */
+    const char *called; /* in a comparison, the name of the metric whose values these are, where it
+                           is another; NULL */
     bool compares_effort;          /* its percentages are of one side's effort */
     bool is_ratio;                 /* it has no percentages, and may be undefined (NAN) */
     struct derivation *derivation; /* not NULL: it is derived */

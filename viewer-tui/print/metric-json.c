@@ -46,6 +46,10 @@ void json_write_metrics(struct json_writer *json, const struct metrics *metrics)
             json_write_key(json, "why");
             json_write_string(json, metric->why);
         }
+        if (metric->called) {
+            json_write_key(json, "called");
+            json_write_string(json, metric->called);
+        }
         if (metric_is_sum(metric))
             write_parts(json, metrics, m);
         if (metric->derivation) {
