@@ -2,10 +2,13 @@
 #include "viewer-tui/terminal/tui.h"
 
 #include "viewer-tui/terminal/screen.h"
-#include "viewer-tui/views/label.h"
+#include "viewer-tui/views/describe.h"
 
 #include <math.h>
 #include <stdlib.h>
+
+/* Of the scope in a question, which leave room for the answers. */
+#define MOST_NAME_COLUMNS 24
 
 static void say_matches(struct tui *tui)
 {
@@ -60,14 +63,15 @@ static void ask_share(struct tui *tui)
 static bool selected_scope(struct tui *tui, const char *what, struct text *out)
 {
     struct pane *pane = tui_pane(tui);
-    struct text name = {0};
     if (pane_row(pane) == 0) {
         text_add(&tui->message, "this is the whole program");
         return false;
     }
-    label_name(pane->view, pane_row(pane), &name);
     text_add(out, what);
-    text_add_clean(out, text_string(&name), tui->ascii);
+    struct text name = {0};
+    describe_bare_name(pane->view, pane_row(pane), tui->ascii, MOST_NAME_COLUMNS, &name);
+    text_cut(&name, MOST_NAME_COLUMNS);
+    text_add(out, text_string(&name));
     vec_free(&name);
     return true;
 }

@@ -47,13 +47,16 @@ static void draw_title(struct tui *tui, int line)
 
 #define PATH_CUT "... > "
 
+/* Longer names in a path are shortened. */
+#define MOST_NAME_COLUMNS 40
+
 void tui_add_path(struct tui *tui, uint32_t row, struct text *out, size_t width)
 {
     struct pane *pane = tui_pane(tui);
     struct text path = {0}, longer = {0};
     for (; row != 0; row = view_row(pane->view, row)->parent) {
         text_clear(&longer);
-        describe_name(pane->view, row, tui->ascii, &longer);
+        describe_short_name(pane->view, row, tui->ascii, MOST_NAME_COLUMNS, &longer);
         if (path.n)
             text_printf(&longer, " > %s", text_string(&path));
         if (path.n && text_columns(text_string(&longer)) + strlen(PATH_CUT) > width) {

@@ -3,8 +3,7 @@
 
 #include "viewer-tui/terminal/screen.h"
 
-void tui_draw_match(const struct tui *tui, struct area area, const char *text, size_t from,
-                    size_t skip)
+void tui_draw_match(const struct tui *tui, struct area area, const char *text, size_t from)
 {
     size_t start, end;
     bool is_about_text = tui->wanted && tui->wanted->field <= PATTERN_NAME;
@@ -13,13 +12,9 @@ void tui_draw_match(const struct tui *tui, struct area area, const char *text, s
         return;
     struct text piece = {0};
     text_add_bytes(&piece, text, from + start);
-    size_t column = text_columns(text_string(&piece));
+    int at = (int)text_columns(text_string(&piece));
     text_clear(&piece);
     text_add_bytes(&piece, text + from + start, end - start);
-    size_t cut = skip > column ? skip - column : 0;
-    int at = (int)(column + cut - skip);
-    if (cut < text_columns(text_string(&piece)))
-        screen_put(area.line, area.column + at, area.width - at, STYLE_MATCH,
-                   text_skip(text_string(&piece), cut));
+    screen_put(area.line, area.column + at, area.width - at, STYLE_MATCH, text_string(&piece));
     vec_free(&piece);
 }

@@ -2,6 +2,7 @@
 #include "viewer-tui/terminal/tui.h"
 
 #include "lib/number.h"
+#include "viewer-tui/base/shorten.h"
 #include "viewer-tui/terminal/editor.h"
 #include "viewer-tui/terminal/screen.h"
 #include "viewer-tui/views/label.h"
@@ -84,6 +85,22 @@ static int draw_metric(struct tui *tui, struct area area)
     return fits ? columns + 2 : 0;
 }
 
+/* Adds "FILE:LINE " in so many columns, where that can be done: the end of the path. */
+static void add_place(const struct tui *tui, const char *path, uint32_t line, int columns,
+                      struct text *out)
+{
+    struct text clean = {0}, behind = {0};
+    text_add_clean(&clean, path, tui->ascii);
+    if (line)
+        text_printf(&behind, ":%u", line);
+    text_add(&behind, " ");
+    int room = columns - (int)behind.n;
+    shorten_path(text_string(&clean), room > 0 ? (size_t)room : 0, tui->ascii, out);
+    text_add(out, text_string(&behind));
+    vec_free(&clean);
+    vec_free(&behind);
+}
+
 static void draw_title(struct tui *tui, struct area area, const struct shown *shown)
 {
     struct text title = {0};
@@ -96,13 +113,10 @@ static void draw_title(struct tui *tui, struct area area, const struct shown *sh
         text_add(&title, " no source: ");
     else
         text_add(&title, " ");
-    if (path) {
-        text_add_clean(&title, path, tui->ascii);
-        if (shown->line)
-            text_printf(&title, ":%u", shown->line);
-        text_add(&title, " ");
-    }
-    screen_put(area.line, area.column + 2, area.width - 4 - used, STYLE_PLAIN, text_string(&title));
+    int room = area.width - 4 - used;
+    if (path)
+        add_place(tui, path, shown->line, room - (int)title.n, &title);
+    screen_put(area.line, area.column + 2, room, STYLE_PLAIN, text_string(&title));
     vec_free(&title);
 }
 

@@ -11,8 +11,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Columns of labels; more if all are longer would leave too few for bars. */
+/* Columns of labels; more would leave too few for bars, unless the screen is wide. */
 #define MOST_LABEL_WIDTH 40
+
+/* Of the name in the title. */
+#define MOST_NAME_COLUMNS 60
 
 /* Room for the number of threads in a bin. */
 #define COUNT_WIDTH 7
@@ -234,10 +237,13 @@ static void open_page(struct page *page)
         size_t width = text_columns(page->costs.labels[i]);
         page->label_width = width > page->label_width ? width : page->label_width;
     }
-    if (page->label_width > MOST_LABEL_WIDTH)
-        page->label_width = MOST_LABEL_WIDTH;
+    size_t half = (size_t)screen_width() / 2;
+    size_t most = half > MOST_LABEL_WIDTH ? half : MOST_LABEL_WIDTH;
+    if (page->label_width > most)
+        page->label_width = most;
     text_add(&page->title, "threads: ");
-    describe_name(pane->view, pane_row(pane), page->tui->ascii, &page->title);
+    describe_short_name(pane->view, pane_row(pane), page->tui->ascii, MOST_NAME_COLUMNS,
+                        &page->title);
 }
 
 /* Obeys a key other than a move; false when the page is to go. */

@@ -3,7 +3,6 @@
 
 #include "viewer-tui/terminal/screen.h"
 #include "viewer-tui/views/describe.h"
-#include "viewer-tui/views/label.h"
 
 #include <stdlib.h>
 
@@ -43,72 +42,63 @@ static size_t indentation(const struct pane *pane, uint32_t row)
     return INDENT * pane_level(pane, row);
 }
 
-/* Adds the tree's part of a row: marker, call site and name. */
-static void add_name(const struct tui *tui, const struct pane *pane, uint32_t row, struct text *out)
+/* Adds the tree's part of a row, marker, call site and name, in so many columns where that can be
+ * done; returns where the name itself begins. */
+static size_t add_name(const struct tui *tui, const struct pane *pane, uint32_t row, size_t columns,
+                       struct text *out)
 {
     text_add(out, marker(tui, pane, row));
     describe_call(pane->view, row, tui->ascii, out);
-    describe_name(pane->view, row, tui->ascii, out);
+    describe_mark(pane->view, row, out);
+    size_t name_at = out->n, used = text_columns(text_string(out));
+    describe_bare_name(pane->view, row, tui->ascii, columns > used ? columns - used : 0, out);
+    return name_at;
 }
 
-/* Bytes that the row's own name takes at the end of that. */
-static size_t name_length(const struct tui *tui, const struct pane *pane, uint32_t row)
-{
-    struct text label = {0}, name = {0};
-    label_name(pane->view, row, &label);
-    text_add_clean(&name, text_string(&label), tui->ascii);
-    size_t length = name.n;
-    vec_free(&label);
-    vec_free(&name);
-    return length;
-}
-
-/* Shifts the tree so that the selected row's name can be read. */
+/* Shifts the tree as far as the selected row's name needs it; once that row itself would lie left
+ * of the screen, as far back as can be. */
 static void shift_to_selected(const struct tui *tui, struct pane *pane, int width)
 {
     struct text name = {0};
     uint32_t row = pane_row(pane);
-    add_name(tui, pane, row, &name);
     size_t start = indentation(pane, row), room = (size_t)(width > 1 ? width : 1);
+    add_name(tui, pane, row, room > start ? room - start : 0, &name);
     size_t length = text_columns(text_string(&name));
     size_t wanted = length < room ? length : room;
-    if (pane->width != width)
+    if (pane->width != width || pane->shift >= start)
         pane->shift = 0;
     pane->width = width;
-    if (pane->shift > start)
-        pane->shift = start;
     if (start + wanted > pane->shift + room)
         pane->shift = start + wanted - room;
     vec_free(&name);
 }
 
-/* Draws text of which the first `skip` columns are cut off. */
-static int put_shifted(int line, int column, int width, enum style style, const char *text,
-                       size_t skip)
+/* Columns before a row; what lies left of the shifted tree stands at its edge. */
+static int offset(const struct pane *pane, uint32_t row)
 {
-    return screen_put(line, column, width, style, text_skip(text, skip));
+    size_t start = indentation(pane, row);
+    return start > pane->shift ? (int)(start - pane->shift) : 0;
 }
 
 static void draw_name(const struct tui *tui, const struct pane *pane, uint32_t row,
                       struct area area, bool is_selected)
 {
     struct text name = {0}, location = {0};
-    size_t start = indentation(pane, row);
-    size_t skip = pane->shift > start ? pane->shift - start : 0;
-    int at = start > pane->shift ? (int)(start - pane->shift) : 0;
-    add_name(tui, pane, row, &name);
-    size_t name_at = name.n - name_length(tui, pane, row);
-    describe_location(pane->view, row, tui->ascii, &location);
+    int at = offset(pane, row);
     struct area behind = {area.line, area.column + at, 1, area.width - at};
-    int used = put_shifted(area.line, behind.column, behind.width,
-                           is_selected ? STYLE_SELECTED : STYLE_PLAIN, text_string(&name), skip);
-    tui_draw_match(tui, behind, text_string(&name), name_at, skip);
+    if (behind.width <= 0)
+        return;
+    size_t name_at = add_name(tui, pane, row, (size_t)behind.width, &name);
+    describe_location(pane->view, row, tui->ascii, &location);
+    int used = screen_put(area.line, behind.column, behind.width,
+                          is_selected ? STYLE_SELECTED : STYLE_PLAIN, text_string(&name));
+    tui_draw_match(tui, behind, text_string(&name), name_at);
     behind.column += used + 2;
     behind.width -= used + 2;
     if (location.n && behind.width > 0) {
         screen_put(area.line, behind.column, behind.width, is_selected ? STYLE_SELECTED : STYLE_DIM,
                    text_string(&location));
-        tui_draw_match(tui, behind, text_string(&location), 0, 0);
+        tui_draw_match(tui, behind, text_string(&location), 0);
     }
     vec_free(&name);
     vec_free(&location);
@@ -118,10 +108,9 @@ static void add_spots(struct tui *tui, size_t index, struct area line, struct ar
 {
     const struct pane *pane = tui_pane(tui);
     struct area marker = {tree.line, tree.column, 1, MARKER_WIDTH};
-    marker.column += (int)indentation(pane, pane->shown.at[index]) - (int)pane->shift;
+    marker.column += offset(pane, pane->shown.at[index]);
     vec_push(&tui->spots, (struct spot){.kind = SPOT_ROW, .area = line, .number = index});
-    if (marker.column >= tree.column)
-        vec_push(&tui->spots, (struct spot){.kind = SPOT_MARKER, .area = marker, .number = index});
+    vec_push(&tui->spots, (struct spot){.kind = SPOT_MARKER, .area = marker, .number = index});
 }
 
 void tui_draw_tree(struct tui *tui, struct area area)

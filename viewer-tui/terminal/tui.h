@@ -95,10 +95,9 @@ void tui_inspect(struct tui *tui);
 /* tui-filter.c: makes the pane show what the filters in force leave. */
 void tui_apply_filters(struct tui *tui);
 
-/* tui-match.c: marks what matches in text of which `area` shows all but the first `skip` columns;
- * the text before byte `from` is not looked at. */
-void tui_draw_match(const struct tui *tui, struct area area, const char *text, size_t from,
-                    size_t skip);
+/* tui-match.c: marks what matches in text that `area` shows; the text before byte `from` is not
+ * looked at. */
+void tui_draw_match(const struct tui *tui, struct area area, const char *text, size_t from);
 
 /* tui-ask.c: asks for a line of text in the status line, which begins with `initial`; `changed`
  * (NULL: nobody) hears of every change. The answer is valid until the next question; NULL when the
@@ -113,7 +112,7 @@ int tui_ask_key(struct tui *tui, const char *prompt);
 void tui_draw(struct tui *tui);
 void tui_announce(const char *what);
 
-/* tui-frame.c: adds the path to a row, as much of its end as fits. */
+/* tui-frame.c: adds the path to a row, long names in short, as much of its end as fits. */
 void tui_add_path(struct tui *tui, uint32_t row, struct text *out, size_t width);
 /* Says how far a pass is; a progress_listener. */
 bool tui_tell_progress(const char *what, int percent);

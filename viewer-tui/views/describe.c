@@ -1,5 +1,6 @@
 #include "viewer-tui/views/describe.h"
 
+#include "viewer-tui/base/shorten.h"
 #include "viewer-tui/views/label.h"
 
 #include <langinfo.h>
@@ -57,15 +58,42 @@ void describe_call(const struct view *view, uint32_t number, bool ascii, struct 
     text_add(out, ascii ? " -> " : " » ");
 }
 
-void describe_name(const struct view *view, uint32_t number, bool ascii, struct text *out)
+void describe_mark(const struct view *view, uint32_t number, struct text *out)
 {
     view = view_origin(view, &number);
-    struct text name = {0};
     if (view_row(view, number)->kind == KIND_INLINED)
         text_add(out, "[I] ");
-    label_name(view, number, &name);
-    text_add_clean(out, text_string(&name), ascii);
+}
+
+void describe_bare_name(const struct view *view, uint32_t number, bool ascii, size_t columns,
+                        struct text *out)
+{
+    view = view_origin(view, &number);
+    enum scope_kind kind = view_row(view, number)->kind;
+    struct text raw = {0}, name = {0};
+    label_name(view, number, &raw);
+    text_add_clean(&name, text_string(&raw), ascii);
+    if (kind == KIND_MODULE || kind == KIND_FILE)
+        shorten_path(text_string(&name), columns, ascii, out);
+    else
+        shorten_name(text_string(&name), columns, ascii, out);
+    vec_free(&raw);
     vec_free(&name);
+}
+
+void describe_short_name(const struct view *view, uint32_t number, bool ascii, size_t columns,
+                         struct text *out)
+{
+    struct text mark = {0};
+    describe_mark(view, number, &mark);
+    text_add(out, text_string(&mark));
+    describe_bare_name(view, number, ascii, columns > mark.n ? columns - mark.n : 0, out);
+    vec_free(&mark);
+}
+
+void describe_name(const struct view *view, uint32_t number, bool ascii, struct text *out)
+{
+    describe_short_name(view, number, ascii, SIZE_MAX, out);
 }
 
 void describe_location(const struct view *view, uint32_t number, bool ascii, struct text *out)

@@ -17,7 +17,16 @@
 /* What comes before the name: the call site; often nothing. */
 void describe_call(const struct view *view, uint32_t row, bool ascii, struct text *out);
 
-/* The name, with "[I]" for what was inlined. */
+/* "[I] " before the name of what was inlined. */
+void describe_mark(const struct view *view, uint32_t row, struct text *out);
+
+/* The name alone, made shorter where it takes more columns (base/shorten.h). */
+void describe_bare_name(const struct view *view, uint32_t row, bool ascii, size_t columns,
+                        struct text *out);
+
+/* Both; describe_name in full. */
+void describe_short_name(const struct view *view, uint32_t row, bool ascii, size_t columns,
+                         struct text *out);
 void describe_name(const struct view *view, uint32_t row, bool ascii, struct text *out);
 
 /* Where it is: declaration or, in the bottom-up view, the call; the module where no file is

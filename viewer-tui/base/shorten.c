@@ -1,0 +1,136 @@
+#include "viewer-tui/base/shorten.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Deeper brackets are as good as this deep. */
+#define MOST_NESTED 64
+
+static const char *dots(bool ascii)
+{
+    return ascii ? "..." : "…";
+}
+
+void shorten_path(const char *path, size_t columns, bool ascii, struct text *out)
+{
+    size_t dotted = text_columns(dots(ascii)), room = columns > dotted ? columns - dotted : 0;
+    if (text_columns(path) > columns) {
+        const char *rest = NULL;
+        for (const char *at = strchr(path + 1, '/'); at && at[1]; at = strchr(at + 1, '/'))
+            if (!rest || text_columns(rest) > room)
+                rest = at;
+        text_add(out, rest ? dots(ascii) : "");
+        path = rest ? rest : path;
+    }
+    text_add(out, path);
+}
+
+/* The length of "operator" and its sign where a name goes on with that; else 0. */
+static size_t operator_length(const char *name, const char *at)
+{
+    static const char word[] = "operator";
+    static const char *const signs[] = {"<=>", "<<=", ">>=", "->*", "()", "<<",
+                                        ">>",  "<=",  ">=",  "->",  "<",  ">"};
+    bool begins_word = at == name || !(isalnum((unsigned char)at[-1]) || at[-1] == '_');
+    if (!begins_word || strncmp(at, word, strlen(word)) != 0)
+        return 0;
+    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
+        if (strncmp(at + strlen(word), signs[i], strlen(signs[i])) == 0)
+            return strlen(word) + strlen(signs[i]);
+    return 0;
+}
+
+/* The length of what is at some place of a name but no bracket, whatever it looks like. */
+static size_t plain_length(const char *name, const char *at)
+{
+    static const char *const plain[] = {"(anonymous namespace)", "->"};
+    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
+        if (strncmp(at, plain[i], strlen(plain[i])) == 0)
+            return strlen(plain[i]);
+    /* "<whole program>", "<Vec<T> as Clone>::clone": these brackets hold no arguments. */
+    if (at == name && *at == '<')
+        return 1;
+    return operator_length(name, at);
+}
+
+/* The brackets that are open at some place of a name. */
+struct brackets {
+    char open[MOST_NESTED];
+    size_t n;
+};
+
+/* Closes the innermost "(" and what was opened in it: "(a < b)" has no other bracket. */
+static void close_round(struct brackets *brackets)
+{
+    size_t n = brackets->n;
+    while (n > 0 && brackets->open[n - 1] != '(')
+        n--;
+    if (n > 0)
+        brackets->n = n - 1;
+}
+
+/* Takes a character into account. */
+static void pass(struct brackets *brackets, char character)
+{
+    size_t n = brackets->n;
+    if ((character == '<' || character == '(') && n < MOST_NESTED)
+        brackets->open[brackets->n++] = character;
+    else if (character == '>' && n && brackets->open[n - 1] == '<')
+        brackets->n--;
+    else if (character == ')')
+        close_round(brackets);
+}
+
+/* Adds the name without what is in more than `kept` brackets. */
+static void add_without_arguments(const char *name, size_t kept, bool ascii, struct text *out)
+{
+    struct brackets brackets = {.n = 0};
+    const char *hidden = NULL; /* where it begins */
+    for (const char *at = name; *at;) {
+        size_t plain = plain_length(name, at), length = plain ? plain : 1;
+        if (!plain)
+            pass(&brackets, *at);
+        if (hidden && brackets.n <= kept) {
+            size_t n = (size_t)(at - hidden);
+            bool is_short = n <= text_columns(dots(ascii));
+            text_add_bytes(out, is_short ? hidden : dots(ascii),
+                           is_short ? n : strlen(dots(ascii)));
+            hidden = NULL;
+        }
+        if (!hidden)
+            text_add_bytes(out, at, length);
+        if (!hidden && brackets.n > kept)
+            hidden = at + length;
+        at += length;
+    }
+    text_add(out, hidden ? hidden : ""); /* a bracket that is never closed is none */
+}
+
+/* How deep the brackets of a name are nested. */
+static size_t nesting(const char *name)
+{
+    struct brackets brackets = {.n = 0};
+    size_t most = 0;
+    for (const char *at = name; *at;) {
+        size_t plain = plain_length(name, at);
+        if (!plain)
+            pass(&brackets, *at);
+        most = brackets.n > most ? brackets.n : most;
+        at += plain ? plain : 1;
+    }
+    return most;
+}
+
+void shorten_name(const char *name, size_t columns, bool ascii, struct text *out)
+{
+    struct text shorter = {0};
+    text_add(&shorter, name);
+    size_t kept = text_columns(name) > columns ? nesting(name) : 0;
+    while (kept-- && text_columns(text_string(&shorter)) > columns) {
+        text_clear(&shorter);
+        add_without_arguments(name, kept, ascii, &shorter);
+    }
+    text_add(out, text_string(&shorter));
+    vec_free(&shorter);
+}
