@@ -31,8 +31,10 @@ static const char help[] =
     "  --physical         calls as the machine made them (DB/physical), not as the program is written\n"
     "  --format FORMAT    text (default), csv, json; of the trees also what shows stacks of procedures\n"
     "                     with what is sorted by, in bottom-up with the innermost procedure first:\n"
-    "      folded         lines \"a;b;c VALUE\", times in whole nanoseconds\n"
-    "      flamegraph     a page for browsers, complete in one file: point, click to zoom, search\n"
+    "      folded         lines \"a;b;c VALUE\", times in whole nanoseconds; of two databases a value\n"
+    "                     of each\n"
+    "      flamegraph     a page for browsers, complete in one file: point, click to zoom, search;\n"
+    "                     of two databases the widths are the second one's, and red is what it has more\n"
     "      speedscope     JSON for speedscope.app\n"
     "      pprof          a profile for pprof, with all metrics shown; binary\n"
     "  --output FILE      write to FILE instead of standard output\n"
@@ -293,8 +295,9 @@ static void check_comparison(const struct options *options)
 {
     if (options->printed == PRINT_THREADS)
         diag_usage("threads are those of one database: they cannot be compared");
-    if (options->print.format >= FORMAT_FOLDED)
-        diag_usage("stacks are those of one database: compare as text, csv or json");
+    if (options->print.format >= FORMAT_SPEEDSCOPE)
+        diag_usage("speedscope and pprof files are of one database: compare as flamegraph, folded, "
+                   "text, csv or json");
 }
 
 static const struct option *option_named(const char *name)

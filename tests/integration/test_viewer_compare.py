@@ -526,9 +526,6 @@ class Printed(Compared):
         self.write(*Program(1).databases)
         self.assertIn("threads are those of one database",
                       self.refused(2, "--print", "threads", *self.folders))
-        for format in ("folded", "flamegraph", "speedscope", "pprof"):
-            self.assertIn("stacks are those of one database",
-                          self.refused(2, "--print", "flat", "--format", format, *self.folders))
 
     def test_one_is_damaged_or_missing(self):
         self.write(*Program(1).databases)

@@ -10,6 +10,8 @@ const char flamegraph_to_title[] =
     "h1 { font-size: 15px; margin: 0 0 6px; }\n"
     "#bar { position: sticky; top: 0; background: #fff; padding: 4px 0; z-index: 1; }\n"
     "#said { display: block; min-height: 3.9em; white-space: pre-line; overflow: hidden; }\n"
+    "#legend { margin: 4px 0; }\n"
+    ".sample { padding: 0 4px; border-radius: 2px; }\n"
     "#frames { position: relative; }\n"
     ".f { position: absolute; height: 17px; line-height: 17px; overflow: hidden; cursor: pointer;\n"
     "     white-space: nowrap; text-overflow: ellipsis; font-size: 12px; border-radius: 2px;\n"

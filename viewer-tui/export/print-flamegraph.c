@@ -1,37 +1,29 @@
 /* Stacks (stacks.h) as a flame graph: one HTML page without anything else, the outermost frames on
  * top. A frame is as wide as the part of the costs in it and in the frames below; its colour is its
- * module's. Frames under MIN_WIDTH are left out: the room below the one above stays empty. */
+ * module's. Frames that are too narrow are left out: the room below the one above stays empty.
+ *
+ * Of a comparison the widths are the second run's, and the colours say what it has more or less
+ * than the first one, of what is expected of it. What only the first one has has no width. */
+#include "viewer-tui/export/flamegraph-frames.h"
 #include "viewer-tui/export/flamegraph-page.h"
-#include "viewer-tui/export/stacks.h"
 
-#include "lib/idmap.h"
 #include "lib/number.h"
-#include "viewer-tui/views/describe.h"
-#include "viewer-tui/views/label.h"
+#include "viewer-tui/compare/comparison.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* In percent of the whole. Nobody could see or hit what is smaller, even zoomed in. */
-#define MIN_WIDTH 0.001
-
-struct frame {
-    uint32_t parent, depth;
-    size_t name, place; /* where their texts begin; what is in `texts` ends with a NUL */
-    unsigned hue, lightness;
-    bool has_module;
-    double own, total;
-    double next; /* where the next frame below begins, as costs from the left */
-};
+/* Changes of less than this part are none that one should see. */
+#define LEAST_CHANGE 0.005
 
 struct printing {
     const struct tree *tree;
-    const struct metric *metric;
-    double factor, whole, whole_of_percent;
-    VEC(struct frame) frames;
-    uint32_t current;
-    struct text texts, line;
+    const struct metrics *metrics;
+    const struct comparison *comparison; /* NULL: of one database */
+    struct frames frames;
+    double factor; /* of the numbers for programs */
+    struct text line;
 };
 
 /* Adds what is text in XML. U+FFFE and U+FFFF, which are not, become U+FFFD. */
@@ -54,59 +46,20 @@ static void add_escaped(struct text *out, const char *text)
     }
 }
 
-static size_t end_of_texts(struct printing *printing)
+/* The same of text that may contain anything. */
+static void add_clean(struct text *out, const char *text)
 {
-    if (printing->texts.n)
-        text_add_bytes(&printing->texts, "", 1);
-    return printing->texts.n;
+    struct text clean = {0};
+    text_add_clean(&clean, text, false);
+    add_escaped(out, text_string(&clean));
+    vec_free(&clean);
 }
 
-static struct frame describe(struct printing *printing, const struct view *view, uint32_t row)
-{
-    struct frame frame = {.name = end_of_texts(printing)};
-    stacks_name(view, row, &printing->texts);
-    const char *name = text_string(&printing->texts) + frame.name;
-    frame.lightness = 62 + (unsigned)(hash_bytes(name, strlen(name)) % 18);
-    frame.place = end_of_texts(printing);
-    describe_location(view, row, false, &printing->texts);
-    const char *module = database_module_path(view->db, label_module(view, row));
-    frame.has_module = module != NULL;
-    if (module)
-        frame.hue = (unsigned)(hash_bytes(module, strlen(module)) % 360);
-    return frame;
-}
-
-static void enter(void *context, const struct view *view, uint32_t row)
-{
-    struct printing *printing = context;
-    struct frame frame = describe(printing, view, row);
-    if (printing->frames.n) {
-        frame.parent = printing->current;
-        frame.depth = printing->frames.at[printing->current].depth + 1;
-    }
-    printing->current = (uint32_t)printing->frames.n;
-    vec_push(&printing->frames, frame);
-}
-
-static void leave(void *context, const struct view *view, uint32_t row, const double *own)
-{
-    struct printing *printing = context;
-    struct frame *frame = &printing->frames.at[printing->current];
-    bool is_first = printing->current == 0;
-    (void)view;
-    (void)row;
-    frame->own = *own;
-    frame->total += *own;
-    printing->current = frame->parent;
-    if (!is_first)
-        printing->frames.at[frame->parent].total += frame->total;
-}
-
-static void add_costs(struct printing *printing, double costs)
+static void add_costs(struct printing *printing, double costs, size_t metric)
 {
     char value[NUMBER_WITH_UNIT_SIZE], percent[NUMBER_SIZE];
-    number_with_unit(costs, printing->metric->unit, value);
-    number_percent(costs, printing->whole_of_percent, percent);
+    number_with_unit(costs, printing->metrics->at[metric].unit, value);
+    number_percent(costs, view_whole(printing->tree->view, metric), percent);
     add_escaped(&printing->line, value);
     if (*percent) {
         text_add(&printing->line, " (");
@@ -120,99 +73,182 @@ static void write_line(struct printing *printing)
     text_end_line(&printing->line, printing->tree->out);
 }
 
-/* `left` is where it begins, as costs. */
-static void write_frame(struct printing *printing, const struct frame *frame, double left)
+/* What the second run has more than expected: a part, -1..1, of the larger of the two. */
+static double change_of(const struct printing *printing, const struct frame *frame)
 {
+    size_t left = printing->frames.metrics[0];
+    double expected = printing->comparison->from[left].factor * frame->total[0];
+    double larger = fmax(expected, frame->total[1]);
+    return larger > 0 ? (frame->total[1] - expected) / larger : 0;
+}
+
+/* From grey to red for what is more, to blue for what is less. */
+static void add_colour_of_change(struct text *out, double change)
+{
+    if (fabs(change) < LEAST_CHANGE)
+        text_add(out, "hsl(0,0%,88%)");
+    else
+        text_printf(out, "hsl(%d,80%%,%.0f%%)", change > 0 ? 0 : 215, 90 - 30 * fabs(change));
+}
+
+static void add_colour(struct printing *printing, const struct frame *frame)
+{
+    if (printing->comparison)
+        add_colour_of_change(&printing->line, change_of(printing, frame));
+    else if (frame->has_module)
+        text_printf(&printing->line, "hsl(%u,70%%,%u%%)", frame->hue, frame->lightness);
+    else
+        text_add(&printing->line, "#ddd");
+}
+
+static void add_data(struct printing *printing, const char *name, double costs)
+{
+    text_printf(&printing->line, " data-%s=\"%.0f\"", name, round(costs * printing->factor));
+}
+
+/* A line of what is shown where one points at a frame. */
+static void add_values(struct printing *printing, const char *what, const double costs[SIDES])
+{
+    const struct frames *frames = &printing->frames;
+    text_printf(&printing->line, "&#10;%s", what);
+    for (size_t i = 0; i < frames->n; i++) {
+        if (printing->comparison) {
+            text_add(&printing->line, i ? ", " : "");
+            add_clean(&printing->line, printing->comparison->options->names[i]);
+            text_add(&printing->line, " ");
+        }
+        add_costs(printing, costs[i], frames->metrics[i]);
+    }
+    if (!printing->comparison)
+        return;
+    size_t difference = frames->metrics[0] + MERGED_DIFFERENCE;
+    text_printf(&printing->line, ", %s ",
+                comparison_column(printing->comparison, MERGED_DIFFERENCE));
+    add_costs(printing, costs[1] - printing->comparison->from[difference].factor * costs[0],
+              difference);
+}
+
+/* "work", of a comparison without the names of its columns; the caller frees. */
+static char *metric_name(const struct printing *printing)
+{
+    const char *name = printing->metrics->at[printing->frames.metrics[0]].name;
+    size_t length = strlen(name);
+    if (printing->comparison)
+        length -= strlen(printing->comparison->options->names[0]) + strlen(" []");
+    return mem_strndup(name, length);
+}
+
+static void write_frame(struct printing *printing, const struct frame *frame, const char *metric)
+{
+    const struct frames *frames = &printing->frames;
     struct text *line = &printing->line;
-    const char *name = printing->texts.at + frame->name, *place = printing->texts.at + frame->place;
-    text_printf(line, "<div class=\"f\" data-own=\"%.0f\" data-total=\"%.0f\" title=\"",
-                round(frame->own * printing->factor), round(frame->total * printing->factor));
+    const char *name = frames_text(frames, frame->name), *place = frames_text(frames, frame->place);
+    text_add(line, "<div class=\"f\"");
+    add_data(printing, "own", frame->own[frames->shown]);
+    add_data(printing, "total", frame->total[frames->shown]);
+    if (printing->comparison) {
+        add_data(printing, "own-before", frame->own[0]);
+        add_data(printing, "total-before", frame->total[0]);
+    }
+    text_add(line, " title=\"");
     add_escaped(line, name);
     if (*place) {
         text_add(line, "  ");
         add_escaped(line, place);
     }
-    text_add(line, "&#10;");
-    add_escaped(line, printing->metric->name);
-    text_add(line, " ");
-    add_costs(printing, frame->total);
-    text_add(line, "&#10;itself ");
-    add_costs(printing, frame->own);
+    struct text what = {0};
+    add_clean(&what, metric);
+    text_add(&what, printing->comparison ? ": " : " ");
+    add_values(printing, text_string(&what), frame->total);
+    add_values(printing, printing->comparison ? "itself: " : "itself ", frame->own);
+    vec_free(&what);
     text_printf(line, "\" style=\"left:%.4f%%;width:%.4f%%;top:%upx;background:",
-                100 * left / printing->whole, 100 * frame->total / printing->whole,
+                frames_left(frames, frame), frames_width(frames, frame),
                 frame->depth * FLAMEGRAPH_ROW);
-    if (frame->has_module)
-        text_printf(line, "hsl(%u,70%%,%u%%)\">", frame->hue, frame->lightness);
-    else
-        text_add(line, "#ddd\">");
+    add_colour(printing, frame);
+    text_add(line, "\">");
     add_escaped(line, name);
     text_add(line, "</div>");
     write_line(printing);
 }
 
-static double width(const struct printing *printing, const struct frame *frame)
-{
-    return printing->whole > 0 ? 100 * frame->total / printing->whole : 0;
-}
-
-static unsigned height(const struct printing *printing)
+static unsigned height(const struct frames *frames)
 {
     uint32_t depth = 0;
-    for (size_t i = 0; i < printing->frames.n; i++)
-        if (printing->frames.at[i].depth > depth &&
-            width(printing, &printing->frames.at[i]) > MIN_WIDTH)
-            depth = printing->frames.at[i].depth;
+    for (size_t i = 0; i < frames->list.n; i++)
+        if (frames->list.at[i].is_shown && frames->list.at[i].depth > depth)
+            depth = frames->list.at[i].depth;
     return (depth + 1) * FLAMEGRAPH_ROW;
 }
 
-/* Frames below one that is too small are too small themselves. */
-static void write_frames(struct printing *printing)
+static void write_frames(struct printing *printing, const char *metric)
 {
-    text_printf(&printing->line, "<div id=\"frames\" style=\"height:%upx\">", height(printing));
+    const struct frames *frames = &printing->frames;
+    text_printf(&printing->line, "<div id=\"frames\" style=\"height:%upx\">", height(frames));
     write_line(printing);
-    write_frame(printing, &printing->frames.at[0], 0);
-    for (size_t i = 1; i < printing->frames.n; i++) {
-        struct frame *frame = &printing->frames.at[i];
-        struct frame *parent = &printing->frames.at[frame->parent];
-        if (width(printing, frame) <= MIN_WIDTH)
-            continue;
-        frame->next = parent->next;
-        parent->next += frame->total;
-        write_frame(printing, frame, frame->next);
-    }
+    for (size_t i = 0; i < frames->list.n; i++)
+        if (frames->list.at[i].is_shown)
+            write_frame(printing, &frames->list.at[i], metric);
 }
 
-/* Walks through the stacks, in a frame of the whole program if that is where they begin. */
-static void find_frames(struct printing *printing, size_t metric)
+/* What the first run has in frames that are not shown, while those above are. */
+static double left_out(const struct frames *frames)
 {
-    const struct tree *tree = printing->tree;
-    struct stack_visitor visitor = {.enter = enter, .leave = leave, .context = printing};
-    if (tree->root == 0) {
-        struct frame program = describe(printing, tree->view, 0);
-        vec_push(&printing->frames, program);
+    double costs = 0;
+    for (size_t i = 0; i < frames->list.n; i++) {
+        const struct frame *frame = &frames->list.at[i];
+        if (!frame->is_shown && frames->list.at[frame->parent].is_shown)
+            costs += frame->total[0];
     }
-    stacks_walk(tree, &metric, 1, &visitor);
-    struct frame *first = &printing->frames.at[0];
-    if (tree->root == 0) {
-        double whole = view_cost(tree->view, 0, metric, INCLUSIVE);
-        first->own = whole > first->total ? whole - first->total : 0;
-        first->total = whole;
-    }
-    printing->whole = first->total;
+    return costs;
 }
 
-static void write_title(struct printing *printing)
+static void add_sample(struct text *out, double change, const char *what)
+{
+    text_add(out, " <span class=\"sample\" style=\"background:");
+    add_colour_of_change(out, change);
+    text_printf(out, "\">%s</span>", what);
+}
+
+/* What widths and colours are, for a comparison. */
+static void write_legend(struct printing *printing, const char *metric)
+{
+    const struct comparison *comparison = printing->comparison;
+    struct text names[SIDES] = {0};
+    for (int side = 0; side < SIDES; side++)
+        add_clean(&names[side], comparison->options->names[side]);
+    const char *left = text_string(&names[0]), *right = text_string(&names[1]);
+    double factor = comparison->from[printing->frames.metrics[0]].factor;
+    struct text *line = &printing->line;
+    text_printf(line, "<p id=\"legend\">Widths: what %s has of ", right);
+    add_clean(line, metric);
+    text_printf(line, ". Colours, with what is below: %s has", right);
+    add_sample(line, -0.9, "a tenth");
+    add_sample(line, -0.5, "half");
+    add_sample(line, 0, "as much");
+    add_sample(line, 0.5, "twice");
+    text_add(line, " of ");
+    if (factor != 1)
+        text_printf(line, "%g * ", factor);
+    text_printf(line, "%s, or", left);
+    add_sample(line, 1, "something new");
+    text_printf(line, ". Not shown, as %s has next to none of it: ", right);
+    add_costs(printing, left_out(&printing->frames), printing->frames.metrics[0]);
+    text_printf(line, " of %s.</p>", left);
+    write_line(printing);
+    for (int side = 0; side < SIDES; side++)
+        vec_free(&names[side]);
+}
+
+static void write_head(struct printing *printing, const char *metric)
 {
     const struct tree *tree = printing->tree;
     struct text title = {0}, clean = {0};
     text_printf(&title, "%s: %s of %s, %s projection", session_title(tree->session, tree->view->db),
-                printing->metric->name, tree->view->class->name, projection_name(tree->projection));
-    text_add_clean(&clean, text_string(&title), false);
-    text_add(&printing->line, flamegraph_to_title);
-    add_escaped(&printing->line, text_string(&clean));
-    text_add(&printing->line, flamegraph_to_heading);
-    add_escaped(&printing->line, text_string(&clean));
-    text_add(&printing->line, flamegraph_to_frames);
+                metric, tree->view->class->name, projection_name(tree->projection));
+    add_clean(&clean, text_string(&title));
+    text_printf(&printing->line, "%s%s%s%s%s", flamegraph_to_title, text_string(&clean),
+                flamegraph_to_heading, text_string(&clean), flamegraph_to_frames);
     fputs(text_string(&printing->line), tree->out);
     text_clear(&printing->line);
     vec_free(&title);
@@ -221,16 +257,18 @@ static void write_title(struct printing *printing)
 
 void print_tree_flamegraph(const struct tree *tree)
 {
-    struct view *view = tree->view;
-    size_t metric = view->sorting.metric;
-    struct printing printing = {.tree = tree, .metric = &view->metrics->at[metric]};
-    printing.factor = stacks_factor(printing.metric);
-    printing.whole_of_percent = view_whole(view, metric);
-    find_frames(&printing, metric);
-    write_title(&printing);
-    write_frames(&printing);
+    struct printing printing = {.tree = tree,
+                                .metrics = tree->view->metrics,
+                                .comparison = session_comparison(tree->session, tree->projection)};
+    frames_find(&printing.frames, tree);
+    printing.factor = stacks_factor(&printing.metrics->at[printing.frames.metrics[0]]);
+    char *metric = metric_name(&printing);
+    write_head(&printing, metric);
+    if (printing.comparison)
+        write_legend(&printing, metric);
+    write_frames(&printing, metric);
     fputs(flamegraph_end, tree->out);
-    vec_free(&printing.frames);
-    vec_free(&printing.texts);
+    free(metric);
+    frames_free(&printing.frames);
     vec_free(&printing.line);
 }

@@ -32,12 +32,18 @@ static bool is_frame(const struct walking *walking, const struct view *view, uin
     }
 }
 
+static bool is_flat(const struct view *view)
+{
+    uint32_t row = 0;
+    return view_origin(view, &row)->class == &flat_class;
+}
+
 /* Which frame's costs contain those of a new one: the one above; in the flat view procedures do not
  * contain what is inlined into them, but their files do. */
 static size_t payer_of(const struct walking *walking, const struct view *view, uint32_t row)
 {
     size_t payer = walking->rows.n;
-    if (view_row(view, row)->kind == KIND_INLINED && view->class == &flat_class)
+    if (view_row(view, row)->kind == KIND_INLINED && is_flat(view))
         while (payer && view_row(view, walking->rows.at[payer - 1])->kind != KIND_FILE)
             payer--;
     return payer ? payer - 1 : NO_PAYER;
@@ -73,12 +79,24 @@ static void leave(void *context, struct view *view, uint32_t row)
     walking->visitor->leave(walking->visitor->context, view, row, own);
 }
 
+size_t stacks_metrics(const struct tree *tree, size_t metrics[SIDES])
+{
+    size_t sorted = tree->view->sorting.metric;
+    const struct metric *metric = &tree->view->metrics->at[sorted];
+    metrics[0] = sorted;
+    if (!metric_is_compared(metric))
+        return 1;
+    for (int side = 0; side < SIDES; side++)
+        metrics[side] = (size_t)metric->sides[side];
+    return SIDES;
+}
+
 void stacks_walk(const struct tree *tree, const size_t *metrics, size_t n,
                  const struct stack_visitor *visitor)
 {
     struct view *view = tree->view;
     struct walking walking = {.metrics = metrics, .n = n, .root = tree->root, .visitor = visitor};
-    walking.part = view->class == &flat_class ? EXCLUSIVE : view->class->sorted_by;
+    walking.part = is_flat(view) ? EXCLUSIVE : view->class->sorted_by;
     struct visitor of_rows = {.enter = enter, .leave = leave, .context = &walking};
     walk_view(view, tree->root, &tree->limits, &of_rows);
     vec_free(&walking.rows);

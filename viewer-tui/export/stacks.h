@@ -20,6 +20,10 @@ struct stack_visitor {
     void *context;
 };
 
+/* The metrics that stacks are of: what the tree is sorted by, in a comparison what either side has
+ * of it; how many these are. */
+size_t stacks_metrics(const struct tree *tree, size_t metrics[SIDES]);
+
 /* Visits the frames of a tree, outermost first, with the costs of metrics[0 .. n-1]. */
 void stacks_walk(const struct tree *tree, const size_t *metrics, size_t n,
                  const struct stack_visitor *visitor);

@@ -64,6 +64,19 @@ static struct limits limits_for(const struct view *view, enum view_id id,
                            .part = id == BOTTOM_UP ? view->sorting.part : INCLUSIVE};
 }
 
+/* Whether what a view is sorted by adds up along stacks, of a comparison in either run; otherwise
+ * the complaint is made. */
+static bool can_be_stacked(const struct session *session, const struct view *view)
+{
+    const struct metric *sorted = &view->metrics->at[view->sorting.metric];
+    bool is_of_two = session_is_of_two(session);
+    if (is_of_two ? metric_is_compared(sorted) : metric_is_additive(sorted))
+        return true;
+    diag_error(is_of_two ? NULL : view->db->folder,
+               "'%s' does not add up along stacks; sort by another metric", sorted->name);
+    return false;
+}
+
 int print_view(struct session *session, enum view_id id, const struct print_options *options,
                FILE *out)
 {
@@ -83,12 +96,8 @@ int print_view(struct session *session, enum view_id id, const struct print_opti
     if (!print_sorting(session, view->metrics, options->sort, &sorting))
         return 2;
     view_sort(view, sorting);
-    const struct metric *sorted = &view->metrics->at[sorting.metric];
-    if (options->format >= FORMAT_FOLDED && !metric_is_additive(sorted)) {
-        diag_error(view->db->folder, "'%s' does not add up along stacks; sort by another metric",
-                   sorted->name);
+    if (options->format >= FORMAT_FOLDED && !can_be_stacked(session, view))
         return 2;
-    }
     struct tree tree = {.session = session,
                         .view = view,
                         .projection = options->projection,

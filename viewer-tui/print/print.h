@@ -15,7 +15,7 @@ enum format {
     FORMAT_JSON,
     FORMAT_FOLDED, /* from here on of stacks.h: trees only */
     FORMAT_FLAMEGRAPH,
-    FORMAT_SPEEDSCOPE,
+    FORMAT_SPEEDSCOPE, /* from here on of one database only */
     FORMAT_PPROF,
     FORMATS
 };

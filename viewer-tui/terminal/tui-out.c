@@ -73,8 +73,8 @@ static void ask_and_write(struct tui *tui)
     if (format == FORMATS)
         text_add(&tui->message, "the name must end with .txt .csv .json .html .folded .pb.gz or "
                                 ".speedscope.json");
-    else if (session_is_of_two(tui->session) && format >= FORMAT_FOLDED)
-        text_add(&tui->message, "of two databases there are .txt .csv .json");
+    else if (session_is_of_two(tui->session) && format >= FORMAT_SPEEDSCOPE)
+        text_add(&tui->message, "of two databases there are .txt .csv .json .html .folded");
     else
         write_view(tui, name, format);
     free(name);
