@@ -4,7 +4,7 @@
 #ifndef HPCRUN_PROCESS_H
 #define HPCRUN_PROCESS_H
 
-#include "hpcrun/metrics.h"
+#include "hpcrun/config/metrics.h"
 #include "lib/measurement-format.h"
 
 #include <stdatomic.h>

@@ -1,13 +1,13 @@
 #include "hpcrun/report.h"
 
+#include "hpcrun/base/fds.h"
+#include "hpcrun/base/sys.h"
 #include "hpcrun/code/modules.h"
-#include "hpcrun/fds.h"
+#include "hpcrun/config/rank.h"
 #include "hpcrun/process.h"
-#include "hpcrun/rank.h"
 #include "hpcrun/record/flush.h"
 #include "hpcrun/record/measurement.h"
 #include "hpcrun/sample/source.h"
-#include "hpcrun/sys.h"
 
 #include <sys/stat.h>
 

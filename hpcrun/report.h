@@ -4,7 +4,7 @@
 #ifndef HPCRUN_REPORT_H
 #define HPCRUN_REPORT_H
 
-#include "hpcrun/text.h"
+#include "hpcrun/base/text.h"
 
 /* Appends a line (without its newline) to the log. */
 void report_log(const struct text *line);

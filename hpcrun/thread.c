@@ -1,11 +1,11 @@
 #include "hpcrun/thread.h"
 
-#include "hpcrun/lock.h"
+#include "hpcrun/base/lock.h"
+#include "hpcrun/base/sys.h"
 #include "hpcrun/process.h"
 #include "hpcrun/record/flush.h"
 #include "hpcrun/sample/creation.h"
 #include "hpcrun/sample/source.h"
-#include "hpcrun/sys.h"
 
 #include <string.h>
 

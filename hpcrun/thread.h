@@ -12,7 +12,7 @@
 #ifndef HPCRUN_THREAD_H
 #define HPCRUN_THREAD_H
 
-#include "hpcrun/config.h"
+#include "hpcrun/config/config.h"
 #include "hpcrun/logical/kept-path.h"
 #include "hpcrun/logical/logical.h"
 #include "hpcrun/record/cct.h"

@@ -1,6 +1,6 @@
 #include "hpcrun/code/mapped-path.h"
 
-#include "hpcrun/sys.h"
+#include "hpcrun/base/sys.h"
 
 #include <string.h>
 

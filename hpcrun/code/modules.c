@@ -1,6 +1,6 @@
 #include "hpcrun/code/modules.h"
 
-#include "hpcrun/sys.h"
+#include "hpcrun/base/sys.h"
 #include "lib/measurement-format.h"
 
 #include <elf.h>

@@ -5,11 +5,11 @@
  * Where the call takes a signal mask the program's signals are held back between two attempts, so
  * that one that comes there ends the next. Where it takes none such a signal ends the call at the
  * next sample only. */
+#include "hpcrun/base/sys.h"
 #include "hpcrun/hooks/interrupted.h"
 #include "hpcrun/hooks/real.h"
 #include "hpcrun/hooks/signals.h"
 #include "hpcrun/process.h"
-#include "hpcrun/sys.h"
 #include "hpcrun/thread.h"
 
 #include <aio.h>

@@ -1,6 +1,6 @@
 #include "hpcrun/hooks/exec-target.h"
 
-#include "hpcrun/sys.h"
+#include "hpcrun/base/sys.h"
 
 #include <elf.h>
 #include <limits.h>

@@ -3,10 +3,10 @@
  * Before an exec what was measured is written, and taken up again if it fails. The library stays in
  * LD_PRELOAD only for programs that can load it (hooks/exec-target.h); with system and popen that
  * is the shell's affair, which has these hooks, too. */
+#include "hpcrun/base/sys.h"
 #include "hpcrun/hooks/exec-target.h"
 #include "hpcrun/hooks/real.h"
 #include "hpcrun/process.h"
-#include "hpcrun/sys.h"
 
 #include <spawn.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* Hooks on closing and replacing file descriptors: ours stay open and look closed. */
-#include "hpcrun/fds.h"
+#include "hpcrun/base/fds.h"
 
 #include "hpcrun/hooks/real.h"
 

@@ -7,9 +7,9 @@
  * their children inside libc, without these hooks, and need none: the children load the library. */
 #include "hpcrun/hooks/process.h"
 
+#include "hpcrun/base/sys.h"
 #include "hpcrun/hooks/real.h"
 #include "hpcrun/process.h"
-#include "hpcrun/sys.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 #include "hpcrun/hooks/signals.h"
 
+#include "hpcrun/base/lock.h"
+#include "hpcrun/base/sys.h"
 #include "hpcrun/hooks/real.h"
 #include "hpcrun/hooks/restart.h"
-#include "hpcrun/lock.h"
 #include "hpcrun/process.h"
 #include "hpcrun/sample/handler.h"
-#include "hpcrun/sys.h"
 #include "hpcrun/thread.h"
 
 #include <errno.h>

@@ -8,10 +8,10 @@
  *    messages at once. They go on with the rest.
  *
  * A handler of the program's, whatever its SA_RESTART, ends such a call with the part. */
+#include "hpcrun/base/sys.h"
 #include "hpcrun/hooks/interrupted.h"
 #include "hpcrun/hooks/real.h"
 #include "hpcrun/hooks/restart.h"
-#include "hpcrun/sys.h"
 
 #include <sys/ioctl.h>
 #include <sys/random.h>

@@ -89,7 +89,8 @@ static char *make_wanted(const char *path, const struct job *job)
     if (access(path, W_OK | X_OK) != 0)
         diag_fatal(path, "%s", strerror(errno));
     if (job->name && !join(path, job))
-        diag_fatal(path, "exists, and is neither empty nor this job's for a first run of each rank");
+        diag_fatal(path,
+                   "exists, and is neither empty nor this job's for a first run of each rank");
     return absolute(mem_strdup(path));
 }
 

@@ -1,8 +1,8 @@
 #include "hpcrun/launch/options.h"
 
-#include "hpcrun/version.h"
 #include "lib/diag.h"
 #include "lib/mem.h"
+#include "lib/version.h"
 
 #include <signal.h>
 #include <stdio.h>

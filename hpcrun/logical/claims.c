@@ -1,6 +1,6 @@
 #include "hpcrun/logical/agents.h"
 
-#include "hpcrun/sys.h"
+#include "hpcrun/base/sys.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 #include "hpcrun/logical/consult.h"
 
-#include "hpcrun/sys.h"
+#include "hpcrun/base/sys.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 #include "hpcrun/logical/program.h"
 
-#include "hpcrun/sys.h"
+#include "hpcrun/base/sys.h"
 
 #include <elf.h>
 #include <string.h>

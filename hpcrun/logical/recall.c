@@ -1,6 +1,6 @@
 #include "hpcrun/logical/recall.h"
 
-#include "hpcrun/sys.h"
+#include "hpcrun/base/sys.h"
 
 #define SIZE_SHIFT 56
 #define ALL_READS  (RECALL_CLASS_READS + RECALL_COUNTS_READS + RECALL_PATH_READS)

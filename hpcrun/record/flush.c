@@ -1,9 +1,9 @@
 #include "hpcrun/record/flush.h"
 
+#include "hpcrun/base/sys.h"
 #include "hpcrun/code/modules.h"
 #include "hpcrun/process.h"
 #include "hpcrun/record/process-chunks.h"
-#include "hpcrun/sys.h"
 
 #include <sys/prctl.h>
 

@@ -1,9 +1,9 @@
 #include "hpcrun/record/measurement.h"
 
-#include "hpcrun/fds.h"
+#include "hpcrun/base/fds.h"
+#include "hpcrun/base/sys.h"
 #include "hpcrun/process.h"
 #include "hpcrun/record/process-chunks.h"
-#include "hpcrun/sys.h"
 #include "lib/crc32.h"
 
 #include <string.h>

@@ -1,9 +1,9 @@
 #include "hpcrun/record/perf-map.h"
 
+#include "hpcrun/base/sys.h"
 #include "hpcrun/code/modules.h"
 #include "hpcrun/process.h"
 #include "hpcrun/report.h"
-#include "hpcrun/sys.h"
 
 #include <sys/stat.h>
 

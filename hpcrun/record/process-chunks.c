@@ -1,13 +1,13 @@
 #include "hpcrun/record/process-chunks.h"
 
+#include "hpcrun/base/sys.h"
 #include "hpcrun/code/mapped-path.h"
 #include "hpcrun/code/modules.h"
 #include "hpcrun/logical/agents.h"
 #include "hpcrun/logical/workers.h"
 #include "hpcrun/process.h"
 #include "hpcrun/sample/source.h"
-#include "hpcrun/sys.h"
-#include "hpcrun/version.h"
+#include "lib/version.h"
 
 #include <sys/stat.h>
 

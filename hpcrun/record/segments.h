@@ -6,7 +6,7 @@
 #ifndef HPCRUN_RECORD_SEGMENTS_H
 #define HPCRUN_RECORD_SEGMENTS_H
 
-#include "hpcrun/sys.h"
+#include "hpcrun/base/sys.h"
 
 #define SEGMENT_FIRST_BITS 10
 #define SEGMENT_COUNT      20 /* 2^30 items */

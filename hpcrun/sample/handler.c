@@ -2,13 +2,13 @@
  */
 #include "hpcrun/sample/handler.h"
 
+#include "hpcrun/base/sys.h"
 #include "hpcrun/hooks/restart.h"
 #include "hpcrun/hooks/signals.h"
 #include "hpcrun/process.h"
 #include "hpcrun/record/flush.h"
 #include "hpcrun/record/measurement.h"
 #include "hpcrun/sample/sample.h"
-#include "hpcrun/sys.h"
 
 /* Time stamp ticks between looks at the clock: a second or two. The counter costs no memory access,
  * and the clock several, all of them cold. */

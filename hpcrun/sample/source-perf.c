@@ -1,7 +1,7 @@
 #include "hpcrun/sample/source-perf.h"
 
-#include "hpcrun/fds.h"
-#include "hpcrun/sys.h"
+#include "hpcrun/base/fds.h"
+#include "hpcrun/base/sys.h"
 
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>

@@ -1,6 +1,6 @@
 #include "hpcrun/sample/source-timer.h"
 
-#include "hpcrun/sys.h"
+#include "hpcrun/base/sys.h"
 
 long timer_open(clockid_t clock, int signal, void *value)
 {

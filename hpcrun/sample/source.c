@@ -1,10 +1,10 @@
 #include "hpcrun/sample/source.h"
 
-#include "hpcrun/fds.h"
+#include "hpcrun/base/fds.h"
+#include "hpcrun/base/sys.h"
 #include "hpcrun/process.h"
 #include "hpcrun/sample/source-perf.h"
 #include "hpcrun/sample/source-timer.h"
-#include "hpcrun/sys.h"
 
 #include <sys/resource.h>
 

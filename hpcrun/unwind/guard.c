@@ -1,6 +1,6 @@
 #include "hpcrun/unwind/guard.h"
 
-#include "hpcrun/sys.h"
+#include "hpcrun/base/sys.h"
 
 /* guard_enter stores the registers that a call preserves, and its own return address and the
  * stack pointer after its return; resuming there is returning from it again. */

@@ -10,7 +10,7 @@
 
 #define sys_pages      sys_pages_unseen
 #define sys_pages_free sys_pages_free_unseen
-#include "hpcrun/sys.h"
+#include "hpcrun/base/sys.h"
 #undef sys_pages
 #undef sys_pages_free
 

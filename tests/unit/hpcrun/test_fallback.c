@@ -2,7 +2,7 @@
 #include "tests/unit/cmocka_suite.h"
 
 #include "hpcrun/process.h"
-#include "hpcrun/sys.h"
+#include "hpcrun/base/sys.h"
 #include "hpcrun/unwind/fallback.h"
 
 struct process process;

@@ -1,4 +1,4 @@
-#include "hpcrun/metrics.h"
+#include "hpcrun/config/metrics.h"
 
 static unsigned add(struct metrics *metrics, const char *name, unsigned event)
 {

@@ -1,6 +1,6 @@
-#include "hpcrun/fds.h"
+#include "hpcrun/base/fds.h"
 
-#include "hpcrun/sys.h"
+#include "hpcrun/base/sys.h"
 
 #include <stdatomic.h>
 #include <sys/eventfd.h>

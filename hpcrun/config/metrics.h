@@ -2,10 +2,10 @@
  *
  * The metrics of a run and their ids: every event pays one metric, REALTIME a second one, and time
  * events idleness, when agents may come. */
-#ifndef HPCRUN_METRICS_H
-#define HPCRUN_METRICS_H
+#ifndef HPCRUN_CONFIG_METRICS_H
+#define HPCRUN_CONFIG_METRICS_H
 
-#include "hpcrun/config.h"
+#include "hpcrun/config/config.h"
 
 #define MAX_METRICS (3 * MAX_EVENTS)
 

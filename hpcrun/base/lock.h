@@ -1,10 +1,10 @@
 /* A lock for short stretches of normal context, held with every signal blocked: no handler of the
  * thread can want it. Who waits sleeps: with a real-time priority, a thread that spins or yields
  * could keep the holder from the CPU for ever. */
-#ifndef HPCRUN_LOCK_H
-#define HPCRUN_LOCK_H
+#ifndef HPCRUN_BASE_LOCK_H
+#define HPCRUN_BASE_LOCK_H
 
-#include "hpcrun/sys.h"
+#include "hpcrun/base/sys.h"
 
 #include <linux/futex.h>
 #include <stdatomic.h>

@@ -1,4 +1,4 @@
-#include "hpcrun/config.h"
+#include "hpcrun/config/config.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* The rank of a process in a parallel job, as the job's launcher says in its environment: Open MPI,
  * MPICH's and MVAPICH's (PMI), whatever speaks PMIx, Slurm's srun. Part of the library and of the
  * launcher; uses no libc. */
-#ifndef HPCRUN_RANK_H
-#define HPCRUN_RANK_H
+#ifndef HPCRUN_CONFIG_RANK_H
+#define HPCRUN_CONFIG_RANK_H
 
 #include <stdint.h>
 

@@ -1,4 +1,4 @@
-#include "hpcrun/text.h"
+#include "hpcrun/base/text.h"
 
 #include <errno.h>
 #include <string.h>

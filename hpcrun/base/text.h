@@ -2,8 +2,8 @@
  *
  * Small text without libc: building file names, log lines and messages in a buffer. Text that
  * does not fit is cut off. */
-#ifndef HPCRUN_TEXT_H
-#define HPCRUN_TEXT_H
+#ifndef HPCRUN_BASE_TEXT_H
+#define HPCRUN_BASE_TEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,8 +3,8 @@
  * Our file descriptors: kept high, close-on-exec, and known, so that the program's close, dup2 and
  * friends leave them alone (hooks/fds.c) and its own descriptors have the numbers that they would
  * have without us. */
-#ifndef HPCRUN_FDS_H
-#define HPCRUN_FDS_H
+#ifndef HPCRUN_BASE_FDS_H
+#define HPCRUN_BASE_FDS_H
 
 #include <stdbool.h>
 

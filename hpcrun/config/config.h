@@ -11,10 +11,10 @@
  *
  * Children inherit it and are profiled too. The library reads it from the `envp` of its constructor
  * and uses no libc: this file is part of both. */
-#ifndef HPCRUN_CONFIG_H
-#define HPCRUN_CONFIG_H
+#ifndef HPCRUN_CONFIG_CONFIG_H
+#define HPCRUN_CONFIG_CONFIG_H
 
-#include "hpcrun/text.h"
+#include "hpcrun/base/text.h"
 
 #include <limits.h>
 

@@ -3,8 +3,8 @@
  * System calls made directly, so that nothing the program interposes or libc locks, counts or
  * cancels is involved, and errno stays as it is. All return the kernel's result: a negative errno
  * on failure. */
-#ifndef HPCRUN_SYS_H
-#define HPCRUN_SYS_H
+#ifndef HPCRUN_BASE_SYS_H
+#define HPCRUN_BASE_SYS_H
 
 #include <errno.h>
 #include <fcntl.h>

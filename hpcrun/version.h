@@ -1,6 +1,0 @@
-#ifndef HPCRUN_VERSION_H
-#define HPCRUN_VERSION_H
-
-#define HPCTOOLKIT_VERSION "0.1"
-
-#endif
