@@ -6,7 +6,7 @@
 CFLAGS_hpcrun = -fPIC -fvisibility=hidden -ftls-model=initial-exec
 
 # In this order, what every sample runs lies together: few pages and lines of code to load.
-LIBHPCRUN_OBJS = $(foreach d,sample unwind code logical record hooks base config,$(call objects_of,hpcrun/$(d))) \
+LIBHPCRUN_OBJS = $(foreach d,sample unwind code logical tree record hooks base config,$(call objects_of,hpcrun/$(d))) \
 	$(call objects_of,hpcrun) $(BUILD)/obj/hpcrun/shared/crc32.o
 
 PROGRAMS += $(BUILD)/lib/libhpcrun.so
@@ -32,7 +32,7 @@ $(BUILD)/bin/hpcrun: $(HPCRUN_OBJS) $(TOOL_LIB)
 
 $(eval $(call unit_test,hpcrun/test_unwind_quiet,$(call objects_of,hpcrun/unwind) $(call objects_of,hpcrun/code),))
 $(eval $(call unit_test,hpcrun/test_fallback,$(call objects_of,hpcrun/unwind) $(call objects_of,hpcrun/code),))
-$(eval $(call unit_test,hpcrun/test_cct,$(BUILD)/obj/hpcrun/record/cct.o $(BUILD)/obj/hpcrun/record/segments.o,))
-LOGICAL_PARTS = $(addprefix $(BUILD)/obj/hpcrun/,logical/claims.o logical/consult.o logical/host.o logical/lnotes.o \
-	logical/logical.o logical/recall.o record/cct.o record/segments.o base/text.o)
+$(eval $(call unit_test,hpcrun/test_cct,$(BUILD)/obj/hpcrun/tree/cct.o $(BUILD)/obj/hpcrun/tree/segments.o,))
+LOGICAL_PARTS = $(addprefix $(BUILD)/obj/hpcrun/,logical/claims.o logical/consult.o logical/host.o logical/logical.o \
+	logical/recall.o tree/cct.o tree/lnotes.o tree/segments.o base/text.o)
 $(eval $(call unit_test,hpcrun/test_logical,$(LOGICAL_PARTS) $(call objects_of,hpcrun/unwind) $(call objects_of,hpcrun/code),))

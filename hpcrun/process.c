@@ -10,6 +10,7 @@
 #include "hpcrun/hooks/threads.h"
 #include "hpcrun/logical/agents.h"
 #include "hpcrun/logical/workers.h"
+#include "hpcrun/record/file.h"
 #include "hpcrun/record/flush.h"
 #include "hpcrun/record/measurement.h"
 #include "hpcrun/record/perf-map.h"
@@ -210,7 +211,7 @@ static void write_everything(enum process_state state, int detail)
     struct chunk chunk;
     threads_quiesce(END_WAIT_NS);
     ends_before_last = flush_totals()->ends;
-    measurement_forget_failures();
+    file_forget_failures();
     threads_visit(flush_last, NULL);
     if (measurement_open() && chunk_memory(&chunk)) {
         process_chunks_write_modules(&chunk);

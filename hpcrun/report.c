@@ -5,10 +5,12 @@
 #include "hpcrun/code/modules.h"
 #include "hpcrun/config/rank.h"
 #include "hpcrun/process.h"
+#include "hpcrun/record/file.h"
 #include "hpcrun/record/flush.h"
 #include "hpcrun/record/measurement.h"
 #include "hpcrun/sample/source.h"
 
+#include <string.h>
 #include <sys/stat.h>
 
 static int terminal = -1;          /* a copy of standard error */
@@ -183,7 +185,7 @@ static void report_write_failure(void)
 {
     struct text line = TEXT(text_buffer);
     long error;
-    uint64_t failures = measurement_failures(&error);
+    uint64_t failures = file_failures(&error);
     if (failures == 0)
         return;
     text_add(&line, measurement_path());

@@ -13,9 +13,9 @@
 #define HPCRUN_THREAD_H
 
 #include "hpcrun/config/config.h"
-#include "hpcrun/logical/kept-path.h"
 #include "hpcrun/logical/logical.h"
-#include "hpcrun/record/cct.h"
+#include "hpcrun/tree/cct.h"
+#include "hpcrun/tree/kept-path.h"
 #include "hpcrun/unwind/unwind.h"
 
 #include <stdatomic.h>

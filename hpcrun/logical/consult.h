@@ -7,8 +7,8 @@
 #define HPCRUN_LOGICAL_CONSULT_H
 
 #include "hpcrun/logical/agents.h"
-#include "hpcrun/logical/lnotes.h"
 #include "hpcrun/logical/recall.h"
+#include "hpcrun/tree/lnotes.h"
 
 /* A bichord that is not a native frame. Its p-notes are neighbours in the path. */
 struct bichord {

@@ -12,7 +12,7 @@
 #define HPCRUN_LOGICAL_LOGICAL_H
 
 #include "hpcrun/logical/consult.h"
-#include "hpcrun/logical/lnotes.h"
+#include "hpcrun/tree/lnotes.h"
 
 struct thread;
 

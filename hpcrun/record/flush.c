@@ -3,6 +3,7 @@
 #include "hpcrun/base/sys.h"
 #include "hpcrun/code/modules.h"
 #include "hpcrun/process.h"
+#include "hpcrun/record/measurement.h"
 #include "hpcrun/record/process-chunks.h"
 
 #include <sys/prctl.h>

@@ -1,10 +1,10 @@
 #include "hpcrun/record/measurement.h"
 
-#include "hpcrun/base/fds.h"
 #include "hpcrun/base/sys.h"
 #include "hpcrun/process.h"
+#include "hpcrun/record/chunk.h"
+#include "hpcrun/record/file.h"
 #include "hpcrun/record/process-chunks.h"
-#include "lib/crc32.h"
 
 #include <string.h>
 
@@ -14,21 +14,11 @@ enum { FILE_NONE, FILE_OPENING, FILE_OPEN, FILE_CLOSED };
 
 static struct {
     _Atomic int state;
-    _Atomic long error;
-    _Atomic uint64_t failures;
-    _Atomic uint32_t chunks;
-    int fd;
     uint32_t exec_sequence;
     char path[PATH_MAX + 512];
     char begun[PATH_MAX + 512]; /* the file's name until it says what process it is of */
     size_t stem;                /* length of the paths up to the exec sequence number */
-} file;
-
-/* Where a chunk is built when there is no memory any more: by one thread at a time. */
-static struct {
-    _Atomic bool taken;
-    uint8_t at[CHUNK_BYTES + SCRATCH_BYTES];
-} reserve;
+} measurement;
 
 /* No reader takes such a file for a measurement. */
 #define BEGUN_SUFFIX ".begun"
@@ -42,7 +32,7 @@ static void add_host(struct text *text)
 
 void measurement_init(void)
 {
-    struct text path = TEXT(file.path);
+    struct text path = TEXT(measurement.path);
     text_add(&path, process.config.directory);
     text_add(&path, "/");
     add_host(&path);
@@ -51,45 +41,37 @@ void measurement_init(void)
     text_add(&path, "-");
     text_add_number(&path, process.start_ticks);
     text_add(&path, "-");
-    memcpy(file.begun, file.path, path.length);
-    file.stem = path.length;
-    file.fd = -1;
-    file.exec_sequence = 0;
-    atomic_store(&file.chunks, 0);
-    atomic_store(&file.failures, 0);
-    atomic_store(&file.error, 0);
-    atomic_store(&file.state, FILE_NONE);
-    atomic_store(&reserve.taken, false);
+    memcpy(measurement.begun, measurement.path, path.length);
+    measurement.stem = path.length;
+    measurement.exec_sequence = 0;
+    chunks_init();
+    file_forget_failures();
+    atomic_store(&measurement.state, FILE_NONE);
 }
 
-static bool failed(long error)
+static void add_sequence(char *path, const char *suffix)
 {
-    atomic_store(&file.error, error);
-    atomic_fetch_add(&file.failures, 1);
-    return false;
-}
-
-static void name(char *path, const char *suffix)
-{
-    struct text text = {.at = path, .length = file.stem, .room = sizeof file.path};
-    text_add_number(&text, file.exec_sequence);
+    struct text text = {.at = path, .length = measurement.stem, .room = sizeof measurement.path};
+    text_add_number(&text, measurement.exec_sequence);
     text_add(&text, suffix);
 }
 
 /* Images that the process had before have taken the smaller numbers. */
 static int create(void)
 {
-    for (file.exec_sequence = 0; file.exec_sequence < MAX_EXEC_SEQUENCE; file.exec_sequence++) {
-        name(file.path, MEASUREMENT_SUFFIX);
-        name(file.begun, BEGUN_SUFFIX);
-        long there = sys2(SYS_rename, file.path, file.path); /* changes nothing, and tells */
+    for (measurement.exec_sequence = 0; measurement.exec_sequence < MAX_EXEC_SEQUENCE;
+         measurement.exec_sequence++) {
+        add_sequence(measurement.path, MEASUREMENT_SUFFIX);
+        add_sequence(measurement.begun, BEGUN_SUFFIX);
+        long there =
+            sys2(SYS_rename, measurement.path, measurement.path); /* changes nothing, and tells */
         if (there == 0)
             continue;
         if (there != -ENOENT)
             return (int)there;
-        int fd = fds_open(file.begun, O_WRONLY | O_APPEND | O_CREAT | O_EXCL, 0644);
-        if (fd != -EEXIST)
-            return fd;
+        int error = file_create(measurement.begun);
+        if (error != -EEXIST)
+            return error;
     }
     return -EEXIST;
 }
@@ -99,174 +81,64 @@ static bool write_header(void)
     uint8_t header[MEASUREMENT_HEADER_SIZE] = MEASUREMENT_MAGIC;
     put_u16(header + 8, MEASUREMENT_MAJOR);
     put_u16(header + 10, MEASUREMENT_MINOR);
-    long error = sys_write_all(file.fd, header, sizeof header);
-    return error == 0 || failed(error);
+    return file_write(header, sizeof header);
 }
 
 static bool begin_file(void)
 {
-    if (!write_header() || !process_chunks_write())
+    if (!write_header() || !process_chunks_write(measurement.exec_sequence))
         return false;
-    long error = sys2(SYS_rename, file.begun, file.path);
-    return error == 0 || failed(error);
+    long error = sys2(SYS_rename, measurement.begun, measurement.path);
+    return error == 0 || file_failed(error);
 }
 
 /* Leaves it as if nothing had been tried. */
 static void give_up_file(void)
 {
-    sys1(SYS_unlink, file.begun);
-    fds_close(file.fd);
-    atomic_store(&file.chunks, 0);
-    atomic_store(&file.state, FILE_NONE);
+    sys1(SYS_unlink, measurement.begun);
+    file_close();
+    chunks_init();
+    atomic_store(&measurement.state, FILE_NONE);
 }
 
 bool measurement_open(void)
 {
     int state = FILE_NONE;
-    if (!atomic_compare_exchange_strong(&file.state, &state, FILE_OPENING))
+    if (!atomic_compare_exchange_strong(&measurement.state, &state, FILE_OPENING))
         return state == FILE_OPEN;
-    int fd = create();
-    if (fd < 0) {
-        atomic_store(&file.state, FILE_NONE);
-        return failed(fd);
+    int error = create();
+    if (error != 0) {
+        atomic_store(&measurement.state, FILE_NONE);
+        return file_failed(error);
     }
-    file.fd = fd;
-    if (file.exec_sequence > 0 && process.origin != ORIGIN_FORK)
+    if (measurement.exec_sequence > 0 && process.origin != ORIGIN_FORK)
         process.origin = ORIGIN_EXEC;
     if (!begin_file()) {
         give_up_file();
         return false;
     }
-    atomic_store(&file.state, FILE_OPEN);
+    atomic_store(&measurement.state, FILE_OPEN);
     return true;
 }
 
 bool measurement_is_there(void)
 {
-    return atomic_load(&file.state) == FILE_OPEN;
+    return atomic_load(&measurement.state) == FILE_OPEN;
 }
 
 void measurement_close(void)
 {
-    if (atomic_exchange(&file.state, FILE_CLOSED) == FILE_OPEN)
-        fds_close(file.fd);
+    if (atomic_exchange(&measurement.state, FILE_CLOSED) == FILE_OPEN)
+        file_close();
 }
 
 void measurement_leave_to_parent(void)
 {
-    if (atomic_exchange(&file.state, FILE_CLOSED) == FILE_OPEN)
-        fds_close_or_reserve(file.fd);
+    if (atomic_exchange(&measurement.state, FILE_CLOSED) == FILE_OPEN)
+        file_close_or_reserve();
 }
 
 const char *measurement_path(void)
 {
-    return file.path;
-}
-
-uint64_t measurement_failures(long *error)
-{
-    *error = atomic_load(&file.error);
-    return atomic_load(&file.failures);
-}
-
-void measurement_forget_failures(void)
-{
-    atomic_store(&file.failures, 0);
-}
-
-uint32_t measurement_exec_sequence(void)
-{
-    return file.exec_sequence;
-}
-
-bool chunk_memory(struct chunk *chunk)
-{
-    chunk->at = sys_pages(CHUNK_BYTES + SCRATCH_BYTES);
-    if (!chunk->at && !atomic_exchange(&reserve.taken, true))
-        chunk->at = reserve.at;
-    chunk->scratch = (char *)chunk->at + CHUNK_BYTES;
-    return chunk->at != NULL;
-}
-
-void chunk_release(struct chunk *chunk)
-{
-    if (chunk->at == reserve.at)
-        atomic_store(&reserve.taken, false);
-    else
-        sys_pages_free(chunk->at, CHUNK_BYTES + SCRATCH_BYTES);
-}
-
-void chunk_begin(struct chunk *chunk, enum chunk_kind kind, uint32_t thread)
-{
-    chunk->used = CHUNK_HEADER_SIZE;
-    chunk->kind = kind;
-    chunk->thread = thread;
-}
-
-static bool fits(const struct chunk *chunk, size_t size)
-{
-    return size <= CHUNK_BYTES - chunk->used;
-}
-
-void chunk_u8(struct chunk *chunk, uint8_t value)
-{
-    if (fits(chunk, 1))
-        chunk->at[chunk->used++] = value;
-}
-
-void chunk_u64(struct chunk *chunk, uint64_t value)
-{
-    if (!fits(chunk, sizeof value))
-        return;
-    put_u64(chunk->at + chunk->used, value);
-    chunk->used += sizeof value;
-}
-
-void chunk_v(struct chunk *chunk, uint64_t value)
-{
-    if (fits(chunk, VARINT_MAX_BYTES))
-        chunk->used = (size_t)(put_varint(chunk->at + chunk->used, value) - chunk->at);
-}
-
-void chunk_z(struct chunk *chunk, int64_t value)
-{
-    chunk_v(chunk, zigzag(value));
-}
-
-void chunk_bytes(struct chunk *chunk, const void *data, size_t size)
-{
-    if (!fits(chunk, VARINT_MAX_BYTES))
-        return;
-    size_t room = CHUNK_BYTES - chunk->used - VARINT_MAX_BYTES;
-    if (size > room)
-        size = room;
-    chunk_v(chunk, size);
-    memcpy(chunk->at + chunk->used, data, size);
-    chunk->used += size;
-}
-
-void chunk_str(struct chunk *chunk, const char *string)
-{
-    chunk_bytes(chunk, string, strlen(string));
-}
-
-bool chunk_commit(struct chunk *chunk)
-{
-    uint8_t *at = chunk->at;
-    put_u32(at, CHUNK_MAGIC);
-    put_u16(at + 4, (uint16_t)chunk->kind);
-    put_u16(at + 6, 0);
-    put_u32(at + 8, (uint32_t)(chunk->used - CHUNK_HEADER_SIZE));
-    put_u32(at + 12, chunk->thread);
-    uint32_t number = atomic_fetch_add(&file.chunks, 1);
-    put_u32(at + 16, number);
-    uint32_t crc = crc32_update(0, at, 20);
-    crc = crc32_update(crc, at + CHUNK_HEADER_SIZE, chunk->used - CHUNK_HEADER_SIZE);
-    put_u32(at + 20, crc);
-    long error = sys_write_all(file.fd, at, chunk->used);
-    if (error == 0)
-        return true;
-    uint32_t next = number + 1; /* the number is free again, unless a later one is in use */
-    atomic_compare_exchange_strong(&file.chunks, &next, number);
-    return failed(error);
+    return measurement.path;
 }

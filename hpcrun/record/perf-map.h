@@ -7,7 +7,7 @@
 #ifndef HPCRUN_RECORD_PERF_MAP_H
 #define HPCRUN_RECORD_PERF_MAP_H
 
-#include "hpcrun/record/measurement.h"
+#include "hpcrun/record/chunk.h"
 
 /* More of a map is not copied, and the log says so. */
 #define PERF_MAP_MAX_BYTES (64u << 20)

@@ -28,7 +28,7 @@ static void add_arguments(struct chunk *chunk)
     }
 }
 
-static bool write_process(struct chunk *chunk)
+static bool write_process(struct chunk *chunk, uint32_t exec_sequence)
 {
     chunk_begin(chunk, CHUNK_PROCESS, CHUNK_NO_THREAD);
     chunk_str(chunk, process.host);
@@ -36,7 +36,7 @@ static bool write_process(struct chunk *chunk)
     chunk_v(chunk, (uint64_t)process.pid);
     chunk_v(chunk, (uint64_t)process.parent);
     chunk_v(chunk, process.start_ticks);
-    chunk_v(chunk, measurement_exec_sequence());
+    chunk_v(chunk, exec_sequence);
     chunk_z(chunk, process.rank);
     chunk_v(chunk, process.origin);
     chunk_str(chunk, process.executable);
@@ -84,12 +84,13 @@ static bool write_metrics(struct chunk *chunk)
     return chunk_commit(chunk);
 }
 
-bool process_chunks_write(void)
+bool process_chunks_write(uint32_t exec_sequence)
 {
     struct chunk chunk;
     if (!chunk_memory(&chunk))
         return false;
-    bool good = write_process(&chunk) && write_events(&chunk) && write_metrics(&chunk);
+    bool good =
+        write_process(&chunk, exec_sequence) && write_events(&chunk) && write_metrics(&chunk);
     chunk_release(&chunk);
     return good;
 }

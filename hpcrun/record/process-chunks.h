@@ -4,10 +4,11 @@
 #ifndef HPCRUN_RECORD_PROCESS_CHUNKS_H
 #define HPCRUN_RECORD_PROCESS_CHUNKS_H
 
-#include "hpcrun/record/measurement.h"
+#include "hpcrun/record/chunk.h"
 
-/* PROCESS, EVENTS and METRICS, at the beginning of the file. */
-bool process_chunks_write(void);
+/* PROCESS, EVENTS and METRICS, at the beginning of the file. `exec_sequence`: which exec of the
+ * process this image is. */
+bool process_chunks_write(uint32_t exec_sequence);
 
 /* MODULES: the instances learned since the last time. */
 bool process_chunks_write_modules(struct chunk *chunk);

@@ -2,7 +2,7 @@
  * every order of arrival, and a large random tree against a model. */
 #include "tests/unit/cmocka_suite.h"
 
-#include "hpcrun/record/cct.h"
+#include "hpcrun/tree/cct.h"
 
 #include <stdio.h>
 #include <stdlib.h>

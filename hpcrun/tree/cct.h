@@ -12,16 +12,16 @@
  * Nodes have dense 32-bit ids from 1 in order of creation; 0 is the root. Children are found in a
  * hash table over (parent, note): 24 bytes for a node, 8 to 16 for its place in the table once
  * there are 32. Metric values are kept apart, for nodes that have some. */
-#ifndef HPCRUN_RECORD_CCT_H
-#define HPCRUN_RECORD_CCT_H
+#ifndef HPCRUN_TREE_CCT_H
+#define HPCRUN_TREE_CCT_H
 
-#include "hpcrun/record/segments.h"
+#include "hpcrun/tree/segments.h"
 #include "lib/measurement-format.h"
 
 #define CCT_ROOT      0u
 #define CCT_NO_MEMORY UINT32_MAX
 
-/* What lip may be: the ip itself, nothing, or from LIP_OWN on a number of logical/lnotes.h. */
+/* What lip may be: the ip itself, nothing, or from LIP_OWN on a number of tree/lnotes.h. */
 enum { LIP_IS_IP = 0, LIP_NONE = 1, LIP_OWN = 2 };
 
 struct cct_note {

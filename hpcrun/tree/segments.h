@@ -3,8 +3,8 @@
  * A growing array that never moves its items: segments of pages, each twice as long as the one
  * before. Items are addressed by a 32-bit index in constant time; new items are zero. Items are
  * cut off, not freed: what was taken from the system stays for the next user (segments_cut). */
-#ifndef HPCRUN_RECORD_SEGMENTS_H
-#define HPCRUN_RECORD_SEGMENTS_H
+#ifndef HPCRUN_TREE_SEGMENTS_H
+#define HPCRUN_TREE_SEGMENTS_H
 
 #include "hpcrun/base/sys.h"
 

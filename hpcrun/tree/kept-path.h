@@ -1,10 +1,10 @@
 /* A call path taken out of a thread's tree, to be entered into another one: the tree may be gone by
  * then, and so may its thread. For normal context. */
-#ifndef HPCRUN_LOGICAL_KEPT_PATH_H
-#define HPCRUN_LOGICAL_KEPT_PATH_H
+#ifndef HPCRUN_TREE_KEPT_PATH_H
+#define HPCRUN_TREE_KEPT_PATH_H
 
-#include "hpcrun/logical/lnotes.h"
-#include "hpcrun/record/cct.h"
+#include "hpcrun/tree/cct.h"
+#include "hpcrun/tree/lnotes.h"
 
 /* Longer paths are not kept. */
 #define KEPT_NOTES 256

@@ -1,4 +1,4 @@
-#include "hpcrun/record/cct.h"
+#include "hpcrun/tree/cct.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "hpcrun/record/segments.h"
+#include "hpcrun/tree/segments.h"
 
 #include <string.h>
 

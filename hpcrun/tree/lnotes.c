@@ -1,6 +1,6 @@
-#include "hpcrun/logical/lnotes.h"
+#include "hpcrun/tree/lnotes.h"
 
-#include "hpcrun/record/cct.h"
+#include "hpcrun/tree/cct.h"
 
 #define FIRST_TABLE 512
 

@@ -1,4 +1,4 @@
-#include "hpcrun/logical/kept-path.h"
+#include "hpcrun/tree/kept-path.h"
 
 #include <string.h>
 

@@ -1,11 +1,11 @@
 /* Signal handler: everything here runs in the sampling handler.
  *
  * A thread's table of distinct l-notes that are not just their p-note's ip. The tree refers to them
- * by number (lip, record/cct.h), so that a node stays small. */
-#ifndef HPCRUN_LOGICAL_LNOTES_H
-#define HPCRUN_LOGICAL_LNOTES_H
+ * by number (lip, tree/cct.h), so that a node stays small. */
+#ifndef HPCRUN_TREE_LNOTES_H
+#define HPCRUN_TREE_LNOTES_H
 
-#include "hpcrun/record/segments.h"
+#include "hpcrun/tree/segments.h"
 
 struct lnote {
     uint64_t value; /* ip (code/modules.h) */

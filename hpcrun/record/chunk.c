@@ -1,0 +1,113 @@
+#include "hpcrun/record/chunk.h"
+
+#include "hpcrun/base/sys.h"
+#include "hpcrun/record/file.h"
+#include "lib/crc32.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+static _Atomic uint32_t chunks; /* of the file, so far */
+
+/* Where a chunk is built when there is no memory any more: by one thread at a time. */
+static struct {
+    _Atomic bool taken;
+    uint8_t at[CHUNK_BYTES + SCRATCH_BYTES];
+} reserve;
+
+void chunks_init(void)
+{
+    atomic_store(&chunks, 0);
+    atomic_store(&reserve.taken, false);
+}
+
+bool chunk_memory(struct chunk *chunk)
+{
+    chunk->at = sys_pages(CHUNK_BYTES + SCRATCH_BYTES);
+    if (!chunk->at && !atomic_exchange(&reserve.taken, true))
+        chunk->at = reserve.at;
+    chunk->scratch = (char *)chunk->at + CHUNK_BYTES;
+    return chunk->at != NULL;
+}
+
+void chunk_release(struct chunk *chunk)
+{
+    if (chunk->at == reserve.at)
+        atomic_store(&reserve.taken, false);
+    else
+        sys_pages_free(chunk->at, CHUNK_BYTES + SCRATCH_BYTES);
+}
+
+void chunk_begin(struct chunk *chunk, enum chunk_kind kind, uint32_t thread)
+{
+    chunk->used = CHUNK_HEADER_SIZE;
+    chunk->kind = kind;
+    chunk->thread = thread;
+}
+
+static bool fits(const struct chunk *chunk, size_t size)
+{
+    return size <= CHUNK_BYTES - chunk->used;
+}
+
+void chunk_u8(struct chunk *chunk, uint8_t value)
+{
+    if (fits(chunk, 1))
+        chunk->at[chunk->used++] = value;
+}
+
+void chunk_u64(struct chunk *chunk, uint64_t value)
+{
+    if (!fits(chunk, sizeof value))
+        return;
+    put_u64(chunk->at + chunk->used, value);
+    chunk->used += sizeof value;
+}
+
+void chunk_v(struct chunk *chunk, uint64_t value)
+{
+    if (fits(chunk, VARINT_MAX_BYTES))
+        chunk->used = (size_t)(put_varint(chunk->at + chunk->used, value) - chunk->at);
+}
+
+void chunk_z(struct chunk *chunk, int64_t value)
+{
+    chunk_v(chunk, zigzag(value));
+}
+
+void chunk_bytes(struct chunk *chunk, const void *data, size_t size)
+{
+    if (!fits(chunk, VARINT_MAX_BYTES))
+        return;
+    size_t room = CHUNK_BYTES - chunk->used - VARINT_MAX_BYTES;
+    if (size > room)
+        size = room;
+    chunk_v(chunk, size);
+    memcpy(chunk->at + chunk->used, data, size);
+    chunk->used += size;
+}
+
+void chunk_str(struct chunk *chunk, const char *string)
+{
+    chunk_bytes(chunk, string, strlen(string));
+}
+
+bool chunk_commit(struct chunk *chunk)
+{
+    uint8_t *at = chunk->at;
+    put_u32(at, CHUNK_MAGIC);
+    put_u16(at + 4, (uint16_t)chunk->kind);
+    put_u16(at + 6, 0);
+    put_u32(at + 8, (uint32_t)(chunk->used - CHUNK_HEADER_SIZE));
+    put_u32(at + 12, chunk->thread);
+    uint32_t number = atomic_fetch_add(&chunks, 1);
+    put_u32(at + 16, number);
+    uint32_t crc = crc32_update(0, at, 20);
+    crc = crc32_update(crc, at + CHUNK_HEADER_SIZE, chunk->used - CHUNK_HEADER_SIZE);
+    put_u32(at + 20, crc);
+    if (file_write(at, chunk->used))
+        return true;
+    uint32_t next = number + 1; /* the number is free again, unless a later one is in use */
+    atomic_compare_exchange_strong(&chunks, &next, number);
+    return false;
+}
