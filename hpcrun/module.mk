@@ -33,6 +33,6 @@ $(BUILD)/bin/hpcrun: $(HPCRUN_OBJS) $(TOOL_LIB)
 $(eval $(call unit_test,hpcrun/test_unwind_quiet,$(call objects_of,hpcrun/unwind) $(call objects_of,hpcrun/code),))
 $(eval $(call unit_test,hpcrun/test_fallback,$(call objects_of,hpcrun/unwind) $(call objects_of,hpcrun/code),))
 $(eval $(call unit_test,hpcrun/test_cct,$(BUILD)/obj/hpcrun/tree/cct.o $(BUILD)/obj/hpcrun/tree/segments.o,))
-LOGICAL_PARTS = $(addprefix $(BUILD)/obj/hpcrun/,logical/claims.o logical/consult.o logical/host.o logical/logical.o \
-	logical/recall.o tree/cct.o tree/lnotes.o tree/segments.o base/text.o)
+LOGICAL_PARTS = $(addprefix $(BUILD)/obj/hpcrun/,logical/agent-table.o logical/claims.o logical/consult.o \
+	logical/host.o logical/logical.o logical/recall.o tree/cct.o tree/lnotes.o tree/segments.o base/text.o)
 $(eval $(call unit_test,hpcrun/test_logical,$(LOGICAL_PARTS) $(call objects_of,hpcrun/unwind) $(call objects_of,hpcrun/code),))

@@ -174,7 +174,7 @@ void process_starts_program(void)
     uint64_t mask = sys_mask(SIG_BLOCK, ~(uint64_t)0);
     agents_look();
     if (thread_self)
-        logical_thread_begin(thread_self);
+        thread_tell_agents(thread_self);
     sys_mask(SIG_SETMASK, mask);
 }
 

@@ -195,6 +195,11 @@ static void close_events(struct thread *thread)
         source_close(&thread->events[i]);
 }
 
+void thread_tell_agents(struct thread *thread)
+{
+    consult_thread_begin(&thread->logical.consult, &thread->unwinder, thread->tid, thread->origin);
+}
+
 void thread_begin(struct thread *thread, uint64_t stack_low, uint64_t stack_high)
 {
     if (!thread)
@@ -206,7 +211,7 @@ void thread_begin(struct thread *thread, uint64_t stack_low, uint64_t stack_high
     atomic_store(&thread->busy, true);
     start_over(thread);
     enlist(thread);
-    logical_thread_begin(thread);
+    thread_tell_agents(thread);
     thread_self = thread;
     open_events(thread);
     atomic_store(&thread->busy, false);

@@ -114,6 +114,10 @@ void thread_discard(struct thread *thread);
  * starts its events. `thread` may be NULL: then it stays unknown. */
 void thread_begin(struct thread *thread, uint64_t stack_low, uint64_t stack_high);
 
+/* In the thread, signals blocked: tells the agents that it begins. thread_begin does; once more for
+ * agents that come before the program begins. */
+void thread_tell_agents(struct thread *thread);
+
 /* Stops the calling thread's events, writes what it has and gives up its record. */
 void thread_end(void);
 

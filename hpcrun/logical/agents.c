@@ -1,5 +1,7 @@
 #include "hpcrun/logical/agents.h"
 
+#include "hpcrun/logical/agent-table.h"
+#include "hpcrun/logical/claims.h"
 #include "hpcrun/logical/host.h"
 #include "hpcrun/logical/program.h"
 #include "hpcrun/report.h"
@@ -9,8 +11,6 @@
 #include <limits.h>
 #include <link.h>
 #include <string.h>
-
-struct agents agents;
 
 #define MAX_RECOGNITIONS 4
 #define MAX_MODULES      512
@@ -231,7 +231,7 @@ static void forget_module(const struct known *module)
     for (unsigned i = 0; i < atomic_load(&agents.count); i++)
         if (agents.at[i]->module_removed)
             agents.at[i]->module_removed(&module->module);
-    agents_give_up(module->module.start, module->module.end);
+    claims_give_up(module->module.start, module->module.end);
 }
 
 /* For one installed agent: new modules, all of them if the agent is new. */

@@ -1,7 +1,8 @@
-#include "hpcrun/logical/agents.h"
+#include "hpcrun/logical/claims.h"
 
 #include "hpcrun/base/sys.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 struct claim {
@@ -40,13 +41,13 @@ static const struct claim *claim_at(uint64_t pc)
     return claims && at < claims->count && claims->at[at].start <= pc ? &claims->at[at] : NULL;
 }
 
-int agents_of(uint64_t pc)
+int claims_agent(uint64_t pc)
 {
     const struct claim *claim = claim_at(pc);
     return claim ? (int)claim->agent : -1;
 }
 
-bool agents_claimed(unsigned index, uint64_t pc, struct agent_claim *found)
+bool claims_around(unsigned index, uint64_t pc, struct agent_claim *found)
 {
     const struct claim *claim = claim_at(pc);
     if (!claim || claim->agent != index)
@@ -72,7 +73,7 @@ static bool insert(struct claims *claims, const struct claim *claim)
     return true;
 }
 
-bool agents_claim(unsigned index, const struct agent_claim *ranges, size_t count)
+bool claims_add(unsigned index, const struct agent_claim *ranges, size_t count)
 {
     static const struct claims none;
     const struct claims *old = atomic_load(&current);
@@ -92,7 +93,7 @@ bool agents_claim(unsigned index, const struct agent_claim *ranges, size_t count
     return true;
 }
 
-void agents_give_up(uint64_t start, uint64_t end)
+void claims_give_up(uint64_t start, uint64_t end)
 {
     const struct claims *old = atomic_load(&current);
     struct claims *claims = old ? new_claims(old->count) : NULL;

@@ -1,6 +1,7 @@
 #include "hpcrun/logical/consult.h"
 
 #include "hpcrun/base/sys.h"
+#include "hpcrun/logical/claims.h"
 
 #include <string.h>
 
@@ -223,7 +224,7 @@ static uint32_t step_bichord(struct consult *consult, unsigned index, uint32_t i
 static int agent_at(const struct consult *consult, uint32_t i)
 {
     struct unwinder *u = consult->unwinder;
-    int agent = agents_of(u->path[i].pc);
+    int agent = claims_agent(u->path[i].pc);
     bool is_its = agent >= 0 && consult->cursor[agent].hpcrun && !unwind_hidden(u, &u->path[i]);
     return is_its ? agent : -1;
 }
@@ -274,7 +275,7 @@ static bool is_recalled(const struct consult *consult)
     if (!recall_holds(&consult->recall, RECALL_PATH, u))
         return false;
     for (uint32_t i = u->kept; i < u->depth; i++)
-        if (agents_of(u->path[i].pc) >= 0)
+        if (claims_agent(u->path[i].pc) >= 0)
             return false;
     return true;
 }

@@ -6,7 +6,7 @@
 #ifndef HPCRUN_LOGICAL_CONSULT_H
 #define HPCRUN_LOGICAL_CONSULT_H
 
-#include "hpcrun/logical/agents.h"
+#include "hpcrun/logical/agent-table.h"
 #include "hpcrun/logical/recall.h"
 #include "hpcrun/tree/lnotes.h"
 

@@ -1,5 +1,6 @@
 #include "hpcrun/logical/host.h"
 
+#include "hpcrun/logical/claims.h"
 #include "hpcrun/logical/consult.h"
 #include "hpcrun/report.h"
 
@@ -17,12 +18,12 @@ static unsigned index_of(const struct agent *agent)
 static bool claim(const struct agent *agent, const struct agent_claim *claims, size_t count)
 {
     unsigned index = index_of(agent);
-    return index < MAX_AGENTS && agents_claim(index, claims, count);
+    return index < MAX_AGENTS && claims_add(index, claims, count);
 }
 
 static bool claimed(const struct agent *agent, uint64_t pc, struct agent_claim *found)
 {
-    return agents_claimed(index_of(agent), pc, found);
+    return claims_around(index_of(agent), pc, found);
 }
 
 static void log_line(const char *line)

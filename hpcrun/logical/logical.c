@@ -2,7 +2,6 @@
 
 #include "hpcrun/code/modules.h"
 #include "hpcrun/process.h"
-#include "hpcrun/thread.h"
 
 #include <string.h>
 
@@ -11,16 +10,16 @@ _Static_assert((int)AGENT_1_1 == ASSOC_1_1 && (int)AGENT_1_0 == ASSOC_1_0 &&
                    (int)AGENT_1_M == ASSOC_1_M,
                "agents say what the file says");
 
-uint32_t logical_unknown(struct thread *thread)
+uint32_t logical_unknown(struct cct *cct)
 {
     const struct cct_note partial = {.ip = ip_placeholder(PLACEHOLDER_PARTIAL), .first = true};
-    return cct_child(&thread->cct, CCT_ROOT, &partial);
+    return cct_child(cct, CCT_ROOT, &partial);
 }
 
 /* Where a path begins in the tree: at the root, or below the placeholder of partial paths. */
-static uint32_t origin(struct thread *thread, enum unwind_end end)
+static uint32_t origin(struct cct *cct, enum unwind_end end)
 {
-    return end == UNWIND_COMPLETE ? CCT_ROOT : logical_unknown(thread);
+    return end == UNWIND_COMPLETE ? CCT_ROOT : logical_unknown(cct);
 }
 
 /* Whether a frame with this ip is a call from the same place as the call around it, and such calls
@@ -31,32 +30,31 @@ static bool collapses(const struct cct *cct, uint32_t node, uint64_t ip)
 }
 
 /* A native frame, below `node`. */
-static uint32_t enter_frame(struct thread *thread, uint32_t node, struct frame *frame)
+static uint32_t enter_frame(struct cct *cct, uint32_t node, struct unwinder *u, struct frame *frame)
 {
-    struct unwinder *u = &thread->unwinder;
     if (!unwind_hidden(u, frame)) {
         struct cct_note note = {.ip = unwind_ip(u, frame), .first = true};
-        if (!collapses(&thread->cct, node, note.ip))
-            node = cct_child(&thread->cct, node, &note);
+        if (!collapses(cct, node, note.ip))
+            node = cct_child(cct, node, &note);
     }
     return frame->node = node;
 }
 
 /* The lip of an l-note beside a p-note's ip (0: there is none). */
-static uint32_t lip_of(struct thread *thread, struct lnote note, uint64_t ip)
+static uint32_t lip_of(struct lnotes *lnotes, struct lnote note, uint64_t ip)
 {
     if (ip && note.value == ip && note.site == ip)
         return LIP_IS_IP;
-    uint32_t lip = lnotes_lip(&thread->logical.lnotes, note);
+    uint32_t lip = lnotes_lip(lnotes, note);
     return lip ? lip : LIP_NONE;
 }
 
 /* All notes of a bichord, below `node`. hpcrun's own frames in it have none. */
-static uint32_t enter_bichord(struct thread *thread, uint32_t node, const struct bichord *bichord)
+static uint32_t enter_bichord(struct cct *cct, uint32_t node, struct unwinder *u,
+                              struct logical *logical, const struct bichord *bichord)
 {
-    struct unwinder *u = &thread->unwinder;
     const struct told *outermost =
-        thread->logical.consult.now->lnotes + bichord->lnotes + bichord->size - 1;
+        logical->consult.now->lnotes + bichord->lnotes + bichord->size - 1;
     uint32_t pnotes = bichord->last - bichord->first + 1;
     uint32_t notes = pnotes > bichord->size ? pnotes : bichord->size;
     bool first = true;
@@ -70,39 +68,33 @@ static uint32_t enter_bichord(struct thread *thread, uint32_t node, const struct
         first = false;
         if (frame)
             note.ip = unwind_ip(u, frame);
-        note.lip =
-            i < bichord->size ? lip_of(thread, outermost[-(ptrdiff_t)i].note, note.ip) : LIP_NONE;
-        node = cct_child(&thread->cct, node, &note);
+        note.lip = i < bichord->size
+                       ? lip_of(&logical->lnotes, outermost[-(ptrdiff_t)i].note, note.ip)
+                       : LIP_NONE;
+        node = cct_child(cct, node, &note);
         if (frame)
             frame->node = node;
     }
     return u->path[bichord->last].node = node;
 }
 
-uint32_t logical_enter(struct thread *thread, enum unwind_end end, uint32_t unchanged)
+uint32_t logical_enter(struct logical *logical, struct unwinder *u, struct cct *cct,
+                       enum unwind_end end, uint32_t unchanged)
 {
-    struct unwinder *u = &thread->unwinder;
-    const struct bichords *now = thread->logical.consult.now;
-    uint32_t node = unchanged ? u->path[unchanged - 1].node : origin(thread, end);
+    const struct bichords *now = logical->consult.now;
+    uint32_t node = unchanged ? u->path[unchanged - 1].node : origin(cct, end);
     uint32_t next = now ? now->count : 0; /* bichords behind it are entered */
     while (next > 0 && now->at[next - 1].first < unchanged)
         next--;
     for (uint32_t i = unchanged; i < u->depth && node != CCT_NO_MEMORY; i++) {
         if (next > 0 && now->at[next - 1].first == i) {
-            node = enter_bichord(thread, node, &now->at[--next]);
+            node = enter_bichord(cct, node, u, logical, &now->at[--next]);
             i = now->at[next].last;
         } else {
-            node = enter_frame(thread, node, &u->path[i]);
+            node = enter_frame(cct, node, u, &u->path[i]);
         }
     }
     return node;
-}
-
-/* -------- threads -------- */
-
-void logical_thread_begin(struct thread *thread)
-{
-    consult_thread_begin(&thread->logical.consult, &thread->unwinder, thread->tid, thread->origin);
 }
 
 void logical_clear(struct logical *logical)

@@ -12,9 +12,8 @@
 #define HPCRUN_LOGICAL_LOGICAL_H
 
 #include "hpcrun/logical/consult.h"
+#include "hpcrun/tree/cct.h"
 #include "hpcrun/tree/lnotes.h"
-
-struct thread;
 
 /* What the logical unwinder keeps of a thread. Zeroed memory is a thread that met no agent. */
 struct logical {
@@ -22,15 +21,13 @@ struct logical {
     struct lnotes lnotes;
 };
 
-/* Enters the path into the thread's tree; the node of its innermost note, or CCT_NO_MEMORY. The
+/* Enters the unwinder's path into the tree; the node of its innermost note, or CCT_NO_MEMORY. The
  * outermost `unchanged` frames have the nodes that they had in the previous path. */
-uint32_t logical_enter(struct thread *thread, enum unwind_end end, uint32_t unchanged);
+uint32_t logical_enter(struct logical *logical, struct unwinder *u, struct cct *cct,
+                       enum unwind_end end, uint32_t unchanged);
 
 /* The placeholder of partial paths, below the root: for a path of which nothing is known. */
-uint32_t logical_unknown(struct thread *thread);
-
-/* Normal context, in the thread, signals blocked: tells the agents that it begins. */
-void logical_thread_begin(struct thread *thread);
+uint32_t logical_unknown(struct cct *cct);
 
 /* Normal context, or with signals blocked: forgets all that concerns a thread's samples. */
 void logical_clear(struct logical *logical);

@@ -1,7 +1,7 @@
 #include "hpcrun/logical/workers.h"
 
 #include "hpcrun/base/sys.h"
-#include "hpcrun/logical/agents.h"
+#include "hpcrun/logical/agent-table.h"
 
 #include <string.h>
 

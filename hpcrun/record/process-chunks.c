@@ -3,7 +3,7 @@
 #include "hpcrun/base/sys.h"
 #include "hpcrun/code/mapped-path.h"
 #include "hpcrun/code/modules.h"
-#include "hpcrun/logical/agents.h"
+#include "hpcrun/logical/agent-table.h"
 #include "hpcrun/logical/workers.h"
 #include "hpcrun/process.h"
 #include "hpcrun/sample/source.h"

@@ -12,7 +12,8 @@ static uint32_t enter(struct thread *self, const ucontext_t *context)
     bool has_path = stance->class == AGENT_WORKING || stance->class == AGENT_FOREIGN;
     uint32_t node = CCT_NO_MEMORY;
     if (end == UNWIND_COMPLETE && has_path)
-        node = logical_enter(self, end, consult_path(&self->logical.consult));
+        node = logical_enter(&self->logical, &self->unwinder, &self->cct, end,
+                             consult_path(&self->logical.consult));
     if (node != CCT_NO_MEMORY)
         return node;
     unwind_forget(&self->unwinder);

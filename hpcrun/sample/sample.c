@@ -69,10 +69,11 @@ void sample_record(struct thread *thread, struct thread_event *event,
         return;
     }
     uint32_t unchanged = consult_path(&thread->logical.consult);
-    uint32_t node = logical_enter(thread, end, unchanged);
+    uint32_t node =
+        logical_enter(&thread->logical, &thread->unwinder, &thread->cct, end, unchanged);
     if (node ==
         CCT_ROOT) /* all frames are our own; the root may not be there yet, and has no values */
-        node = logical_unknown(thread);
+        node = logical_unknown(&thread->cct);
     if (node == CCT_NO_MEMORY || !pay(thread, event, increment, stance, node)) {
         unwind_forget(&thread->unwinder);
         tally(event, FATE_DROPPED_NO_MEMORY, increment->amount);

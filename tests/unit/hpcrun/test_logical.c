@@ -4,6 +4,7 @@
 #include "tests/unit/cmocka_suite.h"
 
 #include "hpcrun/code/modules.h"
+#include "hpcrun/logical/claims.h"
 #include "hpcrun/logical/host.h"
 #include "hpcrun/logical/logical.h"
 #include "hpcrun/process.h"
@@ -16,7 +17,6 @@
 
 struct process process;
 struct sampling sampling;
-struct agents agents;
 
 void report_log(const struct text *text)
 {
@@ -229,7 +229,8 @@ static uint32_t sample(struct thread *thread)
     const struct stance *stance = consult_stance(consult, &thread->unwinder, 1);
     assert_int_equal(stance->class, class);
     assert_int_equal(stance->counts.workers, class == AGENT_FOREIGN ? 0 : workers);
-    return logical_enter(thread, UNWIND_COMPLETE, consult_path(consult));
+    return logical_enter(&thread->logical, &thread->unwinder, &thread->cct, UNWIND_COMPLETE,
+                         consult_path(consult));
 }
 
 static void free_thread(struct thread *thread)
@@ -350,21 +351,21 @@ static void claims_are_found_and_given_up(void **state)
     (void)state;
     const struct agent_claim bad[] = {{CLAIMED + 50, CLAIMED + 150, 0}, /* overlaps */
                                       {CLAIMED + 500, CLAIMED + 500, 0}};
-    assert_false(agents_claim(0, &bad[0], 1));
-    assert_false(agents_claim(0, &bad[1], 1));
+    assert_false(claims_add(0, &bad[0], 1));
+    assert_false(claims_add(0, &bad[1], 1));
     for (uint64_t i = 0; i < 100; i++) {
         uint64_t start = 0x100000 + i * 37 % 100 * 32;
-        assert_true(agents_claim(1 + i % 3, &(struct agent_claim){start, start + 16, 0}, 1));
+        assert_true(claims_add(1 + i % 3, &(struct agent_claim){start, start + 16, 0}, 1));
     }
     for (uint64_t i = 0; i < 100; i++) {
-        assert_int_equal(agents_of(0x100000 + i * 37 % 100 * 32), 1 + i % 3);
-        assert_int_equal(agents_of(0x10000f + i * 37 % 100 * 32), 1 + i % 3);
-        assert_int_equal(agents_of(0x100010 + i * 37 % 100 * 32), -1);
+        assert_int_equal(claims_agent(0x100000 + i * 37 % 100 * 32), 1 + i % 3);
+        assert_int_equal(claims_agent(0x10000f + i * 37 % 100 * 32), 1 + i % 3);
+        assert_int_equal(claims_agent(0x100010 + i * 37 % 100 * 32), -1);
     }
-    agents_give_up(0x100000, 0x100000 + 50 * 32);
+    claims_give_up(0x100000, 0x100000 + 50 * 32);
     for (uint64_t i = 0; i < 100; i++)
-        assert_int_equal(agents_of(0x100000 + i * 32) >= 0, i >= 50);
-    assert_int_equal(agents_of(CLAIMED), 0);
+        assert_int_equal(claims_agent(0x100000 + i * 32) >= 0, i >= 50);
+    assert_int_equal(claims_agent(CLAIMED), 0);
 }
 
 static void many_are_claimed_at_once_or_none(void **state)
@@ -376,21 +377,21 @@ static void many_are_claimed_at_once_or_none(void **state)
         many[i] = (struct agent_claim){start, start + 16, i};
     }
     many[1000 - 1].end += 17; /* into the next one */
-    assert_false(agents_claim(2, many, 1000));
-    assert_int_equal(agents_of(many[0].start), -1);
+    assert_false(claims_add(2, many, 1000));
+    assert_int_equal(claims_agent(many[0].start), -1);
     many[1000 - 1].end -= 17;
-    assert_true(agents_claim(2, many, 1000));
+    assert_true(claims_add(2, many, 1000));
     for (uint32_t i = 0; i < 1000; i++) {
-        assert_int_equal(agents_of(many[i].start), 2);
-        assert_true(agents_claimed(2, many[i].end - 1, &found));
+        assert_int_equal(claims_agent(many[i].start), 2);
+        assert_true(claims_around(2, many[i].end - 1, &found));
         assert_int_equal(found.start, many[i].start);
         assert_int_equal(found.end, many[i].end);
         assert_int_equal(found.mark, i);
-        assert_false(agents_claimed(1, many[i].start, &found));
-        assert_false(agents_claimed(2, many[i].end, &found));
+        assert_false(claims_around(1, many[i].start, &found));
+        assert_false(claims_around(2, many[i].end, &found));
     }
-    agents_give_up(0x200000, 0x200000 + 1000 * 32);
-    assert_false(agents_claimed(2, many[0].start, &found));
+    claims_give_up(0x200000, 0x200000 + 1000 * 32);
+    assert_false(claims_around(2, many[0].start, &found));
 }
 
 static void l_notes_are_one_each(void **state)
@@ -415,7 +416,7 @@ static int install_agent(void **state)
     asked_always.start(host_for_agents());
     atomic_store(&agents.count, 1);
     const struct agent_claim claim = {CLAIMED, CLAIMED + 100, 0};
-    return modules_init("/nowhere", &process) && agents_claim(0, &claim, 1) ? 0 : -1;
+    return modules_init("/nowhere", &process) && claims_add(0, &claim, 1) ? 0 : -1;
 }
 
 int main(void)

@@ -1,0 +1,3 @@
+#include "hpcrun/logical/agent-table.h"
+
+struct agents agents;
