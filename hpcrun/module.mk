@@ -1,13 +1,34 @@
 # libhpcrun.so, the preloaded library, and hpcrun, the launcher.
+#
+# The library's folders, from the ground up. Each may use those above it in this list, and none
+# below it; between files of a folder it is the same: nobody uses a file that uses him.
+#
+#   base/     system calls, locks, text, file descriptors of ours: without libc
+#   config/   what was asked for: events, options, metrics; also the launcher's
+#   process/  who this process is, and its lines in the log and on the terminal
+#   code/     load modules: what an address is
+#   unwind/   from registers to a physical call path
+#   tree/     calling context trees
+#   logical/  agents, and what they make of a path; enters it into a tree
+#   thread/   what is known of a thread, and the list of all
+#   source/   where signals of an event come from, and what each stands for
+#   record/   the measurement file
+#   sample/   a sample: source -> unwind -> logical -> tree, and now and then -> record
+#   life/     begin and end of threads, fork and end of the process
+#   hooks/    where the program, the kernel and the loader enter: the library's entry points
+#
+# launch/ is the launcher, a program of its own.
 
 # What of the library runs in the signal handler must not use the vector registers' callee state
 # lazily, nor TLS that is allocated on demand: static TLS, hidden symbols, all bound at load time.
 # -z initfirst: its constructor runs before those of the program's other libraries.
 CFLAGS_hpcrun = -fPIC -fvisibility=hidden -ftls-model=initial-exec
 
-# In this order, what every sample runs lies together: few pages and lines of code to load.
-LIBHPCRUN_OBJS = $(foreach d,sample unwind code logical tree record hooks base config,$(call objects_of,hpcrun/$(d))) \
-	$(call objects_of,hpcrun) $(BUILD)/obj/hpcrun/shared/crc32.o
+# What every sample runs comes first and lies together: few pages and lines of code to load.
+SAMPLE_OBJS = $(addprefix $(BUILD)/obj/hpcrun/hooks/,handler.o restart.o) \
+	$(foreach d,sample source unwind code logical tree thread,$(call objects_of,hpcrun/$(d)))
+LIBHPCRUN_OBJS = $(SAMPLE_OBJS) $(BUILD)/obj/hpcrun/shared/crc32.o \
+	$(filter-out $(SAMPLE_OBJS),$(foreach d,record hooks process life config base,$(call objects_of,hpcrun/$(d))))
 
 PROGRAMS += $(BUILD)/lib/libhpcrun.so
 
@@ -23,7 +44,7 @@ $(BUILD)/obj/hpcrun/shared/%.o: lib/%.c
 	$(Q)$(CC) $(CFLAGS) $(CFLAGS_hpcrun) -c -o $@ $<
 
 HPCRUN_OBJS = $(call objects_of,hpcrun/launch) \
-	$(addprefix $(BUILD)/obj/hpcrun/,config/config.o config/rank.o base/text.o base/fds.o sample/source-perf.o)
+	$(addprefix $(BUILD)/obj/hpcrun/,config/config.o config/rank.o base/text.o base/fds.o source/source-perf.o)
 
 PROGRAMS += $(BUILD)/bin/hpcrun
 
@@ -33,6 +54,6 @@ $(BUILD)/bin/hpcrun: $(HPCRUN_OBJS) $(TOOL_LIB)
 $(eval $(call unit_test,hpcrun/test_unwind_quiet,$(call objects_of,hpcrun/unwind) $(call objects_of,hpcrun/code),))
 $(eval $(call unit_test,hpcrun/test_fallback,$(call objects_of,hpcrun/unwind) $(call objects_of,hpcrun/code),))
 $(eval $(call unit_test,hpcrun/test_cct,$(BUILD)/obj/hpcrun/tree/cct.o $(BUILD)/obj/hpcrun/tree/segments.o,))
-LOGICAL_PARTS = $(addprefix $(BUILD)/obj/hpcrun/,logical/agent-table.o logical/claims.o logical/consult.o \
+LOGICAL_PARTS = $(addprefix $(BUILD)/obj/hpcrun/,process/process.o logical/agent-table.o logical/claims.o logical/consult.o \
 	logical/host.o logical/logical.o logical/recall.o tree/cct.o tree/lnotes.o tree/segments.o base/text.o)
 $(eval $(call unit_test,hpcrun/test_logical,$(LOGICAL_PARTS) $(call objects_of,hpcrun/unwind) $(call objects_of,hpcrun/code),))

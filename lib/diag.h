@@ -2,7 +2,7 @@
  *
  * Every tool prints its complaints through these functions, so that they look alike and are
  * counted: a tool that complained about an input and went on ends with diag_exit_status().
- * Thread-safe. Not for signal handlers; libhpcrun.so has its own (hpcrun/report.h). */
+ * Thread-safe. Not for signal handlers; libhpcrun.so has its own (hpcrun/process/report.h). */
 #ifndef LIB_DIAG_H
 #define LIB_DIAG_H
 

@@ -9,8 +9,8 @@
 #include "hpcrun/hooks/interrupted.h"
 #include "hpcrun/hooks/real.h"
 #include "hpcrun/hooks/signals.h"
-#include "hpcrun/process.h"
-#include "hpcrun/thread.h"
+#include "hpcrun/process/process.h"
+#include "hpcrun/thread/thread.h"
 
 #include <aio.h>
 #include <errno.h>

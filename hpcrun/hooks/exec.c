@@ -6,7 +6,8 @@
 #include "hpcrun/base/sys.h"
 #include "hpcrun/hooks/exec-target.h"
 #include "hpcrun/hooks/real.h"
-#include "hpcrun/process.h"
+#include "hpcrun/life/end.h"
+#include "hpcrun/process/process.h"
 
 #include <spawn.h>
 #include <stdarg.h>

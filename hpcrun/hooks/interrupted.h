@@ -5,7 +5,7 @@
 #ifndef HPCRUN_HOOKS_INTERRUPTED_H
 #define HPCRUN_HOOKS_INTERRUPTED_H
 
-#include "hpcrun/thread.h"
+#include "hpcrun/thread/thread.h"
 
 /* The handlers that had run when a call began. */
 struct interruptions {

@@ -2,8 +2,8 @@
 #include "hpcrun/code/modules.h"
 #include "hpcrun/hooks/real.h"
 #include "hpcrun/logical/agents.h"
-#include "hpcrun/process.h"
-#include "hpcrun/thread.h"
+#include "hpcrun/process/process.h"
+#include "hpcrun/thread/threads.h"
 
 REAL_FUNCTION(dlclose)
 

@@ -9,7 +9,10 @@
 
 #include "hpcrun/base/sys.h"
 #include "hpcrun/hooks/real.h"
-#include "hpcrun/process.h"
+#include "hpcrun/hooks/signals.h"
+#include "hpcrun/life/end.h"
+#include "hpcrun/life/fork.h"
+#include "hpcrun/process/process.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -28,22 +31,44 @@ static void on_exit_of_process(void *argument)
         process_end(PROCESS_EXIT, 0);
 }
 
+static void before_fork(void)
+{
+    if (!process.active)
+        return;
+    process_before_fork();
+    signals_lock_for_fork();
+}
+
+static void after_fork_in_parent(void)
+{
+    if (!process.active)
+        return;
+    signals_unlock_after_fork();
+    process_after_fork_in_parent();
+}
+
+static void after_fork_in_child(void)
+{
+    if (!process.active)
+        return;
+    signals_unlock_after_fork();
+    process_after_fork_in_child();
+}
+
 void hook_process_init(void)
 {
-    pthread_atfork(process_before_fork, process_after_fork_in_parent, process_after_fork_in_child);
+    pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
     __cxa_atexit(on_exit_of_process, NULL, NULL);
 }
 
 HOOK pid_t _Fork(void)
 {
-    if (!process.active)
-        return REAL(_Fork)();
-    process_before_fork();
+    before_fork();
     pid_t child = REAL(_Fork)();
     if (child == 0)
-        process_after_fork_in_child();
+        after_fork_in_child();
     else
-        process_after_fork_in_parent();
+        after_fork_in_parent();
     return child;
 }
 

@@ -6,7 +6,9 @@
 #include "hpcrun/hooks/seccomp-filter.h"
 
 #include "hpcrun/hooks/real.h"
-#include "hpcrun/process.h"
+#include "hpcrun/hooks/signals.h"
+#include "hpcrun/life/end.h"
+#include "hpcrun/process/process.h"
 
 #include <linux/seccomp.h>
 #include <stdarg.h>
@@ -23,8 +25,10 @@ static void before_filter(const struct sock_fprog *filter)
 {
     if (!process.active || !process_is_ours())
         return;
-    if (!filter || !seccomp_lets_us_work(filter))
-        process_withdraw("the program restricts its system calls (seccomp)");
+    if (filter && seccomp_lets_us_work(filter))
+        return;
+    process_withdraw("the program restricts its system calls (seccomp)");
+    signals_give_back();
 }
 
 /* Libraries ask with a NULL filter what the kernel can do. */

@@ -1,9 +1,9 @@
 /* Hook on sigaltstack. A sample that comes while a handler of the program's runs on its signal
  * stack is taken there, too: where the stack has no room for that the kernel would end the program.
  */
+#include "hpcrun/hooks/handler.h"
 #include "hpcrun/hooks/real.h"
 #include "hpcrun/hooks/signals.h"
-#include "hpcrun/sample/handler.h"
 
 #include <sys/auxv.h>
 

@@ -4,9 +4,10 @@
 #include "hpcrun/base/sys.h"
 #include "hpcrun/hooks/real.h"
 #include "hpcrun/hooks/restart.h"
-#include "hpcrun/process.h"
-#include "hpcrun/sample/handler.h"
-#include "hpcrun/thread.h"
+#include "hpcrun/life/end.h"
+#include "hpcrun/process/process.h"
+#include "hpcrun/sample/take.h"
+#include "hpcrun/thread/thread.h"
 
 #include <errno.h>
 #include <string.h>
@@ -65,7 +66,7 @@ void *signals_enter_program(int signal, siginfo_t *info, void *context)
 void *signals_enter_program(int signal, siginfo_t *info, void *context)
 {
     if (!atomic_load(&state.small_stack)) /* the program's own may have come with it */
-        handler_on_lost_sample(signal, info, context);
+        sample_take_lost(signal, info, context);
     thread_program_handlers++;
     restart_before_handler(context, program_action[signal].sa_flags & SA_RESTART);
     return program_handler[signal];
@@ -116,7 +117,7 @@ static void end_by_signal(int signal, const siginfo_t *info)
 
 static void on_fatal(int signal, siginfo_t *info, void *context)
 {
-    if (!handler_on_lost_sample(signal, info, context))
+    if (!sample_take_lost(signal, info, context))
         end_by_signal(signal, info);
 }
 

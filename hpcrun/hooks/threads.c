@@ -4,10 +4,11 @@
 #include "hpcrun/hooks/threads.h"
 
 #include "hpcrun/hooks/real.h"
+#include "hpcrun/life/thread-life.h"
 #include "hpcrun/logical/agents.h"
-#include "hpcrun/process.h"
+#include "hpcrun/process/process.h"
 #include "hpcrun/sample/creation.h"
-#include "hpcrun/thread.h"
+#include "hpcrun/thread/threads.h"
 
 #include <limits.h>
 #include <pthread.h>

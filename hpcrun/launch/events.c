@@ -1,7 +1,7 @@
 #include "hpcrun/launch/events.h"
 
 #include "hpcrun/launch/pmu-events.h"
-#include "hpcrun/sample/source-perf.h"
+#include "hpcrun/source/source-perf.h"
 #include "lib/diag.h"
 
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #include "hpcrun/logical/claims.h"
 #include "hpcrun/logical/host.h"
 #include "hpcrun/logical/program.h"
-#include "hpcrun/report.h"
+#include "hpcrun/process/report.h"
 
 #include <dlfcn.h>
 #include <elf.h>

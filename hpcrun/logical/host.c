@@ -2,7 +2,7 @@
 
 #include "hpcrun/logical/claims.h"
 #include "hpcrun/logical/consult.h"
-#include "hpcrun/report.h"
+#include "hpcrun/process/report.h"
 
 #include <string.h>
 

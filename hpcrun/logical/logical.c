@@ -1,7 +1,7 @@
 #include "hpcrun/logical/logical.h"
 
 #include "hpcrun/code/modules.h"
-#include "hpcrun/process.h"
+#include "hpcrun/process/process.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 
 #include "hpcrun/base/sys.h"
 #include "hpcrun/code/modules.h"
-#include "hpcrun/process.h"
+#include "hpcrun/process/process.h"
 #include "hpcrun/record/measurement.h"
 #include "hpcrun/record/process-chunks.h"
 

@@ -5,7 +5,7 @@
 #ifndef HPCRUN_RECORD_FLUSH_H
 #define HPCRUN_RECORD_FLUSH_H
 
-#include "hpcrun/thread.h"
+#include "hpcrun/thread/thread.h"
 
 /* Flush this often, ns. */
 #define FLUSH_INTERVAL 10000000000u

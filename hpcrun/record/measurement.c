@@ -1,7 +1,7 @@
 #include "hpcrun/record/measurement.h"
 
 #include "hpcrun/base/sys.h"
-#include "hpcrun/process.h"
+#include "hpcrun/process/process.h"
 #include "hpcrun/record/chunk.h"
 #include "hpcrun/record/file.h"
 #include "hpcrun/record/process-chunks.h"

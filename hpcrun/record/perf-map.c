@@ -2,8 +2,8 @@
 
 #include "hpcrun/base/sys.h"
 #include "hpcrun/code/modules.h"
-#include "hpcrun/process.h"
-#include "hpcrun/report.h"
+#include "hpcrun/process/process.h"
+#include "hpcrun/process/report.h"
 
 #include <sys/stat.h>
 

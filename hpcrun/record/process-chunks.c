@@ -5,8 +5,8 @@
 #include "hpcrun/code/modules.h"
 #include "hpcrun/logical/agent-table.h"
 #include "hpcrun/logical/workers.h"
-#include "hpcrun/process.h"
-#include "hpcrun/sample/source.h"
+#include "hpcrun/process/process.h"
+#include "hpcrun/source/source.h"
 #include "lib/version.h"
 
 #include <sys/stat.h>

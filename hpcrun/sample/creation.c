@@ -1,7 +1,7 @@
 #include "hpcrun/sample/creation.h"
 
 #include "hpcrun/base/sys.h"
-#include "hpcrun/process.h"
+#include "hpcrun/process/process.h"
 
 /* The node of the path in `context` in the calling thread's tree; 0 if it can't be had. */
 static uint32_t enter(struct thread *self, const ucontext_t *context)

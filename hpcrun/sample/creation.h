@@ -7,7 +7,7 @@
 #ifndef HPCRUN_SAMPLE_CREATION_H
 #define HPCRUN_SAMPLE_CREATION_H
 
-#include "hpcrun/thread.h"
+#include "hpcrun/thread/thread.h"
 
 /* Normal context, in the creating thread: notes where it stands in the record of the thread that it
  * is going to create. Notes nothing when the caller isn't sampled, has no complete path, or is a

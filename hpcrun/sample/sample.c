@@ -1,7 +1,7 @@
 #include "hpcrun/sample/sample.h"
 
 #include "hpcrun/logical/workers.h"
-#include "hpcrun/process.h"
+#include "hpcrun/process/process.h"
 
 static void tally(struct thread_event *event, enum fate fate, uint64_t amount)
 {

@@ -7,9 +7,9 @@
  * how many samples
  * were left out because they took over 100 us: the thread was preempted, or its tree grew; nodes
  * and bytes of the trees. */
-#include "hpcrun/process.h"
+#include "hpcrun/hooks/handler.h"
+#include "hpcrun/process/process.h"
 #include "hpcrun/record/flush.h"
-#include "hpcrun/sample/handler.h"
 #include "hpcrun/sample/sample.h"
 
 #include <stdbool.h>

@@ -1,12 +1,8 @@
 /* Guesses about frames without unwind information, on a made-up stack. */
 #include "tests/unit/cmocka_suite.h"
 
-#include "hpcrun/process.h"
 #include "hpcrun/base/sys.h"
 #include "hpcrun/unwind/fallback.h"
-
-struct process process;
-struct sampling sampling;
 
 #define CALL 0xe8
 #define PAST 16 /* offset behind a call in `code` */

@@ -7,16 +7,13 @@
 #include "hpcrun/logical/claims.h"
 #include "hpcrun/logical/host.h"
 #include "hpcrun/logical/logical.h"
-#include "hpcrun/process.h"
-#include "hpcrun/report.h"
-#include "hpcrun/thread.h"
+#include "hpcrun/process/process.h"
+#include "hpcrun/process/report.h"
+#include "hpcrun/thread/thread.h"
 
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct process process;
-struct sampling sampling;
 
 void report_log(const struct text *text)
 {

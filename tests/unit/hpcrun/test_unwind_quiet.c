@@ -4,8 +4,8 @@
  * traps works. */
 #include "tests/unit/cmocka_suite.h"
 
-#include "hpcrun/code/modules.h"
 #include "hpcrun/base/sys.h"
+#include "hpcrun/code/modules.h"
 #include "hpcrun/unwind/unwind.h"
 
 #include <pthread.h>

@@ -1,6 +1,7 @@
 /* The functions of include/hpctoolkit.h. */
 #include "hpcrun/hooks/real.h"
-#include "hpcrun/process.h"
+#include "hpcrun/life/events.h"
+#include "hpcrun/process/process.h"
 #include "include/hpctoolkit.h"
 
 HOOK void hpctoolkit_sampling_start(void)

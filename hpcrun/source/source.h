@@ -16,10 +16,10 @@
  * the next sample is waited for with CLOCK_MONOTONIC, which is exact and no slower than the CPU
  * clock: when its signal comes too early, the thread has waited or was preempted in between; after
  * a wait the rest is left to the CPU clock's timer, whose next tick finds the thread running. */
-#ifndef HPCRUN_SAMPLE_SOURCE_H
-#define HPCRUN_SAMPLE_SOURCE_H
+#ifndef HPCRUN_SOURCE_SOURCE_H
+#define HPCRUN_SOURCE_SOURCE_H
 
-#include "hpcrun/thread.h"
+#include "hpcrun/thread/thread.h"
 
 /* What a signal means. Amounts are in the event's fixed point. */
 struct increment {

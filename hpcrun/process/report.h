@@ -1,24 +1,27 @@
-/* What hpcrun has to say: lines in the measurement directory's log, and on the terminal.
+/* Signal handler: everything but report_init and report_after_fork may be used there.
  *
- * report_log and report_error may be used in a signal handler. */
-#ifndef HPCRUN_REPORT_H
-#define HPCRUN_REPORT_H
+ * Lines in the measurement directory's log, and on the terminal. What they say is others'. */
+#ifndef HPCRUN_PROCESS_REPORT_H
+#define HPCRUN_PROCESS_REPORT_H
 
 #include "hpcrun/base/text.h"
 
 /* Appends a line (without its newline) to the log. */
 void report_log(const struct text *line);
 
-/* "hpcrun: LINE" on standard error, and in the log. */
+/* "hpcrun: LINE" on standard error. */
+void report_terminal(const struct text *line);
+
+/* Both. */
 void report_error(const struct text *line);
+
+/* Whether more than errors belongs there: this is the process that was launched, and it is not to
+ * be quiet. */
+bool report_may_speak(void);
 
 /* That something is not measured: as an error for the process that was launched; a child says
  * nothing that it would not say without us, but for the log. */
 void report_loss(const struct text *line);
-
-/* The summary of the process image, one line: in the log, and on standard error for the process
- * that was launched. Call when everything is written. */
-void report_summary(void);
 
 /* Remembers what standard error is; in the process that was launched also keeps a way to it that
  * the program's closing of it does not cut. */

@@ -2,8 +2,8 @@
  *
  * POSIX timers that send the sampling signal to one thread, by the kernel's interface: libc's
  * allocates memory and can't be used where threads are adopted in a forked child. */
-#ifndef HPCRUN_SAMPLE_SOURCE_TIMER_H
-#define HPCRUN_SAMPLE_SOURCE_TIMER_H
+#ifndef HPCRUN_SOURCE_SOURCE_TIMER_H
+#define HPCRUN_SOURCE_SOURCE_TIMER_H
 
 #include <signal.h>
 #include <stdint.h>

@@ -1,10 +1,11 @@
-#include "hpcrun/sample/source.h"
+#include "hpcrun/source/source.h"
 
 #include "hpcrun/base/fds.h"
 #include "hpcrun/base/sys.h"
-#include "hpcrun/process.h"
-#include "hpcrun/sample/source-perf.h"
-#include "hpcrun/sample/source-timer.h"
+#include "hpcrun/process/process.h"
+#include "hpcrun/source/source-perf.h"
+#include "hpcrun/source/source-timer.h"
+#include "hpcrun/thread/threads.h"
 
 #include <sys/resource.h>
 

@@ -1,4 +1,4 @@
-#include "hpcrun/sample/source-timer.h"
+#include "hpcrun/source/source-timer.h"
 
 #include "hpcrun/base/sys.h"
 

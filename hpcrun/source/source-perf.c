@@ -1,4 +1,4 @@
-#include "hpcrun/sample/source-perf.h"
+#include "hpcrun/source/source-perf.h"
 
 #include "hpcrun/base/fds.h"
 #include "hpcrun/base/sys.h"

@@ -1,11 +1,7 @@
-/* Signal handler: everything here runs there. errno needs no care: system calls are made directly.
- */
-#include "hpcrun/sample/handler.h"
+#include "hpcrun/sample/take.h"
 
 #include "hpcrun/base/sys.h"
-#include "hpcrun/hooks/restart.h"
-#include "hpcrun/hooks/signals.h"
-#include "hpcrun/process.h"
+#include "hpcrun/process/process.h"
 #include "hpcrun/record/flush.h"
 #include "hpcrun/record/measurement.h"
 #include "hpcrun/sample/sample.h"
@@ -30,9 +26,8 @@ static void flush_now_and_then(struct thread *thread)
     }
 }
 
-/* A signal of `event` in its thread. */
-static void on_sample(struct thread *thread, struct thread_event *event, const siginfo_t *info,
-                      const ucontext_t *context)
+void sample_take(struct thread *thread, struct thread_event *event, const siginfo_t *info,
+                 const ucontext_t *context)
 {
     atomic_store(&thread->busy, true);
     bool stopping = atomic_load(&sampling.stopping);
@@ -47,19 +42,6 @@ static void on_sample(struct thread *thread, struct thread_event *event, const s
         flush_now_and_then(thread);
     }
     atomic_store_explicit(&thread->busy, false, memory_order_release);
-}
-
-void handler_on_signal(int signal, siginfo_t *info, void *context)
-{
-    struct thread *thread = thread_self;
-    struct thread_event *event = thread ? source_of_signal(thread, info) : NULL;
-    if (event) {
-        thread_samples_handled++;
-        restart_mark(context);
-        on_sample(thread, event, info, context);
-    } else {
-        signals_pass_on(signal, info, context);
-    }
 }
 
 /* Whether a sample's own signal is on its way to this thread. */
@@ -78,12 +60,12 @@ static void take_lost_samples(struct thread *thread, const siginfo_t *info,
     uint64_t mask = sys_mask(SIG_SETMASK, ~faults);
     for (unsigned i = 0; i < thread->event_count; i++)
         if (source_has_lost_sample(&thread->events[i]))
-            on_sample(thread, &thread->events[i], info, context);
+            sample_take(thread, &thread->events[i], info, context);
     thread_samples_handled++;
     sys_mask(SIG_SETMASK, mask);
 }
 
-bool handler_on_lost_sample(int signal, const siginfo_t *info, const void *context)
+bool sample_take_lost(int signal, const siginfo_t *info, const void *context)
 {
     struct thread *thread = thread_self;
     bool any = false;

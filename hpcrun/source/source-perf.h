@@ -4,10 +4,10 @@
  * (PERF_EVENT_IOC_REFRESH 1), which sends the sampling signal to the thread and disables it;
  * the handler sets the next period and enables it again. So a thread that blocks the signal has at
  * most one waiting, and nothing counts while the handler runs. */
-#ifndef HPCRUN_SAMPLE_SOURCE_PERF_H
-#define HPCRUN_SAMPLE_SOURCE_PERF_H
+#ifndef HPCRUN_SOURCE_SOURCE_PERF_H
+#define HPCRUN_SOURCE_SOURCE_PERF_H
 
-#include "hpcrun/sample/source.h"
+#include "hpcrun/config/config.h"
 
 /* Whether this process may open a task clock that sees the kernel: 0, or a negative errno. */
 long perf_probe_task_clock(void);

@@ -1,0 +1,64 @@
+/* The beginning of a process image: the constructor of the preloaded library. */
+#include "hpcrun/base/fds.h"
+#include "hpcrun/base/sys.h"
+#include "hpcrun/code/modules.h"
+#include "hpcrun/hooks/handler.h"
+#include "hpcrun/hooks/process.h"
+#include "hpcrun/hooks/signals.h"
+#include "hpcrun/hooks/threads.h"
+#include "hpcrun/life/thread-life.h"
+#include "hpcrun/logical/agents.h"
+#include "hpcrun/process/identity.h"
+#include "hpcrun/process/process.h"
+#include "hpcrun/process/report.h"
+#include "hpcrun/record/measurement.h"
+#include "hpcrun/source/source.h"
+#include "hpcrun/thread/threads.h"
+#include "hpcrun/unwind/rule-cache.h"
+
+#include <sys/resource.h>
+
+/* The initial thread's stack: below its arguments, as far down as it may grow. */
+static void begin_initial_thread(void)
+{
+    struct rlimit limit = {.rlim_cur = 8 << 20};
+    sys4(SYS_prlimit64, 0, RLIMIT_STACK, NULL, &limit);
+    uint64_t size = limit.rlim_cur < (1u << 30) ? limit.rlim_cur : 1u << 30;
+    uint64_t high = (uint64_t)(uintptr_t)process.arguments;
+    thread_begin(thread_new(THREAD_INITIAL), high - size, high);
+}
+
+/* Before main, and before the C library's own initialisation: nothing may be loaded here. */
+__attribute__((constructor)) static void begin(int count, char **arguments, char **environment)
+{
+    (void)count;
+    process.arguments = arguments;
+    process.environment = environment;
+    if (!config_read(&process.config, environment))
+        return;
+    int signal = process.config.signal ? process.config.signal : signals_choose();
+    if (signal == 0)
+        return;
+    process.signal = signal;
+    identify_process();
+    identify_host();
+    identify_program();
+    metrics_init(&process.metrics, &process.config);
+    code_map_refresh();
+    rule_cache_init();
+    modules_init(process.executable, (const void *)(uintptr_t)begin);
+    fds_init();
+    fds_reserve();
+    report_init();
+    measurement_init();
+    signals_init(signal, handler_on_signal);
+    process.fault_handler = signals_fault_handler();
+    sources_init(&process.config, signal);
+    hook_threads_init();
+    hook_process_init();
+    agents_init(process.config.agents);
+    atomic_store(&sampling.on, !process.config.start_off);
+    sampling.collapse_recursion = process.config.collapse_recursion;
+    process.active = true;
+    begin_initial_thread();
+}

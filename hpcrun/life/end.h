@@ -1,0 +1,27 @@
+/* The end of a process image: what was measured is written. */
+#ifndef HPCRUN_LIFE_END_H
+#define HPCRUN_LIFE_END_H
+
+#include "lib/measurement-format.h"
+
+#include <stdbool.h>
+
+/* The end of the image: stops sampling in all threads, waits for handlers in flight (at most 2 s),
+ * writes everything, and prints the summary. `state` says how it ends; `detail` is the signal
+ * number, else 0. Only the first call does something and returns true; others wait for it, so that
+ * they don't end the process before everything is written. For normal context and fatal signals. */
+bool process_end(enum process_state state, int detail);
+
+/* Before an exec: as process_end, but process_exec_failed takes it back. Returns whether it did
+ * something: then it has to be taken back when the exec fails. */
+bool process_before_exec(void);
+void process_exec_failed(void);
+
+/* Writes what was measured, says why no more will be, and leaves the process alone for good: no
+ * samples, no descriptors, no system calls of hpcrun's. The caller gives back its signals. */
+void process_withdraw(const char *why);
+
+/* Nobody has ended it: in the child of a fork, whose parent may have been at its end. */
+void process_goes_on(void);
+
+#endif

@@ -1,0 +1,141 @@
+#include "hpcrun/life/thread-life.h"
+
+#include "hpcrun/base/sys.h"
+#include "hpcrun/process/process.h"
+#include "hpcrun/record/flush.h"
+#include "hpcrun/sample/creation.h"
+#include "hpcrun/source/source.h"
+#include "hpcrun/thread/threads.h"
+
+#include <string.h>
+
+/* A tree this large is given back to the system when its thread ends. */
+#define KEEP_NODES 8192
+
+/* What is new for every thread that a record serves. */
+static void start_over(struct thread *thread)
+{
+    thread->tid = sys_gettid();
+    thread->began_wall = sys_clock(CLOCK_MONOTONIC);
+    thread->began_cpu = sys_clock(CLOCK_THREAD_CPUTIME_ID);
+    thread->ended_cpu = 0;
+    atomic_store(&thread->ended_wall, 0);
+    thread->announced = false;
+    thread->written = false;
+    thread->stuck = false;
+    thread->flushed_at = 0;
+    thread->looked_at = 0;
+    thread->random = (thread->began_wall ^ (uint64_t)thread->tid << 32) | 1;
+    thread_random(thread, 2);
+    thread->event_count = process.config.event_count;
+    memset(thread->events, 0, sizeof thread->events);
+    for (unsigned i = 0; i < thread->event_count; i++) {
+        struct thread_event *event = &thread->events[i];
+        event->event = &process.config.events[i];
+        event->period = event->event->period;
+        event->work = process.metrics.work[i];
+        event->blocked = process.metrics.blocked[i];
+        event->idleness = process.metrics.idleness[i];
+    }
+    unwind_forget(&thread->unwinder);
+}
+
+/* Who stopped sampling before others could see the events has not stopped them. */
+static void open_events(struct thread *thread)
+{
+    for (unsigned i = 0; i < thread->event_count; i++)
+        source_open(thread, &thread->events[i]);
+    atomic_store(&thread->shared, true);
+    if (atomic_load(&sampling.stopping) || !atomic_load(&sampling.on))
+        for (unsigned i = 0; i < thread->event_count; i++)
+            source_pause(&thread->events[i]);
+}
+
+/* Without the list's lock: it would be waited for, while nobody samples, by all threads of a crowd
+ * that ends. */
+static void close_events(struct thread *thread)
+{
+    static const struct timespec nap = {.tv_nsec = 20000};
+    atomic_store(&thread->shared, false);
+    while (atomic_load(&thread->visited))
+        sys2(SYS_nanosleep, &nap, NULL);
+    for (unsigned i = 0; i < thread->event_count; i++)
+        source_close(&thread->events[i]);
+}
+
+void thread_tell_agents(struct thread *thread)
+{
+    consult_thread_begin(&thread->logical.consult, &thread->unwinder, thread->tid, thread->origin);
+}
+
+void thread_begin(struct thread *thread, uint64_t stack_low, uint64_t stack_high)
+{
+    if (!thread)
+        return;
+    uint64_t mask = sys_mask(SIG_BLOCK, ~(uint64_t)0);
+    thread->unwinder.stack_low = stack_low;
+    thread->unwinder.stack_high = stack_high;
+    thread->unwinder.fault_handler = process.fault_handler;
+    atomic_store(&thread->busy, true);
+    start_over(thread);
+    threads_enlist(thread);
+    thread_tell_agents(thread);
+    thread_self = thread;
+    open_events(thread);
+    atomic_store(&thread->busy, false);
+    sys_mask(SIG_SETMASK, mask & ~sys_mask_bit(process.signal));
+}
+
+void thread_end(void)
+{
+    struct thread *thread = thread_self;
+    if (!thread)
+        return;
+    uint64_t mask = sys_mask(SIG_BLOCK, ~(uint64_t)0);
+    thread_self = NULL;
+    close_events(thread);
+    consult_thread_end(&thread->logical.consult);
+    thread->ended_cpu = sys_clock(CLOCK_THREAD_CPUTIME_ID);
+    atomic_store(&thread->ended_wall, sys_clock(CLOCK_MONOTONIC));
+    atomic_store(&thread->busy, true);
+    thread->written = !atomic_load(&sampling.stopping) && flush_thread(thread, true);
+    thread->ended = !thread->written;
+    atomic_store(&thread->busy, false);
+    if (thread->written) {
+        threads_delist(thread);
+        if (cct_end(&thread->cct) > KEEP_NODES) {
+            cct_free(&thread->cct);
+            logical_free(&thread->logical);
+        } else {
+            cct_clear(&thread->cct);
+            logical_clear(&thread->logical);
+        }
+        thread_discard(thread);
+    }
+    sys_mask(SIG_SETMASK, mask);
+}
+
+static void abandon_events(struct thread *thread, void *data)
+{
+    (void)data;
+    for (unsigned i = 0; i < thread->event_count; i++)
+        source_abandon(&thread->events[i]);
+}
+
+void thread_after_fork(void)
+{
+    struct thread *self = thread_self;
+    threads_visit(abandon_events, NULL);
+    threads_forget(self);
+    if (!self)
+        return;
+    uint64_t mask = sys_mask(SIG_BLOCK, ~(uint64_t)0);
+    cct_free(&self->cct); /* clearing it would copy the parent's pages */
+    logical_free(&self->logical);
+    self->kind = THREAD_INITIAL;
+    start_over(self);
+    threads_enlist(self);
+    creation_inherit(self);
+    open_events(self);
+    sys_mask(SIG_SETMASK, mask);
+}

@@ -1,0 +1,91 @@
+#include "hpcrun/process/identity.h"
+
+#include "hpcrun/base/sys.h"
+#include "hpcrun/base/text.h"
+#include "hpcrun/config/rank.h"
+#include "hpcrun/process/process.h"
+
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/utsname.h>
+
+static size_t read_file(const char *path, char *to, size_t room)
+{
+    long fd = sys4(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+    long size = fd < 0 ? 0 : sys3(SYS_read, fd, to, room - 1);
+    if (fd >= 0)
+        sys1(SYS_close, fd);
+    to[size > 0 ? size : 0] = '\0';
+    return size > 0 ? (size_t)size : 0;
+}
+
+/* Field 22 of /proc/self/stat; the second field, a name in parentheses, may hold anything. */
+static uint64_t read_start_ticks(void)
+{
+    char buffer[1024];
+    size_t size = read_file("/proc/self/stat", buffer, sizeof buffer);
+    const char *at = memrchr(buffer, ')', size);
+    uint64_t ticks = 0;
+    for (unsigned field = 2; at && field < 22; field++)
+        if ((at = strchr(at, ' ')))
+            at++;
+    return at && text_take_number(&at, &ticks) ? ticks : sys_clock(CLOCK_REALTIME);
+}
+
+/* A number for the host that does not change: the machine id where there is one. gethostid would
+ * ask name services. */
+static uint64_t host_id(const char *name)
+{
+    char id[64];
+    uint64_t hash = 0xcbf29ce484222325u;
+    const char *at = read_file("/etc/machine-id", id, sizeof id) ? id : name;
+    for (; *at; at++)
+        hash = (hash ^ (uint8_t)*at) * 0x100000001b3u;
+    return hash & 0xffffffff;
+}
+
+void identify_host(void)
+{
+    struct utsname name = {0};
+    sys1(SYS_uname, &name);
+    strcpy(process.host, name.nodename[0] ? name.nodename : "localhost");
+    process.host_id = host_id(process.host);
+}
+
+static unsigned usable_cpus(void)
+{
+    uint64_t mask[128];
+    long size = sys3(SYS_sched_getaffinity, 0, sizeof mask, mask);
+    unsigned count = 0;
+    for (long i = 0; i < size / 8; i++)
+        count += (unsigned)__builtin_popcountll(mask[i]);
+    return count ? count : 1;
+}
+
+static void read_clocks(void)
+{
+    process.began_real = sys_clock(CLOCK_REALTIME);
+    process.began_wall = sys_clock(CLOCK_MONOTONIC);
+    process.began_cpu = sys_clock(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+void identify_process(void)
+{
+    process.pid = sys_getpid();
+    process.parent = (int)sys0(SYS_getppid);
+    process.start_ticks = read_start_ticks();
+    read_clocks();
+}
+
+void identify_program(void)
+{
+    long length =
+        sys3(SYS_readlink, "/proc/self/exe", process.executable, sizeof process.executable - 1);
+    const char *started = (const char *)(uintptr_t)getauxval(AT_EXECFN);
+    if (length <= 0 && started) /* there is no /proc */
+        strncpy(process.executable, started, sizeof process.executable - 1);
+    sys2(SYS_getcwd, process.directory, sizeof process.directory);
+    process.rank = rank_in(process.environment);
+    process.usable_cpus = usable_cpus();
+    process.origin = process.pid == process.config.launched_pid ? ORIGIN_LAUNCHED : ORIGIN_OTHER;
+}

@@ -1,0 +1,13 @@
+/* Normal context: finds out who this process is, for `process`. */
+#ifndef HPCRUN_PROCESS_IDENTITY_H
+#define HPCRUN_PROCESS_IDENTITY_H
+
+/* Its numbers and clocks: what is new for every process, also for the child of a fork. */
+void identify_process(void);
+
+void identify_host(void);
+
+/* What it executes, and where. After identify_process. */
+void identify_program(void);
+
+#endif

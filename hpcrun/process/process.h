@@ -1,0 +1,49 @@
+/* Signal handler: everything here may be used there.
+ *
+ * The process image: who it is, what is measured of it, and whether it is sampled now. Its life is
+ * in life/. */
+#ifndef HPCRUN_PROCESS_PROCESS_H
+#define HPCRUN_PROCESS_PROCESS_H
+
+#include "hpcrun/config/metrics.h"
+#include "lib/measurement-format.h"
+
+#include <stdatomic.h>
+
+struct process {
+    bool active;    /* hpcrun asked for this process, and it could be set up */
+    bool withdrawn; /* it was; process_withdraw */
+    struct config config;
+    struct metrics metrics;
+    int pid, parent;
+    char *const *arguments;
+    char *const *environment;
+    enum process_origin origin;
+    uint64_t start_ticks; /* of the process, clock ticks since boot */
+    char host[65];
+    uint64_t host_id;
+    int64_t rank; /* in an MPI job, -1 without one */
+    unsigned usable_cpus;
+    uint64_t began_real, began_wall, began_cpu; /* clocks at initialisation, ns */
+    char executable[PATH_MAX];
+    char directory[PATH_MAX]; /* working directory at initialisation */
+    int signal;               /* the sampling signal */
+    void *fault_handler;      /* hpcrun's handler of SIGSEGV and SIGBUS, for unwind/memory.h */
+};
+
+extern struct process process;
+
+/* What the handler asks at every sample. */
+struct sampling {
+    _Atomic bool stopping; /* no samples any more: the image ends */
+    _Atomic bool on;       /* switched on by the user */
+    bool collapse_recursion;
+};
+
+extern struct sampling sampling;
+
+/* Whether the calling process is the one that was initialised: false in the child of a vfork or a
+ * bare clone, which shares or copies our memory and owns none of our data. One system call. */
+bool process_is_ours(void);
+
+#endif

@@ -1,0 +1,95 @@
+#include "hpcrun/process/report.h"
+
+#include "hpcrun/base/fds.h"
+#include "hpcrun/base/sys.h"
+#include "hpcrun/process/process.h"
+
+#include <sys/stat.h>
+
+static int terminal = -1;          /* a copy of standard error */
+static struct stat standard_error; /* what it was; no links: it was closed */
+
+void report_init(void)
+{
+    sys2(SYS_fstat, 2, &standard_error);
+    if (process.pid != process.config.launched_pid || fds_are_scarce())
+        return;
+    long copy = sys3(SYS_fcntl, 2, F_DUPFD_CLOEXEC, 3);
+    terminal = copy < 0 ? -1 : fds_adopt((int)copy);
+}
+
+void report_after_fork(void)
+{
+    fds_close(terminal);
+    terminal = -1;
+}
+
+/* Where to write to the terminal, or -1. Descriptor 2 may by now be a file of the program's. */
+static int way_to_terminal(void)
+{
+    struct stat now;
+    if (terminal >= 0)
+        return terminal;
+    bool same = standard_error.st_nlink > 0 && sys2(SYS_fstat, 2, &now) == 0 &&
+                now.st_dev == standard_error.st_dev && now.st_ino == standard_error.st_ino;
+    return same ? 2 : -1;
+}
+
+static void append(const char *path, const char *data, size_t size)
+{
+    long fd = sys4(SYS_openat, AT_FDCWD, path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
+    if (fd < 0)
+        return;
+    sys_write_all(fd, data, size);
+    sys1(SYS_close, fd);
+}
+
+/* Static: a process that ends may be on a small signal stack, and one thread ends it. */
+static char line_buffer[PATH_MAX + 512], path_buffer[PATH_MAX + 64];
+
+/* The line and a newline, in the buffer; one line at a time is written by a process that ends. */
+static struct text with_newline(const char *prefix, const struct text *line)
+{
+    struct text full = TEXT(line_buffer);
+    text_add(&full, prefix);
+    text_add(&full, line->at);
+    if (full.length + 1 == full.room)
+        full.length--;
+    text_add(&full, "\n");
+    return full;
+}
+
+void report_log(const struct text *line)
+{
+    struct text path = TEXT(path_buffer), full = with_newline("", line);
+    text_add(&path, process.config.directory);
+    text_add(&path, "/" MEASUREMENT_LOG);
+    append(path.at, full.at, full.length);
+}
+
+void report_terminal(const struct text *line)
+{
+    struct text full = with_newline("hpcrun: ", line);
+    int fd = way_to_terminal();
+    if (fd >= 0)
+        sys_write_all(fd, full.at, full.length);
+}
+
+void report_error(const struct text *line)
+{
+    report_terminal(line);
+    report_log(line);
+}
+
+bool report_may_speak(void)
+{
+    return process.pid == process.config.launched_pid && !process.config.quiet;
+}
+
+void report_loss(const struct text *line)
+{
+    if (report_may_speak())
+        report_error(line);
+    else
+        report_log(line);
+}

@@ -1,0 +1,19 @@
+/* Signal handler: everything here runs there. errno needs no care: system calls are made directly.
+ *
+ * What a signal of an event starts: measuring, recording, arming the next one, and now and then
+ * writing what the thread has. */
+#ifndef HPCRUN_SAMPLE_TAKE_H
+#define HPCRUN_SAMPLE_TAKE_H
+
+#include "hpcrun/thread/thread.h"
+
+/* A signal of `event` in its thread. */
+void sample_take(struct thread *thread, struct thread_event *event, const siginfo_t *info,
+                 const ucontext_t *context);
+
+/* Whether a signal may stand for a sample whose own signal could not be queued
+ * (RLIMIT_SIGPENDING): the kernel sends SIGIO instead. Then the sample is taken here. It may stand
+ * for a SIGIO of the program's, too: there is one for all. */
+bool sample_take_lost(int signal, const siginfo_t *info, const void *context);
+
+#endif
