@@ -25,7 +25,7 @@ static void begin_initial_thread(void)
     sys4(SYS_prlimit64, 0, RLIMIT_STACK, NULL, &limit);
     uint64_t size = limit.rlim_cur < (1u << 30) ? limit.rlim_cur : 1u << 30;
     uint64_t high = (uint64_t)(uintptr_t)process.arguments;
-    thread_begin(thread_new(THREAD_INITIAL), high - size, high);
+    thread_adopt(thread_new(THREAD_INITIAL), high - size, high);
 }
 
 /* Before main, and before the C library's own initialisation: nothing may be loaded here. */

@@ -27,7 +27,7 @@ static void on_thread_end(void *value)
     if (++destructor_rounds < PTHREAD_DESTRUCTOR_ITERATIONS)
         pthread_setspecific(end_key, value);
     else if (process.active)
-        thread_end();
+        thread_leave();
 }
 
 void hook_threads_init(void)
@@ -54,7 +54,7 @@ static void adopt(struct thread *thread, size_t stack_size, uint64_t function, u
     uint64_t low = high - stack_size + 4 * 4096;
     bool known = frame > low && frame < high;
     thread->origin = (struct agent_origin){function, argument};
-    thread_begin(thread, known ? low : 0, known ? high : 0);
+    thread_adopt(thread, known ? low : 0, known ? high : 0);
     if (have_end_key)
         pthread_setspecific(end_key, thread);
 }

@@ -68,7 +68,7 @@ void thread_tell_agents(struct thread *thread)
     consult_thread_begin(&thread->logical.consult, &thread->unwinder, thread->tid, thread->origin);
 }
 
-void thread_begin(struct thread *thread, uint64_t stack_low, uint64_t stack_high)
+void thread_adopt(struct thread *thread, uint64_t stack_low, uint64_t stack_high)
 {
     if (!thread)
         return;
@@ -86,7 +86,7 @@ void thread_begin(struct thread *thread, uint64_t stack_low, uint64_t stack_high
     sys_mask(SIG_SETMASK, mask & ~sys_mask_bit(process.signal));
 }
 
-void thread_end(void)
+void thread_leave(void)
 {
     struct thread *thread = thread_self;
     if (!thread)

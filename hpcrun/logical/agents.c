@@ -28,15 +28,15 @@ struct installed {
 static struct installed installed[MAX_AGENTS];
 static unsigned installed_count;
 
-struct known {
+struct loaded_module {
     struct agent_module module; /* without its note */
     const ElfW(Phdr) * headers;
     unsigned header_count;
 };
 
 /* The modules of the process, as of the last look and as of this one. */
-static struct known known[2][MAX_MODULES];
-static unsigned known_count[2], last;
+static struct loaded_module at_look[2][MAX_MODULES];
+static unsigned at_look_count[2], last;
 static unsigned long long changes; /* loads and unloads so far, at the last look */
 static _Atomic int looking;
 
@@ -106,7 +106,7 @@ static const void *find_note(const uint8_t *at, const uint8_t *end, size_t align
     return NULL;
 }
 
-static const void *module_note(const struct known *module, const char *owner, size_t *bytes)
+static const void *module_note(const struct loaded_module *module, const char *owner, size_t *bytes)
 {
     const void *found = NULL;
     for (unsigned i = 0; i < module->header_count && owner[0] && !found; i++) {
@@ -126,7 +126,7 @@ static bool has_base_name(const char *path, const char *name)
     return rest && (*rest == '\0' || *rest == '.');
 }
 
-static bool recognises(const struct installed *agent, const struct known *module)
+static bool recognises(const struct installed *agent, const struct loaded_module *module)
 {
     size_t bytes;
     if (agent->may_be_in_program && !module->module.path[0])
@@ -137,7 +137,7 @@ static bool recognises(const struct installed *agent, const struct known *module
     return module_note(module, agent->note, &bytes) != NULL;
 }
 
-static void tell_added(const struct installed *agent, const struct known *module)
+static void tell_added(const struct installed *agent, const struct loaded_module *module)
 {
     const struct agent *it = agents.at[agent->loaded];
     struct agent_module its = module->module;
@@ -188,9 +188,9 @@ static int learn(struct dl_phdr_info *info, size_t size, void *now)
     unsigned long long seen = info->dlpi_adds + info->dlpi_subs;
     if (seen == changes)
         return 1;
-    if (known_count[which] == MAX_MODULES)
+    if (at_look_count[which] == MAX_MODULES)
         return 0;
-    struct known *module = &known[which][known_count[which]++];
+    struct loaded_module *module = &at_look[which][at_look_count[which]++];
     uint64_t low = UINT64_MAX, high = 0;
     for (unsigned i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *header = &info->dlpi_phdr[i];
@@ -199,7 +199,7 @@ static int learn(struct dl_phdr_info *info, size_t size, void *now)
         low = header->p_vaddr < low ? header->p_vaddr : low;
         high = header->p_vaddr + header->p_memsz > high ? header->p_vaddr + header->p_memsz : high;
     }
-    *module = (struct known){
+    *module = (struct loaded_module){
         .module = {.start = info->dlpi_addr + low,
                    .end = info->dlpi_addr + high,
                    .bias = info->dlpi_addr,
@@ -217,16 +217,16 @@ static int count_changes(struct dl_phdr_info *info, size_t size, void *total)
     return 1;
 }
 
-static bool is_in(unsigned which, const struct known *module)
+static bool is_in(unsigned which, const struct loaded_module *module)
 {
-    for (unsigned i = 0; i < known_count[which]; i++)
-        if (known[which][i].module.start == module->module.start &&
-            known[which][i].module.end == module->module.end)
+    for (unsigned i = 0; i < at_look_count[which]; i++)
+        if (at_look[which][i].module.start == module->module.start &&
+            at_look[which][i].module.end == module->module.end)
             return true;
     return false;
 }
 
-static void forget_module(const struct known *module)
+static void forget_module(const struct loaded_module *module)
 {
     for (unsigned i = 0; i < atomic_load(&agents.count); i++)
         if (agents.at[i]->module_removed)
@@ -238,12 +238,12 @@ static void forget_module(const struct known *module)
 static void serve(struct installed *agent, unsigned before, unsigned now)
 {
     bool fresh = agent->loaded == -1;
-    for (unsigned i = 0; i < known_count[now] && agent->loaded == -1; i++)
-        if (recognises(agent, &known[now][i]))
+    for (unsigned i = 0; i < at_look_count[now] && agent->loaded == -1; i++)
+        if (recognises(agent, &at_look[now][i]))
             agent->loaded = open_agent(agent);
-    for (unsigned i = 0; i < known_count[now] && agent->loaded >= 0; i++)
-        if (fresh || !is_in(before, &known[now][i]))
-            tell_added(agent, &known[now][i]);
+    for (unsigned i = 0; i < at_look_count[now] && agent->loaded >= 0; i++)
+        if (fresh || !is_in(before, &at_look[now][i]))
+            tell_added(agent, &at_look[now][i]);
 }
 
 void agents_look(void)
@@ -251,14 +251,14 @@ void agents_look(void)
     if (installed_count == 0 || atomic_exchange(&looking, 1))
         return;
     unsigned before = last, now = !last;
-    known_count[now] = 0;
+    at_look_count[now] = 0;
     dl_iterate_phdr(learn, &now);
-    if (known_count[now] > 0) {
+    if (at_look_count[now] > 0) {
         last = now;
         dl_iterate_phdr(count_changes, &changes);
-        for (unsigned i = 0; i < known_count[before]; i++)
-            if (!is_in(now, &known[before][i]))
-                forget_module(&known[before][i]);
+        for (unsigned i = 0; i < at_look_count[before]; i++)
+            if (!is_in(now, &at_look[before][i]))
+                forget_module(&at_look[before][i]);
         for (unsigned i = 0; i < installed_count; i++)
             serve(&installed[i], before, now);
         atomic_fetch_add(&agents.epoch, 1);

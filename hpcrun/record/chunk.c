@@ -13,27 +13,27 @@ static _Atomic uint32_t chunks; /* of the file, so far */
 static struct {
     _Atomic bool taken;
     uint8_t at[CHUNK_BYTES + SCRATCH_BYTES];
-} reserve;
+} last_resort;
 
 void chunks_init(void)
 {
     atomic_store(&chunks, 0);
-    atomic_store(&reserve.taken, false);
+    atomic_store(&last_resort.taken, false);
 }
 
 bool chunk_memory(struct chunk *chunk)
 {
     chunk->at = sys_pages(CHUNK_BYTES + SCRATCH_BYTES);
-    if (!chunk->at && !atomic_exchange(&reserve.taken, true))
-        chunk->at = reserve.at;
+    if (!chunk->at && !atomic_exchange(&last_resort.taken, true))
+        chunk->at = last_resort.at;
     chunk->scratch = (char *)chunk->at + CHUNK_BYTES;
     return chunk->at != NULL;
 }
 
 void chunk_release(struct chunk *chunk)
 {
-    if (chunk->at == reserve.at)
-        atomic_store(&reserve.taken, false);
+    if (chunk->at == last_resort.at)
+        atomic_store(&last_resort.taken, false);
     else
         sys_pages_free(chunk->at, CHUNK_BYTES + SCRATCH_BYTES);
 }

@@ -76,7 +76,7 @@ struct thread {
     struct agent_origin origin;      /* the same, as agents are told */
 };
 
-/* This thread's record; NULL before thread_begin and after thread_end. Static TLS. */
+/* This thread's record; NULL before thread_adopt and after thread_leave. Static TLS. */
 extern __thread struct thread *thread_self __attribute__((tls_model("initial-exec")));
 
 /* Signals of ours that this thread has handled, and handlers of the program that it has run: what

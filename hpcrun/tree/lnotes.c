@@ -11,7 +11,7 @@ static uint64_t hash(struct lnote note)
 }
 
 /* The place of a note in the table: where it is, or the free one where it belongs. */
-static uint32_t place(const struct lnotes *lnotes, struct lnote note)
+static uint32_t slot_of(const struct lnotes *lnotes, struct lnote note)
 {
     uint32_t mask = lnotes->table_size - 1, i = (uint32_t)hash(note) & mask;
     for (; lnotes->table[i]; i = (i + 1) & mask) {
@@ -35,7 +35,7 @@ static bool make_room(struct lnotes *lnotes)
     lnotes->table = table;
     lnotes->table_size = size;
     for (uint32_t i = 0; i < lnotes->notes.count; i++)
-        table[place(lnotes, *(struct lnote *)segments_item(&lnotes->notes, i))] = i + 1;
+        table[slot_of(lnotes, *(struct lnote *)segments_item(&lnotes->notes, i))] = i + 1;
     return true;
 }
 
@@ -44,7 +44,7 @@ uint32_t lnotes_lip(struct lnotes *lnotes, struct lnote note)
     lnotes->notes.item_size = sizeof note;
     if (!make_room(lnotes))
         return 0;
-    uint32_t at = place(lnotes, note);
+    uint32_t at = slot_of(lnotes, note);
     if (lnotes->table[at] == 0) {
         struct lnote *new = segments_add(&lnotes->notes);
         if (!new)

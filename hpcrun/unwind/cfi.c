@@ -328,7 +328,7 @@ static void remember(struct machine *m)
         m->bad = true;
 }
 
-static void recall(struct machine *m)
+static void restore_state(struct machine *m)
 {
     if (m->depth > 0)
         *m->row = m->remembered[--m->depth];
@@ -382,7 +382,7 @@ static void run_extended(struct machine *m, struct cursor *c, uint8_t opcode)
         set_reg(m, reg, take_expression(c, REG_IS_EXPR));
         break;
     case CFA_REMEMBER_STATE: remember(m); break;
-    case CFA_RESTORE_STATE: recall(m); break;
+    case CFA_RESTORE_STATE: restore_state(m); break;
     case CFA_DEF_CFA:
         reg = take_uleb(c);
         set_cfa(m, reg, (int64_t)take_uleb(c));
