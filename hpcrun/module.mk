@@ -30,9 +30,11 @@ PROGRAMS += $(BUILD)/bin/hpcrun
 $(BUILD)/bin/hpcrun: $(HPCRUN_OBJS) $(TOOL_LIB)
 	$(call link,,)
 
-$(eval $(call unit_test,hpcrun/test_unwind_quiet,$(call objects_of,hpcrun/unwind) $(call objects_of,hpcrun/code),))
-$(eval $(call unit_test,hpcrun/test_fallback,$(call objects_of,hpcrun/unwind) $(call objects_of,hpcrun/code),))
-$(eval $(call unit_test,hpcrun/test_cct,$(BUILD)/obj/hpcrun/record/cct.o $(BUILD)/obj/hpcrun/record/segments.o,))
+UNWIND_PARTS = $(call objects_of,hpcrun/unwind) $(call objects_of,hpcrun/code) $(BUILD)/obj/hpcrun/pages.o
+$(eval $(call unit_test,hpcrun/test_unwind_quiet,$(UNWIND_PARTS),))
+$(eval $(call unit_test,hpcrun/test_fallback,$(UNWIND_PARTS),))
+$(eval $(call unit_test,hpcrun/test_cct,$(BUILD)/obj/hpcrun/record/cct.o $(BUILD)/obj/hpcrun/record/segments.o \
+	$(BUILD)/obj/hpcrun/pages.o,))
 LOGICAL_PARTS = $(addprefix $(BUILD)/obj/hpcrun/,logical/claims.o logical/consult.o logical/host.o logical/lnotes.o \
 	logical/logical.o logical/recall.o record/cct.o record/segments.o text.o)
-$(eval $(call unit_test,hpcrun/test_logical,$(LOGICAL_PARTS) $(call objects_of,hpcrun/unwind) $(call objects_of,hpcrun/code),))
+$(eval $(call unit_test,hpcrun/test_logical,$(LOGICAL_PARTS) $(UNWIND_PARTS),))

@@ -101,6 +101,15 @@ class Neighbours(profiling.ProfilingTest):
                 self.assertEqual(done.stdout, "fine\n")
                 self.assertEqual(sorted(image.origin for image in images), [0, 1, 2])
 
+    def test_holes_in_the_address_space(self):
+        """Memory that the program has given back stays free: ours lies elsewhere."""
+        for name, how in sources():
+            with self.subTest(name):
+                done, images = self.measure(program("holes"), events=["CPUTIME@f5000"], **how)
+                self.assertEqual(done.stdout, "fine\n")
+                self.check_fates(images)
+                self.assertGreater(images[0].threads[0].nodes, 500)  # memory was needed
+
     def test_constructor_that_waits_for_a_thread(self):
         """dlopen holds the loader's lock while constructors run; a thread that they wait for may
         call functions that we stand in front of for the first time."""

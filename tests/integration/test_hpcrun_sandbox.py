@@ -54,7 +54,7 @@ class Sandbox(profiling.ProfilingTest):
         at_start = {"SYS_readlink", "SYS_getcwd", "SYS_uname", "SYS_sched_getaffinity", "SYS_eventfd2"}
         files = [path for folder in ("record", "sample", "logical", "unwind", "code")
                  for path in (hpcrun / folder).glob("*.[ch]")]
-        files += [hpcrun / name for name in ("sys.h", "fds.c", "report.c", "thread.c", "process.c")]
+        files += [hpcrun / name for name in ("sys.h", "pages.c", "fds.c", "report.c", "thread.c", "process.c")]
         used = {name for path in files for name in re.findall(r"\bSYS_[a-z_0-9]+", path.read_text())}
         listed = (hpcrun / "hooks/seccomp-filter.c").read_text().split("needed[] = {")[1].split("}")[0]
         self.assertGreater(len(used), 20)
