@@ -36,6 +36,7 @@ extern struct process process;
 struct sampling {
     _Atomic bool stopping; /* no samples any more: the image ends */
     _Atomic bool on;       /* switched on by the user */
+    _Atomic bool no_ticks; /* the program may not read the time stamp counter: ticks.h */
     bool collapse_recursion;
 };
 

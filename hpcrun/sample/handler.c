@@ -9,6 +9,7 @@
 #include "hpcrun/record/measurement.h"
 #include "hpcrun/sample/sample.h"
 #include "hpcrun/sys.h"
+#include "hpcrun/ticks.h"
 
 /* Time stamp ticks between looks at the clock: a second or two. The counter costs no memory access,
  * and the clock several, all of them cold. */
@@ -16,7 +17,7 @@
 
 static void flush_now_and_then(struct thread *thread)
 {
-    uint64_t ticks = __builtin_ia32_rdtsc();
+    uint64_t ticks = ticks_now();
     if (thread->looked_at && ticks - thread->looked_at < TICKS_PER_LOOK)
         return;
     uint64_t now = sys_clock(CLOCK_MONOTONIC);

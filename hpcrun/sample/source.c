@@ -5,6 +5,7 @@
 #include "hpcrun/sample/source-perf.h"
 #include "hpcrun/sample/source-timer.h"
 #include "hpcrun/sys.h"
+#include "hpcrun/ticks.h"
 
 #include <sys/resource.h>
 
@@ -227,8 +228,7 @@ void source_resume(struct thread *thread, struct thread_event *event)
  * are asked only where they tell something. */
 static uint64_t leave_time(const struct thread_event *event, uint64_t period)
 {
-    if (event->source != SOURCE_MONOTONIC_TIMER ||
-        __builtin_ia32_rdtsc() - event->measured_at < period / 4)
+    if (event->source != SOURCE_MONOTONIC_TIMER || ticks_now() - event->measured_at < period / 4)
         return period;
     uint64_t spent = sys_clock(CLOCK_THREAD_CPUTIME_ID) - event->last_cpu;
     uint64_t least = sys_clock(CLOCK_MONOTONIC) + spent - event->last;
@@ -315,7 +315,7 @@ static struct increment measure_wall_time(struct thread_event *event, const sigi
     uint64_t on_cpu = cpu - event->last_cpu;
     event->last = event->due + overruns * event->armed;
     event->last_cpu = cpu;
-    event->measured_at = __builtin_ia32_rdtsc();
+    event->measured_at = ticks_now();
     result.amount = wall << TIME_SHIFT;
     result.blocked = on_cpu < wall ? (wall - on_cpu) << TIME_SHIFT : 0;
     return result;
