@@ -30,6 +30,7 @@ PROGRAMS += $(BUILD)/bin/hpcrun
 $(BUILD)/bin/hpcrun: $(HPCRUN_OBJS) $(TOOL_LIB)
 	$(call link,,)
 
+$(eval $(call unit_test,hpcrun/test_restart,$(BUILD)/obj/hpcrun/hooks/restart.o,))
 UNWIND_PARTS = $(call objects_of,hpcrun/unwind) $(call objects_of,hpcrun/code) $(BUILD)/obj/hpcrun/pages.o
 $(eval $(call unit_test,hpcrun/test_unwind_quiet,$(UNWIND_PARTS),))
 $(eval $(call unit_test,hpcrun/test_fallback,$(UNWIND_PARTS),))
