@@ -1,5 +1,6 @@
 #include "hpcrun/process.h"
 
+#include "hpcrun/arguments.h"
 #include "hpcrun/code/modules.h"
 #include "hpcrun/fds.h"
 #include "hpcrun/hooks/process.h"
@@ -109,7 +110,7 @@ static void identify_process(void)
     read_clocks();
 }
 
-static void identify_program(void)
+static void identify_program(char *const *environment)
 {
     long length =
         sys3(SYS_readlink, "/proc/self/exe", process.executable, sizeof process.executable - 1);
@@ -117,26 +118,24 @@ static void identify_program(void)
     if (length <= 0 && started) /* there is no /proc */
         strncpy(process.executable, started, sizeof process.executable - 1);
     sys2(SYS_getcwd, process.directory, sizeof process.directory);
-    process.rank = rank_in(process.environment);
+    process.rank = rank_in(environment);
     process.usable_cpus = usable_cpus();
     process.origin = process.pid == process.config.launched_pid ? ORIGIN_LAUNCHED : ORIGIN_OTHER;
 }
 
 /* The initial thread's stack: below its arguments, as far down as it may grow. */
-static void begin_initial_thread(void)
+static void begin_initial_thread(char *const *arguments)
 {
     struct rlimit limit = {.rlim_cur = 8 << 20};
     sys4(SYS_prlimit64, 0, RLIMIT_STACK, NULL, &limit);
     uint64_t size = limit.rlim_cur < (1u << 30) ? limit.rlim_cur : 1u << 30;
-    uint64_t high = (uint64_t)(uintptr_t)process.arguments;
+    uint64_t high = (uint64_t)(uintptr_t)arguments;
     thread_begin(thread_new(THREAD_INITIAL), high - size, high);
 }
 
 __attribute__((constructor)) static void begin(int count, char **arguments, char **environment)
 {
     (void)count;
-    process.arguments = arguments;
-    process.environment = environment;
     if (!config_read(&process.config, environment))
         return;
     int signal = process.config.signal ? process.config.signal : signals_choose();
@@ -145,7 +144,8 @@ __attribute__((constructor)) static void begin(int count, char **arguments, char
     process.signal = signal;
     identify_process();
     identify_host();
-    identify_program();
+    identify_program(environment);
+    arguments_keep(arguments);
     metrics_init(&process.metrics, &process.config);
     code_map_refresh();
     rule_cache_init();
@@ -163,7 +163,7 @@ __attribute__((constructor)) static void begin(int count, char **arguments, char
     atomic_store(&sampling.on, !process.config.start_off);
     sampling.collapse_recursion = process.config.collapse_recursion;
     process.active = true;
-    begin_initial_thread();
+    begin_initial_thread(arguments);
 }
 
 void process_starts_program(void)

@@ -15,8 +15,6 @@ struct process {
     struct config config;
     struct metrics metrics;
     int pid, parent;
-    char *const *arguments;
-    char *const *environment;
     enum process_origin origin;
     uint64_t start_ticks; /* of the process, clock ticks since boot */
     char host[65];

@@ -1,5 +1,6 @@
 #include "hpcrun/report.h"
 
+#include "hpcrun/arguments.h"
 #include "hpcrun/code/modules.h"
 #include "hpcrun/fds.h"
 #include "hpcrun/process.h"
@@ -218,7 +219,7 @@ void report_summary(void)
     report_write_failure();
     report_too_many_modules();
     struct text line = TEXT(text_buffer);
-    const char *program = process.arguments[0] ? process.arguments[0] : process.executable;
+    const char *program = arguments_kept()[0] ? arguments_kept()[0] : process.executable;
     text_add_bytes(&line, program, strnlen(program, 200));
     text_add(&line, "[");
     text_add_number(&line, (uint64_t)process.pid);

@@ -1,5 +1,6 @@
 """What a program sees and does is the same with hpcrun."""
 import os
+import pathlib
 import re
 import resource
 import signal
@@ -109,6 +110,15 @@ class Neighbours(profiling.ProfilingTest):
                 self.assertEqual(done.stdout, "fine\n")
                 self.check_fates(images)
                 self.assertGreater(images[0].threads[0].nodes, 500)  # memory was needed
+
+    def test_program_that_overwrites_its_arguments(self):
+        done, images = self.measure(program("overwriter"), "first", "second")
+        self.assertEqual(done.stdout, "fine\n")
+        self.check_fates(images)
+        self.assertEqual(len(images), 2)
+        self.assertIn(f"hpcrun: {program('overwriter')}[", done.stderr)
+        for image in images:
+            self.assertIn(b"\x05first\x06second", pathlib.Path(image.path).read_bytes())
 
     def test_constructor_that_waits_for_a_thread(self):
         """dlopen holds the loader's lock while constructors run; a thread that they wait for may
