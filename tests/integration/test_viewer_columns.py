@@ -345,8 +345,8 @@ class Inspecting(InTerminal):
         self.assertIn("procedure fib\n"
                       "  declared    /src/m.c:30\n"
                       "  called at   /src/m.c:13\n"
-                      "  in          /bin/parallel\n"
-                      "  path        main thread > main > fib\n", text)
+                      "  in          /bin/parallel\n", text)
+        self.assertIn("\npath, outermost first\n  main thread\n  main\n  fib\n", text)
         for metric in (*parallel.PARTS, "effort"):
             at = text.index(f"\n{metric}, s\n")
             inclusive, exclusive = text[at:].split("\n")[2:4]

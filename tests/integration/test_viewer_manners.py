@@ -91,3 +91,82 @@ class LongNames(InTerminal):
         terminal = self.start()
         terminal.press("H", "x")
         terminal.until_seen("hide std::vector<…>::one(…)?  s: itself   a: with all that is below ")
+
+
+class Pages(InTerminal):
+    """Text that fills the screen is read as in less."""
+
+    def whole(self, key):
+        """All lines of a page, from a terminal that is high enough, without title and help."""
+        terminal = self.start(height=250)
+        terminal.press(key)
+        lines = terminal.until_seen("q: back")
+        return [line.rstrip() for line in "\n".join(lines[1:-1]).split("q: back")[0].rsplit(
+            "\n", 1)[0].rstrip().split("\n")]
+
+    def shows(self, terminal, lines, first, height=22):
+        """Waits until the page shows these lines from that one (from 0) on."""
+        last = min(first + height, len(lines))
+        seen = terminal.until_seen(f" {first + 1}-{last}/{len(lines)}")
+        self.assertEqual([line.rstrip() for line in seen[1:1 + last - first]], lines[first:last])
+
+    def test_nothing_is_cut_off(self):
+        """At the smallest usual width every word of the help is there."""
+        wide, narrow = self.start(width=400, height=200), self.start(width=80, height=200)
+        words = []
+        for terminal in (wide, narrow):
+            terminal.press("?")
+            lines = terminal.until_seen("hpcviewer: help", "not at their callers.")
+            words.append(" ".join(lines[1:]).split())
+        self.assertEqual(words[0], words[1])
+        self.assertGreater(len(words[0]), 300)
+
+    def test_moving(self):
+        lines = self.whole("?")
+        self.assertGreater(len(lines), 100)
+        end = len(lines) - 22
+        terminal = self.start()
+        terminal.press("?")
+        for key, first in [("Space", 22), ("b", 0), ("f", 22), ("d", 33), ("u", 22), ("C-d", 33),
+                           ("C-u", 22), ("PPage", 0), ("j", 1), ("k", 0), ("G", end), ("b", end - 22),
+                           ("g", 0)]:
+            terminal.press(key)
+            self.shows(terminal, lines, first)
+        terminal.press("q")
+        terminal.until_seen("?:help")
+
+    def test_finding(self):
+        lines = self.whole("?")
+        found = [i for i, line in enumerate(lines) if "find" in line.lower()]
+        self.assertGreaterEqual(found[0], 22)
+        self.assertGreater(found[-1], found[0] + 22)
+        terminal = self.start()
+        terminal.press("?", "/")
+        terminal.type("find")
+        terminal.press("Enter")
+        self.shows(terminal, lines, found[0])
+        terminal.press("N")  # the last one, around the beginning
+        self.shows(terminal, lines, min(found[-1], len(lines) - 22))
+        terminal.press("/")
+        terminal.type("no such word")
+        terminal.press("Enter")
+        terminal.until_seen("not found")
+        terminal.press("/")
+        terminal.type("zoo")
+        terminal.press("Escape", "n")
+        terminal.until_seen("not found")
+        terminal.press("q")
+        terminal.until_seen("?:help")
+
+    def test_the_path_of_a_row_is_a_line_for_each_call(self):
+        terminal = self.start(height=60, width=2 * len(CHAIN[1]))
+        terminal.press("H", "i")
+        lines = terminal.until_seen("all of one row", "path, outermost first")
+        at = next(i for i, line in enumerate(lines) if line.startswith("path,"))
+        self.assertEqual([line.strip() for line in lines[at + 1:at + 3 + len(CHAIN)]],
+                         ["main thread", *CHAIN, f"std::vector{ARGUMENTS}::one(int)"])
+        terminal.press("q", "2", "j", "l", "j", "i")
+        lines = terminal.until_seen("path, each called by the next")
+        at = next(i for i, line in enumerate(lines) if line.startswith("path,"))
+        self.assertEqual([line.strip() for line in lines[at + 1:at + 3]],
+                         [f"std::vector{ARGUMENTS}::one(int)", CHAIN[-1]])

@@ -4,6 +4,7 @@ import os
 import re
 import signal
 import tempfile
+import textwrap
 import unittest
 
 import v4_writer
@@ -124,8 +125,10 @@ class Keys(InTerminal):
         problem = story.RUN["problems"][0]
         printed = next(line for line in viewer.printed("summary", self.db).splitlines()
                        if problem in line)
-        terminal.until_seen(printed[:50].rstrip())
-        terminal.until_seen(printed[50:100]) if len(printed) > 50 else None
+        self.assertGreater(len(printed), 50)
+        broken = textwrap.wrap(printed.strip(), 50, initial_indent="  ", subsequent_indent="  ")
+        self.assertGreater(len(broken), 1)
+        terminal.until_seen(*broken)
         terminal.press("g")
         terminal.until_seen("xz: 1 process, 2 threads")
 
@@ -328,7 +331,7 @@ class Keys(InTerminal):
             terminal.press(key)
             terminal.until_seen("hpcviewer: help", "one row up")
             terminal.press("End")
-            terminal.until_seen("called by f (bottom-up)")
+            terminal.until_seen("view & looks at procedures only, not at their callers.")
             terminal.press("Home")
             terminal.until_seen("one row up")
             terminal.press("NPage", "PPage", "Down", "Up", "j", "k", "G", "q")

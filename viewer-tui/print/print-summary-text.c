@@ -117,7 +117,9 @@ static void print_metrics(struct printing *printing)
 static void print_advice(struct printing *printing)
 {
     const struct summary *summary = printing->summary;
-    struct advice_lines lines = {.width = ADVICE_WIDTH, .ascii = printing->ascii};
+    bool is_narrow = summary->width && summary->width < ADVICE_WIDTH;
+    struct advice_lines lines = {.width = is_narrow ? summary->width : ADVICE_WIDTH,
+                                 .ascii = printing->ascii};
     advice_describe(&summary->advices, summary->view, 0, &lines);
     end_line(printing);
     text_add(&printing->line, "Advice");

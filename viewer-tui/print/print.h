@@ -33,6 +33,7 @@ struct print_options {
     uint32_t depth;     /* below the whole program; 0: the view's own limit */
     double min_percent; /* below 0: the format's own limit */
     uint32_t root;      /* a row of the view: it and what is below; 0: everything */
+    size_t width;       /* columns of running text; 0: the usual ones */
 };
 
 /* Number of levels of callers that bottom-up prints unless told otherwise: there are as many

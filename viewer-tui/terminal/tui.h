@@ -130,12 +130,9 @@ void tui_draw_source(struct tui *tui, struct area area);
  * line; false, with nothing drawn, where it is none. */
 bool tui_draw_tag(const struct tui *tui, struct area area, const char *path);
 
-/* tui-page.c: lines that fill the screen, until the user has seen them. `draw` draws those from
- * `first` on into the lines of the screen between the first and the last, and returns how many
- * there are. */
-void tui_draw_page_frame(const char *title, const char *help); /* the first and the last */
-void tui_page(const char *title, int (*draw)(const void *context, int first), const void *context);
-/* The same of text with ends of lines. */
+/* tui-page.c: text that fills the screen, until the user has seen it. Lines that are too long are
+ * broken; those at the margin with indented ones below are heads. */
+void tui_draw_page_frame(const char *title, const char *help); /* the first and the last line */
 void tui_show_text(const char *title, const char *text);
 
 /* tui-list.c: a list that fills the screen, of which one line is selected. */
