@@ -327,7 +327,7 @@ class Cells(InTerminal):
 class Inspecting(InTerminal):
     def page(self, terminal):
         terminal.press("i")
-        return terminal.until_seen("hpcviewer: all of one row")
+        return terminal.until_seen("hpcviewer: all of one row", "q: back")
 
     def test_all_digits_and_percentages(self):
         terminal = self.opened(height=45)
