@@ -8,6 +8,7 @@
 #include "hpcrun/record/flush.h"
 #include "hpcrun/record/measurement.h"
 #include "hpcrun/sample/sample.h"
+#include "hpcrun/sample/tracer.h"
 #include "hpcrun/sys.h"
 #include "hpcrun/ticks.h"
 
@@ -50,6 +51,15 @@ static void on_sample(struct thread *thread, struct thread_event *event, const s
     atomic_store_explicit(&thread->busy, false, memory_order_release);
 }
 
+/* A signal that tells nothing any more: any event of the thread may be due. */
+static void take_due_samples(struct thread *thread, const ucontext_t *context)
+{
+    static const siginfo_t nothing;
+    for (unsigned i = 0; i < thread->event_count; i++)
+        if (source_is_due(&thread->events[i]))
+            on_sample(thread, &thread->events[i], &nothing, context);
+}
+
 void handler_on_signal(int signal, siginfo_t *info, void *context)
 {
     struct thread *thread = thread_self;
@@ -58,6 +68,10 @@ void handler_on_signal(int signal, siginfo_t *info, void *context)
         thread_samples_handled++;
         restart_mark(context);
         on_sample(thread, event, info, context);
+    } else if (thread && tracer_sent(info)) {
+        thread_samples_handled++;
+        restart_mark(context);
+        take_due_samples(thread, context);
     } else {
         signals_pass_on(signal, info, context);
     }

@@ -101,6 +101,15 @@ bool source_has_lost_sample(const struct thread_event *event)
     }
 }
 
+bool source_is_due(const struct thread_event *event)
+{
+    switch (event->source) {
+    case SOURCE_MONOTONIC_TIMER: return sys_clock(CLOCK_MONOTONIC) >= event->due;
+    case SOURCE_CPU_TIMER: return true;
+    default: return source_has_lost_sample(event);
+    }
+}
+
 static bool open_perf(struct thread_event *event, enum sample_source source)
 {
     long fd = perf_open(event->event, sources.signal);
