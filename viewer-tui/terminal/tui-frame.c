@@ -122,7 +122,7 @@ static void draw_zoom(struct tui *tui, int line)
 static void draw_filters(struct tui *tui, int line)
 {
     static const char help[] = "  \\: list  U: undo";
-    const struct filters *filters = &tui->filters;
+    const struct filters *filters = tui->filters;
     int width = screen_width(), room = width - (int)sizeof help;
     struct text chip = {0};
     int at = screen_put(line, 0, room, STYLE_PLAIN, "filters: ");
@@ -177,7 +177,7 @@ void tui_draw(struct tui *tui)
         draw_help_line(--bottom);
     bool has_status = height > 1 || tui->prompt;
     bottom -= has_status;
-    if (height >= HEIGHT_FOR_PLACES && filters_n(&tui->filters))
+    if (height >= HEIGHT_FOR_PLACES && filters_n(tui->filters))
         draw_filters(tui, --bottom);
     if (height >= HEIGHT_FOR_HEADS) {
         draw_title(tui, top++);

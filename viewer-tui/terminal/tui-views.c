@@ -16,7 +16,7 @@ static void sort_by_same_metric(struct view *view, const struct view *other)
 static bool open_pane(struct tui *tui, struct pane *pane, struct view *view)
 {
     sort_by_same_metric(view, tui_pane(tui)->view);
-    pane_open(pane, view, &tui->filters);
+    pane_open(pane, view, tui->filters);
     bool is_there = view_row(view, 0)->is_expanded;
     if (!is_there)
         pane_close(pane);
@@ -47,7 +47,7 @@ void tui_reopen(struct tui *tui, struct sorting sorting)
         view = session_view(tui->session, tui->projection, tui->id);
     }
     view_sort(view, sorting);
-    pane_open(tui_pane(tui), view, &tui->filters);
+    pane_open(tui_pane(tui), view, tui->filters);
     tui_apply_filters(tui);
 }
 

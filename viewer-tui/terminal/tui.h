@@ -8,10 +8,10 @@
 #define VIEWER_TUI_H
 
 #include "viewer-tui/base/text.h"
+#include "viewer-tui/columns/cell.h"
 #include "viewer-tui/columns/column-choice.h"
 #include "viewer-tui/print/print.h"
 #include "viewer-tui/session.h"
-#include "viewer-tui/terminal/cell.h"
 #include "viewer-tui/terminal/keys.h"
 #include "viewer-tui/terminal/pane.h"
 #include "viewer-tui/terminal/places.h"
@@ -30,7 +30,7 @@ struct tui {
     bool shows_source;
     bool shows_call_site; /* of a row the place where it is called, not where it is declared */
     long source_scroll;   /* lines that the source is scrolled away from the row's line */
-    struct filters filters;
+    struct filters *filters;
     struct places places;
     double hot_share;        /* of the cost, that makes a path hot: 0..1 */
     struct pattern *wanted;  /* what was searched for last; NULL */
