@@ -129,11 +129,7 @@ class Processes(profiling.ProfilingTest):
                 burned, whole = (int(word) * 1e-9 for word in done.stdout.split())
                 seen = sum(image.seconds("CPUTIME", [FIRED]) for image in images)
                 counted = sum(thread.cpu for image in images for thread in image.threads)
-                sigma = 0.001 * math.sqrt(111 / 6)
-                # Forks and ends are the program's time too, and dear on a slow machine; beginning
-                # and ending to sample is ours, and is in the threads' clocks.
-                self.assertGreater(seen, 0.98 * burned - 4 * sigma)
-                self.assertLess(seen, 1.01 * counted + 4 * sigma)
+                self.check_time(seen, burned, counted, 4 * 0.001 * math.sqrt(111 / 6))
                 self.assertLess(counted, whole)
 
     def test_exec_chain(self):

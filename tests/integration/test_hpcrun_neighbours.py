@@ -83,8 +83,7 @@ class Neighbours(profiling.ProfilingTest):
                         self.assertIn("no source: RLIMIT_SIGPENDING", done.stderr)
                     if limit == resource.RLIMIT_NOFILE:
                         image, = profiling.read_measurements(self.directory / f"m{limit}-{size}")
-                        self.assertAlmostEqual(image.seconds("CPUTIME", [FIRED]), image.cpu,
-                                               delta=0.02 * image.cpu + 0.0015)
+                        self.check_time(image.seconds("CPUTIME", [FIRED]), 0.02, image.cpu, 0.0015)
 
     def test_limits_that_the_program_sets(self):
         """They may cost the measurement, never the program."""
