@@ -7,6 +7,7 @@
 #include "lib/crc32.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 enum { FILE_NONE, FILE_OPENING, FILE_OPEN, FILE_CLOSED };
 
@@ -18,6 +19,7 @@ static struct {
     _Atomic uint64_t failures;
     _Atomic uint32_t chunks;
     int fd;
+    struct stat status; /* when it was opened */
     uint32_t exec_sequence;
     char path[PATH_MAX + 512];
     char begun[PATH_MAX + 512]; /* the file's name until it says what process it is of */
@@ -131,6 +133,7 @@ bool measurement_open(void)
         return failed(fd);
     }
     file.fd = fd;
+    sys2(SYS_fstat, fd, &file.status);
     if (file.exec_sequence > 0 && process.origin != ORIGIN_FORK)
         process.origin = ORIGIN_EXEC;
     if (!begin_file()) {
@@ -250,6 +253,14 @@ void chunk_str(struct chunk *chunk, const char *string)
     chunk_bytes(chunk, string, strlen(string));
 }
 
+/* A thread may have a table of descriptors of its own, in which the number is another file's. */
+static bool descriptor_is_the_file(void)
+{
+    struct stat now;
+    return sys2(SYS_fstat, file.fd, &now) == 0 && now.st_dev == file.status.st_dev &&
+           now.st_ino == file.status.st_ino;
+}
+
 bool chunk_commit(struct chunk *chunk)
 {
     uint8_t *at = chunk->at;
@@ -263,7 +274,7 @@ bool chunk_commit(struct chunk *chunk)
     uint32_t crc = crc32_update(0, at, 20);
     crc = crc32_update(crc, at + CHUNK_HEADER_SIZE, chunk->used - CHUNK_HEADER_SIZE);
     put_u32(at + 20, crc);
-    long error = sys_write_all(file.fd, at, chunk->used);
+    long error = descriptor_is_the_file() ? sys_write_all(file.fd, at, chunk->used) : -EBADF;
     if (error == 0)
         return true;
     uint32_t next = number + 1; /* the number is free again, unless a later one is in use */

@@ -110,6 +110,19 @@ class Neighbours(profiling.ProfilingTest):
                 self.check_fates(images)
                 self.assertGreater(images[0].threads[0].nodes, 500)  # memory was needed
 
+    def test_thread_with_descriptors_of_its_own(self):
+        """The measurement's number may be another file there."""
+        for name, how in sources():
+            with self.subTest(name):
+                done, images = self.measure("sh", "-c", f"ulimit -n 200; exec {program('tables')} file",
+                                            events=["CPUTIME@f20"], **how)
+                self.assertEqual(done.stdout, "0\n")
+                self.check_fates(images)
+                image = images[-1]
+                self.assertEqual(len(image.threads), 2)
+                for thread in image.threads:
+                    self.assertGreater(thread.cpu, 0.04)
+
     def test_program_that_overwrites_its_arguments(self):
         done, images = self.measure(program("overwriter"), "first", "second")
         self.assertEqual(done.stdout, "fine\n")
