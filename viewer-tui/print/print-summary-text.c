@@ -13,8 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ADVICE_WIDTH 96
-
 struct printing {
     const struct summary *summary;
     bool ascii, hosts_differ;

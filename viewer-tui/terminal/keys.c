@@ -117,7 +117,7 @@ static const struct binding bindings[] = {
      {"wheel up", "scroll up, over the source that (Shift-Up)"}},
     {COMMAND_ROLL_DOWN, {SPECIAL(KEY_SF)}, {"wheel down", "scroll down (Shift-Down)"}},
     {COMMAND_NONE, {0}, {NULL, "Others"}},
-    {COMMAND_ADVICE, {'a'}, {"a", "advice: what idleness and overhead say of the row"}},
+    {COMMAND_ADVICE, {'a'}, {"a", "advice on the row: idleness, overhead; of two runs what changed"}},
     {COMMAND_REDRAW, {CONTROL('l')}, {"^L", "draw the screen anew"}},
     {COMMAND_HELP, {'?', SPECIAL(KEY_F(1))}, {"?, F1", "this help"}},
     {COMMAND_QUIT, {'q', 'Q', SPECIAL(KEY_F(10))}, {"q", "quit"}},

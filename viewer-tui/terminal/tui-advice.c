@@ -2,6 +2,7 @@
 #include "viewer-tui/terminal/tui.h"
 
 #include "viewer-tui/advice/advice-text.h"
+#include "viewer-tui/compare/changes-text.h"
 #include "viewer-tui/terminal/screen.h"
 #include "viewer-tui/views/describe.h"
 
@@ -28,18 +29,20 @@ static void add_scope(const struct view *view, uint32_t row, bool ascii, struct 
     text_printf(out, "\n%s\n", part_text(view, row));
 }
 
-static void add_advice(struct view *view, uint32_t row, const json_t *run, bool ascii,
-                       struct text *out)
+static void add_advice(const struct tui *tui, struct view *view, uint32_t row,
+                       struct advice_lines *lines)
 {
-    int width = screen_width();
-    struct advices advices = advice_on(view, row, run);
-    struct advice_lines lines = {.width = (size_t)(width < MOST_COLUMNS ? width : MOST_COLUMNS),
-                                 .ascii = ascii};
-    advice_describe(&advices, view, row, &lines);
-    for (size_t i = 0; i < lines.list.n; i++)
-        text_printf(out, "%s\n", lines.list.at[i]);
-    advice_lines_free(&lines);
+    struct advices advices = advice_on(view, row, tui->session->run);
+    advice_describe(&advices, view, row, lines);
     vec_free(&advices.list);
+}
+
+static void add_changes(const struct comparison *comparison, struct view *view, uint32_t row,
+                        struct advice_lines *lines)
+{
+    struct changes_list changes = changes_of(comparison, view, row);
+    changes_describe(&changes, comparison, view, row, lines);
+    vec_free(&changes);
 }
 
 void tui_advice(struct tui *tui)
@@ -47,12 +50,24 @@ void tui_advice(struct tui *tui)
     struct pane *pane = tui_pane(tui);
     struct view *view = pane->view;
     uint32_t row = pane_row(pane);
+    int width = screen_width();
+    struct advice_lines lines = {.width = (size_t)(width < MOST_COLUMNS ? width : MOST_COLUMNS),
+                                 .ascii = tui->ascii};
     struct text text = {0};
-    tui_announce("looking for what carries idleness and overhead ...");
+    tui_announce("looking for what carries work, idleness and overhead ...");
     if (row == 0) /* of the whole program it is the same in all views: that of the summary */
         view = session_view(tui->session, tui->projection, TOP_DOWN);
+    if (!view)
+        return;
+    const struct comparison *comparison = session_comparison(tui->session, tui->projection);
+    if (comparison)
+        add_changes(comparison, view, row, &lines);
+    else
+        add_advice(tui, view, row, &lines);
     add_scope(view, row, tui->ascii, &text);
-    add_advice(view, row, tui->session->run, tui->ascii, &text);
-    tui_show_text("advice", text_string(&text));
+    for (size_t i = 0; i < lines.list.n; i++)
+        text_printf(&text, "%s\n", lines.list.at[i]);
+    tui_show_text(comparison ? "what changed" : "advice", text_string(&text));
+    advice_lines_free(&lines);
     vec_free(&text);
 }

@@ -82,10 +82,7 @@ bool tui_obey_views(struct tui *tui, enum command command)
     case COMMAND_NEXT_VIEW: show_neighbour(tui, 1); break;
     case COMMAND_PREVIOUS_VIEW: show_neighbour(tui, -1); break;
     case COMMAND_PROJECTION: show_other_projection(tui); break;
-    case COMMAND_ADVICE:
-        if (tui_is_of_one_run(tui, "advice"))
-            tui_advice(tui);
-        break;
+    case COMMAND_ADVICE: tui_advice(tui); break;
     default: return false;
     }
     return true;
