@@ -26,6 +26,7 @@
 #include <sys/auxv.h>
 #include <sys/resource.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 struct process process;
 struct sampling sampling;
@@ -133,10 +134,37 @@ static void begin_initial_thread(char *const *arguments)
     thread_begin(thread_new(THREAD_INITIAL), high - size, high);
 }
 
+/* The thread sanitizer's runtime stands before libc's functions. It can't be called before it is
+ * initialised, which is later than we begin, and from a sample it would report races of ours. */
+void __tsan_init(void) __attribute__((weak, visibility("default")));
+
+static bool is_left_alone(void)
+{
+#ifdef __SANITIZE_THREAD__
+    return false; /* a test of this library */
+#else
+    return __tsan_init;
+#endif
+}
+
+static void tell_left_alone(void)
+{
+    char buffer[128];
+    struct text line = TEXT(buffer);
+    if (!config_read(&process.config, environ))
+        return;
+    text_add(&line, "the program is built with the thread sanitizer: it is not measured");
+    process.pid = sys_getpid();
+    fds_init();
+    report_init();
+    report_loss(&line);
+    report_after_fork();
+}
+
 __attribute__((constructor)) static void begin(int count, char **arguments, char **environment)
 {
     (void)count;
-    if (!config_read(&process.config, environment))
+    if (is_left_alone() || !config_read(&process.config, environment))
         return;
     int signal = process.config.signal ? process.config.signal : signals_choose();
     if (signal == 0)
@@ -168,6 +196,8 @@ __attribute__((constructor)) static void begin(int count, char **arguments, char
 
 void process_starts_program(void)
 {
+    if (is_left_alone())
+        tell_left_alone();
     if (!process.active)
         return;
     uint64_t mask = sys_mask(SIG_BLOCK, ~(uint64_t)0);

@@ -175,6 +175,28 @@ class Neighbours(profiling.ProfilingTest):
         subprocess.run(["gcc", "-fsanitize=address", "-o", built, source], check=True)
         self.measure(built, status=5)
 
+    def test_program_with_thread_sanitizer(self):
+        """It is left alone, and a line says so; a child's is in the log."""
+        source, built = self.directory / "checked.c", self.directory / "checked"
+        source.write_text("""
+            #include <pthread.h>
+            static void *run(void *argument) { for (volatile int i = 0; i < 100000000; i++); return argument; }
+            int main(void) {
+                pthread_t thread;
+                pthread_create(&thread, NULL, run, NULL);
+                pthread_join(thread, NULL);
+                return 5;
+            }""")
+        subprocess.run(["gcc", "-fsanitize=thread", "-o", built, source], check=True)
+        line = "the program is built with the thread sanitizer: it is not measured\n"
+        for name, how in sources():
+            with self.subTest(name):
+                done, _ = self.measure(built, status=5, **how)
+                self.assertIn(f"hpcrun: {line}", done.stderr)
+                done, _ = self.measure("sh", "-c", f"{built}; exit 6", status=6, **how)
+                self.assertNotIn(line, done.stderr)
+                self.assertIn(line, (self.measurements / "hpcrun.log").read_text())
+
     def test_broken_pipe_on_standard_error(self):
         reader, writer = os.pipe()
         os.close(reader)
