@@ -20,13 +20,11 @@ void *sys_pages(size_t size)
     uint64_t pages = (size + PAGE - 1) / PAGE * PAGE;
     uint64_t at =
         ZONE + atomic_fetch_add_explicit(&taken, pages, memory_order_relaxed) % ZONE_BYTES;
-    long block = sys6(SYS_mmap, SYS_ARG(at), SYS_ARG(size), PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return block < 0 && block > -4096 ? NULL : (void *)block;
+    return sys_map(at, size);
 }
 
 void sys_pages_free(void *block, size_t size)
 {
     if (block)
-        sys2(SYS_munmap, block, size);
+        sys_unmap(block, size);
 }
