@@ -172,3 +172,110 @@ class Pages(InTerminal):
         at = next(i for i, line in enumerate(lines) if line.startswith("path,"))
         self.assertEqual([line.strip() for line in lines[at + 1:at + 3]],
                          [f"std::vector{ARGUMENTS}::one(int)", CHAIN[-1]])
+
+
+class Typing(InTerminal):
+    """Lines are edited as in shells and editors."""
+
+    def typed(self, terminal, prompt, text):
+        """Waits until that has been typed; what is said of it stands behind."""
+        terminal.until(lambda lines: any(line.rstrip().split("   ")[0] == (prompt + text).rstrip()
+                                         for line in lines), prompt + text)
+
+    def test_editing(self):
+        terminal = self.start()
+        terminal.press("d")
+        terminal.type("one two größe")
+        for keys, text in ((["Left"] * 2 + ["BSpace"], "one two grße"),
+                           (["DC"], "one two gre"),
+                           (["C-b", "ü"], "one two güre"),
+                           (["C-w"], "one two re"),
+                           (["Home", "1"], "1one two re"),
+                           (["C-e", "2", "C-a", "C-d"], "one two re2"),
+                           (["Right", "C-f", "Right", "Right", "C-u"], "two re2"),
+                           (["End", "Left", "Left", "C-k"], "two r"),
+                           (["C-w", "C-w", "a"], "a")):
+            terminal.press(*keys)
+            self.typed(terminal, "NAME = FORMULA of $METRIC: ", text)
+        terminal.press("BSpace", "BSpace")  # there is nothing left: given up
+        terminal.until_gone("NAME = FORMULA")
+        terminal.press("j")
+        terminal.until_seen("2/4")
+
+    def test_the_cursor_of_a_long_line_is_on_the_screen(self):
+        terminal = self.start()
+        terminal.press("d")
+        terminal.type("abc" + 100 * "x" + "xyz")
+        terminal.until(lambda lines: any(line.rstrip().endswith("xyz") for line in lines), "end")
+        terminal.press("Home", "0")
+        terminal.until_seen("$METRIC: 0abcxx")
+
+    def test_earlier_answers(self):
+        terminal = self.start()
+        for answer in ("one", "other"):
+            terminal.press("/")
+            terminal.type(answer)
+            terminal.press("Enter")
+            terminal.until_gone("/" + answer)
+        terminal.press("d", "Up")
+        self.typed(terminal, "NAME = FORMULA of $METRIC: ", "")  # it was not asked before
+        terminal.press("Escape", "/")
+        terminal.type("st")
+        for key, text in (("Up", "other"), ("Up", "one"), ("Up", "one"), ("Down", "other"),
+                          ("Down", "st"), ("Down", "st"), ("C-p", "other"), ("C-n", "st")):
+            terminal.press(key)
+            self.typed(terminal, "/", text)
+        terminal.press("Up", "Up", "Enter")
+        terminal.until_gone("/one")
+        terminal.press("Escape")  # nor what was said of it
+        terminal.until_seen("> std::vector<…>::one(…)")
+
+    def test_what_is_being_done_can_be_given_up(self):
+        """^C leaves what is in front; in the views themselves it quits."""
+        terminal = self.start()
+        for keys, seen in ((["/", "x"], "/x"), (["d"], "NAME = FORMULA"), (["?"], "hpcviewer: help"),
+                           (["?", "/", "x"], "/x"), (["4"], "hpcviewer: threads"),
+                           (["C"], "hpcviewer: columns"), (["M"], "hpcviewer: marks"),
+                           (["m"], "mark this row"), (["H", "x"], "hide std::"),
+                           (["."], "go to the same scope")):
+            terminal.press(*keys)
+            terminal.until_seen(seen)
+            terminal.press("C-c")
+            terminal.press("C-c") if keys[:2] == ["?", "/"] else None
+            terminal.until(lambda lines: "?:help" in lines[23] and not
+                           any(seen in line for line in lines[1:]), "the view again")
+        terminal.press("C-c")
+        terminal.until_seen("ended 0")
+
+
+class Hands(InTerminal):
+    def test_keys_of_others(self):
+        """F3, F4 and F6 of htop; what no key is says so."""
+        terminal = self.start()
+        terminal.press("F3")
+        terminal.type("one")
+        terminal.press("Enter")
+        terminal.until_seen("> std::vector<…>::one(…)")
+        terminal.press("F4")
+        terminal.type("no such row")
+        terminal.press("Enter")
+        terminal.until_seen("filters: [&no such row]", "0 rows match")
+        terminal.press("U", "F6")
+        terminal.until_seen("hpcviewer: columns")
+        terminal.press("q", ":")
+        terminal.until_seen(": does nothing here; ? lists the keys")
+        terminal.press("C-g")
+        terminal.until_seen("^G does nothing here; ? lists the keys")
+        terminal.press("j")
+        terminal.until_gone("does nothing")
+
+    def test_empty_lists_say_what_would_be_in_them(self):
+        terminal = self.start()
+        for key, text in (("M", "There are no marks: m and a letter mark the selected row."),
+                          ("\\", "There are no filters: & x X % make some.")):
+            terminal.press(key)
+            terminal.until_seen(text)
+            terminal.press("d", "Enter") if key == "M" else terminal.press("d", "c")
+            terminal.until_seen(text)
+            terminal.press("q")
+            terminal.until_seen("?:help")

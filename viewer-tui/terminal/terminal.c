@@ -15,6 +15,8 @@
  * otherwise. */
 #define HOT_SHARE 0.5
 
+#define RUBOUT 0x7f
+
 /* Tells the user once what is wrong with the database. */
 static void say_problem(struct tui *tui)
 {
@@ -34,6 +36,7 @@ static bool (*const obeys[])(struct tui *tui, enum command command) = {
 static void obey(struct tui *tui, enum command command)
 {
     size_t i = 0;
+    tui->command = command;
     while (i < sizeof obeys / sizeof *obeys && !obeys[i](tui, command))
         i++;
     if (command == COMMAND_REDRAW)
@@ -42,6 +45,15 @@ static void obey(struct tui *tui, enum command command)
         tui_help(tui);
     tui_apply_filters(tui);
     say_problem(tui);
+}
+
+/* Tells that a character does nothing. */
+static void say_no_such_key(struct tui *tui, int key)
+{
+    if (key > ' ' && key < RUBOUT)
+        text_printf(&tui->message, "%c does nothing here; ? lists the keys", key);
+    else if (key > 0 && key < ' ')
+        text_printf(&tui->message, "^%c does nothing here; ? lists the keys", key + '@');
 }
 
 /* Until the user quits or the terminal is gone. */
@@ -55,6 +67,8 @@ static void loop(struct tui *tui)
             return;
         text_clear(&tui->message);
         tui_obey_and_remember(tui, command, obey);
+        if (command == COMMAND_NONE)
+            say_no_such_key(tui, key);
     }
 }
 
@@ -84,7 +98,8 @@ static void close_tui(struct tui *tui)
     pattern_free(tui->wanted);
     places_free(&tui->places);
     vec_free(&tui->spots);
-    vec_free(&tui->asked);
+    vec_free(&tui->asked.text);
+    history_free(&tui->answers);
     vec_free(&tui->message);
 }
 

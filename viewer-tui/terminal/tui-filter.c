@@ -115,6 +115,7 @@ static void list_filters(struct tui *tui)
 {
     struct list list = {.title = "filters",
                         .help = " d: take away   c: all of them   U: undo   ^R: redo   q: back",
+                        .none = "  There are no filters: & x X % make some.",
                         .line = describe,
                         .context = tui};
     int key;

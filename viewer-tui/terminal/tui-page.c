@@ -179,26 +179,25 @@ static void find(struct page *page, long step)
 
 static void ask(struct page *page)
 {
-    struct text asked = {0};
-    enum edit edit = EDIT_GOES_ON;
+    struct line_edit asked = {0};
+    enum line_state edit = EDIT_GOES_ON;
     while (edit == EDIT_GOES_ON) {
         int line = screen_height() - 1;
         draw(page);
         screen_fill(line, 0, screen_width(), STYLE_PLAIN);
         int at = screen_put(line, 0, screen_width(), STYLE_PLAIN, "/");
-        at += screen_put(line, at, screen_width() - at, STYLE_PLAIN, text_string(&asked));
-        screen_fill(line, at, 1, STYLE_SELECTED);
+        tui_draw_edited(&asked, (struct area){line, at, 1, screen_width() - at});
         screen_end();
         edit = edit_line(&asked, screen_key());
     }
-    if (edit == EDIT_DONE && asked.n) {
+    if (edit == EDIT_DONE && asked.text.n) {
         pattern_free(page->wanted);
-        page->wanted = pattern_new(text_string(&asked));
+        page->wanted = pattern_new(text_string(&asked.text));
         page->found = -1;
     }
     if (edit == EDIT_DONE)
         find(page, 1);
-    vec_free(&asked);
+    vec_free(&asked.text);
 }
 
 /* As less does it; false for other keys. */

@@ -12,7 +12,9 @@
 #include "viewer-tui/columns/column-choice.h"
 #include "viewer-tui/print/print.h"
 #include "viewer-tui/session.h"
+#include "viewer-tui/terminal/history.h"
 #include "viewer-tui/terminal/keys.h"
+#include "viewer-tui/terminal/line-edit.h"
 #include "viewer-tui/terminal/pane.h"
 #include "viewer-tui/terminal/places.h"
 #include "viewer-tui/terminal/source.h"
@@ -36,7 +38,9 @@ struct tui {
     struct pattern *wanted;  /* what was searched for last; NULL */
     bool shows_matches;      /* with it on the screen */
     struct finding *finding; /* while the user is typing what to find (tui-find.c) */
-    struct text asked;       /* what the user is typing */
+    enum command command;    /* that is being obeyed */
+    struct line_edit asked;  /* what the user is typing */
+    struct history answers;  /* what the user typed before */
     const char *prompt;      /* what for; NULL when nothing is asked */
     struct text message;     /* for the user, until the next key */
     bool has_said_problem;
@@ -110,6 +114,8 @@ int tui_ask_key(struct tui *tui, const char *prompt);
 
 /* tui-frame.c: the whole screen; a line for the user at once, before what takes a while. */
 void tui_draw(struct tui *tui);
+/* What is being typed, with its cursor, which stays on the screen; the columns that are used. */
+int tui_draw_edited(const struct line_edit *edited, struct area area);
 void tui_announce(const char *what);
 
 /* tui-frame.c: adds the path to a row, long names in short, as much of its end as fits. */
@@ -139,6 +145,7 @@ void tui_show_text(const char *title, const char *text);
 struct list {
     const char *title;
     const char *help; /* the keys, for the last line of the screen */
+    const char *none; /* what stands there when the list is empty; NULL */
     size_t n_heads;   /* lines above the list that do not move */
     void (*head)(const void *context, size_t index, struct text *out); /* what they say */
     size_t n;
