@@ -154,11 +154,11 @@ class Stopping(unittest.TestCase):
         driver.press(b"3")
         driver.press(b"*")
         stopped = driver.press(b"dx = thread_max($work)\r\x1b").output
-        self.assertIn(b"computing what is sorted by", stopped)
+        self.assertIn(b"adding up ", stopped)
         self.assertIn(b"in the whole program", stopped)
         # The rows are all there, in some order; another sorting is not stopped.
         self.assertIn(b"whole program", driver.press(b"\x0c").output)
-        self.assertNotIn(b"computing what", driver.press(b"Csq").output)
+        self.assertNotIn(b"adding up", driver.press(b"Csq").output)
 
 
 class Choosing(InTerminal):
