@@ -51,9 +51,12 @@ PROGRAMS += $(BUILD)/bin/hpcrun
 $(BUILD)/bin/hpcrun: $(HPCRUN_OBJS) $(TOOL_LIB)
 	$(call link,,)
 
-$(eval $(call unit_test,hpcrun/test_unwind_quiet,$(call objects_of,hpcrun/unwind) $(call objects_of,hpcrun/code),))
-$(eval $(call unit_test,hpcrun/test_fallback,$(call objects_of,hpcrun/unwind) $(call objects_of,hpcrun/code),))
-$(eval $(call unit_test,hpcrun/test_cct,$(BUILD)/obj/hpcrun/tree/cct.o $(BUILD)/obj/hpcrun/tree/segments.o,))
+$(eval $(call unit_test,hpcrun/test_restart,$(BUILD)/obj/hpcrun/hooks/restart.o,))
+UNWIND_PARTS = $(call objects_of,hpcrun/unwind) $(call objects_of,hpcrun/code) $(BUILD)/obj/hpcrun/base/pages.o
+$(eval $(call unit_test,hpcrun/test_unwind_quiet,$(UNWIND_PARTS),))
+$(eval $(call unit_test,hpcrun/test_fallback,$(UNWIND_PARTS),))
+CCT_PARTS = $(addprefix $(BUILD)/obj/hpcrun/,tree/cct.o tree/segments.o base/pages.o)
+$(eval $(call unit_test,hpcrun/test_cct,$(CCT_PARTS),))
 LOGICAL_PARTS = $(addprefix $(BUILD)/obj/hpcrun/,process/process.o logical/agent-table.o logical/claims.o logical/consult.o \
 	logical/host.o logical/logical.o logical/recall.o tree/cct.o tree/lnotes.o tree/segments.o base/text.o)
-$(eval $(call unit_test,hpcrun/test_logical,$(LOGICAL_PARTS) $(call objects_of,hpcrun/unwind) $(call objects_of,hpcrun/code),))
+$(eval $(call unit_test,hpcrun/test_logical,$(LOGICAL_PARTS) $(UNWIND_PARTS),))

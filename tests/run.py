@@ -9,6 +9,7 @@ A test that can't run here (needs root, a tool, ...) is skipped with its reason 
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -85,7 +86,16 @@ class Result(unittest.TestResult):
             self.bad(subtest, err)
 
 
+def stop_ignoring_signals():
+    """What a shell in the background or nohup ignores is ignored by all programs below, also by those
+    that a test stops with it."""
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
+        if signal.getsignal(number) == signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
+
+
 def main():
+    stop_ignoring_signals()
     build, names = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2:]
     os.environ["BUILD"] = str(build)
     for program in sorted((build / "tests" / "unit").rglob("test_*")):

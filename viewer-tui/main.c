@@ -98,12 +98,17 @@ static int show(struct session *session, struct options *options)
     configure(session, options);
     if (options->usually_physical && session_has_projection(session, PHYSICAL))
         options->print.projection = PHYSICAL;
+    options->print.filters = &options->filters;
     int status = options->threads ? restrict_threads(session, options) : 0;
     if (status)
         return status;
-    return options->printed == PRINT_NOTHING ? terminal_run(session, options->print.projection,
-                                                            options->print.sort, !options->no_mouse)
-                                             : print_to_output(session, options);
+    if (options->printed != PRINT_NOTHING)
+        return print_to_output(session, options);
+    struct terminal_options terminal = {.projection = options->print.projection,
+                                        .sort = options->print.sort,
+                                        .has_mouse = !options->no_mouse,
+                                        .filters = &options->filters};
+    return terminal_run(session, &terminal);
 }
 
 int main(int argc, char **argv)
@@ -126,6 +131,7 @@ int main(int argc, char **argv)
     path_rules_free(&options.rules);
     config_free(&options.config);
     vec_free(&options.definitions);
+    filters_free(&options.filters);
     for (int side = 0; side < SIDES; side++)
         free(options.comparison.names[side]);
     return status;

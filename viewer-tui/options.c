@@ -61,6 +61,10 @@ static const char help[] =
     "  --derive 'NAME = FORMULA'\n"
     "                     add a metric that is computed: in FORMULA $work is what a scope has of the\n"
     "                     metric work, @work what the whole program has; see Derived metrics below\n"
+    "  --filter REGEX     of the trees only scopes whose name or place the extended regular expression\n"
+    "                     matches, and those above them; name:REGEX, file:REGEX, module:REGEX look at\n"
+    "                     these alone. --filter '!REGEX' leaves out what matches, and can be given\n"
+    "                     several times: what is below takes its place. As & of the viewer\n"
     "  --depth N          N levels below the whole program; default: all, in bottom-up 10 levels of\n"
     "                     callers\n"
     "  --min-percent P    leave out scopes with less than P percent of what is sorted by (its\n"
@@ -83,7 +87,8 @@ static const char help[] =
     "have done. It is there where idleness or overhead was measured. The percentages of the four are\n"
     "then of the whole program's effort (csv, json: percent_of_effort), those of others of their own\n"
     "total. Kinds are parts of overhead, told apart by the tags in the runtime's source. The\n"
-    "advice judges idleness and overhead: high is what takes 5 percent of the effort.\n"
+    "advice judges idleness and overhead: high is what takes 5 percent of the effort. Of two databases\n"
+    "it tells what got worse or better by one percent, if chance does not explain it, and where.\n"
     "\n"
     "Derived metrics: numbers, + - * / ^ ( ), < <= > >= == != (1 or 0), abs sqrt exp log, min max,\n"
     "if(CONDITION,A,B); $NAME, $N for the Nth metric shown, $\"NAME WITH BLANKS\"; $NAME:exclusive or\n"
@@ -109,6 +114,7 @@ enum long_option {
     OPTION_OF,
     OPTION_THREADS,
     OPTION_DERIVE,
+    OPTION_FILTER,
     OPTION_DEPTH,
     OPTION_MIN_PERCENT,
     OPTION_NO_MOUSE,
@@ -131,6 +137,7 @@ static const struct option long_options[] = {
     {"workers", required_argument, NULL, OPTION_WORKERS},
     {"of", required_argument, NULL, OPTION_OF},
     {"threads", required_argument, NULL, OPTION_THREADS},
+    {"filter", required_argument, NULL, OPTION_FILTER},
     {"depth", required_argument, NULL, OPTION_DEPTH},
     {"min-percent", required_argument, NULL, OPTION_MIN_PERCENT},
     {"include", required_argument, NULL, 'I'},
@@ -195,6 +202,19 @@ static void take_workers(double workers[SIDES], const char *text)
     }
 }
 
+static void take_filter(struct filters *filters, const char *text)
+{
+    bool is_without = text[0] == '!';
+    if (!*text || (is_without && !text[1]))
+        diag_usage("--filter wants an expression, not '%s'", text);
+    if (!is_without && filters_only(filters))
+        diag_usage(
+            "--filter: one expression says what is shown; others, which begin with '!', what "
+            "is not");
+    if (filters_match(filters, text)->pattern->is_broken)
+        diag_usage("--filter: no regular expression: '%s'", text);
+}
+
 static void finish(const char *text)
 {
     fputs(text, stdout);
@@ -236,6 +256,7 @@ static void take_option(struct options *options, int option, struct given *given
     case OPTION_KINDS: options->by_kind = true; break;
     case OPTION_OF: options->print.of = optarg; break;
     case OPTION_THREADS: options->threads = optarg; break;
+    case OPTION_FILTER: take_filter(&options->filters, optarg); break;
     case OPTION_DEPTH:
         options->print.depth = depth_in(optarg);
         given->depth = true;
@@ -267,6 +288,8 @@ static void check_combination(const struct options *options, const struct given 
     if (options->threads && options->printed == PRINT_SUMMARY)
         diag_usage("--threads: the summary is of the whole run; print another view");
     bool is_tree = options->printed < VIEWS;
+    if (filters_n(&options->filters) && options->printed != PRINT_NOTHING && !is_tree)
+        diag_usage("--filter is of trees: print top-down, bottom-up or flat");
     if (options->printed == PRINT_NOTHING) {
         if (given->format || given->depth || given->min_percent || options->output)
             diag_usage("--format, --output, --depth and --min-percent go with --print");

@@ -412,11 +412,6 @@ struct thread_set *session_matching_threads(struct session *session, enum projec
     threads_read(&threads, db, session->run);
     struct thread_set *set = thread_set_matching(&threads, session->run, expression, cause);
     threads_free(&threads);
-    if (set && set->n == 0) {
-        *cause = mem_printf("no thread matches '%s'", expression);
-        thread_set_free(set);
-        set = NULL;
-    }
     return set;
 }
 

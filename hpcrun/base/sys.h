@@ -37,19 +37,23 @@ static inline long sys6(long number, long a, long b, long c, long d, long e, lon
 #define sys3(n, a, b, c)    sys6(n, SYS_ARG(a), SYS_ARG(b), SYS_ARG(c), 0, 0, 0)
 #define sys4(n, a, b, c, d) sys6(n, SYS_ARG(a), SYS_ARG(b), SYS_ARG(c), SYS_ARG(d), 0, 0)
 
-/* Zeroed pages, touched as they are used; NULL when there are none. */
-static inline void *sys_pages(size_t size)
+/* Zeroed pages, at an address if nothing is there; NULL when there are none. */
+static inline void *sys_map(uint64_t at, size_t size)
 {
-    long block = sys6(SYS_mmap, 0, SYS_ARG(size), PROT_READ | PROT_WRITE,
+    long block = sys6(SYS_mmap, SYS_ARG(at), SYS_ARG(size), PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return block < 0 && block > -4096 ? NULL : (void *)block;
 }
 
-static inline void sys_pages_free(void *block, size_t size)
+static inline void sys_unmap(void *block, size_t size)
 {
-    if (block)
-        sys2(SYS_munmap, block, size);
+    sys2(SYS_munmap, block, size);
 }
+
+/* Zeroed pages, touched as they are used, away from where the program's mappings come to lie
+ * (pages.c); NULL when there are none. */
+void *sys_pages(size_t size);
+void sys_pages_free(void *block, size_t size);
 
 static inline int sys_getpid(void)
 {

@@ -60,6 +60,7 @@ void text_add_error(struct text *text, long error)
     case ENODEV: text_add(text, "No such device"); break;
     case EOPNOTSUPP: text_add(text, "Operation not supported"); break;
     case EINVAL: text_add(text, "Invalid argument"); break;
+    case EBADF: text_add(text, "Bad file descriptor"); break;
     default:
         text_add(text, "error ");
         text_add_number(text, (uint64_t)(error < 0 ? -error : error));

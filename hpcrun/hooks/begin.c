@@ -3,11 +3,13 @@
 #include "hpcrun/base/sys.h"
 #include "hpcrun/code/modules.h"
 #include "hpcrun/hooks/handler.h"
+#include "hpcrun/hooks/left-alone.h"
 #include "hpcrun/hooks/process.h"
 #include "hpcrun/hooks/signals.h"
 #include "hpcrun/hooks/threads.h"
 #include "hpcrun/life/thread-life.h"
 #include "hpcrun/logical/agents.h"
+#include "hpcrun/process/arguments.h"
 #include "hpcrun/process/identity.h"
 #include "hpcrun/process/process.h"
 #include "hpcrun/process/report.h"
@@ -19,12 +21,12 @@
 #include <sys/resource.h>
 
 /* The initial thread's stack: below its arguments, as far down as it may grow. */
-static void begin_initial_thread(void)
+static void begin_initial_thread(char *const *arguments)
 {
     struct rlimit limit = {.rlim_cur = 8 << 20};
     sys4(SYS_prlimit64, 0, RLIMIT_STACK, NULL, &limit);
     uint64_t size = limit.rlim_cur < (1u << 30) ? limit.rlim_cur : 1u << 30;
-    uint64_t high = (uint64_t)(uintptr_t)process.arguments;
+    uint64_t high = (uint64_t)(uintptr_t)arguments;
     thread_adopt(thread_new(THREAD_INITIAL), high - size, high);
 }
 
@@ -32,9 +34,7 @@ static void begin_initial_thread(void)
 __attribute__((constructor)) static void begin(int count, char **arguments, char **environment)
 {
     (void)count;
-    process.arguments = arguments;
-    process.environment = environment;
-    if (!config_read(&process.config, environment))
+    if (is_left_alone() || !config_read(&process.config, environment))
         return;
     int signal = process.config.signal ? process.config.signal : signals_choose();
     if (signal == 0)
@@ -42,7 +42,8 @@ __attribute__((constructor)) static void begin(int count, char **arguments, char
     process.signal = signal;
     identify_process();
     identify_host();
-    identify_program();
+    identify_program(environment);
+    arguments_keep(arguments);
     metrics_init(&process.metrics, &process.config);
     code_map_refresh();
     rule_cache_init();
@@ -60,5 +61,5 @@ __attribute__((constructor)) static void begin(int count, char **arguments, char
     atomic_store(&sampling.on, !process.config.start_off);
     sampling.collapse_recursion = process.config.collapse_recursion;
     process.active = true;
-    begin_initial_thread();
+    begin_initial_thread(arguments);
 }

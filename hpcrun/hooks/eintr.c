@@ -22,6 +22,7 @@
 #include <sys/msg.h>
 #include <sys/select.h>
 #include <sys/sem.h>
+#include <termios.h>
 #include <threads.h>
 #include <unistd.h>
 
@@ -40,6 +41,7 @@ REAL_FUNCTION(msgsnd)
 REAL_FUNCTION(msgrcv)
 REAL_FUNCTION(semtimedop)
 REAL_FUNCTION(aio_suspend)
+REAL_FUNCTION(tcdrain)
 
 /* Repeats a call that returns -1 with EINTR. */
 #define REPEAT(call)                                                                               \
@@ -337,6 +339,11 @@ HOOK int sigwait(const sigset_t *set, int *number)
 {
     sigset_t copy;
     return REAL(sigwait)(signals_strip(set, &copy), number);
+}
+
+HOOK int tcdrain(int fd)
+{
+    REPEAT(REAL(tcdrain)(fd));
 }
 
 HOOK int msgsnd(int queue, const void *message, size_t size, int flags)

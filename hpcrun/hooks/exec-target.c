@@ -1,6 +1,7 @@
 #include "hpcrun/hooks/exec-target.h"
 
 #include "hpcrun/base/sys.h"
+#include "hpcrun/base/text.h"
 
 #include <elf.h>
 #include <limits.h>
@@ -113,6 +114,31 @@ static bool is_our_library(const char *path, size_t length)
 {
     size_t name = strlen(LIBRARY);
     return length >= name && memcmp(path + length - name, LIBRARY, name) == 0;
+}
+
+static bool can_be_opened(const char *start, size_t length)
+{
+    char path[PATH_MAX];
+    if (length >= sizeof path)
+        return false;
+    *(char *)mempcpy(path, start, length) = '\0';
+    int fd = (int)sys4(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+    if (fd >= 0)
+        sys1(SYS_close, fd);
+    return fd >= 0 || fd == -EMFILE || fd == -ENFILE;
+}
+
+bool environment_reaches_us(char *const *environment)
+{
+    for (; environment && *environment; environment++) {
+        const char *at = text_after(*environment, PRELOAD);
+        for (size_t length; at && *at; at += length + (at[length] != '\0')) {
+            length = strcspn(at, ": ");
+            if (is_our_library(at, length) && !can_be_opened(at, length))
+                return false;
+        }
+    }
+    return true;
 }
 
 /* The list of libraries, between colons or spaces, without ours. False when nothing is left. */

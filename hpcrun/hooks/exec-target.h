@@ -17,6 +17,11 @@ bool exec_target_at_loads_us(int directory, const char *path);
 /* The same of a command that is looked for in PATH if there is no slash in it. */
 bool exec_command_loads_us(const char *command);
 
+/* Whether our library, where LD_PRELOAD names it, can be opened: not behind a chroot, in a
+ * container of its own files, or with another user's rights. The loader would say so on standard
+ * error. */
+bool environment_reaches_us(char *const *environment);
+
 /* Room for a copy of an environment: entries, and bytes for one that changes. */
 struct environment_size {
     size_t entries, bytes;

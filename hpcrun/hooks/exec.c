@@ -32,10 +32,11 @@ static int exec_failed(bool written, int result)
     return result;
 }
 
-/* Defines `for_program`: the environment, without our library for a program that can't load it, or
- * that inherits what made us withdraw. */
+/* Defines `for_program`: the environment, without our library for a program that can't load it or
+ * won't find it, or that inherits what made us withdraw. */
 #define ENVIRONMENT_FOR(loads_us)                                                                  \
-    bool keeps_us = !process.withdrawn && (!process.active || (loads_us));                         \
+    bool keeps_us = !process.withdrawn &&                                                          \
+                    (!process.active || ((loads_us) && environment_reaches_us(environment)));      \
     struct environment_size room = {.entries = 1};                                                 \
     if (!keeps_us)                                                                                 \
         room = environment_size(environment);                                                      \

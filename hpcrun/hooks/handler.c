@@ -3,6 +3,7 @@
 #include "hpcrun/hooks/restart.h"
 #include "hpcrun/hooks/signals.h"
 #include "hpcrun/sample/take.h"
+#include "hpcrun/sample/tracer.h"
 #include "hpcrun/source/source.h"
 
 void handler_on_signal(int signal, siginfo_t *info, void *context)
@@ -13,6 +14,10 @@ void handler_on_signal(int signal, siginfo_t *info, void *context)
         thread_samples_handled++;
         restart_mark(context);
         sample_take(thread, event, info, context);
+    } else if (thread && tracer_sent(info)) {
+        thread_samples_handled++;
+        restart_mark(context);
+        sample_take_due(thread, context);
     } else {
         signals_pass_on(signal, info, context);
     }

@@ -14,9 +14,11 @@
  * are pending: one that another thread takes ends no call here. A handler with SA_RESTART takes the
  * mark away, as then the call was to be started again without us, too.
  *
- * A call that starts again is known by rcx: the instruction puts the address behind itself there,
- * and no other code has its own address plus two in rcx. (Not so with FRED event delivery; there
- * nothing is marked.) A call that a sample found before it was begun is thus not taken for one. */
+ * A call that starts again is known by rcx: the instruction puts the address behind itself there.
+ * (Not so with FRED event delivery; there nothing is marked.) A sample may find the same before a
+ * call was begun, when the last call of the same instruction has left rcx so, as in a loop. So only
+ * calls that can end with EINTR are marked: neither those that never wait, nor those that the
+ * kernel starts again whatever the handler is, such as fork and futex's locks with priorities. */
 #ifndef HPCRUN_HOOKS_RESTART_H
 #define HPCRUN_HOOKS_RESTART_H
 

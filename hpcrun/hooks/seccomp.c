@@ -2,6 +2,9 @@
  * libseccomp does it. A sample that makes a call which is forbidden would end the program. So where
  * what hpcrun needs is among them, it writes what was measured and withdraws (process_withdraw).
  *
+ * The same for a program that has its system calls sent back to itself, as signals. One that may
+ * not read the time stamp counter is measured without.
+ *
  * syscall is a jump: what it is asked for may be a fork that goes on on this stack. */
 #include "hpcrun/hooks/seccomp-filter.h"
 
@@ -21,14 +24,27 @@
 REAL_FUNCTION(prctl)
 REAL_FUNCTION(syscall)
 
+static bool is_measured(void)
+{
+    return process.active && process_is_ours();
+}
+
+static void withdraw(const char *why)
+{
+    process_withdraw(why);
+    signals_give_back();
+}
+
 static void before_filter(const struct sock_fprog *filter)
 {
-    if (!process.active || !process_is_ours())
-        return;
-    if (filter && seccomp_lets_us_work(filter))
-        return;
-    process_withdraw("the program restricts its system calls (seccomp)");
-    signals_give_back();
+    if (is_measured() && (!filter || !seccomp_lets_us_work(filter)))
+        withdraw("the program restricts its system calls (seccomp)");
+}
+
+static void before_dispatch(void)
+{
+    if (is_measured())
+        withdraw("the program has its system calls sent to itself (user dispatch)");
 }
 
 /* Libraries ask with a NULL filter what the kernel can do. */
@@ -50,6 +66,10 @@ HOOK int prctl(int option, ...)
         before_filter(NULL);
     if (option == PR_SET_SECCOMP && argument[0] == SECCOMP_MODE_FILTER)
         before_filter_if_any((const struct sock_fprog *)argument[1]);
+    if (option == PR_SET_SYSCALL_USER_DISPATCH && argument[0] == PR_SYS_DISPATCH_ON)
+        before_dispatch();
+    if (option == PR_SET_TSC && argument[0] == PR_TSC_SIGSEGV)
+        atomic_store(&sampling.no_ticks, true);
     return REAL(prctl)(option, argument[0], argument[1], argument[2], argument[3]);
 }
 

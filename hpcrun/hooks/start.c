@@ -2,6 +2,7 @@
  * begun. It is the first point where something may be loaded: our constructor runs before the C
  * library's own initialisation, which a dlopen would do then, with no environment. */
 #include "hpcrun/base/sys.h"
+#include "hpcrun/hooks/left-alone.h"
 #include "hpcrun/hooks/real.h"
 #include "hpcrun/life/thread-life.h"
 #include "hpcrun/logical/agents.h"
@@ -15,6 +16,8 @@ REAL_FUNCTION(__libc_start_main)
 
 static void before_main(void)
 {
+    if (is_left_alone())
+        tell_left_alone();
     if (!process.active)
         return;
     uint64_t mask = sys_mask(SIG_BLOCK, ~(uint64_t)0);

@@ -3,6 +3,7 @@
 #include "hpcrun/base/sys.h"
 #include "hpcrun/code/modules.h"
 #include "hpcrun/config/rank.h"
+#include "hpcrun/process/arguments.h"
 #include "hpcrun/process/process.h"
 #include "hpcrun/process/report.h"
 #include "hpcrun/record/file.h"
@@ -140,7 +141,7 @@ void summarize(void)
     report_write_failure();
     report_too_many_modules();
     struct text line = TEXT(text_buffer);
-    const char *program = process.arguments[0] ? process.arguments[0] : process.executable;
+    const char *program = arguments_kept()[0] ? arguments_kept()[0] : process.executable;
     text_add_bytes(&line, program, strnlen(program, 200));
     text_add(&line, "[");
     text_add_number(&line, (uint64_t)process.pid);

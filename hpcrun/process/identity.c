@@ -77,7 +77,7 @@ void identify_process(void)
     read_clocks();
 }
 
-void identify_program(void)
+void identify_program(char *const *environment)
 {
     long length =
         sys3(SYS_readlink, "/proc/self/exe", process.executable, sizeof process.executable - 1);
@@ -85,7 +85,7 @@ void identify_program(void)
     if (length <= 0 && started) /* there is no /proc */
         strncpy(process.executable, started, sizeof process.executable - 1);
     sys2(SYS_getcwd, process.directory, sizeof process.directory);
-    process.rank = rank_in(process.environment);
+    process.rank = rank_in(environment);
     process.usable_cpus = usable_cpus();
     process.origin = process.pid == process.config.launched_pid ? ORIGIN_LAUNCHED : ORIGIN_OTHER;
 }

@@ -8,6 +8,6 @@ void identify_process(void);
 void identify_host(void);
 
 /* What it executes, and where. After identify_process. */
-void identify_program(void);
+void identify_program(char *const *environment);
 
 #endif

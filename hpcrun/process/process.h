@@ -16,8 +16,6 @@ struct process {
     struct config config;
     struct metrics metrics;
     int pid, parent;
-    char *const *arguments;
-    char *const *environment;
     enum process_origin origin;
     uint64_t start_ticks; /* of the process, clock ticks since boot */
     char host[65];
@@ -37,6 +35,7 @@ extern struct process process;
 struct sampling {
     _Atomic bool stopping; /* no samples any more: the image ends */
     _Atomic bool on;       /* switched on by the user */
+    _Atomic bool no_ticks; /* the program may not read the time stamp counter: ticks.h */
     bool collapse_recursion;
 };
 

@@ -4,9 +4,11 @@
 #include "hpcrun/base/sys.h"
 
 #include <stdatomic.h>
+#include <sys/stat.h>
 
 static struct {
     int fd;
+    struct stat status; /* when it was created */
     _Atomic long error;
     _Atomic uint64_t failures;
 } file = {.fd = -1};
@@ -17,6 +19,7 @@ int file_create(const char *path)
     if (fd < 0)
         return fd;
     file.fd = fd;
+    sys2(SYS_fstat, fd, &file.status);
     return 0;
 }
 
@@ -27,9 +30,17 @@ bool file_failed(long error)
     return false;
 }
 
+/* A thread may have a table of descriptors of its own, in which the number is another file's. */
+static bool descriptor_is_the_file(void)
+{
+    struct stat now;
+    return sys2(SYS_fstat, file.fd, &now) == 0 && now.st_dev == file.status.st_dev &&
+           now.st_ino == file.status.st_ino;
+}
+
 bool file_write(const void *data, size_t size)
 {
-    long error = sys_write_all(file.fd, data, size);
+    long error = descriptor_is_the_file() ? sys_write_all(file.fd, data, size) : -EBADF;
     return error == 0 || file_failed(error);
 }
 

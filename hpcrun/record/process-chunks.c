@@ -5,27 +5,22 @@
 #include "hpcrun/code/modules.h"
 #include "hpcrun/logical/agent-table.h"
 #include "hpcrun/logical/workers.h"
+#include "hpcrun/process/arguments.h"
 #include "hpcrun/process/process.h"
 #include "hpcrun/source/source.h"
 #include "lib/version.h"
 
 #include <sys/stat.h>
 
-#define MAX_ARGUMENTS     64
-#define MAX_ARGUMENT_SIZE 1024
-
 static void add_arguments(struct chunk *chunk)
 {
+    const char *const *arguments = arguments_kept();
     unsigned count = 0;
-    while (count < MAX_ARGUMENTS && process.arguments[count])
+    while (arguments[count])
         count++;
     chunk_v(chunk, count);
-    for (unsigned i = 0; i < count; i++) {
-        size_t size = strlen(process.arguments[i]);
-        if (size > MAX_ARGUMENT_SIZE)
-            size = MAX_ARGUMENT_SIZE;
-        chunk_bytes(chunk, process.arguments[i], size);
-    }
+    for (unsigned i = 0; i < count; i++)
+        chunk_str(chunk, arguments[i]);
 }
 
 static bool write_process(struct chunk *chunk, uint32_t exec_sequence)

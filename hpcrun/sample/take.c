@@ -2,6 +2,7 @@
 
 #include "hpcrun/base/sys.h"
 #include "hpcrun/process/process.h"
+#include "hpcrun/process/ticks.h"
 #include "hpcrun/record/flush.h"
 #include "hpcrun/record/measurement.h"
 #include "hpcrun/sample/sample.h"
@@ -12,7 +13,7 @@
 
 static void flush_now_and_then(struct thread *thread)
 {
-    uint64_t ticks = __builtin_ia32_rdtsc();
+    uint64_t ticks = ticks_now();
     if (thread->looked_at && ticks - thread->looked_at < TICKS_PER_LOOK)
         return;
     uint64_t now = sys_clock(CLOCK_MONOTONIC);
@@ -42,6 +43,14 @@ void sample_take(struct thread *thread, struct thread_event *event, const siginf
         flush_now_and_then(thread);
     }
     atomic_store_explicit(&thread->busy, false, memory_order_release);
+}
+
+void sample_take_due(struct thread *thread, const ucontext_t *context)
+{
+    static const siginfo_t nothing;
+    for (unsigned i = 0; i < thread->event_count; i++)
+        if (source_is_due(&thread->events[i]))
+            sample_take(thread, &thread->events[i], &nothing, context);
 }
 
 /* Whether a sample's own signal is on its way to this thread. */

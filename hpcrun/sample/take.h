@@ -11,6 +11,9 @@
 void sample_take(struct thread *thread, struct thread_event *event, const siginfo_t *info,
                  const ucontext_t *context);
 
+/* A signal that tells nothing any more: any event of the thread may be due. */
+void sample_take_due(struct thread *thread, const ucontext_t *context);
+
 /* Whether a signal may stand for a sample whose own signal could not be queued
  * (RLIMIT_SIGPENDING): the kernel sends SIGIO instead. Then the sample is taken here. It may stand
  * for a SIGIO of the program's, too: there is one for all. */

@@ -3,6 +3,7 @@
 #include "hpcrun/base/fds.h"
 #include "hpcrun/base/sys.h"
 #include "hpcrun/process/process.h"
+#include "hpcrun/process/ticks.h"
 #include "hpcrun/source/source-perf.h"
 #include "hpcrun/source/source-timer.h"
 #include "hpcrun/thread/threads.h"
@@ -98,6 +99,15 @@ bool source_has_lost_sample(const struct thread_event *event)
     case SOURCE_TASK_CLOCK: return perf_count(event->fd) == perf_count(event->fd);
     case SOURCE_COUNTER: return perf_count(event->fd) >= event->due;
     default: return false;
+    }
+}
+
+bool source_is_due(const struct thread_event *event)
+{
+    switch (event->source) {
+    case SOURCE_MONOTONIC_TIMER: return sys_clock(CLOCK_MONOTONIC) >= event->due;
+    case SOURCE_CPU_TIMER: return true;
+    default: return source_has_lost_sample(event);
     }
 }
 
@@ -228,8 +238,7 @@ void source_resume(struct thread *thread, struct thread_event *event)
  * are asked only where they tell something. */
 static uint64_t leave_time(const struct thread_event *event, uint64_t period)
 {
-    if (event->source != SOURCE_MONOTONIC_TIMER ||
-        __builtin_ia32_rdtsc() - event->measured_at < period / 4)
+    if (event->source != SOURCE_MONOTONIC_TIMER || ticks_now() - event->measured_at < period / 4)
         return period;
     uint64_t spent = sys_clock(CLOCK_THREAD_CPUTIME_ID) - event->last_cpu;
     uint64_t least = sys_clock(CLOCK_MONOTONIC) + spent - event->last;
@@ -316,7 +325,7 @@ static struct increment measure_wall_time(struct thread_event *event, const sigi
     uint64_t on_cpu = cpu - event->last_cpu;
     event->last = event->due + overruns * event->armed;
     event->last_cpu = cpu;
-    event->measured_at = __builtin_ia32_rdtsc();
+    event->measured_at = ticks_now();
     result.amount = wall << TIME_SHIFT;
     result.blocked = on_cpu < wall ? (wall - on_cpu) << TIME_SHIFT : 0;
     return result;

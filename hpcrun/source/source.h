@@ -63,6 +63,10 @@ bool source_is_perf(const struct thread_event *event);
 /* Handler: whether a sample of perf's is due that no signal told of. */
 bool source_has_lost_sample(const struct thread_event *event);
 
+/* Handler: whether a sample of any source may be due; its signal has been taken, and said nothing.
+ * Where none is, source_measure arms the source again. */
+bool source_is_due(const struct thread_event *event);
+
 /* Handler: arms the next sample. */
 void source_arm(struct thread *thread, struct thread_event *event);
 

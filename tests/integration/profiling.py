@@ -171,6 +171,14 @@ class ProfilingTest(unittest.TestCase):
                     self.assertEqual(thread.count(event, [FIRED]), thread.count(event, rest))
                     self.assertEqual(thread.amount(event, [FIRED]), thread.amount(event, rest))
 
+    def check_time(self, seen, burned, counted, chance):
+        """What a program `burned` on purpose was sampled, and no more than the kernel `counted`, within
+        2 % and what is left to `chance`. What was counted also has what it cost to begin and to end
+        sampling, which is not sampled, and on a slow machine is not small to a short process. All in
+        seconds."""
+        self.assertGreater(seen, 0.98 * burned - chance)
+        self.assertLess(seen, 1.02 * counted + chance)
+
 
 def program(name):
     return PROGRAMS / name

@@ -1,7 +1,7 @@
 """Programs in a real terminal (tmux), driven by keys and watched on the screen.
 
-Nothing sleeps to let things happen: everything waits until the screen shows what is expected, and
-fails with the screen's contents when it does not in time."""
+Nothing sleeps to let things happen: everything waits until the screen shows what is expected, whole,
+and fails with the screen's contents when it does not in time."""
 import os
 import pathlib
 import shlex
@@ -11,6 +11,9 @@ import tempfile
 import time
 
 DEADLINE = 30
+# System calls in which a program waits for a key, or for a program that it has started: read, poll,
+# select, wait4, waitid, pselect6, ppoll.
+WAITS = {"0", "7", "23", "61", "247", "270", "271"}
 HAVE_TMUX = shutil.which("tmux") is not None
 
 
@@ -61,12 +64,27 @@ class Terminal:
     def resize(self, width, height):
         self.tmux("resize-window", "-x", width, "-y", height)
 
+    def is_waiting(self):
+        """Whether the program has written all that it has to say until another key comes."""
+        try:
+            pid = self.pid_file.read_text().strip()
+            return pathlib.Path("/proc", pid, "syscall").read_text().split()[0] in WAITS
+        except (FileNotFoundError, ProcessLookupError):  # not started yet, or ended
+            return True
+        except PermissionError:  # a kernel that shows this to parents only
+            return pathlib.Path("/proc", pid, "stat").read_text().rsplit(")", 1)[1].split()[0] == "S"
+
+    def is_whole(self, lines):
+        """Whether the screen is not about to change. tmux takes what was written before it is asked
+        twice."""
+        return self.is_waiting() and self.screen() == lines and self.screen() == lines
+
     def until(self, is_there, what):
-        """Waits until is_there(lines of the screen); returns the lines."""
+        """Waits until is_there(lines of the screen) and these are whole; returns them."""
         end = time.monotonic() + DEADLINE
         while True:
             lines = self.screen()
-            if is_there(lines):
+            if is_there(lines) and self.is_whole(lines):
                 return lines
             if time.monotonic() > end:
                 raise AssertionError(f"not seen: {what}\n" + "\n".join(lines))

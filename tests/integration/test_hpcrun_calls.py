@@ -30,3 +30,13 @@ class Calls(profiling.ProfilingTest):
 
     def test_waits(self):
         self.compare("calls_waits")
+
+    def test_terminal(self):
+        """It ends with EINTR for any signal that is there when the terminal is done."""
+        self.assertEqual(self.run_tool(program("terminal")).stdout, "fine\n")
+        for source, how in sources():
+            for event in ("CPUTIME@f10000", "REALTIME@f10000"):
+                with self.subTest(f"{source} {event}"):
+                    done, images = self.measure(program("terminal"), events=[event], **how)
+                    self.assertEqual(done.stdout, "fine\n")
+                    self.check_fates(images)

@@ -43,6 +43,19 @@ class Exec(profiling.ProfilingTest):
     ways = ("execv", "execve", "execvp", "execvpe", "execl", "execlp", "execle", "fexecve", "execveat",
             "execveat-descriptor", "posix_spawn", "posix_spawnp", "system", "popen", "vfork")
 
+    def test_library_that_is_out_of_reach(self):
+        """As in a container that lacks it: the programs run without it, and say nothing of it."""
+        for part in ("bin", "lib"):
+            shutil.copytree(profiling.BUILD / part, self.directory / part, symlinks=True)
+        library = self.directory / "lib/libhpcrun.so"
+        script = (f"import os, subprocess, sys; os.rename('{library}', '{library}.away'); "
+                  "print(subprocess.run(['/bin/echo', 'spawned'], capture_output=True)); "
+                  "sys.stdout.flush(); os.execv('/bin/echo', ['echo', 'executed'])")
+        done = self.run_tool(self.directory / "bin/hpcrun", "-q", "-o", "m", "/usr/bin/python3", "-c", script)
+        self.assertEqual(done.stderr, "")
+        self.assertEqual(done.stdout, "CompletedProcess(args=['/bin/echo', 'spawned'], returncode=0, "
+                                      "stdout=b'spawned\\n', stderr=b'')\nexecuted\n")
+
     def compile(self, name, text, *flags, compiler="gcc"):
         source, built = self.directory / f"{name}.c", self.directory / name
         source.write_text(text)

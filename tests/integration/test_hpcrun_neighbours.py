@@ -1,5 +1,6 @@
 """What a program sees and does is the same with hpcrun."""
 import os
+import pathlib
 import re
 import resource
 import signal
@@ -82,8 +83,7 @@ class Neighbours(profiling.ProfilingTest):
                         self.assertIn("no source: RLIMIT_SIGPENDING", done.stderr)
                     if limit == resource.RLIMIT_NOFILE:
                         image, = profiling.read_measurements(self.directory / f"m{limit}-{size}")
-                        self.assertAlmostEqual(image.seconds("CPUTIME", [FIRED]), image.cpu,
-                                               delta=0.02 * image.cpu + 0.0015)
+                        self.check_time(image.seconds("CPUTIME", [FIRED]), 0.02, image.cpu, 0.0015)
 
     def test_limits_that_the_program_sets(self):
         """They may cost the measurement, never the program."""
@@ -100,6 +100,37 @@ class Neighbours(profiling.ProfilingTest):
                                             "no-descriptors", events=["CPUTIME@f5"], **how)
                 self.assertEqual(done.stdout, "fine\n")
                 self.assertEqual(sorted(image.origin for image in images), [0, 1, 2])
+
+    def test_holes_in_the_address_space(self):
+        """Memory that the program has given back stays free: ours lies elsewhere."""
+        for name, how in sources():
+            with self.subTest(name):
+                done, images = self.measure(program("holes"), events=["CPUTIME@f5000"], **how)
+                self.assertEqual(done.stdout, "fine\n")
+                self.check_fates(images)
+                self.assertGreater(images[0].threads[0].nodes, 500)  # memory was needed
+
+    def test_thread_with_descriptors_of_its_own(self):
+        """The measurement's number may be another file there."""
+        for name, how in sources():
+            with self.subTest(name):
+                done, images = self.measure("sh", "-c", f"ulimit -n 200; exec {program('tables')} file",
+                                            events=["CPUTIME@f20"], **how)
+                self.assertEqual(done.stdout, "0\n")
+                self.check_fates(images)
+                image = images[-1]
+                self.assertEqual(len(image.threads), 2)
+                for thread in image.threads:
+                    self.assertGreater(thread.cpu, 0.04)
+
+    def test_program_that_overwrites_its_arguments(self):
+        done, images = self.measure(program("overwriter"), "first", "second")
+        self.assertEqual(done.stdout, "fine\n")
+        self.check_fates(images)
+        self.assertEqual(len(images), 2)
+        self.assertIn(f"hpcrun: {program('overwriter')}[", done.stderr)
+        for image in images:
+            self.assertIn(b"\x05first\x06second", pathlib.Path(image.path).read_bytes())
 
     def test_constructor_that_waits_for_a_thread(self):
         """dlopen holds the loader's lock while constructors run; a thread that they wait for may
@@ -143,6 +174,28 @@ class Neighbours(profiling.ProfilingTest):
         source.write_text("int main(void) { return 5; }")
         subprocess.run(["gcc", "-fsanitize=address", "-o", built, source], check=True)
         self.measure(built, status=5)
+
+    def test_program_with_thread_sanitizer(self):
+        """It is left alone, and a line says so; a child's is in the log."""
+        source, built = self.directory / "checked.c", self.directory / "checked"
+        source.write_text("""
+            #include <pthread.h>
+            static void *run(void *argument) { for (volatile int i = 0; i < 100000000; i++); return argument; }
+            int main(void) {
+                pthread_t thread;
+                pthread_create(&thread, NULL, run, NULL);
+                pthread_join(thread, NULL);
+                return 5;
+            }""")
+        subprocess.run(["gcc", "-fsanitize=thread", "-o", built, source], check=True)
+        line = "the program is built with the thread sanitizer: it is not measured\n"
+        for name, how in sources():
+            with self.subTest(name):
+                done, _ = self.measure(built, status=5, **how)
+                self.assertIn(f"hpcrun: {line}", done.stderr)
+                done, _ = self.measure("sh", "-c", f"{built}; exit 6", status=6, **how)
+                self.assertNotIn(line, done.stderr)
+                self.assertIn(line, (self.measurements / "hpcrun.log").read_text())
 
     def test_broken_pipe_on_standard_error(self):
         reader, writer = os.pipe()

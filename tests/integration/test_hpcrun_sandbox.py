@@ -5,6 +5,7 @@ import profiling
 from profiling import FIRED, program, sources
 
 LINE = "restricts its system calls (seccomp)"
+SENT = "has its system calls sent to itself (user dispatch)"
 
 
 class Sandbox(profiling.ProfilingTest):
@@ -39,6 +40,35 @@ class Sandbox(profiling.ProfilingTest):
                 self.assertEqual(images[0].state, 1)
                 self.assertAlmostEqual(images[0].seconds("CPUTIME", [FIRED]), images[0].cpu,
                                        delta=0.02 * images[0].cpu + 0.005)
+
+    def need(self, how):
+        """The kernel, or what the tests run in, may not know it."""
+        if self.run_tool(program("sandbox"), how).returncode == 3:
+            self.skipTest(how)
+
+    def test_calls_are_sent_to_the_program(self):
+        """What was measured until then is kept, and a line says so."""
+        self.need("sent")
+        for name, how in sources():
+            with self.subTest(name):
+                done, images = self.measure(program("sandbox"), "sent", events=["CPUTIME@f5000"], **how)
+                self.assertEqual(done.stdout, "fine\n")
+                self.assertIn(SENT, done.stderr)
+                self.check_fates(images)
+                self.assertGreater(images[0].seconds("CPUTIME", [FIRED]), 0.01)
+
+    def test_time_stamp_counter_is_forbidden(self):
+        """Nothing is lost."""
+        self.need("ticks")
+        for name, how in sources():
+            for event in ("CPUTIME", "REALTIME"):
+                with self.subTest(f"{name} {event}"):
+                    done, images = self.measure(program("sandbox"), "ticks", events=[f"{event}@f5000"], **how)
+                    self.assertEqual(done.stdout, "fine\n")
+                    self.check_fates(images)
+                    self.assertEqual(images[0].state, 1)
+                    for thread in images[0].threads:
+                        self.assertGreater(thread.count(event, [FIRED]), 10)
 
     def test_child_says_nothing(self):
         """Its line is in the log only."""

@@ -10,6 +10,7 @@ import profiling
 from profiling import FIRED, HPCRUN, program, sources
 
 EVENT = "CPUTIME@f1000"
+ORIGIN_FORK = 2  # lib/measurement-format.h
 GDB = ("gdb", "-nx", "-q", "-batch", "-iex", "set debuginfod enabled off", "-ex",
        "handle SIG63 nostop noprint pass")  # README, Limits
 EXITED = "exited with code 03"
@@ -41,6 +42,24 @@ class Tracers(profiling.ProfilingTest):
         self.assertGreater(paid, 0.98 * used - 0.0015)
         self.assertLess(paid, 1.02 * used + 0.0015 + slack)
         return image
+
+    # ---- by a program ----
+
+    def test_tracer_that_passes_signals_on_later(self):
+        """What a sample's signal said is lost then; the sample is not, nor the program."""
+        if self.run_tool(program("tracer")).stdout != "fine\n":
+            self.skipTest("no program may trace here")
+        for name, how in sources():
+            for event in ("CPUTIME", "REALTIME"):
+                with self.subTest(f"{name} {event}"):
+                    done, images = self.measure(program("tracer"), events=[f"{event}@f500"], **how)
+                    self.assertEqual(done.stdout, "fine\n")
+                    self.check_fates(images)
+                    child, = (image for image in images if image.origin == ORIGIN_FORK)
+                    paid = child.seconds(event, [FIRED])
+                    self.assertGreater(paid, 0 if how else 0.9 * child.cpu)
+                    if event == "CPUTIME":
+                        self.assertLess(paid, 1.02 * child.cpu + 0.005)
 
     # ---- from the start ----
 

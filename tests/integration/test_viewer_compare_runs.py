@@ -1,9 +1,14 @@
-"""hpcviewer A B on runs of two versions of a program that says what each of its phases took."""
+"""hpcviewer A B on runs of two versions of a program that says what each of its phases took, and of
+a parallel program with more workers."""
+import collections
 import os
 import unittest
 
 import profiling
 import viewer
+from logical_case import LogicalTest
+from test_viewer_compare_export import folded_pairs
+from test_viewer_export import expected_stacks, flamegraph_frames
 
 PROGRAM = """
 #include "tests/programs/hpcrun/burn.h"
@@ -68,6 +73,81 @@ class Measured(profiling.ProfilingTest):
         grew = viewer.printed_json("summary", old, new)["grew"]
         self.assertEqual(grew[0]["name"], "burn_unit")
         self.assertEqual(rows["main"]["children"][0]["name"], "extra")
+        self.check_advice(old, new)
+        self.check_flame_graph(old, new)
+
+    def check_advice(self, old, new):
+        """It is worse, by the phase's time."""
+        work = viewer.printed_json("summary", old, new)["advice"][0]["work"]
+        self.assertEqual((work["verdict"], work["more"][0]["name"]), ("worse", "burn_unit"))
+        text = viewer.printed("summary", old, new)
+        self.assertRegex(text, r"Worse in new: work by \S+ m?s \(\S+%\)\.")
+        self.assertRegex(text, r"More work in new is in:\n    \+\S+ m?s \(\S+%\) burn_unit, burn.h:\d+")
+
+    def check_flame_graph(self, old, new):
+        """The phase is there, as what the old program has nothing of."""
+        page = viewer.printed("top-down", "--format", "flamegraph", old, new)
+        extra = max((path[-1] for path in flamegraph_frames(page) if path[-1].name == "extra"),
+                    key=lambda frame: frame.total)
+        self.assertIn(f'data-total="{extra.total}" data-own-before="0" data-total-before="0"', page)
+        self.assertRegex(extra.title, r"work: old 0 s \(0%\), new \S+ m?s \(\S+%\)")
+
+
+CILK = profiling.BUILD / "tests" / "programs" / "cilk"
+SIDES = ("one", "two")
+COUNTERPARTS = {part: f"{part} (CPUTIME)" for part in ("work", "overhead", "idleness", "effort")}
+
+
+class MoreWorkers(LogicalTest):
+    """One worker measured with one event, two workers with two: only consistency is checked, which no
+    clock can change."""
+
+    def run_of(self, workers, *events):
+        self.profile(CILK / "cholesky", "-w", workers, 400,
+                     events=[f"{event}@f1000" for event in events])
+        return self.database
+
+    def costs(self, root, metric, name=None):
+        """How many rows have which costs of a metric; of a comparison those that are in a run."""
+        return collections.Counter(
+            tuple(row["metrics"][metric][part] for part in ("inclusive", "exclusive"))
+            for _, row in viewer.rows_of(root) if name is None or name in row["in"])
+
+    def check_rows(self, root):
+        for _, row in viewer.rows_of(root):
+            for metric in COUNTERPARTS.values():
+                for part in ("inclusive", "exclusive"):
+                    one, two, difference, ratio = (
+                        row["metrics"][f"{metric} {column}"][part]
+                        for column in ("[one]", "[two]", "difference", "ratio"))
+                    self.assertEqual(difference, two - one)
+                    self.assertEqual(ratio, two / one if one else None)
+
+    def test_every_number_adds_up(self):
+        runs = self.run_of(1, "CPUTIME"), self.run_of(2, "CPUTIME", "REALTIME")
+        names = ("--names", ",".join(SIDES))
+        for view, *depth in (("top-down",), ("bottom-up", "--depth", 4), ("flat",)):
+            tree = viewer.printed_json(view, *depth, *names, *runs)
+            alone = [viewer.printed_json(view, *depth, run)["root"] for run in runs]
+            self.check_rows(tree["root"])
+            for metric, several in COUNTERPARTS.items():
+                self.assertEqual(self.costs(tree["root"], f"{several} [one]", "one"),
+                                 self.costs(alone[0], metric))
+                self.assertEqual(self.costs(tree["root"], f"{several} [two]", "two"),
+                                 self.costs(alone[1], several))
+            stacks = [expected_stacks(view, tree, f"work (CPUTIME) [{name}]") for name in SIDES]
+            folded = viewer.printed(view, "--format", "folded", "--sort", "work (CPUTIME)", *depth,
+                                    *names, *runs)
+            self.assertEqual(folded_pairs(folded), {stack: [side[stack] for side in stacks]
+                                                    for stack in {*stacks[0], *stacks[1]}})
+        self.check_advice(runs, viewer.printed_json("top-down", *names, *runs)["root"]["metrics"])
+
+    def check_advice(self, runs, whole):
+        changes, = viewer.printed_json("summary", "--names", ",".join(SIDES), *runs)["advice"]
+        for part, metric in COUNTERPARTS.items():
+            self.assertEqual([changes[part][name] for name in (*SIDES, "difference")],
+                             [whole[f"{metric} {column}"]["inclusive"]
+                              for column in ("[one]", "[two]", "difference")])
 
 
 if __name__ == "__main__":

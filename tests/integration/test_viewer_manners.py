@@ -53,8 +53,8 @@ class LongNames(InTerminal):
     def test_arguments_give_place_where_a_name_does_not_fit(self):
         terminal = self.start()
         terminal.press("2")
-        lines = terminal.until_seen("std::vector<…>::one(…)", "std::vector<…>::other(…)")
-        self.assertEqual(len([line for line in lines if "std::map<…>::step_" in line]), 8)
+        terminal.until_seen("std::vector<…>::one(…)", "std::vector<…>::other(…)",
+                            *(f"std::map<…>::step_{i}(…)" for i in (1, 2, 3, 4, 5, 10, 11, 12)))
 
     def test_what_fits_is_whole(self):
         terminal = self.start(width=len(f"std::vector{ARGUMENTS}::one(int)") + 100)
@@ -91,3 +91,191 @@ class LongNames(InTerminal):
         terminal = self.start()
         terminal.press("H", "x")
         terminal.until_seen("hide std::vector<…>::one(…)?  s: itself   a: with all that is below ")
+
+
+class Pages(InTerminal):
+    """Text that fills the screen is read as in less."""
+
+    def whole(self, key):
+        """All lines of a page, from a terminal that is high enough, without title and help."""
+        terminal = self.start(height=250)
+        terminal.press(key)
+        lines = terminal.until_seen("q: back")
+        return [line.rstrip() for line in "\n".join(lines[1:-1]).split("q: back")[0].rsplit(
+            "\n", 1)[0].rstrip().split("\n")]
+
+    def shows(self, terminal, lines, first, height=22):
+        """Waits until the page shows these lines from that one (from 0) on."""
+        last = min(first + height, len(lines))
+        position = f" {first + 1}-{last}/{len(lines)}"
+        terminal.until(lambda seen: position in seen[0] and
+                       [line.rstrip() for line in seen[1:1 + last - first]] == lines[first:last],
+                       "\n".join([position, *lines[first:last]]))
+
+    def test_nothing_is_cut_off(self):
+        """At the smallest usual width every word of the help is there."""
+        wide, narrow = self.start(width=400, height=200), self.start(width=80, height=200)
+        words = []
+        for terminal in (wide, narrow):
+            terminal.press("?")
+            lines = terminal.until_seen("hpcviewer: help", "not at their callers.", "q: back")
+            words.append(" ".join(lines[1:]).split())
+        self.assertEqual(words[0], words[1])
+        self.assertGreater(len(words[0]), 300)
+
+    def test_moving(self):
+        lines = self.whole("?")
+        self.assertGreater(len(lines), 100)
+        end = len(lines) - 22
+        terminal = self.start()
+        terminal.press("?")
+        for key, first in [("Space", 22), ("b", 0), ("f", 22), ("d", 33), ("u", 22), ("C-d", 33),
+                           ("C-u", 22), ("PPage", 0), ("j", 1), ("k", 0), ("G", end), ("b", end - 22),
+                           ("g", 0)]:
+            terminal.press(key)
+            self.shows(terminal, lines, first)
+        terminal.press("q")
+        terminal.until_seen("?:help")
+
+    def test_finding(self):
+        lines = self.whole("?")
+        found = [i for i, line in enumerate(lines) if "find" in line.lower()]
+        self.assertGreaterEqual(found[0], 22)
+        self.assertGreater(found[-1], found[0] + 22)
+        terminal = self.start()
+        terminal.press("?", "/")
+        terminal.type("find")
+        terminal.press("Enter")
+        self.shows(terminal, lines, found[0])
+        terminal.press("N")  # the last one, around the beginning
+        self.shows(terminal, lines, min(found[-1], len(lines) - 22))
+        terminal.press("/")
+        terminal.type("no such word")
+        terminal.press("Enter")
+        terminal.until_seen("not found")
+        terminal.press("/")
+        terminal.type("zoo")
+        terminal.press("Escape", "n")
+        terminal.until_seen("not found")
+        terminal.press("q")
+        terminal.until_seen("?:help")
+
+    def test_the_path_of_a_row_is_a_line_for_each_call(self):
+        terminal = self.start(height=60, width=2 * len(CHAIN[1]))
+        terminal.press("H", "i")
+        lines = terminal.until_seen("all of one row", "path, outermost first", "q: back")
+        at = next(i for i, line in enumerate(lines) if line.startswith("path,"))
+        self.assertEqual([line.strip() for line in lines[at + 1:at + 3 + len(CHAIN)]],
+                         ["main thread", *CHAIN, f"std::vector{ARGUMENTS}::one(int)"])
+        terminal.press("q", "2", "j", "l", "j", "i")
+        lines = terminal.until_seen("path, each called by the next", "q: back")
+        at = next(i for i, line in enumerate(lines) if line.startswith("path,"))
+        self.assertEqual([line.strip() for line in lines[at + 1:at + 3]],
+                         [f"std::vector{ARGUMENTS}::one(int)", CHAIN[-1]])
+
+
+class Typing(InTerminal):
+    """Lines are edited as in shells and editors."""
+
+    def typed(self, terminal, prompt, text):
+        """Waits until that has been typed; what is said of it stands behind."""
+        terminal.until(lambda lines: any(line.rstrip().split("   ")[0] == (prompt + text).rstrip()
+                                         for line in lines), prompt + text)
+
+    def test_editing(self):
+        terminal = self.start()
+        terminal.press("d")
+        terminal.type("one two größe")
+        for keys, text in ((["Left"] * 2 + ["BSpace"], "one two grße"),
+                           (["DC"], "one two gre"),
+                           (["C-b", "ü"], "one two güre"),
+                           (["C-w"], "one two re"),
+                           (["Home", "1"], "1one two re"),
+                           (["C-e", "2", "C-a", "C-d"], "one two re2"),
+                           (["Right", "C-f", "Right", "Right", "C-u"], "two re2"),
+                           (["End", "Left", "Left", "C-k"], "two r"),
+                           (["C-w", "C-w", "a"], "a")):
+            terminal.press(*keys)
+            self.typed(terminal, "NAME = FORMULA of $METRIC: ", text)
+        terminal.press("BSpace", "BSpace")  # there is nothing left: given up
+        terminal.until_gone("NAME = FORMULA")
+        terminal.press("j")
+        terminal.until_seen("2/4")
+
+    def test_the_cursor_of_a_long_line_is_on_the_screen(self):
+        terminal = self.start()
+        terminal.press("d")
+        terminal.type("abc" + 100 * "x" + "xyz")
+        terminal.until(lambda lines: any(line.rstrip().endswith("xyz") for line in lines), "end")
+        terminal.press("Home", "0")
+        terminal.until_seen("$METRIC: 0abcxx")
+
+    def test_earlier_answers(self):
+        terminal = self.start()
+        for answer in ("one", "other"):
+            terminal.press("/")
+            terminal.type(answer)
+            terminal.press("Enter")
+            terminal.until_gone("/" + answer)
+        terminal.press("d", "Up")
+        self.typed(terminal, "NAME = FORMULA of $METRIC: ", "")  # it was not asked before
+        terminal.press("Escape", "/")
+        terminal.type("st")
+        for key, text in (("Up", "other"), ("Up", "one"), ("Up", "one"), ("Down", "other"),
+                          ("Down", "st"), ("Down", "st"), ("C-p", "other"), ("C-n", "st")):
+            terminal.press(key)
+            self.typed(terminal, "/", text)
+        terminal.press("Up", "Up", "Enter")
+        terminal.until_gone("/one")
+        terminal.press("Escape")  # nor what was said of it
+        terminal.until_seen("> std::vector<…>::one(…)")
+
+    def test_what_is_being_done_can_be_given_up(self):
+        """^C leaves what is in front; in the views themselves it quits."""
+        terminal = self.start()
+        for keys, seen in ((["/", "x"], "/x"), (["d"], "NAME = FORMULA"), (["?"], "hpcviewer: help"),
+                           (["?", "/", "x"], "/x"), (["4"], "hpcviewer: threads"),
+                           (["C"], "hpcviewer: columns"), (["M"], "hpcviewer: marks"),
+                           (["m"], "mark this row"), (["H", "x"], "hide std::"),
+                           (["."], "go to the same scope")):
+            terminal.press(*keys)
+            terminal.until_seen(seen)
+            terminal.press("C-c")
+            terminal.press("C-c") if keys[:2] == ["?", "/"] else None
+            terminal.until(lambda lines: "?:help" in lines[23] and not
+                           any(seen in line for line in lines[1:]), "the view again")
+        terminal.press("C-c")
+        terminal.until_seen("ended 0")
+
+
+class Hands(InTerminal):
+    def test_keys_of_others(self):
+        """F3, F4 and F6 of htop; what no key is says so."""
+        terminal = self.start()
+        terminal.press("F3")
+        terminal.type("one")
+        terminal.press("Enter")
+        terminal.until_seen("> std::vector<…>::one(…)")
+        terminal.press("F4")
+        terminal.type("no such row")
+        terminal.press("Enter")
+        terminal.until_seen("filters: [&no such row]", "0 rows match")
+        terminal.press("U", "F6")
+        terminal.until_seen("hpcviewer: columns")
+        terminal.press("q", ":")
+        terminal.until_seen(": does nothing here; ? lists the keys")
+        terminal.press("C-g")
+        terminal.until_seen("^G does nothing here; ? lists the keys")
+        terminal.press("j")
+        terminal.until_gone("does nothing")
+
+    def test_empty_lists_say_what_would_be_in_them(self):
+        terminal = self.start()
+        for key, text in (("M", "There are no marks: m and a letter mark the selected row."),
+                          ("\\", "There are no filters: & x X % make some.")):
+            terminal.press(key)
+            terminal.until_seen(text)
+            terminal.press("d", "Enter") if key == "M" else terminal.press("d", "c")
+            terminal.until_seen(text)
+            terminal.press("q")
+            terminal.until_seen("?:help")

@@ -74,7 +74,8 @@ class Restricted(unittest.TestCase):
                               self.folder.name)
             if work is None:  # it has upper case, and so counts
                 self.assertEqual(done.returncode, 2)
-                self.assertIn(f"no thread matches '{regex}'", done.stderr)
+                self.assertIn(f"no thread matches '{regex}'; one is called 'xz-worker 71/72'",
+                              done.stderr)
             else:
                 root = json.loads(done.stdout)["root"]
                 self.assertEqual(root["metrics"]["work"]["inclusive"], work)
@@ -264,7 +265,7 @@ class Page(unittest.TestCase):
                              for m in METRICS for part in ("inclusive", "exclusive"))]
             self.assertTrue(wanted, path)
             terminal.press("+", "4")
-            lines = terminal.until_seen("hpcviewer: threads:")
+            lines = terminal.until_seen("hpcviewer: threads:", "q:back")
             part = "exclusive" if "exclusive" in lines[1] else "inclusive"
             metric = lines[1].split(",")[0]
             for _ in range(4):

@@ -8,20 +8,19 @@
 #undef PTHREAD_DESTRUCTOR_ITERATIONS
 #define PTHREAD_DESTRUCTOR_ITERATIONS 3
 
-#define sys_pages      sys_pages_unseen
-#define sys_pages_free sys_pages_free_unseen
+#define sys_map   sys_map_unseen
+#define sys_unmap sys_unmap_unseen
 #include "hpcrun/base/sys.h"
-#undef sys_pages
-#undef sys_pages_free
+#undef sys_map
+#undef sys_unmap
 
-static inline void *sys_pages(size_t size)
+static inline void *sys_map(uint64_t at, size_t size)
 {
-    void *block = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *block = mmap((void *)at, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return block == MAP_FAILED ? NULL : block;
 }
 
-static inline void sys_pages_free(void *block, size_t size)
+static inline void sys_unmap(void *block, size_t size)
 {
-    if (block)
-        munmap(block, size);
+    munmap(block, size);
 }

@@ -39,17 +39,16 @@ const char *verdict_meaning(enum verdict verdict)
     return meanings[verdict];
 }
 
-void advice_event(const struct advice *advice, struct text *event)
+void advice_event(const char *suffix, struct text *event)
 {
     text_clear(event);
-    if (*advice->event)
-        text_add(event, advice->event + strlen(" ("));
+    if (*suffix)
+        text_add(event, suffix + strlen(" ("));
     if (event->n && event->at[event->n - 1] == ')')
         event->at[--event->n] = '\0';
 }
 
-/* Adds a paragraph: its first line behind so many spaces, the others behind `hanging` more. */
-static void add_paragraph(struct advice_lines *lines, size_t indent, size_t hanging,
+void advice_add_paragraph(struct advice_lines *lines, size_t indent, size_t hanging,
                           const char *text)
 {
     size_t taken = indent + hanging;
@@ -134,23 +133,28 @@ static void add_callers(struct text *text, const struct database *db, const stru
     }
 }
 
+void advice_describe_carrier(const struct database *db, const struct carrier *carrier, bool ascii,
+                             struct text *text)
+{
+    bool has_name = carrier->procedure != NOTHING;
+    if (has_name)
+        add_procedure_name(text, db, carrier->procedure, ascii);
+    if (!has_name || (carrier->file != NOTHING && carrier->line)) {
+        text_add(text, has_name ? ", " : "");
+        add_place(text, db, carrier, ascii);
+    }
+    add_callers(text, db, carrier, ascii);
+}
+
 /* "    78.2% block, cholesky.c:63, called from multiply" */
 static void add_carrier(struct advice_lines *lines, const struct view *view,
                         const struct carrier *carrier, double whole)
 {
     struct text text = {0};
-    char percent[NUMBER_SIZE];
-    bool has_name = carrier->procedure != NOTHING;
-    number_percent(carrier->cost, whole, percent);
-    text_printf(&text, "%s%% ", percent);
-    if (has_name)
-        add_procedure_name(&text, view->db, carrier->procedure, lines->ascii);
-    if (!has_name || (carrier->file != NOTHING && carrier->line)) {
-        text_add(&text, has_name ? ", " : "");
-        add_place(&text, view->db, carrier, lines->ascii);
-    }
-    add_callers(&text, view->db, carrier, lines->ascii);
-    add_paragraph(lines, 4, 4, text_string(&text));
+    add_percent(&text, whole > 0 ? carrier->cost / whole : 0);
+    text_add(&text, " ");
+    advice_describe_carrier(view->db, carrier, lines->ascii, &text);
+    advice_add_paragraph(lines, 4, 4, text_string(&text));
     vec_free(&text);
 }
 
@@ -166,7 +170,7 @@ static void add_carriers(struct advice_lines *lines, const struct advice *advice
     bool is_about_callers = view->class == &bottomup_class && row != 0;
     text_printf(&head, "Most of the %s %s:", waste_name(waste),
                 is_about_callers ? "is there in calls from" : "is in");
-    add_paragraph(lines, 2, 0, text_string(&head));
+    advice_add_paragraph(lines, 2, 0, text_string(&head));
     vec_free(&head);
     for (size_t i = 0; i < carriers->n; i++)
         add_carrier(lines, view, &carriers->at[i], share * judgement->effort);
@@ -186,7 +190,7 @@ static void add_dominant_kind(struct advice_lines *lines, const struct advice *a
     text_add(&text, "Most of the overhead is of the kind ");
     text_add_clean(&text, kind, lines->ascii);
     text_printf(&text, "%s%s.", meaning ? ": " : "", meaning ? meaning : "");
-    add_paragraph(lines, 2, 0, text_string(&text));
+    advice_add_paragraph(lines, 2, 0, text_string(&text));
     free(kind);
     vec_free(&text);
 }
@@ -199,15 +203,15 @@ static void describe_judgement(struct advice_lines *lines, const struct advice *
     text_add(&text, verdict_name(judgement->verdict));
     text.at[0] = (char)(text.at[0] - 'a' + 'A');
     text_printf(&text, ". %s", verdict_meaning(judgement->verdict));
-    add_paragraph(lines, 2, 0, text_string(&text));
+    advice_add_paragraph(lines, 2, 0, text_string(&text));
     text_clear(&text);
     add_numbers(&text, advice, row == 0, lines->ascii);
-    add_paragraph(lines, 2, 0, text_string(&text));
+    advice_add_paragraph(lines, 2, 0, text_string(&text));
     bool is_bad = judgement_is_high(judgement, judgement->idleness) ||
                   judgement_is_high(judgement, judgement->overhead);
     if (is_bad && !judgement->is_notable)
-        add_paragraph(lines, 2, 0,
-                      "That is little of the whole run: there is not much to gain here.");
+        advice_add_paragraph(lines, 2, 0,
+                             "That is little of the whole run: there is not much to gain here.");
     vec_free(&text);
     add_dominant_kind(lines, advice);
     for (int waste = 0; waste < WASTES; waste++)
@@ -225,18 +229,18 @@ static void describe_missing(struct advice_lines *lines, const struct advice *ad
                         waste_name((enum waste)waste));
             text_add_clean(&text, advice->missing[waste], lines->ascii);
         }
-    add_paragraph(lines, 2, 0, text_string(&text));
+    advice_add_paragraph(lines, 2, 0, text_string(&text));
     vec_free(&text);
 }
 
-static void add_event(struct advice_lines *lines, const struct advice *advice)
+void advice_add_event(struct advice_lines *lines, const char *suffix)
 {
     struct text event = {0}, text = {0};
-    advice_event(advice, &event);
+    advice_event(suffix, &event);
     text_add(&text, "By ");
     text_add_clean(&text, text_string(&event), lines->ascii);
     text_add(&text, ":");
-    add_paragraph(lines, 2, 0, text_string(&text));
+    advice_add_paragraph(lines, 2, 0, text_string(&text));
     vec_free(&event);
     vec_free(&text);
 }
@@ -247,14 +251,14 @@ void advice_describe(const struct advices *advices, const struct view *view, uin
     for (size_t i = 0; i < advices->list.n; i++) {
         const struct advice *advice = &advices->list.at[i];
         if (*advice->event)
-            add_event(lines, advice);
+            advice_add_event(lines, advice->event);
         if (advice_is_there(advice))
             describe_judgement(lines, advice, view, row);
         else
             describe_missing(lines, advice);
     }
     if (advices->list.n == 0)
-        add_paragraph(lines, 2, 0, "None: work is not among the metrics shown.");
+        advice_add_paragraph(lines, 2, 0, "None: work is not among the metrics shown.");
 }
 
 void advice_lines_free(struct advice_lines *lines)

@@ -8,8 +8,11 @@
 const char *verdict_name(enum verdict verdict);
 const char *verdict_meaning(enum verdict verdict);
 
-/* The name of the advice's event, "CPUTIME"; "" where there is a single one. */
-void advice_event(const struct advice *advice, struct text *event);
+/* The name of an event, "CPUTIME" of " (CPUTIME)"; "" of "". */
+void advice_event(const char *suffix, struct text *event);
+
+/* Of advice in print, in columns. */
+#define ADVICE_WIDTH 96
 
 /* Lines of text, each with its indentation. */
 struct advice_lines {
@@ -21,6 +24,17 @@ struct advice_lines {
 /* Adds the advice on a row, or why there is none. */
 void advice_describe(const struct advices *advices, const struct view *view, uint32_t row,
                      struct advice_lines *lines);
+
+/* Adds a paragraph: its first line behind so many spaces, the others behind `hanging` more. */
+void advice_add_paragraph(struct advice_lines *lines, size_t indent, size_t hanging,
+                          const char *text);
+
+/* Adds "By CPUTIME:". */
+void advice_add_event(struct advice_lines *lines, const char *suffix);
+
+/* Appends "block, cholesky.c:63, called from multiply". */
+void advice_describe_carrier(const struct database *db, const struct carrier *carrier, bool ascii,
+                             struct text *text);
 
 void advice_lines_free(struct advice_lines *lines);
 

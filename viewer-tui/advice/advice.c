@@ -1,31 +1,7 @@
 #include "viewer-tui/advice/advice.h"
 
-#include <string.h>
-
 static const enum efficiency_part parts_of[WASTES] = {
     [WASTED_IDLE] = IDLENESS, [WASTED_ON_OVERHEAD] = OVERHEAD};
-
-/* The member of an array of run.json that has that name. */
-static const json_t *member_named(const json_t *array, const char *name)
-{
-    size_t i;
-    json_t *member;
-    json_array_foreach(array, i, member)
-    {
-        if (strcmp(run_text(member, "name"), name) == 0)
-            return member;
-    }
-    return NULL;
-}
-
-/* What a sample of the event stands for that a metric belongs to; 0 unknown. */
-static double period_of(const json_t *run, const char *metric)
-{
-    const json_t *described = member_named(json_object_get(run, "metrics"), metric);
-    const json_t *event =
-        member_named(json_object_get(run, "events"), run_text(described, "event"));
-    return run_number(event, "period");
-}
 
 /* Why a metric has no values; NULL when it has. */
 static const char *why_missing(const struct metrics *metrics, size_t metric)
@@ -53,7 +29,7 @@ static struct advice advise(struct view *view, uint32_t row, const struct effici
         return advice;
     struct efforts scope = efforts_of(view, row, event, carriers_part(view));
     struct efforts whole = efforts_of(view, 0, event, INCLUSIVE);
-    advice.judgement = judge(&scope, &whole, period_of(run, work->name));
+    advice.judgement = judge(&scope, &whole, run_period(run, work->name));
     advice.kinds = overhead_kinds_of(view, row, event->at[OVERHEAD], carriers_part(view));
     advice.run_effort = whole.work + whole.overhead + whole.idleness;
     if (judgement_is_high(&advice.judgement, advice.judgement.idleness))

@@ -20,7 +20,7 @@ struct calls {
 
 /* Costs by procedure, and by procedure and callers. */
 struct collection {
-    VEC(struct carrier) procedures;
+    struct carrier_list procedures;
     VEC(struct calls) calls;
     struct idmap procedure_numbers, call_numbers; /* -> index in these */
     uint32_t row;                                 /* whose carriers these are */
@@ -221,52 +221,54 @@ static int compare(const void *left, const void *right)
     return (a->line > b->line) - (a->line < b->line);
 }
 
-/* Names the callers from which most of the carrier's cost comes. */
-static void choose_callers(const struct collection *collection, struct carrier *carrier)
+/* Names the callers from which most of each procedure's cost comes. */
+static void choose_callers(struct collection *collection)
 {
-    const struct calls *most = NULL;
-    unsigned n = 0;
+    const struct calls **most = mem_alloc((collection->procedures.n + 1) * sizeof(*most));
     for (size_t i = 0; i < collection->calls.n; i++) {
         const struct calls *calls = &collection->calls.at[i];
-        if (calls->procedure != carrier->procedure)
-            continue;
-        n++;
-        if (!most || calls->cost > most->cost)
-            most = calls;
+        uint32_t number = idmap_get(&collection->procedure_numbers, calls->procedure, 0);
+        struct carrier *carrier = &collection->procedures.at[number];
+        carrier->has_other_callers = most[number] != NULL;
+        if (!most[number] || calls->cost > most[number]->cost)
+            most[number] = calls;
+        memcpy(carrier->callers, most[number]->callers, sizeof carrier->callers);
     }
-    if (most)
-        memcpy(carrier->callers, most->callers, sizeof carrier->callers);
-    carrier->has_other_callers = n > 1;
+    free(most);
 }
 
-static struct carriers choose_carriers(struct collection *collection)
+static void collect(struct view *view, struct collection *collection)
 {
-    struct carriers chosen = {0};
+    if (view->class == &bottomup_class) {
+        collect_callers(view, collection);
+    } else if (is_divided(view, collection->row)) {
+        collect_below(view, collection);
+        choose_callers(collection);
+        add_own(view, collection);
+    }
     if (collection->procedures.n)
         qsort(collection->procedures.at, collection->procedures.n,
               sizeof *collection->procedures.at, compare);
-    while (chosen.n < MOST_CARRIERS && chosen.n < collection->procedures.n &&
-           collection->procedures.at[chosen.n].cost > 0) {
-        chosen.at[chosen.n] = collection->procedures.at[chosen.n];
-        choose_callers(collection, &chosen.at[chosen.n]);
-        chosen.n++;
-    }
-    return chosen;
+}
+
+struct carrier_list carriers_all(struct view *view, uint32_t row, size_t metric)
+{
+    struct collection collection = {.row = row, .metric = metric};
+    collect(view, &collection);
+    vec_free(&collection.calls);
+    idmap_free(&collection.procedure_numbers);
+    idmap_free(&collection.call_numbers);
+    return collection.procedures;
 }
 
 struct carriers carriers_find(struct view *view, uint32_t row, size_t metric)
 {
-    struct collection collection = {.row = row, .metric = metric};
-    if (view->class == &bottomup_class) {
-        collect_callers(view, &collection);
-    } else if (is_divided(view, row)) {
-        collect_below(view, &collection);
-        add_own(view, &collection);
+    struct carrier_list all = carriers_all(view, row, metric);
+    struct carriers chosen = {0};
+    while (chosen.n < MOST_CARRIERS && chosen.n < all.n && all.at[chosen.n].cost > 0) {
+        chosen.at[chosen.n] = all.at[chosen.n];
+        chosen.n++;
     }
-    struct carriers chosen = choose_carriers(&collection);
-    vec_free(&collection.procedures);
-    vec_free(&collection.calls);
-    idmap_free(&collection.procedure_numbers);
-    idmap_free(&collection.call_numbers);
+    vec_free(&all);
     return chosen;
 }

@@ -29,15 +29,24 @@ struct carriers {
     size_t n;
 };
 
+struct carrier_list {
+    struct carrier *at;
+    size_t n, cap;
+};
+
 /* The part of a row's costs that the view is about, and that its carriers divide: what is below in
  * the top-down view, what is the row's own in the others. */
 static inline enum cost_part carriers_part(const struct view *view)
 {
-    return view->class == &topdown_class ? INCLUSIVE : EXCLUSIVE;
+    uint32_t row = 0;
+    return view_origin(view, &row)->class == &topdown_class ? INCLUSIVE : EXCLUSIVE;
 }
 
 /* Those of a row: procedures in it, itself included; in the bottom-up view those that call it. What
  * is a procedure or less in the flat view has none. */
 struct carriers carriers_find(struct view *view, uint32_t row, size_t metric);
+
+/* All of them, those with the largest costs first. The caller frees with vec_free. */
+struct carrier_list carriers_all(struct view *view, uint32_t row, size_t metric);
 
 #endif

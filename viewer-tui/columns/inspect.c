@@ -46,25 +46,22 @@ static void add_place(const struct inspection *inspection, const struct database
     text_add(inspection->out, "\n");
 }
 
+/* The rows from the whole program to this one, which may be far below. */
 static void add_path(const struct inspection *inspection)
 {
-    struct text path = {0}, longer = {0};
+    VEC(uint32_t) path = {0};
     const struct view *view = inspection->view;
-    for (uint32_t row = inspection->row; row != 0; row = view_row(view, row)->parent) {
-        text_clear(&longer);
-        describe_name(view, row, inspection->ascii, &longer);
-        if (path.n)
-            text_printf(&longer, " %s %s", view->class->shows_callers ? "<" : ">",
-                        text_string(&path));
-        text_clear(&path);
-        text_add(&path, text_string(&longer));
-    }
-    if (path.n) {
-        add_label(inspection, "path");
-        text_printf(inspection->out, "%s\n", text_string(&path));
+    for (uint32_t row = inspection->row; row != 0; row = view_row(view, row)->parent)
+        vec_push(&path, row);
+    if (path.n)
+        text_printf(inspection->out, "\npath, %s\n",
+                    view->class->shows_callers ? "each called by the next" : "outermost first");
+    while (path.n) {
+        text_add(inspection->out, "  ");
+        describe_name(view, path.at[--path.n], inspection->ascii, inspection->out);
+        text_add(inspection->out, "\n");
     }
     vec_free(&path);
-    vec_free(&longer);
 }
 
 static void add_scope(const struct inspection *inspection)
@@ -90,7 +87,6 @@ static void add_scope(const struct inspection *inspection)
         add_clean(inspection, module);
         text_add(inspection->out, "\n");
     }
-    add_path(inspection);
 }
 
 /* All digits; "-" for what is not defined. */
@@ -215,4 +211,5 @@ void inspect_row(const struct view *view, uint32_t row, bool ascii, struct text 
         text_add(out, "\n");
         add_metric(&inspection, m);
     }
+    add_path(&inspection);
 }

@@ -5,13 +5,17 @@
  *       declared    /src/coder.c:20
  *       called at   /src/xz.c:111
  *       in          /usr/bin/xz
- *       path        main thread > main > loop at xz.c:110 > coder_run
  *
  *     work, s
  *       inclusive   6.5        65% of the program, 96.2963% of the row above
  *       exclusive   3.5        35% of the program
  *     waste = $idleness + $overhead
- *       inclusive   5.0625     = 3.0625 + 2 */
+ *       inclusive   5.0625     = 3.0625 + 2
+ *
+ *     path, outermost first
+ *       main thread
+ *       main
+ *       coder_run */
 #ifndef VIEWER_INSPECT_H
 #define VIEWER_INSPECT_H
 

@@ -195,3 +195,9 @@ struct pair merged_pair(const struct view *view, uint32_t row)
     bool is_merged = view->class->origin == merged_origin;
     return is_merged ? pair_of(view_row(view, row)) : (struct pair){{row, NOTHING}};
 }
+
+struct view *merged_side(const struct view *view, int side)
+{
+    const struct merged *merged = view->state;
+    return merged->sides[side];
+}

@@ -24,6 +24,9 @@ struct merged_metric {
 struct view *merged_open(struct view *const sides[SIDES], const struct metrics *metrics,
                          const struct merged_metric *from);
 
+/* The view of a side, of a merged view; for walks, which leave it as it is. */
+struct view *merged_side(const struct view *view, int side);
+
 /* The rows that a merged view's row stands for; of any other view {row, NOTHING}. */
 struct pair merged_pair(const struct view *view, uint32_t row);
 

@@ -19,25 +19,12 @@ struct identities {
     size_t n;
 };
 
-/* What run.json says of the metric of that name; NULL. */
-static const json_t *description(const json_t *run, const char *name)
-{
-    size_t i;
-    json_t *metric;
-    json_array_foreach(json_object_get(run, "metrics"), i, metric)
-    {
-        if (strcmp(run_text(metric, "name"), name) == 0)
-            return metric;
-    }
-    return NULL;
-}
-
 /* The event of an effort is that of its work. */
 static char *event_of_effort(const json_t *run, const char *name)
 {
     const char *behind = name + strlen(efficiency_part_name(EFFORT));
     char *work = mem_printf("%s%s", efficiency_part_name(WORK), behind);
-    char *event = mem_strdup(run_text(description(run, work), "event"));
+    char *event = mem_strdup(run_text(run_metric(run, work), "event"));
     free(work);
     return event;
 }
@@ -49,7 +36,7 @@ static struct identity identify(const struct metric *metric, const json_t *run)
     bool has_parentheses = open && open > name + 1 && open[-1] == ' ' && name[length - 1] == ')';
     struct identity identity = {.name = name, .length = length, .unit = run ? metric->unit : ""};
     identity.event = metric_is_sum(metric) ? event_of_effort(run, name)
-                                           : mem_strdup(run_text(description(run, name), "event"));
+                                           : mem_strdup(run_text(run_metric(run, name), "event"));
     if (!has_parentheses)
         return identity;
     if (!*identity.event) {

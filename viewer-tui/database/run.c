@@ -45,6 +45,30 @@ double run_number(const json_t *object, const char *key)
     return json_number_value(json_object_get(object, key));
 }
 
+/* The member of an array that has that name; NULL. */
+static const json_t *member_named(const json_t *array, const char *name)
+{
+    size_t i;
+    json_t *member;
+    json_array_foreach(array, i, member)
+    {
+        if (strcmp(run_text(member, "name"), name) == 0)
+            return member;
+    }
+    return NULL;
+}
+
+const json_t *run_metric(const json_t *run, const char *name)
+{
+    return member_named(json_object_get(run, "metrics"), name);
+}
+
+double run_period(const json_t *run, const char *metric)
+{
+    const char *event = run_text(run_metric(run, metric), "event");
+    return run_number(member_named(json_object_get(run, "events"), event), "period");
+}
+
 double run_workers(const json_t *run)
 {
     size_t i;

@@ -13,6 +13,12 @@ json_t *run_read(const char *folder);
 /* The workers that the runtimes of all processes had; 0 unknown. */
 double run_workers(const json_t *run);
 
+/* What it says of the metric of that name; NULL. */
+const json_t *run_metric(const json_t *run, const char *name);
+
+/* What a sample stands for of the event that the metric of that name belongs to; 0 unknown. */
+double run_period(const json_t *run, const char *metric);
+
 /* Members of an object (or of anything else, which has none). */
 const char *run_text(const json_t *object, const char *key);
 double run_number(const json_t *object, const char *key);

@@ -246,6 +246,8 @@ static void write_head(struct printing *printing, const char *metric)
     struct text title = {0}, clean = {0};
     text_printf(&title, "%s: %s of %s, %s projection", session_title(tree->session, tree->view->db),
                 metric, tree->view->class->name, projection_name(tree->projection));
+    text_add(&title, filters_n(tree->sieve->filters) ? "  filters: " : "");
+    tree_add_filters(tree, false, &title);
     add_clean(&clean, text_string(&title));
     text_printf(&printing->line, "%s%s%s%s%s", flamegraph_to_title, text_string(&clean),
                 flamegraph_to_heading, text_string(&clean), flamegraph_to_frames);

@@ -218,13 +218,15 @@ static void leave(void *context, const struct view *view, uint32_t row, const do
 }
 
 /* The types of values; pprof shows first what the view is sorted by. */
-static void write_types(struct printing *printing, const struct view *view)
+static void write_types(struct printing *printing, const struct tree *tree)
 {
+    const struct view *view = tree->view;
     const struct metrics *metrics = view->metrics;
     struct text *message = &printing->message;
     for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1)) {
         const struct metric *metric = &metrics->at[m];
-        if (!metric_is_measured(metric) || !metric_is_additive(metric))
+        bool is_wanted = m == view->sorting.metric || tree_shows_metric(tree, m);
+        if (!is_wanted || !metric_is_measured(metric) || !metric_is_additive(metric))
             continue;
         double factor = stacks_factor(metric);
         vec_push(&printing->metrics, m);
@@ -255,7 +257,7 @@ void print_tree_pprof(const struct tree *tree)
     struct stack_visitor visitor = {.enter = enter, .leave = leave, .context = &printing};
     gzip_start(&printing.gzip, tree->out);
     string(&printing, ""); /* number 0 */
-    write_types(&printing, tree->view);
+    write_types(&printing, tree);
     stacks_walk(tree, printing.metrics.at, printing.metrics.n, &visitor);
     write_strings(&printing);
     gzip_finish(&printing.gzip);

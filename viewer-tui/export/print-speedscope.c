@@ -135,6 +135,17 @@ static void write_profile(struct printing *printing, const struct tree *tree)
     json_write_object_end(json);
 }
 
+/* What was run, and what is shown of it. */
+static void write_name(struct json_writer *json, const struct tree *tree)
+{
+    struct text name = {0};
+    text_add(&name, session_title(tree->session, tree->view->db));
+    text_add(&name, filters_n(tree->sieve->filters) ? "  filters: " : "");
+    tree_add_filters(tree, false, &name);
+    json_write_string(json, text_string(&name));
+    vec_free(&name);
+}
+
 void print_tree_speedscope(const struct tree *tree)
 {
     struct printing printing = {.db = tree->view->db};
@@ -146,7 +157,7 @@ void print_tree_speedscope(const struct tree *tree)
     json_write_key(json, "exporter");
     json_write_string(json, "hpcviewer");
     json_write_key(json, "name");
-    json_write_string(json, session_title(tree->session, printing.db));
+    write_name(json, tree);
     json_write_key(json, "profiles");
     json_write_array(json);
     write_profile(&printing, tree);

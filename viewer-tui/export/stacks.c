@@ -38,19 +38,27 @@ static bool is_flat(const struct view *view)
     return view_origin(view, &row)->class == &flat_class;
 }
 
+static bool has_files_costs(const struct view *view, uint32_t row)
+{
+    uint8_t kind = view_row(view, row)->kind;
+    return kind == KIND_FILE || kind == KIND_MODULE;
+}
+
 /* Which frame's costs contain those of a new one: the one above; in the flat view procedures do not
- * contain what is inlined into them, but their files do. */
+ * contain what is inlined into them, but their files and modules do, of which filters may leave out
+ * some. */
 static size_t payer_of(const struct walking *walking, const struct view *view, uint32_t row)
 {
     size_t payer = walking->rows.n;
     if (view_row(view, row)->kind == KIND_INLINED && is_flat(view))
-        while (payer && view_row(view, walking->rows.at[payer - 1])->kind != KIND_FILE)
+        while (payer && !has_files_costs(view, walking->rows.at[payer - 1]))
             payer--;
     return payer ? payer - 1 : NO_PAYER;
 }
 
-static void enter(void *context, struct view *view, uint32_t row)
+static void enter(void *context, struct view *view, uint32_t row, uint32_t level)
 {
+    (void)level;
     struct walking *walking = context;
     if (!is_frame(walking, view, row))
         return;
@@ -97,8 +105,8 @@ void stacks_walk(const struct tree *tree, const size_t *metrics, size_t n,
     struct view *view = tree->view;
     struct walking walking = {.metrics = metrics, .n = n, .root = tree->root, .visitor = visitor};
     walking.part = is_flat(view) ? EXCLUSIVE : view->class->sorted_by;
-    struct visitor of_rows = {.enter = enter, .leave = leave, .context = &walking};
-    walk_view(view, tree->root, &tree->limits, &of_rows);
+    struct shown_visitor of_rows = {.enter = enter, .leave = leave, .context = &walking};
+    shown_walk(tree->sieve, tree->root, &tree->limits, NULL, &of_rows);
     vec_free(&walking.rows);
     vec_free(&walking.own);
 }

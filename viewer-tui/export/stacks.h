@@ -4,9 +4,9 @@
  * of threads, in the flat view in modules and files. Loops and statements are no frames; the row at
  * which the tree begins is one unless it is the whole program. What
  * belongs to a frame itself is what remains when the frames that it contains are taken off, so that
- * the stacks always add up to the whole, also where small or deep scopes are left out: their costs
- * stay with the frame above. In the bottom-up view stacks begin with the procedure in which
- * the costs arose, and its callers follow. */
+ * the stacks always add up to the whole, also where small or deep scopes are left out, or filters
+ * hide some: their costs stay with the frame above. In the bottom-up view stacks begin with the
+ * procedure in which the costs arose, and its callers follow. */
 #ifndef VIEWER_STACKS_H
 #define VIEWER_STACKS_H
 

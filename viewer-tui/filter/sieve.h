@@ -30,6 +30,7 @@ struct sieve {
 };
 
 typedef VEC(uint32_t) row_list;
+typedef VEC(bool) open_rows; /* by row; rows beyond are closed */
 
 void sieve_open(struct sieve *sieve, struct view *view, const struct filters *filters);
 void sieve_close(struct sieve *sieve);

@@ -187,3 +187,27 @@ double derived_value(const struct metrics *metrics, size_t metric, const struct 
     }
     return formula_value(&metrics->at[metric].derivation->formula, &of_row, part);
 }
+
+static bool formula_needs(const struct formula *formula, derived_need *need, void *context)
+{
+    bool goes_on = true;
+    for (size_t i = 0; i < formula->steps.n && goes_on; i++)
+        if (formula->steps.at[i].statistic != NO_STATISTIC)
+            goes_on = need(context, formula->steps.at[i].metric);
+    return goes_on;
+}
+
+bool derived_thread_needs(const struct metrics *metrics, size_t metric, derived_need *need,
+                          void *context)
+{
+    if (metric < metrics->n_stored)
+        return true;
+    const struct derivation *derivation = metrics->at[metric].derivation;
+    for (size_t d = 0; d < metric - metrics->n_stored; d++) {
+        const struct formula *other = &metrics->at[metrics->n_stored + d].derivation->formula;
+        bool is_needed = derivation->needs >> d & 1;
+        if (is_needed && !formula_needs(other, need, context))
+            return false;
+    }
+    return formula_needs(&derivation->formula, need, context);
+}

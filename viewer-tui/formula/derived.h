@@ -39,6 +39,12 @@ struct derived_row {
     uint32_t number; /* for these; that of the program is 0 */
 };
 
+/* Lets `need` know each stored metric whose values in threads must be known for a derived one; one
+ * may come several times. False as soon as that returns false. */
+typedef bool derived_need(void *context, size_t metric);
+bool derived_thread_needs(const struct metrics *metrics, size_t metric, derived_need *need,
+                          void *context);
+
 /* Its value for a row; NAN where it is not defined. */
 double derived_value(const struct metrics *metrics, size_t metric, const struct derived_row *row,
                      enum cost_part part);

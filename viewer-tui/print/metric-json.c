@@ -30,33 +30,37 @@ static void write_parts(struct json_writer *json, const struct metrics *metrics,
     json_write_array_end(json);
 }
 
+void json_write_metric(struct json_writer *json, const struct metrics *metrics, size_t index)
+{
+    const struct metric *metric = &metrics->at[index];
+    json_write_object(json);
+    json_write_key(json, "name");
+    json_write_string(json, metric->name);
+    json_write_key(json, "unit");
+    json_write_string(json, metric->unit);
+    json_write_key(json, "state");
+    json_write_string(json, metric_is_measured(metric) ? "measured" : "not measurable");
+    if (!metric_is_measured(metric)) {
+        json_write_key(json, "why");
+        json_write_string(json, metric->why);
+    }
+    if (metric->called) {
+        json_write_key(json, "called");
+        json_write_string(json, metric->called);
+    }
+    if (metric_is_sum(metric))
+        write_parts(json, metrics, index);
+    if (metric->derivation) {
+        json_write_key(json, "formula");
+        json_write_string(json, derived_formula(metric));
+    }
+    json_write_object_end(json);
+}
+
 void json_write_metrics(struct json_writer *json, const struct metrics *metrics)
 {
     json_write_array(json);
-    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1)) {
-        const struct metric *metric = &metrics->at[m];
-        json_write_object(json);
-        json_write_key(json, "name");
-        json_write_string(json, metric->name);
-        json_write_key(json, "unit");
-        json_write_string(json, metric->unit);
-        json_write_key(json, "state");
-        json_write_string(json, metric_is_measured(metric) ? "measured" : "not measurable");
-        if (!metric_is_measured(metric)) {
-            json_write_key(json, "why");
-            json_write_string(json, metric->why);
-        }
-        if (metric->called) {
-            json_write_key(json, "called");
-            json_write_string(json, metric->called);
-        }
-        if (metric_is_sum(metric))
-            write_parts(json, metrics, m);
-        if (metric->derivation) {
-            json_write_key(json, "formula");
-            json_write_string(json, derived_formula(metric));
-        }
-        json_write_object_end(json);
-    }
+    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1))
+        json_write_metric(json, metrics, m);
     json_write_array_end(json);
 }

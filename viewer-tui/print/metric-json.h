@@ -11,8 +11,9 @@ void json_write_cost(struct json_writer *json, const struct metric *metric, doub
 /* A member with the value in percent of the whole program's effort; null when that is nothing. */
 void json_write_percent(struct json_writer *json, const char *key, double value, double effort);
 
-/* The array of {"name", "unit", "state"} and, for what was not measured, "why"; for sums "sum_of",
- * the names of what is added up; for derived ones "formula". */
+/* {"name", "unit", "state"} and, for what was not measured, "why"; for sums "sum_of", the names of
+ * what is added up; for derived ones "formula". The array of those that are shown. */
+void json_write_metric(struct json_writer *json, const struct metrics *metrics, size_t metric);
 void json_write_metrics(struct json_writer *json, const struct metrics *metrics);
 
 #endif

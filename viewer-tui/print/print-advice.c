@@ -91,7 +91,7 @@ void print_advice_json(struct json_writer *json, const struct advices *advices,
     json_write_array(json);
     for (size_t i = 0; i < advices->list.n; i++) {
         const struct advice *advice = &advices->list.at[i];
-        advice_event(advice, &event);
+        advice_event(advice->event, &event);
         json_write_object(json);
         write_text(json, "event", event.n ? text_string(&event) : NULL);
         if (advice_is_there(advice))
@@ -166,7 +166,7 @@ void print_advice_csv(struct csv *csv, const struct advices *advices, const stru
     struct text event = {0};
     for (size_t i = 0; i < advices->list.n; i++) {
         const struct advice *advice = &advices->list.at[i];
-        advice_event(advice, &event);
+        advice_event(advice->event, &event);
         if (advice_is_there(advice))
             add_records(csv, text_string(&event), advice, db);
         for (int waste = 0; waste < WASTES; waste++)

@@ -4,9 +4,10 @@
 #include "lib/json.h"
 #include "lib/number.h"
 #include "viewer-tui/base/problem.h"
-#include "viewer-tui/compare/comparison.h"
+#include "viewer-tui/compare/changes-text.h"
 #include "viewer-tui/print/csv.h"
 #include "viewer-tui/print/metric-json.h"
+#include "viewer-tui/print/print-changes.h"
 #include "viewer-tui/views/describe.h"
 #include "viewer-tui/views/label.h"
 
@@ -17,9 +18,7 @@
 /* Who reads of more procedures at once? */
 #define MOST_CHANGED 5
 
-enum change { GREW, SHRANK, CHANGES };
-
-static const char *const change_names[CHANGES] = {[GREW] = "grew", [SHRANK] = "shrank"};
+static const char *const change_names[DIRECTIONS] = {[MORE] = "grew", [LESS] = "shrank"};
 
 /* What is printed. */
 struct compared {
@@ -27,10 +26,11 @@ struct compared {
     const struct comparison *comparison;
     struct view *view; /* bottom-up */
     enum projection projection;
-    size_t metric;                           /* the left side's; procedures are listed by its
-                                                difference */
-    uint32_t changed[CHANGES][MOST_CHANGED]; /* rows, the largest changes first */
-    size_t n_changed[CHANGES];
+    size_t metric;                              /* the left side's; procedures are listed by its
+                                                   difference */
+    uint32_t changed[DIRECTIONS][MOST_CHANGED]; /* rows, the largest changes first */
+    size_t n_changed[DIRECTIONS];
+    struct changes_printed advice; /* on the whole program */
     FILE *out;
 };
 
@@ -67,9 +67,9 @@ static void find_changed(struct compared *compared)
     for (uint32_t i = 0; i < n && i < MOST_CHANGED; i++) {
         uint32_t most = view_child(view, 0, i), least = view_child(view, 0, n - 1 - i);
         if (view_cost(view, most, metric, EXCLUSIVE) > 0)
-            compared->changed[GREW][compared->n_changed[GREW]++] = most;
+            compared->changed[MORE][compared->n_changed[MORE]++] = most;
         if (view_cost(view, least, metric, EXCLUSIVE) < 0)
-            compared->changed[SHRANK][compared->n_changed[SHRANK]++] = least;
+            compared->changed[LESS][compared->n_changed[LESS]++] = least;
     }
 }
 
@@ -181,20 +181,20 @@ static void print_metrics(struct printing *printing)
     }
 }
 
-static void print_changed(struct printing *printing, enum change change)
+static void print_changed(struct printing *printing, enum direction direction)
 {
     const struct compared *compared = printing->compared;
-    if (compared->n_changed[change] == 0)
+    if (compared->n_changed[direction] == 0)
         return;
     struct text location = {0};
     char *metric = compared_name(compared, compared->metric);
     end_line(printing);
     text_printf(&printing->line, "Procedures whose own ");
     text_add_clean(&printing->line, metric, printing->ascii);
-    text_printf(&printing->line, " %s most", change_names[change]);
+    text_printf(&printing->line, " %s most", change_names[direction]);
     end_line(printing);
-    for (size_t i = 0; i < compared->n_changed[change]; i++) {
-        uint32_t row = compared->changed[change][i];
+    for (size_t i = 0; i < compared->n_changed[direction]; i++) {
+        uint32_t row = compared->changed[direction][i];
         add_costs(printing, row, compared->metric, EXCLUSIVE);
         describe_name(compared->view, row, printing->ascii, &printing->line);
         text_clear(&location);
@@ -205,6 +205,21 @@ static void print_changed(struct printing *printing, enum change change)
     }
     vec_free(&location);
     free(metric);
+}
+
+static void print_advice(struct printing *printing)
+{
+    const struct changes_printed *advice = &printing->compared->advice;
+    struct advice_lines lines = {.width = ADVICE_WIDTH, .ascii = printing->ascii};
+    changes_describe(&advice->list, advice->comparison, advice->view, advice->row, &lines);
+    end_line(printing);
+    text_add(&printing->line, "Advice");
+    end_line(printing);
+    for (size_t i = 0; i < lines.list.n; i++) {
+        text_add(&printing->line, lines.list.at[i]);
+        end_line(printing);
+    }
+    advice_lines_free(&lines);
 }
 
 static void print_text(const struct compared *compared)
@@ -220,8 +235,9 @@ static void print_text(const struct compared *compared)
     end_line(&printing);
     comparison_explain(compared->comparison, &printing.line);
     end_line(&printing);
-    for (int change = 0; change < CHANGES; change++)
-        print_changed(&printing, (enum change)change);
+    print_advice(&printing);
+    for (int direction = MORE; direction < DIRECTIONS; direction++)
+        print_changed(&printing, (enum direction)direction);
     vec_free(&printing.line);
 }
 
@@ -267,13 +283,14 @@ static void print_csv(const struct compared *compared)
         write_costs(&csv, compared, 0, m, INCLUSIVE);
         free(name);
     }
+    print_changes_csv(&csv, &compared->advice);
     struct text name = {0};
-    for (int change = 0; change < CHANGES; change++)
-        for (size_t i = 0; i < compared->n_changed[change]; i++) {
-            uint32_t row = compared->changed[change][i];
+    for (int direction = MORE; direction < DIRECTIONS; direction++)
+        for (size_t i = 0; i < compared->n_changed[direction]; i++) {
+            uint32_t row = compared->changed[direction][i];
             text_clear(&name);
             label_name(compared->view, row, &name);
-            write_record(&csv, change_names[change], text_string(&name));
+            write_record(&csv, change_names[direction], text_string(&name));
             write_costs(&csv, compared, row, compared->metric, EXCLUSIVE);
         }
     vec_free(&name);
@@ -303,14 +320,14 @@ static void write_facts(struct json_writer *json, const struct compared *compare
 }
 
 static void write_changed(struct json_writer *json, const struct compared *compared,
-                          enum change change)
+                          enum direction direction)
 {
     const struct view *view = compared->view;
     struct text name = {0};
-    json_write_key(json, change_names[change]);
+    json_write_key(json, change_names[direction]);
     json_write_array(json);
-    for (size_t i = 0; i < compared->n_changed[change]; i++) {
-        uint32_t row = compared->changed[change][i];
+    for (size_t i = 0; i < compared->n_changed[direction]; i++) {
+        uint32_t row = compared->changed[direction][i];
         text_clear(&name);
         label_name(view, row, &name);
         json_write_object(json);
@@ -342,8 +359,10 @@ static void print_json(const struct compared *compared)
         json_write_cost(&json, &metrics->at[m], view_total(compared->view, m));
     }
     json_write_object_end(&json);
-    for (int change = 0; change < CHANGES; change++)
-        write_changed(&json, compared, (enum change)change);
+    for (int direction = MORE; direction < DIRECTIONS; direction++)
+        write_changed(&json, compared, (enum direction)direction);
+    json_write_key(&json, "advice");
+    print_changes_json(&json, &compared->advice);
     json_write_key(&json, "metric_states");
     json_write_metrics(&json, metrics);
     json_write_object_end(&json);
@@ -365,6 +384,19 @@ static bool choose_metric(struct compared *compared, const char *wanted)
     return true;
 }
 
+/* What is to be said of the whole program: top-down, as procedures of the runtime stand for those
+ * that they are in. False when that view cannot be had. */
+static bool find_advice(struct compared *compared, struct session *session)
+{
+    struct view *view = session_view(session, compared->projection, TOP_DOWN);
+    if (view)
+        compared->advice =
+            (struct changes_printed){.comparison = compared->comparison,
+                                     .view = view,
+                                     .list = changes_of(compared->comparison, view, 0)};
+    return view != NULL;
+}
+
 int print_comparison(struct session *session, const struct print_options *options, FILE *out)
 {
     static void (*const printers[FORMATS])(const struct compared *) = {
@@ -379,8 +411,11 @@ int print_comparison(struct session *session, const struct print_options *option
     struct sorting sorting = compared.view->sorting;
     if (!choose_metric(&compared, options->sort))
         return 2;
+    if (!find_advice(&compared, session))
+        return 1;
     find_changed(&compared);
     printers[options->format](&compared);
+    vec_free(&compared.advice.list);
     view_sort(compared.view, sorting);
     return problem_text() ? 1 : 0;
 }

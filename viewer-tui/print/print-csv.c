@@ -3,6 +3,7 @@
  */
 #include "viewer-tui/print/print.h"
 
+#include "viewer-tui/columns/columns.h"
 #include "viewer-tui/compare/comparison.h"
 #include "viewer-tui/print/csv.h"
 #include "viewer-tui/views/label.h"
@@ -12,17 +13,18 @@
 struct printing {
     struct csv csv;
     struct text name;
-    uint32_t depth;                      /* of the first row */
+    struct columns columns;
     const struct comparison *comparison; /* NULL: of one database */
 };
 
-/* The heads of the columns of a metric. */
-static void write_part_names(struct printing *printing, const char *metric, const char *of_what)
+/* The heads of `n` columns of a metric. */
+static void write_part_names(struct printing *printing, const struct column *columns, size_t n,
+                             const char *metric, const char *of_what)
 {
     static const char *const parts[] = {[INCLUSIVE] = "inclusive", [EXCLUSIVE] = "exclusive"};
-    for (int part = INCLUSIVE; part <= EXCLUSIVE; part++) {
+    for (size_t i = 0; i < n; i++) {
         text_clear(&printing->name);
-        text_printf(&printing->name, "%s:%s%s", metric, parts[part], of_what);
+        text_printf(&printing->name, "%s:%s%s", metric, parts[columns[i].part], of_what);
         csv_text(&printing->csv, text_string(&printing->name));
     }
 }
@@ -35,10 +37,13 @@ static void write_header(struct printing *printing, const struct metrics *metric
         csv_text(&printing->csv, columns[i]);
     if (printing->comparison)
         csv_text(&printing->csv, "in");
-    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1)) {
-        write_part_names(printing, metrics->at[m].name, "");
-        if (metric_is_of_effort(&metrics->at[m]))
-            write_part_names(printing, metrics->at[m].name, "_percent_of_effort");
+    for (size_t i = 0, n; i < printing->columns.n; i += n) {
+        const struct column *columns = &printing->columns.at[i];
+        const struct metric *metric = &metrics->at[columns->metric];
+        n = columns_of_metric(&printing->columns, i);
+        write_part_names(printing, columns, n, metric->name, "");
+        if (metric_is_of_effort(metric))
+            write_part_names(printing, columns, n, metric->name, "_percent_of_effort");
     }
     csv_end_record(&printing->csv);
 }
@@ -52,20 +57,16 @@ static void write_place(struct csv *csv, const struct database *db, uint32_t fil
         csv_text(csv, NULL);
 }
 
-static void write_costs(struct csv *csv, const struct view *view, uint32_t row)
+/* What a row has in `n` columns of a metric: the values, then their percentages. */
+static void write_metric(struct csv *csv, const struct view *view, uint32_t row,
+                         const struct column *columns, size_t n)
 {
-    const struct metrics *metrics = view->metrics;
-    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1)) {
-        const struct metric *metric = &metrics->at[m];
-        double inclusive = view_cost(view, row, m, INCLUSIVE);
-        double exclusive = view_cost(view, row, m, EXCLUSIVE);
-        csv_cost(csv, metric, inclusive);
-        csv_cost(csv, metric, exclusive);
-        if (metric_is_of_effort(metric)) {
-            csv_percent(csv, inclusive, view_whole(view, m));
-            csv_percent(csv, exclusive, view_whole(view, m));
-        }
-    }
+    const struct metric *metric = &view->metrics->at[columns->metric];
+    for (size_t i = 0; i < n; i++)
+        csv_cost(csv, metric, view_cost(view, row, columns->metric, columns[i].part));
+    for (size_t i = 0; i < n && metric_is_of_effort(metric); i++)
+        csv_percent(csv, view_cost(view, row, columns->metric, columns[i].part),
+                    view_whole(view, columns->metric));
 }
 
 /* The names of the databases that have a scope, with a comma between two. */
@@ -79,7 +80,7 @@ static void write_sides(struct printing *printing, struct pair pair)
     csv_text(&printing->csv, text_string(&printing->name));
 }
 
-static void enter(void *context, struct view *view, uint32_t number)
+static void enter(void *context, struct view *view, uint32_t number, uint32_t level)
 {
     struct printing *printing = context;
     struct csv *csv = &printing->csv;
@@ -89,7 +90,7 @@ static void enter(void *context, struct view *view, uint32_t number)
     label_place(view, number, &file, &line);
     text_clear(&printing->name);
     label_name(view, number, &printing->name);
-    csv_integer(csv, row->depth - printing->depth);
+    csv_integer(csv, level);
     csv_text(csv, label_kind(row->kind));
     csv_text(csv, text_string(&printing->name));
     write_place(csv, db, file, line);
@@ -97,17 +98,22 @@ static void enter(void *context, struct view *view, uint32_t number)
     write_place(csv, db, row->call_file, row->call_line);
     if (printing->comparison)
         write_sides(printing, merged_pair(view, number));
-    write_costs(csv, view, number);
+    for (size_t i = 0, n; i < printing->columns.n; i += n) {
+        n = columns_of_metric(&printing->columns, i);
+        write_metric(csv, view, number, &printing->columns.at[i], n);
+    }
     csv_end_record(csv);
 }
 
 void print_tree_csv(const struct tree *tree)
 {
     struct printing printing = {.csv = {.out = tree->out},
-                                .depth = view_row(tree->view, tree->root)->depth,
                                 .comparison = session_comparison(tree->session, tree->projection)};
+    struct columns all = columns_all(tree->view);
+    printing.columns = tree->columns ? *tree->columns : all;
     write_header(&printing, tree->view->metrics);
-    struct visitor visitor = {.enter = enter, .context = &printing};
-    walk_view(tree->view, tree->root, &tree->limits, &visitor);
+    struct shown_visitor visitor = {.enter = enter, .context = &printing};
+    shown_walk(tree->sieve, tree->root, &tree->limits, NULL, &visitor);
     vec_free(&printing.name);
+    free(all.at);
 }

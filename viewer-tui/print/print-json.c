@@ -2,7 +2,8 @@
  * "module" and "file"; a scope that was called or inlined somewhere has a "call_site". Costs of
  * metrics that were not measured are null; where effort is shown, costs that are a part of it come
  * with their percentages of the whole program's. Of a comparison there are also "databases", each
- * with its "name" and "path", and each row says "in" which it is, by name. */
+ * with its "name" and "path", and each row says "in" which it is, by name. "filters" are the words
+ * for those in force, if there are any. Columns that the user has hidden are left out. */
 #include "viewer-tui/print/print.h"
 
 #include "lib/json.h"
@@ -12,9 +13,16 @@
 
 #include <stdlib.h>
 
+/* A metric of which one or both parts are shown. */
+struct shown_metric {
+    size_t metric;
+    bool has_part[2];
+};
+
 struct printing {
     const struct comparison *comparison; /* NULL: of one database */
     struct json_writer json;
+    VEC(struct shown_metric) metrics;
     struct text name;
 };
 
@@ -30,29 +38,71 @@ static void write_place(struct json_writer *json, const struct database *db, uin
         json_write_null(json);
 }
 
-static void write_costs(struct json_writer *json, const struct view *view, uint32_t row)
+static void write_cost(struct json_writer *json, const struct view *view, uint32_t row,
+                       const struct shown_metric *shown)
 {
-    const struct metrics *metrics = view->metrics;
-    json_write_key(json, "metrics");
+    static const char *const names[] = {[INCLUSIVE] = "inclusive", [EXCLUSIVE] = "exclusive"};
+    static const char *const percents[] = {
+        [INCLUSIVE] = "inclusive_percent_of_effort", [EXCLUSIVE] = "exclusive_percent_of_effort"};
+    const struct metric *metric = &view->metrics->at[shown->metric];
+    double costs[] = {view_cost(view, row, shown->metric, INCLUSIVE),
+                      view_cost(view, row, shown->metric, EXCLUSIVE)};
+    json_write_key(json, metric->name);
     json_write_object(json);
-    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1)) {
-        const struct metric *metric = &metrics->at[m];
-        double inclusive = view_cost(view, row, m, INCLUSIVE);
-        double exclusive = view_cost(view, row, m, EXCLUSIVE);
-        json_write_key(json, metric->name);
-        json_write_object(json);
-        json_write_key(json, "inclusive");
-        json_write_cost(json, metric, inclusive);
-        json_write_key(json, "exclusive");
-        json_write_cost(json, metric, exclusive);
-        if (metric_is_of_effort(metric)) {
-            double effort = view_whole(view, m);
-            json_write_percent(json, "inclusive_percent_of_effort", inclusive, effort);
-            json_write_percent(json, "exclusive_percent_of_effort", exclusive, effort);
+    for (int part = INCLUSIVE; part <= EXCLUSIVE; part++)
+        if (shown->has_part[part]) {
+            json_write_key(json, names[part]);
+            json_write_cost(json, metric, costs[part]);
         }
-        json_write_object_end(json);
-    }
+    for (int part = INCLUSIVE; part <= EXCLUSIVE && metric_is_of_effort(metric); part++)
+        if (shown->has_part[part])
+            json_write_percent(json, percents[part], costs[part], view_whole(view, shown->metric));
     json_write_object_end(json);
+}
+
+static void write_costs(struct printing *printing, const struct view *view, uint32_t row)
+{
+    json_write_key(&printing->json, "metrics");
+    json_write_object(&printing->json);
+    for (size_t i = 0; i < printing->metrics.n; i++)
+        write_cost(&printing->json, view, row, &printing->metrics.at[i]);
+    json_write_object_end(&printing->json);
+}
+
+/* Each metric that has a column, in the order of the columns. */
+static void find_metrics(struct printing *printing, const struct columns *columns)
+{
+    for (size_t i = 0; i < columns->n; i++) {
+        size_t m = 0;
+        while (m < printing->metrics.n && printing->metrics.at[m].metric != columns->at[i].metric)
+            m++;
+        if (m == printing->metrics.n)
+            vec_push(&printing->metrics, (struct shown_metric){.metric = columns->at[i].metric});
+        printing->metrics.at[m].has_part[columns->at[i].part] = true;
+    }
+}
+
+static void write_metrics(struct printing *printing, const struct view *view)
+{
+    json_write_key(&printing->json, "metrics");
+    json_write_array(&printing->json);
+    for (size_t i = 0; i < printing->metrics.n; i++)
+        json_write_metric(&printing->json, view->metrics, printing->metrics.at[i].metric);
+    json_write_array_end(&printing->json);
+}
+
+static void write_filters(struct json_writer *json, const struct filters *filters)
+{
+    struct text filter = {0};
+    json_write_key(json, "filters");
+    json_write_array(json);
+    for (size_t i = 0; i < filters_n(filters); i++) {
+        text_clear(&filter);
+        filter_describe(filters_at(filters, i), false, &filter);
+        json_write_string(json, text_string(&filter));
+    }
+    json_write_array_end(json);
+    vec_free(&filter);
 }
 
 /* The names of the databases that have a scope. */
@@ -67,10 +117,11 @@ static void write_sides(struct printing *printing, struct pair pair)
     json_write_array_end(json);
 }
 
-static void enter(void *context, struct view *view, uint32_t number)
+static void enter(void *context, struct view *view, uint32_t number, uint32_t level)
 {
     struct printing *printing = context;
     struct json_writer *json = &printing->json;
+    (void)level;
     const struct row *row = view_row(view, number);
     uint32_t origin_row = number, file, line;
     const struct database *db = view_origin(view, &origin_row)->db;
@@ -94,7 +145,7 @@ static void enter(void *context, struct view *view, uint32_t number)
     }
     if (printing->comparison)
         write_sides(printing, merged_pair(view, number));
-    write_costs(json, view, number);
+    write_costs(printing, view, number);
     json_write_key(json, "children");
     json_write_array(json);
 }
@@ -128,6 +179,9 @@ void print_tree_json(const struct tree *tree)
 {
     struct printing printing = {.comparison = session_comparison(tree->session, tree->projection)};
     struct json_writer *json = &printing.json;
+    struct columns all = columns_all(tree->view);
+    find_metrics(&printing, tree->columns ? tree->columns : &all);
+    free(all.at);
     json_write_start(json, tree->out, 0);
     json_write_object(json);
     json_write_key(json, "title");
@@ -138,12 +192,14 @@ void print_tree_json(const struct tree *tree)
     json_write_string(json, tree->view->class->name);
     json_write_key(json, "projection");
     json_write_string(json, projection_name(tree->projection));
-    json_write_key(json, "metrics");
-    json_write_metrics(json, tree->view->metrics);
+    if (filters_n(tree->sieve->filters))
+        write_filters(json, tree->sieve->filters);
+    write_metrics(&printing, tree->view);
     json_write_key(json, "root");
-    struct visitor visitor = {.enter = enter, .leave = leave, .context = &printing};
-    walk_view(tree->view, tree->root, &tree->limits, &visitor);
+    struct shown_visitor visitor = {.enter = enter, .leave = leave, .context = &printing};
+    shown_walk(tree->sieve, tree->root, &tree->limits, NULL, &visitor);
     json_write_object_end(json);
     json_write_finish(json);
+    vec_free(&printing.metrics);
     vec_free(&printing.name);
 }

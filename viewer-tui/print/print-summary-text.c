@@ -13,8 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ADVICE_WIDTH 96
-
 struct printing {
     const struct summary *summary;
     bool ascii, hosts_differ;
@@ -117,7 +115,9 @@ static void print_metrics(struct printing *printing)
 static void print_advice(struct printing *printing)
 {
     const struct summary *summary = printing->summary;
-    struct advice_lines lines = {.width = ADVICE_WIDTH, .ascii = printing->ascii};
+    bool is_narrow = summary->width && summary->width < ADVICE_WIDTH;
+    struct advice_lines lines = {.width = is_narrow ? summary->width : ADVICE_WIDTH,
+                                 .ascii = printing->ascii};
     advice_describe(&summary->advices, summary->view, 0, &lines);
     end_line(printing);
     text_add(&printing->line, "Advice");

@@ -1,5 +1,5 @@
-/* A view as text for people, laid out for 100 columns: costs on the left, where they line up, and
- * the tree on the right. */
+/* A view as text for people, laid out for 100 columns unless the columns are chosen: costs on the
+ * left, where they line up, and the tree on the right. */
 #include "viewer-tui/print/print.h"
 
 #include "lib/number.h"
@@ -28,13 +28,12 @@ struct printing {
     const struct tree *tree;
     bool ascii;
     struct columns columns;
-    struct number_scale *scales;   /* of each metric */
     struct sources sources[SIDES]; /* of each database */
     struct text line;
 };
 
 /* What the user asked for, or what fits. */
-static void choose_columns(struct printing *printing)
+static struct columns usual_columns(const struct printing *printing)
 {
     const struct view *view = printing->tree->view;
     const struct metrics *metrics = view->metrics;
@@ -42,11 +41,9 @@ static void choose_columns(struct printing *printing)
     bool is_asked_for = printing->tree->session->metric_list != NULL;
     if (metrics->set == SET_KINDS) /* parts of one whole: each once, side by side */
         most = metrics_n_shown(metrics);
-    printing->columns = is_asked_for ? columns_all(view) : columns_fitting(view, most, false);
-    columns_add_derived(&printing->columns, view); /* which somebody asked for */
-    printing->scales = mem_alloc((metrics->n + 1) * sizeof *printing->scales);
-    for (size_t m = 0; m < metrics->n; m++)
-        printing->scales[m] = columns_scale(view, m);
+    struct columns columns = is_asked_for ? columns_all(view) : columns_fitting(view, most, false);
+    columns_add_derived(&columns, view); /* which somebody asked for */
+    return columns;
 }
 
 static void end_line(struct printing *printing)
@@ -99,6 +96,11 @@ static void print_head(struct printing *printing)
     end_line(printing);
     end_line(printing);
     print_totals(printing);
+    if (filters_n(tree->sieve->filters)) {
+        text_add(&printing->line, "  filters: ");
+        tree_add_filters(tree, printing->ascii, &printing->line);
+        end_line(printing);
+    }
     const struct comparison *comparison = session_comparison(tree->session, tree->projection);
     if (comparison) {
         comparison_explain(comparison, &printing->line);
@@ -117,15 +119,19 @@ static void print_head(struct printing *printing)
 static void print_names(struct printing *printing)
 {
     const struct columns *columns = &printing->columns;
+    const struct tree *tree = printing->tree;
     struct heads heads = {0};
     struct text title = {0};
     for (size_t i = 0, n; i < columns->n; i += n) {
-        size_t m = columns->at[i].metric;
+        const struct column *first = &columns->at[i];
+        struct number_scale scale = cell_scale(&tree->cells, tree->view, first);
+        int width = 0;
         n = columns_of_metric(columns, i);
+        for (size_t c = 0; c < n; c++)
+            width += cell_width(&tree->cells, &first[c]);
         text_clear(&title);
-        columns_title(&printing->tree->view->metrics->at[m], printing->scales[m].unit,
-                      printing->ascii, &title);
-        heads_add(&heads, text_string(&title), n * PART_WIDTH);
+        columns_title(&tree->view->metrics->at[first->metric], scale.unit, printing->ascii, &title);
+        heads_add(&heads, text_string(&title), (size_t)width);
     }
     while (heads_take_line(&heads, true, &printing->line))
         end_line(printing);
@@ -137,7 +143,8 @@ static void print_column_heads(struct printing *printing)
 {
     print_names(printing);
     for (size_t i = 0; i < printing->columns.n; i++)
-        text_printf(&printing->line, "%*s", PART_WIDTH,
+        text_printf(&printing->line, "%*s",
+                    cell_width(&printing->tree->cells, &printing->columns.at[i]),
                     printing->columns.at[i].part == INCLUSIVE ? "inclusive" : "exclusive");
     text_add(&printing->line, "  scope");
     end_line(printing);
@@ -146,27 +153,15 @@ static void print_column_heads(struct printing *printing)
     end_line(printing);
 }
 
-static void add_cost(struct printing *printing, uint32_t row, const struct column *column)
-{
-    const struct view *view = printing->tree->view;
-    size_t m = column->metric;
-    char number[NUMBER_SIZE], percent[NUMBER_SIZE] = "";
-    const struct metric *metric = &view->metrics->at[m];
-    double value = view_cost(view, row, m, column->part);
-    columns_value(metric, value, &printing->scales[m], number);
-    if (metric_is_measured(metric) && isfinite(value) && value != 0)
-        number_percent(value, view_whole(view, m), percent);
-    text_printf(&printing->line, "%*s", VALUE_WIDTH, number);
-    if (percent[0])
-        text_printf(&printing->line, "%*s%%", PERCENT_WIDTH - 1, percent);
-    else
-        text_pad(&printing->line, ' ', PERCENT_WIDTH);
-}
-
-static void add_indent(struct printing *printing, uint32_t depth)
+/* The last of it is a sign where rows below are closed. */
+static void add_indent(struct printing *printing, uint32_t row, uint32_t depth)
 {
     size_t levels = depth < MOST_INDENTED ? depth : MOST_INDENTED;
     text_pad(&printing->line, ' ', 2 + INDENT * levels);
+    if (shown_is_closed(printing->tree->open, row) && sieve_can_open(printing->tree->sieve, row)) {
+        printing->line.n -= INDENT;
+        text_add(&printing->line, printing->ascii ? "> " : "▸ ");
+    }
     if (depth > MOST_INDENTED)
         text_printf(&printing->line, "[%u] ", depth);
 }
@@ -191,14 +186,14 @@ static void add_source(struct printing *printing, uint32_t number)
     vec_free(&clean);
 }
 
-static void enter(void *context, struct view *view, uint32_t number)
+static void enter(void *context, struct view *view, uint32_t number, uint32_t level)
 {
     struct printing *printing = context;
     const struct row *row = view_row(view, number);
     struct text *line = &printing->line;
     for (size_t i = 0; i < printing->columns.n; i++)
-        add_cost(printing, number, &printing->columns.at[i]);
-    add_indent(printing, row->depth - view_row(view, printing->tree->root)->depth);
+        cell_add(&printing->tree->cells, view, number, &printing->columns.at[i], line);
+    add_indent(printing, number, level);
     describe_call(view, number, printing->ascii, line);
     describe_name(view, number, printing->ascii, line);
     struct text location = {0};
@@ -217,7 +212,7 @@ static void print_left_out(struct printing *printing, const struct left_out *lef
     const struct metrics *metrics = printing->tree->view->metrics;
     const struct metric *metric = &metrics->at[limits->metric];
     char count[NUMBER_SIZE];
-    if (left_out->small || left_out->deep)
+    if (left_out->small || left_out->deep || left_out->closed)
         end_line(printing);
     if (left_out->small) {
         bool is_one = left_out->small == 1;
@@ -241,6 +236,13 @@ static void print_left_out(struct printing *printing, const struct left_out *lef
                     is_one ? " goes on" : "s go on", limits->depth);
         end_line(printing);
     }
+    if (left_out->closed) {
+        bool is_one = left_out->closed == 1;
+        number_grouped(left_out->closed, count);
+        text_printf(&printing->line, "%s row%s %s closed: what is below %s is left out.", count,
+                    is_one ? "" : "s", is_one ? "is" : "are", is_one ? "it" : "them");
+        end_line(printing);
+    }
 }
 
 void print_tree_text(const struct tree *tree)
@@ -249,14 +251,15 @@ void print_tree_text(const struct tree *tree)
         .tree = tree,
         .ascii = describe_in_ascii(),
         .sources = {{.rules = tree->session->rules}, {.rules = tree->session->rules}}};
-    choose_columns(&printing);
+    struct columns usual = tree->columns ? (struct columns){0} : usual_columns(&printing);
+    printing.columns = tree->columns ? *tree->columns : usual;
     print_head(&printing);
     print_column_heads(&printing);
-    struct visitor visitor = {.enter = enter, .context = &printing};
-    struct left_out left_out = walk_view(tree->view, tree->root, &tree->limits, &visitor);
+    struct shown_visitor visitor = {.enter = enter, .context = &printing};
+    struct left_out left_out =
+        shown_walk(tree->sieve, tree->root, &tree->limits, tree->open, &visitor);
     print_left_out(&printing, &left_out);
-    free(printing.columns.at);
-    free(printing.scales);
+    free(usual.at);
     for (int side = 0; side < SIDES; side++)
         sources_free(&printing.sources[side]);
     vec_free(&printing.line);

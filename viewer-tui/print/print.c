@@ -3,6 +3,7 @@
 #include "lib/diag.h"
 #include "viewer-tui/base/problem.h"
 #include "viewer-tui/threads/threads.h"
+#include "viewer-tui/views/describe.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -45,15 +46,15 @@ enum format format_of_file(const char *name)
 
 /* Scopes are left out by their inclusive costs, so that what is shown hangs together; only in the
  * bottom-up view do the rows below divide whatever the rows are sorted by. */
-static struct limits limits_for(const struct view *view, enum view_id id,
-                                const struct print_options *options)
+struct limits print_limits(const struct view *view, enum format format, double min_percent,
+                           uint32_t depth)
 {
     static const double least[FORMATS] = {
         [FORMAT_TEXT] = TEXT_MIN_PERCENT, [FORMAT_FLAMEGRAPH] = FLAMEGRAPH_MIN_PERCENT};
-    double percent = options->min_percent < 0 ? least[options->format] : options->min_percent;
-    uint32_t depth = options->depth;
+    bool shows_callers = view->class->shows_callers;
+    double percent = min_percent < 0 ? least[format] : min_percent;
     if (depth == 0)
-        depth = id == BOTTOM_UP ? BOTTOM_UP_DEPTH + 1 : NO_DEPTH_LIMIT;
+        depth = shows_callers ? BOTTOM_UP_DEPTH + 1 : NO_DEPTH_LIMIT;
     size_t metric = view->sorting.metric;
     const struct metric *sorted = &view->metrics->at[metric];
     if (!metric_is_additive(sorted) && !metric_is_compared(sorted)) /* which has no shares */
@@ -61,24 +62,10 @@ static struct limits limits_for(const struct view *view, enum view_id id,
     return (struct limits){.depth = depth,
                            .share = percent / 100,
                            .metric = metric,
-                           .part = id == BOTTOM_UP ? view->sorting.part : INCLUSIVE};
+                           .part = shows_callers ? view->sorting.part : INCLUSIVE};
 }
 
-/* Whether what a view is sorted by adds up along stacks, of a comparison in either run; otherwise
- * the complaint is made. */
-static bool can_be_stacked(const struct session *session, const struct view *view)
-{
-    const struct metric *sorted = &view->metrics->at[view->sorting.metric];
-    bool is_of_two = session_is_of_two(session);
-    if (is_of_two ? metric_is_compared(sorted) : metric_is_additive(sorted))
-        return true;
-    diag_error(is_of_two ? NULL : view->db->folder,
-               "'%s' does not add up along stacks; sort by another metric", sorted->name);
-    return false;
-}
-
-int print_view(struct session *session, enum view_id id, const struct print_options *options,
-               FILE *out)
+int print_tree(const struct tree *tree, enum format format)
 {
     static void (*const printers[FORMATS])(const struct tree *) = {
         [FORMAT_TEXT] = print_tree_text,
@@ -89,6 +76,22 @@ int print_view(struct session *session, enum view_id id, const struct print_opti
         [FORMAT_SPEEDSCOPE] = print_tree_speedscope,
         [FORMAT_PPROF] = print_tree_pprof,
     };
+    printers[format](tree);
+    return problem_text() ? 1 : 0;
+}
+
+bool print_can(enum format format, const struct view *view)
+{
+    const struct metric *sorted = &view->metrics->at[view->sorting.metric];
+    bool is_of_two = !view->db;
+    return format < FORMAT_FOLDED ||
+           (is_of_two ? metric_is_compared(sorted) : metric_is_additive(sorted));
+}
+
+int print_view(struct session *session, enum view_id id, const struct print_options *options,
+               FILE *out)
+{
+    static const struct filters no_filters;
     struct view *view = session_view(session, options->projection, id);
     if (!view)
         return session->metric_list_is_bad ? 2 : 1;
@@ -96,16 +99,26 @@ int print_view(struct session *session, enum view_id id, const struct print_opti
     if (!print_sorting(session, view->metrics, options->sort, &sorting))
         return 2;
     view_sort(view, sorting);
-    if (options->format >= FORMAT_FOLDED && !can_be_stacked(session, view))
+    if (!print_can(options->format, view)) {
+        diag_error(view->db ? view->db->folder : NULL,
+                   "'%s' does not add up along stacks; sort by another metric",
+                   view->metrics->at[sorting.metric].name);
         return 2;
-    struct tree tree = {.session = session,
-                        .view = view,
-                        .projection = options->projection,
-                        .root = options->root,
-                        .limits = limits_for(view, id, options),
-                        .out = out};
-    printers[options->format](&tree);
-    return problem_text() ? 1 : 0;
+    }
+    struct sieve sieve;
+    sieve_open(&sieve, view, options->filters ? options->filters : &no_filters);
+    sieve_prepare(&sieve);
+    struct tree tree = {
+        .session = session,
+        .view = view,
+        .projection = options->projection,
+        .sieve = &sieve,
+        .limits = print_limits(view, options->format, options->min_percent, options->depth),
+        .cells = {.ascii = describe_in_ascii()},
+        .out = out};
+    int status = print_tree(&tree, options->format);
+    sieve_close(&sieve);
+    return status;
 }
 
 int print_threads(struct session *session, const struct print_options *options, FILE *out)

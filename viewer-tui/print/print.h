@@ -4,8 +4,9 @@
 #ifndef VIEWER_PRINT_H
 #define VIEWER_PRINT_H
 
+#include "viewer-tui/columns/cell.h"
+#include "viewer-tui/filter/shown.h"
 #include "viewer-tui/session.h"
-#include "viewer-tui/views/walk.h"
 
 #include <stdio.h>
 
@@ -32,7 +33,8 @@ struct print_options {
     const char *sort;   /* as on the command line; NULL: the view's own */
     uint32_t depth;     /* below the whole program; 0: the view's own limit */
     double min_percent; /* below 0: the format's own limit */
-    uint32_t root;      /* a row of the view: it and what is below; 0: everything */
+    size_t width;       /* columns of running text; 0: the usual ones */
+    const struct filters *filters; /* of trees; NULL: none */
 };
 
 /* Number of levels of callers that bottom-up prints unless told otherwise: there are as many
@@ -45,13 +47,17 @@ struct print_options {
 /* The same for flame graphs: browsers are slow where there are very many frames. */
 #define FLAMEGRAPH_MIN_PERCENT 0.02
 
-/* What the printers of trees get. */
+/* What the printers of trees get: a view as it is shown. */
 struct tree {
     const struct session *session;
     struct view *view;
     enum projection projection;
-    uint32_t root;
+    struct sieve *sieve; /* what filters leave of the view */
+    uint32_t root;       /* only this row and what is below */
     struct limits limits;
+    const open_rows *open;         /* text prints nothing below closed rows; NULL: all are open */
+    const struct columns *columns; /* where the format has columns; NULL: those that it has */
+    struct cell_style cells;       /* of text */
     FILE *out;
 };
 
@@ -80,6 +86,24 @@ int print_summary(struct session *session, const struct print_options *options, 
  * complaint made, when that cannot be. */
 bool print_sorting(const struct session *session, const struct metrics *metrics, const char *wanted,
                    struct sorting *sorting);
+
+/* Whether a format can show what the view is sorted by: what stacks are of must add up along them,
+ * of a comparison in either run. */
+bool print_can(enum format format, const struct view *view);
+
+/* Prints a tree; the result is as above. */
+int print_tree(const struct tree *tree, enum format format);
+
+/* What is left out of a view that is printed so; by the format's own limits unless there are
+ * others: print_options. */
+struct limits print_limits(const struct view *view, enum format format, double min_percent,
+                           uint32_t depth);
+
+/* tree-parts.c: adds the filters in force, "[&solve] [without main]"; whether a metric has a
+ * column.
+ */
+void tree_add_filters(const struct tree *tree, bool ascii, struct text *out);
+bool tree_shows_metric(const struct tree *tree, size_t metric);
 
 void print_tree_text(const struct tree *tree);
 void print_tree_csv(const struct tree *tree);

@@ -37,6 +37,7 @@ int print_summary(struct session *session, const struct print_options *options, 
                               .n_threads = threads_count(db),
                               .view = view,
                               .advices = advice_on(view, 0, session->run),
+                              .width = options->width,
                               .out = out};
     fates_read(&summary.fates, session->run);
     printers[options->format](&summary);

@@ -15,6 +15,7 @@ struct summary {
     struct fates fates;
     struct view *view; /* top-down */
     struct advices advices;
+    size_t width; /* of the advice, as in print_options */
     FILE *out;
 };
 

@@ -4,37 +4,110 @@
 #include "viewer-tui/terminal/screen.h"
 
 #include <ncurses.h>
+#include <stdlib.h>
+#include <string.h>
 
-#define DELETE    0x7f
-#define CONTROL_U ('u' & 0x1f)
+#define RUBOUT          0x7f
+#define CONTROL(letter) ((letter)&0x1f)
+#define SPECIAL(key)    ((key) + KEY_OFFSET)
 
-/* Takes the last character off. */
-static void delete_last(struct text *line)
+void line_edit_set(struct line_edit *line, const char *text)
 {
-    while (line->n && ((unsigned char)line->at[line->n - 1] & 0xc0) == 0x80)
-        line->n--;
-    if (line->n)
-        line->n--;
-    if (line->at)
-        line->at[line->n] = '\0';
+    text_clear(&line->text);
+    text_add(&line->text, text);
+    line->cursor = line->text.n;
 }
 
-enum edit edit_line(struct text *line, int key)
+static bool is_inside_character(char byte)
+{
+    return ((unsigned char)byte & 0xc0) == 0x80;
+}
+
+/* Where the character before a place begins; where the one at a place ends. */
+static size_t before(const struct line_edit *line, size_t at)
+{
+    at -= at > 0;
+    while (at > 0 && is_inside_character(line->text.at[at]))
+        at--;
+    return at;
+}
+
+static size_t behind(const struct line_edit *line, size_t at)
+{
+    at += at < line->text.n;
+    while (at < line->text.n && is_inside_character(line->text.at[at]))
+        at++;
+    return at;
+}
+
+/* Where the word before the cursor begins. */
+static size_t word_start(const struct line_edit *line)
+{
+    size_t at = line->cursor;
+    while (at > 0 && line->text.at[at - 1] == ' ')
+        at--;
+    while (at > 0 && line->text.at[at - 1] != ' ')
+        at--;
+    return at;
+}
+
+/* Takes bytes out; the cursor stands where they were. */
+static void remove_bytes(struct line_edit *line, size_t from, size_t to)
+{
+    struct text rest = {0};
+    text_add(&rest, text_string(&line->text) + to);
+    text_add(&line->text, ""); /* it may never have been anything */
+    line->text.n = from;
+    text_add(&line->text, text_string(&rest));
+    line->cursor = from;
+    vec_free(&rest);
+}
+
+static void insert(struct line_edit *line, int key)
 {
     char bytes[4];
+    struct text rest = {0};
+    text_add(&rest, text_string(&line->text) + line->cursor);
+    text_add(&line->text, "");
+    line->text.n = line->cursor;
+    text_add_bytes(&line->text, bytes, utf8_encode((uint32_t)key, bytes));
+    line->cursor = line->text.n;
+    text_add(&line->text, text_string(&rest));
+    vec_free(&rest);
+}
+
+enum line_state edit_line(struct line_edit *line, int key)
+{
     switch (key) {
     case KEY_ESCAPE:
+    case CONTROL('c'):
     case KEY_GONE: return EDIT_GIVEN_UP;
     case '\r':
     case '\n':
-    case KEY_ENTER + KEY_OFFSET: return EDIT_DONE;
+    case SPECIAL(KEY_ENTER): return EDIT_DONE;
     case '\b':
-    case DELETE:
-    case KEY_BACKSPACE + KEY_OFFSET: delete_last(line); break;
-    case CONTROL_U: text_clear(line); break;
+    case RUBOUT:
+    case SPECIAL(KEY_BACKSPACE):
+        if (line->text.n == 0)
+            return EDIT_GIVEN_UP;
+        remove_bytes(line, before(line, line->cursor), line->cursor);
+        break;
+    case CONTROL('d'):
+    case SPECIAL(KEY_DC): remove_bytes(line, line->cursor, behind(line, line->cursor)); break;
+    case CONTROL('w'): remove_bytes(line, word_start(line), line->cursor); break;
+    case CONTROL('u'): remove_bytes(line, 0, line->cursor); break;
+    case CONTROL('k'): remove_bytes(line, line->cursor, line->text.n); break;
+    case CONTROL('b'):
+    case SPECIAL(KEY_LEFT): line->cursor = before(line, line->cursor); break;
+    case CONTROL('f'):
+    case SPECIAL(KEY_RIGHT): line->cursor = behind(line, line->cursor); break;
+    case CONTROL('a'):
+    case SPECIAL(KEY_HOME): line->cursor = 0; break;
+    case CONTROL('e'):
+    case SPECIAL(KEY_END): line->cursor = line->text.n; break;
     default:
         if (key >= ' ' && key < KEY_OFFSET)
-            text_add_bytes(line, bytes, utf8_encode((uint32_t)key, bytes));
+            insert(line, key);
     }
     return EDIT_GOES_ON;
 }

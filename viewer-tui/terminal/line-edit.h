@@ -4,10 +4,20 @@
 
 #include "viewer-tui/base/text.h"
 
-enum edit { EDIT_GOES_ON, EDIT_DONE, EDIT_GIVEN_UP };
+enum line_state { EDIT_GOES_ON, EDIT_DONE, EDIT_GIVEN_UP };
 
-/* What a key (screen_key) does to the line: Enter ends it, Escape gives it up, Backspace and ^U
- * delete, characters are appended as UTF-8. */
-enum edit edit_line(struct text *line, int key);
+struct line_edit {
+    struct text text;
+    size_t cursor; /* the byte before which it stands */
+};
+
+/* Begins with a text, with the cursor behind it. */
+void line_edit_set(struct line_edit *line, const char *text);
+
+/* What a key (screen_key) does to the line, as in shells and editors: characters are put in as
+ * UTF-8; Left and Right, Home and End, ^A ^E ^B ^F move; Backspace, Delete, ^D, ^W (a word), ^U
+ * (what is before the cursor) and ^K (what is behind it) delete. Enter ends it; Escape, ^C, and
+ * Backspace where there is nothing, give it up. */
+enum line_state edit_line(struct line_edit *line, int key);
 
 #endif

@@ -7,7 +7,7 @@
 
 bool pane_is_open(const struct pane *pane, uint32_t row)
 {
-    return row < pane->is_open.n && pane->is_open.at[row];
+    return !shown_is_closed(&pane->is_open, row);
 }
 
 bool pane_can_open(const struct pane *pane, uint32_t row)

@@ -3,7 +3,7 @@
 #ifndef VIEWER_PANE_H
 #define VIEWER_PANE_H
 
-#include "viewer-tui/filter/sieve.h"
+#include "viewer-tui/filter/shown.h"
 #include "viewer-tui/views/view.h"
 
 /* Rows are shown below this one. */
@@ -12,12 +12,10 @@ struct zoom {
     uint32_t flattened; /* so many levels below it are left out */
 };
 
-typedef VEC(bool) open_rows;
-
 struct pane {
     struct view *view;
     struct sieve *sieve;
-    open_rows is_open;   /* by row; rows beyond are closed */
+    open_rows is_open;
     VEC(uint32_t) shown; /* the rows that can be seen by scrolling, from top to bottom */
     uint32_t root;       /* the row that the pane is zoomed into, shown[0] */
     uint32_t flattened;

@@ -8,12 +8,15 @@
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <term.h>
+#include <termios.h>
 #include <unistd.h>
 
 /* Milliseconds after Escape in which the rest of a key's sequence may arrive. */
 #define ESCAPE_DELAY 50
 
 #define MOST_FAILURES 100
+
+#define CONTROL_C 3
 
 static attr_t styles[STYLES];
 static SCREEN *terminal;
@@ -86,6 +89,17 @@ static void listen_to_mouse(void)
     mouseinterval(0);
 }
 
+/* ^C is a key like others: it gives up what the user is doing, not what is on the screen. */
+static void take_interrupts(void)
+{
+    struct termios modes;
+    if (tcgetattr(STDIN_FILENO, &modes) != 0)
+        return;
+    modes.c_cc[VINTR] = _POSIX_VDISABLE;
+    tcsetattr(STDIN_FILENO, TCSADRAIN, &modes);
+    def_prog_mode();
+}
+
 const char *screen_start(bool with_mouse)
 {
     if (!isatty(STDOUT_FILENO))
@@ -105,6 +119,7 @@ const char *screen_start(bool with_mouse)
     nonl();
     keypad(stdscr, TRUE);
     curs_set(0);
+    take_interrupts();
     if (with_mouse)
         listen_to_mouse();
     check_size();
@@ -293,7 +308,7 @@ bool screen_escape_pressed(void)
     timeout(0);
     int key = getch();
     timeout(-1);
-    if (key != ERR && key != KEY_ESCAPE)
+    if (key != ERR && key != KEY_ESCAPE && key != CONTROL_C)
         ungetch(key);
-    return key == KEY_ESCAPE;
+    return key == KEY_ESCAPE || key == CONTROL_C;
 }

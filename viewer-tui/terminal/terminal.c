@@ -15,6 +15,8 @@
  * otherwise. */
 #define HOT_SHARE 0.5
 
+#define RUBOUT 0x7f
+
 /* Tells the user once what is wrong with the database. */
 static void say_problem(struct tui *tui)
 {
@@ -34,6 +36,7 @@ static bool (*const obeys[])(struct tui *tui, enum command command) = {
 static void obey(struct tui *tui, enum command command)
 {
     size_t i = 0;
+    tui->command = command;
     while (i < sizeof obeys / sizeof *obeys && !obeys[i](tui, command))
         i++;
     if (command == COMMAND_REDRAW)
@@ -42,6 +45,15 @@ static void obey(struct tui *tui, enum command command)
         tui_help(tui);
     tui_apply_filters(tui);
     say_problem(tui);
+}
+
+/* Tells that a character does nothing. */
+static void say_no_such_key(struct tui *tui, int key)
+{
+    if (key > ' ' && key < RUBOUT)
+        text_printf(&tui->message, "%c does nothing here; ? lists the keys", key);
+    else if (key > 0 && key < ' ')
+        text_printf(&tui->message, "^%c does nothing here; ? lists the keys", key + '@');
 }
 
 /* Until the user quits or the terminal is gone. */
@@ -55,6 +67,8 @@ static void loop(struct tui *tui)
             return;
         text_clear(&tui->message);
         tui_obey_and_remember(tui, command, obey);
+        if (command == COMMAND_NONE)
+            say_no_such_key(tui, key);
     }
 }
 
@@ -68,7 +82,7 @@ static int open_first_view(struct tui *tui, const char *sort)
     if (!print_sorting(tui->session, view->metrics, sort, &sorting))
         return 2;
     view_sort(view, sorting);
-    pane_open(tui_pane(tui), view, &tui->filters);
+    pane_open(tui_pane(tui), view, tui->filters);
     return 0;
 }
 
@@ -82,33 +96,34 @@ static void close_tui(struct tui *tui)
         column_choice_free(&tui->columns[p]);
     }
     pattern_free(tui->wanted);
-    filters_free(&tui->filters);
     places_free(&tui->places);
     vec_free(&tui->spots);
-    vec_free(&tui->asked);
+    vec_free(&tui->asked.text);
+    history_free(&tui->answers);
     vec_free(&tui->message);
 }
 
-int terminal_run(struct session *session, enum projection projection, const char *sort,
-                 bool with_mouse)
+int terminal_run(struct session *session, const struct terminal_options *options)
 {
     struct tui tui = {.session = session,
-                      .projection = projection,
+                      .projection = options->projection,
                       .id = TOP_DOWN,
                       .ascii = describe_in_ascii(),
                       .cells = {.ascii = describe_in_ascii()},
+                      .filters = options->filters,
                       .hot_share = HOT_SHARE,
                       .shows_source = true};
     for (int p = 0; p < PROJECTIONS; p++)
         for (int side = 0; side < SIDES; side++)
             tui.sources[p][side].rules = session->rules;
-    int status = open_first_view(&tui, sort);
-    const char *cause = status == 0 ? screen_start(with_mouse) : NULL;
+    int status = open_first_view(&tui, options->sort);
+    const char *cause = status == 0 ? screen_start(options->has_mouse) : NULL;
     if (cause) {
         diag_error(NULL, "%s", cause);
         status = 1;
     } else if (status == 0) {
         progress_listen(tui_tell_progress);
+        tui_apply_filters(&tui);
         say_problem(&tui);
         loop(&tui);
         progress_listen(NULL);

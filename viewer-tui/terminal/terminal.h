@@ -2,11 +2,19 @@
 #ifndef VIEWER_TERMINAL_H
 #define VIEWER_TERMINAL_H
 
+#include "viewer-tui/filter/filters.h"
 #include "viewer-tui/session.h"
 
+/* What the viewer begins with. */
+struct terminal_options {
+    enum projection projection;
+    const char *sort; /* as on the command line; NULL: the view's own */
+    bool has_mouse;
+    struct filters *filters; /* which the user goes on with */
+};
+
 /* Shows the session's database until the user quits. The exit status; what goes wrong before
- * anything can be shown is reported. `sort` is that of the command line, or NULL. */
-int terminal_run(struct session *session, enum projection projection, const char *sort,
-                 bool with_mouse);
+ * anything can be shown is reported. */
+int terminal_run(struct session *session, const struct terminal_options *options);
 
 #endif

@@ -2,6 +2,7 @@
 #include "viewer-tui/terminal/tui.h"
 
 #include "viewer-tui/advice/advice-text.h"
+#include "viewer-tui/compare/changes-text.h"
 #include "viewer-tui/terminal/screen.h"
 #include "viewer-tui/views/describe.h"
 
@@ -10,53 +11,38 @@
 /* Longer lines are hard to read. */
 #define MOST_COLUMNS 100
 
-struct page {
-    const struct advices *advices;
-    const struct view *view;
-    uint32_t row;
-    bool ascii;
-};
-
 /* Which costs of the row the advice is about. */
-static const char *part_text(const struct page *page)
+static const char *part_text(const struct view *view, uint32_t row)
 {
-    if (page->row == 0)
+    if (row == 0)
         return "";
-    return carriers_part(page->view) == INCLUSIVE ? "with everything below it"
-                                                  : "its own costs, without those of what it calls";
+    return carriers_part(view) == INCLUSIVE ? "  with everything below it\n"
+                                            : "  its own costs, without those of what it calls\n";
 }
 
-/* Draws what the advice is on; the number of lines. */
-static int draw_scope(const struct page *page, int first)
+/* What the advice is on. */
+static void add_scope(const struct view *view, uint32_t row, bool ascii, struct text *out)
 {
-    struct text name = {0};
-    describe_name(page->view, page->row, page->ascii, &name);
-    text_add(&name, "  ");
-    describe_location(page->view, page->row, page->ascii, &name);
-    if (first == 0)
-        screen_put(1, 0, screen_width(), STYLE_HEAD, text_string(&name));
-    if (first <= 1)
-        screen_put(2 - first, 2, screen_width() - 2, STYLE_PLAIN, part_text(page));
-    vec_free(&name);
-    return 3;
+    describe_name(view, row, ascii, out);
+    text_add(out, "  ");
+    describe_location(view, row, ascii, out);
+    text_printf(out, "\n%s\n", part_text(view, row));
 }
 
-static int draw(const void *context, int first)
+static void add_advice(const struct tui *tui, struct view *view, uint32_t row,
+                       struct advice_lines *lines)
 {
-    const struct page *page = context;
-    int width = screen_width(), height = screen_height();
-    struct advice_lines lines = {.width = (size_t)(width < MOST_COLUMNS ? width : MOST_COLUMNS),
-                                 .ascii = page->ascii};
-    advice_describe(page->advices, page->view, page->row, &lines);
-    int n_before = draw_scope(page, first);
-    int n = n_before + (int)lines.list.n;
-    for (int line = 1; line < height - 1; line++) {
-        int index = first + line - 1 - n_before;
-        if (index >= 0 && index < (int)lines.list.n)
-            screen_put(line, 0, width, STYLE_PLAIN, lines.list.at[index]);
-    }
-    advice_lines_free(&lines);
-    return n;
+    struct advices advices = advice_on(view, row, tui->session->run);
+    advice_describe(&advices, view, row, lines);
+    vec_free(&advices.list);
+}
+
+static void add_changes(const struct comparison *comparison, struct view *view, uint32_t row,
+                        struct advice_lines *lines)
+{
+    struct changes_list changes = changes_of(comparison, view, row);
+    changes_describe(&changes, comparison, view, row, lines);
+    vec_free(&changes);
 }
 
 void tui_advice(struct tui *tui)
@@ -64,11 +50,24 @@ void tui_advice(struct tui *tui)
     struct pane *pane = tui_pane(tui);
     struct view *view = pane->view;
     uint32_t row = pane_row(pane);
-    tui_announce("looking for what carries idleness and overhead ...");
+    int width = screen_width();
+    struct advice_lines lines = {.width = (size_t)(width < MOST_COLUMNS ? width : MOST_COLUMNS),
+                                 .ascii = tui->ascii};
+    struct text text = {0};
+    tui_announce("looking for what carries work, idleness and overhead ...");
     if (row == 0) /* of the whole program it is the same in all views: that of the summary */
         view = session_view(tui->session, tui->projection, TOP_DOWN);
-    struct advices advices = advice_on(view, row, tui->session->run);
-    struct page page = {&advices, view, row, tui->ascii};
-    tui_page("advice", draw, &page);
-    vec_free(&advices.list);
+    if (!view)
+        return;
+    const struct comparison *comparison = session_comparison(tui->session, tui->projection);
+    if (comparison)
+        add_changes(comparison, view, row, &lines);
+    else
+        add_advice(tui, view, row, &lines);
+    add_scope(view, row, tui->ascii, &text);
+    for (size_t i = 0; i < lines.list.n; i++)
+        text_printf(&text, "%s\n", lines.list.at[i]);
+    tui_show_text(comparison ? "what changed" : "advice", text_string(&text));
+    advice_lines_free(&lines);
+    vec_free(&text);
 }

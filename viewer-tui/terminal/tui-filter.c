@@ -13,7 +13,7 @@
 static void say_matches(struct tui *tui)
 {
     struct pane *pane = tui_pane(tui);
-    const struct filter *only = filters_only(&tui->filters);
+    const struct filter *only = filters_only(tui->filters);
     if (only && !pane->view->class->shows_callers)
         text_printf(&tui->message, "%lu rows match", (unsigned long)sieve_n_matches(pane->sieve));
 }
@@ -24,7 +24,7 @@ void tui_apply_filters(struct tui *tui)
     if (sieve_is_prepared(pane->sieve))
         return;
     while (!pane_filter(pane)) {
-        filters_undo(&tui->filters);
+        filters_undo(tui->filters);
         text_clear(&tui->message);
         text_add(&tui->message, "stopped: the last filter is taken away");
     }
@@ -37,11 +37,11 @@ void tui_apply_filters(struct tui *tui)
 
 static void ask_what_matches(struct tui *tui)
 {
-    const struct filter *before = filters_only(&tui->filters);
+    const struct filter *before = filters_only(tui->filters);
     const char *answer = tui_ask(tui, "&", before ? before->pattern->text : "", NULL);
     if (!answer)
         return;
-    const struct filter *filter = filters_match(&tui->filters, answer);
+    const struct filter *filter = filters_match(tui->filters, answer);
     if (filter && filter->pattern->is_broken)
         text_add(&tui->message, "no regular expression, taken as it is");
 }
@@ -56,7 +56,7 @@ static void ask_share(struct tui *tui)
     if (*end || !isfinite(percent) || percent < 0 || percent > 100)
         text_add(&tui->message, "a number from 0 to 100 is wanted; 0 shows all rows");
     else
-        filters_set_share(&tui->filters, percent);
+        filters_set_share(tui->filters, percent);
 }
 
 /* What the user wants to be asked about; false where there is no scope. */
@@ -79,7 +79,7 @@ static bool selected_scope(struct tui *tui, const char *what, struct text *out)
 static void add_scope(struct tui *tui, enum filter_kind kind)
 {
     struct pane *pane = tui_pane(tui);
-    filters_add_scope(&tui->filters, kind, pane->view, pane_row(pane));
+    filters_add_scope(tui->filters, kind, pane->view, pane_row(pane));
 }
 
 static void hide(struct tui *tui)
@@ -108,40 +108,41 @@ static void describe(const void *context, size_t index, struct text *out)
 {
     const struct tui *tui = context;
     text_add(out, "  ");
-    filter_describe(filters_at(&tui->filters, index), tui->ascii, out);
+    filter_describe(filters_at(tui->filters, index), tui->ascii, out);
 }
 
 static void list_filters(struct tui *tui)
 {
     struct list list = {.title = "filters",
                         .help = " d: take away   c: all of them   U: undo   ^R: redo   q: back",
+                        .none = "  There are no filters: & x X % make some.",
                         .line = describe,
                         .context = tui};
     int key;
     do {
-        list.n = filters_n(&tui->filters);
+        list.n = filters_n(tui->filters);
         key = tui_list(&list);
         enum command command = keys_command(key);
         if (key == 'd' && list.n)
-            filters_remove(&tui->filters, list.selected);
+            filters_remove(tui->filters, list.selected);
         else if (key == 'c')
-            filters_clear(&tui->filters);
+            filters_clear(tui->filters);
         else if (command == COMMAND_UNDO)
-            filters_undo(&tui->filters);
+            filters_undo(tui->filters);
         else if (command == COMMAND_REDO)
-            filters_redo(&tui->filters);
+            filters_redo(tui->filters);
     } while (!tui_key_leaves(key));
 }
 
 static void undo(struct tui *tui)
 {
-    if (!filters_undo(&tui->filters))
+    if (!filters_undo(tui->filters))
         text_add(&tui->message, "no change of filters to undo");
 }
 
 static void redo(struct tui *tui)
 {
-    if (!filters_redo(&tui->filters))
+    if (!filters_redo(tui->filters))
         text_add(&tui->message, "no change of filters to redo");
 }
 

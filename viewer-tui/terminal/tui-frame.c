@@ -71,19 +71,33 @@ void tui_add_path(struct tui *tui, uint32_t row, struct text *out, size_t width)
     vec_free(&longer);
 }
 
-/* What the user is typing; of a long text the end. */
+int tui_draw_edited(const struct line_edit *edited, struct area area)
+{
+    const char *text = text_string(&edited->text);
+    struct text part = {0};
+    text_add_bytes(&part, text, edited->cursor);
+    size_t length = text_columns(text_string(&part)),
+           room = area.width > 1 ? (size_t)area.width - 1 : 0;
+    size_t skipped = length > room ? length - room : 0;
+    const char *shown = text_skip(text, skipped);
+    int used = screen_put(area.line, area.column, area.width, STYLE_PLAIN, shown);
+    int cursor = (int)(length - text_columns(text) + text_columns(shown));
+    text_clear(&part);
+    text_add(&part, edited->cursor < edited->text.n ? text + edited->cursor : " ");
+    text_cut(&part, 1);
+    screen_put(area.line, area.column + cursor, 1, STYLE_SELECTED,
+               part.n ? text_string(&part) : " ");
+    vec_free(&part);
+    return used > cursor ? used : cursor + 1;
+}
+
+/* What the user is typing. */
 static void draw_question(const struct tui *tui, int line)
 {
     int width = screen_width();
-    const char *text = text_string(&tui->asked);
-    size_t length = text_columns(text);
-    size_t used = text_columns(tui->prompt) + 1;
-    size_t room = (size_t)width > used ? (size_t)width - used : 0;
     int at = screen_put(line, 0, width, STYLE_PLAIN, tui->prompt);
-    at += screen_put(line, at, width - at, STYLE_PLAIN,
-                     text_skip(text, length > room ? length - room : 0));
-    screen_fill(line, at, 1, STYLE_SELECTED);
-    screen_put(line, at + 3, width - at - 3, STYLE_WARNING, text_string(&tui->message));
+    at += tui_draw_edited(&tui->asked, (struct area){line, at, 1, width - at});
+    screen_put(line, at + 2, width - at - 2, STYLE_WARNING, text_string(&tui->message));
 }
 
 static void draw_position(struct tui *tui, int line)
@@ -122,7 +136,7 @@ static void draw_zoom(struct tui *tui, int line)
 static void draw_filters(struct tui *tui, int line)
 {
     static const char help[] = "  \\: list  U: undo";
-    const struct filters *filters = &tui->filters;
+    const struct filters *filters = tui->filters;
     int width = screen_width(), room = width - (int)sizeof help;
     struct text chip = {0};
     int at = screen_put(line, 0, room, STYLE_PLAIN, "filters: ");
@@ -177,7 +191,7 @@ void tui_draw(struct tui *tui)
         draw_help_line(--bottom);
     bool has_status = height > 1 || tui->prompt;
     bottom -= has_status;
-    if (height >= HEIGHT_FOR_PLACES && filters_n(&tui->filters))
+    if (height >= HEIGHT_FOR_PLACES && filters_n(tui->filters))
         draw_filters(tui, --bottom);
     if (height >= HEIGHT_FOR_HEADS) {
         draw_title(tui, top++);

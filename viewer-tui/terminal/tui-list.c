@@ -24,6 +24,8 @@ static void draw(struct list *list, size_t height)
         screen_fill(line, 0, screen_width(), style);
         screen_put(line, 0, screen_width(), style, text_string(&text));
     }
+    if (list->n == 0 && list->none)
+        screen_put(1 + (int)list->n_heads, 0, screen_width(), STYLE_PLAIN, list->none);
     screen_end();
     vec_free(&text);
 }
@@ -39,6 +41,8 @@ static bool move(struct list *list, enum command command, size_t page)
     case COMMAND_ROLL_DOWN: at++; break;
     case COMMAND_PAGE_UP: at -= at > page ? page : at; break;
     case COMMAND_PAGE_DOWN: at += page; break;
+    case COMMAND_HALF_UP: at -= at > page / 2 ? page / 2 : at; break;
+    case COMMAND_HALF_DOWN: at += page / 2; break;
     case COMMAND_FIRST: at = 0; break;
     case COMMAND_LAST: at = last; break;
     default: return false;

@@ -35,18 +35,52 @@ static FILE *open_output(struct tui *tui, const char *name)
     return out;
 }
 
-/* The view as it is: projection, sorting, and what it is zoomed into. */
+/* What is on the screen or can be scrolled to: text has the rows that are open and the columns that
+ * are seen; other formats all rows below, and the columns that the user has chosen. */
+static void print_shown(struct tui *tui, enum format format, FILE *out)
+{
+    struct pane *pane = tui_pane(tui);
+    const struct column_choice *choice = &tui->columns[tui->projection];
+    bool is_text = format == FORMAT_TEXT;
+    struct columns columns = choice->is_made ? column_choice_shown(choice, pane->view->metrics)
+                                             : tui_columns(tui, screen_width());
+    struct tree tree = {.session = tui->session,
+                        .view = pane->view,
+                        .projection = tui->projection,
+                        .sieve = pane->sieve,
+                        .root = pane->root,
+                        .limits = print_limits(pane->view, format, -1, 0),
+                        .open = is_text ? &pane->is_open : NULL,
+                        .columns = is_text || choice->is_made ? &columns : NULL,
+                        .cells = tui->cells,
+                        .out = out};
+    if (is_text) {
+        tree.limits.depth = NO_DEPTH_LIMIT;
+        tree.limits.share = -INFINITY;
+    }
+    print_tree(&tree, format);
+    free(columns.at);
+}
+
+static void say_filters(struct tui *tui)
+{
+    const char *before = " (as filtered: ";
+    for (size_t i = 0; i < filters_n(tui->filters); i++) {
+        text_add(&tui->message, before);
+        filter_describe(filters_at(tui->filters, i), tui->ascii, &tui->message);
+        before = ", ";
+    }
+    if (filters_n(tui->filters))
+        text_add(&tui->message, ")");
+}
+
 static void write_view(struct tui *tui, const char *name, enum format format)
 {
-    struct print_options options = {.format = format,
-                                    .projection = tui->projection,
-                                    .min_percent = -1,
-                                    .root = tui_pane(tui)->root};
     FILE *out = open_output(tui, name);
     if (!out)
         return;
     tui_announce("writing ...");
-    print_view(tui->session, tui->id, &options, out);
+    print_shown(tui, format, out);
     bool is_written = fflush(out) == 0 && !ferror(out);
     int error = errno;
     if (fclose(out) != 0 && is_written) {
@@ -55,9 +89,9 @@ static void write_view(struct tui *tui, const char *name, enum format format)
     }
     text_add(&tui->message, is_written ? "written: " : "not written in full: ");
     text_add_clean(&tui->message, name, tui->ascii);
-    if (filters_n(&tui->filters))
-        text_add(&tui->message, " (everything: filters are not applied)");
-    if (!is_written)
+    if (is_written)
+        say_filters(tui);
+    else
         text_printf(&tui->message, ": %s", strerror(error));
 }
 
@@ -75,6 +109,9 @@ static void ask_and_write(struct tui *tui)
                                 ".speedscope.json");
     else if (session_is_of_two(tui->session) && format >= FORMAT_SPEEDSCOPE)
         text_add(&tui->message, "of two databases there are .txt .csv .json .html .folded");
+    else if (!print_can(format, tui_pane(tui)->view))
+        text_add(&tui->message, "what rows are sorted by does not add up along stacks: sort by "
+                                "another metric, or write .txt .csv .json");
     else
         write_view(tui, name, format);
     free(name);

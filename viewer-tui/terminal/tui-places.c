@@ -112,7 +112,7 @@ static void mark(struct tui *tui)
     int key = tui_ask_key(tui, "mark this row with a letter: ");
     if (is_letter(key))
         places_mark(&tui->places, (char)key, here(tui), describe_here(tui));
-    else if (key != KEY_ESCAPE)
+    else if (!tui_key_leaves(key))
         text_add(&tui->message, "a mark is a letter");
 }
 
@@ -122,7 +122,7 @@ static void go_to_mark(struct tui *tui)
     const struct mark *marked = is_letter(key) ? places_marked(&tui->places, (char)key) : NULL;
     if (marked)
         go_to(tui, &marked->place);
-    else if (key != KEY_ESCAPE)
+    else if (!tui_key_leaves(key))
         text_add(&tui->message, "no row has that mark: m sets one, M lists them");
 }
 
@@ -137,6 +137,7 @@ static void list_marks(struct tui *tui)
 {
     struct list list = {.title = "marks",
                         .help = " Enter: go there   d: take away   q: back",
+                        .none = "  There are no marks: m and a letter mark the selected row.",
                         .line = describe,
                         .context = tui};
     int key;

@@ -262,12 +262,7 @@ static bool obey(struct page *page, struct list *list, int key)
     case '>': show_column(page, 1); return true;
     case '<': show_column(page, -1); return true;
     case 't': tui_report(page->tui, "threads", print_threads); return true;
-    case 'q':
-    case 'Q':
-    case '4':
-    case KEY_ESCAPE:
-    case KEY_GONE: return false;
-    default: return true;
+    default: return !tui_key_leaves(key) && keys_command(key) != COMMAND_THREADS;
     }
     thread_costs_sort(&page->costs, page->order, page->is_reversed);
     return true;

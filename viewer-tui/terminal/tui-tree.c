@@ -113,6 +113,15 @@ static void add_spots(struct tui *tui, size_t index, struct area line, struct ar
     vec_push(&tui->spots, (struct spot){.kind = SPOT_MARKER, .area = marker, .number = index});
 }
 
+/* Finds out in one pass what the columns of the rows on the screen need. */
+static void gather(struct pane *pane, const struct columns *columns, size_t height)
+{
+    size_t n = pane->shown.n - pane->top;
+    for (size_t c = 0; c < columns->n; c++)
+        view_gather(pane->view, pane->shown.at + pane->top, n < height ? n : height,
+                    columns->at[c].metric);
+}
+
 void tui_draw_tree(struct tui *tui, struct area area)
 {
     struct pane *pane = tui_pane(tui);
@@ -125,6 +134,7 @@ void tui_draw_tree(struct tui *tui, struct area area)
                         .height = 1,
                         .width = area.width - costs_width - gap};
     pane_scroll(pane, (size_t)area.height);
+    gather(pane, &columns, (size_t)area.height);
     shift_to_selected(tui, pane, tree.width);
     for (int i = 0; i < area.height; i++) {
         size_t index = pane->top + (size_t)i;

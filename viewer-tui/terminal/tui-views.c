@@ -16,7 +16,7 @@ static void sort_by_same_metric(struct view *view, const struct view *other)
 static bool open_pane(struct tui *tui, struct pane *pane, struct view *view)
 {
     sort_by_same_metric(view, tui_pane(tui)->view);
-    pane_open(pane, view, &tui->filters);
+    pane_open(pane, view, tui->filters);
     bool is_there = view_row(view, 0)->is_expanded;
     if (!is_there)
         pane_close(pane);
@@ -47,7 +47,7 @@ void tui_reopen(struct tui *tui, struct sorting sorting)
         view = session_view(tui->session, tui->projection, tui->id);
     }
     view_sort(view, sorting);
-    pane_open(tui_pane(tui), view, &tui->filters);
+    pane_open(tui_pane(tui), view, tui->filters);
     tui_apply_filters(tui);
 }
 
@@ -82,10 +82,7 @@ bool tui_obey_views(struct tui *tui, enum command command)
     case COMMAND_NEXT_VIEW: show_neighbour(tui, 1); break;
     case COMMAND_PREVIOUS_VIEW: show_neighbour(tui, -1); break;
     case COMMAND_PROJECTION: show_other_projection(tui); break;
-    case COMMAND_ADVICE:
-        if (tui_is_of_one_run(tui, "advice"))
-            tui_advice(tui);
-        break;
+    case COMMAND_ADVICE: tui_advice(tui); break;
     default: return false;
     }
     return true;

@@ -8,11 +8,13 @@
 #define VIEWER_TUI_H
 
 #include "viewer-tui/base/text.h"
+#include "viewer-tui/columns/cell.h"
 #include "viewer-tui/columns/column-choice.h"
 #include "viewer-tui/print/print.h"
 #include "viewer-tui/session.h"
-#include "viewer-tui/terminal/cell.h"
+#include "viewer-tui/terminal/history.h"
 #include "viewer-tui/terminal/keys.h"
+#include "viewer-tui/terminal/line-edit.h"
 #include "viewer-tui/terminal/pane.h"
 #include "viewer-tui/terminal/places.h"
 #include "viewer-tui/terminal/source.h"
@@ -30,13 +32,15 @@ struct tui {
     bool shows_source;
     bool shows_call_site; /* of a row the place where it is called, not where it is declared */
     long source_scroll;   /* lines that the source is scrolled away from the row's line */
-    struct filters filters;
+    struct filters *filters;
     struct places places;
     double hot_share;        /* of the cost, that makes a path hot: 0..1 */
     struct pattern *wanted;  /* what was searched for last; NULL */
     bool shows_matches;      /* with it on the screen */
     struct finding *finding; /* while the user is typing what to find (tui-find.c) */
-    struct text asked;       /* what the user is typing */
+    enum command command;    /* that is being obeyed */
+    struct line_edit asked;  /* what the user is typing */
+    struct history answers;  /* what the user typed before */
     const char *prompt;      /* what for; NULL when nothing is asked */
     struct text message;     /* for the user, until the next key */
     bool has_said_problem;
@@ -110,6 +114,8 @@ int tui_ask_key(struct tui *tui, const char *prompt);
 
 /* tui-frame.c: the whole screen; a line for the user at once, before what takes a while. */
 void tui_draw(struct tui *tui);
+/* What is being typed, with its cursor, which stays on the screen; the columns that are used. */
+int tui_draw_edited(const struct line_edit *edited, struct area area);
 void tui_announce(const char *what);
 
 /* tui-frame.c: adds the path to a row, long names in short, as much of its end as fits. */
@@ -130,18 +136,16 @@ void tui_draw_source(struct tui *tui, struct area area);
  * line; false, with nothing drawn, where it is none. */
 bool tui_draw_tag(const struct tui *tui, struct area area, const char *path);
 
-/* tui-page.c: lines that fill the screen, until the user has seen them. `draw` draws those from
- * `first` on into the lines of the screen between the first and the last, and returns how many
- * there are. */
-void tui_draw_page_frame(const char *title, const char *help); /* the first and the last */
-void tui_page(const char *title, int (*draw)(const void *context, int first), const void *context);
-/* The same of text with ends of lines. */
+/* tui-page.c: text that fills the screen, until the user has seen it. Lines that are too long are
+ * broken; those at the margin with indented ones below are heads. */
+void tui_draw_page_frame(const char *title, const char *help); /* the first and the last line */
 void tui_show_text(const char *title, const char *text);
 
 /* tui-list.c: a list that fills the screen, of which one line is selected. */
 struct list {
     const char *title;
     const char *help; /* the keys, for the last line of the screen */
+    const char *none; /* what stands there when the list is empty; NULL */
     size_t n_heads;   /* lines above the list that do not move */
     void (*head)(const void *context, size_t index, struct text *out); /* what they say */
     size_t n;

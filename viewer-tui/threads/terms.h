@@ -17,17 +17,26 @@ struct terms {
     VEC(struct term) list;
 };
 
-/* Adds the inclusive costs of a context. */
-static inline void terms_add_inclusive(struct terms *terms, uint32_t context)
+/* The inclusive costs of a context. */
+static inline struct term term_inclusive(uint32_t context)
 {
-    vec_push(&terms->list, (struct term){context, METRIC_EXECUTION});
+    return (struct term){context, METRIC_EXECUTION};
 }
 
-/* Adds the exclusive costs of a context: of a loop they leave out loops within it. */
+/* The exclusive costs of a context: of a loop they leave out loops within it. */
+static inline struct term term_exclusive(uint32_t context, bool is_loop)
+{
+    return (struct term){context, is_loop ? METRIC_LEX_AWARE : METRIC_FUNCTION};
+}
+
+static inline void terms_add_inclusive(struct terms *terms, uint32_t context)
+{
+    vec_push(&terms->list, term_inclusive(context));
+}
+
 static inline void terms_add_exclusive(struct terms *terms, uint32_t context, bool is_loop)
 {
-    enum metric_scope scope = is_loop ? METRIC_LEX_AWARE : METRIC_FUNCTION;
-    vec_push(&terms->list, (struct term){context, (uint8_t)scope});
+    vec_push(&terms->list, term_exclusive(context, is_loop));
 }
 
 #endif

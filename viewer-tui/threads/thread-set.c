@@ -54,8 +54,15 @@ struct thread_set *thread_set_matching(const struct threads *threads, const json
         if (regexec(&regex, text_string(&label), 0, NULL, 0) == 0)
             add(set, &threads->list.at[i]);
     }
-    vec_free(&label);
     regfree(&regex);
+    if (set->n == 0) { /* the last label tells what they are called */
+        *cause = mem_printf(label.n ? "no thread matches '%s'; one is called '%s'"
+                                    : "no thread matches '%s'",
+                            expression, text_string(&label));
+        thread_set_free(set);
+        set = NULL;
+    }
+    vec_free(&label);
     return set;
 }
 

@@ -12,8 +12,8 @@ struct thread_set {
 };
 
 /* The threads whose label (thread-label.h) matches an extended regular expression; upper and lower
- * case are the same unless it has upper case. An empty set when none does. NULL, with the reason in
- * *cause (which the caller frees), when it is no regular expression. The caller frees the set. */
+ * case are the same unless it has upper case. NULL, with the reason in *cause (which the caller
+ * frees), when none does or it is no regular expression. The caller frees the set. */
 struct thread_set *thread_set_matching(const struct threads *threads, const json_t *run,
                                        const char *expression, char **cause);
 

@@ -8,15 +8,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The metric ids that are added up for a term of each scope. */
-struct ids {
-    VEC(int) of[METRIC_SCOPES];
-};
-
 struct adding {
     const struct database *db;
     const struct terms *terms;
-    struct ids ids;
+    struct thread_ids ids;
     uint32_t n_profiles;
     double *by_profile;
 };
@@ -45,9 +40,9 @@ bool thread_values_exist(const struct database *db, size_t metric, enum metric_s
     return has_any;
 }
 
-static struct ids ids_of(const struct metrics *metrics, size_t metric)
+struct thread_ids thread_ids_of(const struct metrics *metrics, size_t metric)
 {
-    struct ids ids = {0};
+    struct thread_ids ids = {0};
     for (size_t m = 0; m < metrics->n + metrics->n_hidden; m++)
         for (int scope = 0; scope < METRIC_SCOPES; scope++)
             if (contributes(metrics, m, metric) && metrics->at[m].thread[scope] != METRIC_ABSENT)
@@ -55,12 +50,10 @@ static struct ids ids_of(const struct metrics *metrics, size_t metric)
     return ids;
 }
 
-static bool has_id(const struct ids *ids, enum metric_scope scope, int id)
+void thread_ids_free(struct thread_ids *ids)
 {
-    for (size_t i = 0; i < ids->of[scope].n; i++)
-        if (ids->of[scope].at[i] == id)
-            return true;
-    return false;
+    for (int scope = 0; scope < METRIC_SCOPES; scope++)
+        vec_free(&ids->of[scope]);
 }
 
 static void add(struct adding *adding, uint32_t profile, double value, const char *path)
@@ -105,7 +98,7 @@ static void add_profile(struct adding *adding, uint32_t number, const struct val
             continue;
         }
         for (; n > 0; n--, at++)
-            if (has_id(&adding->ids, term->scope, at->metric_id))
+            if (thread_ids_have(&adding->ids, term->scope, at->metric_id))
                 add(adding, number, at->value, values->path);
     }
 }
@@ -132,7 +125,7 @@ bool thread_values(const struct database *db, struct terms *terms, size_t metric
 {
     struct adding adding = {.db = db,
                             .terms = terms,
-                            .ids = ids_of(&db->metrics, metric),
+                            .ids = thread_ids_of(&db->metrics, metric),
                             .n_profiles = profiles_n(db),
                             .by_profile = by_profile};
     struct cct_file file;
@@ -148,7 +141,6 @@ bool thread_values(const struct database *db, struct terms *terms, size_t metric
     else
         add_from_profiles(&adding);
     cct_file_close(&file);
-    for (int scope = 0; scope < METRIC_SCOPES; scope++)
-        vec_free(&adding.ids.of[scope]);
+    thread_ids_free(&adding.ids);
     return progress_end();
 }

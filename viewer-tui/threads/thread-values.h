@@ -5,6 +5,23 @@
 #include "viewer-tui/database/database.h"
 #include "viewer-tui/threads/terms.h"
 
+/* The metric ids that are added up for a term of each scope. */
+struct thread_ids {
+    VEC(int) of[METRIC_SCOPES];
+};
+
+/* Those of a metric's values in the threads; the caller frees. */
+struct thread_ids thread_ids_of(const struct metrics *metrics, size_t metric);
+void thread_ids_free(struct thread_ids *ids);
+
+static inline bool thread_ids_have(const struct thread_ids *ids, enum metric_scope scope, int id)
+{
+    for (size_t i = 0; i < ids->of[scope].n; i++)
+        if (ids->of[scope].at[i] == id)
+            return true;
+    return false;
+}
+
 /* Whether the database has the values of threads of which such terms are made for a metric, or for
  * all metrics of which it is the sum. */
 bool thread_values_exist(const struct database *db, size_t metric, enum metric_scope scope);

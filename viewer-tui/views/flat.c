@@ -12,6 +12,7 @@
  * last interval that was counted for that scope. */
 #include "viewer-tui/base/progress.h"
 #include "viewer-tui/views/lines.h"
+#include "viewer-tui/views/scope-terms.h"
 #include "viewer-tui/views/view.h"
 
 #include <stdlib.h>
@@ -29,18 +30,17 @@ struct flat {
     struct cost *costs; /* n_metrics for each scope */
     size_t costs_size;
     uint32_t *scope_of;               /* by context; NOTHING for none */
+    struct scope_terms terms;         /* of all scopes, once somebody has asked for some */
     uint32_t *children, *first_child; /* first_child[s] .. first_child[s + 1] - 1 in children;
                                          those of the program stand at s = scopes.n */
 };
 
-/* What is needed only during a pass over the contexts: the one that makes the scopes, or one that
- * says what the costs of one scope are made of. */
+/* What is needed only during a pass over the contexts: the one that makes the scopes, or the one
+ * that says what their costs are made of. */
 struct making {
     struct view *view;
     struct flat *flat;
-    struct terms *terms; /* of the scope `wanted`; NULL when scopes are made */
-    uint32_t wanted;
-    enum cost_part wanted_part;
+    struct scope_terms *terms;  /* NULL when scopes are made */
     uint32_t *procedure_scopes; /* by id of the procedure; NOTHING for none yet */
     struct idmap scopes;        /* (parent and place, line or call site and kind) -> scope */
     struct lines call_sites;
@@ -143,8 +143,8 @@ static void add_exclusive(struct making *making, uint32_t scope, uint32_t contex
 {
     const struct cct *cct = making->view->cct;
     if (making->terms) {
-        if (scope == making->wanted && making->wanted_part == EXCLUSIVE)
-            terms_add_exclusive(making->terms, cct->id[context], cct->kind[context] == KIND_LOOP);
+        bool is_loop = cct->kind[context] == KIND_LOOP;
+        scope_terms_add(making->terms, scope, EXCLUSIVE, term_exclusive(cct->id[context], is_loop));
         return;
     }
     size_t n = making->view->n_metrics;
@@ -158,18 +158,15 @@ static void add_exclusive(struct making *making, uint32_t scope, uint32_t contex
 static void cover(struct making *making, uint32_t scope, uint32_t context, const struct cost *from,
                   enum cost_part part)
 {
-    if (making->terms && scope != making->wanted)
-        return;
     const struct cct *cct = making->view->cct;
     uint32_t *covered = &making->flat->scopes.at[scope].covered;
     if (context < *covered)
         return;
     *covered = part == INCLUSIVE ? cct->end[context] : context + 1;
     if (making->terms) {
-        if (making->wanted_part == INCLUSIVE && part == INCLUSIVE)
-            terms_add_inclusive(making->terms, cct->id[context]);
-        else if (making->wanted_part == INCLUSIVE)
-            terms_add_exclusive(making->terms, cct->id[context], false);
+        scope_terms_add(making->terms, scope, INCLUSIVE,
+                        part == INCLUSIVE ? term_inclusive(cct->id[context])
+                                          : term_exclusive(cct->id[context], false));
         return;
     }
     size_t n = making->view->n_metrics;
@@ -226,7 +223,8 @@ static void add_context(struct making *making, uint32_t context)
     if (kind == KIND_ROOT || kind == KIND_INSTRUCTION)
         return;
     struct cost *costs = view->scratch;
-    cct_costs(view->cct, &view->db->values, context, costs);
+    if (!making->terms || kind == KIND_STATEMENT)
+        cct_costs(view->cct, &view->db->values, context, costs);
     if (kind == KIND_PROCEDURE)
         add_procedure(making, context, costs);
     else if (kind == KIND_STATEMENT)
@@ -301,6 +299,7 @@ static void flat_close(struct view *view)
     vec_free(&flat->scopes);
     free(flat->costs);
     free(flat->scope_of);
+    scope_terms_free(&flat->terms);
     free(flat->children);
     free(flat->first_child);
     free(flat);
@@ -326,7 +325,20 @@ static void flat_expand(struct view *view, uint32_t number)
     }
 }
 
-/* The pass that made the scopes once more, which now tells what it adds to one of them. */
+/* The pass that made the scopes once more, which now tells what it adds to them. */
+static void find_terms(struct view *view)
+{
+    struct flat *flat = view->state;
+    struct making making = {.view = view, .flat = flat, .terms = &flat->terms};
+    for (size_t s = 0; s < flat->scopes.n; s++)
+        flat->scopes.at[s].covered = 0;
+    pass_over_contexts(&making);
+    if (view->was_stopped)
+        scope_terms_free(&flat->terms);
+    else
+        scope_terms_sort(&flat->terms, (uint32_t)flat->scopes.n);
+}
+
 static void flat_terms(struct view *view, uint32_t number, enum cost_part part, struct terms *terms)
 {
     if (number == 0) {
@@ -334,11 +346,10 @@ static void flat_terms(struct view *view, uint32_t number, enum cost_part part, 
         return;
     }
     struct flat *flat = view->state;
-    uint32_t wanted = (uint32_t)view_row(view, number)->data;
-    struct making making = {
-        .view = view, .flat = flat, .terms = terms, .wanted = wanted, .wanted_part = part};
-    flat->scopes.at[wanted].covered = 0;
-    pass_over_contexts(&making);
+    if (!flat->terms.first)
+        find_terms(view);
+    if (flat->terms.first)
+        scope_terms_get(&flat->terms, (uint32_t)view_row(view, number)->data, part, terms);
 }
 
 const struct view_class flat_class = {

@@ -1,18 +1,16 @@
 #include "viewer-tui/views/thread-statistics.h"
 
-#include "viewer-tui/base/spread.h"
-#include "viewer-tui/database/profiles.h"
+#include "viewer-tui/threads/thread-spreads.h"
 #include "viewer-tui/threads/thread-values.h"
 #include "viewer-tui/views/view.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* What is known of one part of a metric; a `spread` of NANs where it cannot be. */
+/* What is known of a metric; NANs where it cannot be. */
 struct known {
     size_t metric;
-    enum cost_part part;
-    struct spread spread;
+    struct spread spreads[2]; /* of each part */
 };
 
 struct known_of_row {
@@ -46,20 +44,6 @@ void thread_statistics_free(struct thread_statistics *statistics)
     free(statistics);
 }
 
-/* The values of the threads that count, at the beginning of `values`; how many they are. */
-static size_t keep_threads(const struct database *db, double *values)
-{
-    size_t n = 0;
-    uint32_t n_profiles = profiles_n(db);
-    for (uint32_t number = 1; number < n_profiles; number++) {
-        struct v4_profile profile = profiles_at(db, number);
-        bool counts = !db->has_profile || db->has_profile[number];
-        if (counts && !profile_is_summary(&profile))
-            values[n++] = values[number];
-    }
-    return n;
-}
-
 static bool are_told(const struct database *db, const struct terms *terms, size_t metric)
 {
     for (size_t i = 0; i < terms->list.n; i++)
@@ -70,55 +54,103 @@ static bool are_told(const struct database *db, const struct terms *terms, size_
 
 static const struct spread unknown = {NAN, NAN, NAN, NAN, NAN, NAN, NAN};
 
-/* False when the user stopped it. */
-static bool compute(struct view *view, uint32_t row, size_t metric, enum cost_part part,
-                    struct spread *spread)
+static struct known *find(const struct thread_statistics *statistics, uint32_t row, size_t metric)
 {
-    *spread = unknown;
-    if (!view->db)
-        return true;
+    if (row >= statistics->rows.n)
+        return NULL;
+    const struct known_of_row *known = &statistics->rows.at[row];
+    for (size_t i = 0; i < known->list.n; i++)
+        if (known->list.at[i].metric == metric)
+            return &known->list.at[i];
+    return NULL;
+}
+
+static void remember(struct thread_statistics *statistics, uint32_t row, size_t metric)
+{
+    while (statistics->rows.n <= row)
+        vec_push(&statistics->rows, (struct known_of_row){0});
+    vec_push(&statistics->rows.at[row].list, (struct known){metric, {unknown, unknown}});
+}
+
+/* A part of a row whose spread is being found, in one pass with others. */
+struct gathered {
+    uint32_t row;
+    enum cost_part part;
+};
+
+struct gathering {
+    VEC(uint32_t) rows; /* of which nothing is known yet */
+    VEC(struct gathered) parts;
+    struct addends addends; /* of these */
+};
+
+/* Adds a part of a row to the pass, unless it cannot be known. False when the user stopped it. */
+static bool add_part(struct view *view, struct gathering *gathering, size_t metric, uint32_t row,
+                     enum cost_part part)
+{
     struct terms terms = {0};
     bool is_done = view_terms(view, row, part, &terms);
     if (is_done && are_told(view->db, &terms, metric)) {
-        double *values = mem_alloc((profiles_n(view->db) + 1) * sizeof *values);
-        is_done = thread_values(view->db, &terms, metric, values);
-        if (is_done)
-            *spread = spread_of(values, keep_threads(view->db, values));
-        free(values);
+        addends_add(&gathering->addends, (uint32_t)gathering->parts.n, &terms);
+        vec_push(&gathering->parts, (struct gathered){row, part});
     }
     vec_free(&terms.list);
     return is_done;
 }
 
-/* What the user stopped is not begun again until there is another sorting. */
-static const struct spread *find(struct thread_statistics *statistics, uint32_t row, size_t metric,
-                                 enum cost_part part)
+/* Finds the spreads of what is gathered of new rows; remembers all of these. */
+static bool find_spreads(struct thread_statistics *statistics, struct gathering *gathering,
+                         size_t metric)
+{
+    uint32_t n = (uint32_t)gathering->parts.n;
+    struct spread *spreads = mem_alloc((n + 1) * sizeof *spreads);
+    bool is_done =
+        n == 0 || thread_spreads(statistics->view->db, &gathering->addends, metric, n, spreads);
+    for (size_t i = 0; i < gathering->rows.n && is_done; i++)
+        remember(statistics, gathering->rows.at[i], metric);
+    for (uint32_t i = 0; i < n && is_done; i++) {
+        const struct gathered *gathered = &gathering->parts.at[i];
+        find(statistics, gathered->row, metric)->spreads[gathered->part] = spreads[i];
+    }
+    free(spreads);
+    return is_done;
+}
+
+bool thread_statistics_gather(struct thread_statistics *statistics, const uint32_t *rows, size_t n,
+                              size_t metric)
 {
     struct view *view = statistics->view;
-    while (statistics->rows.n <= row)
-        vec_push(&statistics->rows, (struct known_of_row){0});
-    struct known_of_row *known = &statistics->rows.at[row];
-    size_t i = 0;
-    while (i < known->list.n &&
-           (known->list.at[i].metric != metric || known->list.at[i].part != part))
-        i++;
-    if (i == known->list.n) {
-        struct spread spread;
-        if (view->stopped_sorting == view->sorting_number)
-            return &unknown;
-        if (!compute(view, row, metric, part, &spread)) {
-            view->stopped_sorting = view->sorting_number;
-            return &unknown;
-        }
-        vec_push(&known->list, (struct known){metric, part, spread});
+    struct gathering gathering = {0};
+    bool is_done = view->stopped_sorting != view->sorting_number;
+    for (size_t i = 0; i < n && is_done; i++) {
+        if (find(statistics, rows[i], metric))
+            continue;
+        is_done = !view->db || (add_part(view, &gathering, metric, rows[i], INCLUSIVE) &&
+                                add_part(view, &gathering, metric, rows[i], EXCLUSIVE));
+        vec_push(&gathering.rows, rows[i]);
     }
-    return &known->list.at[i].spread;
+    is_done = is_done && find_spreads(statistics, &gathering, metric);
+    vec_free(&gathering.rows);
+    vec_free(&gathering.parts);
+    vec_free(&gathering.addends.list);
+    if (!is_done)
+        view->stopped_sorting = view->sorting_number;
+    return is_done;
+}
+
+static const struct spread *spread_of_row(struct thread_statistics *statistics, uint32_t row,
+                                          size_t metric, enum cost_part part)
+{
+    const struct known *known = find(statistics, row, metric);
+    if (!known && thread_statistics_gather(statistics, &row, 1, metric))
+        known = find(statistics, row, metric);
+    return known ? &known->spreads[part] : &unknown;
 }
 
 double thread_statistics_value(struct thread_statistics *statistics, uint32_t row, size_t metric,
                                enum cost_part part, enum formula_statistic which)
 {
-    const struct spread *spread = find(statistics, row, metric, part);
+    const struct spread *spread = spread_of_row(statistics, row, metric, part);
     switch (which) {
     case THREAD_MIN: return spread->least;
     case THREAD_MEAN: return spread->mean;

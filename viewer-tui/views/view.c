@@ -119,6 +119,26 @@ double view_cost(const struct view *view, uint32_t row, size_t metric, enum cost
     return cost_in(view, view_costs(view, row), row, metric, part);
 }
 
+/* Rows of which a metric is to be known. */
+struct gathering {
+    struct view *view;
+    const uint32_t *rows;
+    size_t n;
+};
+
+static bool gather(void *context, size_t metric)
+{
+    const struct gathering *gathering = context;
+    return thread_statistics_gather(gathering->view->statistics, gathering->rows, gathering->n,
+                                    metric);
+}
+
+bool view_gather(struct view *view, const uint32_t *rows, size_t n, size_t metric)
+{
+    struct gathering gathering = {view, rows, n};
+    return derived_thread_needs(view->metrics, metric, gather, &gathering);
+}
+
 double view_value(const struct view *view, const struct cost *costs, size_t metric,
                   enum cost_part part)
 {
@@ -203,11 +223,13 @@ static int compare_rows(const void *left, const void *right, void *context)
 }
 
 /* Computes what rows are sorted by. Where the user stops that, what is missing comes last. */
-static void compute_keys(struct view *view, struct sorted_row *sorted, size_t n)
+static void compute_keys(struct view *view, const uint32_t *rows, struct sorted_row *sorted,
+                         size_t n)
 {
     enum cost_part part = view->sorting.part, other = part == INCLUSIVE ? EXCLUSIVE : INCLUSIVE;
     size_t metric = view->sorting.metric;
     bool may_take_long = metric >= view->n_metrics; /* if it needs the values of threads */
+    view_gather(view, rows, n, metric);
     progress_begin("computing what is sorted by", n);
     for (size_t i = 0; i < n; i++) {
         if (may_take_long && !progress_at(i))
@@ -226,7 +248,7 @@ void view_sort_rows(struct view *view, uint32_t *rows, size_t n)
     for (size_t i = 0; i < n; i++)
         sorted[i] = (struct sorted_row){rows[i], NAN, NAN};
     if (!view->sorting.by_name)
-        compute_keys(view, sorted, n);
+        compute_keys(view, rows, sorted, n);
     qsort_r(sorted, n, sizeof *sorted, compare_rows, view);
     for (size_t i = 0; i < n; i++)
         rows[i] = sorted[i].number;

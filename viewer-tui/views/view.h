@@ -131,6 +131,11 @@ double view_cost(const struct view *view, uint32_t row, size_t metric, enum cost
 double view_value(const struct view *view, const struct cost *costs, size_t metric,
                   enum cost_part part);
 
+/* Finds out what is needed for a metric of many rows at once, before view_cost is asked for them:
+ * that makes one pass over the values of threads of what would be one for each row. False when the
+ * user stopped it. */
+bool view_gather(struct view *view, const uint32_t *rows, size_t n, size_t metric);
+
 /* What the whole program has, inclusive, of any metric; NAN as above. */
 double view_total(const struct view *view, size_t metric);
 

@@ -12,7 +12,6 @@ struct walk {
     struct view *view;
     const struct limits *limits;
     const struct visitor *visitor;
-    struct left_out left_out;
     VEC(struct step) path;
 };
 
@@ -22,7 +21,6 @@ static void enter(struct walk *walk, uint32_t row)
     const struct row *entered = view_row(walk->view, row);
     bool is_deep = entered->depth >= walk->limits->depth;
     struct step step = {.row = row, .is_expanded_here = !entered->is_expanded};
-    walk->left_out.deep += is_deep && !entered->is_leaf;
     visitor->enter(visitor->context, walk->view, row);
     if (is_deep ||
         (visitor->is_left_alone && visitor->is_left_alone(visitor->context, walk->view, row)))
@@ -41,8 +39,8 @@ static void leave(struct walk *walk)
         view_release(walk->view, step->row);
 }
 
-struct left_out walk_view(struct view *view, uint32_t row, const struct limits *limits,
-                          const struct visitor *visitor)
+void walk_view(struct view *view, uint32_t row, const struct limits *limits,
+               const struct visitor *visitor)
 {
     struct walk walk = {.view = view, .limits = limits, .visitor = visitor};
     view_start_walk(view);
@@ -54,11 +52,8 @@ struct left_out walk_view(struct view *view, uint32_t row, const struct limits *
             continue;
         }
         uint32_t child = view_child(view, step->row, step->next++);
-        if (view_share(view, child, limits->metric, limits->part) < limits->share)
-            walk.left_out.small++;
-        else
+        if (view_share(view, child, limits->metric, limits->part) >= limits->share)
             enter(&walk, child);
     }
     vec_free(&walk.path);
-    return walk.left_out;
 }

@@ -1,4 +1,5 @@
-/* Walking through a view from a row on downwards, in the order of its sorting.
+/* Walking through a whole view from a row on downwards, in the order of its sorting, to find
+ * something out; filter/shown.h is for what users see.
  *
  * Rows that are not there yet are made on the way down and given up on the way back, so that
  * memory is needed for one path only; no recursion, so that paths may be of any length. */
@@ -18,12 +19,6 @@ struct limits {
     enum cost_part part;
 };
 
-/* What the limits kept out. */
-struct left_out {
-    uint64_t small; /* rows with too small a share; theirs below are not counted */
-    uint64_t deep;  /* rows whose children are too deep */
-};
-
 struct visitor {
     void (*enter)(void *context, struct view *view, uint32_t row);
     void (*leave)(void *context, struct view *view, uint32_t row); /* may be NULL */
@@ -32,7 +27,7 @@ struct visitor {
     void *context;
 };
 
-struct left_out walk_view(struct view *view, uint32_t row, const struct limits *limits,
-                          const struct visitor *visitor);
+void walk_view(struct view *view, uint32_t row, const struct limits *limits,
+               const struct visitor *visitor);
 
 #endif

@@ -1,7 +1,9 @@
-/* sandbox strict|narrow|wide: uses the CPU, restricts its system calls, and goes on.
+/* sandbox HOW: uses the CPU, restricts its system calls, and goes on.
  *   strict   read, write, exit and sigreturn (prctl)
  *   narrow   what it needs itself: any other call kills (syscall, as libseccomp does it)
  *   wide     all but ptrace, which kills (prctl)
+ *   sent     any call is sent back as SIGSYS, which kills (prctl); later none
+ *   ticks    it may call what it likes, but read no time stamp counter (prctl)
  * A second thread is there from before. Prints "fine" at the end. */
 #include "burn.h"
 
@@ -51,6 +53,14 @@ static long restrict_widely(void)
     return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
 }
 
+static volatile char gate = SYSCALL_DISPATCH_FILTER_ALLOW;
+
+/* Each thread asks for itself. */
+static long have_calls_sent(void)
+{
+    return prctl(PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_ON, 0, 0, &gate);
+}
+
 int main(int count, char **arguments)
 {
     if (count != 2)
@@ -67,9 +77,15 @@ int main(int count, char **arguments)
         result = restrict_narrowly();
     if (strcmp(how, "wide") == 0)
         result = restrict_widely();
+    if (strcmp(how, "sent") == 0)
+        result = have_calls_sent();
+    if (strcmp(how, "ticks") == 0)
+        result = prctl(PR_SET_TSC, PR_TSC_SIGSEGV);
     if (result != 0)
         return 3;
+    gate = SYSCALL_DISPATCH_FILTER_BLOCK;
     burn_units();
+    gate = SYSCALL_DISPATCH_FILTER_ALLOW;
     if (write(1, "fine\n", 5) != 5)
         return 4;
     over = strcmp(how, "strict") == 0;

@@ -1,4 +1,4 @@
-#include "viewer-tui/terminal/cell.h"
+#include "viewer-tui/columns/cell.h"
 
 #include "viewer-tui/base/bar.h"
 

@@ -1,0 +1,56 @@
+/* Traces a child that uses 300 ms of the CPU, and passes the real-time signals that it gets on one
+ * step later: the kernel then says that the tracer has sent them. Prints "fine" when the child ends
+ * as it is to. */
+#include "burn.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static int be_traced(void)
+{
+    if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0)
+        return 8;
+    raise(SIGSTOP);
+    burn(300000000);
+    return 7;
+}
+
+static void go_on(pid_t child, int how, int signal)
+{
+    ptrace(how, child, NULL, (long)signal);
+}
+
+/* Until the child ends; its status. */
+static int trace(pid_t child)
+{
+    int status, held = 0;
+    while (waitpid(child, &status, 0) == child && WIFSTOPPED(status)) {
+        int signal = WSTOPSIG(status);
+        if (signal >= SIGRTMIN) {
+            held = signal;
+            go_on(child, PTRACE_SINGLESTEP, 0);
+        } else if (signal == SIGTRAP) {
+            go_on(child, PTRACE_CONT, held);
+            held = 0;
+        } else {
+            go_on(child, PTRACE_CONT, signal == SIGSTOP ? 0 : signal);
+        }
+    }
+    return status;
+}
+
+int main(void)
+{
+    pid_t child = fork();
+    if (child == 0)
+        return be_traced();
+    int status = trace(child);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 7)
+        puts("fine");
+    else
+        printf("%#x\n", status);
+    return 0;
+}

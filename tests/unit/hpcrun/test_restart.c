@@ -1,0 +1,85 @@
+/* What becomes of a system call at whose instruction a sample and then a handler of the program's,
+ * without SA_RESTART, find the thread. */
+#include "tests/unit/cmocka_suite.h"
+
+#include "hpcrun/hooks/restart.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+
+#define CALL   0x401000
+#define BEHIND (CALL + 2)
+
+/* At the instruction of a call, which was made before or has been interrupted: one can't tell. */
+static ucontext_t at_call(long number, long second_argument)
+{
+    ucontext_t context = {0};
+    greg_t *reg = context.uc_mcontext.gregs;
+    reg[REG_RIP] = CALL;
+    reg[REG_RCX] = BEHIND;
+    reg[REG_RSP] = 0x7ffd0000;
+    reg[REG_RAX] = number;
+    reg[REG_RSI] = second_argument;
+    return context;
+}
+
+static bool ends_with_eintr(long number, long second_argument, bool restarts)
+{
+    ucontext_t context = at_call(number, second_argument);
+    const greg_t *reg = context.uc_mcontext.gregs;
+    restart_mark(&context);
+    restart_before_handler(&context, restarts);
+    if (reg[REG_RIP] == BEHIND) {
+        assert_int_equal(reg[REG_RAX], -EINTR);
+        return true;
+    }
+    assert_int_equal(reg[REG_RIP], CALL);
+    assert_int_equal(reg[REG_RAX], number);
+    return false;
+}
+
+static void a_call_that_waits_is_ended(void **state)
+{
+    (void)state;
+    assert_true(ends_with_eintr(SYS_read, 0, false));
+    assert_true(ends_with_eintr(SYS_wait4, 0, false));
+    assert_true(ends_with_eintr(SYS_futex, FUTEX_WAIT_PRIVATE, false));
+    assert_true(ends_with_eintr(SYS_futex, FUTEX_WAIT_BITSET | FUTEX_CLOCK_REALTIME, false));
+    assert_true(ends_with_eintr(SYS_fcntl, F_SETLKW, false));
+}
+
+static void unless_the_handler_restarts_it(void **state)
+{
+    (void)state;
+    assert_false(ends_with_eintr(SYS_read, 0, true));
+}
+
+static void a_call_that_never_waits_is_not(void **state)
+{
+    (void)state;
+    assert_false(ends_with_eintr(SYS_getppid, 0, false));
+    assert_false(ends_with_eintr(SYS_close, 0, false));
+    assert_false(ends_with_eintr(SYS_futex, FUTEX_WAKE_PRIVATE, false));
+    assert_false(ends_with_eintr(SYS_fcntl, F_GETFL, false));
+}
+
+/* The kernel does, behind any handler. */
+static void nor_one_that_always_starts_again(void **state)
+{
+    (void)state;
+    assert_false(ends_with_eintr(SYS_clone, 0, false));
+    assert_false(ends_with_eintr(SYS_futex, FUTEX_LOCK_PI_PRIVATE, false));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_call_that_waits_is_ended),
+        cmocka_unit_test(unless_the_handler_restarts_it),
+        cmocka_unit_test(a_call_that_never_waits_is_not),
+        cmocka_unit_test(nor_one_that_always_starts_again),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,126 @@
+#include "viewer-tui/compare/carrier-pairs.h"
+
+#include "viewer-tui/base/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct carrier_pair alone(const struct database *db, int side, const struct carrier *carrier)
+{
+    char buffer[NAME_SIZE];
+    bool has_name = carrier->procedure != NOTHING;
+    const char *path = database_file_path(db, carrier->file);
+    struct carrier_pair pair = {.file = path ? path_name(path) : ""};
+    pair.name = mem_strdup(has_name ? database_procedure_name(db, carrier->procedure, buffer) : "");
+    pair.is_in[side] = true;
+    pair.sides[side] = *carrier;
+    return pair;
+}
+
+/* By name and file; the left side's first, those with the largest costs before the others. */
+static int compare(const void *left, const void *right)
+{
+    const struct carrier_pair *a = left, *b = right;
+    int result = strcmp(a->name, b->name);
+    if (result == 0)
+        result = strcmp(a->file, b->file);
+    if (result == 0)
+        result = b->is_in[0] - a->is_in[0];
+    for (int side = 0; side < SIDES && result == 0; side++)
+        result = (a->sides[side].cost < b->sides[side].cost) -
+                 (a->sides[side].cost > b->sides[side].cost);
+    for (int side = 0; side < SIDES && result == 0; side++)
+        result = (a->sides[side].line > b->sides[side].line) -
+                 (a->sides[side].line < b->sides[side].line);
+    return result;
+}
+
+/* Adds the costs of one to another. */
+static void take_in(struct carrier_pair *into, struct carrier_pair *from)
+{
+    for (int side = 0; side < SIDES; side++) {
+        double cost = into->sides[side].cost + from->sides[side].cost;
+        if (!into->is_in[side])
+            into->sides[side] = from->sides[side];
+        into->sides[side].cost = cost;
+        into->is_in[side] |= from->is_in[side];
+    }
+    free(from->name);
+}
+
+/* Makes one of all that have the same name and file. */
+static void join_by_file(struct carrier_pairs *pairs)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < pairs->n; i++) {
+        struct carrier_pair *last = kept ? &pairs->at[kept - 1] : NULL, *pair = &pairs->at[i];
+        if (last && strcmp(last->name, pair->name) == 0 && strcmp(last->file, pair->file) == 0)
+            take_in(last, pair);
+        else
+            pairs->at[kept++] = *pair;
+    }
+    pairs->n = kept;
+}
+
+static bool is_only_in(const struct carrier_pair *pair, int side)
+{
+    return pair->is_in[side] && !pair->is_in[1 - side];
+}
+
+/* The only one among pairs[first..end) that is in that side alone; `end` for none or several. */
+static size_t only_one_in(const struct carrier_pairs *pairs, size_t first, size_t end, int side)
+{
+    size_t found = end;
+    for (size_t i = first; i < end; i++)
+        if (is_only_in(&pairs->at[i], side)) {
+            if (found < end)
+                return end;
+            found = i;
+        }
+    return found;
+}
+
+/* Makes one of the two that are left of a name. */
+static void join_by_name(struct carrier_pairs *pairs)
+{
+    size_t kept = 0, end;
+    for (size_t first = 0; first < pairs->n; first = end) {
+        for (end = first;
+             end < pairs->n && strcmp(pairs->at[end].name, pairs->at[first].name) == 0;)
+            end++;
+        size_t left = only_one_in(pairs, first, end, 0), right = only_one_in(pairs, first, end, 1);
+        bool are_joined = left < end && right < end;
+        if (are_joined)
+            take_in(&pairs->at[left], &pairs->at[right]);
+        for (size_t i = first; i < end; i++)
+            if (!are_joined || i != right)
+                pairs->at[kept++] = pairs->at[i];
+    }
+    pairs->n = kept;
+}
+
+struct carrier_pairs carrier_pairs_find(struct view *const views[SIDES], const uint32_t rows[SIDES],
+                                        const size_t metrics[SIDES])
+{
+    struct carrier_pairs pairs = {0};
+    for (int side = 0; side < SIDES; side++) {
+        if (rows[side] == NOTHING)
+            continue;
+        struct carrier_list all = carriers_all(views[side], rows[side], metrics[side]);
+        for (size_t i = 0; i < all.n; i++)
+            vec_push(&pairs, alone(views[side]->db, side, &all.at[i]));
+        vec_free(&all);
+    }
+    if (pairs.n)
+        qsort(pairs.at, pairs.n, sizeof *pairs.at, compare);
+    join_by_file(&pairs);
+    join_by_name(&pairs);
+    return pairs;
+}
+
+void carrier_pairs_free(struct carrier_pairs *pairs)
+{
+    for (size_t i = 0; i < pairs->n; i++)
+        free(pairs->at[i].name);
+    vec_free(pairs);
+}

@@ -1,0 +1,148 @@
+#include "viewer-tui/compare/changes.h"
+
+#include "viewer-tui/advice/judgement.h"
+#include "viewer-tui/compare/carrier-pairs.h"
+#include "viewer-tui/database/run.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* So many standard deviations are more than chance. */
+#define MORE_THAN_CHANCE 2
+
+/* What is compared. */
+struct comparing {
+    const struct comparison *comparison;
+    struct view *view;
+    uint32_t row;
+    double factor;         /* of what is expected, for a cost of the left side */
+    double periods[SIDES]; /* of the event's samples; 0 unknown */
+};
+
+static struct costs_of_both both(const struct comparing *comparing, double left, double right)
+{
+    return (struct costs_of_both){.sides = {left, right},
+                                  .difference = right - comparing->factor * left};
+}
+
+/* What a cost that stands for n samples is off by itself: period * sqrt(n). */
+static double chance_in(const struct comparing *comparing, const struct costs_of_both *costs)
+{
+    double factors[SIDES] = {comparing->factor, 1}, variance = 0;
+    for (int side = 0; side < SIDES; side++)
+        variance += factors[side] * factors[side] * comparing->periods[side] * costs->sides[side];
+    return sqrt(variance);
+}
+
+static enum change_verdict judge_change(const struct comparing *comparing,
+                                        const struct costs_of_both *costs, double whole)
+{
+    double size = fabs(costs->difference);
+    if (!(size > 0) || size < NOTABLE_SHARE_OF_RUN * whole)
+        return CHANGE_HARDLY;
+    if (size <= MORE_THAN_CHANCE * chance_in(comparing, costs))
+        return CHANGE_BY_CHANCE;
+    return costs->difference > 0 ? CHANGE_WORSE : CHANGE_BETTER;
+}
+
+/* Keeps the list in order; what does not fit is the least. */
+static void insert(struct changed_carriers *carriers, const struct changed_carrier *new)
+{
+    size_t at = carriers->n;
+    double size = fabs(new->costs.difference);
+    while (at > 0 && fabs(carriers->at[at - 1].costs.difference) < size)
+        at--;
+    if (at == MOST_CARRIERS)
+        return;
+    if (carriers->n < MOST_CARRIERS)
+        carriers->n++;
+    for (size_t i = carriers->n - 1; i > at; i--)
+        carriers->at[i] = carriers->at[i - 1];
+    carriers->at[at] = *new;
+}
+
+static void find_carriers(const struct comparing *comparing, struct change *change, double whole)
+{
+    const struct merged_metric *from = &comparing->comparison->from[change->metric];
+    struct pair pair = merged_pair(comparing->view, comparing->row);
+    struct view *views[SIDES];
+    for (int side = 0; side < SIDES; side++)
+        views[side] = merged_side(comparing->view, side);
+    struct carrier_pairs pairs = carrier_pairs_find(views, pair.rows, from->sides);
+    for (size_t i = 0; i < pairs.n; i++) {
+        const struct carrier_pair *of_both = &pairs.at[i];
+        int side = of_both->is_in[1] ? 1 : 0;
+        struct changed_carrier carrier = {
+            .side = side,
+            .carrier = of_both->sides[side],
+            .costs = both(comparing, of_both->sides[0].cost, of_both->sides[1].cost)};
+        enum change_verdict verdict = judge_change(comparing, &carrier.costs, whole);
+        if (verdict == CHANGE_WORSE || verdict == CHANGE_BETTER)
+            insert(&change->carriers[verdict == CHANGE_WORSE ? MORE : LESS], &carrier);
+    }
+    carrier_pairs_free(&pairs);
+}
+
+/* The first column of a part; metrics.n where the runs do not have it in common. */
+static size_t column_of(const struct comparison *comparison, const struct efficiency *event,
+                        enum efficiency_part part)
+{
+    const struct metrics *left = &comparison->sides[0].db->metrics;
+    const struct metrics *right = &comparison->sides[1].db->metrics;
+    for (size_t m = 0; m < comparison->metrics.n_stored; m++) {
+        const struct merged_metric *from = &comparison->from[m];
+        bool is_effort =
+            metric_is_sum(&left->at[from->sides[0]]) || metric_is_sum(&right->at[from->sides[1]]);
+        bool is_of_part = from->sides[0] == event->at[part] ||
+                          (part == EFFORT && from->sides[0] == event->at[WORK]);
+        if (from->column == MERGED_LEFT && is_effort == (part == EFFORT) && is_of_part)
+            return m;
+    }
+    return comparison->metrics.n;
+}
+
+static struct change change_of(const struct comparing *comparing, const struct efficiency *event,
+                               enum efficiency_part part)
+{
+    struct view *view = comparing->view;
+    const struct metrics *metrics = view->metrics;
+    struct change change = {.metric = column_of(comparing->comparison, event, part)};
+    size_t difference = change.metric + MERGED_DIFFERENCE;
+    if (change.metric == metrics->n || !metric_is_measured(&metrics->at[difference]))
+        return change;
+    enum cost_part of = comparing->row == 0 ? INCLUSIVE : carriers_part(view);
+    double whole = view_whole(view, difference);
+    change.costs = both(comparing, view_cost(view, comparing->row, change.metric, of),
+                        view_cost(view, comparing->row, change.metric + 1, of));
+    change.verdict = judge_change(comparing, &change.costs, whole);
+    if (part != EFFORT)
+        find_carriers(comparing, &change, whole);
+    return change;
+}
+
+struct changes_list changes_of(const struct comparison *comparison, struct view *view, uint32_t row)
+{
+    const struct metrics *left = &comparison->sides[0].db->metrics;
+    struct changes_list list = {0};
+    struct efficiency event;
+    size_t from = 0;
+    while (efficiency_next(left, &from, &event)) {
+        size_t work = column_of(comparison, &event, WORK);
+        if (work == comparison->metrics.n)
+            continue;
+        struct comparing comparing = {.comparison = comparison,
+                                      .view = view,
+                                      .row = row,
+                                      .factor = comparison->from[work].factor};
+        for (int side = 0; side < SIDES; side++) {
+            const struct compared_run *run = &comparison->sides[side];
+            const struct metric *metric = &run->db->metrics.at[comparison->from[work].sides[side]];
+            comparing.periods[side] = run_period(run->run, metric->name);
+        }
+        struct changes changes = {.event = event.event};
+        for (int part = WORK; part < EFFICIENCY_PARTS; part++)
+            changes.parts[part] = change_of(&comparing, &event, (enum efficiency_part)part);
+        vec_push(&list, changes);
+    }
+    return list;
+}

@@ -1,0 +1,265 @@
+#include "viewer-tui/threads/thread-spreads.h"
+
+#include "viewer-tui/base/problem.h"
+#include "viewer-tui/base/progress.h"
+#include "viewer-tui/database/profiles.h"
+#include "viewer-tui/threads/thread-values.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* More values than that are no sound context's: it has one for each metric id. */
+#define MOST_VALUES 65536
+
+/* Metric ids are 16 bits wide. */
+#define METRIC_IDS 65536
+
+/* Bits by which addends are put in order at a time. */
+#define DIGIT_BITS 11
+#define DIGITS     (1u << DIGIT_BITS)
+
+/* What is known of a row after some threads; those that have nothing of it are not among them. */
+struct row_state {
+    double value; /* of the thread that is being looked at, */
+    bool is_met;  /* which has something of it */
+    uint32_t n;   /* threads that had something */
+    double sum, mean, squares, least, largest;
+};
+
+/* A context of which something is to be added: addends from `first` on. */
+struct wanted {
+    uint32_t context, first;
+};
+
+struct spreading {
+    const struct database *db;
+    const struct addends *addends;
+    uint8_t *scopes_of;        /* by metric id: bits of the scopes whose values are added up */
+    VEC(struct wanted) wanted; /* ascending, and an end behind the last */
+    struct row_state *rows;
+    VEC(uint32_t) met; /* rows of the thread that is being looked at */
+    uint32_t n_threads;
+};
+
+void addends_add(struct addends *addends, uint32_t row, const struct terms *terms)
+{
+    for (size_t i = 0; i < terms->list.n; i++) {
+        const struct term *term = &terms->list.at[i];
+        vec_push(&addends->list,
+                 (struct addend){.context = term->context, .row = row, .scope = term->scope});
+    }
+}
+
+/* Puts the addends into the order of one digit of their contexts; keeps that of others. */
+static void sort_by_digit(const struct addend *from, struct addend *to, size_t n, unsigned shift)
+{
+    size_t next[DIGITS] = {0}, start = 0;
+    for (size_t i = 0; i < n; i++)
+        next[from[i].context >> shift & (DIGITS - 1)]++;
+    for (size_t digit = 0; digit < DIGITS; digit++) {
+        size_t count = next[digit];
+        next[digit] = start;
+        start += count;
+    }
+    for (size_t i = 0; i < n; i++)
+        to[next[from[i].context >> shift & (DIGITS - 1)]++] = from[i];
+}
+
+static void sort_by_context(struct addends *addends)
+{
+    size_t n = addends->list.n;
+    struct addend *other = mem_alloc((n + 1) * sizeof *other), *from = addends->list.at;
+    for (unsigned shift = 0; shift < 32; shift += DIGIT_BITS) {
+        struct addend *to = from == other ? addends->list.at : other;
+        sort_by_digit(from, to, n, shift);
+        from = to;
+    }
+    if (from == other)
+        for (size_t i = 0; i < n; i++)
+            addends->list.at[i] = other[i];
+    free(other);
+}
+
+static void list_wanted(struct spreading *spreading)
+{
+    const struct addends *addends = spreading->addends;
+    for (size_t i = 0; i < addends->list.n; i++)
+        if (i == 0 || addends->list.at[i].context != addends->list.at[i - 1].context)
+            vec_push(&spreading->wanted, (struct wanted){addends->list.at[i].context, (uint32_t)i});
+    vec_push(&spreading->wanted, (struct wanted){UINT32_MAX, (uint32_t)addends->list.n});
+}
+
+static void add_to_row(struct spreading *spreading, uint32_t row, double value)
+{
+    struct row_state *state = &spreading->rows[row];
+    if (!state->is_met)
+        vec_push(&spreading->met, row);
+    state->is_met = true;
+    state->value += value;
+}
+
+static void add_value(const struct values *values, const struct v4_metric_value *at,
+                      unsigned scopes, double by_scope[METRIC_SCOPES])
+{
+    if (!isfinite(at->value)) {
+        problem_found(values->path, "corrupt: a value is not a number");
+        return;
+    }
+    for (int scope = 0; scope < METRIC_SCOPES; scope++)
+        if (scopes >> scope & 1)
+            by_scope[scope] += at->value;
+}
+
+/* Adds what a thread has for a context, which stands at `position`. */
+static void add_context(struct spreading *spreading, const struct values *values, uint64_t position,
+                        const struct wanted *wanted)
+{
+    double by_scope[METRIC_SCOPES] = {0};
+    size_t n;
+    const struct v4_metric_value *at = values_at(values, position, &n);
+    if (n > MOST_VALUES) {
+        problem_found(values->path, "corrupt: the values of context %u", wanted->context);
+        return;
+    }
+    for (; n > 0; n--, at++)
+        if (spreading->scopes_of[at->metric_id])
+            add_value(values, at, spreading->scopes_of[at->metric_id], by_scope);
+    for (uint32_t i = wanted->first; i < wanted[1].first; i++) {
+        const struct addend *addend = &spreading->addends->list.at[i];
+        if (by_scope[addend->scope] != 0)
+            add_to_row(spreading, addend->row, by_scope[addend->scope]);
+    }
+}
+
+/* The first wanted context from `low` on that is not before this one: strides that double find the
+ * interval in which it is. */
+static size_t find_wanted(const struct spreading *spreading, uint32_t context, size_t low)
+{
+    const struct wanted *at = spreading->wanted.at;
+    size_t last = spreading->wanted.n - 1, stride = 1;
+    while (low + stride < last && at[low + stride].context < context) {
+        low += stride;
+        stride *= 2;
+    }
+    size_t high = low + stride < last ? low + stride : last;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (at[middle].context < context)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* One way through the contexts that the thread has and those that are wanted, both of which ascend:
+ * step by step through the fewer of them. */
+static void add_thread(struct spreading *spreading, const struct values *values)
+{
+    size_t n_wanted = spreading->wanted.n - 1, at = 0;
+    uint64_t near = 0;
+    if (values->n_index < n_wanted) {
+        for (uint64_t i = 0; i < values->n_index; i++) {
+            uint32_t context = values->index[i].context_id;
+            at = find_wanted(spreading, context, at);
+            if (at < n_wanted && spreading->wanted.at[at].context == context)
+                add_context(spreading, values, i, &spreading->wanted.at[at]);
+        }
+        return;
+    }
+    for (; at < n_wanted; at++) {
+        uint64_t position = values_position(values, spreading->wanted.at[at].context, near);
+        if (position == NO_POSITION)
+            continue;
+        near = position;
+        add_context(spreading, values, position, &spreading->wanted.at[at]);
+    }
+}
+
+/* Takes the values of a thread into account. */
+static void end_thread(struct spreading *spreading)
+{
+    for (size_t i = 0; i < spreading->met.n; i++) {
+        struct row_state *row = &spreading->rows[spreading->met.at[i]];
+        double value = row->value, before = row->mean;
+        row->least = row->n == 0 || value < row->least ? value : row->least;
+        row->largest = row->n == 0 || value > row->largest ? value : row->largest;
+        row->n++;
+        row->sum += value;
+        row->mean += (value - before) / row->n;
+        row->squares += (value - before) * (value - row->mean);
+        row->value = 0;
+        row->is_met = false;
+    }
+    spreading->met.n = 0;
+    spreading->n_threads++;
+}
+
+/* With the threads that had nothing of the row. */
+static struct spread spread_of_row(const struct row_state *row, uint32_t n_threads)
+{
+    struct spread spread = {.sum = row->sum, .median = NAN};
+    double n = n_threads, others = n - row->n;
+    if (n_threads == 0)
+        return spread;
+    double squares = row->squares + row->mean * row->mean * row->n * others / n;
+    spread.least = others > 0 && row->least > 0 ? 0 : row->least;
+    spread.largest = others > 0 && row->largest < 0 ? 0 : row->largest;
+    spread.mean = row->sum / n;
+    spread.deviation = sqrt(squares / n);
+    spread.imbalance = spread.mean != 0 ? spread.largest / spread.mean : 0;
+    return spread;
+}
+
+static bool counts(const struct database *db, uint32_t number, const struct v4_profile *profile)
+{
+    return !profile_is_summary(profile) && (!db->has_profile || db->has_profile[number]);
+}
+
+static void add_threads(struct spreading *spreading)
+{
+    const struct database *db = spreading->db;
+    uint32_t n_profiles = profiles_n(db);
+    bool goes_on = true;
+    progress_begin("adding up threads", n_profiles);
+    for (uint32_t number = 1; number < n_profiles && goes_on; number++) {
+        struct v4_profile profile = profiles_at(db, number);
+        struct values values;
+        if (!counts(db, number, &profile))
+            continue;
+        if (values_map(&values, &db->profile, &profile.values))
+            add_thread(spreading, &values);
+        end_thread(spreading);
+        goes_on = progress_at(number);
+    }
+}
+
+static uint8_t *scopes_of_ids(const struct metrics *metrics, size_t metric)
+{
+    uint8_t *scopes = mem_alloc(METRIC_IDS);
+    struct thread_ids ids = thread_ids_of(metrics, metric);
+    for (int scope = 0; scope < METRIC_SCOPES; scope++)
+        for (size_t i = 0; i < ids.of[scope].n; i++)
+            scopes[ids.of[scope].at[i]] |= (uint8_t)(1u << scope);
+    thread_ids_free(&ids);
+    return scopes;
+}
+
+bool thread_spreads(const struct database *db, struct addends *addends, size_t metric,
+                    uint32_t n_rows, struct spread *spreads)
+{
+    struct spreading spreading = {.db = db, .addends = addends};
+    spreading.scopes_of = scopes_of_ids(&db->metrics, metric);
+    spreading.rows = mem_alloc((n_rows + 1) * sizeof *spreading.rows);
+    sort_by_context(addends);
+    list_wanted(&spreading);
+    add_threads(&spreading);
+    bool is_done = progress_end();
+    for (uint32_t row = 0; row < n_rows; row++)
+        spreads[row] = spread_of_row(&spreading.rows[row], spreading.n_threads);
+    free(spreading.scopes_of);
+    vec_free(&spreading.wanted);
+    vec_free(&spreading.met);
+    free(spreading.rows);
+    return is_done;
+}
