@@ -34,13 +34,15 @@ def deep_database():
 
 @unittest.skipUnless(HAVE_TMUX, "tmux is not installed")
 class InTerminal(unittest.TestCase):
+    database = staticmethod(deep_database)
+
     @classmethod
     def setUpClass(cls):
         folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(folder.cleanup)
         cls.db = pathlib.Path(folder.name, "db")
         cls.db.mkdir()
-        v4_writer.write_database(deep_database(), cls.db)
+        v4_writer.write_database(cls.database(), cls.db)
 
     def start(self, *arguments, **more):
         terminal = Terminal([viewer.VIEWER, *arguments, self.db], **more)
@@ -279,3 +281,50 @@ class Hands(InTerminal):
             terminal.until_seen(text)
             terminal.press("q")
             terminal.until_seen("?:help")
+
+
+class WithoutSource(InTerminal):
+    def test_what_would_help_is_said(self):
+        terminal = self.start()
+        terminal.press("j", "j")  # main, whose file is not there
+        terminal.until_seen("no source: …", "Start with -I DIR to search it", "-R OLD=NEW")
+        terminal.press("H")  # a procedure without lines
+        terminal.until_seen("no source file is known", "its binary was built without")
+        terminal.press("g")  # the whole program has no source
+        terminal.until_gone("Nothing tells")
+        terminal.until_seen("no source file is known")
+        terminal.press("3", "j")
+        terminal.until_seen("2/4")
+        self.assertNotIn("Nothing tells", "".join(terminal.screen()))
+
+
+class Empty(InTerminal):
+    @staticmethod
+    def database():
+        return v4_writer.Database("empty", ["work"], 1)
+
+    def test_it_is_said(self):
+        terminal = self.start()
+        terminal.until_seen("nothing was recorded: 5 tells of the samples, ? lists the keys")
+        for key in ("j", "H", "*", "z", "2", "3", "i", "q", "a", "q", "4", "q", "1"):
+            terminal.press(key)
+        terminal.until_seen("1/1", "<whole program>")
+
+
+def odd_names():
+    db = v4_writer.Database("odd", ["work"], 1)
+    module, file = db.module("/bin/program"), db.file("/src/odd.c")
+    main = db.entry(1, "main thread").call(db.function("main", module, 0x10, file, 1))
+    for i, name in enumerate(["", "\u202eturned", "two\u2028lines"]):
+        main.statement(file, 2).call(db.function(name, module, 0x100 + i, file, 3)).charge(5 - i)
+    return db
+
+
+class OddNames(InTerminal):
+    database = staticmethod(odd_names)
+
+    def test_names_that_cannot_be_seen(self):
+        terminal = self.start()
+        terminal.press("2")
+        terminal.until_seen("▸ <program+0x100>  odd.c:3", "▸ \ufffdturned  odd.c:3",
+                            "▸ two\ufffdlines  odd.c:3")

@@ -86,6 +86,13 @@ static int open_first_view(struct tui *tui, const char *sort)
     return 0;
 }
 
+/* An empty tree alone would look like a fault. */
+static void say_if_empty(struct tui *tui)
+{
+    if (view_row(tui_pane(tui)->view, 0)->n_children == 0)
+        text_add(&tui->message, "nothing was recorded: 5 tells of the samples, ? lists the keys");
+}
+
 static void close_tui(struct tui *tui)
 {
     for (int p = 0; p < PROJECTIONS; p++) {
@@ -124,6 +131,7 @@ int terminal_run(struct session *session, const struct terminal_options *options
     } else if (status == 0) {
         progress_listen(tui_tell_progress);
         tui_apply_filters(&tui);
+        say_if_empty(&tui);
         say_problem(&tui);
         loop(&tui);
         progress_listen(NULL);

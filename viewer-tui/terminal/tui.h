@@ -136,6 +136,9 @@ void tui_draw_source(struct tui *tui, struct area area);
  * line; false, with nothing drawn, where it is none. */
 bool tui_draw_tag(const struct tui *tui, struct area area, const char *path);
 
+/* tui-words.c: text, broken into lines, as much as there is room for. */
+void tui_draw_words(struct area area, const char *words);
+
 /* tui-page.c: text that fills the screen, until the user has seen it. Lines that are too long are
  * broken; those at the margin with indented ones below are heads. */
 void tui_draw_page_frame(const char *title, const char *help); /* the first and the last line */
