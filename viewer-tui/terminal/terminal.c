@@ -83,6 +83,7 @@ static int open_first_view(struct tui *tui, const char *sort)
         return 2;
     view_sort(view, sorting);
     pane_open(tui_pane(tui), view, tui->filters);
+    tui_take_kept_columns(tui, tui->projection);
     return 0;
 }
 
@@ -116,7 +117,10 @@ int terminal_run(struct session *session, const struct terminal_options *options
                       .projection = options->projection,
                       .id = TOP_DOWN,
                       .ascii = describe_in_ascii(),
-                      .cells = {.ascii = describe_in_ascii()},
+                      .kept_columns = options->columns,
+                      .cells = {.units = options->units,
+                                .has_bars = options->has_bars,
+                                .ascii = describe_in_ascii()},
                       .filters = options->filters,
                       .hot_share = HOT_SHARE,
                       .shows_source = true};

@@ -27,6 +27,8 @@ struct tui {
     struct pane panes[PROJECTIONS][VIEWS];      /* view is NULL until it is shown */
     struct sources sources[PROJECTIONS][SIDES]; /* of each database that is shown */
     struct column_choice columns[PROJECTIONS];
+    const char *kept_columns; /* from the last time (column-text.h); NULL: none */
+    bool took_columns[PROJECTIONS];
     struct cell_style cells;
     bool ascii;
     bool shows_source;
@@ -92,6 +94,11 @@ void tui_same_scope(struct tui *tui);
  * the user did. */
 void tui_choose_columns(struct tui *tui);
 void tui_scroll_to_sorted(struct tui *tui);
+
+/* tui-keep.c: chooses the columns that were kept, once the metrics of a projection are known; keeps
+ * those that are chosen now, with the units and bars. */
+void tui_take_kept_columns(struct tui *tui, enum projection projection);
+void tui_keep_columns(struct tui *tui);
 
 /* tui-inspect.c: all that is known of the selected row. */
 void tui_inspect(struct tui *tui);
