@@ -271,6 +271,23 @@ class Hands(InTerminal):
         terminal.press("j")
         terminal.until_gone("does nothing")
 
+    def test_what_is_there_can_be_seen(self):
+        """The wider the screen, the more keys it names; all of them whole."""
+        keys = ["?:help", "q:quit", "Enter:open", "H:hot path", "s:sort", "a:advice", "/:find",
+                "v:source", "p:physical", "&:filter", "z:zoom", "i:inspect", "C:columns",
+                "d:define", ".:other views", "W:write", "y:copy", "e:edit", "m:mark", "[:back"]
+        terminal = self.start()
+        for width in (200, 120, 80, 47, 12):
+            terminal.resize(width, 24)
+            lines = [" " + " ".join(keys[:n]) for n in range(len(keys) + 1)]
+            widest = max((line for line in lines if len(line) <= width), key=len)
+            terminal.until(lambda now: now[23].rstrip() == widest, widest)
+        terminal.resize(120, 24)
+        terminal.until(lambda lines: lines[0].rstrip().endswith(
+            "1 top-down  2 bottom-up  3 flat  4 threads  5 summary"), "all pages")
+        terminal.press("z")
+        terminal.until_seen("the view begins with this row already")
+
     def test_empty_lists_say_what_would_be_in_them(self):
         terminal = self.start()
         for key, text in (("M", "There are no marks: m and a letter mark the selected row."),
