@@ -93,6 +93,16 @@ class LongNames(InTerminal):
         terminal = self.start()
         terminal.press("H", "x")
         terminal.until_seen("hide std::vector<…>::one(…)?  s: itself   a: with all that is below ")
+        terminal.press("s")
+        terminal.until_seen("filters: [without std::vector<…>::one(…)]   \\: list  U: undo")
+        terminal.press("\\")
+        terminal.until_seen("  without std::vector<…>::one(…)", "hpcviewer: filters")
+
+    def test_marks_end_with_the_row(self):
+        terminal = self.start()
+        terminal.press("H", "m", "a", "M")
+        lines = terminal.until_seen("hpcviewer: marks", "q: back")
+        self.assertRegex(lines[1], r"^ a  top-down   \.\.\. > .*step_12\(…\) > std::vector<…>::one\(…\)$")
 
 
 class Pages(InTerminal):

@@ -160,7 +160,7 @@ static void draw_filters(struct tui *tui, int line)
     for (size_t i = 0; i < filters_n(filters); i++) {
         text_clear(&chip);
         text_add(&chip, "[");
-        filter_describe(filters_at(filters, i), tui->ascii, &chip);
+        tui_add_filter(tui, i, MOST_NAME_COLUMNS, &chip);
         text_add(&chip, "]");
         if (at + (int)text_columns(text_string(&chip)) + 4 > room && i > 0) {
             at += screen_put(line, at, room - at, STYLE_PLAIN, "...");

@@ -106,6 +106,9 @@ void tui_inspect(struct tui *tui);
 /* tui-filter.c: makes the pane show what the filters in force leave. */
 void tui_apply_filters(struct tui *tui);
 
+/* tui-filter.c: adds what a filter in force does; long names in short. */
+void tui_add_filter(const struct tui *tui, size_t index, size_t columns, struct text *out);
+
 /* tui-match.c: marks what matches in text that `area` shows; the text before byte `from` is not
  * looked at. */
 void tui_draw_match(const struct tui *tui, struct area area, const char *text, size_t from);
