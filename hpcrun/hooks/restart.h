@@ -17,8 +17,8 @@
  * A call that starts again is known by rcx: the instruction puts the address behind itself there.
  * (Not so with FRED event delivery; there nothing is marked.) A sample may find the same before a
  * call was begun, when the last call of the same instruction has left rcx so, as in a loop. So only
- * calls that can end with EINTR are marked: neither those that never wait, nor those that the kernel
- * starts again whatever the handler is, such as fork and futex's locks with priorities. */
+ * calls that can end with EINTR are marked: neither those that never wait, nor those that the
+ * kernel starts again whatever the handler is, such as fork and futex's locks with priorities. */
 #ifndef HPCRUN_HOOKS_RESTART_H
 #define HPCRUN_HOOKS_RESTART_H
 
