@@ -8,6 +8,8 @@
 
 #include "lib/mem.h"
 
+#include <stdbool.h>
+
 struct setting {
     char *name, *value; /* value NULL: none */
     unsigned line;
@@ -27,5 +29,17 @@ void config_refuse(const struct config *config, const struct setting *setting, c
     __attribute__((noreturn));
 
 void config_free(struct config *config);
+
+/* A setting that is to be in the file, or not. */
+struct config_change {
+    const char *name, *value; /* value NULL: none */
+    bool is_set;
+};
+
+/* Makes the changes in the file as it is now: other lines stay as they are, a line of a changed
+ * setting is replaced where it stands. The new file takes the old one's place at once; it is made,
+ * with its folder, if there is none. *path is where; false, with the *cause, when it cannot be. The
+ * caller frees both, which may be NULL. */
+bool config_save(const struct config_change *changes, size_t n, char **path, char **cause);
 
 #endif

@@ -107,6 +107,9 @@ static int show(struct session *session, struct options *options)
     struct terminal_options terminal = {.projection = options->print.projection,
                                         .sort = options->print.sort,
                                         .has_mouse = !options->no_mouse,
+                                        .columns = options->columns,
+                                        .units = options->units,
+                                        .has_bars = options->has_bars,
                                         .filters = &options->filters};
     return terminal_run(session, &terminal);
 }

@@ -74,6 +74,11 @@ static const char help[] =
     "                     part of their path that exists there\n"
     "  -R, --replace OLD=NEW\n"
     "                     where the path of such a file begins with OLD, look under NEW\n"
+    "  --columns A,B      the columns that the viewer begins with, of one database: as\n"
+    "                     work:inclusive,work:exclusive+4, 4 wider than usual; S in its list of columns\n"
+    "                     (C) makes them, the numbers and bars the user's defaults\n"
+    "  --numbers KIND     what t in the viewer chooses: fit (default), plain, scientific or percent\n"
+    "  --bars             bars in place of percentages, as b in the viewer\n"
     "  --no-mouse         leave the mouse to the terminal, for selecting text\n"
     "  --no-config        do not read the user's defaults, hpctoolkit/hpcviewer.conf below\n"
     "                     $XDG_CONFIG_HOME or ~/.config\n"
@@ -117,6 +122,9 @@ enum long_option {
     OPTION_FILTER,
     OPTION_DEPTH,
     OPTION_MIN_PERCENT,
+    OPTION_COLUMNS,
+    OPTION_NUMBERS,
+    OPTION_BARS,
     OPTION_NO_MOUSE,
     OPTION_NO_CONFIG,
     OPTION_HELP,
@@ -142,6 +150,9 @@ static const struct option long_options[] = {
     {"min-percent", required_argument, NULL, OPTION_MIN_PERCENT},
     {"include", required_argument, NULL, 'I'},
     {"replace", required_argument, NULL, 'R'},
+    {"columns", required_argument, NULL, OPTION_COLUMNS},
+    {"numbers", required_argument, NULL, OPTION_NUMBERS},
+    {"bars", no_argument, NULL, OPTION_BARS},
     {"no-mouse", no_argument, NULL, OPTION_NO_MOUSE},
     {"no-config", no_argument, NULL, OPTION_NO_CONFIG},
     {"help", no_argument, NULL, OPTION_HELP},
@@ -177,6 +188,14 @@ static double percent_in(const char *text)
     if (*end || end == text || !isfinite(percent) || percent < 0)
         diag_usage("--min-percent wants a number from 0, not '%s'", text);
     return percent;
+}
+
+static enum cell_units units_in(const char *text)
+{
+    enum cell_units units = cell_units_of_key(text);
+    if (units == CELL_UNITS)
+        diag_usage("--numbers is fit, plain, scientific or percent, not '%s'", text);
+    return units;
 }
 
 static enum scaling scaling_in(const char *text)
@@ -234,7 +253,8 @@ static enum format format_in(const char *text)
 /* Options that say something only together with others. */
 struct given {
     bool format, depth, min_percent, no_config;
-    const char *names; /* NULL */
+    bool columns, numbers, bars; /* which is then not taken from the user's defaults */
+    const char *names;           /* NULL */
 };
 
 static void take_option(struct options *options, int option, struct given *given)
@@ -270,6 +290,18 @@ static void take_option(struct options *options, int option, struct given *given
         if (!path_add_replacement(&options->rules, optarg))
             diag_usage("-R takes OLD=NEW, not '%s'", optarg);
         break;
+    case OPTION_COLUMNS:
+        options->columns = optarg;
+        given->columns = true;
+        break;
+    case OPTION_NUMBERS:
+        options->units = units_in(optarg);
+        given->numbers = true;
+        break;
+    case OPTION_BARS:
+        options->has_bars = true;
+        given->bars = true;
+        break;
     case OPTION_NO_MOUSE: options->no_mouse = true; break;
     case OPTION_NO_CONFIG: given->no_config = true; break;
     case OPTION_HELP: finish(help); break;
@@ -283,6 +315,8 @@ static void check_combination(const struct options *options, const struct given 
         diag_usage("--metrics and --kinds exclude each other; --metrics can name kinds");
     if (options->threads && options->paths[1])
         diag_usage("--threads: only of one database, not of two that are compared");
+    if (given->columns && options->paths[1])
+        diag_usage("--columns: only of one database, not of two that are compared");
     if (options->print.of && options->printed != PRINT_THREADS)
         diag_usage("--of goes with --print threads");
     if (options->threads && options->printed == PRINT_SUMMARY)
@@ -290,6 +324,8 @@ static void check_combination(const struct options *options, const struct given 
     bool is_tree = options->printed < VIEWS;
     if (filters_n(&options->filters) && options->printed != PRINT_NOTHING && !is_tree)
         diag_usage("--filter is of trees: print top-down, bottom-up or flat");
+    if (options->printed != PRINT_NOTHING && (given->columns || given->numbers || given->bars))
+        diag_usage("--columns, --numbers and --bars are of the viewer, not of --print");
     if (options->printed == PRINT_NOTHING) {
         if (given->format || given->depth || given->min_percent || options->output)
             diag_usage("--format, --output, --depth and --min-percent go with --print");
@@ -332,7 +368,8 @@ static const struct option *option_named(const char *name)
 }
 
 /* A default of the user's, which is named as the option; NULL, or what is wrong with it. */
-static const char *take_setting(struct options *options, const struct setting *setting)
+static const char *take_setting(struct options *options, const struct given *given,
+                                const struct setting *setting)
 {
     const struct option *option = option_named(setting->name);
     if (!option)
@@ -346,6 +383,15 @@ static const char *take_setting(struct options *options, const struct setting *s
     case OPTION_SORT: options->usual_sort = setting->value; break;
     case OPTION_PHYSICAL: options->usually_physical = true; break;
     case OPTION_NO_MOUSE: options->no_mouse = true; break;
+    case OPTION_COLUMNS:
+        options->columns = given->columns ? options->columns : setting->value;
+        break;
+    case OPTION_BARS: options->has_bars = true; break;
+    case OPTION_NUMBERS:
+        if (cell_units_of_key(setting->value) == CELL_UNITS)
+            return "it is fit, plain, scientific or percent";
+        options->units = given->numbers ? options->units : cell_units_of_key(setting->value);
+        break;
     case 'I': path_add_search(&options->rules, setting->value); break;
     case 'R':
         if (!path_add_replacement(&options->rules, setting->value))
@@ -356,12 +402,12 @@ static const char *take_setting(struct options *options, const struct setting *s
     return NULL;
 }
 
-static void take_settings(struct options *options)
+static void take_settings(struct options *options, const struct given *given)
 {
     struct config *config = &options->config;
     config_read(config);
     for (size_t i = 0; i < config->settings.n; i++) {
-        const char *why = take_setting(options, &config->settings.at[i]);
+        const char *why = take_setting(options, given, &config->settings.at[i]);
         if (why)
             config_refuse(config, &config->settings.at[i], why);
     }
@@ -387,7 +433,7 @@ struct options options_read(int argc, char **argv)
     for (int side = 0; optind + side < argc; side++)
         options.paths[side] = argv[optind + side];
     if (!given.no_config)
-        take_settings(&options);
+        take_settings(&options, &given);
     check_combination(&options, &given);
     take_names(&options, given.names);
     if (options.paths[1])

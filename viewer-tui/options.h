@@ -25,6 +25,9 @@ struct options {
     const char *usual_metrics, *usual_sort; /* the user's defaults, for databases that have them */
     bool usually_physical;
     bool no_mouse;
+    const char *columns; /* of the terminal, column-text.h; NULL: those that fit */
+    enum cell_units units;
+    bool has_bars;
     struct config config;                 /* which they are in; the caller frees */
     struct comparison_options comparison; /* the names are the caller's */
 };

@@ -15,6 +15,7 @@
 #include <aio.h>
 #include <errno.h>
 #include <linux/aio_abi.h>
+#include <netdb.h>
 #include <poll.h>
 #include <semaphore.h>
 #include <sys/epoll.h>
@@ -42,6 +43,7 @@ REAL_FUNCTION(msgrcv)
 REAL_FUNCTION(semtimedop)
 REAL_FUNCTION(aio_suspend)
 REAL_FUNCTION(tcdrain)
+REAL_FUNCTION(gai_suspend)
 
 /* Repeats a call that returns -1 with EINTR. */
 #define REPEAT(call)                                                                               \
@@ -383,6 +385,19 @@ HOOK int aio_suspend64(const struct aiocb64 *const requests[], int count,
                        const struct timespec *timeout)
 {
     return aio_suspend((const struct aiocb *const *)requests, count, timeout);
+}
+
+HOOK int gai_suspend(const struct gaicb *const requests[], int count,
+                     const struct timespec *timeout)
+{
+    struct timespec left;
+    struct deadline deadline = deadline_in(timeout);
+    struct interruptions before = interruptions_now();
+    int result;
+    do
+        result = REAL(gai_suspend)(requests, count, time_left(&deadline, &left));
+    while (only_ours(result == EAI_INTR, &before));
+    return result;
 }
 
 /* Of libaio: the kernel's call, with its error as the result. What it has got stays got. */

@@ -1,14 +1,14 @@
-/* Hooks on the ways to forbid oneself system calls: prctl, and syscall(SYS_seccomp, ...), as
- * libseccomp does it. A sample that makes a call which is forbidden would end the program. So where
- * what hpcrun needs is among them, it writes what was measured and withdraws (process_withdraw).
+/* Hooks on the ways to forbid oneself system calls: prctl, and seccomp (hooks/syscall.c), as
+ * libseccomp calls it. A sample that makes a call which is forbidden would end the program. So
+ * where what hpcrun needs is among them, it writes what was measured and withdraws
+ * (process_withdraw).
  *
  * The same for a program that has its system calls sent back to itself, as signals. One that may
- * not read the time stamp counter is measured without.
- *
- * syscall is a jump: what it is asked for may be a fork that goes on on this stack. */
-#include "hpcrun/hooks/seccomp-filter.h"
+ * not read the time stamp counter is measured without. */
+#include "hpcrun/hooks/seccomp.h"
 
 #include "hpcrun/hooks/real.h"
+#include "hpcrun/hooks/seccomp-filter.h"
 #include "hpcrun/hooks/signals.h"
 #include "hpcrun/life/end.h"
 #include "hpcrun/process/process.h"
@@ -22,7 +22,6 @@
 #include <unistd.h>
 
 REAL_FUNCTION(prctl)
-REAL_FUNCTION(syscall)
 
 static bool is_measured(void)
 {
@@ -73,53 +72,10 @@ HOOK int prctl(int option, ...)
     return REAL(prctl)(option, argument[0], argument[1], argument[2], argument[3]);
 }
 
-/* Returns libc's syscall, to go on with. */
-void *seccomp_before_syscall(long number, unsigned operation, unsigned flags, const void *filter)
-    __attribute__((visibility("hidden")));
-void *seccomp_before_syscall(long number, unsigned operation, unsigned flags, const void *filter)
+void seccomp_before_call(unsigned operation, const struct sock_fprog *filter)
 {
-    (void)flags;
-    if (number == SYS_seccomp && operation == SECCOMP_SET_MODE_STRICT)
+    if (operation == SECCOMP_SET_MODE_STRICT)
         before_filter(NULL);
-    if (number == SYS_seccomp && operation == SECCOMP_SET_MODE_FILTER)
+    if (operation == SECCOMP_SET_MODE_FILTER)
         before_filter_if_any(filter);
-    return (void *)(uintptr_t)REAL(syscall);
 }
-
-__asm__(".text\n"
-        ".globl syscall\n"
-        ".type syscall, @function\n"
-        "syscall:\n"
-        "    .cfi_startproc\n"
-        "    push %rdi\n"
-        "    .cfi_adjust_cfa_offset 8\n"
-        "    push %rsi\n"
-        "    .cfi_adjust_cfa_offset 8\n"
-        "    push %rdx\n"
-        "    .cfi_adjust_cfa_offset 8\n"
-        "    push %rcx\n"
-        "    .cfi_adjust_cfa_offset 8\n"
-        "    push %r8\n"
-        "    .cfi_adjust_cfa_offset 8\n"
-        "    push %r9\n"
-        "    .cfi_adjust_cfa_offset 8\n"
-        "    sub $8, %rsp\n"
-        "    .cfi_adjust_cfa_offset 8\n"
-        "    call seccomp_before_syscall\n"
-        "    add $8, %rsp\n"
-        "    .cfi_adjust_cfa_offset -8\n"
-        "    pop %r9\n"
-        "    .cfi_adjust_cfa_offset -8\n"
-        "    pop %r8\n"
-        "    .cfi_adjust_cfa_offset -8\n"
-        "    pop %rcx\n"
-        "    .cfi_adjust_cfa_offset -8\n"
-        "    pop %rdx\n"
-        "    .cfi_adjust_cfa_offset -8\n"
-        "    pop %rsi\n"
-        "    .cfi_adjust_cfa_offset -8\n"
-        "    pop %rdi\n"
-        "    .cfi_adjust_cfa_offset -8\n"
-        "    jmp *%rax\n"
-        "    .cfi_endproc\n"
-        ".size syscall, .-syscall\n");

@@ -54,6 +54,8 @@ static void add_event(struct text *line, unsigned which)
     text_add_number(line, fired);
     text_add(line, fired == 1 ? " sample of " : " samples of ");
     text_add(line, event->name);
+    if (totals->sources[which] == 0)
+        return; /* no thread could be written */
     text_add(line, " (");
     add_sources(line, totals->sources[which]);
     if (event_is_time(event) && clock >= 1000000) {

@@ -98,8 +98,8 @@ void thread_leave(void)
     thread->ended_cpu = sys_clock(CLOCK_THREAD_CPUTIME_ID);
     atomic_store(&thread->ended_wall, sys_clock(CLOCK_MONOTONIC));
     atomic_store(&thread->busy, true);
-    thread->written = !atomic_load(&sampling.stopping) && flush_thread(thread, true);
-    thread->ended = !thread->written;
+    if (!atomic_load(&sampling.stopping)) /* else another thread may be looking */
+        thread->written = flush_thread(thread, true);
     atomic_store(&thread->busy, false);
     if (thread->written) {
         threads_delist(thread);

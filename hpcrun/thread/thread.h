@@ -68,7 +68,6 @@ struct thread {
     struct kept_path *creation_path; /* the same, up to where the first thread began */
     uint64_t began_wall, began_cpu;  /* clocks at first sight */
     bool announced;                  /* the THREAD chunk is written */
-    bool ended;                      /* could not be written at its end; kept for a later try */
     bool written;                    /* was written at its end, and is on its way out of the list */
     uint64_t ended_cpu;              /* its clock at its end; set before ended_wall */
     _Atomic uint64_t ended_wall;     /* the clock at its end; 0: it lives */

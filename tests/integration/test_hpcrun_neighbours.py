@@ -123,6 +123,16 @@ class Neighbours(profiling.ProfilingTest):
                 for thread in image.threads:
                     self.assertGreater(thread.cpu, 0.04)
 
+    def test_bare_system_calls(self):
+        self.assertEqual(self.run_tool(program("bare_calls")).stdout, "fine\n")
+        for name, how in sources():
+            for event in ("CPUTIME", "REALTIME"):
+                with self.subTest(f"{name} {event}"):
+                    done, images = self.measure(program("bare_calls"), events=[f"{event}@f2000"], **how)
+                    self.assertEqual(done.stdout, "fine\n")
+                    self.check_fates(images)
+                    self.assertGreater(images[0].count(event, [FIRED]), 0)
+
     def test_program_that_overwrites_its_arguments(self):
         done, images = self.measure(program("overwriter"), "first", "second")
         self.assertEqual(done.stdout, "fine\n")

@@ -61,6 +61,25 @@ class Events(Compared):
                           "effort (CPUTIME) [after]. Only in after: work (REALTIME), "
                           "idleness (REALTIME), effort (REALTIME).", said)
 
+    def test_metrics_and_sort_know_the_name_without_the_event(self):
+        """In either run it stands for what it has of that name."""
+        self.write_runs([("work", "CPUTIME"), ("idleness", "CPUTIME")], REAL + CPU)
+        for options, first in ((("--metrics", "work"), "m.c:13"), (("--sort", "idleness"), "m.c:14"),
+                               (("--sort", "work"), "m.c:13")):
+            shown = self.compared("top-down", *options)["root"]
+            self.assertIn("work (CPUTIME) difference", shown["metrics"])
+            self.assertEqual("idleness (CPUTIME) difference" in shown["metrics"],
+                             "--metrics" not in options)
+            self.assertEqual(viewer.find(shown, "main", "procedure")["children"][0]["name"], first)
+        after = self.folders[1]
+        alone = viewer.printed_json("flat", "--metrics", "idleness,work (REALTIME)", after)
+        self.assertEqual(list(alone["root"]["metrics"]),
+                         ["idleness (REALTIME)", "idleness (CPUTIME)", "work (REALTIME)"])
+        self.assertIn("no metric 'work' to sort by",  # which of the two?
+                      self.refused(2, "--print", "flat", "--sort", "work", after))
+        self.assertIn("no metric 'idle'",
+                      self.refused(2, "--print", "flat", "--metrics", "idle", *self.folders))
+
     def test_effort_against_work(self):
         """Of the same event, where only one of the runs is of a parallel program."""
         self.write_runs([("work", "CPUTIME")], CPU + REAL)

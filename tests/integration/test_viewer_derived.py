@@ -305,6 +305,7 @@ class OverThreads(unittest.TestCase):
                  "bottom-up": lambda oracle: oracle.bottomup(3)}
         words = [word for name in STATISTICS for metric in db.metrics
                  for word in ("--derive", f"{name} {metric} = {name}(${metric})")]
+        words += ["--sort", "thread_max work"]  # which finds those of all rows of a list at once
         for view, tree in trees.items():
             threads = [self.by_path(tree(Oracle(self.of_thread(db, p)))) for p in profiles]
             depth = ("--depth", 3) if view == "bottom-up" else ()

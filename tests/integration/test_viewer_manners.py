@@ -34,13 +34,15 @@ def deep_database():
 
 @unittest.skipUnless(HAVE_TMUX, "tmux is not installed")
 class InTerminal(unittest.TestCase):
+    database = staticmethod(deep_database)
+
     @classmethod
     def setUpClass(cls):
         folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(folder.cleanup)
         cls.db = pathlib.Path(folder.name, "db")
         cls.db.mkdir()
-        v4_writer.write_database(deep_database(), cls.db)
+        v4_writer.write_database(cls.database(), cls.db)
 
     def start(self, *arguments, **more):
         terminal = Terminal([viewer.VIEWER, *arguments, self.db], **more)
@@ -91,6 +93,16 @@ class LongNames(InTerminal):
         terminal = self.start()
         terminal.press("H", "x")
         terminal.until_seen("hide std::vector<…>::one(…)?  s: itself   a: with all that is below ")
+        terminal.press("s")
+        terminal.until_seen("filters: [without std::vector<…>::one(…)]   \\: list  U: undo")
+        terminal.press("\\")
+        terminal.until_seen("  without std::vector<…>::one(…)", "hpcviewer: filters")
+
+    def test_marks_end_with_the_row(self):
+        terminal = self.start()
+        terminal.press("H", "m", "a", "M")
+        lines = terminal.until_seen("hpcviewer: marks", "q: back")
+        self.assertRegex(lines[1], r"^ a  top-down   \.\.\. > .*step_12\(…\) > std::vector<…>::one\(…\)$")
 
 
 class Pages(InTerminal):
@@ -269,6 +281,23 @@ class Hands(InTerminal):
         terminal.press("j")
         terminal.until_gone("does nothing")
 
+    def test_what_is_there_can_be_seen(self):
+        """The wider the screen, the more keys it names; all of them whole."""
+        keys = ["?:help", "q:quit", "Enter:open", "H:hot path", "s:sort", "a:advice", "/:find",
+                "v:source", "p:physical", "&:filter", "z:zoom", "i:inspect", "C:columns",
+                "d:define", ".:other views", "W:write", "y:copy", "e:edit", "m:mark", "[:back"]
+        terminal = self.start()
+        for width in (200, 120, 80, 47, 12):
+            terminal.resize(width, 24)
+            lines = [" " + " ".join(keys[:n]) for n in range(len(keys) + 1)]
+            widest = max((line for line in lines if len(line) <= width), key=len)
+            terminal.until(lambda now: now[23].rstrip() == widest, widest)
+        terminal.resize(120, 24)
+        terminal.until(lambda lines: lines[0].rstrip().endswith(
+            "1 top-down  2 bottom-up  3 flat  4 threads  5 summary"), "all pages")
+        terminal.press("z")
+        terminal.until_seen("the view begins with this row already")
+
     def test_empty_lists_say_what_would_be_in_them(self):
         terminal = self.start()
         for key, text in (("M", "There are no marks: m and a letter mark the selected row."),
@@ -279,3 +308,50 @@ class Hands(InTerminal):
             terminal.until_seen(text)
             terminal.press("q")
             terminal.until_seen("?:help")
+
+
+class WithoutSource(InTerminal):
+    def test_what_would_help_is_said(self):
+        terminal = self.start()
+        terminal.press("j", "j")  # main, whose file is not there
+        terminal.until_seen("no source: …", "Start with -I DIR to search it", "-R OLD=NEW")
+        terminal.press("H")  # a procedure without lines
+        terminal.until_seen("no source file is known", "its binary was built without")
+        terminal.press("g")  # the whole program has no source
+        terminal.until_gone("Nothing tells")
+        terminal.until_seen("no source file is known")
+        terminal.press("3", "j")
+        terminal.until_seen("2/4")
+        self.assertNotIn("Nothing tells", "".join(terminal.screen()))
+
+
+class Empty(InTerminal):
+    @staticmethod
+    def database():
+        return v4_writer.Database("empty", ["work"], 1)
+
+    def test_it_is_said(self):
+        terminal = self.start()
+        terminal.until_seen("nothing was recorded: 5 tells of the samples, ? lists the keys")
+        for key in ("j", "H", "*", "z", "2", "3", "i", "q", "a", "q", "4", "q", "1"):
+            terminal.press(key)
+        terminal.until_seen("1/1", "<whole program>")
+
+
+def odd_names():
+    db = v4_writer.Database("odd", ["work"], 1)
+    module, file = db.module("/bin/program"), db.file("/src/odd.c")
+    main = db.entry(1, "main thread").call(db.function("main", module, 0x10, file, 1))
+    for i, name in enumerate(["", "\u202eturned", "two\u2028lines"]):
+        main.statement(file, 2).call(db.function(name, module, 0x100 + i, file, 3)).charge(5 - i)
+    return db
+
+
+class OddNames(InTerminal):
+    database = staticmethod(odd_names)
+
+    def test_names_that_cannot_be_seen(self):
+        terminal = self.start()
+        terminal.press("2")
+        terminal.until_seen("▸ <program+0x100>  odd.c:3", "▸ \ufffdturned  odd.c:3",
+                            "▸ two\ufffdlines  odd.c:3")

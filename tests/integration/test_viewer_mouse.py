@@ -70,6 +70,11 @@ class Mouse(InTerminal):
         for name, seen in (("3 flat", "/usr/bin/xz"), ("1 top-down", "main thread")):
             self.click(terminal, *self.where(terminal, name))
             terminal.until_seen(seen)
+        terminal.resize(120, 24)
+        for name, seen in (("4 threads", "hpcviewer: threads"), ("5 summary", "hpcviewer: summary")):
+            self.click(terminal, *self.where(terminal, name))
+            terminal.until_seen(seen)
+            terminal.press("q")
 
     def test_metrics_that_were_not_measured(self):
         terminal = self.start(width=120)

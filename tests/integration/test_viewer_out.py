@@ -145,7 +145,8 @@ class Writing(InTerminal):
     def test_what_cannot_be_written(self):
         terminal = self.start(width=150)
         self.write(terminal, "no/such/folder.txt")
-        terminal.until_seen("cannot write: No such file or directory")
+        path = self.folder / "no/such/folder.txt"
+        terminal.until_seen(f"cannot write {path}: No such file or directory")
         self.write(terminal, "view.doc")
         terminal.until_seen("the name must end with .txt .csv")
         self.assertEqual(list(self.folder.iterdir()), [])

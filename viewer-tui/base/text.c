@@ -48,10 +48,12 @@ void text_pad(struct text *text, char with, size_t count)
     text->at[text->n] = '\0';
 }
 
-/* C0 and C1 controls and DEL: what a terminal might obey. */
+/* C0 and C1 controls and DEL; ends of lines, and what turns the direction of text around: what a
+ * terminal might obey. */
 static bool is_control(uint32_t code)
 {
-    return code < 0x20 || (code >= 0x7f && code < 0xa0);
+    return code < 0x20 || (code >= 0x7f && code < 0xa0) || (code >= 0x2028 && code <= 0x202e) ||
+           (code >= 0x2066 && code <= 0x2069);
 }
 
 void text_add_clean(struct text *text, const char *more, bool ascii)

@@ -137,3 +137,21 @@ const char *cell_units_name(enum cell_units units)
                                                   [UNITS_PERCENT] = "percent"};
     return names[units];
 }
+
+static const char *const unit_keys[CELL_UNITS] = {[UNITS_THAT_FIT] = "fit",
+                                                  [UNITS_PLAIN] = "plain",
+                                                  [UNITS_SCIENTIFIC] = "scientific",
+                                                  [UNITS_PERCENT] = "percent"};
+
+const char *cell_units_key(enum cell_units units)
+{
+    return unit_keys[units];
+}
+
+enum cell_units cell_units_of_key(const char *key)
+{
+    int units = 0;
+    while (units < CELL_UNITS && strcmp(unit_keys[units], key) != 0)
+        units++;
+    return (enum cell_units)units;
+}

@@ -33,7 +33,9 @@ void cell_add(const struct cell_style *style, const struct view *view, uint32_t 
 /* Its share of what percentages refer to, for its colour. */
 double cell_share(const struct view *view, uint32_t row, const struct column *column);
 
-/* "percent" */
+/* "scientific"; and in one word, that is known again: CELL_UNITS when there is no such. */
 const char *cell_units_name(enum cell_units units);
+const char *cell_units_key(enum cell_units units);
+enum cell_units cell_units_of_key(const char *key);
 
 #endif

@@ -155,6 +155,29 @@ static size_t first_in_list(const struct metrics *metrics, const char *list, siz
     return found;
 }
 
+/* Whether a metric's name is what others have in front of their event: "work", so many bytes, of
+ * "work (CPUTIME)"; and with `behind` behind that, "work (CPUTIME) difference". */
+static bool is_of_event(const char *name, const char *base, size_t length, const char *behind)
+{
+    if (strncmp(name, base, length) != 0 || strncmp(name + length, " (", 2) != 0)
+        return false;
+    const char *end = strrchr(name + length, ')');
+    return end && strcmp(end + 1, behind) == 0;
+}
+
+/* Chooses the metrics of all events that have that name; false when there are none. */
+static bool choose_of_events(struct choice *choice, const struct metrics *metrics, const char *name,
+                             size_t length)
+{
+    bool is_there = false;
+    for (size_t m = 0; m < metrics->n; m++)
+        if (is_of_event(metrics->at[m].name, name, length, "")) {
+            choose(choice, m);
+            is_there = true;
+        }
+    return is_there;
+}
+
 /* Returns the first name that is no metric, unless such are passed over. */
 static char *choose_listed(const struct database *db, const char *list, bool leniently,
                            struct choice *choice)
@@ -164,7 +187,7 @@ static char *choose_listed(const struct database *db, const char *list, bool len
         size_t m = first_in_list(&db->metrics, list, &length);
         if (m == db->metrics.n) {
             length = strcspn(list, ",");
-            if (!leniently)
+            if (!choose_of_events(choice, &db->metrics, list, length) && !leniently)
                 return mem_strndup(list, length);
         } else {
             choose(choice, m);
@@ -262,16 +285,33 @@ char *choose_metrics(struct database *db, const json_t *run, const char *list, b
     return unknown;
 }
 
-/* The metric of that name, or in a comparison the difference (loss) of those of that name. */
+/* The only metric of that name of an event, with `behind` behind that; metrics->n for none. */
+static size_t find_of_event(const struct metrics *metrics, const char *name, const char *behind)
+{
+    size_t found = metrics->n;
+    for (size_t m = 0; m < metrics->n; m++)
+        if (is_of_event(metrics->at[m].name, name, strlen(name), behind)) {
+            if (found < metrics->n)
+                return metrics->n;
+            found = m;
+        }
+    return found;
+}
+
+/* The metric of that name, or in a comparison the difference (loss) of those of that name; or else
+ * the one that has that name and an event. */
 static size_t find_to_sort(const struct metrics *metrics, const char *name)
 {
-    static const char *const differences[] = {"difference", "loss"};
-    size_t found = metrics_find(metrics, name);
-    for (size_t i = 0; i < sizeof differences / sizeof *differences && found == metrics->n; i++) {
-        char *difference = mem_printf("%s %s", name, differences[i]);
-        found = metrics_find(metrics, difference);
-        free(difference);
+    static const char *const behind[] = {"", " difference", " loss"};
+    enum { N_BEHIND = sizeof behind / sizeof *behind };
+    size_t found = metrics->n;
+    for (size_t i = 0; i < N_BEHIND && found == metrics->n; i++) {
+        char *whole = mem_printf("%s%s", name, behind[i]);
+        found = metrics_find(metrics, whole);
+        free(whole);
     }
+    for (size_t i = 0; i < N_BEHIND && found == metrics->n; i++)
+        found = find_of_event(metrics, name, behind[i]);
     return found;
 }
 

@@ -16,6 +16,8 @@ void choose_complete(struct database *db, const json_t *run);
  * that run.json says were not measured are there too. Where a metric of overhead is shown its kinds
  * are kept, for SET_KINDS; and kept is what formulas of derived metrics name. NULL, or the first
  * name in the list that is no metric; the caller frees it. `run` must outlive the database.
+ * "work" in the list stands for "work (EVENT)" of all events, where there is no metric of that
+ * name.
  *
  * `leniently`: names in the list that are no metrics are passed over, and without others it is as
  * if there were no list. */
@@ -23,8 +25,8 @@ void choose_complete(struct database *db, const json_t *run);
 char *choose_metrics(struct database *db, const json_t *run, const char *list, bool leniently);
 
 /* Understands "METRIC", "METRIC:inclusive" and "METRIC:exclusive", in a comparison METRIC also for
- * "METRIC difference" or "METRIC loss"; the part stays as it is in
- * *sorting when it is not named. False when there is no such metric. */
+ * "METRIC difference" or "METRIC loss", and METRIC for the only "METRIC (EVENT)"; the part stays as
+ * it is in *sorting when it is not named. False when there is no such metric. */
 bool choose_sorting(const struct metrics *metrics, const char *text, struct sorting *sorting);
 
 /* The names of all metrics, separated by commas. The caller frees. */

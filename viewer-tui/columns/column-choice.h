@@ -5,6 +5,9 @@
 
 #include "viewer-tui/columns/columns.h"
 
+/* Columns of the screen by which one can be wider or narrower. */
+#define COLUMN_MOST_EXTRA 40
+
 struct chosen_column {
     size_t metric;
     enum cost_part part;

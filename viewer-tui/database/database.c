@@ -199,7 +199,7 @@ struct procedure database_procedure(const struct database *db, uint32_t id)
 const char *database_procedure_name(const struct database *db, uint32_t id, char buffer[NAME_SIZE])
 {
     struct procedure procedure = database_procedure(db, id);
-    if (procedure.name)
+    if (procedure.name && *procedure.name)
         return procedure.name;
     if (procedure.module == NOTHING)
         return "<unknown procedure>";

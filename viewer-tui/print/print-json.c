@@ -2,7 +2,8 @@
  * "module" and "file"; a scope that was called or inlined somewhere has a "call_site". Costs of
  * metrics that were not measured are null; where effort is shown, costs that are a part of it come
  * with their percentages of the whole program's. Of a comparison there are also "databases", each
- * with its "name" and "path", and each row says "in" which it is, by name. "filters" are the words
+ * with its "name" and "path", and each row says "in" which it is, by name; a metric that has
+ * another name in its database says what it is "called" there. "filters" are the words
  * for those in force, if there are any. Columns that the user has hidden are left out. */
 #include "viewer-tui/print/print.h"
 

@@ -12,10 +12,10 @@ struct area {
 
 enum spot_kind {
     SPOT_NONE,
-    SPOT_VIEW,   /* the name of the view with that number */
-    SPOT_HEAD,   /* of a column, or the names': what to sort by */
-    SPOT_ROW,    /* that many below the first one that is shown */
-    SPOT_MARKER, /* the same row's sign of being open or closed */
+    SPOT_COMMAND, /* the name of what the command with that number shows */
+    SPOT_HEAD,    /* of a column, or the names': what to sort by */
+    SPOT_ROW,     /* that many below the first one that is shown */
+    SPOT_MARKER,  /* the same row's sign of being open or closed */
     SPOT_SOURCE
 };
 

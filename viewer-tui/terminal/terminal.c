@@ -83,7 +83,15 @@ static int open_first_view(struct tui *tui, const char *sort)
         return 2;
     view_sort(view, sorting);
     pane_open(tui_pane(tui), view, tui->filters);
+    tui_take_kept_columns(tui, tui->projection);
     return 0;
+}
+
+/* An empty tree alone would look like a fault. */
+static void say_if_empty(struct tui *tui)
+{
+    if (view_row(tui_pane(tui)->view, 0)->n_children == 0)
+        text_add(&tui->message, "nothing was recorded: 5 tells of the samples, ? lists the keys");
 }
 
 static void close_tui(struct tui *tui)
@@ -109,7 +117,10 @@ int terminal_run(struct session *session, const struct terminal_options *options
                       .projection = options->projection,
                       .id = TOP_DOWN,
                       .ascii = describe_in_ascii(),
-                      .cells = {.ascii = describe_in_ascii()},
+                      .kept_columns = options->columns,
+                      .cells = {.units = options->units,
+                                .has_bars = options->has_bars,
+                                .ascii = describe_in_ascii()},
                       .filters = options->filters,
                       .hot_share = HOT_SHARE,
                       .shows_source = true};
@@ -124,6 +135,7 @@ int terminal_run(struct session *session, const struct terminal_options *options
     } else if (status == 0) {
         progress_listen(tui_tell_progress);
         tui_apply_filters(&tui);
+        say_if_empty(&tui);
         say_problem(&tui);
         loop(&tui);
         progress_listen(NULL);

@@ -2,6 +2,7 @@
 #ifndef VIEWER_TERMINAL_H
 #define VIEWER_TERMINAL_H
 
+#include "viewer-tui/columns/cell.h"
 #include "viewer-tui/filter/filters.h"
 #include "viewer-tui/session.h"
 
@@ -10,6 +11,9 @@ struct terminal_options {
     enum projection projection;
     const char *sort; /* as on the command line; NULL: the view's own */
     bool has_mouse;
+    const char *columns; /* column-text.h; NULL: those that fit */
+    enum cell_units units;
+    bool has_bars;
     struct filters *filters; /* which the user goes on with */
 };
 

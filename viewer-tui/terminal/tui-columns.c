@@ -6,9 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Columns of the screen by which + and - change a width, and how far. */
-#define STEP       2
-#define MOST_EXTRA 40
+/* Columns of the screen by which + and - change a width. */
+#define STEP 2
 
 struct page {
     struct tui *tui;
@@ -76,7 +75,7 @@ static void delete_metric(struct page *page, const struct chosen_column *column)
 static void widen(struct chosen_column *column, int by)
 {
     int extra = column->extra + by;
-    if (abs(extra) <= MOST_EXTRA)
+    if (abs(extra) <= COLUMN_MOST_EXTRA)
         column->extra = extra;
 }
 
@@ -117,7 +116,7 @@ void tui_choose_columns(struct tui *tui)
     struct page page = {.tui = tui, .choice = &tui->columns[tui->projection]};
     struct list list = {
         .title = "columns",
-        .help = " Space:show K J:move + -:width s:sort d:delete derived a:automatic q:back",
+        .help = " Space:show K J:move + -:width s:sort d:delete a:automatic S:save q:back",
         .line = add_line,
         .context = &page};
     int key = KEY_NOTHING;
@@ -132,7 +131,9 @@ void tui_choose_columns(struct tui *tui)
         } else if (list.n) {
             obey(&page, &list, key);
         }
-    } while (!leaves(key));
+    } while (!leaves(key) && key != 'S');
+    if (key == 'S')
+        tui_keep_columns(tui);
     page.choice->first = 0;
     vec_free(&page.at);
     tui_scroll_to_sorted(tui);

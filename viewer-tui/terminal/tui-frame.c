@@ -12,25 +12,42 @@
 #define HEIGHT_FOR_PLACES 10 /* the filters, and what is zoomed into */
 #define HEIGHT_FOR_SOURCE 14
 
+/* And the width at which the names of all that the keys 1 to 5 show do. */
+#define WIDTH_FOR_PAGES 110
+
+/* The names of the views on the right of a line, and of pages where it is wide; the column at which
+ * they begin. */
+static int draw_view_names(struct tui *tui, int line)
+{
+    static const struct {
+        enum command command;
+        const char *name;
+    } names[] = {[TOP_DOWN] = {COMMAND_TOP_DOWN, "1 top-down"},
+                 [BOTTOM_UP] = {COMMAND_BOTTOM_UP, "2 bottom-up"},
+                 [FLAT] = {COMMAND_FLAT, "3 flat"},
+                 {COMMAND_THREADS, "4 threads"},
+                 {COMMAND_SUMMARY, "5 summary"}};
+    int at = screen_width();
+    int n = at >= WIDTH_FOR_PAGES ? (int)(sizeof names / sizeof *names) : VIEWS;
+    for (int i = n - 1; i >= 0; i--) {
+        int length = (int)strlen(names[i].name);
+        at -= length + 2;
+        enum style style = i == (int)tui->id ? STYLE_PLAIN : STYLE_BAR;
+        screen_fill(line, at, length + 2, style);
+        screen_put(line, at + 1, length, style, names[i].name);
+        vec_push(&tui->spots, (struct spot){.kind = SPOT_COMMAND,
+                                            .area = {line, at, 1, length + 2},
+                                            .number = (size_t)names[i].command});
+    }
+    return at;
+}
+
 static void draw_title(struct tui *tui, int line)
 {
-    static const char *const names[VIEWS] = {
-        [TOP_DOWN] = "1 top-down", [BOTTOM_UP] = "2 bottom-up", [FLAT] = "3 flat"};
     const struct view *view = tui_pane(tui)->view;
-    int width = screen_width();
     struct text title = {0};
-    screen_fill(line, 0, width, STYLE_BAR);
-    int at = width;
-    for (int id = VIEWS - 1; id >= 0; id--) {
-        int length = (int)strlen(names[id]);
-        at -= length + 2;
-        enum style style = id == (int)tui->id ? STYLE_PLAIN : STYLE_BAR;
-        screen_fill(line, at, length + 2, style);
-        screen_put(line, at + 1, length, style, names[id]);
-        vec_push(&tui->spots, (struct spot){.kind = SPOT_VIEW,
-                                            .area = {line, at, 1, length + 2},
-                                            .number = (size_t)id});
-    }
+    screen_fill(line, 0, screen_width(), STYLE_BAR);
+    int at = draw_view_names(tui, line);
     text_add(&title, " hpcviewer  ");
     text_add_clean(&title, session_title(tui->session, view->db), tui->ascii);
     text_printf(&title, "  [%s]", projection_name(tui->projection));
@@ -143,7 +160,7 @@ static void draw_filters(struct tui *tui, int line)
     for (size_t i = 0; i < filters_n(filters); i++) {
         text_clear(&chip);
         text_add(&chip, "[");
-        filter_describe(filters_at(filters, i), tui->ascii, &chip);
+        tui_add_filter(tui, i, MOST_NAME_COLUMNS, &chip);
         text_add(&chip, "]");
         if (at + (int)text_columns(text_string(&chip)) + 4 > room && i > 0) {
             at += screen_put(line, at, room - at, STYLE_PLAIN, "...");
@@ -172,11 +189,21 @@ static void draw_status(struct tui *tui)
         draw_position(tui, status_line());
 }
 
+/* As many keys as there is room for, those first that one needs first. */
 static void draw_help_line(int line)
 {
-    screen_fill(line, 0, screen_width(), STYLE_BAR);
-    screen_put(line, 0, screen_width(), STYLE_BAR,
-               " ?:help q:quit Enter:open H:hot path s:sort a:advice /:find v:source p:physical");
+    static const char *const keys[] = {"?:help",     "q:quit",   "Enter:open",    "H:hot path",
+                                       "s:sort",     "a:advice", "/:find",        "v:source",
+                                       "p:physical", "&:filter", "z:zoom",        "i:inspect",
+                                       "C:columns",  "d:define", ".:other views", "W:write",
+                                       "y:copy",     "e:edit",   "m:mark",        "[:back"};
+    int width = screen_width(), at = 1;
+    screen_fill(line, 0, width, STYLE_BAR);
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        if (at + (int)strlen(keys[i]) > width)
+            break;
+        at += screen_put(line, at, width - at, STYLE_BAR, keys[i]) + 1;
+    }
 }
 
 /* From the top: title, heads, zoom, tree, source, filters, status, help; the tree is the last to

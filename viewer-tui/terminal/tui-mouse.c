@@ -19,7 +19,10 @@ static void click(struct tui *tui, const struct spot *spot)
     struct pane *pane = tui_pane(tui);
     bool was_selected = spot->number == pane->selected;
     switch (spot->kind) {
-    case SPOT_VIEW: tui_show_view(tui, tui->projection, (enum view_id)spot->number); break;
+    case SPOT_COMMAND:
+        if (!tui_obey_views(tui, (enum command)spot->number))
+            tui_obey_threads(tui, (enum command)spot->number);
+        break;
     case SPOT_HEAD: tui_sort_by_column(tui, spot->sorting); break;
     case SPOT_ROW:
     case SPOT_MARKER:

@@ -33,6 +33,15 @@ static void toggle(struct pane *pane)
         pane_expand(pane);
 }
 
+static void zoom_in(struct tui *tui)
+{
+    struct pane *pane = tui_pane(tui);
+    if (pane_row(pane) == pane->root)
+        text_add(&tui->message, "the view begins with this row already");
+    else
+        pane_zoom_in(pane);
+}
+
 static void zoom_out(struct tui *tui)
 {
     if (!pane_zoom_out(tui_pane(tui)))
@@ -109,7 +118,7 @@ bool tui_obey_moves(struct tui *tui, enum command command)
     case COMMAND_HOT_SHARE: ask_hot_share(tui); break;
     case COMMAND_FLATTEN: flatten(tui); break;
     case COMMAND_UNFLATTEN: unflatten(tui); break;
-    case COMMAND_ZOOM_IN: pane_zoom_in(pane); break;
+    case COMMAND_ZOOM_IN: zoom_in(tui); break;
     case COMMAND_ZOOM_OUT: zoom_out(tui); break;
     default: return false;
     }

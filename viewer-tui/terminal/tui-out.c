@@ -12,6 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void say_not_written(struct tui *tui, const char *name, int error)
+{
+    text_add(&tui->message, "cannot write ");
+    text_add_clean(&tui->message, name, tui->ascii);
+    text_printf(&tui->message, ": %s", strerror(error));
+}
+
 /* Opens a file that is not there yet, or which the user allows to be overwritten; NULL if not, with
  * the reason told. */
 static FILE *open_output(struct tui *tui, const char *name)
@@ -31,7 +38,7 @@ static FILE *open_output(struct tui *tui, const char *name)
         out = fopen(name, "we");
     }
     if (!out)
-        text_printf(&tui->message, "cannot write: %s", strerror(errno));
+        say_not_written(tui, name, errno);
     return out;
 }
 

@@ -90,6 +90,9 @@ static void go(struct tui *tui, const struct place *place, const char *otherwise
         text_add(&tui->message, otherwise);
 }
 
+/* Of the letter before what it marks. */
+#define MARK_COLUMNS 4
+
 static bool is_letter(int key)
 {
     return key < 0x80 && isalpha(key);
@@ -103,7 +106,8 @@ static char *describe_here(struct tui *tui)
     text_printf(&what, "%-10s ", pane->view->class->name);
     if (tui->projection == PHYSICAL)
         text_add(&what, "(physical) ");
-    tui_add_path(tui, pane_row(pane), &what, (size_t)-1);
+    int room = screen_width() - (int)what.n - MARK_COLUMNS;
+    tui_add_path(tui, pane_row(pane), &what, room > 0 ? (size_t)room : 0);
     return what.at;
 }
 

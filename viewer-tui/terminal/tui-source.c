@@ -227,6 +227,22 @@ static uint32_t first_line(struct tui *tui, const struct source *source, uint32_
     return (uint32_t)first;
 }
 
+/* Why there is nothing to show, and what would help; "" where there is no code to be shown. */
+static const char *why_missing(struct tui *tui, const struct shown *shown)
+{
+    uint32_t number = pane_row(tui_pane(tui));
+    const struct view *view = view_origin(tui_pane(tui)->view, &number);
+    enum scope_kind kind = view_row(view, number)->kind;
+    if (kind == KIND_ROOT || kind == KIND_MODULE)
+        return "";
+    if (shown->file == NOTHING || database_file_point(shown->view->db, shown->file))
+        return "Nothing tells which lines this code is from: its binary was built without -g, or "
+               "its debugging information is not installed.";
+    return "The database has no copy of this file, and it was not found where it was. Start with "
+           "-I DIR to search it below a directory, or with -R OLD=NEW where paths that begin with "
+           "OLD begin with NEW now.";
+}
+
 void tui_draw_source(struct tui *tui, struct area area)
 {
     vec_push(&tui->spots, (struct spot){.kind = SPOT_SOURCE, .area = area});
@@ -236,6 +252,9 @@ void tui_draw_source(struct tui *tui, struct area area)
         return;
     find_costs(tui, &shown);
     draw_title(tui, area, &shown);
+    if (shown.source->n_lines == 0)
+        tui_draw_words((struct area){area.line + 1, area.column, area.height - 1, area.width},
+                       why_missing(tui, &shown));
     uint32_t first = first_line(tui, shown.source, shown.line, area.height - 1);
     for (int i = 1; i < area.height; i++) {
         uint32_t number = first + (uint32_t)i - 1;

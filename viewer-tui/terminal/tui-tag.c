@@ -46,18 +46,13 @@ static void draw_title(const struct tui *tui, struct area area, const char *kind
 bool tui_draw_tag(const struct tui *tui, struct area area, const char *path)
 {
     const char *kind = path ? overhead_kind(path) : NULL;
-    struct text words = {0}, line = {0};
+    struct text words = {0};
     if (!kind)
         return false;
     draw_title(tui, area, kind);
     explain(kind, tui->ascii, &words);
-    const char *rest = text_string(&words);
-    int margin = area.width > 4 ? 2 : 0;
-    size_t width = area.width > 2 * margin ? (size_t)(area.width - 2 * margin) : 1;
-    for (int i = 1; i < area.height && text_take_line(&rest, width, &line); i++)
-        screen_put(area.line + i, area.column + margin, (int)width, STYLE_PLAIN,
-                   text_string(&line));
+    tui_draw_words((struct area){area.line + 1, area.column, area.height - 1, area.width},
+                   text_string(&words));
     vec_free(&words);
-    vec_free(&line);
     return true;
 }

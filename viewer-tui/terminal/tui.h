@@ -27,6 +27,8 @@ struct tui {
     struct pane panes[PROJECTIONS][VIEWS];      /* view is NULL until it is shown */
     struct sources sources[PROJECTIONS][SIDES]; /* of each database that is shown */
     struct column_choice columns[PROJECTIONS];
+    const char *kept_columns; /* from the last time (column-text.h); NULL: none */
+    bool took_columns[PROJECTIONS];
     struct cell_style cells;
     bool ascii;
     bool shows_source;
@@ -93,11 +95,19 @@ void tui_same_scope(struct tui *tui);
 void tui_choose_columns(struct tui *tui);
 void tui_scroll_to_sorted(struct tui *tui);
 
+/* tui-keep.c: chooses the columns that were kept, once the metrics of a projection are known; keeps
+ * those that are chosen now, with the units and bars. */
+void tui_take_kept_columns(struct tui *tui, enum projection projection);
+void tui_keep_columns(struct tui *tui);
+
 /* tui-inspect.c: all that is known of the selected row. */
 void tui_inspect(struct tui *tui);
 
 /* tui-filter.c: makes the pane show what the filters in force leave. */
 void tui_apply_filters(struct tui *tui);
+
+/* tui-filter.c: adds what a filter in force does; long names in short. */
+void tui_add_filter(const struct tui *tui, size_t index, size_t columns, struct text *out);
 
 /* tui-match.c: marks what matches in text that `area` shows; the text before byte `from` is not
  * looked at. */
@@ -135,6 +145,9 @@ void tui_draw_source(struct tui *tui, struct area area);
 /* tui-tag.c: what is to be said where the path of a source file is a tag of overhead, with a title
  * line; false, with nothing drawn, where it is none. */
 bool tui_draw_tag(const struct tui *tui, struct area area, const char *path);
+
+/* tui-words.c: text, broken into lines, as much as there is room for. */
+void tui_draw_words(struct area area, const char *words);
 
 /* tui-page.c: text that fills the screen, until the user has seen it. Lines that are too long are
  * broken; those at the margin with indented ones below are heads. */

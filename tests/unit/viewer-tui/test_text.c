@@ -40,6 +40,11 @@ static void nothing_reaches_the_terminal_that_it_might_obey(void **state)
                 false,
                 "\xef\xbf\xbd"
                 "1m"); /* CSI as one character */
+    check_clean("\xe2\x80\xae"
+                "a", /* right to left */
+                false,
+                "\xef\xbf\xbd"
+                "a");
     check_clean("\xff\xc3\xa9", false, "\xef\xbf\xbd\xc3\xa9");
     check_clean("\xff\xc3\xa9\x01z", true, "???z");
     check_clean("", false, "");
