@@ -284,6 +284,18 @@ void pane_sort(struct pane *pane, struct sorting sorting)
     list_rows(pane, row);
 }
 
+void pane_sort_by_shown(struct pane *pane)
+{
+    const struct metrics *metrics = pane->view->metrics;
+    struct sorting sorting = pane->view->sorting;
+    const struct metric *metric = &metrics->at[sorting.metric];
+    if (metric->is_in[metrics->set])
+        return;
+    bool is_kind = metric->kind_of != METRIC_ABSENT;
+    sorting.metric = is_kind ? (size_t)metric->kind_of : metrics_first_measured(metrics);
+    pane_sort(pane, sorting);
+}
+
 static void copy_open(open_rows *to, const open_rows *from)
 {
     to->n = 0;

@@ -89,6 +89,8 @@ bool pane_unflatten(struct pane *pane);
 
 /* Puts the rows into the order of another sorting; the selected row stays selected. */
 void pane_sort(struct pane *pane, struct sorting sorting);
+/* Sorts by something that is shown: by overhead rather than by a kind of it. */
+void pane_sort_by_shown(struct pane *pane);
 
 /* Shows what the filters in force and the sorting leave; to be called when they have changed. What
  * matches a new FILTER_ONLY is opened, and closed again when there is none any more. False when

@@ -69,7 +69,7 @@ static void delete_metric(struct page *page, const struct chosen_column *column)
     if (!metric->derivation)
         return;
     session_undefine(page->tui->session, metric->name);
-    tui_sort_by_shown(pane_of(page));
+    pane_sort_by_shown(pane_of(page));
 }
 
 static void widen(struct chosen_column *column, int by)

@@ -5,18 +5,6 @@
 
 #include <stdlib.h>
 
-void tui_sort_by_shown(struct pane *pane)
-{
-    const struct metrics *metrics = pane->view->metrics;
-    struct sorting sorting = pane->view->sorting;
-    const struct metric *metric = &metrics->at[sorting.metric];
-    if (metric->is_in[metrics->set])
-        return;
-    bool is_kind = metric->kind_of != METRIC_ABSENT;
-    sorting.metric = is_kind ? (size_t)metric->kind_of : metrics_first_measured(metrics);
-    pane_sort(pane, sorting);
-}
-
 static bool has_kinds(const struct metrics *metrics)
 {
     for (size_t m = 0; m < metrics->n; m++)
@@ -33,7 +21,7 @@ static void show_kinds_or_not(struct tui *tui)
         return;
     }
     session_show(tui->session, tui->session->set == SET_KINDS ? SET_CHOSEN : SET_KINDS);
-    tui_sort_by_shown(pane);
+    pane_sort_by_shown(pane);
 }
 
 static void say_why_not_measured(struct tui *tui, const struct metric *metric)

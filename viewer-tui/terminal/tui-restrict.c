@@ -23,7 +23,8 @@ static void say_which(struct tui *tui)
     text_add(&tui->message, "  (| and an empty line: all of them)");
 }
 
-void tui_restrict(struct tui *tui, struct thread_set *set)
+/* Shows the sums over these threads, NULL for all, from now on; takes ownership of the set. */
+static void restrict_to(struct tui *tui, struct thread_set *set)
 {
     struct path path = path_of(tui_pane(tui)->view, pane_row(tui_pane(tui)));
     struct sorting sorting = tui_pane(tui)->view->sorting;
@@ -51,9 +52,16 @@ static void ask(struct tui *tui)
     if (*answer)
         wanted = session_matching_threads(tui->session, tui->projection, answer, &cause);
     if (!*answer || wanted)
-        tui_restrict(tui, wanted);
+        restrict_to(tui, wanted);
     text_add_clean(&tui->message, cause ? cause : "", tui->ascii);
     free(cause);
+}
+
+static void show_threads(struct tui *tui)
+{
+    struct thread_set *wanted = tui_threads(tui);
+    if (wanted)
+        restrict_to(tui, wanted);
 }
 
 bool tui_obey_threads(struct tui *tui, enum command command)
@@ -62,7 +70,7 @@ bool tui_obey_threads(struct tui *tui, enum command command)
         !tui_is_of_one_run(tui, "threads"))
         return true;
     switch (command) {
-    case COMMAND_THREADS: tui_threads(tui); break;
+    case COMMAND_THREADS: show_threads(tui); break;
     case COMMAND_RESTRICT: ask(tui); break;
     default: return false;
     }

@@ -291,7 +291,7 @@ static struct thread_set *show(struct page *page)
     return is_choice(key) && !page->costs.why ? selected_threads(page, list.selected) : NULL;
 }
 
-void tui_threads(struct tui *tui)
+struct thread_set *tui_threads(struct tui *tui)
 {
     struct page page = {.tui = tui};
     const struct sorting *sorting = &tui_pane(tui)->view->sorting;
@@ -306,6 +306,5 @@ void tui_threads(struct tui *tui)
     thread_costs_free(&page.costs);
     free(page.bins);
     vec_free(&page.title);
-    if (picked)
-        tui_restrict(tui, picked);
+    return picked;
 }

@@ -35,7 +35,7 @@ void tui_show_view(struct tui *tui, enum projection projection, enum view_id id)
             return;
     }
     tui_take_kept_columns(tui, projection);
-    tui_sort_by_shown(pane);
+    pane_sort_by_shown(pane);
     tui->projection = projection;
     tui->id = id;
 }

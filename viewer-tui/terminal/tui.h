@@ -78,9 +78,6 @@ bool tui_is_of_one_run(struct tui *tui, const char *what);
 /* tui-views.c: makes the current view anew and sorts it so; if the user stops that, top-down. */
 void tui_reopen(struct tui *tui, struct sorting sorting);
 
-/* tui-metrics.c: sorts by something that is shown: by overhead rather than by a kind of it. */
-void tui_sort_by_shown(struct pane *pane);
-
 /* tui-metrics.c: sorts by a column or the name, in reverse if it is sorted by that already. */
 void tui_sort_by_column(struct tui *tui, struct sorting sorting);
 
@@ -171,12 +168,9 @@ int tui_list(struct list *list);
 /* Whether a key means that the user has seen enough of a list. */
 bool tui_key_leaves(int key);
 
-/* tui-threads.c: what the selected row costs in each thread. */
-void tui_threads(struct tui *tui);
-
-/* tui-restrict.c: shows the sums over some threads, NULL for all, from now on; takes ownership of
- * the set. */
-void tui_restrict(struct tui *tui, struct thread_set *set);
+/* tui-threads.c: what the selected row costs in each thread; the threads that the user wants to see
+ * alone from then on, NULL for none. The caller takes them over. */
+struct thread_set *tui_threads(struct tui *tui);
 
 /* tui-help.c, tui-advice.c: the help screen; advice on the selected row. */
 void tui_help(struct tui *tui);
