@@ -2,11 +2,14 @@
 
 #include "hpcrun/code/code-map.h"
 
+#include <string.h>
+
 #define TOP_WORDS    3
 #define SCAN_WORDS   64
 #define MAX_FRAME    (1u << 20)
 #define NEAR         (1u << 16)
 #define LONGEST_CALL 7
+#define PAGE         4096u
 
 /* Forms of `ff /2`, the indirect call, by the length of what follows the opcode. */
 static bool is_indirect_call(const uint8_t *modrm, unsigned length)
@@ -19,10 +22,22 @@ static bool is_indirect_call(const uint8_t *modrm, unsigned length)
     return length == 1 + sib + displacement;
 }
 
+/* The bytes before `address`; zeros, which no call has for its opcode, for those of a page before
+ * it that can't be read: code may begin with a call. */
+static bool read_code_before(struct memory *memory, uint64_t address, uint8_t code[LONGEST_CALL])
+{
+    if (memory_read_guarded(memory, address - LONGEST_CALL, code, LONGEST_CALL))
+        return true;
+    uint64_t in_page = address % PAGE;
+    memset(code, 0, LONGEST_CALL);
+    return in_page < LONGEST_CALL &&
+           memory_read_guarded(memory, address - in_page, code + LONGEST_CALL - in_page, in_page);
+}
+
 bool fallback_is_return_address(struct memory *memory, uint64_t address)
 {
     uint8_t code[LONGEST_CALL];
-    if (!memory_read_guarded(memory, address - LONGEST_CALL, code, sizeof code))
+    if (!read_code_before(memory, address, code))
         return false;
     if (code[LONGEST_CALL - 5] == 0xe8)
         return true;

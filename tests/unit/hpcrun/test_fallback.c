@@ -4,6 +4,8 @@
 #include "hpcrun/base/sys.h"
 #include "hpcrun/unwind/fallback.h"
 
+#include <sys/mman.h>
+
 #define CALL 0xe8
 #define PAST 16 /* offset behind a call in `code` */
 
@@ -53,6 +55,20 @@ static void nothing_is_called_from_a_stack(void **state)
     assert_int_equal(caller.pc, address(code + PAST) - 1);
 }
 
+static void code_may_begin_with_a_call(void **state)
+{
+    (void)state;
+    uint8_t *pages = sys_pages(2 * 4096), *begin = pages + 4096;
+    struct unwinder unwinder = by_kernel();
+    assert_int_equal(mprotect(pages, 4096, PROT_NONE), 0);
+    begin[0] = 0xff; /* call *%rdi */
+    begin[1] = 0xd7;
+    assert_true(fallback_is_return_address(&unwinder.memory, address(begin + 2)));
+    assert_false(fallback_is_return_address(&unwinder.memory, address(begin + 1)));
+    assert_false(fallback_is_return_address(&unwinder.memory, address(begin)));
+    sys_pages_free(pages, 2 * 4096);
+}
+
 static void no_word_fits(void **state)
 {
     (void)state;
@@ -74,6 +90,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_word_behind_a_call_is_the_caller),
         cmocka_unit_test(nothing_is_called_from_a_stack),
+        cmocka_unit_test(code_may_begin_with_a_call),
         cmocka_unit_test(no_word_fits),
     };
     return cmocka_run_group_tests(tests, map_code, NULL);
