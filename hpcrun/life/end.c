@@ -20,12 +20,12 @@
 #define OTHER_END_WAIT_NS 10000000000u
 
 /* A thread that did not come out of its handler keeps its data: reading it could find it half
- * changed. One that is in the handler again counts its late sample only. One that has written
- * itself is only about to leave the list. */
+ * changed. One that is in the handler again counts its late sample only. One that began after the
+ * stop has nothing yet. One that has written itself is only about to leave the list. */
 static void flush_last(struct thread *thread, void *data)
 {
     (void)data;
-    if (!thread->stuck && !thread->written)
+    if (thread->quiet && !thread->written)
         flush_thread(thread, true);
 }
 

@@ -22,7 +22,7 @@ static void start_over(struct thread *thread)
     atomic_store(&thread->ended_wall, 0);
     thread->announced = false;
     thread->written = false;
-    thread->stuck = false;
+    thread->quiet = false;
     thread->flushed_at = 0;
     thread->looked_at = 0;
     thread->random = (thread->began_wall ^ (uint64_t)thread->tid << 32) | 1;

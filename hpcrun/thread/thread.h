@@ -46,7 +46,7 @@ struct thread {
     _Atomic bool busy; /* in the handler, at its beginning, or writing at its end */
     _Atomic bool
         held;   /* another thread starts its events anew: no samples; thread_hold in threads.h */
-    bool stuck; /* it was still busy when threads_quiesce gave up on it */
+    bool quiet; /* threads_quiesce saw that it was not busy; not so a thread that began later */
     _Atomic bool shared;  /* its events are open, and others may pause them */
     _Atomic bool visited; /* another thread is at its events: they stay open */
     unsigned event_count;

@@ -139,8 +139,8 @@ bool threads_quiesce(uint64_t wait_ns)
     bool quiet = true;
     uint64_t mask = lock();
     for (struct thread *thread = threads.live; thread; thread = thread->next) {
-        thread->stuck = thread != thread_self && stays_busy(thread, deadline);
-        quiet = quiet && !thread->stuck;
+        thread->quiet = thread == thread_self || !stays_busy(thread, deadline);
+        quiet = quiet && thread->quiet;
     }
     unlock(mask);
     return quiet;
