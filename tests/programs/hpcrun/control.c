@@ -1,5 +1,6 @@
 /* control MS: burns MS of CPU time in silent, switches sampling on, burns MS in measured, switches
- * it off, burns MS in silent_again; says whether sampling was active in each. */
+ * it off, burns MS in silent again; says whether sampling was active in each, and how many ns were
+ * burned. */
 #include "burn.h"
 #include "include/hpctoolkit.h"
 
@@ -13,14 +14,14 @@ static int active(void)
 
 __attribute__((noinline)) static void silent(uint64_t ns)
 {
-    burn(ns);
-    printf("%d\n", active());
+    uint64_t burned = burn(ns);
+    printf("%d %lu\n", active(), (unsigned long)burned);
 }
 
 __attribute__((noinline)) static void measured(uint64_t ns)
 {
-    burn(ns);
-    printf("%d\n", active());
+    uint64_t burned = burn(ns);
+    printf("%d %lu\n", active(), (unsigned long)burned);
 }
 
 int main(int count, char **arguments)

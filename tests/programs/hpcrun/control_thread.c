@@ -1,9 +1,11 @@
 /* control_thread FIRST SECOND MS: the initial thread uses FIRST ms of CPU time and another one
- * SECOND; then the initial thread switches sampling on and the other one uses MS. */
+ * SECOND; then the initial thread switches sampling on and the other one uses MS, and prints how
+ * many ns these were. */
 #include "burn.h"
 #include "include/hpctoolkit.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 static pthread_barrier_t used, sampling;
@@ -14,7 +16,7 @@ static void *run(void *argument)
     burn(ns[1]);
     pthread_barrier_wait(&used);
     pthread_barrier_wait(&sampling);
-    burn(ns[2]);
+    printf("%lu\n", (unsigned long)burn(ns[2]));
     return argument;
 }
 

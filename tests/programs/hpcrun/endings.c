@@ -1,11 +1,13 @@
 /* endings WHAT: threads that end, or are told to end, while the process ends.
- *   threads   returns from main while detached threads end
+ *   threads   returns from main while detached threads end; prints how many ns all used
  *   signals   another process sends SIGHUP and then many SIGTERMs to it, while threads run
  * Threads use THREAD_MS of CPU time each. */
 #include "burn.h"
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -13,10 +15,11 @@
 #define THREAD_MS 10
 
 static pthread_barrier_t barrier;
+static _Atomic uint64_t total;
 
 static void *run(void *argument)
 {
-    burn(THREAD_MS * 1000000);
+    total += burn(THREAD_MS * 1000000);
     pthread_barrier_wait(&barrier);
     while (argument)
         burn_unit();
@@ -49,5 +52,6 @@ int main(int count, char **arguments)
             burn_unit();
     }
     start(NULL);
+    printf("%lu\n", (unsigned long)total);
     return 0;
 }

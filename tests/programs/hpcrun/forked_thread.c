@@ -1,13 +1,20 @@
 /* forked_thread MS: main creates a thread, that a thread, and that forks. The child uses MS of CPU
- * time, creates a thread that uses MS, too, and forks; so does its child, without a thread. */
+ * time, creates a thread that uses MS, too, and forks; so does its child, without a thread. Each
+ * prints a line with its function and how many ns it used. */
 #include "burn.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 static uint64_t each;
+
+static void say(const char *function, uint64_t burned)
+{
+    dprintf(STDOUT_FILENO, "%s %lu\n", function, (unsigned long)burned);
+}
 
 __attribute__((noinline)) static int wait_for(pid_t child)
 {
@@ -17,21 +24,18 @@ __attribute__((noinline)) static int wait_for(pid_t child)
 
 __attribute__((noinline)) static void work_of_grandchild(void)
 {
-    burn(each);
-    burn_unit(); /* no tail call, and no copy of work_of_child */
-    burn_unit();
+    say(__func__, burn(each));
+    burn_unit(); /* no copy of work_of_child */
 }
 
 __attribute__((noinline)) static void work_of_child(void)
 {
-    burn(each);
-    burn_unit();
+    say(__func__, burn(each));
 }
 
 __attribute__((noinline)) static void *thread_of_child(void *argument)
 {
-    burn(each);
-    burn_unit();
+    say(__func__, burn(each));
     pid_t child = fork();
     if (child == 0) {
         work_of_grandchild();

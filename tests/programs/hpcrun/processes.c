@@ -1,7 +1,8 @@
 /* processes tree DEPTH WIDTH MS: every process uses MS of CPU time; those above DEPTH fork WIDTH
  * children each and wait for them. Prints what was used on purpose, from the processes' own clocks,
  * and all that the kernel counted for the tree, its forks and ends included; in ns.
- * processes chain COUNT MS: uses MS, then executes itself, COUNT images in all. */
+ * processes chain COUNT MS: uses MS, prints how many ns that was, then executes itself, COUNT
+ * images in all. */
 #include "burn.h"
 
 #include <stdio.h>
@@ -53,7 +54,8 @@ int main(int count, char **arguments)
     if (count == 4 && strcmp(arguments[1], "chain") == 0) {
         char left[16];
         snprintf(left, sizeof left, "%d", atoi(arguments[2]) - 1);
-        burn((uint64_t)(atof(arguments[3]) * 1e6));
+        printf("%lu\n", (unsigned long)burn((uint64_t)(atof(arguments[3]) * 1e6)));
+        fflush(stdout);
         if (atoi(arguments[2]) > 1)
             execl("/proc/self/exe", arguments[0], "chain", left, arguments[3], (char *)NULL);
         puts("done");
