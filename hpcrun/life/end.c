@@ -11,6 +11,7 @@
 #include "hpcrun/record/measurement.h"
 #include "hpcrun/record/perf-map.h"
 #include "hpcrun/record/process-chunks.h"
+#include "hpcrun/sample/take.h"
 #include "hpcrun/thread/threads.h"
 
 /* How long the end of a process waits for threads in their handlers, which may be writing. */
@@ -81,6 +82,8 @@ static bool stop_and_write(enum process_state state, int detail)
     bool first = become_last_writer();
     if (first) {
         atomic_store(&sampling.stopping, true);
+        if (thread_self)
+            sample_miss_overdue(thread_self);
         events_pause();
         write_everything(state, detail);
         /* A sample that is on its way to this thread would reach the image that an exec makes,

@@ -4,6 +4,7 @@
 #include "hpcrun/process/process.h"
 #include "hpcrun/record/flush.h"
 #include "hpcrun/sample/creation.h"
+#include "hpcrun/sample/take.h"
 #include "hpcrun/source/source.h"
 #include "hpcrun/thread/threads.h"
 
@@ -93,6 +94,7 @@ void thread_leave(void)
         return;
     uint64_t mask = sys_mask(SIG_BLOCK, ~(uint64_t)0);
     thread_self = NULL;
+    sample_miss_overdue(thread);
     close_events(thread);
     consult_thread_end(&thread->logical.consult);
     thread->ended_cpu = sys_clock(CLOCK_THREAD_CPUTIME_ID);

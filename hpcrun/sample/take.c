@@ -53,6 +53,17 @@ void sample_take_due(struct thread *thread, const ucontext_t *context)
             sample_take(thread, &thread->events[i], &nothing, context);
 }
 
+void sample_miss_overdue(struct thread *thread)
+{
+    if (!atomic_load(&sampling.on))
+        return;
+    for (unsigned i = 0; i < thread->event_count; i++) {
+        struct increment increment = source_overdue(&thread->events[i]);
+        if (increment.fired)
+            sample_miss(&thread->events[i], &increment);
+    }
+}
+
 /* Whether a sample's own signal is on its way to this thread. */
 static bool sample_is_pending(void)
 {

@@ -1,4 +1,5 @@
-/* Signal handler: everything here runs there. errno needs no care: system calls are made directly.
+/* Signal handler: everything here runs there, or may. errno needs no care: system calls are made
+ * directly.
  *
  * What a signal of an event starts: measuring, recording, arming the next one, and now and then
  * writing what the thread has. */
@@ -13,6 +14,10 @@ void sample_take(struct thread *thread, struct thread_event *event, const siginf
 
 /* A signal that tells nothing any more: any event of the thread may be due. */
 void sample_take_due(struct thread *thread, const ucontext_t *context);
+
+/* Not in the handler; with all signals blocked, when the calling thread ends, or the process with
+ * it: counts samples that were due long ago, as nobody will take them any more. */
+void sample_miss_overdue(struct thread *thread);
 
 /* Whether a signal may stand for a sample whose own signal could not be queued
  * (RLIMIT_SIGPENDING): the kernel sends SIGIO instead. Then the sample is taken here. It may stand

@@ -57,6 +57,11 @@ struct thread_event *source_of_signal(struct thread *thread, const siginfo_t *in
 struct increment source_measure(struct thread *thread, struct thread_event *event,
                                 const siginfo_t *info, const ucontext_t *context);
 
+/* At the end of the calling thread, with its signals blocked: what a sample of CPU time stands for
+ * that was due at least a period ago and has not come, as the kernel was late or the program kept
+ * the signal away; advances the event's clock. Nothing is fired where none is. */
+struct increment source_overdue(struct thread_event *event);
+
 /* Handler: whether the event is open, and samples come from perf. */
 bool source_is_perf(const struct thread_event *event);
 

@@ -83,6 +83,18 @@ class Ends(profiling.ProfilingTest):
                 self.check_time(images[0].seconds("CPUTIME", [FIRED]), int(done.stdout) * 1e-9,
                                 images[0].cpu, 0.02)
 
+    def test_samples_that_never_came(self):
+        """What they stand for is not lost: it is counted when the thread, or the process, ends."""
+        for name, how in sources():
+            for what in ("thread", "exit", "exec"):
+                with self.subTest(f"{name} {what}"):
+                    done, images = self.measure(program("overdue"), what, 50, **how)
+                    self.check_fates(images)
+                    (thread,) = [thread for image in images for thread in image.threads
+                                 if thread.count("CPUTIME", profiling.DROPPED)]
+                    missed = thread.amount("CPUTIME", profiling.DROPPED) * profiling.TIME_UNIT
+                    self.check_time(missed, int(done.stdout) * 1e-9, thread.cpu, 0.002)
+
     def test_signals_that_end_the_process_twice(self):
         """Only after everything is written, and by the signal that is written: mostly the first, but
         threads that get one each may overtake each other."""
