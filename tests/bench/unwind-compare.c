@@ -10,6 +10,7 @@
  *   UNWIND_REPORT   file that the results go to at exit, as "key value" lines (default: stderr)
  */
 #define UNW_LOCAL_ONLY
+#include "hpcrun/code/code-map.h"
 #include "hpcrun/code/modules.h"
 #include "hpcrun/unwind/unwind.h"
 
@@ -173,6 +174,18 @@ static unsigned run(enum method method, struct per_thread *t, ucontext_t *contex
     }
 }
 
+/* Whether libunwind came to an address that is no code. While _Unwind_RaiseException puts the
+ * landing pad in the place of a return address, no unwind information says so, and what follows is
+ * anybody's guess. */
+static bool is_lost(const struct per_thread *t, unsigned depth)
+{
+    struct code_range range;
+    for (unsigned i = 1; i < depth; i++)
+        if (!code_map_find((uint64_t)(uintptr_t)t->pcs[i] - 1, &range))
+            return true;
+    return false;
+}
+
 /* Our pcs are return addresses - 1, except where a signal struck; libunwind's are not adjusted.
  * Where it gave up early, and we came to the program's entry, the frames that it has must be ours.
  */
@@ -180,7 +193,7 @@ static void compare(struct per_thread *t, ucontext_t *context)
 {
     unsigned depth = run_step(t, context);
     struct unwinder *u = &t->unwinder;
-    if (unwind(u, context) != UNWIND_COMPLETE)
+    if (unwind(u, context) != UNWIND_COMPLETE || is_lost(t, depth))
         return;
     bool equal = depth <= u->depth;
     for (unsigned i = 0; equal && i < depth; i++) {
