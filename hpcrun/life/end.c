@@ -72,6 +72,14 @@ static bool become_last_writer(void)
     }
 }
 
+/* What is overdue in other threads is theirs to tell: their clocks go on. */
+static void miss_own_overdue(struct thread *thread, void *data)
+{
+    (void)data;
+    if (thread == thread_self)
+        sample_miss_overdue(thread);
+}
+
 /* Stops sampling and writes everything, with every signal blocked: one that ends the process waits
  * until that is done. False, when it is done, for all but the first to call this. */
 static bool stop_and_write(enum process_state state, int detail)
@@ -82,9 +90,8 @@ static bool stop_and_write(enum process_state state, int detail)
     bool first = become_last_writer();
     if (first) {
         atomic_store(&sampling.stopping, true);
-        if (thread_self)
-            sample_miss_overdue(thread_self);
         events_pause();
+        threads_visit_events(miss_own_overdue, NULL);
         write_everything(state, detail);
         /* A sample that is on its way to this thread would reach the image that an exec makes,
          * which has no handler for it yet, and end it. */

@@ -60,6 +60,7 @@ static void close_events(struct thread *thread)
     atomic_store(&thread->shared, false);
     while (atomic_load(&thread->visited))
         sys2(SYS_nanosleep, &nap, NULL);
+    sample_miss_overdue(thread);
     for (unsigned i = 0; i < thread->event_count; i++)
         source_close(&thread->events[i]);
 }
@@ -94,7 +95,6 @@ void thread_leave(void)
         return;
     uint64_t mask = sys_mask(SIG_BLOCK, ~(uint64_t)0);
     thread_self = NULL;
-    sample_miss_overdue(thread);
     close_events(thread);
     consult_thread_end(&thread->logical.consult);
     thread->ended_cpu = sys_clock(CLOCK_THREAD_CPUTIME_ID);

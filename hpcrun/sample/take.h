@@ -15,8 +15,9 @@ void sample_take(struct thread *thread, struct thread_event *event, const siginf
 /* A signal that tells nothing any more: any event of the thread may be due. */
 void sample_take_due(struct thread *thread, const ucontext_t *context);
 
-/* Not in the handler; with all signals blocked, when the calling thread ends, or the process with
- * it: counts samples that were due long ago, as nobody will take them any more. */
+/* Not in the handler; with all signals blocked and no other thread at its events, when the calling
+ * thread ends, or the process with it: counts samples that were due long ago, as nobody will take
+ * them any more. */
 void sample_miss_overdue(struct thread *thread);
 
 /* Whether a signal may stand for a sample whose own signal could not be queued
