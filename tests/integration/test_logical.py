@@ -1,5 +1,6 @@
 """Logical call paths, idleness and overhead of programs under minicilk: hpcrun, the agent, hpcprof and
 hpcviewer. What must come out is known from how the programs are made."""
+import math
 import os
 import re
 import shutil
@@ -122,12 +123,13 @@ class Overhead(LogicalTest):
     def test_a_fine_grained_program_is_mostly_overhead(self):
         """fib does nothing but spawn; nqueens works between spawns."""
         share = {}
-        for program, size in (("fib", 32), ("nqueens", 13)):
+        for program, size in (("fib", 32), ("nqueens", 14)):
             self.profile(CILK / program, "-w", 1, size, events=["CPUTIME@f2000"])
             work, overhead = (self.tree["metrics"][m]["inclusive"] for m in ("work", "overhead"))
             share[program] = overhead / (work + overhead)
+        sigma = math.sqrt(0.02 * 0.98 / (2000 * (work + overhead)))  # of nqueens' 2 %
         self.assertGreater(share["fib"], 0.4)
-        self.assertLess(share["nqueens"], 0.02)
+        self.assertLess(share["nqueens"], 0.02 + 4 * sigma)
 
     KINDS = [f"overhead:{kind}" for kind in ("other", "scheduler", "spawn", "steal", "sync")]
 
