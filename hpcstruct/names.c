@@ -6,14 +6,37 @@
 #include <stdlib.h>
 #include <string.h>
 
-char *demangled_name(const char *linkage_name)
+/* Demangled; NULL for a name that is not mangled. */
+static char *demangle(const char *linkage_name)
 {
     bool may_be_mangled =
         linkage_name[0] == '_' && (linkage_name[1] == 'Z' || linkage_name[1] == 'R' ||
                                    linkage_name[1] == 'D' || linkage_name[1] == '_');
-    char *name = NULL;
-    if (may_be_mangled)
-        name = cplus_demangle(linkage_name, DMGL_PARAMS | DMGL_ANSI | DMGL_AUTO);
+    if (!may_be_mangled)
+        return NULL;
+    return cplus_demangle(linkage_name, DMGL_PARAMS | DMGL_ANSI | DMGL_AUTO);
+}
+
+/* Of the stub "FUNCTION@plt": the function's name, demangled, and the same ending. */
+static char *demangle_stub(const char *linkage_name)
+{
+    static const char ending[] = "@plt";
+    size_t length = strlen(linkage_name), tail = strlen(ending);
+    if (length <= tail || strcmp(linkage_name + length - tail, ending) != 0)
+        return NULL;
+    char *function = mem_strndup(linkage_name, length - tail);
+    char *demangled = demangle(function);
+    char *name = demangled ? mem_printf("%s%s", demangled, ending) : NULL;
+    free(demangled);
+    free(function);
+    return name;
+}
+
+char *demangled_name(const char *linkage_name)
+{
+    char *name = demangle_stub(linkage_name);
+    if (!name)
+        name = demangle(linkage_name);
     return name ? name : mem_strdup(linkage_name);
 }
 

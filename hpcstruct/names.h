@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 /* The name for people: C++, Rust and D names demangled with their parameters, all others as they
- * are. The caller frees. */
+ * are; "_ZN3fooEv@plt" is "foo()@plt". The caller frees. */
 char *demangled_name(const char *linkage_name);
 
 /* Whether a name is one that compilers give to the rarely executed part of a function:

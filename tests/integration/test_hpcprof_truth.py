@@ -95,7 +95,7 @@ class Debugged:
     def __init__(self, path):
         self.path, self.known = path, {}
         self.stubs = [(int(at, 16), name) for at, name in re.findall(
-            r"^([0-9a-f]+) <(\S+@plt)>:", output_of("objdump", "-d", path), re.M)]
+            r"^([0-9a-f]+) <(.+@plt)>:", output_of("objdump", "-d", "-C", path), re.M)]
 
     def prepare(self, addresses):
         text = output_of("addr2line", "-a", "-f", "-C", "-i", "-e", self.path, *map(hex, addresses))

@@ -84,13 +84,15 @@ class ProcedureTest(StructureCase):
                 self.assertEqual(structure.procedure("tail_caller").loops(), [])
 
     def test_stubs(self):
-        """Stubs are named after the functions that objdump names them after."""
-        for options in (["-O1"], ["-O1", "-Wl,-z,now"], ["-O1", "-fcf-protection=full", "-Wl,-z,ibtplt"],
-                        ["-O1", "-fno-pie", "-no-pie"]):
-            program = self.compile("cold.c", *options)
-            listing = output_of("objdump", "-d", program)
+        """Stubs are named after the functions that objdump names them after, demangled."""
+        for source, compiler, options in (
+                ("cold.c", "gcc", ["-O1"]), ("cold.c", "gcc", ["-O1", "-Wl,-z,now"]),
+                ("cold.c", "gcc", ["-O1", "-fcf-protection=full", "-Wl,-z,ibtplt"]),
+                ("cold.c", "gcc", ["-O1", "-fno-pie", "-no-pie"]), ("objects.cc", "g++", ["-O1"])):
+            program = self.compile(source, *options, compiler=compiler)
+            listing = output_of("objdump", "-d", "-C", program)
             expected = {(int(address, 16), name) for address, name in
-                        re.findall(r"^([0-9a-f]+) <(\w+@plt)>:$", listing, re.M)}
+                        re.findall(r"^([0-9a-f]+) <(.+@plt)>:$", listing, re.M)}
             found = {(p.ranges[0][0], p.name) for p in self.structure(program).procedures
                      if p.name.endswith("@plt")}
             self.assertTrue(expected)

@@ -33,6 +33,11 @@ static void test_demangled(void **state)
     check_demangled("_ZN3fooEv.part.0", "foo() [clone .part.0]");
     check_demangled("foo.part.0", "foo.part.0");
     check_demangled("_RNvC6_123foo3bar", "123foo::bar");
+    check_demangled("_ZN3fooEv@plt", "foo()@plt");
+    check_demangled("_ZdlPv@plt", "operator delete(void*)@plt");
+    check_demangled("_Zjunk@plt", "_Zjunk@plt");
+    check_demangled("puts@plt", "puts@plt");
+    check_demangled("@plt", "@plt");
     check_demangled("", "");
 }
 
