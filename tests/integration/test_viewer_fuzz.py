@@ -251,7 +251,7 @@ class Fuzz(unittest.TestCase):
 
     def test_truncation_anywhere(self):
         base = next(self.databases())
-        for file in FILES:
+        for file in FILES_OF_THREADS:
             data = (base / file).read_bytes()
             for size in sorted({0, 1, 15, 16, 17, 31, 32, len(data) - 1, len(data) - 8} |
                                set(range(0, len(data), max(1, len(data) // 40)))):

@@ -646,6 +646,19 @@ class CommandLine(InTerminal):
             terminal.press("q")
             terminal.until_seen("ended 0")
 
+    def test_damage_that_the_view_does_not_need(self):
+        with tempfile.TemporaryDirectory() as folder:
+            story.write(folder)
+            with open(os.path.join(folder, "cct.db"), "wb") as file:
+                file.write(b"overwritten")
+            terminal = Terminal([viewer.VIEWER, folder], width=120)
+            self.addCleanup(terminal.__exit__)
+            terminal.until_seen("cct.db: too short for a file of an HPCToolkit database", "?:help")
+            terminal.press("4")  # what profile.db says
+            terminal.until_seen("2 threads", "xz-worker")
+            terminal.press("q", "q")
+            terminal.until_seen("cct.db: too short", "ended 1")
+
     def test_a_damaged_database(self):
         with tempfile.TemporaryDirectory() as folder:
             db = story.describe()

@@ -38,6 +38,13 @@ void cct_file_close(struct cct_file *file)
     *file = (struct cct_file){0};
 }
 
+void cct_file_check(const char *folder)
+{
+    struct cct_file file;
+    if (cct_file_open(&file, folder))
+        cct_file_close(&file);
+}
+
 /* Where a metric's values are among those of a context: first .. *end - 1; false when it has
  * none. */
 static bool find_metric(const struct v4_metric_index *metrics, const struct v4_profile_values *info,

@@ -14,6 +14,9 @@ struct cct_file {
 bool cct_file_open(struct cct_file *file, const char *folder);
 void cct_file_close(struct cct_file *file); /* a zeroed one may be closed */
 
+/* Notes the problem of a file that is there and damaged, for those who do not need it yet. */
+void cct_file_check(const char *folder);
+
 /* The values of one metric id in the context, of at most `most` profiles: n of them from the result
  * on. NULL and 0 where there are none; also where the context is damaged, with the problem noted.
  */

@@ -2,6 +2,7 @@
 
 #include "viewer-tui/base/problem.h"
 #include "viewer-tui/base/text.h"
+#include "viewer-tui/database/cct-file.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -80,6 +81,7 @@ struct database *database_open(const char *folder)
         return NULL;
     }
     values_set_metrics(&db->values, &db->metrics);
+    cct_file_check(folder);
     return db;
 }
 
