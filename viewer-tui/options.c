@@ -67,9 +67,10 @@ static const char help[] =
     "                     several times: what is below takes its place. As & of the viewer\n"
     "  --depth N          N levels below the whole program; default: all, in bottom-up 10 levels of\n"
     "                     callers\n"
-    "  --min-percent P    leave out scopes with less than P percent of what is sorted by (its\n"
-    "                     inclusive part, except in bottom-up); default 0, in text 0.5, in\n"
-    "                     flamegraph 0.02\n"
+    "  --min-percent P    leave out scopes with less than P percent, as % of the viewer: of what is\n"
+    "                     sorted by (its inclusive part, except in bottom-up), of effort where that is\n"
+    "                     what percentages are of. Default 0, of what is sorted by itself in text 0.5,\n"
+    "                     in flamegraph 0.02\n"
     "  -I, --include DIR  search source files that the database has no copy of below DIR, by the longest\n"
     "                     part of their path that exists there\n"
     "  -R, --replace OLD=NEW\n"
@@ -185,8 +186,8 @@ static double percent_in(const char *text)
 {
     char *end;
     double percent = strtod(text, &end);
-    if (*end || end == text || !isfinite(percent) || percent < 0)
-        diag_usage("--min-percent wants a number from 0, not '%s'", text);
+    if (*end || end == text || !(percent >= 0 && percent <= 100))
+        diag_usage("--min-percent wants a number from 0 to 100, not '%s'", text);
     return percent;
 }
 

@@ -191,6 +191,27 @@ class Formats(Case):
         lines = viewer.printed(view, *options, self.db).splitlines()
         return next(line.split() for line in lines if f" {scope}  m.c:" in line)
 
+    def names(self, *options):
+        return {row["name"] for _, row in viewer.rows_of(viewer.printed_json(
+            "top-down", "--sort", "idleness", *options, self.db)["root"])}
+
+    def test_min_percent_is_of_the_percentages_that_are_shown(self):
+        """init has 3 of 3.0625 s of idleness, which is 21.3 % of effort."""
+        self.assertIn("init", self.names("--min-percent", 21.3))
+        self.assertNotIn("init", self.names("--min-percent", 21.4))
+        shown = viewer.printed("top-down", "--sort", "idleness", "--min-percent", 21.4, self.db)
+        self.assertIn("with less than 21.4% of effort are left out", shown)
+        # What text leaves out by itself is little of the idleness: a tenth of it is shown, though
+        # that is 0.4 % of effort.
+        db = describe()
+        db.entry(1, "main thread").call(db.function("busy")).charge(100.0, WORK)
+        db.entries[0].call(db.function("rest")).charge(0.5, IDLENESS)
+        self.write(db, run_json(MEASURED))
+        shown = viewer.printed("top-down", "--sort", "idleness", self.db)
+        self.assertRegex(shown, r" 0\.500 +0\.4% .* rest\b")
+        self.assertNotIn("rest", viewer.printed("top-down", "--sort", "idleness", "--min-percent",
+                                                0.5, self.db))
+
     def test_text(self):
         shown = viewer.printed("top-down", self.db).splitlines()
         self.assertIn("  effort    14.06 s  = work + overhead + idleness, whose percentages are of "
@@ -464,6 +485,26 @@ class InTerminal(Case):
         terminal.press("Enter")
         terminal.until(lambda lines: any(line[:1].isdigit() and line.rstrip().endswith(name)
                                          for line in lines), f"{name} selected")
+
+    @staticmethod
+    def ask_for_percent(terminal, percent):
+        terminal.press("%")
+        terminal.until_seen("so many percent:")
+        terminal.type(percent)
+        terminal.press("Enter")
+        terminal.until_seen(f"[at least {percent}%]")
+
+    def test_min_percent(self):
+        """As --min-percent: of the percentages that are shown."""
+        self.write(describe(), run_json(MEASURED))
+        terminal = Terminal([viewer.VIEWER, "--sort", "idleness", self.db])
+        self.addCleanup(terminal.__exit__)
+        terminal.press("*")
+        terminal.until_seen("init  m.c:20")
+        self.ask_for_percent(terminal, "21.4")
+        terminal.until_gone("init  m.c:20")
+        self.ask_for_percent(terminal, "21.3")
+        terminal.until_seen("init  m.c:20")
 
     def page(self, terminal, *texts):
         """The advice on the selected row, as one line of words."""

@@ -161,8 +161,9 @@ static void enter(void *context, struct view *view, uint32_t number)
 /* Walks through everything below the row that has some of the cost. */
 static void collect_below(struct view *view, struct collection *collection)
 {
-    struct limits limits = {
-        .depth = NO_DEPTH_LIMIT, .share = DBL_MIN, .metric = collection->metric, .part = INCLUSIVE};
+    struct limits limits = {.depth = NO_DEPTH_LIMIT,
+                            .share = DBL_MIN,
+                            .by = {.metric = collection->metric, .part = INCLUSIVE}};
     struct visitor visitor = {.enter = enter, .context = collection};
     walk_view(view, collection->row, &limits, &visitor);
 }

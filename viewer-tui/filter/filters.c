@@ -262,16 +262,10 @@ static bool is_scope(struct scope *scope, const struct view *view, uint32_t numb
     return answer != 0;
 }
 
-/* The percentage that the screen shows, in a comparison the larger one of the sides'. Rows are
- * judged by what makes a view hang together, as when they are printed: by inclusive costs, except
- * where rows below divide whatever is sorted by. */
+/* By the percentage that the screen shows, as --min-percent. */
 static bool is_too_small(const struct filter *filter, const struct view *view, uint32_t row)
 {
-    enum cost_part part = view->class->shows_callers ? view->sorting.part : INCLUSIVE;
-    size_t metric = view->sorting.metric;
-    if (metric_is_compared(&view->metrics->at[metric]))
-        return 100 * view_share(view, row, metric, part) < filter->percent;
-    return 100 * view_cost(view, row, metric, part) < filter->percent * view_whole(view, metric);
+    return view_share(view, row, view_judged_by(view), SHARE_OF_WHOLE) < filter->percent / 100;
 }
 
 static enum fate fate_by(struct filter *filter, const struct view *view, uint32_t row)

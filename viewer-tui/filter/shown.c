@@ -77,7 +77,7 @@ struct left_out shown_walk(struct sieve *sieve, uint32_t root, const struct limi
             continue;
         }
         uint32_t child = walk.children.at[step->next++];
-        if (view_share(view, child, limits->metric, limits->part) < limits->share)
+        if (view_share(view, child, limits->by, limits->share_of) < limits->share)
             walk.left_out.small++;
         else
             enter(&walk, child);

@@ -206,11 +206,32 @@ static void enter(void *context, struct view *view, uint32_t number, uint32_t le
     end_line(printing);
 }
 
-static void print_left_out(struct printing *printing, const struct left_out *left_out)
+static void add_metric(struct printing *printing, int metric)
+{
+    text_add_clean(&printing->line, printing->tree->view->metrics->at[metric].name,
+                   printing->ascii);
+}
+
+/* What the limits' share is of: "work", of two runs "work [a] and work [b]". */
+static void add_what_of(struct printing *printing)
 {
     const struct limits *limits = &printing->tree->limits;
     const struct metrics *metrics = printing->tree->view->metrics;
-    const struct metric *metric = &metrics->at[limits->metric];
+    const struct metric *metric = &metrics->at[limits->by.metric];
+    int of[SIDES] = {(int)limits->by.metric, METRIC_ABSENT};
+    if (metric_is_compared(metric))
+        memcpy(of, metric->sides, sizeof of);
+    for (int side = 0; side < SIDES && of[side] != METRIC_ABSENT; side++) {
+        text_add(&printing->line, side == 0 ? "" : " and ");
+        add_metric(printing, limits->share_of == SHARE_OF_WHOLE
+                                 ? (int)metrics_whole(metrics, (size_t)of[side])
+                                 : of[side]);
+    }
+}
+
+static void print_left_out(struct printing *printing, const struct left_out *left_out)
+{
+    const struct limits *limits = &printing->tree->limits;
     char count[NUMBER_SIZE];
     if (left_out->small || left_out->deep || left_out->closed)
         end_line(printing);
@@ -219,12 +240,7 @@ static void print_left_out(struct printing *printing, const struct left_out *lef
         number_grouped(left_out->small, count);
         text_printf(&printing->line, "%s scope%s with less than %g%% of ", count, is_one ? "" : "s",
                     limits->share * 100);
-        if (metric_is_compared(metric)) {
-            text_add_clean(&printing->line, metrics->at[metric->sides[0]].name, printing->ascii);
-            text_add(&printing->line, " and ");
-            metric = &metrics->at[metric->sides[1]];
-        }
-        text_add_clean(&printing->line, metric->name, printing->ascii);
+        add_what_of(printing);
         text_printf(&printing->line, " %s left out (--min-percent 0 shows all).",
                     is_one ? "is" : "are");
         end_line(printing);

@@ -5,6 +5,7 @@
 #include "viewer-tui/threads/threads.h"
 #include "viewer-tui/views/describe.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,25 +45,20 @@ enum format format_of_file(const char *name)
     return FORMATS;
 }
 
-/* Scopes are left out by their inclusive costs, so that what is shown hangs together; only in the
- * bottom-up view do the rows below divide whatever the rows are sorted by. */
+/* The user's limit is of the percentages that users see; a format's own of the metric itself, so
+ * that one sees where a little idleness is, too. */
 struct limits print_limits(const struct view *view, enum format format, double min_percent,
                            uint32_t depth)
 {
     static const double least[FORMATS] = {
         [FORMAT_TEXT] = TEXT_MIN_PERCENT, [FORMAT_FLAMEGRAPH] = FLAMEGRAPH_MIN_PERCENT};
-    bool shows_callers = view->class->shows_callers;
     double percent = min_percent < 0 ? least[format] : min_percent;
     if (depth == 0)
-        depth = shows_callers ? BOTTOM_UP_DEPTH + 1 : NO_DEPTH_LIMIT;
-    size_t metric = view->sorting.metric;
-    const struct metric *sorted = &view->metrics->at[metric];
-    if (!metric_is_additive(sorted) && !metric_is_compared(sorted)) /* which has no shares */
-        metric = metrics_first_additive(view->metrics);
+        depth = view->class->shows_callers ? BOTTOM_UP_DEPTH + 1 : NO_DEPTH_LIMIT;
     return (struct limits){.depth = depth,
-                           .share = percent / 100,
-                           .metric = metric,
-                           .part = shows_callers ? view->sorting.part : INCLUSIVE};
+                           .share = percent > 0 ? percent / 100 : -INFINITY,
+                           .share_of = min_percent < 0 ? SHARE_OF_TOTAL : SHARE_OF_WHOLE,
+                           .by = view_judged_by(view)};
 }
 
 int print_tree(const struct tree *tree, enum format format)

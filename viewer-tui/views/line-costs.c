@@ -120,8 +120,7 @@ void line_costs_find(struct line_costs *costs, struct view *view, uint32_t row, 
                                          ? view_row(view, finding.scope)->depth + 1
                                          : NO_DEPTH_LIMIT,
                             .share = -INFINITY,
-                            .metric = view->sorting.metric,
-                            .part = view->sorting.part};
+                            .by = view->sorting};
     struct visitor visitor = {.enter = enter, .is_left_alone = is_left_alone, .context = &finding};
     walk_view(view, finding.scope, &limits, &visitor);
     merge(costs);

@@ -150,23 +150,37 @@ double view_total(const struct view *view, size_t metric)
     return cost_in(view, view->totals, 0, metric, INCLUSIVE);
 }
 
-static double share_of_total(const struct view *view, uint32_t row, size_t metric,
-                             enum cost_part part)
+/* Of a metric that is no comparison. */
+static double plain_share(const struct view *view, uint32_t row, struct sorting by,
+                          enum share_of of)
 {
-    double total = view_total(view, metric);
-    double share = total != 0 ? view_cost(view, row, metric, part) / total : 0;
+    double whole =
+        of == SHARE_OF_WHOLE ? view_whole(view, by.metric) : view_total(view, by.metric);
+    double share = whole != 0 ? view_cost(view, row, by.metric, by.part) / whole : 0;
     return isfinite(share) ? share : 0;
 }
 
-double view_share(const struct view *view, uint32_t row, size_t metric, enum cost_part part)
+double view_share(const struct view *view, uint32_t row, struct sorting by, enum share_of of)
 {
-    if (metric >= view->metrics->n)
+    if (by.metric >= view->metrics->n)
         return 0;
-    const struct metric *of = &view->metrics->at[metric];
-    if (!metric_is_compared(of))
-        return of->is_ratio ? 0 : share_of_total(view, row, metric, part);
-    return fmax(share_of_total(view, row, (size_t)of->sides[0], part),
-                share_of_total(view, row, (size_t)of->sides[1], part));
+    const struct metric *metric = &view->metrics->at[by.metric];
+    if (!metric_is_compared(metric))
+        return metric->is_ratio ? 0 : plain_share(view, row, by, of);
+    struct sorting left = {.metric = (size_t)metric->sides[0], .part = by.part};
+    struct sorting right = {.metric = (size_t)metric->sides[1], .part = by.part};
+    return fmax(plain_share(view, row, left, of), plain_share(view, row, right, of));
+}
+
+struct sorting view_judged_by(const struct view *view)
+{
+    struct sorting by = view->sorting;
+    const struct metric *sorted = &view->metrics->at[by.metric];
+    if (!metric_is_additive(sorted) && !metric_is_compared(sorted))
+        by.metric = metrics_first_additive(view->metrics);
+    if (!view->class->shows_callers)
+        by.part = INCLUSIVE;
+    return by;
 }
 
 double view_magnitude(const struct view *view, size_t metric)

@@ -139,9 +139,18 @@ bool view_gather(struct view *view, const uint32_t *rows, size_t n, size_t metri
 /* What the whole program has, inclusive, of any metric; NAN as above. */
 double view_total(const struct view *view, size_t metric);
 
-/* Its share of the whole program's inclusive cost, 0..1; 0 where there is none. In a comparison the
- * larger one of what the two sides have of it. */
-double view_share(const struct view *view, uint32_t row, size_t metric, enum cost_part part);
+/* What a share is of: the whole program's inclusive cost of the metric, or what the percentages of
+ * the metric refer to (view_whole), which users see. */
+enum share_of { SHARE_OF_TOTAL, SHARE_OF_WHOLE };
+
+/* A row's share, 0..1; 0 where there is none. In a comparison the larger one of what the two sides
+ * have of it. */
+double view_share(const struct view *view, uint32_t row, struct sorting by, enum share_of of);
+
+/* By what it is judged whether a row is large enough to be shown: inclusive costs, so that what is
+ * shown hangs together; only in the bottom-up view do the rows below divide whatever the rows are
+ * sorted by. Where that has no shares, the first metric that has. */
+struct sorting view_judged_by(const struct view *view);
 
 /* The whole program's inclusive cost, for the scale that all values of the metric are shown in; in
  * a comparison the larger one of the sides'. */

@@ -52,7 +52,7 @@ void walk_view(struct view *view, uint32_t row, const struct limits *limits,
             continue;
         }
         uint32_t child = view_child(view, step->row, step->next++);
-        if (view_share(view, child, limits->metric, limits->part) >= limits->share)
+        if (view_share(view, child, limits->by, limits->share_of) >= limits->share)
             enter(&walk, child);
     }
     vec_free(&walk.path);

@@ -15,8 +15,8 @@
 struct limits {
     uint32_t depth; /* below row 0, wherever the walk begins */
     double share;   /* 0..1 */
-    size_t metric;  /* whose share it is */
-    enum cost_part part;
+    enum share_of share_of;
+    struct sorting by; /* what it is a share of: metric and part */
 };
 
 struct visitor {
