@@ -1,4 +1,5 @@
 """Creation contexts: a thread's samples are rooted in the call path that created it."""
+import math
 import os
 import unittest
 
@@ -21,8 +22,8 @@ def plain(name):
 class Creation(LogicalTest):
     def profiled(self, **how):
         done, _ = self.profile(profiling.PROGRAMS / "creation", events=("CPUTIME@f2000",), **how)
-        return {words[0]: (int(words[1]), int(words[2]) * 1e-9)
-                for words in map(str.split, done.stdout.splitlines())}
+        return {name: (int(line), int(burned) * 1e-9, int(counted) * 1e-9)
+                for name, line, burned, counted in map(str.split, done.stdout.splitlines())}
 
     def paths_to(self, function, tree):
         return [path for path in walk(tree)
@@ -30,7 +31,9 @@ class Creation(LogicalTest):
 
     def check_workers(self, known, tree):
         for worker, makers in MAKERS.items():
-            line, seconds = known[worker]
+            line, *seconds = known[worker]
+            if worker == "pthread_worker":
+                seconds = [sum(both) for both in zip(seconds, known["nested_worker"][1:])]
             with self.subTest(worker=worker):
                 (path,) = self.paths_to(worker, tree)
                 names = [plain(name) for name in procedures(path)]
@@ -40,10 +43,7 @@ class Creation(LogicalTest):
                 self.assertIn(("creation.cc", line),
                               [(os.path.basename(site["file"]), site["line"])
                                for site in (node.get("call_site") for node in path) if site])
-                self.assertAlmostEqual(path[-1]["metrics"]["work"]["inclusive"],
-                                       seconds + (known["nested_worker"][1]
-                                                  if worker == "pthread_worker" else 0),
-                                       delta=0.02)
+                self.check_time(path[-1]["metrics"]["work"]["inclusive"], *seconds, 0.0015)
 
     def test_threads_are_rooted_where_they_were_created(self):
         for name, how in HOW:
@@ -62,8 +62,8 @@ class Creation(LogicalTest):
         # Those near enough to main, and those whose outer creations are cut off.
         self.assertEqual(sorted("main" in map(plain, procedures(path)) for path in outermost),
                          [False, True])
-        self.assertAlmostEqual(sum(path[-1]["metrics"]["work"]["inclusive"] for path in outermost),
-                               known["chain_link"][1], delta=0.04)
+        self.check_time(sum(path[-1]["metrics"]["work"]["inclusive"] for path in outermost),
+                        *known["chain_link"][1:], 4 * 0.0005 * math.sqrt(24 / 6))
 
     def test_who_is_forked_in_a_thread_stays_where_that_was_created(self):
         """Through threads and forks in turn, though each process has a file of its own."""

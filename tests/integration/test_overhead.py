@@ -83,13 +83,13 @@ class Truth(OverheadTest):
         variance = max(true * (1 - true), 0) * (13 / 12 / samples + late * self.LATE / seconds**2)
         self.assertAlmostEqual(found, true, delta=4 * math.sqrt(variance) + 0.01, msg=what)
 
-    def check(self, known, measured, recorded):
+    def check(self, known, measured, recorded, counted):
         everything = sum(known.values(), Amounts())
         density = recorded / everything.cpu()
         all_measured = self.tree["metrics"]
         # In all, whatever context it is in.
         in_all = Amounts(*(all_measured[m]["inclusive"] for m in ("work", "overhead", "idleness")))
-        self.assertAlmostEqual(in_all.cpu(), everything.cpu(), delta=0.02 * everything.cpu())
+        self.check_time(in_all.cpu(), everything.cpu(), counted, 1.5 * self.WORKERS / self.RATE)
         self.check_share(in_all.share_of_overhead(), everything.share_of_overhead(), recorded,
                          everything.cpu(), "all")
         burning = {key: amounts for key, amounts in known.items() if key[1] != "waiting"}
@@ -117,7 +117,7 @@ class Truth(OverheadTest):
                                     events=[f"CPUTIME@f{self.RATE}"], **how)
         known = self.known(done.stdout)
         recorded = sum(image.count("CPUTIME", [profiling.RECORDED]) for image in images)
-        self.check(known, self.measured(known), recorded)
+        self.check(known, self.measured(known), recorded, sum(image.cpu for image in images))
 
     def test_gcc(self):
         self.truth_of("gcc", "-O2")

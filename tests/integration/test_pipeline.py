@@ -77,21 +77,14 @@ class Pipeline(profiling.ProfilingTest):
 
     def test_64_threads(self):
         done, _ = self.measure(program("threads"), 64, 20, 64)
-        run = self.check_totals(self.database(self.measurements), int(done.stdout) * 1e-9)
+        run = self.check_totals(self.database(self.measurements), int(done.stdout.split()[0]) * 1e-9)
         self.assertEqual(len(run["processes"]), 1)
         self.assertEqual(len(run["processes"][0]["threads"]), 65)
 
     def test_1000_threads(self):
         done, _ = self.measure(program("threads"), 1000, 1, 4)
-        database = self.database(self.measurements)
-        run = json.loads((database / "run.json").read_text())
-        self.assertEqual(len(run["processes"][0]["threads"]), 1001)
-        self.check_log(run, [self.measurements])
-        self.check_profiles(database, run)
-        truth = int(done.stdout) * 1e-9
-        total = self.view(database, "top-down")["root"]["metrics"]["work"]["inclusive"]
-        self.assertAlmostEqual(total, run["processes"][0]["cpu"],
-                               delta=0.02 * truth + 4 * 0.001 * math.sqrt(1000 / 6))
+        run = self.check_totals(self.database(self.measurements), int(done.stdout.split()[0]) * 1e-9)
+        self.assertEqual([len(process["threads"]) for process in run["processes"]], [1001])
 
     def test_fork_tree_and_exec_chain(self):
         done, _ = self.measure(program("processes"), "tree", 2, 10, 15)

@@ -1,6 +1,6 @@
 /* control MS: burns MS of CPU time in silent, switches sampling on, burns MS in measured, switches
  * it off, burns MS in silent again; says whether sampling was active in each, and how many ns were
- * burned. */
+ * burned; and then how many from before it was switched on until it was off again. */
 #include "burn.h"
 #include "include/hpctoolkit.h"
 
@@ -28,9 +28,12 @@ int main(int count, char **arguments)
 {
     uint64_t ns = count == 2 ? (uint64_t)(atof(arguments[1]) * 1e6) : 0;
     silent(ns);
+    uint64_t before = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     HPCTOOLKIT_START();
     measured(ns);
     HPCTOOLKIT_STOP();
+    uint64_t counted = clock_ns(CLOCK_THREAD_CPUTIME_ID) - before;
     silent(ns);
+    printf("%lu\n", (unsigned long)counted);
     return 0;
 }

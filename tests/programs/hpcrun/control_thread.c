@@ -1,6 +1,6 @@
 /* control_thread FIRST SECOND MS: the initial thread uses FIRST ms of CPU time and another one
  * SECOND; then the initial thread switches sampling on and the other one uses MS, and prints how
- * many ns these were. */
+ * many ns these were; at last, how many the process has used since sampling was switched on. */
 #include "burn.h"
 #include "include/hpctoolkit.h"
 
@@ -30,8 +30,10 @@ int main(int count, char **arguments)
     pthread_create(&thread, NULL, run, NULL);
     burn(ns[0]);
     pthread_barrier_wait(&used);
+    uint64_t before = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
     HPCTOOLKIT_START();
     pthread_barrier_wait(&sampling);
     pthread_join(thread, NULL);
+    printf("%lu\n", (unsigned long)(clock_ns(CLOCK_PROCESS_CPUTIME_ID) - before));
     return 0;
 }

@@ -1,7 +1,10 @@
-// Threads that are created in different places and ways: by pthread_create, thrd_create, std::thread,
-// std::async, by a thread, and by a chain of threads. Each uses some CPU time in a function of its
-// own. Prints "NAME LINE NS...": the function, the lines of the calls that lead to it, the last of
-// which creates the thread (for C++ the last call in this file), and the CPU time of the thread.
+// Threads that are created in different places and ways: by pthread_create, thrd_create,
+// std::thread, std::async, by a thread, and by a chain of threads. Each uses some CPU time in a
+// function of its own. Prints "NAME LINE BURNED COUNTED": the function, the line of the call that
+// creates the thread (for C++ the last call in this file), what the thread used on purpose, and its
+// CPU clock, in ns.
+#include "burn.h"
+
 #include <atomic>
 #include <cstdint>
 #include <cstdio>
@@ -9,37 +12,23 @@
 #include <pthread.h>
 #include <thread>
 #include <threads.h>
-#include <time.h>
-
-static uint64_t clock_ns()
-{
-    timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
-static std::atomic<uint64_t> sink;
-
-__attribute__((noinline)) static void burn(uint64_t ns)
-{
-    uint64_t end = clock_ns() + ns;
-    while (clock_ns() < end)
-        for (int i = 0; i < 1000; i++)
-            sink += (uint64_t)i;
-}
 
 #define MS 1000000u
 
 struct used {
-    uint64_t ns;
+    uint64_t burned, counted;
 };
+
+static void note(used *its, uint64_t burned)
+{
+    *its = {burned, clock_ns(CLOCK_THREAD_CPUTIME_ID)};
+}
 
 static used by_pthread, by_nested, by_c11, by_thread, by_async, by_chain[24];
 
 __attribute__((noinline)) static void *nested_worker(void *its)
 {
-    burn(120 * MS);
-    ((used *)its)->ns = clock_ns();
+    note((used *)its, burn(120 * MS));
     return nullptr;
 }
 
@@ -48,11 +37,11 @@ static int nested_line;
 __attribute__((noinline)) static void *pthread_worker(void *its)
 {
     pthread_t inner;
-    burn(120 * MS);
+    uint64_t burned = burn(120 * MS);
     nested_line = __LINE__ + 1;
     pthread_create(&inner, nullptr, nested_worker, &by_nested);
     pthread_join(inner, nullptr);
-    ((used *)its)->ns = clock_ns();
+    note((used *)its, burned);
     return nullptr;
 }
 
@@ -69,8 +58,7 @@ __attribute__((noinline)) static pthread_t make_pthread()
 
 __attribute__((noinline)) static int c11_worker(void *its)
 {
-    burn(120 * MS);
-    ((used *)its)->ns = clock_ns();
+    note((used *)its, burn(120 * MS));
     return 0;
 }
 
@@ -87,8 +75,7 @@ __attribute__((noinline)) static thrd_t make_c11()
 
 __attribute__((noinline)) static void thread_worker(used *its)
 {
-    burn(120 * MS);
-    its->ns = clock_ns();
+    note(its, burn(120 * MS));
 }
 
 static int thread_line;
@@ -103,8 +90,7 @@ __attribute__((noinline)) static std::thread make_thread()
 
 __attribute__((noinline)) static void async_worker(used *its)
 {
-    burn(120 * MS);
-    its->ns = clock_ns();
+    note(its, burn(120 * MS));
 }
 
 static int async_line;
@@ -123,16 +109,21 @@ static std::atomic<int> links;
 __attribute__((noinline)) static void *chain_link(void *)
 {
     int link = links++;
-    burn(10 * MS);
+    uint64_t burned = burn(10 * MS);
     if (link + 1 < 24) {
         pthread_t next;
         pthread_create(&next, nullptr, chain_link, nullptr);
         pthread_detach(next);
     }
-    by_chain[link].ns = clock_ns();
+    note(&by_chain[link], burned);
     if (link + 1 == 24)
         links++;
     return nullptr;
+}
+
+static void say(const char *function, int line, used by)
+{
+    printf("%s %d %lu %lu\n", function, line, (unsigned long)by.burned, (unsigned long)by.counted);
 }
 
 int main()
@@ -150,14 +141,14 @@ int main()
     pthread_detach(first);
     while (links.load() < 25)
         std::this_thread::yield();
-    uint64_t chain = 0;
+    used chain = {0, 0};
     for (const used &link : by_chain)
-        chain += link.ns;
-    printf("pthread_worker %d %lu\n", pthread_line, (unsigned long)by_pthread.ns);
-    printf("nested_worker %d %lu\n", nested_line, (unsigned long)by_nested.ns);
-    printf("c11_worker %d %lu\n", c11_line, (unsigned long)by_c11.ns);
-    printf("thread_worker %d %lu\n", thread_line, (unsigned long)by_thread.ns);
-    printf("async_worker %d %lu\n", async_line, (unsigned long)by_async.ns);
-    printf("chain_link 0 %lu\n", (unsigned long)chain);
+        chain = {chain.burned + link.burned, chain.counted + link.counted};
+    say("pthread_worker", pthread_line, by_pthread);
+    say("nested_worker", nested_line, by_nested);
+    say("c11_worker", c11_line, by_c11);
+    say("thread_worker", thread_line, by_thread);
+    say("async_worker", async_line, by_async);
+    say("chain_link", 0, chain);
     return 0;
 }

@@ -19,9 +19,9 @@ static pthread_barrier_t done;
 
 static void burn_and_note(void)
 {
-    burn(each);
+    uint64_t burned = burn(each);
     if (ledger)
-        ledger_note();
+        ledger_note(burned);
 }
 
 static void end_after(pid_t child)

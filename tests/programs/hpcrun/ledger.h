@@ -1,5 +1,6 @@
 /* A ledger that survives every end of a process: a mapped file in which threads note the CPU time
- * that they have used. Entries are pid and tid (32 bits each), then nanoseconds (64 bits). */
+ * that they have used. Entries are pid and tid (32 bits each), then nanoseconds (64 bits each): what
+ * the thread used on purpose, and its CPU clock. */
 #ifndef TESTS_PROGRAMS_LEDGER_H
 #define TESTS_PROGRAMS_LEDGER_H
 
@@ -15,7 +16,7 @@
 
 struct ledger_entry {
     _Atomic uint32_t pid, tid;
-    uint64_t cpu;
+    uint64_t burned, cpu;
 };
 
 static struct ledger_entry *ledger;
@@ -46,9 +47,11 @@ static inline struct ledger_entry *ledger_own(void)
     exit(101);
 }
 
-static inline void ledger_note(void)
+static inline void ledger_note(uint64_t burned)
 {
-    ledger_own()->cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    struct ledger_entry *own = ledger_own();
+    own->burned += burned;
+    own->cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 #endif

@@ -1,9 +1,11 @@
 /* loads HOW MS LIBRARY...: opens one of the libraries after the other, works in it, and closes it
- * again, at full speed for MS of CPU time, while another thread recurses. HOW: "dlopen" or
- * "dlmopen". Each library has, as test_loader.py makes them, void work(long spins)     works for a
- * while in frames of its own and constructors and destructors, which work, too. Prints used NUMBER
- * LOADS NS      what the calls of library NUMBER took: this thread's CPU time reused COUNT how
- * often code of one library lay where that of another had lain */
+ * again, at full speed for MS of CPU time, while another thread recurses. HOW is dlopen or dlmopen.
+ * Each library, as test_loader.py makes them, has constructors and destructors, which work, and
+ *   void work(long spins)   works for a while in frames of its own
+ * Prints
+ *   used NUMBER LOADS NS   what the calls of library NUMBER took: this thread's CPU time
+ *   burned NS              the CPU time of both threads
+ *   reused COUNT           how often code of one library lay where that of another had lain */
 #include "burn.h"
 
 #include <dlfcn.h>
@@ -100,13 +102,16 @@ int main(int count, char **arguments)
     new_namespace = strcmp(arguments[1], "dlmopen") == 0;
     pthread_t thread;
     pthread_create(&thread, NULL, recurse, NULL);
+    uint64_t before = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
     uint64_t end = clock_ns(CLOCK_THREAD_CPUTIME_ID) + (uint64_t)atoi(arguments[2]) * 1000000u;
     for (unsigned i = 0; clock_ns(CLOCK_THREAD_CPUTIME_ID) < end; i++)
         load_and_work(arguments[3 + i % LIBRARIES], (int)(i % LIBRARIES));
+    uint64_t burned = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - before;
     stop = true;
     pthread_join(thread, NULL);
     for (int i = 0; i < LIBRARIES; i++)
         printf("used %d %u %lu\n", i, loads[i], used[i]);
+    printf("burned %lu\n", (unsigned long)burned);
     printf("reused %u\n", reused);
     return 0;
 }

@@ -31,8 +31,7 @@ static void must(bool done, const char *what)
 
 static void *use(void *argument)
 {
-    burn(each);
-    ledger_note();
+    ledger_note(burn(each));
     return argument;
 }
 

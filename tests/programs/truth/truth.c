@@ -9,9 +9,10 @@
  *   20 in the procedure lines: 5 on one line of a loop, 15 on another               20 parts
  *
  * The tests find lines by the words after MARK. */
+#include "rounds.h"
+
 #include <stdint.h>
 #include <stdlib.h>
-#include <time.h>
 
 #define PART 20000 /* links; about 25 us */
 
@@ -99,17 +100,10 @@ __attribute__((noinline)) static void lines(void)
     sink = x;
 }
 
-static double cpu(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 int main(int count, char **arguments)
 {
     double seconds = count == 2 ? atof(arguments[1]) : 1;
-    while (cpu() < seconds) {
+    while (one_more_round(seconds)) {
         one();
         two();
         three();
