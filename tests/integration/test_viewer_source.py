@@ -74,6 +74,67 @@ class Finding(WithUtil):
         terminal.until_seen("/src/util.h:40", "    40 > now/src line 40")
 
 
+class LongLines(WithUtil):
+    """util.h, of which line 41 has 500 columns that tell where they are: 00000000050001000015..."""
+
+    def setUp(self):
+        super().setUp()
+        self.line = "".join(f"{column:05}" for column in range(0, 500, 5))
+        lines = UTIL.splitlines()
+        lines[40] = self.line
+        (self.folder / "include/util.h").write_text("\n".join(lines) + "\n")
+
+    def until_code(self, terminal, columns, more):
+        """Waits for these columns of line 41, up to the edge of the screen."""
+        def is_there(lines):
+            line = next((line for line in lines if " 41   " in line), None)
+            return line and line.split(" 41   ")[1] == columns + more
+        terminal.until(is_there, columns + more)
+
+    def select(self, **more):
+        terminal = self.start("-I", self.folder / "include", self.db, **more)
+        terminal.press("/")
+        terminal.type("min_size")
+        terminal.press("Enter")
+        terminal.until_seen("/src/util.h:40", "    40 > util line 40")
+        return terminal
+
+    def test_scrolling_sideways(self):
+        terminal = self.select(width=100)  # of which the code has 80
+        self.until_code(terminal, self.line[:79], "…")
+        for right, left in ((")", "("), ("S-Right", "S-Left")):
+            terminal.press(right)
+            terminal.until_seen("util.h:40, from column 41 ")
+            self.until_code(terminal, self.line[40:119], "…")
+            terminal.press(*[right] * 20)  # as far as there is something
+            terminal.until_seen("util.h:40, from column 421 ")
+            self.until_code(terminal, self.line[420:], "")
+            terminal.press(left)
+            self.until_code(terminal, self.line[380:459], "…")
+            terminal.press(*[left] * 20)
+            self.until_code(terminal, self.line[:79], "…")
+            terminal.until_gone("from column")
+        terminal.press(")", "k")  # another row is seen from its beginning
+        terminal.until_seen("coder.c:3")
+        terminal.until_gone("from column")
+
+    def test_ascii(self):
+        terminal = self.select(width=100, environment={"LC_ALL": "C"})
+        self.until_code(terminal, self.line[:79], ">")
+
+    def test_short_lines_stay(self):
+        (self.folder / "include/util.h").write_text(UTIL.replace("util", "include"))
+        terminal = self.start("-I", self.folder / "include", self.db, width=100)
+        terminal.press("/")
+        terminal.type("min_size")
+        terminal.press("Enter")
+        before = terminal.until_seen("    40 > include line 40")
+        terminal.press(")", "v")
+        terminal.until_gone("include line 40")
+        terminal.press("v")
+        terminal.until(lambda lines: lines == before, "the same")
+
+
 def margins(lines):
     """What the margins of the source pane tell: {line: (percent or 0, signs)} where it is anything."""
     found = {}

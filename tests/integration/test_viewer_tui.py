@@ -348,7 +348,8 @@ class Keys(InTerminal):
         for key in ("Up, k", "Down, j", "PgUp, ^B", "PgDn, ^F", "^U", "^D", "Home, g", "End, G",
                     "Right, l", "Left, h", "Enter, Space", "+", "-", "H", "z", "Z, Backspace", "u",
                     "1", "2", "3", "Tab", "Shift-Tab", "p", "s, >", "S, <", "r", "/, F3", "n", "N", "v",
-                    "c", "K", "J", "a", "^L", "?, F1", "q, F10, ^C", "*", "_", "T", "f", "F", "[", "]",
+                    "c", "K", "J",
+                    "), Shift-Right", "(, Shift-Left", "a", "^L", "?, F1", "q, F10, ^C", "*", "_", "T", "f", "F", "[", "]",
                     "m, letter", "', letter", "M", ".", "&, F4", "x", "X", "%", "\\", "U", "^R", "Esc"):
             self.assertRegex(shown, r"(?m)^  " + re.escape(key) + r"  +\S")
 

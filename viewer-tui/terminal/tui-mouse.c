@@ -10,7 +10,7 @@ static void select_row(struct tui *tui, size_t number)
 {
     struct pane *pane = tui_pane(tui);
     pane_move(pane, (long)number - (long)pane->selected);
-    tui->source_scroll = 0;
+    tui->source_scroll = (struct source_scroll){0};
 }
 
 /* A second click on a row opens or closes it, as the first one on its marker does. */
@@ -37,7 +37,7 @@ static void click(struct tui *tui, const struct spot *spot)
 static void roll(struct tui *tui, const struct spot *spot, long lines)
 {
     if (spot->kind == SPOT_SOURCE)
-        tui->source_scroll += lines;
+        tui->source_scroll.lines += lines;
     else
         pane_roll(tui_pane(tui), lines, tui->tree_height > 0 ? (size_t)tui->tree_height : 1);
 }

@@ -122,6 +122,6 @@ bool tui_obey_moves(struct tui *tui, enum command command)
     case COMMAND_ZOOM_OUT: zoom_out(tui); break;
     default: return false;
     }
-    tui->source_scroll = 0;
+    tui->source_scroll = (struct source_scroll){0};
     return true;
 }

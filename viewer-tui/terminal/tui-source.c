@@ -15,7 +15,10 @@
 #define PERCENT_COLUMNS 7
 #define MARGIN_COLUMNS  (PERCENT_COLUMNS + 4)
 
-/* What the code keeps of the width before there is a margin. */
+/* The line's number and the mark of the row's line. */
+#define NUMBER_COLUMNS 9
+
+/* What the code keeps of the width, with its numbers, before there is a margin. */
 #define LEAST_CODE_COLUMNS 40
 
 /* Signs of lines at which a loop begins, and from which calls are made. */
@@ -23,6 +26,10 @@
 #define SIGN_LOOP_IN_ASCII "@"
 #define SIGN_CALL          "»"
 #define SIGN_CALL_IN_ASCII "*"
+
+/* Where a line goes on behind the edge of the screen. */
+#define SIGN_MORE          "…"
+#define SIGN_MORE_IN_ASCII ">"
 
 /* What the source pane shows. */
 struct shown {
@@ -93,6 +100,8 @@ static void add_place(const struct tui *tui, const char *path, uint32_t line, in
     text_add_clean(&clean, path, tui->ascii);
     if (line)
         text_printf(&behind, ":%u", line);
+    if (tui->source_scroll.columns)
+        text_printf(&behind, ", from column %ld", tui->source_scroll.columns + 1);
     text_add(&behind, " ");
     int room = columns - (int)behind.n;
     shorten_path(text_string(&clean), room > 0 ? (size_t)room : 0, tui->ascii, out);
@@ -152,14 +161,42 @@ static void draw_margin(const struct tui *tui, const struct shown *shown, uint32
         screen_put(area.line, at + 1, 1, style, tui->ascii ? SIGN_CALL_IN_ASCII : SIGN_CALL);
 }
 
-/* Draws bytes of code that belong to the same kind; returns the columns used. */
+static bool has_margin(int width)
+{
+    return width >= MARGIN_COLUMNS + LEAST_CODE_COLUMNS;
+}
+
+/* The columns that are left for the code. */
+static long code_room(int width)
+{
+    long room = width - NUMBER_COLUMNS - (has_margin(width) ? MARGIN_COLUMNS : 0);
+    return room > 0 ? room : 0;
+}
+
+/* The columns that a line of code takes. */
+static long columns_of(const struct tui *tui, const struct source *source, uint32_t line)
+{
+    struct text code = {0}, clean = {0};
+    text_add_expanded(&code, source_line(source, line));
+    text_add_clean(&clean, text_string(&code), tui->ascii);
+    long columns = (long)text_columns(text_string(&clean));
+    vec_free(&code);
+    vec_free(&clean);
+    return columns;
+}
+
+/* Draws bytes of code that belong to the same kind, but the first *hidden columns, of which it
+ * takes away those that it had; returns the columns used. */
 static int draw_piece(const struct tui *tui, const struct text *code, size_t from, size_t to,
-                      struct area area, enum style style)
+                      size_t *hidden, struct area area, enum style style)
 {
     struct text piece = {0}, clean = {0};
     text_add_bytes(&piece, code->at + from, to - from);
     text_add_clean(&clean, text_string(&piece), tui->ascii);
-    int used = screen_put(area.line, area.column, area.width, style, text_string(&clean));
+    size_t columns = text_columns(text_string(&clean));
+    const char *shown = text_skip(text_string(&clean), *hidden);
+    *hidden -= *hidden < columns ? *hidden : columns;
+    int used = screen_put(area.line, area.column, area.width, style, shown);
     vec_free(&piece);
     vec_free(&clean);
     return used;
@@ -173,6 +210,8 @@ static void draw_code(const struct tui *tui, const struct source *source, uint32
         [SYNTAX_STRING] = STYLE_STRING,   [SYNTAX_NUMBER] = STYLE_NUMBER,
         [SYNTAX_KEYWORD] = STYLE_KEYWORD, [SYNTAX_DIRECTIVE] = STYLE_DIRECTIVE};
     struct text code = {0};
+    size_t hidden = (size_t)tui->source_scroll.columns;
+    int edge = area.column + area.width;
     text_add_expanded(&code, source_line(source, line));
     uint8_t *kinds = mem_alloc(code.n + 1); /* SYNTAX_CODE */
     if (source->syntax)
@@ -181,10 +220,13 @@ static void draw_code(const struct tui *tui, const struct source *source, uint32
         for (to = from + 1; to < code.n && kinds[to] == kinds[from];)
             to++;
         enum style style = is_marked ? STYLE_SELECTED : styles[kinds[from]];
-        int used = draw_piece(tui, &code, from, to, area, style);
+        int used = draw_piece(tui, &code, from, to, &hidden, area, style);
         area.column += used;
         area.width -= used;
     }
+    if (columns_of(tui, source, line) > tui->source_scroll.columns + code_room(screen_width()))
+        screen_put(area.line, edge - 1, 1, is_marked ? STYLE_SELECTED : STYLE_DIM,
+                   tui->ascii ? SIGN_MORE_IN_ASCII : SIGN_MORE);
     free(kinds);
     vec_free(&code);
 }
@@ -196,7 +238,7 @@ static void draw_line(const struct tui *tui, const struct shown *shown, uint32_t
     bool is_marked = line == shown->line;
     if (is_marked)
         screen_fill(area.line, area.column, area.width, STYLE_SELECTED);
-    if (area.width >= MARGIN_COLUMNS + LEAST_CODE_COLUMNS) {
+    if (has_margin(area.width)) {
         draw_margin(tui, shown, line, area);
         area.column += MARGIN_COLUMNS;
         area.width -= MARGIN_COLUMNS;
@@ -217,14 +259,31 @@ static uint32_t first_line(struct tui *tui, const struct source *source, uint32_
 {
     long last = (long)source->n_lines - height + 1;
     long centred = (long)marked - height / 2;
-    long first = centred + tui->source_scroll;
+    long first = centred + tui->source_scroll.lines;
     if (first > last)
         first = last;
     if (first < 1)
         first = 1;
     if (centred >= 1 && centred <= last)
-        tui->source_scroll = first - centred;
+        tui->source_scroll.lines = first - centred;
     return (uint32_t)first;
+}
+
+/* Scrolled so far to the right that the end of the longest line on the screen is seen, and no
+ * farther. */
+static void limit_columns(struct tui *tui, const struct source *source, uint32_t first,
+                          struct area area)
+{
+    long longest = 0;
+    for (uint32_t i = 0; i + 1 < (uint32_t)area.height && first + i <= source->n_lines; i++) {
+        long columns = columns_of(tui, source, first + i);
+        longest = columns > longest ? columns : longest;
+    }
+    long most = longest - code_room(area.width);
+    if (tui->source_scroll.columns > most)
+        tui->source_scroll.columns = most;
+    if (tui->source_scroll.columns < 0)
+        tui->source_scroll.columns = 0;
 }
 
 /* Why there is nothing to show, and what would help; "" where there is no code to be shown. */
@@ -251,11 +310,12 @@ void tui_draw_source(struct tui *tui, struct area area)
     if (shown.source->n_lines == 0 && tui_draw_tag(tui, area, path))
         return;
     find_costs(tui, &shown);
+    uint32_t first = first_line(tui, shown.source, shown.line, area.height - 1);
+    limit_columns(tui, shown.source, first, area);
     draw_title(tui, area, &shown);
     if (shown.source->n_lines == 0)
         tui_draw_words((struct area){area.line + 1, area.column, area.height - 1, area.width},
                        why_missing(tui, &shown));
-    uint32_t first = first_line(tui, shown.source, shown.line, area.height - 1);
     for (int i = 1; i < area.height; i++) {
         uint32_t number = first + (uint32_t)i - 1;
         if (number > shown.source->n_lines)
@@ -284,16 +344,25 @@ static void edit(struct tui *tui)
     vec_free(&problem);
 }
 
+/* By half of what is seen, as others do. */
+static void scroll_sideways(struct tui *tui, int direction)
+{
+    long step = code_room(screen_width()) / 2;
+    tui->source_scroll.columns += direction * (step > 0 ? step : 1);
+}
+
 bool tui_obey_source(struct tui *tui, enum command command)
 {
     switch (command) {
     case COMMAND_SOURCE: tui->shows_source = !tui->shows_source; break;
     case COMMAND_CALL_SITE:
         tui->shows_call_site = !tui->shows_call_site;
-        tui->source_scroll = 0;
+        tui->source_scroll = (struct source_scroll){0};
         break;
-    case COMMAND_SOURCE_UP: tui->source_scroll--; break;
-    case COMMAND_SOURCE_DOWN: tui->source_scroll++; break;
+    case COMMAND_SOURCE_UP: tui->source_scroll.lines--; break;
+    case COMMAND_SOURCE_DOWN: tui->source_scroll.lines++; break;
+    case COMMAND_SOURCE_RIGHT: scroll_sideways(tui, 1); break;
+    case COMMAND_SOURCE_LEFT: scroll_sideways(tui, -1); break;
     case COMMAND_EDIT: edit(tui); break;
     default: return false;
     }

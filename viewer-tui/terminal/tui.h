@@ -20,6 +20,11 @@
 #include "viewer-tui/terminal/source.h"
 #include "viewer-tui/terminal/spots.h"
 
+/* How far the source is scrolled away from where a row's line is seen from its beginning. */
+struct source_scroll {
+    long lines, columns;
+};
+
 struct tui {
     struct session *session;
     enum projection projection;
@@ -33,7 +38,7 @@ struct tui {
     bool ascii;
     bool shows_source;
     bool shows_call_site; /* of a row the place where it is called, not where it is declared */
-    long source_scroll;   /* lines that the source is scrolled away from the row's line */
+    struct source_scroll source_scroll;
     struct filters *filters;
     struct places places;
     double hot_share;        /* of the cost, that makes a path hot: 0..1 */

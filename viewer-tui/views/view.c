@@ -154,8 +154,7 @@ double view_total(const struct view *view, size_t metric)
 static double plain_share(const struct view *view, uint32_t row, struct sorting by,
                           enum share_of of)
 {
-    double whole =
-        of == SHARE_OF_WHOLE ? view_whole(view, by.metric) : view_total(view, by.metric);
+    double whole = of == SHARE_OF_WHOLE ? view_whole(view, by.metric) : view_total(view, by.metric);
     double share = whole != 0 ? view_cost(view, row, by.metric, by.part) / whole : 0;
     return isfinite(share) ? share : 0;
 }
