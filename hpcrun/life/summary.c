@@ -93,7 +93,8 @@ static void add_life(struct text *line, uint64_t cpu)
     text_add(line, threads_count() == 1 ? " thread" : " threads");
 }
 
-/* From so much on, and a hundredth of all, it is worth the words. */
+/* CPU time of threads that we do not know, and of others before we know them and after: from so much
+ * on, and a hundredth of all, it is worth the words. */
 #define UNSAMPLED_NS 10000000u
 
 static void add_losses(struct text *line, uint64_t cpu)
@@ -109,7 +110,7 @@ static void add_losses(struct text *line, uint64_t cpu)
         return;
     text_add(line, ", ");
     text_add_decimal(line, (cpu - known) / 1000000, 3);
-    text_add(line, " s CPU in threads without samples");
+    text_add(line, " s CPU without samples");
 }
 
 static void report_write_failure(void)
