@@ -73,6 +73,7 @@ int main(int count, char **arguments)
     else
         on_timer((union sigval){.sival_int = 0});
     uint64_t own = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-    printf("%lu %lu\n", (unsigned long)burned, (unsigned long)(clock_ns(CLOCK_PROCESS_CPUTIME_ID) - own));
+    printf("%lu %lu\n", (unsigned long)burned,
+           (unsigned long)(clock_ns(CLOCK_PROCESS_CPUTIME_ID) - own));
     return status;
 }
