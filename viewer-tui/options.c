@@ -354,10 +354,11 @@ static void take_names(struct options *options, const char *list)
 static void check_comparison(const struct options *options)
 {
     if (options->printed == PRINT_THREADS)
-        diag_usage("threads are those of one database: they cannot be compared");
+        diag_usage("a thread of one run is none of another: print threads of each database, or see "
+                   "them side by side in the viewer (4)");
     if (options->print.format >= FORMAT_SPEEDSCOPE)
-        diag_usage("speedscope and pprof files are of one database: compare as flamegraph, folded, "
-                   "text, csv or json");
+        diag_usage("speedscope and pprof files are of one database: write one of each, or compare "
+                   "as flamegraph, folded, text, csv or json");
 }
 
 static const struct option *option_named(const char *name)

@@ -524,7 +524,7 @@ class Printed(Compared):
 
     def test_what_is_of_one_database(self):
         self.write(*Program(1).databases)
-        self.assertIn("threads are those of one database",
+        self.assertIn("print threads of each database",
                       self.refused(2, "--print", "threads", *self.folders))
 
     def test_one_is_damaged_or_missing(self):
@@ -659,10 +659,68 @@ class Terminals(Compared):
         for line in wanted:
             self.assertIn(line.rstrip(), [shown.rstrip() for shown in lines])
 
+    def test_threads_side_by_side(self):
+        """Each run's threads in its own order, with bars of one scale."""
+        costs = {"before": [1, 4, 2, 3], "after": [2, 2]}
+        databases = []
+        for values in costs.values():
+            db = v4_writer.Database("uneven", ["work", "misses"], len(values))
+            main = db.entry().call(db.function("main"))
+            main.call(db.function("both"))
+            for i, value in enumerate(values):
+                main.children[0].charge(value, profile=i + 1)
+                main.charge(10 * value, 1, i + 1)
+            databases.append(db)
+        databases[0].entries[0].call(databases[0].function("gone")).charge(1)
+        self.write(*databases)
+        terminal = self.start(width=103)  # two times 50
+
+        def until_bars(left, right, *texts):
+            """Waits for values and lengths of bars, in eighths, and for texts."""
+            def sides(lines):
+                found = [], []
+                for line in lines[4:-2]:
+                    for side, half in zip(found, (line[:50], line[53:])):
+                        match = re.match(r" +(\d+|-) .*?([█▏▎▍▌▋▊▉]*)$", half.rstrip())
+                        if match:
+                            bar = match[2]
+                            side.append((match[1], 8 * bar.count("█") +
+                                         sum(" ▏▎▍▌▋▊▉".index(c) for c in bar if c != "█")))
+                return found
+            lines = terminal.until(
+                lambda lines: [[v for v, _ in side] for side in sides(lines)] == [left, right] and
+                all(any(t in line for line in lines) for t in texts), f"{left} | {right}")
+            return sides(lines)
+
+        terminal.press("/")
+        terminal.type("both")
+        terminal.press("Enter", "4")
+        left, right = until_bars(["4", "3", "2", "1"], ["2", "2"], "threads: both",
+                                 "work, inclusive: by value", "[before] 4 threads, max/mean 1.60",
+                                 "[after] 2 threads, max/mean 1.00",
+                                 "min 1  mean 2.5  median 2.5  max 4", "min 2  mean 2  median 2")
+        # The same value has a bar of the same length.
+        self.assertGreater(left[0][1], left[1][1])
+        self.assertEqual(left[2][1], right[0][1])
+        self.assertAlmostEqual(left[0][1], 2 * left[2][1], delta=1)
+        terminal.press("s")
+        until_bars(["1", "4", "2", "3"], ["2", "2"], "in their order")
+        terminal.press("r")
+        until_bars(["3", "2", "4", "1"], ["2", "2"], "in their order, reversed")
+        terminal.press(">", ">", "s", "s")
+        until_bars(["0"] * 4, ["0"] * 2, "misses, inclusive: by value")
+        terminal.press("q")
+        terminal.until_seen("?:help")
+        terminal.press("/")
+        terminal.type("gone")
+        terminal.press("Enter", "4")
+        until_bars(["1", "0", "0", "0"], ["-", "-"], "threads: gone",
+                   "- this database has no such scope")
+
     def test_what_is_of_one_database(self):
         terminal = self.start()
-        terminal.press("4")
-        terminal.until_seen("threads: only of one database")
+        terminal.press("|")
+        terminal.until_seen("choosing threads: only of one database")
 
     def test_any_key_in_any_view(self):
         """No key does harm, whatever it asks for: all but those that end it or write files."""

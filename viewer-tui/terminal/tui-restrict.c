@@ -59,6 +59,10 @@ static void ask(struct tui *tui)
 
 static void show_threads(struct tui *tui)
 {
+    if (session_is_of_two(tui->session)) {
+        tui_both_threads(tui);
+        return;
+    }
     struct thread_set *wanted = tui_threads(tui);
     if (wanted)
         restrict_to(tui, wanted);
@@ -66,12 +70,12 @@ static void show_threads(struct tui *tui)
 
 bool tui_obey_threads(struct tui *tui, enum command command)
 {
-    if ((command == COMMAND_THREADS || command == COMMAND_RESTRICT) &&
-        !tui_is_of_one_run(tui, "threads"))
-        return true;
     switch (command) {
     case COMMAND_THREADS: show_threads(tui); break;
-    case COMMAND_RESTRICT: ask(tui); break;
+    case COMMAND_RESTRICT:
+        if (tui_is_of_one_run(tui, "choosing threads"))
+            ask(tui);
+        break;
     default: return false;
     }
     return true;

@@ -1,12 +1,10 @@
 /* What the selected row costs in each thread: bars, or a histogram of them. */
 #include "viewer-tui/terminal/tui.h"
 
-#include "lib/number.h"
-#include "viewer-tui/base/bar.h"
 #include "viewer-tui/columns/columns.h"
 #include "viewer-tui/terminal/screen.h"
+#include "viewer-tui/terminal/thread-lines.h"
 #include "viewer-tui/views/describe.h"
-#include "viewer-tui/views/thread-costs.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -20,9 +18,6 @@
 /* Room for the number of threads in a bin. */
 #define COUNT_WIDTH 7
 
-/* Below this, "%.4g" writes no exponents. */
-#define MOST_EXACT 1000
-
 struct page {
     struct tui *tui;
     struct thread_costs costs;
@@ -34,101 +29,51 @@ struct page {
     struct text title;
 };
 
-static struct number_scale scale_of(const struct page *page)
+/* How values are shown on a screen of this width. */
+static struct thread_lines lines_of(const struct page *page)
 {
-    return number_scale_for(page->costs.spread.largest,
-                            page->costs.view->metrics->at[page->costs.metric].unit);
-}
-
-/* A statistic; those of counts are often not whole numbers. */
-static void add_number(const struct page *page, const char *name, double value, struct text *out)
-{
-    struct number_scale scale = scale_of(page);
-    char number[NUMBER_SIZE];
-    if (scale.decimals == 0 && scale.divisor == 1 && value < MOST_EXACT)
-        snprintf(number, sizeof number, "%.4g", value);
-    else
-        number_format(value, &scale, number);
-    text_printf(out, "%s %s  ", name, number);
+    const struct thread_costs *costs = &page->costs;
+    return (struct thread_lines){.scale = thread_lines_scale(costs, costs->spread.largest),
+                                 .largest = costs->spread.largest,
+                                 .label_width = page->label_width,
+                                 .width = (size_t)screen_width(),
+                                 .ascii = page->tui->ascii};
 }
 
 static void add_what(const struct page *page, struct text *out)
 {
-    static const char *const orders[THREAD_ORDERS] = {
-        [BY_VALUE] = "by value", [BY_NUMBER] = "in their order", [BY_LABEL] = "by name"};
-    const struct metric *metric = &page->costs.view->metrics->at[page->costs.metric];
-    columns_title(metric, scale_of(page).unit, page->tui->ascii, out);
-    text_printf(out, ", %s", page->costs.part == INCLUSIVE ? "inclusive" : "exclusive");
-    size_t n = page->costs.threads.list.n;
-    text_printf(out, ": %zu thread%s", n, n == 1 ? "" : "s");
+    struct thread_lines lines = lines_of(page);
+    thread_lines_add_what(&lines, &page->costs, out);
+    text_add(out, ": ");
+    thread_lines_add_number(&page->costs, out);
+    text_add(out, ", ");
     if (page->shows_bins)
-        text_add(out, ", how many have how much");
+        text_add(out, "how many have how much");
     else
-        text_printf(out, ", %s%s", orders[page->order], page->is_reversed ? ", reversed" : "");
-}
-
-static void add_statistics(const struct page *page, struct text *out)
-{
-    const struct spread *spread = &page->costs.spread;
-    if (page->costs.why) {
-        text_add(out, "- ");
-        text_add_clean(out, page->costs.why, page->tui->ascii);
-        return;
-    }
-    add_number(page, "min", spread->least, out);
-    add_number(page, "mean", spread->mean, out);
-    add_number(page, "median", spread->median, out);
-    add_number(page, "max", spread->largest, out);
-    add_number(page, "stddev", spread->deviation, out);
-    if (spread->imbalance > 0)
-        text_printf(out, "max/mean %.2f", spread->imbalance);
+        thread_lines_add_order(page->order, page->is_reversed, out);
 }
 
 static void head(const void *context, size_t index, struct text *out)
 {
+    const struct page *page = context;
+    struct thread_lines lines = lines_of(page);
     if (index == 0)
-        add_what(context, out);
+        add_what(page, out);
     else
-        add_statistics(context, out);
-}
-
-/* Adds a bar up to the end of the line. */
-static void add_bar(const struct page *page, double value, double largest, struct text *out)
-{
-    size_t used = text_columns(text_string(out)), width = (size_t)screen_width();
-    if (largest > 0 && used < width)
-        bar_add(out, value / largest, width - used, page->tui->ascii);
+        thread_lines_add_statistics(&lines, &page->costs, out);
 }
 
 static void thread_line(const void *context, size_t index, struct text *out)
 {
     const struct page *page = context;
-    size_t thread = page->costs.order[index];
-    double value = page->costs.values[thread];
-    const struct metric *metric = &page->costs.view->metrics->at[page->costs.metric];
-    struct number_scale scale = scale_of(page);
-    char number[NUMBER_SIZE] = "-", percent[NUMBER_SIZE] = "";
-    bool is_there = !page->costs.why && !isnan(value);
-    bool is_share = is_there && value != 0 && !metric->is_ratio;
-    if (is_there)
-        number_format(value, &scale, number);
-    if (is_share)
-        number_percent(value, page->costs.spread.sum, percent);
-    text_printf(out, "%*s%*s%s  ", VALUE_WIDTH, number, PERCENT_WIDTH - 1, percent,
-                is_share ? "%" : " ");
-    struct text label = {0};
-    text_add(&label, page->costs.labels[thread]);
-    text_cut(&label, page->label_width);
-    text_add(out, text_string(&label));
-    text_pad(out, ' ', page->label_width + 1 - text_columns(text_string(&label)));
-    vec_free(&label);
-    add_bar(page, value, page->costs.spread.largest, out);
+    struct thread_lines lines = lines_of(page);
+    thread_lines_add(&lines, &page->costs, index, out);
 }
 
 static void add_bin(const struct page *page, size_t bin, struct text *out)
 {
     const struct spread *spread = &page->costs.spread;
-    struct number_scale scale = scale_of(page);
+    struct number_scale scale = thread_lines_scale(&page->costs, spread->largest);
     char from[NUMBER_SIZE], to[NUMBER_SIZE];
     number_format(spread_bin_start(spread, bin, page->n_bins), &scale, from);
     number_format(spread_bin_start(spread, bin + 1, page->n_bins), &scale, to);
@@ -138,12 +83,13 @@ static void add_bin(const struct page *page, size_t bin, struct text *out)
 static void bin_line(const void *context, size_t index, struct text *out)
 {
     const struct page *page = context;
+    struct thread_lines lines = lines_of(page);
     add_bin(page, index, out);
     text_printf(out, "%*zu  ", COUNT_WIDTH, page->bins[index]);
     size_t most = 0;
     for (size_t bin = 0; bin < page->n_bins; bin++)
         most = page->bins[bin] > most ? page->bins[bin] : most;
-    add_bar(page, (double)page->bins[index], (double)most, out);
+    thread_lines_add_bar(&lines, (double)page->bins[index], (double)most, out);
 }
 
 /* As many bins as are good for so many threads; one where all have the same. */
@@ -233,10 +179,7 @@ static void open_page(struct page *page)
     const struct session *session = page->tui->session;
     thread_costs_open(&page->costs, pane->view, pane_row(pane), session->run, session->threads,
                       page->tui->ascii);
-    for (size_t i = 0; i < page->costs.threads.list.n; i++) {
-        size_t width = text_columns(page->costs.labels[i]);
-        page->label_width = width > page->label_width ? width : page->label_width;
-    }
+    page->label_width = thread_lines_label_width(&page->costs);
     size_t half = (size_t)screen_width() / 2;
     size_t most = half > MOST_LABEL_WIDTH ? half : MOST_LABEL_WIDTH;
     if (page->label_width > most)

@@ -177,6 +177,9 @@ bool tui_key_leaves(int key);
  * alone from then on, NULL for none. The caller takes them over. */
 struct thread_set *tui_threads(struct tui *tui);
 
+/* tui-both-threads.c: the same of two runs, to be looked at. */
+void tui_both_threads(struct tui *tui);
+
 /* tui-help.c, tui-advice.c: the help screen; advice on the selected row. */
 void tui_help(struct tui *tui);
 void tui_advice(struct tui *tui);

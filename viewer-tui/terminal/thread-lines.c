@@ -1,0 +1,111 @@
+#include "viewer-tui/terminal/thread-lines.h"
+
+#include "viewer-tui/base/bar.h"
+#include "viewer-tui/columns/columns.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* Below this, "%.4g" writes no exponents. */
+#define MOST_EXACT 1000
+
+static const struct metric *metric_of(const struct thread_costs *costs)
+{
+    return &costs->view->metrics->at[costs->metric];
+}
+
+struct number_scale thread_lines_scale(const struct thread_costs *costs, double largest)
+{
+    return number_scale_for(largest, metric_of(costs)->unit);
+}
+
+size_t thread_lines_label_width(const struct thread_costs *costs)
+{
+    size_t widest = 0;
+    for (size_t i = 0; i < costs->threads.list.n; i++) {
+        size_t width = text_columns(costs->labels[i]);
+        widest = width > widest ? width : widest;
+    }
+    return widest;
+}
+
+void thread_lines_add_what(const struct thread_lines *lines, const struct thread_costs *costs,
+                           struct text *out)
+{
+    columns_title(metric_of(costs), lines->scale.unit, lines->ascii, out);
+    text_printf(out, ", %s", costs->part == INCLUSIVE ? "inclusive" : "exclusive");
+}
+
+void thread_lines_add_order(enum thread_order order, bool is_reversed, struct text *out)
+{
+    static const char *const orders[THREAD_ORDERS] = {
+        [BY_VALUE] = "by value", [BY_NUMBER] = "in their order", [BY_LABEL] = "by name"};
+    text_printf(out, "%s%s", orders[order], is_reversed ? ", reversed" : "");
+}
+
+void thread_lines_add_number(const struct thread_costs *costs, struct text *out)
+{
+    size_t n = costs->threads.list.n;
+    text_printf(out, "%zu thread%s", n, n == 1 ? "" : "s");
+}
+
+/* A statistic; those of counts are often not whole numbers. */
+static void add_number(const struct number_scale *scale, const char *name, double value,
+                       struct text *out)
+{
+    char number[NUMBER_SIZE];
+    if (scale->decimals == 0 && scale->divisor == 1 && value < MOST_EXACT)
+        snprintf(number, sizeof number, "%.4g", value);
+    else
+        number_format(value, scale, number);
+    text_printf(out, "%s %s  ", name, number);
+}
+
+void thread_lines_add_statistics(const struct thread_lines *lines, const struct thread_costs *costs,
+                                 struct text *out)
+{
+    const struct spread *spread = &costs->spread;
+    if (costs->why) {
+        text_add(out, "- ");
+        text_add_clean(out, costs->why, lines->ascii);
+        return;
+    }
+    add_number(&lines->scale, "min", spread->least, out);
+    add_number(&lines->scale, "mean", spread->mean, out);
+    add_number(&lines->scale, "median", spread->median, out);
+    add_number(&lines->scale, "max", spread->largest, out);
+    add_number(&lines->scale, "stddev", spread->deviation, out);
+    if (spread->imbalance > 0)
+        text_printf(out, "max/mean %.2f", spread->imbalance);
+}
+
+void thread_lines_add_bar(const struct thread_lines *lines, double value, double largest,
+                          struct text *out)
+{
+    size_t used = text_columns(text_string(out));
+    if (largest > 0 && used < lines->width)
+        bar_add(out, value / largest, lines->width - used, lines->ascii);
+}
+
+void thread_lines_add(const struct thread_lines *lines, const struct thread_costs *costs,
+                      size_t index, struct text *out)
+{
+    size_t thread = costs->order[index];
+    double value = costs->values[thread];
+    char number[NUMBER_SIZE] = "-", percent[NUMBER_SIZE] = "";
+    bool is_there = !costs->why && !isnan(value);
+    bool is_share = is_there && value != 0 && !metric_of(costs)->is_ratio;
+    if (is_there)
+        number_format(value, &lines->scale, number);
+    if (is_share)
+        number_percent(value, costs->spread.sum, percent);
+    text_printf(out, "%*s%*s%s  ", VALUE_WIDTH, number, PERCENT_WIDTH - 1, percent,
+                is_share ? "%" : " ");
+    struct text label = {0};
+    text_add(&label, costs->labels[thread]);
+    text_cut(&label, lines->label_width);
+    text_add(out, text_string(&label));
+    text_pad(out, ' ', lines->label_width + 1 - text_columns(text_string(&label)));
+    vec_free(&label);
+    thread_lines_add_bar(lines, is_there ? value : 0, lines->largest, out);
+}
