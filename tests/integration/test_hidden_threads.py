@@ -11,7 +11,7 @@ import profiling
 import viewer
 
 MILLISECONDS = 300
-TOLERANCE = 0.01  # seconds: what threads do before hpcrun knows them and after, and libc's helper
+ROUNDED = 0.001  # seconds: hpcrun's line has three places
 WORTH_WORDS = 0.01  # seconds, where that is a hundredth of all
 
 
@@ -29,18 +29,26 @@ class HiddenThreads(unittest.TestCase):
             process, = run["processes"]
             return [int(word) * 1e-9 for word in done.stdout.split()], process, viewer.printed("summary", db), done.stderr
 
+    def in_line(self, line):
+        """How many seconds of CPU time hpcrun's last line has, and how many without samples."""
+        said = re.search(r" in ([\d.]+) s CPU, .*?(?:, ([\d.]+) s CPU without samples|$)", line)
+        return float(said[1]), float(said[2] or 0)
+
     def test_they_are_accounted_for(self):
+        """No less than they used on purpose, no more than there was: the rest is what it took threads to
+        begin and to end, the main one, too, and libc's helper, which on a slow machine may be anything."""
         for kind in ("timer", "clone"):
             with self.subTest(kind=kind):
-                (burned, others), process, summary, line = self.process(
+                (burned, _), process, summary, line = self.process(
                     f"{profiling.PROGRAMS}/hidden_threads", kind, str(MILLISECONDS))
                 self.assertGreaterEqual(burned, MILLISECONDS * 1e-3)
-                self.assertGreater(process["unsampled_cpu"], burned - TOLERANCE)
-                self.assertLess(process["unsampled_cpu"], others + TOLERANCE)
+                self.assertGreater(process["unsampled_cpu"], burned - 1e-6)
+                self.assertLess(process["unsampled_cpu"], process["cpu"])
                 self.assertRegex(summary, r"  process \d+: [\d.]+ ms of CPU time \([\d.]+%\) "
                                           r"without samples: in threads not made by pthread_create")
-                said, = re.findall(r", ([\d.]+) s CPU without samples", line)
-                self.assertAlmostEqual(float(said), process["unsampled_cpu"], delta=0.002)
+                cpu, said = self.in_line(line)
+                self.assertGreater(said, burned - ROUNDED)
+                self.assertLess(said, cpu + ROUNDED)
 
     def test_nothing_is_missing_where_all_threads_are_known(self):
         """But their beginnings and ends, which are worth words only where these take long."""
@@ -50,8 +58,9 @@ class HiddenThreads(unittest.TestCase):
                                                                    *map(str, command[1:]))
                 unsampled, cpu = process["unsampled_cpu"], process["cpu"]
                 self.assertLess(unsampled, cpu - burned + 0.001)
-                for said in (summary, line):
-                    self.assertEqual("without samples" in said, unsampled >= max(WORTH_WORDS, 0.01 * cpu))
+                self.assertEqual("without samples" in summary, unsampled >= max(WORTH_WORDS, 0.01 * cpu))
+                cpu, said = self.in_line(line)
+                self.assertLess(said, cpu - burned + 2 * ROUNDED)
 
 
 if __name__ == "__main__":
