@@ -93,6 +93,10 @@ class Image:
     def seconds(self, event, codes):
         return sum(thread.amount(event, codes) for thread in self.threads) * TIME_UNIT
 
+    def mean_period(self, event):
+        """What a sample stands for, in seconds: more than was asked for where handling one takes as long."""
+        return self.seconds(event, [FIRED]) / self.count(event, [FIRED])
+
 
 def pairs(words):
     return dict(zip(words[::2], words[1::2]))

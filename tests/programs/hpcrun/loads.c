@@ -1,5 +1,6 @@
-/* loads HOW MS LIBRARY...: opens one of the libraries after the other, works in it, and closes it
- * again, at full speed for MS of CPU time, while another thread recurses. HOW is dlopen or dlmopen.
+/* loads HOW MS LEAST LIBRARY...: opens one of the libraries after the other, works in it, and
+ * closes it again, at full speed for MS of CPU time and at least LEAST times, while another thread
+ * recurses. HOW is dlopen or dlmopen.
  * Each library, as test_loader.py makes them, has constructors and destructors, which work, and
  *   void work(long spins)   works for a while in frames of its own
  * Prints
@@ -97,15 +98,16 @@ static void *recurse(void *argument)
 
 int main(int count, char **arguments)
 {
-    if (count != 3 + LIBRARIES)
+    if (count != 4 + LIBRARIES)
         return 2;
     new_namespace = strcmp(arguments[1], "dlmopen") == 0;
+    unsigned least = (unsigned)atoi(arguments[3]);
     pthread_t thread;
     pthread_create(&thread, NULL, recurse, NULL);
     uint64_t before = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
     uint64_t end = clock_ns(CLOCK_THREAD_CPUTIME_ID) + (uint64_t)atoi(arguments[2]) * 1000000u;
-    for (unsigned i = 0; clock_ns(CLOCK_THREAD_CPUTIME_ID) < end; i++)
-        load_and_work(arguments[3 + i % LIBRARIES], (int)(i % LIBRARIES));
+    for (unsigned i = 0; i < least || clock_ns(CLOCK_THREAD_CPUTIME_ID) < end; i++)
+        load_and_work(arguments[4 + i % LIBRARIES], (int)(i % LIBRARIES));
     uint64_t burned = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - before;
     stop = true;
     pthread_join(thread, NULL);
