@@ -25,7 +25,7 @@ class Time(profiling.ProfilingTest):
                 _, images = self.measure(program("recursion"), 20, 1500, **how)
                 self.assertEqual(len(images), 1)
                 self.assert_adds_up(images[0], 1.5)
-                self.assertGreater(images[0].count("CPUTIME", [FIRED]), 1200)
+                self.assertGreater(images[0].count("CPUTIME", [FIRED]), 300)  # fewer where the CPU is stolen
 
     def test_threads_at_once(self):
         for name, how in sources():
@@ -229,8 +229,9 @@ class Events(profiling.ProfilingTest):
                     done, images = self.measure(program("control_thread"), first, second, 300,
                                                 options=["-ds"], **how)
                     self.check_fates(images)
-                    burned, counted = (int(word) * 1e-9 for word in done.stdout.split())
-                    self.check_time(images[0].seconds("CPUTIME", [FIRED]), burned, counted, 0.003)
+                    *before, burned = (int(word) * 1e-9 for word in done.stdout.split())
+                    self.check_time(images[0].seconds("CPUTIME", [FIRED]), burned,
+                                    images[0].cpu - sum(before), 0.003)
 
     def test_collapsed_recursion(self):
         for options, nodes in (([], 500), (["--collapse-recursion"], 1)):
