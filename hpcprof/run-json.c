@@ -11,12 +11,6 @@
 
 /* ---- small things ---- */
 
-static void write_text(struct json_writer *json, const char *key, const char *text)
-{
-    json_write_key(json, key);
-    json_write_string(json, text);
-}
-
 static void write_number(struct json_writer *json, const char *key, uint64_t value)
 {
     json_write_key(json, key);
@@ -44,7 +38,7 @@ static double seconds(uint64_t nanoseconds)
 static void write_code(struct json_writer *json, const char *key, const char *name, uint64_t code)
 {
     char *unknown = mem_printf("code %llu", (unsigned long long)code);
-    write_text(json, key, name ? name : unknown);
+    json_write_text(json, key, name ? name : unknown);
     free(unknown);
 }
 
@@ -57,10 +51,10 @@ static void write_metrics(struct json_writer *json, const struct inputs *inputs)
     for (size_t i = 0; i < inputs->metrics.n; i++) {
         const struct metric *metric = &inputs->metrics.at[i];
         json_write_object(json);
-        write_text(json, "name", metric->name);
-        write_text(json, "event", inputs->events.at[metric->event].name);
-        write_text(json, "unit", inputs->events.at[metric->event].unit);
-        write_text(json, "state", "measured");
+        json_write_text(json, "name", metric->name);
+        json_write_text(json, "event", inputs->events.at[metric->event].name);
+        json_write_text(json, "unit", inputs->events.at[metric->event].unit);
+        json_write_text(json, "state", "measured");
         json_write_object_end(json);
     }
     static const char *const of_runtimes[] = {IDLENESS, OVERHEAD};
@@ -70,10 +64,10 @@ static void write_metrics(struct json_writer *json, const struct inputs *inputs)
         if (inputs_has_metric(inputs, of_runtimes[i]))
             continue;
         json_write_object(json);
-        write_text(json, "name", of_runtimes[i]);
-        write_text(json, "unit", "s");
-        write_text(json, "state", "not measurable");
-        write_text(json, "why", why[i]);
+        json_write_text(json, "name", of_runtimes[i]);
+        json_write_text(json, "unit", "s");
+        json_write_text(json, "state", "not measurable");
+        json_write_text(json, "why", why[i]);
         json_write_object_end(json);
     }
     json_write_array_end(json);
@@ -87,8 +81,8 @@ static void write_events(struct json_writer *json, const struct inputs *inputs)
         const struct event *event = &inputs->events.at[i];
         bool is_time = strcmp(event->unit, "s") == 0;
         json_write_object(json);
-        write_text(json, "name", event->name);
-        write_text(json, "unit", event->unit);
+        json_write_text(json, "name", event->name);
+        json_write_text(json, "unit", event->unit);
         write_amount(json, "period", is_time ? seconds(event->period) : (double)event->period);
         write_truth(json, "by_default", event->flags & EVENT_BY_DEFAULT);
         json_write_object_end(json);
@@ -114,10 +108,10 @@ static void write_agents(struct json_writer *json, const struct inputs *inputs)
             if (!new)
                 continue;
             json_write_object(json);
-            write_text(json, "name", agent->name);
-            write_text(json, "version", agent->version);
-            write_text(json, "rules", agent->rules);
-            write_text(json, "rules_version", agent->rules_version);
+            json_write_text(json, "name", agent->name);
+            json_write_text(json, "version", agent->version);
+            json_write_text(json, "rules", agent->rules);
+            json_write_text(json, "rules_version", agent->rules_version);
             json_write_object_end(json);
         }
     }
@@ -149,10 +143,10 @@ static void write_modules(struct json_writer *json, const struct modules *module
     json_write_array(json);
     for (size_t i = 0; i < used.n; i++) {
         json_write_object(json);
-        write_text(json, "path", used.at[i]->path);
-        write_text(json, "build_id", used.at[i]->build_id);
-        write_text(json, "structure", qualities[used.at[i]->quality]);
-        write_text(json, "why", used.at[i]->why);
+        json_write_text(json, "path", used.at[i]->path);
+        json_write_text(json, "build_id", used.at[i]->build_id);
+        json_write_text(json, "structure", qualities[used.at[i]->quality]);
+        json_write_text(json, "why", used.at[i]->why);
         json_write_object_end(json);
     }
     json_write_array_end(json);
@@ -193,9 +187,9 @@ static void write_thread_event(struct json_writer *json, const struct inputs *in
     double clock = wall ? seconds(thread->last_monotonic - thread->first_monotonic)
                         : seconds(thread->last_cpu - thread->first_cpu);
     json_write_object(json);
-    write_text(json, "event", recorded->name);
+    json_write_text(json, "event", recorded->name);
     write_code(json, "source", source_name(fates[0].source), fates[0].source);
-    write_text(json, "note", recorded->why_other_source);
+    json_write_text(json, "note", recorded->why_other_source);
     write_number(json, "samples", fired);
     json_write_key(json, "rate");
     if (clock > 0)
@@ -213,7 +207,7 @@ static void write_thread(struct json_writer *json, const struct inputs *inputs,
     json_write_object(json);
     write_number(json, "index", thread->index);
     write_number(json, "tid", thread->tid);
-    write_text(json, "name", thread->name);
+    json_write_text(json, "name", thread->name);
     write_code(json, "kind", thread_kind_name(thread->kind), thread->kind);
     write_number(json, "profile", profile);
     write_amount(json, "wall", seconds(thread->last_monotonic - thread->first_monotonic));
@@ -297,7 +291,7 @@ static void write_command(struct json_writer *json, const struct measurement_pro
 static void write_identity(struct json_writer *json, const struct measurement *m)
 {
     const struct measurement_process *process = &m->process;
-    write_text(json, "host", process->host);
+    json_write_text(json, "host", process->host);
     write_number(json, "pid", process->pid);
     write_number(json, "parent_pid", process->parent_pid);
     write_number(json, "exec_sequence", process->exec_sequence);
@@ -308,8 +302,8 @@ static void write_identity(struct json_writer *json, const struct measurement *m
         json_write_integer(json, process->rank);
     write_code(json, "origin", origin_name(process->origin), process->origin);
     write_command(json, process);
-    write_text(json, "executable", process->executable);
-    write_text(json, "file", m->name);
+    json_write_text(json, "executable", process->executable);
+    json_write_text(json, "file", m->name);
     write_code(json, "state", process_state_name(m->clock.state), m->clock.state);
     json_write_key(json, "signal");
     if (m->clock.state == PROCESS_SIGNAL)
@@ -402,9 +396,9 @@ void run_json_write(const char *path, const char *title, const struct inputs *in
     struct json_writer json;
     json_write_start(&json, out, 2);
     json_write_object(&json);
-    write_text(&json, "format", DATABASE_RUN_FORMAT);
+    json_write_text(&json, "format", DATABASE_RUN_FORMAT);
     write_number(&json, "version", 1);
-    write_text(&json, "title", title);
+    json_write_text(&json, "title", title);
     write_strings(&json, "measurements", inputs->directories.at, inputs->directories.n);
     write_metrics(&json, inputs);
     write_events(&json, inputs);

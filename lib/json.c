@@ -158,6 +158,12 @@ void json_format_double(double value, char text[JSON_DOUBLE_SIZE])
     }
 }
 
+void json_write_text(struct json_writer *json, const char *key, const char *text)
+{
+    json_write_key(json, key);
+    json_write_string(json, text);
+}
+
 void json_write_double(struct json_writer *json, double value)
 {
     if (!isfinite(value)) {

@@ -44,6 +44,9 @@ void json_write_integer(struct json_writer *json, int64_t value);
 void json_write_bool(struct json_writer *json, bool value);
 void json_write_null(struct json_writer *json);
 
+/* A key and a string, which may be NULL. */
+void json_write_text(struct json_writer *json, const char *key, const char *text);
+
 /* With indent 0: the next element or key starts a new line. */
 void json_write_break(struct json_writer *json);
 

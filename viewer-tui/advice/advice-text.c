@@ -261,6 +261,13 @@ void advice_describe(const struct advices *advices, const struct view *view, uin
         advice_add_paragraph(lines, 2, 0, "None: work is not among the metrics shown.");
 }
 
+void advice_lines_print(const struct advice_lines *lines, FILE *out)
+{
+    fputs("\nAdvice\n", out);
+    for (size_t i = 0; i < lines->list.n; i++)
+        fprintf(out, "%s\n", lines->list.at[i]);
+}
+
 void advice_lines_free(struct advice_lines *lines)
 {
     for (size_t i = 0; i < lines->list.n; i++)

@@ -4,6 +4,8 @@
 
 #include "viewer-tui/advice/advice.h"
 
+#include <stdio.h>
+
 /* A verdict in a few words, "too little parallelism"; and what it means and what to do. */
 const char *verdict_name(enum verdict verdict);
 const char *verdict_meaning(enum verdict verdict);
@@ -35,6 +37,9 @@ void advice_add_event(struct advice_lines *lines, const char *suffix);
 /* Appends "block, cholesky.c:63, called from multiply". */
 void advice_describe_carrier(const struct database *db, const struct carrier *carrier, bool ascii,
                              struct text *text);
+
+/* Prints them as a part of a summary: behind an empty line and a head. */
+void advice_lines_print(const struct advice_lines *lines, FILE *out);
 
 void advice_lines_free(struct advice_lines *lines);
 

@@ -97,11 +97,9 @@ static void write_frames(struct printing *printing)
         const char *path = database_file_path(printing->db, frame->file);
         json_write_break(json);
         json_write_object(json);
-        json_write_key(json, "name");
-        json_write_string(json, frame->name);
+        json_write_text(json, "name", frame->name);
         if (path) {
-            json_write_key(json, "file");
-            json_write_string(json, path);
+            json_write_text(json, "file", path);
         }
         if (frame->line) {
             json_write_key(json, "line");
@@ -121,12 +119,9 @@ static void write_profile(struct printing *printing, const struct tree *tree)
     struct stack_visitor visitor = {.enter = enter, .leave = leave, .context = printing};
     printing->factor = stacks_factor(shown);
     json_write_object(json);
-    json_write_key(json, "type");
-    json_write_string(json, "sampled");
-    json_write_key(json, "name");
-    json_write_string(json, shown->name);
-    json_write_key(json, "unit");
-    json_write_string(json, printing->factor > 1 ? "nanoseconds" : "none");
+    json_write_text(json, "type", "sampled");
+    json_write_text(json, "name", shown->name);
+    json_write_text(json, "unit", printing->factor > 1 ? "nanoseconds" : "none");
     json_write_key(json, "samples");
     json_write_array(json);
     stacks_walk(tree, &metric, 1, &visitor);
@@ -152,10 +147,8 @@ void print_tree_speedscope(const struct tree *tree)
     struct json_writer *json = &printing.json;
     json_write_start(json, tree->out, 0);
     json_write_object(json);
-    json_write_key(json, "$schema");
-    json_write_string(json, "https://www.speedscope.app/file-format-schema.json");
-    json_write_key(json, "exporter");
-    json_write_string(json, "hpcviewer");
+    json_write_text(json, "$schema", "https://www.speedscope.app/file-format-schema.json");
+    json_write_text(json, "exporter", "hpcviewer");
     json_write_key(json, "name");
     write_name(json, tree);
     json_write_key(json, "profiles");

@@ -19,6 +19,16 @@ void json_write_percent(struct json_writer *json, const char *key, double value,
         json_write_null(json);
 }
 
+void json_write_place(struct json_writer *json, const char *file, uint32_t line)
+{
+    json_write_text(json, "file", file);
+    json_write_key(json, "line");
+    if (line)
+        json_write_integer(json, line);
+    else
+        json_write_null(json);
+}
+
 /* The names of the metrics that the one at `sum` adds up. */
 static void write_parts(struct json_writer *json, const struct metrics *metrics, size_t sum)
 {
@@ -34,25 +44,19 @@ void json_write_metric(struct json_writer *json, const struct metrics *metrics, 
 {
     const struct metric *metric = &metrics->at[index];
     json_write_object(json);
-    json_write_key(json, "name");
-    json_write_string(json, metric->name);
-    json_write_key(json, "unit");
-    json_write_string(json, metric->unit);
-    json_write_key(json, "state");
-    json_write_string(json, metric_is_measured(metric) ? "measured" : "not measurable");
+    json_write_text(json, "name", metric->name);
+    json_write_text(json, "unit", metric->unit);
+    json_write_text(json, "state", metric_is_measured(metric) ? "measured" : "not measurable");
     if (!metric_is_measured(metric)) {
-        json_write_key(json, "why");
-        json_write_string(json, metric->why);
+        json_write_text(json, "why", metric->why);
     }
     if (metric->called) {
-        json_write_key(json, "called");
-        json_write_string(json, metric->called);
+        json_write_text(json, "called", metric->called);
     }
     if (metric_is_sum(metric))
         write_parts(json, metrics, index);
     if (metric->derivation) {
-        json_write_key(json, "formula");
-        json_write_string(json, derived_formula(metric));
+        json_write_text(json, "formula", derived_formula(metric));
     }
     json_write_object_end(json);
 }
@@ -63,4 +67,15 @@ void json_write_metrics(struct json_writer *json, const struct metrics *metrics)
     for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1))
         json_write_metric(json, metrics, m);
     json_write_array_end(json);
+}
+
+void json_write_totals(struct json_writer *json, const struct view *view)
+{
+    const struct metrics *metrics = view->metrics;
+    json_write_object(json);
+    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1)) {
+        json_write_key(json, metrics->at[m].name);
+        json_write_cost(json, &metrics->at[m], view_total(view, m));
+    }
+    json_write_object_end(json);
 }

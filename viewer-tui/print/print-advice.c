@@ -5,12 +5,6 @@
 
 #include <stdlib.h>
 
-static void write_text(struct json_writer *json, const char *key, const char *text)
-{
-    json_write_key(json, key);
-    json_write_string(json, text);
-}
-
 static void write_number(struct json_writer *json, const char *key, double number)
 {
     json_write_key(json, key);
@@ -30,13 +24,8 @@ static void write_carriers(struct json_writer *json, const struct carriers *carr
     for (size_t i = 0; i < carriers->n; i++) {
         const struct carrier *carrier = &carriers->at[i];
         json_write_object(json);
-        write_text(json, "name", name_of(db, carrier->procedure, buffer));
-        write_text(json, "file", database_file_path(db, carrier->file));
-        json_write_key(json, "line");
-        if (carrier->line)
-            json_write_integer(json, carrier->line);
-        else
-            json_write_null(json);
+        json_write_text(json, "name", name_of(db, carrier->procedure, buffer));
+        json_write_place(json, database_file_path(db, carrier->file), carrier->line);
         json_write_key(json, "callers");
         json_write_array(json);
         for (int c = 0; c < MOST_CALLERS && carrier->callers[c] != NOTHING; c++)
@@ -54,8 +43,8 @@ static void write_judgement(struct json_writer *json, const struct advice *advic
                             const struct database *db)
 {
     const struct judgement *judgement = &advice->judgement;
-    write_text(json, "verdict", verdict_name(judgement->verdict));
-    write_text(json, "meaning", verdict_meaning(judgement->verdict));
+    json_write_text(json, "verdict", verdict_name(judgement->verdict));
+    json_write_text(json, "meaning", verdict_meaning(judgement->verdict));
     write_number(json, "effort", judgement->effort);
     write_number(json, "idleness_percent_of_effort", 100 * judgement->idleness);
     write_number(json, "overhead_percent_of_effort", 100 * judgement->overhead);
@@ -75,12 +64,12 @@ static void write_judgement(struct json_writer *json, const struct advice *advic
 
 static void write_missing(struct json_writer *json, const struct advice *advice)
 {
-    write_text(json, "verdict", NULL);
+    json_write_text(json, "verdict", NULL);
     json_write_key(json, "missing");
     json_write_object(json);
     for (int waste = 0; waste < WASTES; waste++)
         if (advice->missing[waste])
-            write_text(json, waste_name((enum waste)waste), advice->missing[waste]);
+            json_write_text(json, waste_name((enum waste)waste), advice->missing[waste]);
     json_write_object_end(json);
 }
 
@@ -93,7 +82,7 @@ void print_advice_json(struct json_writer *json, const struct advices *advices,
         const struct advice *advice = &advices->list.at[i];
         advice_event(advice->event, &event);
         json_write_object(json);
-        write_text(json, "event", event.n ? text_string(&event) : NULL);
+        json_write_text(json, "event", event.n ? text_string(&event) : NULL);
         if (advice_is_there(advice))
             write_judgement(json, advice, db);
         else

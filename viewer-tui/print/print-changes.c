@@ -1,6 +1,7 @@
 #include "viewer-tui/print/print-changes.h"
 
 #include "viewer-tui/compare/changes-text.h"
+#include "viewer-tui/print/metric-json.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -43,15 +44,9 @@ static void write_carriers(struct json_writer *json, const struct changes_printe
         const struct changed_carrier *carrier = &carriers->at[i];
         const struct database *db = database_of(changes, carrier);
         json_write_object(json);
-        json_write_key(json, "name");
-        json_write_string(json, name_of(changes, carrier, buffer));
-        json_write_key(json, "file");
-        json_write_string(json, database_file_path(db, carrier->carrier.file));
-        json_write_key(json, "line");
-        if (carrier->carrier.line)
-            json_write_integer(json, carrier->carrier.line);
-        else
-            json_write_null(json);
+        json_write_text(json, "name", name_of(changes, carrier, buffer));
+        json_write_place(json, database_file_path(db, carrier->carrier.file),
+                         carrier->carrier.line);
         write_both(json, changes, &carrier->costs);
         json_write_object_end(json);
     }
@@ -63,8 +58,7 @@ static void write_part(struct json_writer *json, const struct changes_printed *c
 {
     json_write_key(json, efficiency_part_name(part));
     json_write_object(json);
-    json_write_key(json, "verdict");
-    json_write_string(json, change_verdict_name(change->verdict));
+    json_write_text(json, "verdict", change_verdict_name(change->verdict));
     write_both(json, changes, &change->costs);
     for (int direction = MORE; part != EFFORT && direction < DIRECTIONS; direction++) {
         json_write_key(json, direction_names[direction]);
@@ -81,8 +75,7 @@ void print_changes_json(struct json_writer *json, const struct changes_printed *
         const struct changes *of_event = &changes->list.at[i];
         advice_event(of_event->event, &event);
         json_write_object(json);
-        json_write_key(json, "event");
-        json_write_string(json, event.n ? text_string(&event) : NULL);
+        json_write_text(json, "event", event.n ? text_string(&event) : NULL);
         for (int part = WORK; part < EFFICIENCY_PARTS; part++)
             if (of_event->parts[part].verdict != CHANGE_NOT_MEASURED)
                 write_part(json, changes, &of_event->parts[part], (enum efficiency_part)part);

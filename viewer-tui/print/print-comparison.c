@@ -212,13 +212,7 @@ static void print_advice(struct printing *printing)
     const struct changes_printed *advice = &printing->compared->advice;
     struct advice_lines lines = {.width = ADVICE_WIDTH, .ascii = printing->ascii};
     changes_describe(&advice->list, advice->comparison, advice->view, advice->row, &lines);
-    end_line(printing);
-    text_add(&printing->line, "Advice");
-    end_line(printing);
-    for (size_t i = 0; i < lines.list.n; i++) {
-        text_add(&printing->line, lines.list.at[i]);
-        end_line(printing);
-    }
+    advice_lines_print(&lines, printing->compared->out);
     advice_lines_free(&lines);
 }
 
@@ -306,10 +300,8 @@ static void write_facts(struct json_writer *json, const struct compared *compare
     json_write_array(json);
     for (int side = 0; side < SIDES; side++) {
         json_write_object(json);
-        json_write_key(json, "name");
-        json_write_string(json, compared->comparison->options->names[side]);
-        json_write_key(json, "path");
-        json_write_string(json, compared->session->sides[side]->folder);
+        json_write_text(json, "name", compared->comparison->options->names[side]);
+        json_write_text(json, "path", compared->session->sides[side]->folder);
         for (size_t i = 0; i < N_FACTS; i++) {
             json_write_key(json, facts[i].name);
             json_write_double(json, facts[i].of[side]);
@@ -331,8 +323,7 @@ static void write_changed(struct json_writer *json, const struct compared *compa
         text_clear(&name);
         label_name(view, row, &name);
         json_write_object(json);
-        json_write_key(json, "name");
-        json_write_string(json, text_string(&name));
+        json_write_text(json, "name", text_string(&name));
         for (size_t m = compared->metric; m < compared->metric + MERGED_COLUMNS; m++) {
             json_write_key(json, view->metrics->at[m].name);
             json_write_cost(json, &view->metrics->at[m], view_cost(view, row, m, EXCLUSIVE));
@@ -349,16 +340,10 @@ static void print_json(const struct compared *compared)
     struct json_writer json;
     json_write_start(&json, compared->out, 0);
     json_write_object(&json);
-    json_write_key(&json, "title");
-    json_write_string(&json, session_title(compared->session, NULL));
+    json_write_text(&json, "title", session_title(compared->session, NULL));
     write_facts(&json, compared);
     json_write_key(&json, "metrics");
-    json_write_object(&json);
-    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1)) {
-        json_write_key(&json, metrics->at[m].name);
-        json_write_cost(&json, &metrics->at[m], view_total(compared->view, m));
-    }
-    json_write_object_end(&json);
+    json_write_totals(&json, compared->view);
     for (int direction = MORE; direction < DIRECTIONS; direction++)
         write_changed(&json, compared, (enum direction)direction);
     json_write_key(&json, "advice");

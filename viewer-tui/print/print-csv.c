@@ -6,13 +6,14 @@
 #include "viewer-tui/columns/columns.h"
 #include "viewer-tui/compare/comparison.h"
 #include "viewer-tui/print/csv.h"
-#include "viewer-tui/views/label.h"
+#include "viewer-tui/print/row-facts.h"
 
 #include <stdlib.h>
 
 struct printing {
     struct csv csv;
-    struct text name;
+    struct row_facts facts; /* of the row that is written */
+    struct text name;       /* of a column, and the like */
     struct columns columns;
     const struct comparison *comparison; /* NULL: of one database */
 };
@@ -48,9 +49,9 @@ static void write_header(struct printing *printing, const struct metrics *metric
     csv_end_record(&printing->csv);
 }
 
-static void write_place(struct csv *csv, const struct database *db, uint32_t file, uint32_t line)
+static void write_place(struct csv *csv, const char *file, uint32_t line)
 {
-    csv_text(csv, database_file_path(db, file));
+    csv_text(csv, file);
     if (line)
         csv_integer(csv, line);
     else
@@ -84,18 +85,14 @@ static void enter(void *context, struct view *view, uint32_t number, uint32_t le
 {
     struct printing *printing = context;
     struct csv *csv = &printing->csv;
-    const struct row *row = view_row(view, number);
-    uint32_t origin_row = number, file, line;
-    const struct database *db = view_origin(view, &origin_row)->db;
-    label_place(view, number, &file, &line);
-    text_clear(&printing->name);
-    label_name(view, number, &printing->name);
+    const struct row_facts *facts = &printing->facts;
+    row_facts_read(&printing->facts, view, number);
     csv_integer(csv, level);
-    csv_text(csv, label_kind(row->kind));
-    csv_text(csv, text_string(&printing->name));
-    write_place(csv, db, file, line);
-    csv_text(csv, database_module_path(db, label_module(view, number)));
-    write_place(csv, db, row->call_file, row->call_line);
+    csv_text(csv, facts->kind);
+    csv_text(csv, text_string(&facts->name));
+    write_place(csv, facts->file, facts->line);
+    csv_text(csv, facts->module);
+    write_place(csv, facts->call_file, facts->call_line);
     if (printing->comparison)
         write_sides(printing, merged_pair(view, number));
     for (size_t i = 0, n; i < printing->columns.n; i += n) {
@@ -115,5 +112,6 @@ void print_tree_csv(const struct tree *tree)
     struct shown_visitor visitor = {.enter = enter, .context = &printing};
     shown_walk(tree->sieve, tree->root, &tree->limits, NULL, &visitor);
     vec_free(&printing.name);
+    vec_free(&printing.facts.name);
     free(all.at);
 }

@@ -10,7 +10,7 @@
 #include "lib/json.h"
 #include "viewer-tui/compare/comparison.h"
 #include "viewer-tui/print/metric-json.h"
-#include "viewer-tui/views/label.h"
+#include "viewer-tui/print/row-facts.h"
 
 #include <stdlib.h>
 
@@ -24,20 +24,8 @@ struct printing {
     const struct comparison *comparison; /* NULL: of one database */
     struct json_writer json;
     VEC(struct shown_metric) metrics;
-    struct text name;
+    struct row_facts facts; /* of the row that is written */
 };
-
-static void write_place(struct json_writer *json, const struct database *db, uint32_t file,
-                        uint32_t line)
-{
-    json_write_key(json, "file");
-    json_write_string(json, database_file_path(db, file));
-    json_write_key(json, "line");
-    if (line)
-        json_write_integer(json, line);
-    else
-        json_write_null(json);
-}
 
 static void write_cost(struct json_writer *json, const struct view *view, uint32_t row,
                        const struct shown_metric *shown)
@@ -123,25 +111,18 @@ static void enter(void *context, struct view *view, uint32_t number, uint32_t le
     struct printing *printing = context;
     struct json_writer *json = &printing->json;
     (void)level;
-    const struct row *row = view_row(view, number);
-    uint32_t origin_row = number, file, line;
-    const struct database *db = view_origin(view, &origin_row)->db;
-    label_place(view, number, &file, &line);
-    text_clear(&printing->name);
-    label_name(view, number, &printing->name);
+    const struct row_facts *facts = &printing->facts;
+    row_facts_read(&printing->facts, view, number);
     json_write_break(json);
     json_write_object(json);
-    json_write_key(json, "name");
-    json_write_string(json, text_string(&printing->name));
-    json_write_key(json, "kind");
-    json_write_string(json, label_kind(row->kind));
-    write_place(json, db, file, line);
-    json_write_key(json, "module");
-    json_write_string(json, database_module_path(db, label_module(view, number)));
-    if (row->call_file != NOTHING || row->call_line) {
+    json_write_text(json, "name", text_string(&facts->name));
+    json_write_text(json, "kind", facts->kind);
+    json_write_place(json, facts->file, facts->line);
+    json_write_text(json, "module", facts->module);
+    if (facts->has_call_site) {
         json_write_key(json, "call_site");
         json_write_object(json);
-        write_place(json, db, row->call_file, row->call_line);
+        json_write_place(json, facts->call_file, facts->call_line);
         json_write_object_end(json);
     }
     if (printing->comparison)
@@ -167,10 +148,8 @@ static void write_databases(struct json_writer *json, const struct session *sess
     json_write_array(json);
     for (int side = 0; side < SIDES; side++) {
         json_write_object(json);
-        json_write_key(json, "name");
-        json_write_string(json, session->comparing->names[side]);
-        json_write_key(json, "path");
-        json_write_string(json, session->sides[side]->folder);
+        json_write_text(json, "name", session->comparing->names[side]);
+        json_write_text(json, "path", session->sides[side]->folder);
         json_write_object_end(json);
     }
     json_write_array_end(json);
@@ -185,14 +164,11 @@ void print_tree_json(const struct tree *tree)
     free(all.at);
     json_write_start(json, tree->out, 0);
     json_write_object(json);
-    json_write_key(json, "title");
-    json_write_string(json, session_title(tree->session, tree->view->db));
+    json_write_text(json, "title", session_title(tree->session, tree->view->db));
     if (printing.comparison)
         write_databases(json, tree->session);
-    json_write_key(json, "view");
-    json_write_string(json, tree->view->class->name);
-    json_write_key(json, "projection");
-    json_write_string(json, projection_name(tree->projection));
+    json_write_text(json, "view", tree->view->class->name);
+    json_write_text(json, "projection", projection_name(tree->projection));
     if (filters_n(tree->sieve->filters))
         write_filters(json, tree->sieve->filters);
     write_metrics(&printing, tree->view);
@@ -202,5 +178,5 @@ void print_tree_json(const struct tree *tree)
     json_write_object_end(json);
     json_write_finish(json);
     vec_free(&printing.metrics);
-    vec_free(&printing.name);
+    vec_free(&printing.facts.name);
 }

@@ -119,13 +119,7 @@ static void print_advice(struct printing *printing)
     struct advice_lines lines = {.width = is_narrow ? summary->width : ADVICE_WIDTH,
                                  .ascii = printing->ascii};
     advice_describe(&summary->advices, summary->view, 0, &lines);
-    end_line(printing);
-    text_add(&printing->line, "Advice");
-    end_line(printing);
-    for (size_t i = 0; i < lines.list.n; i++) {
-        text_add(&printing->line, lines.list.at[i]);
-        end_line(printing);
-    }
+    advice_lines_print(&lines, summary->out);
     advice_lines_free(&lines);
 }
 

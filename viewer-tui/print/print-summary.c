@@ -89,10 +89,8 @@ static void write_tally(struct json_writer *json, const struct fate_total *fate)
 static void write_source(struct json_writer *json, const struct source_use *use)
 {
     json_write_object(json);
-    json_write_key(json, "source");
-    json_write_string(json, use->source);
-    json_write_key(json, "why");
-    json_write_string(json, use->note);
+    json_write_text(json, "source", use->source);
+    json_write_text(json, "why", use->note);
     json_write_key(json, "threads");
     json_write_integer(json, (int64_t)use->threads);
     json_write_object_end(json);
@@ -107,8 +105,7 @@ static void write_samples(struct json_writer *json, const struct fates *fates)
         const struct event_fates *event = &fates->events.at[e];
         json_write_break(json);
         json_write_object(json);
-        json_write_key(json, "event");
-        json_write_string(json, event->event);
+        json_write_text(json, "event", event->event);
         json_write_key(json, "rate");
         json_write_double(json, event->rate);
         json_write_key(json, "sources");
@@ -135,8 +132,7 @@ void print_summary_json(const struct summary *summary)
     struct json_writer json;
     json_write_start(&json, summary->out, 0);
     json_write_object(&json);
-    json_write_key(&json, "title");
-    json_write_string(&json, summary->title);
+    json_write_text(&json, "title", summary->title);
     json_write_key(&json, "processes");
     json_write_array(&json);
     json_array_foreach(json_object_get(summary->run, "processes"), i, process)
@@ -146,12 +142,7 @@ void print_summary_json(const struct summary *summary)
     json_write_array_end(&json);
     write_samples(&json, &summary->fates);
     json_write_key(&json, "metrics");
-    json_write_object(&json);
-    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1)) {
-        json_write_key(&json, metrics->at[m].name);
-        json_write_cost(&json, &metrics->at[m], view_total(summary->view, m));
-    }
-    json_write_object_end(&json);
+    json_write_totals(&json, summary->view);
     json_write_key(&json, "percent_of_effort");
     json_write_object(&json);
     for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1))

@@ -115,12 +115,6 @@ static void print_csv(struct printing *printing)
     vec_free(&head);
 }
 
-static void write_text(struct json_writer *json, const char *key, const char *text)
-{
-    json_write_key(json, key);
-    json_write_string(json, text);
-}
-
 static void print_json(struct printing *printing)
 {
     const struct thread_costs *costs = &printing->costs;
@@ -128,13 +122,13 @@ static void print_json(struct printing *printing)
     struct json_writer json;
     json_write_start(&json, printing->out, 0);
     json_write_object(&json);
-    write_text(&json, "title", session_title(printing->session, costs->view->db));
-    write_text(&json, "view", "threads");
-    write_text(&json, "projection", projection_name(printing->projection));
-    write_text(&json, "of", text_string(&printing->name));
-    write_text(&json, "metric", printing->metric->name);
-    write_text(&json, "unit", printing->metric->unit);
-    write_text(&json, "part", part_name(printing));
+    json_write_text(&json, "title", session_title(printing->session, costs->view->db));
+    json_write_text(&json, "view", "threads");
+    json_write_text(&json, "projection", projection_name(printing->projection));
+    json_write_text(&json, "of", text_string(&printing->name));
+    json_write_text(&json, "metric", printing->metric->name);
+    json_write_text(&json, "unit", printing->metric->unit);
+    json_write_text(&json, "part", part_name(printing));
     json_write_key(&json, "threads");
     json_write_array(&json);
     for (size_t i = 0; i < costs->threads.list.n; i++) {
@@ -143,7 +137,7 @@ static void print_json(struct printing *printing)
         json_write_object(&json);
         json_write_key(&json, "profile");
         json_write_integer(&json, costs->threads.list.at[thread].profile);
-        write_text(&json, "thread", costs->labels[thread]);
+        json_write_text(&json, "thread", costs->labels[thread]);
         json_write_key(&json, "value");
         json_write_cost(&json, printing->metric, costs->values[thread]);
         json_write_object_end(&json);

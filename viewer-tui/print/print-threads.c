@@ -85,12 +85,6 @@ static void write_integer(struct json_writer *json, const char *key, int64_t val
         json_write_null(json);
 }
 
-static void write_text(struct json_writer *json, const char *key, const char *text)
-{
-    json_write_key(json, key);
-    json_write_string(json, text);
-}
-
 static void write_values(struct json_writer *json, const struct thread_table *table,
                          const double *values)
 {
@@ -123,10 +117,10 @@ static void write_thread(struct json_writer *json, const struct thread_table *ta
     write_integer(json, "profile", thread->profile);
     write_integer(json, "pid", thread->pid);
     write_integer(json, "tid", thread->tid);
-    write_text(json, "name", thread->name);
-    write_text(json, "command", run_text(thread->process, "command"));
-    write_text(json, "id", thread->id);
-    write_text(json, "host", run_text(thread->process, "host"));
+    json_write_text(json, "name", thread->name);
+    json_write_text(json, "command", run_text(thread->process, "command"));
+    json_write_text(json, "id", thread->id);
+    json_write_text(json, "host", run_text(thread->process, "host"));
     write_integer(json, "rank", place_rank(thread->process));
     write_integer(json, "samples", (int64_t)thread->samples);
     write_integer(json, "dropped", (int64_t)thread->dropped);
@@ -143,9 +137,9 @@ void print_threads_json(const struct thread_table *table)
     struct json_writer json;
     json_write_start(&json, table->out, 0);
     json_write_object(&json);
-    write_text(&json, "title", session_title(table->session, table->db));
-    write_text(&json, "view", "threads");
-    write_text(&json, "projection", projection_name(table->projection));
+    json_write_text(&json, "title", session_title(table->session, table->db));
+    json_write_text(&json, "view", "threads");
+    json_write_text(&json, "projection", projection_name(table->projection));
     json_write_key(&json, "metrics");
     json_write_metrics(&json, &table->db->metrics);
     json_write_key(&json, "threads");

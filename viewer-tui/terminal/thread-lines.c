@@ -14,6 +14,15 @@ static const struct metric *metric_of(const struct thread_costs *costs)
     return &costs->view->metrics->at[costs->metric];
 }
 
+bool thread_ordering_obey(struct thread_ordering *ordering, int key)
+{
+    if (key == 's')
+        *ordering = (struct thread_ordering){.by = (ordering->by + 1) % THREAD_ORDERS};
+    else if (key == 'r')
+        ordering->is_reversed = !ordering->is_reversed;
+    return key == 's' || key == 'r';
+}
+
 struct number_scale thread_lines_scale(const struct thread_costs *costs, double largest)
 {
     return number_scale_for(largest, metric_of(costs)->unit);
@@ -36,11 +45,11 @@ void thread_lines_add_what(const struct thread_lines *lines, const struct thread
     text_printf(out, ", %s", costs->part == INCLUSIVE ? "inclusive" : "exclusive");
 }
 
-void thread_lines_add_order(enum thread_order order, bool is_reversed, struct text *out)
+void thread_lines_add_order(struct thread_ordering ordering, struct text *out)
 {
     static const char *const orders[THREAD_ORDERS] = {
         [BY_VALUE] = "by value", [BY_NUMBER] = "in their order", [BY_LABEL] = "by name"};
-    text_printf(out, "%s%s", orders[order], is_reversed ? ", reversed" : "");
+    text_printf(out, "%s%s", orders[ordering.by], ordering.is_reversed ? ", reversed" : "");
 }
 
 void thread_lines_add_number(const struct thread_costs *costs, struct text *out)

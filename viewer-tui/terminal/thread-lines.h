@@ -16,6 +16,15 @@ struct thread_lines {
     bool ascii;
 };
 
+/* The order of threads that the user chose. */
+struct thread_ordering {
+    enum thread_order by;
+    bool is_reversed;
+};
+
+/* Obeys a key that chooses another: s the next one, r the reverse. False for other keys. */
+bool thread_ordering_obey(struct thread_ordering *ordering, int key);
+
 /* The scale for values up to that size of the metric that was read. */
 struct number_scale thread_lines_scale(const struct thread_costs *costs, double largest);
 
@@ -27,7 +36,7 @@ void thread_lines_add_what(const struct thread_lines *lines, const struct thread
                            struct text *out);
 
 /* Adds "by value, reversed". */
-void thread_lines_add_order(enum thread_order order, bool is_reversed, struct text *out);
+void thread_lines_add_order(struct thread_ordering ordering, struct text *out);
 
 /* Adds "4 threads". */
 void thread_lines_add_number(const struct thread_costs *costs, struct text *out);

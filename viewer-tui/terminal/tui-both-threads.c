@@ -26,8 +26,7 @@ struct page {
     size_t metric; /* of the comparison, the left side's */
     enum cost_part part;
     struct thread_costs costs[SIDES];
-    enum thread_order order;
-    bool is_reversed;
+    struct thread_ordering ordering;
     size_t label_width; /* of both, so that the bars have equal room */
     struct text title;
 };
@@ -101,7 +100,7 @@ static void head(const void *context, size_t index, struct text *out)
     if (index == 0) {
         thread_lines_add_what(&lines, &page->costs[0], out);
         text_add(out, ": ");
-        thread_lines_add_order(page->order, page->is_reversed, out);
+        thread_lines_add_order(page->ordering, out);
     } else {
         add_sides(page, 0, index == 1 ? add_name : add_statistics, out);
     }
@@ -115,7 +114,7 @@ static void line(const void *context, size_t index, struct text *out)
 static void arrange(struct page *page)
 {
     for (int side = 0; side < SIDES; side++)
-        thread_costs_sort(&page->costs[side], page->order, page->is_reversed);
+        thread_costs_sort(&page->costs[side], page->ordering.by, page->ordering.is_reversed);
 }
 
 /* Reads the page's metric of both sides. False when the user stopped it. */
@@ -160,17 +159,12 @@ static void show_column(struct page *page, int step)
 /* False when the page is to go. */
 static bool obey(struct page *page, int key)
 {
-    switch (key) {
-    case 's':
-        page->order = (page->order + 1) % THREAD_ORDERS;
-        page->is_reversed = false;
-        break;
-    case 'r': page->is_reversed = !page->is_reversed; break;
-    case '>': show_column(page, 1); return true;
-    case '<': show_column(page, -1); return true;
-    default: return !tui_key_leaves(key) && keys_command(key) != COMMAND_THREADS;
-    }
-    arrange(page);
+    if (thread_ordering_obey(&page->ordering, key))
+        arrange(page);
+    else if (key == '>' || key == '<')
+        show_column(page, key == '>' ? 1 : -1);
+    else
+        return !tui_key_leaves(key) && keys_command(key) != COMMAND_THREADS;
     return true;
 }
 

@@ -21,8 +21,7 @@
 struct page {
     struct tui *tui;
     struct thread_costs costs;
-    enum thread_order order;
-    bool is_reversed;
+    struct thread_ordering ordering;
     bool shows_bins;
     size_t *bins, n_bins;
     size_t label_width;
@@ -50,7 +49,7 @@ static void add_what(const struct page *page, struct text *out)
     if (page->shows_bins)
         text_add(out, "how many have how much");
     else
-        thread_lines_add_order(page->order, page->is_reversed, out);
+        thread_lines_add_order(page->ordering, out);
 }
 
 static void head(const void *context, size_t index, struct text *out)
@@ -108,7 +107,7 @@ static void count_bins(struct page *page)
 
 static void arrange(struct page *page)
 {
-    thread_costs_sort(&page->costs, page->order, page->is_reversed);
+    thread_costs_sort(&page->costs, page->ordering.by, page->ordering.is_reversed);
     count_bins(page);
 }
 
@@ -192,22 +191,20 @@ static void open_page(struct page *page)
 /* Obeys a key other than a move; false when the page is to go. */
 static bool obey(struct page *page, struct list *list, int key)
 {
+    if (thread_ordering_obey(&page->ordering, key)) {
+        thread_costs_sort(&page->costs, page->ordering.by, page->ordering.is_reversed);
+        return true;
+    }
     switch (key) {
-    case 's':
-        page->order = (page->order + 1) % THREAD_ORDERS;
-        page->is_reversed = false;
-        break;
-    case 'r': page->is_reversed = !page->is_reversed; break;
     case 'h':
         page->shows_bins = !page->shows_bins;
         list->selected = list->top = 0;
         break;
-    case '>': show_column(page, 1); return true;
-    case '<': show_column(page, -1); return true;
-    case 't': tui_report(page->tui, "threads", print_threads); return true;
+    case '>': show_column(page, 1); break;
+    case '<': show_column(page, -1); break;
+    case 't': tui_report(page->tui, "threads", print_threads); break;
     default: return !tui_key_leaves(key) && keys_command(key) != COMMAND_THREADS;
     }
-    thread_costs_sort(&page->costs, page->order, page->is_reversed);
     return true;
 }
 
