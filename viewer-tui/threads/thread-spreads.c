@@ -14,6 +14,13 @@
 /* Metric ids are 16 bits wide. */
 #define METRIC_IDS 65536
 
+/* Where wanted contexts stand is noted by context: in at most so many numbers for each that the
+ * database has. */
+#define MOST_ROOM 8
+
+/* Searching for a context takes as long as looking at so many. */
+#define MOST_SEARCHED 8
+
 /* Bits by which addends are put in order at a time. */
 #define DIGIT_BITS 11
 #define DIGITS     (1u << DIGIT_BITS)
@@ -36,6 +43,8 @@ struct spreading {
     const struct addends *addends;
     uint8_t *scopes_of;        /* by metric id: bits of the scopes whose values are added up */
     VEC(struct wanted) wanted; /* ascending, and an end behind the last */
+    uint32_t *number_of;       /* by context: 1 + where it stands there, or 0; NULL: not noted */
+    uint64_t n_numbers;
     struct row_state *rows;
     VEC(uint32_t) met; /* rows of the thread that is being looked at */
     uint32_t n_threads;
@@ -131,49 +140,54 @@ static void add_context(struct spreading *spreading, const struct values *values
     }
 }
 
-/* The first wanted context from `low` on that is not before this one: strides that double find the
- * interval in which it is. */
-static size_t find_wanted(const struct spreading *spreading, uint32_t context, size_t low)
+/* Notes where each wanted context stands in the list, if that needs not much more room than the
+ * database's contexts. */
+static void number_wanted(struct spreading *spreading)
 {
-    const struct wanted *at = spreading->wanted.at;
-    size_t last = spreading->wanted.n - 1, stride = 1;
-    while (low + stride < last && at[low + stride].context < context) {
-        low += stride;
-        stride *= 2;
-    }
-    size_t high = low + stride < last ? low + stride : last;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (at[middle].context < context)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    size_t n = spreading->wanted.n - 1;
+    uint64_t last = n ? spreading->wanted.at[n - 1].context : 0;
+    if (last / MOST_ROOM > spreading->db->values.n_index)
+        return;
+    spreading->n_numbers = last + 1;
+    spreading->number_of = mem_alloc(spreading->n_numbers * sizeof *spreading->number_of);
+    for (size_t i = 0; i < n; i++)
+        spreading->number_of[spreading->wanted.at[i].context] = (uint32_t)i + 1;
 }
 
-/* One way through the contexts that the thread has and those that are wanted, both of which ascend:
- * step by step through the fewer of them. */
-static void add_thread(struct spreading *spreading, const struct values *values)
+/* One way through the contexts that the thread has. */
+static void add_by_number(struct spreading *spreading, const struct values *values)
 {
-    size_t n_wanted = spreading->wanted.n - 1, at = 0;
-    uint64_t near = 0;
-    if (values->n_index < n_wanted) {
-        for (uint64_t i = 0; i < values->n_index; i++) {
-            uint32_t context = values->index[i].context_id;
-            at = find_wanted(spreading, context, at);
-            if (at < n_wanted && spreading->wanted.at[at].context == context)
-                add_context(spreading, values, i, &spreading->wanted.at[at]);
-        }
-        return;
+    for (uint64_t i = 0; i < values->n_index; i++) {
+        uint32_t context = values->index[i].context_id;
+        if (context >= spreading->n_numbers)
+            return;
+        uint32_t number = spreading->number_of[context];
+        if (number)
+            add_context(spreading, values, i, &spreading->wanted.at[number - 1]);
     }
-    for (; at < n_wanted; at++) {
+}
+
+/* One way through the contexts that are wanted. */
+static void add_by_search(struct spreading *spreading, const struct values *values)
+{
+    uint64_t near = 0;
+    for (size_t at = 0; at + 1 < spreading->wanted.n; at++) {
         uint64_t position = values_position(values, spreading->wanted.at[at].context, near);
         if (position == NO_POSITION)
             continue;
         near = position;
         add_context(spreading, values, position, &spreading->wanted.at[at]);
     }
+}
+
+/* Contexts ascend, those that the thread has and those that are wanted: few are searched for. */
+static void add_thread(struct spreading *spreading, const struct values *values)
+{
+    bool are_few = spreading->wanted.n < values->n_index / MOST_SEARCHED;
+    if (are_few || !spreading->number_of)
+        add_by_search(spreading, values);
+    else
+        add_by_number(spreading, values);
 }
 
 /* Takes the values of a thread into account. */
@@ -253,11 +267,13 @@ bool thread_spreads(const struct database *db, struct addends *addends, size_t m
     spreading.rows = mem_alloc((n_rows + 1) * sizeof *spreading.rows);
     sort_by_context(addends);
     list_wanted(&spreading);
+    number_wanted(&spreading);
     add_threads(&spreading);
     bool is_done = progress_end();
     for (uint32_t row = 0; row < n_rows; row++)
         spreads[row] = spread_of_row(&spreading.rows[row], spreading.n_threads);
     free(spreading.scopes_of);
+    free(spreading.number_of);
     vec_free(&spreading.wanted);
     vec_free(&spreading.met);
     free(spreading.rows);
