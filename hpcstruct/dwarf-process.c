@@ -13,9 +13,10 @@
 #include <unistd.h>
 
 /* What the process may use: far more than sane files need, which take a second and four times
- * their size for 100 MB. */
-#define BASE_SECONDS   5
-#define BYTES_A_SECOND (1 << 20)
+ * their size for 100 MB; compressed ones take longer, and machines that others slow down count far
+ * more seconds than they work. */
+#define BASE_SECONDS   10
+#define BYTES_A_SECOND (1 << 18)
 #define BASE_MEMORY    ((uint64_t)2 << 30)
 #define MEMORY_FACTOR  50
 
@@ -49,11 +50,18 @@ static uint64_t mapped_size(const struct dwarf_files *files)
            (files->supplement ? files->supplement->file.size : 0);
 }
 
+static rlim_t seconds_for(uint64_t size)
+{
+    return BASE_SECONDS + size / BYTES_A_SECOND;
+}
+
+/* At the lower limit of time it gets SIGXCPU, which tells why it ends; were the higher one the same,
+ * SIGKILL would come first. */
 static void limit_myself(const struct dwarf_files *files, uint64_t size)
 {
-    rlim_t seconds = BASE_SECONDS + size / BYTES_A_SECOND;
+    rlim_t seconds = seconds_for(size);
     rlim_t memory = BASE_MEMORY + MEMORY_FACTOR * size + mapped_size(files);
-    setrlimit(RLIMIT_CPU, &(struct rlimit){seconds, seconds});
+    setrlimit(RLIMIT_CPU, &(struct rlimit){seconds, seconds + 1});
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
 #ifndef __SANITIZE_ADDRESS__
     setrlimit(RLIMIT_AS, &(struct rlimit){memory, memory});
@@ -78,10 +86,11 @@ static _Noreturn void read_and_exit(int fd, const struct dwarf_files *files, uin
     _exit(written ? 0 : 1);
 }
 
-static char *how_it_ended(int status)
+static char *how_it_ended(int status, uint64_t size)
 {
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU)
-        return mem_strdup("libdwarf does not come to an end with it");
+        return mem_printf("libdwarf does not come to an end with it in %llu s",
+                          (unsigned long long)seconds_for(size));
     if (WIFSIGNALED(status))
         return mem_printf("libdwarf fails with it (%s)", strsignal(WTERMSIG(status)));
     return mem_strdup("libdwarf fails with it");
@@ -152,7 +161,7 @@ struct dwarf_report dwarf_read(struct debug_info *info, const struct dwarf_files
         if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
             report = collect(info, fd);
         else
-            report.problem = how_it_ended(status);
+            report.problem = how_it_ended(status, size);
         if (report.problem && info->files.count == 0)
             read_lines_only(info, files);
     }
