@@ -55,8 +55,8 @@ static rlim_t seconds_for(uint64_t size)
     return BASE_SECONDS + size / BYTES_A_SECOND;
 }
 
-/* At the lower limit of time it gets SIGXCPU, which tells why it ends; were the higher one the same,
- * SIGKILL would come first. */
+/* At the lower limit of time it gets SIGXCPU, which tells why it ends; were the higher one the
+ * same, SIGKILL would come first. */
 static void limit_myself(const struct dwarf_files *files, uint64_t size)
 {
     rlim_t seconds = seconds_for(size);

@@ -281,8 +281,8 @@ static void *overflow_again_and_again(void *argument)
 static void overflows(void)
 {
     run_thread(overflow_again_and_again, 256 << 10);
-    printf(strange_faults == 0 ? "fine\n" : "%lu faults, %lu strange\n",
-           overflow_faults, strange_faults);
+    printf(strange_faults == 0 ? "fine\n" : "%lu faults, %lu strange\n", overflow_faults,
+           strange_faults);
 }
 
 /* ---- the stack pointer as a general register, below a signal stack ---- */
