@@ -5,10 +5,7 @@
 #ifndef HPCRUN_UNWIND_FALLBACK_H
 #define HPCRUN_UNWIND_FALLBACK_H
 
-#include "hpcrun/unwind/unwind.h"
-
-/* Whether `address` lies in a module or readable memory and directly behind a call instruction. */
-bool fallback_is_return_address(struct memory *memory, uint64_t address);
+#include "hpcrun/unwind/frame.h"
 
 /* Finds the caller of `frame`. `interrupted` says that frame->pc is where a signal struck, so that
  * the return address may still be at the top of the stack. Tries, in this order:
@@ -21,7 +18,7 @@ bool fallback_is_return_address(struct memory *memory, uint64_t address);
  * What earlier calls left there is told from the truth by a call within 64 words that surely led to
  * this code: a path that passes over it is not true. Returns false when nothing fits. In a guarded
  * region. */
-bool fallback_step(struct unwinder *u, const struct frame *frame, bool interrupted,
-                   struct frame *caller);
+bool fallback_step(struct memory *memory, struct rule_cache *cache, const struct frame *frame,
+                   bool interrupted, struct frame *caller);
 
 #endif

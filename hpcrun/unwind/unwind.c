@@ -1,13 +1,11 @@
 #include "hpcrun/unwind/unwind.h"
 
 #include "hpcrun/code/modules.h"
+#include "hpcrun/unwind/call-site.h"
 #include "hpcrun/unwind/fallback.h"
 #include "hpcrun/unwind/full-step.h"
 
 #include <string.h>
-
-/* What a step gives. */
-enum step { STEP_OK, STEP_OUTERMOST, STEP_FAILED };
 
 static enum step failed(struct unwinder *u, enum unwind_end why)
 {
@@ -53,44 +51,19 @@ static enum step step_without_fde(struct unwinder *u, struct frame *frame, struc
 {
     bool interrupted = is_interrupted(u, frame);
     frame->link = LINK_IRREGULAR;
-    if (fallback_step(u, frame, interrupted, caller))
+    if (fallback_step(&u->memory, u->cache, frame, interrupted, caller))
         return STEP_OK;
-    if (interrupted || fallback_is_return_address(&u->memory, frame->pc + 1))
+    if (interrupted || call_site_is_before(&u->memory, frame->pc + 1))
         return failed(u, UNWIND_NO_FDE);
     u->fresh_count--; /* the frame is garbage: a word that was no return address */
     return failed(u, UNWIND_NOT_A_RETURN_ADDRESS);
 }
 
-/* From a frame to its caller by a rule that needs sp and rbp only; sets frame->link. */
-static inline enum step step_by_rule(struct unwinder *u, struct rule rule, struct frame *frame,
+static inline enum step step_regular(struct unwinder *u, struct rule rule, struct frame *frame,
                                      struct frame *caller)
 {
-    uint64_t cfa, ra;
-    if (rule.kind == RULE_CFA_SP)
-        cfa = frame->sp + (uint64_t)rule.cfa_offset;
-    else if (rule.kind == RULE_CFA_BP)
-        cfa = frame->bp + (uint64_t)rule.cfa_offset;
-    else if (!memory_load(&u->memory, frame->bp + (uint64_t)rule.cfa_offset, &cfa))
-        return failed(u, UNWIND_NOT_READABLE);
-    caller->bp = frame->bp;
-    frame->link = LINK_BP_SAME;
-    if (rule.bp == BP_AT_CFA) {
-        frame->link = rule.bp_offset;
-        if (!memory_load(&u->memory, cfa + (uint64_t)rule.bp_offset, &caller->bp))
-            return failed(u, UNWIND_NOT_READABLE);
-    } else if (rule.bp == BP_AT_BP &&
-               !memory_load(&u->memory, frame->bp + (uint64_t)rule.bp_offset, &caller->bp)) {
-        return failed(u, UNWIND_NOT_READABLE);
-    }
-    if (rule.kind == RULE_CFA_AT_BP || rule.bp == BP_AT_BP)
-        frame->link = LINK_IRREGULAR;
-    if (!memory_load(&u->memory, cfa - 8, &ra))
-        return failed(u, UNWIND_NOT_READABLE);
-    if (ra == 0)
-        return STEP_OUTERMOST;
-    caller->pc = ra - 1;
-    caller->sp = cfa;
-    return STEP_OK;
+    enum step stepped = frame_step(&u->memory, rule, frame, caller);
+    return stepped == STEP_FAILED ? failed(u, UNWIND_NOT_READABLE) : stepped;
 }
 
 /* From a frame of the walk to its caller. */
@@ -100,20 +73,12 @@ static inline enum step step(struct unwinder *u, struct frame *frame, struct fra
     switch ((enum rule_kind)rule.kind) {
     case RULE_CFA_SP:
     case RULE_CFA_BP:
-    case RULE_CFA_AT_BP: return step_by_rule(u, rule, frame, caller);
+    case RULE_CFA_AT_BP: return step_regular(u, rule, frame, caller);
     case RULE_OUTERMOST: return STEP_OUTERMOST;
     case RULE_SIGNAL: return step_signal(u, frame, caller);
     case RULE_FULL: return step_full(u, frame, caller);
     default: return step_without_fde(u, frame, caller);
     }
-}
-
-bool unwind_caller(struct unwinder *u, struct frame *frame, struct frame *caller)
-{
-    struct rule rule = rule_cache_get(u->cache, frame->pc);
-    bool regular =
-        rule.kind == RULE_CFA_SP || rule.kind == RULE_CFA_BP || rule.kind == RULE_CFA_AT_BP;
-    return regular && step_by_rule(u, rule, frame, caller) == STEP_OK;
 }
 
 static bool same_place(const struct frame *a, const struct frame *b)

@@ -16,8 +16,7 @@
 #ifndef HPCRUN_UNWIND_UNWIND_H
 #define HPCRUN_UNWIND_UNWIND_H
 
-#include "hpcrun/unwind/memory.h"
-#include "hpcrun/unwind/rule-cache.h"
+#include "hpcrun/unwind/frame.h"
 
 /* Deeper paths are cut: the innermost frames are kept and the path is UNWIND_TOO_DEEP. */
 #define UNWIND_MAX_FRAMES 8192
@@ -31,16 +30,6 @@ enum unwind_end {
     UNWIND_NOT_A_RETURN_ADDRESS,
     UNWIND_TOO_DEEP,
     UNWIND_NO_PROGRESS,
-};
-
-/* How a frame's caller was found, for checking it again. */
-enum { LINK_BP_SAME = 0, LINK_IRREGULAR = INT32_MIN };
-
-struct frame {
-    uint64_t pc; /* interrupted frames: exact; callers: return address - 1 */
-    uint64_t sp, bp;
-    uint32_t node; /* the user's: set for all frames of a path, kept for the frames that are kept */
-    int32_t link;  /* caller's rbp is at caller's sp + link; or a LINK constant */
 };
 
 /* What stays with a thread between samples. */
@@ -62,10 +51,11 @@ struct unwinder {
 /* Walks from `context` to the outermost frame. Fills path, depth, kept and end. */
 enum unwind_end unwind(struct unwinder *u, const ucontext_t *context);
 
-/* From a frame of any stack that stands still to its caller; false at the outermost frame, or where
- * the rule needs more than sp and rbp. Sets frame->link and u->end. After unwind, in a guarded
- * region. */
-bool unwind_caller(struct unwinder *u, struct frame *frame, struct frame *caller);
+/* frame_caller after unwind, on any stack that stands still. In a guarded region. */
+static inline bool unwind_caller(struct unwinder *u, struct frame *frame, struct frame *caller)
+{
+    return frame_caller(&u->memory, u->cache, frame, caller);
+}
 
 /* Forgets the previous path: the next one keeps nothing. */
 static inline void unwind_forget(struct unwinder *u)

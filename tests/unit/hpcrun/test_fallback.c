@@ -2,6 +2,7 @@
 #include "tests/unit/cmocka_suite.h"
 
 #include "hpcrun/base/sys.h"
+#include "hpcrun/unwind/call-site.h"
 #include "hpcrun/unwind/fallback.h"
 
 #include <sys/mman.h>
@@ -14,9 +15,9 @@ static uint8_t *code;
 
 static struct rule_cache cache;
 
-static struct unwinder by_kernel(void)
+static struct memory by_kernel(void)
 {
-    return (struct unwinder){.cache = &cache, .memory.guard = MEMORY_GUARD_KERNEL};
+    return (struct memory){.guard = MEMORY_GUARD_KERNEL};
 }
 
 static uint64_t address(const void *at)
@@ -34,9 +35,9 @@ static void the_word_behind_a_call_is_the_caller(void **state)
     (void)state;
     uint64_t stack[80] = {[2] = address(code + PAST)};
     struct frame frame = {.pc = 0x5000, .sp = address(stack)}, caller;
-    struct unwinder unwinder = by_kernel();
+    struct memory memory = by_kernel();
     put_call(code + PAST);
-    assert_true(fallback_step(&unwinder, &frame, true, &caller));
+    assert_true(fallback_step(&memory, &cache, &frame, true, &caller));
     assert_int_equal(caller.pc, address(code + PAST) - 1);
     assert_int_equal(caller.sp, address(&stack[3]));
 }
@@ -46,12 +47,12 @@ static void nothing_is_called_from_a_stack(void **state)
     (void)state;
     uint64_t stack[80] = {0};
     struct frame frame = {.pc = 0x5000, .sp = address(stack)}, caller;
-    struct unwinder unwinder = by_kernel();
+    struct memory memory = by_kernel();
     put_call(&stack[40]);
     stack[0] = address(&stack[40]); /* a pointer to data that looks as if a call were before it */
     stack[1] = address(code + PAST);
     put_call(code + PAST);
-    assert_true(fallback_step(&unwinder, &frame, true, &caller));
+    assert_true(fallback_step(&memory, &cache, &frame, true, &caller));
     assert_int_equal(caller.pc, address(code + PAST) - 1);
 }
 
@@ -59,13 +60,13 @@ static void code_may_begin_with_a_call(void **state)
 {
     (void)state;
     uint8_t *pages = sys_pages(2 * 4096), *begin = pages + 4096;
-    struct unwinder unwinder = by_kernel();
+    struct memory memory = by_kernel();
     assert_int_equal(mprotect(pages, 4096, PROT_NONE), 0);
     begin[0] = 0xff; /* call *%rdi */
     begin[1] = 0xd7;
-    assert_true(fallback_is_return_address(&unwinder.memory, address(begin + 2)));
-    assert_false(fallback_is_return_address(&unwinder.memory, address(begin + 1)));
-    assert_false(fallback_is_return_address(&unwinder.memory, address(begin)));
+    assert_true(call_site_is_before(&memory, address(begin + 2)));
+    assert_false(call_site_is_before(&memory, address(begin + 1)));
+    assert_false(call_site_is_before(&memory, address(begin)));
     sys_pages_free(pages, 2 * 4096);
 }
 
@@ -74,8 +75,8 @@ static void no_word_fits(void **state)
     (void)state;
     uint64_t stack[80] = {0};
     struct frame frame = {.pc = 0x5000, .sp = address(stack)}, caller;
-    struct unwinder unwinder = by_kernel();
-    assert_false(fallback_step(&unwinder, &frame, true, &caller));
+    struct memory memory = by_kernel();
+    assert_false(fallback_step(&memory, &cache, &frame, true, &caller));
 }
 
 static int map_code(void **state)
