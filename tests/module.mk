@@ -7,7 +7,7 @@ check: all $(UNIT_TESTS)
 # Programs that the tests profile: tests/programs/hpcrun/NAME.c, and small tools of the tests.
 TEST_PROGRAMS = $(patsubst tests/programs/%.c,$(BUILD)/tests/programs/%,$(wildcard tests/programs/hpcrun/*.c)) \
 	$(patsubst tests/programs/%.cc,$(BUILD)/tests/programs/%,$(wildcard tests/programs/hpcrun/*.cc))
-TEST_TOOLS = $(addprefix $(BUILD)/tests/tools/,deny-perf dump-measurement dump-rules unwind-compare.so fast-clock.so)
+TEST_TOOLS = $(addprefix $(BUILD)/tests/tools/,deny-perf dump-measurement dump-rules unwind-compare.so unwind-steps.so fast-clock.so)
 
 TEST_PROGRAM_HEADERS = $(wildcard tests/programs/hpcrun/*.h)
 
@@ -39,6 +39,15 @@ $(BUILD)/tests/programs/%: tests/programs/%.cc
 	$(if $(Q),@echo "  CXX $<")
 	$(Q)$(CXX) -O2 -g -Wall -Wextra -o $@ $< -lpthread
 
+# With a frame pointer in each function.
+RAISES_FRAMED = $(BUILD)/tests/programs/hpcrun/raises-framed
+TEST_PROGRAMS += $(RAISES_FRAMED)
+
+$(RAISES_FRAMED): tests/programs/hpcrun/raises.cc
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "  CXX $@")
+	$(Q)$(CXX) -O1 -fno-omit-frame-pointer -g -Wall -Wextra -o $@ $<
+
 $(BUILD)/tests/tools/deny-perf: $(BUILD)/obj/tests/tools/deny-perf.o
 $(BUILD)/tests/tools/dump-measurement: $(BUILD)/obj/tests/tools/dump-measurement.o $(TOOL_LIB)
 $(BUILD)/tests/tools/dump-rules: $(BUILD)/obj/tests/tools/dump-rules.o \
@@ -56,6 +65,9 @@ UNWIND_COMPARE_FLAGS = -shared -Wl,-z,defs
 $(BUILD)/obj/tests/bench/unwind-compare.o: CFLAGS += -fPIC -ftls-model=initial-exec
 $(BUILD)/tests/tools/unwind-compare.so: $(BUILD)/obj/tests/bench/unwind-compare.o $(UNWINDER_OBJS)
 	$(call link,$(UNWIND_COMPARE_FLAGS),-lunwind)
+$(BUILD)/obj/tests/tools/unwind-steps.o: CFLAGS += -fPIC -ftls-model=initial-exec
+$(BUILD)/tests/tools/unwind-steps.so: $(BUILD)/obj/tests/tools/unwind-steps.o $(UNWINDER_OBJS)
+	$(call link,$(UNWIND_COMPARE_FLAGS),)
 
 check: $(TEST_PROGRAMS) $(TEST_TOOLS)
 

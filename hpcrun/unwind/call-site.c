@@ -56,3 +56,40 @@ bool call_site_target(struct memory *memory, uint64_t ra, uint64_t *target)
     *target = ra + (uint64_t)(int64_t)call.distance;
     return true;
 }
+
+/* An instruction that names a word, by its distance from the instruction's end, where it leads. */
+struct by_word {
+    uint8_t opcode[2];
+    int32_t distance;
+} __attribute__((packed));
+
+enum { CALL_BY_WORD = 0x15, JUMP_BY_WORD = 0x25 };
+
+/* Where a call or jump by a word leads, if that is what ends at `end`. */
+static bool target_by_word(struct memory *memory, uint64_t end, uint8_t which, uint64_t *target)
+{
+    struct by_word code;
+    return memory_read_guarded(memory, end - sizeof code, &code, sizeof code) &&
+           code.opcode[0] == 0xff && code.opcode[1] == which &&
+           memory_load(memory, end + (uint64_t)(int64_t)code.distance, target);
+}
+
+/* An entry of the PLT is a jump by a word, where endbr64 may stand before and a bnd prefix. */
+static bool plt_leads_to(struct memory *memory, uint64_t entry, uint64_t function)
+{
+    static const unsigned jump_at[] = {0, 1, 4, 5};
+    uint64_t target;
+    for (unsigned i = 0; i < sizeof jump_at / sizeof *jump_at; i++)
+        if (target_by_word(memory, entry + jump_at[i] + sizeof(struct by_word), JUMP_BY_WORD,
+                           &target))
+            return target == function;
+    return false;
+}
+
+bool call_site_leads_to(struct memory *memory, uint64_t ra, uint64_t function)
+{
+    uint64_t target;
+    if (call_site_target(memory, ra, &target))
+        return target == function || plt_leads_to(memory, target, function);
+    return target_by_word(memory, ra, CALL_BY_WORD, &target) && target == function;
+}

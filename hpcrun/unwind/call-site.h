@@ -13,4 +13,8 @@ bool call_site_is_before(struct memory *memory, uint64_t address);
 /* Where the call before `ra` leads, if it is one that names a place. */
 bool call_site_target(struct memory *memory, uint64_t ra, uint64_t *target);
 
+/* Whether the call before `ra` surely leads to `function`: at once, by the PLT, or by the word of a
+ * global offset table that it names. */
+bool call_site_leads_to(struct memory *memory, uint64_t ra, uint64_t function);
+
 #endif

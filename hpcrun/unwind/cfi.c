@@ -495,5 +495,6 @@ const struct cfi_row *cfi_row_at(uint64_t pc, struct cfi_index *index, struct cf
         return NULL;
     row->start = m.row_start;
     row->end = m.location > pc ? m.location : fde.begin + fde.range;
+    row->function = fde.begin;
     return row;
 }

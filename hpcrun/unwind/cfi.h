@@ -15,6 +15,7 @@
 /* DWARF register numbers of x86-64. */
 enum {
     DWARF_RAX = 0,
+    DWARF_RDX = 1,
     DWARF_RBX = 3,
     DWARF_RBP = 6,
     DWARF_RSP = 7,
@@ -46,6 +47,7 @@ struct reg_rule {
 /* The rules at one address. The CFA is register cfa_reg + cfa_offset, or cfa_expr when not NULL. */
 struct cfi_row {
     uint64_t start, end; /* the addresses for which the row holds */
+    uint64_t function;   /* where the code of its FDE begins */
     int64_t cfa_offset;
     const uint8_t *cfa_expr;
     uint8_t cfa_reg;

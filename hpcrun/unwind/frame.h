@@ -11,7 +11,7 @@
 enum { LINK_BP_SAME = 0, LINK_IRREGULAR = INT32_MIN };
 
 struct frame {
-    uint64_t pc; /* interrupted frames: exact; callers: return address - 1 */
+    uint64_t pc; /* where interrupted or resumed: exact; callers: return address - 1 */
     uint64_t sp, bp;
     uint32_t node; /* the user's: set for all frames of a path, kept for the frames that are kept */
     int32_t link;  /* caller's rbp is at caller's sp + link; or a LINK constant */

@@ -3,6 +3,7 @@
 #include "hpcrun/code/code-map.h"
 #include "hpcrun/unwind/cfi.h"
 #include "hpcrun/unwind/expression.h"
+#include "hpcrun/unwind/resume.h"
 
 #include <string.h>
 
@@ -72,7 +73,7 @@ static bool step(struct registers *r, struct memory *memory, struct cfi_scratch 
     uint64_t cfa = r->reg[row->cfa_reg] + (uint64_t)row->cfa_offset;
     if (row->cfa_expr && !expression_evaluate(row->cfa_expr, r->reg, NULL, memory, &cfa))
         return false;
-    struct registers caller = {.exact = false};
+    struct registers caller = {.exact = resume_is_done(row)};
     for (unsigned i = 0; i < DWARF_REGS; i++)
         if (!restore(&row->reg[i], i, cfa, r, memory, &caller.reg[i]))
             return false;

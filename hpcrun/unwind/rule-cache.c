@@ -1,6 +1,7 @@
 #include "hpcrun/unwind/rule-cache.h"
 
 #include "hpcrun/code/modules.h"
+#include "hpcrun/unwind/resume.h"
 
 #include <elf.h>
 #include <stddef.h>
@@ -76,11 +77,41 @@ uint64_t rule_cache_ip(struct rule_cache *cache, uint64_t pc)
     return module ? pc + module->ip_minus_pc : modules_ip_outside(pc);
 }
 
+static const struct cfi_row *find_row(struct rule_cache *cache, struct known_module *module,
+                                      uint64_t pc)
+{
+    return module->has_index ? cfi_row_at(pc, &module->index, &cache->scratch) : NULL;
+}
+
+uint64_t rule_cache_function(struct rule_cache *cache, uint64_t pc)
+{
+    struct known_module *module = find_module(cache, pc);
+    const struct cfi_row *row = module ? find_row(cache, module, pc) : NULL;
+    return row ? row->function : 0;
+}
+
 /* What a look-up found: a rule, and the addresses for which it holds. */
 struct finding {
     struct rule rule;
     uint64_t first, last;
 };
+
+/* The code of a row that may be resuming another frame has a rule of its own. */
+static void tell_resuming(struct rule_cache *cache, struct known_module *module, uint64_t pc,
+                          struct finding *found)
+{
+    uint64_t function = cache->scratch.row.function, end = cache->scratch.row.end;
+    const struct cfi_row *next = find_row(cache, module, end);
+    if (!next || next->function != function || !resume_is_done(next))
+        return;
+    uint64_t begin = resume_begin(found->first, end, module->start, module->end);
+    if (pc < begin) {
+        found->last = begin - 1;
+    } else {
+        found->first = begin;
+        found->rule.kind = RULE_RESUMING;
+    }
+}
 
 static struct finding look_up(struct rule_cache *cache, uint64_t pc)
 {
@@ -88,8 +119,7 @@ static struct finding look_up(struct rule_cache *cache, uint64_t pc)
     struct known_module *module = find_module(cache, pc);
     if (!module)
         return found;
-    const struct cfi_row *row =
-        module->has_index ? cfi_row_at(pc, &module->index, &cache->scratch) : NULL;
+    const struct cfi_row *row = find_row(cache, module, pc);
     if (is_context_end(pc, row)) {
         found.rule.kind = RULE_OUTERMOST;
     } else if (row) {
@@ -98,6 +128,8 @@ static struct finding look_up(struct rule_cache *cache, uint64_t pc)
             found.first = row->start;
             found.last = row->end - 1;
         }
+        if (resume_may_come(row))
+            tell_resuming(cache, module, pc, &found);
     } else if (is_entry_code(pc, module)) {
         found.rule.kind = RULE_OUTERMOST;
     }

@@ -59,6 +59,10 @@ void rule_cache_renew(struct rule_cache *cache, uint32_t generation);
 /* The ip of `pc` for the tree. In a guarded region. */
 uint64_t rule_cache_ip(struct rule_cache *cache, uint64_t pc);
 
+/* Where the function that `pc` is in begins, as far as unwind information says; 0: it does not. In
+ * a guarded region. */
+uint64_t rule_cache_function(struct rule_cache *cache, uint64_t pc);
+
 /* The rule of `pc`, a code address (return address - 1 for a caller's frame). */
 static inline struct rule rule_cache_get(struct rule_cache *cache, uint64_t pc)
 {

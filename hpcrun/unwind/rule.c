@@ -1,5 +1,7 @@
 #include "hpcrun/unwind/rule.h"
 
+#include "hpcrun/unwind/resume.h"
+
 #include <string.h>
 
 #define OP_BREG_RBP 0x76
@@ -81,6 +83,8 @@ struct rule rule_from_row(const struct cfi_row *row, uint64_t pc)
         return (struct rule){.kind = RULE_SIGNAL};
     if (ra->kind == REG_UNDEFINED)
         return (struct rule){.kind = RULE_OUTERMOST};
+    if (resume_is_done(row))
+        return (struct rule){.kind = RULE_RESUMED};
     bool simple = ra->kind == REG_AT_CFA && ra->offset == -8 &&
                   row->reg[DWARF_RSP].kind == REG_SAME && set_cfa(&rule, row, pc) &&
                   set_bp(&rule, &row->reg[DWARF_RBP]);

@@ -16,6 +16,8 @@ enum rule_kind {
     RULE_OUTERMOST, /* the frame has no caller */
     RULE_SIGNAL,    /* a signal frame: the caller's registers are in the ucontext at sp */
     RULE_FULL,      /* needs other registers, or an expression */
+    RULE_RESUMED,   /* as RULE_FULL; the caller goes on where it did not call (resume.h) */
+    RULE_RESUMING,  /* as RULE_CFA_BP, but perhaps no longer true (resume.h) */
     RULE_NO_FDE,    /* nothing is known about the pc */
 };
 

@@ -4,6 +4,7 @@
 #include "hpcrun/unwind/call-site.h"
 #include "hpcrun/unwind/fallback.h"
 #include "hpcrun/unwind/full-step.h"
+#include "hpcrun/unwind/resume-step.h"
 
 #include <string.h>
 
@@ -28,7 +29,9 @@ static enum step step_signal(struct unwinder *u, struct frame *frame, struct fra
     return STEP_OK;
 }
 
-static enum step step_full(struct unwinder *u, struct frame *frame, struct frame *caller)
+/* `exact`: what is found is no return address, but where the frame goes on. */
+static enum step step_full(struct unwinder *u, bool exact, struct frame *frame,
+                           struct frame *caller)
 {
     uint64_t ra;
     frame->link = LINK_IRREGULAR;
@@ -37,7 +40,7 @@ static enum step step_full(struct unwinder *u, struct frame *frame, struct frame
         return failed(u, UNWIND_NO_RULE);
     if (ra == 0)
         return STEP_OUTERMOST;
-    caller->pc = ra - 1;
+    caller->pc = ra - !exact;
     return STEP_OK;
 }
 
@@ -51,34 +54,38 @@ static enum step step_without_fde(struct unwinder *u, struct frame *frame, struc
 {
     bool interrupted = is_interrupted(u, frame);
     frame->link = LINK_IRREGULAR;
-    if (fallback_step(&u->memory, u->cache, frame, interrupted, caller))
-        return STEP_OK;
-    if (interrupted || call_site_is_before(&u->memory, frame->pc + 1))
+    if (!interrupted && !call_site_is_before(&u->memory, frame->pc + 1)) {
+        u->fresh_count--; /* the frame is garbage: a word that was no return address */
+        return failed(u, UNWIND_NOT_A_RETURN_ADDRESS);
+    }
+    if (!fallback_step(&u->memory, u->cache, frame, interrupted, caller))
         return failed(u, UNWIND_NO_FDE);
-    u->fresh_count--; /* the frame is garbage: a word that was no return address */
-    return failed(u, UNWIND_NOT_A_RETURN_ADDRESS);
+    return STEP_OK;
 }
 
-static inline enum step step_regular(struct unwinder *u, struct rule rule, struct frame *frame,
-                                     struct frame *caller)
+static enum step step_irregular(struct unwinder *u, struct rule rule, struct frame *frame,
+                                struct frame *caller)
 {
-    enum step stepped = frame_step(&u->memory, rule, frame, caller);
-    return stepped == STEP_FAILED ? failed(u, UNWIND_NOT_READABLE) : stepped;
+    switch ((enum rule_kind)rule.kind) {
+    case RULE_OUTERMOST: return STEP_OUTERMOST;
+    case RULE_SIGNAL: return step_signal(u, frame, caller);
+    case RULE_FULL:
+    case RULE_RESUMED: return step_full(u, rule.kind == RULE_RESUMED, frame, caller);
+    case RULE_RESUMING:
+        return resume_step(&u->memory, u->cache, rule, frame, caller) ? STEP_OK
+                                                                      : failed(u, UNWIND_NO_RULE);
+    default: return step_without_fde(u, frame, caller);
+    }
 }
 
 /* From a frame of the walk to its caller. */
 static inline enum step step(struct unwinder *u, struct frame *frame, struct frame *caller)
 {
     struct rule rule = rule_cache_get(u->cache, frame->pc);
-    switch ((enum rule_kind)rule.kind) {
-    case RULE_CFA_SP:
-    case RULE_CFA_BP:
-    case RULE_CFA_AT_BP: return step_regular(u, rule, frame, caller);
-    case RULE_OUTERMOST: return STEP_OUTERMOST;
-    case RULE_SIGNAL: return step_signal(u, frame, caller);
-    case RULE_FULL: return step_full(u, frame, caller);
-    default: return step_without_fde(u, frame, caller);
-    }
+    if (!frame_rule_is_regular(rule))
+        return step_irregular(u, rule, frame, caller);
+    enum step stepped = frame_step(&u->memory, rule, frame, caller);
+    return stepped == STEP_FAILED ? failed(u, UNWIND_NOT_READABLE) : stepped;
 }
 
 static bool same_place(const struct frame *a, const struct frame *b)

@@ -174,16 +174,24 @@ static unsigned run(enum method method, struct per_thread *t, ucontext_t *contex
     }
 }
 
-/* Whether libunwind came to an address that is no code. While _Unwind_RaiseException puts the
- * landing pad in the place of a return address, no unwind information says so, and what follows is
- * anybody's guess. */
-static bool is_lost(const struct per_thread *t, unsigned depth)
+/* Whether the path has a function that perhaps goes on in another frame (unwind/resume.h):
+ * libunwind believes what unwind information says there. */
+static bool is_resuming(struct unwinder *u)
 {
-    struct code_range range;
-    for (unsigned i = 1; i < depth; i++)
-        if (!code_map_find((uint64_t)(uintptr_t)t->pcs[i] - 1, &range))
+    for (unsigned i = 0; i < u->depth; i++) {
+        enum rule_kind kind = rule_cache_get(u->cache, u->path[i].pc).kind;
+        if (kind == RULE_RESUMING || kind == RULE_RESUMED)
             return true;
+    }
     return false;
+}
+
+/* Whether the sample struck at a function's first instruction, right behind another: libunwind
+ * takes it for what it has seen before, the address that the other's last call would return to. */
+static bool is_first_instruction(struct unwinder *u)
+{
+    uint64_t pc = u->path[u->depth - 1].pc;
+    return rule_cache_function(u->cache, pc) != rule_cache_function(u->cache, pc - 1);
 }
 
 /* Our pcs are return addresses - 1, except where a signal struck; libunwind's are not adjusted.
@@ -193,7 +201,7 @@ static void compare(struct per_thread *t, ucontext_t *context)
 {
     unsigned depth = run_step(t, context);
     struct unwinder *u = &t->unwinder;
-    if (unwind(u, context) != UNWIND_COMPLETE || is_lost(t, depth))
+    if (unwind(u, context) != UNWIND_COMPLETE || is_resuming(u) || is_first_instruction(u))
         return;
     bool equal = depth <= u->depth;
     for (unsigned i = 0; equal && i < depth; i++) {

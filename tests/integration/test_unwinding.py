@@ -70,6 +70,46 @@ f(15) while (times)[0] < 1""")
         self.compare(cc1, "-O2", "-quiet", source, "-o", "/dev/null")
 
 
+class EveryInstruction(profiling.ProfilingTest):
+    """The path that a sample would find at each single instruction while exceptions are raised. For some
+    of them unwind information is wrong: the registers of the frame that catches are being put in place."""
+    chain = ["_start", "main", "catcher", "recursion", "recursion", "recursion", "rethrower", "passer", "framed",
+             "cleaner", "thrower"]
+    complete = "0"
+
+    def report(self, path):
+        """(end, names of the program's functions, outermost first, modules) of each path."""
+        report = self.directory / "report"
+        done = self.run_tool(path, env=dict(os.environ, LD_PRELOAD=str(TOOLS / "unwind-steps.so"),
+                                            UNWIND_REPORT=str(report)))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        table = {name: place for name, place in profiling.symbols(path).items()
+                 if name.split(".")[0] in self.chain}
+        *lines, (last, steps) = map(str.split, report.read_text().splitlines())
+        self.assertEqual(last, "steps")
+        self.assertGreater(int(steps), 10000)
+        for end, *frames in lines:
+            places = [frame.rpartition("+")[::2] for frame in reversed(frames)]
+            yield end, [name.split(".")[0] for module, address in places if module == ""
+                        for name, (start, size) in table.items()
+                        if start <= int(address, 16) < start + size], {module for module, _ in places}
+
+    def test_exceptions(self):
+        for name in ("raises", "raises-framed"):
+            with self.subTest(name):
+                partial = total = 0
+                for end, names, modules in self.report(program(name)):
+                    total += 1
+                    self.assertNotIn("?", modules, names)
+                    if end == self.complete:
+                        self.assertEqual(names, self.chain[:len(names)])
+                        self.assertGreaterEqual(len(names), 2)
+                    else:
+                        partial += 1
+                        self.assertEqual(names, [])
+                self.assertLess(partial, 0.03 * total)
+
+
 class WithoutInformation(profiling.ProfilingTest):
     """Code of a module that has no unwind information, over what earlier calls left on the stack."""
     outer = {"leaf": ("call_leaf", "called_back"), "with_frame": ("call_with_frame",),

@@ -1,10 +1,11 @@
-/* Guesses about frames without unwind information, on a made-up stack. */
+/* Guesses about frames without unwind information, on a made-up stack, and what call sites say. */
 #include "tests/unit/cmocka_suite.h"
 
 #include "hpcrun/base/sys.h"
 #include "hpcrun/unwind/call-site.h"
 #include "hpcrun/unwind/fallback.h"
 
+#include <string.h>
 #include <sys/mman.h>
 
 #define CALL 0xe8
@@ -79,6 +80,38 @@ static void no_word_fits(void **state)
     assert_false(fallback_step(&memory, &cache, &frame, true, &caller));
 }
 
+static void put_distance(uint8_t *end, const void *to)
+{
+    int32_t distance = (int32_t)((const uint8_t *)to - end);
+    memcpy(end - sizeof distance, &distance, sizeof distance);
+}
+
+static void a_call_leads_there_by_the_plt_and_by_a_word_too(void **state)
+{
+    (void)state;
+    static const uint8_t endbr64_jump[] = {0xf3, 0x0f, 0x1e, 0xfa, 0xff, 0x25};
+    struct memory memory = by_kernel();
+    uint8_t *function = code + 1000, *word = code + 2000, *plt = code + 3000, *ra = code + 500;
+    uint64_t there = address(function);
+    memcpy(word, &there, sizeof there);
+    memcpy(plt, endbr64_jump, sizeof endbr64_jump);
+    put_distance(plt + 10, word);
+    put_call(ra);
+    put_distance(ra, function);
+    assert_true(call_site_leads_to(&memory, address(ra), there));
+    assert_false(call_site_leads_to(&memory, address(ra), there + 1));
+    put_distance(ra, plt);
+    assert_true(call_site_leads_to(&memory, address(ra), there));
+    assert_false(call_site_leads_to(&memory, address(ra), there + 1));
+    ra[-6] = 0xff; /* call *word(%rip) */
+    ra[-5] = 0x15;
+    put_distance(ra, word);
+    assert_true(call_site_leads_to(&memory, address(ra), there));
+    assert_false(call_site_leads_to(&memory, address(ra), there + 1));
+    put_distance(ra, code + 4096 + 8192); /* no such word */
+    assert_false(call_site_leads_to(&memory, address(ra), there));
+}
+
 static int map_code(void **state)
 {
     (void)state;
@@ -93,6 +126,7 @@ int main(void)
         cmocka_unit_test(nothing_is_called_from_a_stack),
         cmocka_unit_test(code_may_begin_with_a_call),
         cmocka_unit_test(no_word_fits),
+        cmocka_unit_test(a_call_leads_there_by_the_plt_and_by_a_word_too),
     };
     return cmocka_run_group_tests(tests, map_code, NULL);
 }
