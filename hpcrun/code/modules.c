@@ -15,18 +15,38 @@
  * program's. */
 #define MAX_INSTANCES     (1u << 17)
 #define LIMITED_INSTANCES (1u << 11)
-#define PATH_BYTES        256        /* per instance, on average */
 #define LIVE_SLOTS        (1u << 15) /* distinct start addresses, at most half full */
 
 enum { FILLING, PUBLISHED };
 
+/* Instances lie in segments that stay where they are, made as they are needed. The first has as
+ * many as most processes need, each further one as many as all before it. */
+#define SEGMENT_BITS 6
+#define SEGMENTS     12
+
+_Static_assert(1u << SEGMENT_BITS << (SEGMENTS - 1) == MAX_INSTANCES, "segments for all");
+
+struct segment {
+    struct module_instance *at;
+    _Atomic uint8_t *state;
+    uint32_t first, count;
+};
+
+/* Paths lie in pages of their own. */
+#define PATHS_BYTES (1u << 15)
+
+struct paths {
+    _Atomic uint32_t used;
+    char text[PATHS_BYTES - sizeof(uint32_t)];
+};
+
+_Static_assert(sizeof(((struct paths *)0)->text) > PATH_MAX, "room for any path");
+
 static struct {
     uint32_t room;
-    struct module_instance *at; /* room, reserved, touched as they come; NULL without memory */
-    _Atomic uint8_t *state;
+    _Atomic(struct segment *) segments[SEGMENTS]; /* NULL: not there yet */
     _Atomic uint32_t end;
-    char *paths; /* room * PATH_BYTES */
-    _Atomic uint32_t paths_used;
+    _Atomic(struct paths *) paths; /* where there may be room */
     /* Open addressing by start address. A slot is (start >> 12) << 24 | live instance, instance 0
      * after a retirement; a slot once taken keeps its start, so that a start has one slot. */
     _Atomic uint64_t live[LIVE_SLOTS];
@@ -50,16 +70,47 @@ static uint32_t room_for_instances(void)
     return limit.rlim_cur == RLIM_INFINITY ? MAX_INSTANCES : LIMITED_INSTANCES;
 }
 
-static void reserve(uint32_t room)
+static unsigned segment_number(uint32_t id)
 {
-    size_t instances = room * sizeof *modules.at, paths = (size_t)room * PATH_BYTES;
-    char *block = sys_pages(instances + paths + room);
-    if (!block)
-        return;
-    modules.at = (struct module_instance *)(void *)block;
-    modules.paths = block + instances;
-    modules.state = (_Atomic uint8_t *)(block + instances + paths);
-    modules.room = room;
+    uint32_t rest = id >> SEGMENT_BITS;
+    return rest == 0 ? 0 : 32 - (unsigned)__builtin_clz(rest);
+}
+
+static size_t segment_bytes(uint32_t count)
+{
+    return sizeof(struct segment) + count * (sizeof(struct module_instance) + 1);
+}
+
+static struct segment *new_segment(unsigned number)
+{
+    uint32_t first = number == 0 ? 0 : 1u << SEGMENT_BITS << (number - 1);
+    uint32_t count = number == 0 ? 1u << SEGMENT_BITS : first;
+    struct segment *segment = sys_pages(segment_bytes(count));
+    if (!segment)
+        return NULL;
+    segment->first = first;
+    segment->count = count;
+    segment->at = (struct module_instance *)(segment + 1);
+    segment->state = (_Atomic uint8_t *)(segment->at + count);
+    return segment;
+}
+
+/* NULL where the segment is not there. */
+static struct segment *segment_of(uint32_t id)
+{
+    return atomic_load_explicit(&modules.segments[segment_number(id)], memory_order_acquire);
+}
+
+/* The segment, made if need be; NULL without memory. */
+static struct segment *need_segment(uint32_t id)
+{
+    struct segment *there = segment_of(id), *made;
+    if (there || !(made = new_segment(segment_number(id))))
+        return there;
+    if (atomic_compare_exchange_strong(&modules.segments[segment_number(id)], &there, made))
+        return made;
+    sys_pages_free(made, segment_bytes(made->count)); /* another thread was quicker */
+    return there;
 }
 
 bool modules_init(const char *main_path, const void *own_code)
@@ -68,9 +119,9 @@ bool modules_init(const char *main_path, const void *own_code)
     modules.vdso_start = getauxval(AT_SYSINFO_EHDR);
     modules.libc_start = start_of_module_with((const void *)(uintptr_t)getauxval);
     modules.own_start = start_of_module_with(own_code);
-    reserve(room_for_instances());
+    modules.room = room_for_instances();
     atomic_store(&modules.end, INSTANCE_FIRST);
-    return modules.at;
+    return need_segment(INSTANCE_FIRST) != NULL;
 }
 
 bool modules_is_own(const struct code_range *range)
@@ -86,11 +137,16 @@ uint32_t modules_generation(void)
 static const char *copy_path(const char *text)
 {
     size_t size = strnlen(text, PATH_MAX) + 1;
-    uint32_t at = atomic_fetch_add(&modules.paths_used, (uint32_t)size);
-    if (at + size > (uint64_t)modules.room * PATH_BYTES)
-        return "";
-    memcpy(modules.paths + at, text, size - 1);
-    return modules.paths + at;
+    for (;;) {
+        struct paths *paths = atomic_load(&modules.paths), *made;
+        uint32_t at = paths ? atomic_fetch_add(&paths->used, (uint32_t)size) : 0;
+        if (paths && at + size <= sizeof paths->text)
+            return memcpy(paths->text + at, text, size - 1);
+        if (!(made = sys_pages(sizeof *made)))
+            return "";
+        if (!atomic_compare_exchange_strong(&modules.paths, &paths, made))
+            sys_pages_free(made, sizeof *made);
+    }
 }
 
 static void read_build_id(struct module_instance *m, const uint8_t *note, uint64_t size)
@@ -158,6 +214,16 @@ static void describe(struct module_instance *m, const struct code_range *range)
     read_headers(m);
 }
 
+static struct module_instance *instance(struct segment *segment, uint32_t id)
+{
+    return &segment->at[id - segment->first];
+}
+
+static void set_state(struct segment *segment, uint32_t id, uint8_t state)
+{
+    atomic_store_explicit(&segment->state[id - segment->first], state, memory_order_release);
+}
+
 /* The slot of a start address, or the empty slot where it belongs. */
 static _Atomic uint64_t *find_slot(uint64_t start)
 {
@@ -193,19 +259,20 @@ static uint32_t learn(const struct code_range *range, _Atomic uint64_t *slot, ui
     if (is_full(seen == 0))
         return too_many();
     uint32_t id = atomic_fetch_add(&modules.end, 1);
-    if (id >= modules.room)
+    struct segment *segment = id < modules.room ? need_segment(id) : NULL;
+    if (!segment)
         return too_many();
-    describe(&modules.at[id], range);
+    describe(instance(segment, id), range);
     bool new_start = seen == 0;
     uint64_t filled = range->start >> 12 << 24 | id;
     /* Published before it can be found: a fork may come in between, and its child goes on with what
      * it finds. */
-    atomic_store_explicit(&modules.state[id], PUBLISHED, memory_order_release);
+    set_state(segment, id, PUBLISHED);
     if (atomic_compare_exchange_strong(slot, &seen, filled)) {
         atomic_fetch_add(&modules.live_count, new_start);
         return id;
     }
-    atomic_store_explicit(&modules.state[id], FILLING, memory_order_relaxed);
+    set_state(segment, id, FILLING);
     return seen >> 24 == range->start >> 12 ? slot_instance(seen) : INSTANCE_NO_MODULE;
 }
 
@@ -228,7 +295,7 @@ bool modules_met_code_outside(void)
 
 uint64_t modules_ip(uint64_t address, const struct code_range *range)
 {
-    if (!modules.at)
+    if (modules.room == 0)
         return modules_ip_outside(address);
     _Atomic uint64_t *slot = find_slot(range->start);
     uint64_t seen = atomic_load_explicit(slot, memory_order_acquire);
@@ -258,7 +325,7 @@ void modules_unload_end(void)
     for (uint32_t i = 0; i < LIVE_SLOTS; i++) {
         uint64_t slot = atomic_load(&modules.live[i]);
         uint32_t id = slot_instance(slot);
-        if (id != 0 && !still_loaded(&modules.at[id]))
+        if (id != 0 && !still_loaded(instance(segment_of(id), id)))
             atomic_compare_exchange_strong(&modules.live[i], &slot, slot & ~(uint64_t)0xffffff);
     }
     code_map_refresh();
@@ -273,7 +340,9 @@ uint32_t modules_end(void)
 
 const struct module_instance *modules_get(uint32_t id)
 {
-    if (atomic_load_explicit(&modules.state[id], memory_order_acquire) != PUBLISHED)
+    struct segment *segment = segment_of(id);
+    if (!segment || atomic_load_explicit(&segment->state[id - segment->first],
+                                         memory_order_acquire) != PUBLISHED)
         return NULL;
-    return &modules.at[id];
+    return instance(segment, id);
 }

@@ -56,7 +56,8 @@ uint64_t modules_ip_outside(uint64_t address);
 bool modules_met_code_outside(void);
 
 /* Whether there were more instances than there is room for: 131,072, or 2048 where the address
- * space is limited. The code of later ones counts as code in no module. */
+ * space is limited, or as many as there was memory for. The code of later ones counts as code in no
+ * module. */
 bool modules_met_too_many(void);
 
 /* Whether the module that starts at `range->start` is hpcrun's own library. */
@@ -72,8 +73,8 @@ void modules_unload_end(void);
 /* Instances have ids from INSTANCE_FIRST; the first id not yet given. */
 uint32_t modules_end(void);
 
-/* The instance, or NULL for an id that was given up (two threads learned a module at once) or is
- * still being filled in. Valid for good. */
+/* The instance, or NULL for an id that was given up (two threads learned a module at once, or there
+ * was no memory) or is still being filled in. Valid for good. */
 const struct module_instance *modules_get(uint32_t id);
 
 #endif

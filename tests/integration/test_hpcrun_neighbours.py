@@ -84,6 +84,15 @@ class Neighbours(profiling.ProfilingTest):
                         image, = profiling.read_measurements(self.directory / f"m{limit}-{size}")
                         self.check_time(image.seconds("CPUTIME", [FIRED]), 0.02, image.cpu, 0.0015)
 
+    def test_address_space(self):
+        """What is mapped is what mlockall locks: no table is mapped whole that is used in part."""
+        def mapped(text):
+            return int(re.search(r"VmSize:\s*(\d+) kB", text).group(1)) << 10
+
+        command = "grep", "VmSize", "/proc/self/status"
+        plain, (done, _) = self.run_tool(*command), self.measure(*command)
+        self.assertLess(mapped(done.stdout) - mapped(plain.stdout), 10 << 20)
+
     def test_limits_that_the_program_sets(self):
         """They may cost the measurement, never the program."""
         done = self.run_tool(HPCRUN, "-o", "m", program("hazards"), "file-limit")
