@@ -10,7 +10,6 @@
 #include "hpcrun/record/flush.h"
 #include "hpcrun/record/measurement.h"
 #include "hpcrun/source/source.h"
-#include "hpcrun/thread/threads.h"
 
 #include <string.h>
 
@@ -84,13 +83,14 @@ static void count_fates(uint64_t *partial, uint64_t *dropped)
 static void add_life(struct text *line, uint64_t cpu)
 {
     uint64_t wall = sys_clock(CLOCK_MONOTONIC) - process.began_wall;
+    uint64_t count = flush_totals()->threads; /* one that began after the last flush is not there */
     text_add(line, " in ");
     text_add_decimal(line, cpu / 1000000, 3);
     text_add(line, " s CPU, ");
     text_add_decimal(line, wall / 1000000, 3);
     text_add(line, " s wall, ");
-    text_add_number(line, threads_count());
-    text_add(line, threads_count() == 1 ? " thread" : " threads");
+    text_add_number(line, count);
+    text_add(line, count == 1 ? " thread" : " threads");
 }
 
 /* CPU time of threads that we do not know, and of others before we know them and after: from so much

@@ -66,6 +66,7 @@ static bool write_identity(struct chunk *chunk, struct thread *thread)
     chunk_v(chunk, thread->began_wall);
     chunk_v(chunk, thread->began_cpu);
     thread->announced = chunk_commit(chunk);
+    add(&totals.threads, thread->announced);
     return thread->announced;
 }
 

@@ -22,6 +22,7 @@ struct flush_totals {
     } ends;                                     /* of ended threads */
     struct tally fates[MAX_EVENTS][FATE_SLOTS]; /* of everything flushed */
     uint8_t sources[MAX_EVENTS];                /* set of enum sample_source, by bit */
+    uint64_t threads;                           /* that are in the file */
 };
 const struct flush_totals *flush_totals(void);
 /* Forgets all of them: in the child of a fork. */

@@ -187,11 +187,3 @@ void threads_visit_events(void (*visit)(struct thread *thread, void *data), void
     }
     unlock(mask);
 }
-
-uint32_t threads_count(void)
-{
-    uint64_t mask = lock();
-    uint32_t begun = threads.begun;
-    unlock(mask);
-    return begun;
-}

@@ -33,9 +33,7 @@ void threads_visit(void (*visit)(struct thread *thread, void *data), void *data)
 /* The same for those whose events are open; they are until `visit` returns. */
 void threads_visit_events(void (*visit)(struct thread *thread, void *data), void *data);
 
-/* Number of threads that have begun in this process image. */
-uint32_t threads_count(void);
-/* Signal handler: of these, how many have not ended. */
+/* Signal handler: how many have not ended. */
 uint32_t threads_live(void);
 
 /* Keep the list as it is around fork, in the forking thread. */

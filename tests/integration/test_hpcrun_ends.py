@@ -83,6 +83,14 @@ class Ends(profiling.ProfilingTest):
                 self.check_time(images[0].seconds("CPUTIME", [FIRED]), int(done.stdout) * 1e-9,
                                 images[0].cpu, 0.02)
 
+    def test_threads_that_begin_while_the_process_ends(self):
+        """The last line counts those that the file has."""
+        for _ in range(30):
+            done, images = self.measure(program("endings"), "births", events=["CPUTIME@f5000"])
+            self.check_fates(images)
+            counted, = re.findall(r", (\d+) threads?;", done.stderr)
+            self.assertEqual(int(counted), len(images[0].threads))
+
     def test_samples_that_never_came(self):
         """What they stand for is not lost: it is counted when the thread, or the process, ends."""
         for name, how in sources():

@@ -1,5 +1,6 @@
 /* endings WHAT: threads that end, or are told to end, while the process ends.
  *   threads   returns from main while detached threads end; prints how many ns all used
+ *   births    returns from main while threads begin, and end at once
  *   signals   another process sends SIGHUP and then many SIGTERMs to it, while threads run
  * Threads use THREAD_MS of CPU time each. */
 #include "burn.h"
@@ -26,16 +27,36 @@ static void *run(void *argument)
     return NULL;
 }
 
-static void start(void *argument)
+static void create(void *(*function)(void *), void *argument)
 {
     pthread_attr_t detached;
     pthread_t thread;
     pthread_attr_init(&detached);
     pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
+    pthread_create(&thread, &detached, function, argument);
+}
+
+static void start(void *argument)
+{
     pthread_barrier_init(&barrier, NULL, THREADS + 1);
     for (int i = 0; i < THREADS; i++)
-        pthread_create(&thread, &detached, run, argument);
+        create(run, argument);
     pthread_barrier_wait(&barrier);
+}
+
+static _Atomic int born;
+
+static void *be_born(void *unused)
+{
+    born++;
+    return unused;
+}
+
+static void *give_birth(void *unused)
+{
+    while (born >= 0)
+        create(be_born, NULL);
+    return unused;
 }
 
 int main(int count, char **arguments)
@@ -50,6 +71,12 @@ int main(int count, char **arguments)
         }
         for (;;)
             burn_unit();
+    }
+    if (count == 2 && strcmp(arguments[1], "births") == 0) {
+        create(give_birth, NULL);
+        while (born < THREADS)
+            burn_unit();
+        return 0;
     }
     start(NULL);
     printf("%lu\n", (unsigned long)total);
