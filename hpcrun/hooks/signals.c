@@ -2,6 +2,7 @@
 
 #include "hpcrun/base/lock.h"
 #include "hpcrun/base/sys.h"
+#include "hpcrun/hooks/push-pop.h"
 #include "hpcrun/hooks/real.h"
 #include "hpcrun/hooks/restart.h"
 #include "hpcrun/life/end.h"
@@ -39,26 +40,18 @@ static struct {
  * nothing on the stack. */
 void signals_trampoline(int signal, siginfo_t *info, void *context)
     __attribute__((visibility("hidden")));
+/* clang-format off */
 __asm__(".text\n"
         ".type signals_trampoline, @function\n"
         "signals_trampoline:\n"
         "    .cfi_startproc\n"
-        "    push %rdi\n"
-        "    .cfi_adjust_cfa_offset 8\n"
-        "    push %rsi\n"
-        "    .cfi_adjust_cfa_offset 8\n"
-        "    push %rdx\n"
-        "    .cfi_adjust_cfa_offset 8\n"
+        PUSH(rdi) PUSH(rsi) PUSH(rdx)
         "    call signals_enter_program\n"
-        "    pop %rdx\n"
-        "    .cfi_adjust_cfa_offset -8\n"
-        "    pop %rsi\n"
-        "    .cfi_adjust_cfa_offset -8\n"
-        "    pop %rdi\n"
-        "    .cfi_adjust_cfa_offset -8\n"
+        POP(rdx) POP(rsi) POP(rdi)
         "    jmp *%rax\n"
         "    .cfi_endproc\n"
         ".size signals_trampoline, .-signals_trampoline\n");
+/* clang-format on */
 
 /* Before every handler of the program's; returns the handler. */
 void *signals_enter_program(int signal, siginfo_t *info, void *context)

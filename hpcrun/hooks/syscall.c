@@ -4,6 +4,7 @@
  *
  * It is a jump: what is asked for may be a fork that goes on on this stack. */
 #include "hpcrun/base/sys.h"
+#include "hpcrun/hooks/push-pop.h"
 #include "hpcrun/hooks/real.h"
 #include "hpcrun/hooks/seccomp.h"
 #include "hpcrun/process/process.h"
@@ -61,40 +62,17 @@ void *syscall_enter(long number, long a, long b, long c)
     return (void *)(uintptr_t)REAL(syscall);
 }
 
+/* clang-format off */
 __asm__(".text\n"
         ".globl syscall\n"
         ".type syscall, @function\n"
         "syscall:\n"
         "    .cfi_startproc\n"
-        "    push %rdi\n"
-        "    .cfi_adjust_cfa_offset 8\n"
-        "    push %rsi\n"
-        "    .cfi_adjust_cfa_offset 8\n"
-        "    push %rdx\n"
-        "    .cfi_adjust_cfa_offset 8\n"
-        "    push %rcx\n"
-        "    .cfi_adjust_cfa_offset 8\n"
-        "    push %r8\n"
-        "    .cfi_adjust_cfa_offset 8\n"
-        "    push %r9\n"
-        "    .cfi_adjust_cfa_offset 8\n"
-        "    sub $8, %rsp\n"
-        "    .cfi_adjust_cfa_offset 8\n"
+        PUSH(rdi) PUSH(rsi) PUSH(rdx) PUSH(rcx) PUSH(r8) PUSH(r9)
+        PUSH(r10) /* aligns the stack */
         "    call syscall_enter\n"
-        "    add $8, %rsp\n"
-        "    .cfi_adjust_cfa_offset -8\n"
-        "    pop %r9\n"
-        "    .cfi_adjust_cfa_offset -8\n"
-        "    pop %r8\n"
-        "    .cfi_adjust_cfa_offset -8\n"
-        "    pop %rcx\n"
-        "    .cfi_adjust_cfa_offset -8\n"
-        "    pop %rdx\n"
-        "    .cfi_adjust_cfa_offset -8\n"
-        "    pop %rsi\n"
-        "    .cfi_adjust_cfa_offset -8\n"
-        "    pop %rdi\n"
-        "    .cfi_adjust_cfa_offset -8\n"
+        POP(r10) POP(r9) POP(r8) POP(rcx) POP(rdx) POP(rsi) POP(rdi)
         "    jmp *%rax\n"
         "    .cfi_endproc\n"
         ".size syscall, .-syscall\n");
+/* clang-format on */
