@@ -18,8 +18,8 @@
  * database has. */
 #define MOST_ROOM 8
 
-/* Searching for a context takes as long as looking at so many. */
-#define MOST_SEARCHED 8
+/* Searching for a context, in memory that is far away, takes as long as looking at so many. */
+#define MOST_SEARCHED 256
 
 /* Bits by which addends are put in order at a time. */
 #define DIGIT_BITS 11
