@@ -624,7 +624,7 @@ class Terminals(Compared):
         terminal.until_seen("/nowhere/after/main.c:4", "after 4")
 
     def test_the_hot_path_leads_to_what_got_worse(self):
-        """Not to what costs most."""
+        """Not to what costs most; and where all of it got better, to what got better most."""
         for side, folder in enumerate(self.folders):
             db = v4_writer.Database("p")
             file = db.file("/m.c")
@@ -640,6 +640,11 @@ class Terminals(Compared):
         terminal.press("H")
         terminal.until(lambda lines: any(re.match(r"\d+/\d+ .*grown > m.c:22", line)
                                          for line in lines), "the line that grew is selected")
+        self.folders.reverse()
+        terminal = self.start(width=80, height=24)
+        terminal.press("H")
+        terminal.until(lambda lines: any(re.match(r"\d+/\d+ .*grown > m.c:22", line)
+                                         for line in lines), "the line that shrank is selected")
 
     def test_projections(self):
         """The physical one is there if both have it."""

@@ -170,7 +170,8 @@ void pane_collapse_all(struct pane *pane)
     list_rows(pane, row);
 }
 
-/* The child with the largest cost; `row` itself when none is large enough. */
+/* The child with the largest cost, of a row that costs less than nothing (a difference) with the
+ * least; `row` itself when none is large enough. */
 static uint32_t hottest_child(struct pane *pane, uint32_t row, double share)
 {
     struct view *view = pane->view;
@@ -178,10 +179,11 @@ static uint32_t hottest_child(struct pane *pane, uint32_t row, double share)
     enum cost_part part = view->class->sorted_by;
     row_list children = {0};
     sieve_children(pane->sieve, row, &children, NULL);
-    double most = share * view_cost(view, row, metric, part);
+    double whole = view_cost(view, row, metric, part);
+    double sign = whole < 0 ? -1 : 1, most = share * sign * whole;
     uint32_t hottest = row;
     for (size_t i = 0; i < children.n; i++) {
-        double cost = view_cost(view, children.at[i], metric, part);
+        double cost = sign * view_cost(view, children.at[i], metric, part);
         if (cost > 0 && (hottest == row ? cost >= most : cost > most)) {
             most = cost;
             hottest = children.at[i];
