@@ -708,6 +708,10 @@ class Terminals(Compared):
         self.assertGreater(left[0][1], left[1][1])
         self.assertEqual(left[2][1], right[0][1])
         self.assertAlmostEqual(left[0][1], 2 * left[2][1], delta=1)
+        terminal.resize(63, 50)  # of a label the end is seen
+        terminal.until(lambda lines: sum("… THREAD 0 " in half for half in
+                                         "|".join(lines).split("|")) == 2, "ends of labels")
+        terminal.resize(103, 50)
         terminal.press("s")
         until_bars(["1", "4", "2", "3"], ["2", "2"], "in their order")
         terminal.press("r")

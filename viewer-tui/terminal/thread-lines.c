@@ -96,6 +96,22 @@ void thread_lines_add_bar(const struct thread_lines *lines, double value, double
         bar_add(out, value / largest, lines->width - used, lines->ascii);
 }
 
+/* In columns that are filled up. What tells threads of one program apart is the end. */
+static void add_label(const struct thread_lines *lines, const char *label, struct text *out)
+{
+    size_t columns = text_columns(label), width = lines->label_width;
+    struct text shown = {0};
+    if (columns > width && width > 0) {
+        text_add(&shown, lines->ascii ? "<" : "…");
+        label = text_skip(label, columns - width + 1);
+    }
+    text_add(&shown, label);
+    text_cut(&shown, width);
+    text_add(out, text_string(&shown));
+    text_pad(out, ' ', width - text_columns(text_string(&shown)));
+    vec_free(&shown);
+}
+
 void thread_lines_add(const struct thread_lines *lines, const struct thread_costs *costs,
                       size_t index, struct text *out)
 {
@@ -110,11 +126,7 @@ void thread_lines_add(const struct thread_lines *lines, const struct thread_cost
         number_percent(value, costs->spread.sum, percent);
     text_printf(out, "%*s%*s%s  ", VALUE_WIDTH, number, PERCENT_WIDTH - 1, percent,
                 is_share ? "%" : " ");
-    struct text label = {0};
-    text_add(&label, costs->labels[thread]);
-    text_cut(&label, lines->label_width);
-    text_add(out, text_string(&label));
-    text_pad(out, ' ', lines->label_width + 1 - text_columns(text_string(&label)));
-    vec_free(&label);
+    add_label(lines, costs->labels[thread], out);
+    text_add(out, " ");
     thread_lines_add_bar(lines, is_there ? value : 0, lines->largest, out);
 }

@@ -11,7 +11,7 @@
 struct thread_lines {
     struct number_scale scale;
     double largest;     /* the value of the longest bar */
-    size_t label_width; /* of the widest label that is shown whole */
+    size_t label_width; /* of the widest label that is shown whole; of others the end is */
     size_t width;       /* of a line */
     bool ascii;
 };

@@ -75,7 +75,7 @@ static void add_name(const struct page *page, int side, size_t index, struct tex
     text_add_clean(out, page->comparison->options->names[side], page->tui->ascii);
     text_add(out, "] ");
     thread_lines_add_number(&page->costs[side], out);
-    if (!page->costs[side].why)
+    if (page->costs[side].spread.imbalance > 0)
         text_printf(out, ", max/mean %.2f", page->costs[side].spread.imbalance);
 }
 
