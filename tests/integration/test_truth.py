@@ -52,7 +52,7 @@ class TruthCase(profiling.ProfilingTest):
                              env=dict(os.environ, XDG_CACHE_HOME=str(self.directory / "cache")))
         self.assertEqual(done.returncode, 0, done.stderr)
         self.samples = self.view("summary")["processes"][0]["recorded"]
-        self.assertGreater(self.samples, 0.25 * self.RATE * seconds)  # fewer where the CPU is stolen
+        self.assertGreater(self.samples, 1000)  # far more where no CPU is stolen
 
     def assert_share(self, seconds, parts, what):
         """Within 4 sigma + 1 %; increments vary uniformly by half, which adds a twelfth to the variance.
