@@ -201,7 +201,7 @@ class Accounts(profiling.ProfilingTest):
         def account():
             return next(iter(self.ledger().values()), (0, 0))
 
-        wait_until(lambda: list(where.glob("*.hpcrun")))
+        wait_until(lambda: list(where.glob("*.hpcrun")) and (self.directory / "ledger").exists())
         path, = where.glob("*.hpcrun")
         size, (burned, used) = path.stat().st_size, account()
 
