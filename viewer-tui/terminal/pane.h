@@ -72,8 +72,8 @@ bool pane_expand_all(struct pane *pane);
 void pane_collapse_all(struct pane *pane);
 
 /* Opens the rows below the selected one along the child with the largest cost as long as that has
- * at least this share of its parent's, and selects the last. Where a difference is below nothing the
- * child with the least of it. */
+ * at least this share of its parent's, and selects the last. Where a difference is below nothing
+ * the child with the least of it. */
 void pane_hot_path(struct pane *pane, double share);
 
 /* Shows only the selected row and what is below; the row that was shown that way before. */
