@@ -113,15 +113,27 @@ static struct segment *need_segment(uint32_t id)
     return there;
 }
 
+/* Those that come after these, which are full; NULL without memory. */
+static struct paths *next_paths(struct paths *full)
+{
+    struct paths *made = sys_pages(sizeof *made);
+    if (!made || atomic_compare_exchange_strong(&modules.paths, &full, made))
+        return made;
+    sys_pages_free(made, sizeof *made); /* another thread was quicker */
+    return full;
+}
+
 bool modules_init(const char *main_path, const void *own_code)
 {
     strncpy(modules.main_path, main_path, sizeof modules.main_path - 1);
     modules.vdso_start = getauxval(AT_SYSINFO_EHDR);
     modules.libc_start = start_of_module_with((const void *)(uintptr_t)getauxval);
     modules.own_start = start_of_module_with(own_code);
-    modules.room = room_for_instances();
     atomic_store(&modules.end, INSTANCE_FIRST);
-    return need_segment(INSTANCE_FIRST) != NULL;
+    if (!need_segment(INSTANCE_FIRST) || !next_paths(NULL))
+        return false;
+    modules.room = room_for_instances();
+    return true;
 }
 
 bool modules_is_own(const struct code_range *range)
@@ -137,16 +149,13 @@ uint32_t modules_generation(void)
 static const char *copy_path(const char *text)
 {
     size_t size = strnlen(text, PATH_MAX) + 1;
-    for (;;) {
-        struct paths *paths = atomic_load(&modules.paths), *made;
-        uint32_t at = paths ? atomic_fetch_add(&paths->used, (uint32_t)size) : 0;
-        if (paths && at + size <= sizeof paths->text)
+    struct paths *paths = atomic_load(&modules.paths);
+    for (; paths; paths = next_paths(paths)) {
+        uint32_t at = atomic_fetch_add(&paths->used, (uint32_t)size);
+        if (at + size <= sizeof paths->text)
             return memcpy(paths->text + at, text, size - 1);
-        if (!(made = sys_pages(sizeof *made)))
-            return "";
-        if (!atomic_compare_exchange_strong(&modules.paths, &paths, made))
-            sys_pages_free(made, sizeof *made);
     }
+    return "";
 }
 
 static void read_build_id(struct module_instance *m, const uint8_t *note, uint64_t size)

@@ -46,7 +46,8 @@ struct module_instance {
 bool modules_init(const char *main_path, const void *own_code);
 
 /* The ip of `address`, which `range` covers; learns the instance at first sight. Reads the module's
- * headers: call it in a guarded region. */
+ * headers: call it in a guarded region. Maps memory where what there is for instances is full: at
+ * the 64th, then as many times as their number doubles, and for each 32 KiB of paths. */
 uint64_t modules_ip(uint64_t address, const struct code_range *range);
 
 /* The ip of an address that is in no module. */

@@ -1,5 +1,6 @@
 /* Signal handler: unwind runs in the sampling handler: no lock, no allocation, no system call
- * unless the path leaves the thread's own stack (memory.h).
+ * unless the path leaves the thread's own stack (memory.h) or comes to a module for which there is
+ * no room as yet (code/modules.h).
  *
  * The physical unwinder: from the registers of the interrupted code to the call path, outermost
  * frame first.
