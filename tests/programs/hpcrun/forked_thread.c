@@ -1,6 +1,7 @@
 /* forked_thread MS: main creates a thread, that a thread, and that forks. The child uses MS of CPU
  * time, creates a thread that uses MS, too, and forks; so does its child, without a thread. Each
- * prints a line with its function and how many ns it used. */
+ * prints a line with its function, how many ns it used, and how many its thread's CPU clock has counted
+ * so far. */
 #include "burn.h"
 
 #include <pthread.h>
@@ -13,7 +14,8 @@ static uint64_t each;
 
 static void say(const char *function, uint64_t burned)
 {
-    dprintf(STDOUT_FILENO, "%s %lu\n", function, (unsigned long)burned);
+    uint64_t counted = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    dprintf(STDOUT_FILENO, "%s %lu %lu\n", function, (unsigned long)burned, (unsigned long)counted);
 }
 
 __attribute__((noinline)) static int wait_for(pid_t child)
