@@ -18,6 +18,14 @@ def cpu_of_children():
 
 
 class Ends(profiling.ProfilingTest):
+    @classmethod
+    def setUpClass(cls):
+        """What a shell starts in the background, or nohup, ignores these: so would the programs."""
+        for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
+            if signal.getsignal(number) == signal.SIG_IGN:
+                signal.signal(number, signal.SIG_DFL)
+                cls.addClassCleanup(signal.signal, number, signal.SIG_IGN)
+
     # how -> (state, detail, exit status of a shell, threads whose time must be there)
     ends = {
         "exit": (1, 0, 3), "return": (1, 0, 7), "_exit": (2, 0, 4), "_Exit": (2, 0, 5),
