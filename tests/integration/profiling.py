@@ -36,6 +36,7 @@ TOOLS = BUILD / "tests" / "tools"
 # Codes of lib/FORMAT-hpcrun.md, section 8.
 FIRED, RECORDED, IDLE, NOBODY = 0, 1, 2, 3
 DROPPED = range(16, 64)
+ENDING = 18  # of those: never came before the end
 PARTIAL = range(64, 96)
 KERNEL_UNATTRIBUTED = 96
 

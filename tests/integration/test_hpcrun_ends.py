@@ -106,10 +106,10 @@ class Ends(profiling.ProfilingTest):
                 with self.subTest(f"{name} {what}"):
                     done, images = self.measure(program("overdue"), what, 50, **how)
                     self.check_fates(images)
-                    (thread,) = [thread for image in images for thread in image.threads
-                                 if thread.count("CPUTIME", profiling.DROPPED)]
-                    missed = thread.amount("CPUTIME", profiling.DROPPED) * profiling.TIME_UNIT
-                    self.check_time(missed, int(done.stdout) * 1e-9, thread.cpu, 0.002)
+                    # A slow machine may miss a sample of another thread, too.
+                    missed, used = max((thread.amount("CPUTIME", [profiling.ENDING]), thread.cpu)
+                                       for image in images for thread in image.threads)
+                    self.check_time(missed * profiling.TIME_UNIT, int(done.stdout) * 1e-9, used, 0.002)
 
     def test_signals_that_end_the_process_twice(self):
         """Only after everything is written, and by the signal that is written: mostly the first, but

@@ -16,24 +16,27 @@ static double rounds_clock(void)
 }
 
 /* Called before each round: whether there is to be one more. After the last it prints the seconds
- * used, and the sum of the squares of the seconds by which rounds were longer than the shortest
- * one, of those that took more than twice as long. */
+ * used, and of the seconds by which rounds were longer than the shortest one, where they took more
+ * than twice as long, the sum of the squares and the most. */
 static bool one_more_round(double seconds)
 {
-    static double begin, last, shortest, squares;
+    static double begin, last, shortest, squares, most;
     static long rounds;
     double now = rounds_clock(), took = now - last;
     if (rounds == 0)
         begin = now;
     else if (rounds == 1 || took < shortest)
         shortest = took;
-    else if (took > 2 * shortest)
-        squares += (took - shortest) * (took - shortest);
+    double more = took - shortest;
+    if (rounds > 1 && more > shortest) {
+        squares += more * more;
+        most = more > most ? more : most;
+    }
     last = now;
     rounds++;
     if (now - begin < seconds)
         return true;
-    printf("%.9f %.12f\n", now - begin, squares);
+    printf("%.9f %.12f %.9f\n", now - begin, squares, most);
     return false;
 }
 
