@@ -235,14 +235,15 @@ void source_resume(struct thread *thread, struct thread_event *event)
 /* REALTIME's samples are due at times that are set, whatever the thread gets done before. One of a
  * very deep path can take longer than the period: the thread gets as much time behind it as it
  * took, or it would be in the handler for ever. Time stamp ticks are no longer than ns; the clocks
- * are asked only where they tell something. */
+ * are asked only where they tell something. A signal that was on its way when its timer was armed
+ * anew comes before the sample is due: `last` is yet to come then. */
 static uint64_t leave_time(const struct thread_event *event, uint64_t period)
 {
     if (event->source != SOURCE_MONOTONIC_TIMER || ticks_now() - event->measured_at < period / 4)
         return period;
     uint64_t spent = sys_clock(CLOCK_THREAD_CPUTIME_ID) - event->last_cpu;
-    uint64_t least = sys_clock(CLOCK_MONOTONIC) + spent - event->last;
-    return period > least ? period : least;
+    uint64_t earliest = sys_clock(CLOCK_MONOTONIC) + spent;
+    return earliest > event->last + period ? earliest - event->last : period;
 }
 
 /* Samples come late by the time from the expiry to the handler, and from there to the arming: less
