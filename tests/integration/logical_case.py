@@ -3,11 +3,15 @@ hpcprof and hpcviewer, and the tree that comes out."""
 import json
 import os
 import shutil
+import sys
 import tempfile
 
 import profiling
 
 TOOLS = profiling.BUILD / "bin"
+
+# Trees are as deep as call paths: a sample of node's own recursion has been seen with hundreds of frames.
+sys.setrecursionlimit(10000)
 
 
 def walk(node, path=()):
