@@ -42,11 +42,15 @@ NOINLINE void tagged_allocation(int64_t ns)
 }
 
 /* The runtime calls the user's code. */
-NOINLINE void tagged_caller(int64_t ns, void (*user)(struct amounts *), struct amounts *amounts)
+NOINLINE void tagged_caller(int64_t ns, void (*user)(void), struct amounts *amounts)
 {
+    const int64_t begin = now();
     tagged_burn(ns / 2);
-    user(amounts);
+    const int64_t called = now();
+    user();
+    const int64_t returned = now();
     tagged_burn(ns / 2);
+    account(amounts, returned - called, called - begin + now() - returned);
 }
 
 #endif
