@@ -10,7 +10,9 @@
 
 #include <sys/resource.h>
 
-/* A wait shorter than this, or than a 32nd of the period, is not waited for. */
+/* A wait shorter than this, or than a 32nd of the period, is not waited for. A first sample does
+ * not pay what was measured but a period: it must not come early, or short threads have too many.
+ */
 #define SLACK_NS 50000u
 
 /* Threads that wait are sampled by the wall clock as those that run are. Where there are more of
@@ -250,7 +252,8 @@ static uint64_t leave_time(const struct thread_event *event, uint64_t period)
  * is armed by as much, so that the mean period is kept. */
 void source_arm(struct thread *thread, struct thread_event *event)
 {
-    uint64_t period = jittered(thread, event->mean);
+    uint64_t period =
+        event->first ? 1 + thread_random(thread, event->mean) : jittered(thread, event->mean);
     arm(event, leave_time(event, period > event->lag ? period - event->lag : 1));
 }
 
@@ -291,7 +294,7 @@ static bool was_waiting(const struct thread *thread, const ucontext_t *context)
 static bool cpu_time_is_due(struct thread *thread, struct thread_event *event, uint64_t now,
                             const ucontext_t *context)
 {
-    uint64_t slack = event->period / 32;
+    uint64_t slack = event->first ? 0 : event->period / 32;
     if (slack > SLACK_NS)
         slack = SLACK_NS;
     if (now + slack >= event->due)
@@ -323,6 +326,7 @@ static struct increment measure_wall_time(struct thread_event *event, const sigi
     uint64_t cpu = sys_clock(CLOCK_THREAD_CPUTIME_ID);
     uint64_t wall = (event->first ? event->mean : event->armed) + overruns * event->armed;
     wall = change_mean(event, wall);
+    event->first = false;
     uint64_t on_cpu = cpu - event->last_cpu;
     event->last = event->due + overruns * event->armed;
     event->last_cpu = cpu;
@@ -332,11 +336,14 @@ static struct increment measure_wall_time(struct thread_event *event, const sigi
     return result;
 }
 
-/* What the first sample after a start pays: a period, and the time that the signal was blocked. */
+/* What the first sample after a start pays: a period for each that began before it came, however
+ * late (the signal was blocked, the machine halted). As the first was due at a random time of a
+ * period, that is the time since the start on average; the next sample is the first of a new start
+ * then. */
 static uint64_t first_delta(const struct thread_event *event, uint64_t now)
 {
     uint64_t due = event->last + event->armed, late = now > due ? now - due : 0;
-    return event->period + (late > event->period ? late : 0);
+    return event->period * (1 + late / event->period);
 }
 
 /* A sample that is a little late is as good as on its way. */
@@ -367,12 +374,12 @@ struct increment source_measure(struct thread *thread, struct thread_event *even
         uint64_t delta = event->first ? first_delta(event, now) : now - event->last;
         if (event->source != SOURCE_COUNTER && !event->first)
             learn_lag(event, delta);
+        event->first = event->first && delta > event->period;
         event->last = now;
         result = (struct increment){
             .fired = true,
             .amount = event->source == SOURCE_COUNTER ? delta : delta << TIME_SHIFT,
         };
     }
-    event->first = false;
     return result;
 }

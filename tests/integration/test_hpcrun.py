@@ -37,6 +37,10 @@ class Time(profiling.ProfilingTest):
                 self.assert_adds_up(images[0], burned)
                 self.assertGreater(images[0].cpu, 0.98 * counted)
 
+    def seen_in_threads(self, image):
+        """Seconds of CPU time in all threads but the first."""
+        return sum(t.amount("CPUTIME", [FIRED]) for t in image.threads if t.kind != 0) * profiling.TIME_UNIT
+
     def test_short_threads_without_bias(self):
         """Threads far shorter than a period: on average they recover their time."""
         threads, ms, period = 3000, 1, 0.005
@@ -46,12 +50,22 @@ class Time(profiling.ProfilingTest):
                                             events=["CPUTIME@f200"], **how)
                 self.check_fates(images)
                 burned, counted = (int(word) * 1e-9 for word in done.stdout.split())
-                seen = sum(t.amount("CPUTIME", [FIRED]) for t in images[0].threads
-                           if t.kind != 0) * profiling.TIME_UNIT
                 chance = min(1, counted / threads / period)  # that a thread has its one sample
                 sigma = period * math.sqrt(threads * chance * (1 - chance))
                 self.assertEqual(len(images[0].threads), threads + 1)
-                self.check_time(seen, burned, counted, 4 * sigma)
+                self.check_time(self.seen_in_threads(images[0]), burned, counted, 4 * sigma)
+
+    def test_late_first_samples_without_bias(self):
+        """Threads whose first sample is late by up to two periods: on average they recover their time."""
+        threads, ms, period = 300, 9, 0.005
+        for name, how in sources():
+            with self.subTest(name):
+                done, images = self.measure(program("overdue"), "late", ms, threads,
+                                            events=["CPUTIME@f200"], **how)
+                self.check_fates(images)
+                burned, counted = (int(word) * 1e-9 for word in done.stdout.split())
+                sigma = period / 2 * math.sqrt(threads)  # one period or two, at the most evenly
+                self.check_time(self.seen_in_threads(images[0]), burned, counted, 4 * sigma)
 
     def test_real_time(self):
         _, images = self.measure("sleep", "1", events=["REALTIME@f1000"])
