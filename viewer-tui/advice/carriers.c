@@ -2,6 +2,7 @@
 
 #include "viewer-tui/base/text.h"
 #include "viewer-tui/views/label.h"
+#include "viewer-tui/views/order.h"
 #include "viewer-tui/views/walk.h"
 
 #include <float.h>

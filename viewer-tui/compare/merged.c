@@ -178,7 +178,7 @@ struct view *merged_open(struct view *const sides[SIDES], const struct metrics *
                                         .close = merged_close,
                                         .start_walk = merged_start_walk,
                                         .origin = merged_origin};
-    struct view *view = view_new(&merged->class, metrics);
+    struct view *view = view_new(&merged->class, NULL, metrics);
     view->state = merged;
     view->rows.at[0].data = pack((struct pair){{0, 0}});
     add_costs(view, 0, (struct pair){{0, 0}});

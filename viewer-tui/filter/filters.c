@@ -1,5 +1,6 @@
 #include "viewer-tui/filter/filters.h"
 
+#include "viewer-tui/base/shorten.h"
 #include "viewer-tui/views/describe.h"
 #include "viewer-tui/views/label.h"
 
@@ -220,6 +221,15 @@ void filter_describe(const struct filter *filter, bool ascii, struct text *out)
         text_printf(out, "%g%%", filter->percent);
     else
         describe_scope(&filter->scope, ascii, out);
+}
+
+void filter_describe_short(const struct filter *filter, bool ascii, size_t columns,
+                           struct text *out)
+{
+    struct text whole = {0};
+    filter_describe(filter, ascii, &whole);
+    shorten_name(text_string(&whole), columns, ascii, out);
+    vec_free(&whole);
 }
 
 /* Procedures stand for their files and modules where these have no rows. */

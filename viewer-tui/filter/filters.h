@@ -84,6 +84,10 @@ bool filters_redo(struct filters *filters);
 /* Appends a few words: "&solve", "without: main", "at least 1%". */
 void filter_describe(const struct filter *filter, bool ascii, struct text *out);
 
+/* The same with long names in short (shorten_name). */
+void filter_describe_short(const struct filter *filter, bool ascii, size_t columns,
+                           struct text *out);
+
 /* What becomes of a row. */
 enum fate {
     FATE_SHOWN,

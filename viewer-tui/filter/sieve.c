@@ -1,6 +1,7 @@
 #include "viewer-tui/filter/sieve.h"
 
 #include "viewer-tui/base/progress.h"
+#include "viewer-tui/views/order.h"
 
 #include <stdlib.h>
 

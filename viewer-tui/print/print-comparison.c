@@ -10,6 +10,7 @@
 #include "viewer-tui/print/print-changes.h"
 #include "viewer-tui/views/describe.h"
 #include "viewer-tui/views/label.h"
+#include "viewer-tui/views/order.h"
 
 #include <math.h>
 #include <stdlib.h>

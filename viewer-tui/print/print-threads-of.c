@@ -12,6 +12,7 @@
 #include "viewer-tui/print/metric-json.h"
 #include "viewer-tui/views/describe.h"
 #include "viewer-tui/views/label.h"
+#include "viewer-tui/views/order.h"
 #include "viewer-tui/views/thread-costs.h"
 
 #define STATISTICS_OF_SPREAD 6

@@ -1,6 +1,7 @@
 #include "viewer-tui/terminal/pane.h"
 
 #include "viewer-tui/base/progress.h"
+#include "viewer-tui/views/order.h"
 
 #include <stdlib.h>
 #include <string.h>

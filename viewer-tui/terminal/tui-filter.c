@@ -1,7 +1,6 @@
 /* Commands that say which rows are shown. */
 #include "viewer-tui/terminal/tui.h"
 
-#include "viewer-tui/base/shorten.h"
 #include "viewer-tui/terminal/screen.h"
 #include "viewer-tui/views/describe.h"
 
@@ -105,19 +104,11 @@ static void fold(struct tui *tui)
     vec_free(&name);
 }
 
-void tui_add_filter(const struct tui *tui, size_t index, size_t columns, struct text *out)
-{
-    struct text whole = {0};
-    filter_describe(filters_at(tui->filters, index), tui->ascii, &whole);
-    shorten_name(text_string(&whole), columns, tui->ascii, out);
-    vec_free(&whole);
-}
-
 static void describe(const void *context, size_t index, struct text *out)
 {
     const struct tui *tui = context;
     text_add(out, "  ");
-    tui_add_filter(tui, index, (size_t)screen_width(), out);
+    filter_describe_short(filters_at(tui->filters, index), tui->ascii, (size_t)screen_width(), out);
 }
 
 static void list_filters(struct tui *tui)

@@ -88,26 +88,6 @@ void tui_add_path(struct tui *tui, uint32_t row, struct text *out, size_t width)
     vec_free(&longer);
 }
 
-int tui_draw_edited(const struct line_edit *edited, struct area area)
-{
-    const char *text = text_string(&edited->text);
-    struct text part = {0};
-    text_add_bytes(&part, text, edited->cursor);
-    size_t length = text_columns(text_string(&part)),
-           room = area.width > 1 ? (size_t)area.width - 1 : 0;
-    size_t skipped = length > room ? length - room : 0;
-    const char *shown = text_skip(text, skipped);
-    int used = screen_put(area.line, area.column, area.width, STYLE_PLAIN, shown);
-    int cursor = (int)(length - text_columns(text) + text_columns(shown));
-    text_clear(&part);
-    text_add(&part, edited->cursor < edited->text.n ? text + edited->cursor : " ");
-    text_cut(&part, 1);
-    screen_put(area.line, area.column + cursor, 1, STYLE_SELECTED,
-               part.n ? text_string(&part) : " ");
-    vec_free(&part);
-    return used > cursor ? used : cursor + 1;
-}
-
 /* What the user is typing. */
 static void draw_question(const struct tui *tui, int line)
 {
@@ -160,7 +140,7 @@ static void draw_filters(struct tui *tui, int line)
     for (size_t i = 0; i < filters_n(filters); i++) {
         text_clear(&chip);
         text_add(&chip, "[");
-        tui_add_filter(tui, i, MOST_NAME_COLUMNS, &chip);
+        filter_describe_short(filters_at(filters, i), tui->ascii, MOST_NAME_COLUMNS, &chip);
         text_add(&chip, "]");
         if (at + (int)text_columns(text_string(&chip)) + 4 > room && i > 0) {
             at += screen_put(line, at, room - at, STYLE_PLAIN, "...");

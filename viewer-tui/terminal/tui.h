@@ -108,9 +108,6 @@ void tui_inspect(struct tui *tui);
 /* tui-filter.c: makes the pane show what the filters in force leave. */
 void tui_apply_filters(struct tui *tui);
 
-/* tui-filter.c: adds what a filter in force does; long names in short. */
-void tui_add_filter(const struct tui *tui, size_t index, size_t columns, struct text *out);
-
 /* tui-match.c: marks what matches in text that `area` shows; the text before byte `from` is not
  * looked at. */
 void tui_draw_match(const struct tui *tui, struct area area, const char *text, size_t from);
@@ -126,9 +123,11 @@ int tui_ask_key(struct tui *tui, const char *prompt);
 
 /* tui-frame.c: the whole screen; a line for the user at once, before what takes a while. */
 void tui_draw(struct tui *tui);
-/* What is being typed, with its cursor, which stays on the screen; the columns that are used. */
-int tui_draw_edited(const struct line_edit *edited, struct area area);
 void tui_announce(const char *what);
+
+/* tui-edited.c: what is being typed, with its cursor, which stays on the screen; the columns that
+ * are used. */
+int tui_draw_edited(const struct line_edit *edited, struct area area);
 
 /* tui-frame.c: adds the path to a row, long names in short, as much of its end as fits. */
 void tui_add_path(struct tui *tui, uint32_t row, struct text *out, size_t width);

@@ -1,5 +1,6 @@
 #include "viewer-tui/views/same.h"
 
+#include "viewer-tui/views/order.h"
 #include "viewer-tui/views/path.h"
 #include "viewer-tui/views/walk.h"
 

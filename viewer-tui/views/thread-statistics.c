@@ -2,7 +2,6 @@
 
 #include "viewer-tui/threads/thread-spreads.h"
 #include "viewer-tui/threads/thread-values.h"
-#include "viewer-tui/views/view.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -18,15 +17,36 @@ struct known_of_row {
 };
 
 struct thread_statistics {
-    struct view *view;
+    const struct database *db;
+    terms_of_row *terms;
+    void *context; /* of terms */
+    bool are_stopped;
     VEC(struct known_of_row) rows; /* by row; those beyond have none */
 };
 
-struct thread_statistics *thread_statistics_new(struct view *view)
+struct thread_statistics *thread_statistics_new(const struct database *db, terms_of_row *terms,
+                                                void *context)
 {
     struct thread_statistics *statistics = mem_alloc(sizeof *statistics);
-    statistics->view = view;
+    statistics->db = db;
+    statistics->terms = terms;
+    statistics->context = context;
     return statistics;
+}
+
+void thread_statistics_stop(struct thread_statistics *statistics)
+{
+    statistics->are_stopped = true;
+}
+
+void thread_statistics_resume(struct thread_statistics *statistics)
+{
+    statistics->are_stopped = false;
+}
+
+bool thread_statistics_are_stopped(const struct thread_statistics *statistics)
+{
+    return statistics->are_stopped;
 }
 
 void thread_statistics_forget(struct thread_statistics *statistics, uint32_t first)
@@ -85,12 +105,12 @@ struct gathering {
 };
 
 /* Adds a part of a row to the pass, unless it cannot be known. False when the user stopped it. */
-static bool add_part(struct view *view, struct gathering *gathering, size_t metric, uint32_t row,
-                     enum cost_part part)
+static bool add_part(const struct thread_statistics *statistics, struct gathering *gathering,
+                     size_t metric, uint32_t row, enum cost_part part)
 {
     struct terms terms = {0};
-    bool is_done = view_terms(view, row, part, &terms);
-    if (is_done && are_told(view->db, &terms, metric)) {
+    bool is_done = statistics->terms(statistics->context, row, part, &terms);
+    if (is_done && are_told(statistics->db, &terms, metric)) {
         addends_add(&gathering->addends, (uint32_t)gathering->parts.n, &terms);
         vec_push(&gathering->parts, (struct gathered){row, part});
     }
@@ -105,7 +125,7 @@ static bool find_spreads(struct thread_statistics *statistics, struct gathering 
     uint32_t n = (uint32_t)gathering->parts.n;
     struct spread *spreads = mem_alloc((n + 1) * sizeof *spreads);
     bool is_done =
-        n == 0 || thread_spreads(statistics->view->db, &gathering->addends, metric, n, spreads);
+        n == 0 || thread_spreads(statistics->db, &gathering->addends, metric, n, spreads);
     for (size_t i = 0; i < gathering->rows.n && is_done; i++)
         remember(statistics, gathering->rows.at[i], metric);
     for (uint32_t i = 0; i < n && is_done; i++) {
@@ -119,22 +139,21 @@ static bool find_spreads(struct thread_statistics *statistics, struct gathering 
 bool thread_statistics_gather(struct thread_statistics *statistics, const uint32_t *rows, size_t n,
                               size_t metric)
 {
-    struct view *view = statistics->view;
     struct gathering gathering = {0};
-    bool is_done = view->stopped_sorting != view->sorting_number;
+    bool is_done = !statistics->are_stopped;
     for (size_t i = 0; i < n && is_done; i++) {
         if (find(statistics, rows[i], metric))
             continue;
-        is_done = !view->db || (add_part(view, &gathering, metric, rows[i], INCLUSIVE) &&
-                                add_part(view, &gathering, metric, rows[i], EXCLUSIVE));
+        is_done =
+            !statistics->db || (add_part(statistics, &gathering, metric, rows[i], INCLUSIVE) &&
+                                add_part(statistics, &gathering, metric, rows[i], EXCLUSIVE));
         vec_push(&gathering.rows, rows[i]);
     }
     is_done = is_done && find_spreads(statistics, &gathering, metric);
     vec_free(&gathering.rows);
     vec_free(&gathering.parts);
     vec_free(&gathering.addends.list);
-    if (!is_done)
-        view->stopped_sorting = view->sorting_number;
+    statistics->are_stopped = !is_done;
     return is_done;
 }
 

@@ -1,8 +1,6 @@
 #include "viewer-tui/views/view.h"
 
-#include "viewer-tui/base/progress.h"
 #include "viewer-tui/formula/derived.h"
-#include "viewer-tui/views/label.h"
 #include "viewer-tui/views/thread-statistics.h"
 
 #include <math.h>
@@ -28,13 +26,20 @@ static uint32_t append(struct view *view, struct row row)
     return number;
 }
 
-struct view *view_new(const struct view_class *class, const struct metrics *metrics)
+static bool terms_of(void *view, uint32_t row, enum cost_part part, struct terms *terms)
+{
+    return view_terms(view, row, part, terms);
+}
+
+struct view *view_new(const struct view_class *class, struct database *db,
+                      const struct metrics *metrics)
 {
     struct view *view = mem_alloc(sizeof *view);
     view->class = class;
+    view->db = db;
     view->metrics = metrics;
     view->n_metrics = metrics->n_stored;
-    view->statistics = thread_statistics_new(view);
+    view->statistics = thread_statistics_new(db, terms_of, view);
     append(view, (struct row){.kind = KIND_ROOT, .place = NOTHING, .call_file = NOTHING});
     view->totals = mem_alloc((view->n_metrics + 1) * sizeof *view->totals);
     view->scratch = mem_alloc((view->n_metrics + 1) * sizeof *view->scratch);
@@ -43,8 +48,7 @@ struct view *view_new(const struct view_class *class, const struct metrics *metr
 
 struct view *view_open(const struct view_class *class, struct database *db, const struct cct *cct)
 {
-    struct view *view = view_new(class, &db->metrics);
-    view->db = db;
+    struct view *view = view_new(class, db, &db->metrics);
     view->cct = cct;
     database_totals(db, view->totals);
     memcpy(view->costs, view->totals, view->n_metrics * sizeof *view->costs);
@@ -76,6 +80,7 @@ void view_sort(struct view *view, struct sorting sorting)
 {
     view->sorting = sorting;
     view->sorting_number++;
+    thread_statistics_resume(view->statistics);
 }
 
 void view_expand(struct view *view, uint32_t row)
@@ -196,102 +201,6 @@ double view_whole(const struct view *view, size_t metric)
     double whole = view_total(view, metrics_whole(view->metrics, metric));
     bool has_shares = metric_is_additive(&view->metrics->at[metric]) && isfinite(whole);
     return has_shares ? whole : 0;
-}
-
-/* A row to be sorted; the other part of the cost decides where one part does not. */
-struct sorted_row {
-    uint32_t number;
-    double first, second;
-};
-
-/* In descending order, what is not defined last. */
-static int compare_costs(double a, double b)
-{
-    bool a_is_undefined = isnan(a), b_is_undefined = isnan(b);
-    if (a_is_undefined || b_is_undefined)
-        return a_is_undefined - b_is_undefined;
-    return (a < b) - (a > b);
-}
-
-/* Equal rows are told apart by their other cost, then by name and line, at last by the order in
- * which they were made, so that the same input always gives the same order. */
-static int compare_rows(const void *left, const void *right, void *context)
-{
-    const struct view *view = context;
-    const struct sorted_row *a = left, *b = right;
-    bool is_reversed = view->sorting.is_reversed;
-    int result = 0;
-    if (!view->sorting.by_name) {
-        result = compare_costs(a->first, b->first);
-        if (isnan(a->first) || isnan(b->first))
-            is_reversed = false;
-        if (result == 0)
-            result = compare_costs(a->second, b->second);
-    }
-    if (result == 0)
-        result = label_compare(view, a->number, b->number);
-    if (result == 0)
-        result = (a->number > b->number) - (a->number < b->number);
-    return is_reversed ? -result : result;
-}
-
-/* Computes what rows are sorted by. Where the user stops that, what is missing comes last. */
-static void compute_keys(struct view *view, const uint32_t *rows, struct sorted_row *sorted,
-                         size_t n)
-{
-    enum cost_part part = view->sorting.part, other = part == INCLUSIVE ? EXCLUSIVE : INCLUSIVE;
-    size_t metric = view->sorting.metric;
-    bool may_take_long = metric >= view->n_metrics; /* if it needs the values of threads */
-    view_gather(view, rows, n, metric);
-    progress_begin("computing what is sorted by", n);
-    for (size_t i = 0; i < n; i++) {
-        if (may_take_long && !progress_at(i))
-            view->stopped_sorting = view->sorting_number;
-        if (view->stopped_sorting == view->sorting_number)
-            continue;
-        sorted[i].first = view_cost(view, sorted[i].number, metric, part);
-        sorted[i].second = view_cost(view, sorted[i].number, metric, other);
-    }
-    progress_end();
-}
-
-void view_sort_rows(struct view *view, uint32_t *rows, size_t n)
-{
-    struct sorted_row *sorted = mem_alloc((n + 1) * sizeof *sorted);
-    for (size_t i = 0; i < n; i++)
-        sorted[i] = (struct sorted_row){rows[i], NAN, NAN};
-    if (!view->sorting.by_name)
-        compute_keys(view, rows, sorted, n);
-    qsort_r(sorted, n, sizeof *sorted, compare_rows, view);
-    for (size_t i = 0; i < n; i++)
-        rows[i] = sorted[i].number;
-    free(sorted);
-}
-
-static void sort_children(struct view *view, struct row *row)
-{
-    if (row->sorted_by == view->sorting_number)
-        return;
-    row->sorted_by = view->sorting_number;
-    uint32_t *children = view->order.at + row->first_child;
-    view_sort_rows(view, children, row->n_children);
-    for (uint32_t i = 0; i < row->n_children; i++)
-        view->rows.at[children[i]].rank = i;
-}
-
-uint32_t view_child(struct view *view, uint32_t row, uint32_t i)
-{
-    struct row *parent = &view->rows.at[row];
-    sort_children(view, parent);
-    return view->order.at[parent->first_child + i];
-}
-
-uint32_t view_rank(struct view *view, uint32_t row)
-{
-    if (row == 0)
-        return 0;
-    sort_children(view, &view->rows.at[view->rows.at[row].parent]);
-    return view->rows.at[row].rank;
 }
 
 /* They are the costs of context 0, or where these are missing those of the entry points. */

@@ -1,10 +1,10 @@
 /* A view: a tree of rows whose children come into being when somebody asks for them.
  *
  * Rows are numbers into one growing array, row 0 is the whole program. The children of a row are
- * made once, by view_expand, and can be visited in the order of the view's sorting. Rows that
- * were made last can be given up again (view_release), so that a walk over a huge tree needs memory
- * for one path only. Numbers stay valid while the rows exist, pointers only until the
- * next view_expand.
+ * made once, by view_expand, and can be visited in the order of the view's sorting (order.h). Rows
+ * that were made last can be given up again (view_release), so that a walk over a huge tree needs
+ * memory for one path only. Numbers stay valid while the rows exist, pointers only until the next
+ * view_expand.
  *
  * topdown.c, bottomup.c and flat.c are the views, merged.c compares two of a kind; printers and the
  * terminal know only this. Names and places of a row are indices into the database that it comes
@@ -20,7 +20,6 @@ struct row {
     uint32_t parent;                  /* 0 for 0 */
     uint32_t depth;                   /* levels below row 0 */
     uint32_t first_child, n_children; /* in the order in which they were made */
-    uint32_t rank;                    /* among its siblings, as sorted */
     uint32_t sorted_by;               /* which sorting its children are in */
     uint8_t kind;                     /* enum scope_kind */
     bool is_expanded;                 /* its children have been made */
@@ -80,9 +79,8 @@ struct view {
     struct cost *scratch;                 /* room for the costs of one context */
     struct sorting sorting;
     uint32_t sorting_number;
-    uint32_t stopped_sorting; /* its number, when the user stopped adding up threads for it */
-    uint64_t visited;         /* contexts read since view_start_walk */
-    bool was_stopped;         /* by the user: what is being made is not complete (progress.h) */
+    uint64_t visited; /* contexts read since view_start_walk */
+    bool was_stopped; /* by the user: what is being made is not complete (progress.h) */
     void *state;
 };
 
@@ -91,20 +89,12 @@ struct view {
 struct view *view_open(const struct view_class *class, struct database *db, const struct cct *cct);
 void view_close(struct view *view); /* NULL allowed */
 
+/* How its rows are sorted from now on, where somebody asks for them in order (order.h). */
 void view_sort(struct view *view, struct sorting sorting);
 
 /* Makes the children of a row unless they are there; the row stays as it is when the user stops
  * that. */
 void view_expand(struct view *view, uint32_t row);
-
-/* The i-th child of an expanded row, i < n_children, as sorted. */
-uint32_t view_child(struct view *view, uint32_t row, uint32_t i);
-
-/* Puts any rows into the view's order. */
-void view_sort_rows(struct view *view, uint32_t *rows, size_t n);
-
-/* Where a row is among its siblings, as sorted; 0 for row 0. */
-uint32_t view_rank(struct view *view, uint32_t row);
 
 static inline const struct row *view_row(const struct view *view, uint32_t row)
 {
@@ -171,8 +161,10 @@ void view_start_walk(struct view *view);
 /* Gives up the children of a row and every row that was made after them. */
 void view_release(struct view *view, uint32_t row);
 
-/* For what opens views: one of these metrics with its row 0, all costs zero and nothing opened. */
-struct view *view_new(const struct view_class *class, const struct metrics *metrics);
+/* For what opens views: one of these metrics with its row 0, all costs zero and nothing opened.
+ * `db` NULL: of several. */
+struct view *view_new(const struct view_class *class, struct database *db,
+                      const struct metrics *metrics);
 
 /* For the views: adds the terms of the whole program's inclusive costs. */
 void view_program_terms(const struct view *view, struct terms *terms);

@@ -1,5 +1,7 @@
 #include "viewer-tui/views/walk.h"
 
+#include "viewer-tui/views/order.h"
+
 #include <stdlib.h>
 
 /* A row that was entered and how many of its children were looked at. */

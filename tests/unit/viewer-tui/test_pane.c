@@ -4,6 +4,7 @@
 #include "tests/unit/cmocka_suite.h"
 
 #include "viewer-tui/terminal/pane.h"
+#include "viewer-tui/views/order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -48,7 +49,7 @@ static void open_view(struct fixture *fixture, const struct view_class *class)
                                            .sides = {METRIC_ABSENT, METRIC_ABSENT},
                                            .whole = METRIC_ABSENT}};
     fixture->metrics = (struct metrics){.at = &fixture->metric, .n = 1, .n_stored = 1};
-    fixture->view = view_new(class, &fixture->metrics);
+    fixture->view = view_new(class, NULL, &fixture->metrics);
     set_costs(fixture->view, 0, 0);
     fixture->view->totals[0].inclusive = 1;
     view_sort(fixture->view, (struct sorting){.metric = 0, .part = INCLUSIVE});
