@@ -7,7 +7,7 @@ check: all $(UNIT_TESTS)
 # Programs that the tests profile: tests/programs/hpcrun/NAME.c, and small tools of the tests.
 TEST_PROGRAMS = $(patsubst tests/programs/%.c,$(BUILD)/tests/programs/%,$(wildcard tests/programs/hpcrun/*.c)) \
 	$(patsubst tests/programs/%.cc,$(BUILD)/tests/programs/%,$(wildcard tests/programs/hpcrun/*.cc))
-TEST_TOOLS = $(addprefix $(BUILD)/tests/tools/,deny-perf dump-measurement dump-rules unwind-compare.so unwind-steps.so fast-clock.so)
+TEST_TOOLS = $(addprefix $(BUILD)/tests/tools/,deny-perf dump-measurement dump-rules unwind-compare.so unwind-steps.so fast-clock.so endless-dwarf.so)
 
 TEST_PROGRAM_HEADERS = $(wildcard tests/programs/hpcrun/*.h)
 
@@ -55,8 +55,8 @@ $(BUILD)/tests/tools/dump-rules: $(BUILD)/obj/tests/tools/dump-rules.o \
 $(BUILD)/tests/tools/deny-perf $(BUILD)/tests/tools/dump-measurement $(BUILD)/tests/tools/dump-rules:
 	$(call link,,-lz)
 
-$(BUILD)/obj/tests/tools/fast-clock.o: CFLAGS += -fPIC
-$(BUILD)/tests/tools/fast-clock.so: $(BUILD)/obj/tests/tools/fast-clock.o
+$(BUILD)/obj/tests/tools/fast-clock.o $(BUILD)/obj/tests/tools/endless-dwarf.o: CFLAGS += -fPIC
+$(BUILD)/tests/tools/fast-clock.so $(BUILD)/tests/tools/endless-dwarf.so: $(BUILD)/tests/tools/%.so: $(BUILD)/obj/tests/tools/%.o
 	$(call link,-shared,)
 
 # Preloaded into programs: everything in it is position-independent.

@@ -305,6 +305,17 @@ class DebugInformationTest(StructureCase):
         os.truncate(program, 3 << 30)
         self.assertEqual(self.contents(self.structure(program)), expected)
 
+    def test_libdwarf_comes_to_no_end(self):
+        """Its process is ended and hpcstruct says why; lines are read without it."""
+        program = self.compile("loops.c", "-O2", "-g")
+        result = hpcstruct("-o", "-", program, env=dict(os.environ, LD_PRELOAD=str(
+            HPCSTRUCT.parent.parent / "tests" / "tools" / "endless-dwarf.so")))
+        self.assertEqual(result.returncode, 1)
+        self.assertRegex(result.stderr, r"\Ahpcstruct: .*program: .*libdwarf does not come to an end "
+                                        r"with it in \d+ s.*\n\Z")
+        (loop,) = Structure(result.stdout).procedure("plain").loops()
+        self.assertEqual(loop.line, markers("loops.c")["plain-for"])
+
     def test_lines_only(self):
         lines = markers("loops.c")
         for compiler in C_COMPILERS:
