@@ -152,7 +152,8 @@ struct phase {
  * too. A thread that runs for two ticks of the slowest kernels (100 Hz) has that behind it. */
 #define CATCH_UP_NS 20000000
 
-/* Returns when all threads of the phase have come here as often as this one. */
+/* Returns when all threads of the phase have come here as often as this one, and the sampler has
+ * caught up with it. */
 NOINLINE void meet(struct phase *phase, int meetings)
 {
     const int64_t begin = now();
