@@ -10,7 +10,8 @@
  *
  * Every period is uniform in half to one and a half times its mean P; the first after a start is
  * uniform in (0, P] and pays P, so that threads shorter than a period recover their time on
- * average.
+ * average. One that is late pays P for each period that began before it came; where that is more
+ * than one, the next sample is a first one again.
  *
  * CPUTIME with POSIX timers: a timer on the thread's CPU clock expires at scheduler ticks only. So
  * the next sample is waited for with CLOCK_MONOTONIC, which is exact and no slower than the CPU
