@@ -15,8 +15,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#define PART 20000 /* links; about 25 us */
-
 /* Has no line of its own, so that it is part of the line where it stands. */
 #define CHAIN(x, links)                                                                            \
     for (int i = 0; i < (links); i++) {                                                            \
@@ -29,14 +27,14 @@ static volatile uint64_t sink;
 __attribute__((noinline)) static void user(int parts)
 {
     uint64_t x = sink;
-    CHAIN(x, parts * PART)
+    CHAIN(x, parts * part)
     sink = x + 1;
 }
 
 __attribute__((noinline)) static void task(int parts)
 {
     uint64_t x = sink;
-    CHAIN(x, parts * PART)
+    CHAIN(x, parts * part)
     sink = x + 2;
 }
 
@@ -44,7 +42,7 @@ __attribute__((noinline)) static void task(int parts)
 static inline __attribute__((always_inline)) void spawn(int parts)
 {
     uint64_t x = sink;
-    CHAIN(x, parts * PART)
+    CHAIN(x, parts * part)
     sink = x + 3;
 }
 
@@ -52,7 +50,7 @@ static inline __attribute__((always_inline)) void spawn(int parts)
 __attribute__((noinline)) static void steal(int parts)
 {
     uint64_t x = sink;
-    CHAIN(x, parts * PART)
+    CHAIN(x, parts * part)
     sink = x + 4;
 }
 
@@ -68,7 +66,7 @@ __attribute__((noinline)) static void schedule(void)
 __attribute__((noinline)) static void untold(int parts)
 {
     uint64_t x = sink;
-    CHAIN(x, parts * PART)
+    CHAIN(x, parts * part)
     sink = x + 5;
 }
 
@@ -80,7 +78,7 @@ __attribute__((noinline)) static void one_round(void)
     schedule();
     uint64_t x = sink;
 #line 500 "hpctoolkit:parallel-overhead:sync"
-    CHAIN(x, 10 * PART)
+    CHAIN(x, 10 * part)
 #line 84 "kinds.c"
     sink = x;
     steal(4);

@@ -1,12 +1,19 @@
 /* A program goes round and round until it has used a number of seconds of CPU time, and tells how
  * irregular the rounds were: a virtual machine may be halted in one of them, the kernel takes that
- * for the thread's time, and no share is what it should be then. */
+ * for the thread's time, and no share is what it should be then. Rounds are of random length, or
+ * halts that come at regular times, as others' time slices do, could all fall into the same part.
+ */
 #ifndef TESTS_PROGRAMS_ROUNDS_H
 #define TESTS_PROGRAMS_ROUNDS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <time.h>
+
+/* Links of a chain in one part of this round; PART on average, which takes about 25 us. */
+#define PART 20000
+static int part;
 
 static double rounds_clock(void)
 {
@@ -15,28 +22,59 @@ static double rounds_clock(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* Called before each round: whether there is to be one more. After the last it prints the seconds
- * used, and of the seconds by which rounds were longer than the shortest one, where they took more
- * than twice as long, the sum of the squares and the most. */
-static bool one_more_round(double seconds)
+/* Uniform in half to one and a half times PART (Knuth's generator, its upper bits). */
+static int random_part(void)
 {
-    static double begin, last, shortest, squares, most;
-    static long rounds;
-    double now = rounds_clock(), took = now - last;
-    if (rounds == 0)
-        begin = now;
-    else if (rounds == 1 || took < shortest)
-        shortest = took;
-    double more = took - shortest;
-    if (rounds > 1 && more > shortest) {
+    static uint64_t state = 1;
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return PART / 2 + (int)((state >> 33) % PART);
+}
+
+static struct {
+    double took;
+    int part;
+} rounds[100000];
+static int n_rounds;
+
+static double seconds_for_a_link(int round)
+{
+    return rounds[round].took / rounds[round].part;
+}
+
+/* Prints the seconds used, and of the seconds by which rounds took longer than at the speed of the
+ * fastest one the sum of the squares and the most. */
+static void report_rounds(double used)
+{
+    int fastest = 0;
+    double squares = 0, most = 0;
+    for (int i = 1; i < n_rounds; i++)
+        if (seconds_for_a_link(i) < seconds_for_a_link(fastest))
+            fastest = i;
+    for (int i = 0; i < n_rounds; i++) {
+        double more = rounds[i].took - seconds_for_a_link(fastest) * rounds[i].part;
         squares += more * more;
         most = more > most ? more : most;
     }
+    printf("%.9f %.12f %.9f\n", used, squares, most);
+}
+
+/* Called before each round: whether there is to be one more; reports behind the last. */
+static bool one_more_round(double seconds)
+{
+    static double begin, last;
+    double now = rounds_clock();
+    if (part == 0) {
+        begin = now;
+    } else {
+        rounds[n_rounds].took = now - last;
+        rounds[n_rounds].part = part;
+        n_rounds++;
+    }
     last = now;
-    rounds++;
-    if (now - begin < seconds)
+    part = random_part();
+    if (now - begin < seconds && n_rounds < (int)(sizeof rounds / sizeof *rounds))
         return true;
-    printf("%.9f %.12f %.9f\n", now - begin, squares, most);
+    report_rounds(now - begin);
     return false;
 }
 

@@ -14,8 +14,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#define PART 20000 /* links; about 25 us */
-
 static volatile uint64_t sink;
 
 static inline __attribute__((always_inline)) uint64_t chain(uint64_t x, int links)
@@ -29,7 +27,7 @@ static inline __attribute__((always_inline)) uint64_t chain(uint64_t x, int link
 
 __attribute__((noinline)) static void unit(void)
 {
-    sink = chain(sink, PART);
+    sink = chain(sink, part);
 }
 
 __attribute__((noinline)) static void one(void)
@@ -62,12 +60,12 @@ __attribute__((noinline)) static void four(void)
 __attribute__((noinline)) static void loops(void)
 {
     uint64_t x = sink;
-    for (int i = 0; i < 10 * PART; i++) { /* MARK first loop */
+    for (int i = 0; i < 10 * part; i++) { /* MARK first loop */
         x = x * 6364136223846793005u + 1442695040888963407u;
         __asm__ volatile("" : "+r"(x));
     }
     sink = x;
-    for (int i = 0; i < 20 * PART; i++) { /* MARK second loop */
+    for (int i = 0; i < 20 * part; i++) { /* MARK second loop */
         x = x * 6364136223846793005u + 1442695040888963407u;
         __asm__ volatile("" : "+r"(x));
     }
@@ -76,12 +74,12 @@ __attribute__((noinline)) static void loops(void)
 
 __attribute__((noinline)) static void early(void)
 {
-    sink = chain(sink, 10 * PART); /* MARK early inlines chain */
+    sink = chain(sink, 10 * part); /* MARK early inlines chain */
 }
 
 __attribute__((noinline)) static void late(void)
 {
-    sink = chain(sink, 30 * PART); /* MARK late inlines chain */
+    sink = chain(sink, 30 * part); /* MARK late inlines chain */
 }
 
 /* Four links on one line against twelve on another, unrolled by hand in one loop. Register
@@ -93,7 +91,7 @@ __attribute__((noinline)) static void late(void)
 __attribute__((noinline)) static void lines(void)
 {
     uint64_t x = sink, factor = 6364136223846793005u, term = 1442695040888963407u;
-    for (int i = 0; i < 20 * PART / 16; i++) { /* MARK lines loop */
+    for (int i = 0; i < 20 * part / 16; i++) { /* MARK lines loop */
         LINKS(4);                              /* MARK short line */
         LINKS(12);                             /* MARK long line */
     }
