@@ -131,8 +131,9 @@ class Truth(OverheadTest):
         self.truth_of("gcc", "-O0")
 
     def test_without_perf(self):
-        """No more workers than CPUs of the smallest machine: where threads take turns, the kernel's ticks
-        may find one and the same for tens of ms, and timers of the others' CPU time are as late."""
+        """No more workers than CPUs of the smallest machine: where threads that look at their CPU clocks
+        take turns, ticks of the kernel may find one and the same for tens of ms (burn.h), and timers of the
+        others' CPU time are as late."""
         self.truth_of("clang", "-O1", workers=2, deny_perf=True)
 
 

@@ -5,8 +5,10 @@
  *   void work(long spins)   works for a while in frames of its own
  * Prints
  *   used NUMBER LOADS NS   what the calls of library NUMBER took: this thread's CPU time
- *   burned NS              the CPU time of both threads
- *   reused COUNT           how often code of one library lay where that of another had lain */
+ *   halted NS              what those loads took, call and all, that took over MANY times as long
+ * as the fastest: a virtual machine was halted, wherever that came to light burned NS the CPU time
+ * of both threads reused COUNT           how often code of one library lay where that of another
+ * had lain */
 #include "burn.h"
 
 #include <dlfcn.h>
@@ -18,11 +20,12 @@
 
 #define LIBRARIES 4
 #define PLACES    64
+#define MANY      10
 
 static bool new_namespace;
 static volatile bool stop;
 
-static uint64_t used[LIBRARIES];
+static uint64_t used[LIBRARIES], halted;
 static unsigned loads[LIBRARIES], reused;
 
 static void *open_library(const char *path)
@@ -96,6 +99,14 @@ static void *recurse(void *argument)
     return argument;
 }
 
+static void note_halt(uint64_t took)
+{
+    static uint64_t fastest = UINT64_MAX;
+    fastest = took < fastest ? took : fastest;
+    if (took > MANY * fastest)
+        halted += took;
+}
+
 int main(int count, char **arguments)
 {
     if (count != 4 + LIBRARIES)
@@ -105,14 +116,20 @@ int main(int count, char **arguments)
     pthread_t thread;
     pthread_create(&thread, NULL, recurse, NULL);
     uint64_t before = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-    uint64_t end = clock_ns(CLOCK_THREAD_CPUTIME_ID) + (uint64_t)atoi(arguments[2]) * 1000000u;
-    for (unsigned i = 0; i < least || clock_ns(CLOCK_THREAD_CPUTIME_ID) < end; i++)
+    uint64_t now = clock_ns(CLOCK_THREAD_CPUTIME_ID), last;
+    uint64_t end = now + (uint64_t)atoi(arguments[2]) * 1000000u;
+    for (unsigned i = 0; i < least || now < end; i++) {
+        last = now;
         load_and_work(arguments[4 + i % LIBRARIES], (int)(i % LIBRARIES));
+        now = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+        note_halt(now - last);
+    }
     uint64_t burned = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - before;
     stop = true;
     pthread_join(thread, NULL);
     for (int i = 0; i < LIBRARIES; i++)
         printf("used %d %u %lu\n", i, loads[i], used[i]);
+    printf("halted %lu\n", (unsigned long)halted);
     printf("burned %lu\n", (unsigned long)burned);
     printf("reused %u\n", reused);
     return 0;
