@@ -208,8 +208,9 @@ class Copying(InTerminal):
                 terminal.press("y")
                 terminal.until_seen("sent to the terminal's clipboard")
                 terminal.press("q")
-                terminal.until_seen("ended 0")
-                sent = pathlib.Path(log.name).read_bytes().decode()
+                written = pathlib.Path(log.name)
+                terminal.until(lambda _: b"ended 0" in written.read_bytes(), "the end of what was sent")
+                sent = written.read_bytes().decode()
                 self.assertEqual(sent.count("]52;c;"), expected.count("]52;c;"))
                 self.assertIn(expected, sent)
 
