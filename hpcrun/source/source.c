@@ -319,6 +319,17 @@ static uint64_t change_mean(struct thread_event *event, uint64_t wall)
     return wall > less ? wall - less : 0;
 }
 
+/* CPUTIME by perf: false when a first sample has come before the thread has used its period; then
+ * waits on. Perf's clock runs on where the thread's CPU clock does not: while a virtual machine is
+ * halted, or in interrupts. Later samples pay what was measured, which makes them right. */
+static bool task_clock_is_due(struct thread_event *event, uint64_t now)
+{
+    if (!event->first || now >= event->due)
+        return true;
+    perf_enable(event->fd, event->due - now);
+    return false;
+}
+
 static struct increment measure_wall_time(struct thread_event *event, const siginfo_t *info)
 {
     struct increment result = {.fired = true};
@@ -370,6 +381,8 @@ struct increment source_measure(struct thread *thread, struct thread_event *even
     } else {
         uint64_t now = clock_of(event, CLOCK_THREAD_CPUTIME_ID);
         if (event->source == SOURCE_CPU_TIMER && !cpu_time_is_due(thread, event, now, context))
+            return (struct increment){.fired = false};
+        if (event->source == SOURCE_TASK_CLOCK && !task_clock_is_due(event, now))
             return (struct increment){.fired = false};
         uint64_t delta = event->first ? first_delta(event, now) : now - event->last;
         if (event->source != SOURCE_COUNTER && !event->first)
