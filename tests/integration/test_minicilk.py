@@ -128,10 +128,15 @@ class Stress(MinicilkTest):
                 self.assertEqual(found["wrong"], 0)
 
     def test_every_instruction_tells_wrong_from_right(self):
-        """A runtime that joins before it has cleared the base is found out."""
-        done = run(VARIANTS / "steps-eager", 4, 150000)
-        self.assertEqual(done.returncode, 1)
-        self.assertGreater(numbers(done.stdout)["wrong"], 0)
+        """A runtime that joins before it has cleared the base is found out: at once, but for runs in which
+        a busy machine lets one worker do everything."""
+        for _ in range(20):
+            done = run(VARIANTS / "steps-eager", 4, 150000)
+            found = numbers(done.stdout)
+            self.assertEqual(done.returncode, 1 if found["wrong"] else 0)
+            if found["wrong"]:
+                return
+        self.fail("nothing wrong was found")
 
 
 class Misuse(MinicilkTest):
