@@ -5,10 +5,10 @@
  *   void work(long spins)   works for a while in frames of its own
  * Prints
  *   used NUMBER LOADS NS   what the calls of library NUMBER took: this thread's CPU time
- *   halted NS              what those loads took, call and all, that took over MANY times as long
- * as the fastest: a virtual machine was halted, wherever that came to light burned NS the CPU time
- * of both threads reused COUNT           how often code of one library lay where that of another
- * had lain */
+ *   halted NS              what loads took, with the calls, that took over MANY times the fastest's
+ *                          time: a virtual machine was halted, wherever that came to light
+ *   burned NS              the CPU time of both threads
+ *   reused COUNT           how often code of one library lay where that of another had lain */
 #include "burn.h"
 
 #include <dlfcn.h>
