@@ -75,7 +75,8 @@ static struct options parse(int argc, char **argv)
         {0},
     };
     struct options options = {.analysis = {.debug_directory = DEFAULT_DEBUG_DIRECTORY}};
-    for (int c; (c = getopt_long(argc, argv, "o:j:hV", long_options, NULL)) != -1;) {
+    opterr = 0;
+    for (int c; (c = getopt_long(argc, argv, ":o:j:hV", long_options, NULL)) != -1;) {
         switch (c) {
         case 'o': options.output = optarg; break;
         case 'j': options.analysis.workers = parse_workers(optarg); break;
@@ -84,7 +85,8 @@ static struct options parse(int argc, char **argv)
         case DEBUG_DIR: options.analysis.debug_directory = optarg; break;
         case 'h': print_and_exit(help); break;
         case 'V': print_and_exit("hpcstruct " VERSION "\n"); break;
-        default: diag_usage("the options cannot be understood");
+        case ':': diag_usage("%s needs a value", argv[optind - 1]);
+        default: diag_usage("unknown option %s", argv[optind - 1]);
         }
     }
     if (optind == argc)

@@ -43,7 +43,11 @@ class CommandLineTest(UseCase):
         for arguments in ([], ["a", "b"], ["-j", "0", "a"], ["-j", "x", "a"], ["-j", "-1", "a"],
                           ["--cache", "-o", "x", "a"], ["--cache", "--calls", "a"]):
             self.assert_refused(hpcstruct(*arguments), status=2)
-        self.assertEqual(hpcstruct("--nonsense", "a").returncode, 2)
+        for options, said in ((("--nonsense", "a"), "unknown option --nonsense"), (("-x", "a"), "unknown option -x"),
+                              (("a", "-o"), "-o needs a value")):
+            result = hpcstruct(*options)
+            self.assertEqual((result.returncode, result.stderr),
+                             (2, f"hpcstruct: {said}\nTry 'hpcstruct --help'.\n"))
 
     def test_outputs(self):
         program = self.compile("loops.c", "-O1")
