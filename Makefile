@@ -1,7 +1,7 @@
 # make            build runnable tools in build/bin (installs nothing)
 # make deps       install what the build and the tests need (apt as root, else prints the line)
 # make demo       deps, build, profile a real program and print its views
-# make test       deps, build, all tests;   make check: the same without deps
+# make test       deps, build, all tests;   make check: the same without deps;   make check T=unwinding: one area
 # make story      records a session in the terminal viewer, as text
 # make bench      side-by-side measurements;  make stress, make fuzz: the long forms
 # make install PREFIX=DIR
@@ -61,12 +61,15 @@ $(BUILD)/obj/%.o: %.c
 	$(Q)$(CC) $(CFLAGS) $(CFLAGS_$(firstword $(subst /, ,$<))) -c -o $@ $<
 
 # deps first, also with -j: what they install is needed to build.
+# One job per CPU, unless the user said how many.
+JOBS = $(if $(findstring j,$(firstword -$(MAKEFLAGS))),,-j$(shell nproc))
+
 demo: deps
-	$(MAKE) all
+	$(MAKE) $(JOBS) all
 	tests/demo.sh $(BUILD)
 
 test: deps
-	$(MAKE) check
+	$(MAKE) $(JOBS) check
 
 COMPLETIONS = $(PREFIX)/share/bash-completion/completions
 

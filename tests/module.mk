@@ -1,8 +1,20 @@
 # The tests: unit tests are cmocka programs (rules stand in the module.mk of what they test),
 # integration tests are Python programs, tests/integration/test_*.py. tests/run.py runs both.
 
-check: all $(UNIT_TESTS)
-	tests/run.py $(BUILD)
+# `make check T='NAME...'` runs the tests whose names contain a NAME: `make check T=unwinding`.
+T ?=
+check: check-build
+	tests/run.py $(BUILD) $(T)
+
+# What the tests run, except the builds under sanitizers.
+.PHONY: check-build
+check-build: all $(UNIT_TESTS)
+
+# A unit test that no module.mk names would never run.
+UNNAMED_UNIT_TESTS = $(filter-out $(UNIT_TESTS:$(BUILD)/%=%.c),$(wildcard tests/unit/*/test_*.c))
+ifneq ($(UNNAMED_UNIT_TESTS),)
+$(error no module.mk builds $(UNNAMED_UNIT_TESTS))
+endif
 
 # Programs that the tests profile: tests/programs/hpcrun/NAME.c, and small tools of the tests.
 TEST_PROGRAMS = $(patsubst tests/programs/%.c,$(BUILD)/tests/programs/%,$(wildcard tests/programs/hpcrun/*.c)) \
@@ -69,7 +81,7 @@ $(BUILD)/obj/tests/tools/unwind-steps.o: CFLAGS += -fPIC -ftls-model=initial-exe
 $(BUILD)/tests/tools/unwind-steps.so: $(BUILD)/obj/tests/tools/unwind-steps.o $(UNWINDER_OBJS)
 	$(call link,$(UNWIND_COMPARE_FLAGS),)
 
-check: $(TEST_PROGRAMS) $(TEST_TOOLS)
+check-build: $(TEST_PROGRAMS) $(TEST_TOOLS)
 
 # libhpcrun under sanitizers, for test_sanitizers.py: builds of their own in BUILD/address and BUILD/thread, with the
 # ordinary launcher. Not test_unwind_quiet: it has a malloc of its own, which the sanitizer calls before it is ready.

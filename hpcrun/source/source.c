@@ -199,13 +199,15 @@ static void plan(struct thread_event *event, uint64_t period)
     event->due = event->last + period;
 }
 
-/* Arms the event as planned. */
-static void start(const struct thread_event *event, uint64_t period, uint64_t due)
+/* Arms the event as planned. A wall-clock timer expires again every mean period until the handler
+ * arms it anew: the planned period may be a first one of a few hundred nanoseconds, and a timer
+ * with such an interval leaves a thread that defers its signals no time to run. */
+static void start(const struct thread_event *event, uint64_t period, uint64_t due, uint64_t mean)
 {
     switch (event->source) {
     case SOURCE_TASK_CLOCK:
     case SOURCE_COUNTER: perf_enable(event->fd, period); break;
-    case SOURCE_MONOTONIC_TIMER: timer_arm_at(event->timer, due, period); break;
+    case SOURCE_MONOTONIC_TIMER: timer_arm_at(event->timer, due, mean); break;
     default: timer_arm_once(event->timer, period); break;
     }
 }
@@ -213,7 +215,7 @@ static void start(const struct thread_event *event, uint64_t period, uint64_t du
 static void arm(struct thread_event *event, uint64_t period)
 {
     plan(event, period);
-    start(event, period, event->due);
+    start(event, period, event->due, event->mean);
 }
 
 /* The thread's handler may run as soon as it is let go, for a sample that was late: then it arms
@@ -229,9 +231,9 @@ void source_resume(struct thread *thread, struct thread_event *event)
     event->last_cpu = sys_clock(cpu_clock);
     event->mean = mean_period(event);
     plan(event, 1 + thread_random(thread, event->mean));
-    uint64_t period = event->armed, due = event->due;
+    uint64_t period = event->armed, due = event->due, mean = event->mean;
     thread_let_go(thread);
-    start(event, period, due);
+    start(event, period, due, mean);
 }
 
 /* REALTIME's samples are due at times that are set, whatever the thread gets done before. One of a
@@ -335,11 +337,12 @@ static struct increment measure_wall_time(struct thread_event *event, const sigi
     struct increment result = {.fired = true};
     uint64_t overruns = info->si_overrun > 0 ? (uint64_t)info->si_overrun : 0;
     uint64_t cpu = sys_clock(CLOCK_THREAD_CPUTIME_ID);
-    uint64_t wall = (event->first ? event->mean : event->armed) + overruns * event->armed;
+    uint64_t overrun = overruns * event->mean; /* the interval that the timer was armed with */
+    uint64_t wall = (event->first ? event->mean : event->armed) + overrun;
     wall = change_mean(event, wall);
     event->first = false;
     uint64_t on_cpu = cpu - event->last_cpu;
-    event->last = event->due + overruns * event->armed;
+    event->last = event->due + overrun;
     event->last_cpu = cpu;
     event->measured_at = ticks_now();
     result.amount = wall << TIME_SHIFT;

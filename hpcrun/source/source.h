@@ -5,7 +5,7 @@
  *   event      source                                      increment
  *   CPUTIME    perf task-clock, one outstanding signal     thread CPU time since the last sample
  *              POSIX timers                                the same
- *   REALTIME   POSIX timer on CLOCK_MONOTONIC              period x (1 + overruns)
+ *   REALTIME   POSIX timer on CLOCK_MONOTONIC              period + overruns x P
  *   counters   perf event, one outstanding signal          count since the last sample
  *
  * Every period is uniform in half to one and a half times its mean P; the first after a start is

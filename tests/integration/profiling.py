@@ -15,7 +15,10 @@ ORDINARY_USER = 65534  # nobody
 
 
 def build_for_everybody():
-    """The build directory; a copy where an ordinary user can't reach it (a clone below /root)."""
+    """The build directory; a copy where an ordinary user can't reach it (a clone below /root).
+    tests/run.py makes one copy for all test classes and names it in BUILD_FOR_EVERYBODY."""
+    if "BUILD_FOR_EVERYBODY" in os.environ:
+        return pathlib.Path(os.environ["BUILD_FOR_EVERYBODY"])
     build = pathlib.Path(os.environ.get("BUILD", ROOT / "build")).resolve()
     if os.geteuid() != 0 or subprocess.run(["test", "-x", build / "bin" / "hpcrun"],
                                            user=ORDINARY_USER).returncode == 0:
