@@ -14,6 +14,7 @@
 
 #include "lib/database-format.h"
 #include "lib/diag.h"
+#include "lib/printable.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -163,7 +164,9 @@ int main(int argc, char **argv)
     if (run.inputs.metrics.n > MAX_METRICS)
         diag_fatal(NULL, "%zu metrics are more than a database can hold", run.inputs.metrics.n);
     write_database(&run);
-    puts(database_dir_publish());
+    char *database = printable_text(database_dir_publish());
+    puts(database);
+    free(database);
     inputs_free(&run.inputs);
     options_free(&run.options);
     return diag_exit_status();

@@ -1,7 +1,9 @@
 #include "hpcprof/texts.h"
 
 #include "lib/diag.h"
+#include "lib/mem.h"
 #include "lib/path.h"
+#include "lib/printable.h"
 #include "lib/utf8.h"
 
 #include <errno.h>
@@ -44,15 +46,16 @@ char *text_description(const struct inputs *inputs)
     for (size_t i = 0; i < inputs->files.n; i++)
         threads += inputs->files.at[i].m->threads.n;
     const struct measurement_process *process = measured_program(inputs);
+    char *executable = printable_text(process->executable[0] ? process->executable : "unknown");
+    char *host = printable_text(process->host[0] ? process->host : "unknown");
     char *text = mem_printf("* executable: %s\n"
                             "* host: %s\n"
                             "* processes: %zu\n"
                             "* threads: %zu\n",
-                            process->executable[0] ? process->executable : "unknown",
-                            process->host[0] ? process->host : "unknown", inputs->files.n, threads);
-    char *repaired = utf8_repaired(text);
-    free(text);
-    return repaired;
+                            executable, host, inputs->files.n, threads);
+    free(executable);
+    free(host);
+    return text;
 }
 
 static const char formats[] =

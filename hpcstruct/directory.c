@@ -6,9 +6,11 @@
 #include "lib/idmap.h"
 #include "lib/measurement-files.h"
 #include "lib/measurement-reader.h"
+#include "lib/printable.h"
 #include "lib/strtab.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -91,6 +93,14 @@ static bool is_unchanged(const struct module *module, const char *path)
     return same;
 }
 
+static void print_pair(const char *path, const char *structure)
+{
+    char *printable = printable_text(path), *printable_structure = printable_text(structure);
+    printf("%s: %s\n", printable, printable_structure);
+    free(printable);
+    free(printable_structure);
+}
+
 static void print_structure(const struct modules *modules, const struct module *module,
                             const struct analysis_options *options)
 {
@@ -99,7 +109,7 @@ static void print_structure(const struct modules *modules, const struct module *
         return;
     char *structure = cached_structure(path, options);
     if (structure)
-        printf("%s: %s\n", path, structure);
+        print_pair(path, structure);
     free(structure);
 }
 

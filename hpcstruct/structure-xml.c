@@ -289,7 +289,8 @@ bool structure_write(FILE *out, const struct structure *structure, const char *p
     if (!w.xml)
         diag_fatal(NULL, "out of memory");
     xmlTextWriterSetIndent(w.xml, 1);
-    xmlTextWriterStartDocument(w.xml, NULL, "UTF-8", NULL);
+    /* Names have C1 controls and turn text around: as references to characters, no terminal obeys. */
+    xmlTextWriterStartDocument(w.xml, NULL, "US-ASCII", NULL);
     start(&w, "HPCToolkitStructure");
     attribute(&w, "version", "4.9");
     attribute(&w, "n", "");

@@ -1,5 +1,7 @@
 #include "lib/diag.h"
 
+#include "lib/printable.h"
+
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -19,24 +21,16 @@ void diag_before_message(void (*function)(void))
     before_message = function;
 }
 
-/* Names of files can hold anything, damaged ones too: what would break the line or move a
- * terminal's cursor becomes a question mark. */
-static void make_one_line(char *text)
-{
-    for (; *text; text++)
-        if ((unsigned char)*text < ' ' || *text == 0x7f)
-            *text = '?';
-}
-
+/* In buffers: memory may have run out, and that is a message, too. */
 static void print_line(const char *file, const char *format, va_list args)
 {
-    char text[4096], line[sizeof text + 4096];
+    char text[4096], line[sizeof text + 4096], printable[2 * sizeof line];
     vsnprintf(text, sizeof text, format, args);
     snprintf(line, sizeof line, "%s: %s%s%s", tool_name, file ? file : "", file ? ": " : "", text);
-    make_one_line(line);
+    printable_copy(printable, sizeof printable, line);
     if (before_message)
         before_message();
-    fprintf(stderr, "%s\n", line);
+    fprintf(stderr, "%s\n", printable);
 }
 
 void diag_error(const char *file, const char *format, ...)

@@ -1,7 +1,7 @@
 /* Messages to the user: one line each, "TOOL: FILE: CAUSE".
  *
- * Every tool prints its complaints through these functions, so that they look alike and are
- * counted: a tool that complained about an input and went on ends with diag_exit_status().
+ * Names in them are printed in the form of lib/printable.h, whatever they hold. Every tool prints
+ * its complaints through these functions, so that they look alike and are counted: a tool that complained about an input and went on ends with diag_exit_status().
  * Thread-safe. Not for signal handlers; libhpcrun.so has its own (hpcrun/process/report.h). */
 #ifndef LIB_DIAG_H
 #define LIB_DIAG_H

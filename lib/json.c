@@ -1,5 +1,6 @@
 #include "lib/json.h"
 
+#include "lib/printable.h"
 #include "lib/utf8.h"
 
 #include <inttypes.h>
@@ -95,13 +96,16 @@ static void write_special(FILE *out, uint32_t code)
         fprintf(out, "\\%c", letter);
     else if (code == UTF8_INVALID)
         fputs("\xef\xbf\xbd", out);
-    else
+    else if (code <= 0xffff)
         fprintf(out, "\\u%04" PRIx32, code);
+    else
+        fprintf(out, "\\u%04" PRIx32 "\\u%04" PRIx32, 0xd7c0 + (code >> 10),
+                0xdc00 + (code & 0x3ff));
 }
 
 static bool is_plain(unsigned char byte)
 {
-    return byte >= 0x20 && byte < 0x80 && byte != '"' && byte != '\\';
+    return byte >= 0x20 && byte < 0x7f && byte != '"' && byte != '\\';
 }
 
 static void write_quoted(FILE *out, const char *text)
@@ -115,7 +119,7 @@ static void write_quoted(FILE *out, const char *text)
             break;
         uint32_t code;
         size_t length = utf8_decode(text, &code);
-        if (code < 0x80 || code == UTF8_INVALID) {
+        if (code < 0x80 || printable_needs_escape(code)) {
             fwrite_unlocked(plain, 1, (size_t)(text - plain), out);
             write_special(out, code);
             plain = text + length;

@@ -1,9 +1,5 @@
 #include "lib/utf8.h"
 
-#include "lib/mem.h"
-
-#include <string.h>
-
 /* The number of continuation bytes that a first byte asks for; 0 also for bytes that start
  * nothing. */
 static size_t continuations(unsigned char first)
@@ -58,16 +54,4 @@ size_t utf8_encode(uint32_t code, char *out)
     }
     out[0] = (char)(leads[more] | code);
     return more + 1;
-}
-
-char *utf8_repaired(const char *text)
-{
-    char *repaired = mem_alloc(3 * strlen(text) + 1), *end = repaired;
-    while (*text) {
-        uint32_t code;
-        size_t length = utf8_decode(text, &code);
-        end += utf8_encode(code == UTF8_INVALID ? UTF8_REPLACEMENT : code, end);
-        text += length;
-    }
-    return repaired;
 }

@@ -4,6 +4,9 @@
 #include "hpcrun/base/sys.h"
 #include "hpcrun/process/process.h"
 
+#include "lib/printable.h"
+
+#include <string.h>
 #include <sys/stat.h>
 
 static int terminal = -1;          /* a copy of standard error */
@@ -45,16 +48,16 @@ static void append(const char *path, const char *data, size_t size)
 }
 
 /* Static: a process that ends may be on a small signal stack, and one thread ends it. */
-static char line_buffer[PATH_MAX + 512], path_buffer[PATH_MAX + 64];
+static char line_buffer[2 * (PATH_MAX + 512)], path_buffer[PATH_MAX + 64];
 
-/* The line and a newline, in the buffer; one line at a time is written by a process that ends. */
+/* The line and a newline, in the buffer; one line at a time is written by a process that ends. The
+ * names in it hold what the program or its user likes. */
 static struct text with_newline(const char *prefix, const struct text *line)
 {
     struct text full = TEXT(line_buffer);
     text_add(&full, prefix);
-    text_add(&full, line->at);
-    if (full.length + 1 == full.room)
-        full.length--;
+    full.length +=
+        printable_copy(full.at + full.length, full.room - full.length - strlen("\n"), line->at);
     text_add(&full, "\n");
     return full;
 }

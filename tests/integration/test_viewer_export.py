@@ -257,8 +257,8 @@ class Details(Checks):
             v4_writer.write_database(db, folder)
             page = self.export("top-down", "flamegraph", folder)
             shown = {path[-1].name for path in flamegraph_frames(page)}
-            self.assertLessEqual({names[0], names[1], names[2], "\ufffd\ufffd\ufffd;x",
-                                  "two lines"}, shown)
+            self.assertLessEqual({names[0], names[1], names[2], r"\xff\x01\ufffe;x",
+                                  r"two\x0alines"}, shown)
             # HTML's rules are not XML's: the page has one script by them, too.
             tags = collections.Counter()
 
@@ -268,7 +268,7 @@ class Details(Checks):
             Tags().feed(page)
             self.assertEqual((tags["script"], tags["div"]), (1, len(names) + 4))
             profile = protobuf_reader.Pprof(self.export("top-down", "pprof", folder))
-            self.assertIn("\ufffd\ufffd\ufffe;x", profile.strings)
+            self.assertIn(r"\xff\x01\ufffe;x", profile.strings)
             self.assertEqual(len(json.loads(self.export("top-down", "speedscope", folder))
                                  ["shared"]["frames"]), len(names) + 1)
 

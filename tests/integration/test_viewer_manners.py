@@ -354,5 +354,5 @@ class OddNames(InTerminal):
     def test_names_that_cannot_be_seen(self):
         terminal = self.start()
         terminal.press("2")
-        terminal.until_seen("▸ <program+0x100>  odd.c:3", "▸ \ufffdturned  odd.c:3",
-                            "▸ two\ufffdlines  odd.c:3")
+        terminal.until_seen("▸ <program+0x100>  odd.c:3", "▸ \\u202eturned  odd.c:3",
+                            "▸ two\\u2028lines  odd.c:3")

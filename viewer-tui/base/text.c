@@ -1,6 +1,7 @@
 #include "viewer-tui/base/text.h"
 
 #include "lib/path.h"
+#include "lib/printable.h"
 #include "lib/utf8.h"
 
 #include <stdarg.h>
@@ -48,27 +49,31 @@ void text_pad(struct text *text, char with, size_t count)
     text->at[text->n] = '\0';
 }
 
-/* C0 and C1 controls and DEL; ends of lines, and what turns the direction of text around: what a
- * terminal might obey. */
-static bool is_control(uint32_t code)
+/* Escapes are ASCII, so that only characters begin with such a byte. */
+static void add_form(struct text *text, const char *form, size_t length, bool ascii)
 {
-    return code < 0x20 || (code >= 0x7f && code < 0xa0) || (code >= 0x2028 && code <= 0x202e) ||
-           (code >= 0x2066 && code <= 0x2069);
+    if (ascii && (unsigned char)form[0] >= 0x80)
+        text_add_bytes(text, "?", 1);
+    else
+        text_add_bytes(text, form, length);
 }
 
 void text_add_clean(struct text *text, const char *more, bool ascii)
 {
+    char form[PRINTABLE_BYTES];
     while (*more) {
-        uint32_t code;
-        size_t length = utf8_decode(more, &code);
-        bool is_bad = code == UTF8_INVALID || is_control(code);
-        if (ascii && (is_bad || code >= 0x80))
-            text_add_bytes(text, "?", 1);
-        else if (is_bad)
-            text_add(text, "\xef\xbf\xbd");
-        else
-            text_add_bytes(text, more, length);
-        more += length;
+        size_t length = printable_next(&more, form);
+        add_form(text, form, length, ascii);
+    }
+    text_add_bytes(text, "", 0);
+}
+
+void text_add_clean_code(struct text *text, const char *more, bool ascii)
+{
+    char form[PRINTABLE_BYTES];
+    while (*more) {
+        size_t length = printable_next_of_code(&more, form);
+        add_form(text, form, length, ascii);
     }
     text_add_bytes(text, "", 0);
 }

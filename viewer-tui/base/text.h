@@ -20,9 +20,12 @@ void text_add_bytes(struct text *text, const char *more, size_t length);
 void text_printf(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void text_pad(struct text *text, char with, size_t count);
 
-/* Adds text of unknown origin so that it can be shown: control characters and bytes that are no
- * UTF-8 become U+FFFD; with `ascii`, these and all else that is not ASCII become '?'. */
+/* Adds a name of unknown origin in its printable form (lib/printable.h); with `ascii`, other
+ * characters that are not ASCII become '?'. */
 void text_add_clean(struct text *text, const char *more, bool ascii);
+
+/* The same for lines of source code, in which a backslash is left alone. */
+void text_add_clean_code(struct text *text, const char *more, bool ascii);
 
 /* Adds source code with spaces up to the next multiple of 8 columns in place of tabs; counts from
  * the beginning of `text`. */

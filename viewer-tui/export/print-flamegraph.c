@@ -26,7 +26,8 @@ struct printing {
     struct text line;
 };
 
-/* Adds what is text in XML. U+FFFE and U+FFFF, which are not, become U+FFFD. */
+/* Adds text with what has a meaning in XML escaped. It holds no controls and nothing that XML
+ * forbids: it is printable (lib/printable.h). */
 static void add_escaped(struct text *out, const char *text)
 {
     for (; *text; text++) {
@@ -35,13 +36,7 @@ static void add_escaped(struct text *out, const char *text)
         case '<': text_add(out, "&lt;"); break;
         case '>': text_add(out, "&gt;"); break;
         case '"': text_add(out, "&quot;"); break;
-        default:
-            if (strncmp(text, "\xef\xbf\xbe", 3) == 0 || strncmp(text, "\xef\xbf\xbf", 3) == 0) {
-                text_add(out, "\xef\xbf\xbd");
-                text += 2;
-            } else {
-                text_add_bytes(out, text, 1);
-            }
+        default: text_add_bytes(out, text, 1);
         }
     }
 }

@@ -115,9 +115,6 @@ void stacks_name(const struct view *view, uint32_t row, struct text *out)
 {
     struct text name = {0};
     label_name(view, row, &name);
-    for (size_t i = 0; i < name.n; i++)
-        if (name.at[i] == '\n' || name.at[i] == '\r')
-            name.at[i] = ' ';
     text_add_clean(out, text_string(&name), false);
     vec_free(&name);
 }

@@ -1,7 +1,7 @@
 #include "viewer-tui/print/csv.h"
 
 #include "lib/json.h"
-#include "lib/utf8.h"
+#include "lib/printable.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -14,21 +14,16 @@ static void separate(struct csv *csv)
     csv->in_record = true;
 }
 
-/* Writes text, with each quote doubled and each byte that is no UTF-8 replaced. */
+/* Writes text in its printable form, with each quote doubled. */
 static void write_text(FILE *out, const char *text)
 {
-    const char *plain = text;
     while (*text) {
-        uint32_t code;
-        size_t length = utf8_decode(text, &code);
-        if (code == '"' || code == UTF8_INVALID) {
-            fwrite_unlocked(plain, 1, (size_t)(text - plain), out);
-            fputs_unlocked(code == '"' ? "\"\"" : "\xef\xbf\xbd", out);
-            plain = text + length;
-        }
-        text += length;
+        if (*text == '"')
+            putc_unlocked('"', out);
+        char form[PRINTABLE_BYTES];
+        size_t length = printable_next(&text, form);
+        fwrite_unlocked(form, 1, length, out);
     }
-    fwrite_unlocked(plain, 1, (size_t)(text - plain), out);
 }
 
 void csv_text(struct csv *csv, const char *text)
@@ -36,7 +31,7 @@ void csv_text(struct csv *csv, const char *text)
     separate(csv);
     if (!text)
         return;
-    bool is_quoted = strpbrk(text, ",\"\r\n") != NULL;
+    bool is_quoted = strpbrk(text, ",\"") != NULL;
     if (is_quoted)
         putc_unlocked('"', csv->out);
     write_text(csv->out, text);

@@ -1,5 +1,5 @@
 /* Comma-separated values as in RFC 4180: records end with CR LF, fields are quoted where they
- * need it. Text is made valid UTF-8. */
+ * need it. Text is written in the form of lib/printable.h: no controls, valid UTF-8, one line per record. */
 #ifndef VIEWER_CSV_H
 #define VIEWER_CSV_H
 

@@ -179,7 +179,7 @@ static void add_source(struct printing *printing, uint32_t number)
     code += strspn(code, " \t");
     struct text clean = {0}, spaced = {0};
     text_add_expanded(&spaced, code);
-    text_add_clean(&clean, text_string(&spaced), printing->ascii);
+    text_add_clean_code(&clean, text_string(&spaced), printing->ascii);
     text_cut(&clean, LINE_WIDTH - used);
     vec_free(&spaced);
     text_printf(&printing->line, "  %s", text_string(&clean));

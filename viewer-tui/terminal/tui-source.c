@@ -178,7 +178,7 @@ static long columns_of(const struct tui *tui, const struct source *source, uint3
 {
     struct text code = {0}, clean = {0};
     text_add_expanded(&code, source_line(source, line));
-    text_add_clean(&clean, text_string(&code), tui->ascii);
+    text_add_clean_code(&clean, text_string(&code), tui->ascii);
     long columns = (long)text_columns(text_string(&clean));
     vec_free(&code);
     vec_free(&clean);
@@ -192,7 +192,7 @@ static int draw_piece(const struct tui *tui, const struct text *code, size_t fro
 {
     struct text piece = {0}, clean = {0};
     text_add_bytes(&piece, code->at + from, to - from);
-    text_add_clean(&clean, text_string(&piece), tui->ascii);
+    text_add_clean_code(&clean, text_string(&piece), tui->ascii);
     size_t columns = text_columns(text_string(&clean));
     const char *shown = text_skip(text_string(&clean), *hidden);
     *hidden -= *hidden < columns ? *hidden : columns;

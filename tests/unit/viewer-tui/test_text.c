@@ -34,20 +34,26 @@ static void nothing_reaches_the_terminal_that_it_might_obey(void **state)
 {
     (void)state;
     check_clean("plain", false, "plain");
-    check_clean("\x1b[2J\x7f\n", false, "\xef\xbf\xbd[2J\xef\xbf\xbd\xef\xbf\xbd");
+    check_clean("\x1b[2J\x7f\n", false, "\\x1b[2J\\x7f\\x0a");
     check_clean("\xc2\x9b"
                 "1m",
-                false,
-                "\xef\xbf\xbd"
-                "1m"); /* CSI as one character */
+                false, "\\u009b1m"); /* CSI as one character */
     check_clean("\xe2\x80\xae"
                 "a", /* right to left */
-                false,
-                "\xef\xbf\xbd"
-                "a");
-    check_clean("\xff\xc3\xa9", false, "\xef\xbf\xbd\xc3\xa9");
-    check_clean("\xff\xc3\xa9\x01z", true, "???z");
+                false, "\\u202ea");
+    check_clean("\xff\xc3\xa9", false, "\\xff\xc3\xa9");
+    check_clean("\xff\xc3\xa9\x01z", true, "\\xff?\\x01z");
+    check_clean("\\x1b", false, "\\\\x1b");
     check_clean("", false, "");
+}
+
+static void source_code_keeps_its_backslashes(void **state)
+{
+    (void)state;
+    struct text text = {0};
+    text_add_clean_code(&text, "puts(\"\\x1b[2J\x1b\xc3\xa9\");", true);
+    assert_string_equal(text_string(&text), "puts(\"\\x1b[2J\\x1b?\");");
+    vec_free(&text);
 }
 
 static void tabs_become_spaces(void **state)
@@ -142,6 +148,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pieces_are_put_together),
         cmocka_unit_test(nothing_reaches_the_terminal_that_it_might_obey),
+        cmocka_unit_test(source_code_keeps_its_backslashes),
         cmocka_unit_test(tabs_become_spaces),
         cmocka_unit_test(columns_are_those_of_the_terminal),
         cmocka_unit_test(texts_are_cut_between_characters),
