@@ -6,6 +6,8 @@
 #ifndef HPCRUN_BASE_SYS_H
 #define HPCRUN_BASE_SYS_H
 
+#include "hpcrun/base/system-call.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -16,19 +18,6 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <time.h>
-
-static inline long sys6(long number, long a, long b, long c, long d, long e, long f)
-{
-    register long r10 __asm__("r10") = d;
-    register long r8 __asm__("r8") = e;
-    register long r9 __asm__("r9") = f;
-    long result;
-    __asm__ volatile("syscall"
-                     : "=a"(result)
-                     : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
-                     : "rcx", "r11", "memory");
-    return result;
-}
 
 #define SYS_ARG(x)          ((long)(x))
 #define sys0(n)             sys6(n, 0, 0, 0, 0, 0, 0)

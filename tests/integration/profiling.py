@@ -68,6 +68,7 @@ class Thread:
         self.wall, self.cpu = int(fields["wall"]) * 1e-9, int(fields["cpu"]) * 1e-9
         self.ended = fields["ended"] == "1"
         self.fates = collections.defaultdict(lambda: (0, 0))  # (event, code) -> count, amount
+        self.sums = {}  # event -> amount of all nodes of the tree
         self.paths = []  # (metric, value, [frame, innermost first])
 
     def count(self, event, codes):
@@ -127,6 +128,8 @@ def read_measurements(directory, paths=False):
             images[-1].threads.append(Thread(pairs(words)))
         elif words[0] == "fate":
             images[-1].threads[-1].fates[words[2], int(words[3])] = (int(words[4]), int(words[5]))
+        elif words[0] == "sum":
+            images[-1].threads[-1].sums[words[2]] = int(words[3])
         elif words[0] == "path":
             images[-1].threads[-1].paths.append((words[2], int(words[3]), words[4:]))
     return images
@@ -168,7 +171,15 @@ class ProfilingTest(unittest.TestCase):
         images = read_measurements(where, paths="--paths" in options)
         for image in images:
             self.assertEqual(image.problems, [], image.path)
+            self.check_sums(image)
         return done, images
+
+    def check_sums(self, image):
+        """What a thread's tree has of each event is what its fates say was recorded, to the unit."""
+        for thread in image.threads:
+            for event, amount in thread.sums.items():
+                self.assertEqual(amount, thread.amount(event, [RECORDED]),
+                                 f"{image.path}, thread {thread.index}, {event}")
 
     def check_fates(self, images):
         """fired = recorded + idle + nobody working + dropped, to the unit, per thread and event."""

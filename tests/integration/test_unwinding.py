@@ -144,6 +144,33 @@ class WithoutInformation(profiling.ProfilingTest):
             self.assertGreater(min(weight["leaf"], weight["with_frame"]), 0)
 
 
+class UnreadableFrames(profiling.ProfilingTest):
+    UNREADABLE = 66  # lib/FORMAT-hpcrun.md, section 8: partial, memory not readable
+
+    def check(self, *how):
+        """The path ends where its memory does, with that reason; nothing happens to the program."""
+        for name, source in profiling.sources():
+            with self.subTest(name):
+                done, (image,) = self.measure(program("unreadable_frame"), 500, *how,
+                                              events=("CPUTIME@f1000",), **source)
+                self.check_fates([image])
+                burned = int(done.stdout) * 1e-9
+                recorded = image.count("CPUTIME", [profiling.RECORDED])
+                unreadable = image.count("CPUTIME", [self.UNREADABLE])
+                self.assertGreater(unreadable, 20)
+                self.assertEqual(unreadable, image.count("CPUTIME", profiling.PARTIAL))
+                # Outside of count_down only the loader's and main's few instructions were sampled.
+                self.assertGreater(unreadable, 0.9 * recorded)
+                self.check_time(image.seconds("CPUTIME", [profiling.FIRED]), burned, image.cpu, 0.02)
+
+    def test_faults_that_come_to_us(self):
+        self.check()
+
+    def test_faults_that_are_blocked(self):
+        """A fault would end the program: the kernel is asked."""
+        self.check("blocked")
+
+
 class AgainstReadelf(profiling.ProfilingTest):
     """Every row of a library's .eh_frame, as hpcrun's interpreter and readelf's compute it."""
 

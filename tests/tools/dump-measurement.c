@@ -1,7 +1,8 @@
 /* Prints a measurement file as text, for tests and for the curious:
  *     dump-measurement [--paths] FILE...
  * Values are in the fixed point of the file. With --paths every node that has values is printed
- * with its physical path, innermost frame first, as MODULE+0xOFFSET. */
+ * with its physical path, innermost frame first, as MODULE+0xOFFSET. `sum` is what the nodes of a
+ * thread's tree have of an event, all together. */
 #include "lib/diag.h"
 #include "lib/measurement-reader.h"
 
@@ -53,6 +54,27 @@ static void print_thread(const struct measurement *m, const struct measurement_t
     }
 }
 
+/* Whether a metric is what its event measured, not a part of it or a share of blame. */
+static bool is_whole(const struct measurement *m, const struct measurement_metric *metric)
+{
+    return metric->event < m->events.n &&
+           (strcmp(metric->name, "work") == 0 ||
+            strcmp(metric->name, m->events.at[metric->event].name) == 0);
+}
+
+static void print_sums(const struct measurement *m, const struct measurement_thread *thread)
+{
+    for (size_t event = 0; event < m->events.n; event++) {
+        uint64_t sum = 0;
+        for (size_t i = 0; i < thread->values.n; i++) {
+            const struct measurement_metric *metric = &m->metrics.at[thread->values.at[i].metric];
+            if (metric->event == event && is_whole(m, metric))
+                sum += thread->values.at[i].amount;
+        }
+        printf("sum %u %s %" PRIu64 "\n", thread->index, m->events.at[event].name, sum);
+    }
+}
+
 static void dump(const char *path, bool paths)
 {
     char *cause;
@@ -78,6 +100,7 @@ static void dump(const char *path, bool paths)
                m->modules.at[i].build_id_size, m->modules.at[i].path);
     for (size_t i = 0; i < m->threads.n; i++) {
         print_thread(m, &m->threads.at[i]);
+        print_sums(m, &m->threads.at[i]);
         if (paths)
             print_paths(m, &m->threads.at[i]);
     }

@@ -1,0 +1,179 @@
+#include "tests/unit/hpcrun/simulated_kernel.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+struct sim sim;
+
+void sim_start(void)
+{
+    sim = (struct sim){.wall = 5000000000, .cpu = 1000000, .shortest_interval = UINT64_MAX};
+}
+
+/* ---- time ---- */
+
+static void expire(struct sim_timer *timer, uint64_t now)
+{
+    while (timer->at && timer->at <= now) {
+        if (timer->waits)
+            timer->overruns++;
+        timer->waits = true;
+        timer->at = timer->interval ? timer->at + timer->interval : 0;
+    }
+}
+
+/* Moves the clocks: by `cpu` the thread's, which runs no faster than the wall's. */
+static void pass(uint64_t wall, uint64_t cpu)
+{
+    sim.wall += wall;
+    sim.cpu += cpu;
+    for (int i = 0; i < SIM_TIMERS; i++)
+        expire(&sim.timers[i], sim.timers[i].on_cpu ? sim.cpu : sim.wall);
+    if (!sim.event_enabled)
+        return;
+    sim.event_count += cpu;
+    sim.event_left = sim.event_left > cpu ? sim.event_left - cpu : 0;
+    if (sim.event_left == 0) {
+        sim.event_enabled = false;
+        sim.event_waits = true;
+    }
+}
+
+static bool any_waits(void)
+{
+    bool any = sim.event_waits;
+    for (int i = 0; i < SIM_TIMERS; i++)
+        any |= sim.timers[i].waits;
+    return any;
+}
+
+/* How long the thread may run until something expires. */
+static uint64_t next_expiry(uint64_t most)
+{
+    uint64_t next = most;
+    for (int i = 0; i < SIM_TIMERS; i++) {
+        uint64_t now = sim.timers[i].on_cpu ? sim.cpu : sim.wall;
+        if (sim.timers[i].at && sim.timers[i].at - now < next)
+            next = sim.timers[i].at - now;
+    }
+    return sim.event_enabled && sim.event_left < next ? sim.event_left : next;
+}
+
+uint64_t sim_run(uint64_t ns)
+{
+    uint64_t ran = 0;
+    while (ran < ns && !any_waits()) {
+        uint64_t step = next_expiry(ns - ran);
+        pass(step, step);
+        ran += step;
+    }
+    return ran;
+}
+
+void sim_run_blocked(uint64_t ns)
+{
+    pass(ns, ns);
+}
+
+void sim_wait(uint64_t ns)
+{
+    pass(ns, 0);
+}
+
+bool sim_take(siginfo_t *info)
+{
+    memset(info, 0, sizeof *info);
+    if (sim.event_waits) {
+        sim.event_waits = false;
+        info->si_code = POLL_IN;
+        info->si_fd = SIM_FD;
+        return true;
+    }
+    for (int i = 0; i < SIM_TIMERS; i++)
+        if (sim.timers[i].waits) {
+            info->si_code = SI_TIMER;
+            info->si_overrun = sim.timers[i].overruns;
+            info->si_value.sival_ptr = sim.timers[i].value;
+            sim.timers[i].waits = false;
+            sim.timers[i].overruns = 0;
+            return true;
+        }
+    return false;
+}
+
+/* ---- system calls ---- */
+
+static uint64_t nanoseconds(const struct timespec *time)
+{
+    return (uint64_t)time->tv_sec * 1000000000u + (uint64_t)time->tv_nsec;
+}
+
+static long clock_gettime_call(clockid_t clock, struct timespec *now)
+{
+    uint64_t ns = clock == CLOCK_MONOTONIC ? sim.wall : sim.cpu;
+    *now = (struct timespec){.tv_sec = (time_t)(ns / 1000000000u),
+                             .tv_nsec = (long)(ns % 1000000000u)};
+    return 0;
+}
+
+static long create_timer(clockid_t clock, const struct sigevent *event, int *id)
+{
+    for (int i = 0; i < SIM_TIMERS; i++)
+        if (!sim.timers[i].used) {
+            sim.timers[i] = (struct sim_timer){.used = true,
+                                               .on_cpu = clock != CLOCK_MONOTONIC,
+                                               .value = event->sigev_value.sival_ptr};
+            *id = i;
+            return 0;
+        }
+    return -EAGAIN;
+}
+
+static long set_timer(int id, int flags, const struct itimerspec *spec)
+{
+    struct sim_timer *timer = &sim.timers[id];
+    uint64_t now = timer->on_cpu ? sim.cpu : sim.wall, value = nanoseconds(&spec->it_value);
+    timer->waits = false;
+    timer->overruns = 0;
+    timer->interval = nanoseconds(&spec->it_interval);
+    timer->at = value == 0 || flags & TIMER_ABSTIME ? value : now + value;
+    if (value && timer->interval && timer->interval < sim.shortest_interval)
+        sim.shortest_interval = timer->interval;
+    expire(timer, now);
+    return 0;
+}
+
+static long control_event(long request, const uint64_t *argument)
+{
+    if (request == PERF_EVENT_IOC_PERIOD) {
+        sim.event_period = *argument;
+    } else {
+        sim.event_enabled = request == PERF_EVENT_IOC_REFRESH;
+        sim.event_left = sim.event_period;
+    }
+    return 0;
+}
+
+long sys6(long number, long a, long b, long c, long d, long e, long f)
+{
+    (void)e;
+    (void)f;
+    switch (number) {
+    case SYS_clock_gettime: return clock_gettime_call((clockid_t)a, (struct timespec *)b);
+    case SYS_timer_create: return create_timer((clockid_t)a, (const struct sigevent *)b, (int *)c);
+    case SYS_timer_settime: return set_timer((int)a, (int)b, (const struct itimerspec *)c);
+    case SYS_timer_delete: sim.timers[a].used = false; return 0;
+    case SYS_perf_event_open: return sim.refuses_perf ? -EACCES : SIM_FD;
+    case SYS_ioctl: return control_event(b, (const uint64_t *)c);
+    case SYS_read: memcpy((void *)b, &sim.event_count, sizeof sim.event_count); return c;
+    case SYS_prlimit64: ((struct rlimit *)d)->rlim_cur = 1000; return 0;
+    case SYS_close:
+    case SYS_fcntl: return 0;
+    case SYS_gettid: return 1;
+    default: return -ENOSYS;
+    }
+}

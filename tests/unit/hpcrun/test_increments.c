@@ -1,0 +1,308 @@
+/* What samples of each source stand for, in a simulated kernel whose clocks are the truth.
+ *
+ * Random numbers come from seeds 1, 2, ...: every run of this program is the same. Bounds are 5
+ * standard deviations of the mean that is checked, from the distribution named beside it. */
+#include "tests/unit/cmocka_suite.h"
+
+#include "tests/unit/hpcrun/simulated_kernel.h"
+
+#include "hpcrun/source/source-perf.c"
+#include "hpcrun/source/source-timer.c"
+#include "hpcrun/source/source.c"
+
+#include <math.h>
+#include <string.h>
+
+#define PERIOD 5000000u
+#define MS     1000000u
+
+struct process process = {.usable_cpus = 2};
+struct sampling sampling;
+static bool waiting; /* whether a sample finds the thread in a system call */
+
+/* ---- what the sources need besides the kernel ---- */
+
+bool fds_are_scarce(void)
+{
+    return false;
+}
+
+int fds_adopt(int fd)
+{
+    return fd;
+}
+
+void fds_close(int fd)
+{
+    (void)fd;
+}
+
+uint32_t threads_live(void)
+{
+    return 1;
+}
+
+bool thread_hold(struct thread *thread)
+{
+    (void)thread;
+    return true;
+}
+
+void thread_let_go(struct thread *thread)
+{
+    (void)thread;
+}
+
+bool guard_is_armed(uint64_t mask, void *handler)
+{
+    (void)mask;
+    (void)handler;
+    return true;
+}
+
+bool guard_copy(void *to, uint64_t from, size_t size, bool armed)
+{
+    (void)from;
+    (void)armed;
+    memcpy(to, waiting ? "\x0f\x05" : "\x90\x90", size);
+    return true;
+}
+
+void text_add(struct text *text, const char *string)
+{
+    (void)text;
+    (void)string;
+}
+
+void text_add_error(struct text *text, long error)
+{
+    (void)text;
+    (void)error;
+}
+
+/* ---- a thread ---- */
+
+enum way { BY_PERF, BY_TIMERS, BY_WALL_CLOCK, WAYS };
+
+static const enum sample_source source_of[] = {SOURCE_TASK_CLOCK, SOURCE_CPU_TIMER,
+                                               SOURCE_MONOTONIC_TIMER};
+
+static struct thread thread;
+static struct event event;
+
+static void begin(enum way way, uint64_t seed)
+{
+    sim_start();
+    sim.refuses_perf = way == BY_TIMERS;
+    event = (struct event){.kind = way == BY_WALL_CLOCK ? EVENT_REALTIME : EVENT_CPUTIME,
+                           .period = PERIOD};
+    memset(&thread, 0, sizeof thread);
+    thread.random = seed * 0x9e3779b97f4a7c15u;
+    thread.event_count = 1;
+    thread.events[0].event = &event;
+    thread.events[0].period = PERIOD;
+    waiting = false;
+    sources_init(&process.config, SIGRTMIN);
+    source_open(&thread, &thread.events[0]);
+    assert_int_equal(thread.events[0].source, source_of[way]);
+}
+
+/* What samples paid, in ns. */
+struct paid {
+    uint64_t amount, blocked, samples;
+};
+
+/* Handles the signal that waits, if one does, as sample_take does. */
+static void take(struct paid *paid)
+{
+    siginfo_t info;
+    const ucontext_t context = {0};
+    if (!sim_take(&info))
+        return;
+    struct thread_event *its = source_of_signal(&thread, &info);
+    assert_ptr_equal(its, &thread.events[0]);
+    struct increment increment = source_measure(&thread, its, &info, &context);
+    if (!increment.fired)
+        return;
+    paid->amount += increment.amount >> TIME_SHIFT;
+    paid->blocked += increment.blocked >> TIME_SHIFT;
+    paid->samples++;
+    source_arm(&thread, its);
+}
+
+static void run(uint64_t ns, struct paid *paid)
+{
+    for (uint64_t ran = 0; ran < ns;) {
+        ran += sim_run(ns - ran);
+        take(paid);
+    }
+}
+
+/* ---- the tests ---- */
+
+/* A thread of length T <= P / 2 has a sample with probability T / P, which pays P: no bias. Longer
+ * ones have one, by arithmetic: P / 12 too much at T = P, where a second sample may follow the
+ * first one's full period; P / 24 too little from some periods on, as the tail behind the last
+ * sample is E[d^2] / 2P = 13 P / 24 long on average and the first sample adds P / 2. */
+static void threads_of_any_length_recover_their_time_on_average(void **state)
+{
+    (void)state;
+    static const uint64_t lengths[] = {PERIOD / 100, PERIOD / 10, PERIOD, 5 * PERIOD / 2,
+                                       10 * PERIOD};
+    const unsigned threads = 20000;
+    for (enum way way = 0; way < WAYS; way++)
+        for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+            struct paid paid = {0};
+            double length = (double)lengths[i], period = PERIOD;
+            for (unsigned n = 1; n <= threads; n++) {
+                begin(way, n);
+                run(lengths[i], &paid);
+            }
+            double sigma = length < period ? sqrt(length / period * (1 - length / period)) : 1;
+            double mean = (double)paid.amount / threads;
+            assert_true(fabs(mean - length) < 5 * sigma * period / sqrt(threads) +
+                                                  (length > period / 2 ? period / 12 : 0));
+        }
+}
+
+/* From its first sample to its last, a thread's samples pay what its clock went on, to the
+ * nanosecond for CPU time. */
+static void samples_pay_the_clock(void **state)
+{
+    (void)state;
+    for (enum way way = 0; way < WAYS; way++) {
+        struct paid first = {0}, paid = {0};
+        begin(way, 1);
+        while (first.samples == 0)
+            run(MS / 100, &first);
+        uint64_t from = thread.events[0].last;
+        run(1000 * MS, &paid);
+        assert_int_equal(paid.amount, thread.events[0].last - from);
+        assert_true(paid.amount > 1000 * MS - 3 * PERIOD / 2 - MS && paid.amount <= 1000 * MS + MS);
+        /* Periods are uniform in half to one and a half times the mean. */
+        double periods = 1000 * (double)MS / PERIOD;
+        assert_true(fabs((double)paid.samples - periods) < 5 * sqrt(periods / 12) + 1);
+    }
+}
+
+/* The wall clock goes on while a thread is stopped (SIGSTOP) or starved: overruns pay for it. */
+static void a_stopped_thread_pays_for_the_time_that_it_was_stopped(void **state)
+{
+    (void)state;
+    for (unsigned seed = 1; seed <= 100; seed++) {
+        struct paid paid = {0};
+        begin(BY_WALL_CLOCK, seed);
+        uint64_t start = sim.wall;
+        run(50 * MS, &paid);
+        sim_wait(500 * MS);
+        run(50 * MS, &paid);
+        uint64_t truth = sim.wall - start;
+        assert_true(paid.amount + 5 * PERIOD / 2 > truth && paid.amount < truth + 5 * PERIOD / 2);
+        assert_true(paid.blocked + PERIOD > 500 * MS && paid.blocked < 500 * MS + PERIOD);
+        assert_true(paid.samples < 40); /* the pause itself is one sample */
+    }
+}
+
+/* The same for a thread that blocks the signal, with its first sample, too: its period is random,
+ * and no measure of what was missed. */
+static void a_thread_that_blocks_its_signals_pays_when_it_lets_them_come(void **state)
+{
+    (void)state;
+    for (enum way way = 0; way < WAYS; way++)
+        for (unsigned seed = 1; seed <= 100; seed++) {
+            struct paid paid = {0};
+            begin(way, seed);
+            sim_run_blocked(100 * MS);
+            take(&paid);
+            run(100 * MS, &paid);
+            assert_true(paid.amount + 5 * PERIOD / 2 > 200 * MS);
+            assert_true(paid.amount < 200 * MS + 5 * PERIOD / 2);
+        }
+}
+
+/* A first sample that comes late pays a period for each that began before it came: due at a time
+ * uniform in (0, P], it pays 3.3 P on average at 3.3 P. The next one is a first sample again, so
+ * that 0.3 P behind it recover 0.3 P on average. The amount has a deviation below P / 2, and the
+ * second sample one of sqrt(0.21) P. */
+static void a_late_first_sample_begins_anew(void **state)
+{
+    (void)state;
+    const unsigned threads = 20000;
+    for (enum way way = BY_PERF; way <= BY_TIMERS; way++) {
+        struct paid paid = {0};
+        for (unsigned n = 1; n <= threads; n++) {
+            begin(way, n);
+            sim_run_blocked(PERIOD * 33 / 10);
+            take(&paid);
+            run(PERIOD * 3 / 10, &paid);
+        }
+        double mean = (double)paid.amount / threads, sigma = sqrt(0.25 + 0.21) * PERIOD;
+        assert_true(fabs(mean - 3.6 * PERIOD) < 5 * sigma / sqrt(threads));
+    }
+}
+
+/* A first period may be some nanoseconds long. As a timer's interval it would leave a thread that
+ * defers its signals no time between two of them. */
+static void wall_clock_timers_repeat_with_the_mean_period(void **state)
+{
+    (void)state;
+    for (unsigned seed = 1; seed <= 1000; seed++) {
+        struct paid paid = {0};
+        begin(BY_WALL_CLOCK, seed);
+        run(3 * PERIOD, &paid);
+        assert_int_equal(sim.shortest_interval, PERIOD);
+    }
+}
+
+/* A wait is no CPU time, by whatever source. */
+static void waiting_costs_no_cpu_time(void **state)
+{
+    (void)state;
+    for (enum way way = BY_PERF; way <= BY_TIMERS; way++)
+        for (unsigned seed = 1; seed <= 20; seed++) {
+            struct paid paid = {0};
+            begin(way, seed);
+            uint64_t start = sim.cpu;
+            for (int i = 0; i < 50; i++) {
+                run(4 * MS, &paid);
+                waiting = true;
+                sim_wait(30 * MS);
+                take(&paid);
+                waiting = false;
+            }
+            uint64_t truth = sim.cpu - start;
+            assert_true(paid.amount + 5 * PERIOD / 2 > truth &&
+                        paid.amount < truth + 5 * PERIOD / 2);
+        }
+}
+
+/* A thread that ends while its sample is overdue loses nothing of it. */
+static void what_is_overdue_at_the_end_is_known(void **state)
+{
+    (void)state;
+    for (enum way way = BY_PERF; way <= BY_TIMERS; way++) {
+        begin(way, 1);
+        assert_false(source_overdue(&thread.events[0]).fired);
+        sim_run_blocked(40 * MS);
+        struct increment overdue = source_overdue(&thread.events[0]);
+        assert_true(overdue.fired);
+        uint64_t amount = overdue.amount >> TIME_SHIFT;
+        assert_true(amount >= 40 * MS - PERIOD && amount <= 40 * MS + PERIOD);
+        assert_false(source_overdue(&thread.events[0]).fired);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(threads_of_any_length_recover_their_time_on_average),
+        cmocka_unit_test(samples_pay_the_clock),
+        cmocka_unit_test(a_stopped_thread_pays_for_the_time_that_it_was_stopped),
+        cmocka_unit_test(a_thread_that_blocks_its_signals_pays_when_it_lets_them_come),
+        cmocka_unit_test(a_late_first_sample_begins_anew),
+        cmocka_unit_test(wall_clock_timers_repeat_with_the_mean_period),
+        cmocka_unit_test(waiting_costs_no_cpu_time),
+        cmocka_unit_test(what_is_overdue_at_the_end_is_known),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
