@@ -362,11 +362,18 @@ void inputs_free(struct inputs *inputs)
     strtab_free(&inputs->event_keys);
     strtab_free(&inputs->metric_keys);
     strtab_free(&inputs->overhead_kinds);
+    free(inputs->overhead_bound);
     vec_free(&inputs->directories);
     vec_free(&inputs->files);
     vec_free(&inputs->events);
     vec_free(&inputs->metrics);
     vec_free(&inputs->problems);
+}
+
+const char *inputs_lower_bound(const struct inputs *inputs, const struct metric *metric)
+{
+    bool is_overhead = strcmp(metric->recorded_name, OVERHEAD) == 0;
+    return is_overhead || metric->kind_of != INPUT_NONE ? inputs->overhead_bound : NULL;
 }
 
 bool inputs_has_metric(const struct inputs *inputs, const char *recorded_name)

@@ -44,6 +44,7 @@ struct inputs {
     VEC(struct metric) metrics;
     struct strtab event_keys, metric_keys; /* ids are indices in events and metrics */
     struct strtab overhead_kinds;          /* see hpcprof/overhead.h */
+    char *overhead_bound; /* why overhead is only a lower bound; NULL where all of it is known */
     struct modules modules;
     VEC(char *) problems; /* "FILE: CAUSE", in the order of files */
 };
@@ -65,6 +66,9 @@ void inputs_free(struct inputs *inputs);
 
 /* Whether some event pays a metric of this recorded name. */
 bool inputs_has_metric(const struct inputs *inputs, const char *recorded_name);
+
+/* Why the values of a metric are lower bounds; NULL where they are not. */
+const char *inputs_lower_bound(const struct inputs *inputs, const struct metric *metric);
 
 /* Whether two processes ran on one host. */
 bool inputs_same_host(const struct measurement *x, const struct measurement *y);

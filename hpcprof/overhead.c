@@ -7,17 +7,45 @@
 #define TAG_WITHOUT_KIND "overhead"
 #define OTHER_KIND       "other"
 
-bool overhead_measurable(const struct inputs *inputs)
+/* ---- state ---- */
+
+static bool is_tagged(const struct module *module)
 {
-    for (size_t i = 0; i < inputs->files.n; i++)
-        if (inputs->files.at[i].m->workers.n)
+    return module->structure && module->structure->overhead_kinds.count;
+}
+
+static bool has_tags(const struct inputs *inputs, const struct input *input)
+{
+    for (size_t i = 0; i < input->m->modules.n; i++)
+        if (is_tagged(&inputs->modules.all.at[input->module_of[i]]))
             return true;
-    for (size_t i = 0; i < inputs->modules.all.n; i++) {
-        const struct structure *s = inputs->modules.all.at[i].structure;
-        if (s && s->overhead_kinds.count)
-            return true;
-    }
     return false;
+}
+
+static const char *agent_name(const struct measurement *m)
+{
+    uint64_t agent = m->workers.at[0].agent;
+    return agent < m->agents.n ? m->agents.at[agent].name : "its agent";
+}
+
+bool overhead_measurable(struct inputs *inputs)
+{
+    bool is_known = false;
+    for (size_t i = 0; i < inputs->files.n; i++) {
+        const struct measurement *m = inputs->files.at[i].m;
+        if (!m->workers.n)
+            continue;
+        is_known = true;
+        if (!inputs->overhead_bound && !has_tags(inputs, &inputs->files.at[i]))
+            inputs->overhead_bound = mem_printf(
+                "no code is tagged as that of the runtime of agent %s, so what of it is compiled "
+                "into the program counts as work: compile the program with -g and the tags of "
+                "runtime-patches to measure all of it",
+                agent_name(m));
+    }
+    for (size_t i = 0; i < inputs->modules.all.n && !is_known; i++)
+        is_known = is_tagged(&inputs->modules.all.at[i]);
+    return is_known;
 }
 
 /* ---- kinds ---- */

@@ -18,8 +18,10 @@
 #define NOT_OVERHEAD UINT32_MAX
 
 /* Whether overhead can be told from work: an agent knew the runtime (it has counted workers), or
- * some code is tagged. Once the modules have their structures. */
-bool overhead_measurable(const struct inputs *inputs);
+ * some code is tagged. Sets inputs->overhead_bound where an agent took part in a process without
+ * tagged code: the runtime's code in the user's procedures then counts as their work. Once the
+ * modules have their structures. */
+bool overhead_measurable(struct inputs *inputs);
 
 /* Fills inputs->overhead_kinds, unless no tag names a kind: the kinds of all modules, sorted, and
  * "other" behind them. Once the modules have their structures. */

@@ -44,32 +44,41 @@ static void write_code(struct json_writer *json, const char *key, const char *na
 
 /* ---- the run as a whole ---- */
 
+static void write_metric(struct json_writer *json, const char *name, const struct event *event,
+                         const char *state, const char *why)
+{
+    json_write_object(json);
+    json_write_text(json, "name", name);
+    if (event)
+        json_write_text(json, "event", event->name);
+    json_write_text(json, "unit", event ? event->unit : "s");
+    json_write_text(json, "state", state);
+    if (why)
+        json_write_text(json, "why", why);
+    json_write_object_end(json);
+}
+
+/* A metric that was measured, if only as a lower bound. */
+static void write_measured(struct json_writer *json, const struct inputs *inputs,
+                           const struct metric *metric)
+{
+    const char *why = inputs_lower_bound(inputs, metric);
+    write_metric(json, metric->name, &inputs->events.at[metric->event],
+                 why ? "lower bound" : "measured", why);
+}
+
 static void write_metrics(struct json_writer *json, const struct inputs *inputs)
 {
-    json_write_key(json, "metrics");
-    json_write_array(json);
-    for (size_t i = 0; i < inputs->metrics.n; i++) {
-        const struct metric *metric = &inputs->metrics.at[i];
-        json_write_object(json);
-        json_write_text(json, "name", metric->name);
-        json_write_text(json, "event", inputs->events.at[metric->event].name);
-        json_write_text(json, "unit", inputs->events.at[metric->event].unit);
-        json_write_text(json, "state", "measured");
-        json_write_object_end(json);
-    }
     static const char *const of_runtimes[] = {IDLENESS, OVERHEAD};
     static const char *const why[] = {"no runtime with an agent took part",
                                       "no code is tagged as a runtime's, and no agent took part"};
-    for (size_t i = 0; i < sizeof of_runtimes / sizeof *of_runtimes; i++) {
-        if (inputs_has_metric(inputs, of_runtimes[i]))
-            continue;
-        json_write_object(json);
-        json_write_text(json, "name", of_runtimes[i]);
-        json_write_text(json, "unit", "s");
-        json_write_text(json, "state", "not measurable");
-        json_write_text(json, "why", why[i]);
-        json_write_object_end(json);
-    }
+    json_write_key(json, "metrics");
+    json_write_array(json);
+    for (size_t i = 0; i < inputs->metrics.n; i++)
+        write_measured(json, inputs, &inputs->metrics.at[i]);
+    for (size_t i = 0; i < sizeof of_runtimes / sizeof *of_runtimes; i++)
+        if (!inputs_has_metric(inputs, of_runtimes[i]))
+            write_metric(json, of_runtimes[i], NULL, "not measurable", why[i]);
     json_write_array_end(json);
 }
 

@@ -87,7 +87,7 @@ static const char help[] =
     "\n"
     "Inclusive costs of a scope are those of everything below it, exclusive ones its own: of a\n"
     "procedure without what it calls and what is inlined into it, of a loop without loops in it.\n"
-    "Recursion is counted once. \"-\" stands for what was not measured.\n"
+    "Recursion is counted once. \"-\" stands for what was not measured, \">= x\" for a lower bound.\n"
     "\n"
     "Effort is the sum of work, overhead and idleness, what the workers of a parallel program could\n"
     "have done. It is there where idleness or overhead was measured. The percentages of the four are\n"

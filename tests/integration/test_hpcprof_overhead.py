@@ -232,6 +232,49 @@ class KindsTest(OverheadCase):
                 self.assertEqual([m.name for m in db.metrics], ["work", "overhead"])
                 self.assertEqual(db.profiles[0].values[0], {db.metric("overhead", "execution"): 3})
 
+    def states(self):
+        """Of the metrics of run.json: state, and the reason."""
+        run = json.loads(pathlib.Path(self.scenario.at("db"), "run.json").read_text())
+        return {m["name"]: (m["state"], m.get("why")) for m in run["metrics"]}
+
+    def test_lower_bound(self):
+        """Without tags an agent knows what it hides, not what is compiled into the user's code."""
+        runtime = Structure(F("/r/runtime.c", P("helper", 40, [(0x400, 0x500)],
+                                                S(41, (0x400, 0x500)))))
+        plain = Structure(F("/s/a.c", P("main", 1, [(0x1000, 0x1100)], S(2, (0x1000, 0x1100)))))
+        for program, agent, state in ((plain, True, "lower bound"), (PROGRAM, True, "measured"),
+                                      (PROGRAM, False, "measured"),
+                                      (plain, False, "not measurable")):
+            with self.subTest(agent=agent, state=state):
+                self.setUp()
+                self.start(program, runtime, agent)
+                frames = [("program", 0x1000, False), ("runtime", 0x400, True)]
+                self.sample(self.process.thread(), frames, mw.seconds(3))
+                self.scenario.database()
+                found, why = self.states()["overhead"]
+                self.assertEqual(found, state)
+                if state == "lower bound":
+                    self.assertRegex(why, "no code is tagged .* agent minicilk.* tags")
+                self.assertEqual(self.states()["work"], ("measured", None))
+
+    def test_one_process_without_tags(self):
+        """Overhead over all processes is as well known as that of the least known one."""
+        self.start()
+        self.sample(self.process.thread(), [("program", 0x2040, False)], mw.seconds(1))
+        plain = Structure(F("/s/b.c", P("main", 1, [(0x1000, 0x1100)], S(2, (0x1000, 0x1100)))))
+        other = self.scenario.process(pid=99)
+        other.metric("work", other.event("CPUTIME"))
+        other.agents.append(("cilk5", "1", 4, "cilk5.rules", "1"))
+        other.workers.append((0, [(5, 2, 2)]))
+        module = self.scenario.load(other, self.scenario.binary("other", "04", plain))
+        thread = other.thread()
+        thread.add(thread.node(mw.ROOT, (module, 0x1000), "ip"), 0, mw.seconds(1))
+        self.scenario.database()
+        states = self.states()
+        for name in ("overhead", "overhead:spawn", "overhead:other"):
+            self.assertEqual(states[name][0], "lower bound")
+            self.assertIn("agent cilk5", states[name][1])
+
     def test_kinds_that_nobody_knows(self):
         """A tag may say what it likes."""
         strange = Structure(F("/r/runtime.c",

@@ -14,6 +14,7 @@ const char *verdict_name(enum verdict verdict)
         [VERDICT_TOO_LITTLE] = "too little parallelism",
         [VERDICT_TOO_FINE] = "too fine a grain",
         [VERDICT_WRONG_PARALLELISM] = "wrong parallelization",
+        [VERDICT_OVERHEAD_UNKNOWN] = "no verdict",
     };
     return names[verdict];
 }
@@ -35,6 +36,7 @@ const char *verdict_meaning(enum verdict verdict)
         [VERDICT_WRONG_PARALLELISM] =
             "Idleness and overhead are both high: a finer grain would cost more overhead, a "
             "coarser one more idleness. Parallelize in another way.",
+        [VERDICT_OVERHEAD_UNKNOWN] = "Overhead may be more than what is known of it.",
     };
     return meanings[verdict];
 }
@@ -91,7 +93,7 @@ static void add_numbers(struct text *text, const struct advice *advice, bool is_
     number_with_unit(judgement->effort, advice->unit, effort);
     text_add(text, "Idleness is ");
     add_percent(text, judgement->idleness);
-    text_add(text, " and overhead ");
+    text_add(text, advice->bound ? " and overhead at least " : " and overhead ");
     add_percent(text, judgement->overhead);
     add_kinds(text, advice, ascii);
     text_printf(text, " of %s effort of %s", is_whole_run ? "the" : "its", effort);
@@ -195,6 +197,17 @@ static void add_dominant_kind(struct advice_lines *lines, const struct advice *a
     vec_free(&text);
 }
 
+/* What would make overhead measurable. */
+static void add_bound(struct advice_lines *lines, const char *bound)
+{
+    struct text text = {0};
+    text_add(&text, "Overhead is a lower bound: ");
+    text_add_clean(&text, bound, lines->ascii);
+    text_add(&text, ".");
+    advice_add_paragraph(lines, 2, 0, text_string(&text));
+    vec_free(&text);
+}
+
 static void describe_judgement(struct advice_lines *lines, const struct advice *advice,
                                const struct view *view, uint32_t row)
 {
@@ -205,6 +218,8 @@ static void describe_judgement(struct advice_lines *lines, const struct advice *
     text_printf(&text, ". %s", verdict_meaning(judgement->verdict));
     advice_add_paragraph(lines, 2, 0, text_string(&text));
     text_clear(&text);
+    if (advice->bound)
+        add_bound(lines, advice->bound);
     add_numbers(&text, advice, row == 0, lines->ascii);
     advice_add_paragraph(lines, 2, 0, text_string(&text));
     bool is_bad = judgement_is_high(judgement, judgement->idleness) ||

@@ -6,7 +6,9 @@ static const enum efficiency_part parts_of[WASTES] = {
 /* Why a metric has no values; NULL when it has. */
 static const char *why_missing(const struct metrics *metrics, size_t metric)
 {
-    return metric < metrics->n ? metrics->at[metric].why : "it is not among the metrics shown";
+    if (metric == metrics->n)
+        return "it is not among the metrics shown";
+    return metric_is_measured(&metrics->at[metric]) ? NULL : metrics->at[metric].why;
 }
 
 static struct efforts efforts_of(const struct view *view, uint32_t row,
@@ -30,6 +32,9 @@ static struct advice advise(struct view *view, uint32_t row, const struct effici
     struct efforts scope = efforts_of(view, row, event, carriers_part(view));
     struct efforts whole = efforts_of(view, 0, event, INCLUSIVE);
     advice.judgement = judge(&scope, &whole, run_period(run, work->name));
+    advice.bound = metrics->at[event->at[OVERHEAD]].why;
+    if (advice.bound && advice.judgement.verdict != VERDICT_TOO_FEW_SAMPLES)
+        advice.judgement.verdict = VERDICT_OVERHEAD_UNKNOWN;
     advice.kinds = overhead_kinds_of(view, row, event->at[OVERHEAD], carriers_part(view));
     advice.run_effort = whole.work + whole.overhead + whole.idleness;
     if (judgement_is_high(&advice.judgement, advice.judgement.idleness))

@@ -15,6 +15,7 @@ enum waste { WASTED_IDLE, WASTED_ON_OVERHEAD, WASTES };
 struct advice {
     const char *event;                /* "", or with several time events " (CPUTIME)" */
     const char *missing[WASTES];      /* why idleness, overhead was not measured; NULL: it was */
+    const char *bound;                /* why overhead is only a lower bound; NULL: it is not */
     const char *unit;                 /* of the efforts */
     struct judgement judgement;       /* only where nothing is missing, as all below */
     double run_effort;                /* of the whole run */

@@ -30,6 +30,7 @@ enum verdict {
     VERDICT_TOO_LITTLE,        /* idleness high: refine the grain of concurrency */
     VERDICT_TOO_FINE,          /* overhead high: coarsen it */
     VERDICT_WRONG_PARALLELISM, /* both high: no grain will do, parallelize in another way */
+    VERDICT_OVERHEAD_UNKNOWN,  /* overhead is only a lower bound: no grain can be named */
     VERDICTS
 };
 

@@ -108,6 +108,13 @@ size_t text_columns(const char *text)
     return columns;
 }
 
+void text_add_right(struct text *text, const char *more, size_t columns)
+{
+    size_t used = text_columns(more);
+    text_pad(text, ' ', used < columns ? columns - used : 0);
+    text_add(text, more);
+}
+
 const char *text_skip(const char *text, size_t columns)
 {
     size_t skipped = 0;

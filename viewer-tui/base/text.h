@@ -34,6 +34,11 @@ void text_add_expanded(struct text *text, const char *code);
 /* Columns that UTF-8 text without control characters takes on a terminal. */
 size_t text_columns(const char *text);
 
+/* Adds a text that takes `columns` columns, with spaces on its left; the whole text if it needs
+ * more.
+ */
+void text_add_right(struct text *text, const char *more, size_t columns);
+
 /* The part of a text behind its first so many columns. */
 const char *text_skip(const char *text, size_t columns);
 

@@ -43,7 +43,7 @@ static struct number_scale plain_scale(const struct view *view, const struct col
     for (double power = 10; isfinite(largest) && power <= largest; power *= 10)
         digits++;
     bool is_integer = strcmp(metric->unit, "count") == 0 || strcmp(metric->unit, "B") == 0;
-    int room = width - 1 - digits - 1;
+    int room = width - 1 - (int)text_columns(columns_sign(metric)) - digits - 1;
     if (!is_integer && room > 0)
         scale.decimals = room < MOST_DECIMALS ? room : MOST_DECIMALS;
     if (strcmp(metric->unit, "count") != 0)
@@ -64,16 +64,16 @@ struct number_scale cell_scale(const struct cell_style *style, const struct view
     return scale;
 }
 
-/* In scientific notation, with as many digits as there is room for. */
-static void format_scientific(double value, int width, char text[NUMBER_SIZE])
+/* In scientific notation behind the sign, with as many digits as there is room for. */
+static void format_scientific(const char *sign, double value, int width, char text[NUMBER_SIZE])
 {
     int around = value < 0 ? 8 : 7; /* a space, a sign, a digit, a point, "e-04" */
-    int decimals = width - around;
+    int decimals = width - (int)text_columns(sign) - around;
     decimals = decimals < 0 ? 0 : decimals > 15 ? 15 : decimals;
     if (value == 0)
         strcpy(text, "0");
     else
-        snprintf(text, NUMBER_SIZE, "%.*e", decimals, value);
+        snprintf(text, NUMBER_SIZE, "%s%.*e", sign, decimals, value);
 }
 
 static void format_number(const struct cell_style *style, const struct view *view,
@@ -82,18 +82,24 @@ static void format_number(const struct cell_style *style, const struct view *vie
     const struct metric *metric = &view->metrics->at[column->metric];
     struct number_scale scale = cell_scale(style, view, column);
     columns_value(metric, value, &scale, text);
-    if (style->units == UNITS_SCIENTIFIC && metric_is_measured(metric) && isfinite(value))
-        format_scientific(value, number_width(style, column), text);
+    bool is_there = strcmp(text, "-") != 0;
+    if (style->units == UNITS_SCIENTIFIC && is_there)
+        format_scientific(columns_sign(metric), value, number_width(style, column), text);
 }
 
+/* Without the sign of a lower bound where the number beside it has one. */
 static void format_percent(const struct view *view, const struct column *column, double value,
-                           char text[NUMBER_SIZE])
+                           bool is_alone, char text[NUMBER_SIZE])
 {
+    const struct metric *metric = &view->metrics->at[column->metric];
+    char number[NUMBER_SIZE] = "";
     text[0] = '\0';
-    if (!metric_is_measured(&view->metrics->at[column->metric]) || !isfinite(value) || value == 0)
+    if (!metric_is_measured(metric) || !isfinite(value) || value == 0)
         return;
-    char number[NUMBER_SIZE];
-    number_percent(value, view_whole(view, column->metric), number);
+    if (is_alone)
+        columns_percent(metric, value, view_whole(view, column->metric), number);
+    else
+        number_percent(value, view_whole(view, column->metric), number);
     if (*number)
         snprintf(text, NUMBER_SIZE, "%.30s%%", number);
 }
@@ -104,11 +110,11 @@ void cell_add(const struct cell_style *style, const struct view *view, uint32_t 
     char number[NUMBER_SIZE], percent[NUMBER_SIZE];
     double value = view_cost(view, row, column->metric, column->part);
     int width = cell_width(style, column), used = number_width(style, column);
+    bool is_alone = style->units == UNITS_PERCENT && !view->metrics->at[column->metric].is_ratio;
     format_number(style, view, column, value, number);
-    format_percent(view, column, value, percent);
-    bool is_percent = style->units == UNITS_PERCENT && (*percent || value == 0) &&
-                      !view->metrics->at[column->metric].is_ratio;
-    text_printf(out, "%*s", used, is_percent ? value == 0 ? "" : percent : number);
+    format_percent(view, column, value, is_alone, percent);
+    bool is_percent = is_alone && (*percent || value == 0);
+    text_add_right(out, is_percent ? percent : number, (size_t)used);
     if (style->has_bars) {
         struct text bar = {0};
         size_t room = width > used + 1 ? (size_t)(width - used - 1) : 0;

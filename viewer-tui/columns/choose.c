@@ -88,16 +88,22 @@ static void add_unmeasured(struct database *db, const json_t *metrics)
     }
 }
 
-/* run.json knows better than the name of a metric what its unit is. */
-static void set_units(struct database *db, const json_t *metrics)
+/* run.json knows better than the name of a metric what its unit is, and how sure its values are. */
+static void take_described(struct database *db, const json_t *metrics)
 {
     size_t i;
     json_t *described;
     json_array_foreach(metrics, i, described)
     {
         size_t m = metrics_find(&db->metrics, run_text(described, "name"));
-        if (m < db->metrics.n)
-            metric_set_unit(&db->metrics.at[m], run_text(described, "unit"));
+        if (m == db->metrics.n)
+            continue;
+        struct metric *metric = &db->metrics.at[m];
+        const char *why = run_text(described, "why");
+        metric_set_unit(metric, run_text(described, "unit"));
+        if (metric_is_measured(metric) &&
+            metric_state_of(run_text(described, "state")) == METRIC_LOWER_BOUND)
+            metric_set_state(metric, METRIC_LOWER_BOUND, *why ? why : "run.json does not say why");
     }
 }
 
@@ -268,7 +274,7 @@ void choose_complete(struct database *db, const json_t *run)
     const json_t *described = json_object_get(run, "metrics");
     add_unmeasured(db, described);
     if (described)
-        set_units(db, described);
+        take_described(db, described);
     efficiency_add_efforts(&db->metrics);
     efficiency_find_kinds(&db->metrics);
 }

@@ -1,5 +1,7 @@
 #include "viewer-tui/columns/columns.h"
 
+#include "viewer-tui/views/describe.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,30 +106,70 @@ struct number_scale columns_scale(const struct view *view, size_t metric)
     return number_scale_for(isfinite(total) ? total : 1, view->metrics->at[metric].unit);
 }
 
+const char *columns_sign(const struct metric *metric)
+{
+    if (!metric_is_lower_bound(metric))
+        return "";
+    return describe_in_ascii() ? ">= " : "≥ ";
+}
+
+const char *columns_state_words(const struct metric *metric)
+{
+    return metric_is_lower_bound(metric) ? "lower bound" : "not measured";
+}
+
 static bool has_value(const struct metric *metric, double value)
 {
-    return metric_is_measured(metric) && isfinite(value);
+    bool says_nothing = metric_is_lower_bound(metric) && value == 0;
+    return metric_is_measured(metric) && isfinite(value) && !says_nothing;
+}
+
+/* Adds the sign to a number that was formatted. One that rounds to 0 is more than 0. */
+static void add_sign(const struct metric *metric, char *text, size_t size)
+{
+    char number[NUMBER_WITH_UNIT_SIZE];
+    if (!metric_is_lower_bound(metric))
+        return;
+    bool rounds_to_0 = *text == '<' || strtod(text, NULL) == 0;
+    snprintf(number, sizeof number, "%s", rounds_to_0 ? "0" : text);
+    snprintf(text, size, "%s%.*s", rounds_to_0 ? "> " : columns_sign(metric), (int)size - 5,
+             number);
 }
 
 void columns_value(const struct metric *metric, double value, const struct number_scale *scale,
                    char text[NUMBER_SIZE])
 {
-    if (has_value(metric, value))
-        number_format(value, scale, text);
-    else
-        strcpy(text, "-");
+    strcpy(text, "-");
+    if (!has_value(metric, value))
+        return;
+    number_format(value, scale, text);
+    add_sign(metric, text, NUMBER_SIZE);
 }
 
 void columns_with_unit(const struct metric *metric, double value, char text[NUMBER_WITH_UNIT_SIZE])
 {
-    if (has_value(metric, value))
-        number_with_unit(value, metric->unit, text);
-    else
-        strcpy(text, "-");
+    strcpy(text, "-");
+    if (!has_value(metric, value))
+        return;
+    number_with_unit(value, metric->unit, text);
+    add_sign(metric, text, NUMBER_WITH_UNIT_SIZE);
+}
+
+void columns_percent(const struct metric *metric, double value, double whole,
+                     char text[NUMBER_SIZE])
+{
+    text[0] = '\0';
+    if (!has_value(metric, value) || !metric_is_additive(metric))
+        return;
+    number_percent(value, whole, text);
+    if (*text)
+        add_sign(metric, text, NUMBER_SIZE);
 }
 
 void columns_title(const struct metric *metric, const char *unit, bool ascii, struct text *out)
 {
+    if (metric_is_lower_bound(metric))
+        text_add(out, ascii ? ">= " : "≥ ");
     if (metric->kind) {
         char *overhead = mem_strndup(metric->name, (size_t)(metric->kind - metric->name));
         text_add_clean(out, overhead, ascii);

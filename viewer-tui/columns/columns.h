@@ -46,15 +46,27 @@ size_t columns_of_metric(const struct columns *columns, size_t first);
 /* The scale of a metric's columns, chosen for what the whole program has. */
 struct number_scale columns_scale(const struct view *view, size_t metric);
 
-/* A value in a column: "-" where the metric was not measured or is not defined. */
+/* What stands before the values of a metric: "≥ " (">= " where the locale is not UTF-8) for lower
+ * bounds, else "". */
+const char *columns_sign(const struct metric *metric);
+
+/* "not measured", "lower bound": to stand before the reason why it is not simply measured. */
+const char *columns_state_words(const struct metric *metric);
+
+/* A value in a column, with that sign: "-" where the metric was not measured, where the value is
+ * not defined, and for the lower bound 0, which says nothing. */
 void columns_value(const struct metric *metric, double value, const struct number_scale *scale,
                    char text[NUMBER_SIZE]);
 
-/* A single value with its unit, or "-". */
+/* A single value with its sign and unit, or "-". */
 void columns_with_unit(const struct metric *metric, double value, char text[NUMBER_WITH_UNIT_SIZE]);
 
-/* Adds "NAME, UNIT" of a metric, in the unit of its scale; of a kind of overhead "overhead: KIND",
- * which can be broken into lines. */
+/* The share of a value in `whole` in percent, with its sign: "≥ 12.3"; "" where there is none. */
+void columns_percent(const struct metric *metric, double value, double whole,
+                     char text[NUMBER_SIZE]);
+
+/* Adds "NAME, UNIT" of a metric, "≥ NAME, UNIT" of a lower bound, in the unit of its scale; of a
+ * kind of overhead "overhead: KIND", which can be broken into lines. */
 void columns_title(const struct metric *metric, const char *unit, bool ascii, struct text *out);
 
 #endif

@@ -155,12 +155,16 @@ static void add_value(const struct inspection *inspection, size_t metric, enum c
     format(value, number);
     add_label(inspection, part == INCLUSIVE ? "inclusive" : "exclusive");
     size_t start = inspection->out->n;
-    text_add(inspection->out, number);
+    bool says_nothing = metric_is_lower_bound(of) && value == 0;
+    if (says_nothing)
+        text_add(inspection->out, "-");
+    else
+        text_printf(inspection->out, "%s%s", isfinite(value) ? columns_sign(of) : "", number);
     if (of->derivation)
         add_substituted(inspection, metric, part);
-    size_t used = inspection->out->n - start;
+    size_t used = text_columns(inspection->out->at + start);
     text_pad(inspection->out, ' ', used < NUMBER_WIDTH ? NUMBER_WIDTH - used : 0);
-    if (metric_is_additive(of)) {
+    if (metric_is_additive(of) && !says_nothing) {
         uint32_t above = view_row(view, inspection->row)->parent;
         bool is_of_another = metrics_whole(view->metrics, metric) != metric;
         add_percent(inspection, value, view_whole(view, metric),
@@ -191,13 +195,14 @@ static void add_metric(const struct inspection *inspection, size_t metric)
         add_clean(inspection, of->called);
     }
     text_add(inspection->out, "\n");
+    if (of->state != METRIC_MEASURED) {
+        text_printf(inspection->out, "  %s: ", columns_state_words(of));
+        add_clean(inspection, of->why);
+        text_add(inspection->out, "\n");
+    }
     if (metric_is_measured(of)) {
         add_value(inspection, metric, INCLUSIVE);
         add_value(inspection, metric, EXCLUSIVE);
-    } else {
-        text_add(inspection->out, "  not measured: ");
-        add_clean(inspection, of->why);
-        text_add(inspection->out, "\n");
     }
 }
 

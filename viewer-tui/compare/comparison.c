@@ -32,17 +32,24 @@ static char *column_name(const struct comparison *comparison, enum merged_column
     return column < SIDES ? mem_printf("%s [%s]", metric, name) : mem_printf("%s %s", metric, name);
 }
 
-/* Why a column was not measured; NULL when it was. */
-static const char *why_not(struct comparison *comparison, enum merged_column column,
-                           const struct metric *const sides[SIDES])
+/* Sets the state of a column. A difference or ratio of a lower bound may be more or less than what
+ * the two values give, so it has none. */
+static void set_state(struct comparison *comparison, enum merged_column column,
+                      const struct metric *const sides[SIDES], struct metric *metric)
 {
-    if (column < SIDES)
-        return sides[column]->why;
-    for (int side = 0; side < SIDES; side++)
-        if (sides[side]->why)
-            return keep(comparison, mem_printf("not measured in %s: %s",
-                                               comparison->options->names[side], sides[side]->why));
-    return NULL;
+    if (column < SIDES) {
+        metric_set_state(metric, sides[column]->state, sides[column]->why);
+        return;
+    }
+    for (int side = 0; side < SIDES; side++) {
+        if (sides[side]->state == METRIC_MEASURED)
+            continue;
+        bool is_bound = metric_is_lower_bound(sides[side]);
+        char *why = mem_printf("%s in %s: %s", is_bound ? "only a lower bound" : "not measured",
+                               comparison->options->names[side], sides[side]->why);
+        metric_set_state(metric, METRIC_NOT_MEASURED, keep(comparison, why));
+        return;
+    }
 }
 
 /* The metric whose name the columns bear: an effort if only one is, then the one that says its
@@ -65,7 +72,7 @@ static void add_column(struct comparison *comparison, struct merged_metric from,
     metric.is_ratio = from.column == MERGED_RATIO;
     if (!metric.is_ratio)
         metric_set_unit(&metric, named->unit);
-    metric.why = why_not(comparison, from.column, sides);
+    set_state(comparison, from.column, sides, &metric);
     if (from.column < SIDES && strcmp(sides[from.column]->name, named->name) != 0)
         metric.called = sides[from.column]->name;
     for (int side = 0; side < SIDES; side++)

@@ -121,7 +121,7 @@ static bool read_metric(struct metric *metric, struct reading *reading, uint64_t
     if (metric->summary[METRIC_EXECUTION] == METRIC_ABSENT &&
         metric->summary[METRIC_FUNCTION] == METRIC_ABSENT &&
         metric->summary[METRIC_POINT] == METRIC_ABSENT)
-        metric->why = "the database has no sums of it";
+        metric_set_state(metric, METRIC_NOT_MEASURED, "the database has no sums of it");
     return true;
 }
 
@@ -170,7 +170,7 @@ void metrics_add_unmeasured(struct metrics *metrics, const char *name, const cha
 {
     struct metric metric = metric_new(name);
     metric_set_unit(&metric, unit); /* which may be that of another metric there */
-    metric.why = why;
+    metric_set_state(&metric, METRIC_NOT_MEASURED, why);
     insert(metrics, metrics->n_stored++, metric);
 }
 
@@ -203,6 +203,7 @@ void metrics_drop_last(struct metrics *metrics)
 size_t metrics_add_sum(struct metrics *metrics, char *name, const char *unit)
 {
     metrics_add_unmeasured(metrics, name, unit, NULL);
+    metric_set_state(&metrics->at[metrics->n_stored - 1], METRIC_MEASURED, NULL);
     metrics->at[metrics->n_stored - 1].sum_name = name;
     return metrics->n_stored - 1;
 }
@@ -211,6 +212,23 @@ void metric_set_unit(struct metric *metric, const char *unit)
 {
     if (*unit)
         snprintf(metric->unit, sizeof metric->unit, "%s", unit);
+}
+
+static const char *const state_names[] = {[METRIC_MEASURED] = "measured",
+                                          [METRIC_LOWER_BOUND] = "lower bound",
+                                          [METRIC_NOT_MEASURED] = "not measurable"};
+
+const char *metric_state_name(enum metric_state state)
+{
+    return state_names[state];
+}
+
+enum metric_state metric_state_of(const char *name)
+{
+    for (int state = METRIC_MEASURED; state <= METRIC_NOT_MEASURED; state++)
+        if (strcmp(name, state_names[state]) == 0)
+            return (enum metric_state)state;
+    return METRIC_MEASURED;
 }
 
 bool metric_is_complete(const struct metric *metric)

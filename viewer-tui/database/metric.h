@@ -29,6 +29,13 @@ enum metric_set {
     METRIC_SETS
 };
 
+/* Whether the values of a metric are the whole truth: the states of run.json. */
+enum metric_state {
+    METRIC_MEASURED,
+    METRIC_LOWER_BOUND, /* "lower bound": what was recognized; there may be more of it */
+    METRIC_NOT_MEASURED /* "not measurable": there are no values */
+};
+
 /* No metric id. */
 #define METRIC_ABSENT (-1)
 
@@ -45,9 +52,10 @@ struct derivation {
 };
 
 struct metric {
-    const char *name;           /* in the mapped file, or the caller's */
-    char unit[UNIT_SIZE];       /* "s", "count", or what stands in parentheses in the name */
-    const char *why;            /* why it was not measured; NULL when it was */
+    const char *name;     /* in the mapped file, or the caller's */
+    char unit[UNIT_SIZE]; /* "s", "count", or what stands in parentheses in the name */
+    enum metric_state state;
+    const char *why;            /* why it is not measured, or only a lower bound; else NULL */
     int summary[METRIC_SCOPES]; /* id of the sum over the threads in the values (values.h) */
     int in_file[METRIC_SCOPES]; /* the same in the summary profile of the file */
     int thread[METRIC_SCOPES];  /* id in the profiles of threads */
@@ -83,7 +91,7 @@ struct metric metric_new(const char *name);
  * False, with the problem noted, when the section is damaged. The caller frees. */
 bool metrics_read(struct metrics *metrics, const struct v4_map *meta);
 
-/* Appends a metric without values; the texts must outlive it. */
+/* Appends a metric without values, and why there are none; the texts must outlive it. */
 void metrics_add_unmeasured(struct metrics *metrics, const char *name, const char *unit,
                             const char *why);
 
@@ -149,10 +157,29 @@ static inline size_t metrics_whole(const struct metrics *metrics, size_t metric)
 /* The unit that others know of it; ignored when empty. */
 void metric_set_unit(struct metric *metric, const char *unit);
 
+/* Gives a metric a state; `why` (NULL for METRIC_MEASURED) must outlive it. */
+static inline void metric_set_state(struct metric *metric, enum metric_state state, const char *why)
+{
+    metric->state = state;
+    metric->why = why;
+}
+
+/* Whether it has values, if only lower bounds. */
 static inline bool metric_is_measured(const struct metric *metric)
 {
-    return metric->why == NULL;
+    return metric->state != METRIC_NOT_MEASURED;
 }
+
+static inline bool metric_is_lower_bound(const struct metric *metric)
+{
+    return metric->state == METRIC_LOWER_BOUND;
+}
+
+/* "measured", "lower bound", "not measurable": as in run.json. */
+const char *metric_state_name(enum metric_state state);
+
+/* The state of that name; METRIC_MEASURED for one that is unknown. */
+enum metric_state metric_state_of(const char *name);
 
 /* Whether inclusive and exclusive costs of every kind of scope stand in the summary profile, or
  * follow from others that do. */

@@ -53,8 +53,9 @@ static void add_clean(struct text *out, const char *text)
 static void add_costs(struct printing *printing, double costs, size_t metric)
 {
     char value[NUMBER_WITH_UNIT_SIZE], percent[NUMBER_SIZE];
-    number_with_unit(costs, printing->metrics->at[metric].unit, value);
-    number_percent(costs, view_whole(printing->tree->view, metric), percent);
+    const struct metric *of = &printing->metrics->at[metric];
+    columns_with_unit(of, costs, value);
+    columns_percent(of, costs, view_whole(printing->tree->view, metric), percent);
     add_escaped(&printing->line, value);
     if (*percent) {
         text_add(&printing->line, " (");

@@ -1,5 +1,7 @@
 #include "viewer-tui/formula/derived.h"
 
+#include "viewer-tui/formula/formula-bound.h"
+
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
@@ -101,6 +103,50 @@ static struct formula_metric *nameable(const struct metrics *metrics, size_t n)
     return list;
 }
 
+/* The first metric that the formula names and that is in that state; NULL for none. */
+static const struct metric *first_in_state(const struct metrics *metrics,
+                                           const struct formula *formula, enum metric_state state)
+{
+    for (size_t i = 0; i < formula->steps.n; i++) {
+        size_t named;
+        if (formula_step_names(&formula->steps.at[i], &named) && metrics->at[named].state == state)
+            return &metrics->at[named];
+    }
+    return NULL;
+}
+
+/* What the formula makes of the lower bounds among the metrics before `index`. */
+static enum formula_bound bound_of(const struct metrics *metrics, size_t index)
+{
+    bool *is_bound = mem_alloc((index + 1) * sizeof *is_bound);
+    for (size_t m = 0; m < index; m++)
+        is_bound[m] = metric_is_lower_bound(&metrics->at[m]);
+    const struct formula *formula = &metrics->at[index].derivation->formula;
+    enum formula_bound bound = formula_bound_of(formula, is_bound);
+    free(is_bound);
+    return bound;
+}
+
+/* Finds the state from those of the metrics that the formula names. */
+static void find_state(struct metrics *metrics, size_t index)
+{
+    struct metric *metric = &metrics->at[index];
+    struct derivation *derivation = metric->derivation;
+    const struct formula *formula = &derivation->formula;
+    const struct metric *missing = first_in_state(metrics, formula, METRIC_NOT_MEASURED);
+    const struct metric *bounded = first_in_state(metrics, formula, METRIC_LOWER_BOUND);
+    enum formula_bound bound = bound_of(metrics, index);
+    enum metric_state state = METRIC_MEASURED;
+    if (missing) {
+        state = METRIC_NOT_MEASURED;
+        derivation->why = mem_printf("'%s' was not: %s", missing->name, missing->why);
+    } else if (bounded && bound != BOUND_EXACT) {
+        state = bound == BOUND_LOWER ? METRIC_LOWER_BOUND : METRIC_NOT_MEASURED;
+        derivation->why = mem_printf("'%s' is only a lower bound: %s", bounded->name, bounded->why);
+    }
+    metric_set_state(metric, state, derivation->why);
+}
+
 /* Notes what the metric depends on, and whether that was measured. */
 static void find_needs(struct metrics *metrics, size_t index)
 {
@@ -114,10 +160,8 @@ static void find_needs(struct metrics *metrics, size_t index)
         if (needed->derivation)
             derivation->needs |= needed->derivation->needs | (uint64_t)1
                                                                  << (named - metrics->n_stored);
-        if (!metric_is_measured(needed) && !derivation->why)
-            derivation->why = mem_printf("'%s' was not: %s", needed->name, needed->why);
     }
-    metric->why = derivation->why;
+    find_state(metrics, index);
 }
 
 static bool settle(struct metrics *metrics, size_t index, struct formula_error *error)

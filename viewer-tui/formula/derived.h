@@ -2,7 +2,8 @@
  *
  * A definition is "NAME = FORMULA" or "NAME [UNIT] = FORMULA" (formula.h); with a formula alone the
  * name is "derived 1", or the next number. A formula can name metrics that stand before it, derived
- * ones too. A derived metric has no values when one that it names was not measured. */
+ * ones too. A derived metric has no values when one that it names was not measured. One that
+ * names a lower bound is a lower bound itself if its values grow with that, else it has none. */
 #ifndef VIEWER_DERIVED_H
 #define VIEWER_DERIVED_H
 

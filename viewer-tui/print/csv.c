@@ -63,6 +63,11 @@ void csv_cost(struct csv *csv, const struct metric *metric, double value)
         csv_text(csv, "-");
 }
 
+const char *csv_state(const struct metric *metric)
+{
+    return metric_is_lower_bound(metric) ? " (lower bound)" : "";
+}
+
 void csv_percent(struct csv *csv, double value, double effort)
 {
     if (effort != 0)

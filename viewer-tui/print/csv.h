@@ -19,6 +19,8 @@ void csv_number(struct csv *csv, double value);
 void csv_integer(struct csv *csv, uint64_t value);
 /* A value of the metric, "-" when it was not measured or is not defined. */
 void csv_cost(struct csv *csv, const struct metric *metric, double value);
+/* What a column's head has behind the metric's name: " (lower bound)" for such, else "". */
+const char *csv_state(const struct metric *metric);
 /* A value in percent of the whole program's effort; "-" when that is nothing. */
 void csv_percent(struct csv *csv, double value, double effort);
 void csv_end_record(struct csv *csv);

@@ -46,8 +46,8 @@ void json_write_metric(struct json_writer *json, const struct metrics *metrics, 
     json_write_object(json);
     json_write_text(json, "name", metric->name);
     json_write_text(json, "unit", metric->unit);
-    json_write_text(json, "state", metric_is_measured(metric) ? "measured" : "not measurable");
-    if (!metric_is_measured(metric)) {
+    json_write_text(json, "state", metric_state_name(metric->state));
+    if (metric->state != METRIC_MEASURED) {
         json_write_text(json, "why", metric->why);
     }
     if (metric->called) {

@@ -14,8 +14,8 @@ void json_write_percent(struct json_writer *json, const char *key, double value,
 /* Members "file" and "line", null for NULL and 0. */
 void json_write_place(struct json_writer *json, const char *file, uint32_t line);
 
-/* {"name", "unit", "state"} and, for what was not measured, "why"; for sums "sum_of", the names of
- * what is added up; for derived ones "formula". The array of those that are shown. */
+/* {"name", "unit", "state"} and, for what is not simply measured, "why"; for sums "sum_of", the
+ * names of what is added up; for derived ones "formula". The array of those that are shown. */
 void json_write_metric(struct json_writer *json, const struct metrics *metrics, size_t metric);
 void json_write_metrics(struct json_writer *json, const struct metrics *metrics);
 

@@ -48,6 +48,9 @@ static void write_judgement(struct json_writer *json, const struct advice *advic
     write_number(json, "effort", judgement->effort);
     write_number(json, "idleness_percent_of_effort", 100 * judgement->idleness);
     write_number(json, "overhead_percent_of_effort", 100 * judgement->overhead);
+    if (advice->bound) {
+        json_write_text(json, "overhead_lower_bound", advice->bound);
+    }
     json_write_key(json, "overhead_kinds_percent_of_effort");
     json_write_object(json);
     for (size_t i = 0; i < advice->kinds.n; i++) {
@@ -136,6 +139,8 @@ static void add_records(struct csv *csv, const char *event, const struct advice 
     add_number_record(csv, event, "effort", judgement->effort);
     add_number_record(csv, event, "idleness_percent_of_effort", 100 * judgement->idleness);
     add_number_record(csv, event, "overhead_percent_of_effort", 100 * judgement->overhead);
+    if (advice->bound)
+        add_text_record(csv, event, "overhead lower bound", advice->bound);
     for (size_t i = 0; i < advice->kinds.n; i++) {
         char *name = overhead_kind_name(advice->kinds.at[i].metric);
         char *item = mem_printf("overhead_percent_of_effort: %s", name);

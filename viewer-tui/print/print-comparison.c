@@ -155,8 +155,8 @@ static void add_costs(struct printing *printing, uint32_t row, size_t metric, en
     for (size_t m = metric; m < metric + MERGED_COLUMNS; m++) {
         char text[NUMBER_WITH_UNIT_SIZE] = "-";
         double value = view_cost(view, row, m, part);
-        if (metric_is_measured(&view->metrics->at[m]) && !isnan(value))
-            number_with_unit(value, view->metrics->at[m].unit, text);
+        if (!isnan(value))
+            columns_with_unit(&view->metrics->at[m], value, text);
         add_right(printing, text);
         if (m == metric + MERGED_DIFFERENCE)
             add_percent(printing, value, m);
@@ -253,6 +253,19 @@ static void write_costs(struct csv *csv, const struct compared *compared, uint32
     csv_end_record(csv);
 }
 
+/* Says in which of the two databases a metric is a lower bound: the reason in that one's column. */
+static void write_bounds(struct csv *csv, const struct metric *sides, const char *name)
+{
+    if (!metric_is_lower_bound(&sides[0]) && !metric_is_lower_bound(&sides[1]))
+        return;
+    write_record(csv, "lower bound", name);
+    for (int side = 0; side < SIDES; side++)
+        csv_text(csv, metric_is_lower_bound(&sides[side]) ? sides[side].why : NULL);
+    for (int column = SIDES; column < MERGED_COLUMNS; column++)
+        csv_text(csv, NULL);
+    csv_end_record(csv);
+}
+
 static void print_csv(const struct compared *compared)
 {
     static const char *const heads[] = {"section", "name"};
@@ -276,6 +289,7 @@ static void print_csv(const struct compared *compared)
         char *name = compared_name(compared, m);
         write_record(&csv, "metric", name);
         write_costs(&csv, compared, 0, m, INCLUSIVE);
+        write_bounds(&csv, &metrics->at[m], name);
         free(name);
     }
     print_changes_csv(&csv, &compared->advice);

@@ -20,12 +20,13 @@ struct printing {
 
 /* The heads of `n` columns of a metric. */
 static void write_part_names(struct printing *printing, const struct column *columns, size_t n,
-                             const char *metric, const char *of_what)
+                             const struct metric *metric, const char *of_what)
 {
     static const char *const parts[] = {[INCLUSIVE] = "inclusive", [EXCLUSIVE] = "exclusive"};
     for (size_t i = 0; i < n; i++) {
         text_clear(&printing->name);
-        text_printf(&printing->name, "%s:%s%s", metric, parts[columns[i].part], of_what);
+        text_printf(&printing->name, "%s%s:%s%s", metric->name, csv_state(metric),
+                    parts[columns[i].part], of_what);
         csv_text(&printing->csv, text_string(&printing->name));
     }
 }
@@ -42,9 +43,9 @@ static void write_header(struct printing *printing, const struct metrics *metric
         const struct column *columns = &printing->columns.at[i];
         const struct metric *metric = &metrics->at[columns->metric];
         n = columns_of_metric(&printing->columns, i);
-        write_part_names(printing, columns, n, metric->name, "");
+        write_part_names(printing, columns, n, metric, "");
         if (metric_is_of_effort(metric))
-            write_part_names(printing, columns, n, metric->name, "_percent_of_effort");
+            write_part_names(printing, columns, n, metric, "_percent_of_effort");
     }
     csv_end_record(&printing->csv);
 }

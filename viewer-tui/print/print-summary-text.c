@@ -68,7 +68,8 @@ static void add_percent_of_effort(struct printing *printing, size_t metric)
 {
     const struct summary *summary = printing->summary;
     char percent[NUMBER_SIZE];
-    number_percent(view_total(summary->view, metric), summary_effort(summary, metric), percent);
+    columns_percent(&summary->db->metrics.at[metric], view_total(summary->view, metric),
+                    summary_effort(summary, metric), percent);
     if (*percent)
         text_printf(&printing->line, ", %s%% of effort", percent);
 }
@@ -95,7 +96,8 @@ static void print_metrics(struct printing *printing)
         const struct metric *metric = &metrics->at[m];
         char total[NUMBER_WITH_UNIT_SIZE];
         columns_with_unit(metric, view_total(printing->summary->view, m), total);
-        text_printf(&printing->line, "%14s  ", total);
+        text_add_right(&printing->line, total, 14);
+        text_add(&printing->line, "  ");
         add_clean(printing, metric->name);
         if (metric_is_of_effort(metric) && !metric_is_sum(metric))
             add_percent_of_effort(printing, m);
@@ -104,8 +106,9 @@ static void print_metrics(struct printing *printing)
             text_add(&printing->line, " = ");
             add_clean(printing, derived_formula(metric));
         }
-        if (!metric_is_measured(metric)) {
-            text_add(&printing->line, ": not measured: ");
+        if (metric->state != METRIC_MEASURED) {
+            text_printf(&printing->line, "%s%s: ", metric_is_measured(metric) ? "; " : ": ",
+                        columns_state_words(metric));
             add_clean(printing, metric->why);
         }
         end_line(printing);

@@ -241,8 +241,8 @@ static void add_metric_records(struct csv *csv, const struct summary *summary)
         add_text_record(csv, "metric", metric->name, "unit", metric->unit);
         if (metric->derivation)
             add_text_record(csv, "metric", metric->name, "formula", derived_formula(metric));
-        if (!metric_is_measured(metric))
-            add_text_record(csv, "metric", metric->name, "not measured", metric->why);
+        if (metric->state != METRIC_MEASURED)
+            add_text_record(csv, "metric", metric->name, columns_state_words(metric), metric->why);
     }
 }
 

@@ -77,8 +77,8 @@ static void print_totals(struct printing *printing)
             text_add(&printing->line, "  = ");
             text_add_clean(&printing->line, derived_formula(metric), printing->ascii);
         }
-        if (!metric_is_measured(metric)) {
-            text_add(&printing->line, "  not measured: ");
+        if (metric->state != METRIC_MEASURED) {
+            text_printf(&printing->line, "  %s: ", columns_state_words(metric));
             text_add_clean(&printing->line, metric->why, printing->ascii);
         }
         end_line(printing);

@@ -15,6 +15,8 @@
 #include "viewer-tui/views/order.h"
 #include "viewer-tui/views/thread-costs.h"
 
+#include <math.h>
+
 #define STATISTICS_OF_SPREAD 6
 
 /* So many of the procedures that match too much are named. */
@@ -34,12 +36,19 @@ struct named_number {
     double value;
 };
 
-static void statistics_of(const struct spread *spread,
+/* How far lower bounds lie apart says nothing of the values that they bound. */
+static void statistics_of(const struct printing *printing,
                           struct named_number statistics[STATISTICS_OF_SPREAD])
 {
+    const struct spread *spread = &printing->costs.spread;
+    bool is_bound = metric_is_lower_bound(printing->metric);
     const struct named_number all[STATISTICS_OF_SPREAD] = {
-        {"min", spread->least},   {"mean", spread->mean},        {"median", spread->median},
-        {"max", spread->largest}, {"stddev", spread->deviation}, {"max/mean", spread->imbalance}};
+        {"min", spread->least},
+        {"mean", spread->mean},
+        {"median", spread->median},
+        {"max", spread->largest},
+        {"stddev", is_bound ? NAN : spread->deviation},
+        {"max/mean", is_bound ? NAN : spread->imbalance}};
     for (int s = 0; s < STATISTICS_OF_SPREAD; s++)
         statistics[s] = all[s];
 }
@@ -65,22 +74,23 @@ static void print_text(struct printing *printing)
     text_end_line(&line, printing->out);
     for (size_t i = 0; i < costs->threads.list.n; i++) {
         double value = costs->values[costs->order[i]];
-        number_format(value, &scale, number);
+        columns_value(printing->metric, value, &scale, number);
         number_percent(value, costs->spread.sum, percent);
-        text_printf(&line, "%*s%*s%s  %s", VALUE_WIDTH, number, PERCENT_WIDTH - 1,
+        text_add_right(&line, number, VALUE_WIDTH);
+        text_printf(&line, "%*s%s  %s", PERCENT_WIDTH - 1,
                     value != 0 && !printing->metric->is_ratio ? percent : "",
                     value != 0 && !printing->metric->is_ratio ? "%" : " ",
                     costs->labels[costs->order[i]]);
         text_end_line(&line, printing->out);
     }
     text_end_line(&line, printing->out);
-    statistics_of(&costs->spread, statistics);
+    statistics_of(printing, statistics);
     for (int s = 0; s < STATISTICS_OF_SPREAD; s++) {
-        number_format(statistics[s].value, &scale, number);
-        if (s == STATISTICS_OF_SPREAD - 1)
+        columns_value(printing->metric, statistics[s].value, &scale, number);
+        if (s == STATISTICS_OF_SPREAD - 1 && !isnan(statistics[s].value))
             snprintf(number, sizeof number, "%.2f", statistics[s].value);
-        text_printf(&line, "%*s%*s  %s", VALUE_WIDTH, number, PERCENT_WIDTH, "",
-                    statistics[s].name);
+        text_add_right(&line, number, VALUE_WIDTH);
+        text_printf(&line, "%*s  %s", PERCENT_WIDTH, "", statistics[s].name);
         text_end_line(&line, printing->out);
     }
     vec_free(&line);
@@ -92,7 +102,8 @@ static void print_csv(struct printing *printing)
     struct csv csv = {.out = printing->out};
     struct named_number statistics[STATISTICS_OF_SPREAD];
     struct text head = {0};
-    text_printf(&head, "%s:%s", printing->metric->name, part_name(printing));
+    text_printf(&head, "%s%s:%s", printing->metric->name, csv_state(printing->metric),
+                part_name(printing));
     const char *const columns[] = {"kind", "profile", "thread", text_string(&head)};
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
         csv_text(&csv, columns[i]);
@@ -105,12 +116,12 @@ static void print_csv(struct printing *printing)
         csv_cost(&csv, printing->metric, costs->values[thread]);
         csv_end_record(&csv);
     }
-    statistics_of(&costs->spread, statistics);
+    statistics_of(printing, statistics);
     for (int s = 0; s < STATISTICS_OF_SPREAD; s++) {
         csv_text(&csv, statistics[s].name);
         csv_text(&csv, NULL);
         csv_text(&csv, NULL);
-        csv_number(&csv, statistics[s].value);
+        csv_cost(&csv, printing->metric, statistics[s].value);
         csv_end_record(&csv);
     }
     vec_free(&head);
@@ -129,6 +140,9 @@ static void print_json(struct printing *printing)
     json_write_text(&json, "of", text_string(&printing->name));
     json_write_text(&json, "metric", printing->metric->name);
     json_write_text(&json, "unit", printing->metric->unit);
+    json_write_text(&json, "state", metric_state_name(printing->metric->state));
+    if (printing->metric->why)
+        json_write_text(&json, "why", printing->metric->why);
     json_write_text(&json, "part", part_name(printing));
     json_write_key(&json, "threads");
     json_write_array(&json);
@@ -146,7 +160,7 @@ static void print_json(struct printing *printing)
     json_write_array_end(&json);
     json_write_key(&json, "statistics");
     json_write_object(&json);
-    statistics_of(&costs->spread, statistics);
+    statistics_of(printing, statistics);
     for (int s = 0; s < STATISTICS_OF_SPREAD; s++) {
         json_write_key(&json, statistics[s].name);
         json_write_double(&json, statistics[s].value);

@@ -71,7 +71,7 @@ static void add_values(struct printing *printing, const double *values, bool wit
                          isfinite(whole) && whole != 0;
         if (has_share)
             number_percent(values[m], whole, percent);
-        text_printf(&printing->line, "%*s", TOTAL_WIDTH, number);
+        text_add_right(&printing->line, number, TOTAL_WIDTH);
         if (with_shares && has_share && values[m] != 0)
             text_printf(&printing->line, "%*s%%", PERCENT_WIDTH - 1, percent);
         else

@@ -21,12 +21,13 @@ static void add_integer(struct csv *csv, int64_t value)
 static void add_heads(struct csv *csv, const struct metrics *metrics)
 {
     for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1)) {
-        csv_text(csv, metrics->at[m].name);
-        if (!metric_is_of_effort(&metrics->at[m]))
-            continue;
+        const struct metric *metric = &metrics->at[m];
         struct text name = {0};
-        text_printf(&name, "%s:percent_of_effort", metrics->at[m].name);
+        text_printf(&name, "%s%s", metric->name, csv_state(metric));
         csv_text(csv, text_string(&name));
+        text_add(&name, ":percent_of_effort");
+        if (metric_is_of_effort(metric))
+            csv_text(csv, text_string(&name));
         vec_free(&name);
     }
     csv_end_record(csv);

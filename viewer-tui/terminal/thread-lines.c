@@ -59,10 +59,15 @@ void thread_lines_add_number(const struct thread_costs *costs, struct text *out)
 }
 
 /* A statistic; those of counts are often not whole numbers. */
-static void add_number(const struct number_scale *scale, const char *name, double value,
-                       struct text *out)
+static void add_number(const struct metric *metric, const struct number_scale *scale,
+                       const char *name, double value, struct text *out)
 {
     char number[NUMBER_SIZE];
+    if (metric_is_lower_bound(metric)) {
+        columns_value(metric, value, scale, number);
+        text_printf(out, "%s %s  ", name, number);
+        return;
+    }
     if (scale->decimals == 0 && scale->divisor == 1 && value < MOST_EXACT)
         snprintf(number, sizeof number, "%.4g", value);
     else
@@ -79,11 +84,14 @@ void thread_lines_add_statistics(const struct thread_lines *lines, const struct 
         text_add_clean(out, costs->why, lines->ascii);
         return;
     }
-    add_number(&lines->scale, "min", spread->least, out);
-    add_number(&lines->scale, "mean", spread->mean, out);
-    add_number(&lines->scale, "median", spread->median, out);
-    add_number(&lines->scale, "max", spread->largest, out);
-    add_number(&lines->scale, "stddev", spread->deviation, out);
+    const struct metric *metric = metric_of(costs);
+    add_number(metric, &lines->scale, "min", spread->least, out);
+    add_number(metric, &lines->scale, "mean", spread->mean, out);
+    add_number(metric, &lines->scale, "median", spread->median, out);
+    add_number(metric, &lines->scale, "max", spread->largest, out);
+    if (metric_is_lower_bound(metric)) /* how far they lie apart says nothing */
+        return;
+    add_number(metric, &lines->scale, "stddev", spread->deviation, out);
     if (spread->imbalance > 0)
         text_printf(out, "max/mean %.2f", spread->imbalance);
 }
@@ -121,11 +129,11 @@ void thread_lines_add(const struct thread_lines *lines, const struct thread_cost
     bool is_there = !costs->why && !isnan(value);
     bool is_share = is_there && value != 0 && !metric_of(costs)->is_ratio;
     if (is_there)
-        number_format(value, &lines->scale, number);
+        columns_value(metric_of(costs), value, &lines->scale, number);
     if (is_share)
         number_percent(value, costs->spread.sum, percent);
-    text_printf(out, "%*s%*s%s  ", VALUE_WIDTH, number, PERCENT_WIDTH - 1, percent,
-                is_share ? "%" : " ");
+    text_add_right(out, number, VALUE_WIDTH);
+    text_printf(out, "%*s%s  ", PERCENT_WIDTH - 1, percent, is_share ? "%" : " ");
     add_label(lines, costs->labels[thread], out);
     text_add(out, " ");
     thread_lines_add_bar(lines, is_there ? value : 0, lines->largest, out);

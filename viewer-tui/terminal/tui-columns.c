@@ -48,8 +48,8 @@ static void add_line(const void *context, size_t index, struct text *out)
     text_add_clean(out, metric->name, page->tui->ascii);
     if (column->extra)
         text_printf(out, "  %+d wide", column->extra);
-    if (!metric_is_measured(metric))
-        text_add(out, "  (not measured)");
+    if (metric->state != METRIC_MEASURED)
+        text_printf(out, "  (%s)", columns_state_words(metric));
     if (metric->derivation) {
         text_add(out, "  = ");
         text_add_clean(out, metric->derivation->text + metric->derivation->formula_at,

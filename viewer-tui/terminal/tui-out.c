@@ -131,8 +131,8 @@ static void add_cost(const struct view *view, uint32_t row, size_t metric, enum 
     double cost = view_cost(view, row, metric, part);
     columns_with_unit(&view->metrics->at[metric], cost, value);
     text_add(out, value);
-    if (isfinite(cost) && cost != 0 && !view->metrics->at[metric].is_ratio)
-        number_percent(cost, view_whole(view, metric), percent);
+    if (cost != 0)
+        columns_percent(&view->metrics->at[metric], cost, view_whole(view, metric), percent);
     if (*percent)
         text_printf(out, " (%s%%)", percent);
 }

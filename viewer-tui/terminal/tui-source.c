@@ -135,12 +135,13 @@ static void draw_percent(const struct tui *tui, const struct line_cost *cost, st
     const struct view *view = tui->panes[tui->projection][tui->id].view;
     double whole = view_whole(view, view->sorting.metric);
     char percent[NUMBER_SIZE];
-    bool is_ratio = view->metrics->at[view->sorting.metric].is_ratio;
-    if (!cost || cost->cost == 0 || whole == 0 || is_ratio)
+    const struct metric *metric = &view->metrics->at[view->sorting.metric];
+    if (!cost || cost->cost == 0 || whole == 0 || metric->is_ratio)
         return;
-    number_percent(cost->cost, whole, percent);
+    columns_percent(metric, cost->cost, whole, percent);
     struct text text = {0};
-    text_printf(&text, "%*s%%", PERCENT_COLUMNS - 1, percent);
+    text_add_right(&text, percent, PERCENT_COLUMNS - 1);
+    text_add(&text, "%");
     screen_put(area.line, area.column, PERCENT_COLUMNS,
                is_marked ? STYLE_SELECTED : screen_heat(cost->cost / whole), text_string(&text));
     vec_free(&text);
