@@ -17,6 +17,11 @@
 /* How long the end of a process waits for threads in their handlers, which may be writing. */
 #define END_WAIT_NS 2000000000u
 
+/* How long it waits for a thread that is creating the file, at its first sample: without the file
+ * everything is lost. On a machine with a hundred threads per CPU such a thread was kept from the
+ * CPU for more than END_WAIT_NS. */
+#define OPEN_WAIT_NS 10000000000u
+
 /* How long a thread that is to end the process waits for another that is at it. */
 #define OTHER_END_WAIT_NS 10000000000u
 
@@ -38,6 +43,7 @@ static void write_everything(enum process_state state, int detail)
 {
     struct chunk chunk;
     threads_quiesce(END_WAIT_NS);
+    measurement_await(OPEN_WAIT_NS);
     ends_before_last = flush_totals()->ends;
     file_forget_failures();
     threads_visit(flush_last, NULL);

@@ -121,6 +121,14 @@ bool measurement_open(void)
     return true;
 }
 
+void measurement_await(uint64_t wait_ns)
+{
+    const struct timespec nap = {.tv_nsec = 1000000};
+    uint64_t deadline = sys_clock(CLOCK_MONOTONIC) + wait_ns;
+    while (atomic_load(&measurement.state) == FILE_OPENING && sys_clock(CLOCK_MONOTONIC) < deadline)
+        sys2(SYS_nanosleep, &nap, NULL);
+}
+
 bool measurement_is_there(void)
 {
     return atomic_load(&measurement.state) == FILE_OPEN;

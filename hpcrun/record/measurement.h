@@ -1,4 +1,4 @@
-/* Signal handler: everything but measurement_init may be used there.
+/* Signal handler: everything but measurement_init and measurement_await may be used there.
  *
  * The measurement file of this process image (lib/FORMAT-hpcrun.md): its name, its creation and its
  * end. */
@@ -6,6 +6,7 @@
 #define HPCRUN_RECORD_MEASUREMENT_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* Names the file for a new process image; nothing is created yet. */
 void measurement_init(void);
@@ -14,6 +15,9 @@ void measurement_init(void);
  * name when that is done, for a process may be killed at any instant. False when that is not
  * possible now: another thread is at it, or it fails; a later call tries again. */
 bool measurement_open(void);
+
+/* Waits, at most `wait_ns`, while another thread is creating the file. */
+void measurement_await(uint64_t wait_ns);
 
 /* Whether the file is open. */
 bool measurement_is_there(void);

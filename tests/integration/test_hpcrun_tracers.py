@@ -78,6 +78,34 @@ class Tracers(profiling.ProfilingTest):
         self.run_three(HPCRUN, "-e", EVENT, "-o", "m", "strace", "-f", "-o", "trace", *self.app)
         self.check_both_threads("m")
 
+    def test_the_end_waits_for_the_thread_that_creates_the_file(self):
+        """A thread that is kept from the CPU at its first sample, for longer than the end waits for
+        handlers: here strace delays its system calls."""
+        self.need("strace")
+        source = self.directory / "leaves.c"
+        source.write_text("""
+            #include <pthread.h>
+            #include <unistd.h>
+            static volatile long sink;
+            static void *work(void *argument) { for (;;) sink++; return argument; }
+            int main(void) {
+                pthread_t thread;
+                pthread_create(&thread, 0, work, 0);
+                usleep(300000);
+                return 3;
+            }""")
+        subprocess.run(["gcc", "-O1", "-o", self.directory / "leaves", source, "-lpthread"], check=True)
+        for name, how in sources():
+            with self.subTest(name):
+                prefix = [profiling.TOOLS / "deny-perf"] if how else []
+                where = self.directory / f"m-{name}"
+                done = self.run_tool(*prefix, "strace", "-f", "-o", "trace", "-e", "trace=rename,renameat,renameat2",
+                                     "-e", "inject=rename,renameat,renameat2:delay_enter=4000000:when=1", HPCRUN, "-e",
+                                     EVENT, "-o", where, self.directory / "leaves")
+                self.assertEqual(done.returncode, 3, done.stderr)
+                image, = profiling.read_measurements(where)
+                self.assertEqual(image.problems, [])
+
     def test_gdb_starts_hpcrun(self):
         self.need("gdb")
         done = self.run_tool(*GDB, "-ex", "run", "--args", HPCRUN, "-e", EVENT, "-o", "m", *self.app)
