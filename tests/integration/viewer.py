@@ -33,6 +33,11 @@ def printed_json(*arguments, **more):
     return json.loads(printed(arguments[0], "--format", "json", *arguments[1:], **more))
 
 
+def parallelization(summary):
+    """Advice on idleness and overhead: what a summary in JSON says of each time event."""
+    return [finding for finding in summary["advice"] if finding["kind"] == "parallelization"]
+
+
 def canonical(row):
     """A row of JSON so that trees can be compared whatever the order of children: values last, so
     that equal names stand together in a difference."""

@@ -1,45 +1,12 @@
 #include "viewer-tui/advice/advice-text.h"
 
-#include "lib/number.h"
 #include "viewer-tui/views/label.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-const char *verdict_name(enum verdict verdict)
-{
-    static const char *const names[VERDICTS] = {
-        [VERDICT_TOO_FEW_SAMPLES] = "too few samples",
-        [VERDICT_EFFECTIVE] = "well parallelized",
-        [VERDICT_TOO_LITTLE] = "too little parallelism",
-        [VERDICT_TOO_FINE] = "too fine a grain",
-        [VERDICT_WRONG_PARALLELISM] = "wrong parallelization",
-        [VERDICT_OVERHEAD_UNKNOWN] = "no verdict",
-    };
-    return names[verdict];
-}
-
-const char *verdict_meaning(enum verdict verdict)
-{
-    static const char *const meanings[VERDICTS] = {
-        [VERDICT_TOO_FEW_SAMPLES] =
-            "Its parallelization cannot be judged by so few: measure for longer or sample more "
-            "often.",
-        [VERDICT_EFFECTIVE] = "Idleness and overhead are both low. What makes the work itself "
-                              "faster makes the program faster: look at serial performance.",
-        [VERDICT_TOO_LITTLE] =
-            "Idleness is high and overhead is low: workers wait because there is too little to do "
-            "in parallel. Parallelize what is serial, or make the grain of tasks finer.",
-        [VERDICT_TOO_FINE] =
-            "Overhead is high and idleness is low: tasks are small for what it costs to make "
-            "them. Make the grain of tasks coarser.",
-        [VERDICT_WRONG_PARALLELISM] =
-            "Idleness and overhead are both high: a finer grain would cost more overhead, a "
-            "coarser one more idleness. Parallelize in another way.",
-        [VERDICT_OVERHEAD_UNKNOWN] = "Overhead may be more than what is known of it.",
-    };
-    return meanings[verdict];
-}
+/* Lines of advice in a summary; what comes on top is a paragraph that began before. */
+#define FEW_LINES 6
 
 void advice_event(const char *suffix, struct text *event)
 {
@@ -65,47 +32,6 @@ void advice_add_paragraph(struct advice_lines *lines, size_t indent, size_t hang
     }
     vec_free(&piece);
     vec_free(&line);
-}
-
-static void add_percent(struct text *text, double share)
-{
-    char percent[NUMBER_SIZE];
-    number_percent(share, 1, percent);
-    text_printf(text, "%s%%", percent);
-}
-
-/* " (3.0% spawn, 0.8% sync)" */
-static void add_kinds(struct text *text, const struct advice *advice, bool ascii)
-{
-    struct text kinds = {0};
-    overhead_kinds_describe(&advice->kinds, advice->judgement.effort, ascii, &kinds);
-    if (kinds.n)
-        text_printf(text, " (%s)", text_string(&kinds));
-    vec_free(&kinds);
-}
-
-/* "Idleness is 15.8% and overhead 3.8% (3.0% spawn, 0.8% sync) of its effort of 1.825 s." */
-static void add_numbers(struct text *text, const struct advice *advice, bool is_whole_run,
-                        bool ascii)
-{
-    const struct judgement *judgement = &advice->judgement;
-    char effort[NUMBER_WITH_UNIT_SIZE];
-    number_with_unit(judgement->effort, advice->unit, effort);
-    text_add(text, "Idleness is ");
-    add_percent(text, judgement->idleness);
-    text_add(text, advice->bound ? " and overhead at least " : " and overhead ");
-    add_percent(text, judgement->overhead);
-    add_kinds(text, advice, ascii);
-    text_printf(text, " of %s effort of %s", is_whole_run ? "the" : "its", effort);
-    if (!is_whole_run) {
-        text_add(text, "; of the whole run's they are ");
-        add_percent(text, judgement->idleness_of_run);
-        text_add(text, " and ");
-        add_percent(text, judgement->overhead_of_run);
-        text_add(text, ", its effort is ");
-        add_percent(text, judgement->effort_of_run);
-    }
-    text_add(text, ".");
 }
 
 static void add_procedure_name(struct text *text, const struct database *db, uint32_t procedure,
@@ -148,106 +74,6 @@ void advice_describe_carrier(const struct database *db, const struct carrier *ca
     add_callers(text, db, carrier, ascii);
 }
 
-/* "    78.2% block, cholesky.c:63, called from multiply" */
-static void add_carrier(struct advice_lines *lines, const struct view *view,
-                        const struct carrier *carrier, double whole)
-{
-    struct text text = {0};
-    add_percent(&text, whole > 0 ? carrier->cost / whole : 0);
-    text_add(&text, " ");
-    advice_describe_carrier(view->db, carrier, lines->ascii, &text);
-    advice_add_paragraph(lines, 4, 4, text_string(&text));
-    vec_free(&text);
-}
-
-static void add_carriers(struct advice_lines *lines, const struct advice *advice,
-                         const struct view *view, uint32_t row, enum waste waste)
-{
-    const struct carriers *carriers = &advice->carriers[waste];
-    const struct judgement *judgement = &advice->judgement;
-    double share = waste == WASTED_IDLE ? judgement->idleness : judgement->overhead;
-    struct text head = {0};
-    if (carriers->n == 0)
-        return;
-    bool is_about_callers = view->class == &bottomup_class && row != 0;
-    text_printf(&head, "Most of the %s %s:", waste_name(waste),
-                is_about_callers ? "is there in calls from" : "is in");
-    advice_add_paragraph(lines, 2, 0, text_string(&head));
-    vec_free(&head);
-    for (size_t i = 0; i < carriers->n; i++)
-        add_carrier(lines, view, &carriers->at[i], share * judgement->effort);
-}
-
-/* Names the kind that more than half of a high overhead is of. */
-static void add_dominant_kind(struct advice_lines *lines, const struct advice *advice)
-{
-    const struct judgement *judgement = &advice->judgement;
-    double overhead = judgement->overhead * judgement->effort;
-    if (!judgement_is_high(judgement, judgement->overhead) || advice->kinds.n == 0 ||
-        advice->kinds.at[0].cost <= overhead / 2)
-        return;
-    struct text text = {0};
-    char *kind = overhead_kind_name(advice->kinds.at[0].metric);
-    const char *meaning = overhead_kind_meaning(kind);
-    text_add(&text, "Most of the overhead is of the kind ");
-    text_add_clean(&text, kind, lines->ascii);
-    text_printf(&text, "%s%s.", meaning ? ": " : "", meaning ? meaning : "");
-    advice_add_paragraph(lines, 2, 0, text_string(&text));
-    free(kind);
-    vec_free(&text);
-}
-
-/* What would make overhead measurable. */
-static void add_bound(struct advice_lines *lines, const char *bound)
-{
-    struct text text = {0};
-    text_add(&text, "Overhead is a lower bound: ");
-    text_add_clean(&text, bound, lines->ascii);
-    text_add(&text, ".");
-    advice_add_paragraph(lines, 2, 0, text_string(&text));
-    vec_free(&text);
-}
-
-static void describe_judgement(struct advice_lines *lines, const struct advice *advice,
-                               const struct view *view, uint32_t row)
-{
-    const struct judgement *judgement = &advice->judgement;
-    struct text text = {0};
-    text_add(&text, verdict_name(judgement->verdict));
-    text.at[0] = (char)(text.at[0] - 'a' + 'A');
-    text_printf(&text, ". %s", verdict_meaning(judgement->verdict));
-    advice_add_paragraph(lines, 2, 0, text_string(&text));
-    text_clear(&text);
-    if (advice->bound)
-        add_bound(lines, advice->bound);
-    add_numbers(&text, advice, row == 0, lines->ascii);
-    advice_add_paragraph(lines, 2, 0, text_string(&text));
-    bool is_bad = judgement_is_high(judgement, judgement->idleness) ||
-                  judgement_is_high(judgement, judgement->overhead);
-    if (is_bad && !judgement->is_notable)
-        advice_add_paragraph(lines, 2, 0,
-                             "That is little of the whole run: there is not much to gain here.");
-    vec_free(&text);
-    add_dominant_kind(lines, advice);
-    for (int waste = 0; waste < WASTES; waste++)
-        add_carriers(lines, advice, view, row, (enum waste)waste);
-}
-
-static void describe_missing(struct advice_lines *lines, const struct advice *advice)
-{
-    struct text text = {0};
-    text_add(&text, "None:");
-    for (int waste = 0; waste < WASTES; waste++)
-        if (advice->missing[waste]) {
-            text_printf(&text,
-                        "%s %s was not measured: ", waste > 0 && advice->missing[0] ? ";" : "",
-                        waste_name((enum waste)waste));
-            text_add_clean(&text, advice->missing[waste], lines->ascii);
-        }
-    advice_add_paragraph(lines, 2, 0, text_string(&text));
-    vec_free(&text);
-}
-
 void advice_add_event(struct advice_lines *lines, const char *suffix)
 {
     struct text event = {0}, text = {0};
@@ -260,20 +86,103 @@ void advice_add_event(struct advice_lines *lines, const char *suffix)
     vec_free(&text);
 }
 
-void advice_describe(const struct advices *advices, const struct view *view, uint32_t row,
-                     struct advice_lines *lines)
+/* Adds text with names in it, which may come from anywhere. */
+static void add_clean_paragraph(struct advice_lines *lines, size_t indent, size_t hanging,
+                                const char *raw)
 {
-    for (size_t i = 0; i < advices->list.n; i++) {
-        const struct advice *advice = &advices->list.at[i];
-        if (*advice->event)
-            advice_add_event(lines, advice->event);
-        if (advice_is_there(advice))
-            describe_judgement(lines, advice, view, row);
-        else
-            describe_missing(lines, advice);
+    struct text text = {0};
+    text_add_clean(&text, raw, lines->ascii);
+    advice_add_paragraph(lines, indent, hanging, text_string(&text));
+    vec_free(&text);
+}
+
+static void add_detail(struct advice_lines *lines, const char *detail)
+{
+    bool is_item = *detail == FINDING_ITEM;
+    add_clean_paragraph(lines, is_item ? 6 : 4, is_item ? 4 : 0, detail + is_item);
+}
+
+static void add_none(struct advice_lines *lines)
+{
+    advice_add_paragraph(lines, 2, 0, "None: nothing that was measured stands out.");
+}
+
+/* Why there is nothing about idleness and overhead: once, for whatever events. */
+static void add_unmeasured(const struct advice *advice, struct advice_lines *lines)
+{
+    struct text text = {0};
+    for (size_t i = 0; i < advice->parallelizations.list.n; i++)
+        if (parallelization_is_known(&advice->parallelizations.list.at[i]))
+            return;
+    if (advice->parallelizations.list.n == 0)
+        return;
+    const char *const *why = advice->parallelizations.list.at[0].why;
+    text_printf(&text, "Idleness and overhead were not measured: %s", why[WASTED_IDLE]);
+    if (strcmp(why[WASTED_IDLE], why[WASTED_ON_OVERHEAD]) != 0)
+        text_printf(&text, "; %s", why[WASTED_ON_OVERHEAD]);
+    add_clean_paragraph(lines, 2, 0, text_string(&text));
+    vec_free(&text);
+}
+
+void advice_describe(const struct advice *advice, struct advice_lines *lines)
+{
+    for (size_t i = 0; i < advice->findings.list.n; i++) {
+        const struct finding *finding = &advice->findings.list.at[i];
+        add_clean_paragraph(lines, 2, 0, finding->text);
+        for (size_t d = 0; d < finding->details.n; d++)
+            add_detail(lines, finding->details.at[d]);
     }
-    if (advices->list.n == 0)
-        advice_add_paragraph(lines, 2, 0, "None: work is not among the metrics shown.");
+    if (advice->findings.list.n == 0)
+        add_none(lines);
+    add_unmeasured(advice, lines);
+}
+
+/* How many details from one on belong together: a head and the items of its list. */
+static size_t group_size(const struct finding *finding, size_t first)
+{
+    size_t n = 1;
+    while (first + n < finding->details.n && *finding->details.at[first + n] == FINDING_ITEM)
+        n++;
+    return n;
+}
+
+/* Adds details of a finding up to so many lines; a list has its head and at least one item. */
+static void add_some_details(struct advice_lines *lines, const struct finding *finding, size_t most)
+{
+    for (size_t d = 0; d < finding->details.n;) {
+        size_t next = d + group_size(finding, d);
+        size_t needed = next > d + 1 ? 2 : 1;
+        if (lines->list.n + needed > most)
+            return;
+        for (; d < next && lines->list.n < most; d++)
+            add_detail(lines, finding->details.at[d]);
+        d = next;
+    }
+}
+
+void advice_describe_shortly(const struct advice *advice, struct advice_lines *lines)
+{
+    const struct findings *findings = &advice->findings;
+    struct advice_lines others = {.width = lines->width, .ascii = lines->ascii};
+    size_t shown = 0;
+    if (findings->list.n == 0) {
+        add_none(lines);
+        return;
+    }
+    add_clean_paragraph(lines, 2, 0, findings->list.at[shown++].text);
+    while (shown < findings->list.n && lines->list.n + others.list.n < FEW_LINES)
+        add_clean_paragraph(&others, 2, 0, findings->list.at[shown++].text);
+    if (others.list.n < FEW_LINES)
+        add_some_details(lines, &findings->list.at[0], FEW_LINES - others.list.n);
+    for (size_t i = 0; i < others.list.n; i++)
+        vec_push(&lines->list, others.list.at[i]);
+    vec_free(&others.list);
+    if (shown < findings->list.n) {
+        struct text text = {0};
+        text_printf(&text, "%zu more: key a in the viewer.", findings->list.n - shown);
+        advice_add_paragraph(lines, 2, 0, text_string(&text));
+        vec_free(&text);
+    }
 }
 
 void advice_lines_print(const struct advice_lines *lines, FILE *out)

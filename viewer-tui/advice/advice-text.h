@@ -6,10 +6,6 @@
 
 #include <stdio.h>
 
-/* A verdict in a few words, "too little parallelism"; and what it means and what to do. */
-const char *verdict_name(enum verdict verdict);
-const char *verdict_meaning(enum verdict verdict);
-
 /* The name of an event, "CPUTIME" of " (CPUTIME)"; "" of "". */
 void advice_event(const char *suffix, struct text *event);
 
@@ -23,9 +19,12 @@ struct advice_lines {
     bool ascii;
 };
 
-/* Adds the advice on a row, or why there is none. */
-void advice_describe(const struct advices *advices, const struct view *view, uint32_t row,
-                     struct advice_lines *lines);
+/* Adds all findings with their details, or that there are none. */
+void advice_describe(const struct advice *advice, struct advice_lines *lines);
+
+/* The same in few lines: the findings with the largest gains, and of the first as many details as
+ * there is room for. */
+void advice_describe_shortly(const struct advice *advice, struct advice_lines *lines);
 
 /* Adds a paragraph: its first line behind so many spaces, the others behind `hanging` more. */
 void advice_add_paragraph(struct advice_lines *lines, size_t indent, size_t hanging,

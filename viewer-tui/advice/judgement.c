@@ -1,56 +1,96 @@
 #include "viewer-tui/advice/judgement.h"
 
-static double effort_of(const struct efforts *efforts)
+/* A scope's part in the whole run: what is outside of it counts as work. */
+static struct share share_of_run(const struct judged *judged, enum share_of_effort with)
 {
-    return efforts->work + efforts->overhead + efforts->idleness;
+    struct efforts in_run = judged->scope;
+    in_run.work += effort_sum(&judged->run) - effort_sum(&judged->scope);
+    if (in_run.work < 0)
+        in_run.work = 0;
+    return share_of_effort(&in_run, with, &judged->sampling);
 }
 
-static double share(double part, double whole)
+/* Idleness comes with samples of working threads: it adds none. */
+static bool has_few_samples(const struct judged *judged)
 {
-    return whole > 0 ? part / whole : 0;
+    double sampled = judged->scope.work + judged->scope.overhead;
+    return sampled <= 0 || sampled < LEAST_SAMPLES * judged->sampling.increment;
 }
 
-static enum verdict verdict_on(double idleness, double overhead)
+static enum side side_of(const struct share *share, enum knowledge known)
 {
-    bool is_idle = idleness >= HIGH_SHARE, is_busy_with_itself = overhead >= HIGH_SHARE;
+    if (known != NOT_KNOWN && share->low > HIGH_SHARE)
+        return SIDE_HIGH;
+    return known == KNOWN && share->high < HIGH_SHARE ? SIDE_LOW : SIDE_OPEN;
+}
+
+static enum verdict verdict_on_waste(const struct judgement *judgement)
+{
+    bool is_idle = judgement->idleness_side == SIDE_HIGH;
+    bool is_busy_with_itself = judgement->overhead_side == SIDE_HIGH;
     if (is_idle && is_busy_with_itself)
         return VERDICT_WRONG_PARALLELISM;
     if (is_idle)
         return VERDICT_TOO_LITTLE;
-    return is_busy_with_itself ? VERDICT_TOO_FINE : VERDICT_EFFECTIVE;
+    if (!is_busy_with_itself)
+        return VERDICT_WASTE;
+    return judgement->overhead_known == KNOWN && judgement->idleness_known == KNOWN
+               ? VERDICT_TOO_FINE
+               : VERDICT_OVERHEAD;
 }
 
-/* Idleness comes with samples of working threads: it adds none. */
-static bool has_few_samples(const struct efforts *scope, double period)
+static enum verdict verdict_on(const struct judgement *judgement)
 {
-    double sampled = scope->work + scope->overhead;
-    return sampled <= 0 || (period > 0 && sampled < LEAST_SAMPLES * period);
+    bool all_is_known = judgement->idleness_known == KNOWN && judgement->overhead_known == KNOWN;
+    if (judgement->waste.low > FINE_SHARE)
+        return verdict_on_waste(judgement);
+    return all_is_known && judgement->waste.high < FINE_SHARE ? VERDICT_FINE : VERDICT_OPEN;
 }
 
-struct judgement judge(const struct efforts *scope, const struct efforts *run, double period)
+static struct efforts known_efforts(struct efforts efforts, const struct judged *judged)
 {
-    double effort = effort_of(scope), whole = effort_of(run);
+    if (judged->overhead == NOT_KNOWN) { /* it is in the work */
+        efforts.work += efforts.overhead;
+        efforts.overhead = 0;
+    }
+    if (judged->idleness == NOT_KNOWN)
+        efforts.idleness = 0;
+    return efforts;
+}
+
+static double notable(const struct judgement *judgement)
+{
+    switch (judgement->verdict) {
+    case VERDICT_TOO_LITTLE: return judgement->idleness_of_run.value;
+    case VERDICT_TOO_FINE:
+    case VERDICT_OVERHEAD: return judgement->overhead_of_run.value;
+    default: return judgement->waste_of_run.value;
+    }
+}
+
+struct judgement judge(const struct judged *given)
+{
+    struct judged judged = *given;
+    judged.scope = known_efforts(judged.scope, given);
+    judged.run = known_efforts(judged.run, given);
+    double effort = effort_sum(&judged.scope), whole = effort_sum(&judged.run);
     struct judgement judgement = {
+        .idleness_known = judged.idleness,
+        .overhead_known = judged.overhead,
         .effort = effort,
-        .idleness = share(scope->idleness, effort),
-        .overhead = share(scope->overhead, effort),
-        .idleness_of_run = share(scope->idleness, whole),
-        .overhead_of_run = share(scope->overhead, whole),
-        .effort_of_run = share(effort, whole),
+        .idleness = share_of_effort(&judged.scope, SHARE_IDLENESS, &judged.sampling),
+        .overhead = share_of_effort(&judged.scope, SHARE_OVERHEAD, &judged.sampling),
+        .waste = share_of_effort(&judged.scope, SHARE_BOTH, &judged.sampling),
+        .idleness_of_run = share_of_run(&judged, SHARE_IDLENESS),
+        .overhead_of_run = share_of_run(&judged, SHARE_OVERHEAD),
+        .waste_of_run = share_of_run(&judged, SHARE_BOTH),
+        .effort_of_run = whole > 0 ? effort / whole : 0,
     };
-    judgement.verdict = has_few_samples(scope, period)
-                            ? VERDICT_TOO_FEW_SAMPLES
-                            : verdict_on(judgement.idleness, judgement.overhead);
-    double wasted = 0;
-    if (judgement_is_high(&judgement, judgement.idleness))
-        wasted += judgement.idleness_of_run;
-    if (judgement_is_high(&judgement, judgement.overhead))
-        wasted += judgement.overhead_of_run;
-    judgement.is_notable = wasted >= NOTABLE_SHARE_OF_RUN;
+    if (has_few_samples(&judged))
+        return judgement; /* VERDICT_TOO_FEW_SAMPLES, all sides open, not notable */
+    judgement.idleness_side = side_of(&judgement.idleness, judged.idleness);
+    judgement.overhead_side = side_of(&judgement.overhead, judged.overhead);
+    judgement.verdict = verdict_on(&judgement);
+    judgement.is_notable = notable(&judgement) >= NOTABLE_SHARE_OF_RUN;
     return judgement;
-}
-
-bool judgement_is_high(const struct judgement *judgement, double share_of_scope)
-{
-    return judgement->verdict != VERDICT_TOO_FEW_SAMPLES && share_of_scope >= HIGH_SHARE;
 }

@@ -69,6 +69,52 @@ double run_period(const json_t *run, const char *metric)
     return run_number(member_named(json_object_get(run, "events"), event), "period");
 }
 
+/* Adds what a fate of an event has in all threads of a process. */
+static void add_fate(const json_t *process, const char *event, double *count, double *amount)
+{
+    size_t t, e;
+    json_t *thread, *sampled;
+    json_array_foreach(json_object_get(process, "threads"), t, thread)
+    {
+        json_array_foreach(json_object_get(thread, "events"), e, sampled)
+        {
+            if (strcmp(run_text(sampled, "event"), event) != 0)
+                continue;
+            const json_t *fired = json_object_get(json_object_get(sampled, "fates"), "fired");
+            *count += run_number(fired, "count");
+            *amount += run_number(fired, "amount");
+        }
+    }
+}
+
+double run_increment(const json_t *run, const char *metric)
+{
+    size_t i;
+    json_t *process;
+    double count = 0, amount = 0, period = run_period(run, metric);
+    const char *event = run_text(run_metric(run, metric), "event");
+    json_array_foreach(json_object_get(run, "processes"), i, process)
+    {
+        add_fate(process, event, &count, &amount);
+    }
+    return count > 0 && amount / count > period ? amount / count : period;
+}
+
+double run_most_workers(const json_t *run)
+{
+    size_t i;
+    json_t *process;
+    double workers = 0, threads = 1;
+    json_array_foreach(json_object_get(run, "processes"), i, process)
+    {
+        double here = run_number(process, "workers");
+        size_t n_threads = json_array_size(json_object_get(process, "threads"));
+        workers = here > workers ? here : workers;
+        threads = (double)n_threads > threads ? (double)n_threads : threads;
+    }
+    return workers > 0 ? workers : threads;
+}
+
 double run_workers(const json_t *run)
 {
     size_t i;

@@ -19,6 +19,13 @@ const json_t *run_metric(const json_t *run, const char *name);
 /* What a sample stands for of the event that the metric of that name belongs to; 0 unknown. */
 double run_period(const json_t *run, const char *metric);
 
+/* What its samples have on average: the period or more, where they come late; 0 unknown. */
+double run_increment(const json_t *run, const char *metric);
+
+/* The most workers that a runtime had in one process, or where no agent told the most threads of a
+ * process; at least 1. */
+double run_most_workers(const json_t *run);
+
 /* Members of an object (or of anything else, which has none). */
 const char *run_text(const json_t *object, const char *key);
 double run_number(const json_t *object, const char *key);

@@ -6,12 +6,11 @@
 #include "viewer-tui/advice/advice.h"
 #include "viewer-tui/print/csv.h"
 
-/* An array with a member for each time event. "verdict" is null where there is none; then "missing"
- * says what was not measured and why. */
-void print_advice_json(struct json_writer *json, const struct advices *advices,
+/* An array of findings (advice.h), the largest gain first; lib/FORMAT-database.md describes it. */
+void print_advice_json(struct json_writer *json, const struct advice *advice,
                        const struct database *db);
 
-/* Records "advice", event, item, value. */
-void print_advice_csv(struct csv *csv, const struct advices *advices, const struct database *db);
+/* Records "advice", kind of finding, item, value. */
+void print_advice_csv(struct csv *csv, const struct advice *advice, const struct database *db);
 
 #endif

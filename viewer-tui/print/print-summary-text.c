@@ -121,7 +121,7 @@ static void print_advice(struct printing *printing)
     bool is_narrow = summary->width && summary->width < ADVICE_WIDTH;
     struct advice_lines lines = {.width = is_narrow ? summary->width : ADVICE_WIDTH,
                                  .ascii = printing->ascii};
-    advice_describe(&summary->advices, summary->view, 0, &lines);
+    advice_describe_shortly(&summary->advice, &lines);
     advice_lines_print(&lines, summary->out);
     advice_lines_free(&lines);
 }

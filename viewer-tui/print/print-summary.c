@@ -151,7 +151,7 @@ void print_summary_json(const struct summary *summary)
                                summary_effort(summary, m));
     json_write_object_end(&json);
     json_write_key(&json, "advice");
-    print_advice_json(&json, &summary->advices, summary->db);
+    print_advice_json(&json, &summary->advice, summary->db);
     json_write_key(&json, "metric_states");
     json_write_metrics(&json, metrics);
     json_write_key(&json, "threads");
@@ -287,7 +287,7 @@ void print_summary_csv(const struct summary *summary)
     add_text_record(&csv, "program", NULL, "title", summary->title);
     add_number_record(&csv, "program", NULL, "threads", (double)summary->n_threads);
     add_metric_records(&csv, summary);
-    print_advice_csv(&csv, &summary->advices, summary->db);
+    print_advice_csv(&csv, &summary->advice, summary->db);
     add_fate_records(&csv, &summary->fates);
     json_array_foreach(json_object_get(summary->run, "processes"), i, process)
     {

@@ -36,12 +36,12 @@ int print_summary(struct session *session, const struct print_options *options, 
                               .title = session_title(session, db),
                               .n_threads = threads_count(db),
                               .view = view,
-                              .advices = advice_on(view, 0, session->run),
+                              .advice = advice_on(view, 0, session->run),
                               .width = options->width,
                               .out = out};
     fates_read(&summary.fates, session->run);
     printers[options->format](&summary);
     fates_free(&summary.fates);
-    vec_free(&summary.advices.list);
+    advice_free(&summary.advice);
     return problem_text() ? 1 : 0;
 }

@@ -14,7 +14,7 @@ struct summary {
     size_t n_threads; /* profiles */
     struct fates fates;
     struct view *view; /* top-down */
-    struct advices advices;
+    struct advice advice;
     size_t width; /* of the advice, as in print_options */
     FILE *out;
 };

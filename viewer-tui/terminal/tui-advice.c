@@ -32,9 +32,9 @@ static void add_scope(const struct view *view, uint32_t row, bool ascii, struct 
 static void add_advice(const struct tui *tui, struct view *view, uint32_t row,
                        struct advice_lines *lines)
 {
-    struct advices advices = advice_on(view, row, tui->session->run);
-    advice_describe(&advices, view, row, lines);
-    vec_free(&advices.list);
+    struct advice advice = advice_on(view, row, tui->session->run);
+    advice_describe(&advice, lines);
+    advice_free(&advice);
 }
 
 static void add_changes(const struct comparison *comparison, struct view *view, uint32_t row,

@@ -1,0 +1,57 @@
+#include "viewer-tui/advice/finding.h"
+
+#include <stdlib.h>
+
+struct finding *findings_add(struct findings *findings, enum finding_kind kind,
+                             const struct text *text)
+{
+    struct finding new = {.kind = kind,
+                          .order = (int)kind,
+                          .procedure = NOTHING,
+                          .file = NOTHING,
+                          .text = mem_strdup(text_string(text))};
+    vec_push(&findings->list, new);
+    return &findings->list.at[findings->list.n - 1];
+}
+
+void finding_add_detail(struct finding *finding, const struct text *text)
+{
+    vec_push(&finding->details, mem_strdup(text_string(text)));
+}
+
+static int compare(const void *left, const void *right)
+{
+    const struct finding *a = left, *b = right;
+    bool a_gains = a->gain_state != GAIN_NONE, b_gains = b->gain_state != GAIN_NONE;
+    if (a_gains != b_gains)
+        return a_gains ? -1 : 1;
+    if (a_gains && a->gain.low != b->gain.low)
+        return a->gain.low > b->gain.low ? -1 : 1;
+    return (a->order > b->order) - (a->order < b->order);
+}
+
+void findings_sort(struct findings *findings)
+{
+    if (findings->list.n)
+        qsort(findings->list.at, findings->list.n, sizeof *findings->list.at, compare);
+}
+
+void findings_free(struct findings *findings)
+{
+    for (size_t i = 0; i < findings->list.n; i++) {
+        struct finding *finding = &findings->list.at[i];
+        for (size_t d = 0; d < finding->details.n; d++)
+            free(finding->details.at[d]);
+        vec_free(&finding->details);
+        free(finding->text);
+    }
+    vec_free(&findings->list);
+}
+
+const char *finding_kind_name(enum finding_kind kind)
+{
+    static const char *const names[FINDING_KINDS] = {
+        [FINDING_PARALLELIZATION] = "parallelization",
+    };
+    return names[kind];
+}
