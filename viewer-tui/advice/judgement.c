@@ -85,6 +85,7 @@ struct judgement judge(const struct judged *given)
         .overhead_of_run = share_of_run(&judged, SHARE_OVERHEAD),
         .waste_of_run = share_of_run(&judged, SHARE_BOTH),
         .effort_of_run = whole > 0 ? effort / whole : 0,
+        .would_rate_help = judged.sampling.increment > IDLE_SPELL,
     };
     if (has_few_samples(&judged))
         return judgement; /* VERDICT_TOO_FEW_SAMPLES, all sides open, not notable */

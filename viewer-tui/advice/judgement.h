@@ -72,6 +72,7 @@ struct judgement {
     struct share waste_of_run;
     double effort_of_run; /* the scope's effort in the whole run's */
     bool is_notable;      /* what is high is notable in the whole run, too */
+    bool would_rate_help; /* more samples a second would make the intervals narrower */
 };
 
 struct judged {

@@ -86,14 +86,14 @@ static double length_to_tell(const struct share *share, double threshold)
     return distance > 0 ? half / distance * (half / distance) : INFINITY;
 }
 
-/* " A run 3 times as long, or with a higher rate (hpcrun -e), would tell." */
-static void add_what_would_tell(struct text *text, double length)
+/* " A run about 3 times as long would tell." */
+static void add_what_would_tell(struct text *text, const struct judgement *judgement)
 {
+    double length = length_to_tell(&judgement->waste, FINE_SHARE);
     if (length <= MOST_LENGTH)
-        text_printf(text,
-                    " A run about %.0f times as long would tell; a higher rate (hpcrun -e "
-                    "EVENT@fRATE) helps, too.",
-                    ceil(fmax(length, 2)));
+        text_printf(
+            text, " A run about %.0f times as long would tell%s.", ceil(fmax(length, 2)),
+            judgement->would_rate_help ? "; a higher rate (hpcrun -e EVENT@fRATE) helps, too" : "");
     else
         text_printf(text, " A longer run would hardly tell: it is close to %.0f%%.",
                     100 * FINE_SHARE);
@@ -107,8 +107,7 @@ static void add_unknown(struct text *text, const struct parallelization *of, enu
     if (known == KNOWN || !of->why[waste])
         return;
     text_printf(text, " %s %s: %s.", waste == WASTED_IDLE ? "Idleness" : "Overhead",
-                known == KNOWN_AT_LEAST ? "is a lower bound" : "was not measured",
-                of->why[waste]);
+                known == KNOWN_AT_LEAST ? "is a lower bound" : "was not measured", of->why[waste]);
     if (waste == WASTED_ON_OVERHEAD && !strstr(of->why[waste], "runtime-patches"))
         text_add(text, " A runtime with tags (runtime-patches/) makes it measurable.");
 }
@@ -122,7 +121,7 @@ static void add_open(struct text *text, const struct describing *describing)
         share_describe(&judgement->waste, "", text);
         text_printf(text, " of the effort; below %.0f%% is fine, above is too much.",
                     100 * FINE_SHARE);
-        add_what_would_tell(text, length_to_tell(&judgement->waste, FINE_SHARE));
+        add_what_would_tell(text, judgement);
         return;
     }
     text_add(text, "Cannot tell:");
