@@ -47,6 +47,12 @@
  *                  and what hpcprof is to know:
  *                      clone PREFIX*SUFFIX    a procedure of such a name shows as the one that the
  *                                             star stands for, of the same file and line
+ *                      overhead PATTERN [KIND] time in such a procedure, also where it is inlined,
+ *                                             is overhead of that kind (spawn, sync, ...); in a
+ *                                             PATTERN a star stands for any text. The rule applies
+ *                                             to all modules of a process with the runtime, so it
+ *                                             names procedures as only the runtime may
+ *                  hpcprof/rules.h has all of it.
  *
  * AN EXAMPLE, complete: an interpreter `calc` whose every procedure call is one call of the C
  * function `calc_run`, with the procedure's id in memory at the frame's rbp - 24, and frames of

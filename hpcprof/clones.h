@@ -4,13 +4,13 @@
  *     clone PREFIX*SUFFIX      a procedure with such a name is a clone of the one of the same file
  *                              and line whose name stands in the place of the star
  *
- * The rules files lie in ../lib/agents, seen from this program. */
+ * hpcprof/rules.h says where the rules lie. */
 #ifndef HPCPROF_CLONES_H
 #define HPCPROF_CLONES_H
 
 #include "hpcprof/program.h"
 
-/* Sets program->original and has_clones by the rules of the agents that took part. */
+/* Sets program->original and has_clones by the run's rules. */
 void clones_find(struct program *program, const struct inputs *inputs);
 
 #endif

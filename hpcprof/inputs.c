@@ -363,6 +363,7 @@ void inputs_free(struct inputs *inputs)
     strtab_free(&inputs->metric_keys);
     strtab_free(&inputs->overhead_kinds);
     free(inputs->overhead_bound);
+    rules_free(&inputs->rules);
     vec_free(&inputs->directories);
     vec_free(&inputs->files);
     vec_free(&inputs->events);

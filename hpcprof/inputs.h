@@ -6,6 +6,7 @@
 #define HPCPROF_INPUTS_H
 
 #include "hpcprof/modules.h"
+#include "hpcprof/rules.h"
 
 #include "lib/measurement.h"
 
@@ -46,6 +47,7 @@ struct inputs {
     struct strtab overhead_kinds;          /* see hpcprof/overhead.h */
     char *overhead_bound; /* why overhead is only a lower bound; NULL where all of it is known */
     struct modules modules;
+    struct rules rules;   /* of the runtimes: see hpcprof/runtime-code.h */
     VEC(char *) problems; /* "FILE: CAUSE", in the order of files */
 };
 

@@ -8,6 +8,7 @@
 #include "hpcprof/profile-db.h"
 #include "hpcprof/propagation.h"
 #include "hpcprof/run-json.h"
+#include "hpcprof/runtime-code.h"
 #include "hpcprof/sources.h"
 #include "hpcprof/structure-source.h"
 #include "hpcprof/texts.h"
@@ -157,6 +158,7 @@ int main(int argc, char **argv)
     inputs_read(&run.inputs, run.options.directories, run.options.directory_count,
                 run.options.workers);
     structures_find(&run.inputs.modules, &run.options.rules, run.folder, run.options.workers);
+    runtime_code_find(&run.inputs);
     if (overhead_measurable(&run.inputs)) {
         overhead_find_kinds(&run.inputs);
         inputs_add_overhead(&run.inputs);

@@ -82,6 +82,7 @@ void modules_free(struct modules *modules)
         free(module->why);
         structure_free(module->structure);
         free(module->overhead_kinds);
+        free(module->rule_of_scope);
     }
     vec_free(&modules->all);
     strtab_free(&modules->keys);

@@ -11,6 +11,8 @@
 
 enum structure_quality { STRUCTURE_MISSING, STRUCTURE_SYMBOLS, STRUCTURE_FULL };
 
+struct rule;
+
 struct module {
     char *path;                                /* the first of paths in their order */
     VEC(char *) paths;                         /* sorted, distinct */
@@ -21,7 +23,10 @@ struct module {
     struct structure *structure;               /* owned; NULL when there is none */
     enum structure_quality quality;
     uint32_t *overhead_kinds; /* owned; the structure's -> those of the run (hpcprof/overhead.h) */
-    char *why;                /* why there is no structure, or empty */
+    /* Owned, of each scope of the structure: the rule that it belongs to, in the run's rules, or
+     * NULL (hpcprof/runtime-code.h). NULL: no scope belongs to one. */
+    const struct rule **rule_of_scope;
+    char *why; /* why there is no structure, or empty */
 };
 
 struct modules {

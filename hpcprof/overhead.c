@@ -1,5 +1,7 @@
 #include "hpcprof/overhead.h"
 
+#include "hpcprof/runtime-code.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,20 +30,39 @@ static const char *agent_name(const struct measurement *m)
     return agent < m->agents.n ? m->agents.at[agent].name : "its agent";
 }
 
+/* Whether a process has code that rules call overhead. */
+static bool has_rules(const struct inputs *inputs, const struct input *input)
+{
+    for (size_t i = 0; i < input->m->modules.n; i++)
+        if (runtime_code_has(&inputs->modules.all.at[input->module_of[i]], RULE_OVERHEAD))
+            return true;
+    return false;
+}
+
+/* Why overhead is a lower bound where a process runs a runtime without tags. */
+static char *bound_of(const struct measurement *m)
+{
+    char *whose = m->workers.n ? mem_printf("the runtime of agent %s", agent_name(m))
+                               : mem_strdup("its runtime");
+    char *why =
+        mem_printf("no code is tagged as that of %s, so what its rules do not name, or what "
+                   "is compiled into the program, counts as work: compile the program "
+                   "with -g and the tags of runtime-patches to measure all of it",
+                   whose);
+    free(whose);
+    return why;
+}
+
 bool overhead_measurable(struct inputs *inputs)
 {
     bool is_known = false;
     for (size_t i = 0; i < inputs->files.n; i++) {
-        const struct measurement *m = inputs->files.at[i].m;
-        if (!m->workers.n)
+        const struct input *input = &inputs->files.at[i];
+        if (!input->m->workers.n && !has_rules(inputs, input))
             continue;
         is_known = true;
-        if (!inputs->overhead_bound && !has_tags(inputs, &inputs->files.at[i]))
-            inputs->overhead_bound = mem_printf(
-                "no code is tagged as that of the runtime of agent %s, so what of it is compiled "
-                "into the program counts as work: compile the program with -g and the tags of "
-                "runtime-patches to measure all of it",
-                agent_name(m));
+        if (!inputs->overhead_bound && !has_tags(inputs, input))
+            inputs->overhead_bound = bound_of(input->m);
     }
     for (size_t i = 0; i < inputs->modules.all.n && !is_known; i++)
         is_known = is_tagged(&inputs->modules.all.at[i]);
@@ -67,47 +88,87 @@ static uint32_t other_kind(const struct inputs *inputs)
     return n ? n - 1 : 0;
 }
 
-static void map_kinds(const struct inputs *inputs, struct module *module)
+/* The index of a kind; that of "other" where it has no name. */
+static uint32_t kind_index(const struct inputs *inputs, const char *kind)
+{
+    return is_named(kind) ? strtab_find(&inputs->overhead_kinds, kind) : other_kind(inputs);
+}
+
+static void map_kinds_of_tags(const struct inputs *inputs, struct module *module)
 {
     const struct strtab *kinds = &module->structure->overhead_kinds;
     module->overhead_kinds = mem_alloc(kinds->count * sizeof *module->overhead_kinds);
-    for (uint32_t i = 0; i < kinds->count; i++) {
-        const char *kind = strtab_string(kinds, i);
-        module->overhead_kinds[i] =
-            is_named(kind) ? strtab_find(&inputs->overhead_kinds, kind) : other_kind(inputs);
+    for (uint32_t i = 0; i < kinds->count; i++)
+        module->overhead_kinds[i] = kind_index(inputs, strtab_string(kinds, i));
+}
+
+static void map_kinds_of_rules(struct inputs *inputs)
+{
+    for (size_t i = 0; i < inputs->rules.files.n; i++)
+        for (size_t k = 0; k < inputs->rules.files.at[i].rules.n; k++) {
+            struct rule *rule = &inputs->rules.files.at[i].rules.at[k];
+            rule->kind_index = kind_index(inputs, rule->kind);
+        }
+}
+
+struct kind_names {
+    VEC(const char *) all;
+};
+
+static void add_kind(struct kind_names *names, const char *kind)
+{
+    if (is_named(kind))
+        vec_push(&names->all, kind);
+}
+
+static void add_kinds_of_tags(struct kind_names *names, const struct structure *s)
+{
+    for (uint32_t k = 0; k < s->overhead_kinds.count; k++)
+        add_kind(names, strtab_string(&s->overhead_kinds, k));
+}
+
+static void add_kinds_of_rules(struct kind_names *names, const struct module *module)
+{
+    const struct rule *last = NULL;
+    for (size_t i = 0; module->rule_of_scope && i < module->structure->scopes.n; i++) {
+        const struct rule *rule = module->rule_of_scope[i];
+        if (rule && rule != last && rule->key == RULE_OVERHEAD)
+            add_kind(names, rule->kind);
+        last = rule ? rule : last;
     }
 }
 
 void overhead_find_kinds(struct inputs *inputs)
 {
-    VEC(const char *) names = {0};
+    struct kind_names names = {0};
     struct modules *modules = &inputs->modules;
-    for (size_t i = 0; i < modules->all.n; i++) {
-        const struct structure *s = modules->all.at[i].structure;
-        for (uint32_t k = 0; s && k < s->overhead_kinds.count; k++)
-            if (is_named(strtab_string(&s->overhead_kinds, k)))
-                vec_push(&names, strtab_string(&s->overhead_kinds, k));
-    }
-    if (names.n)
-        qsort(names.at, names.n, sizeof *names.at, by_name);
-    for (size_t i = 0; i < names.n; i++)
-        strtab_id(&inputs->overhead_kinds, names.at[i]);
-    if (names.n)
+    for (size_t i = 0; i < modules->all.n; i++)
+        if (modules->all.at[i].structure) {
+            add_kinds_of_tags(&names, modules->all.at[i].structure);
+            add_kinds_of_rules(&names, &modules->all.at[i]);
+        }
+    if (names.all.n)
+        qsort(names.all.at, names.all.n, sizeof *names.all.at, by_name);
+    for (size_t i = 0; i < names.all.n; i++)
+        strtab_id(&inputs->overhead_kinds, names.all.at[i]);
+    if (names.all.n)
         strtab_id(&inputs->overhead_kinds, OTHER_KIND);
-    vec_free(&names);
+    vec_free(&names.all);
     for (size_t i = 0; i < modules->all.n; i++)
         if (modules->all.at[i].structure)
-            map_kinds(inputs, &modules->all.at[i]);
+            map_kinds_of_tags(inputs, &modules->all.at[i]);
+    map_kinds_of_rules(inputs);
 }
 
 /* ---- the walk ---- */
 
-/* The kind that a statement is tagged with. */
-static uint32_t tag_of(const struct module *module, const struct structure_statement *statement)
+/* The kind that a statement is tagged with, or that a rule says; NOT_OVERHEAD for none. */
+static uint32_t kind_of(const struct module *module, const struct structure_statement *statement)
 {
-    return statement && statement->overhead != STRUCTURE_NONE
-               ? module->overhead_kinds[statement->overhead]
-               : NOT_OVERHEAD;
+    const struct rule *rule = runtime_code_rule(module, statement);
+    if (statement && statement->overhead != STRUCTURE_NONE)
+        return module->overhead_kinds[statement->overhead];
+    return rule && rule->key == RULE_OVERHEAD ? rule->kind_index : NOT_OVERHEAD;
 }
 
 /* Whether code belongs to whoever called it, for all that is known. */
@@ -126,9 +187,9 @@ static uint32_t mark_of(const struct inputs *inputs, const struct input *input,
     if (node->ip_space < input->m->modules.n) {
         module = &inputs->modules.all.at[input->module_of[node->ip_space]];
         statement = module->structure ? structure_find(module->structure, node->ip_offset) : NULL;
-        uint32_t tag = tag_of(module, statement);
-        if (tag != NOT_OVERHEAD)
-            return tag;
+        uint32_t kind = kind_of(module, statement);
+        if (kind != NOT_OVERHEAD)
+            return kind;
     }
     if (node->association == ASSOC_1_0 || node->association == ASSOC_M_0)
         return outer == NOT_OVERHEAD ? other_kind(inputs) : outer;

@@ -1,0 +1,202 @@
+"""Rules files: what they say of a runtime's procedures by name, against lists by hand."""
+import json
+import os
+import pathlib
+import unittest
+
+import measurement_writer as mw
+from hpcprof_case import HpcprofCase
+from structure_model import A, F, L, P, S, Structure
+
+SECOND = mw.seconds(1)
+
+# The user's module, into which the compiler has inlined procedures of the runtime's header, some
+# with helpers of that header in them and one with a procedure of the user's. Each has 16 bytes.
+USER = Structure(
+    F("/home/u/fib.c",
+      P("main", 1, [(0x1000, 0x1010)], S(2, (0x1000, 0x1010))),
+      P("fib", 10, [(0x2000, 0x2100)],
+        S(11, (0x2000, 0x2010)),
+        A(12, "rt_push", "/rt/inline.h", 5, S(6, (0x2010, 0x2020)),
+          A(7, "fence", "/rt/fence.h", 9, S(10, (0x2020, 0x2030))),
+          L(8, S(9, (0x2030, 0x2040))),
+          A(8, "callback", "/home/u/fib.c", 30, S(31, (0x2040, 0x2050)),
+            A(32, "rt_pop", "/rt/inline.h", 20, S(21, (0x2050, 0x2060)))),
+          A(9, "atomic", "/usr/include/atomic.h", 3, S(4, (0x2060, 0x2070)))),
+        A(13, "rt_tagged", "/rt/inline.h", 40, S(41, (0x2070, 0x2080), tag="steal")),
+        A(14, "fence", "/rt/fence.h", 9, S(10, (0x2080, 0x2090)))),
+      P("my_rt_push", 50, [(0x3000, 0x3010)], S(51, (0x3000, 0x3010))),
+      P("rt_pusher", 60, [(0x3010, 0x3020)], S(61, (0x3010, 0x3020)))),
+    F("", P("rt_exported", 0, [(0x4000, 0x4010)], S(0, (0x4000, 0x4010)))))
+RULES = """# of a made-up runtime
+overhead rt_push spawn
+overhead rt_pop sync
+
+overhead rt_tagged loop
+overhead rt_exp*d
+overhead rt_exp* never
+"""
+EXPECTED = {0x1000: None, 0x2000: None, 0x2010: "spawn", 0x2020: "spawn", 0x2030: "spawn",
+            0x2040: None, 0x2050: "sync", 0x2060: None, 0x2070: "steal", 0x2080: None,
+            0x3000: None, 0x3010: None, 0x4000: "other"}
+
+
+class RulesCase(HpcprofCase):
+    def write_rules(self, text, name="any.rules", first="agent any 1.0"):
+        folder = self.scenario.at("lib/agents")
+        os.makedirs(folder, exist_ok=True)
+        with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+            file.write(f"{first}\n{text}")
+        return os.path.join(folder, name)
+
+    def start(self, module, agent=True, **fields):
+        process = self.scenario.process(**fields)
+        process.metric("work", process.event("CPUTIME"))
+        if agent:
+            process.agents.append(("any", "1.0", 1, "any.rules", "1.0"))
+        return process, self.scenario.load(process, module)
+
+    def sample_all(self, process, instance, addresses):
+        """A sample of a second at each address, below main."""
+        thread = process.thread()
+        main = thread.node(mw.ROOT, (instance, 0x1000), "ip")
+        for address in addresses:
+            thread.add(thread.node(main, (instance, address), "ip"), 0, SECOND)
+
+    def totals(self, db):
+        """Seconds of each metric that has some."""
+        total = db.profiles[0].values[0]
+        return {m.name: total[db.metric(m.name, "execution")] for m in db.metrics
+                if db.metric(m.name, "execution") in total}
+
+    def states(self):
+        run = json.loads(pathlib.Path(self.scenario.at("db"), "run.json").read_text())
+        return {m["name"]: m["state"] for m in run["metrics"]}
+
+    def count(self, expected):
+        """What the metrics must have of a second for each of these kinds."""
+        kinds = [kind for kind in expected if kind]
+        by_kind = {"overhead:" + kind: kinds.count(kind) for kind in set(kinds)}
+        return {"work": len(expected) - len(kinds), "overhead": len(kinds), **by_kind}
+
+
+class Overhead(RulesCase):
+    def test_procedures_inlined_ones_and_symbols(self):
+        """Each address alone, then all."""
+        self.write_rules(RULES)
+        for address, kind in EXPECTED.items():
+            with self.subTest(address=hex(address)):
+                self.setUp()
+                self.write_rules(RULES)
+                module = self.scenario.binary("user", "01", USER)
+                self.sample_all(*self.start(module), [address])
+                found = self.totals(self.scenario.database())
+                self.assertEqual(found, {"overhead": 1, f"overhead:{kind}": 1} if kind
+                                 else {"work": 1})
+        self.setUp()
+        self.write_rules(RULES)
+        self.sample_all(*self.start(self.scenario.binary("user", "01", USER)), EXPECTED)
+        self.assertEqual(self.totals(self.scenario.database()), self.count(EXPECTED.values()))
+
+    def test_state(self):
+        """What rules know is not all."""
+        untagged = Structure(F("/home/u/fib.c", P("main", 1, [(0x1000, 0x1010)],
+                                                  S(2, (0x1000, 0x1010)))),
+                             F("", P("rt_exported", 0, [(0x4000, 0x4010)],
+                                     S(0, (0x4000, 0x4010)))))
+        for structure, state in ((untagged, "lower bound"), (USER, "measured")):
+            self.setUp()
+            self.write_rules(RULES)
+            self.sample_all(*self.start(self.scenario.binary("user", "01", structure)), [0x4000])
+            self.scenario.database()
+            self.assertEqual(self.states()["overhead"], state)
+
+    def test_other_processes_are_left_alone(self):
+        """An agent's rules apply where it took part: a procedure of that name is elsewhere the
+        user's."""
+        self.write_rules(RULES)
+        plain = Structure(F("/home/u/b.c", P("main", 1, [(0x1000, 0x1010)], S(2, (0x1000, 0x1010))),
+                            P("rt_push", 5, [(0x2000, 0x2010)], S(6, (0x2000, 0x2010)))))
+        self.sample_all(*self.start(self.scenario.binary("user", "01", USER)), [0x2010])
+        other = self.start(self.scenario.binary("plain", "02", plain), agent=False, pid=99)
+        self.sample_all(*other, [0x2000])
+        self.assertEqual(self.totals(self.scenario.database()),
+                         {"work": 1, "overhead": 1, "overhead:spawn": 1})
+
+    def test_libc_belongs_to_its_caller(self):
+        self.write_rules(RULES)
+        libc = Structure(F("/l/futex.c", P("futex", 1, [(0x10, 0x50)], S(2, (0x10, 0x50)))))
+        process, user = self.start(self.scenario.binary("user", "01", USER))
+        lock = self.scenario.load(process, self.scenario.binary("libc", "02", libc),
+                                  flags=mw.LIBC)
+        thread = process.thread()
+        for caller in (0x2000, 0x2010, 0x4000):
+            thread.add(thread.node(thread.node(mw.ROOT, (user, caller), "ip"), (lock, 0x10), "ip"),
+                       0, SECOND)
+        self.assertEqual(self.totals(self.scenario.database()), self.count([None, "spawn", "other"]))
+
+
+class WithoutAgent(RulesCase):
+    """Rules of a runtime that needs no agent."""
+
+    def test_only_its_modules(self):
+        code = Structure(F("/rt/a.c", P("main", 1, [(0x1000, 0x1010)], S(2, (0x1000, 0x1010))),
+                           P("rt_exported", 5, [(0x2000, 0x2010)], S(6, (0x2000, 0x2010)))))
+        for name, is_its in (("librt-x.so", True), ("librt-x.so.5", True), ("librt-x-2.so", True),
+                             ("librt.so", False), ("mylibrt-x.so", False), ("librt-x.sox", False)):
+            with self.subTest(name=name):
+                self.setUp()
+                self.write_rules("runtime-module librt-x*.so\noverhead rt_* loop\n", "rt.rules",
+                                 "runtime rt 1")
+                module = self.scenario.binary(name, "01", code)
+                self.sample_all(*self.start(module, agent=False), [0x2000])
+                self.assertEqual(self.totals(self.scenario.database()),
+                                 {"overhead": 1, "overhead:loop": 1} if is_its else {"work": 1})
+                self.assertEqual(self.states()["overhead"],
+                                 "lower bound" if is_its else "not measurable")
+
+    def test_an_agent_that_took_no_part(self):
+        """Its rules are not read."""
+        self.write_rules("nonsense\noverhead rt_* loop\n")
+        module = self.scenario.binary("user", "01", USER)
+        self.sample_all(*self.start(module, agent=False), [0x2010])
+        self.assertEqual(self.totals(self.scenario.database()), {"work": 1})
+
+
+class BadLines(RulesCase):
+    def test_file_and_line(self):
+        """Each costs itself only."""
+        path = self.write_rules("overhead rt_push spawn\noverhead\noverhead a b c\nclone f\n"
+                                "clone a*b*c\noverhed x\nruntime-note x\nwaiting\n" +
+                                "overhead " + "x" * 5000 + " y z\noverhead rt_pop sync")
+        self.sample_all(*self.start(self.scenario.binary("user", "01", USER)), [0x2010, 0x2050])
+        db = self.scenario.database(status=1)
+        self.assertEqual(self.totals(db),
+                         {"overhead": 2, "overhead:spawn": 1, "overhead:sync": 1})
+        for number, cause in ((3, "overhead: the pattern is missing"),
+                              (4, "overhead: there are too many words"),
+                              (5, "clone: the pattern needs one star"),
+                              (6, "clone: the pattern needs one star"),
+                              (7, "overhed: no such rule"), (9, "waiting: the pattern is missing"),
+                              (10, "overhead: there are too many words")):
+            self.assertIn(f"{os.path.realpath(path)}:{number}: {cause}",
+                          self.scenario.stderr.replace("/bin/../lib/", "/lib/"))
+        self.assertEqual(self.scenario.stderr.count("the line is skipped"), 7)
+
+    def test_strange_files(self):
+        for text, first in (("", ""), ("overhead rt_push spawn\n", "other any 1"),
+                            ("overhead rt_push spawn\n", "agentless")):
+            self.setUp()
+            self.write_rules(text, first=first)
+            self.sample_all(*self.start(self.scenario.binary("user", "01", USER)), [0x2000])
+            self.scenario.database(status=1)
+            self.assertIn(":1: first line: it is not 'agent NAME VERSION'", self.scenario.stderr)
+
+    def test_no_file(self):
+        self.sample_all(*self.start(self.scenario.binary("user", "01", USER)), [0x2010])
+        self.assertEqual(self.totals(self.scenario.database()), {"work": 1})
+        self.assertIn("any.rules: No such file", self.scenario.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
