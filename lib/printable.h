@@ -1,4 +1,4 @@
-/* Signal handler: everything but printable_text may be used there.
+/* Signal handler: all but printable_text and printable_file_name may be used there.
  *
  * Names that come from outside (paths, commands, arguments, threads, symbols, source files), made
  * fit for a terminal, a log or a report. A name can hold any byte. Bytes that a terminal obeys,
@@ -40,5 +40,9 @@ size_t printable_copy(char *out, size_t room, const char *text);
 
 /* The form of a text; the caller frees. */
 char *printable_text(const char *text);
+
+/* A name for a new file made of another name: '_' for each character that needs an escape, so that
+ * the file can be named on a command line. The caller frees. */
+char *printable_file_name(const char *name);
 
 #endif

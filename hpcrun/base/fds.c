@@ -72,18 +72,18 @@ void fds_give_up_reserve(void)
     fds_close(atomic_exchange(&reserved, -1));
 }
 
-static int open_file(const char *path, int flags, int mode)
+static int open_file(int directory, const char *name, int flags, int mode)
 {
-    return (int)sys4(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC, mode);
+    return (int)sys4(SYS_openat, directory, name, flags | O_CLOEXEC, mode);
 }
 
 /* When all descriptors are taken, the number that the reserve gives up is the one that is free. */
-int fds_open(const char *path, int flags, int mode)
+int fds_open(int directory, const char *name, int flags, int mode)
 {
-    int fd = open_file(path, flags, mode);
+    int fd = open_file(directory, name, flags, mode);
     if (fd == -EMFILE) {
         fds_give_up_reserve();
-        fd = open_file(path, flags, mode);
+        fd = open_file(directory, name, flags, mode);
         if (fd >= first_high && fd < MAX_FD)
             return make_ours(fd);
     }

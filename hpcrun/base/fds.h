@@ -17,8 +17,9 @@ bool fds_are_scarce(void);
 /* Keeps a descriptor for a time when there is none left for fds_open. */
 void fds_reserve(void);
 
-/* Opens a file with a descriptor that is ours, close-on-exec. A negative errno on failure. */
-int fds_open(const char *path, int flags, int mode);
+/* Opens a file, as openat, with a descriptor that is ours, close-on-exec. A negative errno on
+ * failure. */
+int fds_open(int directory, const char *name, int flags, int mode);
 
 /* Moves a descriptor that was just opened up high and makes it ours. Closes `fd`; returns the new
  * number or a negative errno, never a low one. */

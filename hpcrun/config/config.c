@@ -56,6 +56,12 @@ static bool read_events(struct config *config, const char *at)
     return false;
 }
 
+static unsigned owner_or_none(const char *text)
+{
+    uint64_t number;
+    return text && text_take_number(&text, &number) ? (unsigned)number : UINT_MAX;
+}
+
 static int number_or_zero(const char *text)
 {
     uint64_t number;
@@ -72,6 +78,7 @@ bool config_read(struct config *config, char *const *environment)
         !events || !read_events(config, events))
         return false;
     strcpy(config->directory, directory);
+    config->owner = owner_or_none(config_variable(environment, CONFIG_OWNER));
     config->signal = number_or_zero(config_variable(environment, CONFIG_SIGNAL));
     config->launched_pid = number_or_zero(config_variable(environment, CONFIG_PID));
     config->cores = (unsigned)number_or_zero(config_variable(environment, CONFIG_CORES));
@@ -81,6 +88,7 @@ bool config_read(struct config *config, char *const *environment)
     config->collapse_recursion = options && strchr(options, 'c');
     config->start_off = options && strchr(options, 'd');
     config->quiet = options && strchr(options, 'q');
+    config->shared = options && strchr(options, 's');
     return true;
 }
 

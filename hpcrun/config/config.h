@@ -1,13 +1,17 @@
 /* What the launcher tells the preloaded library, through the environment of the profiled program:
  *
  *   HPCRUN_DIR      absolute path of the measurement directory (made by the launcher)
+ *   HPCRUN_OWNER    number of the user that the directory belongs to; absent: not known
  *   HPCRUN_EVENTS   the events, joined by ';', each
- * "NAME|KIND|PERIOD|TYPE|CONFIG|CONFIG1|CONFIG2|FLAGS" (all but NAME and KIND decimal)
+ *                   "NAME|KIND|PERIOD|TYPE|CONFIG|CONFIG1|CONFIG2|FLAGS" (all but NAME and KIND
+ *                   decimal)
  *   HPCRUN_OPTIONS  letters: c collapse recursion, d start with sampling off, q no summary line on
- * the terminal HPCRUN_SIGNAL   number of the sampling signal; absent: the library chooses
+ *                   the terminal, s files for other users, too, as far as the umask lets them
+ *   HPCRUN_SIGNAL   number of the sampling signal; absent: the library chooses
  *   HPCRUN_AGENTS   the agents that may be used (logical/agents.h); absent: none
  *   HPCRUN_CORES    what counts as the machine's number of CPUs for idleness; absent: those that
- * the process may use HPCRUN_PID      process that the launcher became
+ *                   the process may use
+ *   HPCRUN_PID      process that the launcher became
  *
  * Children inherit it and are profiled too. The library reads it from the `envp` of its constructor
  * and uses no libc: this file is part of both. */
@@ -46,9 +50,10 @@ struct config {
     unsigned event_count;
     int signal; /* 0: choose */
     int launched_pid;
+    unsigned owner;     /* of the directory; UINT_MAX: not known */
     unsigned cores;     /* 0: those that the process may use */
     const char *agents; /* in the environment; "" for none */
-    bool collapse_recursion, start_off, quiet;
+    bool collapse_recursion, start_off, quiet, shared;
 };
 
 /* Names of the environment variables. */
@@ -59,6 +64,7 @@ struct config {
 #define CONFIG_PID     "HPCRUN_PID"
 #define CONFIG_AGENTS  "HPCRUN_AGENTS"
 #define CONFIG_CORES   "HPCRUN_CORES"
+#define CONFIG_OWNER   "HPCRUN_OWNER"
 
 /* Reads the configuration; false when there is none or it makes no sense. */
 bool config_read(struct config *config, char *const *environment);

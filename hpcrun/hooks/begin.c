@@ -18,6 +18,7 @@
 #include "hpcrun/thread/threads.h"
 #include "hpcrun/unwind/rule-cache.h"
 
+#include <sys/auxv.h>
 #include <sys/resource.h>
 
 /* The initial thread's stack: below its arguments, as far down as it may grow. */
@@ -34,7 +35,9 @@ static void begin_initial_thread(char *const *arguments)
 __attribute__((constructor)) static void begin(int count, char **arguments, char **environment)
 {
     (void)count;
-    if (is_left_alone() || !config_read(&process.config, environment))
+    /* A program that has more rights than its user writes nothing where its user's environment
+     * says. The loader ignores LD_PRELOAD for it, but not /etc/ld.so.preload. */
+    if (getauxval(AT_SECURE) || is_left_alone() || !config_read(&process.config, environment))
         return;
     int signal = process.config.signal ? process.config.signal : signals_choose();
     if (signal == 0)

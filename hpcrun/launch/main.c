@@ -78,14 +78,16 @@ static void appease_address_sanitizer(void)
 }
 
 static void prepare_environment(const struct options *options, const struct config *config,
-                                const char *agents, const char *directory)
+                                const char *agents, const struct measurement_directory *directory)
 {
     char events[MAX_EVENTS * (MAX_EVENT_NAME + 128)];
     struct text text = TEXT(events);
-    char *letters = mem_printf("%s%s%s", options->collapse_recursion ? "c" : "",
-                               options->start_off ? "d" : "", options->quiet ? "q" : "");
+    char *letters = mem_printf("%s%s%s%s", options->collapse_recursion ? "c" : "",
+                               options->start_off ? "d" : "", options->quiet ? "q" : "",
+                               options->shared ? "s" : "");
     config_write_events(config, &text);
-    set(CONFIG_DIR, directory);
+    set(CONFIG_DIR, directory->path);
+    set_number(CONFIG_OWNER, directory->owner);
     set(CONFIG_EVENTS, events);
     set(CONFIG_OPTIONS, letters);
     set(CONFIG_AGENTS, agents);
@@ -113,14 +115,15 @@ int main(int count, char **arguments)
     char *library = find_library();
     char *agents = agents_list(library, options.agents);
     struct job job = job_find(environ);
-    char *directory = directory_make(options.output, options.command[0], &job);
+    struct measurement_directory directory =
+        directory_make(options.output, options.command[0], options.shared, &job);
     job_free(&job);
-    prepare_environment(&options, &config, agents, directory);
+    prepare_environment(&options, &config, agents, &directory);
     preload(library);
     appease_address_sanitizer();
     execv(path, options.command);
     int error = errno;
-    rmdir(directory);
+    rmdir(directory.path);
     diag_error(path, "%s", strerror(error));
     return error == ENOENT ? 127 : 126;
 }

@@ -28,6 +28,8 @@ static const char help[] =
     "  -o, --output DIR\n"
     "                measurement directory; default hpctoolkit-COMMAND-measurements[-N], never one\n"
     "                that exists\n"
+    "      --shared  let other users read the measurements, as far as the umask does; default only\n"
+    "                you: they hold paths and the arguments of the command\n"
     "  -ds, --delay-sampling\n"
     "                start with sampling off; the program switches it on with\n"
     "                hpctoolkit_sampling_start() of <hpctoolkit.h>\n"
@@ -155,6 +157,8 @@ static void read_option(struct options *options, char **arguments, int *at)
         options->quiet = true;
     } else if (is_flag(argument, "-ds", "--delay-sampling")) {
         options->start_off = true;
+    } else if (strcmp(argument, "--shared") == 0) {
+        options->shared = true;
     } else if (strcmp(argument, "--collapse-recursion") == 0) {
         options->collapse_recursion = true;
     } else if (is_option(argument, "-e", "--event")) {

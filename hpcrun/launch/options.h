@@ -18,7 +18,7 @@ struct options {
     int signal;           /* 0: choose */
     const char *agents;   /* names joined by commas, "auto" or "none" */
     unsigned cores;       /* 0: those that the process may use */
-    bool list_events, collapse_recursion, start_off, quiet;
+    bool list_events, collapse_recursion, start_off, quiet, shared;
     char **command; /* NULL-terminated; NULL when there is none */
 };
 

@@ -2,6 +2,7 @@
 
 #include "hpcrun/base/fds.h"
 #include "hpcrun/base/sys.h"
+#include "hpcrun/process/output-directory.h"
 #include "hpcrun/process/process.h"
 
 #include "lib/printable.h"
@@ -38,12 +39,26 @@ static int way_to_terminal(void)
     return same ? 2 : -1;
 }
 
+/* Where others may write to the directory (hpcrun --shared), one could have made the name a second
+ * one of any file, or a FIFO. */
+static bool is_a_log(long fd)
+{
+    struct stat status;
+    return sys2(SYS_fstat, fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink == 1;
+}
+
 static void append(const char *path, const char *data, size_t size)
 {
-    long fd = sys4(SYS_openat, AT_FDCWD, path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
+    int directory;
+    if (output_directory_open(&directory) != 0)
+        return;
+    long fd = sys4(SYS_openat, directory, output_directory_name(directory, path),
+                   O_WRONLY | O_APPEND | O_CREAT | OUTPUT_FLAGS, output_file_mode());
+    output_directory_close(directory);
     if (fd < 0)
         return;
-    sys_write_all(fd, data, size);
+    if (is_a_log(fd))
+        sys_write_all(fd, data, size);
     sys1(SYS_close, fd);
 }
 

@@ -2,6 +2,7 @@
 
 #include "hpcrun/base/fds.h"
 #include "hpcrun/base/sys.h"
+#include "hpcrun/process/output-directory.h"
 
 #include <stdatomic.h>
 #include <sys/stat.h>
@@ -13,9 +14,10 @@ static struct {
     _Atomic uint64_t failures;
 } file = {.fd = -1};
 
-int file_create(const char *path)
+int file_create(int directory, const char *name)
 {
-    int fd = fds_open(path, O_WRONLY | O_APPEND | O_CREAT | O_EXCL, 0644);
+    int fd = fds_open(directory, name, O_WRONLY | O_APPEND | O_CREAT | O_EXCL | OUTPUT_FLAGS,
+                      output_file_mode());
     if (fd < 0)
         return fd;
     file.fd = fd;

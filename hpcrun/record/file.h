@@ -8,8 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Creates the file, which must not be there: 0, or a negative errno. */
-int file_create(const char *path);
+/* Creates the file, which must not be there, in a directory (process/output-directory.h): 0, or a
+ * negative errno. */
+int file_create(int directory, const char *name);
 
 /* Appends; false when not everything could be written. */
 bool file_write(const void *data, size_t size);

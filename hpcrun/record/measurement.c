@@ -1,6 +1,7 @@
 #include "hpcrun/record/measurement.h"
 
 #include "hpcrun/base/sys.h"
+#include "hpcrun/process/output-directory.h"
 #include "hpcrun/process/process.h"
 #include "hpcrun/record/chunk.h"
 #include "hpcrun/record/file.h"
@@ -56,24 +57,40 @@ static void add_sequence(char *path, const char *suffix)
     text_add(&text, suffix);
 }
 
+static long rename_in(int directory, const char *from, const char *to)
+{
+    return sys4(SYS_renameat, directory, output_directory_name(directory, from), directory,
+                output_directory_name(directory, to));
+}
+
 /* Images that the process had before have taken the smaller numbers. */
-static int create(void)
+static int create_in(int directory)
 {
     for (measurement.exec_sequence = 0; measurement.exec_sequence < MAX_EXEC_SEQUENCE;
          measurement.exec_sequence++) {
         add_sequence(measurement.path, MEASUREMENT_SUFFIX);
         add_sequence(measurement.begun, BEGUN_SUFFIX);
-        long there =
-            sys2(SYS_rename, measurement.path, measurement.path); /* changes nothing, and tells */
+        long there = rename_in(directory, measurement.path,
+                               measurement.path); /* changes nothing, and tells */
         if (there == 0)
             continue;
         if (there != -ENOENT)
             return (int)there;
-        int error = file_create(measurement.begun);
+        int error = file_create(directory, output_directory_name(directory, measurement.begun));
         if (error != -EEXIST)
             return error;
     }
     return -EEXIST;
+}
+
+static int create(void)
+{
+    int directory, error = output_directory_open(&directory);
+    if (error == 0) {
+        error = create_in(directory);
+        output_directory_close(directory);
+    }
+    return error;
 }
 
 static bool write_header(void)
@@ -88,14 +105,23 @@ static bool begin_file(void)
 {
     if (!write_header() || !process_chunks_write(measurement.exec_sequence))
         return false;
-    long error = sys2(SYS_rename, measurement.begun, measurement.path);
+    int directory;
+    long error = output_directory_open(&directory);
+    if (error == 0) {
+        error = rename_in(directory, measurement.begun, measurement.path);
+        output_directory_close(directory);
+    }
     return error == 0 || file_failed(error);
 }
 
 /* Leaves it as if nothing had been tried. */
 static void give_up_file(void)
 {
-    sys1(SYS_unlink, measurement.begun);
+    int directory;
+    if (output_directory_open(&directory) == 0) {
+        sys3(SYS_unlinkat, directory, output_directory_name(directory, measurement.begun), 0);
+        output_directory_close(directory);
+    }
     file_close();
     chunks_init();
     atomic_store(&measurement.state, FILE_NONE);

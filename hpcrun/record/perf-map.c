@@ -25,7 +25,7 @@ void perf_map_after_fork(int parent_pid)
 static bool is_own(int fd, uint64_t since)
 {
     struct stat status = {0};
-    return sys2(SYS_fstat, fd, &status) == 0 && S_ISREG(status.st_mode) &&
+    return sys2(SYS_fstat, fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink == 1 &&
            status.st_uid == (uid_t)sys0(SYS_geteuid) &&
            (uint64_t)status.st_mtim.tv_sec * 1000000000u + (uint64_t)status.st_mtim.tv_nsec +
                    CLOCK_GRAIN_NS >=
