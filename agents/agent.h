@@ -114,8 +114,8 @@ enum agent_association { AGENT_1_1, AGENT_1_0, AGENT_M_0, AGENT_M_1, AGENT_1_M }
 
 /* What a thread is to the runtime, at this instant. */
 enum agent_thread {
-    AGENT_FOREIGN, /* nothing: it pays work, and no idleness */
-    AGENT_WORKING, /* a worker that executes the user's code: it pays work and idleness */
+    AGENT_FOREIGN, /* nothing: it pays work, and neither idleness nor incomplete time */
+    AGENT_WORKING, /* a worker that executes the user's code: it pays work, and for idle ones */
     AGENT_IDLE,    /* a worker without work: it pays nothing */
     AGENT_OWNED,   /* a thread that the runtime keeps for itself: it pays nothing */
 };

@@ -227,16 +227,30 @@ static void rescale_amounts(struct measurement *m)
     }
 }
 
-/* Whether the workers of some runtime were counted: without, idleness was not measured. */
-static bool workers_were_counted(const struct inputs *inputs)
+uint64_t inputs_most_workers(const struct inputs *inputs)
 {
-    for (size_t i = 0; i < inputs->files.n; i++)
-        if (inputs->files.at[i].m->workers.n)
-            return true;
-    return false;
+    uint64_t most = 0;
+    for (size_t i = 0; i < inputs->files.n; i++) {
+        const struct measurement *m = inputs->files.at[i].m;
+        for (size_t k = 0; k < m->workers.n; k++)
+            most = m->workers.at[k].n > most ? m->workers.at[k].n : most;
+    }
+    return most;
 }
 
-static void unify(struct inputs *inputs, struct input *input, bool with_idleness)
+/* Whether a metric of that name was measured in a run with at most so many workers. hpcrun lists
+ * what agents can measure before it knows whether one will take part. */
+static bool was_measured(const char *name, uint64_t most_workers)
+{
+    if (strcmp(name, IDLENESS) == 0)
+        return most_workers >= 1;
+    if (strcmp(name, INCOMPLETE) == 0)
+        return most_workers >=
+               2; /* a single worker always has work, whatever the program is like */
+    return true;
+}
+
+static void unify(struct inputs *inputs, struct input *input, uint64_t most_workers)
 {
     struct measurement *m = input->m;
     input->event_of = mem_alloc(m->events.n * sizeof *input->event_of);
@@ -246,9 +260,8 @@ static void unify(struct inputs *inputs, struct input *input, bool with_idleness
         input->event_of[i] = unified_event(inputs, &m->events.at[i]);
     for (size_t i = 0; i < m->metrics.n; i++) {
         uint32_t event = m->metrics.at[i].event;
-        bool idleness = strcmp(m->metrics.at[i].name, IDLENESS) == 0;
         input->metric_of[i] = INPUT_NONE;
-        if (event != MEASUREMENT_UNKNOWN && (with_idleness || !idleness))
+        if (event != MEASUREMENT_UNKNOWN && was_measured(m->metrics.at[i].name, most_workers))
             input->metric_of[i] =
                 unified_metric(inputs, m->metrics.at[i].name, input->event_of[event]);
     }
@@ -283,10 +296,10 @@ void inputs_read(struct inputs *inputs, char *const *directories, size_t count, 
         exit(diag_exit_status());
     qsort(inputs->files.at, inputs->files.n, sizeof *inputs->files.at, by_process);
     drop_repeated_processes(inputs);
-    bool with_idleness = workers_were_counted(inputs);
+    uint64_t most_workers = inputs_most_workers(inputs);
     for (size_t i = 0; i < inputs->files.n; i++) {
         report_problems(inputs, inputs->files.at[i].m);
-        unify(inputs, &inputs->files.at[i], with_idleness);
+        unify(inputs, &inputs->files.at[i], most_workers);
     }
     modules_sort_paths(&inputs->modules);
     name_metrics(inputs);

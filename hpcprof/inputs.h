@@ -18,9 +18,10 @@ struct event {
 };
 
 /* Recorded names of metrics that mean something to us. OVERHEAD is never in a measurement file. */
-#define WORK     "work"
-#define IDLENESS "idleness"
-#define OVERHEAD "overhead"
+#define WORK       "work"
+#define IDLENESS   "idleness"
+#define INCOMPLETE "incomplete"
+#define OVERHEAD   "overhead"
 
 struct metric {
     char *recorded_name; /* WORK, IDLENESS, ... */
@@ -71,6 +72,10 @@ bool inputs_has_metric(const struct inputs *inputs, const char *recorded_name);
 
 /* Why the values of a metric are lower bounds; NULL where they are not. */
 const char *inputs_lower_bound(const struct inputs *inputs, const struct metric *metric);
+
+/* The largest number of workers that a process of the run had and could run at once (n); 0 where no
+ * agent counted workers. */
+uint64_t inputs_most_workers(const struct inputs *inputs);
 
 /* Whether two processes ran on one host. */
 bool inputs_same_host(const struct measurement *x, const struct measurement *y);

@@ -67,18 +67,31 @@ static void write_measured(struct json_writer *json, const struct inputs *inputs
                  why ? "lower bound" : "measured", why);
 }
 
+/* Why a metric of runtimes was not measured. */
+static const char *why_not_measured(const struct inputs *inputs, const char *name)
+{
+    uint64_t most_workers = inputs_most_workers(inputs);
+    if (strcmp(name, OVERHEAD) == 0)
+        return "no code is tagged as a runtime's, and no agent took part";
+    if (most_workers == 0)
+        return "no runtime with an agent took part";
+    if (strcmp(name, INCOMPLETE) == 0 && most_workers == 1)
+        return "only one worker could run at a time, and it always has work; measure with two or "
+               "more workers, and on one CPU with hpcrun --cores N";
+    return "the measurements are of an hpcrun that does not record it";
+}
+
 static void write_metrics(struct json_writer *json, const struct inputs *inputs)
 {
-    static const char *const of_runtimes[] = {IDLENESS, OVERHEAD};
-    static const char *const why[] = {"no runtime with an agent took part",
-                                      "no code is tagged as a runtime's, and no agent took part"};
+    static const char *const of_runtimes[] = {IDLENESS, INCOMPLETE, OVERHEAD};
     json_write_key(json, "metrics");
     json_write_array(json);
     for (size_t i = 0; i < inputs->metrics.n; i++)
         write_measured(json, inputs, &inputs->metrics.at[i]);
     for (size_t i = 0; i < sizeof of_runtimes / sizeof *of_runtimes; i++)
         if (!inputs_has_metric(inputs, of_runtimes[i]))
-            write_metric(json, of_runtimes[i], NULL, "not measurable", why[i]);
+            write_metric(json, of_runtimes[i], NULL, "not measurable",
+                         why_not_measured(inputs, of_runtimes[i]));
     json_write_array_end(json);
 }
 

@@ -14,7 +14,8 @@ void metrics_init(struct metrics *metrics, const struct config *config)
         metrics->work[i] = add(metrics, event_is_time(event) ? "work" : event->name, i);
         metrics->blocked[i] =
             event->kind == EVENT_REALTIME ? add(metrics, "blocked", i) : NO_METRIC;
-        metrics->idleness[i] =
-            event_is_time(event) && config->agents[0] ? add(metrics, "idleness", i) : NO_METRIC;
+        bool of_workers = event_is_time(event) && config->agents[0];
+        metrics->idleness[i] = of_workers ? add(metrics, "idleness", i) : NO_METRIC;
+        metrics->incomplete[i] = of_workers ? add(metrics, "incomplete", i) : NO_METRIC;
     }
 }

@@ -1,13 +1,13 @@
 /* Signal handler: everything here may be used there.
  *
  * The metrics of a run and their ids: every event pays one metric, REALTIME a second one, and time
- * events idleness, when agents may come. */
+ * events idleness and incomplete time, when agents may come. */
 #ifndef HPCRUN_CONFIG_METRICS_H
 #define HPCRUN_CONFIG_METRICS_H
 
 #include "hpcrun/config/config.h"
 
-#define MAX_METRICS (3 * MAX_EVENTS)
+#define MAX_METRICS (4 * MAX_EVENTS)
 
 struct metric {
     const char *name;
@@ -20,6 +20,8 @@ struct metrics {
     unsigned work[MAX_EVENTS];     /* of every event: the id of what it measured */
     unsigned blocked[MAX_EVENTS];  /* of wall-clock events: the part off the CPU; else NO_METRIC */
     unsigned idleness[MAX_EVENTS]; /* of time events: blame for idle workers; else NO_METRIC */
+    unsigned incomplete[MAX_EVENTS]; /* of time events: the time in which not every worker had work;
+                                        else NO_METRIC */
 };
 
 #define NO_METRIC UINT32_MAX

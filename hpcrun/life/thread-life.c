@@ -37,6 +37,7 @@ static void start_over(struct thread *thread)
         event->work = process.metrics.work[i];
         event->blocked = process.metrics.blocked[i];
         event->idleness = process.metrics.idleness[i];
+        event->incomplete = process.metrics.incomplete[i];
     }
     unwind_forget(&thread->unwinder);
 }

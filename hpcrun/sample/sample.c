@@ -23,14 +23,24 @@ static uint32_t capacity(const struct agent_counts *counts)
     return counts->workers < cores ? counts->workers : cores;
 }
 
-/* The share of blame of a working worker for those that had nothing to do. */
-static uint64_t idleness(const struct stance *stance, uint64_t amount)
+/* How many of n workers were working, 1 to n: the sampled one was. */
+static uint64_t working_of(const struct agent_counts *counts, uint64_t n)
 {
-    uint64_t n = capacity(&stance->counts), working = stance->counts.working;
-    if (n == 0)
-        return 0;
-    working = working < 1 ? 1 : working > n ? n : working;
-    return (uint64_t)((unsigned __int128)amount * (n - working) / working);
+    uint64_t working = counts->working;
+    return working < 1 ? 1 : working > n ? n : working;
+}
+
+/* Pays for the workers that had nothing to do while this one worked: its share of the blame, and
+ * of the time in which that was so. */
+static void pay_for_idle_workers(struct thread *thread, const struct thread_event *event,
+                                 const struct agent_counts *counts, uint64_t amount, uint32_t node)
+{
+    uint64_t n = capacity(counts), working = working_of(counts, n);
+    if (n <= working)
+        return;
+    uint64_t blame = (uint64_t)((unsigned __int128)amount * (n - working) / working);
+    cct_add(&thread->cct, node, event->idleness, blame);
+    cct_add(&thread->cct, node, event->incomplete, amount / working);
 }
 
 /* The sample of a worker without work, or of a thread of the runtime's own, pays nothing to
@@ -51,7 +61,7 @@ static bool pay(struct thread *thread, struct thread_event *event,
     if (increment->blocked)
         cct_add(&thread->cct, node, event->blocked, increment->blocked);
     if (stance->class == AGENT_WORKING && event->idleness != NO_METRIC)
-        cct_add(&thread->cct, node, event->idleness, idleness(stance, increment->amount));
+        pay_for_idle_workers(thread, event, &stance->counts, increment->amount, node);
     return true;
 }
 

@@ -23,18 +23,18 @@
 /* One event as it is sampled in one thread; source/source.h. */
 struct thread_event {
     const struct event *event;
-    enum sample_source source;        /* 0: not open */
-    enum sample_source opened_as;     /* what it last was, for the record */
-    bool first;                       /* the next sample is the first after a start or resume */
-    int fd;                           /* perf event */
-    int timer, cpu_timer;             /* POSIX timers of the kernel */
-    unsigned work, blocked, idleness; /* ids of the metrics that it pays; metrics.h */
-    uint64_t period;                  /* mean, as the user wants it */
-    uint64_t mean;                    /* as it is armed with: `period`, or longer */
-    uint64_t last;                    /* the event's clock or count at the last sample */
-    uint64_t armed;                   /* the period that the next sample was armed with */
-    uint64_t lag;                     /* by how much samples come later than armed, on average */
-    uint64_t due;                     /* the clock or count at which the next sample is due */
+    enum sample_source source;    /* 0: not open */
+    enum sample_source opened_as; /* what it last was, for the record */
+    bool first;                   /* the next sample is the first after a start or resume */
+    int fd;                       /* perf event */
+    int timer, cpu_timer;         /* POSIX timers of the kernel */
+    unsigned work, blocked, idleness, incomplete; /* ids of the metrics that it pays; metrics.h */
+    uint64_t period;                              /* mean, as the user wants it */
+    uint64_t mean;                                /* as it is armed with: `period`, or longer */
+    uint64_t last;        /* the event's clock or count at the last sample */
+    uint64_t armed;       /* the period that the next sample was armed with */
+    uint64_t lag;         /* by how much samples come later than armed, on average */
+    uint64_t due;         /* the clock or count at which the next sample is due */
     uint64_t last_cpu;    /* EVENT_REALTIME: the thread's CPU clock at the last sample */
     uint64_t measured_at; /* EVENT_REALTIME: the time stamp counter then */
     struct tally fates[FATE_SLOTS];

@@ -233,7 +233,8 @@ class RunJsonTest(HpcprofCase):
         self.assertEqual(run["metrics"][0], {"name": "work", "event": "CPUTIME", "unit": "s",
                                              "state": "measured"})
         self.assertEqual([(m["name"], m["state"]) for m in run["metrics"][1:]],
-                         [("overhead", "measured"), ("idleness", "not measurable")])
+                         [("overhead", "lower bound"), ("idleness", "not measurable"),
+                          ("incomplete", "not measurable")])
         self.assertEqual(run["problems"], [])
         found, = run["processes"]
         threads, = found.pop("threads")
@@ -265,7 +266,7 @@ class RunJsonTest(HpcprofCase):
         db = self.scenario.database()
         states = {m["name"]: m["state"] for m in self.run_json()["metrics"]}
         self.assertEqual(states, {"work": "measured", "idleness": "not measurable",
-                                  "overhead": "not measurable"})
+                                  "incomplete": "not measurable", "overhead": "not measurable"})
         self.assertEqual([m.name for m in db.metrics], ["work"])
 
     def test_idleness_and_overhead_that_were_measured(self):
@@ -277,9 +278,31 @@ class RunJsonTest(HpcprofCase):
         db = self.scenario.database()
         states = {m["name"]: m["state"] for m in self.run_json()["metrics"]}
         self.assertEqual(states, {"work": "measured", "idleness": "measured",
-                                  "overhead": "measured"})
+                                  "incomplete": "not measurable", "overhead": "lower bound"})
         self.assertEqual([m.name for m in db.metrics], ["work", "idleness", "overhead"])
         self.assertEqual(db.profiles[0].values[0][db.metric("idleness", "execution")], 4)
+
+    def incomplete_of_workers(self, n):
+        """The database of 4 s of incomplete time with so many workers, and what run.json says of it."""
+        process = self.process(self.program())
+        incomplete = process.metric("incomplete", 0)
+        process.agents.append(("minicilk", "1", 4, "minicilk.rules", "7"))
+        process.workers.append((0, [(5, n, n)]))
+        process.threads[0].add(1, incomplete, mw.seconds(4))
+        db = self.scenario.database()
+        return db, next(m for m in self.run_json()["metrics"] if m["name"] == "incomplete")
+
+    def test_incomplete_time_of_two_workers(self):
+        db, described = self.incomplete_of_workers(2)
+        self.assertEqual(described, {"name": "incomplete", "event": "CPUTIME", "unit": "s",
+                                     "state": "measured"})
+        self.assertEqual(db.profiles[0].values[0][db.metric("incomplete", "execution")], 4)
+
+    def test_incomplete_time_of_one_worker_is_no_measurement(self):
+        db, described = self.incomplete_of_workers(1)
+        self.assertEqual(described["state"], "not measurable")
+        self.assertIn("one worker", described["why"])
+        self.assertNotIn("incomplete", [m.name for m in db.metrics])
 
     def test_quality_of_structure(self):
         symbols = Structure(F(None, P("f", 0, [(0x1000, 0x3000)], S(0, (0x1000, 0x3000)))))

@@ -227,12 +227,21 @@ static void find_kinds_set(struct database *db, const struct choice *choice)
     }
 }
 
+/* Whether it is the metric of incomplete time of some event. It bounds the run time of the whole
+ * program; next to work and idleness of single rows it would take room from source and names. */
+static bool is_incomplete_time(const char *name)
+{
+    static const char incomplete[] = "incomplete";
+    return strcmp(name, incomplete) == 0 || is_of_event(name, incomplete, strlen(incomplete), "");
+}
+
 /* Says what is shown: of the list everything, otherwise all but the kinds of overhead. */
 static void find_sets(struct database *db, const struct choice *choice, size_t n_listed)
 {
     for (size_t i = 0; i < choice->n_shown; i++) {
         struct metric *metric = &db->metrics.at[choice->at[i]];
         metric->is_in[SET_CHOSEN] = n_listed ? i < n_listed : !metric->kind;
+        metric->is_aside = !n_listed && is_incomplete_time(metric->name);
     }
     find_kinds_set(db, choice);
 }

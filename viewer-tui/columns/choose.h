@@ -12,7 +12,8 @@ void choose_complete(struct database *db, const json_t *run);
 
 /* Reduces the database's metrics to those shown, after choose_complete. With `list`, names
  * separated by commas, these; otherwise all that run.json names and the database has, without a
- * run.json (NULL) those that are not zero in the whole program, the first MOST_BY_DEFAULT. Metrics
+ * run.json (NULL) those that are not zero in the whole program, the first MOST_BY_DEFAULT, with
+ * incomplete time set aside (metric.h). Metrics
  * that run.json says were not measured are there too. Where a metric of overhead is shown its kinds
  * are kept, for SET_KINDS; and kept is what formulas of derived metrics name. NULL, or the first
  * name in the list that is no metric; the caller frees it. `run` must outlive the database.

@@ -10,8 +10,9 @@ void column_choice_free(struct column_choice *choice)
 void column_choice_follow(struct column_choice *choice, const struct metrics *metrics)
 {
     for (size_t m = choice->list.n / 2; m < metrics->n; m++) {
-        vec_push(&choice->list, (struct chosen_column){.metric = m, .part = INCLUSIVE});
-        vec_push(&choice->list, (struct chosen_column){.metric = m, .part = EXCLUSIVE});
+        bool is_hidden = metrics->at[m].is_aside;
+        vec_push(&choice->list, (struct chosen_column){m, INCLUSIVE, is_hidden, 0});
+        vec_push(&choice->list, (struct chosen_column){m, EXCLUSIVE, is_hidden, 0});
     }
 }
 

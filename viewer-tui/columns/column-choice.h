@@ -24,7 +24,7 @@ struct column_choice {
 
 void column_choice_free(struct column_choice *choice);
 
-/* Adds both parts of the metrics that are new, at the end. */
+/* Adds both parts of the metrics that are new, at the end; hidden if the metric is set aside. */
 void column_choice_follow(struct column_choice *choice, const struct metrics *metrics);
 
 /* Whether a column is one of those that are shown: not hidden, and of a metric that is shown now.

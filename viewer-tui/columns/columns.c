@@ -59,7 +59,7 @@ struct columns columns_fitting(const struct view *view, size_t most, bool with_u
     struct columns columns = no_columns(view);
     add_sorted(&columns, view, most);
     for (size_t m = 0; m < metrics->n && columns.n + 2 <= most; m++)
-        if (metrics->at[m].is_in[metrics->set] &&
+        if (metrics->at[m].is_in[metrics->set] && !metrics->at[m].is_aside &&
             !belong_together(metrics, m, view->sorting.metric) &&
             (with_unmeasured || metric_is_measured(&metrics->at[m])))
             add_both(&columns, m);

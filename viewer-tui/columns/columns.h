@@ -31,7 +31,7 @@ struct columns {
 };
 
 /* The columns of which `most` fit: those of the metric that is sorted by, even if they do not fit,
- * then those of others. The caller frees columns.at. */
+ * then those of others that are not set aside. The caller frees columns.at. */
 struct columns columns_fitting(const struct view *view, size_t most, bool with_unmeasured);
 
 /* Adds the derived metrics that are not there, in the part that is sorted by. */

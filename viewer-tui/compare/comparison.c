@@ -79,6 +79,7 @@ static void add_column(struct comparison *comparison, struct merged_metric from,
         metric.sides[side] = (int)(metrics->n - from.column) + side;
     for (int set = 0; set < METRIC_SETS; set++)
         metric.is_in[set] = sides[0]->is_in[set] || sides[1]->is_in[set];
+    metric.is_aside = sides[0]->is_aside && sides[1]->is_aside;
     if (metric_is_sum(named) && from.column < SIDES)
         metric.sum_name = mem_strdup(name);
     if (named->kind) {

@@ -70,8 +70,10 @@ struct metric {
                          its sum, or itself */
     const char *called; /* in a comparison, the name of the metric whose values these are, where it
                            is another; NULL */
-    bool compares_effort;          /* its percentages are of one side's effort */
-    bool is_ratio;                 /* it has no percentages, and may be undefined (NAN) */
+    bool compares_effort; /* its percentages are of one side's effort */
+    bool is_ratio;        /* it has no percentages, and may be undefined (NAN) */
+    bool is_aside;        /* it has no column of a view until the user asks for it; summary,
+                             list of columns, inspector, CSV and JSON have it */
     struct derivation *derivation; /* not NULL: it is derived */
     bool is_in[METRIC_SETS];
 };

@@ -51,6 +51,13 @@ static void end_line(struct printing *printing)
     text_end_line(&printing->line, printing->tree->out);
 }
 
+/* Whether it is one of those above the tree: all that are shown but those set aside, unless rows
+ * are sorted by it. */
+static bool has_total(const struct view *view, size_t metric)
+{
+    return !view->metrics->at[metric].is_aside || view->sorting.metric == metric;
+}
+
 static void print_totals(struct printing *printing)
 {
     const struct view *view = printing->tree->view;
@@ -58,11 +65,13 @@ static void print_totals(struct printing *printing)
     size_t width = 0;
     for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1)) {
         size_t columns = text_columns(metrics->at[m].name);
-        width = columns > width ? columns : width;
+        width = has_total(view, m) && columns > width ? columns : width;
     }
     for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1)) {
         const struct metric *metric = &metrics->at[m];
         char total[NUMBER_WITH_UNIT_SIZE];
+        if (!has_total(view, m))
+            continue;
         columns_with_unit(metric, view_total(view, m), total);
         text_add(&printing->line, "  ");
         text_add_clean(&printing->line, metric->name, printing->ascii);

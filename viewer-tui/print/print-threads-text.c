@@ -39,13 +39,22 @@ static struct number_scale scale_of(const struct printing *printing, size_t m)
                             printing->table->db->metrics.at[m].unit);
 }
 
+/* The first metric that has a column among those from `from` on, or metrics->n. */
+static size_t next_column(const struct metrics *metrics, size_t from)
+{
+    size_t m = metrics_shown(metrics, from);
+    while (m < metrics->n && metrics->at[m].is_aside)
+        m = metrics_shown(metrics, m + 1);
+    return m;
+}
+
 /* Titles in as many lines as they need; those of the other columns are in the first. */
 static void print_column_heads(struct printing *printing)
 {
     const struct metrics *metrics = &printing->table->db->metrics;
     struct heads heads = {0};
     struct text title = {0};
-    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1)) {
+    for (size_t m = next_column(metrics, 0); m < metrics->n; m = next_column(metrics, m + 1)) {
         text_clear(&title);
         columns_title(&metrics->at[m], scale_of(printing, m).unit, printing->ascii, &title);
         heads_add(&heads, text_string(&title), COLUMN_WIDTH);
@@ -62,7 +71,7 @@ static void print_column_heads(struct printing *printing)
 static void add_values(struct printing *printing, const double *values, bool with_shares)
 {
     const struct metrics *metrics = &printing->table->db->metrics;
-    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1)) {
+    for (size_t m = next_column(metrics, 0); m < metrics->n; m = next_column(metrics, m + 1)) {
         char number[NUMBER_SIZE], percent[NUMBER_SIZE] = "";
         double whole = threads_whole(printing->table->threads, metrics, m);
         struct number_scale scale = scale_of(printing, m);

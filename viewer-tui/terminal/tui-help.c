@@ -16,6 +16,9 @@ static const struct explanation {
     {"  Effort: work, overhead and idleness. Where it is shown their percentages are of the whole "
      "program's effort. Kinds of overhead are parts of it, as the runtime's tags say.",
      NULL},
+    {"  Incomplete: the time in which not every worker had work; no number of workers makes the "
+     "program faster. C lists it among the columns.",
+     NULL},
     {"", NULL},
     {"Rows", NULL},
     {"  111 » f         f, called from line 111", "  111 -> f        f, called from line 111"},

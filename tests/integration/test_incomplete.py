@@ -1,0 +1,160 @@
+"""Incomplete time (design.md, section 4) on computations whose strands keep a ledger: when each of
+them ran, and what CPU time it used. What is expected comes from that ledger, or from the shape of
+the computation."""
+import collections
+import math
+import os
+import unittest
+
+import profiling
+from logical_case import LogicalTest
+
+SPANS = profiling.BUILD / "tests" / "programs" / "logical" / "spans"
+
+Piece = collections.namedtuple("Piece", "procedure begin end cpu")
+
+
+def read_ledger(text):
+    """The span, and the pieces of the strands, in seconds."""
+    span, pieces = None, []
+    for words in map(str.split, text.splitlines()):
+        if words[0] == "span":
+            span = int(words[1]) / 1e9
+        else:
+            pieces.append(Piece(words[1], *(int(word) / 1e9 for word in words[2:])))
+    return span, pieces
+
+
+def segments(pieces):
+    """(begin, end, how many strands were running) of the times between beginnings and ends."""
+    changes = sorted([(p.begin, 1) for p in pieces] + [(p.end, -1) for p in pieces])
+    running = 0
+    for (begin, step), (end, _) in zip(changes, changes[1:]):
+        running += step
+        if end > begin:
+            yield begin, end, running
+
+
+class Ledger:
+    """What of the pieces' CPU time, and of the wall clock, is incomplete time with n workers."""
+
+    def __init__(self, pieces, n):
+        self.cpu, self.wall = collections.Counter(), collections.Counter()
+        self.off_cpu = sum(p.end - p.begin - p.cpu for p in pieces)
+        waiting = sorted(pieces, key=lambda p: p.begin, reverse=True)
+        live = []
+        for begin, end, running in segments(pieces):
+            while waiting and waiting[-1].begin <= begin:
+                live.append(waiting.pop())
+            live = [p for p in live if p.end > begin]
+            if running >= n:
+                continue
+            for p in live:
+                part = (end - begin) / running
+                self.wall[p.procedure] += part
+                self.cpu[p.procedure] += part * p.cpu / (p.end - p.begin)
+
+
+class Incomplete(LogicalTest):
+    RATE = 4000
+    EVENTS = ("CPUTIME", "REALTIME")
+
+    def run_shape(self, workers, shape, milliseconds=20):
+        events = [f"{event}@f{self.RATE}" for event in self.EVENTS]
+        done, (self.image,) = self.profile(SPANS, workers, shape, milliseconds, events=events,
+                                           options=("--cores", workers))
+        self.span, self.pieces = read_ledger(done.stdout)
+        self.ledger = Ledger(self.pieces, workers)
+
+    def deviation(self, event, seconds):
+        """4 sigma of a sum of that many seconds; a sample's increment varies uniformly by half of the
+        period, and may be shared by several workers. At both ends a period may be missing."""
+        period = self.image.mean_period(event)
+        return 4 * math.sqrt(13 / 12 * period * seconds) + 2 * period
+
+    def check(self, event, procedure, truth, allowed=0):
+        seen = self.value(f"incomplete ({event})", procedure)
+        within = self.deviation(event, truth) + 0.01 * truth + allowed
+        self.assertAlmostEqual(seen, truth, delta=within, msg=f"{event} {procedure}")
+
+    def check_ledger(self):
+        for procedure in ("first", "wide"):
+            self.check("CPUTIME", procedure, self.ledger.cpu[procedure])
+            # A thread that is off the CPU gets its signal when it is back: what it then pays for the
+            # time before is as the other workers are now.
+            self.check("REALTIME", procedure, self.ledger.wall[procedure], self.ledger.off_cpu)
+
+    def check_span(self):
+        """No more than the span, unless a worker that looked for work did not get a CPU: then the ledger
+        has that, too."""
+        incomplete = sum(self.value("incomplete (CPUTIME)", p) for p in ("first", "wide"))
+        late = max(0, sum(self.ledger.cpu.values()) - self.span)
+        self.assertLess(incomplete, 1.01 * self.span + late + self.deviation("CPUTIME", self.span))
+
+    def of_shape(self, shape):
+        for workers in (2, 4):
+            with self.subTest(workers=workers):
+                self.run_shape(workers, shape)
+                self.check_ledger()
+                self.check_span()
+
+    def test_serial_and_parallel_phase(self):
+        self.of_shape("phases")
+        # While the strands that stand in a row run, no other one can: all their time is incomplete.
+        self.check("CPUTIME", "first", sum(p.cpu for p in self.pieces if p.procedure == "first"))
+
+    def test_chain_beside_wide_work(self):
+        self.of_shape("chain")
+
+    def test_unbalanced_tree(self):
+        self.of_shape("tree")
+
+    def test_with_two_workers_it_is_idleness(self):
+        """Where one of two works the idle workers per working one are 1, and so is 1 / n_w."""
+        self.run_shape(2, "chain", 5)
+        for event in self.EVENTS:
+            incomplete, idleness = (self.tree["metrics"][f"{metric} ({event})"]["inclusive"]
+                                    for metric in ("incomplete", "idleness"))
+            self.assertEqual(incomplete, idleness)
+            self.assertGreater(incomplete, 0)
+
+    def state(self, name="incomplete"):
+        return next(m for m in self.view(view="summary")["metric_states"] if m["name"] == name)
+
+    def test_what_one_worker_does_says_nothing_of_the_span(self):
+        self.profile(SPANS, 1, "chain", 1)
+        self.assertEqual(self.state()["state"], "not measurable")
+        self.assertIn("only one worker could run at a time", self.state()["why"])
+        self.assertEqual(self.state("idleness")["state"], "measured")
+        self.assertIsNone(self.tree["metrics"]["incomplete"]["inclusive"])
+
+    def test_not_measurable_without_an_agent(self):
+        self.profile("true")
+        self.assertEqual(self.state()["state"], "not measurable")
+        self.assertEqual(self.state()["why"], "no runtime with an agent took part")
+
+    def text(self, *options, view="top-down"):
+        done = self.run_tool(profiling.BUILD / "bin" / "hpcviewer", "--print", view, *options,
+                             self.database, env=dict(os.environ, LC_ALL="C"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def test_text_has_it_in_the_summary_and_where_it_is_asked_for(self):
+        self.profile(SPANS, 2, "chain", 5, options=("--cores", 2))
+        self.assertIn("incomplete", self.text(view="summary"))
+        for view in ("top-down", "threads"):
+            self.assertNotIn("incomplete", self.text(view=view))
+            self.assertIn("incomplete", self.text("--metrics", "incomplete", view=view))
+            self.assertIn("incomplete", self.text("--format", "csv", view=view).splitlines()[0])
+        self.assertIn("incomplete, ms", self.text("--sort", "incomplete"))
+
+    def test_two_runs_are_compared_by_it(self):
+        self.profile(SPANS, 2, "chain", 5, options=("--cores", 2))
+        one = self.database
+        self.profile(SPANS, 2, "chain", 10, options=("--cores", 2))
+        self.assertNotIn("incomplete", self.text(one))
+        self.assertIn("incomplete difference", self.text("--metrics", "incomplete", one))
+
+
+if __name__ == "__main__":
+    unittest.main()
