@@ -11,6 +11,7 @@ from profiling import FIRED, RECORDED, program, sources
 
 
 class Time(profiling.ProfilingTest):
+    measures_time = True
     def assert_adds_up(self, image, burned):
         """The fates' time is what was burned, and the process's CPU clock between our first and last
         sight, within 2 % and four standard deviations of the first phases and tails (each about uniform

@@ -5,6 +5,7 @@ from profiling import program, sources
 
 
 class Calls(profiling.ProfilingTest):
+    measures_time = True
     modes = ("samples", "handler", "restarting-handler")
 
     def compare(self, name):

@@ -154,6 +154,7 @@ class Accounts(profiling.ProfilingTest):
     end (tests/programs/hpcrun/ledger.h), within 2 %: no less than it burned, no more than its clock
     had counted. What a thread pays is exact but for its first phase and its tail, at most 1.5 periods
     together: far less than 2 %."""
+    measures_time = True
     EVENT, MS = "CPUTIME@f4000", 50
 
     def ledger(self):

@@ -41,6 +41,7 @@ def own_seconds():
 
 
 class Law(LogicalTest):
+    measures_time = True
     RATE = 4000
 
     @classmethod

@@ -20,6 +20,7 @@ GLUE = re.compile(r"minicilk_|cilk_call_base|start_thread|clone3|work$")
 
 class Idleness(LogicalTest):
     """Blame for idle workers: the ratio of idle to working ones is known in every phase."""
+    measures_time = True
 
     WORKERS = 8
 
@@ -120,6 +121,7 @@ class Paths(LogicalTest):
 
 
 class Overhead(LogicalTest):
+    measures_time = True
     def test_a_fine_grained_program_has_much_overhead(self):
         """fib does nothing but spawn, how long its own instructions take depends on the processor (0.38
         to 0.47 of all were seen); nqueens works between spawns."""

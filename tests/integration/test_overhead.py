@@ -17,6 +17,7 @@ COMPILERS, LEVELS = ("gcc", "clang"), ("-O0", "-O1", "-O2", "-O3")
 
 
 class OverheadTest(LogicalTest):
+    measures_time = True
     def build(self, name, compiler, level):
         binary = self.directory / f"{name}-{compiler}{level}"
         subprocess.run([compiler, "-std=c11", "-D_GNU_SOURCE", level, "-g", "-I", MINICILK, "-o", binary,

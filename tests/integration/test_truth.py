@@ -35,6 +35,7 @@ def exclusive(node):
 
 
 class TruthCase(profiling.ProfilingTest):
+    measures_time = True
     RATE = 4000
 
     def view(self, view, *options):

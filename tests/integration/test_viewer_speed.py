@@ -19,6 +19,7 @@ SCREEN = 3 * 120 * 40
 
 
 class Large(unittest.TestCase):
+    measures_time = True
     @classmethod
     def setUpClass(cls):
         temporary = tempfile.TemporaryDirectory()
