@@ -161,3 +161,8 @@ bench: bench-deps
 
 .PHONY: bench-build
 bench-build: all $(TEST_PROGRAMS) $(TEST_TOOLS) $(BUILD)/tests/tools/libhpcrun-timed.so
+
+# Faults planted one at a time; the tests must notice every one.
+.PHONY: mutants
+mutants: check-build
+	tests/mutants.py $(BUILD) $(T)

@@ -289,6 +289,11 @@ static void what_is_overdue_at_the_end_is_known(void **state)
         uint64_t amount = overdue.amount >> TIME_SHIFT;
         assert_true(amount >= 40 * MS - PERIOD && amount <= 40 * MS + PERIOD);
         assert_false(source_overdue(&thread.events[0]).fired);
+        /* Where the thread goes on after all (an exec that failed), nothing is paid twice. */
+        struct paid paid = {.amount = amount};
+        run(40 * MS, &paid);
+        assert_true(paid.amount + 5 * PERIOD / 2 > 80 * MS);
+        assert_true(paid.amount < 80 * MS + 5 * PERIOD / 2);
     }
 }
 

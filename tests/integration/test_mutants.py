@@ -1,0 +1,25 @@
+"""Ten of the faults of tests/mutants/, others at every commit, of those that a unit test must notice:
+`make mutants` plants all of them."""
+import os
+import re
+import subprocess
+import sys
+import unittest
+
+import profiling
+
+BUILD = os.environ.get("BUILD", profiling.ROOT / "build")
+
+
+class Mutants(unittest.TestCase):
+    def test_ten_faults(self):
+        if not (profiling.ROOT / ".git").exists():
+            self.skipTest("the list of the tree's files comes from git, and this is no checkout")
+        done = subprocess.run([sys.executable, profiling.ROOT / "tests" / "mutants.py", BUILD, "--sample", "10",
+                               "unit/"], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertRegex(done.stdout, re.compile(r"^10 noticed, 0 survived$", re.M))
+
+
+if __name__ == "__main__":
+    unittest.main()
