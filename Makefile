@@ -3,6 +3,7 @@
 # make demo       deps, build, profile a real program and print its views
 # make test       deps, build, all tests;   make check: the same without deps;   make check T=unwinding: one area
 # make story      records a session in the terminal viewer, as text
+# make mutants    plants faults one at a time: the tests must notice each
 # make bench      side-by-side measurements;  make stress, make fuzz: the long forms
 # make install PREFIX=DIR
 #
