@@ -92,14 +92,10 @@ static const char help[] =
     "Effort is the sum of work, overhead and idleness, what the workers of a parallel program could\n"
     "have done. It is there where idleness or overhead was measured. The percentages of the four are\n"
     "then of the whole program's effort (csv, json: percent_of_effort), those of others of their own\n"
-    "total. Kinds are parts of overhead, told apart by the tags in the runtime's source.
-"
-    "Incomplete is the time in which not every worker had work; --metrics or --sort shows it. The
-"
-    "advice says what would make the run faster, and by how much at most; idleness and overhead are
-"
-    "fine where both take less than 10 percent of the effort. Of two databases
-"
+    "total. Kinds are parts of overhead, told apart by the tags in the runtime's source.\n"
+    "Incomplete is the time in which not every worker had work; --metrics or --sort shows it. The\n"
+    "advice says what would make the run faster, and by how much at most; idleness and overhead are\n"
+    "fine where both take less than 10 percent of the effort. Of two databases\n"
     "it tells what got worse or better by one percent, if chance does not explain it, and where.\n"
     "\n"
     "Derived metrics: numbers, + - * / ^ ( ), < <= > >= == != (1 or 0), abs sqrt exp log, min max,\n"
