@@ -17,6 +17,7 @@ enum context_kind {
     CONTEXT_LOOP,    /* name: file; detail: line of the header */
     CONTEXT_LOOP_AT, /* a loop of unknown line; name: module; detail: address of the header */
     CONTEXT_LINE,    /* name: file; detail: line */
+    CONTEXT_NO_SITE, /* what a function called from a site that is not known; see call-sites.h */
 };
 
 struct context {

@@ -101,6 +101,15 @@ static void merge_fuser(struct fused *fused, struct fuser *f)
     free(ids);
 }
 
+/* Only now are all calls from all sites known. */
+static void join_call_sites(struct fused *fused)
+{
+    uint32_t *ids = call_sites_join(&fused->tree, &fused->no_call_site);
+    for (size_t i = 0; ids && i < fused->profiles.n; i++)
+        renumber_points(&fused->profiles.at[i], ids);
+    free(ids);
+}
+
 void fuse(struct fused *fused, const struct inputs *inputs, const struct program *program,
           enum projection projection, unsigned workers)
 {
@@ -126,12 +135,34 @@ void fuse(struct fused *fused, const struct inputs *inputs, const struct program
         vec_free(&fusers[i].profiles);
     }
     free(fusers);
+    join_call_sites(fused);
+}
+
+static int by_id(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void drop_repeated(struct context_ids *sorted)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < sorted->n; i++)
+        if (kept == 0 || sorted->at[kept - 1] != sorted->at[i])
+            sorted->at[kept++] = sorted->at[i];
+    sorted->n = kept;
 }
 
 void fused_renumber(struct fused *fused, const uint32_t *new_ids)
 {
+    struct context_ids *ids = &fused->no_call_site;
     for (size_t i = 0; i < fused->profiles.n; i++)
         renumber_points(&fused->profiles.at[i], new_ids);
+    for (size_t i = 0; i < ids->n; i++)
+        ids->at[i] = new_ids[ids->at[i]];
+    if (ids->n)
+        qsort(ids->at, ids->n, sizeof *ids->at, by_id);
+    drop_repeated(ids);
     context_tree_free(&fused->tree);
 }
 
@@ -141,6 +172,7 @@ void fused_free(struct fused *fused)
     for (size_t i = 0; i < fused->profiles.n; i++)
         vec_free(&fused->profiles.at[i].points);
     vec_free(&fused->profiles);
+    vec_free(&fused->no_call_site);
 }
 
 static bool notes_agree(const struct measurement_node *node)

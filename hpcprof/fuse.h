@@ -3,6 +3,7 @@
 #ifndef HPCPROF_FUSE_H
 #define HPCPROF_FUSE_H
 
+#include "hpcprof/call-sites.h"
 #include "hpcprof/placement.h"
 
 struct point {
@@ -20,7 +21,9 @@ struct profile {
 
 struct fused {
     struct context_tree tree;
-    VEC(struct profile) profiles; /* all threads of all files, in order */
+    VEC(struct profile) profiles;    /* all threads of all files, in order */
+    struct context_ids no_call_site; /* contexts of calls from sites that are not known; once they
+                                       are numbered anew in ascending order */
 };
 
 /* Builds the tree of a projection and every thread's points in it. Ids of contexts depend on how
@@ -28,7 +31,7 @@ struct fused {
 void fuse(struct fused *fused, const struct inputs *inputs, const struct program *program,
           enum projection projection, unsigned workers);
 
-/* Gives the points' contexts their new ids, and frees the tree. */
+/* Gives contexts their new ids, and frees the tree. */
 void fused_renumber(struct fused *fused, const uint32_t *new_ids);
 
 void fused_free(struct fused *fused);

@@ -32,6 +32,7 @@ struct run {
     const char *folder; /* that the database is written to */
     char *title, *description;
     char **copies; /* per file of the program: see hpcprof/sources.h */
+    struct context_ids no_call_site; /* of the logical projection, see hpcprof/fuse.h */
 };
 
 static char *in_folder(const char *folder, const char *name)
@@ -103,6 +104,8 @@ static void write_projections(struct run *run)
     bool agree = projections_agree(&run->inputs) && !run->program.has_clones;
     make_folder(physical);
     build_contexts(run, PROJECTION_LOGICAL, &fused, &contexts);
+    run->no_call_site = fused.no_call_site;
+    fused.no_call_site = (struct context_ids){0};
     if (agree)
         inputs_free_trees(&run->inputs);
     write_values(run, run->folder, &contexts, &fused);
@@ -127,7 +130,7 @@ static void write_texts(const struct run *run)
 {
     char *json = in_folder(run->folder, DATABASE_RUN_FILE);
     char *formats = in_folder(run->folder, "FORMATS.md");
-    run_json_write(json, run->title, &run->inputs);
+    run_json_write(json, run->title, &run->inputs, &run->no_call_site);
     text_write_formats(formats);
     free(json);
     free(formats);
@@ -144,6 +147,7 @@ static void write_database(struct run *run)
     for (uint32_t i = 0; i < run->program.files.count; i++)
         free(run->copies[i]);
     free(run->copies);
+    vec_free(&run->no_call_site);
     program_free(&run->program, &run->inputs);
     free(run->title);
     free(run->description);

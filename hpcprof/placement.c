@@ -115,8 +115,11 @@ static uint32_t note_below(struct placer *p, size_t input, uint32_t parent, cons
         return context_tree_child(&p->tree, parent, CONTEXT_CALL, p->program->unknown_code, 0);
     default:
         if (note->space >= MEASUREMENT_NAMES)
-            return name_below(p, input, parent, note);
-        return code_below(p, p->inputs->files.at[input].module_of[note->space], parent, note);
+            parent = name_below(p, input, parent, note);
+        else
+            parent = code_below(p, p->inputs->files.at[input].module_of[note->space], parent, note);
+        return note->has_site ? parent
+                              : context_tree_child(&p->tree, parent, CONTEXT_NO_SITE, 0, 0);
     }
 }
 

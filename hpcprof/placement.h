@@ -3,7 +3,8 @@
  * A projection of a thread's logical calling context tree is the tree of its ips or of its lips
  * (lib/FORMAT-hpcrun.md, section 5, NODES). Each note becomes the chain of scopes around its
  * address, from the procedure, which is called, over loops and inlined procedures to the line; the
- * notes below hang under that line (lib/FORMAT-database.md, section 1).
+ * notes below hang under that line (lib/FORMAT-database.md, section 1). Below a note of unknown site
+ * they hang under a CONTEXT_NO_SITE, until the whole tree is known (call-sites.h).
  *
  * A thread's paths are rooted in the call path at which it was created, where that is known; that
  * one is rooted likewise, through at most 16 creations. The

@@ -410,7 +410,17 @@ static void write_strings(struct json_writer *json, const char *key, char *const
     json_write_array_end(json);
 }
 
-void run_json_write(const char *path, const char *title, const struct inputs *inputs)
+static void write_ids(struct json_writer *json, const char *key, const struct context_ids *ids)
+{
+    json_write_key(json, key);
+    json_write_array(json);
+    for (size_t i = 0; i < ids->n; i++)
+        json_write_integer(json, ids->at[i]);
+    json_write_array_end(json);
+}
+
+void run_json_write(const char *path, const char *title, const struct inputs *inputs,
+                    const struct context_ids *no_call_site)
 {
     FILE *out = fopen(path, "we");
     if (!out)
@@ -427,6 +437,8 @@ void run_json_write(const char *path, const char *title, const struct inputs *in
     write_agents(&json, inputs);
     write_processes(&json, inputs);
     write_modules(&json, &inputs->modules);
+    if (no_call_site->n)
+        write_ids(&json, "unknown_call_sites", no_call_site);
     write_strings(&json, "problems", inputs->problems.at, inputs->problems.n);
     json_write_object_end(&json);
     bool whole = json_write_finish(&json);

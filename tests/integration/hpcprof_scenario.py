@@ -18,6 +18,9 @@ def named(name):
 
 UNKNOWN_CODE = named("<unknown code>")
 
+# Stands in a path behind a procedure of which it is not known where it calls what is next.
+NO_SITE = ("no site",)
+
 
 def hpcprof_path():
     return os.path.join(os.environ["BUILD"], "bin", "hpcprof")
@@ -42,6 +45,55 @@ def scopes_of_prefix(path, length):
         if not is_loop(path[length - 1]) or not any(map(is_loop, below)):
             scopes.add("lex_aware")
     return scopes
+
+
+def frames_of(path):
+    """The calls of a path, each with the labels of its code; what is before the first call first."""
+    frames = [[]]
+    for label in path:
+        if label[0] == "call":
+            frames.append([])
+        frames[-1].append(label)
+    return [tuple(frame) for frame in frames]
+
+
+def without_loops(site):
+    return tuple(label for label in site if not is_loop(label))
+
+
+class CallSites:
+    """What is known of the sites of calls, from all paths of a run; the rule of
+    hpcprof/call-sites.h."""
+
+    def __init__(self, paths):
+        self.known = {}  # (caller, callee): labels of the site, without the caller's
+        for path in paths:
+            frames = frames_of(path)[1:]
+            for caller, callee in zip(frames, frames[1:]):
+                if NO_SITE not in caller:
+                    self.known.setdefault((caller[0], callee[0]), set()).add(caller[1:])
+
+    def site(self, caller, callee):
+        """The labels of the site, or None."""
+        known = self.known.get((caller, callee), set())
+        lines = {without_loops(site) for site in known}
+        is_line = all(site and site[-1][0] == "line" for site in known)
+        if len(known) == 1 or (len(lines) == 1 and is_line):
+            return max(known, key=len)
+        return None
+
+    def path(self, path):
+        """A path as it is shown, and how many of its labels make the calls of unknown site."""
+        frames, shown, unknown = frames_of(path), [], []
+        for frame, callee in zip(frames, frames[1:] + [None]):
+            if NO_SITE not in frame:
+                shown += frame
+                continue
+            site = self.site(frame[0], callee[0]) if callee else ()
+            shown += [frame[0], *(site or ())]
+            if callee and site is None:
+                unknown.append(len(shown) + 1)
+        return tuple(shown), unknown
 
 
 class Module:
@@ -171,8 +223,9 @@ class Scenario:
         """{(profile, path, metric, scope): amount}, the path () being context 0, and the paths."""
         profiles = {thread: i + 1 for i, thread in enumerate(self.ordered_threads())}
         values, paths = {}, {()}
+        sites = CallSites(projections[projection] for _, _, projections, _, _ in self.samples)
         for process, thread, projections, metric, amount in self.samples:
-            path = projections[projection]
+            path, _ = sites.path(projections[projection])
             for length in range(len(path) + 1):
                 paths.add(path[:length])
                 for scope in scopes_of_prefix(path, length):
@@ -180,6 +233,12 @@ class Scenario:
                         key = profile, path[:length], metric, scope
                         values[key] = values.get(key, 0) + amount
         return {key: amount for key, amount in values.items() if amount}, paths
+
+    def unknown_call_sites(self):
+        """The paths of calls from sites that stay unknown."""
+        found = [projections["logical"] for _, _, projections, _, _ in self.samples]
+        sites = CallSites(found)
+        return {path[:length] for path, lengths in map(sites.path, found) for length in lengths}
 
 
 def source_path(file):

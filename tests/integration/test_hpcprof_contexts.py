@@ -1,5 +1,6 @@
 """hpcprof: contexts and values, against what a test computes by brute force from its own
 description of the run."""
+import json
 import os
 import random
 import resource
@@ -7,7 +8,7 @@ import tempfile
 
 import measurement_writer as mw
 from hpcprof_case import PROGRAM, SECONDS, WORK, HpcprofCase
-from hpcprof_scenario import UNKNOWN_CODE, Scenario, check_database
+from hpcprof_scenario import NO_SITE, UNKNOWN_CODE, Scenario, check_database, database_path
 from structure_model import A, F, L, P, S, Structure, function_label
 from v4_reader import read_database
 
@@ -349,7 +350,7 @@ class LogicalCase(ContextsCase):
             elif lip and lip[0] == "names":
                 logical += self.named(lip, site)
             elif lip and site is None:
-                logical += self.image.instances[lip[0]].procedure(lip[1])
+                logical += [*self.image.instances[lip[0]].procedure(lip[1]), NO_SITE]
             elif lip:
                 logical += self.image.instances[lip[0]].labels(site)
         thread.add(node, metric, amount)
@@ -358,11 +359,12 @@ class LogicalCase(ContextsCase):
                              amount)
 
     def named(self, lip, site):
+        no_site = [NO_SITE] if site is None else []
         for value, name, file, line in self.image.name_tables[lip[1]]:
             if value == lip[2]:
                 lines = [("line", file, site)] if site is not None and file else []
-                return [function_label("call", name, file, line, 0), *lines]
-        return UNKNOWN_CODE
+                return [function_label("call", name, file, line, 0), *lines, *no_site]
+        return [*UNKNOWN_CODE, *no_site]
 
     def start_runtime(self):
         self.start(Structure(F("/s/a.c",
@@ -376,6 +378,11 @@ class LogicalCase(ContextsCase):
         db = self.check(status=status)
         physical = read_database(self.scenario.at("db/physical"))
         check_database(self, self.scenario, physical, WORK, "physical")
+        with open(self.scenario.at("db/run.json"), encoding="utf-8") as file:
+            unknown = json.load(file).get("unknown_call_sites", [])
+        self.assertEqual(unknown, sorted(set(unknown)))
+        self.assertEqual({database_path(db.contexts[number]) for number in unknown},
+                         self.scenario.unknown_call_sites())
         return db, physical
 
 

@@ -1,0 +1,260 @@
+"""hpcprof: calls from sites that are not known join those whose site is known, where that is one;
+against what a test computes path by path from its own description of the run."""
+import filecmp
+import itertools
+import json
+import os
+import random
+import shutil
+
+from structure_model import A, F, L, P, S, Structure
+from test_hpcprof_contexts import LogicalCase
+from v4_reader import CALL, INLINED_CALL, LEXICAL, read_database
+
+FILE = "/s/a.c"
+
+# Sites of calls in `outer`: a line, a line in a loop, and one of an inlined procedure.
+PROGRAM = Structure(F(FILE,
+                      P("main", 1, [(0x1000, 0x1100)], S(2, (0x1000, 0x1010)),
+                        S(3, (0x1010, 0x1020))),
+                      P("outer", 10, [(0x2000, 0x2100)], S(12, (0x2000, 0x2010)),
+                        L(13, S(14, (0x2010, 0x2020)), S(15, (0x2030, 0x2040))),
+                        A(16, "tiny", "/s/t.h", 70, S(71, (0x2020, 0x2030))),
+                        S(0, (0x2040, 0x2050))),
+                      P("inner", 20, [(0x3000, 0x3100)], S(21, (0x3000, 0x3010)),
+                        L(22, S(23, (0x3010, 0x3020)))),
+                      P("leaf", 30, [(0x4000, 0x4100)], S(31, (0x4000, 0x4010)))))
+
+MAIN, OUTER, INNER, LEAF = 0x1000, 0x2000, 0x3000, 0x4000
+LINE, LOOP, INLINED, NO_LINE = OUTER, OUTER + 0x10, OUTER + 0x20, OUTER + 0x40
+
+
+class CallSitesCase(LogicalCase):
+    def setUp(self):
+        super().setUp()
+        self.start(PROGRAM)
+
+    def call(self, *notes, amount=1, thread=None):
+        """A path of addresses; (address,) is one of unknown site."""
+        i = self.instance
+        self.lips(thread or self.thread,
+                  [((i, note[0]), (i, note[0]), None) if isinstance(note, tuple)
+                   else ((i, note), "ip", None) for note in notes], 0, amount)
+
+    def calls(self, db, function):
+        """The contexts of a function's calls."""
+        return [c for c in db.contexts.values() if c.relation == CALL and c.function.name == function]
+
+    def unknown(self):
+        with open(self.at("db/run.json"), encoding="utf-8") as file:
+            return json.load(file).get("unknown_call_sites", [])
+
+
+class OneSiteTest(CallSitesCase):
+    def check_joined(self, site):
+        """All calls of `inner` are one context, at that site."""
+        db, _ = self.check_both()
+        inner, = self.calls(db, "inner")
+        self.assertEqual([c.label() for c in (inner.parent, inner.parent.parent)], site)
+        self.assertEqual(self.unknown(), [])
+        return db, inner
+
+    def test_it_is_a_line(self):
+        self.call(MAIN, LINE, INNER, amount=3)
+        self.call(MAIN, (OUTER + 0x4f,), INNER, amount=2)
+        db, inner = self.check_joined([("line", FILE, 12), ("call", "outer")])
+        execution = db.metric("work", "execution")
+        self.assertEqual(db.profiles[0].values[inner.id][execution] * 1024e9, 5)
+
+    def test_it_is_in_a_loop(self):
+        self.call(MAIN, LOOP, INNER)
+        self.call(MAIN, (OUTER,), INNER)
+        self.check_joined([("line", FILE, 14), ("loop", FILE, 13)])
+
+    def test_it_is_in_an_inlined_procedure(self):
+        self.call(MAIN, INLINED, INNER)
+        self.call(MAIN, (OUTER,), INNER)
+        self.check_joined([("line", "/s/t.h", 71), ("inlined", "tiny")])
+
+    def test_it_is_in_code_without_line(self):
+        self.call(MAIN, NO_LINE, INNER)
+        self.call(MAIN, (OUTER,), INNER)
+        self.check_joined([("call", "outer"), ("line", FILE, 2)])
+
+    def test_another_thread_of_another_process_knows_it(self):
+        self.call(MAIN, (OUTER,), INNER, amount=7)
+        self.image = self.process(pid=7, start_time=9)
+        self.instance = self.scenario.load(self.image, self.module)
+        self.call(MAIN, LOOP, INNER, thread=self.image.thread(kind=1))
+        self.call(MAIN, LINE, LEAF, thread=self.image.thread())
+        self.check_both()
+        self.assertEqual(self.unknown(), [])
+
+    def test_another_caller_knows_it(self):
+        """The site is one of the procedure's, whoever called that."""
+        self.call(MAIN, (OUTER,), INNER)
+        self.call(MAIN + 0x10, LOOP, INNER)
+        db, _ = self.check_both()
+        self.assertEqual([c.parent.label() for c in self.calls(db, "inner")],
+                         [("line", FILE, 14)] * 2)
+        self.assertEqual(self.unknown(), [])
+
+    def test_level_after_level(self):
+        """Calls that have joined have calls of unknown site, too, and recurse."""
+        for depth in range(1, 6):
+            self.call(MAIN, *[LOOP] * depth, LEAF, amount=10 ** depth)
+            for known in itertools.product((False, True), repeat=depth):
+                self.call(MAIN, *[LOOP if is_known else (OUTER,) for is_known in known], LEAF)
+        db, _ = self.check_both()
+        self.assertEqual(len(self.calls(db, "outer")), 5)
+        self.assertEqual(len(self.calls(db, "leaf")), 5)
+        self.assertEqual(self.unknown(), [])
+
+    def test_copies_that_have_other_loops(self):
+        """One line, in a loop of one copy of a procedure and in none of the other."""
+        self.module = self.scenario.binary("clones", "abcd02", Structure(F(
+            FILE, P("outer", 10, [(0x2000, 0x2100)], S(14, (0x2000, 0x2010)),
+                    L(13, S(14, (0x2010, 0x2020)))), P("inner", 20, [(0x3000, 0x3100)],
+                                                    S(21, (0x3000, 0x3010))))))
+        self.instance = self.scenario.load(self.image, self.module)
+        self.call(LINE, INNER, amount=100)
+        self.call(LOOP, INNER, amount=10)
+        self.call((OUTER,), INNER)
+        db, _ = self.check_both()
+        execution = db.metric("work", "execution")
+        found = {c.parent.parent.label()[0]: db.profiles[0].values[c.id][execution] * 1024e9
+                 for c in self.calls(db, "inner")}
+        self.assertEqual(found, {"loop": 11, "call": 100})
+
+    def test_samples_of_unknown_site(self):
+        """They are the procedure's own, at none of its lines."""
+        self.call(MAIN, LINE, INNER)
+        self.lips(self.thread, [((self.instance, OUTER), (self.instance, OUTER), None),
+                                ((self.instance, LEAF), None, None)], 0, 5)
+        self.check_both()
+
+
+class SeveralSitesTest(CallSitesCase):
+    def check_apart(self, *sites):
+        """The lines of the calls of `inner`, and None for the one of unknown site."""
+        db, _ = self.check_both()
+        calls = self.calls(db, "inner")
+        self.assertEqual({c.parent.line if c.parent.relation == LEXICAL else None for c in calls},
+                         {*sites, None})
+        unknown, = [c.id for c in calls if c.parent.relation == CALL]
+        self.assertEqual(self.unknown(), [unknown])
+
+    def test_two_lines(self):
+        self.call(MAIN, LINE, INNER)
+        self.call(MAIN, LOOP, INNER)
+        self.call(MAIN, (OUTER,), INNER)
+        self.check_apart(12, 14)
+
+    def test_two_lines_of_one_loop(self):
+        self.call(MAIN, LOOP, INNER)
+        self.call(MAIN, OUTER + 0x30, INNER)
+        self.call(MAIN, (OUTER,), INNER)
+        self.check_apart(14, 15)
+
+    def test_none(self):
+        self.call(MAIN, LINE, LEAF)
+        self.call(MAIN, (OUTER,), INNER)
+        self.check_apart()
+
+    def test_a_line_of_two_inlined_copies(self):
+        self.module = self.scenario.binary("inlined", "abcd02", Structure(F(
+            FILE, P("outer", 10, [(0x2000, 0x2100)],
+                    A(11, "tiny", "/s/t.h", 70, S(71, (0x2000, 0x2010))),
+                    A(12, "tiny", "/s/t.h", 70, S(71, (0x2010, 0x2020)))),
+            P("inner", 20, [(0x3000, 0x3100)],
+                                                    S(21, (0x3000, 0x3010))))))
+        self.instance = self.scenario.load(self.image, self.module)
+        for note in (OUTER, OUTER + 0x10, (OUTER,)):
+            self.call(note, INNER)
+        self.check_apart(71)
+
+    def test_another_context_knows_the_other_one(self):
+        """fib: a context in which all samples of known site are of one line proves nothing."""
+        self.call(MAIN, LINE, OUTER)
+        self.call(MAIN, (OUTER,), OUTER, amount=10)
+        self.call(MAIN, LINE, LOOP, OUTER)
+        db, _ = self.check_both()
+        self.assertEqual(len(self.unknown()), 1)
+        self.assertEqual(len(self.calls(db, "outer")), 4)
+
+
+class WholeTest(CallSitesCase):
+    """The same database whatever the work is divided into, and whatever comes first."""
+
+    DATABASE = ("meta.db", "profile.db", "cct.db", "physical/meta.db", "physical/profile.db")
+
+    def sample_at_random(self, generator, processes):
+        code = [MAIN, MAIN + 0x10, LINE, LOOP, INLINED, NO_LINE, OUTER + 0x30, INNER, INNER + 0x10]
+        for pid in range(processes):
+            self.image = self.process(pid=pid, start_time=5)
+            self.instance = self.scenario.load(self.image, self.module, bias=pid << 20)
+            for _ in range(generator.randrange(1, 4)):
+                thread = self.image.thread()
+                kept = [address for address in code if generator.random() < 0.6] or code
+                for _ in range(40):
+                    path = [generator.choice(kept) for _ in range(generator.randrange(1, 6))]
+                    self.call(*[(note & ~0xfff,) if generator.random() < 0.4 else note
+                                for note in path], LEAF, thread=thread,
+                              amount=generator.randrange(1, 2 ** 50))
+
+    def test_workers_and_order_of_files(self):
+        self.sample_at_random(random.Random(1), 5)
+        self.check_both()
+        names = sorted(os.listdir(self.scenario.measurements))
+        directories = [self.at(f"part{i}") for i in range(len(names))]
+        for name, directory in zip(names, directories):
+            os.mkdir(directory)
+            shutil.copy(os.path.join(self.scenario.measurements, name), directory)
+        for number, (workers, order) in enumerate([(1, directories), (2, directories[::-1]),
+                                                   (7, directories[2:] + directories[:2])]):
+            other = self.at(f"other{number}")
+            self.scenario.run("-j", str(workers), "-o", other, directories=order)
+            for name in self.DATABASE:
+                self.assertTrue(filecmp.cmp(self.at(f"db/{name}"), f"{other}/{name}", False),
+                                (name, workers))
+
+    def test_random_trees(self):
+        """Nothing that the rule should have joined stays apart, and no unit is lost or counted
+        twice."""
+        for seed in range(8):
+            with self.subTest(seed=seed):
+                self.setUp()
+                self.sample_at_random(random.Random(seed), 3)
+                db, _ = self.check_both()
+                self.check_unknown(db)
+                total = sum(amount for *_, amount in self.scenario.samples)
+                for projection in ("", "/physical"):
+                    self.check_total(projection, total)
+
+    def check_total(self, projection, total):
+        db = read_database(self.at("db") + projection)
+        execution = db.metric("work", "execution")
+        self.assertEqual(db.profiles[0].values[0][execution], total / 1024e9)
+
+    def check_unknown(self, db):
+        """From the tree alone: of what stays unknown the procedure has no one site elsewhere."""
+        unknown, sites = set(self.unknown()), {}
+        self.assertTrue(unknown)
+
+        def site(call):
+            scope, labels = call.parent, []
+            while scope.relation in (LEXICAL, INLINED_CALL):
+                labels.append(scope.label())
+                scope = scope.parent
+            return scope, tuple(labels)
+        for call in db.contexts.values():
+            if call.relation == CALL and call.id not in unknown:
+                caller, labels = site(call)
+                if caller.relation == CALL:
+                    key = caller.function.name, call.function.name
+                    sites.setdefault(key, set()).add(labels)
+        for number in unknown:
+            caller, labels = site(db.contexts[number])
+            self.assertEqual(labels, ())
+            key = caller.function.name, db.contexts[number].function.name
+            self.assertNotEqual(len(sites.get(key, ())), 1, key)
