@@ -14,6 +14,9 @@ struct prefix {
 static const struct prefix time_prefixes[] = {{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}};
 static const struct prefix prefixes[] = {{1e15, "P"}, {1e12, "T"}, {1e9, "G"}, {1e6, "M"}};
 
+/* So that a column of nine has room for "-0.00123" and a space. */
+#define MOST_DECIMALS 5
+
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 
 /* Decimals that give a value four significant digits; 1 to 3, so that a column of large values
@@ -60,6 +63,18 @@ struct number_scale number_scale_for(double reference, const char *unit)
     struct number_scale scale = {.divisor = 1};
     scale.decimals = is_integer ? 0 : decimals_for(reference);
     snprintf(scale.unit, sizeof scale.unit, "%s", shown_unit(unit));
+    return scale;
+}
+
+struct number_scale number_scale_beside(double largest, double own, const char *unit)
+{
+    struct number_scale scale = number_scale_for(largest, unit);
+    double scaled = fabs(own) / scale.divisor;
+    if (scale.decimals == 0 || scaled == 0 || fabs(own) >= fabs(largest))
+        return scale;
+    scale.decimals = decimals_for(scaled);
+    for (; scaled < 1 && scale.decimals < MOST_DECIMALS; scaled *= 10)
+        scale.decimals++;
     return scale;
 }
 

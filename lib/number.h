@@ -22,6 +22,10 @@ struct number_scale {
  * or P. Counts and bytes that are not scaled have no decimals. */
 struct number_scale number_scale_for(double reference, const char *unit);
 
+/* The scale of values up to `own` that stand beside others up to `largest`: in the unit that suits
+ * these, with as many decimals, five at most, as give `own` four significant digits. */
+struct number_scale number_scale_beside(double largest, double own, const char *unit);
+
 /* The value in that scale, without the unit. Only zero is "0": what would be rounded to that in a
  * column without decimals is "<1". What is not finite or too long
  * for a column is written in scientific notation or as "inf" or "nan". */

@@ -371,7 +371,8 @@ class Inspecting(InTerminal):
             story.write(folder)
             terminal = self.start(folder)
             lines = self.page(terminal)
-            self.assertTrue(any("not measured: no runtime with an agent" in line for line in lines))
+            self.assertRegex("\n".join(line.rstrip() for line in lines),
+                             r"\nnot measured\n  idleness: no runtime with an agent took part\n")
 
 
 if __name__ == "__main__":

@@ -303,14 +303,14 @@ class InTerminal(Case):
         terminal = self.start(width=120)
         terminal.until_seen("work, s")
         terminal.press("o")
-        lines = terminal.until(self.heads("overhead,", "s", "spawn,", "s", "steal,", "ms", "sync,",
-                                          "ms", "effort,", "s"), "the kinds")
+        lines = terminal.until(self.heads("overhead,", "s", "spawn,", "s", "steal,", "s", "sync,",
+                                          "s", "effort,", "s"), "the kinds")
         self.assertEqual(lines[2].split(), ["▼", *["inclusive"] * 5, "scope"])
         whole = next(line for line in lines if "<whole program>" in line)
-        self.assertEqual(whole.split()[:10], ["2.000", "14.2%", "1.500", "10.7%", "125.0", "0.9%",
-                                              "375.0", "2.7%", "14.06", "100.0%"])
+        self.assertEqual(whole.split()[:10], ["2.000", "14.2%", "1.500", "10.7%", "0.1250", "0.9%",
+                                              "0.3750", "2.7%", "14.06", "100.0%"])
         terminal.press("s", "s")  # by own overhead, then by spawns, which come first now
-        terminal.until(self.heads("spawn,", "s", "overhead,", "s", "steal,", "ms", "sync,", "ms",
+        terminal.until(self.heads("spawn,", "s", "overhead,", "s", "steal,", "s", "sync,", "s",
                                   "effort,", "s"), "spawn first")
         terminal.press("3")       # the other view shows them, too
         terminal.until(lambda lines: "spawn, s" in lines[1] and "/bin/parallel" in "".join(lines),
@@ -325,7 +325,7 @@ class InTerminal(Case):
     def test_as_an_option(self):
         self.write(with_kinds(describe()), RUN)
         terminal = self.start(width=220, options=("--kinds",))
-        terminal.until_seen("overhead: spawn, s", "overhead: sync, ms", "effort, s")
+        terminal.until_seen("overhead: spawn, s", "overhead: sync, s", "effort, s")
 
     def test_tagged_code_is_explained_in_place_of_its_source(self):
         """Whatever the width; what is called from there has source again, or none by its own name."""

@@ -77,7 +77,7 @@ class Mouse(InTerminal):
             terminal.press("q")
 
     def test_metrics_that_were_not_measured(self):
-        terminal = self.start(width=120)
+        terminal = self.start("--metrics", "work,idleness", self.db, width=120)
         self.click(terminal, *self.where(terminal, "idleness"))
         terminal.until_seen("idleness was not measured: no runtime with an agent took part")
 

@@ -64,13 +64,13 @@ class Text(Story):
 
     def test_threads(self):
         shown = viewer.printed("threads", self.db).splitlines()
-        self.assertRegex(shown[3], r"^ +7\.50 +75\.0% +- +71 +71  xz  "
+        self.assertRegex(shown[3], r"^ +7\.50 +75\.0% +71 +71  xz  "
                                    r"\(of 1503 samples 3 dropped, 4 partial\)$")
-        self.assertRegex(shown[4], r"^ +2\.50 +25\.0% +- +71 +72  xz-worker$")
-        self.assertRegex(shown[6], r"^ +10\.00 +- +sum$")
-        self.assertRegex(shown[7], r"^ +2\.50 +25\.0% +- +min$")
-        self.assertRegex(shown[8], r"^ +5\.00 +50\.0% +- +mean$")
-        self.assertRegex(shown[9], r"^ +7\.50 +75\.0% +- +max$")
+        self.assertRegex(shown[4], r"^ +2\.50 +25\.0% +71 +72  xz-worker$")
+        self.assertRegex(shown[6], r"^ +10\.00 +sum$")
+        self.assertRegex(shown[7], r"^ +2\.50 +25\.0% +min$")
+        self.assertRegex(shown[8], r"^ +5\.00 +50\.0% +mean$")
+        self.assertRegex(shown[9], r"^ +7\.50 +75\.0% +max$")
 
     def test_summary(self):
         shown = viewer.printed("summary", self.db)

@@ -144,8 +144,7 @@ TOP_DOWN = """\
 xz: top-down view, logical projection
 calling contexts, from the outermost procedure inwards
 
-  work      10.00 s
-  idleness  -  not measured: no runtime with an agent took part
+  work  10.00 s
   1 problem with the measurement: see --print summary
 
             work, s

@@ -235,6 +235,20 @@ static bool is_incomplete_time(const char *name)
     return strcmp(name, incomplete) == 0 || is_of_event(name, incomplete, strlen(incomplete), "");
 }
 
+/* Whether nothing but work has values of what an effort adds up. */
+static bool repeats_work(const struct database *db, size_t effort)
+{
+    const char *work = efficiency_part_name(WORK);
+    for (size_t m = 0; m < db->metrics.n; m++) {
+        const struct metric *part = &db->metrics.at[m];
+        bool is_other = part->sum == (int)effort && metric_is_added(part) &&
+                        strncmp(part->name, work, strlen(work)) != 0;
+        if (is_other && may_have_values(db, part))
+            return false;
+    }
+    return metric_is_sum(&db->metrics.at[effort]);
+}
+
 /* Says what is shown: of the list everything, otherwise all but the kinds of overhead. */
 static void find_sets(struct database *db, const struct choice *choice, size_t n_listed)
 {
@@ -242,6 +256,8 @@ static void find_sets(struct database *db, const struct choice *choice, size_t n
         struct metric *metric = &db->metrics.at[choice->at[i]];
         metric->is_in[SET_CHOSEN] = n_listed ? i < n_listed : !metric->kind;
         metric->is_aside = !n_listed && is_incomplete_time(metric->name);
+        metric->is_asked_for = i < n_listed;
+        metric->repeats_work = repeats_work(db, choice->at[i]);
     }
     find_kinds_set(db, choice);
 }

@@ -11,14 +11,24 @@ void column_choice_follow(struct column_choice *choice, const struct metrics *me
 {
     for (size_t m = choice->list.n / 2; m < metrics->n; m++) {
         bool is_hidden = metrics->at[m].is_aside;
-        vec_push(&choice->list, (struct chosen_column){m, INCLUSIVE, is_hidden, 0});
-        vec_push(&choice->list, (struct chosen_column){m, EXCLUSIVE, is_hidden, 0});
+        for (int part = INCLUSIVE; part <= EXCLUSIVE; part++)
+            vec_push(&choice->list, (struct chosen_column){.metric = m,
+                                                           .part = (enum cost_part)part,
+                                                           .is_hidden = is_hidden});
     }
 }
 
 bool column_choice_shows(const struct chosen_column *column, const struct metrics *metrics)
 {
-    return !column->is_hidden && metrics->at[column->metric].is_in[metrics->set];
+    const struct metric *metric = &metrics->at[column->metric];
+    bool says_something = metric_says_something(metric) || column->is_wanted;
+    return !column->is_hidden && says_something && metric->is_in[metrics->set];
+}
+
+void column_choice_toggle(struct chosen_column *column, const struct metrics *metrics)
+{
+    column->is_hidden = column_choice_shows(column, metrics);
+    column->is_wanted = !column->is_hidden;
 }
 
 struct columns column_choice_shown(const struct column_choice *choice,

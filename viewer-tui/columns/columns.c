@@ -31,13 +31,14 @@ static void add_sorted(struct columns *columns, const struct view *view, size_t 
     const struct metrics *metrics = view->metrics;
     const struct sorting *sorting = &view->sorting;
     size_t together = 0;
-    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1))
+    for (size_t m = metrics_with_columns(metrics, 0); m < metrics->n;
+         m = metrics_with_columns(metrics, m + 1))
         together += belong_together(metrics, m, sorting->metric);
     bool is_in_one_part = together > 1 && 2 * together > most;
     for (size_t i = 0; i <= metrics->n; i++) {
         bool is_first = i == 0;
         size_t m = is_first ? sorting->metric : i - 1;
-        bool is_other = m != sorting->metric && metrics->at[m].is_in[metrics->set] &&
+        bool is_other = m != sorting->metric && metrics_with_columns(metrics, m) == m &&
                         belong_together(metrics, m, sorting->metric);
         if (!is_first && !is_other)
             continue;
@@ -53,15 +54,14 @@ static struct columns no_columns(const struct view *view)
     return (struct columns){.at = mem_alloc((2 * view->metrics->n + 2) * sizeof(struct column))};
 }
 
-struct columns columns_fitting(const struct view *view, size_t most, bool with_unmeasured)
+struct columns columns_fitting(const struct view *view, size_t most)
 {
     const struct metrics *metrics = view->metrics;
     struct columns columns = no_columns(view);
     add_sorted(&columns, view, most);
-    for (size_t m = 0; m < metrics->n && columns.n + 2 <= most; m++)
-        if (metrics->at[m].is_in[metrics->set] && !metrics->at[m].is_aside &&
-            !belong_together(metrics, m, view->sorting.metric) &&
-            (with_unmeasured || metric_is_measured(&metrics->at[m])))
+    for (size_t m = metrics_with_columns(metrics, 0); m < metrics->n && columns.n + 2 <= most;
+         m = metrics_with_columns(metrics, m + 1))
+        if (!belong_together(metrics, m, view->sorting.metric))
             add_both(&columns, m);
     return columns;
 }
@@ -100,10 +100,42 @@ size_t columns_of_metric(const struct columns *columns, size_t first)
     return end - first;
 }
 
+static bool is_time(const struct metric *metric)
+{
+    return strcmp(metric->unit, "s") == 0 && metric_is_additive(metric);
+}
+
+static bool share_unit(const struct metrics *metrics, size_t a, size_t b)
+{
+    const struct metric *x = &metrics->at[a], *y = &metrics->at[b];
+    bool is_compared = metric_is_compared(x) && x->sides[0] == y->sides[0] &&
+                       metric_is_additive(x) && metric_is_additive(y);
+    return (is_time(x) && is_time(y)) || is_compared;
+}
+
+struct number_scale columns_scale_beside(const struct metrics *metrics, size_t metric,
+                                         double (*magnitude)(const void *context, size_t metric),
+                                         const void *context)
+{
+    double own = fabs(magnitude(context, metric)), largest = isfinite(own) ? own : 0;
+    for (size_t m = metrics_with_columns(metrics, 0); m < metrics->n_stored;
+         m = metrics_with_columns(metrics, m + 1)) {
+        double other = share_unit(metrics, m, metric) ? fabs(magnitude(context, m)) : 0;
+        if (isfinite(other) && other > largest)
+            largest = other;
+    }
+    return number_scale_beside(largest > 0 ? largest : 1, isfinite(own) ? own : 0,
+                               metrics->at[metric].unit);
+}
+
+static double magnitude_in_view(const void *view, size_t metric)
+{
+    return view_magnitude(view, metric);
+}
+
 struct number_scale columns_scale(const struct view *view, size_t metric)
 {
-    double total = view_magnitude(view, metric);
-    return number_scale_for(isfinite(total) ? total : 1, view->metrics->at[metric].unit);
+    return columns_scale_beside(view->metrics, metric, magnitude_in_view, view);
 }
 
 const char *columns_sign(const struct metric *metric)
@@ -146,7 +178,18 @@ void columns_value(const struct metric *metric, double value, const struct numbe
     add_sign(metric, text, NUMBER_SIZE);
 }
 
-void columns_with_unit(const struct metric *metric, double value, char text[NUMBER_WITH_UNIT_SIZE])
+void columns_with_unit(const struct view *view, size_t metric, double value,
+                       char text[NUMBER_WITH_UNIT_SIZE])
+{
+    struct number_scale scale = columns_scale(view, metric);
+    char number[NUMBER_SIZE];
+    columns_value(&view->metrics->at[metric], value, &scale, number);
+    bool has_unit = scale.unit[0] && has_value(&view->metrics->at[metric], value);
+    snprintf(text, NUMBER_WITH_UNIT_SIZE, "%s%s%s", number, has_unit ? " " : "",
+             has_unit ? scale.unit : "");
+}
+
+void columns_alone(const struct metric *metric, double value, char text[NUMBER_WITH_UNIT_SIZE])
 {
     strcpy(text, "-");
     if (!has_value(metric, value))

@@ -31,19 +31,27 @@ struct columns {
 };
 
 /* The columns of which `most` fit: those of the metric that is sorted by, even if they do not fit,
- * then those of others that are not set aside. The caller frees columns.at. */
-struct columns columns_fitting(const struct view *view, size_t most, bool with_unmeasured);
+ * then those of others that have columns (metric_has_columns). The caller frees columns.at. */
+struct columns columns_fitting(const struct view *view, size_t most);
 
 /* Adds the derived metrics that are not there, in the part that is sorted by. */
 void columns_add_derived(struct columns *columns, const struct view *view);
 
-/* Both parts of all metrics. The caller frees columns.at. */
+/* Both parts of all metrics that are shown, measured or not: what files for programs have. The
+ * caller frees columns.at. */
 struct columns columns_all(const struct view *view);
 
 /* The number of columns that belong to the same metric as the one at `first`, from there on. */
 size_t columns_of_metric(const struct columns *columns, size_t first);
 
-/* The scale of a metric's columns, chosen for what the whole program has. */
+/* The scale of a metric's columns. Columns that people compare have one unit, the one that suits
+ * the largest of them: all of time, and in a comparison those of what is compared. Each has as many
+ * decimals as its own values need. `magnitude` is the largest value of a metric's columns. */
+struct number_scale columns_scale_beside(const struct metrics *metrics, size_t metric,
+                                         double (*magnitude)(const void *context, size_t metric),
+                                         const void *context);
+
+/* The same of a view's columns, whose largest value is the whole program's. */
 struct number_scale columns_scale(const struct view *view, size_t metric);
 
 /* What stands before the values of a metric: "≥ " (">= " where the locale is not UTF-8) for lower
@@ -58,8 +66,13 @@ const char *columns_state_words(const struct metric *metric);
 void columns_value(const struct metric *metric, double value, const struct number_scale *scale,
                    char text[NUMBER_SIZE]);
 
-/* A single value with its sign and unit, or "-". */
-void columns_with_unit(const struct metric *metric, double value, char text[NUMBER_WITH_UNIT_SIZE]);
+/* A value for a list of values, in the scale of the view's columns, with its sign and unit, or "-".
+ */
+void columns_with_unit(const struct view *view, size_t metric, double value,
+                       char text[NUMBER_WITH_UNIT_SIZE]);
+
+/* A value for a sentence, in the scale that suits it, with its sign and unit, or "-". */
+void columns_alone(const struct metric *metric, double value, char text[NUMBER_WITH_UNIT_SIZE]);
 
 /* The share of a value in `whole` in percent, with its sign: "≥ 12.3"; "" where there is none. */
 void columns_percent(const struct metric *metric, double value, double whole,

@@ -200,9 +200,25 @@ static void add_metric(const struct inspection *inspection, size_t metric)
         add_clean(inspection, of->why);
         text_add(inspection->out, "\n");
     }
-    if (metric_is_measured(of)) {
-        add_value(inspection, metric, INCLUSIVE);
-        add_value(inspection, metric, EXCLUSIVE);
+    add_value(inspection, metric, INCLUSIVE);
+    add_value(inspection, metric, EXCLUSIVE);
+}
+
+/* What was not measured, and why: a line each, behind all values. */
+static void add_unmeasured(const struct inspection *inspection)
+{
+    const struct metrics *metrics = inspection->view->metrics;
+    const char *head = "\nnot measured\n";
+    for (size_t m = 0; m < metrics->n; m++) {
+        const struct metric *metric = &metrics->at[m];
+        if (!metric->name[0] || metric_is_measured(metric))
+            continue;
+        text_printf(inspection->out, "%s  ", head);
+        add_clean(inspection, metric->name);
+        text_add(inspection->out, ": ");
+        add_clean(inspection, metric->why);
+        text_add(inspection->out, "\n");
+        head = "";
     }
 }
 
@@ -211,10 +227,13 @@ void inspect_row(const struct view *view, uint32_t row, bool ascii, struct text 
     struct inspection inspection = {view, row, ascii, out};
     add_scope(&inspection);
     for (size_t m = 0; m < view->metrics->n; m++) {
-        if (!view->metrics->at[m].name[0]) /* given up */
+        const struct metric *metric = &view->metrics->at[m];
+        bool is_given_up = !metric->name[0];
+        if (is_given_up || !metric_is_measured(metric) || metric->repeats_work)
             continue;
         text_add(out, "\n");
         add_metric(&inspection, m);
     }
+    add_unmeasured(&inspection);
     add_path(&inspection);
 }

@@ -75,6 +75,8 @@ struct metric {
     bool is_aside;        /* it has no column of a view until the user asks for it; summary,
                              list of columns, inspector, CSV and JSON have it */
     struct derivation *derivation; /* not NULL: it is derived */
+    bool is_asked_for;             /* the user named it */
+    bool repeats_work;             /* an effort of which only work is not 0 */
     bool is_in[METRIC_SETS];
 };
 
@@ -186,6 +188,31 @@ enum metric_state metric_state_of(const char *name);
 /* Whether inclusive and exclusive costs of every kind of scope stand in the summary profile, or
  * follow from others that do. */
 bool metric_is_complete(const struct metric *metric);
+
+/* Whether columns of the metric say something: those of what was not measured and copies of work do
+ * not, unless the user asked for them. */
+static inline bool metric_says_something(const struct metric *metric)
+{
+    bool is_wanted = metric->is_asked_for || metric->derivation;
+    return is_wanted || (metric_is_measured(metric) && !metric->repeats_work);
+}
+
+/* Whether the metric has columns for people unless they choose otherwise. Files for programs have
+ * all metrics that are shown. */
+static inline bool metric_has_columns(const struct metric *metric)
+{
+    return metric_says_something(metric) && !metric->is_aside;
+}
+
+/* The first metric from `from` on that is shown and has columns, or metrics->n; overhead by kind
+ * has been asked for. */
+static inline size_t metrics_with_columns(const struct metrics *metrics, size_t from)
+{
+    size_t m = metrics_shown(metrics, from);
+    while (m < metrics->n && metrics->set != SET_KINDS && !metric_has_columns(&metrics->at[m]))
+        m = metrics_shown(metrics, m + 1);
+    return m;
+}
 
 /* The index of the metric of that name, or metrics->n. */
 size_t metrics_find(const struct metrics *metrics, const char *name);

@@ -54,7 +54,7 @@ static void add_costs(struct printing *printing, double costs, size_t metric)
 {
     char value[NUMBER_WITH_UNIT_SIZE], percent[NUMBER_SIZE];
     const struct metric *of = &printing->metrics->at[metric];
-    columns_with_unit(of, costs, value);
+    columns_alone(of, costs, value);
     columns_percent(of, costs, view_whole(printing->tree->view, metric), percent);
     add_escaped(&printing->line, value);
     if (*percent) {

@@ -153,10 +153,9 @@ static void add_costs(struct printing *printing, uint32_t row, size_t metric, en
 {
     const struct view *view = printing->compared->view;
     for (size_t m = metric; m < metric + MERGED_COLUMNS; m++) {
-        char text[NUMBER_WITH_UNIT_SIZE] = "-";
+        char text[NUMBER_WITH_UNIT_SIZE];
         double value = view_cost(view, row, m, part);
-        if (!isnan(value))
-            columns_with_unit(&view->metrics->at[m], value, text);
+        columns_with_unit(view, m, value, text);
         add_right(printing, text);
         if (m == metric + MERGED_DIFFERENCE)
             add_percent(printing, value, m);

@@ -89,13 +89,16 @@ static void add_kinds(struct printing *printing, size_t metric)
 static void print_metrics(struct printing *printing)
 {
     const struct metrics *metrics = &printing->summary->db->metrics;
+    const struct view *view = printing->summary->view;
     end_line(printing);
     text_add(&printing->line, "Metrics");
     end_line(printing);
     for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1)) {
         const struct metric *metric = &metrics->at[m];
         char total[NUMBER_WITH_UNIT_SIZE];
-        columns_with_unit(metric, view_total(printing->summary->view, m), total);
+        if (metric->repeats_work && !metric->is_asked_for)
+            continue;
+        columns_with_unit(view, m, view_total(view, m), total);
         text_add_right(&printing->line, total, 14);
         text_add(&printing->line, "  ");
         add_clean(printing, metric->name);

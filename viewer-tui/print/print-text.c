@@ -41,7 +41,7 @@ static struct columns usual_columns(const struct printing *printing)
     bool is_asked_for = printing->tree->session->metric_list != NULL;
     if (metrics->set == SET_KINDS) /* parts of one whole: each once, side by side */
         most = metrics_n_shown(metrics);
-    struct columns columns = is_asked_for ? columns_all(view) : columns_fitting(view, most, false);
+    struct columns columns = is_asked_for ? columns_all(view) : columns_fitting(view, most);
     columns_add_derived(&columns, view); /* which somebody asked for */
     return columns;
 }
@@ -51,11 +51,10 @@ static void end_line(struct printing *printing)
     text_end_line(&printing->line, printing->tree->out);
 }
 
-/* Whether it is one of those above the tree: all that are shown but those set aside, unless rows
- * are sorted by it. */
+/* Whether it is one of those above the tree: all that have columns, and what rows are sorted by. */
 static bool has_total(const struct view *view, size_t metric)
 {
-    return !view->metrics->at[metric].is_aside || view->sorting.metric == metric;
+    return metrics_with_columns(view->metrics, metric) == metric || view->sorting.metric == metric;
 }
 
 static void print_totals(struct printing *printing)
@@ -72,7 +71,7 @@ static void print_totals(struct printing *printing)
         char total[NUMBER_WITH_UNIT_SIZE];
         if (!has_total(view, m))
             continue;
-        columns_with_unit(metric, view_total(view, m), total);
+        columns_with_unit(view, m, view_total(view, m), total);
         text_add(&printing->line, "  ");
         text_add_clean(&printing->line, metric->name, printing->ascii);
         text_pad(&printing->line, ' ', width - text_columns(metric->name) + 2);

@@ -29,23 +29,17 @@ static void end_line(struct printing *printing)
     text_end_line(&printing->line, printing->table->out);
 }
 
-static struct number_scale scale_of(const struct printing *printing, size_t m)
+static double magnitude(const void *threads, size_t metric)
 {
-    const struct threads *threads = printing->table->threads;
-    double sum = threads->statistics[SUM][m], largest = threads->statistics[LARGEST][m];
-    return number_scale_for(isfinite(sum)       ? sum
-                            : isfinite(largest) ? largest
-                                                : 1,
-                            printing->table->db->metrics.at[m].unit);
+    const struct threads *all = threads;
+    double sum = all->statistics[SUM][metric];
+    return isfinite(sum) ? sum : all->statistics[LARGEST][metric];
 }
 
-/* The first metric that has a column among those from `from` on, or metrics->n. */
-static size_t next_column(const struct metrics *metrics, size_t from)
+static struct number_scale scale_of(const struct printing *printing, size_t metric)
 {
-    size_t m = metrics_shown(metrics, from);
-    while (m < metrics->n && metrics->at[m].is_aside)
-        m = metrics_shown(metrics, m + 1);
-    return m;
+    const struct thread_table *table = printing->table;
+    return columns_scale_beside(&table->db->metrics, metric, magnitude, table->threads);
 }
 
 /* Titles in as many lines as they need; those of the other columns are in the first. */
@@ -54,7 +48,8 @@ static void print_column_heads(struct printing *printing)
     const struct metrics *metrics = &printing->table->db->metrics;
     struct heads heads = {0};
     struct text title = {0};
-    for (size_t m = next_column(metrics, 0); m < metrics->n; m = next_column(metrics, m + 1)) {
+    for (size_t m = metrics_with_columns(metrics, 0); m < metrics->n;
+         m = metrics_with_columns(metrics, m + 1)) {
         text_clear(&title);
         columns_title(&metrics->at[m], scale_of(printing, m).unit, printing->ascii, &title);
         heads_add(&heads, text_string(&title), COLUMN_WIDTH);
@@ -71,7 +66,8 @@ static void print_column_heads(struct printing *printing)
 static void add_values(struct printing *printing, const double *values, bool with_shares)
 {
     const struct metrics *metrics = &printing->table->db->metrics;
-    for (size_t m = next_column(metrics, 0); m < metrics->n; m = next_column(metrics, m + 1)) {
+    for (size_t m = metrics_with_columns(metrics, 0); m < metrics->n;
+         m = metrics_with_columns(metrics, m + 1)) {
         char number[NUMBER_SIZE], percent[NUMBER_SIZE] = "";
         double whole = threads_whole(printing->table->threads, metrics, m);
         struct number_scale scale = scale_of(printing, m);
@@ -121,7 +117,8 @@ static void print_thread(struct printing *printing, const struct thread *thread)
 static void print_efforts(struct printing *printing)
 {
     const struct metrics *metrics = &printing->table->db->metrics;
-    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1)) {
+    for (size_t m = metrics_with_columns(metrics, 0); m < metrics->n;
+         m = metrics_with_columns(metrics, m + 1)) {
         if (!metric_is_sum(&metrics->at[m]))
             continue;
         text_add_clean(&printing->line, metrics->at[m].name, printing->ascii);

@@ -144,7 +144,8 @@ static void show_column(struct page *page, int step)
         at = (at + n + (size_t)step) % n;
         const struct metric *metric = &metrics->at[at / 2];
         bool is_left = page->comparison->from[at / 2].column == MERGED_LEFT;
-        if (is_left && metric->is_in[metrics->set] && metric_is_measured(metric))
+        if (is_left && metric->is_in[metrics->set] && metric_is_measured(metric) &&
+            !metric->repeats_work)
             break;
     }
     page->metric = at / 2;

@@ -43,13 +43,17 @@ static void add_line(const void *context, size_t index, struct text *out)
     const struct metric *metric = &metrics_of(page)->at[column->metric];
     bool is_sorted =
         !sorting->by_name && sorting->metric == column->metric && sorting->part == column->part;
-    text_printf(out, " %s %s  %s  ", column->is_hidden ? "[ ]" : "[x]",
+    text_printf(out, " %s %s  %s  ", column_choice_shows(column, metrics_of(page)) ? "[x]" : "[ ]",
                 column->part == INCLUSIVE ? "inclusive" : "exclusive", is_sorted ? "*" : " ");
     text_add_clean(out, metric->name, page->tui->ascii);
     if (column->extra)
         text_printf(out, "  %+d wide", column->extra);
-    if (metric->state != METRIC_MEASURED)
-        text_printf(out, "  (%s)", columns_state_words(metric));
+    if (metric->state != METRIC_MEASURED) {
+        text_printf(out, "  %s: ", columns_state_words(metric));
+        text_add_clean(out, metric->why, page->tui->ascii);
+    } else if (metric->repeats_work) {
+        text_add(out, "  the same as work");
+    }
     if (metric->derivation) {
         text_add(out, "  = ");
         text_add_clean(out, metric->derivation->text + metric->derivation->formula_at,
@@ -86,7 +90,7 @@ static bool obey(struct page *page, struct list *list, int key)
     struct chosen_column *column = &page->choice->list.at[at];
     size_t to = at;
     switch (key) {
-    case ' ': column->is_hidden = !column->is_hidden; break;
+    case ' ': column_choice_toggle(column, metrics_of(page)); break;
     case 'K':
     case '<': to = column_choice_move(page->choice, metrics_of(page), at, -1); break;
     case 'J':

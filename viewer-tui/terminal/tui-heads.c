@@ -14,7 +14,7 @@
 static struct columns fitting(const struct view *view, int width, int usual)
 {
     int room = (width - GOOD_TREE_WIDTH) / usual;
-    struct columns columns = columns_fitting(view, room > 0 ? (size_t)room : 0, true);
+    struct columns columns = columns_fitting(view, room > 0 ? (size_t)room : 0);
     if (width < usual + LEAST_TREE_WIDTH) {
         columns.n = 0;
     } else if (width < (int)columns.n * usual + LEAST_TREE_WIDTH) {

@@ -86,7 +86,7 @@ static void sort_by_defined(struct tui *tui)
     const struct metrics *metrics = pane->view->metrics;
     const struct metric *metric = &metrics->at[metrics->n - 1];
     char total[NUMBER_WITH_UNIT_SIZE];
-    columns_with_unit(metric, view_total(pane->view, metrics->n - 1), total);
+    columns_alone(metric, view_total(pane->view, metrics->n - 1), total);
     text_add_clean(&tui->message, metric->name, tui->ascii);
     text_printf(&tui->message, ": %s", total);
     if (metric_is_measured(metric))

@@ -129,7 +129,7 @@ static void add_cost(const struct view *view, uint32_t row, size_t metric, enum 
 {
     char value[NUMBER_WITH_UNIT_SIZE], percent[NUMBER_SIZE] = "";
     double cost = view_cost(view, row, metric, part);
-    columns_with_unit(&view->metrics->at[metric], cost, value);
+    columns_alone(&view->metrics->at[metric], cost, value);
     text_add(out, value);
     if (cost != 0)
         columns_percent(&view->metrics->at[metric], cost, view_whole(view, metric), percent);
@@ -152,7 +152,8 @@ static void describe_row(const struct view *view, uint32_t row, bool ascii, stru
         if (line)
             text_printf(out, ":%u", line);
     }
-    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1)) {
+    for (size_t m = metrics_with_columns(metrics, 0); m < metrics->n;
+         m = metrics_with_columns(metrics, m + 1)) {
         if (!metric_is_measured(&metrics->at[m]))
             continue;
         text_add(out, "  ");

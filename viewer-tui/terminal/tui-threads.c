@@ -119,7 +119,8 @@ static void step_column(const struct view *view, long step, size_t *metric, enum
     long n = 2 * (long)metrics->n, start = 2 * (long)*metric + (*part == EXCLUSIVE);
     for (long at = (start + n + step) % n; at != start; at = (at + n + step) % n) {
         const struct metric *candidate = &metrics->at[at / 2];
-        if (!candidate->is_in[metrics->set] || !metric_is_measured(candidate))
+        if (!candidate->is_in[metrics->set] || !metric_is_measured(candidate) ||
+            candidate->repeats_work)
             continue;
         *metric = (size_t)at / 2;
         *part = at % 2 ? EXCLUSIVE : INCLUSIVE;

@@ -30,6 +30,29 @@ static void times_take_the_unit_of_the_largest(void **state)
     check_scale(0, "s", 0, "0", "s");
 }
 
+static void check_beside(double largest, double own, double value, const char *number,
+                         const char *shown_unit)
+{
+    struct number_scale scale = number_scale_beside(largest, own, "s");
+    char text[NUMBER_SIZE];
+    number_format(value, &scale, text);
+    assert_string_equal(text, number);
+    assert_string_equal(scale.unit, shown_unit);
+}
+
+static void columns_beside_each_other_have_one_unit(void **state)
+{
+    (void)state;
+    check_beside(49.68, 49.68, 1.97, "1.97", "s");
+    check_beside(49.68, 3.4256, 3.4256, "3.426", "s");
+    check_beside(49.68, 0.34256, 0.34256, "0.3426", "s");
+    check_beside(49.68, 0.01971, 0.01971, "0.01971", "s");
+    check_beside(49.68, 0.0000123, 0.0000123, "0.00001", "s");
+    check_beside(0.4968, 0.0000123, 0.0000123, "0.01230", "ms");
+    check_beside(0.4968, 0, 0, "0", "ms");
+    check_beside(49.68, -0.01971, -0.01971, "-0.01971", "s");
+}
+
 static void counts_are_integers_until_they_are_large(void **state)
 {
     (void)state;
@@ -129,6 +152,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(times_take_the_unit_of_the_largest),
+        cmocka_unit_test(columns_beside_each_other_have_one_unit),
         cmocka_unit_test(counts_are_integers_until_they_are_large),
         cmocka_unit_test(other_units_keep_four_digits),
         cmocka_unit_test(any_double_fits),

@@ -1,0 +1,183 @@
+"""Which metrics have columns, and in which unit: of a program whose work is seconds and whose idleness
+is milliseconds, in text, on the screen, among the threads, in the list of columns.
+
+    main (m.c:10)   line 11: work 2.5 s, of the second thread 0.5 s more, idleness 0.0125 s
+                    line 12: work 0.25 s
+"""
+import csv
+import io
+import json
+import os
+import re
+import tempfile
+import unittest
+
+import v4_writer
+import viewer
+from terminal import HAVE_TMUX
+from viewer_screen import Viewer
+
+WHY = "no runtime with an agent took part"
+
+
+def write(folder, metrics, idleness=0.0, scale=1.0):
+    """`metrics`: (name, why it was not measured or None)."""
+    names = [name for name, why in metrics if not why]
+    db = v4_writer.Database("app", names, 2)
+    program, m_c = db.module("/bin/app"), db.file("/src/m.c")
+    main = db.entry(1, "main thread").call(db.function("main", program, 0x10, m_c, 10))
+    line = main.statement(m_c, 11).charge(2.5 * scale, 0).charge(0.5 * scale, 0, profile=2)
+    if idleness:
+        line.charge(idleness, names.index("idleness"))
+    main.statement(m_c, 12).charge(0.25 * scale, 0)
+    v4_writer.write_database(db, folder)
+    described = [{"name": name, "event": "REALTIME", "unit": "s", **(
+        {"state": "not measurable", "why": why} if why else {"state": "measured"})}
+        for name, why in metrics]
+    with open(os.path.join(folder, "run.json"), "w") as file:
+        json.dump({"format": "hpctoolkit-run", "version": 1, "title": "app", "metrics": described,
+                   "events": [], "processes": []}, file)
+
+
+UNMEASURED = [("work", None), ("idleness", WHY), ("overhead", WHY)]
+HALF = [("work", None), ("idleness", None), ("overhead", WHY)]
+ALL = [("work", None), ("idleness", None), ("overhead", None)]
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.db = temporary.name
+
+
+class Text(Case):
+    def text(self, view, *options):
+        return viewer.printed(view, *options, self.db)
+
+    def row(self, view, name, *options):
+        """The numbers of a row, without percentages."""
+        line = next(line for line in self.text(view, *options).splitlines() if name in line)
+        return [cell for cell in line.split(name)[0].split() if not cell.endswith("%")]
+
+    def test_what_was_not_measured_is_in_no_tree_and_no_table(self):
+        write(self.db, UNMEASURED)
+        for view in ("top-down", "bottom-up", "flat", "threads"):
+            self.assertNotRegex(self.text(view), "idleness|overhead|effort|not measured")
+        summary = self.text("summary")
+        for name in ("idleness", "overhead"):
+            self.assertEqual(summary.count(f"{name}: not measured: {WHY}"), 1)
+
+    def test_what_is_asked_for_is_there(self):
+        write(self.db, UNMEASURED)
+        text = self.text("top-down", "--metrics", "work,idleness")
+        self.assertIn(f"idleness  -  not measured: {WHY}", text)
+        self.assertEqual(self.row("top-down", "main  m.c:10", "--metrics", "work,idleness"),
+                         ["3.250", "3.250", "-", "-"])
+
+    def test_only_what_was_measured_of_the_rest(self):
+        write(self.db, HALF, idleness=0.0125)
+        self.assertNotRegex(self.text("top-down"), "overhead")
+        self.assertRegex(self.text("top-down"), "effort .*= work . idleness")
+
+    def test_an_effort_that_is_work_is_not_shown(self):
+        write(self.db, ALL)
+        for view in ("top-down", "bottom-up", "flat", "threads", "summary"):
+            self.assertNotIn("effort =", self.text(view))
+            self.assertNotRegex(self.text(view), "effort, s| s  effort")
+        write(self.db, ALL, idleness=0.0125)
+        self.assertIn("effort, s", self.text("threads"))
+
+    def test_files_for_programs_have_all(self):
+        write(self.db, UNMEASURED)
+        [head, whole, *_] = csv.reader(io.StringIO(self.text("top-down", "--format", "csv")))
+        record = dict(zip(head, whole))
+        self.assertEqual([record[f"{name}:inclusive"] for name in ("work", "idleness", "overhead")],
+                         ["3.25", "-", "-"])
+        tree = json.loads(self.text("top-down", "--format", "json"))
+        self.assertEqual([m["state"] for m in tree["metrics"]],
+                         ["measured", "not measurable", "not measurable"])
+        write(self.db, ALL)
+        tree = json.loads(self.text("flat", "--format", "json"))
+        self.assertEqual(tree["root"]["metrics"]["effort"]["inclusive"], 3.25)
+
+    def test_all_times_have_one_unit(self):
+        """That of the largest; each with as many digits as its own values need."""
+        write(self.db, ALL, idleness=0.0125)
+        for view in ("top-down", "threads"):
+            units = re.findall("(?:work|idleness|overhead|effort), (m?s)", self.text(view))
+            self.assertEqual(set(units), {"s"})
+        shown = self.row("top-down", "main  m.c:10", "--metrics", "work,idleness,effort")
+        self.assertEqual(shown, ["3.250", "3.250", "0.01250", "0.01250", "3.263", "3.263"])
+        self.assertEqual(self.row("top-down", "m.c:12", "--metrics", "work,idleness,effort"),
+                         ["0.250", "0.250", "0", "0", "0.250", "0.250"])
+        write(self.db, ALL, idleness=0.0000125, scale=1 / 1024)
+        shown = self.row("top-down", "main  m.c:10", "--metrics", "work,idleness")
+        self.assertEqual(shown, ["3.174", "3.174", "0.01250", "0.01250"])  # ms
+        self.assertRegex(self.text("summary"), r" 3\.174 ms  work.*\n +0 ms  overhead.*\n"
+                                               r" +0\.01250 ms  idleness")
+
+    def test_two_databases(self):
+        """A run of 3.25 s and one of a quarter of that, which alone would be in ms."""
+        other = tempfile.TemporaryDirectory()
+        self.addCleanup(other.cleanup)
+        write(self.db, UNMEASURED)
+        write(other.name, UNMEASURED, scale=0.25)
+        text = viewer.printed("top-down", "--names", "a,b", self.db, other.name)
+        heads = re.findall(r"(work \[[ab]\]|work difference)(, \w+)", text)
+        self.assertEqual({unit for _, unit in heads}, {", s"})
+        summary = viewer.printed("summary", "--names", "a,b", self.db, other.name)
+        self.assertRegex(summary, r"3\.250 s +0\.812 s +-2\.438 s")
+
+
+@unittest.skipUnless(HAVE_TMUX, "tmux is not installed")
+class InTerminal(Case):
+    def start(self, *options, config=None, width=160):
+        environment = {"XDG_CONFIG_HOME": config} if config else {}
+        terminal = Viewer(*options, self.db, width=width, height=40, environment=environment)
+        self.addCleanup(terminal.__exit__)
+        return terminal
+
+    def test_columns_and_their_list(self):
+        write(self.db, UNMEASURED)
+        terminal = self.start()
+        self.assertEqual(terminal.screen()[1].split(), ["work,", "s"])
+        terminal.press("C")
+        lines = terminal.until_seen("hpcviewer: columns")
+        listed = [line.split(None, 2) for line in lines if "clusive" in line]
+        self.assertEqual([(line[:5].strip(), "not measured" in line) for line in lines
+                          if "clusive" in line], 2 * [("[x]", False)] + 4 * [("[ ]", True)])
+        self.assertTrue(all(WHY in " ".join(line) for line in listed[2:]))
+        terminal.press("Down", "Down", "Space", "q")  # all the same
+        terminal.until(lambda lines: "idleness" in lines[1], "the column of idleness")
+        terminal.press("C", "Down", "Down", "Space", "q")
+        terminal.until(lambda lines: "work" in lines[1] and "idleness" not in lines[1], "no more")
+
+    def test_one_unit(self):
+        write(self.db, ALL, idleness=0.0125)
+        terminal = self.start()
+        self.assertEqual(re.findall(r", (\w+)", terminal.screen()[1]), 4 * ["s"])
+        self.assertIn("0.01250", terminal.screen()[3])
+
+    def test_columns_that_are_kept(self):
+        """What was chosen where it was measured is not shown where it was not, and comes back."""
+        config = tempfile.TemporaryDirectory()
+        self.addCleanup(config.cleanup)
+        folder = os.path.join(config.name, "hpctoolkit")
+        os.mkdir(folder)
+        with open(os.path.join(folder, "hpcviewer.conf"), "w") as file:
+            file.write("columns = idleness:inclusive,work:inclusive\n")
+        write(self.db, UNMEASURED)
+        terminal = self.start(config=config.name)
+        terminal.until(lambda lines: lines[1].split() == ["work,", "s"], "work alone")
+        terminal.press("C", "S")
+        terminal.until_seen("saved for the next time")
+        terminal.press("q")
+        write(self.db, HALF, idleness=0.0125)
+        terminal = self.start(config=config.name)
+        terminal.until(lambda lines: lines[1].split() == ["idleness,", "s", "work,", "s"],
+                       "idleness first, then work")
+
+
+if __name__ == "__main__":
+    unittest.main()
