@@ -188,10 +188,13 @@ bool projections_agree(const struct inputs *inputs)
 {
     for (size_t i = 0; i < inputs->files.n; i++) {
         const struct measurement *m = inputs->files.at[i].m;
-        for (size_t k = 0; k < m->threads.n; k++)
+        for (size_t k = 0; k < m->threads.n; k++) {
+            if (m->threads.at[k].join.known)
+                return false; /* only the logical projection hangs it below its creator's frame */
             for (size_t n = 0; n < m->threads.at[k].nodes.n; n++)
                 if (!notes_agree(&m->threads.at[k].nodes.at[n]))
                     return false;
+        }
     }
     return true;
 }

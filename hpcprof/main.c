@@ -29,9 +29,10 @@ struct run {
     struct options options;
     struct inputs inputs;
     struct program program;
+    struct creations creations;
     const char *folder; /* that the database is written to */
     char *title, *description;
-    char **copies; /* per file of the program: see hpcprof/sources.h */
+    char **copies;                   /* per file of the program: see hpcprof/sources.h */
     struct context_ids no_call_site; /* of the logical projection, see hpcprof/fuse.h */
 };
 
@@ -130,7 +131,9 @@ static void write_texts(const struct run *run)
 {
     char *json = in_folder(run->folder, DATABASE_RUN_FILE);
     char *formats = in_folder(run->folder, "FORMATS.md");
-    run_json_write(json, run->title, &run->inputs, &run->no_call_site);
+    const struct run_facts facts = {&run->inputs, &run->program, &run->creations,
+                                    &run->no_call_site};
+    run_json_write(json, run->title, &facts);
     text_write_formats(formats);
     free(json);
     free(formats);
@@ -142,12 +145,14 @@ static void write_database(struct run *run)
     run->description = text_description(&run->inputs);
     program_build(&run->program, &run->inputs);
     run->copies = mem_alloc(run->program.files.count * sizeof *run->copies);
+    creations_find(&run->creations, &run->inputs, &run->program);
     write_projections(run);
     write_texts(run);
     for (uint32_t i = 0; i < run->program.files.count; i++)
         free(run->copies[i]);
     free(run->copies);
     vec_free(&run->no_call_site);
+    creations_free(&run->creations);
     program_free(&run->program, &run->inputs);
     free(run->title);
     free(run->description);

@@ -21,7 +21,7 @@ static const enum v4_scope_type scope_types[PROPAGATIONS] = {
 static const char *const entry_names[] = {
     [V4_UNKNOWN_ENTRY] = "unknown entry",
     [V4_MAIN_THREAD] = "main thread",
-    [V4_APPLICATION_THREAD] = "application thread",
+    [V4_APPLICATION_THREAD] = "<thread root>",
 };
 
 struct meta {

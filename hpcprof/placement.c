@@ -1,8 +1,11 @@
 #include "hpcprof/placement.h"
 
+#include "hpcprof/live-frame.h"
+
 #include "lib/database-format.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* A note of the projection: what an ip or an lip says. */
 struct note {
@@ -152,7 +155,9 @@ static uint32_t entry(struct placer *p, enum v4_entry_kind kind)
 static enum v4_entry_kind entry_of(const struct measurement_thread *thread)
 {
     bool initial = thread->known ? thread->kind == THREAD_INITIAL : thread->index == 0;
-    return initial ? V4_MAIN_THREAD : V4_APPLICATION_THREAD;
+    bool forked =
+        thread->creator == (uint64_t)thread->index + 1; /* in a thread, which it continues */
+    return initial && !forked ? V4_MAIN_THREAD : V4_APPLICATION_THREAD;
 }
 
 static bool is_partial(const struct note *note)
@@ -202,40 +207,228 @@ static uint32_t above(struct placer *p, size_t input, const struct measurement_t
     return entry(p, V4_APPLICATION_THREAD);
 }
 
-/* The context of the last note on the way to a node of a thread, whatever has been placed. */
-static uint32_t path_context(struct placer *p, size_t input,
-                             const struct measurement_thread *thread, uint32_t node,
-                             unsigned creations)
+/* ---- where a thread's own frames begin ---- */
+
+/* Between the begin of a thread and its start routine lie a few frames: clone3, start_thread. */
+#define MOST_OUTSIDE 8
+
+/* The function that code belongs to; PROGRAM_NONE if it is in no module that is known. */
+static uint32_t function_at(const struct placer *p, size_t input, uint32_t space, uint64_t offset)
 {
-    VEC(uint32_t) nodes = {0};
-    uint32_t context = CONTEXT_ROOT;
+    const struct input *in = &p->inputs->files.at[input];
+    if (space == MEASUREMENT_NO_MODULE)
+        return program_code_function(p->program, p->inputs, input, offset);
+    if (space >= in->m->modules.n)
+        return PROGRAM_NONE;
+    uint32_t module = in->module_of[space];
+    const struct structure *s = p->program->modules->all.at[module].structure;
+    const struct structure_statement *at = s ? structure_find(s, offset) : NULL;
+    if (!at)
+        return p->program->unknown_function[module];
+    return function_of(p, module, &s->scopes.at[structure_procedure(s, at->scope)]);
+}
+
+uint32_t placer_start_routine(const struct placer *p, size_t input,
+                              const struct measurement_thread *thread)
+{
+    return function_at(p, input, thread->start_space, thread->start_offset);
+}
+
+static bool is_native(const struct measurement_node *node)
+{
+    return node->association == ASSOC_1_1 && node->lip_space == node->ip_space &&
+           node->lip_value == node->ip_offset;
+}
+
+/* What a frame at the begin of a path is to its thread. */
+enum begin {
+    BEGIN_LIBRARY, /* of the C library, which calls the start routine */
+    BEGIN_START,   /* the start routine */
+    BEGIN_PROGRAM, /* another procedure of the program: the start routine has jumped to it */
+    BEGIN_AGENT,   /* the frame is an agent's to place */
+};
+
+static enum begin begin_of(const struct placer *p, size_t input, uint32_t start_routine,
+                           const struct measurement_node *node)
+{
+    const struct measurement *m = p->inputs->files.at[input].m;
+    if (p->projection == PROJECTION_LOGICAL && !is_native(node))
+        return BEGIN_AGENT;
+    if (node->ip_space == MEASUREMENT_NO_NOTE || node->ip_space == MEASUREMENT_PLACEHOLDER)
+        return BEGIN_AGENT;
+    if (function_at(p, input, node->ip_space, node->ip_offset) == start_routine)
+        return BEGIN_START;
+    bool in_library =
+        node->ip_space < m->modules.n && m->modules.at[node->ip_space].flags & MODULE_LIBC;
+    return in_library ? BEGIN_LIBRARY : BEGIN_PROGRAM;
+}
+
+/* ---- where threads hang ---- */
+
+static uint32_t start_below(struct placer *p, uint32_t parent, uint32_t start_routine)
+{
+    return context_tree_child(&p->tree, parent, CONTEXT_CALL, start_routine, 0);
+}
+
+/* The nodes on the way to a node, outermost first. The caller frees. */
+struct node_path {
+    VEC(uint32_t) nodes;
+    size_t outside;         /* how many lie outside the start routine */
+    uint32_t start_routine; /* function that the path begins with and has no node of, else
+                               PROGRAM_NONE */
+};
+
+static void find_begin(const struct placer *p, size_t input,
+                       const struct measurement_thread *thread, struct node_path *path)
+{
+    uint32_t start_routine = placer_start_routine(p, input, thread);
+    for (size_t i = 0; i < path->nodes.n && i <= MOST_OUTSIDE && start_routine != PROGRAM_NONE;
+         i++) {
+        switch (begin_of(p, input, start_routine, &thread->nodes.at[path->nodes.at[i]])) {
+        case BEGIN_LIBRARY: continue;
+        case BEGIN_AGENT: return;
+        case BEGIN_PROGRAM: path->start_routine = start_routine; /* fallthrough */
+        case BEGIN_START: path->outside = i; return;
+        }
+    }
+}
+
+static struct node_path find_path(const struct placer *p, size_t input,
+                                  const struct measurement_thread *thread, uint32_t node)
+{
+    struct node_path path = {.start_routine = PROGRAM_NONE};
     for (; node != MEASUREMENT_ROOT; node = thread->nodes.at[node].parent)
-        vec_push(&nodes, node);
-    while (nodes.n) {
-        const struct measurement_node *at = &thread->nodes.at[nodes.at[--nodes.n]];
+        vec_push(&path.nodes, node);
+    for (size_t i = 0, k = path.nodes.n; i + 1 < k; i++) {
+        uint32_t outer = path.nodes.at[--k];
+        path.nodes.at[k] = path.nodes.at[i];
+        path.nodes.at[i] = outer;
+    }
+    find_begin(p, input, thread, &path);
+    return path;
+}
+
+/* The context of the last note among the first `n` nodes of a path, whatever has been placed; of
+ * none of them, what is above the path. */
+static uint32_t context_on_path(struct placer *p, size_t input,
+                                const struct measurement_thread *thread,
+                                const struct node_path *path, size_t n, unsigned creations)
+{
+    uint32_t context = CONTEXT_ROOT;
+    for (size_t i = 0; i < path->nodes.n && (i < n || context == CONTEXT_ROOT); i++) {
+        const struct measurement_node *at = &thread->nodes.at[path->nodes.at[i]];
         const struct note note = note_of(at, p->projection);
         if (note.space == MEASUREMENT_NO_NOTE)
             continue;
         if (context == CONTEXT_ROOT)
             context = above(p, input, thread, at, &note, creations);
-        context = note_below(p, input, context, &note);
+        if (i == path->outside && path->start_routine != PROGRAM_NONE)
+            context = start_below(p, context, path->start_routine);
+        if (i >= path->outside && i < n)
+            context = note_below(p, input, context, &note);
     }
-    vec_free(&nodes);
     return context;
 }
 
-/* The context that a thread's own frames are rooted in: that of its creation, or its entry. */
+static uint32_t path_context(struct placer *p, size_t input,
+                             const struct measurement_thread *thread, uint32_t node,
+                             unsigned creations)
+{
+    struct node_path path = find_path(p, input, thread, node);
+    uint32_t context = context_on_path(p, input, thread, &path, path.nodes.n, creations);
+    vec_free(&path.nodes);
+    return context;
+}
+
+/* The same for the node's caller. */
+static uint32_t caller_context(struct placer *p, size_t input,
+                               const struct measurement_thread *thread, uint32_t node,
+                               unsigned creations)
+{
+    struct node_path path = find_path(p, input, thread, node);
+    uint32_t context = context_on_path(p, input, thread, &path, path.nodes.n - 1, creations);
+    vec_free(&path.nodes);
+    return context;
+}
+
+/* Whether all frames between two nodes of one path, without the outer one, are of C++'s library. */
+static bool are_of_library(const struct placer *p, size_t input,
+                           const struct measurement_thread *thread, uint32_t outer, uint32_t node)
+{
+    const struct input *in = &p->inputs->files.at[input];
+    for (; node > outer; node = thread->nodes.at[node].parent) {
+        const struct measurement_node *at = &thread->nodes.at[node];
+        if (at->ip_space >= in->m->modules.n ||
+            !live_is_library(p->program, in->module_of[at->ip_space], at->ip_offset))
+            return false;
+    }
+    return node == outer;
+}
+
+/* The context of a scope and a line in it, below the call of its procedure. */
+static uint32_t live_scope_below(struct placer *p, uint32_t module, uint32_t parent,
+                                 const struct live_place *place)
+{
+    const struct structure_statement statement = {
+        .scope = place->scope, .file = place->file, .line = place->line};
+    return statement_below(p, module, parent, &statement);
+}
+
+/* The context that a thread hangs below whose creator joined it. */
+static uint32_t live_context(struct placer *p, size_t input,
+                             const struct measurement_thread *thread,
+                             const struct measurement_thread *creator, unsigned creations)
+{
+    const struct input *in = &p->inputs->files.at[input];
+    const struct measurement_node *frame = &creator->nodes.at[thread->join.node];
+    uint32_t node = thread->join.node;
+    if (!is_native(frame) || frame->ip_space >= in->m->modules.n)
+        return path_context(p, input, creator, node, creations);
+    struct live_place place = {.kind = LIVE_CALLER};
+    uint32_t module = in->module_of[frame->ip_space];
+    if (thread->join.space == frame->ip_space)
+        place = live_place(p->program, module, frame->ip_offset, thread->join.offset,
+                           are_of_library(p, input, creator, node, thread->creation_context));
+    if (place.kind == LIVE_CALL)
+        return path_context(p, input, creator, node, creations);
+    uint32_t caller = caller_context(p, input, creator, node, creations);
+    return place.kind == LIVE_CALLER ? caller : live_scope_below(p, module, caller, &place);
+}
+
+/* The creator of a thread; NULL if it is not known. */
+static const struct measurement_thread *creator_of(const struct placer *p, size_t input,
+                                                   const struct measurement_thread *thread)
+{
+    if (thread->creator == 0)
+        return NULL;
+    return find_thread(p->inputs->files.at[input].m, thread->creator - 1);
+}
+
+bool placer_has_live_frame(const struct placer *p, size_t input,
+                           const struct measurement_thread *thread)
+{
+    const struct measurement_thread *creator = creator_of(p, input, thread);
+    return creator && creator != thread && thread->join.known &&
+           thread->join.node > MEASUREMENT_LOST_NODE && thread->join.node < creator->nodes.n;
+}
+
+uint32_t placer_creation(struct placer *p, size_t input, const struct measurement_thread *thread)
+{
+    const struct measurement_thread *creator = creator_of(p, input, thread);
+    if (!creator || thread->creation_context <= MEASUREMENT_LOST_NODE ||
+        thread->creation_context >= creator->nodes.n)
+        return CONTEXT_ROOT;
+    return path_context(p, input, creator, thread->creation_context, MOST_CREATIONS);
+}
+
+/* The context that a thread's own frames are rooted in. */
 static uint32_t thread_root(struct placer *p, size_t input, const struct measurement_thread *thread,
                             unsigned creations)
 {
-    const struct measurement_thread *creator = NULL;
     uint32_t context = CONTEXT_ROOT;
-    if (thread->creator != 0 && creations < MOST_CREATIONS)
-        creator = find_thread(p->inputs->files.at[input].m, thread->creator - 1);
-    if (creator == thread)
-        creations = MOST_CREATIONS; /* a forked one: the path is whole */
-    if (creator && thread->creation_context < creator->nodes.n)
-        context = path_context(p, input, creator, thread->creation_context, creations + 1);
+    if (p->projection == PROJECTION_LOGICAL && creations < MOST_CREATIONS &&
+        placer_has_live_frame(p, input, thread))
+        context = live_context(p, input, thread, creator_of(p, input, thread), creations + 1);
     return context == CONTEXT_ROOT ? entry(p, entry_of(thread)) : context;
 }
 
@@ -260,11 +453,57 @@ static void mark_needed(struct placer *p, const struct measurement_thread *threa
             context_of[thread->nodes.at[i].parent] = CONTEXT_ROOT;
 }
 
+/* Of a node: whether the begin of its path is to be cut. */
+enum outside {
+    INSIDE,        /* it is placed below its parent */
+    OUTSIDE,       /* the C library's, on the way to the start routine: left out */
+    BELOW_START,   /* placed below the start routine, which is not in its path */
+    UNDECIDED = 8, /* while marking, + how many frames lie around it: the C library's so far */
+};
+
+/* Marks a thread's nodes, if its start routine is known. */
+static void mark_outside(struct placer *p, size_t input, const struct measurement_thread *thread)
+{
+    VEC(uint32_t) ends = {0};
+    p->start_routine = placer_start_routine(p, input, thread);
+    p->outside.n = 0;
+    vec_reserve(&p->outside, thread->nodes.n);
+    p->outside.n = thread->nodes.n;
+    uint8_t *mark = p->outside.at;
+    memset(mark, INSIDE, thread->nodes.n);
+    if (p->start_routine == PROGRAM_NONE)
+        return;
+    mark[MEASUREMENT_ROOT] = UNDECIDED;
+    for (size_t i = MEASUREMENT_LOST_NODE + 1; i < thread->nodes.n; i++) {
+        uint8_t around = mark[thread->nodes.at[i].parent];
+        if (around < UNDECIDED || around >= UNDECIDED + MOST_OUTSIDE)
+            continue;
+        enum begin begin = begin_of(p, input, p->start_routine, &thread->nodes.at[i]);
+        if (begin == BEGIN_LIBRARY)
+            mark[i] = around + 1;
+        else if (begin == BEGIN_PROGRAM)
+            mark[i] = BELOW_START;
+        if (begin == BEGIN_START || begin == BEGIN_PROGRAM)
+            vec_push(&ends, (uint32_t)i);
+    }
+    for (size_t i = 0; i < ends.n; i++)
+        for (uint32_t at = thread->nodes.at[ends.at[i]].parent; mark[at] >= UNDECIDED;
+             at = thread->nodes.at[at].parent)
+            mark[at] = OUTSIDE;
+    vec_free(&ends);
+    /* The C library's own frames, at the begin and the end of the thread. */
+    mark[MEASUREMENT_ROOT] = OUTSIDE;
+    for (size_t i = MEASUREMENT_LOST_NODE + 1; i < thread->nodes.n; i++)
+        if (mark[i] >= UNDECIDED)
+            mark[i] = mark[thread->nodes.at[i].parent] == OUTSIDE ? BELOW_START : INSIDE;
+}
+
 /* Parents come before their children, so one pass gives every node its context. A node without
  * note in this projection has that of the nearest node above it that has one, or CONTEXT_ROOT. */
 void placer_place(struct placer *p, size_t input, const struct measurement_thread *thread)
 {
     mark_needed(p, thread);
+    mark_outside(p, input, thread);
     uint32_t *context_of = p->context_of.at;
     for (size_t i = MEASUREMENT_ROOT + 1; i < thread->nodes.n; i++) {
         if (context_of[i] == NOT_NEEDED)
@@ -277,13 +516,17 @@ void placer_place(struct placer *p, size_t input, const struct measurement_threa
             continue;
         if (parent == CONTEXT_ROOT)
             parent = above(p, input, thread, node, &note, 0);
-        context_of[i] = note_below(p, input, parent, &note);
+        if (p->outside.at[i] == BELOW_START)
+            parent = start_below(p, parent, p->start_routine);
+        context_of[i] = p->outside.at[i] == OUTSIDE ? parent : note_below(p, input, parent, &note);
     }
 }
 
 uint32_t placer_context(struct placer *p, const struct measurement_thread *thread, uint32_t node)
 {
     uint32_t context = p->context_of.at[node];
+    if (context != CONTEXT_ROOT && p->outside.at[node] == OUTSIDE)
+        return start_below(p, context, p->start_routine);
     return context == CONTEXT_ROOT ? entry(p, entry_of(thread)) : context;
 }
 
@@ -298,4 +541,5 @@ void placer_free(struct placer *p)
 {
     vec_free(&p->chain);
     vec_free(&p->context_of);
+    vec_free(&p->outside);
 }

@@ -6,10 +6,12 @@
  * notes below hang under that line (lib/FORMAT-database.md, section 1). Below a note of unknown site
  * they hang under a CONTEXT_NO_SITE, until the whole tree is known (call-sites.h).
  *
- * A thread's paths are rooted in the call path at which it was created, where that is known; that
- * one is rooted likewise, through at most 16 creations. The
- * main thread of a fork's child has it in its own tree, as it was in the thread that forked. What
- * agents have rooted themselves, as runtimes' workers, stays where it is. */
+ * In the logical projection a thread hangs below the deepest frame of the path that created it that
+ * stayed live until its creator joined it (live-frame.h); the creator hangs likewise, through at
+ * most 16 creations. All other threads hang below <thread root>, and in the physical projection all
+ * but the initial ones do. The frames of the thread library outside a thread's start routine are
+ * left out: its path begins there, and has what was measured in those. What agents have rooted
+ * themselves, as runtimes' workers, stays where it is. */
 #ifndef HPCPROF_PLACEMENT_H
 #define HPCPROF_PLACEMENT_H
 
@@ -25,6 +27,8 @@ struct placer {
     struct context_tree tree; /* grows; the caller's to free */
     VEC(uint32_t) chain;      /* scratch: scopes from the inside out */
     VEC(uint32_t) context_of; /* context of each node of the thread that was placed last */
+    VEC(uint8_t) outside;     /* of each of its nodes: whether the start routine is inside it */
+    uint32_t start_routine;   /* its function; PROGRAM_NONE: unknown */
 };
 
 void placer_start(struct placer *p, const struct inputs *inputs, const struct program *program,
@@ -35,6 +39,18 @@ void placer_free(struct placer *p);
 
 /* Gives contexts to those of a thread's nodes that have amounts at or below them. */
 void placer_place(struct placer *p, size_t input, const struct measurement_thread *thread);
+
+/* The context of the call that created a thread, below the entry of its creator; CONTEXT_ROOT if it
+ * is not known. Gives contexts to its frames whether they have amounts or not. */
+uint32_t placer_creation(struct placer *p, size_t input, const struct measurement_thread *thread);
+
+/* Whether a thread hangs below a frame of its creator. */
+bool placer_has_live_frame(const struct placer *p, size_t input,
+                           const struct measurement_thread *thread);
+
+/* The function of a thread's start routine; PROGRAM_NONE if it is not known. */
+uint32_t placer_start_routine(const struct placer *p, size_t input,
+                              const struct measurement_thread *thread);
 
 /* The context of a node, with amounts, of the thread that was placed last. What was measured
  * outside of all notes belongs to the thread's entry. */

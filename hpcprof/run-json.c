@@ -222,10 +222,63 @@ static void write_thread_event(struct json_writer *json, const struct inputs *in
     json_write_object_end(json);
 }
 
-static void write_thread(struct json_writer *json, const struct inputs *inputs,
+static void write_path(struct json_writer *json, const struct run_facts *facts, size_t path)
+{
+    const struct creations *creations = facts->creations;
+    size_t first = path ? creations->paths.at[path - 1] : 0;
+    json_write_array(json);
+    for (size_t i = first; i < creations->paths.at[path]; i++) {
+        const struct creation_frame *frame = &creations->frames.at[i];
+        bool has_line = frame->file != PROGRAM_NONE && frame->line != 0;
+        json_write_object(json);
+        json_write_text(json, "name", facts->program->functions.at[frame->function].name);
+        json_write_text(json, "file",
+                        has_line ? strtab_string(&facts->program->files, frame->file) : NULL);
+        json_write_key(json, "line");
+        if (has_line)
+            json_write_integer(json, frame->line);
+        else
+            json_write_null(json);
+        json_write_object_end(json);
+    }
+    json_write_array_end(json);
+}
+
+static void write_creation_paths(struct json_writer *json, const struct run_facts *facts)
+{
+    json_write_key(json, "creation_paths");
+    json_write_array(json);
+    for (size_t i = 0; i < facts->creations->paths.n; i++)
+        write_path(json, facts, i);
+    json_write_array_end(json);
+}
+
+static void write_origin(struct json_writer *json, const struct run_facts *facts,
+                         const struct measurement_thread *thread,
+                         const struct thread_origin *origin)
+{
+    bool is_main = thread->kind == THREAD_INITIAL && thread->creator == 0;
+    json_write_key(json, "start_routine");
+    if (origin->start_routine != PROGRAM_NONE)
+        json_write_string(json, facts->program->functions.at[origin->start_routine].name);
+    else
+        json_write_null(json);
+    json_write_text(json, "root",
+                    is_main                  ? "main thread"
+                    : origin->has_live_frame ? "creator"
+                                             : "thread root");
+    json_write_key(json, "created_at");
+    if (origin->path != PROGRAM_NONE)
+        json_write_integer(json, origin->path);
+    else
+        json_write_null(json);
+}
+
+static void write_thread(struct json_writer *json, const struct run_facts *facts,
                          const struct input *input, const struct measurement_thread *thread,
                          size_t profile)
 {
+    const struct inputs *inputs = facts->inputs;
     json_write_object(json);
     write_number(json, "index", thread->index);
     write_number(json, "tid", thread->tid);
@@ -235,6 +288,7 @@ static void write_thread(struct json_writer *json, const struct inputs *inputs,
     write_amount(json, "wall", seconds(thread->last_monotonic - thread->first_monotonic));
     write_amount(json, "cpu", seconds(thread->last_cpu - thread->first_cpu));
     write_truth(json, "ended", thread->ended);
+    write_origin(json, facts, thread, &facts->creations->threads.at[profile - 1]);
     json_write_key(json, "events");
     json_write_array(json);
     const struct measurement_fate *fates = thread->fates.at;
@@ -377,8 +431,9 @@ static void write_life(struct json_writer *json, const struct measurement *m)
     write_amount(json, "unsampled_cpu", unsampled_cpu(m));
 }
 
-static void write_processes(struct json_writer *json, const struct inputs *inputs)
+static void write_processes(struct json_writer *json, const struct run_facts *facts)
 {
+    const struct inputs *inputs = facts->inputs;
     size_t profile = 1; /* 0 is the summary */
     json_write_key(json, "processes");
     json_write_array(json);
@@ -393,7 +448,7 @@ static void write_processes(struct json_writer *json, const struct inputs *input
         json_write_key(json, "threads");
         json_write_array(json);
         for (size_t k = 0; k < m->threads.n; k++)
-            write_thread(json, inputs, &inputs->files.at[i], &m->threads.at[k], profile++);
+            write_thread(json, facts, &inputs->files.at[i], &m->threads.at[k], profile++);
         json_write_array_end(json);
         json_write_object_end(json);
     }
@@ -419,9 +474,9 @@ static void write_ids(struct json_writer *json, const char *key, const struct co
     json_write_array_end(json);
 }
 
-void run_json_write(const char *path, const char *title, const struct inputs *inputs,
-                    const struct context_ids *no_call_site)
+void run_json_write(const char *path, const char *title, const struct run_facts *facts)
 {
+    const struct inputs *inputs = facts->inputs;
     FILE *out = fopen(path, "we");
     if (!out)
         diag_fatal(path, "%s", strerror(errno));
@@ -435,10 +490,11 @@ void run_json_write(const char *path, const char *title, const struct inputs *in
     write_metrics(&json, inputs);
     write_events(&json, inputs);
     write_agents(&json, inputs);
-    write_processes(&json, inputs);
+    write_processes(&json, facts);
+    write_creation_paths(&json, facts);
     write_modules(&json, &inputs->modules);
-    if (no_call_site->n)
-        write_ids(&json, "unknown_call_sites", no_call_site);
+    if (facts->no_call_site->n)
+        write_ids(&json, "unknown_call_sites", facts->no_call_site);
     write_strings(&json, "problems", inputs->problems.at, inputs->problems.n);
     json_write_object_end(&json);
     bool whole = json_write_finish(&json);

@@ -4,10 +4,16 @@
 #define HPCPROF_RUN_JSON_H
 
 #include "hpcprof/call-sites.h"
-#include "hpcprof/inputs.h"
+#include "hpcprof/creations.h"
 
-/* `no_call_site`: ids of contexts of calls from sites that are not known. */
-void run_json_write(const char *path, const char *title, const struct inputs *inputs,
-                    const struct context_ids *no_call_site);
+/* What it is made of. */
+struct run_facts {
+    const struct inputs *inputs;
+    const struct program *program;
+    const struct creations *creations;
+    const struct context_ids *no_call_site; /* contexts of calls from sites that are not known */
+};
+
+void run_json_write(const char *path, const char *title, const struct run_facts *facts);
 
 #endif

@@ -35,6 +35,14 @@ struct thread_state {
     uint64_t lost_values, unknown_metrics;
 };
 
+/* An entry of JOINS. */
+struct join_record {
+    uint64_t thread, joiner, node; /* indices of the threads; id of a node of the joiner */
+    uint32_t slot;                 /* in spaces */
+    uint64_t offset;
+    uint8_t flags; /* enum join_flag */
+};
+
 struct space_id {
     uint64_t id;
     bool names; /* a name table's number, else a module instance's id */
@@ -46,7 +54,8 @@ struct builder {
     VEC(struct thread_state) states;
     struct idmap space_slots;    /* (id, names) -> index in spaces */
     VEC(struct space_id) spaces; /* nodes hold indices of these until they are resolved */
-    VEC(char) code_map;          /* the text of all CODE NAMES */
+    VEC(struct join_record) joins;
+    VEC(char) code_map; /* the text of all CODE NAMES */
     uint64_t problem_count;
 };
 

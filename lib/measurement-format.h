@@ -4,7 +4,7 @@
 
 #define MEASUREMENT_MAGIC       "HPCRUNMF"
 #define MEASUREMENT_MAJOR       1
-#define MEASUREMENT_MINOR       0
+#define MEASUREMENT_MINOR       1
 #define MEASUREMENT_HEADER_SIZE 16
 #define MEASUREMENT_SUFFIX      ".hpcrun"
 #define MEASUREMENT_LOG         "hpcrun.log"
@@ -30,6 +30,7 @@ enum chunk_kind {
     CHUNK_ASSOCIATIONS = 19,
     CHUNK_VALUES = 20,
     CHUNK_FATES = 21,
+    CHUNK_JOINS = 22,
 };
 
 enum process_origin { ORIGIN_LAUNCHED, ORIGIN_EXEC, ORIGIN_FORK, ORIGIN_OTHER };
@@ -69,6 +70,8 @@ enum node_tag {
     NODE_HAS_LIP = 1 << 5,
     NODE_LIP_IS_IP = 1 << 6,
 };
+
+enum join_flag { JOIN_IS_CUT = 1 };
 
 /* Reserved module instances. */
 #define INSTANCE_NO_MODULE   0

@@ -75,7 +75,7 @@ static void decode_chunk(struct builder *b, const uint8_t *chunk, size_t size, s
     enum chunk_kind kind = get_u16(chunk + 4);
     uint32_t thread = get_u32(chunk + 12);
     bool of_process = kind >= CHUNK_PROCESS && kind <= CHUNK_CODE_NAMES;
-    bool of_thread = kind >= CHUNK_THREAD && kind <= CHUNK_FATES;
+    bool of_thread = kind >= CHUNK_THREAD && kind <= CHUNK_JOINS;
     if (!of_process && !of_thread)
         return;
     struct cursor c = {.at = chunk + CHUNK_HEADER_SIZE, .end = chunk + size};
@@ -262,6 +262,7 @@ static struct measurement *decode_file(const char *path, struct file_bytes *file
     idmap_free(&b.space_slots);
     vec_free(&b.spaces);
     vec_free(&b.code_map);
+    vec_free(&b.joins);
     for (size_t i = 0; i < b.states.n; i++)
         vec_free(&b.states.at[i].ranges);
     vec_free(&b.states);

@@ -179,6 +179,25 @@ static void resolve_creation_contexts(struct builder *b)
     }
 }
 
+/* Only the creator's join says where a thread hangs. */
+static void resolve_joins(struct builder *b, const uint32_t *spaces)
+{
+    for (size_t i = 0; i < b->joins.n; i++) {
+        const struct join_record *join = &b->joins.at[i];
+        uint32_t position = idmap_get(&b->thread_positions, join->thread, 0);
+        uint32_t joiner = idmap_get(&b->thread_positions, join->joiner, 0);
+        if (position == IDMAP_NONE || b->m->threads.at[position].creator != join->joiner + 1)
+            continue;
+        b->m->threads.at[position].join = (struct measurement_join){
+            .known = true,
+            .is_cut = join->flags & JOIN_IS_CUT,
+            .node = node_index(&b->states.at[joiner], join->node),
+            .space = spaces[join->slot],
+            .offset = join->offset,
+        };
+    }
+}
+
 static void report_losses(struct builder *b, size_t position)
 {
     const struct thread_state *state = &b->states.at[position];
@@ -208,9 +227,12 @@ static void resolve_threads(struct builder *b, const struct idmap *events)
             idmap_put(&metrics, m->metrics.at[i].id, 0, (uint32_t)i);
     uint32_t *spaces = spaces_of_slots(b);
     resolve_creation_contexts(b);
+    resolve_joins(b, spaces);
     for (size_t i = 0; i < m->threads.n; i++) {
         struct measurement_thread *thread = &m->threads.at[i];
         resolve_nodes(thread, spaces);
+        if (thread->start_space != MEASUREMENT_NO_NOTE)
+            thread->start_space = spaces[thread->start_space];
         resolve_value_metrics(thread, &b->states.at[i], &metrics);
         add_up_values(thread);
         add_up_fates(thread, events);

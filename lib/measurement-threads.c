@@ -20,7 +20,9 @@ static struct thread_parts find_or_add_thread(struct builder *b, uint32_t index)
         return thread_at(b, position);
     position = (uint32_t)b->m->threads.n;
     idmap_put(&b->thread_positions, index, 0, position);
-    vec_push(&b->m->threads, (struct measurement_thread){.index = index, .name = mem_strdup("")});
+    vec_push(&b->m->threads, (struct measurement_thread){.index = index,
+                                                         .name = mem_strdup(""),
+                                                         .start_space = MEASUREMENT_NO_NOTE});
     vec_push(&b->states, (struct thread_state){0});
 
     struct thread_parts t = thread_at(b, position);
@@ -197,7 +199,19 @@ static void decode_fates(struct thread_parts t, struct cursor *c)
     }
 }
 
-static void decode_thread(struct thread_parts t, struct cursor *c)
+/* Ends the THREAD record since version 1.1. */
+static void decode_start(struct builder *b, struct measurement_thread *thread, struct cursor *c)
+{
+    thread->start_space = MEASUREMENT_NO_NOTE;
+    if (c->bad || c->at == c->end)
+        return;
+    uint64_t instance = read_v(c);
+    thread->start_offset = read_v(c);
+    if (!c->bad && (instance != INSTANCE_NO_MODULE || thread->start_offset != 0))
+        thread->start_space = space_slot(b, instance, false);
+}
+
+static void decode_thread(struct builder *b, struct thread_parts t, struct cursor *c)
 {
     struct measurement_thread *thread = t.thread;
     thread->tid = read_v(c);
@@ -208,6 +222,7 @@ static void decode_thread(struct thread_parts t, struct cursor *c)
     t.state->creation_context = read_v(c);
     thread->first_monotonic = read_v(c);
     thread->first_cpu = read_v(c);
+    decode_start(b, thread, c);
     thread->known = !c->bad;
 }
 
@@ -221,16 +236,33 @@ static void decode_thread_clock(struct thread_parts t, struct cursor *c)
     t.thread->ended = state != 0;
 }
 
+static void decode_joins(struct builder *b, struct thread_parts t, struct cursor *c)
+{
+    uint64_t count = read_count(c, 5);
+    for (uint64_t i = 0; i < count; i++) {
+        struct join_record join = {.joiner = t.thread->index, .thread = read_v(c)};
+        join.node = read_v(c);
+        uint64_t instance = read_v(c);
+        join.offset = read_v(c);
+        join.flags = read_u8(c);
+        if (c->bad)
+            return;
+        join.slot = space_slot(b, instance, false);
+        vec_push(&b->joins, join);
+    }
+}
+
 void decode_thread_chunk(struct builder *b, enum chunk_kind kind, uint32_t thread, struct cursor *c)
 {
     struct thread_parts t = find_or_add_thread(b, thread);
     switch (kind) {
-    case CHUNK_THREAD: decode_thread(t, c); break;
+    case CHUNK_THREAD: decode_thread(b, t, c); break;
     case CHUNK_THREAD_CLOCK: decode_thread_clock(t, c); break;
     case CHUNK_NODES: decode_nodes(b, t, c); break;
     case CHUNK_ASSOCIATIONS: decode_associations(t, c); break;
     case CHUNK_VALUES: decode_values(t, c); break;
     case CHUNK_FATES: decode_fates(t, c); break;
+    case CHUNK_JOINS: decode_joins(b, t, c); break;
     default: c->bad = true; /* a process's chunk that names a thread */
     }
 }

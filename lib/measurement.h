@@ -128,6 +128,16 @@ struct measurement_fate {
     uint64_t count, amount;
 };
 
+/* The join of a thread by the thread that created it. */
+struct measurement_join {
+    bool known;     /* false: no such join is recorded */
+    bool is_cut;    /* frames inside the one that `node` is were not compared */
+    uint32_t node;  /* index of a node of the creator: the deepest frame of the creation path that
+                       stayed live until the join, MEASUREMENT_ROOT: unknown */
+    uint32_t space; /* address at which that frame waits for the join, as a node's ip */
+    uint64_t offset;
+};
+
 struct measurement_thread {
     uint32_t index; /* in the process */
     bool known;     /* false: its THREAD record is lost, the following are 0 */
@@ -135,6 +145,9 @@ struct measurement_thread {
     char *name;
     uint64_t creator;          /* index of the creating thread + 1, 0: none known */
     uint32_t creation_context; /* index of a node of the creator, MEASUREMENT_ROOT: unknown */
+    struct measurement_join join;
+    uint32_t start_space; /* of the start routine, as a node's ip; MEASUREMENT_NO_NOTE: unknown */
+    uint64_t start_offset;
     uint64_t first_monotonic, first_cpu;
     uint64_t last_monotonic, last_cpu; /* not before the first */
     bool ended;

@@ -136,6 +136,7 @@ void thread_after_fork(void)
     cct_free(&self->cct); /* clearing it would copy the parent's pages */
     logical_free(&self->logical);
     self->kind = THREAD_INITIAL;
+    self->joins->count = 0; /* the parent writes them */
     start_over(self);
     threads_enlist(self);
     creation_inherit(self);

@@ -65,6 +65,8 @@ static bool write_identity(struct chunk *chunk, struct thread *thread)
     chunk_v(chunk, thread->creation_node);
     chunk_v(chunk, thread->began_wall);
     chunk_v(chunk, thread->began_cpu);
+    chunk_v(chunk, ip_instance(thread->start_ip));
+    chunk_v(chunk, ip_offset(thread->start_ip));
     thread->announced = chunk_commit(chunk);
     add(&totals.threads, thread->announced);
     return thread->announced;
@@ -292,6 +294,37 @@ static bool write_clock(struct chunk *chunk, struct thread *thread, bool ended)
     return true;
 }
 
+static bool write_joins(struct chunk *chunk, struct thread *thread)
+{
+    struct joins *joins = thread->joins;
+    if (joins->count == 0)
+        return true;
+    chunk_begin(chunk, CHUNK_JOINS, thread->index);
+    chunk_v(chunk, joins->count);
+    for (uint32_t i = 0; i < joins->count; i++) {
+        const struct join *join = &joins->at[i];
+        chunk_v(chunk, join->thread);
+        chunk_v(chunk, join->node);
+        chunk_v(chunk, ip_instance(join->ip));
+        chunk_v(chunk, ip_offset(join->ip));
+        chunk_u8(chunk, join->is_cut ? JOIN_IS_CUT : 0);
+    }
+    if (!chunk_commit(chunk))
+        return false;
+    joins->count = 0;
+    return true;
+}
+
+bool flush_joins(struct thread *thread)
+{
+    struct chunk chunk;
+    if (!measurement_open() || !chunk_memory(&chunk))
+        return false;
+    bool good = write_joins(&chunk, thread);
+    chunk_release(&chunk);
+    return good;
+}
+
 bool flush_thread(struct thread *thread, bool ended)
 {
     struct chunk chunk;
@@ -299,7 +332,8 @@ bool flush_thread(struct thread *thread, bool ended)
         return false;
     bool good = process_chunks_write_modules(&chunk) && process_chunks_write_agents(&chunk) &&
                 write_identity(&chunk, thread) && write_nodes(&chunk, thread) &&
-                write_associations(&chunk, thread) && write_values(&chunk, thread);
+                write_associations(&chunk, thread) && write_values(&chunk, thread) &&
+                write_joins(&chunk, thread);
     for (unsigned i = 0; i < thread->event_count && good; i++)
         good = write_fates(&chunk, thread, i);
     good = good && write_clock(&chunk, thread, ended) &&

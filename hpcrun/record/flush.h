@@ -14,6 +14,10 @@
  * `ended`: it is its last. False when not everything could be written. */
 bool flush_thread(struct thread *thread, bool ended);
 
+/* Writes the joins that a thread has made. Normal context, in the thread, while it is busy. False
+ * when they could not be written. */
+bool flush_joins(struct thread *thread);
+
 /* Sums over the threads that were flushed with ended, and over all flushes. For the summary. */
 struct flush_totals {
     struct flush_ends {

@@ -2,6 +2,7 @@
 
 #include "hpcrun/base/sys.h"
 #include "hpcrun/process/process.h"
+#include "hpcrun/record/flush.h"
 
 /* The node of the path in `context` in the calling thread's tree; 0 if it can't be had. */
 static uint32_t enter(struct thread *self, const ucontext_t *context)
@@ -21,24 +22,97 @@ static uint32_t enter(struct thread *self, const ucontext_t *context)
 }
 
 /* While this thread is busy no sample may come to it. Faults must: reading memory is guarded. */
-void creation_note(struct thread *created)
+static uint64_t begin_unwinding(struct thread *self)
+{
+    uint64_t faults = sys_mask_bit(SIGSEGV) | sys_mask_bit(SIGBUS);
+    uint64_t mask = sys_mask(SIG_BLOCK, ~faults);
+    atomic_store(&self->busy, true);
+    return mask;
+}
+
+static void end_unwinding(struct thread *self, uint64_t mask)
+{
+    atomic_store_explicit(&self->busy, false, memory_order_release);
+    sys_mask(SIG_SETMASK, mask);
+}
+
+/* Keeps the frames of the unwinder's path. */
+static struct joinable *keep_frames(const struct thread *self)
+{
+    const struct unwinder *u = &self->unwinder;
+    uint32_t count = u->depth < JOINABLE_FRAMES ? u->depth : JOINABLE_FRAMES;
+    struct joinable *joinable = joinable_new(self->index, count);
+    if (!joinable)
+        return NULL;
+    for (uint32_t i = 0; i < count; i++)
+        joinable->frame[i] =
+            (struct activation){.pc = u->path[i].pc, .sp = u->path[i].sp, .node = u->path[i].node};
+    joinable->count = count;
+    joinable->is_cut = count < u->depth;
+    return joinable;
+}
+
+void creation_note(struct thread *created, bool is_joinable)
 {
     struct thread *self = thread_self;
     ucontext_t context;
     created->creator = created->creation_node = created->creation_path->count = 0;
+    created->joinable = NULL;
     if (!self)
         return;
-    uint64_t faults = sys_mask_bit(SIGSEGV) | sys_mask_bit(SIGBUS);
-    uint64_t mask = sys_mask(SIG_BLOCK, ~faults);
-    atomic_store(&self->busy, true);
+    uint64_t mask = begin_unwinding(self);
     if (!atomic_load(&sampling.stopping) && getcontext(&context) == 0) {
         created->creation_node = enter(self, &context);
         created->creator = created->creation_node ? self->index + 1 : 0;
         kept_path_take(created->creation_path, self->creation_path, &self->cct,
                        &self->logical.lnotes, created->creation_node);
+        if (is_joinable && created->creation_node)
+            created->joinable = keep_frames(self);
     }
-    atomic_store_explicit(&self->busy, false, memory_order_release);
-    sys_mask(SIG_SETMASK, mask);
+    end_unwinding(self, mask);
+}
+
+/* How many frames the two paths have in common, from the outermost. */
+static uint32_t count_common(const struct unwinder *u, const struct joinable *joined)
+{
+    uint32_t common = 0, most = joined->count < u->depth ? joined->count : u->depth;
+    while (common < most && joined->frame[common].pc == u->path[common].pc &&
+           joined->frame[common].sp == u->path[common].sp)
+        common++;
+    return common;
+}
+
+/* Adds the join that the unwinder's path makes. The first frame that the two paths do not have in
+ * common is still the same activation, at another call; hpcrun's own are none. Without a common
+ * frame the paths are on the stacks of two coroutines. */
+static void add_join(struct joins *joins, struct unwinder *u, const struct joinable *joined)
+{
+    uint32_t common = count_common(u, joined);
+    if (common == 0)
+        return;
+    bool differ = common < joined->count && common < u->depth;
+    uint32_t live = differ && !unwind_hidden(u, &u->path[common]) ? common : common - 1;
+    joins->at[joins->count++] = (struct join){.thread = joined->thread,
+                                              .node = joined->frame[live].node,
+                                              .ip = unwind_ip(u, &u->path[live]),
+                                              .is_cut = joined->is_cut && common == joined->count};
+}
+
+/* Nothing is entered into the tree for this path, so the next one is not told from it. */
+void creation_joined(const struct joinable *joined)
+{
+    struct thread *self = thread_self;
+    ucontext_t context;
+    if (!self || self->index != joined->creator || joined->count == 0)
+        return;
+    uint64_t mask = begin_unwinding(self);
+    if (!atomic_load(&sampling.stopping) && getcontext(&context) == 0 &&
+        (self->joins->count < JOINS_KEPT || flush_joins(self))) {
+        if (unwind(&self->unwinder, &context) == UNWIND_COMPLETE)
+            add_join(self->joins, &self->unwinder, joined);
+        unwind_forget(&self->unwinder);
+    }
+    end_unwinding(self, mask);
 }
 
 void creation_inherit(struct thread *self)

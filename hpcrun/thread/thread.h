@@ -13,12 +13,15 @@
 
 #include "hpcrun/config/config.h"
 #include "hpcrun/logical/logical.h"
+#include "hpcrun/thread/joins.h"
 #include "hpcrun/thread/tally.h"
 #include "hpcrun/tree/cct.h"
 #include "hpcrun/tree/kept-path.h"
 #include "hpcrun/unwind/unwind.h"
 
 #include <stdatomic.h>
+
+struct joinable;
 
 /* One event as it is sampled in one thread; source/source.h. */
 struct thread_event {
@@ -67,12 +70,15 @@ struct thread {
     uint32_t creator, creation_node;
     struct kept_path *creation_path; /* the same, up to where the first thread began */
     uint64_t began_wall, began_cpu;  /* clocks at first sight */
-    bool announced;                  /* the THREAD chunk is written */
-    bool written;                    /* was written at its end, and is on its way out of the list */
-    uint64_t ended_cpu;              /* its clock at its end; set before ended_wall */
-    _Atomic uint64_t ended_wall;     /* the clock at its end; 0: it lives */
-    uint64_t start[4];               /* for hooks/threads.c: what the new thread is to run */
-    struct agent_origin origin;      /* the same, as agents are told */
+    struct joinable *joinable;   /* before it begins: what its creator keeps for a join, or NULL */
+    struct joins *joins;         /* that it has made, not yet written */
+    uint64_t start_ip;           /* of the start routine; 0 unknown */
+    bool announced;              /* the THREAD chunk is written */
+    bool written;                /* was written at its end, and is on its way out of the list */
+    uint64_t ended_cpu;          /* its clock at its end; set before ended_wall */
+    _Atomic uint64_t ended_wall; /* the clock at its end; 0: it lives */
+    uint64_t start[4];           /* for hooks/threads.c: what the new thread is to run */
+    struct agent_origin origin;  /* the same, as agents are told */
 };
 
 /* This thread's record; NULL before thread_adopt and after thread_leave. Static TLS. */

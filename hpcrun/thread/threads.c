@@ -2,6 +2,7 @@
 
 #include "hpcrun/base/lock.h"
 #include "hpcrun/process/process.h"
+#include "hpcrun/thread/joinable.h"
 
 /* One mapping per thread. */
 struct block {
@@ -9,6 +10,7 @@ struct block {
     _Alignas(4096) struct rule_cache cache;
     struct frame path[UNWIND_FRAMES];
     struct kept_path creation_path;
+    struct joins joins;
 };
 
 static struct {
@@ -34,10 +36,12 @@ static uint64_t mask_at_fork;
 void threads_lock_for_fork(void)
 {
     mask_at_fork = lock();
+    joinable_lock_for_fork();
 }
 
 void threads_unlock_after_fork(void)
 {
+    joinable_unlock_after_fork();
     unlock(mask_at_fork);
 }
 
@@ -50,6 +54,7 @@ static struct thread *map_record(void)
     thread->unwinder.cache = &block->cache;
     thread->unwinder.path = block->path;
     thread->creation_path = &block->creation_path;
+    thread->joins = &block->joins;
     cct_init(&thread->cct, process.metrics.count);
     return thread;
 }
@@ -119,6 +124,7 @@ void threads_forget(struct thread *self)
     }
     threads.live = NULL;
     threads.begun = threads.alive = 0;
+    joinable_forget();
 }
 
 /* Whether the thread is still busy when the clock shows `deadline`. */

@@ -183,7 +183,7 @@ class Scenario:
     def entry(thread, first_note=None):
         if first_note == (mw.PLACEHOLDER, mw.PARTIAL):
             return ("entry", "unknown entry")
-        return ("entry", "application thread" if thread.kind else "main thread")
+        return ("entry", "<thread root>" if thread.kind else "main thread")
 
     # Running.
 

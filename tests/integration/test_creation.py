@@ -1,4 +1,5 @@
-"""Creation contexts: a thread's samples are rooted in the call path that created it."""
+"""Creation contexts: a thread's samples hang below the deepest frame of the call path that created it that stayed
+live until the thread was joined; without one, below <thread root>."""
 import math
 import os
 import unittest
@@ -7,11 +8,14 @@ from logical_case import TOOLS, LogicalTest, procedures, walk
 import profiling
 
 HOW = (("perf", {}), ("timers", {"deny_perf": True}))
-MAKERS = {"pthread_worker": ["make_pthread"], "nested_worker": ["make_pthread", "pthread_worker"],
-          "c11_worker": ["make_c11"], "thread_worker": ["make_thread"], "async_worker": ["make_async"]}
 MOST_CREATIONS = 16  # hpcprof/placement.h
-LINKS = 24
-LIBC = {"clone3", "start_thread"}
+
+# Start routine or worker: the procedures below main that stayed live until the join, and the one that created
+# the thread.
+WORKERS = {"pthread_worker": ([], "make_pthread"), "nested_worker": (["pthread_worker"], "pthread_worker"),
+           "c11_worker": ([], "make_c11"), "thread_worker": ([], "make_thread"), "async_worker": ([], "make_async"),
+           "own_thread_worker": (["use_thread"], "use_thread"), "own_async_worker": (["use_async"], "use_async")}
+OWN = {name for live, maker in WORKERS.values() for name in [*live, maker]} | set(WORKERS)
 
 
 def plain(name):
@@ -29,28 +33,55 @@ class Creation(LogicalTest):
         return [path for path in walk(tree)
                 if path[-1]["kind"] == "procedure" and plain(path[-1]["name"]) == function]
 
-    def check_workers(self, known, tree):
-        for worker, makers in MAKERS.items():
-            line, *seconds = known[worker]
-            if worker == "pthread_worker":
-                seconds = [sum(both) for both in zip(seconds, known["nested_worker"][1:])]
-            with self.subTest(worker=worker):
-                (path,) = self.paths_to(worker, tree)
-                names = [plain(name) for name in procedures(path)]
-                start = names.index("main")
-                self.assertEqual([name for name in names[start + 1:-1] if name in sum(MAKERS.values(), [])],
-                                 makers)
-                self.assertIn(("creation.cc", line),
-                              [(os.path.basename(site["file"]), site["line"])
-                               for site in (node.get("call_site") for node in path) if site])
-                self.check_time(path[-1]["metrics"]["work"]["inclusive"], *seconds, 0.0015)
+    def check_worker(self, worker, known, tree):
+        line, *seconds = known[worker]
+        if worker == "pthread_worker":
+            seconds = [sum(both) for both in zip(seconds, known["nested_worker"][1:])]
+        (path,) = self.paths_to(worker, tree)
+        self.check_time(path[-1]["metrics"]["work"]["inclusive"], *seconds, 0.0015)
+        return path
 
-    def test_threads_are_rooted_where_they_were_created(self):
+    @staticmethod
+    def call_sites(path):
+        return [(os.path.basename(site["file"]), site["line"])
+                for site in (node.get("call_site") for node in path) if site]
+
+    def check_live(self, known, tree):
+        """Each thread hangs below the procedures that stayed live until it was joined, at the line of the call
+        where their own code made it, also by the C++ library."""
+        for worker, (live, maker) in WORKERS.items():
+            with self.subTest(worker=worker):
+                path = self.check_worker(worker, known, tree)
+                names = [plain(name) for name in procedures(path)]
+                below_main = names[names.index("main") + 1:-1]
+                self.assertEqual([name for name in below_main if name in OWN], live)
+                has_line = ("creation.cc", known[worker][0]) in self.call_sites(path)
+                self.assertEqual(has_line, maker in live)
+
+    def check_roots(self, known, tree):
+        """In the physical projection a thread begins at <thread root>, with its start routine."""
+        for worker in WORKERS:
+            with self.subTest(worker=worker):
+                path = self.check_worker(worker, {**known, "nested_worker": (0, 0, 0)}
+                                         if worker == "pthread_worker" else known, tree)
+                self.assertEqual(path[1]["name"], "<thread root>")
+                if worker in ("pthread_worker", "nested_worker", "c11_worker"):
+                    self.assertEqual(plain(path[2]["name"]), worker)
+
+    def check_creations(self, known):
+        """The threads view tells where each was created."""
+        created = [[(plain(frame["name"]), frame["line"]) for frame in thread["created_at"]]
+                   for thread in self.view(view="threads")["threads"] if thread["created_at"]]
+        for worker, (_, maker) in WORKERS.items():
+            self.assertIn((maker, known[worker][0]), sum(created, []), worker)
+
+    def test_threads_hang_where_they_were_created_if_that_stayed_live(self):
         for name, how in HOW:
             with self.subTest(source=name):
                 known = self.profiled(**how)
-                self.check_workers(known, self.tree)
-                self.check_workers(known, self.view("--physical")["root"])
+                self.check_live(known, self.tree)
+                self.check_roots(known, self.view("--physical")["root"])
+                self.check_creations(known)
 
     def test_a_chain_of_creations_is_bounded_and_loses_nothing(self):
         known = self.profiled()
@@ -60,16 +91,16 @@ class Creation(LogicalTest):
         self.assertEqual(max(depths), MOST_CREATIONS + 1)
         outermost = [path for path, depth in zip(paths, depths) if depth == 1]
         # Those near enough to main, and those whose outer creations are cut off.
-        self.assertEqual(sorted("main" in map(plain, procedures(path)) for path in outermost),
-                         [False, True])
+        self.assertEqual(sorted(path[1]["name"] for path in outermost), ["<thread root>", "main thread"])
         self.check_time(sum(path[-1]["metrics"]["work"]["inclusive"] for path in outermost),
                         *known["chain_link"][1:], 4 * 0.0005 * math.sqrt(24 / 6))
 
-    def test_who_is_forked_in_a_thread_stays_where_that_was_created(self):
+    def test_who_is_forked_in_a_thread_begins_with_its_start_routine(self):
         """Through threads and forks in turn, though each process has a file of its own."""
-        inner = ["main", "make", "outer_thread", "make", "inner_thread"]
-        below = inner + ["make_in_child", "make", "thread_of_child"]
-        wanted = {"work_of_child": inner, "thread_of_child": below[:-1], "work_of_grandchild": below}
+        # What goes on in a forked thread ends with its process: nobody joins it.
+        wanted = {"work_of_child": ["inner_thread"], "thread_of_child": ["inner_thread", "make_in_child", "make"],
+                  "work_of_grandchild": ["thread_of_child"]}
+        physical = {**wanted, "thread_of_child": []}
         for name, how in HOW:
             with self.subTest(source=name):
                 done, images = self.profile(profiling.PROGRAMS / "forked_thread", 50,
@@ -77,12 +108,12 @@ class Creation(LogicalTest):
                 truth = {function: (int(burned) * 1e-9, int(counted) * 1e-9)
                          for function, burned, counted in map(str.split, done.stdout.splitlines())}
                 self.assertEqual(sorted(image.origin for image in images), [0, 2, 2])
-                for tree in (self.tree, self.view("--physical")["root"]):
-                    for function, outer in wanted.items():
-                        (path,) = self.paths_to(function, tree)
-                        names = procedures(path)
-                        self.assertEqual(path[1]["name"], "main thread")
-                        self.assertEqual([at for at in names[names.index("main"):] if at not in LIBC],
+                for tree, wants in (self.tree, wanted), (self.view("--physical")["root"], physical):
+                    for function, outer in wants.items():
+                        (path,) = [path for path in self.paths_to(function, tree)
+                                   if any(node["name"] == "burn" for node in path[-1]["children"])]
+                        self.assertEqual(path[1]["name"], "<thread root>")
+                        self.assertEqual([name for name in procedures(path) if "fork" not in name.lower()],
                                          outer + [function])
                         burned = sum(node["metrics"]["work"]["inclusive"] for node in path[-1]["children"]
                                      if node["name"] == "burn")

@@ -448,7 +448,7 @@ class LogicalTest(LogicalCase):
         self.use_agent()
         executable = self.scenario.load(self.image, self.module, flags=1)  # the main program
         worker = self.image.thread(kind=1)
-        for instance, kind in ((executable, "main thread"), (self.instance, "application thread")):
+        for instance, kind in ((executable, "main thread"), (self.instance, "<thread root>")):
             worker.add(worker.path([(instance, 0x1010)]), 0, 1000 + instance)
             path = [("entry", kind), *self.scenario.labels(self.image, (instance, 0x1010))]
             self.scenario.record(self.image, worker, path, path, 0, 1000 + instance)

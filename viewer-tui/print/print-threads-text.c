@@ -6,6 +6,7 @@
 #include "viewer-tui/database/efficiency.h"
 #include "viewer-tui/database/place.h"
 #include "viewer-tui/print/heads.h"
+#include "viewer-tui/threads/thread-origin.h"
 #include "viewer-tui/threads/threads.h"
 #include "viewer-tui/views/describe.h"
 
@@ -111,6 +112,10 @@ static void print_thread(struct printing *printing, const struct thread *thread)
         place_add(thread->process, printing->hosts_differ, printing->ascii, &printing->line);
     text_add_clean(&printing->line, thread->pid >= 0 ? thread->name : thread->id, printing->ascii);
     add_losses(printing, thread);
+    if (thread->created_at) {
+        text_add(&printing->line, "  created at ");
+        thread_origin_add(thread->created_at, printing->ascii, &printing->line);
+    }
     end_line(printing);
 }
 

@@ -6,6 +6,7 @@
 #include "viewer-tui/database/place.h"
 #include "viewer-tui/print/csv.h"
 #include "viewer-tui/print/metric-json.h"
+#include "viewer-tui/threads/thread-origin.h"
 #include "viewer-tui/threads/threads.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
@@ -44,11 +45,28 @@ static void add_values(struct csv *csv, const struct thread_table *table, const 
     csv_end_record(csv);
 }
 
+static const char *text_or_null(const json_t *object, const char *key)
+{
+    const char *text = run_text(object, key);
+    return *text ? text : NULL;
+}
+
+static void add_origin(struct csv *csv, const struct thread *thread)
+{
+    struct text created_at = {0};
+    if (thread->created_at)
+        thread_origin_add(thread->created_at, false, &created_at);
+    csv_text(csv, text_or_null(thread->described, "start_routine"));
+    csv_text(csv, text_or_null(thread->described, "root"));
+    csv_text(csv, thread->created_at ? text_string(&created_at) : NULL);
+    vec_free(&created_at);
+}
+
 void print_threads_csv(const struct thread_table *table)
 {
-    static const char *const columns[] = {"kind", "profile", "pid",     "tid",
-                                          "name", "command", "id",      "host",
-                                          "rank", "samples", "dropped", "partial"};
+    static const char *const columns[] = {
+        "kind", "profile", "pid",     "tid",     "name",          "command", "id",        "host",
+        "rank", "samples", "dropped", "partial", "start_routine", "root",    "created_at"};
     struct csv csv = {.out = table->out};
     for (size_t i = 0; i < LENGTH(columns); i++)
         csv_text(&csv, columns[i]);
@@ -67,6 +85,7 @@ void print_threads_csv(const struct thread_table *table)
         csv_integer(&csv, thread->samples);
         csv_integer(&csv, thread->dropped);
         csv_integer(&csv, thread->partial);
+        add_origin(&csv, thread);
         add_values(&csv, table, thread->totals);
     }
     for (int s = 0; s < STATISTICS; s++) {
@@ -126,6 +145,10 @@ static void write_thread(struct json_writer *json, const struct thread_table *ta
     write_integer(json, "samples", (int64_t)thread->samples);
     write_integer(json, "dropped", (int64_t)thread->dropped);
     write_integer(json, "partial", (int64_t)thread->partial);
+    json_write_text(json, "start_routine", text_or_null(thread->described, "start_routine"));
+    json_write_text(json, "root", text_or_null(thread->described, "root"));
+    json_write_key(json, "created_at");
+    thread_origin_write(thread->created_at, json);
     json_write_key(json, "metrics");
     write_values(json, table, thread->totals);
     json_write_key(json, "percent_of_effort");

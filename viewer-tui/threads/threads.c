@@ -4,6 +4,7 @@
 #include "viewer-tui/base/text.h"
 #include "viewer-tui/database/profiles.h"
 #include "viewer-tui/formula/derived.h"
+#include "viewer-tui/threads/thread-origin.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -143,7 +144,8 @@ static void count_samples(struct thread *thread, const json_t *described)
 }
 
 /* Gives the thread that a description in run.json is about its names. */
-static void identify(struct threads *threads, const json_t *process, const json_t *described)
+static void identify(struct threads *threads, const json_t *run, const json_t *process,
+                     const json_t *described)
 {
     int64_t profile = integer_or_unknown(described, "profile");
     if (profile < 0 || profile > UINT32_MAX)
@@ -158,6 +160,8 @@ static void identify(struct threads *threads, const json_t *process, const json_
     thread->tid = integer_or_unknown(described, "tid");
     thread->name = run_text(described, "name");
     thread->process = process;
+    thread->described = described;
+    thread->created_at = thread_origin_path(run, described);
     count_samples(thread, described);
 }
 
@@ -254,7 +258,7 @@ void threads_read(struct threads *threads, const struct database *db, const json
     {
         json_array_foreach(json_object_get(process, "threads"), t, thread)
         {
-            identify(threads, process, thread);
+            identify(threads, run, process, thread);
         }
     }
     derive_totals(threads, db);

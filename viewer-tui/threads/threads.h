@@ -7,11 +7,13 @@
 #include "viewer-tui/database/run.h"
 
 struct thread {
-    uint32_t profile;      /* its number in profile.db */
-    char *id;              /* its identifiers there: "NODE 71 RANK 0 THREAD 2" */
-    int64_t pid, tid;      /* -1 unknown */
-    const char *name;      /* "" unknown */
-    const json_t *process; /* its description in run.json; NULL unknown */
+    uint32_t profile;         /* its number in profile.db */
+    char *id;                 /* its identifiers there: "NODE 71 RANK 0 THREAD 2" */
+    int64_t pid, tid;         /* -1 unknown */
+    const char *name;         /* "" unknown */
+    const json_t *process;    /* its description in run.json; NULL unknown */
+    const json_t *described;  /* the thread's own there; NULL unknown */
+    const json_t *created_at; /* the path that created it (thread-origin.h); NULL unknown */
     uint64_t samples, dropped,
         partial;    /* of all events: fired, without a path, with a part of it */
     double *totals; /* of each metric of the database; NAN where it is not defined */

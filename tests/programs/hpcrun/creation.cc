@@ -1,5 +1,6 @@
 // Threads that are created in different places and ways: by pthread_create, thrd_create,
-// std::thread, std::async, by a thread, and by a chain of threads. Each uses some CPU time in a
+// std::thread, std::async, by a thread, and by a chain of threads. The procedures that are named
+// "make" leave the join to main; the others join the threads that they create. Each uses some CPU time in a
 // function of its own. Prints "NAME LINE BURNED COUNTED": the function, the line of the call that
 // creates the thread (for C++ the last call in this file), what the thread used on purpose, and its
 // CPU clock, in ns.
@@ -24,7 +25,8 @@ static void note(used *its, uint64_t burned)
     *its = {burned, clock_ns(CLOCK_THREAD_CPUTIME_ID)};
 }
 
-static used by_pthread, by_nested, by_c11, by_thread, by_async, by_chain[24];
+static used by_pthread, by_nested, by_c11, by_thread, by_async, by_own_thread,
+    by_own_async, by_chain[24];
 
 __attribute__((noinline)) static void *nested_worker(void *its)
 {
@@ -103,7 +105,37 @@ __attribute__((noinline)) static std::future<void> make_async()
     return made;
 }
 
-// Each link creates the next one and ends.
+__attribute__((noinline)) static void own_thread_worker(used *its)
+{
+    note(its, burn(120 * MS));
+}
+
+static int own_thread_line;
+
+__attribute__((noinline)) static void use_thread()
+{
+    own_thread_line = __LINE__ + 1;
+    std::thread made(own_thread_worker, &by_own_thread);
+    made.join();
+    asm volatile("");
+}
+
+__attribute__((noinline)) static void own_async_worker(used *its)
+{
+    note(its, burn(120 * MS));
+}
+
+static int own_async_line;
+
+__attribute__((noinline)) static void use_async()
+{
+    own_async_line = __LINE__ + 1;
+    auto made = std::async(std::launch::async, own_async_worker, &by_own_async);
+    made.get();
+    asm volatile("");
+}
+
+// Each link creates the next one and joins it.
 static std::atomic<int> links;
 
 __attribute__((noinline)) static void *chain_link(void *)
@@ -113,11 +145,9 @@ __attribute__((noinline)) static void *chain_link(void *)
     if (link + 1 < 24) {
         pthread_t next;
         pthread_create(&next, nullptr, chain_link, nullptr);
-        pthread_detach(next);
+        pthread_join(next, nullptr);
     }
     note(&by_chain[link], burned);
-    if (link + 1 == 24)
-        links++;
     return nullptr;
 }
 
@@ -136,11 +166,11 @@ int main()
     thrd_join(b, nullptr);
     c.join();
     d.get();
+    use_thread();
+    use_async();
     pthread_t first;
     pthread_create(&first, nullptr, chain_link, nullptr);
-    pthread_detach(first);
-    while (links.load() < 25)
-        std::this_thread::yield();
+    pthread_join(first, nullptr);
     used chain = {0, 0};
     for (const used &link : by_chain)
         chain = {chain.burned + link.burned, chain.counted + link.counted};
@@ -149,6 +179,8 @@ int main()
     say("c11_worker", c11_line, by_c11);
     say("thread_worker", thread_line, by_thread);
     say("async_worker", async_line, by_async);
+    say("own_thread_worker", own_thread_line, by_own_thread);
+    say("own_async_worker", own_async_line, by_own_async);
     say("chain_link", 0, chain);
     return 0;
 }

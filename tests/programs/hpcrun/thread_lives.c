@@ -1,0 +1,371 @@
+/* Threads that outlive the call that created them, or do not: pools that live through several
+ * phases, threads that are detached, joined by another thread, in another procedure, in a loop, by
+ * every function that joins. Each job uses some CPU time in a procedure of its own. Prints
+ * "JOB BURNED COUNTED" for each: what it used on purpose, and by its thread's CPU clock, in ns, all
+ * its calls together. */
+#include "tests/programs/hpcrun/burn.h"
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <threads.h>
+
+#define MS      1000000u
+#define WORKERS 3
+
+struct ledger {
+    const char *name;
+    _Atomic uint64_t burned, counted;
+};
+
+#define MOST_JOBS 64
+static struct ledger *jobs[MOST_JOBS];
+static unsigned job_count;
+
+static void use(struct ledger *job)
+{
+    uint64_t begin = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    job->burned += burn(30 * MS);
+    job->counted += clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin;
+}
+
+/* A procedure that does a job. What follows the call keeps it on the stack. */
+#define JOB(job)                                                                                   \
+    static struct ledger its_##job = {.name = #job};                                               \
+    __attribute__((constructor)) static void list_##job(void)                                      \
+    {                                                                                              \
+        jobs[job_count++] = &its_##job;                                                            \
+    }                                                                                              \
+    __attribute__((noinline)) static void job(void)                                                \
+    {                                                                                              \
+        use(&its_##job);                                                                           \
+        __asm__ volatile("");                                                                      \
+    }
+
+/* A start routine that does a job and ends. */
+#define THREAD(routine, job)                                                                       \
+    JOB(job)                                                                                       \
+    __attribute__((noinline)) static void *routine(void *argument)                                 \
+    {                                                                                              \
+        job();                                                                                     \
+        return argument;                                                                           \
+    }
+
+#define PHASE __attribute__((noinline)) static void
+
+/* ---- pools ---- */
+
+struct pool {
+    pthread_t id[WORKERS];
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    void (*job)(void);
+    unsigned round, left;
+    bool ends;
+};
+
+#define POOL                                                                                       \
+    {                                                                                              \
+        .mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER                    \
+    }
+
+static void serve(struct pool *pool)
+{
+    pthread_mutex_lock(&pool->mutex);
+    for (unsigned round = 0;; round++) {
+        while (pool->round == round && !pool->ends)
+            pthread_cond_wait(&pool->changed, &pool->mutex);
+        if (pool->ends)
+            break;
+        pthread_mutex_unlock(&pool->mutex);
+        pool->job();
+        pthread_mutex_lock(&pool->mutex);
+        if (--pool->left == 0)
+            pthread_cond_broadcast(&pool->changed);
+    }
+    pthread_mutex_unlock(&pool->mutex);
+}
+
+#define WORKER(routine)                                                                            \
+    __attribute__((noinline)) static void *routine(void *pool)                                     \
+    {                                                                                              \
+        serve(pool);                                                                               \
+        return pool;                                                                               \
+    }
+
+PHASE pool_start(struct pool *pool, void *(*worker)(void *))
+{
+    for (int i = 0; i < WORKERS; i++)
+        pthread_create(&pool->id[i], NULL, worker, pool);
+}
+
+PHASE pool_run(struct pool *pool, void (*job)(void))
+{
+    pthread_mutex_lock(&pool->mutex);
+    pool->job = job;
+    pool->round++;
+    pool->left = WORKERS;
+    pthread_cond_broadcast(&pool->changed);
+    while (pool->left)
+        pthread_cond_wait(&pool->changed, &pool->mutex);
+    pthread_mutex_unlock(&pool->mutex);
+}
+
+PHASE pool_end(struct pool *pool)
+{
+    pthread_mutex_lock(&pool->mutex);
+    pool->ends = true;
+    pthread_cond_broadcast(&pool->changed);
+    pthread_mutex_unlock(&pool->mutex);
+    for (int i = 0; i < WORKERS; i++)
+        pthread_join(pool->id[i], NULL);
+}
+
+/* Made by its first phase, kept to the end of the process. */
+static struct pool kept = POOL;
+JOB(kept_one)
+JOB(kept_two)
+JOB(own_kept_one)
+JOB(own_kept_two)
+WORKER(kept_worker)
+
+PHASE kept_first(void)
+{
+    pool_start(&kept, kept_worker);
+    pool_run(&kept, kept_one);
+    own_kept_one();
+    __asm__ volatile("");
+}
+
+PHASE kept_second(void)
+{
+    pool_run(&kept, kept_two);
+    own_kept_two();
+    __asm__ volatile("");
+}
+
+/* Made by its first phase, ended by its last. */
+static struct pool ended = POOL;
+JOB(ended_one)
+JOB(ended_two)
+JOB(own_ended_one)
+WORKER(ended_worker)
+
+PHASE ended_first(void)
+{
+    pool_start(&ended, ended_worker);
+    pool_run(&ended, ended_one);
+    own_ended_one();
+    __asm__ volatile("");
+}
+
+PHASE ended_second(void)
+{
+    pool_run(&ended, ended_two);
+    __asm__ volatile("");
+}
+
+PHASE ended_last(void)
+{
+    pool_end(&ended);
+    __asm__ volatile("");
+}
+
+PHASE ended_phases(void)
+{
+    ended_first();
+    ended_second();
+    ended_last();
+    __asm__ volatile("");
+}
+
+/* A pool in a thread of a pool's. */
+static struct pool inner = POOL;
+JOB(inner_job)
+JOB(outer_job)
+WORKER(inner_worker)
+
+__attribute__((noinline)) static void *outer_worker(void *argument)
+{
+    pool_start(&inner, inner_worker);
+    pool_run(&inner, inner_job);
+    outer_job();
+    pool_end(&inner);
+    return argument;
+}
+
+PHASE nested_phase(void)
+{
+    pthread_t outer;
+    pthread_create(&outer, NULL, outer_worker, NULL);
+    pthread_join(outer, NULL);
+    __asm__ volatile("");
+}
+
+/* ---- threads that are joined where they were created ---- */
+
+THREAD(loop_worker, loop_job)
+
+PHASE loop_phase(void)
+{
+    pthread_t id[WORKERS];
+    for (int round = 0; round < 2; round++) {
+        for (int i = 0; i < WORKERS; i++)
+            pthread_create(&id[i], NULL, loop_worker, NULL);
+        for (int i = 0; i < WORKERS; i++)
+            pthread_join(id[i], NULL);
+    }
+}
+
+THREAD(helped_worker, helped_job)
+
+PHASE join_for_helped(pthread_t id)
+{
+    pthread_join(id, NULL);
+    __asm__ volatile("");
+}
+
+PHASE helped_phase(void)
+{
+    pthread_t id;
+    pthread_create(&id, NULL, helped_worker, NULL);
+    join_for_helped(id);
+    __asm__ volatile("");
+}
+
+/* The compiler makes one procedure of these two. */
+THREAD(inlined_worker, inlined_job)
+
+__attribute__((always_inline)) static inline pthread_t inlined_first(void)
+{
+    pthread_t id;
+    pthread_create(&id, NULL, inlined_worker, NULL);
+    return id;
+}
+
+PHASE inlined_phases(void)
+{
+    pthread_t id = inlined_first();
+    pthread_join(id, NULL);
+    __asm__ volatile("");
+}
+
+THREAD(deep_worker, deep_job)
+
+__attribute__((noinline)) static int deeper(volatile int depth)
+{
+    pthread_t id;
+    if (depth > 0)
+        return deeper(depth - 1) + depth;
+    pthread_create(&id, NULL, deep_worker, NULL);
+    pthread_join(id, NULL);
+    return depth;
+}
+
+PHASE deep_phase(void)
+{
+    deeper(400);
+    __asm__ volatile("");
+}
+
+THREAD(tried_worker, tried_job)
+THREAD(timed_worker, timed_job)
+THREAD(clocked_worker, clocked_job)
+JOB(c11_job)
+
+__attribute__((noinline)) static int c11_worker(void *argument)
+{
+    c11_job();
+    return argument != NULL;
+}
+
+PHASE many_joins(void)
+{
+    const struct timespec passed = {0},
+                          later = {.tv_sec = clock_ns(CLOCK_REALTIME) / 1000000000u + 1000};
+    pthread_t tried, timed, clocked;
+    thrd_t c11;
+    pthread_create(&tried, NULL, tried_worker, NULL);
+    while (pthread_tryjoin_np(tried, NULL) != 0)
+        thrd_yield();
+    pthread_create(&timed, NULL, timed_worker, NULL);
+    pthread_timedjoin_np(timed, NULL, &passed);
+    pthread_timedjoin_np(timed, NULL, &later);
+    pthread_create(&clocked, NULL, clocked_worker, NULL);
+    pthread_clockjoin_np(clocked, NULL, CLOCK_REALTIME, &later);
+    thrd_create(&c11, c11_worker, NULL);
+    thrd_join(c11, NULL);
+    __asm__ volatile("");
+}
+
+/* ---- threads that their creator does not join ---- */
+
+static sem_t ending;
+
+#define DETACHED(routine, job, detach)                                                             \
+    JOB(job)                                                                                       \
+    __attribute__((noinline)) static void *routine(void *argument)                                 \
+    {                                                                                              \
+        detach;                                                                                    \
+        job();                                                                                     \
+        sem_post(&ending);                                                                         \
+        return argument;                                                                           \
+    }
+
+DETACHED(attribute_worker, attribute_job, )
+DETACHED(call_worker, call_job, )
+DETACHED(self_worker, self_job, pthread_detach(pthread_self()))
+
+PHASE detached_phase(void)
+{
+    pthread_t id;
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    sem_init(&ending, 0, 0);
+    pthread_create(&id, &attributes, attribute_worker, NULL);
+    pthread_create(&id, NULL, call_worker, NULL);
+    pthread_detach(id);
+    pthread_create(&id, NULL, self_worker, NULL);
+    for (int i = 0; i < 3; i++)
+        sem_wait(&ending);
+}
+
+THREAD(reaped_worker, reaped_job)
+JOB(reaper_job)
+
+__attribute__((noinline)) static void *reaper(void *id)
+{
+    reaper_job();
+    pthread_join(*(pthread_t *)id, NULL);
+    return NULL;
+}
+
+PHASE reaped_phase(void)
+{
+    pthread_t reaped, joins;
+    pthread_create(&reaped, NULL, reaped_worker, NULL);
+    pthread_create(&joins, NULL, reaper, &reaped);
+    pthread_join(joins, NULL);
+    __asm__ volatile("");
+}
+
+int main(void)
+{
+    kept_first();
+    kept_second();
+    ended_phases();
+    nested_phase();
+    loop_phase();
+    helped_phase();
+    inlined_phases();
+    deep_phase();
+    many_joins();
+    detached_phase();
+    reaped_phase();
+    for (unsigned i = 0; i < job_count; i++)
+        printf("%s %lu %lu\n", jobs[i]->name, (unsigned long)jobs[i]->burned,
+               (unsigned long)jobs[i]->counted);
+    return 0;
+}

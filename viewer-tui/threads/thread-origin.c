@@ -1,0 +1,128 @@
+#include "viewer-tui/threads/thread-origin.h"
+
+#include "viewer-tui/database/run.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* More would not fit beside a thread's name. */
+#define SHORT_FRAMES 2
+
+const json_t *thread_origin_path(const json_t *run, const json_t *described)
+{
+    const json_t *index = json_object_get(described, "created_at");
+    const json_t *paths = json_object_get(run, "creation_paths");
+    if (!json_is_integer(index) || json_integer_value(index) < 0)
+        return NULL;
+    const json_t *path = json_array_get(paths, (size_t)json_integer_value(index));
+    return json_is_array(path) && json_array_size(path) ? path : NULL;
+}
+
+static void add_frame(const json_t *frame, bool ascii, struct text *out)
+{
+    const char *file = run_text(frame, "file"), *slash = strrchr(file, '/');
+    double line = run_number(frame, "line");
+    text_add_clean(out, run_text(frame, "name"), ascii);
+    if (!*file)
+        return;
+    text_add(out, " ");
+    text_add_clean(out, slash ? slash + 1 : file, ascii);
+    if (line > 0)
+        text_printf(out, ":%.0f", line);
+}
+
+/* C++'s library creates threads for its caller, who is of interest. */
+static bool is_of_library(const json_t *frame)
+{
+    return strncmp(run_text(frame, "name"), "std::", 5) == 0;
+}
+
+void thread_origin_add(const json_t *path, bool ascii, struct text *out)
+{
+    size_t n = json_array_size(path);
+    while (n > 1 && is_of_library(json_array_get(path, n - 1)))
+        n--;
+    for (size_t i = 0; i < SHORT_FRAMES && i < n; i++) {
+        text_add(out, i ? " < " : "");
+        add_frame(json_array_get(path, n - 1 - i), ascii, out);
+    }
+}
+
+void thread_origin_add_lines(const json_t *path, size_t indent, bool ascii, struct text *out)
+{
+    for (size_t i = 0; i < json_array_size(path); i++) {
+        text_pad(out, ' ', indent);
+        add_frame(json_array_get(path, i), ascii, out);
+        text_add(out, "\n");
+    }
+}
+
+static void write_frame(const json_t *frame, struct json_writer *json)
+{
+    const char *file = run_text(frame, "file");
+    double line = run_number(frame, "line");
+    json_write_object(json);
+    json_write_text(json, "name", run_text(frame, "name"));
+    json_write_text(json, "file", *file ? file : NULL);
+    json_write_key(json, "line");
+    if (line > 0)
+        json_write_integer(json, (int64_t)line);
+    else
+        json_write_null(json);
+    json_write_object_end(json);
+}
+
+void thread_origin_write(const json_t *path, struct json_writer *json)
+{
+    if (!path) {
+        json_write_null(json);
+        return;
+    }
+    json_write_array(json);
+    for (size_t i = 0; i < json_array_size(path); i++)
+        write_frame(json_array_get(path, i), json);
+    json_write_array_end(json);
+}
+
+static bool has_root(const json_t *described, enum thread_root wanted)
+{
+    const char *root = run_text(described, "root");
+    if (strcmp(root, "creator") == 0)
+        return wanted != ROOT_THREAD;
+    return strcmp(root, "thread root") == 0 && wanted != ROOT_CREATOR;
+}
+
+static void count(struct thread_origins *origins, const json_t *path)
+{
+    for (size_t i = 0; i < origins->list.n; i++)
+        if (origins->list.at[i].path == path) {
+            origins->list.at[i].threads++;
+            return;
+        }
+    vec_push(&origins->list, (struct thread_origin){.path = path, .threads = 1});
+}
+
+static int by_threads(const void *a, const void *b)
+{
+    const struct thread_origin *x = a, *y = b;
+    return (x->threads < y->threads) - (x->threads > y->threads);
+}
+
+void thread_origins_find(struct thread_origins *origins, const json_t *run,
+                         const char *start_routine, enum thread_root root)
+{
+    *origins = (struct thread_origins){0};
+    size_t p, t;
+    json_t *process, *thread;
+    json_array_foreach(json_object_get(run, "processes"), p, process)
+    {
+        json_array_foreach(json_object_get(process, "threads"), t, thread)
+        {
+            if (has_root(thread, root) &&
+                strcmp(run_text(thread, "start_routine"), start_routine) == 0)
+                count(origins, thread_origin_path(run, thread));
+        }
+    }
+    if (origins->list.n)
+        qsort(origins->list.at, origins->list.n, sizeof *origins->list.at, by_threads);
+}
