@@ -50,16 +50,14 @@ class Thread:
         self.creation = None  # (Thread, its node), where this one was created
 
     def path(self, node):
-        """The physical (instance, offset) notes from the outermost to the node, the creation's included."""
-        notes, at = [], node
+        """The physical (instance, offset) notes from the outermost to the node."""
+        notes = []
         while node:
             parent, *note = self.nodes[node]
             if note:
                 notes.append(tuple(note))
             node = parent
-        if not self.creation or self.creation == (self, at):
-            return notes[::-1]
-        return self.creation[0].path(self.creation[1]) + notes[::-1]
+        return notes[::-1]
 
 
 class Measurement:

@@ -194,15 +194,32 @@ class TruthTest(profiling.ProfilingTest):
             views[number].prepare(sorted(offsets))
         return views
 
-    def expected(self, measurement):
-        """[{path without loops: [point, execution, function]}], of each thread."""
+    START = ("call", "run(void*)")
+
+    def labels(self, views, notes):
+        return [label for instance, offset in notes for label in views[instance].labels(offset)]
+
+    def own_labels(self, views, thread, node):
+        """A thread's path begins with its start routine, without what calls that."""
+        labels = self.labels(views, thread.path(node))
+        if not thread.creation:
+            return labels
+        if self.START in labels:
+            return labels[labels.index(self.START):]
+        return [self.START, *labels]
+
+    def expected(self, measurement, physical):
+        """[{path without loops: [point, execution, function]}], of each thread. In the logical projection a
+        thread hangs below the call in main that created it: main joins it, too."""
         views, result = self.views(measurement), []
         for index in sorted(measurement.threads):
             thread, values = measurement.threads[index], collections.defaultdict(lambda: [0] * 3)
+            above = []
+            if thread.creation and not physical:
+                creator, context = thread.creation
+                above = self.labels(views, creator.path(context))
             for (node, _), amount in thread.values.items():
-                path = []
-                for instance, offset in thread.path(node):
-                    path += views[instance].labels(offset)
+                path = above + self.own_labels(views, thread, node)
                 values[tuple(path)][0] += amount
                 values[tuple(path)][2] += amount
                 if path[-1][0] == "line":  # of the function that it is in
@@ -260,8 +277,8 @@ class TruthTest(profiling.ProfilingTest):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         file, = pathlib.Path(self.measurements).glob("*.hpcrun")
         measurement = Measurement(file)
-        expected = self.expected(measurement)
-        for folder in (where, where / "physical"):
+        for folder, physical in (where, False), (where / "physical", True):
+            expected = self.expected(measurement, physical)
             db = read_database(str(folder))
             self.assertEqual(len(db.profiles), 1 + len(expected))
             for thread, profile in zip(expected, db.profiles[1:]):

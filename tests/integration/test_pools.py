@@ -1,0 +1,79 @@
+"""Pools of parallel runtimes that are no agent's: gcc's OpenMP and oneTBB. The first parallel loop, a trivial one,
+starts the pool's threads; the work below each loop's call is this loop's own, and what the pool's threads did is
+below <thread root>. Truth is the program's own ledger of CPU time (tests/programs/pools/ledger.h)."""
+import math
+import subprocess
+import unittest
+
+from logical_case import LogicalTest, walk
+import profiling
+
+SOURCES = profiling.ROOT / "tests/programs/pools"
+PHASES = ("one", "two", "three")
+CALLS = 16  # of a phase's work, at most, in a thread: each begins and ends anywhere between two samples
+
+
+def is_of(name, node):
+    """Whether a row is that procedure, or a part of it that the compiler has made a procedure of."""
+    return node["kind"] == "procedure" and node["name"].split("(")[0] == name
+
+
+class Pools(LogicalTest):
+    def build(self, name, *flags):
+        program = self.directory / name
+        made = subprocess.run(["g++", "-O2", "-g", f"-I{profiling.ROOT}", "-o", program, SOURCES / f"{name}.cc", *flags],
+                              capture_output=True, text=True)
+        if made.returncode != 0:
+            self.skipTest(f"g++ {' '.join(flags)} does not build {name}.cc: {made.stderr.splitlines()[0]}")
+        return program
+
+    def profiled(self, *command):
+        done, images = self.profile(*command, events=("CPUTIME@f2000",))
+        self.chance = 4 * math.sqrt(2 * CALLS / 12) * max(
+            image.mean_period("CPUTIME") for image in images if image.count("CPUTIME", [profiling.FIRED]))
+        return {name: [int(word) * 1e-9 for word in words]
+                for name, *words in map(str.split, done.stdout.splitlines())}
+
+    def outermost(self, name):
+        """The paths to the procedure that do not go through it before."""
+        return [path for path in walk(self.tree)
+                if is_of(name, path[-1]) and not any(is_of(name, node) for node in path[:-1])]
+
+    def work_of(self, paths):
+        return sum(path[-1]["metrics"]["work"]["inclusive"] for path in paths)
+
+    def check_phase(self, phase, burned, counted, by_others, counted_by_others, clock):
+        called = [path for path in self.outermost(f"phase_{phase}") if path[1]["name"] == "main thread"]
+        self.check_time(self.work_of(called), burned, clock, self.chance)
+        work = self.outermost(f"work_of_{phase}")
+        below, elsewhere = ([path for path in work if (path[1]["name"] == "main thread") == own] for own in (True, False))
+        self.check_time(self.work_of(below), burned, counted, self.chance)
+        self.check_time(self.work_of(elsewhere), by_others, counted_by_others, self.chance)
+        for path in below:
+            phases = [other for other in PHASES if any(is_of(f"phase_{other}", node) for node in path)]
+            self.assertEqual(phases, [phase])
+        for path in elsewhere:
+            self.assertEqual(path[1]["name"], "<thread root>")
+
+    def check(self, ledger):
+        self.assertEqual(tuple(ledger), PHASES)
+        for phase in PHASES:
+            with self.subTest(phase=phase):
+                self.check_phase(phase, *ledger[phase])
+        roots = [node for node in self.tree["children"] if node["name"] == "<thread root>"]
+        for root in roots:
+            names = [child["name"] for child in root["children"]]
+            self.assertEqual(len(names), 1, names)  # one start routine: the pool's
+
+    def test_gcc_openmp(self):
+        program = self.build("omp_phases", "-fopenmp")
+        for threads in (2, 4, 8):
+            with self.subTest(threads=threads):
+                self.check(self.profiled("env", f"OMP_NUM_THREADS={threads}", "OMP_WAIT_POLICY=passive", program))
+
+    def test_onetbb(self):
+        self.check(self.profiled(self.build("tbb_phases", "-ltbb")))
+
+
+if __name__ == "__main__":
+    unittest.main()
