@@ -112,12 +112,12 @@ class Paths(LogicalTest):
 
     def test_the_physical_projection_has_the_threads_own_frames(self):
         self.profile(PHASES, 8, 100)
-        physical = {tuple(procedures(path)) for path in walk(self.view("--physical")["root"])}
-        # A worker's own frames are those from its thread's start on; outside is what created it.
-        own = {path[path.index("start_thread"):] for path in physical if "start_thread" in path}
+        # A worker's own frames are those from its thread's start on; what created it is not among them.
+        own = {tuple(procedures(path)) for path in walk(self.view("--physical")["root"])
+               if len(path) > 1 and path[1]["name"] == "<thread root>"}
         stolen = [path for path in own if "full_task" in path]
         self.assertTrue(stolen)
-        self.assertTrue(all("cilk_call_base" in path for path in stolen), stolen)
+        self.assertTrue(all("cilk_call_base" in path and "main" not in path for path in stolen), stolen)
 
 
 class Overhead(LogicalTest):
