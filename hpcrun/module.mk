@@ -58,6 +58,9 @@ $(eval $(call unit_test,hpcrun/test_restart,$(BUILD)/obj/hpcrun/hooks/restart.o,
 UNWIND_PARTS = $(call objects_of,hpcrun/unwind) $(call objects_of,hpcrun/code) $(BUILD)/obj/hpcrun/base/pages.o
 $(eval $(call unit_test,hpcrun/test_unwind_quiet,$(UNWIND_PARTS),))
 $(eval $(call unit_test,hpcrun/test_fallback,$(UNWIND_PARTS),))
+FLUSH_PARTS = $(addprefix $(BUILD)/obj/hpcrun/,record/flush.o record/chunk.o tree/cct.o tree/lnotes.o tree/segments.o thread/tally.o \
+	base/pages.o base/text.o)
+$(eval $(call unit_test,hpcrun/test_flush,$(FLUSH_PARTS) $(MEASUREMENT_ENCODER) $(TOOL_LIB),-lz))
 CCT_PARTS = $(addprefix $(BUILD)/obj/hpcrun/,tree/cct.o tree/segments.o base/pages.o)
 $(eval $(call unit_test,hpcrun/test_cct,$(CCT_PARTS),))
 LOGICAL_PARTS = $(addprefix $(BUILD)/obj/hpcrun/,process/process.o logical/agent-table.o logical/claims.o logical/consult.o \

@@ -46,7 +46,7 @@ static void before_own_table(void)
     if (!process.active || !process_is_ours())
         return;
     uint64_t mask = sys_mask(SIG_BLOCK, ~(uint64_t)0);
-    measurement_open();
+    measurement_create();
     sys_mask(SIG_SETMASK, mask);
 }
 

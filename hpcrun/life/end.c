@@ -47,7 +47,7 @@ static void write_everything(enum process_state state, int detail)
     ends_before_last = flush_totals()->ends;
     file_forget_failures();
     threads_visit(flush_last, NULL);
-    if (measurement_open() && chunk_memory(&chunk)) {
+    if (measurement_create() && chunk_memory(&chunk)) {
         process_chunks_write_modules(&chunk);
         process_chunks_write_agents(&chunk);
         perf_map_write(&chunk);

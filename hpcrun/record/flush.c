@@ -328,7 +328,7 @@ bool flush_joins(struct thread *thread)
 bool flush_thread(struct thread *thread, bool ended)
 {
     struct chunk chunk;
-    if (!measurement_open() || !chunk_memory(&chunk))
+    if (!measurement_create() || !chunk_memory(&chunk))
         return false;
     bool good = process_chunks_write_modules(&chunk) && process_chunks_write_agents(&chunk) &&
                 write_identity(&chunk, thread) && write_nodes(&chunk, thread) &&

@@ -127,7 +127,7 @@ static void give_up_file(void)
     atomic_store(&measurement.state, FILE_NONE);
 }
 
-bool measurement_open(void)
+bool measurement_create(void)
 {
     int state = FILE_NONE;
     if (!atomic_compare_exchange_strong(&measurement.state, &state, FILE_OPENING))

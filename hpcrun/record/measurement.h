@@ -14,7 +14,7 @@ void measurement_init(void);
 /* Creates the file if it does not exist yet and writes what is known of the process; it gets its
  * name when that is done, for a process may be killed at any instant. False when that is not
  * possible now: another thread is at it, or it fails; a later call tries again. */
-bool measurement_open(void);
+bool measurement_create(void);
 
 /* Waits, at most `wait_ns`, while another thread is creating the file. */
 void measurement_await(uint64_t wait_ns);

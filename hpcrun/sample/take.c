@@ -20,7 +20,7 @@ static void flush_now_and_then(struct thread *thread)
     thread->looked_at = ticks;
     if (thread->flushed_at == 0) { /* the first sample */
         thread->flushed_at = now;
-        measurement_open();
+        measurement_create();
     } else if (now - thread->flushed_at >= FLUSH_INTERVAL) {
         thread->flushed_at = now;
         flush_thread(thread, false);

@@ -1,0 +1,240 @@
+/* A thread's data is written in pieces: what several flushes and failures between them leave in the
+ * file is, read back, what was added, neither less nor twice. */
+#include "tests/unit/lib/measurement_encoder.h"
+
+#include "hpcrun/code/modules.h"
+#include "hpcrun/process/process.h"
+#include "hpcrun/record/chunk.h"
+#include "hpcrun/record/file.h"
+#include "hpcrun/record/flush.h"
+#include "hpcrun/record/measurement.h"
+#include "hpcrun/record/process-chunks.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct process process;
+struct sampling sampling;
+
+static unsigned long writes, fails_from, fails_until; /* which writes fail, counted from 1 */
+
+/* ---- what flushing needs ---- */
+
+bool file_write(const void *data, size_t size)
+{
+    writes++;
+    if (writes >= fails_from && writes < fails_until)
+        return false;
+    for (size_t i = 0; i < size; i++)
+        encode_u8(&file, ((const uint8_t *)data)[i]);
+    return true;
+}
+
+bool measurement_create(void)
+{
+    return true;
+}
+
+bool process_chunks_write_modules(struct chunk *chunk)
+{
+    (void)chunk;
+    return true;
+}
+
+bool process_chunks_write_agents(struct chunk *chunk)
+{
+    (void)chunk;
+    return true;
+}
+
+bool process_chunks_write_clock(struct chunk *chunk, enum process_state state, int detail)
+{
+    (void)chunk;
+    (void)state;
+    (void)detail;
+    return true;
+}
+
+/* ---- a thread and what was added to it ---- */
+
+#define METRICS 2
+#define NODES   3000 /* more values than a chunk holds */
+
+static struct thread thread;
+static struct event event = {.name = "CPUTIME", .kind = EVENT_CPUTIME};
+static uint64_t added[NODES + 1][METRICS]; /* by node */
+static uint64_t fired_count, fired_amount, partial_count;
+
+static void begin(void)
+{
+    start_file();
+    put_process();
+    put_events_and_metrics();
+    size_t size = file.n;
+    memset(&thread, 0, sizeof thread);
+    memset(added, 0, sizeof added);
+    fired_count = fired_amount = partial_count = 0;
+    fails_from = fails_until = 0;
+    thread.tid = getpid();
+    thread.event_count = 1;
+    thread.events[0].event = &event;
+    thread.events[0].opened_as = SOURCE_TASK_CLOCK;
+    cct_init(&thread.cct, METRICS);
+    /* The next number of a chunk is the product's to count. */
+    chunks_init();
+    struct chunk chunk;
+    assert_true(chunk_memory(&chunk));
+    for (int i = 0; i < 3; i++) { /* PROCESS, EVENTS, METRICS */
+        chunk_begin(&chunk, 0xffff, PROCESS);
+        assert_true(chunk_commit(&chunk));
+    }
+    chunk_release(&chunk);
+    file.n = size;
+}
+
+static void end(void)
+{
+    cct_free(&thread.cct);
+}
+
+/* A sample of `amount`, at the `which`-th call site below the root, that pays idleness, too. */
+static void add_sample(unsigned which, uint64_t amount, bool partial)
+{
+    struct cct_note note = {
+        .ip = which + 1, .lip = LIP_IS_IP, .association = ASSOC_1_1, .first = true};
+    uint32_t node = cct_child(&thread.cct, CCT_ROOT, &note);
+    assert_int_not_equal(node, CCT_NO_MEMORY);
+    assert_true(node <= NODES);
+    assert_true(cct_add(&thread.cct, node, 0, amount));
+    assert_true(cct_add(&thread.cct, node, 1, amount / 3));
+    added[node][0] += amount;
+    added[node][1] += amount / 3;
+    struct tally *fates = thread.events[0].fates;
+    fates[fate_slot(FATE_FIRED)].count++;
+    fates[fate_slot(FATE_FIRED)].amount += amount;
+    fates[fate_slot(FATE_RECORDED)].count++;
+    fates[fate_slot(FATE_RECORDED)].amount += amount;
+    fates[fate_slot(FATE_PARTIAL_NO_FDE)].count += partial;
+    fates[fate_slot(FATE_PARTIAL_NO_FDE)].amount += partial ? amount : 0;
+    fired_count++;
+    fired_amount += amount;
+    partial_count += partial;
+}
+
+static uint64_t fate_amount(const struct measurement_thread *read, uint32_t code, uint64_t *count)
+{
+    for (size_t i = 0; i < read->fates.n; i++)
+        if (read->fates.at[i].code == code) {
+            *count = read->fates.at[i].count;
+            return read->fates.at[i].amount;
+        }
+    *count = 0;
+    return 0;
+}
+
+/* The file holds what was added. Node ids of the file are the tree's. */
+static void check(void)
+{
+    struct measurement *m = read_file();
+    uint64_t found[NODES + 1][METRICS] = {0}, count;
+    assert_int_equal(m->problems.n, 0);
+    assert_int_equal(m->threads.n, 1);
+    const struct measurement_thread *read = &m->threads.at[0];
+    for (size_t i = 0; i < read->values.n; i++) {
+        const struct measurement_value *value = &read->values.at[i];
+        uint64_t ip = read->nodes.at[value->node].ip_offset;
+        assert_true(ip >= 1 && ip <= NODES);
+        found[ip][value->metric] += value->amount;
+    }
+    uint64_t expected[NODES + 1][METRICS] = {0};
+    for (uint32_t id = 1; id < cct_end(&thread.cct); id++)
+        memcpy(expected[ip_offset(cct_node(&thread.cct, id)->ip)], added[id], sizeof *expected);
+    assert_memory_equal(found, expected, sizeof found);
+    assert_int_equal(fate_amount(read, FATE_FIRED, &count), fired_amount);
+    assert_int_equal(count, fired_count);
+    assert_int_equal(fate_amount(read, FATE_RECORDED, &count), fired_amount);
+    assert_int_equal(count, fired_count);
+    fate_amount(read, FATE_PARTIAL_NO_FDE, &count);
+    assert_int_equal(count, partial_count);
+    measurement_free(m);
+}
+
+/* ---- the tests ---- */
+
+static void one_flush_writes_everything(void **state)
+{
+    (void)state;
+    begin();
+    for (unsigned i = 0; i < NODES; i++)
+        add_sample(i, 1000 + i, i % 7 == 0);
+    assert_true(flush_thread(&thread, true));
+    check();
+    end();
+}
+
+static void later_flushes_write_what_is_new(void **state)
+{
+    (void)state;
+    begin();
+    for (unsigned round = 0; round < 5; round++) {
+        for (unsigned i = 0; i < 200; i++)
+            add_sample((i * i + round * 17) % 350, 5000 * i + round, i % 3 == 0);
+        assert_true(flush_thread(&thread, false));
+        check();
+    }
+    assert_true(flush_thread(&thread, true));
+    check();
+    end();
+}
+
+/* A full disk, at any write: what was not written is kept for the next flush. */
+static void a_failed_flush_is_made_up_for(void **state)
+{
+    (void)state;
+    for (unsigned long fails = 1; fails <= 12; fails++) {
+        begin();
+        for (unsigned i = 0; i < NODES; i++)
+            add_sample(i, 77 + i, i % 2);
+        writes = 0;
+        fails_from = fails;
+        fails_until = fails + 1;
+        bool good = flush_thread(&thread, false);
+        assert_true(good == (writes < fails));
+        fails_from = fails_until = 0;
+        add_sample(5, 123, false);
+        assert_true(flush_thread(&thread, true));
+        check();
+        end();
+    }
+}
+
+/* Samples after the stop count as fired and dropped, once. */
+static void late_samples_are_counted_once(void **state)
+{
+    (void)state;
+    begin();
+    add_sample(1, 1000, false);
+    thread.events[0].missed = (struct tally){.count = 2, .amount = 300};
+    assert_true(flush_thread(&thread, false));
+    assert_true(flush_thread(&thread, true));
+    struct measurement *m = read_file();
+    uint64_t count;
+    assert_int_equal(fate_amount(&m->threads.at[0], FATE_FIRED, &count), 1300);
+    assert_int_equal(count, 3);
+    assert_int_equal(fate_amount(&m->threads.at[0], FATE_DROPPED_ENDING, &count), 300);
+    assert_int_equal(count, 2);
+    measurement_free(m);
+    end();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_DIRECTORY(one_flush_writes_everything),
+        IN_DIRECTORY(later_flushes_write_what_is_new),
+        IN_DIRECTORY(a_failed_flush_is_made_up_for),
+        IN_DIRECTORY(late_samples_are_counted_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
