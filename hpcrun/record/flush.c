@@ -318,7 +318,7 @@ static bool write_joins(struct chunk *chunk, struct thread *thread)
 bool flush_joins(struct thread *thread)
 {
     struct chunk chunk;
-    if (!measurement_open() || !chunk_memory(&chunk))
+    if (!measurement_create() || !chunk_memory(&chunk))
         return false;
     bool good = write_joins(&chunk, thread);
     chunk_release(&chunk);
