@@ -62,6 +62,7 @@ bool process_chunks_write_clock(struct chunk *chunk, enum process_state state, i
 #define NODES   3000 /* more values than a chunk holds */
 
 static struct thread thread;
+static struct joins joins; /* none */
 static struct event event = {.name = "CPUTIME", .kind = EVENT_CPUTIME};
 static uint64_t added[NODES + 1][METRICS]; /* by node */
 static uint64_t fired_count, fired_amount, partial_count;
@@ -77,6 +78,7 @@ static void begin(void)
     fired_count = fired_amount = partial_count = 0;
     fails_from = fails_until = 0;
     thread.tid = getpid();
+    thread.joins = &joins;
     thread.event_count = 1;
     thread.events[0].event = &event;
     thread.events[0].opened_as = SOURCE_TASK_CLOCK;
