@@ -265,6 +265,13 @@ static enum begin begin_of(const struct placer *p, size_t input, uint32_t start_
 
 /* ---- where threads hang ---- */
 
+/* Whether a path may be given a start routine that it has no frame of. Not so where agents decide
+ * which of their runtime's frames are shown: it may be one of these. */
+static bool may_insert_start(const struct placer *p, size_t input)
+{
+    return p->projection == PROJECTION_PHYSICAL || p->inputs->files.at[input].m->agents.n == 0;
+}
+
 static uint32_t start_below(struct placer *p, uint32_t parent, uint32_t start_routine)
 {
     return context_tree_child(&p->tree, parent, CONTEXT_CALL, start_routine, 0);
@@ -287,8 +294,13 @@ static void find_begin(const struct placer *p, size_t input,
         switch (begin_of(p, input, start_routine, &thread->nodes.at[path->nodes.at[i]])) {
         case BEGIN_LIBRARY: continue;
         case BEGIN_AGENT: return;
-        case BEGIN_PROGRAM: path->start_routine = start_routine; /* fallthrough */
         case BEGIN_START: path->outside = i; return;
+        case BEGIN_PROGRAM:
+            if (!may_insert_start(p, input))
+                return;
+            path->outside = i;
+            path->start_routine = start_routine;
+            return;
         }
     }
 }
@@ -473,6 +485,7 @@ static void mark_outside(struct placer *p, size_t input, const struct measuremen
     memset(mark, INSIDE, thread->nodes.n);
     if (p->start_routine == PROGRAM_NONE)
         return;
+    bool has_start = false;
     mark[MEASUREMENT_ROOT] = UNDECIDED;
     for (size_t i = MEASUREMENT_LOST_NODE + 1; i < thread->nodes.n; i++) {
         uint8_t around = mark[thread->nodes.at[i].parent];
@@ -485,6 +498,11 @@ static void mark_outside(struct placer *p, size_t input, const struct measuremen
             mark[i] = BELOW_START;
         if (begin == BEGIN_START || begin == BEGIN_PROGRAM)
             vec_push(&ends, (uint32_t)i);
+        has_start = has_start || begin == BEGIN_START;
+    }
+    if (!has_start && !may_insert_start(p, input)) {
+        memset(mark, INSIDE, thread->nodes.n);
+        ends.n = 0;
     }
     for (size_t i = 0; i < ends.n; i++)
         for (uint32_t at = thread->nodes.at[ends.at[i]].parent; mark[at] >= UNDECIDED;

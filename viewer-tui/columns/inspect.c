@@ -5,6 +5,7 @@
 #include "viewer-tui/formula/derived.h"
 #include "viewer-tui/views/describe.h"
 #include "viewer-tui/views/label.h"
+#include "viewer-tui/views/row-origins.h"
 #include "viewer-tui/views/thread-statistics.h"
 
 #include <inttypes.h>
@@ -222,10 +223,33 @@ static void add_unmeasured(const struct inspection *inspection)
     }
 }
 
-void inspect_row(const struct view *view, uint32_t row, bool ascii, struct text *out)
+/* Different places; more would push the values off the screen. */
+#define MOST_ORIGINS 4
+
+/* Where the threads were created that begin here. */
+static void add_origins(const struct inspection *inspection, const json_t *run, bool is_physical)
+{
+    struct thread_origins origins;
+    row_origins_find(&origins, inspection->view, inspection->row, run, is_physical);
+    for (size_t i = 0; i < origins.list.n && i < MOST_ORIGINS; i++) {
+        const struct thread_origin *origin = &origins.list.at[i];
+        text_printf(inspection->out, "\ncreated at%s, %zu thread%s\n",
+                    origin->path ? "" : " an unknown place", origin->threads,
+                    origin->threads == 1 ? "" : "s");
+        thread_origin_add_lines(origin->path, inspection->ascii, inspection->out);
+    }
+    if (origins.list.n > MOST_ORIGINS)
+        text_printf(inspection->out, "\ncreated at %zu more places (the threads view has all)\n",
+                    origins.list.n - MOST_ORIGINS);
+    vec_free(&origins.list);
+}
+
+void inspect_row(const struct view *view, uint32_t row, const json_t *run, bool is_physical,
+                 bool ascii, struct text *out)
 {
     struct inspection inspection = {view, row, ascii, out};
     add_scope(&inspection);
+    add_origins(&inspection, run, is_physical);
     for (size_t m = 0; m < view->metrics->n; m++) {
         const struct metric *metric = &view->metrics->at[m];
         bool is_given_up = !metric->name[0];

@@ -6,6 +6,10 @@
  *       called at   /src/xz.c:111
  *       in          /usr/bin/xz
  *
+ *     created at, 2 threads
+ *       main xz.c:80
+ *         start pool.c:12
+ *
  *     work, s
  *       inclusive   6.5        65% of the program, 96.2963% of the row above
  *       exclusive   3.5        35% of the program
@@ -22,6 +26,11 @@
 #include "viewer-tui/base/text.h"
 #include "viewer-tui/views/view.h"
 
-void inspect_row(const struct view *view, uint32_t row, bool ascii, struct text *out);
+#include <jansson.h>
+
+/* `run`: of the database, to tell where the threads were created that begin at the row; NULL: that
+ * is not told. */
+void inspect_row(const struct view *view, uint32_t row, const json_t *run, bool is_physical,
+                 bool ascii, struct text *out);
 
 #endif

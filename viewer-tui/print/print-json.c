@@ -1,5 +1,7 @@
 /* A view as JSON: the tree of design.md, section 7. Rows of the flat view can also be of the kinds
- * "module" and "file"; a scope that was called or inlined somewhere has a "call_site". Costs of
+ * "module" and "file"; a scope that was called or inlined somewhere has a "call_site"; a start
+ * routine of threads below <thread root> has "created_at":
+ * [{"threads":2,"path":[{"name":..,"file":..,"line":..}]}], the calls that created them. Costs of
  * metrics that were not measured are null; where effort is shown, costs that are a part of it come
  * with their percentages of the whole program's. Of a comparison there are also "databases", each
  * with its "name" and "path", and each row says "in" which it is, by name; a metric that has
@@ -11,6 +13,7 @@
 #include "viewer-tui/compare/comparison.h"
 #include "viewer-tui/print/metric-json.h"
 #include "viewer-tui/print/row-facts.h"
+#include "viewer-tui/views/row-origins.h"
 
 #include <stdlib.h>
 
@@ -25,6 +28,8 @@ struct printing {
     struct json_writer json;
     VEC(struct shown_metric) metrics;
     struct row_facts facts; /* of the row that is written */
+    const json_t *run;      /* NULL: of a comparison, or there is none */
+    bool is_physical;
 };
 
 static void write_cost(struct json_writer *json, const struct view *view, uint32_t row,
@@ -106,6 +111,28 @@ static void write_sides(struct printing *printing, struct pair pair)
     json_write_array_end(json);
 }
 
+/* Where the threads were created that begin here. */
+static void write_origins(struct printing *printing, const struct view *view, uint32_t row)
+{
+    struct thread_origins origins;
+    struct json_writer *json = &printing->json;
+    row_origins_find(&origins, view, row, printing->run, printing->is_physical);
+    if (origins.list.n) {
+        json_write_key(json, "created_at");
+        json_write_array(json);
+        for (size_t i = 0; i < origins.list.n; i++) {
+            json_write_object(json);
+            json_write_key(json, "threads");
+            json_write_integer(json, (int64_t)origins.list.at[i].threads);
+            json_write_key(json, "path");
+            thread_origin_write(origins.list.at[i].path, json);
+            json_write_object_end(json);
+        }
+        json_write_array_end(json);
+    }
+    vec_free(&origins.list);
+}
+
 static void enter(void *context, struct view *view, uint32_t number, uint32_t level)
 {
     struct printing *printing = context;
@@ -125,6 +152,8 @@ static void enter(void *context, struct view *view, uint32_t number, uint32_t le
         json_write_place(json, facts->call_file, facts->call_line);
         json_write_object_end(json);
     }
+    if (row_is_start_routine(view, number))
+        write_origins(printing, view, number);
     if (printing->comparison)
         write_sides(printing, merged_pair(view, number));
     write_costs(printing, view, number);
@@ -157,7 +186,9 @@ static void write_databases(struct json_writer *json, const struct session *sess
 
 void print_tree_json(const struct tree *tree)
 {
-    struct printing printing = {.comparison = session_comparison(tree->session, tree->projection)};
+    struct printing printing = {.comparison = session_comparison(tree->session, tree->projection),
+                                .run = tree->session->run,
+                                .is_physical = tree->projection == PHYSICAL};
     struct json_writer *json = &printing.json;
     struct columns all = columns_all(tree->view);
     find_metrics(&printing, tree->columns ? tree->columns : &all);

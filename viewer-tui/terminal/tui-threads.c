@@ -4,10 +4,12 @@
 #include "viewer-tui/columns/columns.h"
 #include "viewer-tui/terminal/screen.h"
 #include "viewer-tui/terminal/thread-lines.h"
+#include "viewer-tui/threads/thread-origin.h"
 #include "viewer-tui/views/describe.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Columns of labels; more would leave too few for bars, unless the screen is wide. */
 #define MOST_LABEL_WIDTH 40
@@ -189,6 +191,31 @@ static void open_page(struct page *page)
                         &page->title);
 }
 
+/* Who the selected thread is, and where it was created. */
+static void show_details(const struct page *page, size_t selected)
+{
+    const struct thread_costs *costs = &page->costs;
+    if (page->shows_bins || selected >= costs->threads.list.n)
+        return;
+    const struct thread *thread = &costs->threads.list.at[costs->order[selected]];
+    const char *start = run_text(thread->described, "start_routine");
+    struct text text = {0};
+    text_printf(&text, "thread %s\n", costs->labels[costs->order[selected]]);
+    if (*start) {
+        text_add(&text, "  begins with  ");
+        text_add_clean(&text, start, page->tui->ascii);
+        text_add(&text, "\n");
+    }
+    if (strcmp(run_text(thread->described, "root"), "thread root") == 0)
+        text_add(&text, "  hangs below  <thread root>: what created it did not join it\n");
+    if (thread->created_at) {
+        text_add(&text, "\ncreated at\n");
+        thread_origin_add_lines(thread->created_at, page->tui->ascii, &text);
+    }
+    tui_show_text("all of one thread", text_string(&text));
+    vec_free(&text);
+}
+
 /* Obeys a key other than a move; false when the page is to go. */
 static bool obey(struct page *page, struct list *list, int key)
 {
@@ -204,6 +231,7 @@ static bool obey(struct page *page, struct list *list, int key)
     case '>': show_column(page, 1); break;
     case '<': show_column(page, -1); break;
     case 't': tui_report(page->tui, "threads", print_threads); break;
+    case 'i': show_details(page, list->selected); break;
     default: return !tui_key_leaves(key) && keys_command(key) != COMMAND_THREADS;
     }
     return true;
@@ -218,7 +246,7 @@ static bool is_choice(int key)
 static struct thread_set *show(struct page *page)
 {
     struct list list = {.title = text_string(&page->title),
-                        .help = " Enter:only these  <,>:metric  s:order  r:reverse  h:histogram  "
+                        .help = " Enter:only these  <,>:metric  s:order  r:reverse  h:bins  i:all  "
                                 "t:table  q:back",
                         .n_heads = 2,
                         .head = head,

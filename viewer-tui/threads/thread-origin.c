@@ -48,10 +48,10 @@ void thread_origin_add(const json_t *path, bool ascii, struct text *out)
     }
 }
 
-void thread_origin_add_lines(const json_t *path, size_t indent, bool ascii, struct text *out)
+void thread_origin_add_lines(const json_t *path, bool ascii, struct text *out)
 {
     for (size_t i = 0; i < json_array_size(path); i++) {
-        text_pad(out, ' ', indent);
+        text_add(out, "  ");
         add_frame(json_array_get(path, i), ascii, out);
         text_add(out, "\n");
     }

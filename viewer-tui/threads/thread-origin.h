@@ -15,8 +15,8 @@ const json_t *thread_origin_path(const json_t *run, const json_t *described);
 /* Adds its last procedures, the innermost first: "pool_start pool.c:12 < phase_one pool.c:80". */
 void thread_origin_add(const json_t *path, bool ascii, struct text *out);
 
-/* Adds each procedure in a line of its own, outermost first, behind `indent` columns. */
-void thread_origin_add_lines(const json_t *path, size_t indent, bool ascii, struct text *out);
+/* Adds each procedure in a line of its own, outermost first. NULL adds nothing. */
+void thread_origin_add_lines(const json_t *path, bool ascii, struct text *out);
 
 /* Writes it as it is in run.json, with null for what is not known; null for NULL. */
 void thread_origin_write(const json_t *path, struct json_writer *json);
