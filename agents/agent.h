@@ -27,6 +27,7 @@
  *         AGENT_M_0, AGENT_M_1:  while (step_pnote(&cursor, next frame)) take that frame, too
  *         AGENT_1_1, M_1, 1_M:   while (step_lnote(&cursor, &note)) take the note, innermost first
  *         cursor.takes_callees:  take the frames of libraries that it has called, too
+ *         cursor.takes_libc:     take the frames of libc that it has called, too
  *
  * TWO CONTEXTS. start, module_* and thread_* are called in normal context, one at a time. The
  * others run in the sampling signal handler, in any thread, between any two instructions of the
@@ -172,6 +173,9 @@ struct agent_cursor {
      * calls, but not handlers of signals. The bichord is then AGENT_M_0, and what step_bichord
      * returns must be that or AGENT_1_0. */
     bool takes_callees;
+    /* The same, but of what the frame has called only functions of libc that follow one another:
+     * for runtimes that call the user's code, too (a hook, a reduction). */
+    bool takes_libc;
     uint64_t state[AGENT_STATES]; /* the agent's, zero when the unwind begins */
 };
 

@@ -171,6 +171,25 @@ static uint32_t kind_of(const struct module *module, const struct structure_stat
     return rule && rule->key == RULE_OVERHEAD ? rule->kind_index : NOT_OVERHEAD;
 }
 
+/* The kind of a fence whose last instruction stands directly before an address; NOT_OVERHEAD. */
+static uint32_t kind_of_fence(const struct module *module, uint64_t address)
+{
+    const struct structure *s = module->structure;
+    const struct structure_statement *before = address ? structure_find(s, address - 1) : NULL;
+    const struct rule *rule = runtime_code_rule(module, before);
+    return rule && rule->is_fence ? kind_of(module, before) : NOT_OVERHEAD;
+}
+
+/* The kind that a frame's code is of. Only where a sample was taken can a frame's address be the
+ * first of a statement: calls end before return addresses. */
+static uint32_t kind_at(const struct module *module, const struct structure_statement *statement,
+                        uint64_t address)
+{
+    uint32_t kind = kind_of(module, statement);
+    bool may_be_behind = kind == NOT_OVERHEAD && statement && address == statement->begin;
+    return may_be_behind ? kind_of_fence(module, address) : kind;
+}
+
 /* Whether code belongs to whoever called it, for all that is known. */
 static bool is_on_behalf(const struct structure *s, const struct structure_statement *statement,
                          uint64_t flags)
@@ -187,7 +206,7 @@ static uint32_t mark_of(const struct inputs *inputs, const struct input *input,
     if (node->ip_space < input->m->modules.n) {
         module = &inputs->modules.all.at[input->module_of[node->ip_space]];
         statement = module->structure ? structure_find(module->structure, node->ip_offset) : NULL;
-        uint32_t kind = kind_of(module, statement);
+        uint32_t kind = kind_at(module, statement, node->ip_offset);
         if (kind != NOT_OVERHEAD)
             return kind;
     }

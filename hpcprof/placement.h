@@ -3,8 +3,8 @@
  * A projection of a thread's logical calling context tree is the tree of its ips or of its lips
  * (lib/FORMAT-hpcrun.md, section 5, NODES). Each note becomes the chain of scopes around its
  * address, from the procedure, which is called, over loops and inlined procedures to the line; the
- * notes below hang under that line (lib/FORMAT-database.md, section 1). Below a note of unknown site
- * they hang under a CONTEXT_NO_SITE, until the whole tree is known (call-sites.h).
+ * notes below hang under that line (lib/FORMAT-database.md, section 1). Below a note of unknown
+ * site they hang under a CONTEXT_NO_SITE, until the whole tree is known (call-sites.h).
  *
  * In the logical projection a thread hangs below the deepest frame of the path that created it that
  * stayed live until its creator joined it (live-frame.h); the creator hangs likewise, through at

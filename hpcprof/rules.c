@@ -42,7 +42,7 @@ static bool is_clone_pattern(const char *pattern)
 }
 
 static void take_rule(struct rules_file *file, struct rules_line *line, enum rule_key key,
-                      const char *name)
+                      const char *name, bool is_fence)
 {
     const char *pattern = next_word(line);
     const char *kind = pattern && key == RULE_OVERHEAD ? next_word(line) : NULL;
@@ -54,6 +54,7 @@ static void take_rule(struct rules_file *file, struct rules_line *line, enum rul
         refuse(line, name, "the pattern needs one star, which stands for the procedure's name");
     else
         vec_push(&file->rules, (struct rule){.key = key,
+                                             .is_fence = is_fence,
                                              .pattern = mem_strdup(pattern),
                                              .kind = mem_strdup(kind ? kind : "")});
 }
@@ -63,16 +64,18 @@ static void take_line(struct rules_file *file, struct rules_line *line, char *te
     static const struct {
         const char *name;
         enum rule_key key;
-    } keys[] = {{"runtime-module", RULE_RUNTIME_MODULE},
-                {"clone", RULE_CLONE},
-                {"overhead", RULE_OVERHEAD},
-                {"waiting", RULE_WAITING}};
+        bool is_fence;
+    } keys[] = {{"runtime-module", RULE_RUNTIME_MODULE, false},
+                {"clone", RULE_CLONE, false},
+                {"overhead", RULE_OVERHEAD, false},
+                {"fence", RULE_OVERHEAD, true},
+                {"waiting", RULE_WAITING, false}};
     const char *word = strtok_r(text, SPACE, &line->rest);
     if (!word || *word == '#')
         return;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (strcmp(word, keys[i].name) == 0) {
-            take_rule(file, line, keys[i].key, word);
+            take_rule(file, line, keys[i].key, word, keys[i].is_fence);
             return;
         }
     if (strncmp(word, "runtime-", strlen("runtime-")) != 0)
@@ -223,6 +226,25 @@ const struct rule *rules_match(const struct rules_file *file, unsigned keys, con
     for (size_t i = 0; i < file->rules.n; i++) {
         const struct rule *rule = &file->rules.at[i];
         if (keys & 1u << rule->key && matches(rule->pattern, name))
+            return rule;
+    }
+    return NULL;
+}
+
+/* Whether nobody but the runtime can have given a procedure outside its modules such a name. */
+static bool is_exclusive(const char *pattern)
+{
+    return !strchr(pattern, '*') || strncmp(pattern, "__", 2) == 0;
+}
+
+const struct rule *rules_match_code(const struct rules_file *file, const char *name,
+                                    bool is_in_own_module)
+{
+    for (size_t i = 0; i < file->rules.n; i++) {
+        const struct rule *rule = &file->rules.at[i];
+        bool is_of_code = rule->key == RULE_OVERHEAD || rule->key == RULE_WAITING;
+        if (is_of_code && (is_in_own_module || is_exclusive(rule->pattern)) &&
+            matches(rule->pattern, name))
             return rule;
     }
     return NULL;

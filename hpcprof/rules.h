@@ -12,10 +12,17 @@
  *     clone PREFIX*SUFFIX      see hpcprof/clones.h
  *     overhead PATTERN [KIND]  time in such a procedure, also where it is inlined, is the runtime's
  *                              overhead of that kind (spawn, sync, steal, scheduler, loop, ...)
+ *     fence PATTERN [KIND]     the same, of a procedure that ends with a memory fence or an atomic
+ *                              operation: the processor takes no interrupt before that is done, so
+ *                              its time is sampled at the instruction behind it, which the compiler
+ *                              may have taken from the caller
  *     waiting PATTERN          time in such a procedure is waiting, not work
  *
  * Other lines that begin with `runtime-` are hpcrun's. In a PATTERN a star stands for any text. Of
- * several lines that match a name the first one counts. Each line that makes no sense is reported
+ * several lines that match a name the first one counts. In modules that are not the runtime's, as
+ * users' are, into which the compiler inlines procedures of its headers, only whole names count
+ * and patterns that begin with two underscores, which C reserves: so no star takes a user's
+ * procedure for the runtime's. Each line that makes no sense is reported
  * by file and number, and skipped. */
 #ifndef HPCPROF_RULES_H
 #define HPCPROF_RULES_H
@@ -31,6 +38,7 @@ struct rule {
     enum rule_key key;
     char *pattern;
     char *kind;          /* of overhead; "" for none */
+    bool is_fence;       /* of overhead: what is sampled directly behind it is its own */
     uint32_t kind_index; /* of overhead: the kind in inputs->overhead_kinds (hpcprof/overhead.h) */
 };
 
@@ -57,6 +65,11 @@ const struct rules_file *rules_find_file(const struct rules *rules, const char *
 
 /* The first rule with one of these keys (a sum of 1 << key) that matches a name; NULL for none. */
 const struct rule *rules_match(const struct rules_file *file, unsigned keys, const char *name);
+
+/* The first rule for code, RULE_OVERHEAD or RULE_WAITING, that matches the name of a procedure in a
+ * module that is the runtime's own, or is not. */
+const struct rule *rules_match_code(const struct rules_file *file, const char *name,
+                                    bool is_in_own_module);
 
 /* Whether there is a rule with that key. */
 bool rules_have(const struct rules_file *file, enum rule_key key);

@@ -3,8 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OF_CODE (1u << RULE_OVERHEAD | 1u << RULE_WAITING)
-
 /* ---- which rules apply ---- */
 
 static bool has_module(const struct input *input, uint32_t module)
@@ -42,14 +40,15 @@ static bool applies(const struct inputs *inputs, uint32_t module, const struct r
 /* ---- functions ---- */
 
 /* Gives each function that has none the rule of the file that it matches; whether any does. */
-static bool match_functions(const struct rules_file *file, const struct structure *s,
+static bool match_functions(const struct rules_file *file, const struct module *module,
                             const struct rule **of_function)
 {
-    bool has_any = false;
+    const struct structure *s = module->structure;
+    bool has_any = false, is_own = rules_have_module(file, module->path);
     for (size_t i = 0; i < s->functions.n; i++) {
         const char *name = strtab_string(&s->names, s->functions.at[i].name);
         if (!of_function[i])
-            of_function[i] = rules_match(file, OF_CODE, name);
+            of_function[i] = rules_match_code(file, name, is_own);
         has_any |= of_function[i] != NULL;
     }
     return has_any;
@@ -106,7 +105,7 @@ static void find_in_module(struct inputs *inputs, uint32_t index)
     bool has_any = false;
     for (size_t i = 0; i < inputs->rules.files.n; i++)
         if (applies(inputs, index, &inputs->rules.files.at[i]))
-            has_any |= match_functions(&inputs->rules.files.at[i], s, of_function);
+            has_any |= match_functions(&inputs->rules.files.at[i], module, of_function);
     if (has_any) {
         module->rule_of_scope = mem_alloc((s->scopes.n + 1) * sizeof *module->rule_of_scope);
         mark_scopes(module, of_function);

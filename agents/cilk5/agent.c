@@ -9,7 +9,7 @@
  *                                  the runtime is patched
  *     Cilk_child_main ... the thread's start                                  M-0
  *     other functions of the runtime, the root, the import of its procedure   1-0
- *     (imports.h)
+ *     (imports.h); with functions of libc that they have called              M-0
  *
  * The thread that starts the computation, as the initial thread does, waits in the runtime for the
  * workers to end: while it does it is the runtime's own, and never pays.
@@ -315,8 +315,11 @@ static enum agent_association step_bichord(struct agent_cursor *cursor,
     }
     if (state[BELOW])
         return AGENT_M_0;
-    if (!is_in_scheduler(frame->pc))
+    if (!is_in_scheduler(frame->pc)) {
+        /* Its locks, its memory; but the procedure may be inlined into its import. */
+        cursor->takes_libc = is_in_runtime(frame->pc);
         return AGENT_1_0;
+    }
     state[BELOW] = true;
     return has_lnote(cursor) ? AGENT_1_M : AGENT_1_0;
 }

@@ -5,7 +5,7 @@
  * with its frame pointer in the procedure's frame on the victim's fiber. A physical path through
  * fibers is therefore the logical one, but for frames that nobody wrote:
  *
- *     the runtime's functions that procedures call      1-0
+ *     the runtime's functions that procedures call      1-0, with libc's that they call M-0
  *     spawn helpers (helpers.h)                          1-0
  *     the scheduler, on the thread's own stack           1-M and M-0, see below
  *
@@ -365,8 +365,10 @@ static enum agent_association begin_scheduler(struct agent_cursor *cursor,
     uint64_t *state = cursor->state;
     if (state[SCHEDULER] == TOLD)
         return AGENT_M_0;
-    if (state[SCHEDULER] == PAST_INNERMOST || !is_deep_in_runtime(cursor, frame))
+    if (state[SCHEDULER] == PAST_INNERMOST || !is_deep_in_runtime(cursor, frame)) {
+        cursor->takes_libc = false;
         return tell_procedure(cursor);
+    }
     state[SCHEDULER] = PAST_INNERMOST;
     return AGENT_1_0;
 }
@@ -378,6 +380,7 @@ static enum agent_association step_bichord(struct agent_cursor *cursor,
     state[PC] = state[STEPS] = 0;
     if (!is_in_runtime(frame->pc))
         return begin_helper(cursor, frame);
+    cursor->takes_libc = true; /* for what is 1-0: its locks, its memory */
     if (!state[FIBER] || !is_on_own_stack(cursor, frame->sp))
         return AGENT_1_0;
     return begin_scheduler(cursor, frame);

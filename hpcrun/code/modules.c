@@ -53,14 +53,15 @@ static struct {
     _Atomic uint32_t live_count;
     _Atomic uint32_t generation;
     _Atomic bool met_code_outside, met_too_many;
-    uint64_t vdso_start, libc_start, own_start;
+    uint64_t vdso_start, libc_start, libc_end, own_start;
     char main_path[PATH_MAX];
 } modules;
 
-static uint64_t start_of_module_with(const void *address)
+static struct code_range module_with(const void *address)
 {
     struct code_range range;
-    return code_map_find((uint64_t)(uintptr_t)address, &range) ? range.start : 0;
+    bool is_known = code_map_find((uint64_t)(uintptr_t)address, &range);
+    return is_known ? range : (struct code_range){0};
 }
 
 static uint32_t room_for_instances(void)
@@ -127,13 +128,20 @@ bool modules_init(const char *main_path, const void *own_code)
 {
     strncpy(modules.main_path, main_path, sizeof modules.main_path - 1);
     modules.vdso_start = getauxval(AT_SYSINFO_EHDR);
-    modules.libc_start = start_of_module_with((const void *)(uintptr_t)getauxval);
-    modules.own_start = start_of_module_with(own_code);
+    const struct code_range libc = module_with((const void *)(uintptr_t)getauxval);
+    modules.libc_start = libc.start;
+    modules.libc_end = libc.end;
+    modules.own_start = module_with(own_code).start;
     atomic_store(&modules.end, INSTANCE_FIRST);
     if (!need_segment(INSTANCE_FIRST) || !next_paths(NULL))
         return false;
     modules.room = room_for_instances();
     return true;
+}
+
+bool modules_in_libc(uint64_t address)
+{
+    return address >= modules.libc_start && address < modules.libc_end;
 }
 
 bool modules_is_own(const struct code_range *range)

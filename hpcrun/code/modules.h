@@ -61,6 +61,9 @@ bool modules_met_code_outside(void);
  * module. */
 bool modules_met_too_many(void);
 
+/* Signal handler: whether an address is libc's. */
+bool modules_in_libc(uint64_t address);
+
 /* Whether the module that starts at `range->start` is hpcrun's own library. */
 bool modules_is_own(const struct code_range *range);
 

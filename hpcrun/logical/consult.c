@@ -1,6 +1,7 @@
 #include "hpcrun/logical/consult.h"
 
 #include "hpcrun/base/sys.h"
+#include "hpcrun/code/modules.h"
 #include "hpcrun/logical/claims.h"
 
 #include <string.h>
@@ -178,8 +179,9 @@ static void step_lnotes(struct consult *consult, const struct agent *agent,
 }
 
 /* Frames inside of the newest bichord that are in no other become its own, but for those of a
- * handler that the program has for a signal. */
-static void take_callees(struct consult *consult)
+ * handler that the program has for a signal, and with `only_libc` up to the first that is not
+ * libc's. */
+static void take_callees(struct consult *consult, bool only_libc)
 {
     struct unwinder *u = consult->unwinder;
     struct bichords *now = consult->now;
@@ -187,7 +189,8 @@ static void take_callees(struct consult *consult)
     uint32_t limit = now->count > 1 ? bichord[-1].first : u->depth;
     recall_note_frame(&consult->recall, limit - 1);
     recall_note_depth(&consult->recall, u->depth);
-    while (bichord->last + 1 < limit && !unwind_is_signal(u, &u->path[bichord->last + 1])) {
+    while (bichord->last + 1 < limit && !unwind_is_signal(u, &u->path[bichord->last + 1]) &&
+           (!only_libc || modules_in_libc(u->path[bichord->last + 1].pc))) {
         bichord->last++;
         bichord->association = AGENT_M_0;
     }
@@ -204,7 +207,7 @@ static uint32_t step_bichord(struct consult *consult, unsigned index, uint32_t i
     rest_on(&consult->recall, agent);
     recall_note_frame(&consult->recall, i);
     *bichord = (struct bichord){.first = i, .last = i, .lnotes = now->lnote_count};
-    cursor->takes_callees = false;
+    cursor->takes_callees = cursor->takes_libc = false;
     bichord->association = agent->step_bichord(cursor, &frame);
     while (has_several_pnotes(bichord->association) && agent->step_pnote && bichord->first > 0) {
         frame = frame_of(consult->unwinder, bichord->first - 1);
@@ -215,8 +218,8 @@ static uint32_t step_bichord(struct consult *consult, unsigned index, uint32_t i
     if (has_lnotes(bichord->association) && agent->step_lnote)
         step_lnotes(consult, agent, cursor);
     bichord->size = now->lnote_count - bichord->lnotes;
-    if (cursor->takes_callees)
-        take_callees(consult);
+    if (cursor->takes_callees || cursor->takes_libc)
+        take_callees(consult, !cursor->takes_callees);
     return bichord->first;
 }
 

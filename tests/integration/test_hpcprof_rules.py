@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import re
 import unittest
 
 import measurement_writer as mw
@@ -24,21 +25,36 @@ USER = Structure(
             A(32, "rt_pop", "/rt/inline.h", 20, S(21, (0x2050, 0x2060)))),
           A(9, "atomic", "/usr/include/atomic.h", 3, S(4, (0x2060, 0x2070)))),
         A(13, "rt_tagged", "/rt/inline.h", 40, S(41, (0x2070, 0x2080), tag="steal")),
-        A(14, "fence", "/rt/fence.h", 9, S(10, (0x2080, 0x2090)))),
+        A(14, "fence", "/rt/fence.h", 9, S(10, (0x2080, 0x2090))),
+        A(15, "rt_barrier", "/rt/inline.h", 50, S(51, (0x2090, 0x20a0))),
+        S(16, (0x20a0, 0x20b0)),
+        A(17, "rt_pop", "/rt/inline.h", 20, S(21, (0x20b0, 0x20c0))),
+        S(18, (0x20c0, 0x2100))),
       P("my_rt_push", 50, [(0x3000, 0x3010)], S(51, (0x3000, 0x3010))),
       P("rt_pusher", 60, [(0x3010, 0x3020)], S(61, (0x3010, 0x3020)))),
-    F("", P("rt_exported", 0, [(0x4000, 0x4010)], S(0, (0x4000, 0x4010)))))
+    F("", P("rt_exported", 0, [(0x4000, 0x4010)], S(0, (0x4000, 0x4010))),
+      P("__rt_reserved", 0, [(0x4010, 0x4020)], S(0, (0x4010, 0x4020))),
+      P("rt_mine", 0, [(0x4020, 0x4030)], S(0, (0x4020, 0x4030)))))
 RULES = """# of a made-up runtime
 overhead rt_push spawn
 overhead rt_pop sync
 
 overhead rt_tagged loop
-overhead rt_exp*d
-overhead rt_exp* never
+overhead rt_exported
+overhead rt_exported never
+fence rt_barrier sync
+overhead __rt_* steal
+overhead rt_* never
 """
 EXPECTED = {0x1000: None, 0x2000: None, 0x2010: "spawn", 0x2020: "spawn", 0x2030: "spawn",
             0x2040: None, 0x2050: "sync", 0x2060: None, 0x2070: "steal", 0x2080: None,
-            0x3000: None, 0x3010: None, 0x4000: "other"}
+            0x2090: "sync",
+            0x209f: "sync",
+            0x20a0: "sync",  # behind a fence: it is its time
+            0x20a1: None,
+            0x20c0: None,  # rt_pop is no fence
+            0x3000: None, 0x3010: None, 0x4000: "other", 0x4010: "steal",
+            0x4020: None}  # a star does not reach into the user's module
 
 
 class RulesCase(HpcprofCase):
@@ -76,8 +92,10 @@ class RulesCase(HpcprofCase):
     def count(self, expected):
         """What the metrics must have of a second for each of these kinds."""
         kinds = [kind for kind in expected if kind]
-        by_kind = {"overhead:" + kind: kinds.count(kind) for kind in set(kinds)}
-        return {"work": len(expected) - len(kinds), "overhead": len(kinds), **by_kind}
+        named = set(kinds) - {"other"}  # without any, kinds are not told apart
+        by_kind = {"overhead:" + kind: kinds.count(kind) for kind in set(kinds) if named}
+        totals = {"work": len(expected) - len(kinds), "overhead": len(kinds), **by_kind}
+        return {name: seconds for name, seconds in totals.items() if seconds}
 
 
 class Overhead(RulesCase):
@@ -97,6 +115,22 @@ class Overhead(RulesCase):
         self.write_rules(RULES)
         self.sample_all(*self.start(self.scenario.binary("user", "01", USER)), EXPECTED)
         self.assertEqual(self.totals(self.scenario.database()), self.count(EXPECTED.values()))
+
+    def test_stars_count_in_the_runtimes_own_module(self):
+        self.write_rules("runtime-module librt.so\n" + RULES)
+        module = self.scenario.binary("librt.so.3", "01", USER)
+        self.sample_all(*self.start(module), [0x3010, 0x4000, 0x4010, 0x4020, 0x3000])
+        self.assertEqual(self.totals(self.scenario.database()),
+                         self.count(["never", "other", "steal", "never", None]))
+
+    def test_a_call_behind_a_fence(self):
+        """The caller's return address is no sample behind the fence."""
+        self.write_rules(RULES)
+        process, user = self.start(self.scenario.binary("user", "01", USER))
+        thread = process.thread()
+        caller = thread.node(mw.ROOT, (user, 0x20a4), "ip")
+        thread.add(thread.node(caller, (user, 0x3000), "ip"), 0, SECOND)
+        self.assertEqual(self.totals(self.scenario.database()), {"work": 1})
 
     def test_state(self):
         """What rules know is not all."""
@@ -134,6 +168,70 @@ class Overhead(RulesCase):
             thread.add(thread.node(thread.node(mw.ROOT, (user, caller), "ip"), (lock, 0x10), "ip"),
                        0, SECOND)
         self.assertEqual(self.totals(self.scenario.database()), self.count([None, "spawn", "other"]))
+
+
+AGENTS = pathlib.Path(__file__).resolve().parents[2] / "agents"
+# What the compiler finds in the headers of Cilk-5.4.6 and in OpenCilk's bitcode, and by which kind
+# of overhead it goes; and what a user may call a procedure.
+OF_HEADERS = {
+    "cilk5": {"CILK_MB": "spawn", "Cilk_membar_StoreLoad": "spawn", "Cilk_create_frame": "spawn",
+              "Cilk_cilk2c_init_frame": "spawn", "Cilk_cilk2c_pop_check": "spawn",
+              "Cilk_cilk2c_pop": "spawn", "Cilk_cilk2c_before_return_fast": "spawn",
+              "Cilk_destroy_frame_fast": "spawn", "Cilk_internal_malloc_fast": "spawn",
+              "Cilk_internal_free_fast": "spawn", "Cilk_cilk2c_at_sync_fast_cp": "sync",
+              "Cilk_cilk2c_start_thread_slow": "steal", "Cilk_sync": "sync",
+              "Cilk_mine": None, "promote_child": None, "fib": None, "sync": None},
+    "opencilk": {"__cilkrts_enter_frame": "spawn", "__cilkrts_enter_frame_helper": "spawn",
+                 "__cilkrts_detach": "spawn", "__cilk_prepare_spawn": "spawn",
+                 "__cilkrts_leave_frame": "spawn", "__cilk_parent_epilogue": "spawn",
+                 "__cilk_helper_epilogue": "spawn", "__cilk_sync_nothrow": "sync",
+                 "__cilkrts_cilk_for_grainsize_8": "loop", "__cilkrts_get_worker_number": "other",
+                 "worker_scheduler": None, "cilk_mine": None, "fib": None, "sync": None}}
+
+
+class Installed(RulesCase):
+    """The rules of the agents, by the names that the runtimes have."""
+
+    def check(self, agent, module, names):
+        self.setUp()
+        rules = (AGENTS / agent / f"{agent}.rules").read_text(encoding="utf-8")
+        first, rest = rules.split("\n", 1)
+        self.write_rules(rest, f"{agent}.rules", first)
+        places = {name: 0x2000 + 16 * i for i, name in enumerate(names)}
+        code = Structure(F("/x/a.c", P("main", 1, [(0x1000, 0x1010)], S(2, (0x1000, 0x1010))), *(
+            P(name, 0, [(at, at + 8)], S(at, (at, at + 8))) for name, at in places.items())))
+        process, instance = self.start(self.scenario.binary(module, "01", code), agent=False)
+        process.agents.append((agent, "1", 1, f"{agent}.rules", "1"))
+        self.sample_all(process, instance, places.values())
+        self.assertEqual(self.totals(self.scenario.database()), self.count(names.values()))
+
+    def test_in_users_modules(self):
+        for agent, names in OF_HEADERS.items():
+            for name, kind in names.items():
+                with self.subTest(agent=agent, name=name):
+                    self.check(agent, "program", {"other_name": None, name: kind})
+
+    def test_all_that_a_library_exports(self):
+        for agent, library in (("cilk5", "libcilk.so.0"), ("opencilk", "libopencilk.so")):
+            with self.subTest(agent=agent):
+                exports = re.findall(r'"(\w+)"', (AGENTS / agent / "exports.c").read_text())
+                self.assertGreater(len(exports), 50)
+                self.setUp()
+                rules = (AGENTS / agent / f"{agent}.rules").read_text(encoding="utf-8")
+                first, rest = rules.split("\n", 1)
+                self.write_rules(rest, f"{agent}.rules", first)
+                code = Structure(F("", *(P(name, 0, [(0x1000 + 16 * i, 0x1008 + 16 * i)],
+                                           S(0, (0x1000 + 16 * i, 0x1008 + 16 * i)))
+                                         for i, name in enumerate(exports))))
+                process, instance = self.start(self.scenario.binary(library, "01", code),
+                                               agent=False)
+                process.agents.append((agent, "1", 1, f"{agent}.rules", "1"))
+                thread = process.thread()
+                for i in range(len(exports)):
+                    thread.add(thread.node(mw.ROOT, (instance, 0x1000 + 16 * i), "ip"), 0, SECOND)
+                totals = self.totals(self.scenario.database())
+                self.assertEqual(totals.get("work", 0), 0)
+                self.assertEqual(totals["overhead"], len(exports))
 
 
 class WithoutAgent(RulesCase):

@@ -66,8 +66,10 @@ static void bichords_beside_the_scheduler(void **state)
     set_worker(1, 3, 3);
     hpcrun_agent.begin(&cursor);
     assert_int_equal(hpcrun_agent.step_bichord(&cursor, &frame), AGENT_1_0);
+    assert_true(cursor.takes_libc);
     frame.pc = IMPORT;
     assert_int_equal(hpcrun_agent.step_bichord(&cursor, &frame), AGENT_1_0);
+    assert_false(cursor.takes_libc);
     frame.pc = SCHEDULER;
     assert_int_equal(hpcrun_agent.step_bichord(&cursor, &frame), AGENT_1_M);
     frame.pc = CHILD;

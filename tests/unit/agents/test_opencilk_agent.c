@@ -375,7 +375,10 @@ static void frames_nobody_wrote_are_hidden(void **state)
     cursor.leaf = runtime;
     assert_int_equal(hpcrun_agent.begin(&cursor), AGENT_WORKING);
     assert_int_equal(hpcrun_agent.step_bichord(&cursor, &runtime), AGENT_1_0);
+    assert_true(cursor.takes_libc);
+    cursor.takes_libc = false; /* as hpcrun does */
     assert_int_equal(hpcrun_agent.step_bichord(&cursor, &helper), AGENT_1_0);
+    assert_false(cursor.takes_libc); /* the user's code may be in it */
     assert_int_equal(hpcrun_agent.step_bichord(&cursor, &loop), AGENT_1_0);
     cursor.leaf = helper;
     assert_int_equal(hpcrun_agent.step_bichord(&cursor, &helper), AGENT_1_0);

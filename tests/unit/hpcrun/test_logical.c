@@ -35,7 +35,7 @@ static struct script {
     uint64_t pnotes; /* at most */
     uint64_t lnotes;
     uint64_t sites[MOST_NOTES]; /* innermost first */
-    uint64_t takes_callees;
+    uint64_t takes_callees, takes_libc;
 } script[MOST_FRAMES];
 
 /* What it says of the thread. */
@@ -77,6 +77,7 @@ static enum agent_association step_bichord(struct agent_cursor *cursor,
     state[TAKEN] = 1;
     state[SAID] = 0;
     cursor->takes_callees = agent_u64(host, cursor, (uint64_t)&script[frame->sp].takes_callees);
+    cursor->takes_libc = agent_u64(host, cursor, (uint64_t)&script[frame->sp].takes_libc);
     return (enum agent_association)agent_u64(host, cursor,
                                              (uint64_t)&script[frame->sp].association);
 }
@@ -343,6 +344,38 @@ static void callees_are_taken_up_to_a_signal(void **state)
     free_thread(thread);
 }
 
+/* A runtime that calls the user's code, too, takes what of libc it has called itself. */
+static void functions_of_libc_are_taken(void **state)
+{
+    (void)state;
+    struct thread *thread = new_thread();
+    struct unwinder *u = &thread->unwinder;
+    const uint64_t libc = (uint64_t)strtol;
+    const struct {
+        uint64_t inner[2]; /* what the claimed frame has called */
+        bool is_taken[2];
+    } cases[] = {{{libc, libc + 1}, {true, true}},
+                 {{libc, NATIVE}, {true, false}}, /* qsort and the user's comparison */
+                 {{NATIVE, libc}, {false, false}} /* the user's hook */};
+    use(&asked_always);
+    class = AGENT_WORKING;
+    script[1] = (struct script){.association = AGENT_1_0, .pnotes = 1, .takes_libc = true};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        u->depth = 4;
+        u->path[0] = (struct frame){.pc = NATIVE, .sp = 0};
+        u->path[1] = (struct frame){.pc = CLAIMED, .sp = 1};
+        for (unsigned k = 0; k < 2; k++)
+            u->path[2 + k] = (struct frame){.pc = cases[i].inner[k], .sp = 2 + k};
+        sample(thread);
+        for (unsigned k = 0; k < 2; k++) {
+            const struct cct_node *node = cct_node(&thread->cct, u->path[2 + k].node);
+            assert_int_equal(node->lip == LIP_NONE, cases[i].is_taken[k]);
+            assert_int_equal(node->association, cases[i].is_taken[k] ? AGENT_M_0 : AGENT_1_1);
+        }
+    }
+    free_thread(thread);
+}
+
 static void claims_are_found_and_given_up(void **state)
 {
     (void)state;
@@ -422,6 +455,7 @@ int main(void)
         cmocka_unit_test(every_path_is_entered_as_it_is),
         cmocka_unit_test(what_is_the_same_is_not_asked),
         cmocka_unit_test(callees_are_taken_up_to_a_signal),
+        cmocka_unit_test(functions_of_libc_are_taken),
         cmocka_unit_test(claims_are_found_and_given_up),
         cmocka_unit_test(many_are_claimed_at_once_or_none),
         cmocka_unit_test(l_notes_are_one_each),
