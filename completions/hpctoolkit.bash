@@ -50,7 +50,7 @@ _hpctoolkit_value() { # TOOL OPTION CURRENT
         _hpctoolkit_reply "text csv json folded flamegraph speedscope pprof" "$3" ;;
     hpcviewer:--scaling) _hpctoolkit_reply "strong weak" "$3" ;;
     hpcrun:-e | hpcrun:--event)
-        _hpctoolkit_reply "$("$1" -L 2>/dev/null | awk '!/ not here: / { print $1 }')" "$3" ;;
+        _hpctoolkit_reply "$("$1" -L 2>/dev/null | awk '!NF { exit } { print $1 }')" "$3" ;;
     hpcrun:--agent) _hpctoolkit_reply "auto none" "$3" ;;
     hpcstruct:-o | hpcviewer:--output) _hpctoolkit_reply_files -f "$3" ;;
     *:-o | *:--output | *:-I | *:--include | *:--debug-dir) _hpctoolkit_reply_files -d "$3" ;;

@@ -14,7 +14,7 @@
 
 struct event {
     char *name, *unit;      /* "s" or "count" */
-    uint64_t period, flags; /* period in ns or counts */
+    uint64_t period, flags; /* period in ns or counts; with EVENT_BY_RATE in ns */
 };
 
 /* Recorded names of metrics that mean something to us. OVERHEAD is never in a measurement file. */

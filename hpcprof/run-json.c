@@ -105,7 +105,14 @@ static void write_events(struct json_writer *json, const struct inputs *inputs)
         json_write_object(json);
         json_write_text(json, "name", event->name);
         json_write_text(json, "unit", event->unit);
-        write_amount(json, "period", is_time ? seconds(event->period) : (double)event->period);
+        bool by_rate = event->flags & EVENT_BY_RATE;
+        json_write_key(json, "period");
+        if (by_rate)
+            json_write_null(json);
+        else
+            json_write_double(json, is_time ? seconds(event->period) : (double)event->period);
+        if (by_rate)
+            write_amount(json, "rate", 1 / seconds(event->period));
         write_truth(json, "by_default", event->flags & EVENT_BY_DEFAULT);
         json_write_object_end(json);
     }

@@ -35,7 +35,7 @@ enum chunk_kind {
 
 enum process_origin { ORIGIN_LAUNCHED, ORIGIN_EXEC, ORIGIN_FORK, ORIGIN_OTHER };
 
-enum event_flag { EVENT_TIME = 1, EVENT_WALL_CLOCK = 2, EVENT_BY_DEFAULT = 4 };
+enum event_flag { EVENT_TIME = 1, EVENT_WALL_CLOCK = 2, EVENT_BY_DEFAULT = 4, EVENT_BY_RATE = 8 };
 
 enum metric_flag { METRIC_UNIT_OF_EVENT = 1 };
 

@@ -35,8 +35,8 @@ struct measurement_process_clock {
 struct measurement_event {
     uint64_t id;
     char *name, *unit;
-    uint64_t shift, period, flags;
-    char *why_other_source; /* empty: the preferred source is in use */
+    uint64_t shift, period, flags; /* period: with EVENT_BY_RATE CPU time between samples, ns */
+    char *why_other_source;        /* empty: the preferred source is in use */
 };
 
 struct measurement_metric {

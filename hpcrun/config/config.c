@@ -33,9 +33,10 @@ static bool read_event(const char **at, struct event *event)
         event->kind != EVENT_COUNTER)
         return false;
     *at += length + 2;
-    if (!take_field(at, &event->period) || !take_field(at, &type) ||
-        !take_field(at, &event->perf_config) || !take_field(at, &event->perf_config1) ||
-        !take_field(at, &event->perf_config2) || !take_field(at, &options))
+    if (!take_field(at, &event->period) || !take_field(at, &event->interval) ||
+        !take_field(at, &type) || !take_field(at, &event->perf_config) ||
+        !take_field(at, &event->perf_config1) || !take_field(at, &event->perf_config2) ||
+        !take_field(at, &options))
         return false;
     event->perf_type = (uint32_t)type;
     event->options = (unsigned)options;
@@ -96,8 +97,9 @@ void config_write_events(const struct config *config, struct text *text)
 {
     for (unsigned i = 0; i < config->event_count; i++) {
         const struct event *event = &config->events[i];
-        uint64_t fields[] = {event->period,       event->perf_type,    event->perf_config,
-                             event->perf_config1, event->perf_config2, event->options};
+        uint64_t fields[] = {event->period,      event->interval,     event->perf_type,
+                             event->perf_config, event->perf_config1, event->perf_config2,
+                             event->options};
         char kind[] = {'|', (char)event->kind, '\0'};
         if (i > 0)
             text_add(text, ";");

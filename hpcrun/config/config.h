@@ -3,8 +3,8 @@
  *   HPCRUN_DIR      absolute path of the measurement directory (made by the launcher)
  *   HPCRUN_OWNER    number of the user that the directory belongs to; absent: not known
  *   HPCRUN_EVENTS   the events, joined by ';', each
- *                   "NAME|KIND|PERIOD|TYPE|CONFIG|CONFIG1|CONFIG2|FLAGS" (all but NAME and KIND
- *                   decimal)
+ *                   "NAME|KIND|PERIOD|INTERVAL|TYPE|CONFIG|CONFIG1|CONFIG2|FLAGS" (all but NAME and
+ *                   KIND decimal)
  *   HPCRUN_OPTIONS  letters: c collapse recursion, d start with sampling off, q no summary line on
  *                   the terminal, s files for other users, too, as far as the umask lets them
  *   HPCRUN_SIGNAL   number of the sampling signal; absent: the library chooses
@@ -25,6 +25,9 @@
 #define MAX_EVENTS     8
 #define MAX_EVENT_NAME 128
 
+/* CPU time between samples of an event without a period: 200 per second, ns. */
+#define DEFAULT_INTERVAL 5000000u
+
 enum event_kind { EVENT_CPUTIME = 'C', EVENT_REALTIME = 'R', EVENT_COUNTER = 'P' };
 
 enum event_option { EVENT_CHOSEN_BY_DEFAULT = 1, EVENT_EXCLUDE_KERNEL = 2 };
@@ -32,7 +35,10 @@ enum event_option { EVENT_CHOSEN_BY_DEFAULT = 1, EVENT_EXCLUDE_KERNEL = 2 };
 struct event {
     char name[MAX_EVENT_NAME];
     enum event_kind kind;
-    uint64_t period; /* mean; ns for time, else a count */
+    uint64_t period; /* mean; ns for time, else a count: with `interval` the first guess */
+    /* Counters without a period: the mean CPU time of a thread between two of its samples, ns. The
+     * period follows the thread's counts. 0: the period is fixed. */
+    uint64_t interval;
     /* For EVENT_COUNTER, what perf_event_open takes. */
     uint32_t perf_type;
     uint64_t perf_config, perf_config1, perf_config2;

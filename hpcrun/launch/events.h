@@ -8,7 +8,8 @@
  * what an event will not do well. */
 void events_configure(const struct options *options, struct config *config);
 
-/* Lists all events on standard output. Returns the exit status. */
-int events_list(void);
+/* Lists the events on standard output: those that can be used here, then a line that counts the
+ * others by reason, or with `all` each of them with its reason. Returns the exit status. */
+int events_list(bool all);
 
 #endif

@@ -106,7 +106,7 @@ int main(int count, char **arguments)
     diag_init("hpcrun");
     options_read(&options, count, arguments);
     if (options.list_events)
-        return events_list();
+        return events_list(options.list_all_events);
     if (!options.command)
         diag_usage("no command");
     char *path = target_find(options.command[0]);

@@ -22,9 +22,9 @@ static const char help[] =
     "                sample EVENT; may be given several times. EVENT is CPUTIME (time on a CPU,\n"
     "                the default, at 200/s), REALTIME (time, waiting included), or a PAPI preset or\n"
     "                native event. PERIOD is in microseconds for time, else a count; RATE is in\n"
-    "                samples per second, at most 10000, for CPUTIME and REALTIME\n"
-    "  -L, --list-events\n"
-    "                list the events, and why one can't be used here\n"
+    "                samples per second, at most 10000; the default is 200/s\n"
+    "  -L, --list-events [all]\n"
+    "                list the events that can be used here; with `all` also the others, and why not\n"
     "  -o, --output DIR\n"
     "                measurement directory; default hpctoolkit-COMMAND-measurements[-N], never one\n"
     "                that exists\n"
@@ -72,13 +72,11 @@ const char *options_parse_event(const char *text, struct event_request *request)
     double value = strtod(at + 1 + rate, &end);
     if (end == at + 1 + rate || *end || !(value > 0) || value > 1e15)
         return rate ? "the rate is not a number above 0" : "the period is not a number above 0";
-    if (rate && !time)
-        return "a rate can be given for CPUTIME and REALTIME; give a period";
     if (rate)
         request->rate = value;
     else
         request->period = (uint64_t)(time ? value * 1000 : value);
-    if (time && (rate ? value : 1e6 / value) > MAX_RATE)
+    if ((rate || time) && (rate ? value : 1e6 / value) > MAX_RATE)
         return "at most 10000 samples per second";
     if (!rate && request->period == 0)
         return "the period is below 1";
@@ -176,6 +174,15 @@ static void read_option(struct options *options, char **arguments, int *at)
     }
 }
 
+/* What follows -L: "all" or nothing. */
+static void read_list_argument(struct options *options)
+{
+    if (strcmp(options->command[0], "all") != 0 || options->command[1])
+        diag_usage("-L takes nothing or 'all', not '%s'",
+                   options->command[strcmp(options->command[0], "all") == 0]);
+    options->list_all_events = true;
+}
+
 void options_read(struct options *options, int count, char **arguments)
 {
     *options = (struct options){.agents = "auto"};
@@ -188,4 +195,6 @@ void options_read(struct options *options, int count, char **arguments)
         read_option(options, arguments, &at);
     }
     options->command = at < count ? arguments + at : NULL;
+    if (options->list_events && options->command)
+        read_list_argument(options);
 }

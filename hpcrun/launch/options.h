@@ -7,7 +7,7 @@
 /* A request for an event, as `-e NAME[@PERIOD|@fRATE]` gives it. */
 struct event_request {
     const char *name; /* owned; without the period */
-    uint64_t period;  /* in ns for time events, else a count; 0: not given */
+    uint64_t period;  /* ns for time events, else a count; 0: not given */
     double rate;      /* per second; 0: not given */
 };
 
@@ -18,7 +18,9 @@ struct options {
     int signal;           /* 0: choose */
     const char *agents;   /* names joined by commas, "auto" or "none" */
     unsigned cores;       /* 0: those that the process may use */
-    bool list_events, collapse_recursion, start_off, quiet, shared;
+    bool list_events;     /* -L */
+    bool list_all_events; /* with it: also those that can't be used */
+    bool collapse_recursion, start_off, quiet, shared;
     char **command; /* NULL-terminated; NULL when there is none */
 };
 

@@ -12,8 +12,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define SOFTWARE_PERIOD 1
-#define HARDWARE_PERIOD 4000037
+/* First guesses of a period: too short costs a dozen samples at a program's beginning, too long
+ * costs the samples of short programs. */
+#define FIRST_HARDWARE_PERIOD 1000
+#define FIRST_SOFTWARE_PERIOD 1
+
+/* What an event is opened with on trial: never reached. */
+#define TRIAL_PERIOD 4000037
 
 /* The functions that we use, found at run time. */
 static struct {
@@ -107,12 +112,22 @@ static int try_to_open(struct perf_event_attr *attr)
     attr->disabled = 1;
     attr->exclude_hv = 1;
     attr->freq = 0;
-    attr->sample_period = HARDWARE_PERIOD;
+    attr->sample_period = TRIAL_PERIOD;
     long fd = syscall(SYS_perf_event_open, attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
     if (fd < 0)
         return errno;
     close((int)fd);
     return 0;
+}
+
+/* Two of the software events count nanoseconds of CPU time. */
+static uint64_t first_period(const struct perf_event_attr *attr)
+{
+    if (attr->type != PERF_TYPE_SOFTWARE)
+        return attr->type == PERF_TYPE_TRACEPOINT ? FIRST_SOFTWARE_PERIOD : FIRST_HARDWARE_PERIOD;
+    bool is_clock =
+        attr->config == PERF_COUNT_SW_CPU_CLOCK || attr->config == PERF_COUNT_SW_TASK_CLOCK;
+    return is_clock ? DEFAULT_INTERVAL : FIRST_SOFTWARE_PERIOD;
 }
 
 static const char *native_event(const char *name, struct event *event)
@@ -138,7 +153,7 @@ static const char *native_event(const char *name, struct event *event)
     event->perf_config1 = attr.config1;
     event->perf_config2 = attr.config2;
     event->options = attr.exclude_kernel ? EVENT_EXCLUDE_KERNEL : 0;
-    event->period = attr.type == PERF_TYPE_SOFTWARE ? SOFTWARE_PERIOD : HARDWARE_PERIOD;
+    event->period = first_period(&attr);
     return NULL;
 }
 

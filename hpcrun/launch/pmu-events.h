@@ -7,8 +7,9 @@
 #include "hpcrun/config/config.h"
 
 /* Fills kind, perf_* and options of `event` for a PAPI preset (PAPI_TOT_CYC) or a native event
- * (perf::PAGE-FAULTS), and a default period, after opening it once on trial. Returns NULL, or why
- * the event can't be sampled here (a constant or the library's text, valid for good). */
+ * (perf::PAGE-FAULTS), and a first guess of the period, after opening it once on trial. Returns
+ * NULL, or why the event can't be sampled here (a constant or the library's text, valid for good).
+ */
 const char *pmu_event(const char *name, struct event *event);
 
 /* Calls `visit` for every preset and every native event, with a description and, for one that can't

@@ -57,7 +57,9 @@ static void add_event(struct text *line, unsigned which)
         return; /* no thread could be written */
     text_add(line, " (");
     add_sources(line, totals->sources[which]);
-    if (event_is_time(event) && clock >= 1000000) {
+    if (event->interval)
+        text_add(line, ", by rate");
+    if ((event_is_time(event) || event->interval) && clock >= 1000000) {
         text_add(line, ", ");
         text_add_decimal(line, (uint64_t)((unsigned __int128)fired * 10000000000u / clock), 1);
         text_add(line, "/s");
@@ -93,8 +95,8 @@ static void add_life(struct text *line, uint64_t cpu)
     text_add(line, count == 1 ? " thread" : " threads");
 }
 
-/* CPU time of threads that we do not know, and of others before we know them and after: from so much
- * on, and a hundredth of all, it is worth the words. */
+/* CPU time of threads that we do not know, and of others before we know them and after: from so
+ * much on, and a hundredth of all, it is worth the words. */
 #define UNSAMPLED_NS 10000000u
 
 static void add_losses(struct text *line, uint64_t cpu)

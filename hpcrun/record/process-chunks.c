@@ -57,8 +57,8 @@ static bool write_events(struct chunk *chunk)
         chunk_str(chunk, event->name);
         chunk_str(chunk, time ? "ns" : "count");
         chunk_v(chunk, time ? TIME_SHIFT : 0);
-        chunk_v(chunk, event->period);
-        chunk_v(chunk, (time ? EVENT_TIME : 0u) |
+        chunk_v(chunk, event->interval ? event->interval : event->period);
+        chunk_v(chunk, (time ? EVENT_TIME : 0u) | (event->interval ? EVENT_BY_RATE : 0u) |
                            (event->kind == EVENT_REALTIME ? EVENT_WALL_CLOCK : 0u) |
                            (event->options & EVENT_CHOSEN_BY_DEFAULT ? EVENT_BY_DEFAULT : 0u));
         chunk_str(chunk, event->kind == EVENT_CPUTIME ? sources_note() : "");

@@ -41,6 +41,48 @@ long perf_probe_task_clock(void)
     return 0;
 }
 
+/* kernel.perf_event_paranoid; -2 where it can't be read. */
+static int paranoia(void)
+{
+    char digits[16] = "";
+    long fd =
+        sys4(SYS_openat, AT_FDCWD, "/proc/sys/kernel/perf_event_paranoid", O_RDONLY | O_CLOEXEC, 0);
+    long size = fd < 0 ? 0 : sys3(SYS_read, fd, digits, sizeof digits - 1);
+    uint64_t level;
+    const char *at = digits;
+    if (fd >= 0)
+        sys1(SYS_close, fd);
+    return size > 0 && text_take_number(&at, &level) ? (int)level : -2;
+}
+
+static bool may_open_without_kernel(void)
+{
+    struct perf_event_attr attr = attributes(NULL);
+    attr.exclude_kernel = 1;
+    long fd = open_event(&attr);
+    if (fd >= 0)
+        sys1(SYS_close, fd);
+    return fd >= 0;
+}
+
+/* Levels above 1 hide the kernel from ordinary users; Debian's level 3 refuses them everything. */
+void perf_explain_refusal(struct text *text, long error)
+{
+    int level = paranoia();
+    bool is_refused = error == -EACCES || error == -EPERM, hides = may_open_without_kernel();
+    if (!is_refused || (!hides && level < 3)) {
+        text_add(text, "perf_event_open: ");
+        text_add_error(text, error);
+        if (is_refused && level >= 0)
+            text_add(text, ", by a container or a sandbox");
+        return;
+    }
+    text_add(text, "kernel.perf_event_paranoid is ");
+    text_add_number(text, (uint64_t)(level > 0 ? level : 0));
+    text_add(text, hides ? ", where perf hides the kernel's time from ordinary users"
+                         : ", where ordinary users may not use perf");
+}
+
 long perf_open(const struct event *event, int signal)
 {
     struct perf_event_attr attr = attributes(event);

@@ -7,10 +7,15 @@
 #ifndef HPCRUN_SOURCE_SOURCE_PERF_H
 #define HPCRUN_SOURCE_SOURCE_PERF_H
 
+#include "hpcrun/base/text.h"
 #include "hpcrun/config/config.h"
 
 /* Whether this process may open a task clock that sees the kernel: 0, or a negative errno. */
 long perf_probe_task_clock(void);
+
+/* Appends why perf_probe_task_clock failed with `error`: which of the kernel's settings refuses it,
+ * or that none does (normal context: opens files). */
+void perf_explain_refusal(struct text *text, long error);
 
 /* Opens the event for the calling thread, stopped; `signal` is the sampling signal. Returns a
  * descriptor or a negative errno. */

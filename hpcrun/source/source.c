@@ -20,6 +20,10 @@
  * nothing else. */
 #define LEAST_NS_PER_SAMPLE 100000u
 
+/* Counters by rate: what other threads have found to be the period for the rate. A new thread
+ * begins with it. 0: none has. */
+static _Atomic uint64_t learned_period[MAX_EVENTS];
+
 static struct {
     int signal;
     bool perf_clock; /* CPUTIME may use perf's task clock */
@@ -44,8 +48,7 @@ void sources_init(const struct config *config, int signal)
     long result = perf_probe_task_clock();
     sources.perf_clock = result == 0 && signals_can_queue() && !fds_are_scarce();
     if (result != 0) {
-        text_add(&note, "perf_event_open: ");
-        text_add_error(&note, result);
+        perf_explain_refusal(&note, result);
     } else if (fds_are_scarce()) {
         text_add(&note, "RLIMIT_NOFILE is too low for perf events");
     } else if (!sources.perf_clock) {
@@ -68,11 +71,24 @@ static uint64_t jittered(struct thread *thread, uint64_t mean)
     return half ? mean - half + thread_random(thread, 2 * half + 1) : mean;
 }
 
+static _Atomic uint64_t *learned(const struct thread_event *event)
+{
+    return &learned_period[event->event - process.config.events];
+}
+
+static uint64_t first_count_period(const struct thread_event *event)
+{
+    uint64_t period = atomic_load_explicit(learned(event), memory_order_relaxed);
+    return period ? period : event->event->period;
+}
+
 /* The mean period to arm with. Amounts are what a sample was armed with: longer ones lose nothing.
  */
 static uint64_t mean_period(const struct thread_event *event)
 {
     uint64_t threads = threads_live(), cpus = process.usable_cpus;
+    if (event->event->interval)
+        return first_count_period(event);
     if (event->source != SOURCE_MONOTONIC_TIMER || threads <= cpus)
         return event->period;
     uint64_t least = threads * LEAST_NS_PER_SAMPLE / cpus;
@@ -230,6 +246,8 @@ void source_resume(struct thread *thread, struct thread_event *event)
     event->last = clock_of(event, cpu_clock);
     event->last_cpu = sys_clock(cpu_clock);
     event->mean = mean_period(event);
+    if (event->event->interval)
+        event->period = event->mean; /* what the first sample pays */
     plan(event, 1 + thread_random(thread, event->mean));
     uint64_t period = event->armed, due = event->due, mean = event->mean;
     thread_let_go(thread);
@@ -375,6 +393,28 @@ struct increment source_overdue(struct thread_event *event)
     return (struct increment){.fired = true, .amount = delta << TIME_SHIFT};
 }
 
+/* Counters by rate: the mean period that makes the thread's counts since its last sample one sample
+ * per interval. A quarter of it is taken over, so that one burst does not change much: from 1 to
+ * 5 million takes 16 samples. What a sample pays is the count, whatever the period was. */
+static void follow_rate(struct thread_event *event, uint64_t count)
+{
+    uint64_t now = sys_clock(CLOCK_THREAD_CPUTIME_ID);
+    uint64_t elapsed = now > event->last_cpu ? now - event->last_cpu : 1;
+    unsigned __int128 wanted = (unsigned __int128)count * event->event->interval / elapsed;
+    uint64_t most = event->mean * 8, least = event->mean / 2;
+    event->last_cpu = now;
+    if (event->first)
+        return; /* its count is of a random part of a period */
+    if (wanted > most)
+        wanted = most;
+    if (wanted < least)
+        wanted = least;
+    event->mean = (event->mean * 3 + (uint64_t)wanted + 2) / 4;
+    if (event->mean == 0)
+        event->mean = 1;
+    atomic_store_explicit(learned(event), event->mean, memory_order_relaxed);
+}
+
 struct increment source_measure(struct thread *thread, struct thread_event *event,
                                 const siginfo_t *info, const ucontext_t *context)
 {
@@ -390,6 +430,8 @@ struct increment source_measure(struct thread *thread, struct thread_event *even
         uint64_t delta = event->first ? first_delta(event, now) : now - event->last;
         if (event->source != SOURCE_COUNTER && !event->first)
             learn_lag(event, delta);
+        if (event->event->interval)
+            follow_rate(event, delta);
         event->first = event->first && delta > event->period;
         event->last = now;
         result = (struct increment){

@@ -8,6 +8,10 @@
  *   REALTIME   POSIX timer on CLOCK_MONOTONIC              period + overruns x P
  *   counters   perf event, one outstanding signal          count since the last sample
  *
+ * The period of a counter is a fixed count, or by rate: it follows the thread's counts so that
+ * there is a sample per interval of the thread's CPU time. perf's own frequency mode does that by
+ * the wall clock, tells nobody its period, which first samples pay, and draws no random ones.
+ *
  * Every period is uniform in half to one and a half times its mean P; the first after a start is
  * uniform in (0, P] and pays P, so that threads shorter than a period recover their time on
  * average. One that is late pays P for each period that began before it came; where that is more

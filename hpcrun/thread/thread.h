@@ -32,13 +32,13 @@ struct thread_event {
     int fd;                       /* perf event */
     int timer, cpu_timer;         /* POSIX timers of the kernel */
     unsigned work, blocked, idleness, incomplete; /* ids of the metrics that it pays; metrics.h */
-    uint64_t period;                              /* mean, as the user wants it */
-    uint64_t mean;                                /* as it is armed with: `period`, or longer */
-    uint64_t last;        /* the event's clock or count at the last sample */
-    uint64_t armed;       /* the period that the next sample was armed with */
-    uint64_t lag;         /* by how much samples come later than armed, on average */
-    uint64_t due;         /* the clock or count at which the next sample is due */
-    uint64_t last_cpu;    /* EVENT_REALTIME: the thread's CPU clock at the last sample */
+    uint64_t period; /* mean, as the user wants it; by rate: the mean when the event was started */
+    uint64_t mean;   /* as it is armed with: `period`, or longer; by rate: as the counts are */
+    uint64_t last;   /* the event's clock or count at the last sample */
+    uint64_t armed;  /* the period that the next sample was armed with */
+    uint64_t lag;    /* by how much samples come later than armed, on average */
+    uint64_t due;    /* the clock or count at which the next sample is due */
+    uint64_t last_cpu;    /* EVENT_REALTIME, by rate: the thread's CPU clock at the last sample */
     uint64_t measured_at; /* EVENT_REALTIME: the time stamp counter then */
     struct tally fates[FATE_SLOTS];
     struct tally missed; /* while the process was ending */

@@ -1,5 +1,6 @@
 """hpcrun on programs whose use of time is known: nothing is lost, counted twice or changed."""
 import math
+import collections
 import os
 import re
 import stat
@@ -226,6 +227,38 @@ class Events(profiling.ProfilingTest):
         self.assertEqual(seen, pages)
         self.assertGreaterEqual(int(done.stdout), pages)
 
+    def test_counters_without_a_period(self):
+        """They are sampled by rate: 200 per second of CPU time, or as asked for, and not at each count.
+        What they count is what the program used, by its own account: the clocks count nanoseconds."""
+        if not profiling.have_perf():
+            self.skipTest("perf_event_open is not permitted here")
+        for event, rate in (("cpu-clock", 200), ("perf::TASK-CLOCK", 200), ("cpu-clock@f2000", 2000)):
+            with self.subTest(event):
+                done, images = self.measure(program("threads"), 2, 400, 2, events=[event])
+                self.check_fates(images)
+                burned, image = int(done.stdout.split()[0]) * 1e-9, images[0]
+                name = event.split("@")[0]
+                fired = image.count(name, [FIRED])
+                # Each thread's first phase, tail, and search for the period are a few samples.
+                self.assertLess(fired, 1.1 * rate * image.cpu + 20)
+                self.assertGreater(fired, 0.5 * rate * burned - 20)
+                counted = sum(t.amount(name, [FIRED]) for t in image.threads) * 1e-9
+                self.check_time(counted, burned, image.cpu, 3 * 4 / rate)
+                self.assertIn(f"samples of {name} (perf counter, by rate, ", done.stderr)
+
+    def test_page_faults_by_rate(self):
+        """Of a counter that starts with a period of 1: as many as the kernel counted, within the
+        longest period, which is at most eight times the mean one."""
+        if not profiling.have_perf():
+            self.skipTest("perf_event_open is not permitted here")
+        done, images = self.measure(program("faults"), 60000, events=["perf::PAGE-FAULTS"])
+        self.check_fates(images)
+        fired = images[0].count("perf::PAGE-FAULTS", [FIRED])
+        seen = images[0].threads[0].amount("perf::PAGE-FAULTS", [FIRED])
+        self.assertLess(fired, 60000 / 20)
+        self.assertGreater(fired, 12)
+        self.assertLess(abs(seen - int(done.stdout)), 8 * seen / fired + 500)
+
     def test_sampling_control(self):
         done, images = self.measure(program("control"), 300, options=["-ds"])
         *lines, counted = done.stdout.splitlines()
@@ -266,7 +299,20 @@ class Events(profiling.ProfilingTest):
         lines = done.stdout.splitlines()
         self.assertTrue(lines[0].startswith("CPUTIME"))
         self.assertTrue(lines[1].startswith("REALTIME"))
-        self.assertTrue(any("PAGE-FAULTS" in line for line in lines))
+        if profiling.have_perf():
+            self.assertTrue(any("PAGE-FAULTS" in line for line in lines))
+        usable = lines[:lines.index("")] if "" in lines else lines
+        self.assertEqual([line for line in usable if "not here" in line], [])
+        rest = [re.fullmatch(r"(\d+) more can't be used here: (.+)", line) for line in lines[len(usable) + 1:]]
+        # With `all` each of those that were counted comes with the reason, behind the usable ones.
+        every = self.run_tool(profiling.HPCRUN, "-L", "all").stdout.splitlines()
+        self.assertEqual(every[:len(usable)], usable)
+        refused = collections.Counter(line.split(" not here: ")[1] for line in every[len(usable):] if " not here: " in line)
+        self.assertEqual({match[2]: int(match[1]) for match in rest if match}, refused)
+        self.assertEqual([line for line in every[len(usable):] if " not here: " not in line], lines[len(usable) + 1:][
+            len(refused) + (len(refused) > 0):])
+        wrong = self.run_tool(profiling.HPCRUN, "-L", "some")
+        self.assertEqual((wrong.returncode, wrong.stdout), (2, ""))
 
 
 class BadInput(profiling.ProfilingTest):

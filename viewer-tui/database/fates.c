@@ -76,6 +76,7 @@ void fates_read(struct fates *fates, const json_t *run)
         struct event_fates *event = event_named(fates, run_text(described, "name"));
         event->unit = run_text(described, "unit");
         event->period = run_number(described, "period");
+        event->wanted_rate = run_number(described, "rate");
     }
     json_array_foreach(json_object_get(run, "processes"), p, process)
     {

@@ -23,8 +23,9 @@ struct source_use {
 struct event_fates {
     const char *event;
     const char *unit;
-    double period;
-    double rate; /* samples per second of the threads' own clocks, 0 unknown */
+    double period;      /* 0: it follows the rate */
+    double wanted_rate; /* samples per second of CPU time asked for; 0: the period is fixed */
+    double rate;        /* samples per second of the threads' own clocks, 0 unknown */
     VEC(struct fate_total) fates;
     VEC(struct source_use) sources;
 };

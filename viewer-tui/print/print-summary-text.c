@@ -138,6 +138,8 @@ static void print_event_head(struct printing *printing, const struct event_fates
         text_add(&printing->line, ", a sample each ");
         add_value(printing, event->period, event->unit);
     }
+    if (event->wanted_rate > 0)
+        text_printf(&printing->line, ", %.0f samples per second of CPU time", event->wanted_rate);
     if (event->rate > 0)
         text_printf(&printing->line, "; %.1f per second were taken", event->rate);
     end_line(printing);
