@@ -27,7 +27,7 @@ CFLAGS_hpcrun = -fPIC -fvisibility=hidden -ftls-model=initial-exec
 # What every sample runs comes first and lies together: few pages and lines of code to load.
 SAMPLE_OBJS = $(addprefix $(BUILD)/obj/hpcrun/hooks/,handler.o restart.o) \
 	$(foreach d,sample source unwind code logical tree thread,$(call objects_of,hpcrun/$(d)))
-LIBHPCRUN_OBJS = $(SAMPLE_OBJS) $(addprefix $(BUILD)/obj/hpcrun/shared/,crc32.o printable.o utf8.o) \
+LIBHPCRUN_OBJS = $(SAMPLE_OBJS) $(addprefix $(BUILD)/obj/hpcrun/shared/,crc32.o printable.o utf8.o process-list.o measurement-words.o) \
 	$(filter-out $(SAMPLE_OBJS),$(foreach d,record hooks process life config base,$(call objects_of,hpcrun/$(d))))
 
 PROGRAMS += $(BUILD)/lib/libhpcrun.so
@@ -44,7 +44,7 @@ $(BUILD)/obj/hpcrun/shared/%.o: lib/%.c
 	$(Q)$(CC) $(CFLAGS) $(CFLAGS_hpcrun) -c -o $@ $<
 
 HPCRUN_OBJS = $(call objects_of,hpcrun/launch) \
-	$(addprefix $(BUILD)/obj/hpcrun/,config/config.o config/rank.o base/text.o base/fds.o source/source-perf.o)
+	$(addprefix $(BUILD)/obj/hpcrun/,config/config.o config/rank.o base/text.o base/fds.o base/program-file.o source/source-perf.o)
 
 PROGRAMS += $(BUILD)/bin/hpcrun
 

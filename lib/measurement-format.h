@@ -8,6 +8,7 @@
 #define MEASUREMENT_HEADER_SIZE 16
 #define MEASUREMENT_SUFFIX      ".hpcrun"
 #define MEASUREMENT_LOG         "hpcrun.log"
+#define MEASUREMENT_PROCESSES   ".processes"
 
 #define CHUNK_MAGIC       0x6b6e4843u
 #define CHUNK_HEADER_SIZE 24
@@ -57,6 +58,21 @@ enum process_state {
     PROCESS_EXEC,
     PROCESS_SIGNAL,
     PROCESS_QUICK_EXIT,
+};
+
+/* Why a program that a measured process started is not measured. */
+enum unmeasured {
+    UNMEASURED_NONE, /* it is */
+    UNMEASURED_STATIC,
+    UNMEASURED_OTHER_MACHINE,
+    UNMEASURED_OTHER_LIBC,
+    UNMEASURED_SETUID,
+    UNMEASURED_SETGID,
+    UNMEASURED_CAPABILITIES,
+    UNMEASURED_ENVIRONMENT,
+    UNMEASURED_OUT_OF_REACH,
+    UNMEASURED_UNKNOWN,
+    UNMEASURED_REASONS
 };
 
 enum thread_kind { THREAD_INITIAL, THREAD_PTHREAD, THREAD_C11 };

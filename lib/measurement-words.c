@@ -48,6 +48,18 @@ static const char *const thread_kinds[] = {
     [THREAD_C11] = "C11",
 };
 
+static const char *const unmeasured_reasons[] = {
+    [UNMEASURED_STATIC] = "statically linked",
+    [UNMEASURED_OTHER_MACHINE] = "not an x86-64 program",
+    [UNMEASURED_OTHER_LIBC] = "not linked with glibc",
+    [UNMEASURED_SETUID] = "setuid",
+    [UNMEASURED_SETGID] = "setgid",
+    [UNMEASURED_CAPABILITIES] = "has file capabilities",
+    [UNMEASURED_ENVIRONMENT] = "started without LD_PRELOAD",
+    [UNMEASURED_OUT_OF_REACH] = "libhpcrun.so is out of its reach",
+    [UNMEASURED_UNKNOWN] = "did not load libhpcrun.so",
+};
+
 static const char *word(const char *const *words, size_t count, uint64_t code)
 {
     return code < count ? words[code] : NULL;
@@ -78,6 +90,11 @@ const char *process_state_name(uint64_t state)
 const char *thread_kind_name(uint64_t kind)
 {
     return WORD(thread_kinds, kind);
+}
+
+const char *unmeasured_reason(uint64_t code)
+{
+    return WORD(unmeasured_reasons, code);
 }
 
 static const char *behind(const char *name, const char *prefix)

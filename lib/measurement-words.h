@@ -10,6 +10,7 @@ const char *source_name(uint64_t code); /* section 7: "perf task-clock" */
 const char *origin_name(uint64_t code);
 const char *process_state_name(uint64_t state);
 const char *thread_kind_name(uint64_t kind);
+const char *unmeasured_reason(uint64_t code); /* "statically linked" */
 
 /* The text behind "dropped: " or "partial: " in a fate's name; NULL for other fates. */
 const char *fate_drop_reason(uint64_t code);

@@ -11,6 +11,7 @@
 #include "hpcrun/logical/agents.h"
 #include "hpcrun/process/arguments.h"
 #include "hpcrun/process/identity.h"
+#include "hpcrun/process/process-notes.h"
 #include "hpcrun/process/process.h"
 #include "hpcrun/process/report.h"
 #include "hpcrun/record/measurement.h"
@@ -64,5 +65,6 @@ __attribute__((constructor)) static void begin(int count, char **arguments, char
     atomic_store(&sampling.on, !process.config.start_off);
     sampling.collapse_recursion = process.config.collapse_recursion;
     process.active = true;
+    note_begin();
     begin_initial_thread(arguments);
 }

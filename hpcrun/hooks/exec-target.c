@@ -1,91 +1,34 @@
 #include "hpcrun/hooks/exec-target.h"
 
+#include "hpcrun/base/program-file.h"
 #include "hpcrun/base/sys.h"
 #include "hpcrun/base/text.h"
+#include "hpcrun/process/process.h"
 
-#include <elf.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_SCRIPT_DEPTH 4
-#define PRELOAD          "LD_PRELOAD="
-#define LIBRARY          "libhpcrun.so"
+#define PRELOAD "LD_PRELOAD="
+#define LIBRARY "libhpcrun.so"
 
-static bool read_at(int fd, void *to, size_t size, uint64_t at)
+/* A process that restricts its system calls may have forbidden those that ask for rights. */
+enum unmeasured exec_target_judge(int fd)
 {
-    return sys4(SYS_pread64, fd, to, size, at) == (long)size;
+    return program_file_judge(fd, !process.restricted);
 }
 
-/* Reads up to size - 1 bytes and ends them with 0. */
-static void read_text(int fd, char *to, size_t size, uint64_t at)
+enum unmeasured exec_target_judge_at(int directory, const char *path)
 {
-    long length = sys4(SYS_pread64, fd, to, size - 1, at);
-    to[length > 0 ? length : 0] = '\0';
+    return program_file_judge_at(directory, path, !process.restricted);
 }
 
-static bool elf_loads_us(int fd, const Elf64_Ehdr *header)
-{
-    char loader[256];
-    Elf64_Phdr segment;
-    if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_machine != EM_X86_64)
-        return false;
-    for (unsigned i = 0; i < header->e_phnum; i++) {
-        if (!read_at(fd, &segment, sizeof segment, header->e_phoff + i * sizeof segment))
-            return true;
-        if (segment.p_type == PT_INTERP) {
-            read_text(fd, loader, sizeof loader, segment.p_offset);
-            return strstr(loader, "ld-linux") != NULL;
-        }
-    }
-    return true;
-}
-
-static bool loads_us(int fd, unsigned depth);
-
-static bool opened_loads_us(int directory, const char *path, unsigned depth)
-{
-    int fd = (int)sys4(SYS_openat, directory, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
-    bool result = fd < 0 || loads_us(fd, depth);
-    if (fd >= 0)
-        sys1(SYS_close, fd);
-    return result;
-}
-
-static bool script_loads_us(int fd, unsigned depth)
-{
-    char line[256]; /* what the kernel looks at */
-    read_text(fd, line, sizeof line, 2);
-    char *interpreter = line + strspn(line, " \t");
-    interpreter[strcspn(interpreter, " \t\n")] = '\0';
-    return depth == MAX_SCRIPT_DEPTH || opened_loads_us(AT_FDCWD, interpreter, depth + 1);
-}
-
-static bool loads_us(int fd, unsigned depth)
-{
-    Elf64_Ehdr header = {0};
-    sys4(SYS_pread64, fd, &header, sizeof header, 0);
-    if (memcmp(header.e_ident, ELFMAG, SELFMAG) == 0)
-        return elf_loads_us(fd, &header);
-    return memcmp(header.e_ident, "#!", 2) != 0 || script_loads_us(fd, depth);
-}
-
-bool exec_target_loads_us(int fd)
-{
-    return loads_us(fd, 0);
-}
-
-bool exec_target_at_loads_us(int directory, const char *path)
-{
-    return opened_loads_us(directory, path, 0);
-}
-
-bool exec_command_loads_us(const char *command)
+enum unmeasured exec_command_judge(const char *command)
 {
     char path[PATH_MAX];
     const char *at = getenv("PATH");
     if (strchr(command, '/') || !at)
-        return exec_target_at_loads_us(AT_FDCWD, command);
+        return exec_target_judge_at(AT_FDCWD, command);
     for (size_t length; *at; at += length + (at[length] == ':')) {
         length = strcspn(at, ":");
         if (length + 1 + strlen(command) >= sizeof path)
@@ -94,9 +37,9 @@ bool exec_command_loads_us(const char *command)
         path[length] = '/';
         strcpy(path + length + (length > 0), command);
         if (sys3(SYS_faccessat, AT_FDCWD, path, X_OK) == 0)
-            return exec_target_at_loads_us(AT_FDCWD, path);
+            return exec_target_judge_at(AT_FDCWD, path);
     }
-    return true;
+    return UNMEASURED_NONE;
 }
 
 struct environment_size environment_size(char *const *environment)
@@ -128,17 +71,21 @@ static bool can_be_opened(const char *start, size_t length)
     return fd >= 0 || fd == -EMFILE || fd == -ENFILE;
 }
 
-bool environment_reaches_us(char *const *environment)
+enum unmeasured environment_judge(char *const *environment)
 {
+    bool names_us = false;
     for (; environment && *environment; environment++) {
         const char *at = text_after(*environment, PRELOAD);
         for (size_t length; at && *at; at += length + (at[length] != '\0')) {
             length = strcspn(at, ": ");
-            if (is_our_library(at, length) && !can_be_opened(at, length))
-                return false;
+            if (!is_our_library(at, length))
+                continue;
+            if (!can_be_opened(at, length))
+                return UNMEASURED_OUT_OF_REACH;
+            names_us = true;
         }
     }
-    return true;
+    return names_us ? UNMEASURED_NONE : UNMEASURED_ENVIRONMENT;
 }
 
 /* The list of libraries, between colons or spaces, without ours. False when nothing is left. */

@@ -1,26 +1,24 @@
-/* Whether a program can have our library preloaded. Loaders for another machine say on standard
- * error that they can't; other C libraries than glibc end the program. System calls and the stack
- * only: may be called where a vfork's child may be.
- *
- * Programs that can't be read, and static ones, which know no preloading, are taken for such as
- * can. */
+/* Whether a program that is to be started can have our library preloaded, and why not. Loaders for
+ * another machine say on standard error that they can't; other C libraries than glibc end the
+ * program. System calls and the stack only: may be called where a vfork's child may be. */
 #ifndef HPCRUN_HOOKS_EXEC_TARGET_H
 #define HPCRUN_HOOKS_EXEC_TARGET_H
 
-#include <stdbool.h>
+#include "lib/measurement-format.h"
+
 #include <stddef.h>
 
-/* The program, or the interpreter of the script, that is open as `fd`. */
-bool exec_target_loads_us(int fd);
-/* The same of a path, relative to the directory open as `directory`. */
-bool exec_target_at_loads_us(int directory, const char *path);
-/* The same of a command that is looked for in PATH if there is no slash in it. */
-bool exec_command_loads_us(const char *command);
+/* By its file, as base/program-file.h says: of a descriptor, of a path relative to the directory
+ * open as `directory`, or of a command that is looked for in PATH if there is no slash in it. */
+enum unmeasured exec_target_judge(int fd);
+enum unmeasured exec_target_judge_at(int directory, const char *path);
+enum unmeasured exec_command_judge(const char *command);
 
-/* Whether our library, where LD_PRELOAD names it, can be opened: not behind a chroot, in a
+/* By its environment: UNMEASURED_ENVIRONMENT if LD_PRELOAD does not name our library,
+ * UNMEASURED_OUT_OF_REACH if it does and the library can't be opened: behind a chroot, in a
  * container of its own files, or with another user's rights. The loader would say so on standard
  * error. */
-bool environment_reaches_us(char *const *environment);
+enum unmeasured environment_judge(char *const *environment);
 
 /* Room for a copy of an environment: entries, and bytes for one that changes. */
 struct environment_size {

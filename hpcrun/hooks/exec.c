@@ -7,6 +7,7 @@
 #include "hpcrun/hooks/exec-target.h"
 #include "hpcrun/hooks/real.h"
 #include "hpcrun/life/end.h"
+#include "hpcrun/process/process-notes.h"
 #include "hpcrun/process/process.h"
 
 #include <spawn.h>
@@ -20,23 +21,58 @@ REAL_FUNCTION(execveat)
 REAL_FUNCTION(posix_spawn)
 REAL_FUNCTION(posix_spawnp)
 
-static bool before_exec(void)
+/* An exec by this process, or by its vfork's child. */
+struct exec {
+    enum unmeasured why; /* the program that is to run is not measured */
+    bool written;        /* what was measured is: the image ends here, unless the exec fails */
+};
+
+static struct exec before_exec(enum unmeasured why, const char *program)
 {
-    return process.active && process_is_ours() && process_before_exec();
+    struct exec exec = {.why = why};
+    if (!process.active)
+        return exec;
+    if (why)
+        note_unmeasured(sys_getpid(), why, program);
+    exec.written = process_is_ours() && process_before_exec(why == UNMEASURED_NONE);
+    return exec;
 }
 
-static int exec_failed(bool written, int result)
+static int exec_failed(struct exec exec, int result)
 {
-    if (written)
+    if (process.active && (exec.why || exec.written))
+        note_exec_failed();
+    if (exec.written)
         process_exec_failed();
     return result;
 }
 
-/* Defines `for_program`: the environment, without our library for a program that can't load it or
- * won't find it, or that inherits what made us withdraw. */
-#define ENVIRONMENT_FOR(loads_us)                                                                  \
-    bool keeps_us = !process.withdrawn &&                                                          \
-                    (!process.active || ((loads_us) && environment_reaches_us(environment)));      \
+/* posix_spawn's child: told of when it is there. */
+static int spawned(enum unmeasured why, const char *program, int error, const pid_t *child)
+{
+    if (error == 0 && why && process.active)
+        note_unmeasured(child ? *child : 0, why, program);
+    return error;
+}
+
+static enum unmeasured judge(enum unmeasured by_file, char *const *environment)
+{
+    return by_file ? by_file : environment_judge(environment);
+}
+
+/* Whether the library has to go from LD_PRELOAD: others than the program's own loader would
+ * complain, or end the program. */
+static bool must_go(enum unmeasured why)
+{
+    return why == UNMEASURED_OTHER_MACHINE || why == UNMEASURED_OTHER_LIBC ||
+           why == UNMEASURED_OUT_OF_REACH;
+}
+
+/* Defines `why`, and `for_program`: the environment, without our library for a program that can't
+ * load it or won't find it, or that inherits what made us withdraw. */
+#define ENVIRONMENT_FOR(judged_by_file)                                                            \
+    enum unmeasured why = process.active ? judge(judged_by_file, environment) : UNMEASURED_NONE;   \
+    bool keeps_us = !process.withdrawn && !must_go(why);                                           \
     struct environment_size room = {.entries = 1};                                                 \
     if (!keeps_us)                                                                                 \
         room = environment_size(environment);                                                      \
@@ -51,9 +87,9 @@ HOOK int execve(const char *path, char *const arguments[], char *const environme
     long found = sys3(SYS_faccessat, AT_FDCWD, path, F_OK);
     if (found == -ENOENT || found == -ENOTDIR)
         return REAL(execve)(path, arguments, environment);
-    ENVIRONMENT_FOR(exec_target_at_loads_us(AT_FDCWD, path));
-    bool written = before_exec();
-    return exec_failed(written, REAL(execve)(path, arguments, for_program));
+    ENVIRONMENT_FOR(exec_target_judge_at(AT_FDCWD, path));
+    struct exec exec = before_exec(why, path);
+    return exec_failed(exec, REAL(execve)(path, arguments, for_program));
 }
 
 HOOK int execv(const char *path, char *const arguments[])
@@ -63,9 +99,9 @@ HOOK int execv(const char *path, char *const arguments[])
 
 HOOK int execvpe(const char *file, char *const arguments[], char *const environment[])
 {
-    ENVIRONMENT_FOR(exec_command_loads_us(file));
-    bool written = before_exec();
-    return exec_failed(written, REAL(execvpe)(file, arguments, for_program));
+    ENVIRONMENT_FOR(exec_command_judge(file));
+    struct exec exec = before_exec(why, file);
+    return exec_failed(exec, REAL(execvpe)(file, arguments, for_program));
 }
 
 HOOK int execvp(const char *file, char *const arguments[])
@@ -73,37 +109,45 @@ HOOK int execvp(const char *file, char *const arguments[])
     return execvpe(file, arguments, environ);
 }
 
+/* What is known of a program that is started by a descriptor. */
+static const char *name_of(char *const arguments[])
+{
+    return arguments && arguments[0] ? arguments[0] : "";
+}
+
 HOOK int fexecve(int fd, char *const arguments[], char *const environment[])
 {
-    ENVIRONMENT_FOR(exec_target_loads_us(fd));
-    bool written = before_exec();
-    return exec_failed(written, REAL(fexecve)(fd, arguments, for_program));
+    ENVIRONMENT_FOR(exec_target_judge(fd));
+    struct exec exec = before_exec(why, name_of(arguments));
+    return exec_failed(exec, REAL(fexecve)(fd, arguments, for_program));
 }
 
 HOOK int execveat(int directory, const char *path, char *const arguments[],
                   char *const environment[], int flags)
 {
     bool by_descriptor = (flags & AT_EMPTY_PATH) && !*path;
-    ENVIRONMENT_FOR(by_descriptor ? exec_target_loads_us(directory)
-                                  : exec_target_at_loads_us(directory, path));
-    bool written = before_exec();
-    return exec_failed(written, REAL(execveat)(directory, path, arguments, for_program, flags));
+    ENVIRONMENT_FOR(by_descriptor ? exec_target_judge(directory)
+                                  : exec_target_judge_at(directory, path));
+    struct exec exec = before_exec(why, by_descriptor ? name_of(arguments) : path);
+    return exec_failed(exec, REAL(execveat)(directory, path, arguments, for_program, flags));
 }
 
 HOOK int posix_spawn(pid_t *child, const char *path, const posix_spawn_file_actions_t *actions,
                      const posix_spawnattr_t *attributes, char *const arguments[],
                      char *const environment[])
 {
-    ENVIRONMENT_FOR(exec_target_at_loads_us(AT_FDCWD, path));
-    return REAL(posix_spawn)(child, path, actions, attributes, arguments, for_program);
+    ENVIRONMENT_FOR(exec_target_judge_at(AT_FDCWD, path));
+    int error = REAL(posix_spawn)(child, path, actions, attributes, arguments, for_program);
+    return spawned(why, path, error, child);
 }
 
 HOOK int posix_spawnp(pid_t *child, const char *file, const posix_spawn_file_actions_t *actions,
                       const posix_spawnattr_t *attributes, char *const arguments[],
                       char *const environment[])
 {
-    ENVIRONMENT_FOR(exec_command_loads_us(file));
-    return REAL(posix_spawnp)(child, file, actions, attributes, arguments, for_program);
+    ENVIRONMENT_FOR(exec_command_judge(file));
+    int error = REAL(posix_spawnp)(child, file, actions, attributes, arguments, for_program);
+    return spawned(why, file, error, child);
 }
 
 /* The list arguments of execl and its relatives, counted, then copied to an array that starts with

@@ -36,6 +36,7 @@ static void withdraw(const char *why)
 
 static void before_filter(const struct sock_fprog *filter)
 {
+    process.restricted = true;
     if (is_measured() && (!filter || !seccomp_lets_us_work(filter)))
         withdraw("the program restricts its system calls (seccomp)");
 }

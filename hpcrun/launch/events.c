@@ -48,6 +48,13 @@ static void explain_cpu_time(void)
         diag_note(NULL, "CPUTIME uses POSIX timers: %s", perf_refusal(result));
 }
 
+/* What no machine has is a mistake in the command line. */
+static void refuse_event(const char *name, const char *why)
+{
+    diag_error(NULL, "event %s can't be used: %s (hpcrun -L lists events)", name, why);
+    exit(why == pmu_no_such_event ? 2 : 1);
+}
+
 static void configure(const struct event_request *request, struct event *event)
 {
     *event = (struct event){0};
@@ -62,8 +69,7 @@ static void configure(const struct event_request *request, struct event *event)
     } else {
         const char *why = pmu_event(request->name, event);
         if (why)
-            diag_fatal(NULL, "event %s can't be used: %s (hpcrun -L lists events)", request->name,
-                       why);
+            refuse_event(request->name, why);
         set_count_period(request, event);
         if (event->options & EVENT_EXCLUDE_KERNEL)
             diag_note(NULL, "event %s: what happens in the kernel is not counted: not permitted",

@@ -124,6 +124,6 @@ int main(int count, char **arguments)
     execv(path, options.command);
     int error = errno;
     rmdir(directory.path);
-    diag_error(path, "%s", strerror(error));
+    diag_error(path, "%s", target_problem(error));
     return error == ENOENT ? 127 : 126;
 }

@@ -20,6 +20,8 @@
 /* What an event is opened with on trial: never reached. */
 #define TRIAL_PERIOD 4000037
 
+const char pmu_no_such_event[] = "no such event";
+
 /* The functions that we use, found at run time. */
 static struct {
     __typeof__(&PAPI_library_init) papi_init;
@@ -139,7 +141,7 @@ static const char *native_event(const char *name, struct event *event)
     pfm_perf_encode_arg_t encoding = {.attr = &attr, .size = sizeof encoding};
     int result = use.pfm_encode(name, PFM_PLM0 | PFM_PLM3, PFM_OS_PERF_EVENT, &encoding);
     if (result != PFM_SUCCESS)
-        return result == PFM_ERR_NOTFOUND ? "no such event" : use.pfm_error(result);
+        return result == PFM_ERR_NOTFOUND ? pmu_no_such_event : use.pfm_error(result);
     int error = try_to_open(&attr);
     if (error == EACCES || error == EPERM) {
         attr.exclude_kernel = 1;
@@ -176,7 +178,7 @@ const char *pmu_event(const char *name, struct event *event)
     if (problem)
         return problem;
     if (use.papi_code(name, &code) != PAPI_OK || use.papi_info(code, &info) != PAPI_OK)
-        return "no such event";
+        return pmu_no_such_event;
     return preset_event(&info, event);
 }
 

@@ -12,6 +12,9 @@
  */
 const char *pmu_event(const char *name, struct event *event);
 
+/* What pmu_event returns for a name that no machine has. */
+extern const char pmu_no_such_event[];
+
 /* Calls `visit` for every preset and every native event, with a description and, for one that can't
  * be sampled here, the reason, else NULL. Returns why nothing could be listed, or NULL. */
 const char *pmu_list(void (*visit)(const char *name, const char *description, const char *why));

@@ -1,9 +1,10 @@
 #include "hpcrun/launch/target.h"
 
+#include "hpcrun/base/program-file.h"
 #include "lib/diag.h"
+#include "lib/measurement-words.h"
 #include "lib/mem.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -50,7 +51,7 @@ char *target_find(const char *command)
     if (!strchr(command, '/')) {
         char *found = *command ? find_in_path(command) : NULL;
         if (!found)
-            give_up(command, "command not found", STATUS_NOT_FOUND);
+            give_up(*command ? command : "''", "command not found", STATUS_NOT_FOUND);
         return found;
     }
     if (stat(command, &status) != 0)
@@ -63,102 +64,66 @@ char *target_find(const char *command)
     return mem_strdup(command);
 }
 
-/* The beginning of a file: all that is asked of it is there. */
-struct head {
-    unsigned char bytes[65536];
-    size_t size;
-};
-
-static struct head *read_head(const char *path)
+/* The first line of a script behind "#!"; NULL if the file is none. The caller frees. */
+static char *script_line(const char *path)
 {
+    char head[4096] = "";
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-        return NULL; /* an executable that may not be read can still be run, and judged by nobody */
-    struct head *head = mem_alloc(sizeof *head);
-    ssize_t size = read(fd, head->bytes, sizeof head->bytes);
-    head->size = size > 0 ? (size_t)size : 0;
+        return NULL; /* one that may be executed but not read */
+    ssize_t size = read(fd, head, sizeof head - 1);
     close(fd);
-    return head;
+    if (size < 2 || memcmp(head, "#!", 2) != 0)
+        return NULL;
+    head[size] = '\0';
+    head[strcspn(head, "\n")] = '\0';
+    return mem_strdup(head + 2);
 }
 
-/* The program interpreter's path within the head, or NULL. */
-static const char *interpreter(const struct head *head, const Elf64_Ehdr *header)
-{
-    for (unsigned i = 0; i < header->e_phnum; i++) {
-        Elf64_Phdr segment;
-        uint64_t at = header->e_phoff + i * sizeof segment;
-        if (at > head->size - sizeof segment)
-            return NULL;
-        memcpy(&segment, head->bytes + at, sizeof segment);
-        if (segment.p_type == PT_INTERP && segment.p_offset < head->size &&
-            memchr(head->bytes + segment.p_offset, 0, head->size - segment.p_offset))
-            return (const char *)head->bytes + segment.p_offset;
-    }
-    return NULL;
-}
-
-static void check_elf(const char *path, const struct head *head)
-{
-    Elf64_Ehdr header;
-    memcpy(&header, head->bytes, sizeof header);
-    if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != EM_X86_64)
-        give_up(path, "not an x86-64 program: the profiler can't be loaded into it",
-                STATUS_NOT_EXECUTABLE);
-    const char *loader = interpreter(head, &header);
-    if (!loader)
-        give_up(path, "statically linked: the profiler can't be loaded into it",
-                STATUS_NOT_EXECUTABLE);
-    if (!strstr(loader, "ld-linux"))
-        give_up(path, "not linked with glibc: the profiler can't be loaded into it",
-                STATUS_NOT_EXECUTABLE);
-}
-
-/* The loader ignores LD_PRELOAD where a program gains rights. */
-static void check_rights(const char *path)
+static void check_interpreter(const char *script, const char *interpreter)
 {
     struct stat status;
-    if (stat(path, &status) != 0)
-        return;
-    bool other_user = (status.st_mode & S_ISUID) && status.st_uid != geteuid();
-    bool other_group = (status.st_mode & S_ISGID) && status.st_gid != getegid();
-    if (other_user || other_group)
-        give_up(path,
-                other_user ? "setuid: the profiler can't be loaded into it"
-                           : "setgid: the profiler can't be loaded into it",
-                STATUS_NOT_EXECUTABLE);
-}
-
-/* The interpreter of a script that begins with "#!"; owned by the caller. */
-static char *script_interpreter(const struct head *head)
-{
-    const char *at = (const char *)head->bytes + 2;
-    const char *end = memchr(at, '\n', head->size - 2);
-    if (!end)
-        return NULL;
-    while (at < end && (*at == ' ' || *at == '\t'))
-        at++;
-    size_t length = strcspn(at, " \t\n");
-    return length ? mem_strndup(at, length) : NULL;
+    char *what = mem_printf("interpreter of %s", script);
+    if (stat(interpreter, &status) != 0) {
+        diag_error(interpreter, "%s: %s", what, strerror(errno));
+        exit(errno == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE);
+    }
+    if (!is_executable_file(interpreter)) {
+        diag_error(interpreter, "%s: not an executable file", what);
+        exit(STATUS_NOT_EXECUTABLE);
+    }
+    free(what);
 }
 
 static void check(const char *path, unsigned depth)
 {
-    check_rights(path);
-    struct head *head = read_head(path);
-    if (!head)
+    char *line = script_line(path), *rest = NULL;
+    const char *interpreter = line ? strtok_r(line, " \t", &rest) : NULL;
+    if (line && !interpreter)
+        give_up(path, "a script that names no interpreter behind '#!'", STATUS_NOT_EXECUTABLE);
+    if (interpreter) {
+        check_interpreter(path, interpreter);
+        if (depth < MAX_SCRIPT_DEPTH)
+            check(interpreter, depth + 1);
+        free(line);
         return;
-    if (head->size >= sizeof(Elf64_Ehdr) && memcmp(head->bytes, ELFMAG, SELFMAG) == 0) {
-        check_elf(path, head);
-    } else if (head->size > 2 && memcmp(head->bytes, "#!", 2) == 0 && depth < MAX_SCRIPT_DEPTH) {
-        char *interpreter_path = script_interpreter(head);
-        if (interpreter_path)
-            check(interpreter_path, depth + 1);
-        free(interpreter_path);
     }
-    free(head);
+    enum unmeasured why = program_file_judge_at(AT_FDCWD, path, true);
+    if (why == UNMEASURED_NONE)
+        return;
+    diag_error(path, "%s: the profiler can't be loaded into it", unmeasured_reason(why));
+    exit(STATUS_NOT_EXECUTABLE);
 }
 
 void target_check(const char *path)
 {
     check(path, 0);
+}
+
+const char *target_problem(int error)
+{
+    if (error == ENOEXEC)
+        return "neither a program nor a script that begins with '#!'; if it is a script, start it by "
+               "its interpreter: hpcrun sh FILE";
+    return strerror(error);
 }

@@ -8,8 +8,11 @@
 char *target_find(const char *command);
 
 /* Ends the process with a message when nothing useful could come of running the file: it is
- * statically linked, of another architecture or libc, or changes its user. Follows the interpreter
- * of a script. */
+ * statically linked, of another architecture or libc, or gains rights (base/program-file.h).
+ * Follows the interpreter of a script. */
 void target_check(const char *path);
+
+/* Why an exec of the file failed with `error`. */
+const char *target_problem(int error);
 
 #endif

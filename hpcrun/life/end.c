@@ -39,7 +39,7 @@ static void flush_last(struct thread *thread, void *data)
  * exec that fails. */
 static struct flush_ends ends_before_last;
 
-static void write_everything(enum process_state state, int detail)
+static void write_everything(enum process_state state, int detail, bool goes_on)
 {
     struct chunk chunk;
     threads_quiesce(END_WAIT_NS);
@@ -54,7 +54,7 @@ static void write_everything(enum process_state state, int detail)
         process_chunks_write_clock(&chunk, state, detail);
         chunk_release(&chunk);
     }
-    summarize();
+    summarize(state, detail, goes_on);
 }
 
 /* The thread that writes at the image's end: its tid, or one of these. */
@@ -87,8 +87,9 @@ static void miss_own_overdue(struct thread *thread, void *data)
 }
 
 /* Stops sampling and writes everything, with every signal blocked: one that ends the process waits
- * until that is done. False, when it is done, for all but the first to call this. */
-static bool stop_and_write(enum process_state state, int detail)
+ * until that is done. `goes_on`: the process as another image that is measured. False, when it is
+ * done, for all but the first to call this. */
+static bool stop_and_write(enum process_state state, int detail, bool goes_on)
 {
     if (!process.active)
         return false;
@@ -98,7 +99,7 @@ static bool stop_and_write(enum process_state state, int detail)
         atomic_store(&sampling.stopping, true);
         events_pause();
         threads_visit_events(miss_own_overdue, NULL);
-        write_everything(state, detail);
+        write_everything(state, detail, goes_on);
         /* A sample that is on its way to this thread would reach the image that an exec makes,
          * which has no handler for it yet, and end it. */
         sys_take_pending(sys_mask_bit(process.signal));
@@ -110,7 +111,7 @@ static bool stop_and_write(enum process_state state, int detail)
 
 bool process_end(enum process_state state, int detail)
 {
-    bool first = stop_and_write(state, detail);
+    bool first = stop_and_write(state, detail, false);
     if (first)
         measurement_close();
     return first;
@@ -131,9 +132,9 @@ void process_withdraw(const char *why)
     process.withdrawn = true;
 }
 
-bool process_before_exec(void)
+bool process_before_exec(bool is_measured)
 {
-    return stop_and_write(PROCESS_EXEC, 0);
+    return stop_and_write(PROCESS_EXEC, 0, is_measured);
 }
 
 void process_goes_on(void)

@@ -13,8 +13,9 @@
 bool process_end(enum process_state state, int detail);
 
 /* Before an exec: as process_end, but process_exec_failed takes it back. Returns whether it did
- * something: then it has to be taken back when the exec fails. */
-bool process_before_exec(void);
+ * something: then it has to be taken back when the exec fails. `is_measured`: the program that it
+ * is to execute is measured, too, and has the last word. */
+bool process_before_exec(bool is_measured);
 void process_exec_failed(void);
 
 /* Writes what was measured, says why no more will be, and leaves the process alone for good: no

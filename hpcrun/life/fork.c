@@ -5,6 +5,7 @@
 #include "hpcrun/logical/agents.h"
 #include "hpcrun/logical/workers.h"
 #include "hpcrun/process/identity.h"
+#include "hpcrun/process/process-notes.h"
 #include "hpcrun/process/process.h"
 #include "hpcrun/process/report.h"
 #include "hpcrun/record/flush.h"
@@ -32,6 +33,7 @@ void process_after_fork_in_child(void)
     identify_process();
     process.origin = ORIGIN_FORK;
     process_goes_on();
+    note_begin();
     measurement_init();
     process_chunks_forget();
     workers_forget();

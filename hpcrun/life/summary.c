@@ -3,7 +3,9 @@
 #include "hpcrun/base/sys.h"
 #include "hpcrun/code/modules.h"
 #include "hpcrun/config/rank.h"
+#include "hpcrun/life/run-total.h"
 #include "hpcrun/process/arguments.h"
+#include "hpcrun/process/process-notes.h"
 #include "hpcrun/process/process.h"
 #include "hpcrun/process/report.h"
 #include "hpcrun/record/file.h"
@@ -14,7 +16,7 @@
 #include <string.h>
 
 /* Static: a process that ends may be on a small signal stack, and one thread ends it. */
-static char text_buffer[PATH_MAX + 256];
+static char text_buffer[2 * PATH_MAX];
 
 static const char *name_of_source(unsigned source)
 {
@@ -44,19 +46,43 @@ static void add_sources(struct text *line, uint8_t set)
     }
 }
 
-static void add_event(struct text *line, unsigned which)
+/* What this image has counted. */
+static struct image_counts own_counts(void)
 {
     const struct flush_totals *totals = flush_totals();
+    struct image_counts counts = {
+        .threads = totals->threads, /* one that began after the last flush is not there */
+        .cpu = sys_clock(CLOCK_PROCESS_CPUTIME_ID) - process.began_cpu,
+        .thread_cpu = totals->ends.cpu,
+        .thread_wall = totals->ends.wall,
+    };
+    for (unsigned event = 0; event < process.config.event_count; event++) {
+        counts.fired[event] = totals->fates[event][fate_slot(FATE_FIRED)].count;
+        counts.sources[event] = totals->sources[event];
+        for (unsigned slot = 0; slot < FATE_SLOTS; slot++) {
+            enum fate fate = fate_of_slot(slot);
+            uint64_t count = totals->fates[event][slot].count;
+            if (fate >= FATE_PARTIAL_NO_FDE && fate < FATE_KERNEL_UNATTRIBUTED)
+                counts.partial += count;
+            else if (fate >= FATE_DROPPED_OWN_CODE && fate < FATE_PARTIAL_NO_FDE)
+                counts.dropped += count;
+        }
+    }
+    return counts;
+}
+
+static void add_event(struct text *line, unsigned which, const struct image_counts *counts)
+{
     const struct event *event = &process.config.events[which];
-    uint64_t fired = totals->fates[which][fate_slot(FATE_FIRED)].count;
-    uint64_t clock = event->kind == EVENT_REALTIME ? totals->ends.wall : totals->ends.cpu;
+    uint64_t fired = counts->fired[which];
+    uint64_t clock = event->kind == EVENT_REALTIME ? counts->thread_wall : counts->thread_cpu;
     text_add_number(line, fired);
     text_add(line, fired == 1 ? " sample of " : " samples of ");
     text_add(line, event->name);
-    if (totals->sources[which] == 0)
+    if (counts->sources[which] == 0)
         return; /* no thread could be written */
     text_add(line, " (");
-    add_sources(line, totals->sources[which]);
+    add_sources(line, (uint8_t)counts->sources[which]);
     if (event->interval)
         text_add(line, ", by rate");
     if ((event_is_time(event) || event->interval) && clock >= 1000000) {
@@ -67,46 +93,29 @@ static void add_event(struct text *line, unsigned which)
     text_add(line, ")");
 }
 
-static void count_fates(uint64_t *partial, uint64_t *dropped)
+static void add_life(struct text *line, const struct image_counts *counts, uint64_t began_at)
 {
-    const struct flush_totals *totals = flush_totals();
-    *partial = *dropped = 0;
-    for (unsigned event = 0; event < process.config.event_count; event++)
-        for (unsigned slot = 0; slot < FATE_SLOTS; slot++) {
-            enum fate fate = fate_of_slot(slot);
-            uint64_t count = totals->fates[event][slot].count;
-            if (fate >= FATE_PARTIAL_NO_FDE && fate < FATE_KERNEL_UNATTRIBUTED)
-                *partial += count;
-            else if (fate >= FATE_DROPPED_OWN_CODE && fate < FATE_PARTIAL_NO_FDE)
-                *dropped += count;
-        }
-}
-
-static void add_life(struct text *line, uint64_t cpu)
-{
-    uint64_t wall = sys_clock(CLOCK_MONOTONIC) - process.began_wall;
-    uint64_t count = flush_totals()->threads; /* one that began after the last flush is not there */
+    uint64_t wall = sys_clock(CLOCK_MONOTONIC) - began_at;
     text_add(line, " in ");
-    text_add_decimal(line, cpu / 1000000, 3);
+    text_add_decimal(line, counts->cpu / 1000000, 3);
     text_add(line, " s CPU, ");
     text_add_decimal(line, wall / 1000000, 3);
     text_add(line, " s wall, ");
-    text_add_number(line, count);
-    text_add(line, count == 1 ? " thread" : " threads");
+    text_add_number(line, counts->threads);
+    text_add(line, counts->threads == 1 ? " thread" : " threads");
 }
 
 /* CPU time of threads that we do not know, and of others before we know them and after: from so
  * much on, and a hundredth of all, it is worth the words. */
 #define UNSAMPLED_NS 10000000u
 
-static void add_losses(struct text *line, uint64_t cpu)
+static void add_losses(struct text *line, const struct image_counts *counts)
 {
-    uint64_t partial, dropped, known = flush_totals()->ends.cpu;
-    count_fates(&partial, &dropped);
+    uint64_t cpu = counts->cpu, known = counts->thread_cpu;
     text_add(line, "; ");
-    text_add_number(line, dropped);
+    text_add_number(line, counts->dropped);
     text_add(line, " dropped, ");
-    text_add_number(line, partial);
+    text_add_number(line, counts->partial);
     text_add(line, " partial paths");
     if (cpu < known + UNSAMPLED_NS || cpu - known < cpu / 100)
         return;
@@ -141,33 +150,94 @@ static void report_too_many_modules(void)
     report_loss(&line);
 }
 
-void summarize(void)
+/* "app[77] rank 3", or "8 ranks of app"; ", 12 processes" if there are others. */
+static void add_subject(struct text *line, uint64_t ranks, uint64_t processes)
 {
-    report_write_failure();
-    report_too_many_modules();
-    struct text line = TEXT(text_buffer);
     const char *program = arguments_kept()[0] ? arguments_kept()[0] : process.executable;
-    text_add_bytes(&line, program, strnlen(program, 200));
-    text_add(&line, "[");
-    text_add_number(&line, (uint64_t)process.pid);
-    text_add(&line, "]");
-    if (process.rank != NO_RANK) {
-        text_add(&line, " rank ");
-        text_add_number(&line, (uint64_t)process.rank);
+    if (ranks > 1) {
+        text_add_number(line, ranks);
+        text_add(line, " ranks of ");
     }
-    text_add(&line, ": ");
+    text_add_bytes(line, program, strnlen(program, 200));
+    if (ranks <= 1) {
+        text_add(line, "[");
+        text_add_number(line, (uint64_t)process.pid);
+        text_add(line, "]");
+    }
+    if (ranks <= 1 && process.rank != NO_RANK) {
+        text_add(line, " rank ");
+        text_add_number(line, (uint64_t)process.rank);
+    }
+    if (processes > (ranks > 1 ? ranks : 1)) {
+        text_add(line, ", ");
+        text_add_number(line, processes);
+        text_add(line, " processes");
+    }
+}
+
+static void add_counts(struct text *line, const struct image_counts *counts, uint64_t began_at)
+{
+    text_add(line, ": ");
     for (unsigned i = 0; i < process.config.event_count; i++) {
         if (i > 0)
-            text_add(&line, ", ");
-        add_event(&line, i);
+            text_add(line, ", ");
+        add_event(line, i, counts);
     }
-    uint64_t cpu = sys_clock(CLOCK_PROCESS_CPUTIME_ID) - process.began_cpu;
-    add_life(&line, cpu);
-    add_losses(&line, cpu);
+    add_life(line, counts, began_at);
+    add_losses(line, counts);
+}
+
+static void say(struct text *line)
+{
+    if (process.config.quiet)
+        return;
+    text_add(line, " -> ");
+    text_add(line, process.config.directory);
+    report_terminal(line);
+}
+
+static void say_incomplete(const struct run_total *total)
+{
+    struct text line = TEXT(text_buffer);
+    text_buffer[0] = '\0';
+    run_total_add_incomplete(total, &line);
     report_log(&line);
-    if (report_may_speak()) {
-        text_add(&line, " -> ");
-        text_add(&line, process.config.directory);
+    if (!process.config.quiet)
         report_terminal(&line);
+}
+
+/* Of one process, its line is there. */
+static void say_total(const struct run_total *total)
+{
+    struct text line = TEXT(text_buffer);
+    if (total->others_go_on)
+        return;
+    add_subject(&line, total->ranks, total->processes);
+    add_counts(&line, &total->counts, total->began_at);
+    if (total->list.n > 1)
+        report_log(&line);
+    say(&line);
+    if (total->incomplete > 0)
+        say_incomplete(total);
+}
+
+void summarize(enum process_state state, int detail, bool goes_on)
+{
+    struct text line = TEXT(text_buffer);
+    struct image_counts counts = own_counts();
+    struct run_total total;
+    report_write_failure();
+    report_too_many_modules();
+    note_end(state, detail, &counts);
+    add_subject(&line, 0, 1);
+    add_counts(&line, &counts, process.began_wall);
+    report_log(&line);
+    if (goes_on || process.pid != process.config.launched_pid)
+        return;
+    if (run_total_read(&total)) {
+        say_total(&total);
+        run_total_free(&total);
+    } else {
+        say(&line);
     }
 }

@@ -44,12 +44,21 @@ static uint64_t host_id(const char *name)
     return hash & 0xffffffff;
 }
 
+void identity_add_host(struct text *text)
+{
+    for (const char *at = process.host; *at && *at != '.'; at++)
+        text_add_bytes(text, *at == '/' || *at == '-' ? "_" : at, 1);
+}
+
 void identify_host(void)
 {
     struct utsname name = {0};
     sys1(SYS_uname, &name);
     strcpy(process.host, name.nodename[0] ? name.nodename : "localhost");
     process.host_id = host_id(process.host);
+    struct text list = TEXT(process.list_name);
+    identity_add_host(&list);
+    text_add(&list, MEASUREMENT_PROCESSES);
 }
 
 static unsigned usable_cpus(void)

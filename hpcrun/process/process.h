@@ -20,10 +20,12 @@ struct process {
     uint64_t start_ticks; /* of the process, clock ticks since boot */
     char host[65];
     uint64_t host_id;
-    int64_t rank; /* in an MPI job, -1 without one */
+    char list_name[96]; /* of the list of this host's processes; process-notes.h */
+    int64_t rank;       /* in an MPI job, -1 without one */
     unsigned usable_cpus;
     uint64_t began_real, began_wall, began_cpu; /* clocks at initialisation, ns */
     char executable[PATH_MAX];
+    bool restricted;          /* it has forbidden itself system calls (seccomp) */
     char directory[PATH_MAX]; /* working directory at initialisation */
     int signal;               /* the sampling signal */
     void *fault_handler;      /* hpcrun's handler of SIGSEGV and SIGBUS, for unwind/memory.h */

@@ -63,7 +63,7 @@ static void append(const char *path, const char *data, size_t size)
 }
 
 /* Static: a process that ends may be on a small signal stack, and one thread ends it. */
-static char line_buffer[2 * (PATH_MAX + 512)], path_buffer[PATH_MAX + 64];
+static char line_buffer[2 * (PATH_MAX + 512)];
 
 /* The line and a newline, in the buffer; one line at a time is written by a process that ends. The
  * names in it hold what the program or its user likes. */
@@ -77,12 +77,20 @@ static struct text with_newline(const char *prefix, const struct text *line)
     return full;
 }
 
+void report_append(const char *name, const char *data, size_t size)
+{
+    char buffer[PATH_MAX + 128];
+    struct text path = TEXT(buffer);
+    text_add(&path, process.config.directory);
+    text_add(&path, "/");
+    text_add(&path, name);
+    append(path.at, data, size);
+}
+
 void report_log(const struct text *line)
 {
-    struct text path = TEXT(path_buffer), full = with_newline("", line);
-    text_add(&path, process.config.directory);
-    text_add(&path, "/" MEASUREMENT_LOG);
-    append(path.at, full.at, full.length);
+    struct text full = with_newline("", line);
+    report_append(MEASUREMENT_LOG, full.at, full.length);
 }
 
 void report_terminal(const struct text *line)

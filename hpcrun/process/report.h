@@ -6,6 +6,10 @@
 
 #include "hpcrun/base/text.h"
 
+/* Appends to a file of the measurement directory, in one write; nothing where that fails. Uses no
+ * static memory: the child of a vfork may call it. */
+void report_append(const char *name, const char *data, size_t size);
+
 /* Appends a line (without its newline) to the log. */
 void report_log(const struct text *line);
 

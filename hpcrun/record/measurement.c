@@ -1,6 +1,7 @@
 #include "hpcrun/record/measurement.h"
 
 #include "hpcrun/base/sys.h"
+#include "hpcrun/process/identity.h"
 #include "hpcrun/process/output-directory.h"
 #include "hpcrun/process/process.h"
 #include "hpcrun/record/chunk.h"
@@ -24,19 +25,12 @@ static struct {
 /* No reader takes such a file for a measurement. */
 #define BEGUN_SUFFIX ".begun"
 
-/* The host's name up to the first dot, in characters that suit a file name. */
-static void add_host(struct text *text)
-{
-    for (const char *at = process.host; *at && *at != '.'; at++)
-        text_add_bytes(text, *at == '/' || *at == '-' ? "_" : at, 1);
-}
-
 void measurement_init(void)
 {
     struct text path = TEXT(measurement.path);
     text_add(&path, process.config.directory);
     text_add(&path, "/");
-    add_host(&path);
+    identity_add_host(&path);
     text_add(&path, "-");
     text_add_number(&path, (uint64_t)process.pid);
     text_add(&path, "-");

@@ -1,6 +1,6 @@
 """hpcrun on programs whose use of time is known: nothing is lost, counted twice or changed."""
-import math
 import collections
+import math
 import os
 import re
 import stat

@@ -1,0 +1,165 @@
+#include "hpcrun/base/program-file.h"
+
+#include "hpcrun/base/sys.h"
+#include "hpcrun/base/text.h"
+
+#include <elf.h>
+#include <linux/capability.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+
+#define MAX_SCRIPT_DEPTH 4
+#define MOUNTED_NOSUID   2 /* ST_NOSUID in f_flags of statfs */
+
+/* What is asked about a file. */
+struct question {
+    bool rights;    /* also what rights it gives */
+    unsigned depth; /* of scripts whose interpreters are scripts */
+};
+
+static enum unmeasured judge(int fd, struct question question);
+
+static bool read_at(int fd, void *to, size_t size, uint64_t at)
+{
+    return sys4(SYS_pread64, fd, to, size, at) == (long)size;
+}
+
+/* Reads up to size - 1 bytes and ends them with 0. */
+static void read_text(int fd, char *to, size_t size, uint64_t at)
+{
+    long length = sys4(SYS_pread64, fd, to, size - 1, at);
+    to[length > 0 ? length : 0] = '\0';
+}
+
+/* ---- rights ---- */
+
+static bool may_gain_user(void)
+{
+    return sys6(SYS_prctl, PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0, 0) != 1;
+}
+
+/* Set-group-ID without execution by the group is a mark for file locks. */
+static enum unmeasured judge_mode(const struct stat *status)
+{
+    const mode_t group = S_ISGID | S_IXGRP;
+    if ((status->st_mode & S_ISUID) && status->st_uid != (uid_t)sys0(SYS_getuid))
+        return UNMEASURED_SETUID;
+    if ((status->st_mode & group) == group && status->st_gid != (gid_t)sys0(SYS_getgid))
+        return UNMEASURED_SETGID;
+    return UNMEASURED_NONE;
+}
+
+/* Whether the attribute gives capabilities: in effect at once, or permitted. */
+static bool gives_capabilities(const struct vfs_cap_data *caps, long size)
+{
+    if (size < (long)XATTR_CAPS_SZ_1)
+        return false;
+    bool both = size >= (long)XATTR_CAPS_SZ_2;
+    return (caps->magic_etc & VFS_CAP_FLAGS_EFFECTIVE) || caps->data[0].permitted ||
+           (both && caps->data[1].permitted);
+}
+
+/* `path`: the file's; NULL: it is open as `fd`. */
+static enum unmeasured judge_rights(int fd, const char *path)
+{
+    struct stat status;
+    struct statfs mount = {0};
+    union {
+        struct vfs_cap_data caps;
+        char room[64]; /* newer versions are longer */
+    } attribute = {0};
+    const char *name = "security.capability";
+    if ((path ? sys2(SYS_stat, path, &status) : sys2(SYS_fstat, fd, &status)) != 0)
+        return UNMEASURED_NONE;
+    long size = 0;
+    if (sys0(SYS_getuid) != 0)
+        size = path ? sys4(SYS_getxattr, path, name, &attribute, sizeof attribute)
+                    : sys4(SYS_fgetxattr, fd, name, &attribute, sizeof attribute);
+    enum unmeasured mode = judge_mode(&status);
+    bool capable = gives_capabilities(&attribute.caps, size);
+    if (mode == UNMEASURED_NONE && !capable)
+        return UNMEASURED_NONE;
+    if ((path ? sys2(SYS_statfs, path, &mount) : sys2(SYS_fstatfs, fd, &mount)) == 0 &&
+        (mount.f_flags & MOUNTED_NOSUID))
+        return UNMEASURED_NONE;
+    if (mode != UNMEASURED_NONE && may_gain_user())
+        return mode;
+    return capable ? UNMEASURED_CAPABILITIES : UNMEASURED_NONE;
+}
+
+/* ---- what the file holds ---- */
+
+/* The loader may be called as a program, with the program as its argument. It names no loader. */
+static bool is_loader(int fd)
+{
+    char link[64], path[512] = "";
+    struct text text = TEXT(link);
+    text_add(&text, "/proc/self/fd/");
+    text_add_number(&text, (uint64_t)fd);
+    sys3(SYS_readlink, link, path, sizeof path - 1);
+    const char *slash = strrchr(path, '/');
+    return slash && (text_after(slash, "/ld-linux") || text_after(slash, "/ld-2."));
+}
+
+static enum unmeasured judge_elf(int fd, const Elf64_Ehdr *header)
+{
+    char loader[256];
+    Elf64_Phdr segment;
+    if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_machine != EM_X86_64)
+        return UNMEASURED_OTHER_MACHINE;
+    for (unsigned i = 0; i < header->e_phnum; i++) {
+        if (!read_at(fd, &segment, sizeof segment, header->e_phoff + i * sizeof segment))
+            return UNMEASURED_NONE; /* the kernel refuses it */
+        if (segment.p_type == PT_INTERP) {
+            read_text(fd, loader, sizeof loader, segment.p_offset);
+            return strstr(loader, "ld-linux") ? UNMEASURED_NONE : UNMEASURED_OTHER_LIBC;
+        }
+    }
+    return is_loader(fd) ? UNMEASURED_NONE : UNMEASURED_STATIC;
+}
+
+static enum unmeasured judge_path(int directory, const char *path, struct question question)
+{
+    int fd = (int)sys4(SYS_openat, directory, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
+    bool by_path = directory == AT_FDCWD || *path == '/';
+    if (fd < 0)
+        return fd == -EACCES && by_path && question.rights ? judge_rights(-1, path)
+                                                           : UNMEASURED_NONE;
+    enum unmeasured result = judge(fd, question);
+    sys1(SYS_close, fd);
+    return result;
+}
+
+static enum unmeasured judge_script(int fd, struct question question)
+{
+    char line[256]; /* what the kernel looks at */
+    read_text(fd, line, sizeof line, 2);
+    char *interpreter = line + strspn(line, " \t");
+    interpreter[strcspn(interpreter, " \t\n")] = '\0';
+    return question.depth++ == MAX_SCRIPT_DEPTH ? UNMEASURED_NONE
+                                                : judge_path(AT_FDCWD, interpreter, question);
+}
+
+static enum unmeasured judge(int fd, struct question question)
+{
+    Elf64_Ehdr header = {0};
+    sys4(SYS_pread64, fd, &header, sizeof header, 0);
+    if (memcmp(header.e_ident, "#!", 2) == 0)
+        return judge_script(fd, question);
+    if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
+        return UNMEASURED_NONE;
+    enum unmeasured content = judge_elf(fd, &header);
+    return content == UNMEASURED_NONE && question.rights ? judge_rights(fd, NULL) : content;
+}
+
+enum unmeasured program_file_judge(int fd, bool rights)
+{
+    return judge(fd, (struct question){.rights = rights});
+}
+
+enum unmeasured program_file_judge_at(int directory, const char *path, bool rights)
+{
+    return judge_path(directory, path, (struct question){.rights = rights});
+}

@@ -1,0 +1,72 @@
+/* Hooks on waiting for children: a child that is killed, or that ends by a bare system call, can't
+ * say so itself. Its parent learns how it ended, and notes it (process/process-notes.h). What the
+ * program gets is the kernel's answer, unchanged. system and pclose wait inside libc, without these
+ * hooks: of their shells' ends nothing is noted. */
+#include "hpcrun/hooks/real.h"
+#include "hpcrun/process/process-notes.h"
+#include "hpcrun/process/process.h"
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+REAL_FUNCTION(wait3)
+REAL_FUNCTION(wait4)
+REAL_FUNCTION(waitpid)
+REAL_FUNCTION(waitid)
+
+/* A child that has only stopped, or goes on, is none. */
+static void note_status(pid_t child, const int *status)
+{
+    if (child > 0 && process.active && (WIFEXITED(*status) || WIFSIGNALED(*status)))
+        note_child_end(child, WIFSIGNALED(*status) ? WTERMSIG(*status) : 0);
+}
+
+/* A program that does not want the status gets it here. */
+static int *place(int *status, int *own)
+{
+    *own = 0;
+    return status ? status : own;
+}
+
+HOOK pid_t waitpid(pid_t which, int *status, int options)
+{
+    int own, *to = place(status, &own);
+    pid_t child = REAL(waitpid)(which, to, options);
+    note_status(child, to);
+    return child;
+}
+
+HOOK pid_t wait(int *status)
+{
+    return waitpid(-1, status, 0);
+}
+
+HOOK pid_t wait3(int *status, int options, struct rusage *usage)
+{
+    int own, *to = place(status, &own);
+    pid_t child = REAL(wait3)(to, options, usage);
+    note_status(child, to);
+    return child;
+}
+
+HOOK pid_t wait4(pid_t which, int *status, int options, struct rusage *usage)
+{
+    int own, *to = place(status, &own);
+    pid_t child = REAL(wait4)(which, to, options, usage);
+    note_status(child, to);
+    return child;
+}
+
+HOOK int waitid(idtype_t kind, id_t which, siginfo_t *info, int options)
+{
+    siginfo_t own;
+    siginfo_t *to = info ? info : &own; /* the kernel sets si_pid also where no child has changed */
+    int result = REAL(waitid)(kind, which, to, options);
+    if (result != 0 || to->si_pid == 0 || !process.active)
+        return result;
+    if (to->si_code == CLD_EXITED)
+        note_child_end(to->si_pid, 0);
+    else if (to->si_code == CLD_KILLED || to->si_code == CLD_DUMPED)
+        note_child_end(to->si_pid, to->si_status);
+    return result;
+}
