@@ -62,7 +62,6 @@ static void configure(const struct event_request *request, struct event *event)
     if (strcmp(request->name, "CPUTIME") == 0) {
         event->kind = EVENT_CPUTIME;
         set_time_period(request, event);
-        explain_cpu_time();
     } else if (strcmp(request->name, "REALTIME") == 0) {
         event->kind = EVENT_REALTIME;
         set_time_period(request, event);
@@ -71,9 +70,6 @@ static void configure(const struct event_request *request, struct event *event)
         if (why)
             refuse_event(request->name, why);
         set_count_period(request, event);
-        if (event->options & EVENT_EXCLUDE_KERNEL)
-            diag_note(NULL, "event %s: what happens in the kernel is not counted: not permitted",
-                      request->name);
     }
 }
 
@@ -119,6 +115,18 @@ static void forget_events(void)
         free(listed.at[i].why);
     }
     vec_free(&listed);
+}
+
+void events_explain(const struct config *config)
+{
+    for (unsigned i = 0; i < config->event_count; i++) {
+        const struct event *event = &config->events[i];
+        if (event->kind == EVENT_CPUTIME)
+            explain_cpu_time();
+        if (event->options & EVENT_EXCLUDE_KERNEL)
+            diag_note(NULL, "event %s: what happens in the kernel is not counted: not permitted",
+                      event->name);
+    }
 }
 
 static void print_usable(void)

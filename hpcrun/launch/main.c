@@ -118,6 +118,7 @@ int main(int count, char **arguments)
     struct measurement_directory directory =
         directory_make(options.output, options.command[0], options.shared, &job);
     job_free(&job);
+    events_explain(&config);
     prepare_environment(&options, &config, agents, &directory);
     preload(library);
     appease_address_sanitizer();

@@ -70,7 +70,7 @@ class Completion(unittest.TestCase):
     def test_events(self):
         listed = subprocess.run([BUILD / "bin" / "hpcrun", "-L"], capture_output=True, text=True,
                                 check=True).stdout.splitlines()
-        usable = {line.split()[0] for line in listed if "not here:" not in line}
+        usable = {line.split()[0] for line in listed[:listed.index("") if "" in listed else None]}
         self.assertLessEqual({"CPUTIME", "REALTIME"}, usable)
         for option in ("-e", "--event"):
             self.assertEqual(self.complete("hpcrun", option, ""), usable)

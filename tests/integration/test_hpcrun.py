@@ -332,7 +332,8 @@ class BadInput(profiling.ProfilingTest):
         self.refuse("-e", "CPUTIME@50", "ls", status=2, says="10000")
         self.refuse("-e", "CPUTIME@0", "ls", status=2, says="period")
         self.refuse("-e", "CPUTIME", "-e", "CPUTIME", "ls", status=2, says="twice")
-        self.refuse("-e", "NO_SUCH_EVENT", "ls", status=1, says="NO_SUCH_EVENT")
+        self.refuse("-e", "NO_SUCH_EVENT", "ls", status=2, says="NO_SUCH_EVENT can't be used: no such event")
+        self.refuse("-e", "perf::PAGE-FAULTS@0", "ls", status=2, says="period")
         self.refuse("--signal", "9", "ls", status=2, says="real-time")
 
     def test_commands(self):

@@ -82,8 +82,11 @@ class Sandbox(profiling.ProfilingTest):
         """Every system call of the code that runs after the start is in hooks/seccomp-filter.c."""
         hpcrun = profiling.ROOT / "hpcrun"
         at_start = {"SYS_readlink", "SYS_getcwd", "SYS_uname", "SYS_sched_getaffinity", "SYS_eventfd2"}
-        files = [path for path in hpcrun.rglob("*.[ch]")
-                 if path.relative_to(hpcrun).parts[0] not in ("hooks", "launch")]
+        # Looking at the file of a program that is to be executed, which the hooks do: hooks/exec-target.c leaves
+        # out what a process that restricts itself may have forbidden.
+        at_exec = hpcrun / "base/program-file.c"
+        files = [path for path in hpcrun.rglob("*.[ch]") if path != at_exec
+                 and path.relative_to(hpcrun).parts[0] not in ("hooks", "launch")]
         used = {name for path in files for name in re.findall(r"\bSYS_[a-z_0-9]+", path.read_text())}
         listed = (hpcrun / "hooks/seccomp-filter.c").read_text().split("needed[] = {")[1].split("}")[0]
         self.assertGreater(len(used), 20)

@@ -68,18 +68,6 @@ bool guard_copy(void *to, uint64_t from, size_t size, bool armed)
     return true;
 }
 
-void text_add(struct text *text, const char *string)
-{
-    (void)text;
-    (void)string;
-}
-
-void text_add_error(struct text *text, long error)
-{
-    (void)text;
-    (void)error;
-}
-
 /* ---- a thread ---- */
 
 enum way { BY_PERF, BY_TIMERS, BY_WALL_CLOCK, WAYS };
@@ -105,6 +93,27 @@ static void begin(enum way way, uint64_t seed)
     sources_init(&process.config, SIGRTMIN);
     source_open(&thread, &thread.events[0]);
     assert_int_equal(thread.events[0].source, source_of[way]);
+}
+
+static void begin_thread(uint64_t seed)
+{
+    sim_start();
+    memset(&thread, 0, sizeof thread);
+    thread.random = seed * 0x9e3779b97f4a7c15u;
+    thread.event_count = 1;
+    thread.events[0].event = &process.config.events[0];
+    thread.events[0].period = process.config.events[0].period;
+    source_open(&thread, &thread.events[0]);
+    assert_int_equal(thread.events[0].source, SOURCE_COUNTER);
+}
+
+/* A counter without a period, of which nothing is known yet. */
+static void begin_counter(uint64_t seed)
+{
+    process.config.events[0] =
+        (struct event){.kind = EVENT_COUNTER, .period = 1, .interval = PERIOD};
+    atomic_store(&learned_period[0], 0);
+    begin_thread(seed);
 }
 
 /* What samples paid, in ns. */
@@ -183,6 +192,41 @@ static void samples_pay_the_clock(void **state)
         double periods = 1000 * (double)MS / PERIOD;
         assert_true(fabs((double)paid.samples - periods) < 5 * sqrt(periods / 12) + 1);
     }
+}
+
+/* The event counts nanoseconds of CPU time, and its first period is 1: the search for the period of
+ * 5 ms multiplies it by at most 11/4 per sample, so that it takes 16 samples or more, and fewer
+ * than 200. From there on samples come as those of CPUTIME, but for the period's own spread: a
+ * quarter of the last sample's is taken over, so that its standard deviation is 1/sqrt(12 x 7) of
+ * the mean. */
+static void a_counter_by_rate_finds_its_period(void **state)
+{
+    (void)state;
+    for (unsigned seed = 1; seed <= 100; seed++) {
+        struct paid search = {0}, paid = {0};
+        begin_counter(seed);
+        run(100 * MS, &search);
+        assert_true(search.samples >= 16 && search.samples < 200);
+        uint64_t from = thread.events[0].last;
+        run(1000 * MS, &paid);
+        assert_int_equal(paid.amount, thread.events[0].last - from);
+        assert_true(paid.amount > 1000 * MS - 4 * PERIOD && paid.amount < 1000 * MS + 4 * PERIOD);
+        double periods = 1000 * (double)MS / PERIOD;
+        assert_true(fabs((double)paid.samples - periods) <
+                    5 * sqrt(periods * (1.0 / 12 + 1.0 / 84)) + 0.05 * periods);
+    }
+}
+
+/* A new thread begins with what the one before has found. */
+static void a_counter_by_rate_searches_once(void **state)
+{
+    (void)state;
+    struct paid search = {0}, paid = {0};
+    begin_counter(1);
+    run(1000 * MS, &search);
+    begin_thread(2);
+    run(100 * MS, &paid);
+    assert_true(paid.samples < 40);
 }
 
 /* The wall clock goes on while a thread is stopped (SIGSTOP) or starved: overruns pay for it. */
@@ -302,6 +346,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threads_of_any_length_recover_their_time_on_average),
         cmocka_unit_test(samples_pay_the_clock),
+        cmocka_unit_test(a_counter_by_rate_finds_its_period),
+        cmocka_unit_test(a_counter_by_rate_searches_once),
         cmocka_unit_test(a_stopped_thread_pays_for_the_time_that_it_was_stopped),
         cmocka_unit_test(a_thread_that_blocks_its_signals_pays_when_it_lets_them_come),
         cmocka_unit_test(a_late_first_sample_begins_anew),
