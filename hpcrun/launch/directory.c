@@ -80,11 +80,11 @@ static struct measurement_directory make_wanted(const char *path, bool shared,
                                                 const struct job *job)
 {
     char *cause;
-    make(path, shared);
+    bool is_new = make(path, shared);
     int directory = own_directory_open(path, &cause);
     if (directory < 0)
         diag_fatal(path, "%s", cause);
-    if (!job->name && !own_directory_is_empty(directory))
+    if (!job->name && !is_new && !own_directory_is_empty(directory))
         diag_fatal(path, "exists and is not an empty directory");
     if (faccessat(directory, ".", W_OK | X_OK, 0) != 0)
         diag_fatal(path, "%s", strerror(errno));

@@ -2,6 +2,7 @@
 
 #include "hpcrun/base/sys.h"
 #include "hpcrun/config/rank.h"
+#include "hpcrun/process/output-directory.h"
 #include "hpcrun/process/process.h"
 #include "lib/measurement-words.h"
 
@@ -15,16 +16,15 @@
 
 static int open_list(size_t *size)
 {
-    char buffer[PATH_MAX + 128];
-    struct text path = TEXT(buffer);
     struct stat status;
-    text_add(&path, process.config.directory);
-    text_add(&path, "/");
-    text_add(&path, process.list_name);
-    int fd = (int)sys4(SYS_openat, AT_FDCWD, path.at, O_RDONLY | O_CLOEXEC | O_NOFOLLOW, 0);
+    int directory;
+    if (output_directory_open(&directory) != 0 || directory == AT_FDCWD)
+        return -1;
+    int fd = (int)sys4(SYS_openat, directory, process.list_name, O_RDONLY | OUTPUT_FLAGS, 0);
+    output_directory_close(directory);
     if (fd < 0)
         return -1;
-    if (sys2(SYS_fstat, fd, &status) != 0 || status.st_size <= 0) {
+    if (sys2(SYS_fstat, fd, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size <= 0) {
         sys1(SYS_close, fd);
         return -1;
     }
@@ -72,7 +72,7 @@ static bool read_list(struct run_total *total, int fd, size_t size)
  * parentheses, may hold anything. */
 static bool is_alive(const struct process_image *image)
 {
-    char buffer[1024];
+    static char buffer[1024]; /* one thread ends a process, on a small signal stack perhaps */
     struct text path = TEXT(buffer);
     uint64_t start = 0;
     text_add(&path, "/proc/");

@@ -225,7 +225,7 @@ void summarize(enum process_state state, int detail, bool goes_on)
 {
     struct text line = TEXT(text_buffer);
     struct image_counts counts = own_counts();
-    struct run_total total;
+    static struct run_total total; /* not on a small signal stack */
     report_write_failure();
     report_too_many_modules();
     note_end(state, detail, &counts);

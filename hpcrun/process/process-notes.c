@@ -11,47 +11,39 @@
 /* Bytes of a program's path that are noted. */
 #define MAX_PROGRAM 512
 
-/* On the stack: the child of a vfork shares our memory. */
-struct note {
-    char buffer[MAX_PROGRAM + 768];
-    struct text text;
-};
+/* A note's text. On the stack, but for the last one: the child of a vfork shares our memory. */
+#define NOTE(note)                                                                                 \
+    char note##_buffer[MAX_PROGRAM + 128] = "";                                                    \
+    struct text note = TEXT(note##_buffer)
 
-static void add_number(struct note *note, uint64_t number)
+static void add_number(struct text *note, uint64_t number)
 {
-    text_add(&note->text, " ");
-    text_add_number(&note->text, number);
+    text_add(note, " ");
+    text_add_number(note, number);
 }
 
-static void start(struct note *note, const char *word)
-{
-    note->text = TEXT(note->buffer);
-    note->buffer[0] = '\0';
-    text_add(&note->text, word);
-}
-
-static void add_program(struct note *note, const char *program)
+static void add_program(struct text *note, const char *program)
 {
     char form[MAX_PROGRAM];
-    text_add(&note->text, " ");
-    text_add_bytes(&note->text, form, printable_copy(form, sizeof form, program));
+    text_add(note, " ");
+    text_add_bytes(note, form, printable_copy(form, sizeof form, program));
 }
 
-static void commit(struct note *note)
+static void commit(struct text *note)
 {
-    text_add(&note->text, "\n");
-    report_append(process.list_name, note->text.at, note->text.length);
+    text_add(note, "\n");
+    report_append(process.list_name, note->at, note->length);
 }
 
-static void add_clock(struct note *note)
+static void add_clock(struct text *note)
 {
     add_number(note, sys_clock(CLOCK_MONOTONIC));
 }
 
 void note_begin(void)
 {
-    struct note note;
-    start(&note, "begin");
+    NOTE(note);
+    text_add(&note, "begin");
     add_number(&note, (uint64_t)(process.rank + 1));
     add_number(&note, (uint64_t)process.pid);
     add_number(&note, process.start_ticks);
@@ -64,10 +56,12 @@ void note_begin(void)
 
 void note_end(enum process_state state, int detail, const struct image_counts *counts)
 {
-    struct note note;
+    static char buffer[1024]; /* one thread ends a process, on a small signal stack perhaps */
+    struct text note = TEXT(buffer);
     const uint64_t numbers[] = {counts->threads,     counts->cpu,     counts->thread_cpu,
                                 counts->thread_wall, counts->dropped, counts->partial};
-    start(&note, "end");
+    buffer[0] = '\0';
+    text_add(&note, "end");
     add_number(&note, (uint64_t)process.pid);
     add_number(&note, process.start_ticks);
     add_number(&note, state);
@@ -85,8 +79,8 @@ void note_end(enum process_state state, int detail, const struct image_counts *c
 
 void note_unmeasured(int pid, enum unmeasured why, const char *program)
 {
-    struct note note;
-    start(&note, "unmeasured");
+    NOTE(note);
+    text_add(&note, "unmeasured");
     add_number(&note, (uint64_t)(process.rank + 1));
     add_number(&note, (uint64_t)pid);
     add_number(&note, why);
@@ -97,8 +91,8 @@ void note_unmeasured(int pid, enum unmeasured why, const char *program)
 
 void note_exec_failed(void)
 {
-    struct note note;
-    start(&note, "failed");
+    NOTE(note);
+    text_add(&note, "failed");
     add_number(&note, (uint64_t)sys_getpid());
     add_clock(&note);
     commit(&note);
@@ -106,8 +100,8 @@ void note_exec_failed(void)
 
 void note_child_end(int pid, int signal)
 {
-    struct note note;
-    start(&note, "waited");
+    NOTE(note);
+    text_add(&note, "waited");
     add_number(&note, (uint64_t)pid);
     add_number(&note, (uint64_t)signal);
     add_clock(&note);

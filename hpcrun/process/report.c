@@ -47,13 +47,14 @@ static bool is_a_log(long fd)
     return sys2(SYS_fstat, fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink == 1;
 }
 
-static void append(const char *path, const char *data, size_t size)
+/* Where no descriptor is left for the directory, none is for a file in it. */
+void report_append(const char *name, const char *data, size_t size)
 {
     int directory;
-    if (output_directory_open(&directory) != 0)
+    if (output_directory_open(&directory) != 0 || directory == AT_FDCWD)
         return;
-    long fd = sys4(SYS_openat, directory, output_directory_name(directory, path),
-                   O_WRONLY | O_APPEND | O_CREAT | OUTPUT_FLAGS, output_file_mode());
+    long fd = sys4(SYS_openat, directory, name, O_WRONLY | O_APPEND | O_CREAT | OUTPUT_FLAGS,
+                   output_file_mode());
     output_directory_close(directory);
     if (fd < 0)
         return;
@@ -75,16 +76,6 @@ static struct text with_newline(const char *prefix, const struct text *line)
         printable_copy(full.at + full.length, full.room - full.length - strlen("\n"), line->at);
     text_add(&full, "\n");
     return full;
-}
-
-void report_append(const char *name, const char *data, size_t size)
-{
-    char buffer[PATH_MAX + 128];
-    struct text path = TEXT(buffer);
-    text_add(&path, process.config.directory);
-    text_add(&path, "/");
-    text_add(&path, name);
-    append(path.at, data, size);
 }
 
 void report_log(const struct text *line)

@@ -133,7 +133,8 @@ static void take(struct paid *paid)
     struct increment increment = source_measure(&thread, its, &info, &context);
     if (!increment.fired)
         return;
-    paid->amount += increment.amount >> TIME_SHIFT;
+    paid->amount +=
+        its->source == SOURCE_COUNTER ? increment.amount : increment.amount >> TIME_SHIFT;
     paid->blocked += increment.blocked >> TIME_SHIFT;
     paid->samples++;
     source_arm(&thread, its);
