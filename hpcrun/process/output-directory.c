@@ -1,5 +1,6 @@
 #include "hpcrun/process/output-directory.h"
 
+#include "hpcrun/base/fds.h"
 #include "hpcrun/base/sys.h"
 #include "hpcrun/process/process.h"
 
@@ -24,12 +25,13 @@ int output_directory_open(int *directory)
         return 0;
     if (fd < 0)
         return (int)fd;
-    if (sys2(SYS_fstat, fd, &status) == 0 && is_the_users(&status)) {
+    bool is_ours = sys2(SYS_fstat, fd, &status) == 0 && is_the_users(&status);
+    if (is_ours && !fds_are_scarce()) {
         *directory = (int)fd;
         return 0;
     }
-    sys1(SYS_close, fd);
-    return -EPERM;
+    sys1(SYS_close, fd); /* it may be the only one that is left for the file */
+    return is_ours ? 0 : -EPERM;
 }
 
 void output_directory_close(int directory)

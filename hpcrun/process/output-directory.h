@@ -20,7 +20,7 @@
 
 /* 0 and a descriptor for openat and its like, which is not one of ours (base/fds.h), or a negative
  * errno: -EPERM when the directory is somebody else's. The descriptor is AT_FDCWD where the process
- * has none left: files are then opened by their whole path. */
+ * has few or none left: files are then opened by their whole path. */
 int output_directory_open(int *directory);
 void output_directory_close(int directory);
 

@@ -47,14 +47,29 @@ static bool is_a_log(long fd)
     return sys2(SYS_fstat, fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink == 1;
 }
 
-/* Where no descriptor is left for the directory, none is for a file in it. */
+static long open_log(int directory, const char *name)
+{
+    return sys4(SYS_openat, directory, name, O_WRONLY | O_APPEND | O_CREAT | OUTPUT_FLAGS,
+                output_file_mode());
+}
+
+/* Of its own, so that a path on the stack, which may be small, is only there where it is needed. */
+__attribute__((noinline)) static long open_log_by_path(const char *name)
+{
+    char buffer[PATH_MAX + 128];
+    struct text path = TEXT(buffer);
+    text_add(&path, process.config.directory);
+    text_add(&path, "/");
+    text_add(&path, name);
+    return open_log(AT_FDCWD, path.at);
+}
+
 void report_append(const char *name, const char *data, size_t size)
 {
     int directory;
-    if (output_directory_open(&directory) != 0 || directory == AT_FDCWD)
+    if (output_directory_open(&directory) != 0)
         return;
-    long fd = sys4(SYS_openat, directory, name, O_WRONLY | O_APPEND | O_CREAT | OUTPUT_FLAGS,
-                   output_file_mode());
+    long fd = directory == AT_FDCWD ? open_log_by_path(name) : open_log(directory, name);
     output_directory_close(directory);
     if (fd < 0)
         return;
