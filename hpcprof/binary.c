@@ -1,5 +1,7 @@
 #include "hpcprof/binary.h"
 
+#include "hpcprof/output-file.h"
+
 #include "lib/mem.h"
 
 #include <elf.h>
@@ -160,7 +162,7 @@ bool binary_write_vdso(const struct module *module, const char *path)
     const uint8_t *image = (const uint8_t *)getauxval(AT_SYSINFO_EHDR);
     if (!image || module->build_id[0] == '\0')
         return false;
-    int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    int fd = output_create(path);
     if (fd < 0)
         return false;
     size_t size = vdso_size(image);

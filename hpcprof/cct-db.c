@@ -1,5 +1,6 @@
 #include "hpcprof/cct-db.h"
 
+#include "hpcprof/output-file.h"
 #include "hpcprof/v4-file.h"
 
 #include "lib/diag.h"
@@ -26,7 +27,7 @@ struct profiles {
 
 static void map_profiles(struct profiles *profiles, const char *path)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = output_open(path);
     struct stat status;
     void *map = MAP_FAILED;
     if (fd >= 0 && fstat(fd, &status) == 0)

@@ -1,14 +1,17 @@
 #include "hpcprof/database-dir.h"
 
+#include "hpcprof/output-file.h"
 #include "hpcprof/run-program.h"
 
 #include "lib/diag.h"
 #include "lib/mem.h"
+#include "lib/own-directory.h"
 #include "lib/path.h"
+#include "lib/printable.h"
 
 #include <dirent.h>
 #include <errno.h>
-#include <ftw.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -19,6 +22,7 @@
 #include <unistd.h>
 
 static char *final_path, *temporary_path; /* temporary_path is NULL when there is none */
+static int folder = -1;                   /* descriptor of temporary_path */
 static char *stem;                        /* without -n; NULL when the user gave the name */
 
 /* Who holds it may publish or remove the folder. A signal never lets go of it. */
@@ -36,7 +40,7 @@ static bool is_number_suffix(const char *text)
 }
 
 /* "hpctoolkit-CMD-measurements-3" -> "hpctoolkit-CMD-database" and "-3"; anything else X ->
- * "hpctoolkit-X-database" and "". The caller frees both. */
+ * "hpctoolkit-X-database" and "", without what a terminal obeys. The caller frees both. */
 static void derive_name(const char *measurements, char **name, char **number)
 {
     static const char prefix[] = "hpctoolkit-", word[] = "-measurements";
@@ -49,16 +53,19 @@ static void derive_name(const char *measurements, char **name, char **number)
         }
     }
     const char *base = path_base(path), *found = NULL;
+    char *raw;
     for (const char *at = strstr(base, word); at; at = strstr(at + 1, word))
         found = at;
     const char *rest = found ? found + strlen(word) : NULL;
     if (rest && strncmp(base, prefix, strlen(prefix)) == 0 && is_number_suffix(rest)) {
-        *name = mem_printf("%.*s-database", (int)(found - base), base);
+        raw = mem_printf("%.*s-database", (int)(found - base), base);
         *number = mem_strdup(rest);
     } else {
-        *name = mem_printf("%s%s-database", prefix, base[0] ? base : "root");
+        raw = mem_printf("%s%s-database", prefix, base[0] ? base : "root");
         *number = mem_strdup("");
     }
+    *name = printable_file_name(raw);
+    free(raw);
     free(path);
 }
 
@@ -91,39 +98,59 @@ static void choose_name(const char *measurements)
     }
 }
 
-static bool is_empty_directory(const char *path)
+static void check_existing(const char *wanted)
 {
-    DIR *stream = opendir(path);
-    if (!stream)
-        return false;
-    bool empty = true;
-    for (struct dirent *entry; (entry = readdir(stream));)
-        empty &= strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
-    closedir(stream);
-    return empty;
+    char *cause;
+    int directory = own_directory_open(wanted, &cause);
+    if (directory < 0)
+        diag_fatal(wanted, "%s", cause);
+    if (!own_directory_is_empty(directory))
+        diag_fatal(wanted, "it exists and is not an empty directory; nothing is overwritten");
+    close(directory);
 }
 
 static void take_name(const char *wanted)
 {
-    if (exists(wanted) && !is_empty_directory(wanted))
-        diag_fatal(wanted, "it exists and is not an empty directory; nothing is overwritten");
+    if (exists(wanted))
+        check_existing(wanted);
     final_path = path_normalize(wanted);
 }
 
 /* ---- removal ---- */
 
-static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *place)
+static void remove_entries(int directory);
+
+/* A directory is emptied by its descriptor: names above it may come to mean something else. */
+static void remove_one(int directory, const char *name)
 {
-    (void)status, (void)kind, (void)place;
-    remove(path);
-    return 0;
+    if (unlinkat(directory, name, 0) == 0 || errno == ENOENT)
+        return;
+    int inner = openat(directory, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (inner >= 0)
+        remove_entries(inner);
+    unlinkat(directory, name, AT_REMOVEDIR);
+}
+
+/* Closes `directory`. */
+static void remove_entries(int directory)
+{
+    DIR *stream = fdopendir(directory);
+    for (struct dirent *entry; stream && (entry = readdir(stream));)
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            remove_one(directory, entry->d_name);
+    if (stream)
+        closedir(stream);
 }
 
 static void remove_temporary(void)
 {
     /* Other threads may still write when a signal stops the process: they end with it. */
-    for (int attempt = 0; attempt < 100 && temporary_path && exists(temporary_path); attempt++)
-        nftw(temporary_path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    for (int attempt = 0; attempt < 100 && temporary_path && exists(temporary_path); attempt++) {
+        int again = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (again >= 0)
+            remove_entries(again);
+        rmdir(temporary_path);
+    }
 }
 
 /* Those that stop the process, as it was started. */
@@ -170,23 +197,46 @@ static void watch_signals(void)
 
 /* ---- life of the folder ---- */
 
-const char *database_dir_create(const char *wanted, const char *measurements)
+static void make_folder(bool shared)
+{
+    char *cause;
+    if (!shared)
+        umask(umask(0) | (0777 & ~own_directory_mode(false)));
+    temporary_path = mem_printf("%s.unfinished-%ld", final_path, (long)getpid());
+    if (mkdir(temporary_path, own_directory_mode(shared)) != 0)
+        diag_fatal(temporary_path, "%s", strerror(errno));
+    folder = own_directory_open(temporary_path, &cause);
+    if (folder < 0)
+        diag_fatal(temporary_path, "%s", cause);
+    output_root(folder, temporary_path);
+}
+
+const char *database_dir_create(const char *wanted, const char *measurements, bool shared)
 {
     if (wanted)
         take_name(wanted);
     else
         choose_name(measurements);
-    temporary_path = mem_printf("%s.unfinished-%ld", final_path, (long)getpid());
-    if (mkdir(temporary_path, 0777) != 0)
-        diag_fatal(temporary_path, "%s", strerror(errno));
+    make_folder(shared);
     atexit(remove_temporary);
     watch_signals();
     return temporary_path;
 }
 
+/* Another user who may write to the directory above could have put something else there. */
+static void check_folder(void)
+{
+    struct stat by_name, status;
+    if (lstat(temporary_path, &by_name) != 0 || fstat(folder, &status) != 0)
+        diag_fatal(temporary_path, "%s", strerror(errno));
+    if (by_name.st_dev != status.st_dev || by_name.st_ino != status.st_ino)
+        diag_fatal(temporary_path, "somebody moved the database away");
+}
+
 const char *database_dir_publish(void)
 {
     pthread_mutex_lock(&fate_of_folder);
+    check_folder();
     while (rename(temporary_path, final_path) != 0) {
         bool taken = errno == EEXIST || errno == ENOTEMPTY || errno == ENOTDIR;
         if (!taken || !stem)

@@ -1,5 +1,7 @@
 #include "hpcprof/file-writer.h"
 
+#include "hpcprof/output-file.h"
+
 #include "lib/diag.h"
 #include "lib/mem.h"
 
@@ -8,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define BUFFER_SIZE (1 << 18)
@@ -15,7 +18,7 @@
 void file_create(struct file_writer *file, const char *path)
 {
     *file = (struct file_writer){.path = mem_strdup(path), .buffer = mem_alloc(BUFFER_SIZE)};
-    file->fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    file->fd = output_create(path);
     if (file->fd < 0)
         file->error = errno;
 }
@@ -93,22 +96,20 @@ void file_close(struct file_writer *file)
     free(file->buffer);
 }
 
-bool copy_file(const char *from, const char *to)
+bool copy_file(int from, const char *path, uint64_t most, const char *to, mode_t mode)
 {
-    FILE *in = fopen(from, "rbe");
-    if (!in) {
-        diag_error(from, "cannot be copied: %s", strerror(errno));
-        return false;
-    }
     struct file_writer out;
     file_create(&out, to);
+    if (mode && !out.error && fchmod(out.fd, mode) != 0)
+        out.error = errno;
     char buffer[1 << 16];
-    for (size_t size; (size = fread(buffer, 1, sizeof buffer, in)) > 0;)
-        file_write(&out, buffer, size);
-    bool whole = !ferror(in);
-    if (!whole)
-        diag_error(from, "cannot be copied: %s", strerror(errno));
-    fclose(in);
+    ssize_t size = 1;
+    while (most && (size = read(from, buffer, most < sizeof buffer ? most : sizeof buffer)) > 0) {
+        file_write(&out, buffer, (size_t)size);
+        most -= (uint64_t)size;
+    }
+    if (size < 0)
+        diag_error(path, "cannot be copied: %s", strerror(errno));
     file_close(&out);
-    return whole;
+    return size >= 0;
 }

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct file_writer {
     char *path;
@@ -16,7 +17,7 @@ struct file_writer {
     uint8_t *buffer;
 };
 
-/* Creates the file; what was there is lost. */
+/* Creates the file, which must not be there. */
 void file_create(struct file_writer *file, const char *path);
 
 void file_write(struct file_writer *file, const void *data, size_t size);
@@ -33,8 +34,9 @@ void file_patch(struct file_writer *file, uint64_t offset, const void *data, siz
 /* Ends the process with a message if anything could not be written. */
 void file_close(struct file_writer *file);
 
-/* Copies a file. False, and a message, when `from` cannot be read; what cannot be written ends the
- * process. */
-bool copy_file(const char *from, const char *to);
+/* Copies what is left of an open file, `most` bytes at most, to a new one; `path` is its name in a
+ * message, `mode` the new one's permissions, 0: as the umask leaves them. False when it cannot be
+ * read; what cannot be written ends the process. */
+bool copy_file(int from, const char *path, uint64_t most, const char *to, mode_t mode);
 
 #endif

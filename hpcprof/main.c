@@ -4,6 +4,7 @@
 #include "hpcprof/meta-db.h"
 #include "hpcprof/metrics-yaml.h"
 #include "hpcprof/options.h"
+#include "hpcprof/output-file.h"
 #include "hpcprof/overhead.h"
 #include "hpcprof/profile-db.h"
 #include "hpcprof/propagation.h"
@@ -21,7 +22,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* What a run of hpcprof works on. */
@@ -32,6 +32,7 @@ struct run {
     struct creations creations;
     const char *folder; /* that the database is written to */
     char *title, *description;
+    struct source_origins origins;
     char **copies;                   /* per file of the program: see hpcprof/sources.h */
     struct context_ids no_call_site; /* of the logical projection, see hpcprof/fuse.h */
 };
@@ -43,7 +44,7 @@ static char *in_folder(const char *folder, const char *name)
 
 static void make_folder(const char *path)
 {
-    if (mkdir(path, 0777) != 0)
+    if (!output_make_directory(path))
         diag_fatal(path, "%s", strerror(errno));
 }
 
@@ -61,7 +62,7 @@ static void write_values(const struct run *run, const char *folder, const struct
 static void write_names(struct run *run, const char *folder, const char *copies_prefix,
                         const struct contexts *contexts)
 {
-    sources_copy(run->copies, contexts, run->folder, &run->options.rules);
+    sources_copy(run->copies, &run->origins, contexts, run->folder, &run->options.rules);
     const struct meta_texts texts = {
         .title = run->title,
         .description = run->description,
@@ -87,12 +88,21 @@ static void build_contexts(const struct run *run, enum projection projection, st
     free(ids);
 }
 
+static void copy_output(const char *from, const char *to)
+{
+    int fd = output_open(from);
+    if (fd < 0)
+        diag_fatal(from, "%s", strerror(errno));
+    copy_file(fd, from, UINT64_MAX, to, 0);
+    close(fd);
+}
+
 /* The same values need not lie on the disk twice. */
 static void share_file(const char *from_folder, const char *to_folder, const char *name)
 {
     char *from = in_folder(from_folder, name), *to = in_folder(to_folder, name);
-    if (link(from, to) != 0)
-        copy_file(from, to);
+    if (!output_link(from, to))
+        copy_output(from, to);
     free(from);
     free(to);
 }
@@ -146,8 +156,11 @@ static void write_database(struct run *run)
     program_build(&run->program, &run->inputs);
     run->copies = mem_alloc(run->program.files.count * sizeof *run->copies);
     creations_find(&run->creations, &run->inputs, &run->program);
+    source_origins_find(&run->origins, &run->program, &run->inputs);
     write_projections(run);
     write_texts(run);
+    sources_finish();
+    source_origins_free(&run->origins);
     for (uint32_t i = 0; i < run->program.files.count; i++)
         free(run->copies[i]);
     free(run->copies);
@@ -163,7 +176,8 @@ int main(int argc, char **argv)
     struct run run = {0};
     diag_init("hpcprof");
     options_read(&run.options, argc, argv);
-    run.folder = database_dir_create(run.options.database, run.options.directories[0]);
+    run.folder =
+        database_dir_create(run.options.database, run.options.directories[0], run.options.shared);
     inputs_read(&run.inputs, run.options.directories, run.options.directory_count,
                 run.options.workers);
     structures_find(&run.inputs.modules, &run.options.rules, run.folder, run.options.workers);

@@ -1,5 +1,6 @@
 #include "hpcprof/metrics-yaml.h"
 
+#include "hpcprof/output-file.h"
 #include "hpcprof/propagation.h"
 
 #include "lib/diag.h"
@@ -78,7 +79,7 @@ static void write_roots(FILE *out, const struct inputs *inputs)
 
 void metrics_yaml_write(const char *path, const struct inputs *inputs)
 {
-    FILE *out = fopen(path, "we");
+    FILE *out = output_stream(path);
     if (!out)
         diag_fatal(path, "%s", strerror(errno));
     fputs("version: 0\ninputs:\n", out);

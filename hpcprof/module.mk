@@ -11,7 +11,7 @@ hpcprof_objects = $(patsubst %,$(BUILD)/obj/hpcprof/%.o,$(1))
 
 $(eval $(call unit_test,hpcprof/test_structure,$(call hpcprof_objects,structure structure-reader) $(TOOL_LIB),$(HPCPROF_LIBRARIES)))
 $(eval $(call unit_test,hpcprof/test_contexts,$(call hpcprof_objects,context-tree) $(TOOL_LIB),))
-$(eval $(call unit_test,hpcprof/test_file_writer,$(call hpcprof_objects,file-writer) $(TOOL_LIB),))
+$(eval $(call unit_test,hpcprof/test_file_writer,$(call hpcprof_objects,file-writer output-file) $(TOOL_LIB),))
 $(eval $(call unit_test,hpcprof/test_modules,$(call hpcprof_objects,modules structure) $(TOOL_LIB),))
 $(eval $(call unit_test,hpcprof/test_values,$(call hpcprof_objects,values inputs modules structure rules) $(TOOL_LIB),-lz -lpthread))
 

@@ -9,6 +9,8 @@
 #include "lib/measurement.h"
 #include "lib/strtab.h"
 
+#include <sys/types.h>
+
 enum structure_quality { STRUCTURE_MISSING, STRUCTURE_SYMBOLS, STRUCTURE_FULL };
 
 struct rule;
@@ -18,6 +20,7 @@ struct module {
     VEC(char *) paths;                         /* sorted, distinct */
     char *build_id;                            /* in hexadecimal, empty when there is none */
     uint64_t header_hash, file_size, modified; /* as recorded, 0 unknown */
+    uid_t owner;                               /* of the binary that was analyzed; -1: not known */
     bool is_vdso, replaced;                    /* the file was another already in the run */
     bool used;                                 /* some call path goes through it */
     struct structure *structure;               /* owned; NULL when there is none */

@@ -21,6 +21,8 @@ static const char help[] =
     "                          that exists there\n"
     "  -R, --replace OLD=NEW   where a path of a source file or binary begins with OLD, look\n"
     "                          under NEW\n"
+    "      --shared            let other users read the database, as far as the umask does\n"
+    "                          (default: only you; it holds sources, paths and arguments)\n"
     "  -j, --jobs N            use N threads (default: as many as there are CPUs)\n"
     "  -h, --help              show this text\n"
     "  -V, --version           show the version\n"
@@ -42,13 +44,10 @@ static unsigned read_workers(const char *text)
 void options_read(struct options *options, int argc, char **argv)
 {
     static const struct option long_options[] = {
-        {"output", required_argument, NULL, 'o'},
-        {"include", required_argument, NULL, 'I'},
-        {"replace", required_argument, NULL, 'R'},
-        {"jobs", required_argument, NULL, 'j'},
-        {"help", no_argument, NULL, 'h'},
-        {"version", no_argument, NULL, 'V'},
-        {NULL, 0, NULL, 0},
+        {"output", required_argument, NULL, 'o'},  {"include", required_argument, NULL, 'I'},
+        {"replace", required_argument, NULL, 'R'}, {"jobs", required_argument, NULL, 'j'},
+        {"shared", no_argument, NULL, 's'},        {"help", no_argument, NULL, 'h'},
+        {"version", no_argument, NULL, 'V'},       {NULL, 0, NULL, 0},
     };
     *options = (struct options){.workers = parallel_default_workers()};
     opterr = 0;
@@ -56,6 +55,7 @@ void options_read(struct options *options, int argc, char **argv)
         switch (option) {
         case 'o': options->database = optarg; break;
         case 'I': path_add_search(&options->rules, optarg); break;
+        case 's': options->shared = true; break;
         case 'j': options->workers = read_workers(optarg); break;
         case 'R':
             if (!path_add_replacement(&options->rules, optarg))

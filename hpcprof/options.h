@@ -6,6 +6,7 @@
 
 struct options {
     unsigned workers;
+    bool shared;          /* others may read the database, too */
     const char *database; /* NULL: derived from the measurement directory's name */
     struct path_rules rules;
     char *const *directories;

@@ -1,5 +1,7 @@
 #include "hpcprof/run-json.h"
 
+#include "hpcprof/output-file.h"
+
 #include "lib/database-format.h"
 #include "lib/diag.h"
 #include "lib/json.h"
@@ -484,7 +486,7 @@ static void write_ids(struct json_writer *json, const char *key, const struct co
 void run_json_write(const char *path, const char *title, const struct run_facts *facts)
 {
     const struct inputs *inputs = facts->inputs;
-    FILE *out = fopen(path, "we");
+    FILE *out = output_stream(path);
     if (!out)
         diag_fatal(path, "%s", strerror(errno));
     struct json_writer json;

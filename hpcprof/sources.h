@@ -3,13 +3,19 @@
 #define HPCPROF_SOURCES_H
 
 #include "hpcprof/contexts.h"
+#include "hpcprof/source-origins.h"
 #include "lib/path-rules.h"
 
-/* Copies those files that are found (lib/path-rules.h) to DATABASE/src/ and their absolute
- * path. `copies` has an element per file of the program: NULL until it was looked for, then the
- * path of the copy relative to the database, or "" if there is none; the caller frees. A file that
- * is found but cannot be read is told. */
-void sources_copy(char **copies, const struct contexts *contexts, const char *database,
+/* Copies those files that are found (lib/path-rules.h) and may be copied (hpcprof/source-open.h),
+ * with their permissions, to DATABASE/src/ and their absolute path. `copies` has an element per
+ * file of the program: NULL until it was looked for, then the path of the copy relative to the
+ * database, or "" if there is none; the caller frees. */
+void sources_copy(char **copies, const struct source_origins *origins,
+                  const struct contexts *contexts, const char *database,
                   const struct path_rules *rules);
+
+/* Says which files were found and not copied, and why: the first few, and how many. Not an error:
+ * the viewer shows them from where they are to those who may read them. Call last. */
+void sources_finish(void);
 
 #endif

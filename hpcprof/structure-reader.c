@@ -232,6 +232,8 @@ static void on_start(void *context, const xmlChar *name, const xmlChar *prefix, 
     const char *element = (const char *)name;
     if (strcmp(element, "LM") == 0)
         r->has_module = true;
+    else if (strcmp(element, "D") == 0)
+        strtab_id(&r->s->directories, text_of(r, a.n));
     else if (strcmp(element, "F") == 0)
         frame.file = file_of(r, a.n);
     else if (strcmp(element, "P") == 0 && !in_procedure)

@@ -1,6 +1,7 @@
 #include "hpcprof/structure-source.h"
 
 #include "hpcprof/binary.h"
+#include "hpcprof/real-path.h"
 #include "hpcprof/run-program.h"
 
 #include "lib/beside.h"
@@ -177,9 +178,12 @@ static struct structure *structure_of_file(const struct finder *finder, struct m
 {
     char *why, *binary = find_binary(finder, module, &why);
     struct structure *s;
+    module->owner = NO_USER;
     if (binary) {
         free(why);
         s = structure_of_binary(finder, module, binary, &why);
+        if (!real_path_owner(binary, &module->owner))
+            module->owner = NO_USER;
         free(binary);
     } else if ((s = structure_from_cache(finder, module))) {
         diag_note(module->path, "%s: its structure is still in the cache", why);

@@ -42,6 +42,7 @@ void structure_free(struct structure *s)
         return;
     strtab_free(&s->names);
     strtab_free(&s->files);
+    strtab_free(&s->directories);
     strtab_free(&s->overhead_kinds);
     vec_free(&s->functions);
     vec_free(&s->scopes);

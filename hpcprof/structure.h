@@ -48,6 +48,7 @@ struct structure_statement {
 
 struct structure {
     struct strtab names, files; /* paths are normalized */
+    struct strtab directories;  /* in which it was compiled: absolute */
     struct strtab overhead_kinds;
     VEC(struct structure_function) functions;
     VEC(struct structure_scope) scopes;

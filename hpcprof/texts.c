@@ -1,5 +1,7 @@
 #include "hpcprof/texts.h"
 
+#include "hpcprof/output-file.h"
+
 #include "lib/diag.h"
 #include "lib/mem.h"
 #include "lib/path.h"
@@ -87,7 +89,7 @@ static const char formats[] =
 
 void text_write_formats(const char *path)
 {
-    FILE *out = fopen(path, "we");
+    FILE *out = output_stream(path);
     if (!out)
         diag_fatal(path, "%s", strerror(errno));
     bool failed = fputs(formats, out) < 0;

@@ -28,6 +28,7 @@ static void save_strings(FILE *out, const struct strtab *table)
 bool debug_info_save(const struct debug_info *info, FILE *out)
 {
     save_strings(out, &info->files);
+    save_strings(out, &info->directories);
     save_strings(out, &info->names);
     save_array(out, &info->functions);
     save_array(out, &info->scopes);
@@ -111,6 +112,7 @@ bool debug_info_load(struct debug_info *info, struct elf_bytes bytes)
 {
     struct cursor from = {.bytes = bytes};
     load_strings(&from, &info->files);
+    load_strings(&from, &info->directories);
     load_strings(&from, &info->names);
     load_array(&from, &info->functions);
     load_array(&from, &info->scopes);

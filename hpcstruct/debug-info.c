@@ -205,6 +205,7 @@ void debug_info_finish(struct debug_info *info)
 void debug_info_free(struct debug_info *info)
 {
     strtab_free(&info->files);
+    strtab_free(&info->directories);
     strtab_free(&info->names);
     vec_free(&info->functions);
     vec_free(&info->scopes);

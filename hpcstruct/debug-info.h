@@ -55,7 +55,8 @@ struct scope_range {
 };
 
 struct debug_info {
-    struct strtab files; /* paths, normalized */
+    struct strtab files;       /* paths, normalized */
+    struct strtab directories; /* in which units were compiled, normalized */
     struct strtab names;
     VEC(struct debug_function) functions;
     VEC(struct debug_scope) scopes; /* parents first */

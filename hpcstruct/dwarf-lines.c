@@ -1,5 +1,9 @@
 #include "hpcstruct/dwarf-internal.h"
 
+#include "lib/path.h"
+
+#include <stdlib.h>
+
 static struct file_table read_table(struct dwarf_reader *reader, const struct dwarf_source *source,
                                     Dwarf_Die unit, uint64_t offset)
 {
@@ -12,12 +16,24 @@ static struct file_table read_table(struct dwarf_reader *reader, const struct dw
     return files;
 }
 
+static void add_directory(struct dwarf_reader *reader, const struct dwarf_source *source,
+                          Dwarf_Die unit)
+{
+    const char *directory = dwarf_string(reader, source, unit, DW_AT_comp_dir);
+    if (!directory || directory[0] != '/')
+        return;
+    char *normal = path_normalize(directory);
+    strtab_id(&reader->info->directories, normal);
+    free(normal);
+}
+
 void dwarf_read_lines(struct dwarf_reader *reader, struct dwarf_source *source, Dwarf_Die unit)
 {
     Dwarf_Error error = NULL;
     Dwarf_Off offset = 0;
     uint64_t table_offset = 0;
     struct dwarf_source *in;
+    add_directory(reader, source, unit);
     if (!dwarf_ok(reader, source, dwarf_dieoffset(unit, &offset, &error), &error) ||
         !dwarf_reference(reader, source, unit, DW_AT_stmt_list, &table_offset, &in))
         return;

@@ -236,6 +236,16 @@ static void write_files(struct writer *w)
     free(entries);
 }
 
+static void write_directories(struct writer *w)
+{
+    const struct strtab *directories = &w->from->info->directories;
+    for (uint32_t i = 0; i < directories->count; i++) {
+        start(w, "D");
+        attribute(w, "n", strtab_string(directories, i));
+        end(w);
+    }
+}
+
 /* ---- the whole ---- */
 
 static void write_module(struct writer *w, const char *path)
@@ -254,6 +264,7 @@ static void write_module(struct writer *w, const char *path)
     add_range(w, image->code.at[0].begin, image->code.at[image->code.n - 1].end);
     end_ranges(w);
     attribute(w, "g", STRUCTURE_GENERATOR);
+    write_directories(w);
     write_files(w);
     end(w);
 }
@@ -289,7 +300,8 @@ bool structure_write(FILE *out, const struct structure *structure, const char *p
     if (!w.xml)
         diag_fatal(NULL, "out of memory");
     xmlTextWriterSetIndent(w.xml, 1);
-    /* Names have C1 controls and turn text around: as references to characters, no terminal obeys. */
+    /* Names have C1 controls and turn text around: as references to characters, no terminal obeys.
+     */
     xmlTextWriterStartDocument(w.xml, NULL, "US-ASCII", NULL);
     start(&w, "HPCToolkitStructure");
     attribute(&w, "version", "4.9");

@@ -42,7 +42,8 @@ void path_rules_free(struct path_rules *rules)
     vec_free(&rules->search);
 }
 
-char *path_replace(const struct path_rules *rules, const char *path)
+static const struct path_replacement *find_replacement(const struct path_rules *rules,
+                                                       const char *path)
 {
     for (size_t i = 0; i < rules->replacements.n; i++) {
         const struct path_replacement *rule = &rules->replacements.at[i];
@@ -50,9 +51,20 @@ char *path_replace(const struct path_rules *rules, const char *path)
         if (strncmp(path, rule->old, length) != 0)
             continue;
         if (path[length] == '\0' || path[length] == '/' || rule->old[length - 1] == '/')
-            return mem_printf("%s%s", rule->new, path + length);
+            return rule;
     }
     return NULL;
+}
+
+static char *replaced(const struct path_replacement *rule, const char *path)
+{
+    return mem_printf("%s%s", rule->new, path + strlen(rule->old));
+}
+
+char *path_replace(const struct path_rules *rules, const char *path)
+{
+    const struct path_replacement *rule = find_replacement(rules, path);
+    return rule ? replaced(rule, path) : NULL;
 }
 
 static bool is_file(const char *path)
@@ -61,31 +73,53 @@ static bool is_file(const char *path)
     return stat(path, &status) == 0 && S_ISREG(status.st_mode);
 }
 
-/* `suffix` below one of the search directories, or NULL. */
-static char *find_below(const struct path_rules *rules, const char *suffix)
+static bool visit(char *file, const char *tree, path_visitor visitor, void *context)
+{
+    bool found = is_file(file) && visitor(context, file, tree);
+    free(file);
+    return found;
+}
+
+/* `suffix` below the search directories. */
+static bool visit_below(const struct path_rules *rules, const char *suffix, path_visitor visitor,
+                        void *context)
 {
     for (size_t i = 0; i < rules->search.n; i++) {
-        char *candidate = mem_printf("%s/%s", rules->search.at[i], suffix);
-        if (is_file(candidate))
-            return candidate;
-        free(candidate);
+        const char *directory = rules->search.at[i];
+        if (visit(mem_printf("%s/%s", directory, suffix), directory, visitor, context))
+            return true;
     }
-    return NULL;
+    return false;
+}
+
+bool path_visit_sources(const struct path_rules *rules, const char *path, path_visitor visitor,
+                        void *context)
+{
+    /* A relative path's directory is not known. */
+    if (path[0] == '/' && visit(mem_strdup(path), NULL, visitor, context))
+        return true;
+    const struct path_replacement *rule = find_replacement(rules, path);
+    if (rule && visit(replaced(rule, path), rule->new[0] ? rule->new : "/", visitor, context))
+        return true;
+    for (const char *suffix = path; suffix; suffix = strchr(suffix, '/')) {
+        suffix += strspn(suffix, "/");
+        if (visit_below(rules, suffix, visitor, context))
+            return true;
+    }
+    return false;
+}
+
+static bool take_first(void *context, const char *file, const char *tree)
+{
+    char **found = context;
+    (void)tree;
+    *found = mem_strdup(file);
+    return true;
 }
 
 char *path_find_source(const struct path_rules *rules, const char *path)
 {
-    if (path[0] == '/' && is_file(path)) /* a relative path's directory is not known */
-        return mem_strdup(path);
-    char *found = path_replace(rules, path);
-    if (found && is_file(found))
-        return found;
-    free(found);
-    for (const char *suffix = path; suffix; suffix = strchr(suffix, '/')) {
-        suffix += strspn(suffix, "/");
-        found = find_below(rules, suffix);
-        if (found)
-            return found;
-    }
-    return NULL;
+    char *found = NULL;
+    path_visit_sources(rules, path, take_first, &found);
+    return found;
 }

@@ -26,9 +26,17 @@ void path_rules_free(struct path_rules *rules);
 /* The path with the first fitting replacement made, or NULL when none fits; the caller frees. */
 char *path_replace(const struct path_rules *rules, const char *path);
 
-/* The regular file that a source path means, or NULL; the caller frees. In this order: the path
- * itself, what replacements make of it, the longest suffix of it that exists below a directory of
- * the search list. */
+/* A regular file that a source path may mean, and the directory in which it was looked for: NULL
+ * for the path itself. True ends the search. */
+typedef bool (*path_visitor)(void *context, const char *file, const char *tree);
+
+/* Visits the regular files that a source path may mean, in this order: the path itself, what
+ * replacements make of it, its suffixes, the longest first, below each directory of the search
+ * list. Whether the visitor ended the search. */
+bool path_visit_sources(const struct path_rules *rules, const char *path, path_visitor visitor,
+                        void *context);
+
+/* The first of them, or NULL; the caller frees. */
 char *path_find_source(const struct path_rules *rules, const char *path);
 
 #endif

@@ -37,6 +37,7 @@ static void offsets_alignment_and_patches(void **state)
 {
     (void)state;
     struct file_writer file;
+    unlink(path);
     file_create(&file, path);
     file_write_string(&file, "abc");
     assert_int_equal(file.offset, 4);
@@ -62,6 +63,7 @@ static void pieces_of_all_sizes(void **state)
     for (size_t i = 0; i < SIZE; i++)
         bytes[i] = (uint8_t)(i * 2654435761u >> 13);
     struct file_writer file;
+    unlink(path);
     file_create(&file, path);
     for (size_t at = 0, size = 1; at < SIZE; at += size, size = size * 5 % 700001 + 1) {
         size = size < SIZE - at ? size : SIZE - at;
