@@ -209,6 +209,8 @@ static struct database *open_projection(struct session *session, enum projection
     char *folder = projection_folder(session, projection);
     struct database *db = database_open(folder);
     free(folder);
+    if (db && projection == LOGICAL)
+        database_set_no_call_site(db, json_object_get(session->run, "unknown_call_sites"));
     if (db && !settle_metrics(session, db)) {
         database_close(db);
         db = NULL;

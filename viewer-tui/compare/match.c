@@ -1,6 +1,7 @@
 #include "viewer-tui/compare/match.h"
 
 #include "viewer-tui/base/text.h"
+#include "viewer-tui/compare/same-calls.h"
 #include "viewer-tui/views/label.h"
 
 #include <stdlib.h>
@@ -315,13 +316,31 @@ static void go_through(struct keys keys[SIDES], const struct pass *pass)
     }
 }
 
+/* Keys are in the order of the rows. */
+static struct key *key_of(struct keys keys[SIDES], const struct pair *parents,
+                          struct view *const sides[SIDES], int side, uint32_t row)
+{
+    return &keys[side].all.at[row - view_row(sides[side], parents->rows[side])->first_child];
+}
+
+static void match_calls(struct keys keys[SIDES], struct pair parents,
+                        struct view *const sides[SIDES], struct pair calls)
+{
+    match(key_of(keys, &parents, sides, 0, calls.rows[0]),
+          key_of(keys, &parents, sides, 1, calls.rows[1]));
+}
+
 struct pairs match_children(struct view *const sides[SIDES], struct pair parents,
                             struct edits *edits)
 {
     struct keys keys[SIDES] = {0};
     struct pairs pairs = {0};
+    struct pairs calls = same_calls_join(sides, parents);
     for (int side = 0; side < SIDES; side++)
         make_keys(&keys[side], edits, sides[side], parents.rows[side]);
+    for (size_t i = 0; i < calls.n; i++)
+        match_calls(keys, parents, sides, calls.at[i]);
+    vec_free(&calls);
     for (size_t i = 0; i < sizeof passes / sizeof *passes; i++)
         go_through(keys, &passes[i]);
     for (size_t i = 0; i < keys[0].all.n; i++)

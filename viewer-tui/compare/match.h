@@ -26,21 +26,12 @@
 #define VIEWER_MATCH_H
 
 #include "viewer-tui/compare/edits.h"
-#include "viewer-tui/views/view.h"
+#include "viewer-tui/compare/pair.h"
 
-/* A child of one side's row and of the other's; NOTHING for none. */
-struct pair {
-    uint32_t rows[SIDES];
-};
-
-struct pairs {
-    struct pair *at;
-    size_t n, cap;
-};
-
-/* Matches the children of rows of two views, which are expanded; a row may be NOTHING, and has no
- * children then. Every child is in one pair: those of the left side in their order, each with its
- * like, then what is left of the right side. The caller frees with vec_free. */
+/* Matches the children of rows of two views, which were expanded last; a row may be NOTHING, and
+ * has no children then. Calls of one procedure from sites that one side does not know are joined
+ * before (same-calls.h). Every child is in one pair: those of the left side in their order, each
+ * with its like, then what is left of the right side. The caller frees with vec_free. */
 struct pairs match_children(struct view *const sides[SIDES], struct pair parents,
                             struct edits *edits);
 

@@ -75,10 +75,15 @@ static void add_pair(struct view *view, uint32_t parent, struct pair pair)
                       .line = from->line,
                       .call_file = from->call_file,
                       .call_line = from->call_line,
+                      .has_several_call_sites = from->has_several_call_sites,
+                      .no_call_site = from->no_call_site,
                       .data = pack(pair)};
     for (int side = 0; side < SIDES; side++)
-        if (pair.rows[side] != NOTHING)
-            row.is_leaf &= view_row(merged->sides[side], pair.rows[side])->is_leaf;
+        if (pair.rows[side] != NOTHING) {
+            const struct row *of_side = view_row(merged->sides[side], pair.rows[side]);
+            row.is_leaf &= of_side->is_leaf;
+            row.has_several_call_sites |= of_side->has_several_call_sites;
+        }
     add_costs(view, view_add(view, parent, row), pair);
 }
 

@@ -95,9 +95,33 @@ void database_close(struct database *db)
     v4_map_close(&db->profile);
     vec_free(&db->points);
     idmap_free(&db->point_ids);
+    vec_free(&db->no_call_site);
     free(db->has_profile);
     free(db->folder);
     free(db);
+}
+
+static int by_id(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+void database_set_no_call_site(struct database *db, const json_t *ids)
+{
+    for (size_t i = 0; i < json_array_size(ids); i++) {
+        json_int_t id = json_integer_value(json_array_get(ids, i));
+        if (id > 0 && id < NOTHING)
+            vec_push(&db->no_call_site, (uint32_t)id);
+    }
+    if (db->no_call_site.n)
+        qsort(db->no_call_site.at, db->no_call_site.n, sizeof *db->no_call_site.at, by_id);
+}
+
+bool database_lacks_call_site(const struct database *db, uint32_t context_id)
+{
+    return db->no_call_site.n > 0 && bsearch(&context_id, db->no_call_site.at, db->no_call_site.n,
+                                             sizeof context_id, by_id) != NULL;
 }
 
 const char *database_title(const struct database *db)

@@ -18,6 +18,8 @@
 #include "viewer-tui/database/v4-map.h"
 #include "viewer-tui/database/values.h"
 
+#include <jansson.h>
+
 /* An array of structures in meta.db. */
 struct table {
     uint64_t at, n, stride;
@@ -38,6 +40,8 @@ struct database {
     bool is_restricted;       /* they are sums over some of the threads (restrict.h) */
     VEC(struct point) points; /* code without function or line */
     struct idmap point_ids;
+    VEC(uint32_t)
+    no_call_site; /* ids of contexts, ascending: calls from sites that are not known */
 };
 
 /* A procedure; unknown parts are NULL, NOTHING and 0. */
@@ -90,6 +94,11 @@ const struct point *database_file_point(const struct database *db, uint32_t inde
 /* The entry point at `index` < entries.n; false, with the problem noted, when it is damaged. */
 bool database_entry(const struct database *db, uint32_t index, struct v4_entry *entry,
                     const char **name);
+
+/* Notes the calls from sites that are not known; `ids` is an array of integers of run.json, or
+ * anything else, which says nothing. */
+void database_set_no_call_site(struct database *db, const json_t *ids);
+bool database_lacks_call_site(const struct database *db, uint32_t context_id);
 
 /* Whether views leave out a context without values, and what is below it: where the values are
  * those of some threads, these never came there. */

@@ -1,5 +1,6 @@
 /* A view as JSON: the tree of design.md, section 7. Rows of the flat view can also be of the kinds
- * "module" and "file"; a scope that was called or inlined somewhere has a "call_site"; a start
+ * "module" and "file"; a scope that was called or inlined somewhere has a "call_site", null and of
+ * "state" "unknown" where it is not known, "several" of calls that are compared as one; a start
  * routine of threads below <thread root> has "created_at":
  * [{"threads":2,"path":[{"name":..,"file":..,"line":..}]}], the calls that created them. Costs of
  * metrics that were not measured are null; where effort is shown, costs that are a part of it come
@@ -146,10 +147,12 @@ static void enter(void *context, struct view *view, uint32_t number, uint32_t le
     json_write_text(json, "kind", facts->kind);
     json_write_place(json, facts->file, facts->line);
     json_write_text(json, "module", facts->module);
-    if (facts->has_call_site) {
+    if (facts->has_call_site || facts->call_site_state) {
         json_write_key(json, "call_site");
         json_write_object(json);
         json_write_place(json, facts->call_file, facts->call_line);
+        if (facts->call_site_state)
+            json_write_text(json, "state", facts->call_site_state);
         json_write_object_end(json);
     }
     if (row_is_start_routine(view, number))

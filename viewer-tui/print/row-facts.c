@@ -17,4 +17,7 @@ void row_facts_read(struct row_facts *facts, const struct view *view, uint32_t n
     facts->has_call_site = row->call_file != NOTHING || row->call_line;
     facts->call_file = database_file_path(db, row->call_file);
     facts->call_line = row->call_line;
+    facts->call_site_state = row->has_several_call_sites ? "several"
+                             : row->no_call_site         ? "unknown"
+                                                         : NULL;
 }

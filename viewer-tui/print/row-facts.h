@@ -12,6 +12,7 @@ struct row_facts {
     const char *kind, *file, *module, *call_file;
     uint32_t line, call_line;
     bool has_call_site;
+    const char *call_site_state; /* "unknown", "several": compared as one; else NULL */
 };
 
 /* Valid until the next ones are read. */

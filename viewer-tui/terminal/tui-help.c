@@ -22,6 +22,10 @@ static const struct explanation {
     {"", NULL},
     {"Rows", NULL},
     {"  111 » f         f, called from line 111", "  111 -> f        f, called from line 111"},
+    {"  ? » f           f, called from a line that the runtime does not know; * » f: compared as one, "
+     "from whatever lines",
+     "  ? -> f          f, called from a line that the runtime does not know; * -> f: compared as "
+     "one, from whatever lines"},
     {"  111 » [I] f     f, inlined at line 111", "  111 -> [I] f    f, inlined at line 111"},
     {"  « f             called by f (bottom-up)", "  <- f            called by f (bottom-up)"},
     {"  x.c:12          a statement with its own costs", NULL},

@@ -19,6 +19,7 @@
 #include "viewer-tui/views/view.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* An instance, and the context of the procedure that its row names: the instance itself at the
  * first level, then its callers. */
@@ -53,7 +54,11 @@ static void bottomup_close(struct view *view)
 static void bottomup_release(struct view *view, uint32_t first)
 {
     struct bottomup *state = view->state;
-    state->instances.n = view_row(view, first)->data >> 32;
+    for (size_t i = first; i < view->rows.n; i++) {
+        size_t start = view_row(view, (uint32_t)i)->data >> 32;
+        if (start < state->instances.n)
+            state->instances.n = start;
+    }
 }
 
 /* The instances of a row on their way to its children. */
@@ -79,8 +84,10 @@ static uint32_t child_for(struct view *view, struct division *division, uint32_t
         idmap_put(&division->callers, row.place, call_site, child);
         vec_push(&division->counts, 0);
         vec_push(&division->exposed, 0);
-    } else if (row.kind == KIND_PROCEDURE) {
-        view->rows.at[child].kind = KIND_PROCEDURE;
+    } else {
+        view->rows.at[child].no_call_site |= row.no_call_site;
+        if (row.kind == KIND_PROCEDURE)
+            view->rows.at[child].kind = KIND_PROCEDURE;
     }
     return child;
 }
@@ -125,8 +132,9 @@ static void divide_program(struct view *view, struct division *division)
 }
 
 /* The caller of an instance; false when it was called by nobody. */
-static bool find_caller(const struct cct *cct, struct instance *instance, struct row *row)
+static bool find_caller(const struct view *view, struct instance *instance, struct row *row)
 {
+    const struct cct *cct = view->cct;
     uint32_t callee = instance->frame;
     if (!has_caller(cct, callee))
         return false;
@@ -135,6 +143,7 @@ static bool find_caller(const struct cct *cct, struct instance *instance, struct
                         .is_leaf = true,
                         .place = cct->place[instance->frame],
                         .call_file = NOTHING};
+    row->no_call_site = database_lacks_call_site(view->db, cct->id[callee]);
     uint32_t call_site = cct_call_site(cct, callee);
     if (call_site) {
         row->call_file = cct->place[call_site];
@@ -151,7 +160,7 @@ static void divide_row(struct view *view, struct division *division, uint32_t pa
     for (uint32_t i = start; i < start + count && progress_at(i - start); i++) {
         struct instance instance = state->instances.at[i];
         struct row row;
-        if (find_caller(view->cct, &instance, &row))
+        if (find_caller(view, &instance, &row))
             add_instance(view, division, parent, instance, row);
     }
 }
@@ -194,6 +203,58 @@ static void bottomup_expand(struct view *view, uint32_t number)
     idmap_free(&division.call_sites.ids);
 }
 
+/* ---- rows that are joined ---- */
+
+static struct instance *instances_of(const struct view *view, uint32_t row, uint32_t *n)
+{
+    const struct bottomup *state = view->state;
+    uint64_t data = view_row(view, row)->data;
+    *n = (uint32_t)data;
+    return state->instances.at + (data >> 32);
+}
+
+/* Stores the instances of both, in preorder, behind all others. */
+static void merge_instances(struct view *view, uint32_t into, uint32_t row)
+{
+    struct bottomup *state = view->state;
+    uint32_t start = (uint32_t)state->instances.n, n_a, n_b;
+    instances_of(view, into, &n_a);
+    instances_of(view, row, &n_b);
+    vec_reserve(&state->instances, n_a + n_b);
+    const struct instance *a = instances_of(view, into, &n_a), *b = instances_of(view, row, &n_b);
+    for (uint32_t i = 0, j = 0; i < n_a || j < n_b;) {
+        bool is_a = j == n_b || (i < n_a && a[i].context < b[j].context);
+        state->instances.at[state->instances.n++] = is_a ? a[i++] : b[j++];
+    }
+    view->rows.at[into].data = pack(start, n_a + n_b);
+}
+
+static void add_up(struct view *view, uint32_t row)
+{
+    uint32_t n, exposed_end = 0;
+    const struct instance *instances = instances_of(view, row, &n);
+    struct cost *costs = view_costs_of_new(view, row);
+    memset(costs, 0, view->n_metrics * sizeof *costs);
+    for (uint32_t i = 0; i < n; i++) {
+        bool is_exposed = instances[i].context >= exposed_end;
+        if (is_exposed)
+            exposed_end = view->cct->end[instances[i].context];
+        cct_costs(view->cct, &view->db->values, instances[i].context, view->scratch);
+        for (size_t m = 0; m < view->n_metrics; m++) {
+            costs[m].exclusive += view->scratch[m].exclusive;
+            costs[m].inclusive += is_exposed ? view->scratch[m].inclusive : 0;
+        }
+    }
+}
+
+static void bottomup_join(struct view *view, uint32_t into, uint32_t row)
+{
+    if (view_row(view, row)->kind == KIND_PROCEDURE)
+        view->rows.at[into].kind = KIND_PROCEDURE;
+    merge_instances(view, into, row);
+    add_up(view, into);
+}
+
 /* Of inclusive costs only those of exposed instances. */
 static void bottomup_terms(struct view *view, uint32_t number, enum cost_part part,
                            struct terms *terms)
@@ -227,6 +288,7 @@ const struct view_class bottomup_class = {
     .open = bottomup_open,
     .expand = bottomup_expand,
     .terms = bottomup_terms,
+    .join = bottomup_join,
     .release = bottomup_release,
     .close = bottomup_close,
 };

@@ -43,15 +43,20 @@ static void add_file_line(const struct view *view, uint32_t file, uint32_t line,
 
 void describe_call(const struct view *view, uint32_t number, bool ascii, struct text *out)
 {
+    bool has_several = view_row(view, number)->has_several_call_sites;
     view = view_origin(view, &number);
     const struct row *row = view_row(view, number);
     if (is_caller(view, row)) {
         text_add(out, ascii ? "<- " : "« ");
         return;
     }
-    if (!has_call_site(row))
+    if (!has_call_site(row) && !row->no_call_site && !has_several)
         return;
-    if (row->call_file == file_around(view, number))
+    if (has_several)
+        text_add(out, "*");
+    else if (!has_call_site(row))
+        text_add(out, "?");
+    else if (row->call_file == file_around(view, number))
         text_printf(out, "%u", row->call_line);
     else
         add_file_line(view, row->call_file, row->call_line, ascii, out);

@@ -2,6 +2,8 @@
  *
  *     141 » coder_run  coder.c:120         called from line 141; declared in coder.c
  *     133 » [I] min_size  util.h:40        inlined at line 133
+ *     ? » min_size  util.h:40              called from a line that is not known
+ *     * » min_size  util.h:40              a comparison: calls from several lines, compared as one
  *     loop at coder.c:130
  *     coder.c:131
  *     « main  xz.c:141                     bottom-up: called by main, from there

@@ -5,7 +5,9 @@
  * where it has costs of its own. Instructions are part of the line or scope around them.
  *
  * A row's data is the offset of its context (or entry point) in meta.db; children are read from
- * there when they are asked for. */
+ * there when they are asked for. A row that several have been joined to has several contexts, its
+ * *parts*. The same call, line or loop in two of them is one row below it. */
+#include "viewer-tui/views/lines.h"
 #include "viewer-tui/views/view.h"
 
 #include "viewer-tui/base/problem.h"
@@ -20,9 +22,19 @@ struct hoisted {
     uint32_t call_file, call_line;
 };
 
+/* A context of a row that has several. */
+struct part {
+    uint64_t at;
+    uint32_t next; /* NOTHING: none */
+};
+
+/* In a row's data: what is left of it is its first part. */
+#define HAS_PARTS ((uint64_t)1 << 63)
+
 struct topdown {
     VEC(struct hoisted) hoisted;
-    uint64_t near; /* where the values of the next context may be */
+    VEC(struct part) parts; /* in the order of the rows' numbers, with others' of one parent */
+    uint64_t near;          /* where the values of the next context may be */
 };
 
 static void topdown_open(struct view *view)
@@ -34,6 +46,7 @@ static void topdown_close(struct view *view)
 {
     struct topdown *state = view->state;
     vec_free(&state->hoisted);
+    vec_free(&state->parts);
     free(state);
 }
 
@@ -85,6 +98,7 @@ static void add_scope(struct view *view, uint32_t parent, const struct context *
     if (context->kind != KIND_LOOP) {
         row.call_file = from->call_file;
         row.call_line = from->call_line;
+        row.no_call_site = database_lacks_call_site(view->db, context->id);
     }
     uint32_t number = view_add(view, parent, row);
     values_fetch(&view->db->values, position, context->kind == KIND_LOOP,
@@ -152,23 +166,115 @@ static void add_entry(struct view *view, uint32_t index)
     values_fetch(&view->db->values, position, false, view_costs_of_new(view, number));
 }
 
-/* The context that a row stands for; false, with the problem noted, when it is damaged. */
-static bool context_of(struct view *view, const struct row *row, struct context *context)
+/* The context of an entry point; false, with the problem noted, when it is damaged. */
+static bool entry_context(struct view *view, const struct row *row, struct context *context)
 {
-    if (row->kind == KIND_ROOT) {
-        struct v4_entry entry;
-        const char *name;
-        if (!database_entry(view->db, row->place, &entry, &name))
-            return false;
-        *context = (struct context){.kind = KIND_ROOT,
-                                    .id = entry.context_id,
-                                    .children = entry_children(view->db, &entry)};
-        return true;
-    }
+    struct v4_entry entry;
+    const char *name;
+    if (!database_entry(view->db, row->place, &entry, &name))
+        return false;
+    *context = (struct context){
+        .kind = KIND_ROOT, .id = entry.context_id, .children = entry_children(view->db, &entry)};
+    return true;
+}
+
+/* The context at an offset; false, with the problem noted, when it is damaged. */
+static bool context_at(struct view *view, uint64_t at, struct context *context)
+{
     const struct v4_section *section = &view->db->meta.sections[V4_META_CONTEXTS];
-    struct context_range range = {row->data, section->at + section->size};
+    struct context_range range = {at, section->at + section->size};
     return context_next(view->db, &range, context);
 }
+
+/* ---- several contexts in a row ---- */
+
+static uint32_t first_part(const struct row *row)
+{
+    return row->data & HAS_PARTS ? (uint32_t)row->data : NOTHING;
+}
+
+/* The contexts of a row, one after the other: where the first is, and what follows *part, which is
+ * NOTHING at the end. */
+static uint64_t first_offset(const struct topdown *state, const struct row *row, uint32_t *part)
+{
+    *part = first_part(row);
+    return *part == NOTHING ? row->data : state->parts.at[*part].at;
+}
+
+static bool next_offset(const struct topdown *state, uint32_t *part, uint64_t *at)
+{
+    *part = *part == NOTHING ? NOTHING : state->parts.at[*part].next;
+    if (*part == NOTHING)
+        return false;
+    *at = state->parts.at[*part].at;
+    return true;
+}
+
+static void add_part(struct topdown *state, struct row *row, uint64_t at)
+{
+    vec_push(&state->parts, (struct part){at, first_part(row)});
+    row->data = HAS_PARTS | (uint32_t)(state->parts.n - 1);
+}
+
+static void topdown_join(struct view *view, uint32_t into, uint32_t number)
+{
+    struct topdown *state = view->state;
+    struct row *row = &view->rows.at[into];
+    const struct row *other = view_row(view, number);
+    if (first_part(row) == NOTHING) {
+        uint64_t at = row->data;
+        row->data = HAS_PARTS | NOTHING;
+        add_part(state, row, at);
+    }
+    uint32_t part;
+    uint64_t at = first_offset(state, other, &part);
+    do
+        add_part(state, row, at);
+    while (next_offset(state, &part, &at));
+    struct cost *costs = view_costs_of_new(view, into);
+    for (size_t m = 0; m < view->n_metrics; m++) {
+        costs[m].inclusive += view_costs(view, number)[m].inclusive;
+        costs[m].exclusive += view_costs(view, number)[m].exclusive;
+    }
+}
+
+/* Gives up the parts of rows from `first` on. */
+static void topdown_release(struct view *view, uint32_t first)
+{
+    struct topdown *state = view->state;
+    for (size_t i = first; i < view->rows.n; i++)
+        for (uint32_t part = first_part(view_row(view, (uint32_t)i)); part < state->parts.n;) {
+            uint32_t next = state->parts.at[part].next;
+            state->parts.n = part;
+            part = next;
+        }
+}
+
+/* Of rows that were just made below one with parts: makes one of those that are the same. */
+static void join_same(struct view *view, uint32_t parent)
+{
+    uint32_t first = view_row(view, parent)->first_child;
+    uint32_t n = (uint32_t)view->rows.n - first;
+    uint32_t *groups = mem_alloc((n + 1) * sizeof *groups);
+    struct idmap numbers = {0};
+    struct lines call_sites = {0};
+    for (uint32_t i = 0; i < n; i++) {
+        const struct row *row = view_row(view, first + i);
+        uint32_t call_site = lines_number(&call_sites, row->call_file, row->call_line);
+        uint64_t scope = (uint64_t)row->kind << 32 | row->place;
+        uint64_t place = (uint64_t)row->line << 32 | call_site;
+        groups[i] = idmap_get(&numbers, scope, place);
+        if (groups[i] == IDMAP_NONE)
+            idmap_put(&numbers, scope, place, groups[i] = i);
+    }
+    view->rows.at[parent].n_children = n;
+    view_join(view, parent, groups);
+    idmap_free(&numbers);
+    idmap_free(&call_sites.ids);
+    free(groups);
+}
+
+/* ---- the view ---- */
 
 static void topdown_expand(struct view *view, uint32_t number)
 {
@@ -177,22 +283,48 @@ static void topdown_expand(struct view *view, uint32_t number)
             add_entry(view, i);
         return;
     }
+    const struct topdown *state = view->state;
     struct context context;
-    if (context_of(view, view_row(view, number), &context))
-        add_contexts(view, number, context.children);
+    if (view_row(view, number)->kind == KIND_ROOT) {
+        if (entry_context(view, view_row(view, number), &context))
+            add_contexts(view, number, context.children);
+        return;
+    }
+    uint32_t part;
+    uint64_t at = first_offset(state, view_row(view, number), &part);
+    do
+        if (context_at(view, at, &context))
+            add_contexts(view, number, context.children);
+    while (next_offset(state, &part, &at));
+    if (view_row(view, number)->data & HAS_PARTS)
+        join_same(view, number);
 }
 
 /* A statement's costs are its own. */
-static void topdown_terms(struct view *view, uint32_t number, enum cost_part part,
+static void add_terms(const struct context *context, enum cost_part cost, struct terms *terms)
+{
+    if (cost == INCLUSIVE && context->kind != KIND_STATEMENT)
+        terms_add_inclusive(terms, context->id);
+    else
+        terms_add_exclusive(terms, context->id, context->kind == KIND_LOOP);
+}
+
+static void topdown_terms(struct view *view, uint32_t number, enum cost_part cost,
                           struct terms *terms)
 {
+    const struct row *row = view_row(view, number);
     struct context context = {.kind = KIND_ROOT};
-    if (number != 0 && !context_of(view, view_row(view, number), &context))
+    if (row->kind == KIND_ROOT) {
+        if (number == 0 || entry_context(view, row, &context))
+            add_terms(&context, cost, terms);
         return;
-    if (part == INCLUSIVE && context.kind != KIND_STATEMENT)
-        terms_add_inclusive(terms, context.id);
-    else
-        terms_add_exclusive(terms, context.id, context.kind == KIND_LOOP);
+    }
+    uint32_t part;
+    uint64_t at = first_offset(view->state, row, &part);
+    do
+        if (context_at(view, at, &context))
+            add_terms(&context, cost, terms);
+    while (next_offset(view->state, &part, &at));
 }
 
 const struct view_class topdown_class = {
@@ -202,5 +334,7 @@ const struct view_class topdown_class = {
     .open = topdown_open,
     .expand = topdown_expand,
     .terms = topdown_terms,
+    .join = topdown_join,
+    .release = topdown_release,
     .close = topdown_close,
 };

@@ -230,6 +230,49 @@ bool view_terms(struct view *view, uint32_t row, enum cost_part part, struct ter
     return !was_stopped;
 }
 
+static void move_row(struct view *view, uint32_t to, uint32_t from)
+{
+    size_t n = view->n_metrics;
+    view->rows.at[to] = view->rows.at[from];
+    memmove(view->costs + to * n, view->costs + from * n, n * sizeof *view->costs);
+}
+
+static void join_row(struct view *view, uint32_t into, uint32_t from)
+{
+    struct row *row = &view->rows.at[into], *other = &view->rows.at[from];
+    row->is_leaf &= other->is_leaf;
+    row->no_call_site |= other->no_call_site;
+    row->has_several_call_sites |= other->has_several_call_sites;
+    if (row->call_file != other->call_file || row->call_line != other->call_line) {
+        row->has_several_call_sites = true;
+        row->call_file = NOTHING;
+        row->call_line = 0;
+    }
+    view->class->join(view, into, from);
+}
+
+void view_join(struct view *view, uint32_t parent, const uint32_t *groups)
+{
+    struct idmap rows = {0};
+    uint32_t first = view_row(view, parent)->first_child, kept = first;
+    uint32_t n = view_row(view, parent)->n_children;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t row = groups[i] == NOTHING ? IDMAP_NONE : idmap_get(&rows, groups[i], 0);
+        if (row != IDMAP_NONE) {
+            join_row(view, row, first + i);
+            continue;
+        }
+        move_row(view, kept, first + i);
+        if (groups[i] != NOTHING)
+            idmap_put(&rows, groups[i], 0, kept);
+        kept++;
+    }
+    if (n)
+        view->rows.n = view->order.n = kept;
+    view->rows.at[parent].n_children = kept - first;
+    idmap_free(&rows);
+}
+
 void view_start_walk(struct view *view)
 {
     view->visited = 0;

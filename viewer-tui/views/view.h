@@ -24,6 +24,8 @@ struct row {
     uint8_t kind;                     /* enum scope_kind */
     bool is_expanded;                 /* its children have been made */
     bool is_leaf;                     /* it can have none */
+    bool has_several_call_sites;      /* several have been joined to it, with view_join */
+    bool no_call_site; /* it, or a part of it, was called from a site that is not known */
     uint32_t place; /* id of the procedure; index of the module, file or entry point; of a loop or
                        statement its file; NOTHING if unknown, or the whole program */
     uint32_t line;  /* of a loop or statement, 0 unknown */
@@ -56,6 +58,9 @@ struct view_class {
     void (*release)(struct view *view, uint32_t first); /* rows from `first` on go; may be NULL */
     /* Adds the terms of a row's costs, view_terms; may be NULL, and may be stopped. */
     void (*terms)(struct view *view, uint32_t row, enum cost_part part, struct terms *terms);
+    /* Adds what a row stands for, and its costs, to another one made with it; neither is expanded.
+     * NULL where rows can't be joined. */
+    void (*join)(struct view *view, uint32_t into, uint32_t row);
     void (*close)(struct view *view);                                     /* may be NULL */
     void (*start_walk)(struct view *view);                                /* may be NULL */
     const struct view *(*origin)(const struct view *view, uint32_t *row); /* may be NULL */
@@ -125,6 +130,11 @@ double view_value(const struct view *view, const struct cost *costs, size_t metr
  * that makes one pass over the values of threads of what would be one for each row. False when the
  * user stopped it. */
 bool view_gather(struct view *view, const uint32_t *rows, size_t n, size_t metric);
+
+/* Makes one row of children of a row that belong together, for a comparison: of its child i the one
+ * of the first child with the same groups[i]; those with NOTHING stay as they are. The children are
+ * the rows that were made last, and none is expanded. */
+void view_join(struct view *view, uint32_t row, const uint32_t *groups);
 
 /* What the whole program has, inclusive, of any metric; NAN as above. */
 double view_total(const struct view *view, size_t metric);

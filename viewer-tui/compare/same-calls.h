@@ -1,0 +1,28 @@
+/* Calls of one procedure that a comparison must not tell apart by their sites.
+ *
+ * A run whose runtime does not know where a stolen frame was called has the calls of a procedure
+ *
+ *     with one worker            with four
+ *       12 » fib   61 %            12 » fib   15 %
+ *       13 » fib   39 %             ? » fib   85 %
+ *
+ * and how much of the call from an unknown site is from line 12 nobody knows. Line by line the
+ * comparison would show changes that there are not; all calls of fib together are the same.
+ *
+ * Children of the compared rows that are calls of one procedure (in the bottom-up view: callers
+ * that are one procedure), by its name and that of its file without folders, are joined on each
+ * side when some of them have a call site and others have none, and
+ *
+ * - the site of one is not known (run.json), or
+ * - each side has one of them: the one without site is from code that was built without line map.
+ */
+#ifndef VIEWER_SAME_CALLS_H
+#define VIEWER_SAME_CALLS_H
+
+#include "viewer-tui/compare/pair.h"
+
+/* Joins such calls among the children of two rows, which were expanded last; a row may be NOTHING.
+ * Returns those that both sides have, each a pair; the caller frees with vec_free. */
+struct pairs same_calls_join(struct view *const sides[SIDES], struct pair parents);
+
+#endif
