@@ -1,11 +1,11 @@
 #include "hpcprof/placement.h"
 
 #include "hpcprof/live-frame.h"
+#include "hpcprof/path-begin.h"
 
 #include "lib/database-format.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* A note of the projection: what an ip or an lip says. */
 struct note {
@@ -207,69 +207,20 @@ static uint32_t above(struct placer *p, size_t input, const struct measurement_t
     return entry(p, V4_APPLICATION_THREAD);
 }
 
-/* ---- where a thread's own frames begin ---- */
+/* ---- where threads hang ---- */
 
-/* Between the begin of a thread and its start routine lie a few frames: clone3, start_thread. */
-#define MOST_OUTSIDE 8
-
-/* The function that code belongs to; PROGRAM_NONE if it is in no module that is known. */
-static uint32_t function_at(const struct placer *p, size_t input, uint32_t space, uint64_t offset)
+static struct path_begin begin_of(const struct placer *p, size_t input,
+                                  const struct measurement_thread *thread)
 {
-    const struct input *in = &p->inputs->files.at[input];
-    if (space == MEASUREMENT_NO_MODULE)
-        return program_code_function(p->program, p->inputs, input, offset);
-    if (space >= in->m->modules.n)
-        return PROGRAM_NONE;
-    uint32_t module = in->module_of[space];
-    const struct structure *s = p->program->modules->all.at[module].structure;
-    const struct structure_statement *at = s ? structure_find(s, offset) : NULL;
-    if (!at)
-        return p->program->unknown_function[module];
-    return function_of(p, module, &s->scopes.at[structure_procedure(s, at->scope)]);
+    return path_begin_of(p->inputs, p->program, input, thread, p->projection == PROJECTION_LOGICAL);
 }
 
 uint32_t placer_start_routine(const struct placer *p, size_t input,
                               const struct measurement_thread *thread)
 {
-    return function_at(p, input, thread->start_space, thread->start_offset);
-}
-
-static bool is_native(const struct measurement_node *node)
-{
-    return node->association == ASSOC_1_1 && node->lip_space == node->ip_space &&
-           node->lip_value == node->ip_offset;
-}
-
-/* What a frame at the begin of a path is to its thread. */
-enum begin {
-    BEGIN_LIBRARY, /* of the C library, which calls the start routine */
-    BEGIN_START,   /* the start routine */
-    BEGIN_PROGRAM, /* another procedure of the program: the start routine has jumped to it */
-    BEGIN_AGENT,   /* the frame is an agent's to place */
-};
-
-static enum begin begin_of(const struct placer *p, size_t input, uint32_t start_routine,
-                           const struct measurement_node *node)
-{
-    const struct measurement *m = p->inputs->files.at[input].m;
-    if (p->projection == PROJECTION_LOGICAL && !is_native(node))
-        return BEGIN_AGENT;
-    if (node->ip_space == MEASUREMENT_NO_NOTE || node->ip_space == MEASUREMENT_PLACEHOLDER)
-        return BEGIN_AGENT;
-    if (function_at(p, input, node->ip_space, node->ip_offset) == start_routine)
-        return BEGIN_START;
-    bool in_library =
-        node->ip_space < m->modules.n && m->modules.at[node->ip_space].flags & MODULE_LIBC;
-    return in_library ? BEGIN_LIBRARY : BEGIN_PROGRAM;
-}
-
-/* ---- where threads hang ---- */
-
-/* Whether a path may be given a start routine that it has no frame of. Not so where agents decide
- * which of their runtime's frames are shown: it may be one of these. */
-static bool may_insert_start(const struct placer *p, size_t input)
-{
-    return p->projection == PROJECTION_PHYSICAL || p->inputs->files.at[input].m->agents.n == 0;
+    uint32_t function = begin_of(p, input, thread).start_routine;
+    bool has_original = function != PROGRAM_NONE && p->projection == PROJECTION_LOGICAL;
+    return has_original ? p->program->original[function] : function;
 }
 
 static uint32_t start_below(struct placer *p, uint32_t parent, uint32_t start_routine)
@@ -280,35 +231,15 @@ static uint32_t start_below(struct placer *p, uint32_t parent, uint32_t start_ro
 /* The nodes on the way to a node, outermost first. The caller frees. */
 struct node_path {
     VEC(uint32_t) nodes;
-    size_t outside;         /* how many lie outside the start routine */
-    uint32_t start_routine; /* function that the path begins with and has no node of, else
-                               PROGRAM_NONE */
+    size_t outside; /* how many lie outside the start routine */
+    bool is_below;  /* the next one belongs below it; path-begin.h */
 };
-
-static void find_begin(const struct placer *p, size_t input,
-                       const struct measurement_thread *thread, struct node_path *path)
-{
-    uint32_t start_routine = placer_start_routine(p, input, thread);
-    for (size_t i = 0; i < path->nodes.n && i <= MOST_OUTSIDE && start_routine != PROGRAM_NONE;
-         i++) {
-        switch (begin_of(p, input, start_routine, &thread->nodes.at[path->nodes.at[i]])) {
-        case BEGIN_LIBRARY: continue;
-        case BEGIN_AGENT: return;
-        case BEGIN_START: path->outside = i; return;
-        case BEGIN_PROGRAM:
-            if (!may_insert_start(p, input))
-                return;
-            path->outside = i;
-            path->start_routine = start_routine;
-            return;
-        }
-    }
-}
 
 static struct node_path find_path(const struct placer *p, size_t input,
                                   const struct measurement_thread *thread, uint32_t node)
 {
-    struct node_path path = {.start_routine = PROGRAM_NONE};
+    struct node_path path = {0};
+    const struct path_begin begin = begin_of(p, input, thread);
     for (; node != MEASUREMENT_ROOT; node = thread->nodes.at[node].parent)
         vec_push(&path.nodes, node);
     for (size_t i = 0, k = path.nodes.n; i + 1 < k; i++) {
@@ -316,7 +247,7 @@ static struct node_path find_path(const struct placer *p, size_t input,
         path.nodes.at[k] = path.nodes.at[i];
         path.nodes.at[i] = outer;
     }
-    find_begin(p, input, thread, &path);
+    path.outside = path_begin_count(&begin, path.nodes.at, path.nodes.n, &path.is_below);
     return path;
 }
 
@@ -334,8 +265,8 @@ static uint32_t context_on_path(struct placer *p, size_t input,
             continue;
         if (context == CONTEXT_ROOT)
             context = above(p, input, thread, at, &note, creations);
-        if (i == path->outside && path->start_routine != PROGRAM_NONE)
-            context = start_below(p, context, path->start_routine);
+        if (i == path->outside && path->is_below)
+            context = start_below(p, context, placer_start_routine(p, input, thread));
         if (i >= path->outside && i < n)
             context = note_below(p, input, context, &note);
     }
@@ -394,7 +325,7 @@ static uint32_t live_context(struct placer *p, size_t input,
     const struct input *in = &p->inputs->files.at[input];
     const struct measurement_node *frame = &creator->nodes.at[thread->join.node];
     uint32_t node = thread->join.node;
-    if (!is_native(frame) || frame->ip_space >= in->m->modules.n)
+    if (!node_is_native(frame) || frame->ip_space >= in->m->modules.n)
         return path_context(p, input, creator, node, creations);
     struct live_place place = {.kind = LIVE_CALLER};
     uint32_t module = in->module_of[frame->ip_space];
@@ -465,55 +396,14 @@ static void mark_needed(struct placer *p, const struct measurement_thread *threa
             context_of[thread->nodes.at[i].parent] = CONTEXT_ROOT;
 }
 
-/* Of a node: whether the begin of its path is to be cut. */
-enum outside {
-    INSIDE,        /* it is placed below its parent */
-    OUTSIDE,       /* the C library's, on the way to the start routine: left out */
-    BELOW_START,   /* placed below the start routine, which is not in its path */
-    UNDECIDED = 8, /* while marking, + how many frames lie around it: the C library's so far */
-};
-
-/* Marks a thread's nodes, if its start routine is known. */
 static void mark_outside(struct placer *p, size_t input, const struct measurement_thread *thread)
 {
-    VEC(uint32_t) ends = {0};
+    const struct path_begin begin = begin_of(p, input, thread);
     p->start_routine = placer_start_routine(p, input, thread);
     p->outside.n = 0;
     vec_reserve(&p->outside, thread->nodes.n);
     p->outside.n = thread->nodes.n;
-    uint8_t *mark = p->outside.at;
-    memset(mark, INSIDE, thread->nodes.n);
-    if (p->start_routine == PROGRAM_NONE)
-        return;
-    bool has_start = false;
-    mark[MEASUREMENT_ROOT] = UNDECIDED;
-    for (size_t i = MEASUREMENT_LOST_NODE + 1; i < thread->nodes.n; i++) {
-        uint8_t around = mark[thread->nodes.at[i].parent];
-        if (around < UNDECIDED || around >= UNDECIDED + MOST_OUTSIDE)
-            continue;
-        enum begin begin = begin_of(p, input, p->start_routine, &thread->nodes.at[i]);
-        if (begin == BEGIN_LIBRARY)
-            mark[i] = around + 1;
-        else if (begin == BEGIN_PROGRAM)
-            mark[i] = BELOW_START;
-        if (begin == BEGIN_START || begin == BEGIN_PROGRAM)
-            vec_push(&ends, (uint32_t)i);
-        has_start = has_start || begin == BEGIN_START;
-    }
-    if (!has_start && !may_insert_start(p, input)) {
-        memset(mark, INSIDE, thread->nodes.n);
-        ends.n = 0;
-    }
-    for (size_t i = 0; i < ends.n; i++)
-        for (uint32_t at = thread->nodes.at[ends.at[i]].parent; mark[at] >= UNDECIDED;
-             at = thread->nodes.at[at].parent)
-            mark[at] = OUTSIDE;
-    vec_free(&ends);
-    /* The C library's own frames, at the begin and the end of the thread. */
-    mark[MEASUREMENT_ROOT] = OUTSIDE;
-    for (size_t i = MEASUREMENT_LOST_NODE + 1; i < thread->nodes.n; i++)
-        if (mark[i] >= UNDECIDED)
-            mark[i] = mark[thread->nodes.at[i].parent] == OUTSIDE ? BELOW_START : INSIDE;
+    path_begin_mark(&begin, p->outside.at);
 }
 
 /* Parents come before their children, so one pass gives every node its context. A node without

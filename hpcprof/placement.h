@@ -9,9 +9,8 @@
  * In the logical projection a thread hangs below the deepest frame of the path that created it that
  * stayed live until its creator joined it (live-frame.h); the creator hangs likewise, through at
  * most 16 creations. All other threads hang below <thread root>, and in the physical projection all
- * but the initial ones do. The frames of the thread library outside a thread's start routine are
- * left out: its path begins there, and has what was measured in those. What agents have rooted
- * themselves, as runtimes' workers, stays where it is. */
+ * but the initial ones do. Their paths begin with their start routines (path-begin.h). What agents
+ * have rooted themselves, as runtimes' workers, stays where it is. */
 #ifndef HPCPROF_PLACEMENT_H
 #define HPCPROF_PLACEMENT_H
 
@@ -27,7 +26,7 @@ struct placer {
     struct context_tree tree; /* grows; the caller's to free */
     VEC(uint32_t) chain;      /* scratch: scopes from the inside out */
     VEC(uint32_t) context_of; /* context of each node of the thread that was placed last */
-    VEC(uint8_t) outside;     /* of each of its nodes: whether the start routine is inside it */
+    VEC(uint8_t) outside;     /* mark of each of its nodes (path-begin.h) */
     uint32_t start_routine;   /* its function; PROGRAM_NONE: unknown */
 };
 
