@@ -1,10 +1,13 @@
 """Threads that outlive the call that created them: a pool's work belongs to no phase but to what stayed live
 until the pool was joined, or to <thread root>. Truth is the programs' own ledger of CPU time."""
+import csv
+import io
 import math
 import unittest
 
-from logical_case import LogicalTest, procedures, walk
+from logical_case import LogicalTest, TOOLS, procedures, walk
 import profiling
+from terminal import Terminal
 
 # Job: where it must be, from main or <thread root> inwards, and how many times it runs at most in a row.
 LIVE = {
@@ -127,6 +130,86 @@ class ThreadLives(LogicalTest):
                 self.check_lines()
                 self.check_creations()
                 self.check_physical()
+
+
+class Records(LogicalTest):
+    """What hpcrun keeps of threads that can be joined."""
+
+    def growth(self, rounds):
+        done, images = self.profile(profiling.PROGRAMS / "many_joins", rounds, options=("--signal", "40"))
+        kib, fine = done.stdout.split()
+        self.assertEqual(fine, "fine")
+        self.assertEqual(len(images), 6)  # and five children of forks
+        return int(kib), images
+
+    def test_ids_that_are_used_again(self):
+        """Threads that are joined, detached and joined by others, while others get their ids; a join that is
+        canceled and made again by the creator."""
+        self.growth(400)
+        (path,) = [path for path in walk(self.tree)
+                   if path[-1]["kind"] == "procedure" and path[-1]["name"] == "waited_for"]
+        self.assertEqual(procedures(path)[-2:], ["canceled_join", "waited_for"])
+        self.assertEqual(path[1]["name"], "main thread")
+
+    def test_memory_is_bounded(self):
+        """Joined and detached threads leave nothing behind: 5000 more of them, of which a record has 400 bytes at
+        least, are not seen in the process's size."""
+        kib, _ = self.growth(4000)
+        self.assertLess(kib, 1000)
+
+
+class Viewer(LogicalTest):
+    def setUp(self):
+        super().setUp()
+        self.profile(profiling.PROGRAMS / "thread_lives", events=("CPUTIME@f2000",))
+
+    def starts(self, *options):
+        tree = self.view("--depth", 3, *options)["root"]
+        (root,) = [entry for entry in tree["children"] if entry["name"] == "<thread root>"]
+        return {child["name"]: child for child in root["children"]}
+
+    def creators(self, row):
+        return {(tuple(frame["name"] for frame in origin["path"][-2:]), origin["threads"])
+                for origin in row["created_at"]}
+
+    def test_rows_tell_where_their_threads_were_created(self):
+        starts = self.starts()
+        self.assertEqual(self.creators(starts["kept_worker"]), {(("kept_first", "pool_start"), 3)})
+        self.assertEqual(self.creators(starts["call_worker"]), {(("main", "detached_phase"), 1)})
+        self.assertNotIn("ended_worker", starts)
+        physical = self.starts("--physical")
+        self.assertEqual(self.creators(physical["ended_worker"]), {(("ended_first", "pool_start"), 3)})
+        self.assertEqual(self.creators(physical["loop_worker"]), {(("main", "loop_phase"), 6)})
+
+    def test_threads_as_csv_and_text(self):
+        done = self.run_tool(TOOLS / "hpcviewer", "--print", "threads", "--format", "csv", self.database)
+        rows = list(csv.DictReader(io.StringIO(done.stdout)))
+        (row,) = [row for row in rows if row["start_routine"] == "call_worker"]
+        self.assertEqual(row["root"], "thread root")
+        self.assertRegex(row["created_at"], r"^detached_phase thread_lives\.c:\d+ < main thread_lives\.c:\d+$")
+        done = self.run_tool(TOOLS / "hpcviewer", "--print", "threads", self.database)
+        self.assertEqual(done.stdout.count("created at " + row["created_at"]), 1)
+
+    def test_filters_know_the_root(self):
+        """A filter hides the row and leaves what is below it."""
+        names = [entry["name"] for entry in self.view("--filter", "!<thread root>", "--depth", 2)["root"]["children"]]
+        self.assertNotIn("<thread root>", names)
+        self.assertTrue({"main thread", "kept_worker", "call_worker"} <= set(names), names)
+
+    def test_inspector_and_threads_page(self):
+        with Terminal([TOOLS / "hpcviewer", self.database], width=100, height=45) as terminal:
+            terminal.until_seen("<thread root>")
+            terminal.press("/")
+            terminal.type("kept_worker")
+            terminal.press("Enter", "Escape", "i")
+            text = "\n".join(line.rstrip() for line in terminal.until_seen("all of one row", "created at"))
+            self.assertRegex(text, r"created at, 3 threads\n(  .*\n)*  main thread_lives\.c:\d+\n"
+                                   r"  kept_first thread_lives\.c:\d+\n  pool_start thread_lives\.c:\d+\n")
+            terminal.press("q", "4")
+            terminal.until_seen("threads: ", "i:all")
+            terminal.press("i")
+            terminal.until_seen("all of one thread", "created at", "kept_worker")
+            terminal.press("q", "q", "q")
 
 
 if __name__ == "__main__":
