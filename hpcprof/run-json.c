@@ -434,6 +434,8 @@ static void write_life(struct json_writer *json, const struct measurement *m)
     for (size_t i = 0; i < m->threads.n; i++)
         if (m->threads.at[i].last_monotonic > last_monotonic)
             last_monotonic = m->threads.at[i].last_monotonic;
+    json_write_key(json, "cpus");
+    json_write_integer(json, (int64_t)m->process.cpus);
     write_amount(json, "wall", difference(m->process.monotonic, last_monotonic));
     write_amount(json, "cpu", difference(m->process.cpu, m->clock.cpu));
     write_amount(json, "startup_cpu", seconds(m->process.cpu));

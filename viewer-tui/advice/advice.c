@@ -1,10 +1,29 @@
 #include "viewer-tui/advice/advice.h"
 
+#include "viewer-tui/advice/situation.h"
+
+static void find_others(struct view *view, uint32_t row, const json_t *run,
+                        struct findings *findings)
+{
+    struct situation situation = situation_of(view, row, run);
+    find_unknown_code(&situation, findings);
+    find_blocked(&situation, findings);
+    double explained = find_imbalance(&situation, findings);
+    find_one_thread(&situation, explained, findings);
+    find_span(&situation, findings);
+    find_waiting(&situation, findings);
+    find_system_calls(&situation, findings);
+    find_hot_place(&situation, findings);
+    situation_free(&situation);
+}
+
 struct advice advice_on(struct view *view, uint32_t row, const json_t *run)
 {
     struct advice advice = {.parallelizations = parallelization_of(view, row, run)};
     for (size_t i = 0; i < advice.parallelizations.list.n; i++)
         parallelization_find(&advice.parallelizations.list.at[i], view, row, &advice.findings);
+    if (view->class == &topdown_class)
+        find_others(view, row, run, &advice.findings);
     findings_sort(&advice.findings);
     return advice;
 }

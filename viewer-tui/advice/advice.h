@@ -11,8 +11,9 @@ struct advice {
     struct parallelizations parallelizations; /* sources of findings */
 };
 
-/* Advice on a row of a view. `run` may be NULL and must outlive the advice, as the view. The caller
- * frees. */
+/* Advice on a row of a view; in views other than top-down it is only about idleness and overhead,
+ * since the others need calling contexts below the row. `run` may be NULL and must outlive the
+ * advice, as the view. The caller frees. */
 struct advice advice_on(struct view *view, uint32_t row, const json_t *run);
 void advice_free(struct advice *advice);
 

@@ -14,6 +14,20 @@ struct finding *findings_add(struct findings *findings, enum finding_kind kind,
     return &findings->list.at[findings->list.n - 1];
 }
 
+void finding_set_text(struct finding *finding, const struct text *text)
+{
+    free(finding->text);
+    finding->text = mem_strdup(text_string(text));
+}
+
+bool findings_have(const struct findings *findings, enum finding_kind kind)
+{
+    for (size_t i = 0; i < findings->list.n; i++)
+        if (findings->list.at[i].kind == kind)
+            return true;
+    return false;
+}
+
 void finding_add_detail(struct finding *finding, const struct text *text)
 {
     vec_push(&finding->details, mem_strdup(text_string(text)));
@@ -22,7 +36,10 @@ void finding_add_detail(struct finding *finding, const struct text *text)
 static int compare(const void *left, const void *right)
 {
     const struct finding *a = left, *b = right;
-    bool a_gains = a->gain_state != GAIN_NONE, b_gains = b->gain_state != GAIN_NONE;
+    bool a_is_first = a->order == FINDING_BEFORE_ALL, b_is_first = b->order == FINDING_BEFORE_ALL;
+    if (a_is_first != b_is_first)
+        return a_is_first ? -1 : 1;
+    bool a_gains = a->gain_state == GAIN_AT_MOST, b_gains = b->gain_state == GAIN_AT_MOST;
     if (a_gains != b_gains)
         return a_gains ? -1 : 1;
     if (a_gains && a->gain.low != b->gain.low)
@@ -52,6 +69,16 @@ const char *finding_kind_name(enum finding_kind kind)
 {
     static const char *const names[FINDING_KINDS] = {
         [FINDING_PARALLELIZATION] = "parallelization",
+        [FINDING_SPAN] = "span",
+        [FINDING_IMBALANCE] = "imbalance",
+        [FINDING_ONE_THREAD] = "one thread",
+        [FINDING_BLOCKED] = "blocked",
+        [FINDING_SYSTEM_CALLS] = "system calls",
+        [FINDING_NO_NAMES] = "no names",
+        [FINDING_NO_LINES] = "no lines",
+        [FINDING_NO_CPU] = "no cpu",
+        [FINDING_WAITING] = "waiting",
+        [FINDING_HOT_PLACE] = "hot place",
     };
     return names[kind];
 }

@@ -1,0 +1,151 @@
+"""The first line of advice names the cause and the line of code, for programs without an agent. The
+lines are those that the programs' own comments mark."""
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+import profiling
+
+SOURCES = profiling.ROOT / "tests" / "programs" / "advice"
+TOOLS = profiling.BUILD / "bin"
+
+# What a gain rests on can be short of evidence on an overloaded machine, where the wall clock runs
+# while nothing of the program does: each try is longer than the one before.
+TRIES = 4
+
+
+def marked(source, words):
+    """The line with the comment MARK words."""
+    for number, line in enumerate((SOURCES / source).read_text().splitlines(), 1):
+        if re.search(rf"MARK {words}\b", line):
+            return number
+    raise LookupError(words)
+
+
+class Programs(unittest.TestCase):
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.folder = pathlib.Path(temporary.name)
+
+    def compile(self, source, *flags):
+        binary = self.folder / pathlib.Path(source).stem
+        done = subprocess.run(["gcc", "-pthread", *flags, "-o", binary, SOURCES / source],
+                              capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return binary
+
+    def profile(self, command, *options, **environment):
+        """The findings of a run."""
+        measurements, database = self.folder / "measurements", self.folder / "database"
+        for folder in (measurements, database):
+            shutil.rmtree(folder, ignore_errors=True)
+        for tool in ([TOOLS / "hpcrun", *options, "-o", measurements, "--", *map(str, command)],
+                     [TOOLS / "hpcprof", "-o", database, measurements]):
+            done = subprocess.run(tool, capture_output=True, text=True, timeout=300,
+                                  env=dict(os.environ, **environment))
+            self.assertEqual(done.returncode, 0, done.stderr)
+        self.database = database
+        done = subprocess.run([TOOLS / "hpcviewer", "--print", "summary", "--format", "json",
+                               database], capture_output=True, text=True, timeout=120)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)["advice"]
+
+    def first(self, kind, command, *options, **environment):
+        """The first finding, which is to be of that kind. The program's last argument is its
+        length."""
+        for attempt in range(TRIES):
+            *program, length = command
+            found = self.profile([*program, length << attempt], *options, **environment)
+            if found and found[0]["kind"] == kind:
+                break
+        self.assertEqual([f["kind"] for f in found][:1], [kind], found)
+        return found[0]
+
+    def check_place(self, finding, source, words, scope):
+        self.assertEqual((pathlib.Path(finding["file"]).name, finding["line"], finding["scope"]),
+                         (source, marked(source, words), scope))
+        self.assertIn(f"{scope}, {source}:{marked(source, words)}", finding["text"])
+
+    def needs_two_cpus(self):
+        if len(os.sched_getaffinity(0)) < 2:
+            self.skipTest("one CPU: nothing is gained by more threads that run")
+
+    def test_a_convoy(self):
+        self.needs_two_cpus()
+        binary = self.compile("convoy.c", "-g", "-O2")
+        found = self.first("blocked", [binary, 100], "-e", "REALTIME")
+        self.check_place(found, "convoy.c", "wait", "worker")
+        self.assertRegex(found["text"], "^Threads wait for a lock: .*, in pthread_mutex_lock; on "
+                                        "average [0-9.]+ of 33 threads ")
+        self.assertGreater(found["gain"], 1)
+
+    def test_a_convoy_by_cpu_time(self):
+        """Where the threads wait is not known, and the advice is how to learn it."""
+        self.needs_two_cpus()
+        found = self.first("one thread", [self.compile("convoy.c", "-g", "-O2"), 100])
+        self.assertRegex(found["text"], "^At most one of 33 threads runs for at least .* hpcrun -e "
+                                        "REALTIME shows what the others wait for")
+        self.assertEqual((found["gain"], found["file"]), (None, None))
+
+    def test_an_unequal_loop(self):
+        """Of 4 threads the first has 16 items of 1000 and 48 of 20 are the others'."""
+        self.needs_two_cpus()
+        binary = self.compile("unequal_loop.c", "-g", "-O2", "-fopenmp")
+        found = self.first("imbalance", [binary, 30], "-e", "CPUTIME@f1000", OMP_NUM_THREADS="4")
+        self.assertEqual(pathlib.Path(found["file"]).name, "unequal_loop.c")
+        self.assertIn(found["line"], range(marked("unequal_loop.c", "loop"),
+                                           marked("unequal_loop.c", "items") + 1))
+        self.assertRegex(found["text"], "^Unequal parts: of the 4 threads in ")
+
+    def test_a_serial_phase(self):
+        self.needs_two_cpus()
+        found = self.first("one thread", [self.compile("serial_phase.c", "-g", "-O2"), 60])
+        self.check_place(found, "serial_phase.c", "serial", "prepare")
+        self.assertRegex(found["text"], "^Only one thread runs for at least .*: the main thread")
+        # prepare has 8 of 10 parts, so that on two CPUs 5 of 9 parts of the wall clock are left;
+        # what is known of it is what the main thread has more than the other one
+        self.assertGreater(found["gain"], 1)
+        self.assertLess(found["gain"], 2)
+
+    def test_system_calls(self):
+        found = self.first("system calls", [self.compile("writes.c", "-g", "-O2"), 1000])
+        self.check_place(found, "writes.c", "call", "main")
+
+    def test_a_stripped_binary(self):
+        found = self.first("no lines", [self.compile("serial_phase.c", "-O2", "-s"), 30])
+        self.assertRegex(found["text"], "^No source lines: .* is in serial_phase, .* compile it "
+                                        "with -g, and do not strip it")
+        self.assertEqual(found["gain"], None)
+
+    def test_symbols_without_lines(self):
+        found = self.first("no lines", [self.compile("serial_phase.c", "-O2"), 30])
+        self.assertIn("most of it in prepare. To see lines, compile it with -g", found["text"])
+
+    @unittest.skipUnless(shutil.which("node"), "node is not installed")
+    def test_code_of_a_jit(self):
+        script = SOURCES / "compiled_late.js"
+        found = self.first("no names", ["node", script, 60])
+        self.assertRegex(found["text"], "^Code without names: .* code that node made at run time. "
+                                        "To see its names, run node --perf-basic-prof")
+        found = self.first("hot place", ["node", "--perf-basic-prof", script, 60])
+        self.assertIn(f"hot {script}:{marked(script.name, 'hot')}:", found["text"])
+
+    def test_few_lines(self):
+        """The summary has few lines of advice, each of the terminal's width at most."""
+        self.profile([self.compile("serial_phase.c", "-g", "-O2"), 60])
+        shown = subprocess.run([TOOLS / "hpcviewer", "--print", "summary", self.database],
+                               capture_output=True, text=True).stdout
+        lines = shown.split("\nAdvice\n")[1].split("\n\n")[0].splitlines()
+        self.assertLessEqual(len(lines), 9)
+        for line in lines:
+            self.assertLessEqual(len(line), 96)
+
+
+if __name__ == "__main__":
+    unittest.main()

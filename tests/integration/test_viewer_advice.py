@@ -1,0 +1,280 @@
+"""Advice for programs without an agent on small databases, whose every number is known: what
+follows from the CPU clocks of threads, from blocked time, and from which code has no lines."""
+import math
+import unittest
+
+import v4_writer
+import viewer
+from test_viewer_efficiency import Case
+
+PERIOD = 0.005
+SPREAD = 13 / 12  # of increments: their mean square over the square of their mean
+
+
+def thread(profile, cpu, start_routine=None, kind="created"):
+    return {"index": profile - 1, "tid": 70 + profile, "name": "t", "kind": kind,
+            "profile": profile, "wall": 10.0, "cpu": cpu, "start_routine": start_routine,
+            "events": []}
+
+
+def run_json(threads, wall, cpus=4, events=("CPUTIME",), executable="/home/u/prog", command="prog",
+             metrics=("work",)):
+    threads[0]["kind"] = "initial"
+    return {"format": "hpctoolkit-run", "version": 1, "title": "prog",
+            "metrics": [{"name": name, "event": events[0], "unit": "s", "state": "measured"}
+                        for name in metrics],
+            "events": [{"name": event, "unit": "s", "period": PERIOD} for event in events],
+            "processes": [{"pid": 70, "command": command, "executable": executable,
+                           "state": "exit", "workers": None, "cpus": cpus, "wall": wall,
+                           "cpu": sum(t["cpu"] for t in threads), "threads": threads}]}
+
+
+class Program:
+    """main (p.c:10) calls serial (p.c:20), line 21, and creates threads in line 12, which run
+    parallel (p.c:30), line 31."""
+
+    def __init__(self, metrics=("work",), n_threads=1, module="/home/u/prog"):
+        self.db = db = v4_writer.Database("prog", metrics, n_threads)
+        self.program, self.libc = db.module(module), db.module("/lib/x86_64-linux-gnu/libc.so.6")
+        self.file = db.file("/src/p.c")
+        self.names = {}
+        self.main = db.entry(1, "main thread").call(self.function("main", 10))
+        self.thread = self.main.statement(self.file, 12).call(self.of_libc("clone3")) \
+            .call(self.of_libc("start_thread")).call(self.function("parallel", 30))
+
+    def function(self, name, line):
+        return self.db.function(name, self.program, 16 * line, self.file, line)
+
+    def of_libc(self, name):
+        self.names.setdefault(name, self.db.function(name, self.libc, 16 * len(self.names) + 16))
+        return self.names[name]
+
+
+class Advice(Case):
+    def advice(self, program, run, *options):
+        self.write(program.db, run)
+        return viewer.printed_json("summary", *options, self.db)["advice"]
+
+    def of_kind(self, found, kind):
+        return [f for f in found if f["kind"] == kind]
+
+    def place(self, finding):
+        return finding["scope"], finding["file"], finding["line"]
+
+
+class Threads(Advice):
+    def program(self, serial, parts, others=0):
+        """Seconds of serial in the main thread, and of parallel in threads 2, 3, ...; and threads
+        that do nothing."""
+        p = Program(n_threads=len(parts) + 1 + others)
+        p.main.statement(p.file, 11).call(p.function("serial", 20)).statement(p.file, 21) \
+            .charge(serial)
+        body = p.thread.statement(p.file, 31)
+        for profile, seconds in enumerate(parts, 2):
+            body.charge(seconds, 0, profile)
+        return p, [thread(1, serial)] + [thread(i, s, "parallel") for i, s in enumerate(parts, 2)]
+
+    def test_one_thread_runs_alone(self):
+        """8 s in the main thread, 3 s in all others: it runs alone for at least 5 s. On 4 CPUs
+        these become 1.25 s: 9 s of wall clock become 5.25."""
+        p, threads = self.program(8, [1.5, 1.5])
+        found = self.advice(p, run_json(threads, 9))[0]
+        self.assertEqual((found["kind"], *self.place(found)), ("one thread", "serial", "/src/p.c", 21))
+        self.assertAlmostEqual(found["gain"], 9 / 5.25)
+        self.assertIn("for at least 5.000 s of 9.000 s", found["text"])
+
+    def test_of_as_many_threads_as_cpus_some_do_not_run(self):
+        """4 threads and 4 CPUs: 4 x 10 - 19 = 21 s are missing, of which at most 3 are missing at
+        once: at most one runs for 7 s at least."""
+        p, threads = self.program(4, [5, 5, 5])
+        found, = self.of_kind(self.advice(p, run_json(threads, 10)), "one thread")
+        self.assertIn("for at least 7.000 s of 10.00 s", found["text"])
+        self.assertEqual(found["gain"], None)
+
+    def test_threads_that_run_all_the_time(self):
+        p, threads = self.program(4.9, [4.9, 4.9, 4.9])
+        found = self.advice(p, run_json(threads, 5))
+        self.assertEqual([f["kind"] for f in found], ["hot place"])
+
+    def test_unequal_parts(self):
+        """7, 2, 2 and 1 s: 4 s more than the mean."""
+        p, threads = self.program(0.01, [7, 2, 2, 1])
+        found = self.advice(p, run_json(threads, 8))[0]
+        self.assertEqual((found["kind"], *self.place(found)), ("imbalance", "parallel", "/src/p.c", 30))
+        self.assertAlmostEqual(found["gain"], 8 / (8 - 4))
+        sigma = math.sqrt(SPREAD * PERIOD * 7)
+        self.assertAlmostEqual(found["gain_interval"][1], 8 / (8 - 4 - 1.96 * sigma))
+        self.assertLess(found["gain_interval"][0], found["gain"])
+        self.assertIn("of the 4 threads in parallel, p.c:30, one has 7.000 s of CPU time, the mean "
+                      "is 3.000 s", found["text"])
+
+    def test_a_thread_without_a_part(self):
+        """It began as the others did: 3, 3 and 0 s."""
+        p, threads = self.program(0.01, [3, 3], 1)
+        threads.append(thread(4, 0.0, "parallel"))
+        found, = self.of_kind(self.advice(p, run_json(threads, 4)), "imbalance")
+        self.assertIn("of the 3 threads", found["text"])
+        self.assertAlmostEqual(found["gain"], 4 / (4 - 1))
+
+    def test_parts_that_differ_by_chance(self):
+        """60 samples each, but for chance."""
+        p, threads = self.program(0.001, [0.33, 0.30, 0.27, 0.30])
+        self.assertEqual(self.of_kind(self.advice(p, run_json(threads, 0.35)), "imbalance"), [])
+
+
+class Blocked(Advice):
+    METRICS = ("work", "blocked")
+
+    def program(self, waits):
+        """Seconds blocked in procedures of libc that line 32 of parallel calls, in thread 2."""
+        p = Program(self.METRICS, 3)
+        p.main.statement(p.file, 13).charge(9.9, 0).charge(0.1, 0, 2)
+        for name, seconds in waits.items():
+            where = p.thread.statement(p.file, 32)
+            if name:
+                where = where.call(p.of_libc(name)).call(p.of_libc("futex_wait"))
+            where.charge(seconds, 0, 2).charge(seconds, 1, 2)
+        return p
+
+    def run_of(self, cpu=(5, 1, 1), cpus=2):
+        threads = [thread(i, s) for i, s in enumerate(cpu, 1)]
+        return run_json(threads, 10, cpus, ("REALTIME",), metrics=self.METRICS)
+
+    def test_a_lock(self):
+        """6 s of 10 in a lock; 7 s of CPU time on two CPUs: not below 4 s."""
+        found = self.advice(self.program({"__pthread_mutex_lock": 6}), self.run_of())[0]
+        self.assertEqual((found["kind"], *self.place(found)), ("blocked", "parallel", "/src/p.c", 32))
+        self.assertIn("Threads wait for a lock: parallel, p.c:32, in __pthread_mutex_lock; on "
+                      "average 0.6 of 3 threads", found["text"])
+        self.assertAlmostEqual(found["gain"], 10 / 4)
+
+    def test_cpus_limit_the_gain(self):
+        found = self.advice(self.program({"pthread_mutex_lock": 9}), self.run_of())[0]
+        self.assertAlmostEqual(found["gain"], 10 / 3.5)
+
+    def test_causes_and_consequences(self):
+        """Sleeps, input and barriers are causes; to wait for threads to end is not; conditions may
+        be, but nothing is known of what is gained."""
+        for name, cause in (("clock_nanosleep", "in a sleep"), ("__libc_read", "for input or output"),
+                            ("pthread_barrier_wait", "at a barrier")):
+            found, = self.of_kind(self.advice(self.program({name: 6}), self.run_of()), "blocked")
+            self.assertIn(f"Threads wait {cause}: ", found["text"])
+        found, = self.of_kind(self.advice(self.program({"pthread_cond_wait": 6}), self.run_of()),
+                              "blocked")
+        self.assertEqual(found["gain"], None)
+        for name in ("__pthread_clockjoin_ex", "epoll_wait", "wait4"):
+            found = self.advice(self.program({name: 6}), self.run_of())
+            self.assertEqual(self.of_kind(found, "blocked"), [])
+
+    def test_the_larger_gain_comes_first(self):
+        p = self.program({"pthread_mutex_lock": 2, "nanosleep": 4})
+        p.thread.statement(p.file, 33).call(p.of_libc("read")).charge(1, 0, 2).charge(1, 1, 2)
+        found = self.of_kind(self.advice(p, self.run_of()), "blocked")
+        self.assertEqual([round(f["gain"], 3) for f in found],
+                         [round(10 / 6, 3), round(10 / 8, 3), round(10 / 9, 3)])
+
+    def test_no_cpu(self):
+        found, = self.of_kind(self.advice(self.program({"": 6}), self.run_of()), "no cpu")
+        self.assertIn("on average 0.6 threads", found["text"])
+        self.assertIn("There are 3 threads for 2 CPUs", found["text"])
+
+
+class UnknownCode(Advice):
+    def unnamed(self, executable, command):
+        p = Program(module=executable)
+        p.main.call(p.db.function("<unknown code>")).charge(8)
+        p.main.statement(p.file, 11).charge(2)
+        return self.advice(p, run_json([thread(1, 10)], 10, executable=executable,
+                                       command=command))[0]
+
+    def test_makers_of_code(self):
+        for executable, advice in (
+                ("/usr/bin/node", "run node --perf-basic-prof."),
+                ("/usr/lib/jvm/java-17-openjdk-amd64/bin/java",
+                 "run java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit "
+                 "-XX:+PreserveFramePointer."),
+                ("/usr/bin/python3.12", "run python3 -X perf (3.12 or later)."),
+                ("/opt/vm", "have it write /tmp/perf-PID.map, as a JIT can.")):
+            found = self.unnamed(executable, executable)
+            self.assertEqual(found["kind"], "no names")
+            self.assertRegex(found["text"], r"^Code without names: 80\.0% \(.*\) of the CPU time")
+            self.assertTrue(found["text"].endswith(advice), found["text"])
+        found = self.unnamed("/usr/bin/node", "node --perf-basic-prof x.js")
+        self.assertIn("--perf-basic-prof was given", found["text"])
+
+    def test_lines_are_missing(self):
+        p = Program()
+        inner = p.db.function("inner", p.db.module("/opt/lib/libinner.so"), 64)
+        p.main.statement(p.file, 11).call(inner).charge(8)
+        p.main.statement(p.file, 14).charge(2)
+        found = self.advice(p, run_json([thread(1, 10)], 10))[0]
+        self.assertEqual(found["kind"], "no lines")
+        self.assertRegex(found["text"], r"^No source lines: 80\.0% \(.*\) of the CPU time is in "
+                                        r"libinner\.so, .* most of it in inner")
+
+    def test_names_from_outside(self):
+        """What a terminal obeys does not reach it."""
+        p = Program()
+        p.main.statement(p.file, 11).call(p.function("evil\x1b[31m\n", 40)).statement(p.file, 41) \
+            .charge(10)
+        self.write(p.db, run_json([thread(1, 10)], 10))
+        shown = viewer.printed("summary", self.db).split("\nAdvice\n")[1]
+        self.assertNotIn("\x1b", shown)
+        self.assertIn("evil", shown)
+
+
+class HotPlaces(Advice):
+    def test_a_loop_over_several_lines(self):
+        p = Program()
+        loop = p.main.loop(p.file, 15)
+        loop.statement(p.file, 16).charge(3)
+        loop.statement(p.file, 17).charge(2)
+        p.main.statement(p.file, 19).charge(4)
+        found, = self.advice(p, run_json([thread(1, 9)], 9))
+        self.assertEqual((found["kind"], *self.place(found)), ("hot place", "main", "/src/p.c", 15))
+        self.assertRegex(found["text"], r"55\.6% \(.*\) in the loop at p\.c:15 of main")
+
+    def test_what_a_line_calls(self):
+        """Time in the system's code is told of the line that calls it."""
+        p = Program()
+        p.main.statement(p.file, 18).call(p.of_libc("memcpy")).charge(6)
+        p.main.statement(p.file, 19).charge(4)
+        found = self.advice(p, run_json([thread(1, 10)], 10))
+        found, = self.of_kind(found, "hot place")
+        self.assertEqual(self.place(found), ("main", "/src/p.c", 18))
+        self.assertIn("most of it in memcpy", found["text"])
+
+    def test_system_calls(self):
+        """4 of 10 s: 10 / 6."""
+        p = Program()
+        p.main.statement(p.file, 18).call(p.of_libc("__write_nocancel")).charge(4)
+        p.main.statement(p.file, 19).charge(6)
+        found = self.advice(p, run_json([thread(1, 10)], 10))[0]
+        self.assertEqual((found["kind"], *self.place(found)), ("system calls", "main", "/src/p.c", 18))
+        self.assertAlmostEqual(found["gain"], 10 / 6)
+
+
+class Span(Advice):
+    METRICS = ("work", "idleness", "incomplete")
+
+    def test_what_no_number_of_workers_makes_faster(self):
+        """4 workers, 24 s of effort: 6 s of wall clock, in 2 of which not all worked."""
+        p = Program(self.METRICS)
+        p.main.statement(p.file, 11).call(p.function("serial", 20)).statement(p.file, 21) \
+            .charge(1.5, 0).charge(4.5, 1).charge(1.5, 2)
+        p.main.statement(p.file, 13).call(p.function("solve", 30)).statement(p.file, 31) \
+            .charge(16.5, 0).charge(1.5, 1).charge(0.5, 2)
+        run = run_json([thread(1, 18)], 6, metrics=self.METRICS)
+        run["processes"][0]["workers"] = 4
+        found, = self.of_kind(self.advice(p, run), "span")
+        self.assertAlmostEqual(found["gain"], 3)
+        low, high = found["gain_interval"]
+        self.assertTrue(low < 3 < high)
+        self.assertRegex(found["text"], r"^No number of workers makes this faster than about 2\.000 s"
+                                        r" \(.*\), 3\.00x faster \(.*\): parallelism is at most about "
+                                        r"9\.0\. 75\.0% \(.*\) of that is in serial, p\.c:20")
+        self.assertEqual(found["scope"], "serial")
+
+
+if __name__ == "__main__":
+    unittest.main()

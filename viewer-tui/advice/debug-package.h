@@ -1,0 +1,9 @@
+/* The Debian package with the debug information of a file that dpkg installed here. */
+#ifndef VIEWER_DEBUG_PACKAGE_H
+#define VIEWER_DEBUG_PACKAGE_H
+
+/* "zlib1g-dbgsym", or "libc6-dbg"; NULL where no package has the file, or dpkg is not used here.
+ * Searches dpkg's lists of files, which takes a tenth of a second; the caller frees. */
+char *debug_package_of(const char *path);
+
+#endif

@@ -1,0 +1,255 @@
+/* Threads that have unequal parts of a procedure's work: the others wait for the one with most.
+ *
+ * A procedure that threads share is the first one of user code on the paths of threads: the start
+ * routine, or below the procedures of a runtime the body of a parallel loop, which the main thread
+ * runs, too. If its threads have CPU times c of mean m, the one with most is busy for max c - m
+ * longer than if all had the same; the run is shorter by that at most. */
+#include "viewer-tui/advice/situation.h"
+
+#include "viewer-tui/database/profiles.h"
+#include "viewer-tui/threads/thread-values.h"
+#include "viewer-tui/views/label.h"
+#include "viewer-tui/views/walk.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A smaller gain is not worth a sentence: as what is fine (judgement.h). */
+#define LEAST_GAIN 1.05
+
+/* Procedures with less of the CPU time are left out. */
+#define LEAST_SHARE 0.05
+
+/* A procedure that threads share. */
+struct shared {
+    uint32_t procedure;
+    double seconds;
+    struct terms terms; /* of its outermost calls */
+};
+
+struct collection {
+    VEC(struct shared) list;
+    const json_t *run;
+    struct time_metric time;
+    bool collects_terms; /* on the second walk */
+};
+
+static bool is_procedure(const struct row *row)
+{
+    return row->kind == KIND_PROCEDURE || row->kind == KIND_INLINED;
+}
+
+static size_t index_of(const struct collection *collection, uint32_t procedure)
+{
+    size_t i = 0;
+    while (i < collection->list.n && collection->list.at[i].procedure != procedure)
+        i++;
+    return i;
+}
+
+/* Whether a row is the first of user code on the path of a thread that was created. */
+static bool is_first_of_thread(const struct view *view, uint32_t row, const json_t *run)
+{
+    char buffer[NAME_SIZE];
+    if (!is_user_code(view, row, run))
+        return false;
+    for (row = view_row(view, row)->parent; row != 0; row = view_row(view, row)->parent) {
+        if (!is_procedure(view_row(view, row)))
+            continue;
+        if (begins_thread(database_procedure_name(view->db, view_row(view, row)->place, buffer)))
+            return true;
+        if (is_user_code(view, row, run))
+            return false;
+    }
+    return false;
+}
+
+static bool is_inside_of_itself(const struct view *view, uint32_t row)
+{
+    uint32_t procedure = view_row(view, row)->place;
+    for (row = view_row(view, row)->parent; row != 0; row = view_row(view, row)->parent)
+        if (is_procedure(view_row(view, row)) && view_row(view, row)->place == procedure)
+            return true;
+    return false;
+}
+
+static void enter(void *context, struct view *view, uint32_t row)
+{
+    struct collection *collection = context;
+    const struct row *at = view_row(view, row);
+    if (!is_procedure(at))
+        return;
+    size_t i = index_of(collection, at->place);
+    if (!collection->collects_terms) {
+        if (i == collection->list.n && is_first_of_thread(view, row, collection->run))
+            vec_push(&collection->list, ((struct shared){.procedure = at->place}));
+    } else if (i < collection->list.n && !is_inside_of_itself(view, row)) {
+        struct shared *shared = &collection->list.at[i];
+        shared->seconds += time_cost(view, row, collection->time, INCLUSIVE);
+        view_terms(view, row, INCLUSIVE, &shared->terms);
+    }
+}
+
+static void walk(struct collection *collection, const struct situation *situation)
+{
+    struct limits limits = {.depth = NO_DEPTH_LIMIT,
+                            .share = LEAST_SHARE / 10,
+                            .by = {.metric = collection->time.metric, .part = INCLUSIVE}};
+    struct visitor visitor = {.enter = enter, .context = collection};
+    walk_view(situation->view, situation->row, &limits, &visitor);
+}
+
+/* What threads have of a procedure, and what that means. */
+struct balance {
+    size_t n; /* threads that share it */
+    double mean, most;
+    double alone;        /* seconds that the most is more than all others together, at least 0 */
+    struct share excess; /* of the most over the mean, seconds */
+};
+
+/* A difference is taken for real where it is more than what the largest of n equal parts exceeds
+ * the mean by chance, with 95 %. */
+static struct balance balance_of(const double *seconds, size_t n, double increment)
+{
+    struct balance balance = {.n = n};
+    for (size_t i = 0; i < n; i++) {
+        balance.mean += seconds[i] / (double)n;
+        balance.most = fmax(balance.most, seconds[i]);
+    }
+    double sigma = sqrt(13.0 / 12 * increment * balance.most);
+    double chance = fmax(INTERVAL_SIGMAS, sqrt(2 * log(20.0 * (double)n)));
+    double excess = balance.most - balance.mean;
+    balance.alone = fmax(2 * balance.most - balance.mean * (double)n, 0);
+    balance.excess =
+        (struct share){excess, fmax(excess - chance * sigma, 0), excess + INTERVAL_SIGMAS * sigma};
+    return balance;
+}
+
+static double *values_by_profile(const struct situation *situation, struct terms *terms)
+{
+    size_t n = profiles_n(situation->view->db) + 1;
+    double *cpu = mem_alloc(n * sizeof *cpu), *without = NULL;
+    bool is_known = thread_values(situation->view->db, terms, situation->cpu.metric, cpu);
+    if (is_known && situation->cpu.without != NO_METRIC) {
+        without = mem_alloc(n * sizeof *without);
+        is_known = thread_values(situation->view->db, terms, situation->cpu.without, without);
+        for (size_t i = 0; is_known && i < n; i++)
+            cpu[i] -= without[i];
+        free(without);
+    }
+    if (is_known)
+        return cpu;
+    free(cpu);
+    return NULL;
+}
+
+/* Whether a thread that has none of it belongs to those that share it: one that began as they did.
+ */
+static bool is_of_group(const struct main_process *process, const struct process_thread *thread,
+                        const double *by_profile)
+{
+    for (size_t i = 0; i < process->threads.n; i++) {
+        const struct process_thread *other = &process->threads.at[i];
+        if (!other->is_initial && *other->start_routine && by_profile[other->profile] > 0 &&
+            strcmp(other->start_routine, thread->start_routine) == 0)
+            return true;
+    }
+    return false;
+}
+
+static struct balance balance_of_procedure(const struct situation *situation, struct shared *shared)
+{
+    const struct main_process *process = &situation->process;
+    uint32_t n_profiles = profiles_n(situation->view->db);
+    double *by_profile = values_by_profile(situation, &shared->terms);
+    double *seconds = mem_alloc((process->threads.n + 1) * sizeof *seconds);
+    size_t n = 0;
+    for (size_t i = 0; by_profile && i < process->threads.n; i++) {
+        const struct process_thread *thread = &process->threads.at[i];
+        if (thread->profile < n_profiles &&
+            (by_profile[thread->profile] > 0 || is_of_group(process, thread, by_profile)))
+            seconds[n++] = by_profile[thread->profile];
+    }
+    struct balance balance = balance_of(seconds, n, situation->cpu_increment);
+    free(seconds);
+    free(by_profile);
+    return balance;
+}
+
+static double factor(const struct main_process *process, double excess)
+{
+    return excess < process->wall ? process->wall / (process->wall - excess) : INFINITY;
+}
+
+/* The line with most time in a procedure itself; NULL where it has none. */
+static const struct time_place *place_in(const struct situation *situation, uint32_t procedure)
+{
+    const struct time_places *places = &situation->cpu_places;
+    for (size_t i = 0; i < places->list.n; i++)
+        if (places->list.at[i].is_user_code && places->list.at[i].procedure == procedure)
+            return &places->list.at[i];
+    return NULL;
+}
+
+/* Returns what it explains: the seconds for which the thread with most runs alone. */
+static double add_imbalance(const struct situation *situation, struct shared *shared,
+                            struct findings *findings)
+{
+    const struct main_process *process = &situation->process;
+    struct balance balance = balance_of_procedure(situation, shared);
+    struct gain gain = {factor(process, balance.excess.value), factor(process, balance.excess.low),
+                        factor(process, balance.excess.high)};
+    struct text text = {0};
+    char buffer[NAME_SIZE];
+    if (balance.n < 2 || gain.low < LEAST_GAIN || !process->is_only_one)
+        return 0;
+    struct procedure procedure = database_procedure(situation->view->db, shared->procedure);
+    struct time_place place = {
+        .procedure = shared->procedure, .file = procedure.file, .line = procedure.line};
+    const struct time_place *most = place_in(situation, shared->procedure);
+    text_printf(&text, "Unequal parts: of the %zu threads in ", balance.n);
+    text_add(&text, database_procedure_name(situation->view->db, shared->procedure, buffer));
+    if (most && most->loop_line) {
+        place.file = most->loop_file;
+        place.line = most->loop_line;
+    }
+    if (place.file != NOTHING && place.line) {
+        text_add(&text, ", ");
+        label_file_line(situation->view->db, place.file, place.line, &text);
+    }
+    text_add(&text, ", one has ");
+    add_seconds(&text, balance.most);
+    text_add(&text, " of CPU time, the mean is ");
+    add_seconds(&text, balance.mean);
+    text_add(&text, ". With equal parts at most ");
+    gain_describe(&gain, &text);
+    text_add(&text, ".");
+    struct finding *finding = findings_add(findings, FINDING_IMBALANCE, &text);
+    finding_set_place(finding, &place);
+    finding_set_gain(finding, gain);
+    vec_free(&text);
+    return balance.alone;
+}
+
+double find_imbalance(const struct situation *situation, struct findings *findings)
+{
+    double explained = 0;
+    struct collection collection = {.run = situation->run, .time = situation->cpu};
+    if (situation->cpu.metric == NO_METRIC || situation->process.threads.n < 2 ||
+        !(situation->process.wall > 0))
+        return 0;
+    walk(&collection, situation);
+    collection.collects_terms = true;
+    if (collection.list.n)
+        walk(&collection, situation);
+    for (size_t i = 0; i < collection.list.n; i++) {
+        struct shared *shared = &collection.list.at[i];
+        if (shared->seconds >= LEAST_SHARE * situation->process.cpu)
+            explained += add_imbalance(situation, shared, findings);
+        vec_free(&shared->terms.list);
+    }
+    vec_free(&collection.list);
+    return explained;
+}

@@ -1,0 +1,170 @@
+/* Wall time in which only one thread runs.
+ *
+ * Times of single samples are not recorded, but the threads' CPU clocks are, and bounds follow:
+ *
+ * 1. Thread X used x seconds of CPU time and all others together y. While others run, at least one
+ *    of them does, so that this lasts y at most, and X runs alone for at least x - y.
+ * 2. At each instant at most k threads run, k being the lesser of threads and CPUs. If at most one
+ *    runs for s of W seconds, their CPU time C is at most s + k (W - s), so that
+ *    s >= (k W - C) / (k - 1). That one does not run may have any cause: a lock, a disk, other
+ *    programs on the machine. It is used only where nothing says why.
+ *
+ * Clocks are exact, so that these have no uncertainty from samples, but they are lower bounds: the
+ * gain is that of the time that is known. */
+#include "viewer-tui/advice/situation.h"
+
+#include "viewer-tui/database/profiles.h"
+#include "viewer-tui/threads/thread-values.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Less of the wall clock is left out. */
+#define LEAST_SHARE_OF_WALL 0.10
+
+/* A thread takes part in the program's work with this share of its CPU time. */
+#define LEAST_SHARE_OF_CPU 0.01
+
+/* So many places are looked at for one that other threads do not run. */
+#define MOST_PLACES 16
+
+/* A place is one thread's own if others have less than this share of its time. */
+#define OTHERS_SHARE 0.05
+
+struct alone {
+    const struct process_thread *thread;
+    double seconds; /* at least */
+};
+
+static struct alone longest_alone(const struct main_process *process)
+{
+    struct alone alone = {0};
+    for (size_t i = 0; i < process->threads.n; i++) {
+        const struct process_thread *thread = &process->threads.at[i];
+        double seconds = thread->cpu - (process->cpu - thread->cpu);
+        if (!alone.thread || seconds > alone.seconds)
+            alone = (struct alone){thread, seconds};
+    }
+    return alone;
+}
+
+static size_t threads_that_work(const struct main_process *process)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < process->threads.n; i++)
+        n += process->threads.at[i].cpu >= LEAST_SHARE_OF_CPU * process->cpu;
+    return n;
+}
+
+/* The CPU time of a place in one thread, and in all others. */
+static bool is_of_thread(const struct situation *situation, struct time_place *place,
+                         uint32_t profile, double *by_profile, uint32_t n_profiles)
+{
+    struct terms terms = {0};
+    double others = 0;
+    for (size_t i = 0; i < place->terms.list.n; i++)
+        vec_push(&terms.list, place->terms.list.at[i]);
+    for (uint32_t p = 0; p < n_profiles; p++)
+        by_profile[p] = 0;
+    bool is_known = thread_values(situation->view->db, &terms, situation->cpu.metric, by_profile);
+    vec_free(&terms.list);
+    for (uint32_t p = 1; p < n_profiles; p++)
+        others += p == profile ? 0 : by_profile[p];
+    return is_known && profile < n_profiles && others <= OTHERS_SHARE * by_profile[profile];
+}
+
+/* Where a thread spends most of the time that no other thread spends there; NULL unknown. */
+static const struct time_place *place_of_thread(const struct situation *situation,
+                                                const struct process_thread *thread)
+{
+    const struct time_places *places = &situation->cpu_places;
+    uint32_t n = profiles_n(situation->view->db);
+    double *by_profile = mem_alloc((n + 1) * sizeof *by_profile);
+    const struct time_place *found = NULL;
+    for (size_t i = 0; !found && i < places->list.n && i < MOST_PLACES; i++)
+        if (is_of_thread(situation, &places->list.at[i], thread->profile, by_profile, n))
+            found = &places->list.at[i];
+    free(by_profile);
+    return found;
+}
+
+/* On n CPUs that time shrinks to its n-th part. */
+static struct gain gain_of(const struct main_process *process, double alone)
+{
+    double n = process->cpus > 1 ? process->cpus : 1;
+    double rest = process->wall - alone * (1 - 1 / n);
+    double factor = rest > 0 ? process->wall / rest : INFINITY;
+    return (struct gain){factor, factor, factor};
+}
+
+static void add_gain(const struct situation *situation, double alone, struct finding *finding,
+                     struct text *text)
+{
+    const struct main_process *process = &situation->process;
+    struct gain gain = gain_of(process, alone);
+    if (process->cpus > 1 && process->is_only_one) {
+        text_printf(text, " On all %.0f CPUs that time would be shorter: at most ", process->cpus);
+        gain_describe(&gain, text);
+        text_add(text, ".");
+        finding_set_gain(finding, gain);
+    }
+}
+
+static void add_alone(const struct situation *situation, const struct alone *alone,
+                      struct findings *findings)
+{
+    const struct time_place *place = place_of_thread(situation, alone->thread);
+    double wall = situation->process.wall, seconds = fmin(alone->seconds, wall);
+    struct text text = {0};
+    text_add(&text, "Only one thread runs for at least ");
+    add_seconds(&text, seconds);
+    text_add(&text, " of ");
+    add_seconds(&text, wall);
+    text_printf(&text, ": %s", alone->thread->is_initial ? "the main thread" : "a thread");
+    if (!alone->thread->is_initial && *alone->thread->name)
+        text_printf(&text, " (%s)", alone->thread->name);
+    if (place) {
+        text_add(&text, ", mostly in ");
+        situation_add_place(situation, place, &text);
+    }
+    text_add(&text, ".");
+    struct finding *finding = findings_add(findings, FINDING_ONE_THREAD, &text);
+    if (place)
+        finding_set_place(finding, place);
+    add_gain(situation, seconds, finding, &text);
+    finding_set_text(finding, &text);
+    vec_free(&text);
+}
+
+/* Nothing says what the threads wait for. */
+static void add_unknown(const struct situation *situation, double seconds,
+                        struct findings *findings)
+{
+    const struct main_process *process = &situation->process;
+    struct text text = {0};
+    text_printf(&text, "At most one of %zu threads runs for at least ", process->threads.n);
+    add_seconds(&text, seconds);
+    text_add(&text, " of ");
+    add_seconds(&text, process->wall);
+    text_printf(&text, "; on average %.1f do.", process->cpu / process->wall);
+    if (situation->blocked.metric == NO_METRIC)
+        text_add(&text, " hpcrun -e REALTIME shows what the others wait for.");
+    findings_add(findings, FINDING_ONE_THREAD, &text);
+    vec_free(&text);
+}
+
+void find_one_thread(const struct situation *situation, double explained, struct findings *findings)
+{
+    const struct main_process *process = &situation->process;
+    double least = LEAST_SHARE_OF_WALL * process->wall, most = main_process_most_running(process);
+    if (situation->row != 0 || !(process->wall > 0) || threads_that_work(process) < 2)
+        return;
+    struct alone alone = longest_alone(process);
+    alone.seconds -= explained;
+    double at_most_one = most > 1 ? (most * process->wall - process->cpu) / (most - 1) : 0;
+    if (alone.seconds >= least)
+        add_alone(situation, &alone, findings);
+    else if (at_most_one >= least && !findings_have(findings, FINDING_BLOCKED) &&
+             !findings_have(findings, FINDING_IMBALANCE))
+        add_unknown(situation, fmin(at_most_one, process->wall), findings);
+}

@@ -1,0 +1,108 @@
+#include "viewer-tui/advice/situation.h"
+
+#include "lib/number.h"
+#include "viewer-tui/database/efficiency.h"
+#include "viewer-tui/views/label.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The index of "PART (EVENT)" or "PART", if it was measured. */
+static size_t metric_of(const struct metrics *metrics, const char *part, const char *suffix)
+{
+    char *name = mem_printf("%s%s", part, suffix);
+    size_t metric = metrics_find(metrics, name);
+    free(name);
+    bool is_there = metric < metrics->n && metric_is_measured(&metrics->at[metric]);
+    return is_there ? metric : NO_METRIC;
+}
+
+static void choose_event(struct situation *situation, const struct efficiency *event)
+{
+    const struct metrics *metrics = situation->view->metrics;
+    const char *work = metrics->at[event->at[WORK]].name;
+    const char *name = run_text(run_metric(situation->run, work), "event");
+    size_t blocked = metric_of(metrics, "blocked", event->event);
+    bool is_cpu_time = strcmp(name, "CPUTIME") == 0;
+    if (!is_cpu_time && strcmp(name, "REALTIME") != 0)
+        return;
+    if (is_cpu_time || (situation->cpu.metric == NO_METRIC && blocked != NO_METRIC)) {
+        situation->cpu.metric = event->at[WORK];
+        situation->cpu.without = is_cpu_time ? NO_METRIC : blocked;
+        situation->cpu_event = event->event;
+        situation->waiting = metric_of(metrics, "waiting", event->event);
+        situation->incomplete = metric_of(metrics, "incomplete", event->event);
+        situation->cpu_increment = run_increment(situation->run, work);
+    }
+    if (blocked != NO_METRIC) {
+        situation->blocked.metric = blocked;
+        situation->blocked_increment = run_increment(situation->run, work);
+    }
+}
+
+struct situation situation_of(struct view *view, uint32_t row, const json_t *run)
+{
+    struct situation situation = {.view = view,
+                                  .row = row,
+                                  .run = run,
+                                  .process = main_process_of(run),
+                                  .cpu = {NO_METRIC, NO_METRIC},
+                                  .blocked = {NO_METRIC, NO_METRIC},
+                                  .waiting = NO_METRIC,
+                                  .incomplete = NO_METRIC};
+    struct efficiency event;
+    size_t from = 0;
+    if (view->db->is_restricted) { /* to some threads: nothing is known of the process then */
+        vec_free(&situation.process.threads);
+        situation.process.wall = 0;
+    }
+    while (efficiency_next(view->metrics, &from, &event))
+        if (metric_is_measured(&view->metrics->at[event.at[WORK]]))
+            choose_event(&situation, &event);
+    if (situation.cpu.metric != NO_METRIC)
+        situation.cpu_places = time_places_find(view, row, situation.cpu, run);
+    if (situation.blocked.metric != NO_METRIC)
+        situation.blocked_places = time_places_find(view, row, situation.blocked, run);
+    return situation;
+}
+
+void situation_free(struct situation *situation)
+{
+    time_places_free(&situation->cpu_places);
+    time_places_free(&situation->blocked_places);
+    vec_free(&situation->process.threads);
+}
+
+void situation_add_place(const struct situation *situation, const struct time_place *place,
+                         struct text *text)
+{
+    const struct database *db = situation->view->db;
+    char buffer[NAME_SIZE];
+    text_add(text, place->procedure == NOTHING
+                       ? "unknown code"
+                       : database_procedure_name(db, place->procedure, buffer));
+    uint32_t file = place->file, line = place->line;
+    if ((file == NOTHING || line == 0) && place->procedure != NOTHING) {
+        struct procedure procedure = database_procedure(db, place->procedure);
+        file = procedure.file;
+        line = procedure.line;
+    }
+    if (file == NOTHING || line == 0)
+        return;
+    text_add(text, ", ");
+    label_file_line(db, file, line, text);
+}
+
+void finding_set_place(struct finding *finding, const struct time_place *place)
+{
+    finding->procedure = place->procedure;
+    finding->file = place->file;
+    finding->line = place->line;
+}
+
+void add_seconds(struct text *text, double seconds)
+{
+    char value[NUMBER_WITH_UNIT_SIZE];
+    number_with_unit(seconds, "s", value);
+    text_add(text, value);
+}

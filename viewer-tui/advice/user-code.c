@@ -1,0 +1,218 @@
+#include "viewer-tui/advice/user-code.h"
+
+#include "viewer-tui/views/label.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool begins_with(const char *text, const char *beginning)
+{
+    return strncmp(text, beginning, strlen(beginning)) == 0;
+}
+
+static bool is_executable(const json_t *run, const char *path)
+{
+    size_t i;
+    json_t *process;
+    json_array_foreach(json_object_get(run, "processes"), i, process)
+    {
+        if (strcmp(run_text(process, "executable"), path) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool is_of_system(const char *path)
+{
+    return begins_with(path, "/lib") || begins_with(path, "/usr/lib");
+}
+
+/* Code that was made at run time has no module; hpcprof's placeholders are "<unknown code>". */
+static bool is_made_at_run_time(const struct procedure *procedure)
+{
+    return procedure->name && *procedure->name && *procedure->name != '<';
+}
+
+bool is_user_code(const struct view *view, uint32_t row, const json_t *run)
+{
+    struct procedure procedure = database_procedure(view->db, view_row(view, row)->place);
+    const char *module = database_module_path(view->db, label_module(view, row));
+    const char *file = database_file_path(view->db, procedure.file);
+    if (file && begins_with(file, "/usr/"))
+        return false;
+    if (!module)
+        return is_made_at_run_time(&procedure);
+    return !is_of_system(module) || is_executable(run, module);
+}
+
+bool begins_thread(const char *procedure)
+{
+    static const char *const names[] = {"clone",    "__clone",      "clone3",
+                                        "__clone3", "start_thread", "<thread root>"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(procedure, names[i]) == 0)
+            return true;
+    return false;
+}
+
+/* A procedure's name without what libc puts around it, "read" of "__GI___libc_read". */
+static void bare_name(const char *name, char *bare, size_t size)
+{
+    static const char *const prefixes[] = {"_", "GI_", "libc_", "new_", "old_"};
+    static const char *const suffixes[] = {"_nocancel", "_usercnt", "_ex", "_full", "64"};
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes;) {
+        bool is_there = begins_with(name, prefixes[i]);
+        name += is_there ? strlen(prefixes[i]) : 0;
+        i = is_there ? 0 : i + 1;
+    }
+    size_t length = strcspn(name, "@");
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+        size_t n = strlen(suffixes[i]);
+        if (length > n && memcmp(name + length - n, suffixes[i], n) == 0)
+            length -= n;
+    }
+    length = length < size ? length : size - 1;
+    memcpy(bare, name, length);
+    bare[length] = '\0';
+}
+
+struct known {
+    const char *name;
+    enum wait wait;
+    bool is_system_call;
+};
+
+/* Sorted by name. */
+static const struct known known[] = {
+    {"accept", WAIT_IO, true},
+    {"accept4", WAIT_IO, true},
+    {"access", WAIT_NONE, true},
+    {"brk", WAIT_NONE, true},
+    {"clock_nanosleep", WAIT_SLEEP, true},
+    {"close", WAIT_IO, true},
+    {"cnd_timedwait", WAIT_CONDITION, false},
+    {"cnd_wait", WAIT_CONDITION, false},
+    {"connect", WAIT_IO, true},
+    {"copy_file_range", WAIT_IO, true},
+    {"epoll_pwait", WAIT_POLL, true},
+    {"epoll_wait", WAIT_POLL, true},
+    {"fallocate", WAIT_IO, true},
+    {"fdatasync", WAIT_IO, true},
+    {"fstat", WAIT_NONE, true},
+    {"fstatat", WAIT_NONE, true},
+    {"fsync", WAIT_IO, true},
+    {"ftruncate", WAIT_IO, true},
+    {"getdents", WAIT_IO, true},
+    {"getpid", WAIT_NONE, true},
+    {"getppid", WAIT_NONE, true},
+    {"getrandom", WAIT_NONE, true},
+    {"ioctl", WAIT_IO, true},
+    {"kill", WAIT_NONE, true},
+    {"lll_lock_wait", WAIT_LOCK, false},
+    {"lll_lock_wait_private", WAIT_LOCK, false},
+    {"lseek", WAIT_NONE, true},
+    {"madvise", WAIT_NONE, true},
+    {"mmap", WAIT_NONE, true},
+    {"mprotect", WAIT_NONE, true},
+    {"mremap", WAIT_NONE, true},
+    {"msync", WAIT_IO, true},
+    {"mtx_lock", WAIT_LOCK, false},
+    {"munmap", WAIT_NONE, true},
+    {"nanosleep", WAIT_SLEEP, true},
+    {"open", WAIT_IO, true},
+    {"openat", WAIT_IO, true},
+    {"poll", WAIT_POLL, true},
+    {"ppoll", WAIT_POLL, true},
+    {"pread", WAIT_IO, true},
+    {"preadv", WAIT_IO, true},
+    {"pselect", WAIT_POLL, true},
+    {"pthread_barrier_wait", WAIT_BARRIER, false},
+    {"pthread_clockjoin", WAIT_JOIN, false},
+    {"pthread_cond_clockwait", WAIT_CONDITION, false},
+    {"pthread_cond_timedwait", WAIT_CONDITION, false},
+    {"pthread_cond_wait", WAIT_CONDITION, false},
+    {"pthread_join", WAIT_JOIN, false},
+    {"pthread_mutex_clocklock", WAIT_LOCK, false},
+    {"pthread_mutex_lock", WAIT_LOCK, false},
+    {"pthread_mutex_timedlock", WAIT_LOCK, false},
+    {"pthread_rwlock_rdlock", WAIT_LOCK, false},
+    {"pthread_rwlock_wrlock", WAIT_LOCK, false},
+    {"pthread_spin_lock", WAIT_LOCK, false},
+    {"pthread_timedjoin_np", WAIT_JOIN, false},
+    {"pwrite", WAIT_IO, true},
+    {"pwritev", WAIT_IO, true},
+    {"read", WAIT_IO, true},
+    {"readahead", WAIT_IO, true},
+    {"readlink", WAIT_NONE, true},
+    {"readv", WAIT_IO, true},
+    {"recv", WAIT_IO, true},
+    {"recvfrom", WAIT_IO, true},
+    {"recvmmsg", WAIT_IO, true},
+    {"recvmsg", WAIT_IO, true},
+    {"sched_yield", WAIT_NONE, true},
+    {"select", WAIT_POLL, true},
+    {"sem_timedwait", WAIT_SEMAPHORE, false},
+    {"sem_wait", WAIT_SEMAPHORE, false},
+    {"send", WAIT_IO, true},
+    {"sendfile", WAIT_IO, true},
+    {"sendmmsg", WAIT_IO, true},
+    {"sendmsg", WAIT_IO, true},
+    {"sendto", WAIT_IO, true},
+    {"sleep", WAIT_SLEEP, false},
+    {"splice", WAIT_IO, true},
+    {"stat", WAIT_NONE, true},
+    {"statx", WAIT_NONE, true},
+    {"sync", WAIT_IO, true},
+    {"syscall", WAIT_NONE, true},
+    {"thrd_join", WAIT_JOIN, false},
+    {"thrd_sleep", WAIT_SLEEP, false},
+    {"unlink", WAIT_NONE, true},
+    {"usleep", WAIT_SLEEP, false},
+    {"wait", WAIT_CHILD, true},
+    {"wait4", WAIT_CHILD, true},
+    {"waitid", WAIT_CHILD, true},
+    {"waitpid", WAIT_CHILD, true},
+    {"write", WAIT_IO, true},
+    {"writev", WAIT_IO, true},
+};
+
+static int compare(const void *key, const void *member)
+{
+    return strcmp(key, ((const struct known *)member)->name);
+}
+
+static const struct known *find_known(const char *procedure)
+{
+    char bare[64];
+    bare_name(procedure, bare, sizeof bare);
+    return bsearch(bare, known, sizeof known / sizeof *known, sizeof *known, compare);
+}
+
+enum wait wait_of(const char *procedure)
+{
+    const struct known *found = find_known(procedure);
+    return found ? found->wait : WAIT_NONE;
+}
+
+bool is_system_call(const char *procedure)
+{
+    const struct known *found = find_known(procedure);
+    return found && found->is_system_call;
+}
+
+const char *wait_name(enum wait wait)
+{
+    static const char *const names[WAITS] = {
+        [WAIT_NONE] = "for a CPU",
+        [WAIT_LOCK] = "for a lock",
+        [WAIT_BARRIER] = "at a barrier",
+        [WAIT_SEMAPHORE] = "for a semaphore",
+        [WAIT_IO] = "for input or output",
+        [WAIT_SLEEP] = "in a sleep",
+        [WAIT_CONDITION] = "for a condition",
+        [WAIT_POLL] = "for an event",
+        [WAIT_JOIN] = "for another thread to end",
+        [WAIT_CHILD] = "for a child process",
+    };
+    return names[wait];
+}
