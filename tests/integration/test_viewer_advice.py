@@ -108,6 +108,21 @@ class Threads(Advice):
         self.assertIn("of the 4 threads in parallel, p.c:30, one has 7.000 s of CPU time, the mean "
                       "is 3.000 s", found["text"])
 
+    def test_unequal_parts_of_a_pool(self):
+        """Threads of a pool hang below <thread root>; the main thread takes part, below a library
+        of the system: 6, 1 and 2 s, 3 more than the mean."""
+        p = Program(n_threads=3)
+        pool = p.db.module("/usr/lib/libpool.so")
+        work, body = p.db.function("pool_work", pool, 64), p.function("body", 40)
+        p.main.statement(p.file, 11).call(p.db.function("pool_run", pool, 32)) \
+            .call(body).statement(p.file, 41).charge(6)
+        shared = p.db.entry(2, "<thread root>").call(work).call(body).statement(p.file, 41)
+        shared.charge(1, 0, 2).charge(2, 0, 3)
+        run = run_json([thread(1, 6), thread(2, 1, "pool_work"), thread(3, 2, "pool_work")], 9)
+        found = self.advice(p, run)[0]
+        self.assertEqual((found["kind"], found["scope"]), ("imbalance", "body"))
+        self.assertAlmostEqual(found["gain"], 9 / (9 - 3))
+
     def test_a_thread_without_a_part(self):
         """It began as the others did: 3, 3 and 0 s."""
         p, threads = self.program(0.01, [3, 3], 1)

@@ -9,12 +9,12 @@
 enum finding_kind {
     FINDING_PARALLELIZATION, /* idleness and overhead of a runtime's workers */
     FINDING_SPAN,            /* what no number of workers makes faster */
+    FINDING_NO_NAMES,        /* code made at run time without names */
+    FINDING_NO_LINES,        /* code without line information */
     FINDING_IMBALANCE,       /* threads have unequal parts of a procedure's work */
     FINDING_ONE_THREAD,      /* only one thread runs */
     FINDING_BLOCKED,         /* threads wait at a line */
     FINDING_SYSTEM_CALLS,    /* CPU time in system calls */
-    FINDING_NO_NAMES,        /* code made at run time without names */
-    FINDING_NO_LINES,        /* code without line information */
     FINDING_NO_CPU,          /* threads that could run had no CPU */
     FINDING_WAITING,         /* CPU time in a runtime's waiting procedures */
     FINDING_HOT_PLACE,       /* the loop or line with most CPU time */

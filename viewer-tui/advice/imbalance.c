@@ -49,6 +49,17 @@ static size_t index_of(const struct collection *collection, uint32_t procedure)
     return i;
 }
 
+/* Whether a row is the entry point of threads, "<thread root>" or "application thread". */
+static bool is_entry_of_threads(const struct view *view, uint32_t row)
+{
+    struct v4_entry entry;
+    const char *name;
+    if (view_row(view, row)->kind != KIND_ROOT ||
+        !database_entry(view->db, view_row(view, row)->place, &entry, &name))
+        return false;
+    return entry.kind != V4_MAIN_THREAD && entry.kind != V4_UNKNOWN_ENTRY;
+}
+
 /* Whether a row is the first of user code on the path of a thread that was created. */
 static bool is_first_of_thread(const struct view *view, uint32_t row, const json_t *run)
 {
@@ -56,6 +67,8 @@ static bool is_first_of_thread(const struct view *view, uint32_t row, const json
     if (!is_user_code(view, row, run))
         return false;
     for (row = view_row(view, row)->parent; row != 0; row = view_row(view, row)->parent) {
+        if (is_entry_of_threads(view, row))
+            return true;
         if (!is_procedure(view_row(view, row)))
             continue;
         if (begins_thread(database_procedure_name(view->db, view_row(view, row)->place, buffer)))
