@@ -242,7 +242,7 @@ class RunJsonTest(HpcprofCase):
             "index": 0, "host": "höst", "pid": 71, "parent_pid": 70, "exec_sequence": 2,
             "rank": None, "origin": "exec", "command": 'xz -9 a "b"', "executable": "/usr/bin/xz",
             "file": "höst-71-123-2.hpcrun", "state": "signal", "signal": 15, "complete": True,
-            "workers": 3, "wall": 10.02, "cpu": 9.98, "startup_cpu": 0.002,
+            "workers": 3, "cpus": 4, "wall": 10.02, "cpu": 9.98, "startup_cpu": 0.002,
             "unsampled_cpu": 9.48, "samples": 10,
             "recorded": 5, "idle": 2, "nobody_working": 1,
             "dropped": {"in hpcrun's own code": 2}, "partial": {"no unwind information": 3}})
