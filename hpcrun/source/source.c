@@ -268,13 +268,39 @@ static uint64_t leave_time(const struct thread_event *event, uint64_t period)
     return earliest > event->last + period ? earliest - event->last : period;
 }
 
+/* So many samples in a row at one instruction and stack pointer, and the thread may be standing
+ * still. An access to the vDSO's clock page (kernel 6.18) counts a page fault, and a signal that is
+ * pending then ends the fault before the page is there: the access faults again, and a sample at
+ * every fault leaves the program there for ever. */
+#define STANDING_STILL 64
+
+static void note_place(struct thread_event *event, const ucontext_t *context)
+{
+    uint64_t pc = (uint64_t)context->uc_mcontext.gregs[REG_RIP];
+    uint64_t sp = (uint64_t)context->uc_mcontext.gregs[REG_RSP];
+    event->standing = pc == event->pc && sp == event->sp ? event->standing + 1 : 0;
+    event->pc = pc;
+    event->sp = sp;
+}
+
+/* One occurrence passes without a sample where the thread may be standing still. Increments are
+ * counts, so it is paid by the next sample. */
+static uint64_t let_go_on(struct thread_event *event, uint64_t period)
+{
+    if (event->standing < STANDING_STILL)
+        return period;
+    event->standing = 0;
+    return period + 1;
+}
+
 /* Samples come late by the time from the expiry to the handler, and from there to the arming: less
  * is armed by as much, so that the mean period is kept. */
 void source_arm(struct thread *thread, struct thread_event *event)
 {
     uint64_t period =
         event->first ? 1 + thread_random(thread, event->mean) : jittered(thread, event->mean);
-    arm(event, leave_time(event, period > event->lag ? period - event->lag : 1));
+    period = let_go_on(event, period > event->lag ? period - event->lag : 1);
+    arm(event, leave_time(event, period));
 }
 
 /* A moving average of the last samples' delays. Single long ones (a signal that was blocked) count
@@ -432,6 +458,8 @@ struct increment source_measure(struct thread *thread, struct thread_event *even
             learn_lag(event, delta);
         if (event->event->interval)
             follow_rate(event, delta);
+        if (event->source == SOURCE_COUNTER)
+            note_place(event, context);
         event->first = event->first && delta > event->period;
         event->last = now;
         result = (struct increment){

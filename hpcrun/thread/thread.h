@@ -40,6 +40,8 @@ struct thread_event {
     uint64_t due;    /* the clock or count at which the next sample is due */
     uint64_t last_cpu;    /* EVENT_REALTIME, by rate: the thread's CPU clock at the last sample */
     uint64_t measured_at; /* EVENT_REALTIME: the time stamp counter then */
+    uint64_t pc, sp;      /* EVENT_COUNTER: where the last sample found the thread */
+    unsigned standing;    /* EVENT_COUNTER: how many samples before it found it there, too */
     struct tally fates[FATE_SLOTS];
     struct tally missed; /* while the process was ending */
 };

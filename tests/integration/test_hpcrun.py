@@ -227,6 +227,15 @@ class Events(profiling.ProfilingTest):
         self.assertEqual(seen, pages)
         self.assertGreaterEqual(int(done.stdout), pages)
 
+    def test_a_sample_at_every_fault_lets_the_program_go_on(self):
+        """The vDSO's clock page: a signal that is pending when it is first read ends the fault before
+        the page is there (kernel 6.18). The read faulted again, had a sample again, for ever."""
+        if not profiling.have_perf():
+            self.skipTest("perf_event_open is not permitted here")
+        done, images = self.measure("bash", "-c", "echo $EPOCHREALTIME", events=["perf::PAGE-FAULTS@1"])
+        self.assertRegex(done.stdout, r"^\d+\.\d+\n$")
+        self.check_fates(images)
+
     def test_counters_without_a_period(self):
         """They are sampled by rate: 200 per second of CPU time, or as asked for, and not at each count.
         What they count is what the program used, by its own account: the clocks count nanoseconds."""
