@@ -4,10 +4,10 @@
  *
  * 1. Thread X used x seconds of CPU time and all others together y. While others run, at least one
  *    of them does, so that this lasts y at most, and X runs alone for at least x - y.
- * 2. At each instant at most k threads run, k being the lesser of threads and CPUs. If at most one
- *    runs for s of W seconds, their CPU time C is at most s + k (W - s), so that
- *    s >= (k W - C) / (k - 1). That one does not run may have any cause: a lock, a disk, other
- *    programs on the machine. It is used only where nothing says why.
+ * 2. While two threads or more run, they use at least two seconds of CPU time per second. If their
+ *    CPU time is C in W seconds, that lasts C / 2 at most, and at most one runs for W - C / 2 at
+ *    least. That one does not run may have any cause: a lock, a disk, other programs on the
+ *    machine. It is used only where nothing says why.
  *
  * Clocks are exact, so that these have no uncertainty from samples, but they are lower bounds: the
  * gain is that of the time that is known. */
@@ -156,15 +156,15 @@ static void add_unknown(const struct situation *situation, double seconds,
 void find_one_thread(const struct situation *situation, double explained, struct findings *findings)
 {
     const struct main_process *process = &situation->process;
-    double least = LEAST_SHARE_OF_WALL * process->wall, most = main_process_most_running(process);
+    double least = LEAST_SHARE_OF_WALL * process->wall;
     if (situation->row != 0 || !(process->wall > 0) || threads_that_work(process) < 2)
         return;
     struct alone alone = longest_alone(process);
     alone.seconds -= explained;
-    double at_most_one = most > 1 ? (most * process->wall - process->cpu) / (most - 1) : 0;
+    double at_most_one = process->wall - process->cpu / 2;
     if (alone.seconds >= least)
         add_alone(situation, &alone, findings);
     else if (at_most_one >= least && !findings_have(findings, FINDING_BLOCKED) &&
              !findings_have(findings, FINDING_IMBALANCE))
-        add_unknown(situation, fmin(at_most_one, process->wall), findings);
+        add_unknown(situation, at_most_one, findings);
 }
