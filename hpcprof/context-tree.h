@@ -11,7 +11,7 @@
 
 enum context_kind {
     CONTEXT_GLOBAL,  /* context 0, above all others */
-    CONTEXT_ENTRY,   /* name: enum v4_entry_kind */
+    CONTEXT_ENTRY,   /* name: enum v4_entry_kind; detail: executables_entry */
     CONTEXT_CALL,    /* a called function; name: function */
     CONTEXT_INLINED, /* an inlined function; name: function */
     CONTEXT_LOOP,    /* name: file; detail: line of the header */

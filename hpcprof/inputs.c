@@ -1,5 +1,7 @@
 #include "hpcprof/inputs.h"
 
+#include "hpcprof/executables.h"
+
 #include "lib/diag.h"
 #include "lib/measurement-files.h"
 #include "lib/measurement-reader.h"
@@ -301,6 +303,7 @@ void inputs_read(struct inputs *inputs, char *const *directories, size_t count, 
         report_problems(inputs, inputs->files.at[i].m);
         unify(inputs, &inputs->files.at[i], most_workers);
     }
+    executables_find(inputs);
     modules_sort_paths(&inputs->modules);
     name_metrics(inputs);
 }
@@ -371,6 +374,7 @@ void inputs_free(struct inputs *inputs)
     }
     for (size_t i = 0; i < inputs->problems.n; i++)
         free(inputs->problems.at[i]);
+    executables_free(inputs);
     modules_free(&inputs->modules);
     strtab_free(&inputs->event_keys);
     strtab_free(&inputs->metric_keys);

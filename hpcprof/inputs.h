@@ -37,6 +37,7 @@ struct input {
     uint32_t *event_of;  /* index in m->events -> index in inputs.events */
     uint32_t *metric_of; /* index in m->metrics -> index in inputs.metrics, or INPUT_NONE */
     uint32_t *module_of; /* index in m->modules -> index in inputs.modules */
+    uint32_t executable; /* index in inputs.executables */
 };
 
 struct inputs {
@@ -48,8 +49,10 @@ struct inputs {
     struct strtab overhead_kinds;          /* see hpcprof/overhead.h */
     char *overhead_bound; /* why overhead is only a lower bound; NULL where all of it is known */
     struct modules modules;
-    struct rules rules;   /* of the runtimes: see hpcprof/runtime-code.h */
-    VEC(char *) problems; /* "FILE: CAUSE", in the order of files */
+    struct rules rules;           /* of the runtimes: see hpcprof/runtime-code.h */
+    VEC(char *) executables;      /* names that tell them apart: "make", "/opt/bin/ld" */
+    size_t n_sampled_executables; /* those of them that have samples */
+    VEC(char *) problems;         /* "FILE: CAUSE", in the order of files */
 };
 
 /* Reads all measurement files of the directories in `workers` threads. What is wrong with a file is

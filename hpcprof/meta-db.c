@@ -1,5 +1,7 @@
 #include "hpcprof/meta-db.h"
 
+#include "hpcprof/executables.h"
+
 #include "hpcprof/id-tuples.h"
 #include "hpcprof/propagation.h"
 #include "hpcprof/v4-file.h"
@@ -187,12 +189,35 @@ static void write_metrics(struct meta *meta)
 
 /* ---- strings, modules, files, functions ---- */
 
+/* Ids of the first child and of the next sibling; end[parent] when there is none. */
+static uint32_t first_child(uint32_t id)
+{
+    return id + 1;
+}
+
+static uint32_t next_sibling(const struct contexts *contexts, uint32_t id)
+{
+    return contexts->end[id];
+}
+
 /* The id of a text in the string table, whose strings are UTF-8; paths of files can be anything. */
 static uint32_t string_id(struct meta *meta, const char *text)
 {
     char *repaired = utf8_repaired(text);
     uint32_t id = strtab_id(&meta->strings, repaired);
     free(repaired);
+    return id;
+}
+
+/* The name of an entry point: "main thread"; "main thread of make" where there are several
+ * executables. */
+static uint32_t entry_string(struct meta *meta, const struct context *entry)
+{
+    const char *executable = executables_entry_name(meta->inputs, (uint32_t)entry->detail);
+    char *name = mem_printf("%s%s%s", entry_names[entry->name], executable ? V4_ENTRY_OF : "",
+                            executable ? executable : "");
+    uint32_t id = string_id(meta, name);
+    free(name);
     return id;
 }
 
@@ -217,8 +242,8 @@ static void write_strings(struct meta *meta)
 {
     const struct contexts *contexts = meta->contexts;
     const struct program *program = contexts->program;
-    for (size_t i = 0; i < sizeof entry_names / sizeof *entry_names; i++)
-        string_id(meta, entry_names[i]);
+    for (uint32_t id = first_child(CONTEXT_ROOT); id < contexts->n; id = next_sibling(contexts, id))
+        entry_string(meta, &contexts->at[id]);
     for (size_t i = 0; i < contexts->modules.ids.n; i++)
         string_id(meta, program->modules->all.at[contexts->modules.ids.at[i]].path);
     for (size_t i = 0; i < contexts->files.ids.n; i++)
@@ -325,17 +350,6 @@ static size_t context_size(const struct context *context)
     return sizeof(struct v4_context) + 8 * words;
 }
 
-/* Ids of the first child and of the next sibling; end[parent] when there is none. */
-static uint32_t first_child(uint32_t id)
-{
-    return id + 1;
-}
-
-static uint32_t next_sibling(const struct contexts *contexts, uint32_t id)
-{
-    return contexts->end[id];
-}
-
 /* Gives every context the place of its children, in the order of their parents, from `at` on.
  * The children of context 0 are entries and lie elsewhere. The caller frees. */
 static uint64_t *place_children(const struct contexts *contexts, uint64_t at)
@@ -403,7 +417,7 @@ static void write_entries(struct meta *meta, const uint64_t *children_at)
         entry.children = entry.children_size ? children_at[id] : 0;
         entry.context_id = id;
         entry.kind = (uint16_t)kind;
-        entry.name = string_at(meta, entry_names[kind]);
+        entry.name = meta->string_at[entry_string(meta, &contexts->at[id])];
         file_write(&meta->file, &entry, sizeof entry);
     }
 }

@@ -1,5 +1,6 @@
 #include "hpcprof/placement.h"
 
+#include "hpcprof/executables.h"
 #include "hpcprof/live-frame.h"
 #include "hpcprof/path-begin.h"
 
@@ -147,9 +148,10 @@ static struct note note_of(const struct measurement_node *node, enum projection 
  * have paths without bound. */
 #define MOST_CREATIONS 16
 
-static uint32_t entry(struct placer *p, enum v4_entry_kind kind)
+static uint32_t entry(struct placer *p, size_t input, enum v4_entry_kind kind)
 {
-    return context_tree_child(&p->tree, CONTEXT_ROOT, CONTEXT_ENTRY, kind, 0);
+    return context_tree_child(&p->tree, CONTEXT_ROOT, CONTEXT_ENTRY, kind,
+                              executables_entry(p->inputs, input));
 }
 
 static enum v4_entry_kind entry_of(const struct measurement_thread *thread)
@@ -198,13 +200,13 @@ static uint32_t above(struct placer *p, size_t input, const struct measurement_t
 {
     const struct measurement *m = p->inputs->files.at[input].m;
     if (is_partial(note))
-        return entry(p, V4_UNKNOWN_ENTRY);
+        return entry(p, input, V4_UNKNOWN_ENTRY);
     bool in_module = note->space < m->modules.n;
     if (m->agents.n > 0 && in_module && m->modules.at[note->space].flags & MODULE_MAIN)
-        return entry(p, V4_MAIN_THREAD);
+        return entry(p, input, V4_MAIN_THREAD);
     if (!is_replaced(m, node) || !in_module)
         return thread_root(p, input, thread, creations);
-    return entry(p, V4_APPLICATION_THREAD);
+    return entry(p, input, V4_APPLICATION_THREAD);
 }
 
 /* ---- where threads hang ---- */
@@ -372,7 +374,7 @@ static uint32_t thread_root(struct placer *p, size_t input, const struct measure
     if (p->projection == PROJECTION_LOGICAL && creations < MOST_CREATIONS &&
         placer_has_live_frame(p, input, thread))
         context = live_context(p, input, thread, creator_of(p, input, thread), creations + 1);
-    return context == CONTEXT_ROOT ? entry(p, entry_of(thread)) : context;
+    return context == CONTEXT_ROOT ? entry(p, input, entry_of(thread)) : context;
 }
 
 /* ---- the nodes of a thread ---- */
@@ -410,6 +412,7 @@ static void mark_outside(struct placer *p, size_t input, const struct measuremen
  * note in this projection has that of the nearest node above it that has one, or CONTEXT_ROOT. */
 void placer_place(struct placer *p, size_t input, const struct measurement_thread *thread)
 {
+    p->input = input;
     mark_needed(p, thread);
     mark_outside(p, input, thread);
     uint32_t *context_of = p->context_of.at;
@@ -435,7 +438,7 @@ uint32_t placer_context(struct placer *p, const struct measurement_thread *threa
     uint32_t context = p->context_of.at[node];
     if (context != CONTEXT_ROOT && p->outside.at[node] == OUTSIDE)
         return start_below(p, context, p->start_routine);
-    return context == CONTEXT_ROOT ? entry(p, entry_of(thread)) : context;
+    return context == CONTEXT_ROOT ? entry(p, p->input, entry_of(thread)) : context;
 }
 
 void placer_start(struct placer *p, const struct inputs *inputs, const struct program *program,

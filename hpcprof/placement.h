@@ -28,6 +28,7 @@ struct placer {
     VEC(uint32_t) context_of; /* context of each node of the thread that was placed last */
     VEC(uint8_t) outside;     /* mark of each of its nodes (path-begin.h) */
     uint32_t start_routine;   /* its function; PROGRAM_NONE: unknown */
+    size_t input;             /* the file of that thread */
 };
 
 void placer_start(struct placer *p, const struct inputs *inputs, const struct program *program,

@@ -453,6 +453,7 @@ static void write_processes(struct json_writer *json, const struct run_facts *fa
         json_write_object(json);
         write_number(json, "index", i);
         write_identity(json, m);
+        json_write_text(json, "program", inputs->executables.at[inputs->files.at[i].executable]);
         write_workers(json, m);
         write_life(json, m);
         write_samples(json, m);

@@ -140,6 +140,10 @@ struct v4_entry {
     uint64_t name;
 };
 
+/* Stands between the name of an entry point and that of its executable, where a database has entry
+ * points of several: "main thread of make". */
+#define V4_ENTRY_OF " of "
+
 enum v4_entry_kind { V4_UNKNOWN_ENTRY, V4_MAIN_THREAD, V4_APPLICATION_THREAD };
 
 /* Followed by 8 * n_flex_words bytes: pointer to function if V4_HAS_FUNCTION; pointer to file,

@@ -71,9 +71,10 @@ static int restrict_threads(struct session *session, const struct options *optio
     enum projection projection = options->print.projection;
     char *cause = NULL;
     struct thread_set *set =
-        session_matching_threads(session, projection, options->threads, &cause);
+        options->program ? session_threads_of_program(session, projection, options->program, &cause)
+                         : session_matching_threads(session, projection, options->threads, &cause);
     if (cause)
-        diag_error(session->folder, "--threads: %s", cause);
+        diag_error(session->folder, "%s: %s", options->program ? "--program" : "--threads", cause);
     int status = cause || session->metric_list_is_bad ? 2 : 1;
     free(cause);
     return set && session_restrict(session, projection, set) ? 0 : status;
@@ -99,7 +100,7 @@ static int show(struct session *session, struct options *options)
     if (options->usually_physical && session_has_projection(session, PHYSICAL))
         options->print.projection = PHYSICAL;
     options->print.filters = &options->filters;
-    int status = options->threads ? restrict_threads(session, options) : 0;
+    int status = options->threads || options->program ? restrict_threads(session, options) : 0;
     if (status)
         return status;
     if (options->printed != PRINT_NOTHING)

@@ -55,6 +55,8 @@ static const char help[] =
     "  --of REGEX         print threads: of the one procedure whose name the extended regular expression\n"
     "                     matches what is sorted by, and how evenly it is spread; inclusive unless\n"
     "                     --sort says otherwise\n"
+    "  --program NAME     values are sums over the threads of one program, of several in the database\n"
+    "                     (make, cc1, ...), which NAME or the path of its executable names\n"
     "  --threads REGEX    values are sums over the threads that the extended regular expression matches,\n"
     "                     as in \"4 threads\" of the viewer: NAME PID/TID, in parallel jobs\n"
     "                     rank R on HOST: NAME PID/TID; not for the summary\n"
@@ -121,6 +123,7 @@ enum long_option {
     OPTION_WORKERS,
     OPTION_OF,
     OPTION_THREADS,
+    OPTION_PROGRAM,
     OPTION_DERIVE,
     OPTION_FILTER,
     OPTION_DEPTH,
@@ -148,6 +151,7 @@ static const struct option long_options[] = {
     {"workers", required_argument, NULL, OPTION_WORKERS},
     {"of", required_argument, NULL, OPTION_OF},
     {"threads", required_argument, NULL, OPTION_THREADS},
+    {"program", required_argument, NULL, OPTION_PROGRAM},
     {"filter", required_argument, NULL, OPTION_FILTER},
     {"depth", required_argument, NULL, OPTION_DEPTH},
     {"min-percent", required_argument, NULL, OPTION_MIN_PERCENT},
@@ -279,6 +283,7 @@ static void take_option(struct options *options, int option, struct given *given
     case OPTION_KINDS: options->by_kind = true; break;
     case OPTION_OF: options->print.of = optarg; break;
     case OPTION_THREADS: options->threads = optarg; break;
+    case OPTION_PROGRAM: options->program = optarg; break;
     case OPTION_FILTER: take_filter(&options->filters, optarg); break;
     case OPTION_DEPTH:
         options->print.depth = depth_in(optarg);
@@ -318,6 +323,12 @@ static void check_combination(const struct options *options, const struct given 
         diag_usage("--metrics and --kinds exclude each other; --metrics can name kinds");
     if (options->threads && options->paths[1])
         diag_usage("--threads: only of one database, not of two that are compared");
+    if (options->program && options->paths[1])
+        diag_usage("--program: only of one database, not of two that are compared");
+    if (options->program && options->threads)
+        diag_usage("--program and --threads exclude each other");
+    if (options->program && options->printed == PRINT_SUMMARY)
+        diag_usage("--program: the summary is of the whole run; print another view");
     if (given->columns && options->paths[1])
         diag_usage("--columns: only of one database, not of two that are compared");
     if (options->print.of && options->printed != PRINT_THREADS)

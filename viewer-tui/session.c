@@ -285,6 +285,9 @@ static struct comparison *open_comparison(struct session *session, enum projecti
         if (!runs[side].db)
             return NULL;
     }
+    bool have_programs = runs[0].db->programs.n > 1 || runs[1].db->programs.n > 1;
+    for (int side = 0; side < SIDES; side++)
+        session->sides[side]->opened[projection].db->programs.are_compared = have_programs;
     struct comparison *comparison = comparison_new(runs, session->comparing);
     if (metrics_n_shown(&comparison->metrics) == 0) {
         char *others = comparison_only_in_one(comparison);
@@ -399,8 +402,9 @@ bool session_restrict(struct session *session, enum projection projection, struc
     free(session->title);
     session->title = NULL;
     if (set)
-        session->title = mem_printf("%s  threads: %s (%zu of %zu)", session_title(session, db),
-                                    set->what, set->n, set->of);
+        session->title = mem_printf("%s  %s: %s (%zu of %zu%s)", session_title(session, db),
+                                    set->is_program ? "program" : "threads", set->what, set->n,
+                                    set->of, set->is_program ? " threads" : "");
     return true;
 }
 
@@ -413,6 +417,19 @@ struct thread_set *session_matching_threads(struct session *session, enum projec
     struct threads threads;
     threads_read(&threads, db, session->run);
     struct thread_set *set = thread_set_matching(&threads, session->run, expression, cause);
+    threads_free(&threads);
+    return set;
+}
+
+struct thread_set *session_threads_of_program(struct session *session, enum projection projection,
+                                              const char *program, char **cause)
+{
+    const struct database *db = session_database(session, projection);
+    if (!db)
+        return NULL;
+    struct threads threads;
+    threads_read(&threads, db, session->run);
+    struct thread_set *set = thread_set_of_program(&threads, session->run, program, cause);
     threads_free(&threads);
     return set;
 }

@@ -104,6 +104,10 @@ bool session_restrict(struct session *session, enum projection projection, struc
 struct thread_set *session_matching_threads(struct session *session, enum projection projection,
                                             const char *expression, char **cause);
 
+/* The threads of the processes that ran a program of that name, or path; as above. */
+struct thread_set *session_threads_of_program(struct session *session, enum projection projection,
+                                              const char *program, char **cause);
+
 const char *projection_name(enum projection projection);
 
 /* The view of that name, VIEWS when there is none. */

@@ -170,10 +170,23 @@ class Oracle:
         everything = list(self.db.contexts())
         return {"name": "<whole program>", "kind": "root", "file": None, "line": None,
                 "module": None, "metrics": self.metrics(everything, []),
-                "children": [self.topdown_entry(e) for e in self.db.entries]}
+                "children": self.topdown_programs()}
 
-    def topdown_entry(self, entry):
-        return {"name": entry.name, "kind": "root", "file": None, "line": None, "module": None,
+    def topdown_programs(self):
+        """A row for each program where there are several: "main thread of make" is one of make."""
+        programs = {}
+        for entry in self.db.entries:
+            name, _, program = entry.name.partition(" of ")
+            programs.setdefault(program or self.db.title, []).append((entry, name))
+        if len(programs) < 2:
+            return [self.topdown_entry(e, e.name) for e in self.db.entries]
+        return [{"name": program, "kind": "program", "file": None, "line": None, "module": None,
+                 "metrics": self.metrics([c for e, _ in entries for c in e.below()], []),
+                 "children": [self.topdown_entry(*entry) for entry in entries]}
+                for program, entries in programs.items()]
+
+    def topdown_entry(self, entry, name):
+        return {"name": name, "kind": "root", "file": None, "line": None, "module": None,
                 "metrics": self.metrics(entry.below(), self.own(entry)),
                 "children": self.topdown_children(entry)}
 

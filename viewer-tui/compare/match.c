@@ -87,7 +87,7 @@ static void add_key(struct keys *keys, struct edits *edits, const struct view *v
     else
         key.call_file = "";
     key.line = line_of(edits, view, number);
-    bool is_named = is_procedure(row) || row->kind == KIND_ROOT;
+    bool is_named = is_procedure(row) || row->kind <= KIND_PROGRAM;
     key.module = is_procedure(row) || row->kind == KIND_MODULE
                      ? or_empty(database_module_path(view->db, label_module(view, number)))
                      : "";

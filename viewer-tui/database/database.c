@@ -3,6 +3,7 @@
 #include "viewer-tui/base/problem.h"
 #include "viewer-tui/base/text.h"
 #include "viewer-tui/database/cct-file.h"
+#include "viewer-tui/database/programs.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -81,6 +82,7 @@ struct database *database_open(const char *folder)
         return NULL;
     }
     values_set_metrics(&db->values, &db->metrics);
+    programs_find(db);
     cct_file_check(folder);
     return db;
 }
@@ -96,6 +98,7 @@ void database_close(struct database *db)
     vec_free(&db->points);
     idmap_free(&db->point_ids);
     vec_free(&db->no_call_site);
+    programs_free(db);
     free(db->has_profile);
     free(db->folder);
     free(db);

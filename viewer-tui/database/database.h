@@ -30,10 +30,19 @@ struct point {
     uint64_t offset;
 };
 
+/* The executables whose entry points it has (programs.h). */
+struct database_programs {
+    const char **names; /* in the mapped file */
+    size_t n;
+    uint32_t *of_entry; /* by index of the entry point */
+    bool are_compared;  /* with a database that has several */
+};
+
 struct database {
     char *folder;
     struct v4_map meta, profile;
     struct table modules, files, functions, entries;
+    struct database_programs programs;
     struct metrics metrics;
     struct values values;
     bool *has_profile;        /* by number: the threads that they are sums over; NULL: all */

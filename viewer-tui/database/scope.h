@@ -5,7 +5,8 @@
 #include <stdint.h>
 
 enum scope_kind {
-    KIND_ROOT, /* the whole program, and the entry points of its threads */
+    KIND_ROOT,    /* the whole program, and the entry points of its threads */
+    KIND_PROGRAM, /* an executable, of several; its entry points are below */
     KIND_MODULE,
     KIND_FILE,
     KIND_PROCEDURE,

@@ -24,6 +24,7 @@ static bool is_frame(const struct walking *walking, const struct view *view, uin
         return true;
     switch (view_row(view, row)->kind) {
     case KIND_ROOT: return row != 0;
+    case KIND_PROGRAM:
     case KIND_MODULE:
     case KIND_FILE:
     case KIND_PROCEDURE:

@@ -7,7 +7,9 @@
  * with their percentages of the whole program's. Of a comparison there are also "databases", each
  * with its "name" and "path", and each row says "in" which it is, by name; a metric that has
  * another name in its database says what it is "called" there. "filters" are the words
- * for those in force, if there are any. Columns that the user has hidden are left out. */
+ * for those in force, if there are any. Columns that the user has hidden are left out. "program" or
+ * "threads" says of which threads the values are, where not of all; rows of programs have the kind
+ * "program". */
 #include "viewer-tui/print/print.h"
 
 #include "lib/json.h"
@@ -203,6 +205,9 @@ void print_tree_json(const struct tree *tree)
         write_databases(json, tree->session);
     json_write_text(json, "view", tree->view->class->name);
     json_write_text(json, "projection", projection_name(tree->projection));
+    const struct thread_set *threads = tree->session->threads;
+    if (threads)
+        json_write_text(json, threads->is_program ? "program" : "threads", threads->what);
     if (filters_n(tree->sieve->filters))
         write_filters(json, tree->sieve->filters);
     write_metrics(&printing, tree->view);

@@ -82,6 +82,7 @@ static const struct binding bindings[] = {
     {COMMAND_RESTRICT,
      {'|'},
      {"|", "only threads that a regular expression matches; empty: all of them"}},
+    {COMMAND_PROGRAM, {'P'}, {"P", "only one program, of several (make, cc1, ...); or all again"}},
     {COMMAND_NONE, {0}, {NULL, "Sorting"}},
     {COMMAND_SORT_RIGHT, {'s', '>'}, {"s, >", "by the next column; the last one is the name"}},
     {COMMAND_SORT_LEFT, {'S', '<'}, {"S, <", "by the column before"}},

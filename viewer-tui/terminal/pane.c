@@ -68,7 +68,7 @@ void pane_open(struct pane *pane, struct view *view, const struct filters *filte
     view_start_walk(view);
     uint32_t row = 0;
     set_open(pane, row, true);
-    while (view_row(view, row)->n_children == 1 && view_row(view, row)->kind == KIND_ROOT) {
+    while (view_row(view, row)->n_children == 1 && view_row(view, row)->kind <= KIND_PROGRAM) {
         row = view_child(view, row, 0);
         set_open(pane, row, true);
     }

@@ -293,7 +293,7 @@ static const char *why_missing(struct tui *tui, const struct shown *shown)
     uint32_t number = pane_row(tui_pane(tui));
     const struct view *view = view_origin(tui_pane(tui)->view, &number);
     enum scope_kind kind = view_row(view, number)->kind;
-    if (kind == KIND_ROOT || kind == KIND_MODULE)
+    if (kind <= KIND_MODULE)
         return "";
     if (shown->file == NOTHING || database_file_point(shown->view->db, shown->file))
         return "Nothing tells which lines this code is from: its binary was built without -g, or "

@@ -2,11 +2,13 @@
 
 #include "viewer-tui/base/text.h"
 #include "viewer-tui/database/place.h"
+#include "viewer-tui/database/programs.h"
 #include "viewer-tui/threads/thread-label.h"
 
 #include <ctype.h>
 #include <regex.h>
 #include <stdlib.h>
+#include <string.h>
 
 static struct thread_set *empty_set(const struct threads *threads, const char *what)
 {
@@ -64,6 +66,38 @@ struct thread_set *thread_set_matching(const struct threads *threads, const json
     }
     vec_free(&label);
     return set;
+}
+
+/* "make, cc1, ld". */
+static void add_programs(const json_t *run, struct text *out)
+{
+    program_names names = programs_of_run(run);
+    for (size_t i = 0; i < names.n; i++)
+        text_printf(out, "%s%s", i ? ", " : "", names.at[i]);
+    vec_free(&names);
+}
+
+struct thread_set *thread_set_of_program(const struct threads *threads, const json_t *run,
+                                         const char *program, char **cause)
+{
+    struct thread_set *set = empty_set(threads, program);
+    set->is_program = true;
+    for (size_t i = 0; i < threads->list.n; i++) {
+        const struct thread *thread = &threads->list.at[i];
+        bool is_of_it =
+            thread->process && (strcmp(programs_of_process(thread->process), program) == 0 ||
+                                strcmp(run_text(thread->process, "executable"), program) == 0);
+        if (is_of_it)
+            add(set, thread);
+    }
+    if (set->n > 0)
+        return set;
+    struct text programs = {0};
+    add_programs(run, &programs);
+    *cause = mem_printf("no program '%s'; there are: %s", program, text_string(&programs));
+    vec_free(&programs);
+    thread_set_free(set);
+    return NULL;
 }
 
 struct thread_set *thread_set_picked(const struct threads *threads, const size_t *picked, size_t n,

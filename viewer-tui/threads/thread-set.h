@@ -6,6 +6,7 @@
 
 struct thread_set {
     char *what;          /* what they are, for titles: the expression, or a thread's label */
+    bool is_program;     /* they are those of a program, which `what` names */
     bool *has;           /* by number of the profile */
     uint32_t n_profiles; /* the size of `has` */
     size_t n, of;        /* how many threads are in it, of how many */
@@ -16,6 +17,11 @@ struct thread_set {
  * frees), when none does or it is no regular expression. The caller frees the set. */
 struct thread_set *thread_set_matching(const struct threads *threads, const json_t *run,
                                        const char *expression, char **cause);
+
+/* The threads of the processes that ran a program of that name, or whose executable has that path.
+ * NULL, with the reason in *cause, when there are none. */
+struct thread_set *thread_set_of_program(const struct threads *threads, const json_t *run,
+                                         const char *program, char **cause);
 
 /* The threads picked[0 .. n-1], numbers in the list of `threads`. */
 struct thread_set *thread_set_picked(const struct threads *threads, const size_t *picked, size_t n,

@@ -1,5 +1,7 @@
 #include "viewer-tui/views/label.h"
 
+#include "viewer-tui/database/programs.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -22,6 +24,7 @@ static const char *stem(const struct view *view, const struct row *row, char buf
 {
     switch (row->kind) {
     case KIND_ROOT: return entry_name(view, row);
+    case KIND_PROGRAM: return programs_name(view->db, row->place);
     case KIND_MODULE:
         return or_unknown(database_module_path(view->db, row->place), "<unknown module>");
     case KIND_PROCEDURE:
@@ -52,6 +55,9 @@ void label_name(const struct view *view, uint32_t number, struct text *out)
         text_add(out, "loop at ");
     if (row->kind == KIND_LOOP || row->kind == KIND_STATEMENT)
         label_file_line(view->db, row->place, row->line, out);
+    else if (row->kind == KIND_ROOT && row->depth > 1) /* the row above names the program */
+        text_add_bytes(out, stem(view, row, buffer),
+                       programs_entry_length(stem(view, row, buffer)));
     else
         text_add(out, stem(view, row, buffer));
 }
@@ -104,9 +110,9 @@ uint32_t label_module(const struct view *view, uint32_t number)
 const char *label_kind(enum scope_kind kind)
 {
     static const char *const names[] = {
-        [KIND_ROOT] = "root",           [KIND_MODULE] = "module",          [KIND_FILE] = "file",
-        [KIND_PROCEDURE] = "procedure", [KIND_INLINED] = "inlined",        [KIND_LOOP] = "loop",
-        [KIND_STATEMENT] = "statement", [KIND_INSTRUCTION] = "instruction"};
+        [KIND_ROOT] = "root", [KIND_PROGRAM] = "program",     [KIND_MODULE] = "module",
+        [KIND_FILE] = "file", [KIND_PROCEDURE] = "procedure", [KIND_INLINED] = "inlined",
+        [KIND_LOOP] = "loop", [KIND_STATEMENT] = "statement", [KIND_INSTRUCTION] = "instruction"};
     return names[kind];
 }
 

@@ -1,5 +1,7 @@
 #include "viewer-tui/views/same.h"
 
+#include "viewer-tui/database/programs.h"
+
 #include "viewer-tui/views/order.h"
 #include "viewer-tui/views/path.h"
 #include "viewer-tui/views/walk.h"
@@ -212,6 +214,12 @@ static uint32_t row_of(struct view *topdown, const struct cct *cct, uint32_t con
         if (c == context || (cct->kind[c] != KIND_STATEMENT && cct->kind[c] != KIND_INSTRUCTION))
             vec_push(&way, c);
     uint32_t row = 0;
+    if (way.n && programs_are_shown(topdown->db)) {
+        uint32_t entry = cct->place[way.at[way.n - 1]];
+        struct wanted program = {.kind = KIND_PROGRAM,
+                                 .place = programs_of_entry(topdown->db, entry)};
+        row = find_child(topdown, 0, &program);
+    }
     while (way.n && row != NOTHING) {
         uint32_t c = way.at[--way.n];
         struct wanted wanted = {

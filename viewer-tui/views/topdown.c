@@ -4,6 +4,8 @@
  * the line itself, and remembers the line as its call site; a line is a row, a statement, only
  * where it has costs of its own. Instructions are part of the line or scope around them.
  *
+ * Where there are several programs, each has a row above its entry points.
+ *
  * A row's data is the offset of its context (or entry point) in meta.db; children are read from
  * there when they are asked for. A row that several have been joined to has several contexts, its
  * *parts*. The same call, line or loop in two of them is one row below it. */
@@ -12,6 +14,7 @@
 
 #include "viewer-tui/base/problem.h"
 #include "viewer-tui/database/context.h"
+#include "viewer-tui/database/programs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -149,7 +152,7 @@ static void add_contexts(struct view *view, uint32_t parent, struct context_rang
     }
 }
 
-static void add_entry(struct view *view, uint32_t index)
+static void add_entry(struct view *view, uint32_t parent, uint32_t index)
 {
     struct v4_entry entry;
     const char *name;
@@ -162,8 +165,46 @@ static void add_entry(struct view *view, uint32_t index)
                       .is_leaf = entry.children_size == 0,
                       .place = index,
                       .call_file = NOTHING};
-    uint32_t number = view_add(view, 0, row);
+    uint32_t number = view_add(view, parent, row);
     values_fetch(&view->db->values, position, false, view_costs_of_new(view, number));
+}
+
+/* Adds up the costs of the entry points of a program; false when there are none to be shown. */
+static bool add_up_program(struct view *view, uint32_t program, struct cost *costs)
+{
+    bool has_some = false;
+    for (uint32_t i = 0; i < view->db->entries.n; i++) {
+        struct v4_entry entry;
+        const char *name;
+        if (programs_of_entry(view->db, i) != program ||
+            !database_entry(view->db, i, &entry, &name))
+            continue;
+        uint64_t position = take_position(view, entry.context_id);
+        has_some |= !database_leaves_out(view->db, position != NO_POSITION);
+        values_fetch(&view->db->values, position, false, view->scratch);
+        for (size_t m = 0; m < view->n_metrics; m++)
+            costs[m].inclusive += view->scratch[m].inclusive;
+    }
+    return has_some;
+}
+
+static void add_program(struct view *view, uint32_t program)
+{
+    struct cost *costs = mem_alloc((view->n_metrics + 1) * sizeof *costs);
+    if (add_up_program(view, program, costs)) {
+        struct row row = {.kind = KIND_PROGRAM, .place = program, .call_file = NOTHING};
+        uint32_t number = view_add(view, 0, row);
+        memcpy(view_costs_of_new(view, number), costs, view->n_metrics * sizeof *costs);
+    }
+    free(costs);
+}
+
+/* Adds the entry points of a program, or of all. */
+static void add_entries(struct view *view, uint32_t parent, uint32_t program)
+{
+    for (uint32_t i = 0; i < view->db->entries.n; i++)
+        if (program == NOTHING || programs_of_entry(view->db, i) == program)
+            add_entry(view, parent, i);
 }
 
 /* The context of an entry point; false, with the problem noted, when it is damaged. */
@@ -278,9 +319,16 @@ static void join_same(struct view *view, uint32_t parent)
 
 static void topdown_expand(struct view *view, uint32_t number)
 {
+    const struct row *row = view_row(view, number);
+    if (row->kind == KIND_PROGRAM) {
+        add_entries(view, number, row->place);
+        return;
+    }
     if (number == 0) {
-        for (uint32_t i = 0; i < view->db->entries.n; i++)
-            add_entry(view, i);
+        if (!programs_are_shown(view->db))
+            add_entries(view, 0, NOTHING);
+        for (uint32_t i = 0; programs_are_shown(view->db) && i < view->db->programs.n; i++)
+            add_program(view, i);
         return;
     }
     const struct topdown *state = view->state;
@@ -300,6 +348,18 @@ static void topdown_expand(struct view *view, uint32_t number)
         join_same(view, number);
 }
 
+/* Of a program: those of its entry points. */
+static void add_program_terms(const struct view *view, uint32_t program, enum cost_part part,
+                              struct terms *terms)
+{
+    for (uint32_t i = 0; part == INCLUSIVE && i < view->db->entries.n; i++) {
+        struct v4_entry entry;
+        const char *name;
+        if (programs_of_entry(view->db, i) == program && database_entry(view->db, i, &entry, &name))
+            terms_add_inclusive(terms, entry.context_id);
+    }
+}
+
 /* A statement's costs are its own. */
 static void add_terms(const struct context *context, enum cost_part cost, struct terms *terms)
 {
@@ -314,6 +374,10 @@ static void topdown_terms(struct view *view, uint32_t number, enum cost_part cos
 {
     const struct row *row = view_row(view, number);
     struct context context = {.kind = KIND_ROOT};
+    if (row->kind == KIND_PROGRAM) {
+        add_program_terms(view, row->place, cost, terms);
+        return;
+    }
     if (row->kind == KIND_ROOT) {
         if (number == 0 || entry_context(view, row, &context))
             add_terms(&context, cost, terms);
