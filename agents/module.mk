@@ -8,6 +8,15 @@ PROGRAMS += $(AGENT_FILES)
 
 AGENT_FLAGS = -shared -Wl,-z,now,-z,defs
 
+# Rules of runtimes that need no agent (hpcprof/rules.h), beside those of the agents.
+RUNTIME_RULES = $(patsubst agents/rules/%,$(BUILD)/lib/agents/%,$(wildcard agents/rules/*.rules))
+PROGRAMS += $(RUNTIME_RULES)
+AGENT_FILES += $(RUNTIME_RULES)
+
+$(RUNTIME_RULES): $(BUILD)/lib/agents/%.rules: agents/rules/%.rules
+	@mkdir -p $(@D)
+	$(Q)cp $< $@
+
 # What agents of runtimes that may be linked into programs share.
 AGENTS_COMMON = $(call objects_of,agents/common)
 $(BUILD)/lib/agents/cilk5.so $(BUILD)/lib/agents/opencilk.so: $(AGENTS_COMMON)

@@ -1,6 +1,7 @@
 #include "hpcprof/fuse.h"
 
 #include "hpcprof/overhead.h"
+#include "hpcprof/waiting.h"
 
 #include "lib/parallel.h"
 #include "lib/progress.h"
@@ -11,16 +12,19 @@
 struct fuser {
     const struct inputs *inputs;
     struct placer placer;
-    VEC(uint32_t) overhead; /* scratch: of which kind a sample at each node is */
-    VEC(size_t) profiles;   /* those that this worker fused */
+    VEC(uint32_t) overhead;           /* scratch: of which kind a sample at each node is */
+    VEC(struct waiting_mark) waiting; /* scratch: whether a sample at each node is */
+    VEC(size_t) profiles;             /* those that this worker fused */
 };
 
-static void mark_overhead(struct fuser *f, const struct input *input,
-                          const struct measurement_thread *thread)
+static void mark_nodes(struct fuser *f, const struct input *input,
+                       const struct measurement_thread *thread)
 {
-    f->overhead.n = 0;
+    f->overhead.n = f->waiting.n = 0;
     vec_reserve(&f->overhead, thread->nodes.n);
+    vec_reserve(&f->waiting, thread->nodes.n);
     overhead_mark(f->inputs, input, thread, f->overhead.at);
+    waiting_mark(f->inputs, input, thread, f->waiting.at);
 }
 
 static void add_point(struct profile *profile, uint32_t context, uint32_t metric, uint64_t amount)
@@ -29,15 +33,23 @@ static void add_point(struct profile *profile, uint32_t context, uint32_t metric
     vec_push(&profile->points, point);
 }
 
-/* Pays an amount to its metric or, at a node where samples are overhead, to that of overhead and to
- * the one of its kind. */
+/* The metric that an amount goes to at a node where samples are not overhead. */
+static uint32_t work_or_waiting(const struct fuser *f, uint32_t metric_id, uint32_t node)
+{
+    uint32_t waiting = f->inputs->metrics.at[metric_id].waiting;
+    return waiting != INPUT_NONE && f->waiting.at[node].is_waiting ? waiting : metric_id;
+}
+
+/* Pays an amount to its metric or, at a node where samples are waiting, to that of waiting; where
+ * they are overhead, to that of overhead and to the one of its kind. */
 static void pay(const struct fuser *f, struct profile *profile, uint32_t context,
                 uint32_t metric_id, const struct measurement_value *value)
 {
     const struct metric *metric = &f->inputs->metrics.at[metric_id];
     uint32_t kind = f->overhead.at[value->node];
     if (metric->overhead == INPUT_NONE || kind == NOT_OVERHEAD) {
-        add_point(profile, context, metric_id, value->amount);
+        uint32_t paid = work_or_waiting(f, metric_id, value->node);
+        add_point(profile, context, paid, value->amount);
         return;
     }
     add_point(profile, context, metric->overhead, value->amount);
@@ -71,7 +83,7 @@ static void fuse_profile(void *context, unsigned worker, size_t index)
     const struct input *input = &f->inputs->files.at[profile->input];
     const struct measurement_thread *thread = &input->m->threads.at[profile->thread];
     placer_place(&f->placer, profile->input, thread);
-    mark_overhead(f, input, thread);
+    mark_nodes(f, input, thread);
     take_points(f, input, thread, profile);
     vec_push(&f->profiles, index);
     progress_add(1);
@@ -132,6 +144,7 @@ void fuse(struct fused *fused, const struct inputs *inputs, const struct program
         }
         placer_free(&fusers[i].placer);
         vec_free(&fusers[i].overhead);
+        vec_free(&fusers[i].waiting);
         vec_free(&fusers[i].profiles);
     }
     free(fusers);

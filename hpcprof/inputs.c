@@ -169,6 +169,7 @@ static uint32_t unified_metric(struct inputs *inputs, const char *name, uint32_t
         vec_push(&inputs->metrics, (struct metric){.recorded_name = mem_strdup(name),
                                                    .event = event,
                                                    .overhead = INPUT_NONE,
+                                                   .waiting = INPUT_NONE,
                                                    .kind_of = INPUT_NONE});
     return id;
 }
@@ -341,6 +342,17 @@ void inputs_add_overhead(struct inputs *inputs)
                 kinds = add_kinds(inputs, event, overhead);
             inputs->metrics.at[i].overhead = overhead;
             inputs->metrics.at[i].kinds = kinds;
+        }
+    name_metrics(inputs);
+}
+
+void inputs_add_waiting(struct inputs *inputs)
+{
+    size_t n = inputs->metrics.n;
+    for (size_t i = 0; i < n; i++)
+        if (is_measure(inputs, &inputs->metrics.at[i])) {
+            uint32_t waiting = unified_metric(inputs, WAITING, inputs->metrics.at[i].event);
+            inputs->metrics.at[i].waiting = waiting;
         }
     name_metrics(inputs);
 }

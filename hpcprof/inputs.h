@@ -17,17 +17,20 @@ struct event {
     uint64_t period, flags; /* period in ns or counts; with EVENT_BY_RATE in ns */
 };
 
-/* Recorded names of metrics that mean something to us. OVERHEAD is never in a measurement file. */
+/* Recorded names of metrics that mean something to us. OVERHEAD and WAITING are never in
+ * measurement files. */
 #define WORK       "work"
 #define IDLENESS   "idleness"
 #define INCOMPLETE "incomplete"
 #define OVERHEAD   "overhead"
+#define WAITING    "waiting"
 
 struct metric {
     char *recorded_name; /* WORK, IDLENESS, ... */
     char *name;          /* for people, in UTF-8: "work", "work (REALTIME)", "PAGE-FAULTS" */
     uint32_t event;
     uint32_t overhead; /* the metric that takes what is overhead, or INPUT_NONE */
+    uint32_t waiting;  /* the metric that takes what is waiting, or INPUT_NONE */
     uint32_t *kinds;   /* of that, those that take what is of each kind; NULL: no kinds are told */
     uint32_t kind_of;  /* of such a one, the metric that takes all overhead, else INPUT_NONE */
 };
@@ -64,6 +67,9 @@ void inputs_read(struct inputs *inputs, char *const *directories, size_t count, 
  * where tags tell kinds of overhead, one for what of that is of each kind. Once the kinds are
  * known, and before values are looked at. */
 void inputs_add_overhead(struct inputs *inputs);
+
+/* Gives every metric that an event is measured with another one for what of it is waiting. */
+void inputs_add_waiting(struct inputs *inputs);
 
 /* Frees the call paths and values of all threads, the bulk of it, before the rest. */
 void inputs_free_trees(struct inputs *inputs);

@@ -13,6 +13,7 @@
 #include "hpcprof/sources.h"
 #include "hpcprof/structure-source.h"
 #include "hpcprof/texts.h"
+#include "hpcprof/waiting.h"
 
 #include "lib/database-format.h"
 #include "lib/diag.h"
@@ -186,6 +187,8 @@ int main(int argc, char **argv)
         overhead_find_kinds(&run.inputs);
         inputs_add_overhead(&run.inputs);
     }
+    if (waiting_find(&run.inputs))
+        inputs_add_waiting(&run.inputs);
     if (run.inputs.metrics.n > MAX_METRICS)
         diag_fatal(NULL, "%zu metrics are more than a database can hold", run.inputs.metrics.n);
     write_database(&run);

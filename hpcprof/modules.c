@@ -83,6 +83,7 @@ void modules_free(struct modules *modules)
         structure_free(module->structure);
         free(module->overhead_kinds);
         free(module->rule_of_scope);
+        free(module->is_waiting_scope);
     }
     vec_free(&modules->all);
     strtab_free(&modules->keys);

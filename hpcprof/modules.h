@@ -29,6 +29,10 @@ struct module {
     /* Owned, of each scope of the structure: the rule that it belongs to, in the run's rules, or
      * NULL (hpcprof/runtime-code.h). NULL: no scope belongs to one. */
     const struct rule **rule_of_scope;
+    /* The rules of the runtime that it is of, or NULL; then owned, if it has a structure, per scope
+     * whether code there waits (hpcprof/waiting.h). */
+    const struct rules_file *runtime;
+    bool *is_waiting_scope;
     char *why; /* why there is no structure, or empty */
 };
 

@@ -69,7 +69,10 @@ static void take_line(struct rules_file *file, struct rules_line *line, char *te
                 {"clone", RULE_CLONE, false},
                 {"overhead", RULE_OVERHEAD, false},
                 {"fence", RULE_OVERHEAD, true},
-                {"waiting", RULE_WAITING, false}};
+                {"waiting", RULE_WAITING, false},
+                {"waiting-code", RULE_WAITING_CODE, false},
+                {"waiting-call", RULE_WAITING_CALL, false},
+                {"working", RULE_WORKING, false}};
     const char *word = strtok_r(text, SPACE, &line->rest);
     if (!word || *word == '#')
         return;
@@ -242,7 +245,8 @@ const struct rule *rules_match_code(const struct rules_file *file, const char *n
 {
     for (size_t i = 0; i < file->rules.n; i++) {
         const struct rule *rule = &file->rules.at[i];
-        bool is_of_code = rule->key == RULE_OVERHEAD || rule->key == RULE_WAITING;
+        bool is_of_code = rule->key == RULE_OVERHEAD || rule->key == RULE_WAITING ||
+                          rule->key == RULE_WORKING;
         if (is_of_code && (is_in_own_module || is_exclusive(rule->pattern)) &&
             matches(rule->pattern, name))
             return rule;

@@ -16,7 +16,12 @@
  *                              operation: the processor takes no interrupt before that is done, so
  *                              its time is sampled at the instruction behind it, which the compiler
  *                              may have taken from the caller
- *     waiting PATTERN          time in such a procedure is waiting, not work
+ *     waiting PATTERN          time in such a procedure of a `runtime-module` is waiting, not work
+ *     waiting-code PATTERN     so is time in such a procedure of a `runtime-module`, if it is in a
+ *                              loop that has a `pause` instruction, or in a system call that waits
+ *     waiting-call PATTERN     so is time in such a function of the C library, if it is called
+ *                              from a `runtime-module`
+ *     working PATTERN          time in such a procedure is not waiting, whoever called it
  *
  * Other lines that begin with `runtime-` are hpcrun's. In a PATTERN a star stands for any text. Of
  * several lines that match a name the first one counts. In modules that are not the runtime's, as
@@ -32,7 +37,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum rule_key { RULE_RUNTIME_MODULE, RULE_CLONE, RULE_OVERHEAD, RULE_WAITING };
+enum rule_key {
+    RULE_RUNTIME_MODULE,
+    RULE_CLONE,
+    RULE_OVERHEAD,
+    RULE_WAITING,
+    RULE_WAITING_CODE,
+    RULE_WAITING_CALL,
+    RULE_WORKING,
+};
 
 struct rule {
     enum rule_key key;
@@ -66,8 +79,8 @@ const struct rules_file *rules_find_file(const struct rules *rules, const char *
 /* The first rule with one of these keys (a sum of 1 << key) that matches a name; NULL for none. */
 const struct rule *rules_match(const struct rules_file *file, unsigned keys, const char *name);
 
-/* The first rule for code, RULE_OVERHEAD or RULE_WAITING, that matches the name of a procedure in a
- * module that is the runtime's own, or is not. */
+/* The first rule for code, RULE_OVERHEAD, RULE_WAITING or RULE_WORKING, that matches the name of a
+ * procedure in a module that is the runtime's own, or is not. */
 const struct rule *rules_match_code(const struct rules_file *file, const char *name,
                                     bool is_in_own_module);
 

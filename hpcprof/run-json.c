@@ -73,6 +73,8 @@ static void write_measured(struct json_writer *json, const struct inputs *inputs
 static const char *why_not_measured(const struct inputs *inputs, const char *name)
 {
     uint64_t most_workers = inputs_most_workers(inputs);
+    if (strcmp(name, WAITING) == 0)
+        return "no module is a runtime's whose waiting code is known";
     if (strcmp(name, OVERHEAD) == 0)
         return "no code is tagged as a runtime's, and no agent took part";
     if (most_workers == 0)
@@ -85,7 +87,7 @@ static const char *why_not_measured(const struct inputs *inputs, const char *nam
 
 static void write_metrics(struct json_writer *json, const struct inputs *inputs)
 {
-    static const char *const of_runtimes[] = {IDLENESS, INCOMPLETE, OVERHEAD};
+    static const char *const of_runtimes[] = {IDLENESS, INCOMPLETE, OVERHEAD, WAITING};
     json_write_key(json, "metrics");
     json_write_array(json);
     for (size_t i = 0; i < inputs->metrics.n; i++)

@@ -15,8 +15,8 @@
  */
 void runtime_code_find(struct inputs *inputs);
 
-/* The rule, RULE_OVERHEAD or RULE_WAITING, that a statement of a module belongs to; NULL for none,
- * and for a statement that is NULL. */
+/* The rule, RULE_OVERHEAD, RULE_WAITING or RULE_WORKING, that a statement of a module belongs to;
+ * NULL for none, and for a statement that is NULL. */
 const struct rule *runtime_code_rule(const struct module *module,
                                      const struct structure_statement *statement);
 

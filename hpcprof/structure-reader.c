@@ -37,7 +37,7 @@ struct attribute {
 
 /* Those that we use; all have names of one letter. */
 struct attributes {
-    struct attribute n, f, l, v, o;
+    struct attribute n, f, l, v, o, w;
 };
 
 static struct attributes take_attributes(int count, const xmlChar **from)
@@ -56,6 +56,8 @@ static struct attributes take_attributes(int count, const xmlChar **from)
             a.v = value;
         else if (strcmp(name, "o") == 0)
             a.o = value;
+        else if (strcmp(name, "w") == 0)
+            a.w = value;
     }
     return a;
 }
@@ -152,6 +154,15 @@ static uint32_t add_scope(struct reader *r, struct structure_scope scope)
     return (uint32_t)r->s->scopes.n - 1;
 }
 
+static void add_waits(struct reader *r, struct attribute ranges)
+{
+    const char *at = text_of(r, ranges);
+    struct structure_wait wait;
+    while (next_range(&at, &wait.begin, &wait.end))
+        if (wait.begin < wait.end)
+            vec_push(&r->s->waits, wait);
+}
+
 static struct frame start_procedure(struct reader *r, struct frame around,
                                     const struct attributes *a)
 {
@@ -162,6 +173,7 @@ static struct frame start_procedure(struct reader *r, struct frame around,
         .function = function_of(r, a->n, around.file, line_of(r, a->l), entry),
         .file = STRUCTURE_NONE,
     };
+    add_waits(r, a->w);
     around.scope = add_scope(r, scope);
     around.overhead = overhead_of(r, a->o, &around);
     return around;
@@ -195,6 +207,7 @@ static struct frame start_loop(struct reader *r, struct frame around, const stru
         .file = a->f.at ? file_of(r, a->f) : around.file,
         .line = line_of(r, a->l),
         .address = first_address(r, a->v),
+        .pauses = a->w.at != NULL,
     };
     return (struct frame){
         .scope = add_scope(r, scope), .file = scope.file, .overhead = around.overhead};
@@ -260,6 +273,12 @@ static int by_address(const void *a, const void *b)
     if (x->begin != y->begin)
         return x->begin > y->begin ? 1 : -1;
     return (x->scope > y->scope) - (x->scope < y->scope);
+}
+
+static int by_begin(const void *a, const void *b)
+{
+    const struct structure_wait *x = a, *y = b;
+    return (x->begin > y->begin) - (x->begin < y->begin);
 }
 
 /* Statements that overlap are not by hpcstruct; the first of them keeps what it has. */
@@ -346,5 +365,7 @@ struct structure *structure_read(const char *path, char **cause)
         return NULL;
     }
     sort_statements(r.s);
+    if (r.s->waits.n)
+        qsort(r.s->waits.at, r.s->waits.n, sizeof *r.s->waits.at, by_begin);
     return r.s;
 }

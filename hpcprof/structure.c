@@ -25,6 +25,19 @@ uint32_t structure_procedure(const struct structure *s, uint32_t scope)
     return scope;
 }
 
+bool structure_waits_at(const struct structure *s, uint64_t address)
+{
+    size_t low = 0, high = s->waits.n;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (s->waits.at[middle].begin <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > 0 && address < s->waits.at[low - 1].end;
+}
+
 bool structure_is_stub(const struct structure *s, const struct structure_statement *statement)
 {
     static const char ending[] = "@plt";
@@ -47,5 +60,6 @@ void structure_free(struct structure *s)
     vec_free(&s->functions);
     vec_free(&s->scopes);
     vec_free(&s->statements);
+    vec_free(&s->waits);
     free(s);
 }

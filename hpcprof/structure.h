@@ -36,6 +36,7 @@ struct structure_scope {
     uint32_t file, line; /* of the call site of an inlined procedure, of a loop's header; else
                             STRUCTURE_NONE and 0 */
     uint64_t address;    /* of a loop's header */
+    bool pauses;         /* of a loop: it has a `pause` instruction of its own */
 };
 
 struct structure_statement {
@@ -46,6 +47,11 @@ struct structure_statement {
                             of parallel overhead; else STRUCTURE_NONE */
 };
 
+/* A system call by which the code may wait, as far as samples in it reach. */
+struct structure_wait {
+    uint64_t begin, end;
+};
+
 struct structure {
     struct strtab names, files; /* paths are normalized */
     struct strtab directories;  /* in which it was compiled: absolute */
@@ -53,6 +59,7 @@ struct structure {
     VEC(struct structure_function) functions;
     VEC(struct structure_scope) scopes;
     VEC(struct structure_statement) statements; /* sorted, disjoint */
+    VEC(struct structure_wait) waits;           /* sorted */
     bool has_lines;                             /* some statement has a line */
 };
 
@@ -64,6 +71,9 @@ void structure_free(struct structure *s);
 
 /* The statement that an address belongs to, or NULL. */
 const struct structure_statement *structure_find(const struct structure *s, uint64_t address);
+
+/* Whether code waits by a system call at an address. */
+bool structure_waits_at(const struct structure *s, uint64_t address);
 
 /* Whether a statement is the linker's: of the stub by which another module's function is called. */
 bool structure_is_stub(const struct structure *s, const struct structure_statement *statement);

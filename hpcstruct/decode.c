@@ -2,6 +2,7 @@
 
 #include "hpcstruct/jump-table.h"
 #include "hpcstruct/names.h"
+#include "hpcstruct/wait-code.h"
 
 #include <stdlib.h>
 
@@ -72,10 +73,23 @@ static bool classify(const ZydisDecodedInstruction *instruction, uint32_t offset
     return direct || flow->kind != FLOW_BRANCH;
 }
 
+/* Notes the decoder's last instruction if code waits by it. */
+static void note_waiting(const struct decoder *decoder, const struct code_fragment *fragment,
+                         const ZydisDecodedInstruction *instruction, struct flows *flows)
+{
+    uint32_t offset = decoder->offsets.at[decoder->offsets.n - 1];
+    if (instruction->mnemonic == ZYDIS_MNEMONIC_PAUSE)
+        vec_push(&flows->pauses, offset);
+    else if (instruction->mnemonic == ZYDIS_MNEMONIC_SYSCALL &&
+             waits_in_system_call(decoder, fragment))
+        vec_push(&flows->waits, offset);
+}
+
 void decode_fragment(struct decoder *decoder, const struct decode_context *context,
                      const struct code_fragment *fragment, struct flows *flows)
 {
     decoder->offsets.n = decoder->indirect_jumps.n = decoder->address_loads.n = 0;
+    flows->pauses.n = flows->waits.n = 0;
     uint64_t size = fragment->end - fragment->begin;
     if (size > MAX_DECODED)
         size = MAX_DECODED;
@@ -98,6 +112,8 @@ void decode_fragment(struct decoder *decoder, const struct decode_context *conte
             vec_push(&flows->all, flow);
         } else if (instruction.mnemonic == ZYDIS_MNEMONIC_LEA && is_rip_relative(&instruction)) {
             vec_push(&decoder->address_loads, index);
+        } else {
+            note_waiting(decoder, fragment, &instruction, flows);
         }
         offset += instruction.length;
     }
@@ -110,6 +126,8 @@ void flows_free(struct flows *flows)
     vec_free(&flows->all);
     vec_free(&flows->tables);
     vec_free(&flows->targets);
+    vec_free(&flows->pauses);
+    vec_free(&flows->waits);
 }
 
 size_t padding_length(const uint8_t *bytes, size_t size)

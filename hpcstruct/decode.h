@@ -49,6 +49,9 @@ struct flows {
     /* Addresses. Of a table at first: those of all entries that were read, in their order, and
      * FLOW_NOWHERE for entries that lead nowhere. After flows_settle: sorted and distinct. */
     VEC(uint64_t) targets;
+    /* How the code waits (wait-code.h): offsets of `pause`, and of system calls. */
+    VEC(uint32_t) pauses;
+    VEC(uint32_t) waits;
 };
 
 #define FLOW_NOWHERE UINT64_MAX

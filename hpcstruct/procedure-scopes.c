@@ -20,6 +20,7 @@ struct scope_builder {
     struct loop_places places;
     VEC(uint32_t) stands_for;    /* per loop: the loop that it is shown as */
     VEC(uint32_t) scope_of_loop; /* per loop, or NO_SCOPE */
+    VEC(bool) pauses;            /* per loop that is shown: it has a `pause` of its own */
     struct idmap scope_of_chain; /* (loop, chain) -> scope */
     struct idmap statements;     /* (scope and file, line) -> scope */
     VEC(struct scope) scopes;
@@ -41,6 +42,7 @@ void scope_builder_free(struct scope_builder *b)
     loop_places_free(&b->places);
     vec_free(&b->stands_for);
     vec_free(&b->scope_of_loop);
+    vec_free(&b->pauses);
     idmap_free(&b->scope_of_chain);
     idmap_free(&b->statements);
     vec_free(&b->scopes);
@@ -86,6 +88,24 @@ static void choose_loops(struct scope_builder *b)
     vec_free(&depths);
 }
 
+static void find_pauses(struct scope_builder *b, const struct module_code *code,
+                        const struct procedure *procedure)
+{
+    b->pauses.n = 0;
+    for (size_t i = 0; i < b->loops.all.n; i++)
+        vec_push(&b->pauses, false);
+    for (uint32_t i = 0; i < procedure->fragment_count; i++) {
+        uint32_t number = code->procedures.fragments.at[procedure->first_fragment + i];
+        const struct flows *flows = &code->flows[number];
+        uint64_t begin = code->map.fragments.at[number].begin;
+        for (size_t k = 0; k < flows->pauses.n; k++) {
+            const struct piece *piece = pieces_at(&b->pieces, begin + flows->pauses.at[k]);
+            if (piece->loop != NO_LOOP)
+                b->pauses.at[b->stands_for.at[piece->loop]] = true;
+        }
+    }
+}
+
 /* ---- the tree ---- */
 
 static uint32_t add_scope(struct scope_builder *b, uint32_t parent, struct scope scope)
@@ -122,6 +142,7 @@ static uint32_t scope_for_loop(struct scope_builder *b, uint32_t loop)
         .file = place->file,
         .line = place->line,
         .address = b->cfg.blocks.at[of->header].begin,
+        .pauses = b->pauses.at[loop],
     };
     uint32_t number = add_scope(b, scope_for(b, around, place->chain), scope);
     b->scope_of_loop.at[loop] = number;
@@ -249,6 +270,7 @@ struct procedure_scopes procedure_scopes_build(struct scope_builder *b,
     };
     loops_place(&b->places, &context);
     choose_loops(b);
+    find_pauses(b, sources->code, procedure);
     reset_tree(b);
     for (size_t i = 0; i < b->pieces.all.n; i++)
         add_statement(b, &b->pieces.all.at[i]);

@@ -19,6 +19,7 @@ struct scope {
     uint32_t first_range;       /* of a statement, or NO_RANGE */
     uint64_t address, target;   /* of a loop: its header; of a call: itself, and where it goes */
     uint8_t length;             /* of a call instruction */
+    bool pauses;                /* of a loop: it has a `pause` that is in no loop inside of it */
 };
 
 struct scope_range_link {

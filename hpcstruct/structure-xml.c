@@ -10,6 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Bytes of the instruction `syscall`. */
+#define SYSCALL_SIZE 2
+
 #define UNKNOWN_FILE "<unknown file>"
 
 struct writer {
@@ -61,11 +64,11 @@ static void add_range(struct writer *w, uint64_t begin, uint64_t range_end)
     w->text.n += (size_t)length;
 }
 
-static void end_ranges(struct writer *w)
+static void end_ranges(struct writer *w, const char *name)
 {
     vec_push(&w->text, '}');
     vec_push(&w->text, '\0');
-    attribute(w, "v", w->text.at);
+    attribute(w, name, w->text.at);
 }
 
 static const char *file_name(const struct writer *w, uint32_t file)
@@ -101,7 +104,7 @@ static void write_statement(struct writer *w, const struct procedure_scopes *sco
     begin_ranges(w);
     for (uint32_t i = scope->first_range; i != NO_RANGE; i = scopes->ranges[i].next)
         add_range(w, scopes->ranges[i].begin, scopes->ranges[i].end);
-    end_ranges(w);
+    end_ranges(w, "v");
     tag_attribute(w, kind);
     end(w);
 }
@@ -112,7 +115,7 @@ static void write_call(struct writer *w, const struct scope *scope)
     number_attribute(w, "l", scope->line);
     begin_ranges(w);
     add_range(w, scope->address, scope->address + scope->length);
-    end_ranges(w);
+    end_ranges(w, "v");
     if (scope->target != NO_TARGET) {
         char text[24];
         snprintf(text, sizeof text, "0x%" PRIx64, scope->target);
@@ -131,7 +134,9 @@ static void write_loop(struct writer *w, const struct procedure_scopes *scopes,
     attribute(w, "f", file_name(w, file));
     begin_ranges(w);
     add_range(w, scope->address, scope->address + 1);
-    end_ranges(w);
+    end_ranges(w, "v");
+    if (scope->pauses)
+        attribute(w, "w", "pause");
     write_children(w, scopes, scope, file);
     end(w);
 }
@@ -172,6 +177,28 @@ static void write_children(struct writer *w, const struct procedure_scopes *scop
     }
 }
 
+/* The procedure's system calls that may wait. A sample that is taken in the kernel stands at the
+ * system call if that is begun anew, else behind it: a range is from its first byte to the first
+ * one of the next instruction. */
+static void write_waits(struct writer *w, const struct procedure *procedure)
+{
+    const struct module_code *code = w->from->code;
+    bool has_any = false;
+    for (uint32_t i = 0; i < procedure->fragment_count; i++) {
+        uint32_t number = code->procedures.fragments.at[procedure->first_fragment + i];
+        const struct flows *flows = &code->flows[number];
+        for (size_t k = 0; k < flows->waits.n; k++) {
+            uint64_t at = code->map.fragments.at[number].begin + flows->waits.at[k];
+            if (!has_any)
+                begin_ranges(w);
+            add_range(w, at, at + SYSCALL_SIZE + 1);
+            has_any = true;
+        }
+    }
+    if (has_any)
+        end_ranges(w, "w");
+}
+
 static void write_procedure(struct writer *w, const struct procedure_record *record)
 {
     const struct module_code *code = w->from->code;
@@ -185,7 +212,8 @@ static void write_procedure(struct writer *w, const struct procedure_record *rec
         uint32_t number = code->procedures.fragments.at[record->procedure->first_fragment + i];
         add_range(w, code->map.fragments.at[number].begin, code->map.fragments.at[number].end);
     }
-    end_ranges(w);
+    end_ranges(w, "v");
+    write_waits(w, record->procedure);
     tag_attribute(w, tag_of(w, record->file));
     write_children(w, &record->scopes, &record->scopes.scopes[0], record->file);
     end(w);
@@ -262,7 +290,7 @@ static void write_module(struct writer *w, const char *path)
     }
     begin_ranges(w);
     add_range(w, image->code.at[0].begin, image->code.at[image->code.n - 1].end);
-    end_ranges(w);
+    end_ranges(w, "v");
     attribute(w, "g", STRUCTURE_GENERATOR);
     write_directories(w);
     write_files(w);

@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 /* Attribute `g` of LM. Changes whenever the structure of a binary may come out differently. */
-#define STRUCTURE_GENERATOR "hpcstruct 3"
+#define STRUCTURE_GENERATOR "hpcstruct 4"
 
 /* The cache's directory, made if need be; the caller frees. NULL when there is none to be had.
  * *note is then the cause; otherwise it is NULL, or says why the usual place is not in use. It

@@ -93,16 +93,43 @@ static void check_names(const char *wanted, struct dirent **installed, int count
     free(names);
 }
 
+/* Whether rules are of a runtime that needs no agent: only hpcprof reads them. */
+static bool is_without_agent(const char *folder, const char *file)
+{
+    char *path = mem_printf("%s/%s", folder, file), word[16] = "";
+    FILE *in = fopen(path, "r");
+    bool is_it = in && fscanf(in, "%15s", word) == 1 && strcmp(word, "runtime") == 0;
+    if (in)
+        fclose(in);
+    free(path);
+    return is_it;
+}
+
+/* The rules files of the agents in a folder, in the order of their names, which have lost their
+ * ending; the caller frees them and the list. */
+static int installed_agents(const char *folder, struct dirent ***list)
+{
+    int count = scandir(folder, list, has_rules_ending, alphasort), kept = 0;
+    for (int i = 0; i < count; i++) {
+        struct dirent *entry = (*list)[i];
+        if (is_without_agent(folder, entry->d_name)) {
+            free(entry);
+            continue;
+        }
+        entry->d_name[strlen(entry->d_name) - strlen(ENDING)] = '\0';
+        (*list)[kept++] = entry;
+    }
+    return kept;
+}
+
 char *agents_list(const char *library, const char *wanted)
 {
     const char *slash = strrchr(library, '/');
     char *folder = mem_printf("%.*s/agents", (int)(slash - library), library);
     struct dirent **installed = NULL;
-    int count = scandir(folder, &installed, has_rules_ending, alphasort);
+    int count = installed_agents(folder, &installed);
     char *list = mem_strdup("");
-    for (int i = 0; i < count; i++)
-        installed[i]->d_name[strlen(installed[i]->d_name) - strlen(ENDING)] = '\0';
-    check_names(wanted, installed, count > 0 ? count : 0);
+    check_names(wanted, installed, count);
     for (int i = 0; i < count; i++) {
         const char *name = installed[i]->d_name;
         char *entry = is_wanted(wanted, name) ? read_rules(folder, name) : NULL;

@@ -70,13 +70,15 @@ class F(Element):
 
 
 class P(Element):
-    def __init__(self, name, line, spans, *inner, tag=None):
+    """A procedure; `waits` are the spans of system calls that wait."""
+
+    def __init__(self, name, line, spans, *inner, tag=None, waits=()):
         super().__init__(*inner, tag=tag)
-        self.name, self.line, self.spans = name, line, spans
+        self.name, self.line, self.spans, self.waits = name, line, spans, waits
 
     def xml(self, file):
         head = attributes(n=self.name, ln=self.name, l=self.line, v=ranges(self.spans),
-                          o=self.tag)
+                          o=self.tag, w=ranges(self.waits) if self.waits else None)
         return f"<P{head}>{self.inner_xml(file)}</P>\n"
 
     def find(self, address, file, labels):
@@ -104,12 +106,13 @@ class S(Element):
 
 
 class L(Element):
-    def __init__(self, line, *inner, file=None, header=0):
+    def __init__(self, line, *inner, file=None, header=0, pauses=False):
         super().__init__(*inner)
-        self.line, self.file, self.header = line, file, header
+        self.line, self.file, self.header, self.pauses = line, file, header, pauses
 
     def xml(self, file):
-        head = attributes(l=self.line, f=self.file, v=ranges([(self.header, self.header + 1)]))
+        head = attributes(l=self.line, f=self.file, v=ranges([(self.header, self.header + 1)]),
+                          w="pause" if self.pauses else None)
         return f"<L{head}>{self.inner_xml(self.file or file)}</L>"
 
     def find(self, address, file, labels):
@@ -147,7 +150,7 @@ class Structure:
         body = "".join(file.xml() for file in self.files)
         return ('<?xml version="1.0" encoding="UTF-8"?>\n'
                 '<HPCToolkitStructure i="0" version="4.9" n="">\n'
-                f'<LM{attributes(i=1, n=path, v="{}", g="hpcstruct 3")}>\n{body}</LM>\n'
+                f'<LM{attributes(i=1, n=path, v="{}", g="hpcstruct 4")}>\n{body}</LM>\n'
                 '</HPCToolkitStructure>\n')
 
     def labels(self, address):

@@ -234,7 +234,7 @@ class RunJsonTest(HpcprofCase):
                                              "state": "measured"})
         self.assertEqual([(m["name"], m["state"]) for m in run["metrics"][1:]],
                          [("overhead", "lower bound"), ("idleness", "not measurable"),
-                          ("incomplete", "not measurable")])
+                          ("incomplete", "not measurable"), ("waiting", "not measurable")])
         self.assertEqual(run["problems"], [])
         found, = run["processes"]
         threads, = found.pop("threads")
@@ -267,7 +267,8 @@ class RunJsonTest(HpcprofCase):
         db = self.scenario.database()
         states = {m["name"]: m["state"] for m in self.run_json()["metrics"]}
         self.assertEqual(states, {"work": "measured", "idleness": "not measurable",
-                                  "incomplete": "not measurable", "overhead": "not measurable"})
+                                  "incomplete": "not measurable", "overhead": "not measurable",
+                                  "waiting": "not measurable"})
         self.assertEqual([m.name for m in db.metrics], ["work"])
 
     def test_idleness_and_overhead_that_were_measured(self):
@@ -279,7 +280,8 @@ class RunJsonTest(HpcprofCase):
         db = self.scenario.database()
         states = {m["name"]: m["state"] for m in self.run_json()["metrics"]}
         self.assertEqual(states, {"work": "measured", "idleness": "measured",
-                                  "incomplete": "not measurable", "overhead": "lower bound"})
+                                  "incomplete": "not measurable", "overhead": "lower bound",
+                                  "waiting": "not measurable"})
         self.assertEqual([m.name for m in db.metrics], ["work", "idleness", "overhead"])
         self.assertEqual(db.profiles[0].values[0][db.metric("idleness", "execution")], 4)
 

@@ -326,7 +326,7 @@ class KindsTest(OverheadCase):
         run = json.loads(pathlib.Path(self.at("db/run.json")).read_text())
         self.assertEqual({m["name"]: m["state"] for m in run["metrics"]},
                          dict.fromkeys(roots + kinds, "measured")
-                         | dict.fromkeys(("idleness", "incomplete"), "not measurable"))
+                         | dict.fromkeys(("idleness", "incomplete", "waiting"), "not measurable"))
 
 
 if __name__ == "__main__":

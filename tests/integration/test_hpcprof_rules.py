@@ -261,6 +261,120 @@ class WithoutAgent(RulesCase):
         self.assertEqual(self.totals(self.scenario.database()), {"work": 1})
 
 
+WAIT_RULES = """runtime-module librt.so
+waiting rt_wait
+waiting-code rt_b*
+waiting-call *yield
+working rt_run
+"""
+# Each procedure has 256 bytes, what of it may wait stands at the given places.
+RUNTIME = Structure(F("", *(
+    P(name, 0, [(at, at + 0x100)],
+      S(0, (at, at + 0x10)),
+      L(0, S(0, (at + 0x10, at + 0x20)), L(0, S(0, (at + 0x20, at + 0x30)), header=at + 0x20),
+        header=at + 0x10, pauses=True),
+      L(0, S(0, (at + 0x30, at + 0x40)), header=at + 0x30),
+      S(0, (at + 0x40, at + 0x100)), waits=[(at + 0x50, at + 0x53), (at + 0x60, at + 0x63)])
+    for name, at in (("rt_wait", 0x1000), ("rt_barrier", 0x2000), ("rt_run", 0x3000),
+                     ("other", 0x4000)))))
+LIBC = Structure(F("", *(P(name, 0, [(at, at + 0x100)], S(0, (at, at + 0x100)))
+                         for name, at in (("sched_yield", 0x1000), ("memcpy", 0x2000),
+                                          ("write", 0x3000)))))
+PROGRAM = Structure(F("/home/u/a.c", P("main", 1, [(0x1000, 0x1100)], S(2, (0x1000, 0x1100))),
+                      P("task", 3, [(0x2000, 0x2100)], S(4, (0x2000, 0x2100)))))
+
+
+class Waiting(RulesCase):
+    MAIN, TASK = ("user", 0x1000), ("user", 0x2000)
+    # A call path from the outside in, and whether it waits.
+    PATHS = (
+        # by name, and what it calls of its own runtime and of libc
+        ([MAIN, ("rt", 0x1000)], True),
+        ([MAIN, ("rt", 0x1000), ("rt", 0x4000)], True),
+        ([MAIN, ("rt", 0x1000), ("libc", 0x2000)], True),
+        ([MAIN, ("rt", 0x4000)], False),
+        # a task that waiting code runs is work, and so is what is named so
+        ([MAIN, ("rt", 0x1000), TASK], False),
+        ([MAIN, ("rt", 0x1000), TASK, ("libc", 0x1000)], False),
+        ([MAIN, ("rt", 0x1000), TASK, ("rt", 0x4000)], False),
+        ([MAIN, ("rt", 0x1000), ("rt", 0x3000)], False),
+        ([MAIN, ("rt", 0x1000), ("rt", 0x3010)], False),
+        ([MAIN, ("rt", 0x1000), ("rt", 0x3000), ("rt", 0x1000)], True),
+        # loops with a pause of their own, with those inside
+        ([MAIN, ("rt", 0x2000)], False),
+        ([MAIN, ("rt", 0x2010)], True),
+        ([MAIN, ("rt", 0x201f)], True),
+        ([MAIN, ("rt", 0x2020)], True),
+        ([MAIN, ("rt", 0x2030)], False),
+        ([MAIN, ("rt", 0x2010), ("rt", 0x4000)], True),
+        ([MAIN, ("rt", 0x2030), ("rt", 0x4000)], False),
+        ([MAIN, ("rt", 0x4010)], False),
+        # system calls that wait, with the address behind
+        ([MAIN, ("rt", 0x204f)], False),
+        ([MAIN, ("rt", 0x2050)], True),
+        ([MAIN, ("rt", 0x2052)], True),
+        ([MAIN, ("rt", 0x2053)], False),
+        ([MAIN, ("rt", 0x2060)], True),
+        ([MAIN, ("rt", 0x4050)], False),
+        # functions of libc, if the runtime calls them
+        ([MAIN, ("rt", 0x4000), ("libc", 0x1000)], True),
+        ([MAIN, ("rt", 0x4000), ("libc", 0x1000), ("libc", 0x3000)], True),
+        ([MAIN, ("rt", 0x4000), ("libc", 0x3000)], False),
+        ([MAIN, ("libc", 0x1000)], False),
+        ([("rt", 0x4000), MAIN, ("libc", 0x1000)], False),
+        # another runtime's code, which the first one calls back
+        ([MAIN, ("rt", 0x1000), ("second", 0x4000)], False),
+        ([MAIN, ("second", 0x2010)], True))
+
+    def database_of(self, paths, rules=WAIT_RULES):
+        self.setUp()
+        self.write_rules(rules, "rt.rules", "runtime rt 1")
+        self.write_rules(WAIT_RULES.replace("librt", "second"), "second.rules", "runtime second 1")
+        process, user = self.start(self.scenario.binary("user", "01", PROGRAM), agent=False)
+        load, binary = self.scenario.load, self.scenario.binary
+        spaces = {"user": user, "rt": load(process, binary("librt.so.1", "02", RUNTIME)),
+                  "libc": load(process, binary("libc.so.6", "03", LIBC), flags=mw.LIBC),
+                  "second": load(process, binary("second.so", "04", RUNTIME))}
+        thread = process.thread()
+        for path in paths:
+            node = mw.ROOT
+            for module, address in path:
+                node = thread.node(node, (spaces[module], address), "ip")
+            thread.add(node, 0, SECOND)
+        return self.scenario.database()
+
+    def test_each_path(self):
+        for path, waits in self.PATHS:
+            with self.subTest(path=path):
+                self.assertEqual(self.totals(self.database_of([path])),
+                                 {"waiting" if waits else "work": 1})
+
+    def test_all_paths(self):
+        """What waits and what works are what was measured."""
+        waiting = sum(waits for _, waits in self.PATHS)
+        found = self.totals(self.database_of([path for path, _ in self.PATHS]))
+        self.assertEqual(found, {"waiting": waiting, "work": len(self.PATHS) - waiting})
+
+    def test_state(self):
+        self.database_of([[self.MAIN]])
+        self.assertEqual(self.states()["waiting"], "measured")
+        self.setUp()
+        self.sample_all(*self.start(self.scenario.binary("user", "01", USER), agent=False), [0x2000])
+        self.scenario.database()
+        self.assertEqual(self.states()["waiting"], "not measurable")
+
+    def test_counters_wait_as_well(self):
+        self.setUp()
+        self.write_rules(WAIT_RULES, "rt.rules", "runtime rt 1")
+        process = self.scenario.process()
+        process.metric("CYCLES", process.event("CYCLES", unit="count", flags=0))
+        runtime = self.scenario.load(process, self.scenario.binary("librt.so", "02", RUNTIME))
+        thread = process.thread()
+        for address in (0x1000, 0x4000, 0x4000):
+            thread.add(thread.node(mw.ROOT, (runtime, address), "ip"), 0, 7)
+        self.assertEqual(self.totals(self.scenario.database()), {"CYCLES": 14, "CYCLES waiting": 7})
+
+
 class BadLines(RulesCase):
     def test_file_and_line(self):
         """Each costs itself only."""
