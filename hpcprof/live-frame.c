@@ -1,6 +1,6 @@
 #include "hpcprof/live-frame.h"
 
-#include <string.h>
+#include "lib/cxx-name.h"
 
 /* Deeper nests are cut at the outside; then nothing is common, and the procedure is told. */
 #define MOST_SCOPES 256
@@ -47,25 +47,11 @@ static uint32_t count_common(const struct scope_chain *a, const struct scope_cha
     return common;
 }
 
-/* The last space before the parameters, outside of template arguments: what follows is the name. */
-static const char *skip_result_type(const char *name)
-{
-    const char *begin = name;
-    int nesting = 0;
-    for (const char *at = name; *at && !(*at == '(' && nesting == 0); at++) {
-        nesting += *at == '<' || *at == '(';
-        nesting -= *at == '>' || *at == ')';
-        if (*at == ' ' && nesting == 0)
-            begin = at + 1;
-    }
-    return begin;
-}
-
 static bool is_of_library(const struct structure *structure, const struct structure_scope *scope)
 {
     const char *name =
         strtab_string(&structure->names, structure->functions.at[scope->function].name);
-    return strncmp(skip_result_type(name), "std::", 5) == 0;
+    return cxx_name_is_std(name);
 }
 
 /* The depth of the first inlined procedure from `depth` on; chain->n: there is none. */

@@ -61,6 +61,7 @@ $(eval $(call unit_test,hpcrun/test_fallback,$(UNWIND_PARTS),))
 FLUSH_PARTS = $(addprefix $(BUILD)/obj/hpcrun/,record/flush.o record/chunk.o tree/cct.o tree/lnotes.o tree/segments.o thread/tally.o \
 	base/pages.o base/text.o)
 $(eval $(call unit_test,hpcrun/test_flush,$(FLUSH_PARTS) $(MEASUREMENT_ENCODER) $(TOOL_LIB),-lz))
+$(eval $(call unit_test,hpcrun/test_joinable,$(addprefix $(BUILD)/obj/hpcrun/,thread/joinable.o base/pages.o),))
 CCT_PARTS = $(addprefix $(BUILD)/obj/hpcrun/,tree/cct.o tree/segments.o base/pages.o)
 $(eval $(call unit_test,hpcrun/test_cct,$(CCT_PARTS),))
 LOGICAL_PARTS = $(addprefix $(BUILD)/obj/hpcrun/,process/process.o logical/agent-table.o logical/claims.o logical/consult.o \

@@ -11,6 +11,7 @@ MEASUREMENT_ENCODER = $(BUILD)/obj/tests/unit/lib/measurement_encoder.o
 $(eval $(call unit_test,lib/test_measurement_reader,$(MEASUREMENT_ENCODER) $(TOOL_LIB),-lz))
 $(eval $(call unit_test,lib/test_measurement_damage,$(MEASUREMENT_ENCODER) $(TOOL_LIB),-lz))
 $(eval $(call unit_test,lib/test_path,$(TOOL_LIB),))
+$(eval $(call unit_test,lib/test_cxx_name,$(TOOL_LIB),))
 $(eval $(call unit_test,lib/test_structure_cache,$(TOOL_LIB),-lz))
 $(eval $(call unit_test,lib/test_path_rules,$(TOOL_LIB),))
 $(eval $(call unit_test,lib/test_parallel,$(TOOL_LIB),-lpthread))

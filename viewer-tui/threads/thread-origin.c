@@ -1,5 +1,6 @@
 #include "viewer-tui/threads/thread-origin.h"
 
+#include "lib/cxx-name.h"
 #include "viewer-tui/database/run.h"
 
 #include <stdlib.h>
@@ -34,7 +35,7 @@ static void add_frame(const json_t *frame, bool ascii, struct text *out)
 /* C++'s library creates threads for its caller, who is of interest. */
 static bool is_of_library(const json_t *frame)
 {
-    return strncmp(run_text(frame, "name"), "std::", 5) == 0;
+    return cxx_name_is_std(run_text(frame, "name"));
 }
 
 void thread_origin_add(const json_t *path, bool ascii, struct text *out)

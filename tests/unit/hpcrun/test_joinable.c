@@ -1,0 +1,139 @@
+/* The records of threads that can be joined, whatever order their creators, they themselves and
+ * those who join or detach them come in. */
+#include "tests/unit/cmocka_suite.h"
+
+#include "hpcrun/thread/joinable.h"
+
+#define ID 0x7f0000001000u
+
+static struct joinable *created(uint64_t id, uint32_t creator, uint32_t thread)
+{
+    struct joinable *joinable = joinable_new(creator, 3);
+    joinable_created(joinable, &id);
+    joinable_begin(joinable, id, thread);
+    return joinable;
+}
+
+static void check_join(uint64_t id, uint32_t creator, uint32_t thread)
+{
+    uint64_t serial = joinable_await(id);
+    assert_int_not_equal(serial, 0);
+    struct joinable *joined = joinable_joined(id, serial);
+    assert_non_null(joined);
+    assert_int_equal(joined->creator, creator);
+    assert_int_equal(joined->thread, thread);
+    joinable_release(joined);
+    assert_int_equal(joinable_await(id), 0);
+}
+
+static void test_join(void **state)
+{
+    (void)state;
+    created(ID, 1, 2);
+    created(ID + 4096, 1, 3);
+    check_join(ID, 1, 2);
+    check_join(ID + 4096, 1, 3);
+}
+
+/* The new thread is faster than its creator: the id is not read where that was to be stored. */
+static void test_thread_first(void **state)
+{
+    (void)state;
+    struct joinable *joinable = joinable_new(1, 3);
+    joinable_begin(joinable, ID, 7);
+    joinable_created(joinable, NULL);
+    check_join(ID, 1, 7);
+}
+
+static void test_detached(void **state)
+{
+    (void)state;
+    uint64_t id = ID;
+    struct joinable *joinable = joinable_new(1, 3);
+    joinable_created(joinable, &id);
+    joinable_detach(ID);
+    joinable_begin(joinable, ID, 7); /* later than its creator detached it */
+    assert_int_equal(joinable_await(ID), 0);
+    joinable = joinable_new(1, 3);
+    joinable_begin(joinable, ID, 8);
+    joinable_detach(ID); /* it detached itself */
+    joinable_created(joinable, NULL);
+    assert_int_equal(joinable_await(ID), 0);
+}
+
+/* The join has succeeded, and before the joiner tells so, another thread gets the id. */
+static void test_id_used_again(void **state)
+{
+    (void)state;
+    created(ID, 1, 2);
+    uint64_t serial = joinable_await(ID);
+    created(ID, 5, 6);
+    struct joinable *joined = joinable_joined(ID, serial);
+    assert_int_equal(joined->thread, 2);
+    joinable_release(joined);
+    check_join(ID, 5, 6);
+}
+
+/* A thread whose end nobody noticed is not taken for the next one of its id. */
+static void test_stale(void **state)
+{
+    (void)state;
+    created(ID, 1, 2);
+    joinable_begin(NULL, ID, 3);
+    assert_int_equal(joinable_await(ID), 0);
+    created(ID, 1, 4);
+    created(ID, 1, 5);
+    check_join(ID, 1, 5);
+}
+
+/* Records are used again, of each size. */
+static void test_reuse(void **state)
+{
+    (void)state;
+    static const uint32_t frames[] = {0, 16, 17, 64, 65, JOINABLE_FRAMES};
+    for (unsigned i = 0; i < sizeof frames / sizeof *frames; i++) {
+        struct joinable *first = joinable_new(1, frames[i]);
+        assert_true(first->room >= frames[i]);
+        joinable_cancel(first);
+        for (int round = 0; round < 1000; round++) {
+            struct joinable *again = joinable_new(2, frames[i]);
+            uint64_t id = ID;
+            assert_ptr_equal(again, first);
+            joinable_created(again, &id);
+            joinable_begin(again, ID, 9);
+            check_join(ID, 2, 9);
+        }
+    }
+}
+
+static void test_many(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 20000; i++)
+        created(ID + 8192 * (uint64_t)i, i, i + 1);
+    for (uint32_t i = 0; i < 20000; i++)
+        check_join(ID + 8192 * (uint64_t)i, i, i + 1);
+}
+
+static void test_child_of_a_fork(void **state)
+{
+    (void)state;
+    created(ID, 1, 2);
+    joinable_lock_for_fork();
+    joinable_unlock_after_fork();
+    joinable_forget();
+    assert_int_equal(joinable_await(ID), 0);
+    created(ID, 3, 4);
+    check_join(ID, 3, 4);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_join),     cmocka_unit_test(test_thread_first),
+        cmocka_unit_test(test_detached), cmocka_unit_test(test_id_used_again),
+        cmocka_unit_test(test_stale),    cmocka_unit_test(test_reuse),
+        cmocka_unit_test(test_many),     cmocka_unit_test(test_child_of_a_fork),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

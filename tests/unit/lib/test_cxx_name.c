@@ -1,0 +1,32 @@
+#include "tests/unit/cmocka_suite.h"
+
+#include "lib/cxx-name.h"
+
+static void test_names_of_the_library(void **state)
+{
+    (void)state;
+    assert_true(cxx_name_is_std("std::thread::_M_start_thread(std::unique_ptr<int>, void (*)())"));
+    assert_true(cxx_name_is_std("void std::call_once<void (A::*)(int), A*>(std::once_flag&)"));
+    assert_true(cxx_name_is_std("std::future<int> std::async<int (&)()>(std::launch, int (&)())"));
+}
+
+static void test_names_of_programs(void **state)
+{
+    (void)state;
+    assert_false(cxx_name_is_std("main"));
+    assert_false(cxx_name_is_std(""));
+    assert_false(cxx_name_is_std("run(std::thread&)"));
+    assert_false(cxx_name_is_std("std::vector<int> sorted<int>(int)"));
+    assert_false(cxx_name_is_std("std::unique_ptr<Pool, D (*)(Pool)> make_pool<Pool>(int)"));
+    assert_false(cxx_name_is_std("mystd::thread::start()"));
+    assert_false(cxx_name_is_std("(anonymous namespace)::start(std::thread)"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_names_of_the_library),
+        cmocka_unit_test(test_names_of_programs),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
