@@ -22,7 +22,7 @@ char *printable_file_name(const char *name)
     while (*name) {
         uint32_t code;
         size_t length = utf8_decode(name, &code);
-        if (printable_needs_escape(code))
+        if (printable_needs_escape(code) || code == '\\')
             *end++ = '_';
         else
             end = (char *)mempcpy(end, name, length);

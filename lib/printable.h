@@ -41,8 +41,8 @@ size_t printable_copy(char *out, size_t room, const char *text);
 /* The form of a text; the caller frees. */
 char *printable_text(const char *text);
 
-/* A name for a new file made of another name: '_' for each character that needs an escape, so that
- * the file can be named on a command line. The caller frees. */
+/* A name for a new file made of another name: '_' for each backslash and each character that needs an
+ * escape, so that the name is its own form. The caller frees. */
 char *printable_file_name(const char *name);
 
 #endif

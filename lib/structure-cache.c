@@ -1,6 +1,7 @@
 #include "lib/structure-cache.h"
 
 #include "lib/mem.h"
+#include "lib/own-directory.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -25,9 +26,26 @@ static bool make_directories(char *path)
     return mkdir(path, 0700) == 0 || errno == EEXIST;
 }
 
-static bool is_usable(char *path)
+/* Whoever can write to it decides what the procedures and source files of our programs are. */
+static bool is_ours_alone(const char *path, char **cause)
 {
-    return make_directories(path) && access(path, R_OK | W_OK | X_OK) == 0;
+    struct stat status;
+    int directory = own_directory_open(path, cause);
+    if (directory < 0)
+        return false;
+    bool is_alone = fstat(directory, &status) == 0 && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+    close(directory);
+    if (!is_alone)
+        *cause = mem_strdup("other users can write to it");
+    return is_alone;
+}
+
+static bool is_usable(char *path, char **cause)
+{
+    if (make_directories(path) && access(path, R_OK | W_OK | X_OK) == 0)
+        return is_ours_alone(path, cause);
+    *cause = mem_strdup(strerror(errno));
+    return false;
 }
 
 /* NULL when neither variable is set to an absolute path. */
@@ -47,13 +65,14 @@ static char *fallback_directory(void)
     const char *place = getenv("TMPDIR");
     char *own = mem_printf("%s/hpctoolkit-%lu", place && place[0] == '/' ? place : "/tmp",
                            (unsigned long)geteuid());
-    char *path = mem_printf("%s/structure", own);
+    char *path = mem_printf("%s/structure", own), *cause = NULL;
     struct stat status;
     bool ours = (mkdir(own, 0700) == 0 || errno == EEXIST) && lstat(own, &status) == 0 &&
                 S_ISDIR(status.st_mode) && status.st_uid == geteuid() &&
-                (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+                (status.st_mode & (S_IWGRP | S_IWOTH)) == 0 && is_usable(path, &cause);
     free(own);
-    if (ours && is_usable(path))
+    free(cause);
+    if (ours)
         return path;
     free(path);
     return NULL;
@@ -61,11 +80,11 @@ static char *fallback_directory(void)
 
 char *structure_cache_directory(char **note)
 {
-    char *usual = usual_directory();
+    char *usual = usual_directory(), *why = NULL;
     *note = NULL;
-    if (usual && is_usable(usual))
+    if (usual && is_usable(usual, &why))
         return usual;
-    char *cause = usual ? mem_printf("%s: %s", usual, strerror(errno))
+    char *cause = usual ? mem_printf("%s: %s", usual, why)
                         : mem_strdup("neither XDG_CACHE_HOME nor HOME is set");
     char *fallback = fallback_directory();
     if (fallback)
@@ -73,6 +92,7 @@ char *structure_cache_directory(char **note)
     else
         *note = mem_printf("no directory for the cache: %s", cause);
     free(cause);
+    free(why);
     free(usual);
     return fallback;
 }

@@ -5,6 +5,7 @@
 #include "lib/diag.h"
 #include "lib/measurement-format.h"
 #include "lib/mem.h"
+#include "lib/printable.h"
 #include "viewer-tui/base/text.h"
 
 #include <dirent.h>
@@ -76,8 +77,10 @@ static char *database_name(const char *measurements)
         name = mem_printf("%.*s-database%s", (int)(found - base), base, found + strlen(word));
     else
         name = mem_printf("%s%s-database", prefix, base);
+    char *printable = printable_file_name(name); /* as hpcprof does */
+    free(name);
     free(path);
-    return name;
+    return printable;
 }
 
 /* Starts hpcprof; 0, or an errno value. Its one line of output, the database's name, was told, and

@@ -16,7 +16,7 @@ struct image {
 static bool map_file(const char *path, struct image *image)
 {
     struct stat status;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return false;
     void *at = MAP_FAILED;

@@ -68,7 +68,7 @@ char *target_find(const char *command)
 static char *script_line(const char *path)
 {
     char head[4096] = "";
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return NULL; /* one that may be executed but not read */
     ssize_t size = read(fd, head, sizeof head - 1);

@@ -16,7 +16,7 @@ import struct
 import zlib
 
 PROCESS_CHUNK = 0xffffffff
-(PROCESS, EVENTS, METRICS, MODULES, NAMES, AGENTS, WORKERS, PROCESS_CLOCK) = range(1, 9)
+(PROCESS, EVENTS, METRICS, MODULES, NAMES, AGENTS, WORKERS, PROCESS_CLOCK, CODE_NAMES) = range(1, 10)
 (THREAD, THREAD_CLOCK, NODES, ASSOCIATIONS, VALUES, FATES) = range(16, 22)
 
 TIME, WALL_CLOCK, BY_DEFAULT = 1, 2, 4
@@ -143,6 +143,7 @@ class Measurement:
         self.clock, self.cpus, self.version, self.end = clock, cpus, version, end
         self.events, self.metrics, self.modules, self.threads = [], [], [], []
         self.name_tables, self.agents, self.workers = [], [], []
+        self.code_names = b""  # lines of a perf map
 
     def event(self, name, unit="ns", shift=None, period=5_000_000, flags=None, why=""):
         if shift is None:
@@ -205,6 +206,8 @@ class Measurement:
             yield AGENTS, PROCESS_CHUNK, counted(
                 [string(a[0]) + string(a[1]) + varint(a[2]) + string(a[3]) + string(a[4])
                  for a in self.agents])
+        if self.code_names:
+            yield CODE_NAMES, PROCESS_CHUNK, self.code_names
         for agent, changes in self.workers:
             yield WORKERS, PROCESS_CHUNK, varint(agent) + counted(
                 [varints(*change) for change in changes])

@@ -30,8 +30,8 @@ class Driver:
     def __init__(self, command, width=120, height=40, environment=None):
         self.master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", height, width, 0, 0))
-        environment = dict(os.environ, LC_ALL="C.UTF-8", TERM="xterm-256color",
-                           **(environment or {}))
+        environment = {**os.environ, "LC_ALL": "C.UTF-8", "TERM": "xterm-256color",
+                       **(environment or {})}
         self.began = time.monotonic()
         self.program = subprocess.Popen([str(word) for word in command], stdin=slave,
                                         stdout=slave, stderr=subprocess.PIPE, env=environment,

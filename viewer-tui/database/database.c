@@ -280,12 +280,29 @@ const char *database_file_path(const struct database *db, uint32_t index)
     return file.flags & V4_FILE_COPIED ? without_copy_folder(path) : path;
 }
 
+/* Whether a path stays below the folder of a database, or, from that of the physical projection,
+ * below the one around it. Databases come from others: a "copy" elsewhere is none. */
+static bool is_within(const char *path)
+{
+    if (strncmp(path, "../", 3) == 0)
+        path += 3;
+    if (*path == '/')
+        return false;
+    for (const char *at = path; at; at = strchr(at, '/')) {
+        at += *at == '/';
+        if (strncmp(at, "..", 2) == 0 && (at[2] == '/' || at[2] == '\0'))
+            return false;
+    }
+    return true;
+}
+
 const char *database_file_copy(const struct database *db, uint32_t index)
 {
     if (!is_file(db, index))
         return NULL;
     struct v4_file file = file_at(db, index);
-    return file.flags & V4_FILE_COPIED ? string_at(db, file.path) : NULL;
+    const char *path = string_at(db, file.path);
+    return file.flags & V4_FILE_COPIED && is_within(path) ? path : NULL;
 }
 
 bool database_entry(const struct database *db, uint32_t index, struct v4_entry *entry,

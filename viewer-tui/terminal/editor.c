@@ -17,10 +17,10 @@ static const char *editor_name(void)
     return "vi";
 }
 
-/* Adds a word that the shell takes as it is. */
-static void add_quoted(struct text *command, const char *word)
+/* Adds a path that the shell takes as it is, and the editor not as an option or command. */
+static void add_path(struct text *command, const char *word)
 {
-    text_add(command, "'");
+    text_add(command, *word == '-' || *word == '+' ? "'./" : "'");
     for (; *word; word++)
         text_add_bytes(command, *word == '\'' ? "'\\''" : word, *word == '\'' ? 4 : 1);
     text_add(command, "'");
@@ -46,7 +46,7 @@ void editor_run(const char *path, uint32_t line, struct text *problem)
     if (line)
         text_printf(&command, " +%u", line);
     text_add(&command, " ");
-    add_quoted(&command, path);
+    add_path(&command, path);
     tell(editor, system(text_string(&command)), problem);
     vec_free(&command);
 }
