@@ -245,3 +245,20 @@ class Databases(HostileNames):
             outputs = self.check_pages(folder, ([],))
             self.assertIn(FORM, outputs["top-down", "text", False])
             self.check_terminal(folder)
+
+    def test_a_copy_is_below_the_database(self):
+        """Paths of copies come from others, too: one that leads elsewhere is no copy."""
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            (folder / "secret").write_text("int secret;\n")
+            for i, path in enumerate(["src/../../secret", "../../secret"]):
+                db = v4_writer.Database("title", ["work"])
+                file = db.file(path, copied=True)
+                main = db.entry().call(db.function("main", db.module("/m"), 0, file, 1))
+                main.statement(file, 1).charge(5)
+                v4_writer.write_database(db, folder / f"db{i}")
+                for inner in ("src", "physical"):
+                    (folder / f"db{i}" / inner).mkdir(exist_ok=True)
+                with viewer_driver.Driver([BIN / "hpcviewer", "--no-config", folder / f"db{i}"]) as driver:
+                    seen = driver.first.output + driver.press(b"*").output + driver.press(b"j").output
+                    self.assertNotIn(b"int secret", seen + driver.press(b"j").output, path)

@@ -233,6 +233,21 @@ class OtherUsers(DatabaseTest):
         database, _ = self.database(self.compile(where, source, owner=ATTACKER))
         self.check_copied(database, source, 0o600)
 
+    def test_a_cache_that_another_user_can_write_to_is_not_used(self):
+        where = self.folder("tree")
+        program = self.compile(where, self.write(where / "named.c", "code\n"))
+        cache = where / "cache" / "hpctoolkit" / "structure"
+        for owner, permissions, why in ((ATTACKER, 0o777, "belongs to another user"),
+                                        (0, 0o777, "other users can write to it")):
+            with self.subTest(owner=owner):
+                cache.mkdir(parents=True, exist_ok=True)
+                cache.chmod(permissions)
+                os.chown(cache, owner, owner)
+                done = self.command(profiling.BUILD / "bin" / "hpcstruct", "--cache", program, cwd=where)
+                self.assertIn(f"{cache}: {why}", done.stderr)
+                self.assertEqual(list(cache.iterdir()), [])
+                self.assertNotIn(str(cache), done.stdout)
+
     def test_a_directory_of_another_user_is_refused(self):
         where = self.folder("tree")
         program = self.compile(where, self.write(where / "named.c", "code\n"))
