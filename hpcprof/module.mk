@@ -13,7 +13,7 @@ $(eval $(call unit_test,hpcprof/test_structure,$(call hpcprof_objects,structure 
 $(eval $(call unit_test,hpcprof/test_contexts,$(call hpcprof_objects,context-tree) $(TOOL_LIB),))
 $(eval $(call unit_test,hpcprof/test_file_writer,$(call hpcprof_objects,file-writer output-file) $(TOOL_LIB),))
 $(eval $(call unit_test,hpcprof/test_modules,$(call hpcprof_objects,modules structure) $(TOOL_LIB),))
-$(eval $(call unit_test,hpcprof/test_values,$(call hpcprof_objects,values inputs modules structure rules) $(TOOL_LIB),-lz -lpthread))
+$(eval $(call unit_test,hpcprof/test_values,$(call hpcprof_objects,values inputs executables modules structure rules) $(TOOL_LIB),-lz -lpthread))
 
 # For the tests: its readers on damaged input.
 FUZZ_READERS = $(BUILD)/tests/tools/fuzz-readers

@@ -18,6 +18,7 @@ PROGRAM = Structure(F("/s/a.c", P("main", 1, [(0x1000, 0x1100)], S(2, (0x1000, 0
 class HpcprofCase(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
+        os.chmod(folder.name, 0o755)  # hpcprof copies sources that everybody may read
         self.addCleanup(folder.cleanup)
         self.scenario = Scenario(folder.name)
 

@@ -153,6 +153,7 @@ class ProgramTest(unittest.TestCase):
 
     def check(self, *flags):
         with tempfile.TemporaryDirectory() as folder:
+            os.chmod(folder, 0o755)  # hpcprof copies sources that everybody may read
             program = Program(os.path.realpath(folder), *flags)
             self.assertLess(len(program.instructions), 1000)
             db = self.database(folder, program)
@@ -184,6 +185,7 @@ class ProgramTest(unittest.TestCase):
 
     def test_without_debug_information(self):
         with tempfile.TemporaryDirectory() as folder:
+            os.chmod(folder, 0o755)  # hpcprof copies sources that everybody may read
             program = Program(os.path.realpath(folder), "-O2")
             contexts = self.paths(self.database(folder, program), program)
             for address, context in contexts.items():
