@@ -33,6 +33,17 @@ static void toggle(struct pane *pane)
         pane_expand(pane);
 }
 
+/* Where it ends in code without source, the nearest line that has one is named. */
+static void follow_hot_path(struct tui *tui)
+{
+    struct text nearest = {0};
+    pane_hot_path(tui_pane(tui), tui->hot_share);
+    tui_add_own_call(tui, &nearest);
+    if (nearest.n)
+        text_printf(&tui->message, "no source here; %s", text_string(&nearest));
+    vec_free(&nearest);
+}
+
 static void zoom_in(struct tui *tui)
 {
     struct pane *pane = tui_pane(tui);
@@ -114,7 +125,7 @@ bool tui_obey_moves(struct tui *tui, enum command command)
     case COMMAND_COLLAPSE: pane_collapse(pane); break;
     case COMMAND_EXPAND_ALL: open_all(tui); break;
     case COMMAND_COLLAPSE_ALL: pane_collapse_all(pane); break;
-    case COMMAND_HOT_PATH: pane_hot_path(pane, tui->hot_share); break;
+    case COMMAND_HOT_PATH: follow_hot_path(tui); break;
     case COMMAND_HOT_SHARE: ask_hot_share(tui); break;
     case COMMAND_FLATTEN: flatten(tui); break;
     case COMMAND_UNFLATTEN: unflatten(tui); break;

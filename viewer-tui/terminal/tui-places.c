@@ -34,6 +34,7 @@ static bool is_jump(enum command command)
     case COMMAND_PROJECTION:
     case COMMAND_GO_TO_MARK:
     case COMMAND_LIST_MARKS:
+    case COMMAND_OWN_CALL:
     case COMMAND_SAME_SCOPE: return true;
     default: return false;
     }

@@ -303,6 +303,18 @@ static const char *why_missing(struct tui *tui, const struct shown *shown)
            "OLD begin with NEW now.";
 }
 
+static void draw_missing(struct tui *tui, struct area area, const struct shown *shown)
+{
+    struct text nearest = {0}, words = {0};
+    tui_add_own_call(tui, &nearest);
+    if (nearest.n)
+        text_printf(&words, "No source here; %s. ", text_string(&nearest));
+    text_add(&words, why_missing(tui, shown));
+    tui_draw_words(area, text_string(&words));
+    vec_free(&nearest);
+    vec_free(&words);
+}
+
 void tui_draw_source(struct tui *tui, struct area area)
 {
     vec_push(&tui->spots, (struct spot){.kind = SPOT_SOURCE, .area = area});
@@ -315,8 +327,8 @@ void tui_draw_source(struct tui *tui, struct area area)
     limit_columns(tui, shown.source, first, area);
     draw_title(tui, area, &shown);
     if (shown.source->n_lines == 0)
-        tui_draw_words((struct area){area.line + 1, area.column, area.height - 1, area.width},
-                       why_missing(tui, &shown));
+        draw_missing(tui, (struct area){area.line + 1, area.column, area.height - 1, area.width},
+                     &shown);
     for (int i = 1; i < area.height; i++) {
         uint32_t number = first + (uint32_t)i - 1;
         if (number > shown.source->n_lines)
@@ -360,6 +372,7 @@ bool tui_obey_source(struct tui *tui, enum command command)
         tui->shows_call_site = !tui->shows_call_site;
         tui->source_scroll = (struct source_scroll){0};
         break;
+    case COMMAND_OWN_CALL: tui_go_to_own_call(tui); break;
     case COMMAND_SOURCE_UP: tui->source_scroll.lines--; break;
     case COMMAND_SOURCE_DOWN: tui->source_scroll.lines++; break;
     case COMMAND_SOURCE_RIGHT: scroll_sideways(tui, 1); break;

@@ -143,6 +143,13 @@ void tui_draw_tree(struct tui *tui, struct area area);
 /* tui-source.c: the source of the selected row, with a title line above. */
 void tui_draw_source(struct tui *tui, struct area area);
 
+/* tui-own-source.c: top-down, where the selected row has no source of the program's own: the nearest
+ * row from there upwards whose call is a line that has, else NOTHING. Says which line that is, and
+ * goes there. */
+uint32_t tui_nearest_own_call(struct tui *tui);
+void tui_add_own_call(struct tui *tui, struct text *out);
+void tui_go_to_own_call(struct tui *tui);
+
 /* tui-tag.c: what is to be said where the path of a source file is a tag of overhead, with a title
  * line; false, with nothing drawn, where it is none. */
 bool tui_draw_tag(const struct tui *tui, struct area area, const char *path);

@@ -1,0 +1,91 @@
+"""Where the hot path ends in code without source, the nearest line of the program's own is named, and
+w goes there.
+
+    main (app.c:10)   line 12: work (app.c:20)   line 1: 1 s
+                               line 22: lock (libc.so.6), in it futex (libc.so.6): 8 s
+                      line 13: sort, inlined (/usr/include/sort.h:5)   line 6: 2 s
+"""
+import os
+import tempfile
+import unittest
+
+import v4_writer
+import viewer
+from terminal import HAVE_TMUX
+from viewer_screen import Viewer
+
+
+def write(folder):
+    db = v4_writer.Database("app", ["work"])
+    app, libc = db.module("/bin/app"), db.module("/lib/libc.so.6")
+    app_c, sort_h = db.file("src/app.c", copied=True), db.file("/usr/include/sort.h")
+    main = db.entry().call(db.function("main", app, 0x10, app_c, 10))
+    work = main.statement(app_c, 12).call(db.function("work", app, 0x20, app_c, 20))
+    work.statement(app_c, 21).charge(1.0)
+    lock = work.statement(app_c, 22).call(db.function("lock", libc, 0x30))
+    lock.call(db.function("futex", libc, 0x40)).charge(8.0)
+    sort = main.statement(app_c, 13).inline(db.function("sort", app, 0, sort_h, 5))
+    sort.statement(sort_h, 6).charge(2.0)
+    v4_writer.write_database(db, folder)
+    os.makedirs(os.path.join(folder, "src"), exist_ok=True)
+    with open(os.path.join(folder, "src", "app.c"), "w") as file:
+        file.write("".join(f"line {n} of app\n" for n in range(1, 40)))
+
+
+@unittest.skipUnless(HAVE_TMUX, "tmux is not installed")
+class InTerminal(unittest.TestCase):
+    def start(self, *options):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        write(folder.name)
+        terminal = Viewer(*options, folder.name, width=120, height=40)
+        self.addCleanup(terminal.__exit__)
+        return terminal
+
+    NEAREST = "nearest line of yours: app.c:22 (press w)"
+
+    def test_the_hot_path(self):
+        terminal = self.start()
+        terminal.press("H")
+        terminal.until_seen(f"no source here; {self.NEAREST}")
+        terminal.press("w")
+        lines = terminal.until_seen("main > work > lock", "22 > line 22 of app")
+        self.assertFalse(any("futex" in line and line.startswith(" hpc") for line in lines))
+        terminal.press("[")  # back to where H had led
+        terminal.until_seen("main > work > lock > futex")
+
+    def test_in_the_source_pane(self):
+        """Also without H, on the row of libc itself; not where there is source."""
+        terminal = self.start()
+        terminal.press("H", "k")
+        terminal.until_seen(f"No source here; {self.NEAREST}. Nothing tells which lines")
+        terminal.press("k")
+        terminal.until_gone("nearest line of yours")
+
+    def test_headers_of_the_system_are_not_yours(self):
+        terminal = self.start()
+        terminal.press("/")
+        terminal.type("sort")
+        terminal.press("Enter", "w")
+        terminal.until_seen("13 > line 13 of app")
+
+    def test_where_there_is_none(self):
+        terminal = self.start()
+        terminal.press("w")
+        terminal.until_seen("no row above this one has source of its own, or this has")
+        terminal.press("2", "w")
+        terminal.until_seen("only in the top-down view")
+
+    def test_of_two_databases(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        write(folder.name)
+        terminal = self.start("--names", "a,b", folder.name)
+        terminal.press("/")
+        terminal.type("futex")
+        terminal.press("Enter", "w")
+        terminal.until_seen("main > work > lock", "22 > line 22 of app")
+
+
+if __name__ == "__main__":
+    unittest.main()
