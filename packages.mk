@@ -5,7 +5,8 @@ BUILD_PACKAGES = gcc g++ make pkg-config libc6-dev libiberty-dev libdwarf-dev li
 	libzydis-dev libxml2-dev libjansson-dev libncurses-dev zlib1g-dev libzstd-dev libpapi-dev \
 	libpfm4-dev
 TEST_PACKAGES = python3 libcmocka-dev libunwind-dev clang llvm binutils dwz libc6-dbg xz-utils zstd \
-	sqlite3 openssl pigz perl tmux libtbb-dev libxml2-utils valgrind musl-tools strace gdb
+	sqlite3 openssl pigz perl tmux libtbb-dev libxml2-utils valgrind musl-tools \
+	libomp-dev libopenblas-pthread-dev strace gdb
 BENCH_PACKAGES = linux-perf libgoogle-perftools4
 
 # $(call missing,PACKAGES): those that dpkg does not report as installed.
