@@ -1,6 +1,7 @@
 #include "hpcprof/run-json.h"
 
 #include "hpcprof/output-file.h"
+#include "hpcprof/run-ends.h"
 
 #include "lib/database-format.h"
 #include "lib/diag.h"
@@ -375,7 +376,8 @@ static void write_command(struct json_writer *json, const struct measurement_pro
     vec_free(&command);
 }
 
-static void write_identity(struct json_writer *json, const struct measurement *m)
+static void write_identity(struct json_writer *json, const struct measurement *m,
+                           const struct run_ends *ends)
 {
     const struct measurement_process *process = &m->process;
     json_write_text(json, "host", process->host);
@@ -391,12 +393,7 @@ static void write_identity(struct json_writer *json, const struct measurement *m
     write_command(json, process);
     json_write_text(json, "executable", process->executable);
     json_write_text(json, "file", m->name);
-    write_code(json, "state", process_state_name(m->clock.state), m->clock.state);
-    json_write_key(json, "signal");
-    if (m->clock.state == PROCESS_SIGNAL)
-        json_write_integer(json, (int64_t)m->clock.detail);
-    else
-        json_write_null(json);
+    run_ends_write_process(json, ends, m);
     write_truth(json, "complete", m->complete);
 }
 
@@ -444,7 +441,8 @@ static void write_life(struct json_writer *json, const struct measurement *m)
     write_amount(json, "unsampled_cpu", unsampled_cpu(m));
 }
 
-static void write_processes(struct json_writer *json, const struct run_facts *facts)
+static void write_processes(struct json_writer *json, const struct run_facts *facts,
+                            const struct run_ends *ends)
 {
     const struct inputs *inputs = facts->inputs;
     size_t profile = 1; /* 0 is the summary */
@@ -454,7 +452,7 @@ static void write_processes(struct json_writer *json, const struct run_facts *fa
         const struct measurement *m = inputs->files.at[i].m;
         json_write_object(json);
         write_number(json, "index", i);
-        write_identity(json, m);
+        write_identity(json, m, ends);
         json_write_text(json, "program", inputs->executables.at[inputs->files.at[i].executable]);
         write_workers(json, m);
         write_life(json, m);
@@ -488,6 +486,17 @@ static void write_ids(struct json_writer *json, const char *key, const struct co
     json_write_array_end(json);
 }
 
+static void write_problems(struct json_writer *json, const struct inputs *inputs,
+                           const struct run_ends *ends)
+{
+    json_write_key(json, "problems");
+    json_write_array(json);
+    for (size_t i = 0; i < inputs->problems.n; i++)
+        json_write_string(json, inputs->problems.at[i]);
+    run_ends_write_problems(json, ends, inputs);
+    json_write_array_end(json);
+}
+
 void run_json_write(const char *path, const char *title, const struct run_facts *facts)
 {
     const struct inputs *inputs = facts->inputs;
@@ -495,6 +504,7 @@ void run_json_write(const char *path, const char *title, const struct run_facts 
     if (!out)
         diag_fatal(path, "%s", strerror(errno));
     struct json_writer json;
+    struct run_ends *ends = run_ends_read(inputs);
     json_write_start(&json, out, 2);
     json_write_object(&json);
     json_write_text(&json, "format", DATABASE_RUN_FORMAT);
@@ -504,12 +514,14 @@ void run_json_write(const char *path, const char *title, const struct run_facts 
     write_metrics(&json, inputs);
     write_events(&json, inputs);
     write_agents(&json, inputs);
-    write_processes(&json, facts);
+    write_processes(&json, facts, ends);
+    run_ends_write_unmeasured(&json, ends);
     write_creation_paths(&json, facts);
     write_modules(&json, &inputs->modules);
     if (facts->no_call_site->n)
         write_ids(&json, "unknown_call_sites", facts->no_call_site);
-    write_strings(&json, "problems", inputs->problems.at, inputs->problems.n);
+    write_problems(&json, inputs, ends);
+    run_ends_free(ends);
     json_write_object_end(&json);
     bool whole = json_write_finish(&json);
     if (fclose(out) != 0 || !whole)

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_measurement_file(const char *name)
+static bool ends_with(const char *name, const char *ending)
 {
-    size_t length = strlen(name), suffix = strlen(MEASUREMENT_SUFFIX);
-    return length > suffix && strcmp(name + length - suffix, MEASUREMENT_SUFFIX) == 0;
+    size_t length = strlen(name), size = strlen(ending);
+    return length > size && strcmp(name + length - size, ending) == 0;
 }
 
 static int by_text(const void *a, const void *b)
@@ -18,7 +18,8 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-bool measurement_list(const char *directory, struct measurement_files *files, char **cause)
+static bool list_files(const char *directory, const char *ending, struct measurement_files *files,
+                       char **cause)
 {
     DIR *stream = opendir(directory);
     if (!stream) {
@@ -26,12 +27,23 @@ bool measurement_list(const char *directory, struct measurement_files *files, ch
         return false;
     }
     for (struct dirent *entry; (entry = readdir(stream));)
-        if (is_measurement_file(entry->d_name))
+        if (ends_with(entry->d_name, ending))
             vec_push(&files->paths, mem_printf("%s/%s", directory, entry->d_name));
     closedir(stream);
     if (files->paths.n)
         qsort(files->paths.at, files->paths.n, sizeof *files->paths.at, by_text);
     return true;
+}
+
+bool measurement_list(const char *directory, struct measurement_files *files, char **cause)
+{
+    return list_files(directory, MEASUREMENT_SUFFIX, files, cause);
+}
+
+bool measurement_list_processes(const char *directory, struct measurement_files *files,
+                                char **cause)
+{
+    return list_files(directory, MEASUREMENT_PROCESSES, files, cause);
 }
 
 void measurement_files_free(struct measurement_files *files)

@@ -14,6 +14,10 @@ struct measurement_files {
  * that says why and belongs to the caller. No files is no error. */
 bool measurement_list(const char *directory, struct measurement_files *files, char **cause);
 
+/* The same of the lists of processes (lib/process-list.h). */
+bool measurement_list_processes(const char *directory, struct measurement_files *files,
+                                char **cause);
+
 void measurement_files_free(struct measurement_files *files);
 
 #endif

@@ -159,6 +159,18 @@ static bool ends_later(const struct process_image *image, const struct process_i
     return is_alive(image);
 }
 
+/* Whether its process went on as a program that is not measured. */
+static bool was_left(const struct run_total *total, const struct process_image *image)
+{
+    if (image->state != IMAGE_REPLACED)
+        return false;
+    for (const struct process_image *next = image + 1; next < total->list.images + total->list.n;
+         next++)
+        if (next->pid == image->pid && next->state != IMAGE_TAKEN_BACK)
+            return next->state == IMAGE_UNMEASURED;
+    return false;
+}
+
 static void add_image(struct run_total *total, struct process_image *image,
                       const struct process_image *own)
 {
@@ -166,7 +178,7 @@ static void add_image(struct run_total *total, struct process_image *image,
         return;
     image->mark = outcome_of(image);
     bool is_launched = image->origin == ORIGIN_LAUNCHED && is_last_image(image);
-    total->processes += is_last_image(image);
+    total->processes += is_last_image(image) || was_left(total, image);
     total->ranks += is_launched && image->rank != NO_RANK;
     total->incomplete += image->mark != COMPLETE;
     total->others_go_on |= ends_later(image, own);

@@ -203,10 +203,15 @@ static void add_end(struct printing *printing, const json_t *process)
     const char *state = run_text(process, "state");
     if (strcmp(state, "signal") == 0)
         text_printf(&printing->line, "signal %.0f", run_number(process, "signal"));
+    else if (strcmp(state, "killed") == 0)
+        text_printf(&printing->line, "killed by signal %.0f", run_number(process, "signal"));
     else if (strcmp(state, "unknown") == 0)
-        text_add(&printing->line, "end unknown");
+        text_add(&printing->line, "end unknown: killed, or by a bare system call");
     else
         add_clean(printing, state);
+    if (json_is_number(json_object_get(process, "data_until")))
+        text_printf(&printing->line, ": data until %.1f s, at most the last %.1f s are missing",
+                    run_number(process, "data_until"), run_number(process, "missing_at_most"));
     if (json_is_false(json_object_get(process, "complete")))
         text_add(&printing->line, ", file incomplete");
     if (json_is_integer(json_object_get(process, "workers"))) {
@@ -277,6 +282,31 @@ static void print_processes(struct printing *printing)
     text_add(&printing->line, "  start-up: CPU seconds before sampling began; partial: call paths "
                               "whose beginning is lost");
     end_line(printing);
+}
+
+/* Programs of the run of which there is no data, by reason. */
+static void print_unmeasured(struct printing *printing)
+{
+    const json_t *reasons = json_object_get(printing->summary->run, "unmeasured");
+    size_t i, k;
+    json_t *reason, *program;
+    if (json_array_size(reasons) == 0)
+        return;
+    end_line(printing);
+    text_add(&printing->line, "Not measured");
+    end_line(printing);
+    json_array_foreach(reasons, i, reason)
+    {
+        text_printf(&printing->line, "%14.0f  ", run_number(reason, "count"));
+        add_clean(printing, run_text(reason, "reason"));
+        json_array_foreach(json_object_get(reason, "programs"), k, program)
+        {
+            const char *name = json_string_value(program);
+            text_add(&printing->line, k ? ", " : ": ");
+            add_clean(printing, name ? name : "");
+        }
+        end_line(printing);
+    }
 }
 
 /* "Modules: 3 full, 1 symbols", and those about which something is to be said. */
@@ -365,6 +395,7 @@ void print_summary_text(const struct summary *summary)
     print_advice(&printing);
     print_events(&printing);
     print_processes(&printing);
+    print_unmeasured(&printing);
     print_modules(&printing);
     print_agents(&printing);
     print_problems(&printing);

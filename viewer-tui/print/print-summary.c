@@ -13,10 +13,13 @@
 #include <stdlib.h>
 
 /* What is said of a process as run.json has it. */
-static const char *const members[] = {
-    "pid",           "command",  "host",     "rank", "origin",        "state",
-    "signal",        "complete", "workers",  "wall", "cpu",           "startup_cpu",
-    "unsampled_cpu", "samples",  "recorded", "idle", "nobody_working"};
+static const char *const members[] = {"pid",           "command",     "host",
+                                      "rank",          "origin",      "state",
+                                      "signal",        "data_until",  "missing_at_most",
+                                      "complete",      "workers",     "wall",
+                                      "cpu",           "startup_cpu", "unsampled_cpu",
+                                      "samples",       "recorded",    "idle",
+                                      "nobody_working"};
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 
@@ -125,7 +128,8 @@ static void write_samples(struct json_writer *json, const struct fates *fates)
 
 void print_summary_json(const struct summary *summary)
 {
-    static const char *const copied[] = {"measurements", "events", "agents", "modules", "problems"};
+    static const char *const copied[] = {"measurements", "events",     "agents",
+                                         "modules",      "unmeasured", "problems"};
     const struct metrics *metrics = &summary->db->metrics;
     size_t i;
     json_t *process;
@@ -292,6 +296,11 @@ void print_summary_csv(const struct summary *summary)
     json_array_foreach(json_object_get(summary->run, "processes"), i, process)
     {
         add_process_records(&csv, i, process);
+    }
+    json_array_foreach(json_object_get(summary->run, "unmeasured"), i, process)
+    {
+        add_number_record(&csv, "unmeasured", json_string_value(json_object_get(process, "reason")),
+                          "count", json_number_value(json_object_get(process, "count")));
     }
     json_array_foreach(json_object_get(summary->run, "problems"), i, problem)
     {

@@ -1,0 +1,235 @@
+"""What hpcrun says at the end of a run of many processes, and what the database says of it: everything
+that was measured, and by reason what was not. The numbers are known by how the trees are built."""
+import os
+import re
+import shutil
+import stat
+import subprocess
+import time
+import unittest
+
+import profiling
+import viewer
+
+# burn HOW SECONDS: uses that much CPU time, then ends: by exit, by a signal that nobody can catch, or by
+# a system call that no library sees.
+BURN = r"""
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+int main(int count, char **arguments)
+{
+    struct timespec now;
+    double wanted = count == 3 ? atof(arguments[2]) : 0;
+    do
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    while (now.tv_sec + now.tv_nsec * 1e-9 < wanted);
+    if (strcmp(arguments[1], "kill") == 0)
+        raise(SIGKILL);
+    if (strcmp(arguments[1], "bare") == 0)
+        __asm__ volatile("syscall" : : "a"(231), "D"(0) : "rcx", "r11", "memory");
+    return 0;
+}
+"""
+
+LINE = re.compile(r"hpcrun: (?P<who>\S+?)(\[\d+\])?( rank \d+)?(, (?P<processes>\d+) processes)?: (?P<samples>\d+) samples? of CPUTIME"
+                  r" \([^)]*\) in (?P<cpu>[\d.]+) s CPU, (?P<wall>[\d.]+) s wall, (?P<threads>\d+) threads?; "
+                  r"(?P<dropped>\d+) dropped, (?P<partial>\d+) partial paths(, [\d.]+ s CPU without samples)? -> \S+")
+
+
+def reasons(text):
+    """'2 setuid (a, b), 1 killed by signal 9 (c[7])' -> {'setuid': 2, 'killed by signal 9': 1}"""
+    return {match[2]: int(match[1]) for match in re.finditer(r"(\d+) ([^(,;]+?)(?: \([^)]*\))?(?=, |$)", text)}
+
+
+class Trees(profiling.ProfilingTest):
+    def setUp(self):
+        super().setUp()
+        self.user = profiling.ORDINARY_USER if os.geteuid() == 0 else None
+        (self.directory / "burn.c").write_text(BURN)
+        self.build("plain")
+
+    def build(self, name, *flags, compiler="gcc"):
+        subprocess.run([compiler, "-O1", *flags, "-o", self.directory / name, self.directory / "burn.c"], check=True)
+        return self.directory / name
+
+    def run_as_user(self, *command):
+        more = {} if self.user is None else {"user": self.user, "group": self.user, "extra_groups": []}
+        return self.run_tool(*command, **more)
+
+    def hpcrun(self, *command, options=(), status=0, name="m"):
+        done = self.run_as_user(profiling.HPCRUN, "-o", name, *options, *command)
+        self.assertEqual(done.returncode, status, done.stderr)
+        lines = [line for line in done.stderr.splitlines() if line.startswith("hpcrun: ")]
+        return done, [line for line in lines if "CPUTIME uses POSIX timers" not in line]
+
+    def check_numbers(self, line, processes, burned, counted):
+        """The line's CPU time is that of all that were measured to their end: what they burned, and no more than
+        the kernel counted."""
+        match = LINE.fullmatch(line)
+        self.assertTrue(match, line)
+        self.assertEqual(int(match["processes"] or 1), processes)
+        self.assertEqual((match["dropped"], match["partial"]), ("0", "0"))
+        # The program's own clock began a little before hpcrun's: the loader's time.
+        self.assertGreater(float(match["cpu"]), 0.9 * burned - 0.02)
+        self.assertLess(float(match["cpu"]), counted + 0.002 * processes)
+        self.assertGreater(int(match["samples"]), 0.5 * 200 * burned - 5)
+
+    def summary(self):
+        subprocess.run([profiling.BUILD / "bin/hpcprof", "-o", self.directory / "db", self.directory / "m"],
+                       check=True, capture_output=True, timeout=120)
+        return viewer.printed_json("summary", self.directory / "db")
+
+    def test_make(self):
+        """A build of programs of all sorts. Commands without shell syntax are started by make itself."""
+        static = self.build("static", "-static")
+        rules = {"plain": (3, None), "static": (2, "statically linked")}
+        if shutil.which("musl-gcc"):
+            self.build("other", compiler="musl-gcc")
+            rules["other"] = (1, "not linked with glibc")
+        may_gain = os.geteuid() == 0 and not os.statvfs(self.directory).f_flag & os.ST_NOSUID
+        if may_gain:
+            for name, mode, why in (("user", stat.S_ISUID, "setuid"), ("group", stat.S_ISGID, "setgid")):
+                os.chmod(self.build(name), 0o755 | mode)  # root's, and run by another user
+                rules[name] = (1, why)
+        setcap = shutil.which("setcap", path=os.environ["PATH"] + ":/usr/sbin:/sbin")
+        capable = self.build("capable")
+        if may_gain and setcap and subprocess.run([setcap, "cap_net_bind_service+p", capable],
+                                                  capture_output=True).returncode == 0:
+            rules["capable"] = (2, "has file capabilities")
+        makefile, targets = "", []
+        for name, (count, _) in rules.items():
+            for i in range(count):
+                targets.append(f"{name}{i}")
+                makefile += f"{targets[-1]}: ; ./{name} exit 0.1\n"
+        makefile += ("killed: ; -./plain kill 0.1\nbare: ; ./plain bare 0.1\ncleared: ; env -i ./plain exit 0.1\n"
+                     f"all: killed bare cleared {' '.join(targets)}\n")
+        (self.directory / "Makefile").write_text(makefile)
+        plain = self.run_as_user("make", "-j2", "all")
+        before = os.times()
+        done, lines = self.hpcrun("make", "-j2", "all")
+        after = os.times()
+        self.assertEqual(sorted(done.stdout.splitlines()), sorted(plain.stdout.splitlines()))
+        self.assertIn("Killed (ignored)", done.stderr)
+        self.assertEqual(len(lines), 2, done.stderr)
+        counted = after.children_user + after.children_system - before.children_user - before.children_system
+        # make; what it started; env, until it became a program that is not measured.
+        self.check_numbers(lines[0], 1 + 3 + 2 + 1, 0.3, counted)
+        match = re.fullmatch(r"hpcrun: not measured: (.*); measured in part: (.*)", lines[1])
+        self.assertTrue(match, lines[1])
+        expected = {why: count for _, (count, why) in rules.items() if why}
+        expected["started without LD_PRELOAD"] = 1
+        self.assertEqual(reasons(match[1]), expected)
+        self.assertEqual(reasons(match[2]), {"killed by signal 9": 1, "ended by a bare system call": 1})
+        self.assertIn("(static)", match[1])
+        summary = self.summary()
+        self.assertEqual({entry["reason"]: entry["count"] for entry in summary["unmeasured"]}, expected)
+        ends = sorted(process["state"] for process in summary["processes"]
+                      if process["state"] not in ("exit", "_exit", "exec"))
+        problems = [re.sub(r"^[^:]*: |[\d.]+(?= s )", "", problem) for problem in summary["problems"]]
+        where = "data until  s of its life; at most the last  s are missing"
+        # One that is over before its first sample leaves no file.
+        if len(ends) == 2:
+            self.assertEqual(ends, ["bare system call", "killed"])
+            self.assertEqual(sorted(problems), [f"ended by a bare system call: {where}", f"killed by signal 9: {where}"])
+        if "capable" not in rules or "user" not in rules:
+            self.skipTest("the rest passed; no set-user-ID programs or file capabilities here")
+
+    def test_what_is_launched_may_not_gain_rights(self):
+        if os.geteuid() != 0 or os.statvfs(self.directory).f_flag & os.ST_NOSUID:
+            self.skipTest("needs root, to give a file capabilities")
+        setcap = shutil.which("setcap", path=os.environ["PATH"] + ":/usr/sbin:/sbin")
+        if not setcap or subprocess.run([setcap, "cap_net_bind_service+p", self.directory / "plain"],
+                                        capture_output=True).returncode != 0:
+            self.skipTest("no file capabilities here")
+        _, lines = self.hpcrun("./plain", "exit", "0", status=126)
+        self.assertEqual(lines, ["hpcrun: ./plain: has file capabilities: the profiler can't be loaded into it"])
+        self.assertFalse((self.directory / "m").exists())
+        # Root gains nothing by them.
+        self.user = None
+        _, lines = self.hpcrun("./plain", "exit", "0.1")
+        self.check_numbers(*lines, 1, 0.1, 10)
+
+    def test_a_chain_of_execs_is_one_line(self):
+        done, lines = self.hpcrun("env", "A=1", "env", "B=2", "./plain", "exit", "0.1")
+        self.assertEqual(len(lines), 1, done.stderr)
+        self.check_numbers(lines[0], 1, 0.1, 10)
+        self.assertIn("./plain[", lines[0])
+
+    def test_an_exec_of_what_is_not_measured(self):
+        self.build("static", "-static")
+        _, lines = self.hpcrun("sh", "-c", "./plain exit 0.1; exec ./static exit 0")
+        self.assertEqual(len(lines), 2, lines)
+        self.check_numbers(lines[0], 2, 0.1, 10)
+        self.assertEqual(lines[1], "hpcrun: not measured: 1 statically linked (static)")
+
+    def test_an_exec_that_fails_is_none(self):
+        self.build("static", "-static")
+        (self.directory / "static").chmod(0o644)
+        done, lines = self.hpcrun("sh", "-c", "./static; ./plain exit 0.1; ./nowhere; exit 7", status=7)
+        self.assertEqual(len(lines), 1, done.stderr)
+
+    def test_quiet(self):
+        self.build("static", "-static")
+        _, lines = self.hpcrun("sh", "-c", "./static exit 0; true", options=["-q"])
+        self.assertEqual(lines, [])
+        self.assertIn("not measured: 1 statically linked (static)", (self.directory / "m/hpcrun.log").read_text())
+
+    def test_status_of_children_is_the_kernel_s(self):
+        """Waiting for children is looked at on its way."""
+        script = ("import os, signal\n"
+                  "def child(end):\n    pid = os.fork()\n    if pid == 0:\n        end()\n    return pid\n"
+                  "ends = [lambda: os._exit(7), lambda: os.kill(os.getpid(), 9), lambda: os._exit(0)]\n"
+                  "print([os.waitpid(child(end), 0)[1] for end in ends])\n"
+                  "print([(child(end), os.wait()[1])[1] for end in ends])\n"
+                  "print([(child(end), os.wait3(0)[1])[1] for end in ends])\n"
+                  "print([os.wait4(child(end), 0)[1] for end in ends])\n"
+                  "print([tuple(os.waitid(os.P_PID, child(end), os.WEXITED))[3:] for end in ends])\n"
+                  "waits = child(signal.pause)\n"
+                  "print(os.waitpid(waits, os.WNOHANG), os.waitid(os.P_PID, waits, os.WEXITED | os.WNOHANG))\n"
+                  "os.kill(waits, 9)\n")
+        plain = self.run_tool("python3", "-c", script)
+        done, _ = self.hpcrun("python3", "-c", script)
+        self.assertEqual(done.stdout, plain.stdout)
+        self.assertEqual(done.stdout.splitlines()[0], "[1792, 9, 0]")
+
+    def test_killed_in_mid_run(self):
+        """The data goes to the last flush, which comes after 10 to 15 s; both times are the process's."""
+        began = time.monotonic()
+        self.hpcrun("sh", "-c", "sleep 60 & sleep 16; kill -9 $!; wait $!; true", options=["-e", "REALTIME"])
+        life = time.monotonic() - began
+        killed, = (p for p in self.summary()["processes"] if p["state"] == "killed")
+        self.assertEqual(killed["signal"], 9)
+        self.assertGreaterEqual(killed["data_until"], 9.9)
+        self.assertGreater(killed["data_until"] + killed["missing_at_most"], 15.9)
+        self.assertLess(killed["data_until"] + killed["missing_at_most"], life)
+
+
+class Jobs(unittest.TestCase):
+    """Ranks that each have a launcher, at once: the last one speaks, for all."""
+
+    def test_one_line_for_a_job(self):
+        test = profiling.ProfilingTest()
+        test.setUp()
+        self.addCleanup(test.doCleanups)
+        ranks = []
+        for rank in range(4):
+            environment = {key: value for key, value in os.environ.items()
+                           if not key.startswith(("OMPI_", "PMI", "MV2_", "SLURM_"))}
+            environment.update(PMIX_RANK=str(rank), PMIX_NAMESPACE="job", OMPI_COMM_WORLD_RANK=str(rank))
+            # Each tells that it runs, then waits for the others, as in MPI_Init.
+            ranks.append(subprocess.Popen([profiling.HPCRUN, "-o", test.directory / "m", "sh", "-c",
+                                           "echo; read line; (exit 0); true"], stdin=subprocess.PIPE,
+                                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, text=True))
+        for rank in ranks:
+            rank.stdout.readline()
+        said = [rank.communicate("go\n", timeout=60)[1] for rank in ranks]
+        lines = [line for text in said for line in text.splitlines() if "POSIX timers: " not in line]
+        self.assertEqual([rank.returncode for rank in ranks], [0] * 4)
+        self.assertEqual(len(lines), 1, said)
+        self.assertRegex(lines[0], r"^hpcrun: 4 ranks of sh, 8 processes: \d+ samples? of CPUTIME .* -> ")
+
+
+if __name__ == "__main__":
+    unittest.main()
