@@ -7,6 +7,7 @@ $(TOOL_LIB): $(call objects_of,lib)
 
 $(eval $(call unit_test,lib/test_containers,$(TOOL_LIB),))
 $(eval $(call unit_test,lib/test_bytes,$(TOOL_LIB),-lz))
+$(eval $(call unit_test,lib/test_process_list,$(TOOL_LIB),))
 MEASUREMENT_ENCODER = $(BUILD)/obj/tests/unit/lib/measurement_encoder.o
 $(eval $(call unit_test,lib/test_measurement_reader,$(MEASUREMENT_ENCODER) $(TOOL_LIB),-lz))
 $(eval $(call unit_test,lib/test_measurement_damage,$(MEASUREMENT_ENCODER) $(TOOL_LIB),-lz))

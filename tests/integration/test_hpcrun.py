@@ -324,6 +324,35 @@ class Events(profiling.ProfilingTest):
         self.assertEqual((wrong.returncode, wrong.stdout), (2, ""))
 
 
+class Refusals(profiling.ProfilingTest):
+    """Why CPUTIME does not come from perf: of the kernel's setting, or of a sandbox. The setting is a file of
+    the test's own, in a mount namespace."""
+    def said(self, level, deny):
+        setting = self.directory / "perf_event_paranoid"
+        setting.write_text(f"{level}\n")
+        where = "/proc/sys/kernel/perf_event_paranoid"
+        command = (f"mount --bind {setting} {where} && exec setpriv --reuid {profiling.ORDINARY_USER} "
+                   f"--regid {profiling.ORDINARY_USER} --clear-groups {profiling.TOOLS / 'deny-perf' if deny else ''} "
+                   f"{profiling.HPCRUN} -q -o m{level}{deny} true")
+        done = self.run_tool("unshare", "-m", "sh", "-c", command)
+        if done.returncode != 0:
+            self.skipTest(f"no mount namespace here: {done.stderr}")
+        return done.stderr
+
+    def test_settings(self):
+        if os.geteuid() != 0:
+            self.skipTest("needs root, to run as another user")
+        text = "hpcrun: CPUTIME uses POSIX timers: "
+        self.assertEqual(self.said(3, deny=True), text + "kernel.perf_event_paranoid is 3, where ordinary users may "
+                                                         "not use perf\n")
+        self.assertEqual(self.said(2, deny=True), text + "perf_event_open: Permission denied, by a container or a sandbox\n")
+        with open("/proc/sys/kernel/perf_event_paranoid") as setting:
+            if int(setting.read()) != 2 or not profiling.have_perf():
+                self.skipTest("the rest passed; this machine's own setting is not 2")
+        self.assertEqual(self.said(2, deny=False), text + "kernel.perf_event_paranoid is 2, where perf hides the "
+                                                          "kernel's time from ordinary users\n")
+
+
 class BadInput(profiling.ProfilingTest):
     def refuse(self, *words, status, says, **options):
         done = self.run_tool(profiling.HPCRUN, *words, **options)
@@ -353,6 +382,20 @@ class BadInput(profiling.ProfilingTest):
         text.write_text("hello\n")
         self.refuse("./text", status=126, says="Permission denied",
                     **({"user": profiling.ORDINARY_USER} if os.geteuid() == 0 else {}))
+
+    def test_scripts(self):
+        """One line each, with the status of a shell, and no directory is left behind."""
+        for name, text, status, says in (
+                ("bare", "echo from no shell\n", 126, "./bare: neither a program nor a script that begins with '#!'"),
+                ("empty", "", 126, "./empty: neither a program nor a script"),
+                ("nameless", "#!  \n", 126, "./nameless: a script that names no interpreter"),
+                ("lost", "#!/no/such/interpreter -x\n", 127, "/no/such/interpreter: interpreter of ./lost: No such file"),
+                ("folder", "#!/\n", 126, "/: interpreter of ./folder: not an executable file")):
+            with self.subTest(name):
+                (self.directory / name).write_text(text)
+                (self.directory / name).chmod(0o755)
+                self.refuse(f"./{name}", status=status, says=says)
+        self.refuse("", status=127, says="'': command not found")
 
     def test_static_and_setuid_programs(self):
         source = self.directory / "p.c"

@@ -1,0 +1,132 @@
+/* The list of processes: what becomes of images whose lines are here, by the rules of
+ * lib/FORMAT-hpcrun.md, section 9. */
+#include "tests/unit/cmocka_suite.h"
+
+#include "lib/process-list.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct process_list list;
+static void *memory;
+
+static void read_list(const char *text)
+{
+    size_t size = process_list_memory(text, strlen(text));
+    free(memory);
+    memory = calloc(1, size);
+    process_list_read(&list, text, strlen(text), memory);
+}
+
+static void assert_states(size_t n, const enum image_state *states)
+{
+    assert_int_equal(list.n, n);
+    for (size_t i = 0; i < n; i++)
+        assert_int_equal(list.images[i].state, states[i]);
+}
+
+#define ASSERT_STATES(...)                                                                         \
+    assert_states(sizeof((enum image_state[]){__VA_ARGS__}) / sizeof(enum image_state),            \
+                  (enum image_state[]){__VA_ARGS__})
+
+#define END(pid, state) "end " pid " 5 " state " 0 90 2 70 60 80 1 3 1 12 4\n"
+
+static void an_end_gives_the_counts(void **state)
+{
+    (void)state;
+    read_list("begin 4 7 5 6 0 10 /bin/a b\n" END("7", "1"));
+    ASSERT_STATES(IMAGE_ENDED);
+    const struct process_image *image = &list.images[0];
+    assert_int_equal(image->rank, 3);
+    assert_int_equal(image->parent, 6);
+    assert_int_equal(image->counts.threads, 2);
+    assert_int_equal(image->counts.cpu, 70);
+    assert_int_equal(image->counts.dropped, 1);
+    assert_int_equal(image->counts.partial, 3);
+    assert_int_equal(image->counts.fired[0], 12);
+    assert_int_equal(image->counts.sources[0], 4);
+    assert_int_equal(image->program_length, strlen("/bin/a b"));
+    assert_memory_equal(image->program, "/bin/a b", image->program_length);
+}
+
+static void a_parent_tells_how_a_silent_child_ended(void **state)
+{
+    (void)state;
+    read_list("begin 0 7 5 6 3 10 a\nbegin 0 8 5 6 3 11 b\nbegin 0 9 5 6 3 12 c\nwaited 7 9 20\n"
+              "waited 8 0 21\n");
+    ASSERT_STATES(IMAGE_BEGUN, IMAGE_BEGUN, IMAGE_BEGUN);
+    assert_int_equal(list.images[0].signal, 9);
+    assert_int_equal(list.images[0].ended_at, 20);
+    assert_true(list.images[1].seen_by_parent && list.images[1].signal == 0);
+    assert_false(list.images[2].seen_by_parent);
+}
+
+static void an_exec_goes_on_as_another_image(void **state)
+{
+    (void)state;
+    read_list("begin 0 7 5 6 0 10 a\n" END("7", "3") "begin 0 7 5 6 3 20 b\n" END("7", "1"));
+    ASSERT_STATES(IMAGE_REPLACED, IMAGE_ENDED);
+    read_list("begin 0 7 5 6 0 10 a\n" END("7", "3"));
+    ASSERT_STATES(IMAGE_EXEC);
+}
+
+/* In either order, and with nothing before it: in the child of a vfork. */
+static void an_exec_of_what_is_not_measured(void **state)
+{
+    (void)state;
+    read_list("begin 0 7 5 6 0 10 a\n" END("7", "3") "unmeasured 0 7 4 20 /bin/su\n");
+    ASSERT_STATES(IMAGE_REPLACED, IMAGE_UNMEASURED);
+    read_list("begin 0 7 5 6 0 10 a\nunmeasured 0 7 4 20 /bin/su\n" END("7", "3"));
+    ASSERT_STATES(IMAGE_REPLACED, IMAGE_UNMEASURED);
+    assert_int_equal(list.images[1].why, UNMEASURED_SETUID);
+    read_list("unmeasured 0 8 1 20 x\nwaited 8 0 21\n");
+    ASSERT_STATES(IMAGE_UNMEASURED);
+}
+
+static void an_exec_that_fails_is_none(void **state)
+{
+    (void)state;
+    read_list("begin 0 7 5 6 0 10 a\nunmeasured 0 7 4 20 x\n" END("7", "3") "failed 7 21\n" END(
+        "7", "1"));
+    ASSERT_STATES(IMAGE_ENDED, IMAGE_TAKEN_BACK);
+    read_list("begin 0 7 5 6 0 10 a\n" END("7", "3") "failed 7 21\n");
+    ASSERT_STATES(IMAGE_BEGUN);
+    read_list("unmeasured 0 8 1 20 x\nfailed 8 21\nunmeasured 0 8 1 22 y\n");
+    ASSERT_STATES(IMAGE_TAKEN_BACK, IMAGE_UNMEASURED);
+}
+
+static void numbers_of_processes_come_again(void **state)
+{
+    (void)state;
+    read_list("begin 0 7 5 6 0 10 a\n" END("7", "1") "begin 0 7 99 6 3 20 b\nwaited 7 9 30\n");
+    ASSERT_STATES(IMAGE_ENDED, IMAGE_BEGUN);
+    assert_int_equal(list.images[0].signal, 0);
+    assert_int_equal(list.images[1].signal, 9);
+}
+
+static void what_is_damaged_is_passed_over(void **state)
+{
+    (void)state;
+    read_list("");
+    ASSERT_STATES();
+    read_list(
+        "begin\nbegin x\nbegin 0 7\nend\nend 7 5\nunmeasured 0 7 0 1 x\nfailed\nfailed 8 1\n"
+        "waited 9\nwaited 9 9 9\nnews 1 2\n\n\nbegin 0 7 5 6 0 10 a\nend 7 5 1 0 90 2\nbegin 0 8 5");
+    ASSERT_STATES(IMAGE_BEGUN);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_end_gives_the_counts),
+        cmocka_unit_test(a_parent_tells_how_a_silent_child_ended),
+        cmocka_unit_test(an_exec_goes_on_as_another_image),
+        cmocka_unit_test(an_exec_of_what_is_not_measured),
+        cmocka_unit_test(an_exec_that_fails_is_none),
+        cmocka_unit_test(numbers_of_processes_come_again),
+        cmocka_unit_test(what_is_damaged_is_passed_over),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    free(memory);
+    return failed;
+}
