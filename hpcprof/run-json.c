@@ -160,6 +160,17 @@ static int by_path(const void *a, const void *b)
     return order ? order : strcmp(x->build_id, y->build_id);
 }
 
+/* Where some of its code was compiled without optimization. */
+static void write_optimization(struct json_writer *json, const struct structure *structure)
+{
+    if (!structure || structure->n_unoptimized == 0)
+        return;
+    json_write_key(json, "units");
+    json_write_integer(json, structure->n_units);
+    json_write_key(json, "unoptimized_units");
+    json_write_integer(json, structure->n_unoptimized);
+}
+
 static void write_modules(struct json_writer *json, const struct modules *modules)
 {
     static const char *const qualities[] = {
@@ -181,6 +192,7 @@ static void write_modules(struct json_writer *json, const struct modules *module
         json_write_text(json, "build_id", used.at[i]->build_id);
         json_write_text(json, "structure", qualities[used.at[i]->quality]);
         json_write_text(json, "why", used.at[i]->why);
+        write_optimization(json, used.at[i]->structure);
         json_write_object_end(json);
     }
     json_write_array_end(json);

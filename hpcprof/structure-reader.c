@@ -37,7 +37,7 @@ struct attribute {
 
 /* Those that we use; all have names of one letter. */
 struct attributes {
-    struct attribute n, f, l, v, o, w;
+    struct attribute n, f, l, v, o, w, u;
 };
 
 static struct attributes take_attributes(int count, const xmlChar **from)
@@ -58,6 +58,8 @@ static struct attributes take_attributes(int count, const xmlChar **from)
             a.o = value;
         else if (strcmp(name, "w") == 0)
             a.w = value;
+        else if (strcmp(name, "u") == 0)
+            a.u = value;
     }
     return a;
 }
@@ -233,6 +235,16 @@ static void add_statement(struct reader *r, const struct frame *around, const st
 
 /* ---- elements ---- */
 
+static void start_module(struct reader *r, const struct attributes *a)
+{
+    unsigned unoptimized = 0, units = 0;
+    r->has_module = true;
+    if (sscanf(text_of(r, a->u), "%9u/%9u", &unoptimized, &units) == 2 && unoptimized <= units) {
+        r->s->n_unoptimized = unoptimized;
+        r->s->n_units = units;
+    }
+}
+
 static void on_start(void *context, const xmlChar *name, const xmlChar *prefix, const xmlChar *uri,
                      int namespace_count, const xmlChar **namespaces, int attribute_count,
                      int defaulted, const xmlChar **attributes)
@@ -244,7 +256,7 @@ static void on_start(void *context, const xmlChar *name, const xmlChar *prefix, 
     bool in_procedure = frame.scope != STRUCTURE_NONE;
     const char *element = (const char *)name;
     if (strcmp(element, "LM") == 0)
-        r->has_module = true;
+        start_module(r, &a);
     else if (strcmp(element, "D") == 0)
         strtab_id(&r->s->directories, text_of(r, a.n));
     else if (strcmp(element, "F") == 0)

@@ -61,6 +61,7 @@ struct structure {
     VEC(struct structure_statement) statements; /* sorted, disjoint */
     VEC(struct structure_wait) waits;           /* sorted */
     bool has_lines;                             /* some statement has a line */
+    unsigned n_units, n_unoptimized; /* whose compiler says its options; without optimization */
 };
 
 /* Reads a structure file. NULL when it is not well-formed or holds no load module; *cause is then a

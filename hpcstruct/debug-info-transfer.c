@@ -35,6 +35,8 @@ bool debug_info_save(const struct debug_info *info, FILE *out)
     save_array(out, &info->lines);
     save_array(out, &info->marks);
     save_array(out, &info->links);
+    save_number(out, info->n_units);
+    save_number(out, info->n_unoptimized);
     return fflush(out) == 0 && !ferror(out);
 }
 
@@ -119,6 +121,8 @@ bool debug_info_load(struct debug_info *info, struct elf_bytes bytes)
     load_array(&from, &info->lines);
     load_array(&from, &info->marks);
     load_array(&from, &info->links);
+    info->n_units = (uint32_t)cursor_unsigned(&from, 8);
+    info->n_unoptimized = (uint32_t)cursor_unsigned(&from, 8);
     if (!from.bad && functions_fit(info) && scopes_fit(info) && lines_fit(info) && marks_fit(info))
         return true;
     debug_info_free(info);

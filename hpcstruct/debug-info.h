@@ -63,6 +63,9 @@ struct debug_info {
     VEC(struct line_mark) lines;    /* sorted */
     VEC(struct scope_mark) marks;   /* sorted */
     VEC(struct code_link) links;    /* of functions with several ranges */
+    /* Compilation units whose compiler says what its options were, and those of them that were
+     * compiled without optimization. */
+    uint32_t n_units, n_unoptimized;
     /* While it is being filled. */
     struct idmap function_ids;
     VEC(struct line_mark) raw_lines;

@@ -3,6 +3,7 @@
 #include "lib/path.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static struct file_table read_table(struct dwarf_reader *reader, const struct dwarf_source *source,
                                     Dwarf_Die unit, uint64_t offset)
@@ -14,6 +15,22 @@ static struct file_table read_table(struct dwarf_reader *reader, const struct dw
                          rows_for, &files))
         dwarf_problem(reader, "a line table cannot be read");
     return files;
+}
+
+/* Counts a unit by the options that gcc records in its name, "GNU C17 12.2.0 -mtune=generic -g
+ * -O2"; other compilers do not say them unless they are asked to. */
+static void count_optimization(struct dwarf_reader *reader, const struct dwarf_source *source,
+                               Dwarf_Die unit)
+{
+    const char *producer = dwarf_string(reader, source, unit, DW_AT_producer);
+    if (!producer || strncmp(producer, "GNU ", 4) != 0 || strncmp(producer, "GNU AS", 6) == 0 ||
+        !strstr(producer, " -m"))
+        return;
+    bool is_optimized = false;
+    for (const char *at = strstr(producer, " -O"); at; at = strstr(at + 1, " -O"))
+        is_optimized = at[3] != '0';
+    reader->info->n_units++;
+    reader->info->n_unoptimized += !is_optimized;
 }
 
 static void add_directory(struct dwarf_reader *reader, const struct dwarf_source *source,
@@ -34,6 +51,7 @@ void dwarf_read_lines(struct dwarf_reader *reader, struct dwarf_source *source, 
     uint64_t table_offset = 0;
     struct dwarf_source *in;
     add_directory(reader, source, unit);
+    count_optimization(reader, source, unit);
     if (!dwarf_ok(reader, source, dwarf_dieoffset(unit, &offset, &error), &error) ||
         !dwarf_reference(reader, source, unit, DW_AT_stmt_list, &table_offset, &in))
         return;

@@ -276,6 +276,17 @@ static void write_directories(struct writer *w)
 
 /* ---- the whole ---- */
 
+/* "3/10": of ten units whose compiler says its options three were not optimized. */
+static void write_optimization(struct writer *w)
+{
+    const struct debug_info *info = w->from->info;
+    char text[2 * 10 + 2];
+    if (!info || info->n_unoptimized == 0)
+        return;
+    snprintf(text, sizeof text, "%" PRIu32 "/%" PRIu32, info->n_unoptimized, info->n_units);
+    attribute(w, "u", text);
+}
+
 static void write_module(struct writer *w, const char *path)
 {
     const struct elf_image *image = w->from->code->image;
@@ -292,6 +303,7 @@ static void write_module(struct writer *w, const char *path)
     add_range(w, image->code.at[0].begin, image->code.at[image->code.n - 1].end);
     end_ranges(w, "v");
     attribute(w, "g", STRUCTURE_GENERATOR);
+    write_optimization(w);
     write_directories(w);
     write_files(w);
     end(w);

@@ -129,6 +129,12 @@ class Programs(unittest.TestCase):
                                         "with -g, and do not strip it")
         self.assertEqual(found["gain"], None)
 
+    def test_without_optimization(self):
+        found = self.first("not optimized", [self.compile("serial_phase.c", "-g"), 20],
+                           gains=False)
+        self.assertRegex(found["text"], "^Not optimized: .* is in serial_phase, which was compiled "
+                                        "without -O: compile it with -O2 first")
+
     def test_symbols_without_lines(self):
         found = self.first("no lines", [self.compile("serial_phase.c", "-O2"), 30], gains=False)
         self.assertIn("most of it in prepare. To see lines, compile it with -g", found["text"])

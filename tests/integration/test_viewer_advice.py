@@ -243,6 +243,18 @@ class UnknownCode(Advice):
         self.assertIn("evil", shown)
 
 
+class Unoptimized(Advice):
+    def test_how_much_of_it(self):
+        for units, words in ((3, "which was compiled without -O: compile it with -O2 first"),
+                             (10, "of which 3 of 10 source files were compiled without -O")):
+            p = Program()
+            p.main.statement(p.file, 11).charge(9)
+            run = run_json([thread(1, 9)], 9)
+            run["modules"] = [{"path": "/home/u/prog", "unoptimized_units": 3, "units": units}]
+            found, = self.of_kind(self.advice(p, run), "not optimized")
+            self.assertIn(words, found["text"])
+
+
 class HotPlaces(Advice):
     def test_a_loop_over_several_lines(self):
         p = Program()
@@ -272,6 +284,21 @@ class HotPlaces(Advice):
         found = self.advice(p, run_json([thread(1, 10)], 10))[0]
         self.assertEqual((found["kind"], *self.place(found)), ("system calls", "main", "/src/p.c", 18))
         self.assertAlmostEqual(found["gain"], 10 / 6)
+
+
+class Waiting(Advice):
+    def test_cpu_time_of_threads_that_spin(self):
+        """4 of 10 s, in calls from line 12."""
+        p = Program(("work", "waiting"))
+        pool = p.db.function("pool_wait", p.db.module("/usr/lib/libpool.so"), 64)
+        p.main.statement(p.file, 12).call(pool).charge(4, 1)
+        p.main.statement(p.file, 13).charge(6, 0)
+        found, = self.of_kind(self.advice(p, run_json([thread(1, 10)], 10,
+                                                      metrics=("work", "waiting"))), "waiting")
+        self.assertEqual(self.place(found), ("main", "/src/p.c", 12))
+        self.assertRegex(found["text"], r"for 40\.0% \(.*\) of the time that was sampled, mostly in "
+                                        r"calls from main, p\.c:12")
+        self.assertEqual(found["gain"], None)
 
 
 class Span(Advice):

@@ -73,6 +73,7 @@ const char *finding_kind_name(enum finding_kind kind)
         [FINDING_IMBALANCE] = "imbalance",
         [FINDING_ONE_THREAD] = "one thread",
         [FINDING_BLOCKED] = "blocked",
+        [FINDING_NOT_OPTIMIZED] = "not optimized",
         [FINDING_SYSTEM_CALLS] = "system calls",
         [FINDING_NO_NAMES] = "no names",
         [FINDING_NO_LINES] = "no lines",

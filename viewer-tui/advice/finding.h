@@ -14,6 +14,7 @@ enum finding_kind {
     FINDING_IMBALANCE,       /* threads have unequal parts of a procedure's work */
     FINDING_ONE_THREAD,      /* only one thread runs */
     FINDING_BLOCKED,         /* threads wait at a line */
+    FINDING_NOT_OPTIMIZED,   /* code compiled without optimization */
     FINDING_SYSTEM_CALLS,    /* CPU time in system calls */
     FINDING_NO_CPU,          /* threads that could run had no CPU */
     FINDING_WAITING,         /* CPU time in a runtime's waiting procedures */

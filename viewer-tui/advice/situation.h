@@ -46,6 +46,7 @@ void find_one_thread(const struct situation *situation, double explained,
                      struct findings *findings);
 void find_waiting(const struct situation *situation, struct findings *findings);
 void find_span(const struct situation *situation, struct findings *findings);
+void find_not_optimized(const struct situation *situation, struct findings *findings);
 void find_system_calls(const struct situation *situation, struct findings *findings);
 void find_hot_place(const struct situation *situation, struct findings *findings);
 
