@@ -2,7 +2,6 @@
 
 #include "hpcprof/known-sites.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 
 struct joining {
@@ -60,7 +59,7 @@ static uint32_t *copy_all(struct joining *j)
     return new_ids;
 }
 
-static bool has_unknown_sites(const struct context_tree *tree)
+bool call_sites_lack(const struct context_tree *tree)
 {
     for (size_t i = 0; i < tree->contexts.n; i++)
         if (tree->contexts.at[i].kind == CONTEXT_NO_SITE)
@@ -68,14 +67,14 @@ static bool has_unknown_sites(const struct context_tree *tree)
     return false;
 }
 
-uint32_t *call_sites_join(struct context_tree *tree, struct context_ids *unknown)
+uint32_t *call_sites_join(struct context_tree *tree, const struct context_tree *code,
+                          struct context_ids *unknown)
 {
-    if (!has_unknown_sites(tree))
-        return NULL;
     struct joining j = {.from = tree, .unknown = unknown};
     context_tree_start(&j.into);
     known_sites_start(&j.sites);
-    known_sites_add(&j.sites, tree);
+    known_sites_add_paths(&j.sites, tree);
+    known_sites_add_code(&j.sites, code);
     uint32_t *new_ids = copy_all(&j);
     known_sites_free(&j.sites);
     vec_free(&j.chain);

@@ -28,15 +28,21 @@
 
 #include "hpcprof/context-tree.h"
 
+#include <stdbool.h>
+
 struct context_ids {
     uint32_t *at;
     size_t n, cap;
 };
 
-/* Makes a tree without CONTEXT_NO_SITE of one that is complete. Returns the new ids of its
- * contexts, to be freed by the caller, or NULL, the tree being left as it is, where it has no
- * CONTEXT_NO_SITE. Appends the contexts of calls whose site stays unknown, some of them more than
- * once. */
-uint32_t *call_sites_join(struct context_tree *tree, struct context_ids *unknown);
+/* Whether a tree has a CONTEXT_NO_SITE. */
+bool call_sites_lack(const struct context_tree *tree);
+
+/* Makes a tree without CONTEXT_NO_SITE of one that is complete; `code` has calls that the code has,
+ * below their callers (hpcprof/code-calls.h). Returns the new ids of its
+ * contexts, to be freed by the caller. Appends the contexts of calls whose site stays unknown, some
+ * of them more than once. */
+uint32_t *call_sites_join(struct context_tree *tree, const struct context_tree *code,
+                          struct context_ids *unknown);
 
 #endif

@@ -1,5 +1,6 @@
 #include "hpcprof/fuse.h"
 
+#include "hpcprof/code-calls.h"
 #include "hpcprof/overhead.h"
 #include "hpcprof/waiting.h"
 
@@ -114,10 +115,18 @@ static void merge_fuser(struct fused *fused, struct fuser *f)
 }
 
 /* Only now are all calls from all sites known. */
-static void join_call_sites(struct fused *fused)
+static void join_call_sites(struct fused *fused, const struct inputs *inputs,
+                            const struct program *program, enum projection projection)
 {
-    uint32_t *ids = call_sites_join(&fused->tree, &fused->no_call_site);
-    for (size_t i = 0; ids && i < fused->profiles.n; i++)
+    if (!call_sites_lack(&fused->tree))
+        return;
+    struct placer code;
+    placer_start(&code, inputs, program, projection);
+    code_calls_place(&code, &fused->tree);
+    uint32_t *ids = call_sites_join(&fused->tree, &code.tree, &fused->no_call_site);
+    context_tree_free(&code.tree);
+    placer_free(&code);
+    for (size_t i = 0; i < fused->profiles.n; i++)
         renumber_points(&fused->profiles.at[i], ids);
     free(ids);
 }
@@ -148,7 +157,7 @@ void fuse(struct fused *fused, const struct inputs *inputs, const struct program
         vec_free(&fusers[i].profiles);
     }
     free(fusers);
-    join_call_sites(fused);
+    join_call_sites(fused, inputs, program, projection);
 }
 
 static int by_id(const void *a, const void *b)

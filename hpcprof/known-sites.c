@@ -12,7 +12,8 @@ void known_sites_start(struct known_sites *sites)
 void known_sites_free(struct known_sites *sites)
 {
     context_tree_free(&sites->tree);
-    idmap_free(&sites->calls);
+    idmap_free(&sites->of_paths);
+    idmap_free(&sites->of_code);
 }
 
 /* ---- one site of two ---- */
@@ -92,9 +93,10 @@ static uint32_t innermost(const struct known_sites *sites, uint32_t a, uint32_t 
     return compare_scopes(sites, a, b) < 0 ? a : b;
 }
 
-static void add_site(struct known_sites *sites, uint32_t caller, uint32_t callee, uint32_t site)
+static void add_site(struct known_sites *sites, struct idmap *calls, uint32_t caller,
+                     uint32_t callee, uint32_t site)
 {
-    uint32_t known = idmap_get(&sites->calls, caller, callee);
+    uint32_t known = idmap_get(calls, caller, callee);
     if (known == site || known == SITES_SEVERAL)
         return;
     if (known == SITES_NONE)
@@ -103,7 +105,7 @@ static void add_site(struct known_sites *sites, uint32_t caller, uint32_t callee
         known = innermost(sites, known, site);
     else
         known = SITES_SEVERAL;
-    idmap_put(&sites->calls, caller, callee, known);
+    idmap_put(calls, caller, callee, known);
 }
 
 /* ---- trees ---- */
@@ -129,7 +131,8 @@ static struct code code_of(struct known_sites *sites, const struct context *cont
     return around;
 }
 
-void known_sites_add(struct known_sites *sites, const struct context_tree *tree)
+static void add_tree(struct known_sites *sites, struct idmap *calls,
+                     const struct context_tree *tree)
 {
     size_t n = tree->contexts.n;
     struct code *codes = mem_alloc(n * sizeof *codes);
@@ -139,12 +142,28 @@ void known_sites_add(struct known_sites *sites, const struct context_tree *tree)
         const struct code around = codes[context->parent];
         codes[i] = code_of(sites, context, around);
         if (context->kind == CONTEXT_CALL && around.site != SITES_NONE)
-            add_site(sites, around.function, context->name, around.site);
+            add_site(sites, calls, around.function, context->name, around.site);
     }
     free(codes);
 }
 
+void known_sites_add_paths(struct known_sites *sites, const struct context_tree *tree)
+{
+    add_tree(sites, &sites->of_paths, tree);
+}
+
+void known_sites_add_code(struct known_sites *sites, const struct context_tree *tree)
+{
+    add_tree(sites, &sites->of_code, tree);
+}
+
 uint32_t known_sites_find(const struct known_sites *sites, uint32_t caller, uint32_t callee)
 {
-    return idmap_get(&sites->calls, caller, callee);
+    uint32_t of_paths = idmap_get(&sites->of_paths, caller, callee);
+    uint32_t of_code = idmap_get(&sites->of_code, caller, callee);
+    if (of_paths == SITES_NONE || of_code == SITES_NONE || of_paths == of_code)
+        return of_paths == SITES_NONE ? of_code : of_paths;
+    bool is_one = of_paths != SITES_SEVERAL && of_code != SITES_SEVERAL &&
+                  is_one_line(sites, of_paths, of_code);
+    return is_one ? of_paths : SITES_SEVERAL;
 }

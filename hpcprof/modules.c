@@ -80,6 +80,7 @@ void modules_free(struct modules *modules)
         vec_free(&module->paths);
         free(module->build_id);
         free(module->why);
+        free(module->binary);
         structure_free(module->structure);
         free(module->overhead_kinds);
         free(module->rule_of_scope);

@@ -21,9 +21,10 @@ struct module {
     char *build_id;                            /* in hexadecimal, empty when there is none */
     uint64_t header_hash, file_size, modified; /* as recorded, 0 unknown */
     uid_t owner;                               /* of the binary that was analyzed; -1: not known */
-    bool is_vdso, replaced;                    /* the file was another already in the run */
-    bool used;                                 /* some call path goes through it */
-    struct structure *structure;               /* owned; NULL when there is none */
+    char *binary;                /* owned; the file that was analyzed, NULL: there was none */
+    bool is_vdso, replaced;      /* the file was another already in the run */
+    bool used;                   /* some call path goes through it */
+    struct structure *structure; /* owned; NULL when there is none */
     enum structure_quality quality;
     uint32_t *overhead_kinds; /* owned; the structure's -> those of the run (hpcprof/overhead.h) */
     /* Owned, of each scope of the structure: the rule that it belongs to, in the run's rules, or

@@ -83,6 +83,15 @@ static uint32_t code_below(struct placer *p, uint32_t module, uint32_t parent,
     return scope_below(p, module, parent, &s->scopes.at[procedure]);
 }
 
+void placer_call(struct placer *p, uint32_t module, uint64_t address, uint64_t target)
+{
+    const struct structure *s = p->program->modules->all.at[module].structure;
+    const struct note call = {.value = address, .has_site = true, .site = address};
+    const struct note callee = {.value = target};
+    if (structure_find(s, address) && structure_find(s, target))
+        code_below(p, module, code_below(p, module, CONTEXT_ROOT, &call), &callee);
+}
+
 static uint32_t placeholder_below(struct placer *p, uint32_t parent, uint64_t placeholder)
 {
     uint32_t function = p->program->unknown_code;

@@ -52,6 +52,10 @@ bool placer_has_live_frame(const struct placer *p, size_t input,
 uint32_t placer_start_routine(const struct placer *p, size_t input,
                               const struct measurement_thread *thread);
 
+/* Adds to the tree, below context 0, a call that code of a module has: at an address in it, of the
+ * procedure at another one. Does nothing where either is in no known procedure. */
+void placer_call(struct placer *p, uint32_t module, uint64_t address, uint64_t target);
+
 /* The context of a node, with amounts, of the thread that was placed last. What was measured
  * outside of all notes belongs to the thread's entry. */
 uint32_t placer_context(struct placer *p, const struct measurement_thread *thread, uint32_t node);

@@ -37,7 +37,7 @@ struct attribute {
 
 /* Those that we use; all have names of one letter. */
 struct attributes {
-    struct attribute n, f, l, v, o, w, u;
+    struct attribute n, f, l, v, o, w, u, t;
 };
 
 static struct attributes take_attributes(int count, const xmlChar **from)
@@ -60,6 +60,8 @@ static struct attributes take_attributes(int count, const xmlChar **from)
             a.w = value;
         else if (strcmp(name, "u") == 0)
             a.u = value;
+        else if (strcmp(name, "t") == 0)
+            a.t = value;
     }
     return a;
 }
@@ -233,6 +235,17 @@ static void add_statement(struct reader *r, const struct frame *around, const st
             vec_push(&r->s->statements, statement);
 }
 
+/* A call whose target is computed has none here. */
+static void add_call(struct reader *r, const struct attributes *a)
+{
+    uint64_t begin, end;
+    const char *at = text_of(r, a->v);
+    if (!a->t.at || !next_range(&at, &begin, &end))
+        return;
+    uint64_t target = strtoull(text_of(r, a->t), NULL, 16);
+    vec_push(&r->s->calls, (struct structure_call){.address = end - 1, .target = target});
+}
+
 /* ---- elements ---- */
 
 static void start_module(struct reader *r, const struct attributes *a)
@@ -269,6 +282,8 @@ static void on_start(void *context, const xmlChar *name, const xmlChar *prefix, 
         frame = start_loop(r, frame, &a);
     else if (strcmp(element, "S") == 0 && in_procedure)
         add_statement(r, &frame, &a);
+    else if (strcmp(element, "C") == 0 && in_procedure)
+        add_call(r, &a);
     vec_push(&r->frames, frame);
 }
 
@@ -354,9 +369,9 @@ static char *read_elements(struct reader *r, FILE *file)
     return cause;
 }
 
-struct structure *structure_read(const char *path, char **cause)
+/* Closes the file. */
+static struct structure *read_file(FILE *file, char **cause)
 {
-    FILE *file = fopen(path, "rbe");
     if (!file) {
         *cause = mem_strdup(strerror(errno));
         return NULL;
@@ -380,4 +395,14 @@ struct structure *structure_read(const char *path, char **cause)
     if (r.s->waits.n)
         qsort(r.s->waits.at, r.s->waits.n, sizeof *r.s->waits.at, by_begin);
     return r.s;
+}
+
+struct structure *structure_read(const char *path, char **cause)
+{
+    return read_file(fopen(path, "rbe"), cause);
+}
+
+struct structure *structure_read_text(const char *text, char **cause)
+{
+    return read_file(fmemopen((void *)text, strlen(text), "r"), cause);
 }

@@ -184,7 +184,7 @@ static struct structure *structure_of_file(const struct finder *finder, struct m
         s = structure_of_binary(finder, module, binary, &why);
         if (!real_path_owner(binary, &module->owner))
             module->owner = NO_USER;
-        free(binary);
+        module->binary = binary;
     } else if ((s = structure_from_cache(finder, module))) {
         diag_note(module->path, "%s: its structure is still in the cache", why);
         free(why);

@@ -61,5 +61,6 @@ void structure_free(struct structure *s)
     vec_free(&s->scopes);
     vec_free(&s->statements);
     vec_free(&s->waits);
+    vec_free(&s->calls);
     free(s);
 }

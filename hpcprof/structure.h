@@ -52,6 +52,12 @@ struct structure_wait {
     uint64_t begin, end;
 };
 
+/* A direct call. */
+struct structure_call {
+    uint64_t address; /* in the instruction: one before its end, as a return address minus 1 */
+    uint64_t target;
+};
+
 struct structure {
     struct strtab names, files; /* paths are normalized */
     struct strtab directories;  /* in which it was compiled: absolute */
@@ -60,6 +66,7 @@ struct structure {
     VEC(struct structure_scope) scopes;
     VEC(struct structure_statement) statements; /* sorted, disjoint */
     VEC(struct structure_wait) waits;           /* sorted */
+    VEC(struct structure_call) calls;           /* only where the file lists them */
     bool has_lines;                             /* some statement has a line */
     unsigned n_units, n_unoptimized; /* whose compiler says its options; without optimization */
 };
@@ -67,6 +74,9 @@ struct structure {
 /* Reads a structure file. NULL when it is not well-formed or holds no load module; *cause is then a
  * line that says why and belongs to the caller. Call xmlInitParser before there are threads. */
 struct structure *structure_read(const char *path, char **cause);
+
+/* The same from a text in memory. */
+struct structure *structure_read_text(const char *text, char **cause);
 
 void structure_free(struct structure *s);
 

@@ -195,6 +195,10 @@ def header_hash(elf):
 FAKE_HPCSTRUCT = r"""#!/usr/bin/env python3
 # Stands in for hpcstruct: does for a binary what BINARY.answer says.
 import os, signal, sys
+if sys.argv[1:4] == ["--calls", "-o", "-"]:
+    here = os.path.dirname(os.path.abspath(__file__))
+    with open(os.path.join(here, "answers", sys.argv[4].replace("/", "%") + ".calls")) as listed:
+        sys.exit(print(listed.read()))
 assert sys.argv[1] == "-j" and sys.argv[3] == "--cache", sys.argv
 binary = "vdso" if sys.argv[4].endswith("[vdso]") else sys.argv[4]
 assert open(sys.argv[4], "rb").read(4) == b"\x7fELF"
@@ -231,6 +235,14 @@ class Answers:
     def give_text(self, binary, text):
         with open(self.path(binary), "w") as file:
             file.write(text)
+
+    def give_calls(self, binary, *calls):
+        """Direct calls of the binary's code: (address of the call, target)."""
+        listed = "".join(f'<C l="0" v="{ranges([(at, at + 5)])}" t="{target:#x}"/>'
+                         for at, target in calls)
+        with open(self.path(binary) + ".calls", "w") as file:
+            file.write('<HPCToolkitStructure><LM n=""><F n=""><P n="" v="{[0x0-0x1)}">'
+                       f"{listed}</P></F></LM></HPCToolkitStructure>")
 
     def do(self, binary, code):
         """Python code to be run in place of hpcstruct; `answer` is the path of the structure."""

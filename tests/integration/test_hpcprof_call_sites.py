@@ -183,6 +183,58 @@ class SeveralSitesTest(CallSitesCase):
         self.assertEqual(len(self.calls(db, "outer")), 4)
 
 
+class CodeTest(CallSitesCase):
+    """What the code says, of sites that no sample came through; it has priority over no sample, and
+    none over them."""
+
+    def lines(self, *calls):
+        """The lines of the calls of `inner`, None for none, where the code has these calls."""
+        self.scenario.answers.give_calls(self.module.path, *calls)
+        db = self.scenario.database()
+        return sorted((c.parent.line if c.parent.relation == LEXICAL else 0,
+                       c.id in self.unknown()) for c in self.calls(db, "inner"))
+
+    def test_another_site(self):
+        """All samples of known site are of one of two calls."""
+        self.call(MAIN, LINE, INNER)
+        self.call(MAIN, (OUTER,), INNER)
+        self.assertEqual(self.lines((LINE, INNER), (LOOP, INNER)), [(0, True), (12, False)])
+
+    def test_the_only_site(self):
+        self.call(MAIN, (OUTER,), INNER)
+        self.assertEqual(self.lines((LOOP, INNER), (LINE, LEAF), (MAIN, INNER)), [(14, False)])
+
+    def test_a_site_of_two_instructions(self):
+        self.call(MAIN, (OUTER,), INNER)
+        self.assertEqual(self.lines((LOOP, INNER), (LOOP + 8, INNER)), [(14, False)])
+
+    def test_one_line_in_code_that_was_copied(self):
+        """The site is the one that samples came through."""
+        self.module = self.scenario.binary("clones", "abcd02", Structure(F(
+            FILE, P("outer", 10, [(0x2000, 0x2100)], S(14, (0x2000, 0x2010)),
+                    L(13, S(14, (0x2010, 0x2020)))), P("inner", 20, [(0x3000, 0x3100)],
+                                                       S(21, (0x3000, 0x3010))))))
+        self.instance = self.scenario.load(self.image, self.module)
+        self.call(LINE, INNER, amount=2)
+        self.call((OUTER,), INNER, amount=3)
+        self.assertEqual(self.lines((LINE, INNER), (LOOP, INNER)), [(14, False)])
+
+    def test_code_that_nothing_is_known_of(self):
+        self.call(MAIN, LINE, INNER)
+        self.call(MAIN, (OUTER,), INNER)
+        self.assertEqual(self.lines((0x9000, INNER), (LOOP, 0x9000), (LINE, LEAF)), [(12, False)])
+
+    def test_a_list_that_is_damaged(self):
+        self.call(MAIN, LINE, INNER)
+        self.call(MAIN, (OUTER,), INNER)
+        for text in ("", "<", "<HPCToolkitStructure><LM><F><P><C/><C t='' v=''/><C t='x' v='{[0x1'/>"
+                     "<C t='0x3000' v='{[0x0-0x0)}'/></P></F></LM></HPCToolkitStructure>"):
+            with open(self.scenario.answers.path(self.module.path) + ".calls", "w",
+                      encoding="utf-8") as file:
+                file.write(text)
+            self.scenario.run("-o", self.at(f"db{len(text)}")) if text else self.check_both()
+
+
 class WholeTest(CallSitesCase):
     """The same database whatever the work is divided into, and whatever comes first."""
 

@@ -108,6 +108,25 @@ class TopDownTest(ComparedCase):
             rows = [child for row in calls for child in row["children"]]
         self.assertEqual(by_level, [([31, 62],), ([15, 30],), ()])
 
+    def test_loops(self):
+        """How much of the call from an unknown site is in the loop is not known: the loop is left
+        out, and what else is in it stays."""
+        self.side((MAIN, LOOP, INNER, 6), (MAIN, LINE, INNER, 2), (MAIN, LOOP, LEAF, 1),
+                  (MAIN, LOOP, 3))
+        self.side((MAIN, LOOP, INNER, 1), (MAIN, LINE, INNER, 1), (MAIN, LOOP, LEAF, 1),
+                  (MAIN, LOOP, 3), (MAIN, (OUTER,), INNER, 6))
+        told = self.told(self.rows(self.compared(), "main thread", "main", "outer"))
+        self.assertEqual(told, {("inner", "several"): (8, 8), ("leaf", 14): (1, 1),
+                                ("a.c:14", None): (3, 3)})
+
+    def test_other_loops(self):
+        """Loops without such calls stay."""
+        self.side((MAIN, LOOP, INNER, 6), (MAIN, LINE, LEAF, 2), (MAIN, OUTER + 0x20, LEAF, 1))
+        self.side((MAIN, LOOP, INNER, 6), (MAIN, LINE, LEAF, 1), (MAIN, OUTER + 0x20, LEAF, 1),
+                  (MAIN, (OUTER,), LEAF, 1))
+        told = self.told(self.rows(self.compared(), "main thread", "main", "outer"))
+        self.assertEqual(told, {("leaf", "several"): (3, 3), ("loop at a.c:13", None): (6, 6)})
+
     def test_alone_it_is_marked(self):
         """In a database by itself, as text and as JSON."""
         self.side((MAIN, LINE, INNER, 3), (MAIN, OUTER + 0x20, INNER, 5), (MAIN, (OUTER,), INNER, 1))

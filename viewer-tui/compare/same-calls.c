@@ -76,6 +76,84 @@ static bool are_one(const struct call *calls, size_t n)
     return has_sited && has_unsited && (is_unknown || is_one_each);
 }
 
+/* ---- loops ---- */
+
+/* Those of calls from unknown sites, and nothing else, in the order of procedures. */
+static struct calls unknown_calls(struct view *const sides[SIDES], struct pair parents)
+{
+    struct calls all = {0}, unknown = {0};
+    for (int side = 0; side < SIDES; side++)
+        list_calls(&all, sides[side], side, parents.rows[side]);
+    for (size_t i = 0; i < all.n; i++)
+        if (all.at[i].is_unknown)
+            vec_push(&unknown, all.at[i]);
+        else
+            free(all.at[i].name);
+    vec_free(&all);
+    if (unknown.n)
+        qsort(unknown.at, unknown.n, sizeof *unknown.at, compare);
+    return unknown;
+}
+
+static int by_procedure(const void *left, const void *right)
+{
+    return compare_procedures(left, right);
+}
+
+/* Whether a loop or one in it, all of which get expanded, has a call of one of these procedures. */
+static bool has_call_of(const struct calls *unknown, struct view *view, int side, uint32_t loop)
+{
+    bool is_found = false;
+    struct calls calls = {0};
+    view_expand(view, loop);
+    list_calls(&calls, view, side, loop);
+    for (size_t i = 0; i < calls.n; i++) {
+        is_found |= bsearch(&calls.at[i], unknown->at, unknown->n, sizeof *unknown->at,
+                            by_procedure) != NULL;
+        free(calls.at[i].name);
+    }
+    vec_free(&calls);
+    uint32_t first = view_row(view, loop)->first_child, n = view_row(view, loop)->n_children;
+    for (uint32_t i = first; i < first + n && !is_found; i++)
+        if (view_row(view, i)->kind == KIND_LOOP)
+            is_found = has_call_of(unknown, view, side, i);
+    return is_found;
+}
+
+static void dissolve_loops(const struct calls *unknown, struct view *view, int side, uint32_t row)
+{
+    for (uint32_t i = 0; i < view_row(view, row)->n_children;) {
+        uint32_t child = view_row(view, row)->first_child + i;
+        bool is_loop = view_row(view, child)->kind == KIND_LOOP;
+        bool has_call = is_loop && has_call_of(unknown, view, side, child);
+        view_release(view, child);
+        if (has_call)
+            view_expand(view, child);
+        if (view_row(view, child)->is_expanded) /* unless the user stopped it */
+            view_dissolve(view, row, child);
+        else
+            i++;
+    }
+}
+
+static void free_calls(struct calls *calls)
+{
+    for (size_t i = 0; i < calls->n; i++)
+        free(calls->at[i].name);
+    vec_free(calls);
+}
+
+/* In the bottom-up view there are none. */
+static void look_through_loops(struct view *const sides[SIDES], struct pair parents)
+{
+    struct calls unknown = unknown_calls(sides, parents);
+    for (int side = 0; side < SIDES && unknown.n; side++)
+        dissolve_loops(&unknown, sides[side], side, parents.rows[side]);
+    free_calls(&unknown);
+}
+
+/* ---- groups ---- */
+
 /* Groups of the children of both rows: see view_join. */
 struct groups {
     uint32_t *of[SIDES];
@@ -147,6 +225,7 @@ struct pairs same_calls_join(struct view *const sides[SIDES], struct pair parent
         return pairs;
     struct calls calls = {0};
     struct groups groups = {0};
+    look_through_loops(sides, parents);
     for (int side = 0; side < SIDES; side++) {
         uint32_t n = view_row(sides[side], parents.rows[side])->n_children;
         groups.of[side] = mem_alloc((n + 1) * sizeof **groups.of);
@@ -161,8 +240,6 @@ struct pairs same_calls_join(struct view *const sides[SIDES], struct pair parent
         pairs = join(sides, parents, &groups);
     for (int side = 0; side < SIDES; side++)
         free(groups.of[side]);
-    for (size_t i = 0; i < calls.n; i++)
-        free(calls.at[i].name);
-    vec_free(&calls);
+    free_calls(&calls);
     return pairs;
 }

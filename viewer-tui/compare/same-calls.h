@@ -9,6 +9,9 @@
  * and how much of the call from an unknown site is from line 12 nobody knows. Line by line the
  * comparison would show changes that there are not; all calls of fib together are the same.
  *
+ * A call from an unknown site may be in any loop of its caller: loops in which the caller has other
+ * calls of that procedure are left out, and what is in them stands in their place.
+ *
  * Children of the compared rows that are calls of one procedure (in the bottom-up view: callers
  * that are one procedure), by its name and that of its file without folders, are joined on each
  * side when some of them have a call site and others have none, and

@@ -273,6 +273,19 @@ void view_join(struct view *view, uint32_t parent, const uint32_t *groups)
     idmap_free(&rows);
 }
 
+void view_dissolve(struct view *view, uint32_t parent, uint32_t child)
+{
+    for (uint32_t i = view_row(view, child)->first_child; i < view->rows.n; i++) {
+        view->rows.at[i].parent = parent;
+        view->rows.at[i].depth--;
+    }
+    for (uint32_t i = child + 1; i < view->rows.n; i++)
+        move_row(view, i - 1, i);
+    view->rows.n--;
+    view->order.n--;
+    view->rows.at[parent].n_children = (uint32_t)view->rows.n - view_row(view, parent)->first_child;
+}
+
 void view_start_walk(struct view *view)
 {
     view->visited = 0;

@@ -136,6 +136,10 @@ bool view_gather(struct view *view, const uint32_t *rows, size_t n, size_t metri
  * the rows that were made last, and none is expanded. */
 void view_join(struct view *view, uint32_t row, const uint32_t *groups);
 
+/* Takes a child of a row away, its children, which were made last, becoming the row's. The row's
+ * children are what was made before them; none but this one is expanded. */
+void view_dissolve(struct view *view, uint32_t row, uint32_t child);
+
 /* What the whole program has, inclusive, of any metric; NAN as above. */
 double view_total(const struct view *view, size_t metric);
 
