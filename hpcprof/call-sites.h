@@ -14,9 +14,8 @@
  * the code has, as far as the caller knows them:
  *
  * - There is one: the call was there. It joins that site's context, which is made if need be.
- * - There are several that are one source line in different loops, as of copies of f whose loops
- * are not the same: it joins one that a call path has, of
- *   these the one in most loops.
+ * - There are several that are one source line in different loops, as of copies of f with other
+ *   loops: it joins one that a call path has, of these the one in most loops.
  * - There are several, or none: the call hangs directly below f, where code without lines calls.
  *
  * It is not enough that one context of f has one site of g: fib calls itself from two lines, and in
