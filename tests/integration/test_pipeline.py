@@ -37,13 +37,19 @@ class Pipeline(profiling.ProfilingTest):
         more by what the CPUs can have given meanwhile."""
         told, cpu, wall = collections.Counter(), 0, 0
         for directory in measurements:
-            for line in (pathlib.Path(directory) / "hpcrun.log").read_text().splitlines():
-                found = re.search(r"\[(\d+)\]: (.* samples? of .*) in ([\d.]+) s CPU, ([\d.]+) s wall, (\d+) ",
-                                  line)
-                samples = sum(map(int, re.findall(r"(\d+) samples? of", found[2])))
-                told[int(found[1]), samples, int(found[5])] += 1
-                cpu += float(found[3])
-                wall += float(found[4])
+            lines = (pathlib.Path(directory) / "hpcrun.log").read_text().splitlines()
+            found = [re.search(r"\[(\d+)\](?:, \d+ processes)?: (.* samples? of .*) in ([\d.]+) s CPU, "
+                               r"([\d.]+) s wall, (\d+) ", line) for line in lines]
+            found = [line for line in found if line]
+            images = [(int(line[1]), sum(map(int, re.findall(r"(\d+) samples? of", line[2]))), int(line[5]))
+                      for line in found]
+            if len(images) > 1:  # behind the lines of several images stands their total
+                *images, (_, samples, threads) = images
+                self.assertEqual(samples, sum(image[1] for image in images))
+                self.assertEqual(threads, sum(image[2] for image in images))
+            told.update(images)
+            cpu += sum(float(line[3]) for line in found[:len(images)])
+            wall += sum(float(line[4]) for line in found[:len(images)])
         self.assertEqual(told, collections.Counter(
             (process["pid"], process["samples"], len(process["threads"]))
             for process in run["processes"]))
