@@ -193,6 +193,10 @@ struct agent_host {
     bool (*claimed)(const struct agent *agent, uint64_t pc, struct agent_claim *found);
     /* Normal context: a line for hpcrun.log, without newline. */
     void (*log)(const char *line);
+    /* Normal context: the agent can't serve this process, and why, a constant: "the runtime was
+     * stripped". Call paths are then native; the user is told, and the measurements say so. NULL
+     * takes it back. */
+    void (*refuse)(const struct agent *agent, const char *why);
     /* Handler: copies memory that may not be there; false when some byte can't be read. */
     bool (*read)(const struct agent_cursor *cursor, uint64_t address, void *to, size_t size);
     /* Handler: frame i of the sample's physical path, 0 being the outermost; false when there are

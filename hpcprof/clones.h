@@ -4,13 +4,22 @@
  *     clone PREFIX*SUFFIX      a procedure with such a name is a clone of the one of the same file
  *                              and line whose name stands in the place of the star
  *
+ *     clone PREFIX*MIDDLE*     such a procedure is a part of one of the same file that is declared
+ *                              before it, and whose name and a '_' begin what the first star stands
+ *                              for; of several, of the last one. Its code is that procedure's, as
+ *                              if it stood there: Cilk-5's inlets
+ *
  * hpcprof/rules.h says where the rules lie. */
 #ifndef HPCPROF_CLONES_H
 #define HPCPROF_CLONES_H
 
 #include "hpcprof/program.h"
 
-/* Sets program->original and has_clones by the run's rules. */
+/* Sets program->original, is_part and has_clones by the run's rules. */
 void clones_find(struct program *program, const struct inputs *inputs);
+
+/* Says of programs whose clones cannot be told by names, having none, that they are shown apart; in
+ * the modules' `why`, too. After runtime_code_find. */
+void clones_note_missing(struct inputs *inputs);
 
 #endif

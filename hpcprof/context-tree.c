@@ -83,3 +83,21 @@ uint32_t *context_tree_merge(struct context_tree *into, const struct context_tre
     }
     return ids;
 }
+
+uint32_t *context_tree_prune(struct context_tree *tree, bool *is_used)
+{
+    struct context_tree kept;
+    uint32_t *ids = mem_alloc(tree->contexts.n * sizeof *ids);
+    for (size_t i = tree->contexts.n - 1; i > CONTEXT_ROOT; i--)
+        is_used[tree->contexts.at[i].parent] |= is_used[i];
+    context_tree_start(&kept);
+    for (size_t i = CONTEXT_ROOT + 1; i < tree->contexts.n; i++) {
+        const struct context *context = &tree->contexts.at[i];
+        if (is_used[i])
+            ids[i] = context_tree_child(&kept, ids[context->parent], context->kind, context->name,
+                                        context->detail);
+    }
+    context_tree_free(tree);
+    *tree = kept;
+    return ids;
+}

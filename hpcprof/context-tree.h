@@ -7,6 +7,7 @@
 
 #include "lib/mem.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum context_kind {
@@ -44,5 +45,9 @@ uint32_t context_tree_child(struct context_tree *tree, uint32_t parent, enum con
 
 /* Adds all contexts of `from`; returns their ids in `into`, to be freed by the caller. */
 uint32_t *context_tree_merge(struct context_tree *into, const struct context_tree *from);
+
+/* Leaves out the contexts that have nothing at or below them, of those that `is_used` says what has
+ * something itself. Returns the new ids of the others, to be freed by the caller. */
+uint32_t *context_tree_prune(struct context_tree *tree, bool *is_used);
 
 #endif

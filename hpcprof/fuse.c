@@ -114,6 +114,21 @@ static void merge_fuser(struct fused *fused, struct fuser *f)
     free(ids);
 }
 
+/* A call of a part of a procedure leaves a line where nothing is: what the part did is not below
+ * its call, but beside it. */
+static void drop_calls_of_parts(struct fused *fused)
+{
+    bool *is_used = mem_alloc(fused->tree.contexts.n * sizeof *is_used);
+    for (size_t i = 0; i < fused->profiles.n; i++)
+        for (size_t k = 0; k < fused->profiles.at[i].points.n; k++)
+            is_used[fused->profiles.at[i].points.at[k].context] = true;
+    uint32_t *ids = context_tree_prune(&fused->tree, is_used);
+    for (size_t i = 0; i < fused->profiles.n; i++)
+        renumber_points(&fused->profiles.at[i], ids);
+    free(ids);
+    free(is_used);
+}
+
 /* Only now are all calls from all sites known. */
 static void join_call_sites(struct fused *fused, const struct inputs *inputs,
                             const struct program *program, enum projection projection)
@@ -157,6 +172,8 @@ void fuse(struct fused *fused, const struct inputs *inputs, const struct program
         vec_free(&fusers[i].profiles);
     }
     free(fusers);
+    if (program->has_parts)
+        drop_calls_of_parts(fused);
     join_call_sites(fused, inputs, program, projection);
 }
 

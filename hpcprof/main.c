@@ -1,4 +1,5 @@
 #include "hpcprof/cct-db.h"
+#include "hpcprof/clones.h"
 #include "hpcprof/database-dir.h"
 #include "hpcprof/file-writer.h"
 #include "hpcprof/meta-db.h"
@@ -183,6 +184,7 @@ int main(int argc, char **argv)
                 run.options.workers);
     structures_find(&run.inputs.modules, &run.options.rules, run.folder, run.options.workers);
     runtime_code_find(&run.inputs);
+    clones_note_missing(&run.inputs);
     if (overhead_measurable(&run.inputs)) {
         overhead_find_kinds(&run.inputs);
         inputs_add_overhead(&run.inputs);

@@ -60,7 +60,7 @@ static bool is_libc(const struct path_begin *begin, const struct measurement_nod
 
 static bool may_insert_start(const struct path_begin *begin)
 {
-    return !begin->is_logical || begin->inputs->files.at[begin->input].m->agents.n == 0;
+    return !begin->is_logical || !measurement_has_agent(begin->inputs->files.at[begin->input].m);
 }
 
 /* Whether what is outside ends at a node. */

@@ -35,10 +35,39 @@ static uint32_t function_of(const struct placer *p, uint32_t module,
     return p->projection == PROJECTION_LOGICAL ? p->program->original[function] : function;
 }
 
+/* Whether a scope is a part of a procedure, an inlet, that is not to be seen by itself. */
+static bool is_part(const struct placer *p, uint32_t module, const struct structure_scope *scope)
+{
+    uint32_t function = p->program->first_function[module] + scope->function;
+    return p->projection == PROJECTION_LOGICAL && p->program->is_part[function];
+}
+
+static bool is_function_context(const struct context *context)
+{
+    return context->kind == CONTEXT_CALL || context->kind == CONTEXT_INLINED;
+}
+
+/* The scope of a function's in which a call site `parent` is; CONTEXT_ROOT when it is in none of
+ * that function's. */
+static uint32_t scope_of_call(const struct placer *p, uint32_t parent, uint32_t function)
+{
+    const struct context *all = p->tree.contexts.at;
+    bool is_site = all[parent].kind == CONTEXT_LINE || all[parent].kind == CONTEXT_NO_SITE;
+    uint32_t scope = is_site ? all[parent].parent : parent, around = scope;
+    while (around != CONTEXT_ROOT && !is_function_context(&all[around]))
+        around = all[around].parent;
+    return is_function_context(&all[around]) && all[around].name == function ? scope : CONTEXT_ROOT;
+}
+
 static uint32_t scope_below(struct placer *p, uint32_t module, uint32_t parent,
                             const struct structure_scope *scope)
 {
     const struct program *program = p->program;
+    if (scope->kind != SCOPE_LOOP && is_part(p, module, scope)) {
+        uint32_t whole = scope_of_call(p, parent, function_of(p, module, scope));
+        if (whole != CONTEXT_ROOT)
+            return whole;
+    }
     switch (scope->kind) {
     case SCOPE_PROCEDURE:
         return context_tree_child(&p->tree, parent, CONTEXT_CALL, function_of(p, module, scope), 0);
@@ -180,7 +209,7 @@ static bool is_partial(const struct note *note)
  * at all. */
 static bool is_replaced(const struct measurement *m, const struct measurement_node *node)
 {
-    bool hidden = m->agents.n > 0 && node->parent != MEASUREMENT_ROOT;
+    bool hidden = measurement_has_agent(m) && node->parent != MEASUREMENT_ROOT;
     return node->association == ASSOC_1_M || hidden;
 }
 
@@ -211,7 +240,7 @@ static uint32_t above(struct placer *p, size_t input, const struct measurement_t
     if (is_partial(note))
         return entry(p, input, V4_UNKNOWN_ENTRY);
     bool in_module = note->space < m->modules.n;
-    if (m->agents.n > 0 && in_module && m->modules.at[note->space].flags & MODULE_MAIN)
+    if (measurement_has_agent(m) && in_module && m->modules.at[note->space].flags & MODULE_MAIN)
         return entry(p, input, V4_MAIN_THREAD);
     if (!is_replaced(m, node) || !in_module)
         return thread_root(p, input, thread, creations);

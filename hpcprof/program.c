@@ -125,6 +125,7 @@ void program_build(struct program *program, const struct inputs *inputs)
         program->functions_of_code[i] = code_functions(program, inputs->files.at[i].m);
     }
     program->original = mem_alloc(program->functions.n * sizeof *program->original);
+    program->is_part = mem_alloc(program->functions.n * sizeof *program->is_part);
     for (uint32_t i = 0; i < program->functions.n; i++)
         program->original[i] = i;
     clones_find(program, inputs);
@@ -144,6 +145,7 @@ void program_free(struct program *program, const struct inputs *inputs)
         free(program->file_of[i]);
     free(program->file_of);
     free(program->original);
+    free(program->is_part);
     free(program->first_function);
     free(program->unknown_function);
     vec_free(&program->functions);

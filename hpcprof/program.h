@@ -23,7 +23,8 @@ struct program {
     struct strtab files; /* normalized paths */
     VEC(struct function) functions;
     uint32_t *original; /* of each function: what it is a clone of, or itself */
-    bool has_clones;
+    bool *is_part;      /* of each function: it is a part of that, not a whole */
+    bool has_clones, has_parts;
     uint32_t *first_function;     /* of each module: its structure's functions follow one another */
     uint32_t *unknown_function;   /* of each module: code that no structure describes */
     uint32_t **file_of;           /* of each module: file of its structure -> id in files */

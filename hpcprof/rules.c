@@ -34,11 +34,12 @@ static char *next_word(struct rules_line *line)
     return strtok_r(NULL, SPACE, &line->rest);
 }
 
-/* Whether a pattern has one star with room for the name that it stands for. */
+/* Whether a pattern has a star for the procedure's name, and no more than another one at the end.
+ */
 static bool is_clone_pattern(const char *pattern)
 {
-    const char *star = strchr(pattern, '*');
-    return star && !strchr(star + 1, '*');
+    const char *star = strchr(pattern, '*'), *second = star ? strchr(star + 1, '*') : NULL;
+    return star && (!second || (second > star + 1 && second[1] == '\0'));
 }
 
 static void take_rule(struct rules_file *file, struct rules_line *line, enum rule_key key,
@@ -51,7 +52,9 @@ static void take_rule(struct rules_file *file, struct rules_line *line, enum rul
     else if (next_word(line))
         refuse(line, name, "there are too many words");
     else if (key == RULE_CLONE && !is_clone_pattern(pattern))
-        refuse(line, name, "the pattern needs one star, which stands for the procedure's name");
+        refuse(line, name,
+               "the pattern needs a star, which stands for the procedure's name, and may "
+               "end with another one");
     else
         vec_push(&file->rules, (struct rule){.key = key,
                                              .is_fence = is_fence,
@@ -224,13 +227,12 @@ static bool matches(const char *pattern, const char *name)
     return *pattern == '\0';
 }
 
-const struct rule *rules_match(const struct rules_file *file, unsigned keys, const char *name)
+const struct rule *rules_match(const struct rules_file *file, enum rule_key key, const char *name,
+                               const struct rule *behind)
 {
-    for (size_t i = 0; i < file->rules.n; i++) {
-        const struct rule *rule = &file->rules.at[i];
-        if (keys & 1u << rule->key && matches(rule->pattern, name))
-            return rule;
-    }
+    for (size_t i = behind ? (size_t)(behind - file->rules.at) + 1 : 0; i < file->rules.n; i++)
+        if (file->rules.at[i].key == key && matches(file->rules.at[i].pattern, name))
+            return &file->rules.at[i];
     return NULL;
 }
 

@@ -9,7 +9,7 @@
  * then, in any order, blank lines, lines that begin with '#', and
  *
  *     runtime-module PATTERN   base name of a module of the runtime's, or BASE NAME.<something>
- *     clone PREFIX*SUFFIX      see hpcprof/clones.h
+ *     clone PATTERN            see hpcprof/clones.h
  *     overhead PATTERN [KIND]  time in such a procedure, also where it is inlined, is the runtime's
  *                              overhead of that kind (spawn, sync, steal, scheduler, loop, ...)
  *     fence PATTERN [KIND]     the same, of a procedure that ends with a memory fence or an atomic
@@ -76,8 +76,10 @@ void rules_read_runtimes(struct rules *rules);
 /* The file of that base name; NULL if it was not read. */
 const struct rules_file *rules_find_file(const struct rules *rules, const char *base);
 
-/* The first rule with one of these keys (a sum of 1 << key) that matches a name; NULL for none. */
-const struct rule *rules_match(const struct rules_file *file, unsigned keys, const char *name);
+/* The first rule with that key that matches a name and, unless that is NULL, stands behind another
+ * one; NULL for none. */
+const struct rule *rules_match(const struct rules_file *file, enum rule_key key, const char *name,
+                               const struct rule *behind);
 
 /* The first rule for code, RULE_OVERHEAD, RULE_WAITING or RULE_WORKING, that matches the name of a
  * procedure in a module that is the runtime's own, or is not. */

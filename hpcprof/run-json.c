@@ -86,6 +86,31 @@ static const char *why_not_measured(const struct inputs *inputs, const char *nam
     return "the measurements are of an hpcrun that does not record it";
 }
 
+/* An agent that refused, of the first file that has one; NULL for none. */
+static const struct measurement_refusal *first_refusal(const struct inputs *inputs)
+{
+    for (size_t i = 0; i < inputs->files.n; i++) {
+        const struct measurement *m = inputs->files.at[i].m;
+        for (size_t k = 0; k < m->refusals.n; k++)
+            if (measurement_refusal(m, m->refusals.at[k].agent))
+                return &m->refusals.at[k];
+    }
+    return NULL;
+}
+
+static void write_not_measured(struct json_writer *json, const struct inputs *inputs,
+                               const char *name)
+{
+    const char *why = why_not_measured(inputs, name);
+    const struct measurement_refusal *refusal = first_refusal(inputs);
+    bool is_for_lack_of_agents = refusal && inputs_most_workers(inputs) == 0;
+    char *with_refusal = is_for_lack_of_agents
+                             ? mem_printf("%s (%s refused: %s)", why, refusal->agent, refusal->why)
+                             : mem_strdup(why);
+    write_metric(json, name, NULL, "not measurable", with_refusal);
+    free(with_refusal);
+}
+
 static void write_metrics(struct json_writer *json, const struct inputs *inputs)
 {
     static const char *const of_runtimes[] = {IDLENESS, INCOMPLETE, OVERHEAD, WAITING};
@@ -95,8 +120,7 @@ static void write_metrics(struct json_writer *json, const struct inputs *inputs)
         write_measured(json, inputs, &inputs->metrics.at[i]);
     for (size_t i = 0; i < sizeof of_runtimes / sizeof *of_runtimes; i++)
         if (!inputs_has_metric(inputs, of_runtimes[i]))
-            write_metric(json, of_runtimes[i], NULL, "not measurable",
-                         why_not_measured(inputs, of_runtimes[i]));
+            write_not_measured(json, inputs, of_runtimes[i]);
     json_write_array_end(json);
 }
 
@@ -124,7 +148,33 @@ static void write_events(struct json_writer *json, const struct inputs *inputs)
     json_write_array_end(json);
 }
 
-/* Each agent once, in the order of the files. */
+/* Each refusal of an agent once, in the order of the files. */
+static void write_refusals(struct json_writer *json, const struct inputs *inputs)
+{
+    struct strtab known = {0};
+    json_write_key(json, "refused_agents");
+    json_write_array(json);
+    for (size_t i = 0; i < inputs->files.n; i++) {
+        const struct measurement *m = inputs->files.at[i].m;
+        for (size_t k = 0; k < m->refusals.n; k++) {
+            const struct measurement_refusal *refusal = &m->refusals.at[k];
+            char *key = mem_printf("%s\n%s", refusal->agent, refusal->why);
+            bool is_new = strtab_find(&known, key) == UINT32_MAX;
+            strtab_id(&known, key);
+            free(key);
+            if (!is_new || measurement_refusal(m, refusal->agent) != refusal->why)
+                continue;
+            json_write_object(json);
+            json_write_text(json, "name", refusal->agent);
+            json_write_text(json, "why", refusal->why);
+            json_write_object_end(json);
+        }
+    }
+    json_write_array_end(json);
+    strtab_free(&known);
+}
+
+/* Each agent that took part once, in the order of the files. */
 static void write_agents(struct json_writer *json, const struct inputs *inputs)
 {
     struct strtab known = {0};
@@ -134,6 +184,8 @@ static void write_agents(struct json_writer *json, const struct inputs *inputs)
         const struct measurement *m = inputs->files.at[i].m;
         for (size_t k = 0; k < m->agents.n; k++) {
             const struct measurement_agent *agent = &m->agents.at[k];
+            if (measurement_refusal(m, agent->name))
+                continue;
             char *key = mem_printf("%s\n%s\n%s\n%s", agent->name, agent->version, agent->rules,
                                    agent->rules_version);
             bool new = strtab_find(&known, key) == UINT32_MAX;
@@ -526,6 +578,7 @@ void run_json_write(const char *path, const char *title, const struct run_facts 
     write_metrics(&json, inputs);
     write_events(&json, inputs);
     write_agents(&json, inputs);
+    write_refusals(&json, inputs);
     write_processes(&json, facts, ends);
     run_ends_write_unmeasured(&json, ends);
     write_creation_paths(&json, facts);

@@ -13,10 +13,12 @@ static bool has_module(const struct input *input, uint32_t module)
     return false;
 }
 
+/* An agent that refused says nothing of who waits: its runtime's idle workers would be overhead. */
 static bool has_agent(const struct input *input, const struct rules_file *file)
 {
     for (size_t i = 0; i < input->m->agents.n; i++)
-        if (strcmp(input->m->agents.at[i].rules, file->base) == 0)
+        if (strcmp(input->m->agents.at[i].rules, file->base) == 0 &&
+            !measurement_refusal(input->m, input->m->agents.at[i].name))
             return true;
     return false;
 }

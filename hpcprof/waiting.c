@@ -33,7 +33,7 @@ static const char *name_of(const struct structure *s, uint32_t scope)
 static bool has_waiting_code(const struct rules_file *file, const struct structure *s,
                              uint32_t scope)
 {
-    return rules_match(file, 1u << RULE_WAITING_CODE, name_of(s, scope)) != NULL;
+    return rules_match(file, RULE_WAITING_CODE, name_of(s, scope), NULL) != NULL;
 }
 
 /* Loops that pause, with all in them, in procedures whose code may wait. */
@@ -109,7 +109,7 @@ static bool is_waiting_call(const struct rules_file *runtime, const struct frame
     if (!runtime || !statement || statement->scope == STRUCTURE_NONE)
         return false;
     const char *name = name_of(frame->module->structure, statement->scope);
-    return rules_match(runtime, 1u << RULE_WAITING_CALL, name) != NULL;
+    return rules_match(runtime, RULE_WAITING_CALL, name, NULL) != NULL;
 }
 
 static bool is_stub(const struct frame *frame)

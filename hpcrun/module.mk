@@ -65,5 +65,5 @@ $(eval $(call unit_test,hpcrun/test_joinable,$(addprefix $(BUILD)/obj/hpcrun/,th
 CCT_PARTS = $(addprefix $(BUILD)/obj/hpcrun/,tree/cct.o tree/segments.o base/pages.o)
 $(eval $(call unit_test,hpcrun/test_cct,$(CCT_PARTS),))
 LOGICAL_PARTS = $(addprefix $(BUILD)/obj/hpcrun/,process/process.o logical/agent-table.o logical/claims.o logical/consult.o \
-	logical/host.o logical/logical.o logical/recall.o tree/cct.o tree/lnotes.o tree/segments.o base/text.o)
+	logical/host.o logical/refusals.o logical/logical.o logical/recall.o tree/cct.o tree/lnotes.o tree/segments.o base/text.o)
 $(eval $(call unit_test,hpcrun/test_logical,$(LOGICAL_PARTS) $(UNWIND_PARTS),))

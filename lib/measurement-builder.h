@@ -74,6 +74,7 @@ void release_event(struct measurement_event *event);
 void release_module(struct measurement_module *module);
 void release_name(struct measurement_name *name);
 void release_agent(struct measurement_agent *agent);
+void release_refusal(struct measurement_refusal *refusal);
 
 /* The index of a node by its id; MEASUREMENT_LOST_NODE when there is no such node. */
 uint32_t node_index(const struct thread_state *state, uint64_t id);

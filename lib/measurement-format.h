@@ -25,6 +25,7 @@ enum chunk_kind {
     CHUNK_WORKERS = 7,
     CHUNK_PROCESS_CLOCK = 8,
     CHUNK_CODE_NAMES = 9,
+    CHUNK_REFUSALS = 10,
     CHUNK_THREAD = 16,
     CHUNK_THREAD_CLOCK = 17,
     CHUNK_NODES = 18,

@@ -181,6 +181,19 @@ static void decode_agents(struct builder *b, struct cursor *c)
     }
 }
 
+static void decode_refusals(struct builder *b, struct cursor *c)
+{
+    uint64_t count = read_count(c, 2);
+    for (uint64_t i = 0; i < count && !c->bad; i++) {
+        struct measurement_refusal refusal = {.agent = read_string(c)};
+        refusal.why = read_string(c);
+        if (c->bad)
+            release_refusal(&refusal);
+        else
+            vec_push(&b->m->refusals, refusal);
+    }
+}
+
 static void decode_workers(struct builder *b, struct cursor *c)
 {
     uint64_t agent = read_v(c), count = read_count(c, 3);
@@ -213,6 +226,7 @@ void decode_process_chunk(struct builder *b, enum chunk_kind kind, struct cursor
     case CHUNK_MODULES: decode_modules(b, c); break;
     case CHUNK_NAMES: decode_names(b, c); break;
     case CHUNK_AGENTS: decode_agents(b, c); break;
+    case CHUNK_REFUSALS: decode_refusals(b, c); break;
     case CHUNK_WORKERS: decode_workers(b, c); break;
     case CHUNK_PROCESS_CLOCK: decode_process_clock(b, c); break;
     case CHUNK_CODE_NAMES: decode_code_names(b, c); break;

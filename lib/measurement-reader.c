@@ -74,7 +74,7 @@ static void decode_chunk(struct builder *b, const uint8_t *chunk, size_t size, s
 {
     enum chunk_kind kind = get_u16(chunk + 4);
     uint32_t thread = get_u32(chunk + 12);
-    bool of_process = kind >= CHUNK_PROCESS && kind <= CHUNK_CODE_NAMES;
+    bool of_process = kind >= CHUNK_PROCESS && kind <= CHUNK_REFUSALS;
     bool of_thread = kind >= CHUNK_THREAD && kind <= CHUNK_JOINS;
     if (!of_process && !of_thread)
         return;

@@ -40,6 +40,12 @@ void release_agent(struct measurement_agent *agent)
     free(agent->rules_version);
 }
 
+void release_refusal(struct measurement_refusal *refusal)
+{
+    free(refusal->agent);
+    free(refusal->why);
+}
+
 static void free_name_table(struct measurement_name_table *table)
 {
     for (size_t i = 0; i < table->names.n; i++)
@@ -70,6 +76,8 @@ void measurement_free(struct measurement *m)
         free(m->code_names.at[i].name);
     for (size_t i = 0; i < m->agents.n; i++)
         release_agent(&m->agents.at[i]);
+    for (size_t i = 0; i < m->refusals.n; i++)
+        release_refusal(&m->refusals.at[i]);
     for (size_t i = 0; i < m->threads.n; i++) {
         measurement_free_tree(&m->threads.at[i]);
         vec_free(&m->threads.at[i].fates);
@@ -83,11 +91,28 @@ void measurement_free(struct measurement *m)
     vec_free(&m->name_tables);
     vec_free(&m->code_names);
     vec_free(&m->agents);
+    vec_free(&m->refusals);
     vec_free(&m->workers);
     vec_free(&m->threads);
     vec_free(&m->problems);
     free(m->path);
     free(m);
+}
+
+const char *measurement_refusal(const struct measurement *m, const char *agent)
+{
+    for (size_t i = m->refusals.n; i > 0; i--)
+        if (strcmp(m->refusals.at[i - 1].agent, agent) == 0)
+            return *m->refusals.at[i - 1].why ? m->refusals.at[i - 1].why : NULL;
+    return NULL;
+}
+
+bool measurement_has_agent(const struct measurement *m)
+{
+    for (size_t i = 0; i < m->agents.n; i++)
+        if (!measurement_refusal(m, m->agents.at[i].name))
+            return true;
+    return false;
 }
 
 const struct measurement_name *measurement_name(const struct measurement *m, uint32_t space,

@@ -83,6 +83,11 @@ struct measurement_agent {
     char *rules, *rules_version;
 };
 
+/* An agent that could not serve, and why; "": it could, after all. */
+struct measurement_refusal {
+    char *agent, *why;
+};
+
 struct measurement_worker_change {
     uint64_t agent, monotonic, workers, n;
 };
@@ -166,7 +171,8 @@ struct measurement {
     VEC(struct measurement_module) modules;
     VEC(struct measurement_name_table) name_tables;
     VEC(struct measurement_code_name) code_names; /* sorted by address */
-    VEC(struct measurement_agent) agents;
+    VEC(struct measurement_agent) agents; /* that were opened, also those that then refused */
+    VEC(struct measurement_refusal) refusals;
     VEC(struct measurement_worker_change) workers;
     VEC(struct measurement_thread) threads; /* sorted by index */
     bool complete;                          /* nothing is damaged or missing */
@@ -177,6 +183,12 @@ void measurement_free(struct measurement *m);
 
 /* Frees the nodes and values of a thread, the bulk of it, before the rest. */
 void measurement_free_tree(struct measurement_thread *thread);
+
+/* Why an agent took no part although its runtime seemed to be there; NULL when it did not refuse. */
+const char *measurement_refusal(const struct measurement *m, const char *agent);
+
+/* Whether an agent took part. */
+bool measurement_has_agent(const struct measurement *m);
 
 /* The name that a name table gives to a value; NULL when it is lost. */
 const struct measurement_name *measurement_name(const struct measurement *m, uint32_t space,

@@ -116,7 +116,7 @@ static void thread_end(void *memory)
     if (ended)
         atomic_compare_exchange_strong(&newest_context, &ended, 0);
     if (slot->is_strange && !atomic_flag_test_and_set(&said))
-        host->log("cilk5: the runtime's structures are not those of Cilk-5.4.6: native call paths");
+        host->refuse(&hpcrun_agent, "the runtime's structures are not those of Cilk-5.4.6");
 }
 
 /* -------- the runtime's structures -------- */

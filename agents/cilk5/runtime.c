@@ -84,12 +84,12 @@ static void claim_runtime(const struct agent_module *module)
 static void learn(const struct reading *reading)
 {
     if (!reading->has_mark || !reading->child_main.end || !reading->root.end) {
-        host->log(reading->has_mark
-                      ? "cilk5: the runtime was stripped: native call paths"
-                      : "cilk5: the runtime is not Cilk-5.4.6 in its default build: native call "
-                        "paths");
+        host->refuse(&hpcrun_agent, reading->has_mark
+                                        ? "the runtime was stripped"
+                                        : "the runtime is not Cilk-5.4.6 in its default build");
         return;
     }
+    host->refuse(&hpcrun_agent, NULL);
     runtime.scheduler = reading->scheduler;
     runtime.child_main = reading->child_main;
     runtime.root = reading->root;

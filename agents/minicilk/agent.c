@@ -58,7 +58,7 @@ static void module_added(const struct agent_module *module)
         (const void *)((const char *)module->note + distance);
     if (found->magic != MINICILK_MAGIC || found->layout != MINICILK_LAYOUT ||
         found->size != sizeof *found) {
-        host->log("minicilk: the program's version is not known to the agent: native call paths");
+        host->refuse(&hpcrun_agent, "the program's version is not known to the agent");
         return;
     }
     runtime = *found;

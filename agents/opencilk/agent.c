@@ -31,6 +31,9 @@
 
 #include <dlfcn.h>
 #include <stdlib.h>
+#include <string.h>
+
+#define NOT_KNOWN "the runtime is of a version that the agent does not know (it knows 2.1)"
 
 extern void *__libc_stack_end; /* where the initial thread's stack begins */
 
@@ -131,10 +134,10 @@ static void learn_runtime(const struct agent_module *module, const struct image 
     const ElfW(Sym) *fiber = image_symbol(image, "__cilkrts_current_fh");
     uint64_t outside = variable(image, "__cilkrts_need_to_cilkify");
     if (!fiber || !outside || !image->tls_module || !initial_worker(image, worker)) {
-        host->log("opencilk: the runtime is of a version that the agent does not know (it knows "
-                  "2.1): native call paths");
+        host->refuse(&hpcrun_agent, NOT_KNOWN);
         return;
     }
+    host->refuse(&hpcrun_agent, NULL);
     runtime.module = module->start;
     runtime.need_to_cilkify = outside;
     runtime.working = variable(image, "hpctoolkit_opencilk_working");
@@ -145,12 +148,22 @@ static void learn_runtime(const struct agent_module *module, const struct image 
     claim_runtime(module);
 }
 
+/* Whether the module is the runtime's library by its name. */
+static bool is_library(const struct agent_module *module)
+{
+    static const char name[] = "libopencilk.so";
+    const char *slash = strrchr(module->path, '/');
+    return strncmp(slash ? slash + 1 : module->path, name, sizeof name - 1) == 0;
+}
+
 static void module_added(const struct agent_module *module)
 {
     struct image image = {0};
     if (!image_of(module, &image))
         return;
     const ElfW(Sym) *worker = image_symbol(&image, "__cilkrts_tls_worker");
+    if (!worker && is_library(module))
+        host->refuse(&hpcrun_agent, NOT_KNOWN);
     if (worker && !runtime.first_worker)
         learn_runtime(module, &image, worker);
     if (!worker || !module->path[0])

@@ -1,10 +1,11 @@
 #include "hpcrun/logical/agents.h"
 
+#include "hpcrun/base/text.h"
 #include "hpcrun/logical/agent-table.h"
 #include "hpcrun/logical/claims.h"
 #include "hpcrun/logical/host.h"
 #include "hpcrun/logical/program.h"
-#include "hpcrun/process/report.h"
+#include "hpcrun/logical/refusals.h"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -146,16 +147,6 @@ static void tell_added(const struct installed *agent, const struct loaded_module
         it->module_added(&its);
 }
 
-static void complain(const struct installed *agent, const char *why)
-{
-    char line[PATH_MAX + 256];
-    struct text text = TEXT(line);
-    text_add(&text, agent->path);
-    text_add(&text, ": agent not used: ");
-    text_add(&text, why);
-    report_error(&text);
-}
-
 /* Makes the agent one of this process's; -2 when it can't serve. */
 static int open_agent(const struct installed *installed)
 {
@@ -163,11 +154,11 @@ static int open_agent(const struct installed *installed)
     const struct agent *agent = library ? dlsym(library, "hpcrun_agent") : NULL;
     unsigned count = atomic_load(&agents.count);
     if (!agent) {
-        complain(installed, dlerror());
+        refusals_add(installed->name, dlerror());
     } else if (agent->interface != AGENT_INTERFACE) {
-        complain(installed, "it was built for another version of the agent interface");
+        refusals_add(installed->name, "it was built for another version of the agent interface");
     } else if (agent->slot_bytes > AGENT_MOST_SLOT_BYTES) {
-        complain(installed, "it asks for too much memory per thread");
+        refusals_add(installed->name, "it asks for too much memory per thread");
     } else {
         agents.at[count] = agent;
         agents.name[count] = installed->name;
@@ -176,6 +167,7 @@ static int open_agent(const struct installed *installed)
             atomic_store(&agents.count, count + 1);
             return (int)count;
         }
+        refusals_add(installed->name, "it cannot work with this hpcrun");
     }
     return -2;
 }

@@ -2,6 +2,7 @@
 
 #include "hpcrun/logical/claims.h"
 #include "hpcrun/logical/consult.h"
+#include "hpcrun/logical/refusals.h"
 #include "hpcrun/process/report.h"
 
 #include <string.h>
@@ -32,6 +33,14 @@ static void log_line(const char *line)
     struct text text = TEXT(buffer);
     text_add(&text, line);
     report_log(&text);
+}
+
+static void refuse(const struct agent *agent, const char *why)
+{
+    if (why)
+        refusals_add(agent->name, why);
+    else
+        refusals_withdraw(agent->name);
 }
 
 /* What lies in one aligned word, as a runtime's fields do, is loaded with it: a word never lies in
@@ -108,6 +117,7 @@ const struct agent_host *host_for_agents(void)
         .claim = claim,
         .claimed = claimed,
         .log = log_line,
+        .refuse = refuse,
         .read = read_memory,
         .path = path,
         .step = step,

@@ -4,6 +4,7 @@
 #include "hpcrun/code/mapped-path.h"
 #include "hpcrun/code/modules.h"
 #include "hpcrun/logical/agent-table.h"
+#include "hpcrun/logical/refusals.h"
 #include "hpcrun/logical/workers.h"
 #include "hpcrun/process/arguments.h"
 #include "hpcrun/process/process.h"
@@ -95,7 +96,7 @@ bool process_chunks_write(uint32_t exec_sequence)
 static _Atomic uint8_t module_written[1u << 17];
 static struct {
     _Atomic bool busy; /* a thread is writing them: another leaves them to it, or to a later time */
-    unsigned agents;
+    unsigned agents, refusals;
     uint32_t changes[MAX_AGENTS]; /* of the number of workers */
 } written;
 
@@ -215,15 +216,37 @@ static bool write_changes(struct chunk *chunk, unsigned agent)
     return true;
 }
 
+static bool write_refusals(struct chunk *chunk)
+{
+    struct refusal refusal;
+    while (refusals_get(written.refusals, &refusal)) {
+        chunk_begin(chunk, CHUNK_REFUSALS, CHUNK_NO_THREAD);
+        chunk_v(chunk, 1);
+        chunk_str(chunk, refusal.agent);
+        chunk_str(chunk, refusal.why);
+        if (!chunk_commit(chunk))
+            return false;
+        written.refusals++;
+    }
+    return true;
+}
+
+static bool has_agents(void)
+{
+    struct refusal refusal;
+    return atomic_load(&agents.count) > 0 || refusals_get(0, &refusal);
+}
+
 bool process_chunks_write_agents(struct chunk *chunk)
 {
     bool good = true;
-    if (atomic_load(&agents.count) == 0 || atomic_exchange(&written.busy, true))
+    if (!has_agents() || atomic_exchange(&written.busy, true))
         return true;
     for (; written.agents < atomic_load(&agents.count) && good; written.agents += good)
         good = write_agent(chunk, written.agents);
     for (unsigned i = 0; i < written.agents && good; i++)
         good = write_changes(chunk, i);
+    good = good && write_refusals(chunk);
     atomic_store(&written.busy, false);
     return good;
 }

@@ -13,7 +13,7 @@ bool process_chunks_write(uint32_t exec_sequence);
 /* MODULES: the instances learned since the last time. */
 bool process_chunks_write_modules(struct chunk *chunk);
 
-/* AGENTS and WORKERS: what is new since the last time. */
+/* AGENTS, WORKERS and REFUSALS: what is new since the last time. */
 bool process_chunks_write_agents(struct chunk *chunk);
 
 /* In the child of a fork: its file has nothing of all this yet. */

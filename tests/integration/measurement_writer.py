@@ -17,6 +17,7 @@ import zlib
 
 PROCESS_CHUNK = 0xffffffff
 (PROCESS, EVENTS, METRICS, MODULES, NAMES, AGENTS, WORKERS, PROCESS_CLOCK, CODE_NAMES) = range(1, 10)
+REFUSALS = 10
 (THREAD, THREAD_CLOCK, NODES, ASSOCIATIONS, VALUES, FATES) = range(16, 22)
 
 TIME, WALL_CLOCK, BY_DEFAULT = 1, 2, 4
@@ -142,7 +143,7 @@ class Measurement:
         self.arguments = [executable] if arguments is None else arguments
         self.clock, self.cpus, self.version, self.end = clock, cpus, version, end
         self.events, self.metrics, self.modules, self.threads = [], [], [], []
-        self.name_tables, self.agents, self.workers = [], [], []
+        self.name_tables, self.agents, self.workers, self.refusals = [], [], [], []
         self.code_names = b""  # lines of a perf map
 
     def event(self, name, unit="ns", shift=None, period=5_000_000, flags=None, why=""):
@@ -208,6 +209,9 @@ class Measurement:
                  for a in self.agents])
         if self.code_names:
             yield CODE_NAMES, PROCESS_CHUNK, self.code_names
+        if self.refusals:
+            yield REFUSALS, PROCESS_CHUNK, counted([string(agent) + string(why)
+                                                    for agent, why in self.refusals])
         for agent, changes in self.workers:
             yield WORKERS, PROCESS_CHUNK, varint(agent) + counted(
                 [varints(*change) for change in changes])

@@ -440,6 +440,54 @@ class LogicalTest(LogicalCase):
                                  [entry, *self.scenario.labels(self.image, (i, slow))], 0, 10**k)
         self.check_both()
 
+    def test_parts_are_in_their_procedure(self):
+        """Cilk-5's inlets: what runs in one is the procedure's, in the scope that calls it. Where it
+        is not that procedure's that called, it shows as the procedure. `f` and `f_a` both begin the
+        name: the one that is declared last before the inlet has it."""
+        self.install_agent("clone _cilk_*_inlet*\nclone _cilk_*_slow\n")
+        inlet, other, slow, import_ = 0x3000, 0x4000, 0x5000, 0x6000
+        self.start(Structure(F("/s/a.cilk",
+                               P("f", 10, [(0x1000, 0x1100)], S(11, (0x1000, 0x1010)),
+                                 L(12, S(13, (0x1010, 0x1020))),
+                                 A(14, "_cilk_f_a_b_inlet", "/s/a.cilk", 12,
+                                   S(12, (0x1020, 0x1030)), L(15, S(16, (0x1030, 0x1040))))),
+                               P("f_a", 20, [(0x2000, 0x2100)], S(21, (0x2000, 0x2010))),
+                               P("_cilk_f_a_b_inlet", 12, [(inlet, inlet + 0x100)],
+                                 S(12, (inlet, inlet + 0x10)), L(15, S(16, (inlet + 16, inlet + 32)))),
+                               P("_cilk_f_a_b_inlet_slow", 22, [(other, other + 0x100)],
+                                 S(22, (other, other + 0x10))),
+                               P("_cilk_f_a_slow", 20, [(slow, slow + 0x100)],
+                                 S(21, (slow, slow + 0x10))),
+                               P("_cilk_x_a_inlet", 30, [(import_, import_ + 0x100)],
+                                 S(31, (import_, import_ + 0x10))))))
+        self.use_agent()
+        entry, i, file = self.scenario.entry(self.thread), self.instance, "/s/a.cilk"
+
+        def labels(*addresses):
+            return [x for a in addresses for x in self.scenario.labels(self.image, (i, a))]
+        of_f, of_fa = labels(0x1000)[:1], labels(0x2000)[:1]
+        line = lambda number: ("line", file, number)  # noqa: E731
+        loop = lambda number: ("loop", file, number)  # noqa: E731
+        in_loop = labels(0x1010)[:-1]
+        cases = [([0x1000, inlet], [*of_f, line(12)]),
+                 ([0x1010, inlet], [*in_loop, line(12)]),
+                 ([0x1000, inlet + 16], [*of_f, loop(15), line(16)]),
+                 ([0x1020], [*of_f, line(12)]), ([0x1030], [*of_f, loop(15), line(16)]),
+                 ([inlet], [*of_f, line(12)]),
+                 ([0x2000, inlet], [*labels(0x2000), *of_f, line(12)]),
+                 ([0x2000, other], [*of_fa, line(22)]), ([slow, other], [*of_fa, line(22)]),
+                 ([0x1000, other], [*labels(0x1000), *of_fa, line(22)]),
+                 ([0x1000, inlet, 0x2000], [*of_f, line(12), *labels(0x2000)]),
+                 ([import_], labels(import_))]
+        for k, (addresses, shown) in enumerate(cases):
+            node = 0
+            for address in addresses:
+                node = self.thread.node(node, (i, address), "ip")
+            self.thread.add(node, 0, 3**k)
+            self.scenario.record(self.image, self.thread, [entry, *shown],
+                                 [entry, *labels(*addresses)], 0, 3**k)
+        self.check_both()
+
     def test_frames_that_lead_to_the_main_thread(self):
         """A runtime's thread on a stack that is linked to the main one: its frames end in the
         program's executable, not where threads begin. So does no other thread's path."""

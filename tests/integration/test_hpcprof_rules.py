@@ -261,6 +261,56 @@ class WithoutAgent(RulesCase):
         self.assertEqual(self.totals(self.scenario.database()), {"work": 1})
 
 
+class Stripped(RulesCase):
+    def test_clones_cannot_be_told(self):
+        """Without names that is said; nowhere else."""
+        def code(*names):
+            return Structure(F("", *(P(name, 0, [(0x1000 + 16 * i, 0x1010 + 16 * i)],
+                                       S(0, (0x1000 + 16 * i, 0x1010 + 16 * i)))
+                                     for i, name in enumerate(names))))
+        stripped, named = ("<p+0x1000>", "<p+0x1010>"), ("f", "_cilk_f_slow")
+        for names, rules, flags, agent, is_said in (
+                (stripped, "clone _cilk_*_slow\n", mw.MAIN, True, True),
+                (named, "clone _cilk_*_slow\n", mw.MAIN, True, False),
+                (stripped, "clone _cilk_*_slow\n", 0, True, False),
+                (stripped, "clone _cilk_*_slow\n", mw.MAIN, False, False),
+                (stripped, "overhead rt_*\n", mw.MAIN, True, False)):
+            with self.subTest(names=names, rules=rules, flags=flags, agent=agent):
+                self.setUp()
+                self.write_rules(rules)
+                process = self.scenario.process()
+                process.metric("work", process.event("CPUTIME"))
+                if agent:
+                    process.agents.append(("any", "1.0", 1, "any.rules", "1.0"))
+                module = self.scenario.binary("p", "01", code(*names))
+                instance = self.scenario.load(process, module, flags=flags)
+                self.sample_all(process, instance, [0x1010])
+                self.scenario.database()
+                self.assertEqual("it was stripped: the clones" in self.scenario.stderr, is_said)
+                run = json.loads(pathlib.Path(self.scenario.at("db"), "run.json").read_text())
+                self.assertEqual("it was stripped" in run["modules"][0]["why"], is_said)
+
+
+class Refused(RulesCase):
+    def test_an_agent_that_refused(self):
+        """It took no part; one that took its refusal back did."""
+        for refusals, took_part in (([("any", "it was stripped")], False),
+                                    ([("any", "it was stripped"), ("any", "")], True),
+                                    ([("other", "of another version")], True)):
+            self.setUp()
+            self.write_rules(RULES)
+            process, user = self.start(self.scenario.binary("user", "01", USER))
+            process.refusals += refusals
+            self.sample_all(process, user, [0x2010])
+            db = self.scenario.database()
+            run = json.loads(pathlib.Path(self.scenario.at("db"), "run.json").read_text())
+            self.assertEqual([a["name"] for a in run["agents"]], ["any"] if took_part else [])
+            self.assertEqual(self.totals(db), {"overhead": 1, "overhead:spawn": 1} if took_part
+                             else {"work": 1})
+            self.assertEqual([(a["name"], a["why"]) for a in run["refused_agents"]],
+                             [] if refusals[-1][1] == "" else [refusals[0]])
+
+
 WAIT_RULES = """runtime-module librt.so
 waiting rt_wait
 waiting-code rt_b*
@@ -387,8 +437,8 @@ class BadLines(RulesCase):
                          {"overhead": 2, "overhead:spawn": 1, "overhead:sync": 1})
         for number, cause in ((3, "overhead: the pattern is missing"),
                               (4, "overhead: there are too many words"),
-                              (5, "clone: the pattern needs one star"),
-                              (6, "clone: the pattern needs one star"),
+                              (5, "clone: the pattern needs a star"),
+                              (6, "clone: the pattern needs a star"),
                               (7, "overhed: no such rule"), (9, "waiting: the pattern is missing"),
                               (10, "overhead: there are too many words")):
             self.assertIn(f"{os.path.realpath(path)}:{number}: {cause}",

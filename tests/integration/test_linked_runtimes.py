@@ -1,6 +1,9 @@
 """Programs that a runtime was linked into: hpcrun opens the runtime's agent by the program's symbols.
 What they have of a runtime here is its names only, so that the agents decline: in one line, or
 silently where nothing tells that it is the runtime."""
+import json
+import re
+import shutil
 import subprocess
 
 import profiling
@@ -24,23 +27,53 @@ class LinkedRuntimes(profiling.ProfilingTest):
         source.write_text(WORK, encoding="utf-8")
         subprocess.run(["gcc", "-O1", *program, *options, "-o", self.directory / "program", source],
                        check=True)
-        _, images = self.measure(self.directory / "program")
+        done, images = self.measure(self.directory / "program")
         self.check_fates(images)
         fates = images[0].threads[0].fates
         self.assertEqual({code for (_, code), (count, _) in fates.items() if count},
                          {profiling.FIRED, profiling.RECORDED})
         log = (self.measurements / "hpcrun.log").read_text(encoding="utf-8")
-        return [line for line in log.splitlines() if "cilk" in line and "native call paths" in line]
+        lines = [line for line in log.splitlines() if "takes no part" in line]
+        said = [line for line in done.stderr.splitlines() if "takes no part" in line]
+        self.assertEqual(said, ["hpcrun: " + line for line in lines])
+        self.check_database([re.match("agent (.*) takes no part: (.*): native call paths", line)
+                             .groups() for line in lines])
+        return lines
+
+    def check_database(self, refusals):
+        """Who refused did not take part, and the summary says why."""
+        database = self.directory / "db"
+        shutil.rmtree(database, ignore_errors=True)
+        subprocess.run([profiling.BUILD / "bin" / "hpcprof", "-o", database, self.measurements],
+                       check=True, capture_output=True)
+        run = json.loads((database / "run.json").read_text(encoding="utf-8"))
+        self.assertEqual([(a["name"], a["why"]) for a in run["refused_agents"]], refusals)
+        names = [agent["name"] for agent in run["agents"]]
+        self.assertEqual([name for name, _ in refusals if name in names], [])
+        states = {m["name"]: m.get("why", "") for m in run["metrics"]}
+        text, shown = (subprocess.run([profiling.BUILD / "bin" / "hpcviewer", "--print", "summary",
+                                       "--format", format, database], check=True,
+                                      capture_output=True, text=True).stdout
+                       for format in ("text", "json"))
+        self.assertEqual(json.loads(shown)["refused_agents"], run["refused_agents"])
+        self.assertEqual("Agents that took no part" in text, bool(refusals))
+        self.assertNotIn("Runtimes with an agent", text)
+        for name, why in refusals:
+            self.assertIn(f"{name}: {why}\n", text)
+            self.assertIn(f"({name} refused: {why})", states["idleness"])
+            self.assertIn(f"({name} refused: {why})", states["overhead"])
 
     def test_cilk5_of_another_build(self):
         lines = self.log_lines(LIKE_CILK5)
         self.assertEqual(len(lines), 1, lines)
-        self.assertIn("cilk5: the runtime is not Cilk-5.4.6 in its default build", lines[0])
+        self.assertEqual(lines[0], "agent cilk5 takes no part: the runtime is not Cilk-5.4.6 in its "
+                                   "default build: native call paths")
 
     def test_opencilk_of_another_version(self):
         lines = self.log_lines(LIKE_OPENCILK)
         self.assertEqual(len(lines), 1, lines)
-        self.assertIn("opencilk: the runtime is of a version that the agent does not know", lines[0])
+        self.assertIn("agent opencilk takes no part: the runtime is of a version that the agent "
+                      "does not know", lines[0])
 
     def test_stripped(self):
         self.assertEqual(self.log_lines(LIKE_CILK5, "-s"), [])

@@ -366,6 +366,27 @@ static void print_agents(struct printing *printing)
     }
 }
 
+/* "  cilk5: the runtime was stripped" */
+static void print_refusals(struct printing *printing)
+{
+    const json_t *refusals = json_object_get(printing->summary->run, "refused_agents");
+    size_t i;
+    json_t *refusal;
+    if (json_array_size(refusals) == 0)
+        return;
+    end_line(printing);
+    text_add(&printing->line, "Agents that took no part: call paths are native");
+    end_line(printing);
+    json_array_foreach(refusals, i, refusal)
+    {
+        text_add(&printing->line, "  ");
+        add_clean(printing, run_text(refusal, "name"));
+        text_add(&printing->line, ": ");
+        add_clean(printing, run_text(refusal, "why"));
+        end_line(printing);
+    }
+}
+
 static void print_problems(struct printing *printing)
 {
     const json_t *problems = json_object_get(printing->summary->run, "problems");
@@ -398,6 +419,7 @@ void print_summary_text(const struct summary *summary)
     print_unmeasured(&printing);
     print_modules(&printing);
     print_agents(&printing);
+    print_refusals(&printing);
     print_problems(&printing);
     vec_free(&printing.line);
 }

@@ -128,7 +128,7 @@ static void write_samples(struct json_writer *json, const struct fates *fates)
 
 void print_summary_json(const struct summary *summary)
 {
-    static const char *const copied[] = {"measurements", "events",     "agents",
+    static const char *const copied[] = {"measurements", "events",     "agents",  "refused_agents",
                                          "modules",      "unmeasured", "problems"};
     const struct metrics *metrics = &summary->db->metrics;
     size_t i;

@@ -98,6 +98,7 @@ static bool frame_of_path(const struct agent_cursor *cursor, uint32_t i, struct 
 static const struct agent_host host = {.interface = AGENT_INTERFACE,
                                        .claim = record_claim,
                                        .claimed = recorded_claim,
+                                       .refuse = record_refusal,
                                        .log = record_line,
                                        .read = read_memory,
                                        .path = frame_of_path};

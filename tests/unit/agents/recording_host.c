@@ -35,3 +35,10 @@ void record_line(const char *line)
     strcpy(last_line, line);
     log_lines++;
 }
+
+void record_refusal(const struct agent *agent, const char *why)
+{
+    assert_ptr_equal(agent, &hpcrun_agent);
+    if (why)
+        record_line(why);
+}

@@ -18,4 +18,7 @@ bool recorded_claim(const struct agent *agent, uint64_t pc, struct agent_claim *
 
 void record_line(const char *line);
 
+/* As a line, unless it is taken back. */
+void record_refusal(const struct agent *agent, const char *why);
+
 #endif

@@ -99,6 +99,7 @@ static bool step(const struct agent_cursor *cursor, struct agent_frame *frame)
 static const struct agent_host host = {.interface = AGENT_INTERFACE,
                                        .claim = record_claim,
                                        .claimed = recorded_claim,
+                                       .refuse = record_refusal,
                                        .log = record_line,
                                        .read = read_memory,
                                        .step = step};
@@ -231,7 +232,7 @@ static void a_runtime_of_another_layout_is_not_used(void **state)
     assert_non_null(dlopen("made-old-cheetah.so", RTLD_NOW | RTLD_LOCAL));
     add("made-old-cheetah");
     assert_int_equal(log_lines, 1);
-    assert_memory_equal(last_line, "opencilk: ", 10);
+    assert_non_null(strstr(last_line, "version"));
     assert_int_equal(claim_count, 0);
     set_image(all_run);
     be(1);

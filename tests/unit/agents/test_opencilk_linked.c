@@ -37,6 +37,7 @@ __attribute__((noinline)) static void loop_helper(void)
 static const struct agent_host host = {.interface = AGENT_INTERFACE,
                                        .claim = record_claim,
                                        .claimed = recorded_claim,
+                                       .refuse = record_refusal,
                                        .log = record_line};
 
 static int tell_program(struct dl_phdr_info *info, size_t size, void *data)

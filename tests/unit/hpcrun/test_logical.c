@@ -20,6 +20,11 @@ void report_log(const struct text *text)
     (void)text;
 }
 
+void report_error(const struct text *text)
+{
+    (void)text;
+}
+
 /* Addresses in no module. */
 #define NATIVE  0x10000u
 #define CLAIMED 0x20000u
