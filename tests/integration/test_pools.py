@@ -2,8 +2,10 @@
 starts the pool's threads; the work below each loop's call is this loop's own, and what the pool's threads did is
 below <thread root>. Truth is the program's own ledger of CPU time (tests/programs/pools/ledger.h)."""
 import math
+import os
 import subprocess
 import unittest
+import unittest.mock
 
 from logical_case import LogicalTest, walk
 import profiling
@@ -27,8 +29,9 @@ class Pools(LogicalTest):
             self.skipTest(f"g++ {' '.join(flags)} does not build {name}.cc: {made.stderr.splitlines()[0]}")
         return program
 
-    def profiled(self, *command):
-        done, images = self.profile(*command, events=("CPUTIME@f2000",))
+    def profiled(self, program, **environment):
+        with unittest.mock.patch.dict(os.environ, environment):
+            done, images = self.profile(program, events=("CPUTIME@f2000",))
         self.chance = 4 * math.sqrt(2 * CALLS / 12) * max(
             image.mean_period("CPUTIME") for image in images if image.count("CPUTIME", [profiling.FIRED]))
         return {name: [int(word) * 1e-9 for word in words]
@@ -69,7 +72,7 @@ class Pools(LogicalTest):
         program = self.build("omp_phases", "-fopenmp")
         for threads in (2, 4, 8):
             with self.subTest(threads=threads):
-                self.check(self.profiled("env", f"OMP_NUM_THREADS={threads}", "OMP_WAIT_POLICY=passive", program))
+                self.check(self.profiled(program, OMP_NUM_THREADS=str(threads), OMP_WAIT_POLICY="passive"))
 
     def test_onetbb(self):
         self.check(self.profiled(self.build("tbb_phases", "-ltbb")))
