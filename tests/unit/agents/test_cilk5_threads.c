@@ -1,6 +1,8 @@
 /* The agent for Cilk-5: which threads are workers, which of them work, and the runtime's own. */
 #include "tests/unit/agents/made_cilk5.h"
 
+#include <string.h>
+
 static char libc_code[16];
 
 static void a_worker_without_a_running_closure_is_idle(void **state)
