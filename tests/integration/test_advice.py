@@ -50,7 +50,7 @@ class Programs(unittest.TestCase):
             shutil.rmtree(folder, ignore_errors=True)
         for tool in ([TOOLS / "hpcrun", *options, "-o", measurements, "--", *map(str, command)],
                      [TOOLS / "hpcprof", "-o", database, measurements]):
-            done = subprocess.run(tool, capture_output=True, text=True, timeout=300, cwd=self.directory,
+            done = subprocess.run(tool, capture_output=True, text=True, timeout=300, cwd=self.folder,
                                   env=dict(os.environ, **environment))
             self.assertEqual(done.returncode, 0, done.stderr)
         self.database = database
