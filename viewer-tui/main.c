@@ -90,6 +90,7 @@ static void configure(struct session *session, const struct options *options)
         session->sides[side]->usual_metrics = options->usual_metrics;
     for (size_t i = 0; i < options->definitions.n; i++)
         session_define(session, options->definitions.at[i]);
+    session_fold_inlined(session, options->folds_inlined);
     session_show(session, options->by_kind ? SET_KINDS : SET_CHOSEN);
 }
 

@@ -55,6 +55,8 @@ static const char help[] =
     "  --of REGEX         print threads: of the one procedure whose name the extended regular expression\n"
     "                     matches what is sorted by, and how evenly it is spread; inclusive unless\n"
     "                     --sort says otherwise\n"
+    "  --fold-inlined     count inlined code, with its loops and lines, in the procedure that contains it,\n"
+    "                     at the line where it is inlined\n"
     "  --program NAME     values are sums over the threads of one program, of several in the database\n"
     "                     (make, cc1, ...), which NAME or the path of its executable names\n"
     "  --threads REGEX    values are sums over the threads that the extended regular expression matches,\n"
@@ -124,6 +126,7 @@ enum long_option {
     OPTION_OF,
     OPTION_THREADS,
     OPTION_PROGRAM,
+    OPTION_FOLD_INLINED,
     OPTION_DERIVE,
     OPTION_FILTER,
     OPTION_DEPTH,
@@ -152,6 +155,7 @@ static const struct option long_options[] = {
     {"of", required_argument, NULL, OPTION_OF},
     {"threads", required_argument, NULL, OPTION_THREADS},
     {"program", required_argument, NULL, OPTION_PROGRAM},
+    {"fold-inlined", no_argument, NULL, OPTION_FOLD_INLINED},
     {"filter", required_argument, NULL, OPTION_FILTER},
     {"depth", required_argument, NULL, OPTION_DEPTH},
     {"min-percent", required_argument, NULL, OPTION_MIN_PERCENT},
@@ -284,6 +288,7 @@ static void take_option(struct options *options, int option, struct given *given
     case OPTION_OF: options->print.of = optarg; break;
     case OPTION_THREADS: options->threads = optarg; break;
     case OPTION_PROGRAM: options->program = optarg; break;
+    case OPTION_FOLD_INLINED: options->folds_inlined = true; break;
     case OPTION_FILTER: take_filter(&options->filters, optarg); break;
     case OPTION_DEPTH:
         options->print.depth = depth_in(optarg);
@@ -398,6 +403,7 @@ static const char *take_setting(struct options *options, const struct given *giv
     case OPTION_SORT: options->usual_sort = setting->value; break;
     case OPTION_PHYSICAL: options->usually_physical = true; break;
     case OPTION_NO_MOUSE: options->no_mouse = true; break;
+    case OPTION_FOLD_INLINED: options->folds_inlined = true; break;
     case OPTION_COLUMNS:
         options->columns = given->columns ? options->columns : setting->value;
         break;

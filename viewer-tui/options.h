@@ -17,6 +17,7 @@ struct options {
     const char *metrics;           /* NULL: the usual ones */
     VEC(const char *) definitions; /* of derived metrics; the caller frees */
     const char *threads;           /* only those that this expression matches; NULL: all */
+    bool folds_inlined;            /* inlined code, into the procedures that contain it */
     const char *program;           /* only threads of the program of that name; NULL: of all */
     struct filters filters;        /* of trees; the caller frees */
     bool by_kind;                  /* overhead and its kinds in place of the usual ones */

@@ -4,6 +4,7 @@
 #include "viewer-tui/columns/choose.h"
 #include "viewer-tui/compare/comparison.h"
 #include "viewer-tui/database/complete.h"
+#include "viewer-tui/database/fold.h"
 #include "viewer-tui/formula/derived.h"
 #include "viewer-tui/threads/restrict.h"
 
@@ -128,6 +129,15 @@ void session_show(struct session *session, enum metric_set set)
             metrics_of(session, p)->set = set;
 }
 
+void session_fold_inlined(struct session *session, bool folds)
+{
+    session->folds_inlined = folds;
+    for (int p = 0; p < PROJECTIONS; p++)
+        forget_views(&session->opened[p]);
+    for (int side = 0; session_is_of_two(session) && side < SIDES; side++)
+        session_fold_inlined(session->sides[side], folds);
+}
+
 /* The folder of a projection; the caller frees. */
 static char *projection_folder(const struct session *session, enum projection projection)
 {
@@ -223,15 +233,27 @@ static struct database *open_projection(struct session *session, enum projection
     return db;
 }
 
-/* Makes the values those of the session's threads; false when the user stopped it. */
+static void follow_folding(struct opened *opened, bool folds)
+{
+    if (folds)
+        fold_inlined(opened->db);
+    opened->is_folded = folds;
+}
+
+/* Makes the values those of the session's threads, with inlined code folded or not; false when the
+ * user stopped it. */
 static bool follow_restriction(struct session *session, struct opened *opened)
 {
-    if (opened->restriction == session->restriction)
+    bool is_restricted = opened->restriction == session->restriction;
+    if (is_restricted && opened->is_folded == session->folds_inlined)
         return true;
-    if (!database_restrict(opened->db, session->threads)) {
+    fold_undo(opened->db);
+    if (!is_restricted && !database_restrict(opened->db, session->threads)) {
+        follow_folding(opened, opened->is_folded);
         session->was_stopped = true;
         return false;
     }
+    follow_folding(opened, session->folds_inlined);
     forget_views(opened);
     opened->restriction = session->restriction;
     return true;
@@ -371,6 +393,11 @@ struct view *session_take_view(struct session *session, enum projection projecti
     struct view *view = session_view(session, projection, id);
     session->opened[projection].views[id] = NULL;
     return view;
+}
+
+const char *session_folding_words(const struct session *session)
+{
+    return session->folds_inlined ? ", inlined code folded" : "";
 }
 
 const char *projection_name(enum projection projection)

@@ -20,6 +20,7 @@ struct opened {
     struct database *db;
     unsigned
         restriction; /* that its values follow: the session's restriction when it was looked at */
+    bool is_folded;  /* inlined code is folded, as the session wanted it then */
     struct cct *cct;
     struct comparison *comparison; /* of two databases, once both were opened; NULL */
     struct view *views[VIEWS];
@@ -35,6 +36,7 @@ struct session {
     const struct path_rules *rules;         /* where sources are; NULL: where they were */
     enum metric_set set;
     bool metric_list_is_bad;    /* or a definition is: why a database was not opened */
+    bool folds_inlined;         /* into the procedures that contain it */
     bool was_stopped;           /* why a view or database was not made */
     struct thread_set *threads; /* those that all values are sums over; NULL: all */
     unsigned restriction;       /* counts the changes of it */
@@ -65,6 +67,10 @@ void session_undefine(struct session *session, const char *name);
 
 /* Says which metrics are shown, in all that is open and will be. */
 void session_show(struct session *session, enum metric_set set);
+
+/* Says whether inlined code is folded (fold.h), in all that is open and will be. Views made before
+ * are gone. */
+void session_fold_inlined(struct session *session, bool folds);
 
 static inline bool session_is_of_two(const struct session *session)
 {
@@ -107,6 +113,9 @@ struct thread_set *session_matching_threads(struct session *session, enum projec
 /* The threads of the processes that ran a program of that name, or path; as above. */
 struct thread_set *session_threads_of_program(struct session *session, enum projection projection,
                                               const char *program, char **cause);
+
+/* What titles say behind the projection: ", inlined code folded", or nothing. */
+const char *session_folding_words(const struct session *session);
 
 const char *projection_name(enum projection projection);
 

@@ -165,6 +165,22 @@ class Fuzz(unittest.TestCase):
         self.assertGreater(results[0], ROUNDS // 80)
         self.assertGreater(results[1], ROUNDS // 80)
 
+    def test_damage_under_folded_inlined_code(self):
+        bases = list(self.databases())
+        results = {0: 0, 1: 0, 2: 0}
+        for number in range(ROUNDS // 2):
+            rng = random.Random(3000 + number)
+            base = rng.choice(bases)
+            file = rng.choice([f for f in FILES_OF_THREADS if (base / f).exists()])
+            view = rng.choice(VIEWS[:4])
+            with self.subTest(number=number, base=base.name, file=file, view=view):
+                folder = self.damaged(base, file, rng)
+                more = rng.choice(([], ["--threads", "."], ["--derive", "x = thread_max($1)"]))
+                results[self.check(folder, "--print", view, "--fold-inlined", *more, "--format",
+                                   rng.choice(FORMATS[:3]))] += 1
+        self.assertGreater(results[0], ROUNDS // 80)
+        self.assertGreater(results[1], ROUNDS // 80)
+
     def test_damage_on_a_side_of_a_comparison(self):
         """Also of a run with itself as it was, so that there is much to be matched."""
         bases = list(self.databases())

@@ -9,7 +9,7 @@ module, call_site), "metrics" and "children"."""
 import os
 
 from v4_writer import (CALL, FUNCTION_SCOPE, INLINED, INSTRUCTION, LEX_AWARE, LEXICAL, LINE, LOOP,
-                       contributors)
+                       Context, Database, contributors)
 
 
 def is_inlined(context):
@@ -337,3 +337,56 @@ class Oracle:
             file, line = None, 0
         return {"name": f"loop at {place}" if kind == "loop" else place, "kind": kind,
                 "file": self.file(file), "line": line or None, "module": module}
+
+
+# --- folding inlined code
+
+def fold_inlined(db):
+    """The same program had the code that is inlined stood in the lines at which it was: what was
+    charged to it, and to the loops and lines in it, is charged to the line or scope around it, and
+    what it calls is called from there. Calls, loops and lines that are then the same are one."""
+    oracle, folded = Oracle(db), Database(db.title, db.metrics)
+    for name in ("modules", "files", "functions", "id_names", "id_tuples"):
+        setattr(folded, name, getattr(db, name))
+    known = {}
+
+    def charge(context, onto):
+        for (profile, metric), value in context.charges.items():
+            onto.charge(value, metric, profile)
+
+    def same(parent, child, siblings):
+        """The context for a child that is kept, below its new parent."""
+        def key(context):
+            if is_procedure(context):
+                return (is_inlined(context), oracle.procedure_of(context))
+            return (is_loop(context), oracle.place_of(context), context.line)
+        twins = [c for c in siblings if not is_instruction(c) and is_procedure(c) ==
+                 is_procedure(child) and key(c) == key(child)]
+        whole = (parent, is_procedure(child), key(child), twins.index(child))
+        if whole not in known:
+            known[whole] = parent.add(Context(child.lexical_type, child.relation, child.function,
+                                              child.file, child.line, child.module, child.offset))
+        charge(child, known[whole])
+        return known[whole]
+
+    def is_instruction(context):
+        return is_part(context) and not is_line(context)
+
+    def put_below(parent, context, in_procedure, in_folded):
+        for child in context.children:
+            if is_inlined(child) and in_procedure:
+                charge(child, parent)
+                put_below(parent, child, True, True)
+            elif is_procedure(child):
+                put_below(same(parent, child, context.children), child, True, False)
+            elif in_folded or is_instruction(child):
+                charge(child, parent)
+                put_below(parent, child, in_procedure, in_folded)
+            else:
+                put_below(same(parent, child, context.children), child, in_procedure, False)
+
+    for entry in db.entries:
+        new = folded.entry(entry.kind, entry.name)
+        charge(entry, new)
+        put_below(new, entry, False, False)
+    return folded

@@ -58,7 +58,8 @@ static bool is_procedure_or_root(enum scope_kind kind)
     return kind == KIND_PROCEDURE || kind == KIND_INLINED || kind == KIND_ROOT;
 }
 
-static void add_context(struct reading *reading, uint32_t parent, const struct context *context)
+static void add_context(struct reading *reading, uint32_t parent, const struct context *context,
+                        uint64_t at)
 {
     struct cct *cct = reading->cct;
     uint32_t position = take_position(reading, context->id);
@@ -73,6 +74,8 @@ static void add_context(struct reading *reading, uint32_t parent, const struct c
     cct->line[number] = context->line;
     cct->id[number] = context->id;
     cct->position[number] = position;
+    if (cct->at)
+        cct->at[number] = at;
     if (context_has_children(context))
         vec_push(&reading->open, (struct open_context){number, context->children});
 }
@@ -97,7 +100,7 @@ static void read_below(struct reading *reading)
         uint64_t at = innermost->rest.at;
         if (context_next(reading->db, &innermost->rest, &context)) {
             reading->bytes += innermost->rest.at - at;
-            add_context(reading, innermost->number, &context);
+            add_context(reading, innermost->number, &context, at);
         } else {
             close_context(reading);
         }
@@ -114,19 +117,21 @@ static void read_entry(struct reading *reading, uint32_t index)
                               .id = entry.context_id,
                               .place = index,
                               .children = entry_children(reading->db, &entry)};
-    add_context(reading, 0, &context);
+    add_context(reading, 0, &context, 0);
     read_below(reading);
 }
 
-struct cct *cct_read(struct database *db)
+static struct cct *read_tree(struct database *db, bool with_places)
 {
     uint64_t limit = contexts_limit(db) + db->entries.n + 1;
     if (limit > NOTHING)
         limit = NOTHING;
     struct reading reading = {.db = db, .limit = limit, .cct = new_cct(limit)};
+    if (with_places)
+        reading.cct->at = mem_alloc(limit * sizeof *reading.cct->at);
     reading.position_used = mem_alloc(db->values.n_index / 8 + 1);
     progress_begin("reading all calling contexts", db->meta.sections[V4_META_CONTEXTS].size);
-    add_context(&reading, 0, &(struct context){.kind = KIND_ROOT, .place = NOTHING});
+    add_context(&reading, 0, &(struct context){.kind = KIND_ROOT, .place = NOTHING}, 0);
     for (uint32_t i = 0; i < db->entries.n && reading.cct->n < limit; i++)
         read_entry(&reading, i);
     reading.cct->end[0] = reading.cct->n;
@@ -136,6 +141,16 @@ struct cct *cct_read(struct database *db)
         return reading.cct;
     cct_free(reading.cct);
     return NULL;
+}
+
+struct cct *cct_read(struct database *db)
+{
+    return read_tree(db, false);
+}
+
+struct cct *cct_read_with_places(struct database *db)
+{
+    return read_tree(db, true);
 }
 
 void cct_free(struct cct *cct)
@@ -150,6 +165,7 @@ void cct_free(struct cct *cct)
     free(cct->line);
     free(cct->id);
     free(cct->position);
+    free(cct->at);
     free(cct);
 }
 

@@ -19,12 +19,15 @@ struct cct {
     uint32_t *place;     /* as in struct context */
     uint32_t *line;
     uint32_t *id;       /* of the values */
+    uint64_t *at;       /* where they stand in meta.db; NULL unless it was read with places */
     uint32_t *position; /* where the values are (values.h), NOTHING when there are none */
 };
 
 /* Reads the tree; damaged parts are left out, with the problem noted. NULL when the user stopped it
  * (progress.h). The caller frees. */
 struct cct *cct_read(struct database *db);
+/* The same with where contexts stand; of entry points that is 0. */
+struct cct *cct_read_with_places(struct database *db);
 void cct_free(struct cct *cct); /* NULL allowed */
 
 static inline void cct_costs(const struct cct *cct, const struct values *values, uint32_t context,

@@ -3,6 +3,7 @@
 #include "viewer-tui/base/problem.h"
 #include "viewer-tui/base/text.h"
 #include "viewer-tui/database/cct-file.h"
+#include "viewer-tui/database/fold.h"
 #include "viewer-tui/database/programs.h"
 
 #include <inttypes.h>
@@ -91,6 +92,7 @@ void database_close(struct database *db)
 {
     if (!db)
         return;
+    fold_undo(db);
     values_close(&db->values);
     metrics_free(&db->metrics);
     v4_map_close(&db->meta);

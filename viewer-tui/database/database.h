@@ -30,6 +30,11 @@ struct point {
     uint64_t offset;
 };
 
+/* Ids of contexts. */
+typedef VEC(uint32_t) context_ids;
+
+struct fold;
+
 /* The executables whose entry points it has (programs.h). */
 struct database_programs {
     const char **names; /* in the mapped file */
@@ -49,8 +54,8 @@ struct database {
     bool is_restricted;       /* they are sums over some of the threads (restrict.h) */
     VEC(struct point) points; /* code without function or line */
     struct idmap point_ids;
-    VEC(uint32_t)
-    no_call_site; /* ids of contexts, ascending: calls from sites that are not known */
+    context_ids no_call_site; /* ascending: calls from sites that are not known */
+    struct fold *fold;        /* its inlined code is folded (fold.h); NULL */
 };
 
 /* A procedure; unknown parts are NULL, NOTHING and 0. */

@@ -240,8 +240,9 @@ static void write_head(struct printing *printing, const char *metric)
 {
     const struct tree *tree = printing->tree;
     struct text title = {0}, clean = {0};
-    text_printf(&title, "%s: %s of %s, %s projection", session_title(tree->session, tree->view->db),
-                metric, tree->view->class->name, projection_name(tree->projection));
+    text_printf(&title, "%s: %s of %s, %s projection%s",
+                session_title(tree->session, tree->view->db), metric, tree->view->class->name,
+                projection_name(tree->projection), session_folding_words(tree->session));
     text_add(&title, filters_n(tree->sieve->filters) ? "  filters: " : "");
     tree_add_filters(tree, false, &title);
     add_clean(&clean, text_string(&title));

@@ -220,8 +220,8 @@ static void print_text(const struct compared *compared)
 {
     struct printing printing = {.compared = compared, .ascii = describe_in_ascii()};
     text_add_clean(&printing.line, session_title(compared->session, NULL), printing.ascii);
-    text_printf(&printing.line, ": comparison, %s projection",
-                projection_name(compared->projection));
+    text_printf(&printing.line, ": comparison, %s projection%s",
+                projection_name(compared->projection), session_folding_words(compared->session));
     end_line(&printing);
     end_line(&printing);
     print_facts(&printing);

@@ -9,7 +9,7 @@
  * another name in its database says what it is "called" there. "filters" are the words
  * for those in force, if there are any. Columns that the user has hidden are left out. "program" or
  * "threads" says of which threads the values are, where not of all; rows of programs have the kind
- * "program". */
+ * "program". "inlined" is "folded" where inlined code is (database/fold.h). */
 #include "viewer-tui/print/print.h"
 
 #include "lib/json.h"
@@ -205,6 +205,8 @@ void print_tree_json(const struct tree *tree)
         write_databases(json, tree->session);
     json_write_text(json, "view", tree->view->class->name);
     json_write_text(json, "projection", projection_name(tree->projection));
+    if (tree->session->folds_inlined)
+        json_write_text(json, "inlined", "folded");
     const struct thread_set *threads = tree->session->threads;
     if (threads)
         json_write_text(json, threads->is_program ? "program" : "threads", threads->what);

@@ -97,8 +97,8 @@ static void print_head(struct printing *printing)
 {
     const struct tree *tree = printing->tree;
     text_add_clean(&printing->line, session_title(tree->session, tree->view->db), printing->ascii);
-    text_printf(&printing->line, ": %s view, %s projection", tree->view->class->name,
-                projection_name(tree->projection));
+    text_printf(&printing->line, ": %s view, %s projection%s", tree->view->class->name,
+                projection_name(tree->projection), session_folding_words(tree->session));
     end_line(printing);
     text_add(&printing->line, tree->view->class->title);
     end_line(printing);

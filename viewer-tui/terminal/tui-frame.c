@@ -50,7 +50,8 @@ static void draw_title(struct tui *tui, int line)
     int at = draw_view_names(tui, line);
     text_add(&title, " hpcviewer  ");
     text_add_clean(&title, session_title(tui->session, view->db), tui->ascii);
-    text_printf(&title, "  [%s]", projection_name(tui->projection));
+    text_printf(&title, "  [%s%s]", projection_name(tui->projection),
+                session_folding_words(tui->session));
     size_t sorted = view->sorting.metric;
     if (metrics_whole(view->metrics, sorted) != sorted ||
         metric_is_of_effort(&view->metrics->at[sorted])) {

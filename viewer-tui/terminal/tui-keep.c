@@ -32,6 +32,7 @@ void tui_keep_columns(struct tui *tui)
     struct config_change changes[] = {
         {"numbers", cell_units_key(tui->cells.units), tui->cells.units != UNITS_THAT_FIT},
         {"bars", NULL, tui->cells.has_bars},
+        {"fold-inlined", NULL, tui->session->folds_inlined},
         {"columns", text_string(&columns), choice->is_made}};
     size_t n = sizeof changes / sizeof *changes;
     bool is_of_two = session_is_of_two(tui->session); /* whose columns others do not have */

@@ -61,6 +61,24 @@ static void ask(struct tui *tui)
     free(cause);
 }
 
+/* Folds inlined code, or shows it again; what was selected is found again, or what is around it. */
+static void fold_or_not(struct tui *tui)
+{
+    struct pane *pane = tui_pane(tui);
+    struct path path = path_of(pane->view, pane_row(pane));
+    struct sorting sorting = pane->view->sorting;
+    size_t found;
+    close_panes(tui);
+    session_fold_inlined(tui->session, !tui->session->folds_inlined);
+    tui_reopen(tui, sorting);
+    pane_select(pane, path_find(pane->view, &path, &found));
+    text_clear(&tui->message);
+    text_add(&tui->message, tui->session->folds_inlined
+                                ? "inlined code is counted in the procedure that contains it"
+                                : "inlined code is shown");
+    path_free(&path);
+}
+
 static void show_threads(struct tui *tui)
 {
     if (session_is_of_two(tui->session)) {
@@ -164,6 +182,7 @@ bool tui_obey_threads(struct tui *tui, enum command command)
         if (tui_is_of_one_run(tui, "choosing threads"))
             ask(tui);
         break;
+    case COMMAND_FOLD_INLINED: fold_or_not(tui); break;
     case COMMAND_PROGRAM:
         if (tui_is_of_one_run(tui, "choosing a program"))
             restrict_to_program(tui);

@@ -2,6 +2,7 @@
 
 #include "viewer-tui/base/problem.h"
 #include "viewer-tui/base/text.h"
+#include "viewer-tui/database/fold.h"
 #include "viewer-tui/database/profiles.h"
 #include "viewer-tui/formula/derived.h"
 #include "viewer-tui/threads/thread-origin.h"
@@ -76,6 +77,20 @@ static bool add_context(struct reading *reading, struct thread *thread, const st
     return position != NO_POSITION;
 }
 
+/* Adds what a thread has of an entry point: where inlined code is folded, of what is in the file.
+ */
+static void add_entry(struct reading *reading, struct thread *thread, const struct values *values,
+                      uint32_t id)
+{
+    size_t n;
+    const struct fold_part *parts = fold_parts(reading->db, id, &n);
+    if (!parts)
+        add_context(reading, thread, values, id);
+    for (size_t i = 0; i < n; i++)
+        if (!parts[i].is_inlined)
+            add_context(reading, thread, values, parts[i].id);
+}
+
 /* The totals are the costs of the whole program, context 0, or where these are missing those of
  * the entry points. */
 static void read_totals(struct reading *reading, struct thread *thread,
@@ -89,7 +104,7 @@ static void read_totals(struct reading *reading, struct thread *thread,
         struct v4_entry entry;
         const char *name;
         if (database_entry(db, i, &entry, &name))
-            add_context(reading, thread, &values, entry.context_id);
+            add_entry(reading, thread, &values, entry.context_id);
     }
 }
 

@@ -1,5 +1,6 @@
 #include "viewer-tui/views/view.h"
 
+#include "viewer-tui/database/fold.h"
 #include "viewer-tui/formula/derived.h"
 #include "viewer-tui/views/thread-statistics.h"
 
@@ -217,6 +218,35 @@ void view_program_terms(const struct view *view, struct terms *terms)
     }
 }
 
+/* The values in the file that are added up for a context of a folded database. */
+static void unfold_term(const struct fold_part *parts, size_t n, struct term folded,
+                        struct terms *terms)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct term term = {parts[i].id, folded.scope};
+        bool is_exclusive = folded.scope != METRIC_EXECUTION;
+        if (parts[i].is_inlined && !is_exclusive)
+            continue;
+        if (parts[i].is_inlined)
+            term.scope = METRIC_FUNCTION;
+        vec_push(&terms->list, term);
+    }
+}
+
+static void unfold_terms(const struct view *view, struct terms *terms)
+{
+    struct terms unfolded = {0};
+    if (!view->db || !view->db->fold)
+        return;
+    for (size_t i = 0; i < terms->list.n; i++) {
+        size_t n;
+        const struct fold_part *parts = fold_parts(view->db, terms->list.at[i].context, &n);
+        unfold_term(parts, n, terms->list.at[i], &unfolded);
+    }
+    vec_free(&terms->list);
+    *terms = unfolded;
+}
+
 bool view_terms(struct view *view, uint32_t row, enum cost_part part, struct terms *terms)
 {
     if (!view->class->terms)
@@ -225,6 +255,7 @@ bool view_terms(struct view *view, uint32_t row, enum cost_part part, struct ter
         view_program_terms(view, terms);
     else
         view->class->terms(view, row, part, terms);
+    unfold_terms(view, terms);
     bool was_stopped = view->was_stopped;
     view->was_stopped = false;
     return !was_stopped;

@@ -1,0 +1,224 @@
+"""Folding inlined code into the procedures that contain it, against an oracle that moves charges on
+random trees, and on a program whose every number is known:
+
+    main (a.c:10)  loop at a.c:11
+                     line 12: 1 s
+                              sort, inlined (a.h:5)   loop at a.h:6, line 7: 2 s
+                                                      line 8: swap, inlined (a.h:20)  line 21: 4 s
+                                                      line 9: copy (a.c:40)           line 41: 8 s
+                              copy                                                    line 41: 16 s
+                   line 13: sort, inlined             line 7: 32 s
+"""
+import csv
+import io
+import os
+import tempfile
+import unittest
+
+import v4_writer
+import viewer
+from terminal import HAVE_TMUX
+from test_viewer_views import LAYOUTS
+from view_oracle import Oracle, fold_inlined
+from viewer_screen import Viewer
+
+SEEDS = 48
+
+
+def describe():
+    db = v4_writer.Database("sorts", ["work"], 2)
+    program, a_c, a_h = db.module("/bin/sorts"), db.file("/src/a.c"), db.file("/src/a.h")
+    main = db.entry().call(db.function("main", program, 0x10, a_c, 10))
+    sort_function = db.function("sort", program, 0, a_h, 5)
+    copy_function = db.function("copy", program, 0x40, a_c, 40)
+    line = main.loop(a_c, 11).statement(a_c, 12).charge(1.0)
+    sort = line.inline(sort_function)
+    sort.loop(a_h, 6).statement(a_h, 7).charge(2.0)
+    swap = sort.statement(a_h, 8).inline(db.function("swap", program, 0, a_h, 20))
+    swap.statement(a_h, 21).charge(4.0, profile=2)
+    sort.statement(a_h, 9).call(copy_function).statement(a_c, 41).charge(8.0)
+    line.call(copy_function).statement(a_c, 41).charge(16.0)
+    main.statement(a_c, 13).inline(sort_function).statement(a_h, 7).charge(32.0)
+    return db
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.db = temporary.name
+
+    def costs(self, view, *options):
+        """{path of names: (inclusive, exclusive)} below the first procedure rows."""
+        root = viewer.printed_json(view, "--fold-inlined", *options, self.db)["root"]
+        found = {}
+
+        def walk(row, path):
+            work = row["metrics"]["work"]
+            found[path + (row["name"],)] = (work["inclusive"], work["exclusive"])
+            for child in row["children"]:
+                walk(child, path + (row["name"],))
+        for child in root["children"]:
+            walk(child, ())
+        return found
+
+
+class Known(Case):
+    def test_top_down(self):
+        v4_writer.write_database(describe(), self.db)
+        main = ("main thread", "main")
+        loop = main + ("loop at a.c:11",)
+        self.assertEqual(self.costs("top-down"), {
+            ("main thread",): (63, 0), main: (63, 39), loop: (31, 7), loop + ("a.c:12",): (7, 7),
+            loop + ("copy",): (24, 24), loop + ("copy", "a.c:41"): (24, 24),
+            main + ("a.c:13",): (32, 32)})
+
+    def test_bottom_up(self):
+        v4_writer.write_database(describe(), self.db)
+        self.assertEqual(self.costs("bottom-up"), {
+            ("main",): (63, 39), ("copy",): (24, 24), ("copy", "main"): (24, 24)})
+
+    def test_flat(self):
+        v4_writer.write_database(describe(), self.db)
+        main = ("/bin/sorts", "/src/a.c", "main")
+        loop = main + ("loop at a.c:11",)
+        copy = main[:2] + ("copy",)
+        self.assertEqual(self.costs("flat"), {
+            main[:1]: (63, 63), main[:2]: (63, 63), main: (63, 39), loop: (31, 7),
+            loop + ("a.c:12",): (31, 7), main + ("a.c:13",): (32, 32),
+            copy: (24, 24), copy + ("a.c:41",): (24, 24)})
+
+    def test_it_is_told(self):
+        v4_writer.write_database(describe(), self.db)
+        text = viewer.printed("flat", "--fold-inlined", self.db)
+        self.assertIn("logical projection, inlined code folded\n", text)
+        self.assertEqual(viewer.printed_json("flat", "--fold-inlined", self.db)["inlined"],
+                         "folded")
+        self.assertNotIn("inlined", viewer.printed_json("flat", self.db))
+
+    def test_stacks_and_threads(self):
+        v4_writer.write_database(describe(), self.db)
+        folded = viewer.printed("top-down", "--fold-inlined", "--format", "folded", self.db)
+        self.assertEqual(set(folded.splitlines()),
+                         {"main thread;main 39", "main thread;main;copy 24"})
+        shown = viewer.printed_json("threads", "--of", "^main$", "--sort", "work:exclusive",
+                                    "--fold-inlined", self.db)
+        self.assertEqual(sorted(t["value"] for t in shown["threads"]), [4, 35])
+
+    def test_two_databases(self):
+        """Before and after a procedure was inlined: folded, nothing has changed."""
+        other = tempfile.TemporaryDirectory()
+        self.addCleanup(other.cleanup)
+        v4_writer.write_database(describe(), self.db)
+        v4_writer.write_database(fold_inlined(describe()), other.name)
+        for view in ("top-down", "bottom-up", "flat"):
+            records = list(csv.DictReader(io.StringIO(viewer.printed(
+                view, "--fold-inlined", "--names", "a,b", "--format", "csv", self.db,
+                other.name))))
+            self.assertEqual({r["work difference:inclusive"] for r in records}, {"0"})
+            self.assertEqual({r["in"] for r in records}, {"a,b"})
+
+
+class Random(Case):
+    def test_every_view_against_the_oracle(self):
+        for seed in range(SEEDS):
+            layout = LAYOUTS[seed % len(LAYOUTS)]
+            with self.subTest(seed=seed, layout=layout):
+                db = viewer.random_database(seed, 200)
+                v4_writer.write_database(db, self.db, layout)
+                oracle = Oracle(fold_inlined(db))
+                for _ in viewer.checked_views(self, oracle, "--fold-inlined"):
+                    pass
+
+    def test_values_of_threads(self):
+        """Their mean is a third of the sum, of every row: what rows are made of is exact, too."""
+        for seed in range(8):
+            db = viewer.random_database(seed, 150)
+            v4_writer.write_database(db, self.db)
+            for view in ("top-down", "bottom-up", "flat"):
+                root = viewer.printed_json(view, "--fold-inlined", "--derive",
+                                           "mean = thread_mean($work)", "--metrics", "work,mean",
+                                           *(("--depth", 4) if view == "bottom-up" else ()),
+                                           self.db)["root"]
+                for depth, row in viewer.rows_of(root):
+                    work, mean = row["metrics"]["work"], row["metrics"]["mean"]
+                    for part in ("inclusive", "exclusive") if depth else ("inclusive",):
+                        self.assertAlmostEqual(3 * mean[part], work[part], places=6)
+
+    def test_of_some_threads(self):
+        """Of one thread after the other: together they are what all have."""
+        for seed in range(12):
+            db = viewer.random_database(seed, 150)
+            v4_writer.write_database(db, self.db)
+            whole = viewer.printed_json("flat", "--fold-inlined", self.db)["root"]
+            parts = [viewer.printed_json("flat", "--fold-inlined", "--threads",
+                                         f"THREAD {i}$|/{i}$|{i}$", self.db)["root"]
+                     for i in range(3)]
+            for name in db.metrics:
+                self.assertAlmostEqual(
+                    sum(part["metrics"][name]["inclusive"] for part in parts),
+                    whole["metrics"][name]["inclusive"], places=6)
+
+
+@unittest.skipUnless(HAVE_TMUX, "tmux is not installed")
+class InTerminal(Case):
+    def start(self, *options, config="/nonexistent"):
+        terminal = Viewer(*options, self.db, width=120, height=200,
+                          environment={"XDG_CONFIG_HOME": config})
+        self.addCleanup(terminal.__exit__)
+        return terminal
+
+    def test_the_key(self):
+        v4_writer.write_database(describe(), self.db)
+        terminal = self.start()
+        terminal.press("/")
+        terminal.type("swap")
+        terminal.press("Enter")
+        terminal.until_seen("[I] sort > [I] swap")
+        terminal.press("I")
+        lines = terminal.until_seen("[logical, inlined code folded]",
+                                    "inlined code is counted in the procedure that contains it")
+        self.assertFalse(any("[I]" in line for line in lines))
+        terminal.press("*")
+        lines = terminal.until_seen("copy")
+        self.assertTrue(any(line.split()[:3] == ["7", "11.1%", "7"] and "a.c:12" in line
+                            for line in lines))
+        for view in "23":
+            terminal.press(view, "*")
+            lines = terminal.until(lambda lines: any("copy" in line for line in lines), "copy")
+            self.assertFalse(any("[I]" in line for line in lines))
+        terminal.press("1", "I", "*")
+        terminal.until_seen("[logical]", "[I] swap")
+        terminal.press("?")
+        terminal.until_seen("  I  ", "fold inlined code into the procedures that contain it")
+
+    def test_it_is_kept(self):
+        config = tempfile.TemporaryDirectory()
+        self.addCleanup(config.cleanup)
+        v4_writer.write_database(describe(), self.db)
+        terminal = self.start(config=config.name)
+        terminal.press("I", "C", "S")
+        terminal.until_seen("saved for the next time")
+        path = os.path.join(config.name, "hpctoolkit", "hpcviewer.conf")
+        with open(path) as file:
+            self.assertIn("fold-inlined\n", file.read())
+        terminal.press("q")
+        terminal = self.start(config=config.name)
+        terminal.until_seen("[logical, inlined code folded]")
+        terminal.press("I", "C", "S")
+        terminal.until_seen("saved for the next time")
+        with open(path) as file:
+            self.assertNotIn("fold-inlined", file.read())
+
+    def test_two_databases(self):
+        v4_writer.write_database(describe(), self.db)
+        terminal = self.start("--names", "a,b", self.db)
+        terminal.press("I", "*")
+        lines = terminal.until_seen("[logical, inlined code folded]", "copy")
+        self.assertFalse(any("[I]" in line for line in lines))
+        terminal.press("I", "*")
+        terminal.until_seen("[logical]", "[I] swap")
+
+
+if __name__ == "__main__":
+    unittest.main()
