@@ -163,7 +163,7 @@ static void add_high_overhead(struct text *text, const struct describing *descri
     }
     text_printf(text, "High overhead: %s", at_least(judgement->overhead_known));
     share_describe(&judgement->overhead, "", text);
-    add_gain(text, " of the effort, without that", &judgement->overhead_of_run);
+    add_gain(text, " of the effort, without this known part", &judgement->overhead_of_run);
     text_add(text, ".");
     add_carrier(text, describing, WASTED_ON_OVERHEAD);
     add_unknown(text, describing->of, WASTED_IDLE);
