@@ -111,15 +111,21 @@ class Tbb(WaitingCase):
         self.run_program(program, 2, 5, 60)
         self.check_sum()
         image, = self.images
+        waited = 0
         for thread in image.threads[1:]:
             if thread.tid not in self.accounts:
                 continue
             recorded = thread.amount("REALTIME", [profiling.RECORDED]) * profiling.TIME_UNIT
-            truth = recorded - self.accounts[thread.tid].body.REALTIME
+            # A worker that had work all the time has about 0, or less by what sampling is off.
+            truth = max(0, recorded - self.accounts[thread.tid].body.REALTIME)
             seen = self.threads[thread.tid]["waiting (REALTIME)"]
             self.assertLess(seen, truth + self.deviation("REALTIME", truth))
             self.assertGreater(seen, 0.9 * truth - self.deviation("REALTIME", truth))
-            self.assertGreater(seen, 0)
+            if truth > self.deviation("REALTIME", truth):
+                self.assertGreater(seen, 0)
+                waited += 1
+        if waited == 0:
+            self.skipTest("every worker had work nearly all the time")
 
     def test_scheduling_is_no_waiting(self):
         program = self.build("loops-tbb.cpp", "-ltbb", compiler="g++")
