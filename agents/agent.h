@@ -194,8 +194,8 @@ struct agent_host {
     /* Normal context: a line for hpcrun.log, without newline. */
     void (*log)(const char *line);
     /* Normal context: the agent can't serve this process, and why, a constant: "the runtime was
-     * stripped". Call paths are then native; the user is told, and the measurements say so. NULL
-     * takes it back. */
+     * stripped". Call paths are then native. hpcrun prints the reason and records it in the
+     * measurements. NULL withdraws the refusal. */
     void (*refuse)(const struct agent *agent, const char *why);
     /* Handler: copies memory that may not be there; false when some byte can't be read. */
     bool (*read)(const struct agent_cursor *cursor, uint64_t address, void *to, size_t size);

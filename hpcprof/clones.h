@@ -18,8 +18,8 @@
 /* Sets program->original, is_part and has_clones by the run's rules. */
 void clones_find(struct program *program, const struct inputs *inputs);
 
-/* Says of programs whose clones cannot be told by names, having none, that they are shown apart; in
- * the modules' `why`, too. After runtime_code_find. */
+/* Reports stripped programs: without names their clones can't be recognized and are shown apart.
+ * The modules' `why` says so, too. Call it after runtime_code_find. */
 void clones_note_missing(struct inputs *inputs);
 
 #endif

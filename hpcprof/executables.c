@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The executable's path; where nobody knows it what the process was called by. */
+/* The executable's path; if that is unknown, the first argument of the process. */
 static const char *path_of(const struct measurement_process *process)
 {
     if (process->executable[0] == '\0' && process->arguments.n)

@@ -13,7 +13,7 @@
 struct fuser {
     const struct inputs *inputs;
     struct placer placer;
-    VEC(uint32_t) overhead;           /* scratch: of which kind a sample at each node is */
+    VEC(uint32_t) overhead;           /* scratch: kind of overhead of each node */
     VEC(struct waiting_mark) waiting; /* scratch: whether a sample at each node is */
     VEC(size_t) profiles;             /* those that this worker fused */
 };

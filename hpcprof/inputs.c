@@ -241,7 +241,7 @@ uint64_t inputs_most_workers(const struct inputs *inputs)
     return most;
 }
 
-/* Whether a metric of that name was measured in a run with at most so many workers. hpcrun lists
+/* Whether a run with at most `most_workers` workers measured the metric of that name. hpcrun lists
  * what agents can measure before it knows whether one will take part. */
 static bool was_measured(const char *name, uint64_t most_workers)
 {
