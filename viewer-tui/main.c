@@ -1,7 +1,7 @@
 /* hpcviewer: shows databases of hpcprof in the terminal, or prints them. */
 #include "lib/diag.h"
 #include "viewer-tui/base/problem.h"
-#include "viewer-tui/measurement.h"
+#include "viewer-tui/run-hpcprof.h"
 #include "viewer-tui/options.h"
 #include "viewer-tui/terminal/terminal.h"
 

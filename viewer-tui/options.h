@@ -4,8 +4,8 @@
 
 #include "lib/path-rules.h"
 #include "viewer-tui/compare/comparison.h"
-#include "viewer-tui/config.h"
-#include "viewer-tui/print/print.h"
+#include "viewer-tui/viewer-config.h"
+#include "viewer-tui/output/print.h"
 
 /* What to print; the values below VIEWS are those of enum view_id. */
 enum printed { PRINT_NOTHING = -1, PRINT_THREADS = VIEWS, PRINT_SUMMARY };

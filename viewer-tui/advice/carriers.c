@@ -1,9 +1,9 @@
 #include "viewer-tui/advice/carriers.h"
 
 #include "viewer-tui/base/text.h"
-#include "viewer-tui/views/label.h"
-#include "viewer-tui/views/order.h"
-#include "viewer-tui/views/walk.h"
+#include "viewer-tui/tree/label.h"
+#include "viewer-tui/tree/order.h"
+#include "viewer-tui/tree/walk.h"
 
 #include <float.h>
 #include <stdlib.h>

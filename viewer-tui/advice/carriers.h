@@ -6,7 +6,7 @@
 #ifndef VIEWER_CARRIERS_H
 #define VIEWER_CARRIERS_H
 
-#include "viewer-tui/views/view.h"
+#include "viewer-tui/tree/view.h"
 
 /* Who reads of more than three places at once? */
 #define MOST_CARRIERS 3

@@ -3,7 +3,7 @@
 #define VIEWER_FINDING_H
 
 #include "viewer-tui/advice/gain.h"
-#include "viewer-tui/views/view.h"
+#include "viewer-tui/tree/view.h"
 
 /* Their names in JSON and CSV: finding_kind_name. */
 enum finding_kind {

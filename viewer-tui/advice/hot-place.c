@@ -2,7 +2,7 @@
  * that none is claimed; but nothing else can gain more than the rest of the time. */
 #include "viewer-tui/advice/situation.h"
 
-#include "viewer-tui/views/label.h"
+#include "viewer-tui/tree/label.h"
 
 /* Of a program without such a place its procedures are many and small. */
 #define LEAST_SHARE 0.05

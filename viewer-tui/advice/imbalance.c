@@ -6,10 +6,10 @@
  * longer than if all had the same; the run is shorter by that at most. */
 #include "viewer-tui/advice/situation.h"
 
-#include "viewer-tui/database/profiles.h"
+#include "viewer-tui/db/profiles.h"
 #include "viewer-tui/threads/thread-values.h"
-#include "viewer-tui/views/label.h"
-#include "viewer-tui/views/walk.h"
+#include "viewer-tui/tree/label.h"
+#include "viewer-tui/tree/walk.h"
 
 #include <float.h>
 #include <math.h>

@@ -4,7 +4,7 @@
 #define VIEWER_MAIN_PROCESS_H
 
 #include "lib/mem.h"
-#include "viewer-tui/database/run.h"
+#include "viewer-tui/db/run.h"
 
 #include <stdbool.h>
 #include <stdint.h>

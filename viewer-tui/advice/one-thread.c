@@ -13,7 +13,7 @@
  * gain is that of the time that is known. */
 #include "viewer-tui/advice/situation.h"
 
-#include "viewer-tui/database/profiles.h"
+#include "viewer-tui/db/profiles.h"
 #include "viewer-tui/threads/thread-values.h"
 
 #include <math.h>

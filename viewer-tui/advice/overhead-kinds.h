@@ -3,7 +3,7 @@
 #define VIEWER_OVERHEAD_KINDS_H
 
 #include "viewer-tui/base/text.h"
-#include "viewer-tui/views/view.h"
+#include "viewer-tui/tree/view.h"
 
 /* A runtime has a handful of them. */
 #define MOST_KINDS 16

@@ -7,8 +7,8 @@
 #include "viewer-tui/advice/finding.h"
 #include "viewer-tui/advice/judgement.h"
 #include "viewer-tui/advice/overhead-kinds.h"
-#include "viewer-tui/database/efficiency.h"
-#include "viewer-tui/database/run.h"
+#include "viewer-tui/metrics/efficiency.h"
+#include "viewer-tui/db/run.h"
 
 /* What can be high. */
 enum waste { WASTED_IDLE, WASTED_ON_OVERHEAD, WASTES };

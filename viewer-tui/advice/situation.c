@@ -1,8 +1,8 @@
 #include "viewer-tui/advice/situation.h"
 
 #include "lib/number.h"
-#include "viewer-tui/database/efficiency.h"
-#include "viewer-tui/views/label.h"
+#include "viewer-tui/metrics/efficiency.h"
+#include "viewer-tui/tree/label.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "viewer-tui/advice/finding.h"
 #include "viewer-tui/advice/main-process.h"
 #include "viewer-tui/advice/time-places.h"
-#include "viewer-tui/views/view.h"
+#include "viewer-tui/tree/view.h"
 
 struct situation {
     struct view *view; /* top-down */

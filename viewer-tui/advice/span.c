@@ -13,7 +13,7 @@
 #include "viewer-tui/advice/advice-text.h"
 #include "viewer-tui/advice/carriers.h"
 #include "viewer-tui/advice/situation.h"
-#include "viewer-tui/database/efficiency.h"
+#include "viewer-tui/metrics/efficiency.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #include "viewer-tui/advice/time-places.h"
 
-#include "viewer-tui/views/label.h"
-#include "viewer-tui/views/walk.h"
+#include "viewer-tui/tree/label.h"
+#include "viewer-tui/tree/walk.h"
 
 #include "lib/idmap.h"
 

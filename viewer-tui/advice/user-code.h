@@ -6,8 +6,8 @@
 #ifndef VIEWER_USER_CODE_H
 #define VIEWER_USER_CODE_H
 
-#include "viewer-tui/database/run.h"
-#include "viewer-tui/views/view.h"
+#include "viewer-tui/db/run.h"
+#include "viewer-tui/tree/view.h"
 
 /* What a thread waits for in a procedure of libc, by its name. */
 enum wait {

@@ -2,7 +2,7 @@
 
 #include "viewer-tui/advice/judgement.h"
 #include "viewer-tui/compare/carrier-pairs.h"
-#include "viewer-tui/database/run.h"
+#include "viewer-tui/db/run.h"
 
 #include <math.h>
 #include <stdlib.h>

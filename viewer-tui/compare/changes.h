@@ -10,7 +10,7 @@
 
 #include "viewer-tui/advice/carriers.h"
 #include "viewer-tui/compare/comparison.h"
-#include "viewer-tui/database/efficiency.h"
+#include "viewer-tui/metrics/efficiency.h"
 
 /* What a scope, or a procedure in it, has in both runs. */
 struct costs_of_both {

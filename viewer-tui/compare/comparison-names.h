@@ -2,7 +2,7 @@
 #ifndef VIEWER_COMPARISON_NAMES_H
 #define VIEWER_COMPARISON_NAMES_H
 
-#include "viewer-tui/database/metric.h"
+#include "viewer-tui/metrics/metric.h"
 
 /* Short names that tell two paths apart: of "runs/p4/database" and "runs/p8/database" "p4" and
  * "p8", of "database" and "database-2" just these. The same path twice: "A" and "B". The caller

@@ -1,9 +1,9 @@
 #include "viewer-tui/compare/comparison.h"
 
-#include "viewer-tui/database/efficiency.h"
-#include "viewer-tui/database/run.h"
-#include "viewer-tui/threads/threads.h"
-#include "viewer-tui/views/describe.h"
+#include "viewer-tui/metrics/efficiency.h"
+#include "viewer-tui/db/run.h"
+#include "viewer-tui/threads/thread-list.h"
+#include "viewer-tui/tree/describe.h"
 
 #include <stdlib.h>
 #include <string.h>

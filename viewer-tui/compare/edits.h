@@ -6,7 +6,7 @@
 #ifndef VIEWER_EDITS_H
 #define VIEWER_EDITS_H
 
-#include "viewer-tui/database/database.h"
+#include "viewer-tui/db/database.h"
 
 enum edit {
     EDIT_UNKNOWN,

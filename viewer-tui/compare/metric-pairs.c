@@ -1,7 +1,7 @@
 #include "viewer-tui/compare/metric-pairs.h"
 
-#include "viewer-tui/database/efficiency.h"
-#include "viewer-tui/database/run.h"
+#include "viewer-tui/metrics/efficiency.h"
+#include "viewer-tui/db/run.h"
 
 #include <stdlib.h>
 #include <string.h>

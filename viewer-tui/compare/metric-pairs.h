@@ -9,7 +9,7 @@
 #define VIEWER_METRIC_PAIRS_H
 
 #include "viewer-tui/base/text.h"
-#include "viewer-tui/database/database.h"
+#include "viewer-tui/db/database.h"
 
 #include <jansson.h>
 

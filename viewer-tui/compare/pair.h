@@ -2,7 +2,7 @@
 #ifndef VIEWER_PAIR_H
 #define VIEWER_PAIR_H
 
-#include "viewer-tui/views/view.h"
+#include "viewer-tui/tree/view.h"
 
 struct pair {
     uint32_t rows[SIDES]; /* NOTHING for none */

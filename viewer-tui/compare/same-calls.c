@@ -1,7 +1,7 @@
 #include "viewer-tui/compare/same-calls.h"
 
 #include "viewer-tui/base/text.h"
-#include "viewer-tui/views/label.h"
+#include "viewer-tui/tree/label.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 #include "viewer-tui/terminal/pane.h"
 
-#include "viewer-tui/base/progress.h"
-#include "viewer-tui/views/order.h"
+#include "viewer-tui/base/task.h"
+#include "viewer-tui/tree/order.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,8 +3,8 @@
 #ifndef VIEWER_PANE_H
 #define VIEWER_PANE_H
 
-#include "viewer-tui/filter/shown.h"
-#include "viewer-tui/views/view.h"
+#include "viewer-tui/tree/shown.h"
+#include "viewer-tui/tree/view.h"
 
 /* Rows are shown below this one. */
 struct zoom {

@@ -2,8 +2,8 @@
 #ifndef VIEWER_PLACES_H
 #define VIEWER_PLACES_H
 
-#include "viewer-tui/session.h"
-#include "viewer-tui/views/path.h"
+#include "viewer-tui/compare/session.h"
+#include "viewer-tui/tree/row-path.h"
 
 struct place {
     enum projection projection;

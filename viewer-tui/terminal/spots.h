@@ -3,7 +3,7 @@
 #define VIEWER_SPOTS_H
 
 #include "lib/mem.h"
-#include "viewer-tui/views/view.h"
+#include "viewer-tui/tree/view.h"
 
 /* Cells of the screen. */
 struct area {

@@ -2,12 +2,12 @@
 
 #include "lib/diag.h"
 #include "viewer-tui/base/problem.h"
-#include "viewer-tui/base/progress.h"
-#include "viewer-tui/print/print.h"
+#include "viewer-tui/base/task.h"
+#include "viewer-tui/output/print.h"
 #include "viewer-tui/terminal/keys.h"
 #include "viewer-tui/terminal/screen.h"
 #include "viewer-tui/terminal/tui.h"
-#include "viewer-tui/views/describe.h"
+#include "viewer-tui/tree/describe.h"
 
 #include <stdlib.h>
 

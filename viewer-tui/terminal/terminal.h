@@ -2,9 +2,9 @@
 #ifndef VIEWER_TERMINAL_H
 #define VIEWER_TERMINAL_H
 
-#include "viewer-tui/columns/cell.h"
-#include "viewer-tui/filter/filters.h"
-#include "viewer-tui/session.h"
+#include "viewer-tui/output/cell.h"
+#include "viewer-tui/tree/filters.h"
+#include "viewer-tui/compare/session.h"
 
 /* What the viewer begins with. */
 struct terminal_options {

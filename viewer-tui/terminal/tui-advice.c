@@ -4,7 +4,7 @@
 #include "viewer-tui/advice/advice-text.h"
 #include "viewer-tui/compare/changes-text.h"
 #include "viewer-tui/terminal/screen.h"
-#include "viewer-tui/views/describe.h"
+#include "viewer-tui/tree/describe.h"
 
 #include <stdlib.h>
 

@@ -7,8 +7,8 @@
 
 #include "viewer-tui/compare/comparison.h"
 #include "viewer-tui/terminal/screen.h"
-#include "viewer-tui/terminal/thread-lines.h"
-#include "viewer-tui/views/describe.h"
+#include "viewer-tui/threads/thread-lines.h"
+#include "viewer-tui/tree/describe.h"
 
 /* Between the two. */
 #define GAP " | "

@@ -1,8 +1,8 @@
 /* Commands that find rows. */
 #include "viewer-tui/terminal/tui.h"
 
-#include "viewer-tui/base/progress.h"
-#include "viewer-tui/filter/search.h"
+#include "viewer-tui/base/task.h"
+#include "viewer-tui/tree/search.h"
 #include "viewer-tui/terminal/screen.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #include "viewer-tui/terminal/tui.h"
 
 #include "viewer-tui/terminal/screen.h"
-#include "viewer-tui/views/describe.h"
+#include "viewer-tui/tree/describe.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* A page about the selected row. */
 #include "viewer-tui/terminal/tui.h"
 
-#include "viewer-tui/columns/inspect.h"
+#include "viewer-tui/output/inspect.h"
 
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 /* Keeping what the user has chosen of columns and numbers, in the file of the user's defaults. */
 #include "viewer-tui/terminal/tui.h"
 
-#include "viewer-tui/columns/column-text.h"
-#include "viewer-tui/config.h"
+#include "viewer-tui/output/column-text.h"
+#include "viewer-tui/viewer-config.h"
 
 #include <stdlib.h>
 

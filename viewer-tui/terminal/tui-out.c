@@ -4,8 +4,8 @@
 #include "lib/number.h"
 #include "viewer-tui/terminal/clipboard.h"
 #include "viewer-tui/terminal/screen.h"
-#include "viewer-tui/views/describe.h"
-#include "viewer-tui/views/label.h"
+#include "viewer-tui/tree/describe.h"
+#include "viewer-tui/tree/label.h"
 
 #include <errno.h>
 #include <math.h>

@@ -2,8 +2,8 @@
  * the nearest line above it that has. */
 #include "viewer-tui/terminal/tui.h"
 
-#include "viewer-tui/views/describe.h"
-#include "viewer-tui/views/label.h"
+#include "viewer-tui/tree/describe.h"
+#include "viewer-tui/tree/label.h"
 
 #include <string.h>
 

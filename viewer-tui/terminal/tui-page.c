@@ -1,7 +1,7 @@
 /* A screen full of text that can be scrolled and searched. */
 #include "viewer-tui/terminal/tui.h"
 
-#include "viewer-tui/filter/pattern.h"
+#include "viewer-tui/tree/pattern.h"
 #include "viewer-tui/terminal/keys.h"
 #include "viewer-tui/terminal/line-edit.h"
 #include "viewer-tui/terminal/screen.h"

@@ -1,7 +1,7 @@
 /* Showing the sums over some of the threads only. */
 #include "viewer-tui/terminal/tui.h"
 
-#include "viewer-tui/database/programs.h"
+#include "viewer-tui/db/programs.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 #include "viewer-tui/terminal/tui.h"
 
 #include "viewer-tui/terminal/screen.h"
-#include "viewer-tui/views/describe.h"
-#include "viewer-tui/views/same.h"
+#include "viewer-tui/tree/describe.h"
+#include "viewer-tui/tree/same.h"
 
 /* Where one can go, and the key for it. */
 struct target {

@@ -5,8 +5,8 @@
 #include "viewer-tui/base/shorten.h"
 #include "viewer-tui/terminal/editor.h"
 #include "viewer-tui/terminal/screen.h"
-#include "viewer-tui/views/label.h"
-#include "viewer-tui/views/line-costs.h"
+#include "viewer-tui/tree/label.h"
+#include "viewer-tui/tree/line-costs.h"
 
 #include <stdio.h>
 #include <stdlib.h>

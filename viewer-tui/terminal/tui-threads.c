@@ -1,11 +1,11 @@
 /* What the selected row costs in each thread: bars, or a histogram of them. */
 #include "viewer-tui/terminal/tui.h"
 
-#include "viewer-tui/columns/columns.h"
+#include "viewer-tui/output/columns.h"
 #include "viewer-tui/terminal/screen.h"
-#include "viewer-tui/terminal/thread-lines.h"
+#include "viewer-tui/threads/thread-lines.h"
 #include "viewer-tui/threads/thread-origin.h"
-#include "viewer-tui/views/describe.h"
+#include "viewer-tui/tree/describe.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -8,16 +8,16 @@
 #define VIEWER_TUI_H
 
 #include "viewer-tui/base/text.h"
-#include "viewer-tui/columns/cell.h"
-#include "viewer-tui/columns/column-choice.h"
-#include "viewer-tui/print/print.h"
-#include "viewer-tui/session.h"
+#include "viewer-tui/output/cell.h"
+#include "viewer-tui/output/column-choice.h"
+#include "viewer-tui/output/print.h"
+#include "viewer-tui/compare/session.h"
 #include "viewer-tui/terminal/history.h"
 #include "viewer-tui/terminal/keys.h"
 #include "viewer-tui/terminal/line-edit.h"
 #include "viewer-tui/terminal/pane.h"
 #include "viewer-tui/terminal/places.h"
-#include "viewer-tui/terminal/source.h"
+#include "viewer-tui/db/source-text.h"
 #include "viewer-tui/terminal/spots.h"
 
 /* How far the source is scrolled away from where a row's line is seen from its beginning. */

@@ -1,9 +1,9 @@
 #include "viewer-tui/threads/restrict.h"
 
 #include "viewer-tui/base/problem.h"
-#include "viewer-tui/base/progress.h"
-#include "viewer-tui/database/complete.h"
-#include "viewer-tui/database/profiles.h"
+#include "viewer-tui/base/task.h"
+#include "viewer-tui/db/complete.h"
+#include "viewer-tui/db/profiles.h"
 
 #include <math.h>
 #include <stdlib.h>

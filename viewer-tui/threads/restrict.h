@@ -2,7 +2,7 @@
 #ifndef VIEWER_RESTRICT_H
 #define VIEWER_RESTRICT_H
 
-#include "viewer-tui/database/database.h"
+#include "viewer-tui/db/database.h"
 #include "viewer-tui/threads/thread-set.h"
 
 /* From now on all values are sums over the threads of the set; NULL: over all, as hpcprof added

@@ -4,8 +4,8 @@
 #define VIEWER_TERMS_H
 
 #include "lib/mem.h"
-#include "viewer-tui/database/metric.h"
-#include "viewer-tui/database/scope.h"
+#include "viewer-tui/metrics/metric.h"
+#include "viewer-tui/db/scope.h"
 
 struct term {
     uint32_t context; /* id of its values */

@@ -1,6 +1,6 @@
 #include "viewer-tui/threads/thread-label.h"
 
-#include "viewer-tui/database/place.h"
+#include "viewer-tui/db/place.h"
 
 #include <inttypes.h>
 

@@ -1,7 +1,7 @@
 #include "viewer-tui/threads/thread-origin.h"
 
 #include "lib/cxx-name.h"
-#include "viewer-tui/database/run.h"
+#include "viewer-tui/db/run.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 #include "viewer-tui/threads/thread-set.h"
 
 #include "viewer-tui/base/text.h"
-#include "viewer-tui/database/place.h"
-#include "viewer-tui/database/programs.h"
+#include "viewer-tui/db/place.h"
+#include "viewer-tui/db/programs.h"
 #include "viewer-tui/threads/thread-label.h"
 
 #include <ctype.h>

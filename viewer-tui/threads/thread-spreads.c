@@ -1,8 +1,8 @@
 #include "viewer-tui/threads/thread-spreads.h"
 
 #include "viewer-tui/base/problem.h"
-#include "viewer-tui/base/progress.h"
-#include "viewer-tui/database/profiles.h"
+#include "viewer-tui/base/task.h"
+#include "viewer-tui/db/profiles.h"
 #include "viewer-tui/threads/thread-values.h"
 
 #include <math.h>

@@ -4,7 +4,7 @@
 #define VIEWER_THREAD_SPREADS_H
 
 #include "viewer-tui/base/spread.h"
-#include "viewer-tui/database/database.h"
+#include "viewer-tui/db/database.h"
 #include "viewer-tui/threads/terms.h"
 
 /* A value of a context that is to be added to those of a row. */

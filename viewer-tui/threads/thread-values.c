@@ -1,9 +1,9 @@
 #include "viewer-tui/threads/thread-values.h"
 
 #include "viewer-tui/base/problem.h"
-#include "viewer-tui/base/progress.h"
-#include "viewer-tui/database/cct-file.h"
-#include "viewer-tui/database/profiles.h"
+#include "viewer-tui/base/task.h"
+#include "viewer-tui/db/cct-file.h"
+#include "viewer-tui/db/profiles.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #ifndef VIEWER_THREAD_VALUES_H
 #define VIEWER_THREAD_VALUES_H
 
-#include "viewer-tui/database/database.h"
+#include "viewer-tui/db/database.h"
 #include "viewer-tui/threads/terms.h"
 
 /* The metric ids that are added up for a term of each scope. */

@@ -2,7 +2,7 @@
  * tests/integration/test_viewer_filter.py. */
 #include "tests/unit/cmocka_suite.h"
 
-#include "viewer-tui/filter/filters.h"
+#include "viewer-tui/tree/filters.h"
 
 #include <stdlib.h>
 #include <string.h>

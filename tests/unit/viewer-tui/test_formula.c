@@ -1,6 +1,6 @@
 #include "tests/unit/cmocka_suite.h"
 
-#include "viewer-tui/formula/formula.h"
+#include "viewer-tui/metrics/formula.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Telling of passes: who hears what, and how stopping reaches whoever makes the pass. */
 #include "tests/unit/cmocka_suite.h"
 
-#include "viewer-tui/base/progress.h"
+#include "viewer-tui/base/task.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 #include "tests/unit/cmocka_suite.h"
 
-#include "viewer-tui/terminal/syntax.h"
+#include "viewer-tui/db/syntax.h"
 
 #include <stdlib.h>
 #include <string.h>

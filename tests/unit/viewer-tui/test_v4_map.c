@@ -1,6 +1,6 @@
 #include "tests/unit/cmocka_suite.h"
 
-#include "viewer-tui/database/v4-map.h"
+#include "viewer-tui/db/v4-map.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 #include "tests/unit/cmocka_suite.h"
 
 #include "viewer-tui/base/problem.h"
-#include "viewer-tui/database/values.h"
+#include "viewer-tui/db/summary-values.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,0 +1,470 @@
+#include "viewer-tui/compare/session.h"
+
+#include "viewer-tui/base/problem.h"
+#include "viewer-tui/metrics/selection.h"
+#include "viewer-tui/compare/comparison.h"
+#include "viewer-tui/db/complete.h"
+#include "viewer-tui/db/fold.h"
+#include "viewer-tui/metrics/derived.h"
+#include "viewer-tui/threads/restrict.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct view_class *const classes[VIEWS] = {
+    [TOP_DOWN] = &topdown_class, [BOTTOM_UP] = &bottomup_class, [FLAT] = &flat_class};
+
+struct session *session_open(const char *folder, const char *metric_list)
+{
+    struct session *session = mem_alloc(sizeof *session);
+    session->folder = mem_strdup(folder);
+    session->metric_list = metric_list;
+    session->run = run_read(folder);
+    return session;
+}
+
+struct session *session_compare(struct session *left, struct session *right,
+                                const struct comparison_options *options)
+{
+    struct session *session = mem_alloc(sizeof *session);
+    session->sides[0] = left;
+    session->sides[1] = right;
+    session->comparing = options;
+    session->set = left->set;
+    return session;
+}
+
+static void forget_views(struct opened *opened)
+{
+    for (int v = 0; v < VIEWS; v++) {
+        view_close(opened->views[v]);
+        opened->views[v] = NULL;
+    }
+    cct_free(opened->cct);
+    opened->cct = NULL;
+}
+
+void session_close(struct session *session)
+{
+    for (int p = 0; p < PROJECTIONS; p++) {
+        forget_views(&session->opened[p]);
+        comparison_free(session->opened[p].comparison);
+        database_close(session->opened[p].db);
+    }
+    for (int side = 0; session_is_of_two(session) && side < SIDES; side++)
+        session_close(session->sides[side]);
+    thread_set_free(session->threads);
+    free(session->title);
+    for (size_t i = 0; i < session->definitions.n; i++)
+        free(session->definitions.at[i]);
+    vec_free(&session->definitions);
+    json_decref(session->run);
+    free(session->folder);
+    free(session);
+}
+
+void session_define(struct session *session, const char *definition)
+{
+    vec_push(&session->definitions, mem_strdup(definition));
+}
+
+/* The metrics of the projection's views; NULL when there can be none yet. */
+static struct metrics *metrics_of(struct session *session, int projection)
+{
+    struct opened *opened = &session->opened[projection];
+    if (opened->comparison)
+        return &opened->comparison->metrics;
+    return opened->db ? &opened->db->metrics : NULL;
+}
+
+bool session_define_now(struct session *session, enum projection projection, const char *definition,
+                        struct formula_error *error)
+{
+    struct formula_error elsewhere;
+    if (!derived_define(metrics_of(session, (int)projection), definition, error))
+        return false;
+    for (int p = 0; p < PROJECTIONS; p++)
+        if (p != (int)projection && metrics_of(session, p))
+            derived_define(metrics_of(session, p), definition, &elsewhere);
+    session_define(session, definition);
+    return true;
+}
+
+/* Takes a definition off the list. */
+static void forget_definition(struct session *session, const char *definition)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < session->definitions.n; i++) {
+        char *other = session->definitions.at[i];
+        if (strcmp(other, definition) == 0)
+            free(other);
+        else
+            session->definitions.at[kept++] = other;
+    }
+    session->definitions.n = kept;
+}
+
+void session_undefine(struct session *session, const char *name)
+{
+    char *given_up = mem_strdup(name);
+    for (int p = 0; p < PROJECTIONS; p++) {
+        struct metrics *metrics = metrics_of(session, p);
+        size_t metric = metrics ? metrics_find(metrics, given_up) : 0;
+        if (!metrics || metric == metrics->n || !metrics->at[metric].derivation)
+            continue;
+        forget_definition(session, metrics->at[metric].derivation->text);
+        derived_give_up(metrics, metric);
+    }
+    free(given_up);
+}
+
+void session_show(struct session *session, enum metric_set set)
+{
+    session->set = set;
+    for (int side = 0; session_is_of_two(session) && side < SIDES; side++)
+        session_show(session->sides[side], set);
+    for (int p = 0; p < PROJECTIONS; p++)
+        if (metrics_of(session, p))
+            metrics_of(session, p)->set = set;
+}
+
+void session_fold_inlined(struct session *session, bool folds)
+{
+    session->folds_inlined = folds;
+    for (int p = 0; p < PROJECTIONS; p++)
+        forget_views(&session->opened[p]);
+    for (int side = 0; session_is_of_two(session) && side < SIDES; side++)
+        session_fold_inlined(session->sides[side], folds);
+}
+
+/* The folder of a projection; the caller frees. */
+static char *projection_folder(const struct session *session, enum projection projection)
+{
+    const char *below = projection == PHYSICAL ? "/" V4_PHYSICAL_FOLDER : "";
+    return mem_printf("%s%s", session->folder, below);
+}
+
+bool session_has_projection(const struct session *session, enum projection projection)
+{
+    if (session_is_of_two(session))
+        return session_has_projection(session->sides[0], projection) &&
+               session_has_projection(session->sides[1], projection);
+    char *folder = projection_folder(session, projection);
+    char *path = mem_printf("%s/%s", folder, V4_META_FILE);
+    bool exists = access(path, F_OK) == 0;
+    free(path);
+    free(folder);
+    return exists;
+}
+
+static bool definition_is_bad(struct session *session, const char *definition,
+                              const struct formula_error *error)
+{
+    session->metric_list_is_bad = true;
+    problem_found("--derive", "'%s': %s, at character %zu", definition, error->what, error->at + 1);
+    return false;
+}
+
+static bool add_derived_metrics(struct session *session, struct database *db)
+{
+    struct formula_error error;
+    for (size_t i = 0; i < session->definitions.n; i++)
+        if (!derived_add(&db->metrics, session->definitions.at[i], &error))
+            return definition_is_bad(session, session->definitions.at[i], &error);
+    return true;
+}
+
+static bool settle_derived_metrics(struct session *session, struct database *db)
+{
+    struct formula_error error;
+    size_t metric;
+    return derived_settle(&db->metrics, &metric, &error) ||
+           definition_is_bad(session, db->metrics.at[metric].derivation->text, &error);
+}
+
+/* Chooses the metrics; false, with the problem noted, when that leaves none. */
+static bool settle_metrics(struct session *session, struct database *db)
+{
+    choose_complete(db, session->run);
+    if (!add_derived_metrics(session, db))
+        return false;
+    bool is_default = !session->metric_list;
+    char *unknown = choose_metrics(
+        db, session->run, is_default ? session->usual_metrics : session->metric_list, is_default);
+    if (unknown) {
+        session->metric_list_is_bad = true;
+        char *names = choose_names(&db->metrics);
+        problem_found(db->folder, "no metric '%s'; there are: %s", unknown, names);
+        free(names);
+        free(unknown);
+        return false;
+    }
+    db->metrics.set = session->set;
+    if (!settle_derived_metrics(session, db))
+        return false;
+    if (db->metrics.n == 0)
+        problem_found(db->folder, "no metrics in it");
+    else if (metrics_n_shown(&db->metrics) == 0)
+        problem_found(db->folder, "no overhead in it that could be shown by kind");
+    return metrics_n_shown(&db->metrics) > 0;
+}
+
+static struct database *open_projection(struct session *session, enum projection projection)
+{
+    if (projection == PHYSICAL && !session_has_projection(session, projection)) {
+        problem_found(session->folder, "no physical projection in it");
+        return NULL;
+    }
+    char *folder = projection_folder(session, projection);
+    struct database *db = database_open(folder);
+    free(folder);
+    if (db && projection == LOGICAL)
+        database_set_no_call_site(db, json_object_get(session->run, "unknown_call_sites"));
+    if (db && !settle_metrics(session, db)) {
+        database_close(db);
+        db = NULL;
+    }
+    if (db && !complete_values(db)) {
+        session->was_stopped = true;
+        database_close(db);
+        db = NULL;
+    }
+    return db;
+}
+
+static void follow_folding(struct opened *opened, bool folds)
+{
+    if (folds)
+        fold_inlined(opened->db);
+    opened->is_folded = folds;
+}
+
+/* Makes the values those of the session's threads, with inlined code folded or not; false when the
+ * user stopped it. */
+static bool follow_restriction(struct session *session, struct opened *opened)
+{
+    bool is_restricted = opened->restriction == session->restriction;
+    if (is_restricted && opened->is_folded == session->folds_inlined)
+        return true;
+    fold_undo(opened->db);
+    if (!is_restricted && !database_restrict(opened->db, session->threads)) {
+        follow_folding(opened, opened->is_folded);
+        session->was_stopped = true;
+        return false;
+    }
+    follow_folding(opened, session->folds_inlined);
+    forget_views(opened);
+    opened->restriction = session->restriction;
+    return true;
+}
+
+struct database *session_database(struct session *session, enum projection projection)
+{
+    struct opened *opened = &session->opened[projection];
+    if (!opened->db)
+        opened->db = open_projection(session, projection);
+    return opened->db && follow_restriction(session, opened) ? opened->db : NULL;
+}
+
+/* Metrics that are derived from those of both sides. */
+static bool define_compared(struct session *session, struct metrics *metrics)
+{
+    struct formula_error error;
+    for (size_t i = 0; i < session->definitions.n && metrics->n == metrics->n_stored + i; i++)
+        if (!derived_define(metrics, session->definitions.at[i], &error))
+            return definition_is_bad(session, session->definitions.at[i], &error);
+    return true;
+}
+
+static void sort_as_usual(const struct session *session, struct view *view)
+{
+    struct sorting sorting = view->sorting;
+    if (session->usual_sort && choose_sorting(view->metrics, session->usual_sort, &sorting) &&
+        metric_is_measured(&view->metrics->at[sorting.metric]))
+        view_sort(view, sorting);
+}
+
+/* "xz -9 [before] and [after]"; the caller frees. */
+static char *compared_title(const struct session *session, const struct database *const dbs[SIDES])
+{
+    const char *left = session_title(session->sides[0], dbs[0]);
+    const char *right = session_title(session->sides[1], dbs[1]);
+    char *const *names = session->comparing->names;
+    bool is_same = strcmp(left, right) == 0;
+    return mem_printf("%s [%s] and %s%s[%s]", left, names[0], is_same ? "" : right,
+                      is_same ? "" : " ", names[1]);
+}
+
+/* What both databases have; NULL, with the problem noted, when one of them cannot be read or they
+ * have no metric in common, or when the user stopped it. */
+static struct comparison *open_comparison(struct session *session, enum projection projection)
+{
+    struct compared_run runs[SIDES];
+    for (int side = 0; side < SIDES; side++) {
+        runs[side].run = session->sides[side]->run;
+        runs[side].db = session_database(session->sides[side], projection);
+        if (!runs[side].db)
+            return NULL;
+    }
+    bool have_programs = runs[0].db->programs.n > 1 || runs[1].db->programs.n > 1;
+    for (int side = 0; side < SIDES; side++)
+        session->sides[side]->opened[projection].db->programs.are_compared = have_programs;
+    struct comparison *comparison = comparison_new(runs, session->comparing);
+    if (metrics_n_shown(&comparison->metrics) == 0) {
+        char *others = comparison_only_in_one(comparison);
+        problem_found(session->sides[1]->folder, "has no metric in common with %s.%s",
+                      session->sides[0]->folder, others);
+        free(others);
+        comparison_free(comparison);
+        return NULL;
+    }
+    if (!session->title)
+        session->title =
+            compared_title(session, (const struct database *[SIDES]){runs[0].db, runs[1].db});
+    return comparison;
+}
+
+/* A view of each side, both for the caller; false when one of them cannot be made. */
+static bool take_sides(struct session *session, enum projection projection, enum view_id id,
+                       struct view *views[SIDES])
+{
+    for (int side = 0; side < SIDES; side++) {
+        views[side] = session_take_view(session->sides[side], projection, id);
+        if (!views[side]) {
+            if (side > 0)
+                view_close(views[0]);
+            return false;
+        }
+    }
+    return true;
+}
+
+static struct view *open_compared_view(struct session *session, enum projection projection,
+                                       enum view_id id)
+{
+    struct opened *opened = &session->opened[projection];
+    struct view *views[SIDES];
+    if (!opened->comparison)
+        opened->comparison = open_comparison(session, projection);
+    if (!opened->comparison || !define_compared(session, &opened->comparison->metrics) ||
+        !take_sides(session, projection, id, views))
+        return NULL;
+    struct view *view = comparison_view(opened->comparison, views);
+    sort_as_usual(session, view);
+    return view;
+}
+
+/* session_view of two databases; what is wrong with one of them is wrong with both. */
+static struct view *compared_view(struct session *session, enum projection projection,
+                                  enum view_id id)
+{
+    struct opened *opened = &session->opened[projection];
+    if (!opened->views[id])
+        opened->views[id] = open_compared_view(session, projection, id);
+    for (int side = 0; side < SIDES; side++) {
+        session->metric_list_is_bad |= session->sides[side]->metric_list_is_bad;
+        session->was_stopped |= session->sides[side]->was_stopped;
+    }
+    return opened->views[id];
+}
+
+struct view *session_view(struct session *session, enum projection projection, enum view_id id)
+{
+    struct opened *opened = &session->opened[projection];
+    session->was_stopped = false;
+    if (session_is_of_two(session))
+        return compared_view(session, projection, id);
+    struct database *db = session_database(session, projection);
+    if (!db || opened->views[id])
+        return opened->views[id];
+    if (classes[id]->needs_cct && !opened->cct)
+        opened->cct = cct_read(db);
+    if (!classes[id]->needs_cct || opened->cct)
+        opened->views[id] = view_open(classes[id], db, opened->cct);
+    session->was_stopped = !opened->views[id];
+    if (opened->views[id])
+        sort_as_usual(session, opened->views[id]);
+    return opened->views[id];
+}
+
+struct view *session_take_view(struct session *session, enum projection projection, enum view_id id)
+{
+    struct view *view = session_view(session, projection, id);
+    session->opened[projection].views[id] = NULL;
+    return view;
+}
+
+const char *session_folding_words(const struct session *session)
+{
+    return session->folds_inlined ? ", inlined code folded" : "";
+}
+
+const char *projection_name(enum projection projection)
+{
+    return projection == PHYSICAL ? "physical" : "logical";
+}
+
+enum view_id view_id_named(const char *name)
+{
+    int id = 0;
+    while (id < VIEWS && strcmp(classes[id]->name, name) != 0)
+        id++;
+    return (enum view_id)id;
+}
+
+bool session_restrict(struct session *session, enum projection projection, struct thread_set *set)
+{
+    struct thread_set *before = session->threads;
+    session->threads = set;
+    session->restriction++;
+    const struct database *db = session_database(session, projection);
+    if (!db) {
+        session->threads = before;
+        session->restriction--;
+        thread_set_free(set);
+        return false;
+    }
+    thread_set_free(before);
+    free(session->title);
+    session->title = NULL;
+    if (set)
+        session->title = mem_printf("%s  %s: %s (%zu of %zu%s)", session_title(session, db),
+                                    set->is_program ? "program" : "threads", set->what, set->n,
+                                    set->of, set->is_program ? " threads" : "");
+    return true;
+}
+
+struct thread_set *session_matching_threads(struct session *session, enum projection projection,
+                                            const char *expression, char **cause)
+{
+    const struct database *db = session_database(session, projection);
+    if (!db)
+        return NULL;
+    struct threads threads;
+    threads_read(&threads, db, session->run);
+    struct thread_set *set = thread_set_matching(&threads, session->run, expression, cause);
+    threads_free(&threads);
+    return set;
+}
+
+struct thread_set *session_threads_of_program(struct session *session, enum projection projection,
+                                              const char *program, char **cause)
+{
+    const struct database *db = session_database(session, projection);
+    if (!db)
+        return NULL;
+    struct threads threads;
+    threads_read(&threads, db, session->run);
+    struct thread_set *set = thread_set_of_program(&threads, session->run, program, cause);
+    threads_free(&threads);
+    return set;
+}
+
+const char *session_title(const struct session *session, const struct database *db)
+{
+    if (session->title)
+        return session->title;
+    const char *title = run_text(session->run, "title");
+    return *title ? title : database_title(db);
+}

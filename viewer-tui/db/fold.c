@@ -1,0 +1,433 @@
+#include "viewer-tui/db/fold.h"
+
+#include "lib/idmap.h"
+#include "viewer-tui/db/context-table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define METRIC_IDS 65536
+
+/* What was there before, and what folded contexts are made of. */
+struct fold {
+    struct v4_map meta;
+    struct table entries;
+    struct values values;
+    context_ids no_call_site;
+    struct fold_part *parts;
+    size_t *first_part; /* by id; one more than there are contexts */
+    uint32_t n;
+};
+
+/* A context of the folded tree; its id is its number. */
+struct node {
+    uint32_t parent, context; /* the context in the tree that it has place and kind of */
+    uint32_t first_child, next_sibling, last_child;
+};
+
+struct part_of {
+    uint32_t node;
+    struct fold_part part;
+};
+
+struct folding {
+    struct database *db;
+    struct cct *cct;
+    uint8_t *is_folded; /* by context */
+    uint32_t *node_of;  /* by context: the node that it is, or that it is folded into */
+    VEC(struct node) nodes;
+    VEC(struct part_of) parts;
+    struct idmap known;  /* (parent and place, line and kind and ordinal) -> node */
+    struct idmap counts; /* (parent context and place, line and kind) -> how many there were */
+};
+
+/* ---- the tree ---- */
+
+/* Of what is lexically in folded code it says the same. */
+static bool is_folded(const struct folding *folding, uint32_t context)
+{
+    const struct cct *cct = folding->cct;
+    uint32_t parent = cct->parent[context];
+    switch (cct->kind[context]) {
+    case KIND_INLINED: return cct->kind[cct->procedure[parent]] != KIND_ROOT;
+    case KIND_LOOP:
+    case KIND_STATEMENT:
+    case KIND_INSTRUCTION: return folding->is_folded[parent];
+    default: return false;
+    }
+}
+
+/* Contexts of one kind and place below one context are several: they stay so. */
+static uint32_t ordinal(struct folding *folding, uint32_t context)
+{
+    const struct cct *cct = folding->cct;
+    uint64_t above = (uint64_t)cct->parent[context] << 32 | cct->place[context];
+    uint64_t itself = (uint64_t)cct->line[context] << 8 | cct->kind[context];
+    uint32_t count = idmap_get(&folding->counts, above, itself);
+    count = count == IDMAP_NONE ? 0 : count + 1;
+    idmap_put(&folding->counts, above, itself, count);
+    return count;
+}
+
+static uint32_t add_node(struct folding *folding, uint32_t parent, uint32_t context)
+{
+    uint32_t number = (uint32_t)folding->nodes.n;
+    struct node node = {parent, context, NOTHING, NOTHING, NOTHING};
+    vec_push(&folding->nodes, node);
+    if (number == 0)
+        return number;
+    struct node *above = &folding->nodes.at[parent];
+    if (above->first_child == NOTHING)
+        above->first_child = number;
+    else
+        folding->nodes.at[above->last_child].next_sibling = number;
+    above->last_child = number;
+    return number;
+}
+
+/* The node of a context that is kept. */
+static uint32_t node_for(struct folding *folding, uint32_t context)
+{
+    const struct cct *cct = folding->cct;
+    uint32_t parent = folding->node_of[cct->parent[context]];
+    uint64_t above = (uint64_t)parent << 32 | cct->place[context];
+    uint64_t itself = (uint64_t)ordinal(folding, context) << 40 |
+                      (uint64_t)cct->line[context] << 8 | cct->kind[context];
+    uint32_t node = idmap_get(&folding->known, above, itself);
+    if (node == IDMAP_NONE) {
+        node = add_node(folding, parent, context);
+        idmap_put(&folding->known, above, itself, node);
+    }
+    return node;
+}
+
+static void add_part(struct folding *folding, uint32_t node, uint32_t context, bool is_inlined)
+{
+    struct fold_part part = {folding->cct->id[context], is_inlined};
+    if (folding->cct->position[context] != NOTHING)
+        vec_push(&folding->parts, (struct part_of){node, part});
+}
+
+/* Gives an inlined procedure's own costs to the line that it is folded into, the innermost loop and
+ * the procedure around that. */
+static void add_inlined(struct folding *folding, uint32_t context)
+{
+    bool is_in_loop = false;
+    for (uint32_t node = folding->node_of[context];; node = folding->nodes.at[node].parent) {
+        enum scope_kind kind = folding->cct->kind[folding->nodes.at[node].context];
+        bool is_outer_loop = kind == KIND_LOOP && is_in_loop;
+        if (kind == KIND_ROOT)
+            return;
+        if (!is_outer_loop)
+            add_part(folding, node, context, true);
+        if (kind == KIND_PROCEDURE || kind == KIND_INLINED)
+            return;
+        is_in_loop |= kind == KIND_LOOP;
+    }
+}
+
+/* In preorder: what is above a context has its node. */
+static void make_nodes(struct folding *folding)
+{
+    const struct cct *cct = folding->cct;
+    add_node(folding, 0, 0);
+    add_part(folding, 0, 0, false);
+    for (uint32_t c = 1; c < cct->n; c++) {
+        folding->is_folded[c] = is_folded(folding, c);
+        if (!folding->is_folded[c] && cct->kind[c] != KIND_INSTRUCTION) {
+            folding->node_of[c] = node_for(folding, c);
+            add_part(folding, folding->node_of[c], c, false);
+            continue;
+        }
+        folding->node_of[c] = folding->node_of[cct->parent[c]];
+        if (cct->kind[c] == KIND_INLINED)
+            add_inlined(folding, c);
+    }
+}
+
+/* The parts in the order of their nodes. */
+static void sort_parts(const struct folding *folding, struct fold *fold)
+{
+    size_t n = folding->nodes.n;
+    fold->n = (uint32_t)n;
+    fold->parts = mem_alloc((folding->parts.n + 1) * sizeof *fold->parts);
+    fold->first_part = mem_alloc((n + 2) * sizeof *fold->first_part);
+    size_t *next = mem_alloc((n + 1) * sizeof *next);
+    for (size_t i = 0; i < folding->parts.n; i++)
+        fold->first_part[folding->parts.at[i].node + 1]++;
+    for (size_t i = 0; i < n; i++) {
+        fold->first_part[i + 1] += fold->first_part[i];
+        next[i] = fold->first_part[i];
+    }
+    for (size_t i = 0; i < folding->parts.n; i++)
+        fold->parts[next[folding->parts.at[i].node]++] = folding->parts.at[i].part;
+    free(next);
+}
+
+/* ---- the values ---- */
+
+/* What becomes of a value, by its id. */
+struct value_role {
+    uint8_t scope; /* enum metric_scope; METRIC_POINT: nobody reads it */
+    int lex_aware; /* of an exclusive value, where it goes as an inlined procedure's, too */
+};
+
+static struct value_role *find_roles(const struct metrics *metrics)
+{
+    struct value_role *roles = mem_alloc(METRIC_IDS * sizeof *roles);
+    for (size_t m = 0; m < metrics->n + metrics->n_hidden; m++)
+        for (int scope = METRIC_FUNCTION; scope < METRIC_SCOPES; scope++) {
+            const int *ids = metrics->at[m].summary;
+            if (ids[scope] != METRIC_ABSENT)
+                roles[ids[scope]] = (struct value_role){(uint8_t)scope, ids[METRIC_LEX_AWARE]};
+        }
+    return roles;
+}
+
+/* The values of a node in the making. */
+struct sums {
+    double *by_id;     /* of metrics; 0 for those that are not in `ids` */
+    bool *is_there;    /* by id */
+    VEC(uint16_t) ids; /* in the order of their appearance */
+    const struct value_role *roles;
+};
+
+static void add_value(struct sums *sums, int id, double value)
+{
+    if (id == METRIC_ABSENT)
+        return;
+    if (!sums->is_there[id])
+        vec_push(&sums->ids, (uint16_t)id);
+    sums->is_there[id] = true;
+    sums->by_id[id] += value;
+}
+
+/* An inlined procedure has its loops' costs: those count for a loop around it, too. */
+static void add_part_values(struct sums *sums, const struct values *values, struct fold_part part)
+{
+    size_t n;
+    const struct v4_metric_value *at = values_at(values, values_position(values, part.id, 0), &n);
+    for (; n > 0; n--, at++) {
+        const struct value_role *role = &sums->roles[at->metric_id];
+        if (role->scope == METRIC_POINT)
+            continue;
+        if (!part.is_inlined) {
+            add_value(sums, at->metric_id, at->value);
+        } else if (role->scope == METRIC_FUNCTION) {
+            add_value(sums, at->metric_id, at->value);
+            add_value(sums, role->lex_aware, at->value);
+        }
+    }
+}
+
+static void fold_values(struct database *db, const struct fold *fold, struct values *folded)
+{
+    VEC(struct v4_context_index) index = {0};
+    VEC(struct v4_metric_value) table = {0};
+    struct value_role *roles = find_roles(&db->metrics);
+    struct sums sums = {.by_id = mem_alloc(METRIC_IDS * sizeof *sums.by_id),
+                        .is_there = mem_alloc(METRIC_IDS),
+                        .roles = roles};
+    for (uint32_t node = 0; node < fold->n; node++) {
+        for (size_t i = fold->first_part[node]; i < fold->first_part[node + 1]; i++)
+            add_part_values(&sums, &db->values, fold->parts[i]);
+        if (sums.ids.n)
+            vec_push(&index, (struct v4_context_index){node, table.n});
+        for (size_t i = 0; i < sums.ids.n; i++) {
+            uint16_t id = sums.ids.at[i];
+            vec_push(&table, (struct v4_metric_value){id, sums.by_id[id]});
+            sums.by_id[id] = 0;
+            sums.is_there[id] = false;
+        }
+        sums.ids.n = 0;
+    }
+    *folded = (struct values){.path = db->values.path};
+    values_replace(folded, index.at, index.n, table.at, table.n);
+    values_set_metrics(folded, &db->metrics);
+    free(roles);
+    free(sums.by_id);
+    free(sums.is_there);
+    vec_free(&sums.ids);
+}
+
+/* ---- meta.db with the folded contexts behind it ---- */
+
+static uint64_t size_of(const struct v4_map *meta, uint64_t at)
+{
+    struct v4_context context;
+    memcpy(&context, meta->bytes + at, sizeof context);
+    return sizeof context + context.n_flex_words * UINT64_C(8);
+}
+
+/* The bytes that the children of each node take; entry points are in a table of their own. */
+static uint64_t *find_sizes(const struct folding *folding)
+{
+    const struct v4_map *meta = &folding->db->meta;
+    uint64_t *sizes = mem_alloc((folding->nodes.n + 1) * sizeof *sizes);
+    for (size_t i = 1; i < folding->nodes.n; i++) {
+        const struct node *node = &folding->nodes.at[i];
+        if (node->parent != 0)
+            sizes[node->parent] += size_of(meta, folding->cct->at[node->context]);
+    }
+    return sizes;
+}
+
+static void write_entries(const struct folding *folding, uint8_t *out, const uint64_t *children_at,
+                          const uint64_t *sizes)
+{
+    const struct database *db = folding->db;
+    for (uint32_t i = 0; i < db->entries.n; i++) {
+        struct v4_entry entry;
+        const char *name;
+        if (database_entry(db, i, &entry, &name)) {
+            entry.children = entry.children_size = 0;
+            entry.context_id = NOTHING;
+        } else {
+            memset(&entry, 0, sizeof entry);
+        }
+        memcpy(out + i * sizeof entry, &entry, sizeof entry);
+    }
+    for (uint32_t n = folding->nodes.at[0].first_child; n != NOTHING;
+         n = folding->nodes.at[n].next_sibling) {
+        uint8_t *at =
+            out + folding->cct->place[folding->nodes.at[n].context] * sizeof(struct v4_entry);
+        struct v4_entry entry;
+        memcpy(&entry, at, sizeof entry);
+        entry.context_id = n;
+        entry.children_size = sizes[n];
+        entry.children = sizes[n] ? children_at[n] : 0;
+        memcpy(at, &entry, sizeof entry);
+    }
+}
+
+static void write_children(const struct folding *folding, uint32_t parent, uint8_t *bytes,
+                           const uint64_t *children_at, const uint64_t *sizes)
+{
+    uint64_t at = children_at[parent];
+    for (uint32_t n = folding->nodes.at[parent].first_child; n != NOTHING;
+         n = folding->nodes.at[n].next_sibling) {
+        uint64_t from = folding->cct->at[folding->nodes.at[n].context];
+        uint64_t size = size_of(&folding->db->meta, from);
+        memcpy(bytes + at, folding->db->meta.bytes + from, size);
+        struct v4_context context;
+        memcpy(&context, bytes + at, sizeof context);
+        context.context_id = n;
+        context.children_size = sizes[n];
+        context.children = sizes[n] ? children_at[n] : 0;
+        memcpy(bytes + at, &context, sizeof context);
+        at += size;
+    }
+}
+
+/* Makes the map; its bytes are the caller's to free. */
+static void fold_meta(const struct folding *folding, struct v4_map *meta, struct table *entries)
+{
+    const struct database *db = folding->db;
+    uint64_t start = (db->meta.size + 7) / 8 * 8;
+    uint64_t end = start + db->entries.n * sizeof(struct v4_entry);
+    uint64_t *sizes = find_sizes(folding);
+    uint64_t *children_at = mem_alloc((folding->nodes.n + 1) * sizeof *children_at);
+    for (size_t i = 1; i < folding->nodes.n; i++) {
+        children_at[i] = end;
+        end += sizes[i];
+    }
+    uint8_t *bytes = mem_alloc(end + 8);
+    memcpy(bytes, db->meta.bytes, db->meta.size);
+    write_entries(folding, bytes + start, children_at, sizes);
+    for (uint32_t i = 1; i < folding->nodes.n; i++)
+        write_children(folding, i, bytes, children_at, sizes);
+    *meta = db->meta;
+    meta->bytes = bytes;
+    meta->size = end;
+    meta->sections[V4_META_CONTEXTS] = (struct v4_section){end - start, start};
+    *entries = (struct table){start, db->entries.n, sizeof(struct v4_entry)};
+    free(sizes);
+    free(children_at);
+}
+
+/* ---- all together ---- */
+
+static context_ids fold_no_call_site(const struct database *db, const struct fold *fold)
+{
+    context_ids ids = {0};
+    for (uint32_t node = 0; node < fold->n; node++)
+        for (size_t i = fold->first_part[node]; i < fold->first_part[node + 1]; i++)
+            if (!fold->parts[i].is_inlined && database_lacks_call_site(db, fold->parts[i].id)) {
+                vec_push(&ids, node);
+                break;
+            }
+    return ids;
+}
+
+/* Puts what was made in place of what is there. */
+static void replace(struct folding *folding, struct fold *fold)
+{
+    struct database *db = folding->db;
+    struct v4_map meta;
+    struct table entries;
+    struct values values;
+    context_ids no_call_site = fold_no_call_site(db, fold);
+    fold_meta(folding, &meta, &entries);
+    fold_values(db, fold, &values);
+    fold->meta = db->meta;
+    fold->entries = db->entries;
+    fold->values = db->values;
+    fold->no_call_site = db->no_call_site;
+    db->meta = meta;
+    db->entries = entries;
+    db->values = values;
+    db->no_call_site = no_call_site;
+    db->fold = fold;
+}
+
+void fold_inlined(struct database *db)
+{
+    if (db->fold)
+        return;
+    struct folding folding = {.db = db};
+    while (!folding.cct) /* stopped: a part of it would be of no use */
+        folding.cct = cct_read_with_places(db);
+    folding.is_folded = mem_alloc(folding.cct->n + 1);
+    folding.node_of = mem_alloc((folding.cct->n + 1) * sizeof *folding.node_of);
+    make_nodes(&folding);
+    struct fold *fold = mem_alloc(sizeof *fold);
+    sort_parts(&folding, fold);
+    replace(&folding, fold);
+    cct_free(folding.cct);
+    free(folding.is_folded);
+    free(folding.node_of);
+    vec_free(&folding.nodes);
+    vec_free(&folding.parts);
+    idmap_free(&folding.known);
+    idmap_free(&folding.counts);
+}
+
+void fold_undo(struct database *db)
+{
+    struct fold *fold = db->fold;
+    if (!fold)
+        return;
+    free((void *)(uintptr_t)db->meta.bytes);
+    values_close(&db->values);
+    vec_free(&db->no_call_site);
+    db->meta = fold->meta;
+    db->entries = fold->entries;
+    db->values = fold->values;
+    db->no_call_site = fold->no_call_site;
+    db->fold = NULL;
+    free(fold->parts);
+    free(fold->first_part);
+    free(fold);
+}
+
+const struct fold_part *fold_parts(const struct database *db, uint32_t id, size_t *n)
+{
+    const struct fold *fold = db->fold;
+    *n = 0;
+    if (!fold)
+        return NULL;
+    if (id >= fold->n)
+        return fold->parts;
+    *n = fold->first_part[id + 1] - fold->first_part[id];
+    return fold->parts + fold->first_part[id];
+}

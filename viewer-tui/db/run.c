@@ -1,0 +1,128 @@
+#include "viewer-tui/db/run.h"
+
+#include "lib/database-format.h"
+#include "lib/mem.h"
+#include "viewer-tui/base/problem.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static json_t *read_file(const char *path)
+{
+    if (access(path, F_OK) != 0)
+        return NULL;
+    json_error_t error;
+    json_t *root = json_load_file(path, 0, &error);
+    if (!root) {
+        problem_found(path, "line %d: %s", error.line, error.text);
+        return NULL;
+    }
+    if (strcmp(run_text(root, "format"), DATABASE_RUN_FORMAT) != 0) {
+        problem_found(path, "not a description of a run by hpcprof");
+        json_decref(root);
+        return NULL;
+    }
+    return root;
+}
+
+json_t *run_read(const char *folder)
+{
+    char *path = mem_printf("%s/%s", folder, DATABASE_RUN_FILE);
+    json_t *root = read_file(path);
+    free(path);
+    return root;
+}
+
+const char *run_text(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    return text ? text : "";
+}
+
+double run_number(const json_t *object, const char *key)
+{
+    return json_number_value(json_object_get(object, key));
+}
+
+/* The member of an array that has that name; NULL. */
+static const json_t *member_named(const json_t *array, const char *name)
+{
+    size_t i;
+    json_t *member;
+    json_array_foreach(array, i, member)
+    {
+        if (strcmp(run_text(member, "name"), name) == 0)
+            return member;
+    }
+    return NULL;
+}
+
+const json_t *run_metric(const json_t *run, const char *name)
+{
+    return member_named(json_object_get(run, "metrics"), name);
+}
+
+double run_period(const json_t *run, const char *metric)
+{
+    const char *event = run_text(run_metric(run, metric), "event");
+    return run_number(member_named(json_object_get(run, "events"), event), "period");
+}
+
+/* Adds what a fate of an event has in all threads of a process. */
+static void add_fate(const json_t *process, const char *event, double *count, double *amount)
+{
+    size_t t, e;
+    json_t *thread, *sampled;
+    json_array_foreach(json_object_get(process, "threads"), t, thread)
+    {
+        json_array_foreach(json_object_get(thread, "events"), e, sampled)
+        {
+            if (strcmp(run_text(sampled, "event"), event) != 0)
+                continue;
+            const json_t *fired = json_object_get(json_object_get(sampled, "fates"), "fired");
+            *count += run_number(fired, "count");
+            *amount += run_number(fired, "amount");
+        }
+    }
+}
+
+double run_increment(const json_t *run, const char *metric)
+{
+    size_t i;
+    json_t *process;
+    double count = 0, amount = 0, period = run_period(run, metric);
+    const char *event = run_text(run_metric(run, metric), "event");
+    json_array_foreach(json_object_get(run, "processes"), i, process)
+    {
+        add_fate(process, event, &count, &amount);
+    }
+    return count > 0 && amount / count > period ? amount / count : period;
+}
+
+double run_most_workers(const json_t *run)
+{
+    size_t i;
+    json_t *process;
+    double workers = 0, threads = 1;
+    json_array_foreach(json_object_get(run, "processes"), i, process)
+    {
+        double here = run_number(process, "workers");
+        size_t n_threads = json_array_size(json_object_get(process, "threads"));
+        workers = here > workers ? here : workers;
+        threads = (double)n_threads > threads ? (double)n_threads : threads;
+    }
+    return workers > 0 ? workers : threads;
+}
+
+double run_workers(const json_t *run)
+{
+    size_t i;
+    json_t *process;
+    double workers = 0;
+    json_array_foreach(json_object_get(run, "processes"), i, process)
+    {
+        workers += run_number(process, "workers");
+    }
+    return workers;
+}

@@ -1,0 +1,90 @@
+#include "viewer-tui/db/source-text.h"
+
+#include "viewer-tui/base/file-lines.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void find_syntax(struct source *source)
+{
+    source->syntax = syntax_of(source->path);
+    if (!source->syntax)
+        return;
+    uint8_t state = 0;
+    source->states = mem_alloc(source->n_lines + 1);
+    for (uint32_t i = 0; i < source->n_lines; i++) {
+        source->states[i] = state;
+        state = syntax_line(source->syntax, state, source->lines[i], NULL);
+    }
+}
+
+/* Reads the file at `path`, which is taken over. */
+static bool read_source(struct source *source, char *path)
+{
+    struct file_lines lines;
+    if (!file_lines_read(&lines, path)) {
+        free(path);
+        return false;
+    }
+    source->path = path;
+    source->bytes = lines.bytes;
+    source->lines = lines.at;
+    source->n_lines = lines.n;
+    find_syntax(source);
+    return true;
+}
+
+char *source_original(const struct path_rules *rules, const struct database *db, uint32_t file)
+{
+    static const struct path_rules none;
+    const char *path = database_file_path(db, file);
+    return path ? path_find_source(rules ? rules : &none, path) : NULL;
+}
+
+static struct source *find_source(const struct path_rules *rules, const struct database *db,
+                                  uint32_t file)
+{
+    struct source *source = mem_alloc(sizeof *source);
+    const char *copy = database_file_copy(db, file);
+    bool found = copy && read_source(source, mem_printf("%s/%s", db->folder, copy));
+    char *original = found ? NULL : source_original(rules, db, file);
+    if (original)
+        read_source(source, original);
+    return source;
+}
+
+const struct source *sources_get(struct sources *sources, const struct database *db, uint32_t file)
+{
+    static const struct source none;
+    if (!database_file_path(db, file))
+        return &none;
+    if (!sources->at) {
+        sources->n = db->files.n;
+        sources->at = mem_alloc((sources->n + 1) * sizeof *sources->at);
+    }
+    if (!sources->at[file])
+        sources->at[file] = find_source(sources->rules, db, file);
+    return sources->at[file];
+}
+
+const char *source_line(const struct source *source, uint32_t line)
+{
+    return line > 0 && line <= source->n_lines ? source->lines[line - 1] : NULL;
+}
+
+void sources_free(struct sources *sources)
+{
+    for (size_t i = 0; sources->at && i < sources->n; i++) {
+        struct source *source = sources->at[i];
+        if (!source)
+            continue;
+        free(source->path);
+        free(source->bytes);
+        free(source->lines);
+        free(source->states);
+        free(source);
+    }
+    free(sources->at);
+    *sources = (struct sources){.rules = sources->rules};
+}

@@ -1,0 +1,257 @@
+#include "viewer-tui/metrics/derived.h"
+
+#include "viewer-tui/metrics/formula-bound.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool fail(struct formula_error *error, size_t at, const char *what)
+{
+    error->at = at;
+    snprintf(error->what, sizeof error->what, "%s", what);
+    return false;
+}
+
+/* Where the '=' behind a name stands; NULL when there is none: that of "==" is a formula's, and
+ * what names metrics is no name. */
+static const char *equals_sign(const char *text)
+{
+    const char *equals = text + strcspn(text, "=$@");
+    bool is_comparison =
+        *equals == '=' && (equals[1] == '=' || (equals > text && strchr("<>!", equals[-1])));
+    return *equals == '=' && !is_comparison ? equals : NULL;
+}
+
+static char *trimmed(const char *from, const char *end)
+{
+    while (from < end && isspace((unsigned char)*from))
+        from++;
+    while (end > from && isspace((unsigned char)end[-1]))
+        end--;
+    return mem_strndup(from, (size_t)(end - from));
+}
+
+static char *default_name(const struct metrics *metrics)
+{
+    for (unsigned number = 1;; number++) {
+        char *name = mem_printf("derived %u", number);
+        if (metrics_find(metrics, name) == metrics->n)
+            return name;
+        free(name);
+    }
+}
+
+/* Takes "[unit]" off the end of a name. */
+static void take_unit(char *name, char unit[UNIT_SIZE])
+{
+    size_t length = strlen(name);
+    char *open = strrchr(name, '[');
+    if (!open || name[length - 1] != ']')
+        return;
+    name[length - 1] = '\0';
+    snprintf(unit, UNIT_SIZE, "%s", open + 1);
+    while (open > name && isspace((unsigned char)open[-1]))
+        open--;
+    *open = '\0';
+}
+
+bool derived_add(struct metrics *metrics, const char *definition, struct formula_error *error)
+{
+    const char *equals = equals_sign(definition);
+    char unit[UNIT_SIZE] = "";
+    char *name = equals ? trimmed(definition, equals) : default_name(metrics);
+    if (equals)
+        take_unit(name, unit);
+    bool is_new = metrics_find(metrics, name) == metrics->n;
+    bool has_room = metrics->n - metrics->n_stored < MOST_DERIVED;
+    if (!*name || !is_new || !has_room) {
+        const char *why = !*name    ? "a name is missing"
+                          : !is_new ? "there is a metric of that name"
+                                    : "there is no room for more derived metrics";
+        free(name);
+        return fail(error, 0, why);
+    }
+    struct derivation *derivation = mem_alloc(sizeof *derivation);
+    derivation->name = name;
+    derivation->text = mem_strdup(definition);
+    derivation->formula_at = equals ? (size_t)(equals - definition) + 1 : 0;
+    while (isspace((unsigned char)derivation->text[derivation->formula_at]))
+        derivation->formula_at++;
+    metrics_add_derived(metrics, derivation);
+    memcpy(metrics->at[metrics->n - 1].unit, unit, sizeof unit);
+    return true;
+}
+
+/* What formulas of metrics from `n` on can name. The caller frees. */
+static struct formula_metric *nameable(const struct metrics *metrics, size_t n)
+{
+    struct formula_metric *list = mem_alloc((n + 1) * sizeof *list);
+    unsigned number = 0;
+    for (size_t m = 0; m < n; m++) {
+        const struct metric *metric = &metrics->at[m];
+        bool is_shown = metric->is_in[metrics->set];
+        list[m] = (struct formula_metric){.name = metric->name,
+                                          .unit = metric->unit,
+                                          .number = is_shown ? ++number : 0,
+                                          .is_additive = metric_is_additive(metric),
+                                          .has_threads =
+                                              !metric->derivation && !metric_is_compared(metric)};
+    }
+    return list;
+}
+
+/* The first metric that the formula names and that is in that state; NULL for none. */
+static const struct metric *first_in_state(const struct metrics *metrics,
+                                           const struct formula *formula, enum metric_state state)
+{
+    for (size_t i = 0; i < formula->steps.n; i++) {
+        size_t named;
+        if (formula_step_names(&formula->steps.at[i], &named) && metrics->at[named].state == state)
+            return &metrics->at[named];
+    }
+    return NULL;
+}
+
+/* What the formula makes of the lower bounds among the metrics before `index`. */
+static enum formula_bound bound_of(const struct metrics *metrics, size_t index)
+{
+    bool *is_bound = mem_alloc((index + 1) * sizeof *is_bound);
+    for (size_t m = 0; m < index; m++)
+        is_bound[m] = metric_is_lower_bound(&metrics->at[m]);
+    const struct formula *formula = &metrics->at[index].derivation->formula;
+    enum formula_bound bound = formula_bound_of(formula, is_bound);
+    free(is_bound);
+    return bound;
+}
+
+/* Finds the state from those of the metrics that the formula names. */
+static void find_state(struct metrics *metrics, size_t index)
+{
+    struct metric *metric = &metrics->at[index];
+    struct derivation *derivation = metric->derivation;
+    const struct formula *formula = &derivation->formula;
+    const struct metric *missing = first_in_state(metrics, formula, METRIC_NOT_MEASURED);
+    const struct metric *bounded = first_in_state(metrics, formula, METRIC_LOWER_BOUND);
+    enum formula_bound bound = bound_of(metrics, index);
+    enum metric_state state = METRIC_MEASURED;
+    if (missing) {
+        state = METRIC_NOT_MEASURED;
+        derivation->why = mem_printf("'%s' was not: %s", missing->name, missing->why);
+    } else if (bounded && bound != BOUND_EXACT) {
+        state = bound == BOUND_LOWER ? METRIC_LOWER_BOUND : METRIC_NOT_MEASURED;
+        derivation->why = mem_printf("'%s' is only a lower bound: %s", bounded->name, bounded->why);
+    }
+    metric_set_state(metric, state, derivation->why);
+}
+
+/* Notes what the metric depends on, and whether that was measured. */
+static void find_needs(struct metrics *metrics, size_t index)
+{
+    struct metric *metric = &metrics->at[index];
+    struct derivation *derivation = metric->derivation;
+    for (size_t i = 0; i < derivation->formula.steps.n; i++) {
+        size_t named;
+        if (!formula_step_names(&derivation->formula.steps.at[i], &named))
+            continue;
+        const struct metric *needed = &metrics->at[named];
+        if (needed->derivation)
+            derivation->needs |= needed->derivation->needs | (uint64_t)1
+                                                                 << (named - metrics->n_stored);
+    }
+    find_state(metrics, index);
+}
+
+static bool settle(struct metrics *metrics, size_t index, struct formula_error *error)
+{
+    struct metric *metric = &metrics->at[index];
+    struct derivation *derivation = metric->derivation;
+    struct formula_metric *list = nameable(metrics, index);
+    bool is_sound = formula_parse(&derivation->formula, derivation->text, derivation->formula_at,
+                                  list, index, error);
+    free(list);
+    if (!is_sound)
+        return false;
+    metric_set_unit(metric, metric->unit[0] ? "" : derivation->formula.unit);
+    metric->is_ratio = !derivation->formula.is_additive;
+    find_needs(metrics, index);
+    return true;
+}
+
+bool derived_settle(struct metrics *metrics, size_t *metric, struct formula_error *error)
+{
+    for (*metric = metrics->n_stored; *metric < metrics->n; ++*metric)
+        if (!settle(metrics, *metric, error))
+            return false;
+    return true;
+}
+
+bool derived_define(struct metrics *metrics, const char *definition, struct formula_error *error)
+{
+    if (!derived_add(metrics, definition, error))
+        return false;
+    if (!settle(metrics, metrics->n - 1, error)) {
+        metrics_drop_last(metrics);
+        return false;
+    }
+    for (int set = 0; set < METRIC_SETS; set++)
+        metrics->at[metrics->n - 1].is_in[set] = true;
+    return true;
+}
+
+void derived_give_up(struct metrics *metrics, size_t index)
+{
+    struct metric *metric = &metrics->at[index];
+    for (int set = 0; set < METRIC_SETS; set++)
+        metric->is_in[set] = false;
+    metric->derivation->name[0] = '\0'; /* which no definition can name */
+}
+
+double derived_value(const struct metrics *metrics, size_t metric, const struct derived_row *row,
+                     enum cost_part part)
+{
+    struct cost derived[MOST_DERIVED], of_program[MOST_DERIVED];
+    size_t n = metric - metrics->n_stored;
+    struct formula_input of_row = {metrics->n_stored, row->costs,   derived,         row->program,
+                                   of_program,        row->threads, row->statistics, row->number};
+    struct formula_input whole = of_row;
+    whole.stored = row->program;
+    whole.derived = of_program;
+    whole.row = 0;
+    for (size_t d = 0; d < n; d++) {
+        if (!(metrics->at[metric].derivation->needs >> d & 1))
+            continue;
+        const struct formula *formula = &metrics->at[metrics->n_stored + d].derivation->formula;
+        of_program[d].inclusive = formula_value(formula, &whole, INCLUSIVE);
+        of_program[d].exclusive = formula_value(formula, &whole, EXCLUSIVE);
+        derived[d].inclusive = formula_value(formula, &of_row, INCLUSIVE);
+        derived[d].exclusive = formula_value(formula, &of_row, EXCLUSIVE);
+    }
+    return formula_value(&metrics->at[metric].derivation->formula, &of_row, part);
+}
+
+static bool formula_needs(const struct formula *formula, derived_need *need, void *context)
+{
+    bool goes_on = true;
+    for (size_t i = 0; i < formula->steps.n && goes_on; i++)
+        if (formula->steps.at[i].statistic != NO_STATISTIC)
+            goes_on = need(context, formula->steps.at[i].metric);
+    return goes_on;
+}
+
+bool derived_thread_needs(const struct metrics *metrics, size_t metric, derived_need *need,
+                          void *context)
+{
+    if (metric < metrics->n_stored)
+        return true;
+    const struct derivation *derivation = metrics->at[metric].derivation;
+    for (size_t d = 0; d < metric - metrics->n_stored; d++) {
+        const struct formula *other = &metrics->at[metrics->n_stored + d].derivation->formula;
+        bool is_needed = derivation->needs >> d & 1;
+        if (is_needed && !formula_needs(other, need, context))
+            return false;
+    }
+    return formula_needs(&derivation->formula, need, context);
+}

@@ -1,0 +1,128 @@
+#include "viewer-tui/metrics/efficiency.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *efficiency_part_name(enum efficiency_part part)
+{
+    static const char *const names[EFFICIENCY_PARTS] = {
+        [WORK] = "work", [OVERHEAD] = "overhead", [IDLENESS] = "idleness", [EFFORT] = "effort"};
+    return names[part];
+}
+
+/* What follows "work" in the name of a metric of work; NULL for other metrics. */
+static const char *event_in(const char *name)
+{
+    const char *work = efficiency_part_name(WORK);
+    size_t length = strlen(work);
+    if (strncmp(name, work, length) != 0)
+        return NULL;
+    bool has_event = name[length] == ' ' && name[length + 1] == '(';
+    return name[length] == '\0' || has_event ? name + length : NULL;
+}
+
+/* What no event measures has a single entry without an event in its name. */
+static size_t find_part(const struct metrics *metrics, enum efficiency_part part, const char *event)
+{
+    char *name = mem_printf("%s%s", efficiency_part_name(part), event);
+    size_t found = metrics_find(metrics, name);
+    free(name);
+    if (found < metrics->n)
+        return found;
+    found = metrics_find(metrics, efficiency_part_name(part));
+    return found < metrics->n && !metric_is_measured(&metrics->at[found]) ? found : metrics->n;
+}
+
+bool efficiency_next(const struct metrics *metrics, size_t *from, struct efficiency *found)
+{
+    while (*from < metrics->n) {
+        size_t work = (*from)++;
+        const char *event = event_in(metrics->at[work].name);
+        if (!event || metrics_find(metrics, metrics->at[work].name) != work)
+            continue;
+        found->event = event;
+        for (int part = WORK; part < EFFICIENCY_PARTS; part++)
+            found->at[part] = find_part(metrics, (enum efficiency_part)part, event);
+        return true;
+    }
+    return false;
+}
+
+static bool is_measured(const struct metrics *metrics, size_t metric)
+{
+    return metric < metrics->n && metric_is_measured(&metrics->at[metric]);
+}
+
+void efficiency_add_efforts(struct metrics *metrics)
+{
+    size_t from = 0, n = metrics->n;
+    struct efficiency event;
+    while (from < n && efficiency_next(metrics, &from, &event)) {
+        bool is_worth_it =
+            is_measured(metrics, event.at[OVERHEAD]) || is_measured(metrics, event.at[IDLENESS]);
+        if (!is_measured(metrics, event.at[WORK]) || !is_worth_it || event.at[EFFORT] < metrics->n)
+            continue;
+        char *name = mem_printf("%s%s", efficiency_part_name(EFFORT), event.event);
+        size_t effort = metrics_add_sum(metrics, name, metrics->at[event.at[WORK]].unit);
+        for (int part = WORK; part < EFFORT; part++)
+            if (event.at[part] < n && metric_is_measured(&metrics->at[event.at[part]]))
+                metrics->at[event.at[part]].sum = (int)effort;
+    }
+}
+
+/* Where the kind begins in the name of what may be a kind of overhead; NULL elsewhere. */
+static const char *kind_in(const char *name)
+{
+    const char *overhead = efficiency_part_name(OVERHEAD);
+    const char *at = strstr(name, overhead);
+    return at && at[strlen(overhead)] == ':' ? at + strlen(overhead) + 1 : NULL;
+}
+
+/* The metric whose name is that of a kind without ":KIND", what follows the kind being so long. */
+static size_t without_kind(const struct metrics *metrics, const char *name, const char *kind,
+                           size_t rest)
+{
+    char *whole = mem_printf("%.*s%s", (int)(kind - 1 - name), name, kind + strlen(kind) - rest);
+    size_t found = metrics_find(metrics, whole);
+    free(whole);
+    return found;
+}
+
+void efficiency_find_kinds(struct metrics *metrics)
+{
+    for (size_t m = 0; m < metrics->n; m++) {
+        struct metric *metric = &metrics->at[m];
+        const char *kind = kind_in(metric->name);
+        const char *event = kind ? strrchr(kind, '(') : NULL;
+        size_t rest = event && event > kind && event[-1] == ' ' ? strlen(event) + 1 : 0;
+        size_t overhead = kind ? without_kind(metrics, metric->name, kind, rest) : metrics->n;
+        if (kind && overhead == metrics->n) {
+            rest = 0;
+            overhead = without_kind(metrics, metric->name, kind, rest);
+        }
+        if (overhead == metrics->n)
+            continue;
+        metric->kind = kind;
+        metric->kind_length = (int)(strlen(kind) - rest);
+        metric->kind_of = (int)overhead;
+        metric->sum = metrics->at[overhead].sum;
+    }
+}
+
+void efficiency_add_formula(const struct metrics *metrics, size_t effort, struct text *out)
+{
+    bool is_added[EFFORT] = {false};
+    for (size_t m = 0; m < metrics->n + metrics->n_hidden; m++)
+        for (int part = WORK; part < EFFORT; part++) {
+            const char *name = efficiency_part_name((enum efficiency_part)part);
+            if (metrics->at[m].sum == (int)effort && metric_is_added(&metrics->at[m]) &&
+                strncmp(metrics->at[m].name, name, strlen(name)) == 0)
+                is_added[part] = true;
+        }
+    const char *plus = "";
+    for (int part = WORK; part < EFFORT; part++)
+        if (is_added[part]) {
+            text_printf(out, "%s%s", plus, efficiency_part_name((enum efficiency_part)part));
+            plus = " + ";
+        }
+}

@@ -1,0 +1,99 @@
+/* Computing what a formula says. */
+#include "viewer-tui/metrics/formula.h"
+
+#include "viewer-tui/metrics/formula-step.h"
+
+#include <math.h>
+
+bool formula_step_names(const struct formula_step *step, size_t *metric)
+{
+    *metric = step->metric;
+    return step->operation == METRIC;
+}
+
+double formula_step_value(const struct formula_step *step, const struct formula_input *input,
+                          enum cost_part part)
+{
+    bool is_exclusive =
+        step->part == PART_EXCLUSIVE || (step->part == PART_OF_RESULT && part == EXCLUSIVE);
+    if (step->statistic != NO_STATISTIC)
+        return input->threads ? input->threads(input->statistics, input->row, step->metric,
+                                               is_exclusive ? EXCLUSIVE : INCLUSIVE,
+                                               (enum formula_statistic)step->statistic)
+                              : NAN;
+    bool is_stored = step->metric < input->n_stored, is_of_row = step->part != PART_OF_PROGRAM;
+    const struct cost *stored = is_of_row ? input->stored : input->stored_of_program;
+    const struct cost *derived = is_of_row ? input->derived : input->derived_of_program;
+    const struct cost *cost =
+        is_stored ? &stored[step->metric] : &derived[step->metric - input->n_stored];
+    return is_exclusive ? cost->exclusive : cost->inclusive;
+}
+
+static double of_one(enum operation op, double a)
+{
+    switch (op) {
+    case NEGATE: return -a;
+    case ABSOLUTE: return fabs(a);
+    case SQUARE_ROOT: return sqrt(a);
+    case EXPONENTIAL: return exp(a);
+    default: return log(a);
+    }
+}
+
+static double of_two(enum operation op, double a, double b)
+{
+    if (isnan(a) || isnan(b))
+        return NAN;
+    switch (op) {
+    case ADD: return a + b;
+    case SUBTRACT: return a - b;
+    case MULTIPLY: return a * b;
+    case DIVIDE: return a / b;
+    case POWER: return pow(a, b);
+    case LESS: return a < b;
+    case LESS_OR_EQUAL: return a <= b;
+    case GREATER: return a > b;
+    case GREATER_OR_EQUAL: return a >= b;
+    case EQUAL: return a == b;
+    case NOT_EQUAL: return a != b;
+    case LEAST_OF: return fmin(a, b);
+    default: return fmax(a, b);
+    }
+}
+
+/* Takes the operator's values off the stack, of which `top` is the last; the new last one. */
+static double *compute(enum operation op, double *top)
+{
+    switch (op) {
+    case NEGATE:
+    case ABSOLUTE:
+    case SQUARE_ROOT:
+    case EXPONENTIAL:
+    case LOGARITHM: *top = of_one(op, *top); break;
+    case CHOICE:
+        top -= 2;
+        top[0] = isnan(top[0]) ? NAN : top[0] != 0 ? top[1] : top[2];
+        break;
+    default: top--; top[0] = of_two(op, top[0], top[1]);
+    }
+    if (!isfinite(*top))
+        *top = NAN;
+    return top;
+}
+
+double formula_value(const struct formula *formula, const struct formula_input *input,
+                     enum cost_part part)
+{
+    double values[MOST_VALUES + 1], *top = values;
+    *top = NAN;
+    for (size_t i = 0; i < formula->steps.n; i++) {
+        const struct formula_step *step = &formula->steps.at[i];
+        if (step->operation == NUMBER)
+            *++top = step->number;
+        else if (step->operation == METRIC)
+            *++top = formula_step_value(step, input, part);
+        else
+            top = compute((enum operation)step->operation, top);
+    }
+    return *top;
+}

@@ -1,0 +1,498 @@
+#include "viewer-tui/metrics/formula.h"
+
+#include "viewer-tui/metrics/formula-step.h"
+#include "viewer-tui/metrics/formula-term.h"
+
+#include <ctype.h>
+#include <limits.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Parentheses, signs and powers within each other: far more than people write. The parser recurs
+ * once for each. */
+#define MOST_LEVELS 60
+
+/* More than that is no formula that anybody wrote. */
+#define MOST_LENGTH 4096
+
+#define NO_METRIC SIZE_MAX
+
+struct parser {
+    const char *text;
+    size_t at;
+    const struct formula_metric *metrics;
+    size_t n_metrics;
+    struct formula *formula;
+    unsigned n_levels, n_values;
+    struct formula_error *error;
+    bool has_failed;
+};
+
+static struct term parse_comparison(struct parser *parser);
+static struct term parse_signed(struct parser *parser);
+
+__attribute__((format(printf, 3, 4))) static void fail(struct parser *parser, size_t at,
+                                                       const char *format, ...)
+{
+    if (parser->has_failed)
+        return;
+    parser->has_failed = true;
+    parser->error->at = at;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(parser->error->what, sizeof parser->error->what, format, arguments);
+    va_end(arguments);
+}
+
+/* The next character that is no blank; NUL at the end and after an error. */
+static char peek(struct parser *parser)
+{
+    while (isspace((unsigned char)parser->text[parser->at]))
+        parser->at++;
+    return parser->has_failed ? '\0' : parser->text[parser->at];
+}
+
+static bool take(struct parser *parser, const char *symbol)
+{
+    size_t length = strlen(symbol);
+    if (peek(parser) == '\0' || strncmp(parser->text + parser->at, symbol, length) != 0)
+        return false;
+    parser->at += length;
+    return true;
+}
+
+static void add_step(struct parser *parser, struct formula_step step, unsigned n_taken)
+{
+    vec_push(&parser->formula->steps, step);
+    parser->n_values = parser->n_values - n_taken + 1;
+    if (parser->n_values > MOST_VALUES)
+        fail(parser, parser->at, "too many values that wait for an operator");
+}
+
+static void add_operator(struct parser *parser, enum operation op, unsigned n_taken)
+{
+    if (!parser->has_failed)
+        add_step(parser, (struct formula_step){.operation = op}, n_taken);
+}
+
+/* Names. */
+
+static bool is_in_name(char c)
+{
+    return isalnum((unsigned char)c) || c == '_' || c == '.';
+}
+
+/* The length of a name without quotes: a colon belongs to it where more follows. */
+static size_t name_length(const char *name)
+{
+    size_t length = 0;
+    while (is_in_name(name[length]) ||
+           (length > 0 && name[length] == ':' && is_in_name(name[length + 1])))
+        length++;
+    return length;
+}
+
+/* The metric of that name, NO_METRIC when there is none. */
+static size_t find_metric(const struct parser *parser, const char *name, size_t length)
+{
+    for (size_t m = 0; m < parser->n_metrics; m++)
+        if (strlen(parser->metrics[m].name) == length &&
+            strncmp(parser->metrics[m].name, name, length) == 0)
+            return m;
+    return NO_METRIC;
+}
+
+static void complain_of_name(struct parser *parser, const char *name, size_t length)
+{
+    fail(parser, (size_t)(name - parser->text), "no metric '%.*s'",
+         (int)(length < 100 ? length : 100), name);
+}
+
+static size_t numbered_metric(struct parser *parser, const char *digits, size_t length)
+{
+    unsigned long number = length < 7 ? strtoul(digits, NULL, 10) : ULONG_MAX, last = 0;
+    for (size_t m = 0; m < parser->n_metrics; m++) {
+        unsigned of_metric = parser->metrics[m].number;
+        if (of_metric && of_metric == number)
+            return m;
+        last = of_metric > last ? of_metric : last;
+    }
+    fail(parser, (size_t)(digits - parser->text), "no metric has number %.*s; the last is %lu",
+         (int)(length < 20 ? length : 20), digits, last);
+    return NO_METRIC;
+}
+
+static const char *const endings[] = {
+    [PART_INCLUSIVE] = ":inclusive", [PART_EXCLUSIVE] = ":exclusive"};
+
+/* The length without ":inclusive" or ":exclusive" at the end, and which it is. */
+static size_t without_part(const char *name, size_t length, enum formula_part *part)
+{
+    for (int ending = PART_INCLUSIVE; ending <= PART_EXCLUSIVE; ending++) {
+        size_t size = strlen(endings[ending]);
+        if (length <= size || strncmp(name + length - size, endings[ending], size) != 0)
+            continue;
+        *part = (enum formula_part)ending;
+        return length - size;
+    }
+    return length;
+}
+
+/* A metric by name or number, perhaps with its part. */
+static size_t plain_metric(struct parser *parser, enum formula_part *part)
+{
+    const char *name = parser->text + parser->at;
+    size_t length = name_length(name), metric = find_metric(parser, name, length);
+    parser->at += length;
+    if (metric != NO_METRIC)
+        return metric;
+    if (*part != PART_OF_PROGRAM)
+        length = without_part(name, length, part);
+    if (strspn(name, "0123456789") >= length)
+        return numbered_metric(parser, name, length);
+    metric = find_metric(parser, name, length);
+    if (metric == NO_METRIC)
+        complain_of_name(parser, name, length);
+    return metric;
+}
+
+/* A metric's name between quotes, with its part behind them. */
+static size_t quoted_metric(struct parser *parser, enum formula_part *part)
+{
+    const char *name = parser->text + parser->at + 1;
+    size_t length = strcspn(name, "\"");
+    if (name[length] != '"') {
+        fail(parser, parser->at, "the quote is not closed");
+        return NO_METRIC;
+    }
+    parser->at += length + 2;
+    for (int ending = PART_INCLUSIVE; ending <= PART_EXCLUSIVE; ending++)
+        if (*part == PART_OF_RESULT && take(parser, endings[ending]))
+            *part = (enum formula_part)ending;
+    size_t metric = find_metric(parser, name, length);
+    if (metric == NO_METRIC)
+        complain_of_name(parser, name, length);
+    return metric;
+}
+
+static struct term parse_metric(struct parser *parser)
+{
+    size_t start = parser->at++;
+    enum formula_part part = parser->text[start] == '@' ? PART_OF_PROGRAM : PART_OF_RESULT;
+    size_t metric = NO_METRIC;
+    if (parser->text[parser->at] == '"')
+        metric = quoted_metric(parser, &part);
+    else if (name_length(parser->text + parser->at))
+        metric = plain_metric(parser, &part);
+    else
+        fail(parser, start, "'%c' wants the name or the number of a metric", parser->text[start]);
+    if (parser->has_failed)
+        return term_other;
+    const struct formula_metric *named = &parser->metrics[metric];
+    struct term term = {.shape = OTHER};
+    if (part == PART_OF_PROGRAM)
+        term.shape = CONSTANT;
+    else if (part == PART_OF_RESULT && named->is_additive)
+        term.shape = ADDITIVE;
+    snprintf(term.unit, sizeof term.unit, "%s", named->unit);
+    add_step(parser,
+             (struct formula_step){.operation = METRIC,
+                                   .part = (uint8_t)part,
+                                   .metric = metric,
+                                   .at = (uint32_t)start,
+                                   .length = (uint32_t)(parser->at - start)},
+             0);
+    return term;
+}
+
+/* Functions. */
+
+struct function {
+    const char *name;
+    enum operation op;
+    unsigned n_least, n_most;
+};
+
+static const struct function functions[] = {
+    {"abs", ABSOLUTE, 1, 1},  {"sqrt", SQUARE_ROOT, 1, 1}, {"exp", EXPONENTIAL, 1, 1},
+    {"log", LOGARITHM, 1, 1}, {"min", LEAST_OF, 2, 1000},  {"max", LARGEST_OF, 2, 1000},
+    {"if", CHOICE, 3, 3},
+};
+
+#define N_FUNCTIONS (sizeof functions / sizeof *functions)
+
+static struct term result_of(const struct function *function, const struct term *terms)
+{
+    struct term result = term_choice(terms[0], terms[0]);
+    switch (function->op) {
+    case ABSOLUTE: return result;
+    case CHOICE:
+        result = term_choice(terms[1], terms[2]);
+        bool is_sum = terms[1].shape == ADDITIVE && terms[2].shape == ADDITIVE;
+        if (terms[0].shape <= CONSTANT && is_sum)
+            result.shape = ADDITIVE;
+        else if (terms[0].shape > CONSTANT)
+            result.shape = OTHER;
+        return result;
+    default: return term_pure(terms[0], terms[0]);
+    }
+}
+
+static struct term parse_arguments(struct parser *parser, const struct function *function)
+{
+    struct term terms[3] = {{0}};
+    unsigned n = 0;
+    size_t start = parser->at;
+    bool is_folded = function->n_most > 3;
+    do {
+        struct term term = parse_comparison(parser);
+        if (is_folded && n > 0) {
+            terms[0] = term_choice(terms[0], term);
+            add_operator(parser, function->op, 2);
+        } else if (n < 3) {
+            terms[n] = term;
+        }
+        n++;
+    } while (take(parser, ","));
+    if (!take(parser, ")"))
+        fail(parser, parser->at, "')' is missing");
+    if (n < function->n_least || n > function->n_most)
+        fail(parser, start, "%s takes %s%u values, not %u", function->name,
+             is_folded ? "at least " : "", function->n_least, n);
+    if (is_folded)
+        return terms[0];
+    add_operator(parser, function->op, function->n_least);
+    return result_of(function, terms);
+}
+
+static const struct {
+    const char *name;
+    enum formula_statistic which;
+} statistics[] = {{"thread_min", THREAD_MIN},
+                  {"thread_mean", THREAD_MEAN},
+                  {"thread_max", THREAD_MAX},
+                  {"thread_stddev", THREAD_DEVIATION}};
+
+static enum formula_statistic statistic_named(const char *name, size_t length)
+{
+    for (size_t i = 0; i < sizeof statistics / sizeof *statistics; i++)
+        if (strlen(statistics[i].name) == length && strncmp(statistics[i].name, name, length) == 0)
+            return statistics[i].which;
+    return NO_STATISTIC;
+}
+
+/* "($work)" behind the name of a statistic: the metric itself, no formula. The mean adds up, as the
+ * number of threads is everywhere the same. */
+static struct term parse_statistic(struct parser *parser, enum formula_statistic which,
+                                   size_t name_at)
+{
+    if (!take(parser, "("))
+        fail(parser, parser->at, "'(' is missing");
+    size_t start = parser->at;
+    if (peek(parser) != '$')
+        fail(parser, parser->at, "a metric of the row, $NAME, should stand here");
+    if (parser->has_failed)
+        return term_other;
+    struct term term = parse_metric(parser);
+    if (!take(parser, ")"))
+        fail(parser, parser->at, "')' is missing");
+    if (parser->has_failed)
+        return term_other;
+    struct formula_step *step = &parser->formula->steps.at[parser->formula->steps.n - 1];
+    step->statistic = (uint8_t)which;
+    step->at = (uint32_t)name_at;
+    step->length = (uint32_t)(parser->at - name_at);
+    if (!parser->metrics[step->metric].has_threads)
+        fail(parser, start, "of this metric there are no values of threads");
+    if (which != THREAD_MEAN)
+        term.shape = OTHER;
+    return term;
+}
+
+static struct term parse_function(struct parser *parser)
+{
+    const char *name = parser->text + parser->at;
+    size_t length = name_length(name), start = parser->at, f = 0;
+    while (f < N_FUNCTIONS &&
+           (strlen(functions[f].name) != length || strncmp(functions[f].name, name, length) != 0))
+        f++;
+    parser->at += length;
+    enum formula_statistic statistic = statistic_named(name, length);
+    if (statistic != NO_STATISTIC)
+        return parse_statistic(parser, statistic, start);
+    if (f == N_FUNCTIONS)
+        fail(parser, start, "no function '%.*s'; a metric's name begins with $ or @",
+             (int)(length < 60 ? length : 60), name);
+    else if (!take(parser, "("))
+        fail(parser, parser->at, "'(' is missing");
+    return parser->has_failed ? term_other : parse_arguments(parser, &functions[f]);
+}
+
+/* Numbers, in decimal only. */
+static struct term parse_number(struct parser *parser)
+{
+    const char *from = parser->text + parser->at;
+    size_t length = strspn(from, "0123456789");
+    if (from[length] == '.')
+        length += 1 + strspn(from + length + 1, "0123456789");
+    bool has_exponent = from[length] == 'e' || from[length] == 'E';
+    size_t sign =
+        length + 1 + (has_exponent && (from[length + 1] == '-' || from[length + 1] == '+'));
+    if (has_exponent && isdigit((unsigned char)from[sign]))
+        length = sign + strspn(from + sign, "0123456789");
+    char *copy = mem_strndup(from, length);
+    double number = strtod(copy, NULL);
+    if (length == 1 && *from == '.')
+        fail(parser, parser->at, "a point alone is no number");
+    else if (!isfinite(number))
+        fail(parser, parser->at, "this number is too large");
+    free(copy);
+    parser->at += length;
+    if (!parser->has_failed)
+        add_step(parser, (struct formula_step){.operation = NUMBER, .number = number}, 0);
+    return (struct term){.shape = LITERAL};
+}
+
+static struct term parse_value(struct parser *parser)
+{
+    char next = peek(parser);
+    if (next == '$' || next == '@')
+        return parse_metric(parser);
+    if (isdigit((unsigned char)next) || next == '.')
+        return parse_number(parser);
+    if (isalpha((unsigned char)next))
+        return parse_function(parser);
+    if (!take(parser, "(")) {
+        fail(parser, parser->at, next ? "a value should stand here" : "a value is missing");
+        return term_other;
+    }
+    struct term term = parse_comparison(parser);
+    if (!take(parser, ")"))
+        fail(parser, parser->at, "')' is missing");
+    return term;
+}
+
+static struct term parse_power(struct parser *parser)
+{
+    struct term term = parse_value(parser);
+    if (!take(parser, "^"))
+        return term;
+    term = term_pure(term, parse_signed(parser));
+    add_operator(parser, POWER, 2);
+    return term;
+}
+
+/* Everything that recurs comes by here. */
+static struct term parse_signed(struct parser *parser)
+{
+    struct term term = term_other;
+    if (++parser->n_levels > MOST_LEVELS)
+        fail(parser, parser->at, "more than %d levels within each other", MOST_LEVELS);
+    if (parser->has_failed) {
+        parser->n_levels--;
+        return term;
+    }
+    if (take(parser, "-")) {
+        term = parse_signed(parser);
+        add_operator(parser, NEGATE, 1);
+    } else {
+        term = parse_power(parser);
+    }
+    parser->n_levels--;
+    return term;
+}
+
+static struct term parse_product(struct parser *parser)
+{
+    struct term term = parse_signed(parser);
+    for (;;) {
+        if (take(parser, "*")) {
+            term = term_product(term, parse_signed(parser));
+            add_operator(parser, MULTIPLY, 2);
+        } else if (take(parser, "/")) {
+            term = term_quotient(term, parse_signed(parser));
+            add_operator(parser, DIVIDE, 2);
+        } else {
+            return term;
+        }
+    }
+}
+
+static struct term parse_sum(struct parser *parser)
+{
+    struct term term = parse_product(parser);
+    for (;;) {
+        if (take(parser, "+")) {
+            term = term_sum(term, parse_product(parser));
+            add_operator(parser, ADD, 2);
+        } else if (take(parser, "-")) {
+            term = term_sum(term, parse_product(parser));
+            add_operator(parser, SUBTRACT, 2);
+        } else {
+            return term;
+        }
+    }
+}
+
+static struct term parse_comparison(struct parser *parser)
+{
+    /* The longer ones first. */
+    static const struct {
+        const char *symbol;
+        enum operation op;
+    } symbols[] = {{"<=", LESS_OR_EQUAL}, {">=", GREATER_OR_EQUAL},
+                   {"==", EQUAL},         {"!=", NOT_EQUAL},
+                   {"<", LESS},           {">", GREATER}};
+    struct term term = parse_sum(parser);
+    for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
+        if (!take(parser, symbols[i].symbol))
+            continue;
+        term = term_pure(term, parse_sum(parser));
+        add_operator(parser, symbols[i].op, 2);
+        return term;
+    }
+    return term;
+}
+
+bool formula_parse(struct formula *formula, const char *text, size_t start,
+                   const struct formula_metric *metrics, size_t n_metrics,
+                   struct formula_error *error)
+{
+    *formula = (struct formula){0};
+    struct parser parser = {.text = text,
+                            .at = start,
+                            .metrics = metrics,
+                            .n_metrics = n_metrics,
+                            .formula = formula,
+                            .error = error};
+    if (strlen(text) > MOST_LENGTH)
+        fail(&parser, start, "it is longer than %d characters", MOST_LENGTH);
+    struct term term = parse_comparison(&parser);
+    if (peek(&parser))
+        fail(&parser, parser.at, "nothing was expected to follow here");
+    memcpy(formula->unit, term.unit, sizeof formula->unit);
+    formula->is_additive = term.shape == ADDITIVE;
+    if (parser.has_failed)
+        formula_free(formula);
+    return !parser.has_failed;
+}
+
+void formula_free(struct formula *formula)
+{
+    vec_free(&formula->steps);
+}
+
+bool formula_names(const char *text, const char *metric)
+{
+    size_t length = strlen(metric);
+    for (const char *at = text + strcspn(text, "$@"); *at; at += strcspn(at, "$@")) {
+        at++;
+        at += *at == '"';
+        if (length && strncmp(at, metric, length) == 0)
+            return true;
+    }
+    return false;
+}

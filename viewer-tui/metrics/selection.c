@@ -1,0 +1,374 @@
+#include "viewer-tui/metrics/selection.h"
+
+#include "viewer-tui/base/text.h"
+#include "viewer-tui/metrics/efficiency.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Indices into the database's metrics, each once. */
+struct choice {
+    size_t *at, n;
+    size_t n_kinds; /* so many of them are kinds of overhead that came with it */
+    size_t n_shown; /* those behind are only named in formulas */
+    bool *is_taken;
+};
+
+static struct choice new_choice(const struct database *db)
+{
+    size_t n = db->metrics.n + 1;
+    return (struct choice){.at = mem_alloc(n * sizeof(size_t)), .is_taken = mem_alloc(n)};
+}
+
+static void free_choice(struct choice *choice)
+{
+    free(choice->at);
+    free(choice->is_taken);
+}
+
+static void choose(struct choice *choice, size_t metric)
+{
+    if (!choice->is_taken[metric])
+        choice->at[choice->n++] = metric;
+    choice->is_taken[metric] = true;
+}
+
+/* Chooses the kinds of a metric of overhead. */
+static void choose_kinds(struct choice *choice, const struct metrics *metrics, size_t overhead)
+{
+    for (size_t m = 0; m < metrics->n && choice->n_kinds < MOST_BY_DEFAULT; m++)
+        if (metrics->at[m].kind_of == (int)overhead && !choice->is_taken[m]) {
+            choose(choice, m);
+            choice->n_kinds++;
+        }
+}
+
+static bool has_room(const struct choice *choice)
+{
+    return choice->n - choice->n_kinds < MOST_BY_DEFAULT;
+}
+
+static void choose_with_kinds(struct choice *choice, const struct metrics *metrics, size_t metric)
+{
+    choose(choice, metric);
+    choose_kinds(choice, metrics, metric);
+}
+
+/* Chooses a metric, and behind it its kinds; those of one effort together, in the order in which
+ * people read them. */
+static void choose_together(struct choice *choice, const struct metrics *metrics, size_t metric)
+{
+    size_t from = 0;
+    struct efficiency event;
+    while (metric_is_of_effort(&metrics->at[metric]) && efficiency_next(metrics, &from, &event)) {
+        if (event.at[EFFORT] != metrics_whole(metrics, metric))
+            continue;
+        for (int part = WORK; part < EFFICIENCY_PARTS; part++)
+            if (event.at[part] < metrics->n && metric_is_of_effort(&metrics->at[event.at[part]]))
+                choose_with_kinds(choice, metrics, event.at[part]);
+    }
+    if (!metrics->at[metric].kind)
+        choose_with_kinds(choice, metrics, metric);
+}
+
+/* Adds the metrics that run.json has and the database has not. */
+static void add_unmeasured(struct database *db, const json_t *metrics)
+{
+    size_t i, n_before = db->metrics.n;
+    json_t *metric;
+    json_array_foreach(metrics, i, metric)
+    {
+        if (db->metrics.n == n_before + MOST_BY_DEFAULT)
+            return;
+        const char *name = run_text(metric, "name"), *why = run_text(metric, "why");
+        if (!*name || metrics_find(&db->metrics, name) < db->metrics.n)
+            continue;
+        metrics_add_unmeasured(&db->metrics, name, run_text(metric, "unit"),
+                               *why ? why : "the database has no values of it");
+    }
+}
+
+/* run.json knows better than the name of a metric what its unit is, and how sure its values are. */
+static void take_described(struct database *db, const json_t *metrics)
+{
+    size_t i;
+    json_t *described;
+    json_array_foreach(metrics, i, described)
+    {
+        size_t m = metrics_find(&db->metrics, run_text(described, "name"));
+        if (m == db->metrics.n)
+            continue;
+        struct metric *metric = &db->metrics.at[m];
+        const char *why = run_text(described, "why");
+        metric_set_unit(metric, run_text(described, "unit"));
+        if (metric_is_measured(metric) &&
+            metric_state_of(run_text(described, "state")) == METRIC_LOWER_BOUND)
+            metric_set_state(metric, METRIC_LOWER_BOUND, *why ? why : "run.json does not say why");
+    }
+}
+
+/* run.json's metrics in its order, then the others. */
+static void choose_described(const struct database *db, const json_t *metrics,
+                             struct choice *choice)
+{
+    size_t i;
+    json_t *described;
+    json_array_foreach(metrics, i, described)
+    {
+        size_t m = metrics_find(&db->metrics, run_text(described, "name"));
+        if (m < db->metrics.n && has_room(choice))
+            choose_together(choice, &db->metrics, m);
+    }
+    for (size_t m = 0; m < db->metrics.n && has_room(choice); m++)
+        choose_together(choice, &db->metrics, m);
+}
+
+/* False where its total is known to be zero. */
+static bool may_have_values(const struct database *db, const struct metric *metric)
+{
+    uint64_t position = values_position(&db->values, 0, 0);
+    int id = metric->summary[METRIC_EXECUTION];
+    return id == METRIC_ABSENT || position == NO_POSITION ||
+           values_get(&db->values, position, id) != 0;
+}
+
+static void choose_nonzero(const struct database *db, struct choice *choice)
+{
+    for (size_t m = 0; m < db->metrics.n && has_room(choice); m++) {
+        const struct metric *metric = &db->metrics.at[m];
+        if (metric_is_measured(metric) && may_have_values(db, metric))
+            choose_together(choice, &db->metrics, m);
+    }
+    for (size_t m = 0; m < db->metrics.n && choice->n == 0; m++)
+        choose(choice, m);
+}
+
+/* The metric whose name begins the list, the longest if there are several, as names can contain
+ * commas; metrics.n when there is none. */
+static size_t first_in_list(const struct metrics *metrics, const char *list, size_t *length)
+{
+    size_t found = metrics->n;
+    *length = 0;
+    for (size_t m = 0; m < metrics->n; m++) {
+        size_t size = strlen(metrics->at[m].name);
+        bool fits = strncmp(list, metrics->at[m].name, size) == 0 &&
+                    (list[size] == ',' || list[size] == '\0');
+        if (fits && (found == metrics->n || size > *length)) {
+            found = m;
+            *length = size;
+        }
+    }
+    return found;
+}
+
+/* Whether a metric's name is what others have in front of their event: "work", so many bytes, of
+ * "work (CPUTIME)"; and with `behind` behind that, "work (CPUTIME) difference". */
+static bool is_of_event(const char *name, const char *base, size_t length, const char *behind)
+{
+    if (strncmp(name, base, length) != 0 || strncmp(name + length, " (", 2) != 0)
+        return false;
+    const char *end = strrchr(name + length, ')');
+    return end && strcmp(end + 1, behind) == 0;
+}
+
+/* Chooses the metrics of all events that have that name; false when there are none. */
+static bool choose_of_events(struct choice *choice, const struct metrics *metrics, const char *name,
+                             size_t length)
+{
+    bool is_there = false;
+    for (size_t m = 0; m < metrics->n; m++)
+        if (is_of_event(metrics->at[m].name, name, length, "")) {
+            choose(choice, m);
+            is_there = true;
+        }
+    return is_there;
+}
+
+/* Returns the first name that is no metric, unless such are passed over. */
+static char *choose_listed(const struct database *db, const char *list, bool leniently,
+                           struct choice *choice)
+{
+    while (*list) {
+        size_t length;
+        size_t m = first_in_list(&db->metrics, list, &length);
+        if (m == db->metrics.n) {
+            length = strcspn(list, ",");
+            if (!choose_of_events(choice, &db->metrics, list, length) && !leniently)
+                return mem_strndup(list, length);
+        } else {
+            choose(choice, m);
+        }
+        list += length + (list[length] == ',');
+    }
+    return choice->n ? NULL : mem_strdup("");
+}
+
+/* Of the chosen metrics, what belongs to the view of overhead by kind: overhead, those of its kinds
+ * that took something, and effort. */
+static void find_kinds_set(struct database *db, const struct choice *choice)
+{
+    struct metrics *metrics = &db->metrics;
+    struct efficiency event;
+    size_t from = 0;
+    while (efficiency_next(metrics, &from, &event)) {
+        if (event.at[OVERHEAD] < metrics->n)
+            metrics->at[event.at[OVERHEAD]].is_in[SET_KINDS] = true;
+        if (event.at[EFFORT] < metrics->n && event.at[OVERHEAD] < metrics->n)
+            metrics->at[event.at[EFFORT]].is_in[SET_KINDS] = true;
+    }
+    for (size_t i = 0; i < choice->n_shown; i++) {
+        struct metric *metric = &metrics->at[choice->at[i]];
+        if (metric->derivation)
+            metric->is_in[SET_KINDS] = metric->is_in[SET_CHOSEN];
+        if (!metric->kind)
+            continue;
+        metrics->at[metric->kind_of].is_in[SET_KINDS] = true;
+        metric->is_in[SET_KINDS] = may_have_values(db, metric);
+    }
+}
+
+/* Whether it is the metric of incomplete time of some event. It bounds the run time of the whole
+ * program; next to work and idleness of single rows it would take room from source and names. */
+static bool is_incomplete_time(const char *name)
+{
+    static const char incomplete[] = "incomplete";
+    return strcmp(name, incomplete) == 0 || is_of_event(name, incomplete, strlen(incomplete), "");
+}
+
+/* Whether nothing but work has values of what an effort adds up. */
+static bool repeats_work(const struct database *db, size_t effort)
+{
+    const char *work = efficiency_part_name(WORK);
+    for (size_t m = 0; m < db->metrics.n; m++) {
+        const struct metric *part = &db->metrics.at[m];
+        bool is_other = part->sum == (int)effort && metric_is_added(part) &&
+                        strncmp(part->name, work, strlen(work)) != 0;
+        if (is_other && may_have_values(db, part))
+            return false;
+    }
+    return metric_is_sum(&db->metrics.at[effort]);
+}
+
+/* Says what is shown: of the list everything, otherwise all but the kinds of overhead. */
+static void find_sets(struct database *db, const struct choice *choice, size_t n_listed)
+{
+    for (size_t i = 0; i < choice->n_shown; i++) {
+        struct metric *metric = &db->metrics.at[choice->at[i]];
+        metric->is_in[SET_CHOSEN] = n_listed ? i < n_listed : !metric->kind;
+        metric->is_aside = !n_listed && is_incomplete_time(metric->name);
+        metric->is_asked_for = i < n_listed;
+        metric->repeats_work = repeats_work(db, choice->at[i]);
+    }
+    find_kinds_set(db, choice);
+}
+
+/* Chooses what the formulas of derived metrics name. */
+static void choose_named(const struct metrics *metrics, struct choice *choice)
+{
+    for (size_t d = metrics->n_stored; d < metrics->n; d++)
+        for (size_t m = 0; m < metrics->n; m++)
+            if (formula_names(metrics->at[d].derivation->text, metrics->at[m].name))
+                choose(choice, m);
+}
+
+/* Returns the first name in the list that is no metric. */
+static char *choose_all(struct database *db, const json_t *described, const char *list,
+                        bool leniently, struct choice *choice)
+{
+    char *unknown = list ? choose_listed(db, list, leniently, choice) : NULL;
+    size_t n_listed = choice->n;
+    if (unknown && !leniently)
+        return unknown;
+    free(unknown);
+    if (n_listed) {
+        for (size_t i = 0; i < n_listed; i++)
+            choose_kinds(choice, &db->metrics, choice->at[i]);
+    } else if (described) {
+        choose_described(db, described, choice);
+    } else {
+        choose_nonzero(db, choice);
+    }
+    choice->n_shown = choice->n;
+    choose_named(&db->metrics, choice);
+    find_sets(db, choice, n_listed);
+    return NULL;
+}
+
+void choose_complete(struct database *db, const json_t *run)
+{
+    const json_t *described = json_object_get(run, "metrics");
+    add_unmeasured(db, described);
+    if (described)
+        take_described(db, described);
+    efficiency_add_efforts(&db->metrics);
+    efficiency_find_kinds(&db->metrics);
+}
+
+char *choose_metrics(struct database *db, const json_t *run, const char *list, bool leniently)
+{
+    struct choice choice = new_choice(db);
+    char *unknown = choose_all(db, json_object_get(run, "metrics"), list, leniently, &choice);
+    if (!unknown) {
+        metrics_keep(&db->metrics, choice.at, choice.n);
+        values_set_metrics(&db->values, &db->metrics);
+    }
+    free_choice(&choice);
+    return unknown;
+}
+
+/* The only metric of that name of an event, with `behind` behind that; metrics->n for none. */
+static size_t find_of_event(const struct metrics *metrics, const char *name, const char *behind)
+{
+    size_t found = metrics->n;
+    for (size_t m = 0; m < metrics->n; m++)
+        if (is_of_event(metrics->at[m].name, name, strlen(name), behind)) {
+            if (found < metrics->n)
+                return metrics->n;
+            found = m;
+        }
+    return found;
+}
+
+/* The metric of that name, or in a comparison the difference (loss) of those of that name; or else
+ * the one that has that name and an event. */
+static size_t find_to_sort(const struct metrics *metrics, const char *name)
+{
+    static const char *const behind[] = {"", " difference", " loss"};
+    enum { N_BEHIND = sizeof behind / sizeof *behind };
+    size_t found = metrics->n;
+    for (size_t i = 0; i < N_BEHIND && found == metrics->n; i++) {
+        char *whole = mem_printf("%s%s", name, behind[i]);
+        found = metrics_find(metrics, whole);
+        free(whole);
+    }
+    for (size_t i = 0; i < N_BEHIND && found == metrics->n; i++)
+        found = find_of_event(metrics, name, behind[i]);
+    return found;
+}
+
+bool choose_sorting(const struct metrics *metrics, const char *text, struct sorting *sorting)
+{
+    static const char *const endings[] = {[INCLUSIVE] = ":inclusive", [EXCLUSIVE] = ":exclusive"};
+    sorting->metric = find_to_sort(metrics, text);
+    if (sorting->metric < metrics->n)
+        return true;
+    const char *colon = strrchr(text, ':');
+    for (int part = INCLUSIVE; colon && part <= EXCLUSIVE; part++) {
+        if (strcmp(colon, endings[part]) != 0)
+            continue;
+        char *name = mem_strndup(text, (size_t)(colon - text));
+        sorting->metric = find_to_sort(metrics, name);
+        sorting->part = (enum cost_part)part;
+        free(name);
+    }
+    return sorting->metric < metrics->n;
+}
+
+char *choose_names(const struct metrics *metrics)
+{
+    struct text names = {0};
+    for (size_t m = 0; m < metrics->n; m++)
+        text_printf(&names, "%s%s", m ? ", " : "", metrics->at[m].name);
+    text_add(&names, "");
+    return names.at;
+}

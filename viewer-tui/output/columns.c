@@ -1,0 +1,225 @@
+#include "viewer-tui/output/columns.h"
+
+#include "viewer-tui/tree/describe.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void add_column(struct columns *columns, size_t metric, enum cost_part part)
+{
+    columns->at[columns->n++] = (struct column){.metric = metric, .part = part};
+}
+
+static void add_both(struct columns *columns, size_t metric)
+{
+    add_column(columns, metric, INCLUSIVE);
+    add_column(columns, metric, EXCLUSIVE);
+}
+
+static bool belong_together(const struct metrics *metrics, size_t a, size_t b)
+{
+    if (metric_is_compared(&metrics->at[a]))
+        return metrics->at[a].sides[0] == metrics->at[b].sides[0];
+    return a == b || (metric_is_of_effort(&metrics->at[a]) &&
+                      metrics_whole(metrics, a) == metrics_whole(metrics, b));
+}
+
+/* Adds the metric that is sorted by, then those that belong together with it. */
+static void add_sorted(struct columns *columns, const struct view *view, size_t most)
+{
+    const struct metrics *metrics = view->metrics;
+    const struct sorting *sorting = &view->sorting;
+    size_t together = 0;
+    for (size_t m = metrics_with_columns(metrics, 0); m < metrics->n;
+         m = metrics_with_columns(metrics, m + 1))
+        together += belong_together(metrics, m, sorting->metric);
+    bool is_in_one_part = together > 1 && 2 * together > most;
+    for (size_t i = 0; i <= metrics->n; i++) {
+        bool is_first = i == 0;
+        size_t m = is_first ? sorting->metric : i - 1;
+        bool is_other = m != sorting->metric && metrics_with_columns(metrics, m) == m &&
+                        belong_together(metrics, m, sorting->metric);
+        if (!is_first && !is_other)
+            continue;
+        if (!is_in_one_part)
+            add_both(columns, m);
+        else if (is_first || columns->n < most)
+            add_column(columns, m, sorting->part);
+    }
+}
+
+static struct columns no_columns(const struct view *view)
+{
+    return (struct columns){.at = mem_alloc((2 * view->metrics->n + 2) * sizeof(struct column))};
+}
+
+struct columns columns_fitting(const struct view *view, size_t most)
+{
+    const struct metrics *metrics = view->metrics;
+    struct columns columns = no_columns(view);
+    add_sorted(&columns, view, most);
+    for (size_t m = metrics_with_columns(metrics, 0); m < metrics->n && columns.n + 2 <= most;
+         m = metrics_with_columns(metrics, m + 1))
+        if (!belong_together(metrics, m, view->sorting.metric))
+            add_both(&columns, m);
+    return columns;
+}
+
+static bool has_metric(const struct columns *columns, size_t metric)
+{
+    size_t i = 0;
+    while (i < columns->n && columns->at[i].metric != metric)
+        i++;
+    return i < columns->n;
+}
+
+void columns_add_derived(struct columns *columns, const struct view *view)
+{
+    const struct metrics *metrics = view->metrics;
+    for (size_t m = metrics_shown(metrics, metrics->n_stored); m < metrics->n;
+         m = metrics_shown(metrics, m + 1))
+        if (!has_metric(columns, m))
+            add_column(columns, m, view->sorting.part);
+}
+
+struct columns columns_all(const struct view *view)
+{
+    const struct metrics *metrics = view->metrics;
+    struct columns columns = no_columns(view);
+    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1))
+        add_both(&columns, m);
+    return columns;
+}
+
+size_t columns_of_metric(const struct columns *columns, size_t first)
+{
+    size_t end = first;
+    while (end < columns->n && columns->at[end].metric == columns->at[first].metric)
+        end++;
+    return end - first;
+}
+
+static bool is_time(const struct metric *metric)
+{
+    return strcmp(metric->unit, "s") == 0 && metric_is_additive(metric);
+}
+
+static bool share_unit(const struct metrics *metrics, size_t a, size_t b)
+{
+    const struct metric *x = &metrics->at[a], *y = &metrics->at[b];
+    bool is_compared = metric_is_compared(x) && x->sides[0] == y->sides[0] &&
+                       metric_is_additive(x) && metric_is_additive(y);
+    return (is_time(x) && is_time(y)) || is_compared;
+}
+
+struct number_scale columns_scale_beside(const struct metrics *metrics, size_t metric,
+                                         double (*magnitude)(const void *context, size_t metric),
+                                         const void *context)
+{
+    double own = fabs(magnitude(context, metric)), largest = isfinite(own) ? own : 0;
+    for (size_t m = metrics_with_columns(metrics, 0); m < metrics->n_stored;
+         m = metrics_with_columns(metrics, m + 1)) {
+        double other = share_unit(metrics, m, metric) ? fabs(magnitude(context, m)) : 0;
+        if (isfinite(other) && other > largest)
+            largest = other;
+    }
+    return number_scale_beside(largest > 0 ? largest : 1, isfinite(own) ? own : 0,
+                               metrics->at[metric].unit);
+}
+
+static double magnitude_in_view(const void *view, size_t metric)
+{
+    return view_magnitude(view, metric);
+}
+
+struct number_scale columns_scale(const struct view *view, size_t metric)
+{
+    return columns_scale_beside(view->metrics, metric, magnitude_in_view, view);
+}
+
+const char *columns_sign(const struct metric *metric)
+{
+    if (!metric_is_lower_bound(metric))
+        return "";
+    return describe_in_ascii() ? ">= " : "≥ ";
+}
+
+const char *columns_state_words(const struct metric *metric)
+{
+    return metric_is_lower_bound(metric) ? "lower bound" : "not measured";
+}
+
+static bool has_value(const struct metric *metric, double value)
+{
+    bool says_nothing = metric_is_lower_bound(metric) && value == 0;
+    return metric_is_measured(metric) && isfinite(value) && !says_nothing;
+}
+
+/* Adds the sign to a number that was formatted. One that rounds to 0 is more than 0. */
+static void add_sign(const struct metric *metric, char *text, size_t size)
+{
+    char number[NUMBER_WITH_UNIT_SIZE];
+    if (!metric_is_lower_bound(metric))
+        return;
+    bool rounds_to_0 = *text == '<' || strtod(text, NULL) == 0;
+    snprintf(number, sizeof number, "%s", rounds_to_0 ? "0" : text);
+    snprintf(text, size, "%s%.*s", rounds_to_0 ? "> " : columns_sign(metric), (int)size - 5,
+             number);
+}
+
+void columns_value(const struct metric *metric, double value, const struct number_scale *scale,
+                   char text[NUMBER_SIZE])
+{
+    strcpy(text, "-");
+    if (!has_value(metric, value))
+        return;
+    number_format(value, scale, text);
+    add_sign(metric, text, NUMBER_SIZE);
+}
+
+void columns_with_unit(const struct view *view, size_t metric, double value,
+                       char text[NUMBER_WITH_UNIT_SIZE])
+{
+    struct number_scale scale = columns_scale(view, metric);
+    char number[NUMBER_SIZE];
+    columns_value(&view->metrics->at[metric], value, &scale, number);
+    bool has_unit = scale.unit[0] && has_value(&view->metrics->at[metric], value);
+    snprintf(text, NUMBER_WITH_UNIT_SIZE, "%s%s%s", number, has_unit ? " " : "",
+             has_unit ? scale.unit : "");
+}
+
+void columns_alone(const struct metric *metric, double value, char text[NUMBER_WITH_UNIT_SIZE])
+{
+    strcpy(text, "-");
+    if (!has_value(metric, value))
+        return;
+    number_with_unit(value, metric->unit, text);
+    add_sign(metric, text, NUMBER_WITH_UNIT_SIZE);
+}
+
+void columns_percent(const struct metric *metric, double value, double whole,
+                     char text[NUMBER_SIZE])
+{
+    text[0] = '\0';
+    if (!has_value(metric, value) || !metric_is_additive(metric))
+        return;
+    number_percent(value, whole, text);
+    if (*text)
+        add_sign(metric, text, NUMBER_SIZE);
+}
+
+void columns_title(const struct metric *metric, const char *unit, bool ascii, struct text *out)
+{
+    if (metric_is_lower_bound(metric))
+        text_add(out, ascii ? ">= " : "≥ ");
+    if (metric->kind) {
+        char *overhead = mem_strndup(metric->name, (size_t)(metric->kind - metric->name));
+        text_add_clean(out, overhead, ascii);
+        text_add(out, " ");
+        free(overhead);
+    }
+    text_add_clean(out, metric->kind ? metric->kind : metric->name, ascii);
+    if (*unit && metric_is_measured(metric))
+        text_printf(out, ", %s", unit);
+}

@@ -1,0 +1,49 @@
+#include "viewer-tui/output/export/gzip.h"
+
+#include "lib/diag.h"
+
+#include <string.h>
+
+/* The window size of zlib, with the mark for a gzip header. */
+#define GZIP_WINDOW (15 + 16)
+#define MEMORY      8
+
+void gzip_start(struct gzip *gzip, FILE *out)
+{
+    memset(gzip, 0, sizeof *gzip);
+    gzip->out = out;
+    if (deflateInit2(&gzip->stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW, MEMORY,
+                     Z_DEFAULT_STRATEGY) != Z_OK)
+        diag_fatal(NULL, "out of memory");
+}
+
+static void compress_rest(struct gzip *gzip, int flush)
+{
+    unsigned char buffer[16384];
+    do {
+        gzip->stream.next_out = buffer;
+        gzip->stream.avail_out = sizeof buffer;
+        deflate(&gzip->stream, flush);
+        fwrite(buffer, 1, sizeof buffer - gzip->stream.avail_out, gzip->out);
+    } while (gzip->stream.avail_out == 0);
+}
+
+void gzip_write(struct gzip *gzip, const void *data, size_t size)
+{
+    const unsigned char *at = data;
+    while (size) {
+        uInt piece = size < (1u << 30) ? (uInt)size : 1u << 30;
+        gzip->stream.next_in = (unsigned char *)at;
+        gzip->stream.avail_in = piece;
+        compress_rest(gzip, Z_NO_FLUSH);
+        at += piece;
+        size -= piece;
+    }
+}
+
+void gzip_finish(struct gzip *gzip)
+{
+    gzip->stream.avail_in = 0;
+    compress_rest(gzip, Z_FINISH);
+    deflateEnd(&gzip->stream);
+}

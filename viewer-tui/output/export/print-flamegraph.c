@@ -1,0 +1,273 @@
+/* Stacks (stacks.h) as a flame graph: one HTML page without anything else, the outermost frames on
+ * top. A frame is as wide as the part of the costs in it and in the frames below; its colour is its
+ * module's. Frames that are too narrow are left out: the room below the one above stays empty.
+ *
+ * Of a comparison the widths are the second run's, and the colours say what it has more or less
+ * than the first one, of what is expected of it. What only the first one has has no width. */
+#include "viewer-tui/output/export/flamegraph-frames.h"
+#include "viewer-tui/output/export/flamegraph-page.h"
+
+#include "lib/number.h"
+#include "viewer-tui/compare/comparison.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Changes of less than this part are none that one should see. */
+#define LEAST_CHANGE 0.005
+
+struct printing {
+    const struct tree *tree;
+    const struct metrics *metrics;
+    const struct comparison *comparison; /* NULL: of one database */
+    struct frames frames;
+    double factor; /* of the numbers for programs */
+    struct text line;
+};
+
+/* Adds text with what has a meaning in XML escaped. It holds no controls and nothing that XML
+ * forbids: it is printable (lib/printable.h). */
+static void add_escaped(struct text *out, const char *text)
+{
+    for (; *text; text++) {
+        switch (*text) {
+        case '&': text_add(out, "&amp;"); break;
+        case '<': text_add(out, "&lt;"); break;
+        case '>': text_add(out, "&gt;"); break;
+        case '"': text_add(out, "&quot;"); break;
+        default: text_add_bytes(out, text, 1);
+        }
+    }
+}
+
+/* The same of text that may contain anything. */
+static void add_clean(struct text *out, const char *text)
+{
+    struct text clean = {0};
+    text_add_clean(&clean, text, false);
+    add_escaped(out, text_string(&clean));
+    vec_free(&clean);
+}
+
+static void add_costs(struct printing *printing, double costs, size_t metric)
+{
+    char value[NUMBER_WITH_UNIT_SIZE], percent[NUMBER_SIZE];
+    const struct metric *of = &printing->metrics->at[metric];
+    columns_alone(of, costs, value);
+    columns_percent(of, costs, view_whole(printing->tree->view, metric), percent);
+    add_escaped(&printing->line, value);
+    if (*percent) {
+        text_add(&printing->line, " (");
+        add_escaped(&printing->line, percent);
+        text_add(&printing->line, "%)");
+    }
+}
+
+static void write_line(struct printing *printing)
+{
+    text_end_line(&printing->line, printing->tree->out);
+}
+
+/* What the second run has more than expected: a part, -1..1, of the larger of the two. */
+static double change_of(const struct printing *printing, const struct frame *frame)
+{
+    size_t left = printing->frames.metrics[0];
+    double expected = printing->comparison->from[left].factor * frame->total[0];
+    double larger = fmax(expected, frame->total[1]);
+    return larger > 0 ? (frame->total[1] - expected) / larger : 0;
+}
+
+/* From grey to red for what is more, to blue for what is less. */
+static void add_colour_of_change(struct text *out, double change)
+{
+    if (fabs(change) < LEAST_CHANGE)
+        text_add(out, "hsl(0,0%,88%)");
+    else
+        text_printf(out, "hsl(%d,80%%,%.0f%%)", change > 0 ? 0 : 215, 90 - 30 * fabs(change));
+}
+
+static void add_colour(struct printing *printing, const struct frame *frame)
+{
+    if (printing->comparison)
+        add_colour_of_change(&printing->line, change_of(printing, frame));
+    else if (frame->has_module)
+        text_printf(&printing->line, "hsl(%u,70%%,%u%%)", frame->hue, frame->lightness);
+    else
+        text_add(&printing->line, "#ddd");
+}
+
+static void add_data(struct printing *printing, const char *name, double costs)
+{
+    text_printf(&printing->line, " data-%s=\"%.0f\"", name, round(costs * printing->factor));
+}
+
+/* A line of what is shown where one points at a frame. */
+static void add_values(struct printing *printing, const char *what, const double costs[SIDES])
+{
+    const struct frames *frames = &printing->frames;
+    text_printf(&printing->line, "&#10;%s", what);
+    for (size_t i = 0; i < frames->n; i++) {
+        if (printing->comparison) {
+            text_add(&printing->line, i ? ", " : "");
+            add_clean(&printing->line, printing->comparison->options->names[i]);
+            text_add(&printing->line, " ");
+        }
+        add_costs(printing, costs[i], frames->metrics[i]);
+    }
+    if (!printing->comparison)
+        return;
+    size_t difference = frames->metrics[0] + MERGED_DIFFERENCE;
+    text_printf(&printing->line, ", %s ",
+                comparison_column(printing->comparison, MERGED_DIFFERENCE));
+    add_costs(printing, costs[1] - printing->comparison->from[difference].factor * costs[0],
+              difference);
+}
+
+/* "work", of a comparison without the names of its columns; the caller frees. */
+static char *metric_name(const struct printing *printing)
+{
+    const char *name = printing->metrics->at[printing->frames.metrics[0]].name;
+    size_t length = strlen(name);
+    if (printing->comparison)
+        length -= strlen(printing->comparison->options->names[0]) + strlen(" []");
+    return mem_strndup(name, length);
+}
+
+static void write_frame(struct printing *printing, const struct frame *frame, const char *metric)
+{
+    const struct frames *frames = &printing->frames;
+    struct text *line = &printing->line;
+    const char *name = frames_text(frames, frame->name), *place = frames_text(frames, frame->place);
+    text_add(line, "<div class=\"f\"");
+    add_data(printing, "own", frame->own[frames->shown]);
+    add_data(printing, "total", frame->total[frames->shown]);
+    if (printing->comparison) {
+        add_data(printing, "own-before", frame->own[0]);
+        add_data(printing, "total-before", frame->total[0]);
+    }
+    text_add(line, " title=\"");
+    add_escaped(line, name);
+    if (*place) {
+        text_add(line, "  ");
+        add_escaped(line, place);
+    }
+    struct text what = {0};
+    add_clean(&what, metric);
+    text_add(&what, printing->comparison ? ": " : " ");
+    add_values(printing, text_string(&what), frame->total);
+    add_values(printing, printing->comparison ? "itself: " : "itself ", frame->own);
+    vec_free(&what);
+    text_printf(line, "\" style=\"left:%.4f%%;width:%.4f%%;top:%upx;background:",
+                frames_left(frames, frame), frames_width(frames, frame),
+                frame->depth * FLAMEGRAPH_ROW);
+    add_colour(printing, frame);
+    text_add(line, "\">");
+    add_escaped(line, name);
+    text_add(line, "</div>");
+    write_line(printing);
+}
+
+static unsigned height(const struct frames *frames)
+{
+    uint32_t depth = 0;
+    for (size_t i = 0; i < frames->list.n; i++)
+        if (frames->list.at[i].is_shown && frames->list.at[i].depth > depth)
+            depth = frames->list.at[i].depth;
+    return (depth + 1) * FLAMEGRAPH_ROW;
+}
+
+static void write_frames(struct printing *printing, const char *metric)
+{
+    const struct frames *frames = &printing->frames;
+    text_printf(&printing->line, "<div id=\"frames\" style=\"height:%upx\">", height(frames));
+    write_line(printing);
+    for (size_t i = 0; i < frames->list.n; i++)
+        if (frames->list.at[i].is_shown)
+            write_frame(printing, &frames->list.at[i], metric);
+}
+
+/* What the first run has in frames that are not shown, while those above are. */
+static double left_out(const struct frames *frames)
+{
+    double costs = 0;
+    for (size_t i = 0; i < frames->list.n; i++) {
+        const struct frame *frame = &frames->list.at[i];
+        if (!frame->is_shown && frames->list.at[frame->parent].is_shown)
+            costs += frame->total[0];
+    }
+    return costs;
+}
+
+static void add_sample(struct text *out, double change, const char *what)
+{
+    text_add(out, " <span class=\"sample\" style=\"background:");
+    add_colour_of_change(out, change);
+    text_printf(out, "\">%s</span>", what);
+}
+
+/* What widths and colours are, for a comparison. */
+static void write_legend(struct printing *printing, const char *metric)
+{
+    const struct comparison *comparison = printing->comparison;
+    struct text names[SIDES] = {0};
+    for (int side = 0; side < SIDES; side++)
+        add_clean(&names[side], comparison->options->names[side]);
+    const char *left = text_string(&names[0]), *right = text_string(&names[1]);
+    double factor = comparison->from[printing->frames.metrics[0]].factor;
+    struct text *line = &printing->line;
+    text_printf(line, "<p id=\"legend\">Widths: what %s has of ", right);
+    add_clean(line, metric);
+    text_printf(line, ". Colours, with what is below: %s has", right);
+    add_sample(line, -0.9, "a tenth");
+    add_sample(line, -0.5, "half");
+    add_sample(line, 0, "as much");
+    add_sample(line, 0.5, "twice");
+    text_add(line, " of ");
+    if (factor != 1)
+        text_printf(line, "%g * ", factor);
+    text_printf(line, "%s, or", left);
+    add_sample(line, 1, "something new");
+    text_printf(line, ". Not shown, as %s has next to none of it: ", right);
+    add_costs(printing, left_out(&printing->frames), printing->frames.metrics[0]);
+    text_printf(line, " of %s.</p>", left);
+    write_line(printing);
+    for (int side = 0; side < SIDES; side++)
+        vec_free(&names[side]);
+}
+
+static void write_head(struct printing *printing, const char *metric)
+{
+    const struct tree *tree = printing->tree;
+    struct text title = {0}, clean = {0};
+    text_printf(&title, "%s: %s of %s, %s projection%s",
+                session_title(tree->session, tree->view->db), metric, tree->view->class->name,
+                projection_name(tree->projection), session_folding_words(tree->session));
+    text_add(&title, filters_n(tree->sieve->filters) ? "  filters: " : "");
+    tree_add_filters(tree, false, &title);
+    add_clean(&clean, text_string(&title));
+    text_printf(&printing->line, "%s%s%s%s%s", flamegraph_to_title, text_string(&clean),
+                flamegraph_to_heading, text_string(&clean), flamegraph_to_frames);
+    fputs(text_string(&printing->line), tree->out);
+    text_clear(&printing->line);
+    vec_free(&title);
+    vec_free(&clean);
+}
+
+void print_tree_flamegraph(const struct tree *tree)
+{
+    struct printing printing = {.tree = tree,
+                                .metrics = tree->view->metrics,
+                                .comparison = session_comparison(tree->session, tree->projection)};
+    frames_find(&printing.frames, tree);
+    printing.factor = stacks_factor(&printing.metrics->at[printing.frames.metrics[0]]);
+    char *metric = metric_name(&printing);
+    write_head(&printing, metric);
+    if (printing.comparison)
+        write_legend(&printing, metric);
+    write_frames(&printing, metric);
+    fputs(flamegraph_end, tree->out);
+    free(metric);
+    frames_free(&printing.frames);
+    vec_free(&printing.line);
+}

@@ -1,0 +1,263 @@
+#include "viewer-tui/output/inspect.h"
+
+#include "lib/json.h"
+#include "viewer-tui/output/columns.h"
+#include "viewer-tui/metrics/derived.h"
+#include "viewer-tui/tree/describe.h"
+#include "viewer-tui/tree/label.h"
+#include "viewer-tui/tree/row-origins.h"
+#include "viewer-tui/tree/thread-statistics.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* Of "called at", and of values, so that what follows lines up. */
+#define LABEL_WIDTH  12
+#define NUMBER_WIDTH 24
+
+struct inspection {
+    const struct view *view;
+    uint32_t row;
+    bool ascii;
+    struct text *out;
+};
+
+static void add_label(const struct inspection *inspection, const char *label)
+{
+    text_printf(inspection->out, "  %-*s", LABEL_WIDTH, label);
+}
+
+static void add_clean(const struct inspection *inspection, const char *text)
+{
+    text_add_clean(inspection->out, text, inspection->ascii);
+}
+
+/* A place with its whole path, after the label; nothing when it is unknown. */
+static void add_place(const struct inspection *inspection, const struct database *db,
+                      const char *label, uint32_t file, uint32_t line)
+{
+    const char *path = database_file_path(db, file);
+    if (!path)
+        return;
+    add_label(inspection, label);
+    add_clean(inspection, path);
+    if (line)
+        text_printf(inspection->out, ":%" PRIu32, line);
+    text_add(inspection->out, "\n");
+}
+
+/* The rows from the whole program to this one, which may be far below. */
+static void add_path(const struct inspection *inspection)
+{
+    VEC(uint32_t) path = {0};
+    const struct view *view = inspection->view;
+    for (uint32_t row = inspection->row; row != 0; row = view_row(view, row)->parent)
+        vec_push(&path, row);
+    if (path.n)
+        text_printf(inspection->out, "\npath, %s\n",
+                    view->class->shows_callers ? "each called by the next" : "outermost first");
+    while (path.n) {
+        text_add(inspection->out, "  ");
+        describe_name(view, path.at[--path.n], inspection->ascii, inspection->out);
+        text_add(inspection->out, "\n");
+    }
+    vec_free(&path);
+}
+
+static void add_scope(const struct inspection *inspection)
+{
+    uint32_t origin_row = inspection->row, file, line;
+    const struct view *origin = view_origin(inspection->view, &origin_row);
+    const struct row *row = view_row(origin, origin_row);
+    bool is_declared = row->kind == KIND_PROCEDURE || row->kind == KIND_INLINED;
+    label_place(origin, origin_row, &file, &line);
+    if (inspection->row)
+        text_printf(inspection->out, "%s ", label_kind(row->kind));
+    struct text name = {0};
+    label_name(inspection->view, inspection->row, &name);
+    add_clean(inspection, text_string(&name));
+    vec_free(&name);
+    text_add(inspection->out, "\n");
+    add_place(inspection, origin->db, is_declared ? "declared" : "at", file, line);
+    add_place(inspection, origin->db, row->kind == KIND_INLINED ? "inlined at" : "called at",
+              row->call_file, row->call_line);
+    const char *module = database_module_path(origin->db, label_module(origin, origin_row));
+    if (module && row->kind != KIND_MODULE) {
+        add_label(inspection, "in");
+        add_clean(inspection, module);
+        text_add(inspection->out, "\n");
+    }
+}
+
+/* All digits; "-" for what is not defined. */
+static void format(double value, char text[JSON_DOUBLE_SIZE])
+{
+    if (isfinite(value))
+        json_format_double(value, text);
+    else
+        snprintf(text, JSON_DOUBLE_SIZE, "-");
+}
+
+/* "65% of the program". */
+static void add_percent(const struct inspection *inspection, double value, double whole,
+                        const char *of_what)
+{
+    if (whole != 0 && isfinite(value) && isfinite(whole))
+        text_printf(inspection->out, "  %.6g%% of %s", 100 * value / whole, of_what);
+}
+
+/* What a step of a formula takes of the metric that it names. */
+static double value_named(const struct inspection *inspection, const struct formula_step *step,
+                          size_t metric, enum cost_part part)
+{
+    const struct view *view = inspection->view;
+    if (step->part == PART_OF_PROGRAM)
+        return view_total(view, metric);
+    if (step->part != PART_OF_RESULT)
+        part = step->part == PART_EXCLUSIVE ? EXCLUSIVE : INCLUSIVE;
+    if (step->statistic != NO_STATISTIC)
+        return thread_statistics_value(view->statistics, inspection->row, metric, part,
+                                       (enum formula_statistic)step->statistic);
+    return view_cost(view, inspection->row, metric, part);
+}
+
+/* The formula with values in place of the metrics' names. */
+static void add_substituted(const struct inspection *inspection, size_t metric, enum cost_part part)
+{
+    const struct view *view = inspection->view;
+    const struct derivation *derivation = view->metrics->at[metric].derivation;
+    const char *rest = derived_formula(&view->metrics->at[metric]);
+    text_add(inspection->out, " = ");
+    struct text formula = {0};
+    for (size_t i = 0; i < derivation->formula.steps.n; i++) {
+        const struct formula_step *step = &derivation->formula.steps.at[i];
+        size_t named;
+        if (!formula_step_names(step, &named))
+            continue;
+        char number[JSON_DOUBLE_SIZE];
+        format(value_named(inspection, step, named, part), number);
+        text_add_bytes(&formula, rest, (size_t)(derivation->text + step->at - rest));
+        text_add(&formula, number);
+        rest = derivation->text + step->at + step->length;
+    }
+    text_add(&formula, rest);
+    add_clean(inspection, text_string(&formula));
+    vec_free(&formula);
+}
+
+/* One part of a metric. */
+static void add_value(const struct inspection *inspection, size_t metric, enum cost_part part)
+{
+    const struct view *view = inspection->view;
+    const struct metric *of = &view->metrics->at[metric];
+    double value = view_cost(view, inspection->row, metric, part);
+    char number[JSON_DOUBLE_SIZE];
+    format(value, number);
+    add_label(inspection, part == INCLUSIVE ? "inclusive" : "exclusive");
+    size_t start = inspection->out->n;
+    bool says_nothing = metric_is_lower_bound(of) && value == 0;
+    if (says_nothing)
+        text_add(inspection->out, "-");
+    else
+        text_printf(inspection->out, "%s%s", isfinite(value) ? columns_sign(of) : "", number);
+    if (of->derivation)
+        add_substituted(inspection, metric, part);
+    size_t used = text_columns(inspection->out->at + start);
+    text_pad(inspection->out, ' ', used < NUMBER_WIDTH ? NUMBER_WIDTH - used : 0);
+    if (metric_is_additive(of) && !says_nothing) {
+        uint32_t above = view_row(view, inspection->row)->parent;
+        bool is_of_another = metrics_whole(view->metrics, metric) != metric;
+        add_percent(inspection, value, view_whole(view, metric),
+                    metric_is_of_effort(of) ? "the program's effort"
+                    : is_of_another         ? "the other program"
+                                            : "the program");
+        if (inspection->row && !view->class->shows_callers)
+            add_percent(inspection, value, view_cost(view, above, metric, INCLUSIVE),
+                        "the row above");
+    }
+    while (inspection->out->n && inspection->out->at[inspection->out->n - 1] == ' ')
+        inspection->out->at[--inspection->out->n] = '\0';
+    text_add(inspection->out, "\n");
+}
+
+static void add_metric(const struct inspection *inspection, size_t metric)
+{
+    const struct metric *of = &inspection->view->metrics->at[metric];
+    add_clean(inspection, of->name);
+    if (of->unit[0])
+        text_printf(inspection->out, ", %s", of->unit);
+    if (of->derivation) {
+        text_add(inspection->out, " = ");
+        add_clean(inspection, derived_formula(of));
+    }
+    if (of->called) {
+        text_add(inspection->out, ", there called ");
+        add_clean(inspection, of->called);
+    }
+    text_add(inspection->out, "\n");
+    if (of->state != METRIC_MEASURED) {
+        text_printf(inspection->out, "  %s: ", columns_state_words(of));
+        add_clean(inspection, of->why);
+        text_add(inspection->out, "\n");
+    }
+    add_value(inspection, metric, INCLUSIVE);
+    add_value(inspection, metric, EXCLUSIVE);
+}
+
+/* What was not measured, and why: a line each, behind all values. */
+static void add_unmeasured(const struct inspection *inspection)
+{
+    const struct metrics *metrics = inspection->view->metrics;
+    const char *head = "\nnot measured\n";
+    for (size_t m = 0; m < metrics->n; m++) {
+        const struct metric *metric = &metrics->at[m];
+        if (!metric->name[0] || metric_is_measured(metric))
+            continue;
+        text_printf(inspection->out, "%s  ", head);
+        add_clean(inspection, metric->name);
+        text_add(inspection->out, ": ");
+        add_clean(inspection, metric->why);
+        text_add(inspection->out, "\n");
+        head = "";
+    }
+}
+
+/* Different places; more would push the values off the screen. */
+#define MOST_ORIGINS 4
+
+/* Where the threads were created that begin here. */
+static void add_origins(const struct inspection *inspection, const json_t *run, bool is_physical)
+{
+    struct thread_origins origins;
+    row_origins_find(&origins, inspection->view, inspection->row, run, is_physical);
+    for (size_t i = 0; i < origins.list.n && i < MOST_ORIGINS; i++) {
+        const struct thread_origin *origin = &origins.list.at[i];
+        text_printf(inspection->out, "\ncreated at%s, %zu thread%s\n",
+                    origin->path ? "" : " an unknown place", origin->threads,
+                    origin->threads == 1 ? "" : "s");
+        thread_origin_add_lines(origin->path, inspection->ascii, inspection->out);
+    }
+    if (origins.list.n > MOST_ORIGINS)
+        text_printf(inspection->out, "\ncreated at %zu more places (the threads view has all)\n",
+                    origins.list.n - MOST_ORIGINS);
+    vec_free(&origins.list);
+}
+
+void inspect_row(const struct view *view, uint32_t row, const json_t *run, bool is_physical,
+                 bool ascii, struct text *out)
+{
+    struct inspection inspection = {view, row, ascii, out};
+    add_scope(&inspection);
+    add_origins(&inspection, run, is_physical);
+    for (size_t m = 0; m < view->metrics->n; m++) {
+        const struct metric *metric = &view->metrics->at[m];
+        bool is_given_up = !metric->name[0];
+        if (is_given_up || !metric_is_measured(metric) || metric->repeats_work)
+            continue;
+        text_add(out, "\n");
+        add_metric(&inspection, m);
+    }
+    add_unmeasured(&inspection);
+    add_path(&inspection);
+}

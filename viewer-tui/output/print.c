@@ -1,0 +1,144 @@
+#include "viewer-tui/output/print.h"
+
+#include "lib/diag.h"
+#include "viewer-tui/base/problem.h"
+#include "viewer-tui/threads/thread-list.h"
+#include "viewer-tui/tree/describe.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum format format_named(const char *name)
+{
+    static const char *const names[FORMATS] = {[FORMAT_TEXT] = "text",
+                                               [FORMAT_CSV] = "csv",
+                                               [FORMAT_JSON] = "json",
+                                               [FORMAT_FOLDED] = "folded",
+                                               [FORMAT_FLAMEGRAPH] = "flamegraph",
+                                               [FORMAT_SPEEDSCOPE] = "speedscope",
+                                               [FORMAT_PPROF] = "pprof"};
+    int format = 0;
+    while (format < FORMATS && strcmp(names[format], name) != 0)
+        format++;
+    return (enum format)format;
+}
+
+enum format format_of_file(const char *name)
+{
+    static const struct {
+        const char *suffix;
+        enum format format;
+    } suffixes[] = {{".txt", FORMAT_TEXT},
+                    {".csv", FORMAT_CSV},
+                    {".speedscope.json", FORMAT_SPEEDSCOPE},
+                    {".json", FORMAT_JSON},
+                    {".folded", FORMAT_FOLDED},
+                    {".html", FORMAT_FLAMEGRAPH},
+                    {".pb.gz", FORMAT_PPROF}};
+    size_t length = strlen(name);
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+        size_t size = strlen(suffixes[i].suffix);
+        if (length >= size && strcmp(name + length - size, suffixes[i].suffix) == 0)
+            return suffixes[i].format;
+    }
+    return FORMATS;
+}
+
+/* The user's limit is of the percentages that users see; a format's own of the metric itself, so
+ * that one sees where a little idleness is, too. */
+struct limits print_limits(const struct view *view, enum format format, double min_percent,
+                           uint32_t depth)
+{
+    static const double least[FORMATS] = {
+        [FORMAT_TEXT] = TEXT_MIN_PERCENT, [FORMAT_FLAMEGRAPH] = FLAMEGRAPH_MIN_PERCENT};
+    double percent = min_percent < 0 ? least[format] : min_percent;
+    if (depth == 0)
+        depth = view->class->shows_callers ? BOTTOM_UP_DEPTH + 1 : NO_DEPTH_LIMIT;
+    return (struct limits){.depth = depth,
+                           .share = percent > 0 ? percent / 100 : -INFINITY,
+                           .share_of = min_percent < 0 ? SHARE_OF_TOTAL : SHARE_OF_WHOLE,
+                           .by = view_judged_by(view)};
+}
+
+int print_tree(const struct tree *tree, enum format format)
+{
+    static void (*const printers[FORMATS])(const struct tree *) = {
+        [FORMAT_TEXT] = print_tree_text,
+        [FORMAT_CSV] = print_tree_csv,
+        [FORMAT_JSON] = print_tree_json,
+        [FORMAT_FOLDED] = print_tree_folded,
+        [FORMAT_FLAMEGRAPH] = print_tree_flamegraph,
+        [FORMAT_SPEEDSCOPE] = print_tree_speedscope,
+        [FORMAT_PPROF] = print_tree_pprof,
+    };
+    printers[format](tree);
+    return problem_text() ? 1 : 0;
+}
+
+bool print_can(enum format format, const struct view *view)
+{
+    const struct metric *sorted = &view->metrics->at[view->sorting.metric];
+    bool is_of_two = !view->db;
+    return format < FORMAT_FOLDED ||
+           (is_of_two ? metric_is_compared(sorted) : metric_is_additive(sorted));
+}
+
+int print_view(struct session *session, enum view_id id, const struct print_options *options,
+               FILE *out)
+{
+    static const struct filters no_filters;
+    struct view *view = session_view(session, options->projection, id);
+    if (!view)
+        return session->metric_list_is_bad ? 2 : 1;
+    struct sorting sorting = view->sorting;
+    if (!print_sorting(session, view->metrics, options->sort, &sorting))
+        return 2;
+    view_sort(view, sorting);
+    if (!print_can(options->format, view)) {
+        diag_error(view->db ? view->db->folder : NULL,
+                   "'%s' does not add up along stacks; sort by another metric",
+                   view->metrics->at[sorting.metric].name);
+        return 2;
+    }
+    struct sieve sieve;
+    sieve_open(&sieve, view, options->filters ? options->filters : &no_filters);
+    sieve_prepare(&sieve);
+    struct tree tree = {
+        .session = session,
+        .view = view,
+        .projection = options->projection,
+        .sieve = &sieve,
+        .limits = print_limits(view, options->format, options->min_percent, options->depth),
+        .cells = {.ascii = describe_in_ascii()},
+        .out = out};
+    int status = print_tree(&tree, options->format);
+    sieve_close(&sieve);
+    return status;
+}
+
+int print_threads(struct session *session, const struct print_options *options, FILE *out)
+{
+    static void (*const printers[FORMATS])(const struct thread_table *) = {
+        [FORMAT_TEXT] = print_threads_text,
+        [FORMAT_CSV] = print_threads_csv,
+        [FORMAT_JSON] = print_threads_json,
+    };
+    if (options->of)
+        return print_threads_of(session, options, out);
+    const struct database *db = session_database(session, options->projection);
+    struct sorting sorting;
+    if (!db)
+        return session->metric_list_is_bad ? 2 : 1;
+    if (!print_sorting(session, &db->metrics, options->sort, &sorting))
+        return 2;
+    struct threads threads;
+    threads_read(&threads, db, session->run);
+    thread_set_keep(session->threads, &threads, &db->metrics);
+    if (options->sort)
+        threads_sort(&threads, sorting.metric);
+    struct thread_table table = {session, db, &threads, options->projection, out};
+    printers[options->format](&table);
+    threads_free(&threads);
+    return problem_text() ? 1 : 0;
+}

@@ -1,0 +1,157 @@
+#include "viewer-tui/run-hpcprof.h"
+
+#include "lib/beside.h"
+#include "lib/database-format.h"
+#include "lib/diag.h"
+#include "lib/measurement-format.h"
+#include "lib/mem.h"
+#include "lib/printable.h"
+#include "viewer-tui/base/text.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+static bool is_later(struct timespec a, struct timespec b)
+{
+    return a.tv_sec != b.tv_sec ? a.tv_sec > b.tv_sec : a.tv_nsec > b.tv_nsec;
+}
+
+/* When a file was modified; false when there is none. */
+static bool modified(const char *folder, const char *name, struct timespec *when)
+{
+    struct stat status;
+    char *path = mem_printf("%s/%s", folder, name);
+    bool exists = stat(path, &status) == 0;
+    free(path);
+    if (exists)
+        *when = status.st_mtim;
+    return exists;
+}
+
+static bool is_measurement_file(const char *name)
+{
+    size_t length = strlen(name), suffix = strlen(MEASUREMENT_SUFFIX);
+    return length > suffix && strcmp(name + length - suffix, MEASUREMENT_SUFFIX) == 0;
+}
+
+/* Looks for measurement files; the time of the latest. False when there are none. */
+static bool latest_measurement(const char *folder, struct timespec *latest)
+{
+    bool found = false;
+    DIR *directory = opendir(folder);
+    struct dirent *entry;
+    while (directory && (entry = readdir(directory))) {
+        struct timespec when;
+        if (!is_measurement_file(entry->d_name) || !modified(folder, entry->d_name, &when))
+            continue;
+        if (!found || is_later(when, *latest))
+            *latest = when;
+        found = true;
+    }
+    if (directory)
+        closedir(directory);
+    return found;
+}
+
+/* What hpcprof would call it: hpctoolkit-xz-measurements-2 -> hpctoolkit-xz-database-2, in the
+ * current directory; anything else X -> hpctoolkit-X-database. */
+static char *database_name(const char *measurements)
+{
+    static const char prefix[] = "hpctoolkit-", word[] = "-measurements";
+    char *path = realpath(measurements, NULL);
+    const char *base = path_name(path ? path : measurements);
+    bool is_named_so = strncmp(base, prefix, strlen(prefix)) == 0;
+    const char *found = is_named_so ? strstr(base, word) : NULL;
+    char *name;
+    if (found)
+        name = mem_printf("%.*s-database%s", (int)(found - base), base, found + strlen(word));
+    else
+        name = mem_printf("%s%s-database", prefix, base);
+    char *printable = printable_file_name(name); /* as hpcprof does */
+    free(name);
+    free(path);
+    return printable;
+}
+
+/* Starts hpcprof; 0, or an errno value. Its one line of output, the database's name, was told, and
+ * would stand before the view. */
+static int start_silently(pid_t *child, const char *tool, char *const *arguments)
+{
+    posix_spawn_file_actions_t actions;
+    int error = posix_spawn_file_actions_init(&actions);
+    if (error)
+        return error;
+    error = posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    if (!error)
+        error = posix_spawn(child, tool, &actions, NULL, arguments, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    return error;
+}
+
+/* Runs hpcprof; true when it has made the database, even if it complained about parts. */
+static bool make_database(const char *measurements, const char *database)
+{
+    char *tool = path_beside_executable("hpcprof");
+    char *arguments[] = {tool, "-o", (char *)database, (char *)measurements, NULL};
+    diag_note(measurements, "is a measurement directory: hpcprof makes %s of it", database);
+    pid_t child;
+    int status = 0;
+    int error = start_silently(&child, tool, arguments);
+    if (error)
+        diag_error(tool, "%s", strerror(error));
+    while (!error && waitpid(child, &status, 0) < 0)
+        error = errno == EINTR ? 0 : errno;
+    struct timespec when;
+    bool is_made = !error && modified(database, V4_META_FILE, &when);
+    if (!error && !is_made)
+        diag_error(measurements, "hpcprof made no database of it");
+    free(tool);
+    return is_made;
+}
+
+static char *database_of_measurements(const char *measurements, struct timespec latest)
+{
+    char *database = database_name(measurements);
+    struct timespec made;
+    if (modified(database, V4_META_FILE, &made)) {
+        if (is_later(made, latest)) {
+            diag_note(measurements, "is a measurement directory: opening its database %s",
+                      database);
+            return database;
+        }
+        diag_error(database, "is older than %s: remove it, or give hpcprof another name (-o)",
+                   measurements);
+    } else if (make_database(measurements, database)) {
+        return database;
+    }
+    free(database);
+    return NULL;
+}
+
+char *database_for(const char *path)
+{
+    struct timespec when;
+    struct stat status;
+    if (modified(path, V4_META_FILE, &when))
+        return mem_strdup(path);
+    if (stat(path, &status) != 0)
+        diag_error(path, "%s", strerror(errno));
+    else if (!S_ISDIR(status.st_mode))
+        diag_error(path, "not a directory: neither a database nor a measurement directory");
+    else if (latest_measurement(path, &when))
+        return database_of_measurements(path, when);
+    else
+        diag_error(path, "neither a database (no " V4_META_FILE
+                         ") nor a measurement directory (no *" MEASUREMENT_SUFFIX ")");
+    return NULL;
+}

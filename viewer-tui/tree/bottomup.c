@@ -1,0 +1,294 @@
+/* The bottom-up view: every procedure, and below it who called it.
+ *
+ * A row stands for a set of *instances*, contexts of one procedure. At the first level these are
+ * all contexts of a procedure, called or inlined; the children of a row divide its instances by
+ * their callers: the procedure one level further out and the line of the call.
+ *
+ * How costs add up: Adhianto, Mellor-Crummey, Tallent, "Effectively presenting call path profiles
+ * of application performance" (PSTI 2010), whose rule for recursion is the following. Exclusive
+ * costs of contexts never overlap: they are summed over all instances of the set. The inclusive
+ * costs of an instance contain those of another that lies below it, so only *exposed* instances
+ * count: those without another instance of the same set above them. The rule holds for each set by
+ * itself: an instance that is not exposed in a row can be in one of its children, whose inclusive
+ * costs may therefore add up to more than the row's.
+ *
+ * In preorder this takes one look at each instance: it is exposed unless it lies before the end of
+ * the last exposed one. */
+#include "viewer-tui/base/task.h"
+#include "viewer-tui/tree/lines.h"
+#include "viewer-tui/tree/view.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* An instance, and the context of the procedure that its row names: the instance itself at the
+ * first level, then its callers. */
+struct instance {
+    uint32_t context, frame;
+};
+
+/* A row's data is where its instances begin; they are in preorder. */
+struct bottomup {
+    VEC(struct instance) instances;
+};
+
+static uint64_t pack(uint32_t start, uint32_t count)
+{
+    return (uint64_t)start << 32 | count;
+}
+
+static void bottomup_open(struct view *view)
+{
+    view->state = mem_alloc(sizeof(struct bottomup));
+    for (size_t m = 0; m < view->n_metrics; m++)
+        view->costs[m].exclusive = view->totals[m].inclusive;
+}
+
+static void bottomup_close(struct view *view)
+{
+    struct bottomup *state = view->state;
+    vec_free(&state->instances);
+    free(state);
+}
+
+static void bottomup_release(struct view *view, uint32_t first)
+{
+    struct bottomup *state = view->state;
+    for (size_t i = first; i < view->rows.n; i++) {
+        size_t start = view_row(view, (uint32_t)i)->data >> 32;
+        if (start < state->instances.n)
+            state->instances.n = start;
+    }
+}
+
+/* The instances of a row on their way to its children. */
+struct division {
+    VEC(struct instance) instances;
+    VEC(uint32_t) rows;    /* of each instance: the child it belongs to */
+    VEC(uint32_t) counts;  /* of each child: number of instances */
+    VEC(uint32_t) exposed; /* of each child: end of its last exposed instance */
+    struct idmap callers;  /* (procedure, call site) -> child */
+    struct lines call_sites;
+    uint32_t first_row;
+};
+
+/* The child for instances whose row would be `row`. A procedure of which some copies are inlined is
+ * one procedure. */
+static uint32_t child_for(struct view *view, struct division *division, uint32_t parent,
+                          struct row row)
+{
+    uint32_t call_site = lines_number(&division->call_sites, row.call_file, row.call_line);
+    uint32_t child = idmap_get(&division->callers, row.place, call_site);
+    if (child == IDMAP_NONE) {
+        child = view_add(view, parent, row);
+        idmap_put(&division->callers, row.place, call_site, child);
+        vec_push(&division->counts, 0);
+        vec_push(&division->exposed, 0);
+    } else {
+        view->rows.at[child].no_call_site |= row.no_call_site;
+        if (row.kind == KIND_PROCEDURE)
+            view->rows.at[child].kind = KIND_PROCEDURE;
+    }
+    return child;
+}
+
+static bool has_caller(const struct cct *cct, uint32_t frame)
+{
+    return cct->kind[cct_caller(cct, frame)] != KIND_ROOT;
+}
+
+/* Adds an instance's costs to the child it belongs to. */
+static void add_instance(struct view *view, struct division *division, uint32_t parent,
+                         struct instance instance, struct row row)
+{
+    uint32_t child = child_for(view, division, parent, row);
+    vec_push(&division->instances, instance);
+    vec_push(&division->rows, child);
+    if (view->rows.at[child].is_leaf && has_caller(view->cct, instance.frame))
+        view->rows.at[child].is_leaf = false;
+    division->counts.at[child - division->first_row]++;
+    uint32_t *exposed_end = &division->exposed.at[child - division->first_row];
+    bool is_exposed = instance.context >= *exposed_end;
+    if (is_exposed)
+        *exposed_end = view->cct->end[instance.context];
+    struct cost *costs = view_costs_of_new(view, child);
+    cct_costs(view->cct, &view->db->values, instance.context, view->scratch);
+    for (size_t m = 0; m < view->n_metrics; m++) {
+        costs[m].exclusive += view->scratch[m].exclusive;
+        costs[m].inclusive += is_exposed ? view->scratch[m].inclusive : 0;
+    }
+}
+
+static void divide_program(struct view *view, struct division *division)
+{
+    const struct cct *cct = view->cct;
+    for (uint32_t c = 1; c < cct->n && progress_at(c); c++) {
+        if (cct->kind[c] != KIND_PROCEDURE && cct->kind[c] != KIND_INLINED)
+            continue;
+        struct row row = {
+            .kind = cct->kind[c], .is_leaf = true, .place = cct->place[c], .call_file = NOTHING};
+        add_instance(view, division, 0, (struct instance){c, c}, row);
+    }
+}
+
+/* The caller of an instance; false when it was called by nobody. */
+static bool find_caller(const struct view *view, struct instance *instance, struct row *row)
+{
+    const struct cct *cct = view->cct;
+    uint32_t callee = instance->frame;
+    if (!has_caller(cct, callee))
+        return false;
+    instance->frame = cct_caller(cct, callee);
+    *row = (struct row){.kind = cct->kind[instance->frame],
+                        .is_leaf = true,
+                        .place = cct->place[instance->frame],
+                        .call_file = NOTHING};
+    row->no_call_site = database_lacks_call_site(view->db, cct->id[callee]);
+    uint32_t call_site = cct_call_site(cct, callee);
+    if (call_site) {
+        row->call_file = cct->place[call_site];
+        row->call_line = cct->line[call_site];
+    }
+    return true;
+}
+
+static void divide_row(struct view *view, struct division *division, uint32_t parent)
+{
+    const struct bottomup *state = view->state;
+    uint64_t data = view_row(view, parent)->data;
+    uint32_t start = (uint32_t)(data >> 32), count = (uint32_t)data;
+    for (uint32_t i = start; i < start + count && progress_at(i - start); i++) {
+        struct instance instance = state->instances.at[i];
+        struct row row;
+        if (find_caller(view, &instance, &row))
+            add_instance(view, division, parent, instance, row);
+    }
+}
+
+/* Stores the instances child by child, in preorder within each. */
+static void store_instances(struct view *view, struct division *division)
+{
+    struct bottomup *state = view->state;
+    uint32_t start = (uint32_t)state->instances.n;
+    vec_reserve(&state->instances, division->instances.n);
+    state->instances.n += division->instances.n;
+    for (size_t i = 0; i < division->counts.n; i++) {
+        uint32_t count = division->counts.at[i];
+        view->rows.at[division->first_row + i].data = pack(start, count);
+        division->counts.at[i] = start; /* from here on: where the next one goes */
+        start += count;
+    }
+    for (size_t i = 0; i < division->instances.n; i++) {
+        uint32_t child = division->rows.at[i] - division->first_row;
+        state->instances.at[division->counts.at[child]++] = division->instances.at[i];
+    }
+}
+
+static void bottomup_expand(struct view *view, uint32_t number)
+{
+    struct division division = {.first_row = (uint32_t)view->rows.n};
+    progress_begin("adding up callers",
+                   number == 0 ? view->cct->n : (uint32_t)view_row(view, number)->data);
+    if (number == 0)
+        divide_program(view, &division);
+    else
+        divide_row(view, &division, number);
+    view->was_stopped = !progress_end();
+    store_instances(view, &division);
+    vec_free(&division.instances);
+    vec_free(&division.rows);
+    vec_free(&division.counts);
+    vec_free(&division.exposed);
+    idmap_free(&division.callers);
+    idmap_free(&division.call_sites.ids);
+}
+
+/* ---- rows that are joined ---- */
+
+static struct instance *instances_of(const struct view *view, uint32_t row, uint32_t *n)
+{
+    const struct bottomup *state = view->state;
+    uint64_t data = view_row(view, row)->data;
+    *n = (uint32_t)data;
+    return state->instances.at + (data >> 32);
+}
+
+/* Stores the instances of both, in preorder, behind all others. */
+static void merge_instances(struct view *view, uint32_t into, uint32_t row)
+{
+    struct bottomup *state = view->state;
+    uint32_t start = (uint32_t)state->instances.n, n_a, n_b;
+    instances_of(view, into, &n_a);
+    instances_of(view, row, &n_b);
+    vec_reserve(&state->instances, n_a + n_b);
+    const struct instance *a = instances_of(view, into, &n_a), *b = instances_of(view, row, &n_b);
+    for (uint32_t i = 0, j = 0; i < n_a || j < n_b;) {
+        bool is_a = j == n_b || (i < n_a && a[i].context < b[j].context);
+        state->instances.at[state->instances.n++] = is_a ? a[i++] : b[j++];
+    }
+    view->rows.at[into].data = pack(start, n_a + n_b);
+}
+
+static void add_up(struct view *view, uint32_t row)
+{
+    uint32_t n, exposed_end = 0;
+    const struct instance *instances = instances_of(view, row, &n);
+    struct cost *costs = view_costs_of_new(view, row);
+    memset(costs, 0, view->n_metrics * sizeof *costs);
+    for (uint32_t i = 0; i < n; i++) {
+        bool is_exposed = instances[i].context >= exposed_end;
+        if (is_exposed)
+            exposed_end = view->cct->end[instances[i].context];
+        cct_costs(view->cct, &view->db->values, instances[i].context, view->scratch);
+        for (size_t m = 0; m < view->n_metrics; m++) {
+            costs[m].exclusive += view->scratch[m].exclusive;
+            costs[m].inclusive += is_exposed ? view->scratch[m].inclusive : 0;
+        }
+    }
+}
+
+static void bottomup_join(struct view *view, uint32_t into, uint32_t row)
+{
+    if (view_row(view, row)->kind == KIND_PROCEDURE)
+        view->rows.at[into].kind = KIND_PROCEDURE;
+    merge_instances(view, into, row);
+    add_up(view, into);
+}
+
+/* Of inclusive costs only those of exposed instances. */
+static void bottomup_terms(struct view *view, uint32_t number, enum cost_part part,
+                           struct terms *terms)
+{
+    if (number == 0) {
+        view_program_terms(view, terms);
+        return;
+    }
+    const struct bottomup *state = view->state;
+    const struct cct *cct = view->cct;
+    uint64_t data = view_row(view, number)->data;
+    uint32_t start = (uint32_t)(data >> 32), count = (uint32_t)data, exposed_end = 0;
+    for (uint32_t i = start; i < start + count; i++) {
+        uint32_t context = state->instances.at[i].context;
+        bool is_exposed = context >= exposed_end;
+        if (is_exposed)
+            exposed_end = cct->end[context];
+        if (part == EXCLUSIVE)
+            terms_add_exclusive(terms, cct->id[context], false);
+        else if (is_exposed)
+            terms_add_inclusive(terms, cct->id[context]);
+    }
+}
+
+const struct view_class bottomup_class = {
+    .name = "bottom-up",
+    .title = "procedures, and below each who called it",
+    .sorted_by = EXCLUSIVE,
+    .needs_cct = true,
+    .shows_callers = true,
+    .open = bottomup_open,
+    .expand = bottomup_expand,
+    .terms = bottomup_terms,
+    .join = bottomup_join,
+    .release = bottomup_release,
+    .close = bottomup_close,
+};

@@ -1,0 +1,308 @@
+#include "viewer-tui/tree/filters.h"
+
+#include "viewer-tui/base/shorten.h"
+#include "viewer-tui/tree/describe.h"
+#include "viewer-tui/tree/label.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct filter_state no_filters;
+
+static const struct filter_state *state_in_force(const struct filters *filters)
+{
+    return filters->now ? &filters->states.at[filters->now - 1] : &no_filters;
+}
+
+static void free_states_from(struct filters *filters, size_t first)
+{
+    while (filters->states.n > first) {
+        filters->states.n--;
+        vec_free(&filters->states.at[filters->states.n].in_force);
+    }
+}
+
+void filters_free(struct filters *filters)
+{
+    free_states_from(filters, 0);
+    vec_free(&filters->states);
+    for (size_t i = 0; i < filters->all.n; i++) {
+        struct filter *filter = filters->all.at[i];
+        pattern_free(filter->pattern);
+        free(filter->scope.name);
+        free(filter->scope.file);
+        free(filter->scope.module);
+        answers_free(&filter->scope.answers);
+        free(filter);
+    }
+    vec_free(&filters->all);
+    *filters = (struct filters){0};
+}
+
+size_t filters_n(const struct filters *filters)
+{
+    return state_in_force(filters)->in_force.n;
+}
+
+struct filter *filters_at(const struct filters *filters, size_t i)
+{
+    return filters->all.at[state_in_force(filters)->in_force.at[i]];
+}
+
+static struct filter *find(const struct filters *filters, enum filter_kind kind)
+{
+    for (size_t i = 0; i < filters_n(filters); i++)
+        if (filters_at(filters, i)->kind == kind)
+            return filters_at(filters, i);
+    return NULL;
+}
+
+struct filter *filters_only(const struct filters *filters)
+{
+    return find(filters, FILTER_ONLY);
+}
+
+uint64_t filters_number(const struct filters *filters)
+{
+    return state_in_force(filters)->number;
+}
+
+bool filters_allow_sorting(const struct filters *filters, struct sorting a, struct sorting b)
+{
+    return !find(filters, FILTER_SHARE) || (a.metric == b.metric && a.part == b.part);
+}
+
+/* Begins a change: a new state like the one in force, without the filter `except` if there is one.
+ */
+static struct filter_state *change(struct filters *filters, const struct filter *except)
+{
+    struct filter_state state = {.number = ++filters->last_number};
+    const struct filter_state *before = state_in_force(filters);
+    for (size_t i = 0; i < before->in_force.n; i++)
+        if (filters->all.at[before->in_force.at[i]] != except)
+            vec_push(&state.in_force, before->in_force.at[i]);
+    free_states_from(filters, filters->now);
+    vec_push(&filters->states, state);
+    return &filters->states.at[filters->now++];
+}
+
+/* Changes the filters by one more, in place of `before` if there is such a one. */
+static const struct filter *add(struct filters *filters, struct filter filter,
+                                const struct filter *before)
+{
+    struct filter *added = mem_alloc(sizeof *added);
+    *added = filter;
+    struct filter_state *state = change(filters, before);
+    vec_push(&state->in_force, (uint32_t)filters->all.n);
+    vec_push(&filters->all, added);
+    return added;
+}
+
+static void take_away(struct filters *filters, const struct filter *filter)
+{
+    if (filter)
+        change(filters, filter);
+}
+
+const struct filter *filters_match(struct filters *filters, const char *text)
+{
+    if (*text == '!' && text[1])
+        return add(filters, (struct filter){FILTER_WITHOUT, .pattern = pattern_new(text + 1)},
+                   NULL);
+    const struct filter *before = filters_only(filters);
+    if (*text)
+        return add(filters, (struct filter){FILTER_ONLY, .pattern = pattern_new(text)}, before);
+    take_away(filters, before);
+    return NULL;
+}
+
+void filters_set_share(struct filters *filters, double percent)
+{
+    const struct filter *before = find(filters, FILTER_SHARE);
+    if (percent > 0)
+        add(filters, (struct filter){FILTER_SHARE, .percent = percent}, before);
+    else
+        take_away(filters, before);
+}
+
+static enum scope_kind kind_of(const struct row *row)
+{
+    return row->kind == KIND_INLINED ? KIND_PROCEDURE : row->kind;
+}
+
+static bool is_procedure(const struct row *row)
+{
+    return kind_of(row) == KIND_PROCEDURE;
+}
+
+static const char *text_or_empty(const char *text)
+{
+    return text ? text : "";
+}
+
+static const char *file_of(const struct view *view, uint32_t row, uint32_t *line)
+{
+    uint32_t file;
+    label_place(view, row, &file, line);
+    return text_or_empty(database_file_path(view->db, file));
+}
+
+/* Only of procedures and modules: what is in a loop or file has the module of what is around it. */
+static const char *module_of(const struct view *view, uint32_t row)
+{
+    const struct row *at = view_row(view, row);
+    uint32_t module = NOTHING;
+    if (is_procedure(at))
+        module = database_procedure(view->db, at->place).module;
+    else if (at->kind == KIND_MODULE)
+        module = at->place;
+    return text_or_empty(database_module_path(view->db, module));
+}
+
+void filters_add_scope(struct filters *filters, enum filter_kind kind, const struct view *view,
+                       uint32_t row)
+{
+    view = view_origin(view, &row);
+    struct filter filter = {.kind = kind, .scope.kind = kind_of(view_row(view, row))};
+    struct text name = {0};
+    label_name(view, row, &name);
+    filter.scope.name = mem_strdup(text_string(&name));
+    filter.scope.file = mem_strdup(file_of(view, row, &filter.scope.line));
+    filter.scope.module = mem_strdup(module_of(view, row));
+    vec_free(&name);
+    add(filters, filter, NULL);
+}
+
+void filters_remove(struct filters *filters, size_t i)
+{
+    change(filters, filters_at(filters, i));
+}
+
+void filters_clear(struct filters *filters)
+{
+    if (filters_n(filters))
+        change(filters, NULL)->in_force.n = 0;
+}
+
+bool filters_undo(struct filters *filters)
+{
+    if (filters->now == 0)
+        return false;
+    filters->now--;
+    return true;
+}
+
+bool filters_redo(struct filters *filters)
+{
+    if (filters->now == filters->states.n)
+        return false;
+    filters->now++;
+    return true;
+}
+
+static void describe_scope(const struct scope *scope, bool ascii, struct text *out)
+{
+    bool is_path = scope->kind == KIND_FILE || scope->kind == KIND_MODULE;
+    if (is_path)
+        text_printf(out, "%s ", label_kind(scope->kind));
+    text_add_clean(out, is_path ? path_name(scope->name) : scope->name, ascii);
+}
+
+void filter_describe(const struct filter *filter, bool ascii, struct text *out)
+{
+    static const char *const words[] = {
+        [FILTER_ONLY] = "&",           [FILTER_WITHOUT] = "&!",
+        [FILTER_ELIDE] = "without ",   [FILTER_HIDE] = "without all of ",
+        [FILTER_FOLD] = "not inside ", [FILTER_SHARE] = "at least "};
+    text_add(out, words[filter->kind]);
+    if (filter->pattern)
+        text_add_clean(out, filter->pattern->text, ascii);
+    else if (filter->kind == FILTER_SHARE)
+        text_printf(out, "%g%%", filter->percent);
+    else
+        describe_scope(&filter->scope, ascii, out);
+}
+
+void filter_describe_short(const struct filter *filter, bool ascii, size_t columns,
+                           struct text *out)
+{
+    struct text whole = {0};
+    filter_describe(filter, ascii, &whole);
+    shorten_name(text_string(&whole), columns, ascii, out);
+    vec_free(&whole);
+}
+
+/* Procedures stand for their files and modules where these have no rows. */
+static bool is_part_of(const struct scope *scope, const struct view *view, uint32_t row)
+{
+    uint32_t line;
+    if (view->class == &flat_class || !is_procedure(view_row(view, row)))
+        return false;
+    if (scope->kind == KIND_FILE)
+        return *scope->file && strcmp(scope->file, file_of(view, row, &line)) == 0;
+    return scope->kind == KIND_MODULE && *scope->module &&
+           strcmp(scope->module, module_of(view, row)) == 0;
+}
+
+static bool look(const struct scope *scope, const struct view *view, uint32_t row)
+{
+    uint32_t line;
+    if (kind_of(view_row(view, row)) != scope->kind)
+        return is_part_of(scope, view, row);
+    if (strcmp(scope->file, file_of(view, row, &line)) != 0 || line != scope->line ||
+        strcmp(scope->module, module_of(view, row)) != 0)
+        return false;
+    struct text name = {0};
+    label_name(view, row, &name);
+    bool is_same = strcmp(scope->name, text_string(&name)) == 0;
+    vec_free(&name);
+    return is_same;
+}
+
+static bool is_scope(struct scope *scope, const struct view *view, uint32_t number)
+{
+    view = view_origin(view, &number);
+    const struct row *row = view_row(view, number);
+    uint64_t what = (uint64_t)row->kind << 32 | row->place;
+    uint32_t answer = answers_get(&scope->answers, view, what, row->line);
+    if (answer == IDMAP_NONE) {
+        answer = look(scope, view, number);
+        answers_put(&scope->answers, view, what, row->line, answer);
+    }
+    return answer != 0;
+}
+
+/* By the percentage that the screen shows, as --min-percent. */
+static bool is_too_small(const struct filter *filter, const struct view *view, uint32_t row)
+{
+    return view_share(view, row, view_judged_by(view), SHARE_OF_WHOLE) < filter->percent / 100;
+}
+
+static enum fate fate_by(struct filter *filter, const struct view *view, uint32_t row)
+{
+    switch (filter->kind) {
+    case FILTER_ONLY: return FATE_SHOWN;
+    case FILTER_WITHOUT:
+        return pattern_matches(filter->pattern, view, row) ? FATE_ELIDED : FATE_SHOWN;
+    case FILTER_ELIDE: return is_scope(&filter->scope, view, row) ? FATE_ELIDED : FATE_SHOWN;
+    case FILTER_HIDE: return is_scope(&filter->scope, view, row) ? FATE_HIDDEN : FATE_SHOWN;
+    case FILTER_FOLD: return is_scope(&filter->scope, view, row) ? FATE_FOLDED : FATE_SHOWN;
+    default: return is_too_small(filter, view, row) ? FATE_HIDDEN : FATE_SHOWN;
+    }
+}
+
+/* The filter that leaves the least has its way; a row that is folded and elided leaves nothing. */
+enum fate filters_fate(const struct filters *filters, const struct view *view, uint32_t row)
+{
+    enum fate fate = FATE_SHOWN;
+    for (size_t i = 0; i < filters_n(filters) && fate != FATE_HIDDEN; i++) {
+        enum fate next = fate_by(filters_at(filters, i), view, row);
+        bool leaves_nothing = (fate == FATE_FOLDED && next == FATE_ELIDED) ||
+                              (fate == FATE_ELIDED && next == FATE_FOLDED);
+        if (leaves_nothing)
+            fate = FATE_HIDDEN;
+        else if (next > fate)
+            fate = next;
+    }
+    return fate;
+}

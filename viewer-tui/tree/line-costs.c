@@ -1,0 +1,135 @@
+#include "viewer-tui/tree/line-costs.h"
+
+#include "viewer-tui/tree/walk.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+struct finding {
+    struct line_costs *costs;
+    uint32_t file;
+    uint32_t scope;
+    int side; /* of a comparison, whose file it is */
+};
+
+static void add(struct finding *finding, uint32_t file, struct line_cost line)
+{
+    if (file == finding->file && line.line)
+        vec_push(finding->costs, line);
+}
+
+/* What a row costs in the metric that is sorted by. */
+static double cost_of(const struct view *view, uint32_t row, enum cost_part part)
+{
+    return view_cost(view, row, view->sorting.metric, part);
+}
+
+/* In the flat view the statements have what is called from them; elsewhere that is a row. */
+static void add_statement(struct finding *finding, const struct view *view, uint32_t number)
+{
+    const struct row *row = view_row(view, number);
+    const struct cost *costs = view_costs(view, number);
+    bool calls = false;
+    for (size_t m = 0; m < view->n_metrics; m++)
+        calls |= costs[m].inclusive > costs[m].exclusive;
+    double cost = cost_of(view, number, view->sorting.part);
+    add(finding, row->place, (struct line_cost){.line = row->line, .cost = cost, .calls = calls});
+}
+
+static void add_call(struct finding *finding, const struct view *view, uint32_t number)
+{
+    const struct row *row = view_row(view, number);
+    bool is_caller = view->class->shows_callers;
+    double cost = 0;
+    if (is_caller || view->sorting.part == INCLUSIVE)
+        cost = cost_of(view, number, view->sorting.part);
+    add(finding, row->call_file,
+        (struct line_cost){.line = row->call_line, .cost = cost, .calls = true});
+}
+
+static void enter(void *context, struct view *view, uint32_t number)
+{
+    struct finding *finding = context;
+    const struct row *row = view_row(view, number);
+    uint32_t origin_row = number;
+    if (number == finding->scope || view_origin(view, &origin_row)->side != finding->side)
+        return;
+    if (row->kind == KIND_STATEMENT)
+        add_statement(finding, view, number);
+    else if (row->kind == KIND_LOOP)
+        add(finding, row->place, (struct line_cost){.line = row->line, .begins_loop = true});
+    else
+        add_call(finding, view, number);
+}
+
+/* What is called has lines of its own; a file is made of procedures. */
+static bool is_left_alone(void *context, const struct view *view, uint32_t row)
+{
+    const struct finding *finding = context;
+    return row != finding->scope && view_row(view, row)->kind == KIND_PROCEDURE &&
+           view_row(view, finding->scope)->kind == KIND_PROCEDURE;
+}
+
+/* The row whose lines they are; 0 when there is none. */
+static uint32_t scope_around(const struct view *view, uint32_t row)
+{
+    if (view->class->shows_callers)
+        return view_row(view, row)->depth > 1 ? view_row(view, row)->parent : row;
+    while (row && view_row(view, row)->kind != KIND_PROCEDURE &&
+           view_row(view, row)->kind != KIND_FILE)
+        row = view_row(view, row)->parent;
+    return row;
+}
+
+static int compare_lines(const void *a, const void *b)
+{
+    const struct line_cost *left = a, *right = b;
+    return (left->line > right->line) - (left->line < right->line);
+}
+
+/* Makes one of all elements of a line. */
+static void merge(struct line_costs *costs)
+{
+    size_t n = 0;
+    if (costs->n > 1)
+        qsort(costs->at, costs->n, sizeof *costs->at, compare_lines);
+    for (size_t i = 0; i < costs->n; i++) {
+        const struct line_cost *from = &costs->at[i];
+        if (n == 0 || costs->at[n - 1].line != from->line) {
+            costs->at[n++] = *from;
+            continue;
+        }
+        struct line_cost *into = &costs->at[n - 1];
+        into->cost += from->cost;
+        into->calls |= from->calls;
+        into->begins_loop |= from->begins_loop;
+    }
+    costs->n = n;
+}
+
+void line_costs_find(struct line_costs *costs, struct view *view, uint32_t row, uint32_t file)
+{
+    uint32_t origin_row = row;
+    struct finding finding = {.costs = costs,
+                              .file = file,
+                              .scope = scope_around(view, row),
+                              .side = view_origin(view, &origin_row)->side};
+    if (finding.scope == 0 || file == NOTHING)
+        return;
+    struct limits limits = {.depth = view->class->shows_callers
+                                         ? view_row(view, finding.scope)->depth + 1
+                                         : NO_DEPTH_LIMIT,
+                            .share = -INFINITY,
+                            .by = view->sorting};
+    struct visitor visitor = {.enter = enter, .is_left_alone = is_left_alone, .context = &finding};
+    walk_view(view, finding.scope, &limits, &visitor);
+    merge(costs);
+}
+
+const struct line_cost *line_costs_of(const struct line_costs *costs, uint32_t line)
+{
+    struct line_cost wanted = {.line = line};
+    if (!costs->n)
+        return NULL;
+    return bsearch(&wanted, costs->at, costs->n, sizeof wanted, compare_lines);
+}

@@ -1,0 +1,92 @@
+#include "viewer-tui/tree/order.h"
+
+#include "viewer-tui/base/task.h"
+#include "viewer-tui/tree/label.h"
+#include "viewer-tui/tree/thread-statistics.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* A row to be sorted; the other part of the cost decides where one part does not. */
+struct sorted_row {
+    uint32_t number;
+    double first, second;
+};
+
+/* In descending order, what is not defined last. */
+static int compare_costs(double a, double b)
+{
+    bool a_is_undefined = isnan(a), b_is_undefined = isnan(b);
+    if (a_is_undefined || b_is_undefined)
+        return a_is_undefined - b_is_undefined;
+    return (a < b) - (a > b);
+}
+
+static int compare_rows(const void *left, const void *right, void *context)
+{
+    const struct view *view = context;
+    const struct sorted_row *a = left, *b = right;
+    bool is_reversed = view->sorting.is_reversed;
+    int result = 0;
+    if (!view->sorting.by_name) {
+        result = compare_costs(a->first, b->first);
+        if (isnan(a->first) || isnan(b->first))
+            is_reversed = false;
+        if (result == 0)
+            result = compare_costs(a->second, b->second);
+    }
+    if (result == 0)
+        result = label_compare(view, a->number, b->number);
+    if (result == 0)
+        result = (a->number > b->number) - (a->number < b->number);
+    return is_reversed ? -result : result;
+}
+
+/* Computes what rows are sorted by. Where the user stops that, what is missing comes last. */
+static void compute_keys(struct view *view, const uint32_t *rows, struct sorted_row *sorted,
+                         size_t n)
+{
+    enum cost_part part = view->sorting.part, other = part == INCLUSIVE ? EXCLUSIVE : INCLUSIVE;
+    size_t metric = view->sorting.metric;
+    bool may_take_long = metric >= view->n_metrics; /* if it needs the values of threads */
+    view_gather(view, rows, n, metric);
+    progress_begin("computing what is sorted by", n);
+    for (size_t i = 0; i < n; i++) {
+        if (may_take_long && !progress_at(i))
+            thread_statistics_stop(view->statistics);
+        if (may_take_long && thread_statistics_are_stopped(view->statistics))
+            continue;
+        sorted[i].first = view_cost(view, sorted[i].number, metric, part);
+        sorted[i].second = view_cost(view, sorted[i].number, metric, other);
+    }
+    progress_end();
+}
+
+void view_sort_rows(struct view *view, uint32_t *rows, size_t n)
+{
+    struct sorted_row *sorted = mem_alloc((n + 1) * sizeof *sorted);
+    for (size_t i = 0; i < n; i++)
+        sorted[i] = (struct sorted_row){rows[i], NAN, NAN};
+    if (!view->sorting.by_name)
+        compute_keys(view, rows, sorted, n);
+    qsort_r(sorted, n, sizeof *sorted, compare_rows, view);
+    for (size_t i = 0; i < n; i++)
+        rows[i] = sorted[i].number;
+    free(sorted);
+}
+
+static void sort_children(struct view *view, struct row *row)
+{
+    if (row->sorted_by == view->sorting_number)
+        return;
+    row->sorted_by = view->sorting_number;
+    uint32_t *children = view->order.at + row->first_child;
+    view_sort_rows(view, children, row->n_children);
+}
+
+uint32_t view_child(struct view *view, uint32_t row, uint32_t i)
+{
+    struct row *parent = &view->rows.at[row];
+    sort_children(view, parent);
+    return view->order.at[parent->first_child + i];
+}

@@ -1,0 +1,158 @@
+#include "viewer-tui/tree/pattern.h"
+
+#include "viewer-tui/base/text.h"
+#include "viewer-tui/tree/describe.h"
+#include "viewer-tui/tree/label.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const fields[] = {
+    [PATTERN_NAME] = "name:", [PATTERN_FILE] = "file:", [PATTERN_MODULE] = "module:"};
+
+static void take_field(struct pattern *pattern)
+{
+    pattern->wanted = pattern->text;
+    for (int field = PATTERN_NAME; field <= PATTERN_MODULE; field++) {
+        size_t length = strlen(fields[field]);
+        if (strncmp(pattern->text, fields[field], length) == 0) {
+            pattern->field = (enum pattern_field)field;
+            pattern->wanted = pattern->text + length;
+        }
+    }
+}
+
+static bool has_upper_case(const char *text)
+{
+    while (*text && !isupper((unsigned char)*text))
+        text++;
+    return *text != '\0';
+}
+
+struct pattern *pattern_new(const char *text)
+{
+    struct pattern *pattern = mem_alloc(sizeof *pattern);
+    pattern->text = mem_strdup(text);
+    take_field(pattern);
+    pattern->ignores_case = !has_upper_case(pattern->wanted);
+    pattern->is_literal = !strpbrk(pattern->wanted, "\\^$.[]|()*+?{}");
+    if (!pattern->is_literal) {
+        int flags = REG_EXTENDED | (pattern->ignores_case ? REG_ICASE : 0);
+        pattern->is_broken = regcomp(&pattern->regex, pattern->wanted, flags) != 0;
+        pattern->is_literal = pattern->is_broken;
+    }
+    return pattern;
+}
+
+void pattern_free(struct pattern *pattern)
+{
+    if (!pattern)
+        return;
+    if (!pattern->is_literal)
+        regfree(&pattern->regex);
+    answers_free(&pattern->answers);
+    free(pattern->text);
+    free(pattern);
+}
+
+bool pattern_find(const struct pattern *pattern, const char *text, size_t *start, size_t *end)
+{
+    if (pattern->is_literal) {
+        const char *at = pattern->ignores_case ? strcasestr(text, pattern->wanted)
+                                               : strstr(text, pattern->wanted);
+        *start = at ? (size_t)(at - text) : 0;
+        *end = *start + strlen(pattern->wanted);
+        return at && *end > *start;
+    }
+    regmatch_t match;
+    if (regexec(&pattern->regex, text, 1, &match, 0) != 0)
+        return false;
+    *start = (size_t)match.rm_so;
+    *end = (size_t)match.rm_eo;
+    return *end > *start;
+}
+
+static bool is_in(const struct pattern *pattern, const char *text)
+{
+    if (!pattern->is_literal)
+        return regexec(&pattern->regex, text, 0, NULL, 0) == 0;
+    return pattern->ignores_case ? strcasestr(text, pattern->wanted)
+                                 : strstr(text, pattern->wanted);
+}
+
+static bool matches_name(const struct pattern *pattern, const struct view *view, uint32_t row)
+{
+    struct text label = {0}, name = {0};
+    label_name(view, row, &label);
+    text_add_clean(&name, text_string(&label), false);
+    bool matches = is_in(pattern, text_string(&name));
+    vec_free(&label);
+    vec_free(&name);
+    return matches;
+}
+
+static bool matches_location(const struct pattern *pattern, const struct view *view, uint32_t row)
+{
+    struct text location = {0};
+    describe_location(view, row, false, &location);
+    bool matches = location.n && is_in(pattern, text_string(&location));
+    vec_free(&location);
+    return matches;
+}
+
+static bool matches_path(const struct pattern *pattern, const char *path)
+{
+    return path && is_in(pattern, path);
+}
+
+static uint32_t file_of(const struct view *view, uint32_t row)
+{
+    uint32_t file, line;
+    label_place(view, row, &file, &line);
+    return file;
+}
+
+static bool look(const struct pattern *pattern, const struct view *view, uint32_t row)
+{
+    switch (pattern->field) {
+    case PATTERN_NAME: return matches_name(pattern, view, row);
+    case PATTERN_FILE:
+        return matches_path(pattern, database_file_path(view->db, file_of(view, row)));
+    case PATTERN_MODULE:
+        return matches_path(pattern, database_module_path(view->db, label_module(view, row)));
+    default: return matches_name(pattern, view, row) || matches_location(pattern, view, row);
+    }
+}
+
+/* What the answer for a row depends on; false when that is more than fits. */
+static bool key_of(const struct pattern *pattern, const struct view *view, uint32_t number,
+                   uint64_t *a, uint64_t *b)
+{
+    const struct row *row = view_row(view, number);
+    *a = (uint64_t)row->kind << 32 | row->place;
+    *b = row->line;
+    if (pattern->field == PATTERN_FILE)
+        *a = file_of(view, number);
+    else if (pattern->field == PATTERN_MODULE)
+        *a = label_module(view, number);
+    else if (view->class->shows_callers && row->depth > 1)
+        *b = (uint64_t)row->call_file << 32 | row->call_line;
+    else if (row->kind == KIND_INLINED)
+        return database_procedure(view->db, row->place).module != NOTHING;
+    return true;
+}
+
+bool pattern_matches(struct pattern *pattern, const struct view *view, uint32_t row)
+{
+    uint64_t a, b;
+    view = view_origin(view, &row);
+    if (!key_of(pattern, view, row, &a, &b))
+        return look(pattern, view, row);
+    uint32_t answer = answers_get(&pattern->answers, view, a, b);
+    if (answer == IDMAP_NONE) {
+        answer = look(pattern, view, row);
+        answers_put(&pattern->answers, view, a, b, answer);
+    }
+    return answer != 0;
+}

@@ -1,0 +1,77 @@
+#include "viewer-tui/tree/row-origins.h"
+
+#include "viewer-tui/db/run.h"
+#include "viewer-tui/tree/label.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool row_is_start_routine(const struct view *view, uint32_t row)
+{
+    const struct row *at = view_row(view, row);
+    return view->class == &topdown_class && at->kind == KIND_PROCEDURE && at->parent != 0 &&
+           view_row(view, at->parent)->kind == KIND_ROOT;
+}
+
+static void add_name(const struct view *view, uint32_t row, struct text *out)
+{
+    text_clear(out);
+    label_name(view, row, out);
+}
+
+/* The procedure that a row is in, inlined or not; 0: none. */
+static uint32_t procedure_above(const struct view *view, uint32_t row)
+{
+    do
+        row = view_row(view, row)->parent;
+    while (row && view_row(view, row)->kind != KIND_PROCEDURE &&
+           view_row(view, row)->kind != KIND_INLINED);
+    return row;
+}
+
+/* Whether a path goes through the procedure of that name, at that line (0: any). */
+static bool goes_through(const json_t *path, const char *name, uint32_t line)
+{
+    size_t i;
+    json_t *frame;
+    json_array_foreach(path, i, frame)
+    {
+        if (strcmp(run_text(frame, "name"), name) == 0 &&
+            (line == 0 || run_number(frame, "line") == line))
+            return true;
+    }
+    return false;
+}
+
+/* Keeps the paths of threads that hang below the procedure that this row is called in. */
+static void keep_those_here(struct thread_origins *origins, const struct view *view, uint32_t row)
+{
+    struct text above = {0};
+    size_t kept = 0;
+    add_name(view, procedure_above(view, row), &above);
+    for (size_t i = 0; i < origins->list.n; i++)
+        if (goes_through(origins->list.at[i].path, text_string(&above),
+                         view_row(view, row)->call_line))
+            origins->list.at[kept++] = origins->list.at[i];
+    origins->list.n = kept;
+    vec_free(&above);
+}
+
+void row_origins_find(struct thread_origins *origins, const struct view *view, uint32_t row,
+                      const json_t *run, bool is_physical)
+{
+    *origins = (struct thread_origins){0};
+    bool is_start = row_is_start_routine(view, row);
+    if (view->class != &topdown_class || view_row(view, row)->kind != KIND_PROCEDURE ||
+        (is_physical && !is_start))
+        return;
+    struct text name = {0};
+    add_name(view, row, &name);
+    thread_origins_find(origins, run, text_string(&name),
+                        !is_start     ? ROOT_CREATOR
+                        : is_physical ? ROOT_ANY
+                                      : ROOT_THREAD);
+    if (!is_start)
+        keep_those_here(origins, view, row);
+    vec_free(&name);
+}

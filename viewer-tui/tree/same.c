@@ -1,0 +1,263 @@
+#include "viewer-tui/tree/same.h"
+
+#include "viewer-tui/db/programs.h"
+
+#include "viewer-tui/tree/order.h"
+#include "viewer-tui/tree/row-path.h"
+#include "viewer-tui/tree/walk.h"
+
+#include <stdlib.h>
+
+/* What is looked for among the children of a row. */
+struct wanted {
+    enum scope_kind kind;
+    uint32_t place, line;
+    bool has_call; /* call_file and call_line matter */
+    uint32_t call_file, call_line;
+};
+
+static bool is_procedure(enum scope_kind kind)
+{
+    return kind == KIND_PROCEDURE || kind == KIND_INLINED;
+}
+
+/* The first such child as sorted; NOTHING when there is none. */
+static uint32_t find_child(struct view *view, uint32_t row, const struct wanted *wanted)
+{
+    view_expand(view, row);
+    for (uint32_t i = 0; i < view_row(view, row)->n_children; i++) {
+        uint32_t number = view_child(view, row, i);
+        const struct row *child = view_row(view, number);
+        bool is_called_so = !wanted->has_call || (child->call_file == wanted->call_file &&
+                                                  child->call_line == wanted->call_line);
+        if (child->kind == wanted->kind && child->place == wanted->place &&
+            child->line == wanted->line && is_called_so)
+            return number;
+    }
+    return NOTHING;
+}
+
+/* The nearest procedure, inlined or not, that a row is or is in; 0 for none. */
+static uint32_t procedure_around(const struct view *view, uint32_t row)
+{
+    while (row && !is_procedure(view_row(view, row)->kind))
+        row = view_row(view, row)->parent;
+    return row;
+}
+
+uint32_t same_procedure(struct view *bottomup, const struct view *from, uint32_t row)
+{
+    uint32_t around = procedure_around(from, row);
+    if (!around)
+        return NOTHING;
+    struct wanted called = {.kind = KIND_PROCEDURE, .place = view_row(from, around)->place};
+    struct wanted inlined = {.kind = KIND_INLINED, .place = called.place};
+    uint32_t found = find_child(bottomup, 0, &called);
+    return found != NOTHING ? found : find_child(bottomup, 0, &inlined);
+}
+
+/* The row of a procedure that was called. */
+static uint32_t flat_procedure(struct view *flat, uint32_t id)
+{
+    struct procedure procedure = database_procedure(flat->db, id);
+    struct wanted way[] = {{.kind = KIND_MODULE, .place = procedure.module},
+                           {.kind = KIND_FILE, .place = procedure.file},
+                           {.kind = KIND_PROCEDURE, .place = id}};
+    uint32_t row = 0;
+    for (size_t i = 0; i < sizeof way / sizeof *way && row != NOTHING; i++)
+        row = find_child(flat, row, &way[i]);
+    return row;
+}
+
+/* The search for the copy of a procedure that costs most. */
+struct copies {
+    uint32_t id;
+    double most;
+    struct path path; /* of the best so far; empty for none */
+};
+
+static void look_at_copy(void *context, struct view *flat, uint32_t number)
+{
+    struct copies *copies = context;
+    const struct row *row = view_row(flat, number);
+    double cost = view_cost(flat, number, flat->sorting.metric, INCLUSIVE);
+    if (row->kind != KIND_INLINED || row->place != copies->id ||
+        (copies->path.steps.n && cost <= copies->most))
+        return;
+    copies->most = cost;
+    path_free(&copies->path);
+    copies->path = path_of(flat, number);
+}
+
+static uint32_t flat_copy(struct view *flat, uint32_t id)
+{
+    struct copies copies = {.id = id};
+    struct limits all = {.depth = NO_DEPTH_LIMIT, .share = -1};
+    struct visitor visitor = {.enter = look_at_copy, .context = &copies};
+    size_t n;
+    walk_view(flat, 0, &all, &visitor);
+    uint32_t found = copies.path.steps.n ? path_find(flat, &copies.path, &n) : NOTHING;
+    path_free(&copies.path);
+    return found;
+}
+
+uint32_t same_static(struct view *flat, const struct view *from, uint32_t row)
+{
+    if (from->class->shows_callers) {
+        uint32_t id = view_row(from, row)->place;
+        uint32_t found = row ? flat_procedure(flat, id) : NOTHING;
+        return found != NOTHING || !row ? found : flat_copy(flat, id);
+    }
+    VEC(uint32_t) inside = {0}; /* the scopes within the procedure that was called */
+    for (; row && view_row(from, row)->kind != KIND_PROCEDURE; row = view_row(from, row)->parent)
+        vec_push(&inside, row);
+    uint32_t found = row ? flat_procedure(flat, view_row(from, row)->place) : NOTHING;
+    while (inside.n && found != NOTHING) {
+        const struct row *at = view_row(from, inside.at[--inside.n]);
+        struct wanted wanted = {at->kind,      at->place,    at->line, at->kind == KIND_INLINED,
+                                at->call_file, at->call_line};
+        found = find_child(flat, found, &wanted);
+    }
+    vec_free(&inside);
+    return found;
+}
+
+static bool is_called_from(const struct cct *cct, uint32_t context, const struct row *row)
+{
+    uint32_t site = cct_call_site(cct, context);
+    uint32_t file = site ? cct->place[site] : NOTHING, line = site ? cct->line[site] : 0;
+    return file == row->call_file && line == row->call_line;
+}
+
+/* Whether a context is one of those that a row of the bottom-up view stands for: the rows above it
+ * are what it was called by, from the outside inwards. */
+static bool is_chain(const struct cct *cct, uint32_t context, const struct view *view,
+                     const uint32_t *chain, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct row *row = view_row(view, chain[i]);
+        bool is_caller = i > 0;
+        uint32_t frame = is_caller ? cct_caller(cct, context) : context;
+        if (!is_procedure(cct->kind[frame]) || cct->place[frame] != row->place ||
+            (is_caller && !is_called_from(cct, context, row)))
+            return false;
+        context = frame;
+    }
+    return true;
+}
+
+/* Whether a context is one of those that a row of the flat view stands for: its scopes up to the
+ * procedure that was called are the row's. */
+static bool is_static(const struct cct *cct, uint32_t context, const struct view *view,
+                      uint32_t number)
+{
+    for (;;) {
+        const struct row *row = view_row(view, number);
+        if (cct->kind[context] != row->kind || cct->place[context] != row->place ||
+            cct->line[context] != row->line)
+            return false;
+        if (row->kind == KIND_PROCEDURE)
+            return true;
+        if (row->kind == KIND_INLINED && !is_called_from(cct, context, row))
+            return false;
+        do
+            context = cct->parent[context];
+        while (cct->kind[context] == KIND_STATEMENT || cct->kind[context] == KIND_INSTRUCTION);
+        number = row->parent;
+    }
+}
+
+/* The contexts that a row stands for. */
+struct stands_for {
+    const struct view *view;
+    uint32_t row;
+    VEC(uint32_t) chain; /* of a row of the bottom-up view: the way to it */
+};
+
+static bool stands_for(const struct stands_for *what, uint32_t context)
+{
+    const struct cct *cct = what->view->cct;
+    const struct row *row = view_row(what->view, what->row);
+    if (what->view->class->shows_callers)
+        return is_chain(cct, context, what->view, what->chain.at, what->chain.n);
+    return row->kind > KIND_FILE && is_static(cct, context, what->view, what->row);
+}
+
+/* The context with the most cost; 0 for none. */
+static uint32_t hottest_context(const struct stands_for *what)
+{
+    const struct view *view = what->view;
+    enum cost_part part = view->class->shows_callers ? view->sorting.part : INCLUSIVE;
+    struct cost *costs = mem_alloc((view->n_metrics + 1) * sizeof *costs);
+    uint32_t hottest = 0;
+    double most = 0;
+    for (uint32_t c = 1; c < view->cct->n; c++) {
+        if (!stands_for(what, c))
+            continue;
+        cct_costs(view->cct, &view->db->values, c, costs);
+        bool is_own = view->cct->kind[c] == KIND_STATEMENT;
+        double value = view_value(view, costs, view->sorting.metric, is_own ? EXCLUSIVE : part);
+        if (!hottest || value > most) {
+            hottest = c;
+            most = value;
+        }
+    }
+    free(costs);
+    return hottest;
+}
+
+/* The row of a context. */
+static uint32_t row_of(struct view *topdown, const struct cct *cct, uint32_t context)
+{
+    VEC(uint32_t) way = {0};
+    for (uint32_t c = context; c; c = cct->parent[c])
+        if (c == context || (cct->kind[c] != KIND_STATEMENT && cct->kind[c] != KIND_INSTRUCTION))
+            vec_push(&way, c);
+    uint32_t row = 0;
+    if (way.n && programs_are_shown(topdown->db)) {
+        uint32_t entry = cct->place[way.at[way.n - 1]];
+        struct wanted program = {.kind = KIND_PROGRAM,
+                                 .place = programs_of_entry(topdown->db, entry)};
+        row = find_child(topdown, 0, &program);
+    }
+    while (way.n && row != NOTHING) {
+        uint32_t c = way.at[--way.n];
+        struct wanted wanted = {
+            cct->kind[c], cct->place[c], cct->line[c], is_procedure(cct->kind[c]), NOTHING, 0};
+        uint32_t site = cct_call_site(cct, c);
+        if (wanted.has_call && site) {
+            wanted.call_file = cct->place[site];
+            wanted.call_line = cct->line[site];
+        }
+        row = find_child(topdown, row, &wanted);
+    }
+    vec_free(&way);
+    return row;
+}
+
+uint32_t same_context(struct view *topdown, const struct view *from, uint32_t row)
+{
+    struct stands_for what = {.view = from, .row = row};
+    for (uint32_t at = row; at; at = view_row(from, at)->parent)
+        vec_push(&what.chain, at);
+    for (size_t i = 0; i < what.chain.n / 2; i++) {
+        uint32_t at = what.chain.at[i];
+        what.chain.at[i] = what.chain.at[what.chain.n - 1 - i];
+        what.chain.at[what.chain.n - 1 - i] = at;
+    }
+    uint32_t context = row ? hottest_context(&what) : 0;
+    vec_free(&what.chain);
+    return context ? row_of(topdown, from->cct, context) : NOTHING;
+}
+
+uint32_t same_call_site(struct view *topdown, uint32_t row)
+{
+    const struct row *called = view_row(topdown, row);
+    if (!is_procedure(called->kind))
+        return NOTHING;
+    struct wanted line = {
+        .kind = KIND_STATEMENT, .place = called->call_file, .line = called->call_line};
+    uint32_t parent = called->parent;
+    uint32_t found = called->call_line ? find_child(topdown, parent, &line) : NOTHING;
+    return found != NOTHING ? found : parent;
+}

@@ -1,0 +1,192 @@
+#include "viewer-tui/tree/thread-costs.h"
+
+#include "viewer-tui/base/text.h"
+#include "viewer-tui/db/place.h"
+#include "viewer-tui/db/profiles.h"
+#include "viewer-tui/threads/thread-label.h"
+#include "viewer-tui/threads/thread-values.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void thread_costs_open(struct thread_costs *costs, struct view *view, uint32_t row,
+                       const json_t *run, const struct thread_set *set, bool ascii)
+{
+    *costs = (struct thread_costs){.view = view, .row = row};
+    threads_read(&costs->threads, view->db, run);
+    thread_set_keep(set, &costs->threads, view->metrics);
+    size_t n = costs->threads.list.n;
+    bool hosts_differ = place_hosts_differ(run);
+    costs->labels = mem_alloc((n + 1) * sizeof *costs->labels);
+    costs->values = mem_alloc((n + 1) * sizeof *costs->values);
+    costs->order = mem_alloc((n + 1) * sizeof *costs->order);
+    for (size_t i = 0; i < n; i++) {
+        struct text label = {0};
+        thread_label(&costs->threads.list.at[i], hosts_differ, ascii, &label);
+        text_add(&label, "");
+        costs->labels[i] = label.at;
+        costs->order[i] = i;
+    }
+}
+
+void thread_costs_free(struct thread_costs *costs)
+{
+    for (size_t i = 0; i < costs->threads.list.n; i++)
+        free(costs->labels[i]);
+    free(costs->labels);
+    free(costs->values);
+    free(costs->order);
+    threads_free(&costs->threads);
+}
+
+/* What is read of a row, before it takes the place of what was read before. */
+struct reading {
+    const struct thread_costs *costs;
+    struct terms terms[2]; /* by part */
+    double *by_profile;
+    const char *why;
+};
+
+/* Why the values of a metric that are to be added up cannot be, or NULL. */
+static const char *obstacle(const struct reading *reading, size_t metric, enum cost_part part)
+{
+    const struct database *db = reading->costs->view->db;
+    const struct terms *terms = &reading->terms[part];
+    if (!metric_is_measured(&db->metrics.at[metric]))
+        return db->metrics.at[metric].why;
+    if (db->metrics.at[metric].derivation)
+        return "it is derived: sort by what was measured; formulas have thread_max and the like";
+    for (size_t i = 0; i < terms->list.n; i++)
+        if (!thread_values_exist(db, metric, (enum metric_scope)terms->list.at[i].scope))
+            return "the database does not tell it by thread";
+    return NULL;
+}
+
+/* Reads the values of a stored metric, or why there are none: then they are 0. False when the user
+ * stopped it. */
+static bool read_stored(struct reading *reading, size_t metric, enum cost_part part, double *values)
+{
+    const struct threads *threads = &reading->costs->threads;
+    reading->why = obstacle(reading, metric, part);
+    if (!reading->why && !thread_values(reading->costs->view->db, &reading->terms[part], metric,
+                                        reading->by_profile))
+        return false;
+    for (size_t i = 0; i < threads->list.n; i++)
+        values[i] = reading->why ? 0 : reading->by_profile[threads->list.at[i].profile];
+    return true;
+}
+
+/* A derived metric is computed from all that is stored: of one thread as of a row. */
+static bool read_derived(struct reading *reading, size_t metric, enum cost_part part,
+                         double *values)
+{
+    const struct view *view = reading->costs->view;
+    size_t n = reading->costs->threads.list.n, n_metrics = view->n_metrics;
+    struct cost *costs = mem_alloc((n * n_metrics + 1) * sizeof *costs);
+    const char *why = NULL;
+    bool is_done = true;
+    for (size_t m = 0; m < n_metrics && is_done && !why; m++) {
+        if (!metric_is_measured(&view->metrics->at[m]))
+            continue;
+        is_done = read_stored(reading, m, INCLUSIVE, values);
+        for (size_t i = 0; i < n && is_done; i++)
+            costs[i * n_metrics + m].inclusive = values[i];
+        why = reading->why;
+        is_done = is_done && read_stored(reading, m, EXCLUSIVE, values);
+        for (size_t i = 0; i < n && is_done; i++)
+            costs[i * n_metrics + m].exclusive = values[i];
+        why = why ? why : reading->why;
+    }
+    for (size_t i = 0; i < n && is_done; i++)
+        values[i] = why ? 0 : view_value(view, costs + i * n_metrics, metric, part);
+    reading->why = why;
+    free(costs);
+    return is_done;
+}
+
+static bool read_values(struct reading *reading, size_t metric, enum cost_part part, double *values)
+{
+    struct view *view = reading->costs->view;
+    bool is_derived = metric >= view->n_metrics;
+    if (!metric_is_measured(&view->metrics->at[metric])) {
+        reading->why = view->metrics->at[metric].why;
+        return true;
+    }
+    for (int p = 0; p < 2; p++)
+        if ((is_derived || p == (int)part) &&
+            !view_terms(view, reading->costs->row, (enum cost_part)p, &reading->terms[p]))
+            return false;
+    return is_derived ? read_derived(reading, metric, part, values)
+                      : read_stored(reading, metric, part, values);
+}
+
+/* The spread of the values that are defined. */
+static struct spread spread_of_defined(const double *values, size_t n)
+{
+    double *defined = mem_alloc((n + 1) * sizeof *defined);
+    size_t n_defined = 0;
+    for (size_t i = 0; i < n; i++)
+        if (!isnan(values[i]))
+            defined[n_defined++] = values[i];
+    struct spread spread = spread_of(defined, n_defined);
+    free(defined);
+    return spread;
+}
+
+bool thread_costs_read(struct thread_costs *costs, size_t metric, enum cost_part part)
+{
+    size_t n = costs->threads.list.n;
+    struct reading reading = {.costs = costs};
+    double *values = mem_alloc((n + 1) * sizeof *values);
+    reading.by_profile = mem_alloc((profiles_n(costs->view->db) + 1) * sizeof(double));
+    bool is_done = read_values(&reading, metric, part, values);
+    if (is_done) {
+        memcpy(costs->values, values, n * sizeof *values);
+        costs->why = reading.why;
+        costs->metric = metric;
+        costs->part = part;
+        costs->spread = spread_of_defined(values, n);
+    }
+    free(values);
+    free(reading.by_profile);
+    vec_free(&reading.terms[INCLUSIVE].list);
+    vec_free(&reading.terms[EXCLUSIVE].list);
+    return is_done;
+}
+
+/* How threads are compared. */
+struct ordering {
+    const struct thread_costs *costs;
+    enum thread_order by;
+    bool is_reversed;
+};
+
+/* The largest first, those that are not defined last. */
+static int compare_values(double a, double b)
+{
+    if (isnan(a) || isnan(b))
+        return isnan(a) - isnan(b);
+    return (a < b) - (a > b);
+}
+
+static int compare(const void *left, const void *right, void *context)
+{
+    const struct ordering *ordering = context;
+    size_t a = *(const size_t *)left, b = *(const size_t *)right;
+    double value_a = ordering->costs->values[a], value_b = ordering->costs->values[b];
+    int result = 0;
+    if (ordering->by == BY_VALUE)
+        result = compare_values(value_a, value_b);
+    else if (ordering->by == BY_LABEL)
+        result = strcmp(ordering->costs->labels[a], ordering->costs->labels[b]);
+    if (result == 0)
+        result = (a > b) - (a < b);
+    return ordering->is_reversed ? -result : result;
+}
+
+void thread_costs_sort(struct thread_costs *costs, enum thread_order by, bool is_reversed)
+{
+    struct ordering ordering = {costs, by, is_reversed};
+    qsort_r(costs->order, costs->threads.list.n, sizeof *costs->order, compare, &ordering);
+}

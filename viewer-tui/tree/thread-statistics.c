@@ -1,0 +1,181 @@
+#include "viewer-tui/tree/thread-statistics.h"
+
+#include "viewer-tui/threads/thread-spreads.h"
+#include "viewer-tui/threads/thread-values.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* What is known of a metric; NANs where it cannot be. */
+struct known {
+    size_t metric;
+    struct spread spreads[2]; /* of each part */
+};
+
+struct known_of_row {
+    VEC(struct known) list;
+};
+
+struct thread_statistics {
+    const struct database *db;
+    terms_of_row *terms;
+    void *context; /* of terms */
+    bool are_stopped;
+    VEC(struct known_of_row) rows; /* by row; those beyond have none */
+};
+
+struct thread_statistics *thread_statistics_new(const struct database *db, terms_of_row *terms,
+                                                void *context)
+{
+    struct thread_statistics *statistics = mem_alloc(sizeof *statistics);
+    statistics->db = db;
+    statistics->terms = terms;
+    statistics->context = context;
+    return statistics;
+}
+
+void thread_statistics_stop(struct thread_statistics *statistics)
+{
+    statistics->are_stopped = true;
+}
+
+void thread_statistics_resume(struct thread_statistics *statistics)
+{
+    statistics->are_stopped = false;
+}
+
+bool thread_statistics_are_stopped(const struct thread_statistics *statistics)
+{
+    return statistics->are_stopped;
+}
+
+void thread_statistics_forget(struct thread_statistics *statistics, uint32_t first)
+{
+    while (statistics->rows.n > first) {
+        statistics->rows.n--;
+        vec_free(&statistics->rows.at[statistics->rows.n].list);
+    }
+}
+
+void thread_statistics_free(struct thread_statistics *statistics)
+{
+    thread_statistics_forget(statistics, 0);
+    vec_free(&statistics->rows);
+    free(statistics);
+}
+
+static bool are_told(const struct database *db, const struct terms *terms, size_t metric)
+{
+    for (size_t i = 0; i < terms->list.n; i++)
+        if (!thread_values_exist(db, metric, (enum metric_scope)terms->list.at[i].scope))
+            return false;
+    return true;
+}
+
+static const struct spread unknown = {NAN, NAN, NAN, NAN, NAN, NAN, NAN};
+
+static struct known *find(const struct thread_statistics *statistics, uint32_t row, size_t metric)
+{
+    if (row >= statistics->rows.n)
+        return NULL;
+    const struct known_of_row *known = &statistics->rows.at[row];
+    for (size_t i = 0; i < known->list.n; i++)
+        if (known->list.at[i].metric == metric)
+            return &known->list.at[i];
+    return NULL;
+}
+
+static void remember(struct thread_statistics *statistics, uint32_t row, size_t metric)
+{
+    while (statistics->rows.n <= row)
+        vec_push(&statistics->rows, (struct known_of_row){0});
+    vec_push(&statistics->rows.at[row].list, (struct known){metric, {unknown, unknown}});
+}
+
+/* A part of a row whose spread is being found, in one pass with others. */
+struct gathered {
+    uint32_t row;
+    enum cost_part part;
+};
+
+struct gathering {
+    VEC(uint32_t) rows; /* of which nothing is known yet */
+    VEC(struct gathered) parts;
+    struct addends addends; /* of these */
+};
+
+/* Adds a part of a row to the pass, unless it cannot be known. False when the user stopped it. */
+static bool add_part(const struct thread_statistics *statistics, struct gathering *gathering,
+                     size_t metric, uint32_t row, enum cost_part part)
+{
+    struct terms terms = {0};
+    bool is_done = statistics->terms(statistics->context, row, part, &terms);
+    if (is_done && are_told(statistics->db, &terms, metric)) {
+        addends_add(&gathering->addends, (uint32_t)gathering->parts.n, &terms);
+        vec_push(&gathering->parts, (struct gathered){row, part});
+    }
+    vec_free(&terms.list);
+    return is_done;
+}
+
+/* Finds the spreads of what is gathered of new rows; remembers all of these. */
+static bool find_spreads(struct thread_statistics *statistics, struct gathering *gathering,
+                         size_t metric)
+{
+    uint32_t n = (uint32_t)gathering->parts.n;
+    struct spread *spreads = mem_alloc((n + 1) * sizeof *spreads);
+    bool is_done =
+        n == 0 || thread_spreads(statistics->db, &gathering->addends, metric, n, spreads);
+    for (size_t i = 0; i < gathering->rows.n && is_done; i++)
+        remember(statistics, gathering->rows.at[i], metric);
+    for (uint32_t i = 0; i < n && is_done; i++) {
+        const struct gathered *gathered = &gathering->parts.at[i];
+        find(statistics, gathered->row, metric)->spreads[gathered->part] = spreads[i];
+    }
+    free(spreads);
+    return is_done;
+}
+
+bool thread_statistics_gather(struct thread_statistics *statistics, const uint32_t *rows, size_t n,
+                              size_t metric)
+{
+    struct gathering gathering = {0};
+    bool is_done = !statistics->are_stopped;
+    for (size_t i = 0; i < n && is_done; i++) {
+        if (find(statistics, rows[i], metric))
+            continue;
+        is_done =
+            !statistics->db || (add_part(statistics, &gathering, metric, rows[i], INCLUSIVE) &&
+                                add_part(statistics, &gathering, metric, rows[i], EXCLUSIVE));
+        vec_push(&gathering.rows, rows[i]);
+    }
+    is_done = is_done && find_spreads(statistics, &gathering, metric);
+    vec_free(&gathering.rows);
+    vec_free(&gathering.parts);
+    vec_free(&gathering.addends.list);
+    statistics->are_stopped = !is_done;
+    return is_done;
+}
+
+static const struct spread *spread_of_row(struct thread_statistics *statistics, uint32_t row,
+                                          size_t metric, enum cost_part part)
+{
+    const struct known *known = find(statistics, row, metric);
+    if (!known && thread_statistics_gather(statistics, &row, 1, metric))
+        known = find(statistics, row, metric);
+    return known ? &known->spreads[part] : &unknown;
+}
+
+double thread_statistics_value(struct thread_statistics *statistics, uint32_t row, size_t metric,
+                               enum cost_part part, enum formula_statistic which)
+{
+    const struct spread *spread = spread_of_row(statistics, row, metric, part);
+    switch (which) {
+    case THREAD_MIN: return spread->least;
+    case THREAD_MEAN: return spread->mean;
+    case THREAD_MAX: return spread->largest;
+    case THREAD_DEVIATION: return spread->deviation;
+    case NO_STATISTIC: break;
+    }
+    return NAN;
+}

@@ -1,0 +1,41 @@
+/* Statistics of what rows of a view cost over the threads of which their values are sums: computed
+ * when somebody asks, from the values of threads, and kept. */
+#ifndef VIEWER_THREAD_STATISTICS_H
+#define VIEWER_THREAD_STATISTICS_H
+
+#include "viewer-tui/metrics/formula.h"
+#include "viewer-tui/threads/terms.h"
+
+struct database;
+struct thread_statistics;
+
+/* Adds the values of contexts of which a row's costs are the sum (as view_terms does). False when
+ * there are none to tell, or the user stopped it. */
+typedef bool terms_of_row(void *context, uint32_t row, enum cost_part part, struct terms *terms);
+
+/* Of rows of that database; NULL where nothing can be known (of two databases). It and the context
+ * of `terms` are to outlive them. */
+struct thread_statistics *thread_statistics_new(const struct database *db, terms_of_row *terms,
+                                                void *context);
+void thread_statistics_free(struct thread_statistics *statistics);
+
+/* Rows from `first` on are given up. */
+void thread_statistics_forget(struct thread_statistics *statistics, uint32_t first);
+
+/* While they are stopped, by the user in the middle of a pass or by thread_statistics_stop, no pass
+ * is begun. */
+void thread_statistics_stop(struct thread_statistics *statistics);
+void thread_statistics_resume(struct thread_statistics *statistics);
+bool thread_statistics_are_stopped(const struct thread_statistics *statistics);
+
+/* Computes those of many rows at once: in one pass, where row by row would take as many. Those that
+ * are known are left alone. False when they are stopped. */
+bool thread_statistics_gather(struct thread_statistics *statistics, const uint32_t *rows, size_t n,
+                              size_t metric);
+
+/* A statistic of a stored metric; NAN where the database does not tell its values by thread, where
+ * there is no one database, and when the user stopped the pass (progress.h). */
+double thread_statistics_value(struct thread_statistics *statistics, uint32_t row, size_t metric,
+                               enum cost_part part, enum formula_statistic which);
+
+#endif
