@@ -63,7 +63,7 @@ $(RAISES_FRAMED): tests/programs/hpcrun/raises.cc
 $(BUILD)/tests/tools/deny-perf: $(BUILD)/obj/tests/tools/deny-perf.o
 $(BUILD)/tests/tools/dump-measurement: $(BUILD)/obj/tests/tools/dump-measurement.o $(TOOL_LIB)
 $(BUILD)/tests/tools/dump-rules: $(BUILD)/obj/tests/tools/dump-rules.o \
-	$(addprefix $(BUILD)/obj/hpcrun/,unwind/cfi.o code/code-map.o)
+	$(addprefix $(BUILD)/obj/hpcrun/,unwind/cfi.o code/module-ranges.o)
 $(BUILD)/tests/tools/deny-perf $(BUILD)/tests/tools/dump-measurement $(BUILD)/tests/tools/dump-rules:
 	$(call link,,-lz)
 

@@ -1,7 +1,7 @@
 #include "hpcrun/base/program-file.h"
 
 #include "hpcrun/base/sys.h"
-#include "hpcrun/base/text.h"
+#include "hpcrun/base/text-buffer.h"
 
 #include <elf.h>
 #include <linux/capability.h>

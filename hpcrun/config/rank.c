@@ -1,6 +1,6 @@
 #include "hpcrun/config/rank.h"
 
-#include "hpcrun/config/config.h"
+#include "hpcrun/config/run-config.h"
 
 /* Where several say something, the first is nearest to the program: srun may have started what
  * mpirun started the program with. Slurm sets SLURM_PROCID in batch scripts, too, but there is no

@@ -1,26 +1,62 @@
-/* The beginning of a process image: the constructor of the preloaded library. */
-#include "hpcrun/base/fds.h"
+/* The start of a process image: the constructor of the preloaded library, and a hook just before
+ * main.
+ *
+ * The constructor runs before the C library is initialized, so nothing may be loaded there: a
+ * dlopen would initialize the C library then, with no environment. Agents are loaded in the hook on
+ * __libc_start_main, when all libraries are initialized. */
+#include "hpcrun/base/hook.h"
+#include "hpcrun/base/own-fds.h"
 #include "hpcrun/base/sys.h"
-#include "hpcrun/code/modules.h"
-#include "hpcrun/hooks/handler.h"
-#include "hpcrun/hooks/left-alone.h"
-#include "hpcrun/hooks/process.h"
+#include "hpcrun/code/module-instances.h"
+#include "hpcrun/hooks/hook-init.h"
 #include "hpcrun/hooks/signals.h"
-#include "hpcrun/hooks/threads.h"
 #include "hpcrun/life/thread-life.h"
-#include "hpcrun/logical/agents.h"
-#include "hpcrun/process/arguments.h"
+#include "hpcrun/logical/agent-loader.h"
 #include "hpcrun/process/identity.h"
 #include "hpcrun/process/process-notes.h"
 #include "hpcrun/process/process.h"
 #include "hpcrun/process/report.h"
-#include "hpcrun/record/measurement.h"
-#include "hpcrun/source/source.h"
-#include "hpcrun/thread/threads.h"
+#include "hpcrun/record/measurement-file.h"
+#include "hpcrun/sample/handler.h"
+#include "hpcrun/source/sample-source.h"
+#include "hpcrun/thread/thread-list.h"
 #include "hpcrun/unwind/rule-cache.h"
 
 #include <sys/auxv.h>
 #include <sys/resource.h>
+#include <unistd.h>
+
+/* ---- programs with the thread sanitizer ---- */
+
+/* Defined in programs that are built with the thread sanitizer. Its runtime interposes libc's
+ * functions; these can't be called before it is initialized, which is after our constructor, and
+ * when a sample calls them it reports races in hpcrun. So such programs are not measured. */
+void __tsan_init(void) __attribute__((weak, visibility("default")));
+
+static bool has_thread_sanitizer(void)
+{
+#ifdef __SANITIZE_THREAD__
+    return false; /* a test of this library */
+#else
+    return __tsan_init;
+#endif
+}
+
+static void report_thread_sanitizer(void)
+{
+    char buffer[128];
+    struct text line = TEXT(buffer);
+    if (!config_read(&process.config, environ))
+        return;
+    text_add(&line, "the program is built with the thread sanitizer: it is not measured");
+    process.pid = sys_getpid();
+    fds_init();
+    report_init();
+    report_loss(&line);
+    report_after_fork();
+}
+
+/* ---- the constructor ---- */
 
 /* The initial thread's stack: below its arguments, as far down as it may grow. */
 static void begin_initial_thread(char *const *arguments)
@@ -38,7 +74,8 @@ __attribute__((constructor)) static void begin(int count, char **arguments, char
     (void)count;
     /* A program that has more rights than its user writes nothing where its user's environment
      * says. The loader ignores LD_PRELOAD for it, but not /etc/ld.so.preload. */
-    if (getauxval(AT_SECURE) || is_left_alone() || !config_read(&process.config, environment))
+    if (getauxval(AT_SECURE) || has_thread_sanitizer() ||
+        !config_read(&process.config, environment))
         return;
     int signal = process.config.signal ? process.config.signal : signals_choose();
     if (signal == 0)
@@ -47,7 +84,7 @@ __attribute__((constructor)) static void begin(int count, char **arguments, char
     identify_process();
     identify_host();
     identify_program(environment);
-    arguments_keep(arguments);
+    identify_arguments(arguments);
     metrics_init(&process.metrics, &process.config);
     code_map_refresh();
     rule_cache_init();
@@ -56,7 +93,7 @@ __attribute__((constructor)) static void begin(int count, char **arguments, char
     fds_reserve();
     report_init();
     measurement_init();
-    signals_init(signal, handler_on_signal);
+    signals_init(signal);
     process.fault_handler = signals_fault_handler();
     sources_init(&process.config, signal);
     hook_threads_init();
@@ -67,4 +104,33 @@ __attribute__((constructor)) static void begin(int count, char **arguments, char
     process.active = true;
     note_begin();
     begin_initial_thread(arguments);
+}
+
+/* ---- just before main ---- */
+
+int __libc_start_main(int (*main)(int, char **, char **), int count, char **arguments,
+                      void (*init)(void), void (*fini)(void), void (*loader_fini)(void),
+                      void *stack_end);
+
+REAL_FUNCTION(__libc_start_main)
+
+static void before_main(void)
+{
+    if (has_thread_sanitizer())
+        report_thread_sanitizer();
+    if (!process.active)
+        return;
+    uint64_t mask = sys_mask(SIG_BLOCK, ~(uint64_t)0);
+    agents_look();
+    if (thread_self)
+        thread_tell_agents(thread_self);
+    sys_mask(SIG_SETMASK, mask);
+}
+
+HOOK int __libc_start_main(int (*main)(int, char **, char **), int count, char **arguments,
+                           void (*init)(void), void (*fini)(void), void (*loader_fini)(void),
+                           void *stack_end)
+{
+    before_main();
+    return REAL(__libc_start_main)(main, count, arguments, init, fini, loader_fini, stack_end);
 }

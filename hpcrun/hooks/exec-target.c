@@ -2,7 +2,7 @@
 
 #include "hpcrun/base/program-file.h"
 #include "hpcrun/base/sys.h"
-#include "hpcrun/base/text.h"
+#include "hpcrun/base/text-buffer.h"
 #include "hpcrun/process/process.h"
 
 #include <limits.h>

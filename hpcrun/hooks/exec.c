@@ -3,10 +3,10 @@
  * Before an exec what was measured is written, and taken up again if it fails. The library stays in
  * LD_PRELOAD only for programs that can load it (hooks/exec-target.h); with system and popen that
  * is the shell's affair, which has these hooks, too. */
+#include "hpcrun/base/hook.h"
 #include "hpcrun/base/sys.h"
 #include "hpcrun/hooks/exec-target.h"
-#include "hpcrun/hooks/real.h"
-#include "hpcrun/life/end.h"
+#include "hpcrun/life/process-life.h"
 #include "hpcrun/process/process-notes.h"
 #include "hpcrun/process/process.h"
 

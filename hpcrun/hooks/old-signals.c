@@ -1,7 +1,7 @@
 /* Hooks on the older ways to set a signal's action, or to wait for one. In libc they call its own
  * sigaction and sigsuspend, without our hooks; here they are what they are specified to be in terms
  * of these. */
-#include "hpcrun/hooks/real.h"
+#include "hpcrun/base/hook.h"
 #include "hpcrun/hooks/signals.h"
 
 #include <errno.h>

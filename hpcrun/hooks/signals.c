@@ -1,23 +1,24 @@
 #include "hpcrun/hooks/signals.h"
 
+#include "hpcrun/base/hook.h"
 #include "hpcrun/base/lock.h"
 #include "hpcrun/base/sys.h"
-#include "hpcrun/hooks/push-pop.h"
-#include "hpcrun/hooks/real.h"
-#include "hpcrun/hooks/restart.h"
-#include "hpcrun/life/end.h"
+#include "hpcrun/life/process-life.h"
 #include "hpcrun/process/process.h"
-#include "hpcrun/sample/take.h"
+#include "hpcrun/restart/restart.h"
+#include "hpcrun/sample/handler.h"
 #include "hpcrun/thread/thread.h"
 
 #include <errno.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/signalfd.h>
 
 REAL_FUNCTION(sigaction)
 REAL_FUNCTION(sigprocmask)
 REAL_FUNCTION(pthread_sigmask)
 REAL_FUNCTION(signalfd)
+REAL_FUNCTION(sigaltstack)
 
 #define SIGNALS 65
 
@@ -30,9 +31,8 @@ static void *program_handler[SIGNALS];
 static struct {
     bool ours;                /* initialised */
     uint64_t not_for_libc;    /* signals that libc keeps to itself: its sigaction refuses them */
-    _Atomic bool small_stack; /* signals_have_small_stack */
+    _Atomic bool small_stack; /* a signal stack has no room for a sample */
     int sampling_signal;
-    void (*sampling_handler)(int, siginfo_t *, void *);
     struct lock lock;
 } state;
 
@@ -59,7 +59,7 @@ void *signals_enter_program(int signal, siginfo_t *info, void *context)
 void *signals_enter_program(int signal, siginfo_t *info, void *context)
 {
     if (!atomic_load(&state.small_stack)) /* the program's own may have come with it */
-        sample_take_lost(signal, info, context);
+        handler_take_lost(signal, info, context);
     thread_program_handlers++;
     restart_before_handler(context, program_action[signal].sa_flags & SA_RESTART);
     return program_handler[signal];
@@ -110,7 +110,7 @@ static void end_by_signal(int signal, const siginfo_t *info)
 
 static void on_fatal(int signal, siginfo_t *info, void *context)
 {
-    if (!sample_take_lost(signal, info, context))
+    if (!handler_take_lost(signal, info, context))
         end_by_signal(signal, info);
 }
 
@@ -164,7 +164,9 @@ static bool was_sent(const siginfo_t *info)
     return info->si_code == SI_USER || info->si_code == SI_QUEUE || info->si_code == SI_TKILL;
 }
 
-void signals_pass_on(int signal, siginfo_t *info, void *context)
+/* Gives a signal that is no sample to the program's handler; without one, and unless the program
+ * ignores the signal, it ends the process. */
+static void pass_on(int signal, siginfo_t *info, void *context)
 {
     if (!is_handler(&program_action[signal])) {
         if (program_action[signal].sa_handler == SIG_DFL && was_sent(info))
@@ -175,14 +177,11 @@ void signals_pass_on(int signal, siginfo_t *info, void *context)
     call_program(signal, info, context);
 }
 
-const sigset_t *signals_strip(const sigset_t *set, sigset_t *copy)
+/* The handler of the sampling signal. */
+static void on_sampling_signal(int signal, siginfo_t *info, void *context)
 {
-    if (!set)
-        return NULL;
-    *copy = *set;
-    if (state.ours)
-        copy->__val[0] &= ~sys_mask_bit(state.sampling_signal);
-    return copy;
+    if (!handler_on_signal(info, context))
+        pass_on(signal, info, context);
 }
 
 /* Tells the kernel what the program's action for a signal comes to. */
@@ -237,13 +236,14 @@ static int set_for_borrower(int signal, const struct sigaction *action, struct s
     struct sigaction before;
     int result = REAL(sigaction)(signal, action, &before);
     bool hidden = before.sa_sigaction == signals_trampoline || before.sa_sigaction == on_fault ||
-                  before.sa_sigaction == on_fatal || before.sa_sigaction == state.sampling_handler;
+                  before.sa_sigaction == on_fatal || before.sa_sigaction == on_sampling_signal;
     if (result == 0 && old)
         *old = hidden ? program_action[signal] : before;
     return result;
 }
 
-void signals_have_small_stack(void)
+/* From now on no samples come while handlers of the program run on a signal stack. */
+static void block_samples_on_signal_stacks(void)
 {
     if (!state.ours || atomic_exchange(&state.small_stack, true))
         return;
@@ -253,6 +253,24 @@ void signals_have_small_stack(void)
             (program_action[signal].sa_flags & SA_ONSTACK))
             install(signal);
     unlock(mask);
+}
+
+/* What a handler of the program's is left with. */
+#define ROOM_FOR_PROGRAM 16384u
+
+static bool is_small(const stack_t *stack)
+{
+    size_t frame = getauxval(AT_MINSIGSTKSZ);
+    return stack->ss_size < (1 + HANDLER_FRAMES) * frame + HANDLER_STACK_BYTES + ROOM_FOR_PROGRAM;
+}
+
+/* A sample that comes while a handler of the program runs on its signal stack runs there, too. If
+ * the stack has no room for that, the kernel would end the program. */
+HOOK int sigaltstack(const stack_t *stack, stack_t *old)
+{
+    if (stack && !(stack->ss_flags & SS_DISABLE) && is_small(stack))
+        block_samples_on_signal_stacks();
+    return REAL(sigaltstack)(stack, old);
 }
 
 void signals_give_back(void)
@@ -309,19 +327,19 @@ HOOK int sigaction(int signal, const struct sigaction *action, struct sigaction 
 HOOK int sigprocmask(int how, const sigset_t *set, sigset_t *old)
 {
     sigset_t copy;
-    return REAL(sigprocmask)(how, signals_strip(set, &copy), old);
+    return REAL(sigprocmask)(how, mask_without_sampling(set, &copy), old);
 }
 
 HOOK int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
 {
     sigset_t copy;
-    return REAL(pthread_sigmask)(how, signals_strip(set, &copy), old);
+    return REAL(pthread_sigmask)(how, mask_without_sampling(set, &copy), old);
 }
 
 HOOK int signalfd(int fd, const sigset_t *set, int flags)
 {
     sigset_t copy;
-    return REAL(signalfd)(fd, signals_strip(set, &copy), flags);
+    return REAL(signalfd)(fd, mask_without_sampling(set, &copy), flags);
 }
 
 int signals_choose(void)
@@ -334,10 +352,9 @@ int signals_choose(void)
     return 0;
 }
 
-void signals_init(int sampling_signal, void (*handler)(int, siginfo_t *, void *))
+void signals_init(int sampling_signal)
 {
     state.sampling_signal = sampling_signal;
-    state.sampling_handler = handler;
     for (int signal = 1; signal < SIGNALS; signal++) {
         if (signal == SIGKILL || signal == SIGSTOP)
             continue;
@@ -354,7 +371,7 @@ void signals_init(int sampling_signal, void (*handler)(int, siginfo_t *, void *)
     /* While a sample is taken nothing but faults gets through: a handler that ends the process, or
      * one of the program's, would find the thread's tree half-way. Not by sigfillset, which leaves
      * out the signal by which libc cancels threads. */
-    struct sigaction sampling = {.sa_sigaction = handler,
+    struct sigaction sampling = {.sa_sigaction = on_sampling_signal,
                                  .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
     sampling.sa_mask.__val[0] = ~(sys_mask_bit(SIGSEGV) | sys_mask_bit(SIGBUS));
     REAL(sigaction)(sampling_signal, &sampling, NULL);

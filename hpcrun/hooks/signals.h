@@ -8,8 +8,8 @@
  *    to write what was measured; then the signal takes its effect.
  *
  * Handlers of the program are entered through a counter (thread_program_handlers), by which
- * hooks/eintr.c knows whether a system call was interrupted for the program's sake (the rest of
- * that is in hooks/restart.h). sigaction and its relatives (hooks/old-signals.c) report what the
+ * restart/eintr.c knows whether a system call was interrupted for the program's sake (the rest of
+ * that is in restart/restart.h). sigaction and its relatives (hooks/old-signals.c) report what the
  * program set. */
 #ifndef HPCRUN_HOOKS_SIGNALS_H
 #define HPCRUN_HOOKS_SIGNALS_H
@@ -17,8 +17,8 @@
 #include <signal.h>
 #include <stdbool.h>
 
-/* Normal context: takes over, with `handler` for the sampling signal. */
-void signals_init(int sampling_signal, void (*handler)(int signal, siginfo_t *info, void *context));
+/* Normal context: takes over. */
+void signals_init(int sampling_signal);
 
 /* A real-time signal whose disposition is the default, from the highest down; 0 when all are taken.
  */
@@ -33,18 +33,5 @@ void signals_give_back(void);
 /* Keep the actions as they are around fork, in the forking thread. */
 void signals_lock_for_fork(void);
 void signals_unlock_after_fork(void);
-
-/* Normal context: from now on no samples come while handlers of the program run on a signal stack:
- * there is one with no room for both. */
-void signals_have_small_stack(void);
-
-/* Signal handler: gives a signal of the sampling signal's number that is no sample to the program's
- * handler; without one, if the program is not to ignore it, it ends the process as it would have.
- */
-void signals_pass_on(int signal, siginfo_t *info, void *context);
-
-/* Takes the sampling signal out of a mask: copies *set to *copy without it. Returns copy, or NULL
- * for a NULL set. */
-const sigset_t *signals_strip(const sigset_t *set, sigset_t *copy);
 
 #endif

@@ -2,7 +2,7 @@
  * say so itself. Its parent learns how it ended, and notes it (process/process-notes.h). What the
  * program gets is the kernel's answer, unchanged. system and pclose wait inside libc, without these
  * hooks: of their shells' ends nothing is noted. */
-#include "hpcrun/hooks/real.h"
+#include "hpcrun/base/hook.h"
 #include "hpcrun/process/process-notes.h"
 #include "hpcrun/process/process.h"
 

@@ -1,7 +1,7 @@
 #include "hpcrun/launch/job.h"
 
-#include "hpcrun/config/config.h"
 #include "hpcrun/config/rank.h"
+#include "hpcrun/config/run-config.h"
 #include "lib/mem.h"
 
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 /* hpcrun, the launcher: finds out what can be measured, prepares the environment for the preloaded
  * library and becomes the command. */
-#include "hpcrun/launch/agents.h"
-#include "hpcrun/launch/directory.h"
-#include "hpcrun/launch/events.h"
+#include "hpcrun/launch/event-options.h"
+#include "hpcrun/launch/installed-agents.h"
+#include "hpcrun/launch/measurement-directory.h"
 #include "hpcrun/launch/options.h"
 #include "hpcrun/launch/target.h"
 #include "lib/diag.h"

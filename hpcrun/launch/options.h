@@ -2,7 +2,7 @@
 #ifndef HPCRUN_LAUNCH_OPTIONS_H
 #define HPCRUN_LAUNCH_OPTIONS_H
 
-#include "hpcrun/config/config.h"
+#include "hpcrun/config/run-config.h"
 
 /* A request for an event, as `-e NAME[@PERIOD|@fRATE]` gives it. */
 struct event_request {

@@ -4,7 +4,7 @@
 #ifndef HPCRUN_LAUNCH_PMU_EVENTS_H
 #define HPCRUN_LAUNCH_PMU_EVENTS_H
 
-#include "hpcrun/config/config.h"
+#include "hpcrun/config/run-config.h"
 
 /* Fills kind, perf_* and options of `event` for a PAPI preset (PAPI_TOT_CYC) or a native event
  * (perf::PAGE-FAULTS), and a first guess of the period, after opening it once on trial. Returns

@@ -4,7 +4,7 @@
 #ifndef HPCRUN_LIFE_RUN_TOTAL_H
 #define HPCRUN_LIFE_RUN_TOTAL_H
 
-#include "hpcrun/base/text.h"
+#include "hpcrun/base/text-buffer.h"
 #include "lib/process-list.h"
 
 struct run_total {

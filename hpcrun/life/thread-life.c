@@ -4,9 +4,9 @@
 #include "hpcrun/process/process.h"
 #include "hpcrun/record/flush.h"
 #include "hpcrun/sample/creation.h"
-#include "hpcrun/sample/take.h"
-#include "hpcrun/source/source.h"
-#include "hpcrun/thread/threads.h"
+#include "hpcrun/sample/handler.h"
+#include "hpcrun/source/sample-source.h"
+#include "hpcrun/thread/thread-list.h"
 
 #include <string.h>
 
@@ -61,7 +61,7 @@ static void close_events(struct thread *thread)
     atomic_store(&thread->shared, false);
     while (atomic_load(&thread->visited))
         sys2(SYS_nanosleep, &nap, NULL);
-    sample_miss_overdue(thread);
+    handler_count_overdue(thread);
     for (unsigned i = 0; i < thread->event_count; i++)
         source_close(&thread->events[i]);
 }

@@ -1,6 +1,6 @@
 #include "hpcrun/logical/logical.h"
 
-#include "hpcrun/code/modules.h"
+#include "hpcrun/code/module-instances.h"
 #include "hpcrun/process/process.h"
 
 #include <string.h>

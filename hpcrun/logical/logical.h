@@ -11,7 +11,7 @@
 #ifndef HPCRUN_LOGICAL_LOGICAL_H
 #define HPCRUN_LOGICAL_LOGICAL_H
 
-#include "hpcrun/logical/consult.h"
+#include "hpcrun/logical/agent-query.h"
 #include "hpcrun/tree/cct.h"
 #include "hpcrun/tree/lnotes.h"
 

@@ -1,7 +1,7 @@
 #include "hpcrun/process/identity.h"
 
 #include "hpcrun/base/sys.h"
-#include "hpcrun/base/text.h"
+#include "hpcrun/base/text-buffer.h"
 #include "hpcrun/config/rank.h"
 #include "hpcrun/process/process.h"
 
@@ -97,4 +97,21 @@ void identify_program(char *const *environment)
     process.rank = rank_in(environment);
     process.usable_cpus = usable_cpus();
     process.origin = process.pid == process.config.launched_pid ? ORIGIN_LAUNCHED : ORIGIN_OTHER;
+}
+
+static char argument_text[MAX_ARGUMENTS * (MAX_ARGUMENT_SIZE + 1)];
+static const char *arguments_at_start[MAX_ARGUMENTS + 1];
+
+void identify_arguments(char *const *arguments)
+{
+    char *to = argument_text;
+    for (unsigned i = 0; i < MAX_ARGUMENTS && arguments[i]; i++) {
+        arguments_at_start[i] = to;
+        to = (char *)mempcpy(to, arguments[i], strnlen(arguments[i], MAX_ARGUMENT_SIZE)) + 1;
+    }
+}
+
+const char *const *process_arguments(void)
+{
+    return arguments_at_start;
 }

@@ -2,7 +2,7 @@
 #ifndef HPCRUN_PROCESS_IDENTITY_H
 #define HPCRUN_PROCESS_IDENTITY_H
 
-#include "hpcrun/base/text.h"
+#include "hpcrun/base/text-buffer.h"
 
 /* Its numbers and clocks: what is new for every process, also for the child of a fork. */
 void identify_process(void);
@@ -14,5 +14,15 @@ void identity_add_host(struct text *text);
 
 /* What it executes, and where. After identify_process. */
 void identify_program(char *const *environment);
+
+/* Copies the command line, a NULL-terminated array, before the program begins. A program may
+ * overwrite its own later, to change what ps shows, or leave dangling pointers in it. Only the
+ * first MAX_ARGUMENTS arguments are copied, and the first MAX_ARGUMENT_SIZE bytes of each. */
+#define MAX_ARGUMENTS     64
+#define MAX_ARGUMENT_SIZE 1024
+void identify_arguments(char *const *arguments);
+
+/* The copy, NULL-terminated. */
+const char *const *process_arguments(void);
 
 #endif

@@ -18,9 +18,9 @@
 /* Flags for every file in the directory: no links, and nothing that waits for somebody. */
 #define OUTPUT_FLAGS (O_NOFOLLOW | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
 
-/* 0 and a descriptor for openat and its like, which is not one of ours (base/fds.h), or a negative
- * errno: -EPERM when the directory is somebody else's. The descriptor is AT_FDCWD where the process
- * has few or none left: files are then opened by their whole path. */
+/* 0 and a descriptor for openat and its like, which is not one of ours (base/own-fds.h), or a
+ * negative errno: -EPERM when the directory is somebody else's. The descriptor is AT_FDCWD where
+ * the process has few or none left: files are then opened by their whole path. */
 int output_directory_open(int *directory);
 void output_directory_close(int directory);
 

@@ -1,7 +1,7 @@
 #include "hpcrun/process/process-notes.h"
 
 #include "hpcrun/base/sys.h"
-#include "hpcrun/base/text.h"
+#include "hpcrun/base/text-buffer.h"
 #include "hpcrun/process/process.h"
 #include "hpcrun/process/report.h"
 #include "lib/printable.h"

@@ -5,7 +5,8 @@
 #ifndef HPCRUN_PROCESS_PROCESS_H
 #define HPCRUN_PROCESS_PROCESS_H
 
-#include "hpcrun/config/metrics.h"
+#include "hpcrun/base/sys.h"
+#include "hpcrun/config/run-metrics.h"
 #include "lib/measurement-format.h"
 
 #include <stdatomic.h>
@@ -37,7 +38,7 @@ extern struct process process;
 struct sampling {
     _Atomic bool stopping; /* no samples any more: the image ends */
     _Atomic bool on;       /* switched on by the user */
-    _Atomic bool no_ticks; /* the program may not read the time stamp counter: ticks.h */
+    _Atomic bool no_ticks; /* the program may not read the time stamp counter */
     bool collapse_recursion;
 };
 
@@ -46,5 +47,19 @@ extern struct sampling sampling;
 /* Whether the calling process is the one that was initialised: false in the child of a vfork or a
  * bare clone, which shares or copies our memory and owns none of our data. One system call. */
 bool process_is_ours(void);
+
+/* Signal handler: a clock that costs no memory access, for intervals that need not be exact. The
+ * unit is a time stamp tick, at most a nanosecond long; it becomes a nanosecond of CLOCK_MONOTONIC
+ * when the program forbids its threads to read the counter (prctl, PR_SET_TSC), so one difference
+ * across that moment is meaningless. */
+static inline uint64_t ticks_now(void)
+{
+    bool forbidden = atomic_load_explicit(&sampling.no_ticks, memory_order_relaxed);
+    return forbidden ? sys_clock(CLOCK_MONOTONIC) : __builtin_ia32_rdtsc();
+}
+
+/* Copies a signal set that the program passes on to the kernel, without the sampling signal, which
+ * is never to be blocked. Returns `copy`, or NULL if `set` is NULL. */
+const sigset_t *mask_without_sampling(const sigset_t *set, sigset_t *copy);
 
 #endif

@@ -1,6 +1,6 @@
 #include "hpcrun/process/report.h"
 
-#include "hpcrun/base/fds.h"
+#include "hpcrun/base/own-fds.h"
 #include "hpcrun/base/sys.h"
 #include "hpcrun/process/output-directory.h"
 #include "hpcrun/process/process.h"

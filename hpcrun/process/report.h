@@ -4,7 +4,7 @@
 #ifndef HPCRUN_PROCESS_REPORT_H
 #define HPCRUN_PROCESS_REPORT_H
 
-#include "hpcrun/base/text.h"
+#include "hpcrun/base/text-buffer.h"
 
 /* Appends to a file of the measurement directory, in one write; nothing where that fails. Uses no
  * static memory: the child of a vfork may call it. */

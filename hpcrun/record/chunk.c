@@ -1,7 +1,7 @@
 #include "hpcrun/record/chunk.h"
 
 #include "hpcrun/base/sys.h"
-#include "hpcrun/record/file.h"
+#include "hpcrun/record/append-file.h"
 #include "lib/crc32.h"
 
 #include <stdatomic.h>

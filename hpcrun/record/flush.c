@@ -1,9 +1,9 @@
 #include "hpcrun/record/flush.h"
 
 #include "hpcrun/base/sys.h"
-#include "hpcrun/code/modules.h"
+#include "hpcrun/code/module-instances.h"
 #include "hpcrun/process/process.h"
-#include "hpcrun/record/measurement.h"
+#include "hpcrun/record/measurement-file.h"
 #include "hpcrun/record/process-chunks.h"
 
 #include <sys/prctl.h>

@@ -1,7 +1,7 @@
 #include "hpcrun/record/perf-map.h"
 
 #include "hpcrun/base/sys.h"
-#include "hpcrun/code/modules.h"
+#include "hpcrun/code/module-instances.h"
 #include "hpcrun/process/process.h"
 #include "hpcrun/process/report.h"
 

@@ -2,20 +2,20 @@
 
 #include "hpcrun/base/sys.h"
 #include "hpcrun/code/mapped-path.h"
-#include "hpcrun/code/modules.h"
+#include "hpcrun/code/module-instances.h"
 #include "hpcrun/logical/agent-table.h"
 #include "hpcrun/logical/refusals.h"
-#include "hpcrun/logical/workers.h"
-#include "hpcrun/process/arguments.h"
+#include "hpcrun/logical/worker-counts.h"
+#include "hpcrun/process/identity.h"
 #include "hpcrun/process/process.h"
-#include "hpcrun/source/source.h"
+#include "hpcrun/source/sample-source.h"
 #include "lib/version.h"
 
 #include <sys/stat.h>
 
 static void add_arguments(struct chunk *chunk)
 {
-    const char *const *arguments = arguments_kept();
+    const char *const *arguments = process_arguments();
     unsigned count = 0;
     while (arguments[count])
         count++;

@@ -4,7 +4,7 @@
 #ifndef HPCRUN_SAMPLE_SAMPLE_H
 #define HPCRUN_SAMPLE_SAMPLE_H
 
-#include "hpcrun/source/source.h"
+#include "hpcrun/source/sample-source.h"
 
 /* Unwinds from `context`, enters the path into the thread's tree and pays the event's metrics. */
 void sample_record(struct thread *thread, struct thread_event *event,

@@ -1,6 +1,6 @@
 #include "hpcrun/source/source-perf.h"
 
-#include "hpcrun/base/fds.h"
+#include "hpcrun/base/own-fds.h"
 #include "hpcrun/base/sys.h"
 
 #include <linux/perf_event.h>

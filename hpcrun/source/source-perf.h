@@ -7,8 +7,8 @@
 #ifndef HPCRUN_SOURCE_SOURCE_PERF_H
 #define HPCRUN_SOURCE_SOURCE_PERF_H
 
-#include "hpcrun/base/text.h"
-#include "hpcrun/config/config.h"
+#include "hpcrun/base/text-buffer.h"
+#include "hpcrun/config/run-config.h"
 
 /* Whether this process may open a task clock that sees the kernel: 0, or a negative errno. */
 long perf_probe_task_clock(void);

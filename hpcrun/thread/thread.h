@@ -11,19 +11,34 @@
 #ifndef HPCRUN_THREAD_THREAD_H
 #define HPCRUN_THREAD_THREAD_H
 
-#include "hpcrun/config/config.h"
+#include "hpcrun/config/run-config.h"
 #include "hpcrun/logical/logical.h"
-#include "hpcrun/thread/joins.h"
-#include "hpcrun/thread/tally.h"
+#include "hpcrun/thread/fate-counts.h"
 #include "hpcrun/tree/cct.h"
-#include "hpcrun/tree/kept-path.h"
+#include "hpcrun/tree/saved-path.h"
 #include "hpcrun/unwind/unwind.h"
 
 #include <stdatomic.h>
 
 struct joinable;
 
-/* One event as it is sampled in one thread; source/source.h. */
+/* The deepest frame that stayed live from the creation to the join. */
+struct join {
+    uint32_t thread; /* index of the joined thread */
+    uint32_t node;   /* of the frame in the creation path, in the joining thread's tree */
+    uint64_t ip;     /* where the frame waits for the join, as in cct.h */
+    bool is_cut;     /* frames inside it were not compared */
+};
+
+#define JOINS_KEPT 64
+
+/* Joins that a thread has made of threads that it created, not yet written. */
+struct joins {
+    uint32_t count;
+    struct join at[JOINS_KEPT];
+};
+
+/* One event as it is sampled in one thread; source/sample-source.h. */
 struct thread_event {
     const struct event *event;
     enum sample_source source;    /* 0: not open */
@@ -79,7 +94,7 @@ struct thread {
     bool written;                /* was written at its end, and is on its way out of the list */
     uint64_t ended_cpu;          /* its clock at its end; set before ended_wall */
     _Atomic uint64_t ended_wall; /* the clock at its end; 0: it lives */
-    uint64_t start[4];           /* for hooks/threads.c: what the new thread is to run */
+    uint64_t start[4];           /* for hooks/thread-hooks.c: what the new thread is to run */
     struct agent_origin origin;  /* the same, as agents are told */
 };
 
@@ -87,7 +102,7 @@ struct thread {
 extern __thread struct thread *thread_self __attribute__((tls_model("initial-exec")));
 
 /* Signals of ours that this thread has handled, and handlers of the program that it has run: what
- * made a system call end with EINTR (hooks/eintr.c). */
+ * made a system call end with EINTR (restart/eintr.c). */
 extern __thread unsigned thread_samples_handled __attribute__((tls_model("initial-exec")));
 extern __thread unsigned thread_program_handlers __attribute__((tls_model("initial-exec")));
 

@@ -25,7 +25,7 @@
 enum { LIP_IS_IP = 0, LIP_NONE = 1, LIP_OWN = 2 };
 
 struct cct_note {
-    uint64_t ip; /* code/modules.h; 0: the node has no p-note */
+    uint64_t ip; /* code/module-instances.h; 0: the node has no p-note */
     uint32_t lip;
     uint8_t association; /* enum association */
     bool first;          /* of its bichord */

@@ -8,7 +8,7 @@
 #include "hpcrun/tree/segments.h"
 
 struct lnote {
-    uint64_t value; /* ip (code/modules.h) */
+    uint64_t value; /* ip (code/module-instances.h) */
     uint64_t site;  /* ip of the call; 0: not known */
 };
 

@@ -1,6 +1,6 @@
 #include "hpcrun/unwind/fallback.h"
 
-#include "hpcrun/code/code-map.h"
+#include "hpcrun/code/module-ranges.h"
 #include "hpcrun/unwind/call-site.h"
 
 #define TOP_WORDS  3

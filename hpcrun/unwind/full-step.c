@@ -1,6 +1,6 @@
 #include "hpcrun/unwind/full-step.h"
 
-#include "hpcrun/code/code-map.h"
+#include "hpcrun/code/module-ranges.h"
 #include "hpcrun/unwind/cfi.h"
 #include "hpcrun/unwind/expression.h"
 #include "hpcrun/unwind/resume.h"

@@ -1,6 +1,6 @@
 #include "hpcrun/unwind/rule-cache.h"
 
-#include "hpcrun/code/modules.h"
+#include "hpcrun/code/module-instances.h"
 #include "hpcrun/unwind/resume.h"
 
 #include <elf.h>

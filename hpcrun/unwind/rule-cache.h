@@ -15,7 +15,7 @@
 #ifndef HPCRUN_UNWIND_RULE_CACHE_H
 #define HPCRUN_UNWIND_RULE_CACHE_H
 
-#include "hpcrun/code/code-map.h"
+#include "hpcrun/code/module-ranges.h"
 #include "hpcrun/unwind/rule.h"
 
 #define RULE_BLOCK_BITS 8

@@ -1,6 +1,6 @@
 #include "hpcrun/unwind/unwind.h"
 
-#include "hpcrun/code/modules.h"
+#include "hpcrun/code/module-instances.h"
 #include "hpcrun/unwind/call-site.h"
 #include "hpcrun/unwind/fallback.h"
 #include "hpcrun/unwind/full-step.h"

@@ -1,6 +1,6 @@
 /* Signal handler: unwind runs in the sampling handler: no lock, no allocation, no system call
  * unless the path leaves the thread's own stack (memory.h) or comes to a module for which there is
- * no room as yet (code/modules.h).
+ * no room as yet (code/module-instances.h).
  *
  * The physical unwinder: from the registers of the interrupted code to the call path, outermost
  * frame first.
@@ -64,7 +64,7 @@ static inline void unwind_forget(struct unwinder *u)
     u->depth = 0;
 }
 
-/* The ip (code/modules.h) of a frame of the last path. */
+/* The ip (code/module-instances.h) of a frame of the last path. */
 static inline uint64_t unwind_ip(struct unwinder *u, const struct frame *frame)
 {
     return rule_cache_ip(u->cache, frame->pc);

@@ -7,7 +7,7 @@
  * how many samples
  * were left out because they took over 100 us: the thread was preempted, or its tree grew; nodes
  * and bytes of the trees. */
-#include "hpcrun/hooks/handler.h"
+#include "hpcrun/sample/handler.h"
 #include "hpcrun/process/process.h"
 #include "hpcrun/record/flush.h"
 #include "hpcrun/sample/sample.h"
@@ -26,7 +26,7 @@ static __thread uint64_t now[PARTS]; /* of the sample that is being taken */
 static __thread bool recorded;
 static uint64_t too_long; /* ticks */
 
-void __real_handler_on_signal(int signal, siginfo_t *info, void *context);
+bool __real_handler_on_signal(const siginfo_t *info, const void *context);
 struct increment __real_source_measure(struct thread *thread, struct thread_event *event,
                                        const siginfo_t *info, const ucontext_t *context);
 enum unwind_end __real_unwind(struct unwinder *u, const ucontext_t *context);
@@ -36,7 +36,7 @@ void __real_sample_record(struct thread *thread, struct thread_event *event,
                           const struct increment *increment, const ucontext_t *context);
 void __real_source_arm(struct thread *thread, struct thread_event *event);
 
-void __wrap_handler_on_signal(int signal, siginfo_t *info, void *context);
+bool __wrap_handler_on_signal(const siginfo_t *info, const void *context);
 struct increment __wrap_source_measure(struct thread *thread, struct thread_event *event,
                                        const siginfo_t *info, const ucontext_t *context);
 enum unwind_end __wrap_unwind(struct unwinder *u, const ucontext_t *context);
@@ -51,19 +51,20 @@ void __wrap_source_arm(struct thread *thread, struct thread_event *event);
     call;                                                                                          \
     now[part] = __rdtsc() - before
 
-void __wrap_handler_on_signal(int signal, siginfo_t *info, void *context)
+bool __wrap_handler_on_signal(const siginfo_t *info, const void *context)
 {
     recorded = false;
-    TIMED(HANDLER, __real_handler_on_signal(signal, info, context));
+    TIMED(HANDLER, bool is_sample = __real_handler_on_signal(info, context));
     if (!recorded)
-        return;
+        return is_sample;
     if (now[HANDLER] > too_long) {
         left_out++;
-        return;
+        return is_sample;
     }
     samples++;
     for (int i = 0; i < PARTS; i++)
         ticks[i] += now[i];
+    return is_sample;
 }
 
 struct increment __wrap_source_measure(struct thread *thread, struct thread_event *event,

@@ -10,8 +10,8 @@
  *   UNWIND_REPORT   file that the results go to at exit, as "key value" lines (default: stderr)
  */
 #define UNW_LOCAL_ONLY
-#include "hpcrun/code/code-map.h"
-#include "hpcrun/code/modules.h"
+#include "hpcrun/code/module-ranges.h"
+#include "hpcrun/code/module-instances.h"
 #include "hpcrun/unwind/unwind.h"
 
 #include <dlfcn.h>

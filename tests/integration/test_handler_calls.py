@@ -19,7 +19,7 @@ HARMLESS = {"memcpy", "memset", "memmove", "memcmp", "memchr", "memrchr", "strle
             "_dl_find_object", "__udivti3", "__umodti3", "__libc_stack_end"}
 
 # Entered by the kernel: our handlers, and what stands before the program's.
-HANDLERS = ("handler_on_signal", "on_fault", "on_fatal", "signals_trampoline")
+HANDLERS = ("on_sampling_signal", "on_fault", "on_fatal", "signals_trampoline")
 
 # Functions with calls or jumps through pointers, and what stands there.
 INDIRECT = {
@@ -29,7 +29,8 @@ INDIRECT = {
     "signals_trampoline": "the program's handler",
     "call_program": "the program's handler",
     "on_fault": "the same, inlined",
-    "signals_pass_on": "the same, inlined",
+    "pass_on": "the same, inlined",
+    "on_sampling_signal": "the same, inlined",
     "threads_visit": "what is to be done with each thread: its callers' functions, seen there",
     "threads_visit_events": "the same, of those whose events are open",
     "run": "a switch: instructions of unwind information",

@@ -22,9 +22,9 @@ class Neighbours(profiling.ProfilingTest):
                 self.assertEqual(done.stdout, plain.stdout)
 
     def test_signal_stack(self):
-        """The handler's stack use is bounded: HANDLER_STACK_BYTES in hpcrun/hooks/handler.h, besides
+        """The handler's stack use is bounded: HANDLER_STACK_BYTES in hpcrun/sample/handler.h, besides
         HANDLER_FRAMES signal frames (the second one seldom: when a guarded read faults)."""
-        header = (profiling.ROOT / "hpcrun/hooks/handler.h").read_text()
+        header = (profiling.ROOT / "hpcrun/sample/handler.h").read_text()
         bound = int(re.search(r"HANDLER_STACK_BYTES +(\d+)", header).group(1))
         frames = int(re.search(r"HANDLER_FRAMES +(\d+)", header).group(1))
         for name, how in sources():

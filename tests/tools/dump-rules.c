@@ -1,6 +1,6 @@
 /* dump-rules LIBRARY: the unwind rows that hpcrun computes for every FDE of a shared library, in
  * the notation of `readelf --debug-dump=frames-interp`: first address, CFA, rbp, return address. */
-#include "hpcrun/code/code-map.h"
+#include "hpcrun/code/module-ranges.h"
 #include "hpcrun/unwind/cfi.h"
 #include "lib/bytes.h"
 

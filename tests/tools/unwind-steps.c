@@ -7,8 +7,8 @@
  * program's module has no name, and what is in no module has "?" for it. The last line is "steps
  * N".
  */
-#include "hpcrun/code/code-map.h"
-#include "hpcrun/code/modules.h"
+#include "hpcrun/code/module-ranges.h"
+#include "hpcrun/code/module-instances.h"
 #include "hpcrun/unwind/unwind.h"
 
 #include <pthread.h>

@@ -2,12 +2,12 @@
  * file is, read back, what was added, neither less nor twice. */
 #include "tests/unit/lib/measurement_encoder.h"
 
-#include "hpcrun/code/modules.h"
+#include "hpcrun/code/module-instances.h"
 #include "hpcrun/process/process.h"
 #include "hpcrun/record/chunk.h"
-#include "hpcrun/record/file.h"
+#include "hpcrun/record/append-file.h"
 #include "hpcrun/record/flush.h"
-#include "hpcrun/record/measurement.h"
+#include "hpcrun/record/measurement-file.h"
 #include "hpcrun/record/process-chunks.h"
 
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 
 #include "hpcrun/source/source-perf.c"
 #include "hpcrun/source/source-timer.c"
-#include "hpcrun/source/source.c"
+#include "hpcrun/source/sample-source.c"
 
 #include <math.h>
 #include <string.h>

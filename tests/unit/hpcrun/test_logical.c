@@ -3,9 +3,9 @@
  * long as what it read is the same. */
 #include "tests/unit/cmocka_suite.h"
 
-#include "hpcrun/code/modules.h"
+#include "hpcrun/code/module-instances.h"
 #include "hpcrun/logical/claims.h"
-#include "hpcrun/logical/host.h"
+#include "hpcrun/logical/agent-host.h"
 #include "hpcrun/logical/logical.h"
 #include "hpcrun/process/process.h"
 #include "hpcrun/process/report.h"

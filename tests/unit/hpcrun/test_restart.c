@@ -2,7 +2,7 @@
  * without SA_RESTART, find the thread. */
 #include "tests/unit/cmocka_suite.h"
 
-#include "hpcrun/hooks/restart.h"
+#include "hpcrun/restart/restart.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,7 +5,7 @@
 #include "tests/unit/cmocka_suite.h"
 
 #include "hpcrun/base/sys.h"
-#include "hpcrun/code/modules.h"
+#include "hpcrun/code/module-instances.h"
 #include "hpcrun/unwind/unwind.h"
 
 #include <pthread.h>

@@ -1,0 +1,98 @@
+#include "hpcrun/code/module-ranges.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <stdatomic.h>
+
+/* Weak: absent from a glibc older than 2.35. */
+#pragma weak _dl_find_object
+
+#define MAX_MODULES 4096
+
+/* Two tables: readers use the current one while the other is filled. */
+static struct table {
+    unsigned count;
+    struct code_range at[MAX_MODULES];
+} tables[2];
+static _Atomic(struct table *) current = &tables[0];
+static bool own_table;
+
+static bool find_in_table(uint64_t address, struct code_range *range)
+{
+    const struct table *table = atomic_load_explicit(&current, memory_order_acquire);
+    unsigned low = 0, high = table->count;
+    while (low < high) {
+        unsigned middle = (low + high) / 2;
+        if (table->at[middle].end <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == table->count || address < table->at[low].start)
+        return false;
+    *range = table->at[low];
+    return true;
+}
+
+static bool loader_has_table(void)
+{
+    return _dl_find_object && !own_table;
+}
+
+bool code_map_find(uint64_t address, struct code_range *range)
+{
+    if (!loader_has_table())
+        return find_in_table(address, range);
+    struct dl_find_object found;
+    if (_dl_find_object((void *)(uintptr_t)address, &found) != 0)
+        return false;
+    range->start = (uint64_t)(uintptr_t)found.dlfo_map_start;
+    range->end = (uint64_t)(uintptr_t)found.dlfo_map_end;
+    range->bias = found.dlfo_link_map->l_addr;
+    range->name = found.dlfo_link_map->l_name;
+    range->eh_frame_hdr = found.dlfo_eh_frame;
+    return true;
+}
+
+static int add_module(struct dl_phdr_info *info, size_t size, void *data)
+{
+    (void)size;
+    struct table *table = data;
+    struct code_range range = {
+        .start = UINT64_MAX, .bias = info->dlpi_addr, .name = info->dlpi_name};
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+        uint64_t start = info->dlpi_addr + segment->p_vaddr;
+        if (segment->p_type == PT_GNU_EH_FRAME)
+            range.eh_frame_hdr = (const uint8_t *)(uintptr_t)start;
+        if (segment->p_type != PT_LOAD)
+            continue;
+        if (start < range.start)
+            range.start = start & ~(uint64_t)4095;
+        if (start + segment->p_memsz > range.end)
+            range.end = start + segment->p_memsz;
+    }
+    if (range.start >= range.end || table->count == MAX_MODULES)
+        return 0;
+    unsigned at = table->count++;
+    for (; at > 0 && table->at[at - 1].start > range.start; at--)
+        table->at[at] = table->at[at - 1];
+    table->at[at] = range;
+    return 0;
+}
+
+void code_map_refresh(void)
+{
+    if (loader_has_table())
+        return;
+    struct table *next = &tables[atomic_load(&current) == &tables[0]];
+    next->count = 0;
+    dl_iterate_phdr(add_module, next);
+    atomic_store_explicit(&current, next, memory_order_release);
+}
+
+void code_map_use_own_table(bool use)
+{
+    own_table = use;
+    code_map_refresh();
+}

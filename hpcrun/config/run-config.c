@@ -1,0 +1,113 @@
+#include "hpcrun/config/run-config.h"
+
+#include <string.h>
+
+const char *config_variable(char *const *environment, const char *name)
+{
+    for (char *const *entry = environment; *entry; entry++) {
+        const char *rest = text_after(*entry, name);
+        if (rest && *rest == '=')
+            return rest + 1;
+    }
+    return NULL;
+}
+
+static bool take_field(const char **at, uint64_t *value)
+{
+    if (**at != '|')
+        return false;
+    (*at)++;
+    return text_take_number(at, value);
+}
+
+static bool read_event(const char **at, struct event *event)
+{
+    uint64_t type, options;
+    size_t length = strcspn(*at, "|");
+    if (length == 0 || length >= sizeof event->name || (*at)[length] != '|')
+        return false;
+    memcpy(event->name, *at, length);
+    event->name[length] = '\0';
+    event->kind = (enum event_kind)(*at)[length + 1];
+    if (event->kind != EVENT_CPUTIME && event->kind != EVENT_REALTIME &&
+        event->kind != EVENT_COUNTER)
+        return false;
+    *at += length + 2;
+    if (!take_field(at, &event->period) || !take_field(at, &event->interval) ||
+        !take_field(at, &type) || !take_field(at, &event->perf_config) ||
+        !take_field(at, &event->perf_config1) || !take_field(at, &event->perf_config2) ||
+        !take_field(at, &options))
+        return false;
+    event->perf_type = (uint32_t)type;
+    event->options = (unsigned)options;
+    return event->period > 0;
+}
+
+static bool read_events(struct config *config, const char *at)
+{
+    while (config->event_count < MAX_EVENTS) {
+        if (!read_event(&at, &config->events[config->event_count]))
+            return false;
+        config->event_count++;
+        if (*at == '\0')
+            return true;
+        if (*at++ != ';')
+            return false;
+    }
+    return false;
+}
+
+static unsigned owner_or_none(const char *text)
+{
+    uint64_t number;
+    return text && text_take_number(&text, &number) ? (unsigned)number : UINT_MAX;
+}
+
+static int number_or_zero(const char *text)
+{
+    uint64_t number;
+    return text && text_take_number(&text, &number) ? (int)number : 0;
+}
+
+bool config_read(struct config *config, char *const *environment)
+{
+    const char *directory = config_variable(environment, CONFIG_DIR);
+    const char *events = config_variable(environment, CONFIG_EVENTS);
+    const char *options = config_variable(environment, CONFIG_OPTIONS);
+    memset(config, 0, sizeof *config);
+    if (!directory || directory[0] != '/' || strlen(directory) >= sizeof config->directory ||
+        !events || !read_events(config, events))
+        return false;
+    strcpy(config->directory, directory);
+    config->owner = owner_or_none(config_variable(environment, CONFIG_OWNER));
+    config->signal = number_or_zero(config_variable(environment, CONFIG_SIGNAL));
+    config->launched_pid = number_or_zero(config_variable(environment, CONFIG_PID));
+    config->cores = (unsigned)number_or_zero(config_variable(environment, CONFIG_CORES));
+    config->agents = config_variable(environment, CONFIG_AGENTS);
+    if (!config->agents)
+        config->agents = "";
+    config->collapse_recursion = options && strchr(options, 'c');
+    config->start_off = options && strchr(options, 'd');
+    config->quiet = options && strchr(options, 'q');
+    config->shared = options && strchr(options, 's');
+    return true;
+}
+
+void config_write_events(const struct config *config, struct text *text)
+{
+    for (unsigned i = 0; i < config->event_count; i++) {
+        const struct event *event = &config->events[i];
+        uint64_t fields[] = {event->period,      event->interval,     event->perf_type,
+                             event->perf_config, event->perf_config1, event->perf_config2,
+                             event->options};
+        char kind[] = {'|', (char)event->kind, '\0'};
+        if (i > 0)
+            text_add(text, ";");
+        text_add(text, event->name);
+        text_add(text, kind);
+        for (unsigned k = 0; k < sizeof fields / sizeof *fields; k++) {
+            text_add(text, "|");
+            text_add_number(text, fields[k]);
+        }
+    }
+}

@@ -1,0 +1,218 @@
+/* Hooks on thread creation, end, join and detach. A new thread starts in a function
+ * of ours that adopts it; it ends in a destructor of thread-specific data, which runs however the
+ * thread ends (return, pthread_exit, cancellation, thrd_exit), in the last round of destructors. */
+#include "hpcrun/hooks/hook-init.h"
+
+#include "hpcrun/base/hook.h"
+#include "hpcrun/code/module-instances.h"
+#include "hpcrun/life/thread-life.h"
+#include "hpcrun/logical/agent-loader.h"
+#include "hpcrun/process/process.h"
+#include "hpcrun/sample/creation.h"
+#include "hpcrun/thread/joinable.h"
+#include "hpcrun/thread/thread-list.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <threads.h>
+
+REAL_FUNCTION(pthread_create)
+REAL_FUNCTION(thrd_create)
+REAL_FUNCTION(pthread_join)
+REAL_FUNCTION(pthread_tryjoin_np)
+REAL_FUNCTION(pthread_timedjoin_np)
+REAL_FUNCTION(pthread_clockjoin_np)
+REAL_FUNCTION(thrd_join)
+REAL_FUNCTION(pthread_detach)
+REAL_FUNCTION(thrd_detach)
+
+static pthread_key_t end_key;
+static bool have_end_key;
+static __thread unsigned destructor_rounds;
+
+/* Later rounds run destructors of data that earlier ones set: stay for them all. */
+static void on_thread_end(void *value)
+{
+    if (++destructor_rounds < PTHREAD_DESTRUCTOR_ITERATIONS)
+        pthread_setspecific(end_key, value);
+    else if (process.active)
+        thread_leave();
+}
+
+void hook_threads_init(void)
+{
+    have_end_key = pthread_key_create(&end_key, on_thread_end) == 0;
+}
+
+/* What the start function needs lives in the thread's record. */
+struct start {
+    void *(*function)(void *);
+    int (*c11_function)(void *);
+    void *argument;
+    size_t stack_size;
+};
+
+_Static_assert(sizeof(struct start) <= sizeof(((struct thread *)0)->start), "room for a start");
+
+/* Notes the ip of the start routine; 0 where its module can't be read. */
+static void note_start(struct thread *thread, uint64_t function)
+{
+    struct unwinder *u = &thread->unwinder;
+    thread->start_ip = 0;
+    rule_cache_renew(u->cache, modules_generation());
+    if (guard_enter(&u->guard) == 0) {
+        thread->start_ip = rule_cache_ip(u->cache, function);
+        guard_leave(&u->guard);
+    }
+}
+
+/* The thread's stack ends where its control block begins; glibc puts that block at the top of the
+ * stack's memory, below it the static TLS and the frames of the thread's start. */
+static void adopt(struct thread *thread, size_t stack_size, uint64_t function, uint64_t argument)
+{
+    uint64_t frame = (uint64_t)(uintptr_t)__builtin_frame_address(0);
+    uint64_t high = (uint64_t)(uintptr_t)__builtin_thread_pointer();
+    uint64_t low = high - stack_size + 4 * 4096;
+    bool known = frame > low && frame < high;
+    thread->origin = (struct agent_origin){function, argument};
+    note_start(thread, function);
+    thread_adopt(thread, known ? low : 0, known ? high : 0);
+    if (have_end_key)
+        pthread_setspecific(end_key, thread);
+    joinable_begin(thread->joinable, (uint64_t)pthread_self(), thread->index);
+}
+
+static void *run_pthread(void *record)
+{
+    struct start start = *(struct start *)((struct thread *)record)->start;
+    adopt(record, start.stack_size, (uint64_t)start.function, (uint64_t)start.argument);
+    return start.function(start.argument);
+}
+
+static int run_c11(void *record)
+{
+    struct start start = *(struct start *)((struct thread *)record)->start;
+    adopt(record, start.stack_size, (uint64_t)start.c11_function, (uint64_t)start.argument);
+    return start.c11_function(start.argument);
+}
+
+static struct thread *prepare(enum thread_kind kind, struct start start,
+                              const pthread_attr_t *attributes)
+{
+    if (!process.active || !process_is_ours())
+        return NULL;
+    agents_look();
+    pthread_attr_t by_default;
+    if (!attributes && pthread_attr_init(&by_default) == 0)
+        attributes = &by_default;
+    int detached = PTHREAD_CREATE_JOINABLE;
+    pthread_attr_getstacksize(attributes, &start.stack_size);
+    pthread_attr_getdetachstate(attributes, &detached);
+    struct thread *thread = thread_new(kind);
+    if (!thread)
+        return NULL;
+    *(struct start *)thread->start = start;
+    creation_note(thread, detached == PTHREAD_CREATE_JOINABLE);
+    return thread;
+}
+
+/* After the real function: `thread` may serve another one by now. */
+static void created(struct thread *thread, struct joinable *joinable, bool success, const void *id)
+{
+    if (!success && joinable)
+        joinable_cancel(joinable);
+    if (!success)
+        thread_discard(thread);
+    else if (joinable)
+        joinable_created(joinable, id);
+}
+
+HOOK int pthread_create(pthread_t *id, const pthread_attr_t *attributes, void *(*function)(void *),
+                        void *argument)
+{
+    struct start start = {.function = function, .argument = argument};
+    struct thread *thread = prepare(THREAD_PTHREAD, start, attributes);
+    if (!thread)
+        return REAL(pthread_create)(id, attributes, function, argument);
+    struct joinable *joinable = thread->joinable;
+    int result = REAL(pthread_create)(id, attributes, run_pthread, thread);
+    created(thread, joinable, result == 0, id);
+    return result;
+}
+
+HOOK int thrd_create(thrd_t *id, thrd_start_t function, void *argument)
+{
+    struct start start = {.c11_function = function, .argument = argument};
+    struct thread *thread = prepare(THREAD_C11, start, NULL);
+    if (!thread)
+        return REAL(thrd_create)(id, function, argument);
+    struct joinable *joinable = thread->joinable;
+    int result = REAL(thrd_create)(id, run_c11, thread);
+    created(thread, joinable, result == thrd_success, id);
+    return result;
+}
+
+static uint64_t before_join(pthread_t id)
+{
+    bool known = process.active && process_is_ours();
+    return known ? joinable_await((uint64_t)id) : 0;
+}
+
+/* A join that did not succeed may be tried again. A thread that is canceled in it leaves here. */
+static int after_join(pthread_t id, uint64_t serial, int result)
+{
+    struct joinable *joined = serial && result == 0 ? joinable_joined((uint64_t)id, serial) : NULL;
+    if (joined) {
+        creation_joined(joined);
+        joinable_release(joined);
+    }
+    return result;
+}
+
+HOOK int pthread_join(pthread_t id, void **value)
+{
+    uint64_t serial = before_join(id);
+    return after_join(id, serial, REAL(pthread_join)(id, value));
+}
+
+HOOK int pthread_tryjoin_np(pthread_t id, void **value)
+{
+    uint64_t serial = before_join(id);
+    return after_join(id, serial, REAL(pthread_tryjoin_np)(id, value));
+}
+
+HOOK int pthread_timedjoin_np(pthread_t id, void **value, const struct timespec *deadline)
+{
+    uint64_t serial = before_join(id);
+    return after_join(id, serial, REAL(pthread_timedjoin_np)(id, value, deadline));
+}
+
+HOOK int pthread_clockjoin_np(pthread_t id, void **value, clockid_t clock,
+                              const struct timespec *deadline)
+{
+    uint64_t serial = before_join(id);
+    return after_join(id, serial, REAL(pthread_clockjoin_np)(id, value, clock, deadline));
+}
+
+_Static_assert(thrd_success == 0, "after_join takes results of both kinds");
+
+HOOK int thrd_join(thrd_t id, int *value)
+{
+    uint64_t serial = before_join(id);
+    return after_join(id, serial, REAL(thrd_join)(id, value));
+}
+
+/* Before the real function: after it, the id may be another thread's. */
+HOOK int pthread_detach(pthread_t id)
+{
+    if (process.active && process_is_ours())
+        joinable_detach((uint64_t)id);
+    return REAL(pthread_detach)(id);
+}
+
+HOOK int thrd_detach(thrd_t id)
+{
+    if (process.active && process_is_ours())
+        joinable_detach((uint64_t)id);
+    return REAL(thrd_detach)(id);
+}

@@ -1,0 +1,135 @@
+#include "hpcrun/launch/measurement-directory.h"
+
+#include "lib/diag.h"
+#include "lib/mem.h"
+#include "lib/own-directory.h"
+#include "lib/path.h"
+#include "lib/printable.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MAX_NUMBER 100000
+
+#define JOB_MARK ".job"
+
+/* A link that is not there yet: who makes it first has it, its text from the beginning. */
+static bool make_mark(int directory, const char *name, const char *text)
+{
+    return symlinkat(text, directory, name) == 0;
+}
+
+static bool has_mark(int directory, const char *name, char *text, size_t room)
+{
+    ssize_t length = readlinkat(directory, name, text, room - 1);
+    text[length > 0 ? length : 0] = '\0';
+    return length > 0;
+}
+
+static bool enter(int directory, const struct job *job)
+{
+    char *name = mem_printf(".rank-%lld", (long long)job->rank);
+    bool entered = make_mark(directory, name, job->name);
+    free(name);
+    return entered;
+}
+
+/* Whether the rank may have the directory: it is empty, or its job's. Others may be at it now, and
+ * the mark of the job comes first: where there was something, the mark is there, too. */
+static bool join(int directory, const char *path, const struct job *job)
+{
+    char owner[PATH_MAX];
+    for (;;) {
+        bool was_empty = own_directory_is_empty(directory);
+        if (has_mark(directory, JOB_MARK, owner, sizeof owner))
+            return strcmp(owner, job->name) == 0 && enter(directory, job);
+        if (!was_empty)
+            return false;
+        if (!make_mark(directory, JOB_MARK, job->name) && errno != EEXIST)
+            diag_fatal(path, "%s", strerror(errno));
+    }
+}
+
+/* Takes `path` and closes `directory`. */
+static struct measurement_directory finish(int directory, char *path)
+{
+    struct stat status, by_name;
+    char *full = realpath(path, NULL);
+    if (!full || fstat(directory, &status) != 0 || stat(full, &by_name) != 0)
+        diag_fatal(path, "%s", strerror(errno));
+    if (by_name.st_dev != status.st_dev || by_name.st_ino != status.st_ino)
+        diag_fatal(path, "somebody moved the measurement directory away");
+    close(directory);
+    free(path);
+    return (struct measurement_directory){.path = full, .owner = status.st_uid};
+}
+
+static bool make(const char *path, bool shared)
+{
+    bool is_new = mkdir(path, own_directory_mode(shared)) == 0;
+    if (!is_new && errno != EEXIST)
+        diag_fatal(path, "can't make the measurement directory: %s", strerror(errno));
+    return is_new;
+}
+
+static struct measurement_directory make_wanted(const char *path, bool shared,
+                                                const struct job *job)
+{
+    char *cause;
+    bool is_new = make(path, shared);
+    int directory = own_directory_open(path, &cause);
+    if (directory < 0)
+        diag_fatal(path, "%s", cause);
+    if (!job->name && !is_new && !own_directory_is_empty(directory))
+        diag_fatal(path, "exists and is not an empty directory");
+    if (faccessat(directory, ".", W_OK | X_OK, 0) != 0)
+        diag_fatal(path, "%s", strerror(errno));
+    if (job->name && !join(directory, path, job))
+        diag_fatal(path,
+                   "exists, and is neither empty nor this job's for a first run of each rank");
+    return finish(directory, mem_strdup(path));
+}
+
+/* A directory that exists is passed over where it is not the job's; a link always. */
+static bool take(const char *path, bool is_new, const struct job *job, int *directory)
+{
+    char *cause;
+    struct stat status;
+    if (lstat(path, &status) != 0 || S_ISLNK(status.st_mode))
+        return false;
+    *directory = own_directory_open(path, &cause);
+    if (*directory < 0 && is_new)
+        diag_fatal(path, "%s", cause);
+    if (*directory < 0) {
+        free(cause);
+        return false;
+    }
+    if (!job->name || join(*directory, path, job))
+        return true;
+    close(*directory);
+    return false;
+}
+
+struct measurement_directory directory_make(const char *wanted, const char *command, bool shared,
+                                            const struct job *job)
+{
+    if (wanted)
+        return make_wanted(wanted, shared, job);
+    char *name = printable_file_name(path_base(command));
+    for (unsigned number = 1; number < MAX_NUMBER; number++) {
+        char *path = number == 1 ? mem_printf("hpctoolkit-%s-measurements", name)
+                                 : mem_printf("hpctoolkit-%s-measurements-%u", name, number);
+        int directory;
+        bool is_new = make(path, shared);
+        if ((is_new || job->name) && take(path, is_new, job, &directory)) {
+            free(name);
+            return finish(directory, path);
+        }
+        free(path);
+    }
+    diag_fatal(NULL, "too many measurement directories of %s here", name);
+}

@@ -1,0 +1,189 @@
+#include "hpcrun/life/process-life.h"
+
+#include "hpcrun/base/own-fds.h"
+#include "hpcrun/base/sys.h"
+#include "hpcrun/life/process-summary.h"
+#include "hpcrun/life/sampling-switch.h"
+#include "hpcrun/life/thread-life.h"
+#include "hpcrun/logical/agent-loader.h"
+#include "hpcrun/logical/worker-counts.h"
+#include "hpcrun/process/identity.h"
+#include "hpcrun/process/process-notes.h"
+#include "hpcrun/process/process.h"
+#include "hpcrun/process/report.h"
+#include "hpcrun/record/append-file.h"
+#include "hpcrun/record/flush.h"
+#include "hpcrun/record/measurement-file.h"
+#include "hpcrun/record/perf-map.h"
+#include "hpcrun/record/process-chunks.h"
+#include "hpcrun/sample/handler.h"
+#include "hpcrun/thread/thread-list.h"
+
+/* How long the end of a process waits for threads in their handlers, which may be writing. */
+#define END_WAIT_NS 2000000000u
+
+/* How long it waits for a thread that is creating the file, at its first sample: without the file
+ * everything is lost. On a machine with a hundred threads per CPU such a thread was kept from the
+ * CPU for more than END_WAIT_NS. */
+#define OPEN_WAIT_NS 10000000000u
+
+/* How long a thread that is to end the process waits for another that is at it. */
+#define OTHER_END_WAIT_NS 10000000000u
+
+/* A thread that did not come out of its handler keeps its data: reading it could find it half
+ * changed. One that is in the handler again counts its late sample only. One that began after the
+ * stop has nothing yet. One that has written itself is only about to leave the list. */
+static void flush_last(struct thread *thread, void *data)
+{
+    (void)data;
+    if (thread->quiet && !thread->written)
+        flush_thread(thread, true);
+}
+
+/* What the threads had added up that ended by themselves: none does between threads_quiesce and an
+ * exec that fails. */
+static struct flush_ends ends_before_last;
+
+static void write_everything(enum process_state state, int detail, bool goes_on)
+{
+    struct chunk chunk;
+    threads_quiesce(END_WAIT_NS);
+    measurement_await(OPEN_WAIT_NS);
+    ends_before_last = flush_totals()->ends;
+    file_forget_failures();
+    threads_visit(flush_last, NULL);
+    if (measurement_create() && chunk_memory(&chunk)) {
+        process_chunks_write_modules(&chunk);
+        process_chunks_write_agents(&chunk);
+        perf_map_write(&chunk);
+        process_chunks_write_clock(&chunk, state, detail);
+        chunk_release(&chunk);
+    }
+    summarize(state, detail, goes_on);
+}
+
+/* The thread that writes at the image's end: its tid, or one of these. */
+enum { WRITER_NONE = 0, WRITER_DONE = -1 };
+static _Atomic int last_writer = WRITER_NONE;
+
+/* Whether the caller is to write. While another thread does, to go on would end the process in the
+ * middle of it: waits. */
+static bool become_last_writer(void)
+{
+    const struct timespec nap = {.tv_nsec = 1000000};
+    uint64_t deadline = sys_clock(CLOCK_MONOTONIC) + OTHER_END_WAIT_NS;
+    int self = sys_gettid();
+    for (;;) {
+        int writer = WRITER_NONE;
+        if (atomic_compare_exchange_strong(&last_writer, &writer, self))
+            return true;
+        if (writer == WRITER_DONE || writer == self || sys_clock(CLOCK_MONOTONIC) > deadline)
+            return false;
+        sys2(SYS_nanosleep, &nap, NULL);
+    }
+}
+
+/* What is overdue in other threads is theirs to tell: their clocks go on. */
+static void miss_own_overdue(struct thread *thread, void *data)
+{
+    (void)data;
+    if (thread == thread_self)
+        handler_count_overdue(thread);
+}
+
+/* Stops sampling and writes everything, with every signal blocked: one that ends the process waits
+ * until that is done. `goes_on`: the process as another image that is measured. False, when it is
+ * done, for all but the first to call this. */
+static bool stop_and_write(enum process_state state, int detail, bool goes_on)
+{
+    if (!process.active)
+        return false;
+    uint64_t mask = sys_mask(SIG_BLOCK, ~(uint64_t)0);
+    bool first = become_last_writer();
+    if (first) {
+        atomic_store(&sampling.stopping, true);
+        events_pause();
+        threads_visit_events(miss_own_overdue, NULL);
+        write_everything(state, detail, goes_on);
+        /* A sample that is on its way to this thread would reach the image that an exec makes,
+         * which has no handler for it yet, and end it. */
+        sys_take_pending(sys_mask_bit(process.signal));
+        atomic_store(&last_writer, WRITER_DONE);
+    }
+    sys_mask(SIG_SETMASK, mask);
+    return first;
+}
+
+bool process_end(enum process_state state, int detail)
+{
+    bool first = stop_and_write(state, detail, false);
+    if (first)
+        measurement_close();
+    return first;
+}
+
+void process_withdraw(const char *why)
+{
+    char buffer[256];
+    struct text line = TEXT(buffer);
+    text_add(&line, why);
+    text_add(&line, ": it is not measured from here on");
+    report_loss(&line);
+    process_end(PROCESS_RUNNING, 0);
+    events_close();
+    report_after_fork();
+    fds_give_up_reserve();
+    process.active = false;
+    process.withdrawn = true;
+}
+
+bool process_before_exec(bool is_measured)
+{
+    return stop_and_write(PROCESS_EXEC, 0, is_measured);
+}
+
+void process_goes_on(void)
+{
+    atomic_store(&sampling.stopping, false);
+    atomic_store(&last_writer, WRITER_NONE);
+}
+
+void process_exec_failed(void)
+{
+    int error = errno;
+    flush_restore_ends(&ends_before_last);
+    process_goes_on();
+    if (atomic_load(&sampling.on))
+        events_resume();
+    errno = error;
+}
+
+/* ---- fork ---- */
+
+void process_before_fork(void)
+{
+    threads_lock_for_fork();
+}
+
+void process_after_fork_in_parent(void)
+{
+    threads_unlock_after_fork();
+}
+
+void process_after_fork_in_child(void)
+{
+    threads_unlock_after_fork();
+    report_after_fork();
+    measurement_leave_to_parent();
+    perf_map_after_fork(process.pid);
+    identify_process();
+    process.origin = ORIGIN_FORK;
+    process_goes_on();
+    note_begin();
+    measurement_init();
+    process_chunks_forget();
+    workers_forget();
+    agents_after_fork();
+    flush_forget_totals();
+    thread_after_fork();
+}

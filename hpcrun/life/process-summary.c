@@ -1,0 +1,243 @@
+#include "hpcrun/life/process-summary.h"
+
+#include "hpcrun/base/sys.h"
+#include "hpcrun/code/module-instances.h"
+#include "hpcrun/config/rank.h"
+#include "hpcrun/life/run-total.h"
+#include "hpcrun/process/identity.h"
+#include "hpcrun/process/process-notes.h"
+#include "hpcrun/process/process.h"
+#include "hpcrun/process/report.h"
+#include "hpcrun/record/append-file.h"
+#include "hpcrun/record/flush.h"
+#include "hpcrun/record/measurement-file.h"
+#include "hpcrun/source/sample-source.h"
+
+#include <string.h>
+
+/* Static: a process that ends may be on a small signal stack, and one thread ends it. */
+static char text_buffer[2 * PATH_MAX];
+
+static const char *name_of_source(unsigned source)
+{
+    switch (source) {
+    case SOURCE_TASK_CLOCK: return "perf task-clock";
+    case SOURCE_CPU_TIMER: return "POSIX timers";
+    case SOURCE_MONOTONIC_TIMER: return "POSIX timer";
+    case SOURCE_COUNTER: return "perf counter";
+    default: return "no source";
+    }
+}
+
+static void add_sources(struct text *line, uint8_t set)
+{
+    const char *separator = "";
+    if (set > 1)
+        set &= (uint8_t)~1u; /* some threads could not open the event; others could */
+    for (unsigned source = 0; source < 8; source++)
+        if (set >> source & 1) {
+            text_add(line, separator);
+            text_add(line, name_of_source(source));
+            separator = " and ";
+        }
+    if (set == 1 && sources_note()[0]) { /* none, and why */
+        text_add(line, ": ");
+        text_add(line, sources_note());
+    }
+}
+
+/* What this image has counted. */
+static struct image_counts own_counts(void)
+{
+    const struct flush_totals *totals = flush_totals();
+    struct image_counts counts = {
+        .threads = totals->threads, /* one that began after the last flush is not there */
+        .cpu = sys_clock(CLOCK_PROCESS_CPUTIME_ID) - process.began_cpu,
+        .thread_cpu = totals->ends.cpu,
+        .thread_wall = totals->ends.wall,
+    };
+    for (unsigned event = 0; event < process.config.event_count; event++) {
+        counts.fired[event] = totals->fates[event][fate_slot(FATE_FIRED)].count;
+        counts.sources[event] = totals->sources[event];
+        for (unsigned slot = 0; slot < FATE_SLOTS; slot++) {
+            enum fate fate = fate_of_slot(slot);
+            uint64_t count = totals->fates[event][slot].count;
+            if (fate >= FATE_PARTIAL_NO_FDE && fate < FATE_KERNEL_UNATTRIBUTED)
+                counts.partial += count;
+            else if (fate >= FATE_DROPPED_OWN_CODE && fate < FATE_PARTIAL_NO_FDE)
+                counts.dropped += count;
+        }
+    }
+    return counts;
+}
+
+static void add_event(struct text *line, unsigned which, const struct image_counts *counts)
+{
+    const struct event *event = &process.config.events[which];
+    uint64_t fired = counts->fired[which];
+    uint64_t clock = event->kind == EVENT_REALTIME ? counts->thread_wall : counts->thread_cpu;
+    text_add_number(line, fired);
+    text_add(line, fired == 1 ? " sample of " : " samples of ");
+    text_add(line, event->name);
+    if (counts->sources[which] == 0)
+        return; /* no thread could be written */
+    text_add(line, " (");
+    add_sources(line, (uint8_t)counts->sources[which]);
+    if (event->interval)
+        text_add(line, ", by rate");
+    if ((event_is_time(event) || event->interval) && clock >= 1000000) {
+        text_add(line, ", ");
+        text_add_decimal(line, (uint64_t)((unsigned __int128)fired * 10000000000u / clock), 1);
+        text_add(line, "/s");
+    }
+    text_add(line, ")");
+}
+
+static void add_life(struct text *line, const struct image_counts *counts, uint64_t began_at)
+{
+    uint64_t wall = sys_clock(CLOCK_MONOTONIC) - began_at;
+    text_add(line, " in ");
+    text_add_decimal(line, counts->cpu / 1000000, 3);
+    text_add(line, " s CPU, ");
+    text_add_decimal(line, wall / 1000000, 3);
+    text_add(line, " s wall, ");
+    text_add_number(line, counts->threads);
+    text_add(line, counts->threads == 1 ? " thread" : " threads");
+}
+
+/* CPU time of threads that we do not know, and of others before we know them and after: from so
+ * much on, and a hundredth of all, it is worth the words. */
+#define UNSAMPLED_NS 10000000u
+
+static void add_losses(struct text *line, const struct image_counts *counts)
+{
+    uint64_t cpu = counts->cpu, known = counts->thread_cpu;
+    text_add(line, "; ");
+    text_add_number(line, counts->dropped);
+    text_add(line, " dropped, ");
+    text_add_number(line, counts->partial);
+    text_add(line, " partial paths");
+    if (cpu < known + UNSAMPLED_NS || cpu - known < cpu / 100)
+        return;
+    text_add(line, ", ");
+    text_add_decimal(line, (cpu - known) / 1000000, 3);
+    text_add(line, " s CPU without samples");
+}
+
+static void report_write_failure(void)
+{
+    struct text line = TEXT(text_buffer);
+    long error;
+    uint64_t failures = file_failures(&error);
+    if (failures == 0)
+        return;
+    text_add(&line, measurement_path());
+    text_add(&line, ": ");
+    text_add_error(&line, error);
+    text_add(&line, measurement_is_there() ? ": a part of the measurement could not be written"
+                                           : ": the measurement could not be written");
+    report_error(&line);
+}
+
+static void report_too_many_modules(void)
+{
+    struct text line = TEXT(text_buffer);
+    if (!modules_met_too_many())
+        return;
+    text_add(&line, "more than ");
+    text_add_number(&line, modules_end() - INSTANCE_FIRST);
+    text_add(&line, " libraries came and went: the code of later ones has no names");
+    report_loss(&line);
+}
+
+/* "app[77] rank 3", or "8 ranks of app"; ", 12 processes" if there are others. */
+static void add_subject(struct text *line, uint64_t ranks, uint64_t processes)
+{
+    const char *program = process_arguments()[0] ? process_arguments()[0] : process.executable;
+    if (ranks > 1) {
+        text_add_number(line, ranks);
+        text_add(line, " ranks of ");
+    }
+    text_add_bytes(line, program, strnlen(program, 200));
+    if (ranks <= 1) {
+        text_add(line, "[");
+        text_add_number(line, (uint64_t)process.pid);
+        text_add(line, "]");
+    }
+    if (ranks <= 1 && process.rank != NO_RANK) {
+        text_add(line, " rank ");
+        text_add_number(line, (uint64_t)process.rank);
+    }
+    if (processes > (ranks > 1 ? ranks : 1)) {
+        text_add(line, ", ");
+        text_add_number(line, processes);
+        text_add(line, " processes");
+    }
+}
+
+static void add_counts(struct text *line, const struct image_counts *counts, uint64_t began_at)
+{
+    text_add(line, ": ");
+    for (unsigned i = 0; i < process.config.event_count; i++) {
+        if (i > 0)
+            text_add(line, ", ");
+        add_event(line, i, counts);
+    }
+    add_life(line, counts, began_at);
+    add_losses(line, counts);
+}
+
+static void say(struct text *line)
+{
+    if (process.config.quiet)
+        return;
+    text_add(line, " -> ");
+    text_add(line, process.config.directory);
+    report_terminal(line);
+}
+
+static void say_incomplete(const struct run_total *total)
+{
+    struct text line = TEXT(text_buffer);
+    text_buffer[0] = '\0';
+    run_total_add_incomplete(total, &line);
+    report_log(&line);
+    if (!process.config.quiet)
+        report_terminal(&line);
+}
+
+/* Of one process, its line is there. */
+static void say_total(const struct run_total *total)
+{
+    struct text line = TEXT(text_buffer);
+    if (total->others_go_on)
+        return;
+    add_subject(&line, total->ranks, total->processes);
+    add_counts(&line, &total->counts, total->began_at);
+    if (total->list.n > 1)
+        report_log(&line);
+    say(&line);
+    if (total->incomplete > 0)
+        say_incomplete(total);
+}
+
+void summarize(enum process_state state, int detail, bool goes_on)
+{
+    struct text line = TEXT(text_buffer);
+    struct image_counts counts = own_counts();
+    static struct run_total total; /* not on a small signal stack */
+    report_write_failure();
+    report_too_many_modules();
+    note_end(state, detail, &counts);
+    add_subject(&line, 0, 1);
+    add_counts(&line, &counts, process.began_wall);
+    report_log(&line);
+    if (goes_on || process.pid != process.config.launched_pid)
+        return;
+    if (run_total_read(&total)) {
+        say_total(&total);
+        run_total_free(&total);
+    } else {
+        say(&line);
+    }
+}

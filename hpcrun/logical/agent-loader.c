@@ -1,0 +1,264 @@
+#include "hpcrun/logical/agent-loader.h"
+
+#include "hpcrun/base/text-buffer.h"
+#include "hpcrun/logical/agent-host.h"
+#include "hpcrun/logical/agent-table.h"
+#include "hpcrun/logical/claims.h"
+#include "hpcrun/logical/program-symbols.h"
+#include "hpcrun/logical/refusals.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <limits.h>
+#include <link.h>
+#include <string.h>
+
+#define MAX_RECOGNITIONS 4
+#define MAX_MODULES      512
+#define MAX_WORD         128
+
+/* An agent that is installed. */
+struct installed {
+    char name[MAX_WORD], rules_version[MAX_WORD], path[PATH_MAX];
+    char note[MAX_WORD];                     /* owner of its runtime's ELF note; or "" */
+    char module[MAX_RECOGNITIONS][MAX_WORD]; /* base names of its runtime's modules; or "" */
+    bool may_be_in_program;                  /* the runtime may be linked into the program */
+    int loaded;                              /* index in agents, -1 not yet, -2 it can't be */
+};
+
+static struct installed installed[MAX_AGENTS];
+static unsigned installed_count;
+
+struct loaded_module {
+    struct agent_module module; /* without its note */
+    const ElfW(Phdr) * headers;
+    unsigned header_count;
+};
+
+/* The modules of the process, as of the last look and as of this one. */
+static struct loaded_module at_look[2][MAX_MODULES];
+static unsigned at_look_count[2], last;
+static unsigned long long changes; /* loads and unloads so far, at the last look */
+static _Atomic int looking;
+
+/* Copies a word that ends at '|' or ';' or the string's end; the rest. */
+static const char *take_word(const char *at, char *to, size_t room)
+{
+    size_t length = strcspn(at, "|;");
+    size_t fitting = length < room ? length : room - 1;
+    memcpy(to, at, fitting);
+    to[fitting] = '\0';
+    at += length;
+    return *at == '|' ? at + 1 : at;
+}
+
+static void add_recognition(struct installed *agent, const char *word)
+{
+    const char *name = text_after(word, "note:");
+    if (name) {
+        strcpy(agent->note, name);
+        return;
+    }
+    name = text_after(word, "symbol:");
+    if (name) {
+        agent->may_be_in_program |= program_has_symbol(name);
+        return;
+    }
+    name = text_after(word, "module:");
+    for (unsigned i = 0; name && i < MAX_RECOGNITIONS; i++)
+        if (!agent->module[i][0]) {
+            strcpy(agent->module[i], name);
+            return;
+        }
+}
+
+void agents_init(const char *list)
+{
+    for (const char *at = list; at && *at && installed_count < MAX_AGENTS;) {
+        struct installed *agent = &installed[installed_count++];
+        char word[MAX_WORD];
+        agent->loaded = -1;
+        at = take_word(at, agent->name, sizeof agent->name);
+        at = take_word(at, agent->rules_version, sizeof agent->rules_version);
+        at = take_word(at, agent->path, sizeof agent->path);
+        while (*at && *at != ';') {
+            at = take_word(at, word, sizeof word);
+            add_recognition(agent, word);
+        }
+        if (*at == ';')
+            at++;
+    }
+}
+
+/* The data of the ELF note of this owner in one segment. */
+static const void *find_note(const uint8_t *at, const uint8_t *end, size_t align, const char *owner,
+                             size_t *bytes)
+{
+    while ((size_t)(end - at) >= sizeof(Elf64_Nhdr)) {
+        const Elf64_Nhdr *note = (const Elf64_Nhdr *)at;
+        const char *name = (const char *)(note + 1);
+        const uint8_t *data = at + ((sizeof *note + note->n_namesz + align - 1) & ~(align - 1));
+        if (note->n_namesz == strlen(owner) + 1 && strcmp(name, owner) == 0) {
+            *bytes = note->n_descsz;
+            return data;
+        }
+        at = data + ((note->n_descsz + align - 1) & ~(align - 1));
+    }
+    return NULL;
+}
+
+static const void *module_note(const struct loaded_module *module, const char *owner, size_t *bytes)
+{
+    const void *found = NULL;
+    for (unsigned i = 0; i < module->header_count && owner[0] && !found; i++) {
+        const ElfW(Phdr) *header = &module->headers[i];
+        const uint8_t *at = (const uint8_t *)(module->module.bias + header->p_vaddr);
+        if (header->p_type == PT_NOTE)
+            found = find_note(at, at + header->p_memsz, header->p_align == 8 ? 8 : 4, owner, bytes);
+    }
+    return found;
+}
+
+/* "libfoo.so" is the base name of lib/libfoo.so and of lib/libfoo.so.5. */
+static bool has_base_name(const char *path, const char *name)
+{
+    const char *slash = strrchr(path, '/');
+    const char *rest = text_after(slash ? slash + 1 : path, name);
+    return rest && (*rest == '\0' || *rest == '.');
+}
+
+static bool recognises(const struct installed *agent, const struct loaded_module *module)
+{
+    size_t bytes;
+    if (agent->may_be_in_program && !module->module.path[0])
+        return true;
+    for (unsigned i = 0; i < MAX_RECOGNITIONS && agent->module[i][0]; i++)
+        if (has_base_name(module->module.path, agent->module[i]))
+            return true;
+    return module_note(module, agent->note, &bytes) != NULL;
+}
+
+static void tell_added(const struct installed *agent, const struct loaded_module *module)
+{
+    const struct agent *it = agents.at[agent->loaded];
+    struct agent_module its = module->module;
+    its.note = module_note(module, agent->note, &its.note_bytes);
+    if (it->module_added)
+        it->module_added(&its);
+}
+
+/* Makes the agent one of this process's; -2 when it can't serve. */
+static int open_agent(const struct installed *installed)
+{
+    void *library = dlopen(installed->path, RTLD_NOW | RTLD_LOCAL);
+    const struct agent *agent = library ? dlsym(library, "hpcrun_agent") : NULL;
+    unsigned count = atomic_load(&agents.count);
+    if (!agent) {
+        refusals_add(installed->name, dlerror());
+    } else if (agent->interface != AGENT_INTERFACE) {
+        refusals_add(installed->name, "it was built for another version of the agent interface");
+    } else if (agent->slot_bytes > AGENT_MOST_SLOT_BYTES) {
+        refusals_add(installed->name, "it asks for too much memory per thread");
+    } else {
+        agents.at[count] = agent;
+        agents.name[count] = installed->name;
+        agents.rules_version[count] = installed->rules_version;
+        if (agent->start(host_for_agents())) {
+            atomic_store(&agents.count, count + 1);
+            return (int)count;
+        }
+        refusals_add(installed->name, "it cannot work with this hpcrun");
+    }
+    return -2;
+}
+
+/* One module of dl_iterate_phdr. */
+static int learn(struct dl_phdr_info *info, size_t size, void *now)
+{
+    (void)size;
+    unsigned which = *(unsigned *)now;
+    unsigned long long seen = info->dlpi_adds + info->dlpi_subs;
+    if (seen == changes)
+        return 1;
+    if (at_look_count[which] == MAX_MODULES)
+        return 0;
+    struct loaded_module *module = &at_look[which][at_look_count[which]++];
+    uint64_t low = UINT64_MAX, high = 0;
+    for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *header = &info->dlpi_phdr[i];
+        if (header->p_type != PT_LOAD)
+            continue;
+        low = header->p_vaddr < low ? header->p_vaddr : low;
+        high = header->p_vaddr + header->p_memsz > high ? header->p_vaddr + header->p_memsz : high;
+    }
+    *module = (struct loaded_module){
+        .module = {.start = info->dlpi_addr + low,
+                   .end = info->dlpi_addr + high,
+                   .bias = info->dlpi_addr,
+                   .path = info->dlpi_name ? info->dlpi_name : ""},
+        .headers = info->dlpi_phdr,
+        .header_count = info->dlpi_phnum,
+    };
+    return 0;
+}
+
+static int count_changes(struct dl_phdr_info *info, size_t size, void *total)
+{
+    (void)size;
+    *(unsigned long long *)total = info->dlpi_adds + info->dlpi_subs;
+    return 1;
+}
+
+static bool is_in(unsigned which, const struct loaded_module *module)
+{
+    for (unsigned i = 0; i < at_look_count[which]; i++)
+        if (at_look[which][i].module.start == module->module.start &&
+            at_look[which][i].module.end == module->module.end)
+            return true;
+    return false;
+}
+
+static void forget_module(const struct loaded_module *module)
+{
+    for (unsigned i = 0; i < atomic_load(&agents.count); i++)
+        if (agents.at[i]->module_removed)
+            agents.at[i]->module_removed(&module->module);
+    claims_give_up(module->module.start, module->module.end);
+}
+
+/* For one installed agent: new modules, all of them if the agent is new. */
+static void serve(struct installed *agent, unsigned before, unsigned now)
+{
+    bool fresh = agent->loaded == -1;
+    for (unsigned i = 0; i < at_look_count[now] && agent->loaded == -1; i++)
+        if (recognises(agent, &at_look[now][i]))
+            agent->loaded = open_agent(agent);
+    for (unsigned i = 0; i < at_look_count[now] && agent->loaded >= 0; i++)
+        if (fresh || !is_in(before, &at_look[now][i]))
+            tell_added(agent, &at_look[now][i]);
+}
+
+void agents_look(void)
+{
+    if (installed_count == 0 || atomic_exchange(&looking, 1))
+        return;
+    unsigned before = last, now = !last;
+    at_look_count[now] = 0;
+    dl_iterate_phdr(learn, &now);
+    if (at_look_count[now] > 0) {
+        last = now;
+        dl_iterate_phdr(count_changes, &changes);
+        for (unsigned i = 0; i < at_look_count[before]; i++)
+            if (!is_in(now, &at_look[before][i]))
+                forget_module(&at_look[before][i]);
+        for (unsigned i = 0; i < installed_count; i++)
+            serve(&installed[i], before, now);
+        atomic_fetch_add(&agents.epoch, 1);
+    }
+    atomic_store(&looking, 0);
+}
+
+void agents_after_fork(void)
+{
+    atomic_store(&looking, 0);
+}

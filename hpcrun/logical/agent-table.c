@@ -1,3 +1,0 @@
-#include "hpcrun/logical/agent-table.h"
-
-struct agents agents;

@@ -1,0 +1,418 @@
+/* Hooks on the calls that move data, where a sample would change their outcome in spite of
+ * SA_RESTART (signal(7), pipe(7), socket(7)):
+ *
+ *  - on a socket with SO_RCVTIMEO or SO_SNDTIMEO they end with EINTR: they are made again, until
+ *    the time is over. It counts from the first sample, so it may end a period late;
+ *  - what has moved a part ends with that part: writes to pipes, stream sockets and terminals,
+ *    reads of memory devices (/dev/zero, /dev/urandom), MSG_WAITALL, getrandom, sendfile, several
+ *    messages at once. They go on with the rest.
+ *
+ * A handler of the program's, whatever its SA_RESTART, ends such a call with the part. */
+#include "hpcrun/base/hook.h"
+#include "hpcrun/base/sys.h"
+#include "hpcrun/restart/interruptions.h"
+#include "hpcrun/restart/restart.h"
+
+#include <sys/ioctl.h>
+#include <sys/random.h>
+#include <sys/sendfile.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+REAL_FUNCTION(read)
+REAL_FUNCTION(readv)
+REAL_FUNCTION(recv)
+REAL_FUNCTION(recvfrom)
+REAL_FUNCTION(recvmsg)
+REAL_FUNCTION(recvmmsg)
+REAL_FUNCTION(accept)
+REAL_FUNCTION(accept4)
+REAL_FUNCTION(write)
+REAL_FUNCTION(writev)
+REAL_FUNCTION(send)
+REAL_FUNCTION(sendto)
+REAL_FUNCTION(sendmsg)
+REAL_FUNCTION(sendmmsg)
+REAL_FUNCTION(connect)
+REAL_FUNCTION(sendfile64)
+REAL_FUNCTION(getrandom)
+
+#define MEMORY_DEVICES 1   /* their major number */
+#define ERESTARTSYS    512 /* the kernel's; no header for programs has it */
+
+/* What a call that has moved a part was to move. */
+enum aim {
+    ANYTHING,
+    CONNECTION,
+    ALL,
+    ALL_OF_STREAM, /* all, if it is a stream socket; no more, if not */
+    ALL_OF_READ,   /* all, if it is a memory device */
+    ALL_OF_WRITE   /* all, if it is a pipe, a stream socket or a terminal */
+};
+
+struct transfer {
+    int fd;
+    int timeout; /* SO_RCVTIMEO or SO_SNDTIMEO */
+    enum aim aim;
+    bool after_part;   /* the caller of the function that makes it has moved a part */
+    size_t size, done; /* in the call's unit */
+    void *frame;       /* of the function that makes it */
+    bool deadline_known;
+    uint64_t deadline; /* CLOCK_MONOTONIC, ns; 0: none */
+};
+
+static int socket_option(int fd, int option)
+{
+    int value = -1;
+    socklen_t size = sizeof value;
+    sys6(SYS_getsockopt, fd, SOL_SOCKET, option, SYS_ARG(&value), SYS_ARG(&size), 0);
+    return value;
+}
+
+static bool is_stream_socket(int fd)
+{
+    return socket_option(fd, SO_TYPE) == SOCK_STREAM;
+}
+
+static bool is_terminal(int fd)
+{
+    char settings[256]; /* the kernel's struct termios is smaller */
+    return sys3(SYS_ioctl, fd, TCGETS, settings) == 0;
+}
+
+static bool is_to_move_all(const struct transfer *transfer)
+{
+    struct stat file;
+    int fd = transfer->fd;
+    switch (transfer->aim) {
+    case ALL: return true;
+    case ALL_OF_STREAM: return is_stream_socket(fd);
+    case ALL_OF_READ:
+        return sys2(SYS_fstat, fd, &file) == 0 && S_ISCHR(file.st_mode) &&
+               major(file.st_rdev) == MEMORY_DEVICES;
+    case ALL_OF_WRITE:
+        return (sys2(SYS_fstat, fd, &file) == 0 && S_ISFIFO(file.st_mode)) ||
+               is_stream_socket(fd) || is_terminal(fd);
+    default: return false;
+    }
+}
+
+static void learn_deadline(struct transfer *transfer)
+{
+    struct timeval time = {0};
+    socklen_t size = sizeof time;
+    transfer->deadline_known = true;
+    sys6(SYS_getsockopt, transfer->fd, SOL_SOCKET, transfer->timeout, SYS_ARG(&time),
+         SYS_ARG(&size), 0);
+    if (time.tv_sec || time.tv_usec)
+        transfer->deadline = sys_clock(CLOCK_MONOTONIC) + (uint64_t)time.tv_sec * 1000000000u +
+                             (uint64_t)time.tv_usec * 1000u;
+}
+
+/* Whether the timeout has not run out; sets errno if it has. */
+static bool has_time_left(struct transfer *transfer)
+{
+    if (!transfer->deadline_known)
+        learn_deadline(transfer);
+    if (!transfer->deadline || sys_clock(CLOCK_MONOTONIC) < transfer->deadline)
+        return true;
+    bool goes_on_alone =
+        transfer->aim == CONNECTION && socket_option(transfer->fd, SO_DOMAIN) != AF_UNIX;
+    errno = goes_on_alone ? EINPROGRESS : EAGAIN;
+    return false;
+}
+
+/* Whether, after an attempt with this result, another one is to follow. */
+static bool goes_on(struct transfer *transfer, ssize_t result, struct interruptions *before)
+{
+    bool failed = result == -1 && errno == EINTR;
+    if (result > 0)
+        transfer->done += (size_t)result;
+    bool part = result > 0 && transfer->done < transfer->size;
+    bool again = only_ours(failed || part, before) &&
+                 (failed ? has_time_left(transfer) : is_to_move_all(transfer));
+    bool has_part = transfer->after_part || transfer->done > 0;
+    restart_has_part(again && has_part ? transfer->frame : NULL);
+    return again;
+}
+
+/* Defines `result`: makes a call, and makes it again for the rest. `call` is in terms of what was
+ * `done` before; the further arguments initialise the transfer, which is looked at only after a
+ * sample. */
+#define TRANSFER(result, has_part, call, ...)                                                      \
+    size_t done = 0;                                                                               \
+    struct interruptions before = interruptions_now();                                             \
+    if (has_part)                                                                                  \
+        restart_has_part(__builtin_frame_address(0));                                              \
+    ssize_t result = (call);                                                                       \
+    if ((has_part) || thread_samples_handled != before.samples) {                                  \
+        struct transfer transfer = {                                                               \
+            .frame = __builtin_frame_address(0), .after_part = (has_part), __VA_ARGS__};           \
+        while (goes_on(&transfer, result, &before)) {                                              \
+            done = transfer.done;                                                                  \
+            result = (call);                                                                       \
+        }                                                                                          \
+        result = transfer.done > 0 ? (ssize_t)transfer.done : result;                              \
+    }                                                                                              \
+    (void)done
+
+/* Moves one piece of memory; `has_part` as in struct transfer. */
+typedef ssize_t move_function(int fd, char *at, size_t size, int flags, bool has_part);
+
+static inline ssize_t move_in(int fd, char *at, size_t size, int flags, bool has_part)
+{
+    (void)flags;
+    TRANSFER(result, has_part, REAL(read)(fd, at + done, size - done), .fd = fd,
+             .timeout = SO_RCVTIMEO, .aim = ALL_OF_READ, .size = size);
+    return result;
+}
+
+static inline ssize_t move_out(int fd, char *at, size_t size, int flags, bool has_part)
+{
+    (void)flags;
+    TRANSFER(result, has_part, REAL(write)(fd, at + done, size - done), .fd = fd,
+             .timeout = SO_SNDTIMEO, .aim = ALL_OF_WRITE, .size = size);
+    return result;
+}
+
+static enum aim aim_of_receive(int flags)
+{
+    return (flags & (MSG_WAITALL | MSG_PEEK)) == MSG_WAITALL ? ALL_OF_STREAM : ANYTHING;
+}
+
+static inline ssize_t receive(int fd, char *at, size_t size, int flags, bool has_part)
+{
+    TRANSFER(result, has_part, REAL(recv)(fd, at + done, size - done, flags), .fd = fd,
+             .timeout = SO_RCVTIMEO, .aim = aim_of_receive(flags), .size = size);
+    return result;
+}
+
+/* A closed connection raises no signal where a part was sent. */
+static int flags_of_send(int flags, bool has_part)
+{
+    return flags | (has_part ? MSG_NOSIGNAL : 0);
+}
+
+static inline ssize_t send_out(int fd, char *at, size_t size, int flags, bool has_part)
+{
+    TRANSFER(result, has_part,
+             REAL(send)(fd, at + done, size - done, flags_of_send(flags, has_part || done > 0)),
+             .fd = fd, .timeout = SO_SNDTIMEO, .aim = ALL_OF_STREAM, .size = size);
+    return result;
+}
+
+/* A call with several pieces of memory. */
+struct pieces {
+    const struct iovec *at;
+    size_t count;
+    enum aim aim;
+    int flags;
+    move_function *move;
+};
+
+/* After a call that moved `done`: when a sample cut it short moves the rest, piece by piece.
+ * Returns what was moved in all. */
+static ssize_t move_rest(int fd, const struct pieces *pieces, ssize_t done,
+                         struct interruptions start)
+{
+    unsigned program = start.program;
+    const struct transfer transfer = {.fd = fd, .aim = pieces->aim};
+    if (!only_ours(done > 0, &start) || !is_to_move_all(&transfer))
+        return done;
+    size_t skip = (size_t)done;
+    for (size_t i = 0; i < pieces->count && thread_program_handlers == program; i++) {
+        const struct iovec *piece = &pieces->at[i];
+        if (skip >= piece->iov_len) {
+            skip -= piece->iov_len;
+            continue;
+        }
+        size_t left = piece->iov_len - skip;
+        ssize_t moved = pieces->move(fd, (char *)piece->iov_base + skip, left, pieces->flags, true);
+        done += moved > 0 ? moved : 0;
+        if (moved != (ssize_t)left)
+            break;
+        skip = 0;
+    }
+    return done;
+}
+
+HOOK ssize_t read(int fd, void *to, size_t size)
+{
+    return move_in(fd, to, size, 0, false);
+}
+
+HOOK ssize_t write(int fd, const void *from, size_t size)
+{
+    return move_out(fd, (char *)from, size, 0, false);
+}
+
+HOOK ssize_t readv(int fd, const struct iovec *at, int count)
+{
+    struct interruptions start = interruptions_now();
+    TRANSFER(result, false, REAL(readv)(fd, at, count), .fd = fd, .timeout = SO_RCVTIMEO);
+    const struct pieces pieces = {at, (size_t)count, ALL_OF_READ, 0, move_in};
+    return move_rest(fd, &pieces, result, start);
+}
+
+HOOK ssize_t writev(int fd, const struct iovec *at, int count)
+{
+    struct interruptions start = interruptions_now();
+    TRANSFER(result, false, REAL(writev)(fd, at, count), .fd = fd, .timeout = SO_SNDTIMEO);
+    const struct pieces pieces = {at, (size_t)count, ALL_OF_WRITE, 0, move_out};
+    return move_rest(fd, &pieces, result, start);
+}
+
+HOOK ssize_t recv(int fd, void *to, size_t size, int flags)
+{
+    return receive(fd, to, size, flags, false);
+}
+
+HOOK ssize_t recvfrom(int fd, void *to, size_t size, int flags, __SOCKADDR_ARG address,
+                      socklen_t *address_size)
+{
+    TRANSFER(result, false,
+             REAL(recvfrom)(fd, (char *)to + done, size - done, flags, address, address_size),
+             .fd = fd, .timeout = SO_RCVTIMEO, .aim = aim_of_receive(flags), .size = size);
+    return result;
+}
+
+/* What comes with control messages is not put together from several calls. */
+HOOK ssize_t recvmsg(int fd, struct msghdr *message, int flags)
+{
+    struct interruptions start = interruptions_now();
+    TRANSFER(result, false, REAL(recvmsg)(fd, message, flags), .fd = fd, .timeout = SO_RCVTIMEO);
+    if (result <= 0)
+        return result; /* the message may be no memory */
+    const struct pieces pieces = {message->msg_iov, message->msg_iovlen,
+                                  message->msg_control ? ANYTHING : aim_of_receive(flags), flags,
+                                  receive};
+    return move_rest(fd, &pieces, result, start);
+}
+
+/* The messages after the first `done`. When a signal cuts the call short the kernel (6.18, too)
+ * keeps its own -ERESTARTSYS as the socket's error, for the next call. */
+static int receive_messages(int fd, struct mmsghdr *messages, size_t count, size_t done, int flags,
+                            struct timespec *timeout)
+{
+    if (done > 0 && timeout && timeout->tv_sec == 0 && timeout->tv_nsec == 0)
+        return 0; /* it was the time that ended it */
+    if (done > 0 && (flags & MSG_WAITFORONE))
+        flags |= MSG_DONTWAIT;
+    int result = REAL(recvmmsg)(fd, messages + done, (unsigned)(count - done), flags, timeout);
+    if (done > 0 && result == -1 && errno == ERESTARTSYS)
+        result = REAL(recvmmsg)(fd, messages + done, (unsigned)(count - done), flags, timeout);
+    return result;
+}
+
+HOOK int recvmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags,
+                  struct timespec *timeout)
+{
+    TRANSFER(result, false, receive_messages(fd, messages, count, done, flags, timeout), .fd = fd,
+             .timeout = SO_RCVTIMEO, .aim = ALL, .size = count);
+    return (int)result;
+}
+
+HOOK int accept(int fd, __SOCKADDR_ARG address, socklen_t *size)
+{
+    TRANSFER(result, false, REAL(accept)(fd, address, size), .fd = fd, .timeout = SO_RCVTIMEO);
+    return (int)result;
+}
+
+HOOK int accept4(int fd, __SOCKADDR_ARG address, socklen_t *size, int flags)
+{
+    TRANSFER(result, false, REAL(accept4)(fd, address, size, flags), .fd = fd,
+             .timeout = SO_RCVTIMEO);
+    return (int)result;
+}
+
+HOOK ssize_t send(int fd, const void *from, size_t size, int flags)
+{
+    return send_out(fd, (char *)from, size, flags, false);
+}
+
+HOOK ssize_t sendto(int fd, const void *from, size_t size, int flags, __CONST_SOCKADDR_ARG address,
+                    socklen_t address_size)
+{
+    TRANSFER(result, false,
+             REAL(sendto)(fd, (const char *)from + done, size - done,
+                          flags_of_send(flags, done > 0), address, address_size),
+             .fd = fd, .timeout = SO_SNDTIMEO, .aim = ALL_OF_STREAM, .size = size);
+    return result;
+}
+
+/* Control messages go with the first part. */
+HOOK ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
+{
+    struct interruptions start = interruptions_now();
+    TRANSFER(result, false, REAL(sendmsg)(fd, message, flags), .fd = fd, .timeout = SO_SNDTIMEO);
+    if (result <= 0)
+        return result;
+    const struct pieces pieces = {message->msg_iov, message->msg_iovlen, ALL_OF_STREAM, flags,
+                                  send_out};
+    return move_rest(fd, &pieces, result, start);
+}
+
+HOOK int sendmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags)
+{
+    TRANSFER(result, false, REAL(sendmmsg)(fd, messages + done, count - (unsigned)done, flags),
+             .fd = fd, .timeout = SO_SNDTIMEO, .aim = ALL, .size = count);
+    return (int)result;
+}
+
+HOOK int connect(int fd, __CONST_SOCKADDR_ARG address, socklen_t size)
+{
+    TRANSFER(result, false, REAL(connect)(fd, address, size), .fd = fd, .timeout = SO_SNDTIMEO,
+             .aim = CONNECTION);
+    return (int)result;
+}
+
+/* To a pipe it moves what there is room for. */
+HOOK ssize_t sendfile64(int to, int from, off64_t *offset, size_t size)
+{
+    TRANSFER(result, false, REAL(sendfile64)(to, from, offset, size - done), .fd = to,
+             .timeout = SO_SNDTIMEO, .aim = ALL_OF_STREAM, .size = size);
+    return result;
+}
+
+HOOK ssize_t sendfile(int to, int from, off_t *offset, size_t size)
+{
+    return sendfile64(to, from, offset, size);
+}
+
+HOOK ssize_t getrandom(void *to, size_t size, unsigned flags)
+{
+    TRANSFER(result, false, REAL(getrandom)((char *)to + done, size - done, flags), .fd = -1,
+             .aim = ALL, .size = size);
+    return result;
+}
+
+/* In programs that are compiled with checks of array sizes; no header has them. */
+ssize_t __read_chk(int fd, void *to, size_t size, size_t room);
+ssize_t __recv_chk(int fd, void *to, size_t size, size_t room, int flags);
+ssize_t __recvfrom_chk(int fd, void *to, size_t size, size_t room, int flags,
+                       __SOCKADDR_ARG address, socklen_t *address_size);
+void __chk_fail(void) __attribute__((noreturn));
+
+HOOK ssize_t __read_chk(int fd, void *to, size_t size, size_t room)
+{
+    if (size > room)
+        __chk_fail();
+    return read(fd, to, size);
+}
+
+HOOK ssize_t __recv_chk(int fd, void *to, size_t size, size_t room, int flags)
+{
+    if (size > room)
+        __chk_fail();
+    return recv(fd, to, size, flags);
+}
+
+HOOK ssize_t __recvfrom_chk(int fd, void *to, size_t size, size_t room, int flags,
+                            __SOCKADDR_ARG address, socklen_t *address_size)
+{
+    if (size > room)
+        __chk_fail();
+    return recvfrom(fd, to, size, flags, address, address_size);
+}

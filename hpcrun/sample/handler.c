@@ -1,0 +1,160 @@
+#include "hpcrun/sample/handler.h"
+
+#include "hpcrun/base/sys.h"
+#include "hpcrun/base/text-buffer.h"
+#include "hpcrun/process/process.h"
+#include "hpcrun/record/flush.h"
+#include "hpcrun/record/measurement-file.h"
+#include "hpcrun/restart/restart.h"
+#include "hpcrun/sample/sample.h"
+
+#include <string.h>
+
+/* Time stamp ticks between looks at the clock: a second or two. The counter costs no memory access,
+ * and the clock several, all of them cold. */
+#define TICKS_PER_LOOK ((uint64_t)1 << 32)
+
+static void flush_now_and_then(struct thread *thread)
+{
+    uint64_t ticks = ticks_now();
+    if (thread->looked_at && ticks - thread->looked_at < TICKS_PER_LOOK)
+        return;
+    uint64_t now = sys_clock(CLOCK_MONOTONIC);
+    thread->looked_at = ticks;
+    if (thread->flushed_at == 0) { /* the first sample */
+        thread->flushed_at = now;
+        measurement_create();
+    } else if (now - thread->flushed_at >= FLUSH_INTERVAL) {
+        thread->flushed_at = now;
+        flush_thread(thread, false);
+    }
+}
+
+/* A signal of `event` in its thread. */
+static void take_sample(struct thread *thread, struct thread_event *event, const siginfo_t *info,
+                        const ucontext_t *context)
+{
+    atomic_store(&thread->busy, true);
+    bool stopping = atomic_load(&sampling.stopping);
+    struct increment increment = {.fired = false};
+    if (atomic_load_explicit(&sampling.on, memory_order_relaxed) && !atomic_load(&thread->held))
+        increment = source_measure(thread, event, info, context);
+    if (increment.fired && stopping) {
+        sample_miss(event, &increment);
+    } else if (increment.fired) {
+        sample_record(thread, event, &increment, context);
+        source_arm(thread, event);
+        flush_now_and_then(thread);
+    }
+    atomic_store_explicit(&thread->busy, false, memory_order_release);
+}
+
+/* The signal does not say which event it is for: takes a sample of each that is due. */
+static void take_due_samples(struct thread *thread, const ucontext_t *context)
+{
+    static const siginfo_t nothing;
+    for (unsigned i = 0; i < thread->event_count; i++)
+        if (source_is_due(&thread->events[i]))
+            take_sample(thread, &thread->events[i], &nothing, context);
+}
+
+/* ---- signals of a tracer ---- */
+
+#define FIELD "TracerPid:\t"
+
+/* It is among the first lines, of a few bytes each. */
+static size_t read_status(char *to, size_t room)
+{
+    long fd = sys4(SYS_openat, AT_FDCWD, "/proc/thread-self/status", O_RDONLY | O_CLOEXEC, 0);
+    long size = fd < 0 ? 0 : sys3(SYS_read, fd, to, room - 1);
+    if (fd >= 0)
+        sys1(SYS_close, fd);
+    to[size > 0 ? size : 0] = '\0';
+    return size > 0 ? (size_t)size : 0;
+}
+
+static bool is_tracer(uint64_t pid)
+{
+    char status[512];
+    size_t size = read_status(status, sizeof status), name = strlen(FIELD);
+    for (const char *line = status; line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        uint64_t tracer;
+        const char *number = line + name;
+        if (number < status + size && memcmp(line, FIELD, name) == 0)
+            return text_take_number(&number, &tracer) && tracer == pid;
+    }
+    return false;
+}
+
+/* Whether a signal seems to come from the tracer of the calling thread. When a debugger or ltrace
+ * passes a signal on at a later stop than the one that reported it, the kernel replaces its siginfo
+ * by one that names the tracer as the sender. */
+static bool is_from_tracer(const siginfo_t *info)
+{
+    return info->si_code == SI_USER && info->si_pid > 0 && is_tracer((uint64_t)info->si_pid);
+}
+
+/* ---- the handler ---- */
+
+bool handler_on_signal(const siginfo_t *info, const void *context)
+{
+    struct thread *thread = thread_self;
+    struct thread_event *event = thread ? source_of_signal(thread, info) : NULL;
+    if (!event && !(thread && is_from_tracer(info)))
+        return false;
+    thread_samples_handled++;
+    restart_mark(context);
+    if (event)
+        take_sample(thread, event, info, context);
+    else
+        take_due_samples(thread, context);
+    return true;
+}
+
+/* ---- samples without a signal of their own ---- */
+
+/* Whether a sample's own signal is on its way to this thread. */
+static bool sample_is_pending(void)
+{
+    uint64_t pending = 0;
+    sys2(SYS_rt_sigpending, &pending, sizeof pending);
+    return pending & sys_mask_bit(process.signal);
+}
+
+/* With the mask that the sampling signal's handler has. */
+static void take_lost_samples(struct thread *thread, const siginfo_t *info,
+                              const ucontext_t *context)
+{
+    uint64_t faults = sys_mask_bit(SIGSEGV) | sys_mask_bit(SIGBUS);
+    uint64_t mask = sys_mask(SIG_SETMASK, ~faults);
+    for (unsigned i = 0; i < thread->event_count; i++)
+        if (source_has_lost_sample(&thread->events[i]))
+            take_sample(thread, &thread->events[i], info, context);
+    thread_samples_handled++;
+    sys_mask(SIG_SETMASK, mask);
+}
+
+bool handler_take_lost(int signal, const siginfo_t *info, const void *context)
+{
+    struct thread *thread = thread_self;
+    bool any = false;
+    if (signal != SIGIO || info->si_code != SI_KERNEL || !thread)
+        return false;
+    for (unsigned i = 0; i < thread->event_count; i++)
+        any |= source_is_perf(&thread->events[i]);
+    if (any && !atomic_load(&thread->busy) && !sample_is_pending())
+        take_lost_samples(thread, info, context);
+    return any;
+}
+
+void handler_count_overdue(struct thread *thread)
+{
+    if (!atomic_load(&sampling.on))
+        return;
+    for (unsigned i = 0; i < thread->event_count; i++) {
+        struct increment increment = source_overdue(&thread->events[i]);
+        if (increment.fired)
+            sample_miss(&thread->events[i], &increment);
+    }
+}

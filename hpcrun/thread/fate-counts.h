@@ -1,0 +1,42 @@
+/* Signal handler: everything here may be used there.
+ *
+ * What became of samples, fate by fate. */
+#ifndef HPCRUN_THREAD_FATE_COUNTS_H
+#define HPCRUN_THREAD_FATE_COUNTS_H
+
+#include "lib/measurement-format.h"
+
+#include <stdint.h>
+
+/* Samples of one fate: how many, and the time or amount that they stand for (fixed point). */
+struct tally {
+    uint64_t count, amount;
+};
+
+#define FATE_SLOTS 15
+
+/* The place of a fate in an array of tallies. */
+static inline unsigned fate_slot(enum fate fate)
+{
+    if (fate < FATE_DROPPED_OWN_CODE)
+        return fate;
+    if (fate < FATE_PARTIAL_NO_FDE)
+        return 4 + (fate - FATE_DROPPED_OWN_CODE);
+    if (fate < FATE_KERNEL_UNATTRIBUTED)
+        return 8 + (fate - FATE_PARTIAL_NO_FDE);
+    return 14;
+}
+
+/* The fate of a place. */
+static inline enum fate fate_of_slot(unsigned slot)
+{
+    if (slot < 4)
+        return (enum fate)slot;
+    if (slot < 8)
+        return (enum fate)(FATE_DROPPED_OWN_CODE + slot - 4);
+    if (slot < 14)
+        return (enum fate)(FATE_PARTIAL_NO_FDE + slot - 8);
+    return FATE_KERNEL_UNATTRIBUTED;
+}
+
+#endif

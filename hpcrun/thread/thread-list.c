@@ -1,0 +1,195 @@
+#include "hpcrun/thread/thread-list.h"
+
+#include "hpcrun/base/lock.h"
+#include "hpcrun/process/process.h"
+#include "hpcrun/thread/joinable.h"
+
+/* One mapping per thread. */
+struct block {
+    struct thread thread;
+    _Alignas(4096) struct rule_cache cache;
+    struct frame path[UNWIND_FRAMES];
+    struct kept_path creation_path;
+    struct joins joins;
+};
+
+static struct {
+    struct lock lock;
+    struct thread *live;
+    struct thread *idle; /* records without a thread, linked by next */
+    uint32_t begun;
+    _Atomic uint32_t alive;
+} threads;
+
+static uint64_t lock(void)
+{
+    return lock_take(&threads.lock);
+}
+
+static void unlock(uint64_t mask)
+{
+    lock_release(&threads.lock, mask);
+}
+
+static uint64_t mask_at_fork;
+
+void threads_lock_for_fork(void)
+{
+    mask_at_fork = lock();
+    joinable_lock_for_fork();
+}
+
+void threads_unlock_after_fork(void)
+{
+    joinable_unlock_after_fork();
+    unlock(mask_at_fork);
+}
+
+static struct thread *map_record(void)
+{
+    struct block *block = sys_pages(sizeof *block);
+    if (!block)
+        return NULL;
+    struct thread *thread = &block->thread;
+    thread->unwinder.cache = &block->cache;
+    thread->unwinder.path = block->path;
+    thread->creation_path = &block->creation_path;
+    thread->joins = &block->joins;
+    cct_init(&thread->cct, process.metrics.count);
+    return thread;
+}
+
+static void unmap_record(struct thread *thread)
+{
+    cct_free(&thread->cct);
+    logical_free(&thread->logical);
+    sys_pages_free(thread, sizeof(struct block));
+}
+
+struct thread *thread_new(enum thread_kind kind)
+{
+    uint64_t mask = lock();
+    struct thread *thread = threads.idle;
+    if (thread)
+        threads.idle = thread->next;
+    unlock(mask);
+    if (!thread)
+        thread = map_record();
+    if (thread)
+        thread->kind = kind;
+    return thread;
+}
+
+void thread_discard(struct thread *thread)
+{
+    uint64_t mask = lock();
+    thread->next = threads.idle;
+    threads.idle = thread;
+    unlock(mask);
+}
+
+void threads_enlist(struct thread *thread)
+{
+    uint64_t mask = lock();
+    thread->index = threads.begun++;
+    thread->previous = NULL;
+    thread->next = threads.live;
+    if (threads.live)
+        threads.live->previous = thread;
+    threads.live = thread;
+    threads.alive++;
+    unlock(mask);
+}
+
+void threads_delist(struct thread *thread)
+{
+    uint64_t mask = lock();
+    if (thread->previous)
+        thread->previous->next = thread->next;
+    else
+        threads.live = thread->next;
+    if (thread->next)
+        thread->next->previous = thread->previous;
+    threads.alive--;
+    unlock(mask);
+}
+
+void threads_forget(struct thread *self)
+{
+    struct thread *next;
+    for (struct thread *thread = threads.live; thread; thread = next) {
+        next = thread->next;
+        if (thread != self)
+            unmap_record(thread);
+    }
+    threads.live = NULL;
+    threads.begun = threads.alive = 0;
+    joinable_forget();
+}
+
+/* Whether the thread is still busy when the clock shows `deadline`. */
+static bool stays_busy(struct thread *thread, uint64_t deadline)
+{
+    static const struct timespec nap = {.tv_nsec = 20000};
+    while (atomic_load(&thread->busy)) {
+        if (sys_clock(CLOCK_MONOTONIC) > deadline)
+            return true;
+        sys2(SYS_nanosleep, &nap, NULL);
+    }
+    return false;
+}
+
+bool threads_quiesce(uint64_t wait_ns)
+{
+    uint64_t deadline = sys_clock(CLOCK_MONOTONIC) + wait_ns;
+    bool quiet = true;
+    uint64_t mask = lock();
+    for (struct thread *thread = threads.live; thread; thread = thread->next) {
+        thread->quiet = thread == thread_self || !stays_busy(thread, deadline);
+        quiet = quiet && thread->quiet;
+    }
+    unlock(mask);
+    return quiet;
+}
+
+/* A handler takes some microseconds; one that writes, milliseconds. */
+#define HOLD_WAIT_NS 100000000u
+
+bool thread_hold(struct thread *thread)
+{
+    atomic_store(&thread->held, true);
+    if (thread == thread_self || !stays_busy(thread, sys_clock(CLOCK_MONOTONIC) + HOLD_WAIT_NS))
+        return true;
+    thread_let_go(thread);
+    return false;
+}
+
+void thread_let_go(struct thread *thread)
+{
+    atomic_store(&thread->held, false);
+}
+
+void threads_visit(void (*visit)(struct thread *thread, void *data), void *data)
+{
+    uint64_t mask = lock();
+    for (struct thread *thread = threads.live; thread; thread = thread->next)
+        visit(thread, data);
+    unlock(mask);
+}
+
+uint32_t threads_live(void)
+{
+    return atomic_load_explicit(&threads.alive, memory_order_relaxed);
+}
+
+void threads_visit_events(void (*visit)(struct thread *thread, void *data), void *data)
+{
+    uint64_t mask = lock();
+    for (struct thread *thread = threads.live; thread; thread = thread->next) {
+        atomic_store(&thread->visited, true);
+        if (atomic_load(&thread->shared))
+            visit(thread, data);
+        atomic_store(&thread->visited, false);
+    }
+    unlock(mask);
+}

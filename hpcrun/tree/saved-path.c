@@ -1,0 +1,54 @@
+#include "hpcrun/tree/saved-path.h"
+
+#include <string.h>
+
+static uint32_t length_of(const struct cct *cct, uint32_t node)
+{
+    uint32_t length = 0;
+    for (; node != CCT_ROOT; node = cct_node(cct, node)->parent)
+        length++;
+    return length;
+}
+
+static struct kept_note keep(const struct cct_node *node, const struct lnotes *lnotes)
+{
+    struct kept_note kept = {.note = {.ip = node->ip,
+                                      .lip = node->lip,
+                                      .association = node->association,
+                                      .first = node->first}};
+    if (node->lip >= LIP_OWN)
+        kept.lnote = *lnotes_get(lnotes, node->lip);
+    return kept;
+}
+
+void kept_path_take(struct kept_path *path, const struct kept_path *around, const struct cct *cct,
+                    const struct lnotes *lnotes, uint32_t node)
+{
+    uint32_t length = length_of(cct, node), before = around ? around->count : 0;
+    path->count = 0;
+    if (length == 0 || length > KEPT_NOTES)
+        return;
+    if (before + length > KEPT_NOTES)
+        before = 0;
+    if (before)
+        memcpy(path->at, around->at, before * sizeof *path->at);
+    path->count = before + length;
+    for (uint32_t i = path->count; i > before; node = cct_node(cct, node)->parent)
+        path->at[--i] = keep(cct_node(cct, node), lnotes);
+}
+
+uint32_t kept_path_enter(const struct kept_path *path, struct cct *cct, struct lnotes *lnotes)
+{
+    uint32_t node = CCT_ROOT;
+    for (uint32_t i = 0; i < path->count; i++) {
+        struct cct_note note = path->at[i].note;
+        if (note.lip >= LIP_OWN)
+            note.lip = lnotes_lip(lnotes, path->at[i].lnote);
+        if (path->at[i].note.lip >= LIP_OWN && note.lip == 0)
+            return CCT_ROOT;
+        node = cct_child(cct, node, &note);
+        if (node == CCT_NO_MEMORY)
+            return CCT_ROOT;
+    }
+    return node;
+}
