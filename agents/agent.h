@@ -53,7 +53,7 @@
  *                                             PATTERN a star stands for any text. The rule applies
  *                                             to all modules of a process with the runtime, so it
  *                                             names procedures as only the runtime may
- *                  hpcprof/rules.h has all of it.
+ *                  hpcprof/runtime/rules.h has all of it.
  *
  * AN EXAMPLE, complete: an interpreter `calc` whose every procedure call is one call of the C
  * function `calc_run`, with the procedure's id in memory at the frame's rbp - 24, and frames of

@@ -8,7 +8,7 @@ PROGRAMS += $(AGENT_FILES)
 
 AGENT_FLAGS = -shared -Wl,-z,now,-z,defs
 
-# Rules of runtimes that need no agent (hpcprof/rules.h), beside those of the agents.
+# Rules of runtimes that need no agent (hpcprof/runtime/rules.h), beside those of the agents.
 RUNTIME_RULES = $(patsubst agents/rules/%,$(BUILD)/lib/agents/%,$(wildcard agents/rules/*.rules))
 PROGRAMS += $(RUNTIME_RULES)
 AGENT_FILES += $(RUNTIME_RULES)

@@ -1,20 +1,21 @@
-#include "hpcprof/cct-db.h"
-#include "hpcprof/clones.h"
-#include "hpcprof/database-dir.h"
-#include "hpcprof/file-writer.h"
-#include "hpcprof/meta-db.h"
-#include "hpcprof/metrics-yaml.h"
+#include "hpcprof/base/file-writer.h"
+#include "hpcprof/base/output-file.h"
+#include "hpcprof/database/cct-db.h"
+#include "hpcprof/database/database-dir.h"
+#include "hpcprof/database/meta-db.h"
+#include "hpcprof/database/metrics-yaml.h"
+#include "hpcprof/database/profile-db.h"
+#include "hpcprof/database/propagation.h"
+#include "hpcprof/database/run-description.h"
+#include "hpcprof/database/run-json.h"
+#include "hpcprof/measurement/executables.h"
+#include "hpcprof/metrics/overhead-samples.h"
+#include "hpcprof/metrics/waiting-samples.h"
+#include "hpcprof/modules/structure-finder.h"
+#include "hpcprof/names/clones.h"
 #include "hpcprof/options.h"
-#include "hpcprof/output-file.h"
-#include "hpcprof/overhead.h"
-#include "hpcprof/profile-db.h"
-#include "hpcprof/propagation.h"
-#include "hpcprof/run-json.h"
-#include "hpcprof/runtime-code.h"
-#include "hpcprof/sources.h"
-#include "hpcprof/structure-source.h"
-#include "hpcprof/texts.h"
-#include "hpcprof/waiting.h"
+#include "hpcprof/runtime/runtime-code.h"
+#include "hpcprof/sources/source-copies.h"
 
 #include "lib/database-format.h"
 #include "lib/diag.h"
@@ -30,13 +31,14 @@
 struct run {
     struct options options;
     struct inputs inputs;
+    struct rules rules;
     struct program program;
     struct creations creations;
     const char *folder; /* that the database is written to */
     char *title, *description;
     struct source_origins origins;
-    char **copies;                   /* per file of the program: see hpcprof/sources.h */
-    struct context_ids no_call_site; /* of the logical projection, see hpcprof/fuse.h */
+    char **copies;                   /* per file of the program: see hpcprof/sources/source-copies.h */
+    struct context_ids no_call_site; /* of the logical projection, see hpcprof/attribution/projection.h */
 };
 
 static char *in_folder(const char *folder, const char *name)
@@ -156,6 +158,7 @@ static void write_database(struct run *run)
     run->title = text_title(&run->inputs);
     run->description = text_description(&run->inputs);
     program_build(&run->program, &run->inputs);
+    clones_find(&run->program, &run->inputs);
     run->copies = mem_alloc(run->program.files.count * sizeof *run->copies);
     creations_find(&run->creations, &run->inputs, &run->program);
     source_origins_find(&run->origins, &run->program, &run->inputs);
@@ -182,7 +185,9 @@ int main(int argc, char **argv)
         database_dir_create(run.options.database, run.options.directories[0], run.options.shared);
     inputs_read(&run.inputs, run.options.directories, run.options.directory_count,
                 run.options.workers);
+    executables_find(&run.inputs);
     structures_find(&run.inputs.modules, &run.options.rules, run.folder, run.options.workers);
+    run.inputs.rules = &run.rules;
     runtime_code_find(&run.inputs);
     clones_note_missing(&run.inputs);
     if (overhead_measurable(&run.inputs)) {
@@ -197,7 +202,9 @@ int main(int argc, char **argv)
     char *database = printable_text(database_dir_publish());
     puts(database);
     free(database);
+    executables_free(&run.inputs);
     inputs_free(&run.inputs);
+    rules_free(&run.rules);
     options_free(&run.options);
     return diag_exit_status();
 }

@@ -1,24 +1,39 @@
-# hpcprof, which makes a database of measurements and program structure.
+# hpcprof: reads measurements and the structure of the measured programs, writes a database.
+#
+# Its folders, from the ground up: a file includes headers of its own folder and of those above it in this list.
+#
+#   base/         new files and the processes it starts; trustworthy paths
+#   modules/      load modules of the run, and the structure of each (from hpcstruct or its cache)
+#   measurement/  the measurement files of the run: processes, events, metrics
+#   runtime/      rules files: which code is a parallel runtime's
+#   metrics/      which samples are overhead or waiting
+#   names/        functions and source files of all modules; clones of functions
+#   tree/         trees of calling contexts
+#   attribution/  from measured call paths to calling contexts
+#   sources/      copies of source files
+#   database/     the files of the database
+HPCPROF_FOLDERS = base modules measurement runtime metrics names tree attribution sources database
+
 HPCPROF_LIBRARIES = -lxml2 -lz -lm -lpthread
 CFLAGS_hpcprof    := $(shell pkg-config --cflags libxml-2.0)
 
 PROGRAMS += $(BUILD)/bin/hpcprof
 
-$(BUILD)/bin/hpcprof: $(call objects_of,hpcprof) $(TOOL_LIB)
+$(BUILD)/bin/hpcprof: $(call objects_of,hpcprof) $(foreach d,$(HPCPROF_FOLDERS),$(call objects_of,hpcprof/$(d))) $(TOOL_LIB)
 	$(call link,,$(HPCPROF_LIBRARIES))
 
 hpcprof_objects = $(patsubst %,$(BUILD)/obj/hpcprof/%.o,$(1))
 
-$(eval $(call unit_test,hpcprof/test_structure,$(call hpcprof_objects,structure structure-reader) $(TOOL_LIB),$(HPCPROF_LIBRARIES)))
-$(eval $(call unit_test,hpcprof/test_contexts,$(call hpcprof_objects,context-tree) $(TOOL_LIB),))
-$(eval $(call unit_test,hpcprof/test_file_writer,$(call hpcprof_objects,file-writer output-file) $(TOOL_LIB),))
-$(eval $(call unit_test,hpcprof/test_modules,$(call hpcprof_objects,modules structure) $(TOOL_LIB),))
-$(eval $(call unit_test,hpcprof/test_values,$(call hpcprof_objects,values inputs executables modules structure rules) $(TOOL_LIB),-lz -lpthread))
+$(eval $(call unit_test,hpcprof/test_structure,$(call hpcprof_objects,modules/structure modules/structure-reader) $(TOOL_LIB),$(HPCPROF_LIBRARIES)))
+$(eval $(call unit_test,hpcprof/test_context_tree,$(call hpcprof_objects,tree/context-tree) $(TOOL_LIB),))
+$(eval $(call unit_test,hpcprof/test_file_writer,$(call hpcprof_objects,base/file-writer base/output-file) $(TOOL_LIB),))
+$(eval $(call unit_test,hpcprof/test_load_modules,$(call hpcprof_objects,modules/load-modules modules/structure) $(TOOL_LIB),))
+$(eval $(call unit_test,hpcprof/test_value_propagation,$(call hpcprof_objects,database/value-propagation measurement/measurements modules/load-modules modules/structure) $(TOOL_LIB),-lz -lpthread))
 
 # For the tests: its readers on damaged input.
 FUZZ_READERS = $(BUILD)/tests/tools/fuzz-readers
 
-$(FUZZ_READERS): $(BUILD)/obj/tests/fuzz/fuzz-readers.o $(call hpcprof_objects,structure structure-reader) $(TOOL_LIB)
+$(FUZZ_READERS): $(BUILD)/obj/tests/fuzz/fuzz-readers.o $(call hpcprof_objects,modules/structure modules/structure-reader) $(TOOL_LIB)
 	$(call link,,$(HPCPROF_LIBRARIES))
 
 $(BUILD)/obj/tests/fuzz/fuzz-readers.o: CFLAGS += $(CFLAGS_hpcprof)

@@ -2,7 +2,7 @@
  *     fuzz-readers measurement|structure FILE FIRST_SEED COUNT
  * Build it with sanitizers. All that a reader gives is looked at. A crash, a hang, a broken promise
  * or a request for all memory ends it with a line that names the seed. */
-#include "hpcprof/structure.h"
+#include "hpcprof/modules/structure.h"
 
 #include "lib/bytes.h"
 #include "lib/measurement-reader.h"

@@ -63,7 +63,7 @@ def without_loops(site):
 
 class CallSites:
     """What is known of the sites of calls, from all paths of a run; the rule of
-    hpcprof/call-sites.h."""
+    hpcprof/tree/unknown-call-sites.h."""
 
     def __init__(self, paths):
         self.known = {}  # (caller, callee): labels of the site, without the caller's

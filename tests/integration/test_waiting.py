@@ -1,4 +1,4 @@
-"""Waiting (hpcprof/waiting.h) in the runtimes that the system has, untouched and without an agent.
+"""Waiting (hpcprof/metrics/waiting-samples.h) in the runtimes that the system has, untouched and without an agent.
 The programs keep ledgers of their own: when they were in their own code, and when they waited."""
 import collections
 import math

@@ -1,6 +1,6 @@
 #include "tests/unit/cmocka_suite.h"
 
-#include "hpcprof/file-writer.h"
+#include "hpcprof/base/file-writer.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 #include "tests/unit/cmocka_suite.h"
 
-#include "hpcprof/structure.h"
+#include "hpcprof/modules/structure.h"
 
 #include <stdio.h>
 #include <stdlib.h>

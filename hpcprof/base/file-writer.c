@@ -1,0 +1,115 @@
+#include "hpcprof/base/file-writer.h"
+
+#include "hpcprof/base/output-file.h"
+
+#include "lib/diag.h"
+#include "lib/mem.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define BUFFER_SIZE (1 << 18)
+
+void file_create(struct file_writer *file, const char *path)
+{
+    *file = (struct file_writer){.path = mem_strdup(path), .buffer = mem_alloc(BUFFER_SIZE)};
+    file->fd = output_create(path);
+    if (file->fd < 0)
+        file->error = errno;
+}
+
+static void write_out(struct file_writer *file, const uint8_t *data, size_t size)
+{
+    while (size && !file->error) {
+        ssize_t written = write(file->fd, data, size);
+        if (written < 0 && errno != EINTR)
+            file->error = errno;
+        if (written > 0) {
+            data += written;
+            size -= (size_t)written;
+        }
+    }
+}
+
+static void flush(struct file_writer *file)
+{
+    write_out(file, file->buffer, file->buffered);
+    file->buffered = 0;
+}
+
+void file_write(struct file_writer *file, const void *data, size_t size)
+{
+    file->offset += size;
+    if (size > BUFFER_SIZE - file->buffered)
+        flush(file);
+    if (size > BUFFER_SIZE) {
+        write_out(file, data, size);
+    } else if (size) {
+        memcpy(file->buffer + file->buffered, data, size);
+        file->buffered += size;
+    }
+}
+
+void file_write_string(struct file_writer *file, const char *text)
+{
+    file_write(file, text, strlen(text) + 1);
+}
+
+uint64_t file_align(struct file_writer *file, unsigned alignment)
+{
+    static const uint8_t zeros[8];
+    unsigned over = (unsigned)(file->offset % alignment);
+    if (over)
+        file_write(file, zeros, alignment - over);
+    return file->offset;
+}
+
+void file_patch(struct file_writer *file, uint64_t offset, const void *data, size_t size)
+{
+    flush(file);
+    const uint8_t *from = data;
+    while (size && !file->error) {
+        ssize_t written = pwrite(file->fd, from, size, (off_t)offset);
+        if (written < 0 && errno != EINTR)
+            file->error = errno;
+        if (written > 0) {
+            from += written;
+            offset += (uint64_t)written;
+            size -= (size_t)written;
+        }
+    }
+}
+
+void file_close(struct file_writer *file)
+{
+    flush(file);
+    if (file->fd >= 0 && close(file->fd) != 0 && !file->error)
+        file->error = errno;
+    if (file->error)
+        diag_fatal(file->path, "%s", strerror(file->error));
+    free(file->path);
+    free(file->buffer);
+}
+
+bool copy_file(int from, const char *path, uint64_t most, const char *to, mode_t mode)
+{
+    struct file_writer out;
+    file_create(&out, to);
+    if (mode && !out.error && fchmod(out.fd, mode) != 0)
+        out.error = errno;
+    char buffer[1 << 16];
+    ssize_t size = 1;
+    while (most && (size = read(from, buffer, most < sizeof buffer ? most : sizeof buffer)) > 0) {
+        file_write(&out, buffer, (size_t)size);
+        most -= (uint64_t)size;
+    }
+    if (size < 0)
+        diag_error(path, "cannot be copied: %s", strerror(errno));
+    file_close(&out);
+    return size >= 0;
+}

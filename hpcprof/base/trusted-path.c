@@ -1,0 +1,117 @@
+#include "hpcprof/base/trusted-path.h"
+
+#include "lib/mem.h"
+#include "lib/path.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* As in the kernel. */
+#define MAX_LINKS 40
+
+/* Replaces *rest, what is left of the path, by the link's target and what is behind the link. */
+static bool follow(const char *link, char **done, char **rest)
+{
+    char target[PATH_MAX];
+    ssize_t length = readlink(link, target, sizeof target - 1);
+    if (length <= 0)
+        return false;
+    target[length] = '\0';
+    char *more = mem_printf("%s/%s", target, *rest);
+    free(*rest);
+    *rest = more;
+    if (target[0] == '/')
+        (*done)[0] = '\0';
+    return true;
+}
+
+/* Takes the first component off *rest; NULL at the end. The caller frees. */
+static char *take_component(char **rest)
+{
+    char *at = *rest + strspn(*rest, "/");
+    size_t length = strcspn(at, "/");
+    char *component = length ? mem_strndup(at, length) : NULL;
+    memmove(*rest, at + length, strlen(at + length) + 1);
+    return component;
+}
+
+/* One step from the directory *done, which is absolute without links and "" for the root. */
+static bool step(char **done, char **rest, const char *component, uid_t other, unsigned *links)
+{
+    struct stat status;
+    if (strcmp(component, ".") == 0)
+        return true;
+    if (strcmp(component, "..") == 0) {
+        char *slash = strrchr(*done, '/');
+        if (slash)
+            *slash = '\0';
+        return true;
+    }
+    char *next = mem_printf("%s/%s", *done, component);
+    bool is_there = lstat(next, &status) == 0;
+    if (is_there && S_ISLNK(status.st_mode)) {
+        bool is_trusted =
+            status.st_uid == 0 || status.st_uid == geteuid() || status.st_uid == other;
+        is_there = is_trusted && ++*links <= MAX_LINKS && follow(next, done, rest);
+        free(next);
+        return is_there;
+    }
+    free(*done);
+    *done = next;
+    return is_there;
+}
+
+char *real_path(const char *path, uid_t other)
+{
+    char *done = path[0] == '/' ? mem_strdup("") : getcwd(NULL, 0), *rest = mem_strdup(path);
+    unsigned links = 0;
+    bool good = done != NULL;
+    for (char *component; good && (component = take_component(&rest));) {
+        good = step(&done, &rest, component, other, &links);
+        free(component);
+    }
+    free(rest);
+    if (!good) {
+        free(done);
+        return NULL;
+    }
+    if (done[0] == '\0') {
+        free(done);
+        done = mem_strdup("/");
+    }
+    return done;
+}
+
+bool real_path_is_below(const char *path, const char *tree)
+{
+    size_t length = strcmp(tree, "/") == 0 ? 0 : strlen(tree);
+    return strncmp(path, tree, length) == 0 && (path[length] == '/' || path[length] == '\0');
+}
+
+/* Whether only root and `owner` can rename what is in a directory. */
+static bool is_only_for(const char *directory, uid_t owner)
+{
+    struct stat status;
+    return stat(directory, &status) == 0 && (status.st_uid == 0 || status.st_uid == owner) &&
+           (!(status.st_mode & S_IWOTH) || (status.st_mode & S_ISVTX));
+}
+
+bool real_path_owner(const char *path, uid_t *owner)
+{
+    struct stat status;
+    char *real = stat(path, &status) == 0 ? real_path(path, status.st_uid) : NULL;
+    bool good = real != NULL && stat(real, &status) == 0;
+    for (char *slash = real ? strchr(real + 1, '/') : NULL; good && slash;
+         slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        good = is_only_for(real, status.st_uid);
+        *slash = '/';
+    }
+    free(real);
+    if (good)
+        *owner = status.st_uid;
+    return good;
+}

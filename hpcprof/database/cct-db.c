@@ -1,0 +1,237 @@
+#include "hpcprof/database/cct-db.h"
+
+#include "hpcprof/base/output-file.h"
+#include "hpcprof/database/v4-file.h"
+
+#include "lib/diag.h"
+#include "lib/mem.h"
+#include "lib/parallel.h"
+#include "lib/progress.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The finished profile.db. */
+struct profiles {
+    const uint8_t *at;
+    size_t size;
+    const struct v4_profile *all;
+    uint32_t count;
+};
+
+static void map_profiles(struct profiles *profiles, const char *path)
+{
+    int fd = output_open(path);
+    struct stat status;
+    void *map = MAP_FAILED;
+    if (fd >= 0 && fstat(fd, &status) == 0)
+        map = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (map == MAP_FAILED)
+        diag_fatal(path, "%s", strerror(errno));
+    close(fd);
+    profiles->at = map;
+    profiles->size = (size_t)status.st_size;
+    const struct v4_section *sections = (const struct v4_section *)(profiles->at + V4_HEADER_SIZE);
+    const struct v4_profiles *head =
+        (const struct v4_profiles *)(profiles->at + sections[V4_PROFILE_INFOS].at);
+    profiles->all = (const struct v4_profile *)(profiles->at + head->profiles);
+    profiles->count = head->n_profiles;
+}
+
+/* The first of a profile's contexts that is not below `id`. */
+static uint64_t find_context(const struct v4_context_index *contexts, uint64_t count, uint32_t id)
+{
+    uint64_t low = 0, high = count;
+    while (low < high) {
+        uint64_t middle = (low + high) / 2;
+        if (contexts[middle].context_id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The values of some consecutive contexts, as they will lie in the file. */
+struct range {
+    uint32_t begin, end;             /* contexts */
+    size_t metric_ids;               /* all are below this */
+    struct v4_profile_values *infos; /* of each context; offsets count from the start of bytes */
+    VEC(uint8_t) bytes;
+    VEC(uint64_t)
+    cells; /* of each context and metric id: number of values, then where the next
+              of them goes */
+};
+
+typedef void value_visitor(struct range *range, size_t cell, uint32_t profile, double value);
+
+/* Visits the values of the range, profile by profile. */
+static void visit_values(struct range *range, const struct profiles *profiles, value_visitor *visit)
+{
+    for (uint32_t profile = 1; profile < profiles->count; profile++) {
+        const struct v4_context_values *block = &profiles->all[profile].values;
+        const struct v4_metric_value *values = (const void *)(profiles->at + block->values);
+        const struct v4_context_index *contexts = (const void *)(profiles->at + block->contexts);
+        uint64_t i = find_context(contexts, block->n_contexts, range->begin);
+        for (; i < block->n_contexts && contexts[i].context_id < range->end; i++) {
+            size_t cells = (contexts[i].context_id - range->begin) * range->metric_ids;
+            bool last = i + 1 == block->n_contexts;
+            uint64_t end = last ? block->n_values : contexts[i + 1].start;
+            for (uint64_t k = contexts[i].start; k < end; k++)
+                visit(range, cells + values[k].metric_id, profile, values[k].value);
+        }
+    }
+}
+
+static void count_value(struct range *range, size_t cell, uint32_t profile, double value)
+{
+    (void)profile, (void)value;
+    range->cells.at[cell]++;
+}
+
+static void place_value(struct range *range, size_t cell, uint32_t profile, double value)
+{
+    const struct v4_profile_value placed = {.profile = profile, .value = value};
+    memcpy(range->bytes.at + range->cells.at[cell], &placed, sizeof placed);
+    range->cells.at[cell] += sizeof placed;
+}
+
+/* Makes room for `size` zeroed bytes; returns their offset. */
+static size_t grow(struct range *range, size_t size)
+{
+    size_t offset = range->bytes.n;
+    vec_reserve(&range->bytes, size);
+    if (size)
+        memset(range->bytes.at + offset, 0, size);
+    range->bytes.n += size;
+    return offset;
+}
+
+/* Turns the counts of a context's cells into places, and writes its metric indices. */
+static void lay_out(struct range *range, struct v4_profile_values *info, uint64_t *cells)
+{
+    size_t alignment = _Alignof(uint32_t);
+    grow(range, -range->bytes.n % alignment);
+    info->values = range->bytes.n;
+    for (size_t id = 0; id < range->metric_ids; id++)
+        info->n_values += cells[id];
+    grow(range, info->n_values * sizeof(struct v4_profile_value));
+    info->metrics = range->bytes.n;
+    uint64_t start = 0;
+    for (size_t id = 0; id < range->metric_ids; id++) {
+        uint64_t count = cells[id];
+        cells[id] = info->values + start * sizeof(struct v4_profile_value);
+        if (count == 0)
+            continue;
+        const struct v4_metric_index index = {.metric_id = (uint16_t)id, .start = start};
+        size_t at = grow(range, sizeof index);
+        memcpy(range->bytes.at + at, &index, sizeof index);
+        info->n_metrics++;
+        start += count;
+    }
+}
+
+struct cct_job {
+    const struct profiles *profiles;
+    struct range *ranges; /* of one batch */
+};
+
+static void make_range(void *context, unsigned worker, size_t index)
+{
+    (void)worker;
+    struct cct_job *job = context;
+    struct range *range = &job->ranges[index];
+    size_t contexts = range->end - range->begin, cells = contexts * range->metric_ids;
+    range->cells.n = range->bytes.n = 0;
+    vec_reserve(&range->cells, cells);
+    if (cells)
+        memset(range->cells.at, 0, cells * sizeof *range->cells.at);
+    visit_values(range, job->profiles, count_value);
+    for (size_t i = 0; i < contexts; i++)
+        lay_out(range, &range->infos[i], range->cells.at + i * range->metric_ids);
+    visit_values(range, job->profiles, place_value);
+    progress_add(contexts);
+}
+
+static void write_range(struct file_writer *file, const struct range *range)
+{
+    uint64_t offset = file_align(file, 8);
+    for (uint32_t i = 0; i < range->end - range->begin; i++) {
+        range->infos[i].values += offset;
+        range->infos[i].metrics += offset;
+    }
+    file_write(file, range->bytes.at, range->bytes.n);
+}
+
+/* Ranges are made in parallel, a batch at a time, and written in order. */
+#define BATCH_PER_WORKER 2
+
+/* As many contexts as have about a million values if every thread had been in all of them. */
+static uint32_t range_size(const struct profiles *profiles)
+{
+    uint32_t size = (1 << 20) / profiles->count;
+    return size < 64 ? 64 : size > 1 << 15 ? 1 << 15 : size;
+}
+
+static void write_ranges(struct file_writer *file, const struct profiles *profiles,
+                         struct v4_profile_values *infos, size_t contexts, size_t metric_ids,
+                         unsigned workers)
+{
+    size_t batch = (size_t)workers * BATCH_PER_WORKER, size = range_size(profiles);
+    struct cct_job job = {.profiles = profiles, .ranges = mem_alloc(batch * sizeof *job.ranges)};
+    progress_begin("writing contexts", contexts);
+    for (size_t begin = 0; begin < contexts;) {
+        size_t count = 0;
+        for (; count < batch && begin < contexts; count++) {
+            struct range *range = &job.ranges[count];
+            range->begin = (uint32_t)begin;
+            begin = contexts - begin < size ? contexts : begin + size;
+            range->end = (uint32_t)begin;
+            range->metric_ids = metric_ids;
+            range->infos = infos + range->begin;
+        }
+        parallel_for(count, workers, make_range, &job);
+        for (size_t i = 0; i < count; i++)
+            write_range(file, &job.ranges[i]);
+    }
+    progress_end();
+    for (size_t i = 0; i < batch; i++) {
+        vec_free(&job.ranges[i].bytes);
+        vec_free(&job.ranges[i].cells);
+    }
+    free(job.ranges);
+}
+
+void cct_db_write(const char *path, const char *profile_db, size_t contexts, size_t metric_ids,
+                  unsigned workers)
+{
+    struct profiles profiles;
+    map_profiles(&profiles, profile_db);
+    struct file_writer file;
+    struct v4_section sections[V4_CCT_SECTIONS];
+    v4_create(&file, path, V4_CCT_FORMAT, V4_CCT_SECTIONS);
+
+    struct v4_section *section = &sections[V4_CCT_INFOS];
+    section->at = file_align(&file, 8);
+    struct v4_context_infos head;
+    memset(&head, 0, sizeof head);
+    head.contexts = section->at + sizeof head;
+    head.n_contexts = (uint32_t)contexts;
+    head.context_size = sizeof(struct v4_profile_values);
+    file_write(&file, &head, sizeof head);
+    struct v4_profile_values *infos = mem_alloc(contexts * sizeof *infos);
+    file_write(&file, infos, contexts * sizeof *infos); /* written again when they are known */
+    section->size = file.offset - section->at;
+
+    write_ranges(&file, &profiles, infos, contexts, metric_ids, workers);
+    file_patch(&file, head.contexts, infos, contexts * sizeof *infos);
+    free(infos);
+    v4_close(&file, V4_CCT_FOOTER, sections, V4_CCT_SECTIONS);
+    munmap((void *)profiles.at, profiles.size);
+}

@@ -1,0 +1,465 @@
+#include "hpcprof/database/meta-db.h"
+
+#include "hpcprof/measurement/executables.h"
+
+#include "hpcprof/database/id-tuples.h"
+#include "hpcprof/database/propagation.h"
+#include "hpcprof/database/v4-file.h"
+
+#include "lib/utf8.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Bit 0 of a context's propagation mask is that of the one transitive scope; the index of the
+ * others means nothing. */
+static const enum v4_scope_type scope_types[PROPAGATIONS] = {
+    [PROPAGATE_POINT] = V4_POINT,
+    [PROPAGATE_FUNCTION] = V4_TRANSITIVE,
+    [PROPAGATE_LEX_AWARE] = V4_CUSTOM,
+    [PROPAGATE_EXECUTION] = V4_EXECUTION,
+};
+
+static const char *const entry_names[] = {
+    [V4_UNKNOWN_ENTRY] = "unknown entry",
+    [V4_MAIN_THREAD] = "main thread",
+    [V4_APPLICATION_THREAD] = "<thread root>",
+};
+
+struct meta {
+    struct file_writer file;
+    struct v4_section sections[V4_META_SECTIONS];
+    const struct meta_texts *texts;
+    const struct contexts *contexts;
+    const struct inputs *inputs;
+    struct strtab strings;                       /* of the common string table */
+    uint64_t *string_at;                         /* by id */
+    uint64_t modules_at, files_at, functions_at; /* first elements of their tables */
+};
+
+/* All structures are zeroed as a whole before they are filled, so that padding is zero in the file
+ * too. */
+#define ZERO(structure) memset(&(structure), 0, sizeof(structure))
+
+static void start_section(struct meta *meta, enum v4_meta_section section)
+{
+    meta->sections[section].at = file_align(&meta->file, 8);
+}
+
+static void end_section(struct meta *meta, enum v4_meta_section section)
+{
+    meta->sections[section].size = meta->file.offset - meta->sections[section].at;
+}
+
+static void write_general(struct meta *meta)
+{
+    start_section(meta, V4_META_GENERAL);
+    const struct v4_general general = {
+        .title = meta->file.offset + sizeof general,
+        .description = meta->file.offset + sizeof general + strlen(meta->texts->title) + 1,
+    };
+    file_write(&meta->file, &general, sizeof general);
+    file_write_string(&meta->file, meta->texts->title);
+    file_write_string(&meta->file, meta->texts->description);
+    end_section(meta, V4_META_GENERAL);
+}
+
+static void write_id_names(struct meta *meta)
+{
+    start_section(meta, V4_META_ID_NAMES);
+    struct v4_id_names head;
+    ZERO(head);
+    head.names = meta->file.offset + sizeof head;
+    head.n_kinds = ID_KINDS;
+    file_write(&meta->file, &head, sizeof head);
+    uint64_t at = head.names + ID_KINDS * sizeof at;
+    for (unsigned kind = 0; kind < ID_KINDS; kind++) {
+        file_write(&meta->file, &at, sizeof at);
+        at += strlen(id_kind_names[kind]) + 1;
+    }
+    for (unsigned kind = 0; kind < ID_KINDS; kind++)
+        file_write_string(&meta->file, id_kind_names[kind]);
+    end_section(meta, V4_META_ID_NAMES);
+}
+
+/* ---- metrics ---- */
+
+#define SUM_FORMULA "$$"
+
+/* Where the parts of the metrics section lie. */
+struct metrics_layout {
+    uint64_t scopes, metrics, instances, summaries, formula, scope_names, metric_names;
+};
+
+static struct metrics_layout lay_out_metrics(uint64_t at, size_t metrics)
+{
+    struct metrics_layout layout;
+    layout.scopes = at + sizeof(struct v4_metrics);
+    layout.metrics = layout.scopes + PROPAGATIONS * sizeof(struct v4_scope);
+    layout.instances = layout.metrics + metrics * sizeof(struct v4_metric);
+    layout.summaries = layout.instances + metrics * PROPAGATIONS * sizeof(struct v4_scope_instance);
+    layout.formula = layout.summaries + metrics * PROPAGATIONS * sizeof(struct v4_summary);
+    layout.scope_names = layout.formula + sizeof SUM_FORMULA;
+    layout.metric_names = layout.scope_names;
+    for (unsigned scope = 0; scope < PROPAGATIONS; scope++)
+        layout.metric_names += strlen(propagation_names[scope]) + 1;
+    return layout;
+}
+
+static void write_scopes(struct meta *meta, const struct metrics_layout *layout)
+{
+    uint64_t name = layout->scope_names;
+    for (unsigned scope = 0; scope < PROPAGATIONS; scope++) {
+        struct v4_scope described;
+        ZERO(described);
+        described.name = name;
+        described.type = (uint8_t)scope_types[scope];
+        file_write(&meta->file, &described, sizeof described);
+        name += strlen(propagation_names[scope]) + 1;
+    }
+}
+
+static void write_metric_records(struct meta *meta, const struct metrics_layout *layout)
+{
+    uint64_t name = layout->metric_names;
+    for (size_t i = 0; i < meta->inputs->metrics.n; i++) {
+        struct v4_metric metric;
+        ZERO(metric);
+        metric.name = name;
+        metric.scope_instances =
+            layout->instances + i * PROPAGATIONS * sizeof(struct v4_scope_instance);
+        metric.summaries = layout->summaries + i * PROPAGATIONS * sizeof(struct v4_summary);
+        metric.n_scope_instances = metric.n_summaries = PROPAGATIONS;
+        file_write(&meta->file, &metric, sizeof metric);
+        name += strlen(meta->inputs->metrics.at[i].name) + 1;
+    }
+}
+
+static void write_instances(struct meta *meta, const struct metrics_layout *layout)
+{
+    for (size_t id = 0; id < meta->inputs->metrics.n * PROPAGATIONS; id++) {
+        struct v4_scope_instance instance;
+        ZERO(instance);
+        instance.scope = layout->scopes + id % PROPAGATIONS * sizeof(struct v4_scope);
+        instance.metric_id = (uint16_t)id;
+        file_write(&meta->file, &instance, sizeof instance);
+    }
+}
+
+static void write_summaries(struct meta *meta, const struct metrics_layout *layout)
+{
+    for (size_t id = 0; id < meta->inputs->metrics.n * PROPAGATIONS; id++) {
+        struct v4_summary summary;
+        ZERO(summary);
+        summary.scope = layout->scopes + id % PROPAGATIONS * sizeof(struct v4_scope);
+        summary.formula = layout->formula;
+        summary.combine = V4_SUM;
+        summary.metric_id = (uint16_t)id;
+        file_write(&meta->file, &summary, sizeof summary);
+    }
+}
+
+static void write_metrics(struct meta *meta)
+{
+    start_section(meta, V4_META_METRICS);
+    size_t count = meta->inputs->metrics.n;
+    const struct metrics_layout layout = lay_out_metrics(meta->file.offset, count);
+    struct v4_metrics head;
+    ZERO(head);
+    head.metrics = layout.metrics;
+    head.n_metrics = (uint32_t)count;
+    head.metric_size = sizeof(struct v4_metric);
+    head.scope_instance_size = sizeof(struct v4_scope_instance);
+    head.summary_size = sizeof(struct v4_summary);
+    head.scopes = layout.scopes;
+    head.n_scopes = PROPAGATIONS;
+    head.scope_size = sizeof(struct v4_scope);
+    file_write(&meta->file, &head, sizeof head);
+    write_scopes(meta, &layout);
+    write_metric_records(meta, &layout);
+    write_instances(meta, &layout);
+    write_summaries(meta, &layout);
+    file_write_string(&meta->file, SUM_FORMULA);
+    for (unsigned scope = 0; scope < PROPAGATIONS; scope++)
+        file_write_string(&meta->file, propagation_names[scope]);
+    for (size_t i = 0; i < count; i++)
+        file_write_string(&meta->file, meta->inputs->metrics.at[i].name);
+    end_section(meta, V4_META_METRICS);
+}
+
+/* ---- strings, modules, files, functions ---- */
+
+/* Ids of the first child and of the next sibling; end[parent] when there is none. */
+static uint32_t first_child(uint32_t id)
+{
+    return id + 1;
+}
+
+static uint32_t next_sibling(const struct contexts *contexts, uint32_t id)
+{
+    return contexts->end[id];
+}
+
+/* The id of a text in the string table, whose strings are UTF-8; paths of files can be anything. */
+static uint32_t string_id(struct meta *meta, const char *text)
+{
+    char *repaired = utf8_repaired(text);
+    uint32_t id = strtab_id(&meta->strings, repaired);
+    free(repaired);
+    return id;
+}
+
+/* The name of an entry point: "main thread"; "main thread of make" where there are several
+ * executables. */
+static uint32_t entry_string(struct meta *meta, const struct context *entry)
+{
+    const char *executable = executables_entry_name(meta->inputs, (uint32_t)entry->detail);
+    char *name = mem_printf("%s%s%s", entry_names[entry->name], executable ? V4_ENTRY_OF : "",
+                            executable ? executable : "");
+    uint32_t id = string_id(meta, name);
+    free(name);
+    return id;
+}
+
+/* The path of a file in the database: of its copy, or as it was recorded. */
+static char *file_path(const struct meta *meta, uint32_t file)
+{
+    const char *copy = meta->texts->copies[file];
+    if (copy[0] != '\0')
+        return mem_printf("%s%s", meta->texts->copies_prefix, copy);
+    return mem_strdup(strtab_string(&meta->contexts->program->files, file));
+}
+
+static uint32_t file_string(struct meta *meta, uint32_t file)
+{
+    char *path = file_path(meta, file);
+    uint32_t id = string_id(meta, path);
+    free(path);
+    return id;
+}
+
+static void write_strings(struct meta *meta)
+{
+    const struct contexts *contexts = meta->contexts;
+    const struct program *program = contexts->program;
+    for (uint32_t id = first_child(CONTEXT_ROOT); id < contexts->n; id = next_sibling(contexts, id))
+        entry_string(meta, &contexts->at[id]);
+    for (size_t i = 0; i < contexts->modules.ids.n; i++)
+        string_id(meta, program->modules->all.at[contexts->modules.ids.at[i]].path);
+    for (size_t i = 0; i < contexts->files.ids.n; i++)
+        file_string(meta, contexts->files.ids.at[i]);
+    for (size_t i = 0; i < contexts->functions.ids.n; i++)
+        string_id(meta, program->functions.at[contexts->functions.ids.at[i]].name);
+    start_section(meta, V4_META_STRINGS);
+    meta->string_at = mem_alloc(meta->strings.count * sizeof *meta->string_at);
+    for (uint32_t i = 0; i < meta->strings.count; i++) {
+        meta->string_at[i] = meta->file.offset;
+        file_write_string(&meta->file, strtab_string(&meta->strings, i));
+    }
+    end_section(meta, V4_META_STRINGS);
+}
+
+static uint64_t string_at(struct meta *meta, const char *text)
+{
+    return meta->string_at[string_id(meta, text)];
+}
+
+/* The head of a table whose items follow; returns where they begin. */
+static uint64_t write_table_head(struct meta *meta, size_t count, size_t item_size)
+{
+    struct v4_table head;
+    ZERO(head);
+    head.items = meta->file.offset + sizeof head;
+    head.n_items = (uint32_t)count;
+    head.item_size = (uint16_t)item_size;
+    file_write(&meta->file, &head, sizeof head);
+    return head.items;
+}
+
+static void write_modules(struct meta *meta)
+{
+    const struct contexts *contexts = meta->contexts;
+    start_section(meta, V4_META_MODULES);
+    meta->modules_at = write_table_head(meta, contexts->modules.ids.n, sizeof(struct v4_module));
+    for (size_t i = 0; i < contexts->modules.ids.n; i++) {
+        struct v4_module module;
+        ZERO(module);
+        uint32_t id = contexts->modules.ids.at[i];
+        module.path = string_at(meta, contexts->program->modules->all.at[id].path);
+        file_write(&meta->file, &module, sizeof module);
+    }
+    end_section(meta, V4_META_MODULES);
+}
+
+static void write_files(struct meta *meta)
+{
+    const struct contexts *contexts = meta->contexts;
+    start_section(meta, V4_META_FILES);
+    meta->files_at = write_table_head(meta, contexts->files.ids.n, sizeof(struct v4_file));
+    for (size_t i = 0; i < contexts->files.ids.n; i++) {
+        struct v4_file file;
+        ZERO(file);
+        uint32_t id = contexts->files.ids.at[i];
+        file.flags = meta->texts->copies[id][0] != '\0' ? V4_FILE_COPIED : 0;
+        file.path = meta->string_at[file_string(meta, id)];
+        file_write(&meta->file, &file, sizeof file);
+    }
+    end_section(meta, V4_META_FILES);
+}
+
+static uint64_t file_at(const struct meta *meta, uint32_t id)
+{
+    return meta->files_at + meta->contexts->files.rank_of[id] * sizeof(struct v4_file);
+}
+
+static uint64_t module_at(const struct meta *meta, uint32_t id)
+{
+    return meta->modules_at + meta->contexts->modules.rank_of[id] * sizeof(struct v4_module);
+}
+
+static void write_functions(struct meta *meta)
+{
+    const struct contexts *contexts = meta->contexts;
+    start_section(meta, V4_META_FUNCTIONS);
+    meta->functions_at =
+        write_table_head(meta, contexts->functions.ids.n, sizeof(struct v4_function));
+    for (size_t i = 0; i < contexts->functions.ids.n; i++) {
+        const struct function *from =
+            &contexts->program->functions.at[contexts->functions.ids.at[i]];
+        struct v4_function function;
+        ZERO(function);
+        function.name = string_at(meta, from->name);
+        if (from->module != PROGRAM_NONE) {
+            function.module = module_at(meta, from->module);
+            function.offset = from->entry;
+        }
+        if (from->file != PROGRAM_NONE) {
+            function.file = file_at(meta, from->file);
+            function.line = from->line;
+        }
+        file_write(&meta->file, &function, sizeof function);
+    }
+    end_section(meta, V4_META_FUNCTIONS);
+}
+
+/* ---- contexts ---- */
+
+static size_t context_size(const struct context *context)
+{
+    size_t words = context->kind == CONTEXT_CALL || context->kind == CONTEXT_INLINED ? 1 : 2;
+    return sizeof(struct v4_context) + 8 * words;
+}
+
+/* Gives every context the place of its children, in the order of their parents, from `at` on.
+ * The children of context 0 are entries and lie elsewhere. The caller frees. */
+static uint64_t *place_children(const struct contexts *contexts, uint64_t at)
+{
+    uint64_t *children_at = mem_alloc((contexts->n + 1) * sizeof *children_at);
+    for (uint32_t id = 1; id < contexts->n; id++) {
+        children_at[id] = at;
+        for (uint32_t child = first_child(id); child < contexts->end[id];
+             child = next_sibling(contexts, child))
+            at += context_size(&contexts->at[child]);
+    }
+    children_at[contexts->n] = at;
+    return children_at;
+}
+
+static void write_context(struct meta *meta, uint32_t id, const uint64_t *children_at)
+{
+    const struct context *context = &meta->contexts->at[id];
+    struct {
+        struct v4_context fixed;
+        uint64_t flex[2];
+    } record;
+    ZERO(record);
+    record.fixed.children_size = children_at[id + 1] - children_at[id];
+    record.fixed.children = record.fixed.children_size ? children_at[id] : 0;
+    record.fixed.context_id = id;
+    record.fixed.n_flex_words = 2;
+    record.fixed.relation = V4_LEXICAL;
+    record.fixed.propagation = 1;
+    switch (context->kind) {
+    case CONTEXT_CALL:
+    case CONTEXT_INLINED:
+        record.fixed.n_flex_words = 1;
+        record.fixed.flags = V4_HAS_FUNCTION;
+        record.fixed.relation = context->kind == CONTEXT_CALL ? V4_CALL : V4_INLINED_CALL;
+        record.fixed.propagation = 0;
+        record.fixed.lexical_type = V4_FUNCTION;
+        record.flex[0] = meta->functions_at + meta->contexts->functions.rank_of[context->name] *
+                                                  sizeof(struct v4_function);
+        break;
+    case CONTEXT_LOOP_AT:
+        record.fixed.flags = V4_HAS_POINT;
+        record.fixed.lexical_type = V4_LOOP;
+        record.flex[0] = module_at(meta, context->name);
+        record.flex[1] = context->detail;
+        break;
+    default:
+        record.fixed.flags = V4_HAS_LOCATION;
+        record.fixed.lexical_type = context->kind == CONTEXT_LOOP ? V4_LOOP : V4_LINE;
+        record.flex[0] = file_at(meta, context->name);
+        record.flex[1] = context->detail;
+    }
+    file_write(&meta->file, &record, context_size(context));
+}
+
+static void write_entries(struct meta *meta, const uint64_t *children_at)
+{
+    const struct contexts *contexts = meta->contexts;
+    for (uint32_t id = first_child(CONTEXT_ROOT); id < contexts->n;
+         id = next_sibling(contexts, id)) {
+        uint32_t kind = contexts->at[id].name;
+        struct v4_entry entry;
+        ZERO(entry);
+        entry.children_size = children_at[id + 1] - children_at[id];
+        entry.children = entry.children_size ? children_at[id] : 0;
+        entry.context_id = id;
+        entry.kind = (uint16_t)kind;
+        entry.name = meta->string_at[entry_string(meta, &contexts->at[id])];
+        file_write(&meta->file, &entry, sizeof entry);
+    }
+}
+
+static void write_contexts(struct meta *meta)
+{
+    const struct contexts *contexts = meta->contexts;
+    size_t entries = 0;
+    for (uint32_t id = first_child(CONTEXT_ROOT); id < contexts->n; id = next_sibling(contexts, id))
+        entries++;
+    start_section(meta, V4_META_CONTEXTS);
+    struct v4_context_tree head;
+    ZERO(head);
+    head.entries = entries ? meta->file.offset + sizeof head : 0;
+    head.n_entries = (uint16_t)entries;
+    head.entry_size = sizeof(struct v4_entry);
+    file_write(&meta->file, &head, sizeof head);
+    uint64_t *children_at =
+        place_children(contexts, meta->file.offset + entries * sizeof(struct v4_entry));
+    write_entries(meta, children_at);
+    for (uint32_t id = 1; id < contexts->n; id++)
+        for (uint32_t child = first_child(id); child < contexts->end[id];
+             child = next_sibling(contexts, child))
+            write_context(meta, child, children_at);
+    free(children_at);
+    end_section(meta, V4_META_CONTEXTS);
+}
+
+void meta_db_write(const char *path, const struct meta_texts *texts,
+                   const struct contexts *contexts, const struct inputs *inputs)
+{
+    struct meta meta = {.texts = texts, .contexts = contexts, .inputs = inputs};
+    v4_create(&meta.file, path, V4_META_FORMAT, V4_META_SECTIONS);
+    write_general(&meta);
+    write_id_names(&meta);
+    write_metrics(&meta);
+    write_strings(&meta);
+    write_modules(&meta);
+    write_files(&meta);
+    write_functions(&meta);
+    write_contexts(&meta);
+    strtab_free(&meta.strings);
+    free(meta.string_at);
+    v4_close(&meta.file, V4_META_FOOTER, meta.sections, V4_META_SECTIONS);
+}

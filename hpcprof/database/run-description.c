@@ -1,0 +1,98 @@
+#include "hpcprof/database/run-description.h"
+
+#include "hpcprof/base/output-file.h"
+
+#include "lib/diag.h"
+#include "lib/mem.h"
+#include "lib/path.h"
+#include "lib/printable.h"
+#include "lib/utf8.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The image that the launched process has become at last: what came before it (env, the script that
+ * stands in for an interpreter) is not what the user means. Any image when none is known. */
+static const struct measurement_process *measured_program(const struct inputs *inputs)
+{
+    size_t i = 0, n = inputs->files.n;
+    while (i < n && !(inputs->files.at[i].m->process.known &&
+                      inputs->files.at[i].m->process.origin == ORIGIN_LAUNCHED))
+        i++;
+    if (i == n)
+        return &inputs->files.at[0].m->process;
+    const struct measurement_process *launched = &inputs->files.at[i].m->process;
+    for (; i + 1 < n; i++) {
+        const struct measurement_process *next = &inputs->files.at[i + 1].m->process;
+        if (next->origin != ORIGIN_EXEC || next->pid != launched->pid ||
+            next->start_time != launched->start_time)
+            break;
+    }
+    return &inputs->files.at[i].m->process;
+}
+
+char *text_title(const struct inputs *inputs)
+{
+    const struct measurement_process *process = measured_program(inputs);
+    const char *path = process->executable;
+    if (path[0] == '\0' && process->arguments.n)
+        path = process->arguments.at[0];
+    return utf8_repaired(path[0] ? path_base(path) : "unknown program");
+}
+
+char *text_description(const struct inputs *inputs)
+{
+    size_t threads = 0;
+    for (size_t i = 0; i < inputs->files.n; i++)
+        threads += inputs->files.at[i].m->threads.n;
+    const struct measurement_process *process = measured_program(inputs);
+    char *executable = printable_text(process->executable[0] ? process->executable : "unknown");
+    char *host = printable_text(process->host[0] ? process->host : "unknown");
+    char *text = mem_printf("* executable: %s\n"
+                            "* host: %s\n"
+                            "* processes: %zu\n"
+                            "* threads: %zu\n",
+                            executable, host, inputs->files.n, threads);
+    free(executable);
+    free(host);
+    return text;
+}
+
+static const char formats[] =
+    "# What is in this database\n"
+    "\n"
+    "| file | contents |\n"
+    "|---|---|\n"
+    "| `meta.db` | names: metrics, load modules, source files, functions, and the tree of calling "
+    "contexts |\n"
+    "| `profile.db` | values, thread by thread; profile 0 is the sum of all threads |\n"
+    "| `cct.db` | the same values, context by context |\n"
+    "| `metrics/default.yaml` | which values a viewer shows as columns |\n"
+    "| `src/` | copies of source files, under their absolute paths |\n"
+    "| `physical/` | the same for the call paths as they lay on the stacks; `meta.db` etc. at the "
+    "top are about the call paths as the program's author wrote them |\n"
+    "| `run.json` | processes, threads, what became of every sample, sources and rates, metrics that "
+    "could not be measured and why, modules, problems |\n"
+    "\n"
+    "The `.db` files are HPCToolkit's database format, version 4.0, little-endian, as specified in\n"
+    "`doc/FORMATS.md` of HPCToolkit's public repository. In each, a header says where its sections\n"
+    "are; contexts have the numbers 1, 2, ... in the order of the tree, 0 stands for the whole run.\n"
+    "\n"
+    "Each metric M has four values per context, with the ids 4M to 4M + 3: `point`, measured in the\n"
+    "context itself; `function`, without what was called; `lex_aware`, the same, and for a loop\n"
+    "without the loops in it; `execution`, with all that was called. Times are in seconds.\n"
+    "\n"
+    "`overhead:spawn` and the like are the part of `overhead` that is of that kind; all kinds\n"
+    "together are `overhead`.\n";
+
+void text_write_formats(const char *path)
+{
+    FILE *out = output_stream(path);
+    if (!out)
+        diag_fatal(path, "%s", strerror(errno));
+    bool failed = fputs(formats, out) < 0;
+    if (fclose(out) != 0 || failed)
+        diag_fatal(path, "%s", strerror(errno));
+}

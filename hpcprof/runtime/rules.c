@@ -1,0 +1,284 @@
+#include "hpcprof/runtime/rules.h"
+
+#include "lib/beside.h"
+#include "lib/diag.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FOLDER "../lib/agents"
+#define ENDING ".rules"
+#define SPACE  " \t\r\n"
+
+/* ---- lines ---- */
+
+/* A line that is being read. */
+struct rules_line {
+    const char *path;
+    unsigned number;
+    char *rest; /* what was not read yet */
+};
+
+static void refuse(const struct rules_line *line, const char *key, const char *why)
+{
+    char *place = mem_printf("%s:%u", line->path, line->number);
+    diag_error(place, "%s: %s; the line is skipped", key, why);
+    free(place);
+}
+
+static char *next_word(struct rules_line *line)
+{
+    return strtok_r(NULL, SPACE, &line->rest);
+}
+
+/* Whether a pattern has a star for the procedure's name, and no more than another one at the end.
+ */
+static bool is_clone_pattern(const char *pattern)
+{
+    const char *star = strchr(pattern, '*'), *second = star ? strchr(star + 1, '*') : NULL;
+    return star && (!second || (second > star + 1 && second[1] == '\0'));
+}
+
+static void take_rule(struct rules_file *file, struct rules_line *line, enum rule_key key,
+                      const char *name, bool is_fence)
+{
+    const char *pattern = next_word(line);
+    const char *kind = pattern && key == RULE_OVERHEAD ? next_word(line) : NULL;
+    if (!pattern)
+        refuse(line, name, "the pattern is missing");
+    else if (next_word(line))
+        refuse(line, name, "there are too many words");
+    else if (key == RULE_CLONE && !is_clone_pattern(pattern))
+        refuse(line, name,
+               "the pattern needs a star, which stands for the procedure's name, and may "
+               "end with another one");
+    else
+        vec_push(&file->rules, (struct rule){.key = key,
+                                             .is_fence = is_fence,
+                                             .pattern = mem_strdup(pattern),
+                                             .kind = mem_strdup(kind ? kind : "")});
+}
+
+static void take_line(struct rules_file *file, struct rules_line *line, char *text)
+{
+    static const struct {
+        const char *name;
+        enum rule_key key;
+        bool is_fence;
+    } keys[] = {{"runtime-module", RULE_RUNTIME_MODULE, false},
+                {"clone", RULE_CLONE, false},
+                {"overhead", RULE_OVERHEAD, false},
+                {"fence", RULE_OVERHEAD, true},
+                {"waiting", RULE_WAITING, false},
+                {"waiting-code", RULE_WAITING_CODE, false},
+                {"waiting-call", RULE_WAITING_CALL, false},
+                {"working", RULE_WORKING, false}};
+    const char *word = strtok_r(text, SPACE, &line->rest);
+    if (!word || *word == '#')
+        return;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (strcmp(word, keys[i].name) == 0) {
+            take_rule(file, line, keys[i].key, word, keys[i].is_fence);
+            return;
+        }
+    if (strncmp(word, "runtime-", strlen("runtime-")) != 0)
+        refuse(line, word, "no such rule");
+}
+
+/* ---- files ---- */
+
+/* Whether the first line names what the rules are of: "agent", "runtime". */
+static bool begins_with(const char *line, const char *what)
+{
+    size_t length = strlen(what);
+    return strncmp(line, what, length) == 0 && strchr(SPACE, line[length]) && line[length];
+}
+
+static void read_lines(struct rules_file *file, const char *path, FILE *in)
+{
+    struct rules_line line = {.path = path};
+    char *text = NULL;
+    size_t room = 0;
+    while (getline(&text, &room, in) >= 0) {
+        line.number++;
+        if (line.number > 1)
+            take_line(file, &line, text);
+        else if (!begins_with(text, file->is_of_agent ? "agent" : "runtime"))
+            refuse(&line, "first line", "it is not 'agent NAME VERSION'");
+    }
+    free(text);
+}
+
+static char *path_of(const char *base)
+{
+    char *name = mem_printf(FOLDER "/%s", base), *path = path_beside_executable(name);
+    free(name);
+    return path;
+}
+
+/* Whether a file is there and is one of a runtime that needs no agent. */
+static bool is_of_runtime(const char *path)
+{
+    char line[64] = "";
+    FILE *in = fopen(path, "re");
+    bool is_read = in && fgets(line, sizeof line, in);
+    if (in)
+        fclose(in);
+    return is_read && begins_with(line, "runtime");
+}
+
+void rules_read_agent(struct rules *rules, const char *base)
+{
+    if (rules_find_file(rules, base))
+        return;
+    struct rules_file file = {.base = mem_strdup(base), .is_of_agent = true};
+    char *path = path_of(base);
+    errno = EINVAL;
+    FILE *in = strchr(base, '/') ? NULL : fopen(path, "re");
+    if (in) {
+        read_lines(&file, path, in);
+        fclose(in);
+    } else {
+        diag_note(path,
+                  "%s: clones of procedures are told apart, and the runtime's procedures "
+                  "are not known by name",
+                  strerror(errno));
+    }
+    vec_push(&rules->files, file);
+    free(path);
+}
+
+static int has_ending(const struct dirent *entry)
+{
+    size_t length = strlen(entry->d_name), of_ending = strlen(ENDING);
+    return length > of_ending && strcmp(entry->d_name + length - of_ending, ENDING) == 0;
+}
+
+void rules_read_runtimes(struct rules *rules)
+{
+    char *folder = path_beside_executable(FOLDER);
+    struct dirent **found = NULL;
+    int count = scandir(folder, &found, has_ending, alphasort);
+    for (int i = 0; i < count; i++) {
+        char *path = path_of(found[i]->d_name);
+        if (!rules_find_file(rules, found[i]->d_name) && is_of_runtime(path)) {
+            struct rules_file file = {.base = mem_strdup(found[i]->d_name)};
+            FILE *in = fopen(path, "re");
+            if (in) {
+                read_lines(&file, path, in);
+                fclose(in);
+            }
+            vec_push(&rules->files, file);
+        }
+        free(path);
+        free(found[i]);
+    }
+    free(found);
+    free(folder);
+}
+
+void rules_free(struct rules *rules)
+{
+    for (size_t i = 0; i < rules->files.n; i++) {
+        struct rules_file *file = &rules->files.at[i];
+        for (size_t k = 0; k < file->rules.n; k++) {
+            free(file->rules.at[k].pattern);
+            free(file->rules.at[k].kind);
+        }
+        vec_free(&file->rules);
+        free(file->base);
+    }
+    vec_free(&rules->files);
+}
+
+/* ---- questions ---- */
+
+const struct rules_file *rules_find_file(const struct rules *rules, const char *base)
+{
+    for (size_t i = 0; i < rules->files.n; i++)
+        if (strcmp(rules->files.at[i].base, base) == 0)
+            return &rules->files.at[i];
+    return NULL;
+}
+
+/* Matches stars one after the other: only the latest one may have to stand for more. */
+static bool matches(const char *pattern, const char *name)
+{
+    const char *star = NULL, *retry = NULL;
+    while (*name) {
+        if (*pattern == '*') {
+            star = pattern++;
+            retry = name;
+        } else if (*pattern == *name) {
+            pattern++;
+            name++;
+        } else if (star) {
+            pattern = star + 1;
+            name = ++retry;
+        } else {
+            return false;
+        }
+    }
+    while (*pattern == '*')
+        pattern++;
+    return *pattern == '\0';
+}
+
+const struct rule *rules_match(const struct rules_file *file, enum rule_key key, const char *name,
+                               const struct rule *behind)
+{
+    for (size_t i = behind ? (size_t)(behind - file->rules.at) + 1 : 0; i < file->rules.n; i++)
+        if (file->rules.at[i].key == key && matches(file->rules.at[i].pattern, name))
+            return &file->rules.at[i];
+    return NULL;
+}
+
+/* Whether nobody but the runtime can have given a procedure outside its modules such a name. */
+static bool is_exclusive(const char *pattern)
+{
+    return !strchr(pattern, '*') || strncmp(pattern, "__", 2) == 0;
+}
+
+const struct rule *rules_match_code(const struct rules_file *file, const char *name,
+                                    bool is_in_own_module)
+{
+    for (size_t i = 0; i < file->rules.n; i++) {
+        const struct rule *rule = &file->rules.at[i];
+        bool is_of_code = rule->key == RULE_OVERHEAD || rule->key == RULE_WAITING ||
+                          rule->key == RULE_WORKING;
+        if (is_of_code && (is_in_own_module || is_exclusive(rule->pattern)) &&
+            matches(rule->pattern, name))
+            return rule;
+    }
+    return NULL;
+}
+
+bool rules_have(const struct rules_file *file, enum rule_key key)
+{
+    for (size_t i = 0; i < file->rules.n; i++)
+        if (file->rules.at[i].key == key)
+            return true;
+    return false;
+}
+
+/* "libfoo.so" is a base name of libfoo.so and of libfoo.so.5. */
+static bool is_module(const char *pattern, const char *base)
+{
+    char *with_version = mem_printf("%s.*", pattern);
+    bool is_it = matches(pattern, base) || matches(with_version, base);
+    free(with_version);
+    return is_it;
+}
+
+bool rules_have_module(const struct rules_file *file, const char *path)
+{
+    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    for (size_t i = 0; i < file->rules.n; i++)
+        if (file->rules.at[i].key == RULE_RUNTIME_MODULE &&
+            is_module(file->rules.at[i].pattern, base))
+            return true;
+    return false;
+}

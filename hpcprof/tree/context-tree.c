@@ -1,0 +1,103 @@
+#include "hpcprof/tree/context-tree.h"
+
+#include "lib/idmap.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+void context_tree_start(struct context_tree *tree)
+{
+    *tree = (struct context_tree){0};
+    vec_push(&tree->contexts, (struct context){.kind = CONTEXT_GLOBAL});
+}
+
+void context_tree_free(struct context_tree *tree)
+{
+    vec_free(&tree->contexts);
+    free(tree->slots);
+    *tree = (struct context_tree){0};
+}
+
+/* The hash saves looking at a context, which is rarely in the cache, when it is another one. */
+struct context_slot {
+    uint32_t id; /* 0: empty */
+    uint32_t hash;
+};
+
+static uint32_t hash_of(const struct context *context)
+{
+    uint64_t key = (uint64_t)context->parent << 32 | context->name;
+    return (uint32_t)hash_pair(key, context->detail * 8 + context->kind);
+}
+
+static void grow_slots(struct context_tree *tree)
+{
+    struct context_slot *old = tree->slots;
+    size_t old_count = tree->slot_count;
+    tree->slot_count = old_count ? old_count * 2 : 1024;
+    tree->slots = mem_alloc(tree->slot_count * sizeof *tree->slots);
+    for (size_t i = 0; i < old_count; i++) {
+        if (!old[i].id)
+            continue;
+        size_t slot = old[i].hash & (tree->slot_count - 1);
+        while (tree->slots[slot].id)
+            slot = (slot + 1) & (tree->slot_count - 1);
+        tree->slots[slot] = old[i];
+    }
+    free(old);
+}
+
+static bool is_same(const struct context *a, const struct context *b)
+{
+    return a->parent == b->parent && a->kind == b->kind && a->name == b->name &&
+           a->detail == b->detail;
+}
+
+uint32_t context_tree_child(struct context_tree *tree, uint32_t parent, enum context_kind kind,
+                            uint32_t name, uint64_t detail)
+{
+    if (tree->contexts.n * 3 >= tree->slot_count * 2)
+        grow_slots(tree);
+    const struct context child = {.parent = parent, .name = name, .detail = detail, .kind = kind};
+    uint32_t hash = hash_of(&child);
+    size_t slot = hash & (tree->slot_count - 1);
+    for (; tree->slots[slot].id; slot = (slot + 1) & (tree->slot_count - 1)) {
+        uint32_t id = tree->slots[slot].id;
+        if (tree->slots[slot].hash == hash && is_same(&tree->contexts.at[id], &child))
+            return id;
+    }
+    uint32_t id = (uint32_t)tree->contexts.n;
+    tree->slots[slot] = (struct context_slot){.id = id, .hash = hash};
+    vec_push(&tree->contexts, child);
+    return id;
+}
+
+uint32_t *context_tree_merge(struct context_tree *into, const struct context_tree *from)
+{
+    uint32_t *ids = mem_alloc(from->contexts.n * sizeof *ids);
+    ids[CONTEXT_ROOT] = CONTEXT_ROOT;
+    for (size_t i = 1; i < from->contexts.n; i++) {
+        const struct context *context = &from->contexts.at[i];
+        ids[i] = context_tree_child(into, ids[context->parent], context->kind, context->name,
+                                    context->detail);
+    }
+    return ids;
+}
+
+uint32_t *context_tree_prune(struct context_tree *tree, bool *is_used)
+{
+    struct context_tree kept;
+    uint32_t *ids = mem_alloc(tree->contexts.n * sizeof *ids);
+    for (size_t i = tree->contexts.n - 1; i > CONTEXT_ROOT; i--)
+        is_used[tree->contexts.at[i].parent] |= is_used[i];
+    context_tree_start(&kept);
+    for (size_t i = CONTEXT_ROOT + 1; i < tree->contexts.n; i++) {
+        const struct context *context = &tree->contexts.at[i];
+        if (is_used[i])
+            ids[i] = context_tree_child(&kept, ids[context->parent], context->kind, context->name,
+                                        context->detail);
+    }
+    context_tree_free(tree);
+    *tree = kept;
+    return ids;
+}

@@ -1,0 +1,231 @@
+#include "hpcprof/tree/numbered-contexts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what is used, and its order ---- */
+
+static void use(struct used_items *items, uint32_t id)
+{
+    if (id == PROGRAM_NONE || items->rank_of[id] != PROGRAM_NONE)
+        return;
+    items->rank_of[id] = 0; /* until all are known */
+    vec_push(&items->ids, id);
+}
+
+static void start_items(struct used_items *items, size_t count)
+{
+    items->rank_of = mem_alloc(count * sizeof *items->rank_of);
+    for (size_t i = 0; i < count; i++)
+        items->rank_of[i] = PROGRAM_NONE;
+}
+
+static void find_used(struct contexts *contexts, const struct context_tree *tree)
+{
+    const struct program *program = contexts->program;
+    start_items(&contexts->functions, program->functions.n);
+    start_items(&contexts->files, program->files.count);
+    start_items(&contexts->modules, program->modules->all.n);
+    for (size_t i = 0; i < tree->contexts.n; i++) {
+        const struct context *context = &tree->contexts.at[i];
+        switch (context->kind) {
+        case CONTEXT_CALL:
+        case CONTEXT_INLINED: use(&contexts->functions, context->name); break;
+        case CONTEXT_LOOP_AT: use(&contexts->modules, context->name); break;
+        case CONTEXT_LOOP:
+        case CONTEXT_LINE: use(&contexts->files, context->name); break;
+        default: break;
+        }
+    }
+    for (size_t i = 0; i < contexts->functions.ids.n; i++) {
+        const struct function *function = &program->functions.at[contexts->functions.ids.at[i]];
+        use(&contexts->files, function->file);
+        use(&contexts->modules, function->module);
+    }
+}
+
+static int compare(uint64_t a, uint64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int by_path(const void *a, const void *b, void *argument)
+{
+    const struct program *program = argument;
+    return strcmp(strtab_string(&program->files, *(const uint32_t *)a),
+                  strtab_string(&program->files, *(const uint32_t *)b));
+}
+
+static int by_module(const void *a, const void *b, void *argument)
+{
+    const struct program *program = argument;
+    uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+    const struct module *x = &program->modules->all.at[i], *y = &program->modules->all.at[k];
+    int order = strcmp(x->path, y->path);
+    if (!order)
+        order = strcmp(x->build_id, y->build_id);
+    if (!order)
+        order = compare(x->file_size, y->file_size);
+    if (!order)
+        order = compare(x->header_hash, y->header_hash);
+    return order ? order : compare(i, k);
+}
+
+/* Files and modules are ranked before; that no file or module comes last. */
+static int by_function(const void *a, const void *b, void *argument)
+{
+    const struct contexts *contexts = argument;
+    const struct function *all = contexts->program->functions.at;
+    uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+    const struct function *x = &all[i], *y = &all[k];
+    const uint32_t *file_rank = contexts->files.rank_of, *module_rank = contexts->modules.rank_of;
+    int order = strcmp(x->name, y->name);
+    if (!order)
+        order = compare(x->file == PROGRAM_NONE ? x->file : file_rank[x->file],
+                        y->file == PROGRAM_NONE ? y->file : file_rank[y->file]);
+    if (!order)
+        order = compare(x->line, y->line);
+    if (!order)
+        order = compare(x->module == PROGRAM_NONE ? x->module : module_rank[x->module],
+                        y->module == PROGRAM_NONE ? y->module : module_rank[y->module]);
+    if (!order)
+        order = compare(x->entry, y->entry);
+    return order ? order : compare(i, k);
+}
+
+static void rank(struct used_items *items, int (*order)(const void *, const void *, void *),
+                 void *argument)
+{
+    if (items->ids.n)
+        qsort_r(items->ids.at, items->ids.n, sizeof *items->ids.at, order, argument);
+    for (uint32_t i = 0; i < items->ids.n; i++)
+        items->rank_of[items->ids.at[i]] = i;
+}
+
+/* ---- numbering ---- */
+
+/* A context among its siblings. */
+struct sibling {
+    uint64_t name_and_kind, detail; /* in the order of siblings */
+    uint32_t id;
+};
+
+static struct sibling sibling_of(const struct contexts *contexts, const struct context *context,
+                                 uint32_t id)
+{
+    uint32_t name = context->name;
+    switch (context->kind) {
+    case CONTEXT_CALL:
+    case CONTEXT_INLINED: name = contexts->functions.rank_of[name]; break;
+    case CONTEXT_LOOP_AT: name = contexts->modules.rank_of[name]; break;
+    case CONTEXT_LOOP:
+    case CONTEXT_LINE: name = contexts->files.rank_of[name]; break;
+    default: break;
+    }
+    return (struct sibling){
+        .name_and_kind = (uint64_t)context->kind << 32 | name,
+        .detail = context->detail,
+        .id = id,
+    };
+}
+
+static int by_order(const void *a, const void *b)
+{
+    const struct sibling *x = a, *y = b;
+    int order = compare(x->name_and_kind, y->name_and_kind);
+    return order ? order : compare(x->detail, y->detail);
+}
+
+/* All contexts but the root, grouped by parent, each group sorted; start[p] is where the group of
+ * parent p begins. The caller frees both. */
+static struct sibling *sort_siblings(const struct contexts *contexts,
+                                     const struct context_tree *tree, uint32_t **start)
+{
+    size_t n = tree->contexts.n;
+    uint32_t *next = mem_alloc((n + 2) * sizeof *next);
+    for (size_t i = 1; i < n; i++)
+        next[tree->contexts.at[i].parent + 2]++;
+    for (size_t i = 2; i < n + 2; i++)
+        next[i] += next[i - 1];
+    struct sibling *siblings = mem_alloc(n * sizeof *siblings);
+    for (uint32_t i = 1; i < n; i++) {
+        const struct context *context = &tree->contexts.at[i];
+        siblings[next[context->parent + 1]++] = sibling_of(contexts, context, i);
+    }
+    /* Filling has moved next[p + 1] to the end of group p, which is the start of group p + 1. */
+    for (size_t p = 0; p < n; p++)
+        if (next[p + 1] - next[p] > 1)
+            qsort(siblings + next[p], next[p + 1] - next[p], sizeof *siblings, by_order);
+    *start = next;
+    return siblings;
+}
+
+static void number_depth_first(struct contexts *contexts, const struct context_tree *tree,
+                               const struct sibling *siblings, const uint32_t *start,
+                               uint32_t *new_ids)
+{
+    /* Open contexts: their children from `next` on are still to be numbered. */
+    struct open {
+        uint32_t old_id, next;
+    };
+    VEC(struct open) open = {0};
+    contexts->at[0] = tree->contexts.at[0];
+    uint32_t count = 1;
+    vec_push(&open, (struct open){.old_id = CONTEXT_ROOT, .next = start[CONTEXT_ROOT]});
+    while (open.n) {
+        struct open *top = &open.at[open.n - 1];
+        if (top->next == start[top->old_id + 1]) {
+            contexts->end[new_ids[top->old_id]] = count;
+            open.n--;
+            continue;
+        }
+        uint32_t old_id = siblings[top->next++].id, id = count++;
+        new_ids[old_id] = id;
+        contexts->at[id] = tree->contexts.at[old_id];
+        contexts->at[id].parent = new_ids[top->old_id];
+        contexts->depth[id] = (uint32_t)open.n;
+        if (open.n > contexts->max_depth)
+            contexts->max_depth = (uint32_t)open.n;
+        vec_push(&open, (struct open){.old_id = old_id, .next = start[old_id]});
+    }
+    vec_free(&open);
+}
+
+uint32_t *contexts_number(struct contexts *contexts, const struct context_tree *tree,
+                          const struct program *program)
+{
+    size_t n = tree->contexts.n;
+    *contexts = (struct contexts){
+        .program = program,
+        .n = n,
+        .at = mem_alloc(n * sizeof *contexts->at),
+        .end = mem_alloc(n * sizeof *contexts->end),
+        .depth = mem_alloc(n * sizeof *contexts->depth),
+    };
+    find_used(contexts, tree);
+    rank(&contexts->files, by_path, (void *)program);
+    rank(&contexts->modules, by_module, (void *)program);
+    rank(&contexts->functions, by_function, contexts);
+    uint32_t *start, *new_ids = mem_alloc(n * sizeof *new_ids);
+    struct sibling *siblings = sort_siblings(contexts, tree, &start);
+    number_depth_first(contexts, tree, siblings, start, new_ids);
+    free(siblings);
+    free(start);
+    return new_ids;
+}
+
+static void free_items(struct used_items *items)
+{
+    vec_free(&items->ids);
+    free(items->rank_of);
+}
+
+void contexts_free(struct contexts *contexts)
+{
+    free_items(&contexts->functions);
+    free_items(&contexts->files);
+    free_items(&contexts->modules);
+    free(contexts->at);
+    free(contexts->end);
+    free(contexts->depth);
+}

@@ -1,0 +1,96 @@
+#include "tests/unit/cmocka_suite.h"
+
+#include "hpcprof/tree/context-tree.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+static uint64_t random_state;
+
+static uint32_t random_below(uint32_t limit)
+{
+    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(random_state >> 33) % limit;
+}
+
+static void a_child_is_found_again(void **state)
+{
+    (void)state;
+    struct context_tree tree;
+    context_tree_start(&tree);
+    uint32_t entry = context_tree_child(&tree, CONTEXT_ROOT, CONTEXT_ENTRY, 1, 0);
+    uint32_t call = context_tree_child(&tree, entry, CONTEXT_CALL, 7, 0);
+    assert_int_equal(tree.contexts.n, 3);
+    assert_int_equal(context_tree_child(&tree, entry, CONTEXT_CALL, 7, 0), call);
+    const uint32_t others[] = {
+        context_tree_child(&tree, CONTEXT_ROOT, CONTEXT_CALL, 7, 0),
+        context_tree_child(&tree, entry, CONTEXT_INLINED, 7, 0),
+        context_tree_child(&tree, entry, CONTEXT_CALL, 8, 0),
+        context_tree_child(&tree, entry, CONTEXT_LINE, 7, 0),
+        context_tree_child(&tree, entry, CONTEXT_LINE, 7, 1),
+        context_tree_child(&tree, entry, CONTEXT_LOOP, 7, 1),
+        context_tree_child(&tree, entry, CONTEXT_LOOP_AT, 7, 1),
+        context_tree_child(&tree, entry, CONTEXT_LOOP_AT, 7, UINT64_MAX),
+        context_tree_child(&tree, call, CONTEXT_CALL, 7, 0),
+    };
+    for (uint32_t i = 0; i < sizeof others / sizeof *others; i++)
+        assert_int_equal(others[i], 3 + i);
+    context_tree_free(&tree);
+}
+
+/* Grows a random tree; few names, so that many contexts come up again. */
+static void grow(struct context_tree *tree, uint64_t seed, unsigned count)
+{
+    random_state = seed;
+    for (unsigned i = 0; i < count; i++) {
+        uint32_t parent = CONTEXT_ROOT;
+        for (uint32_t depth = random_below(9); depth > 0; depth--)
+            parent = context_tree_child(tree, parent, CONTEXT_CALL + random_below(3),
+                                        random_below(3), random_below(2));
+    }
+}
+
+static bool has_same_path(const struct context_tree *a, uint32_t i, const struct context_tree *b,
+                          uint32_t k)
+{
+    while (i != CONTEXT_ROOT && k != CONTEXT_ROOT) {
+        const struct context *x = &a->contexts.at[i], *y = &b->contexts.at[k];
+        if (x->kind != y->kind || x->name != y->name || x->detail != y->detail)
+            return false;
+        i = x->parent;
+        k = y->parent;
+    }
+    return i == k;
+}
+
+static void merged_trees_hold_what_each_held(void **state)
+{
+    (void)state;
+    struct context_tree left, right, both;
+    context_tree_start(&left);
+    context_tree_start(&right);
+    context_tree_start(&both);
+    grow(&left, 1, 4000);
+    grow(&right, 2, 4000);
+    grow(&both, 1, 4000);
+    grow(&both, 2, 4000);
+    uint32_t *ids = context_tree_merge(&left, &right);
+    for (uint32_t i = 0; i < right.contexts.n; i++)
+        assert_true(has_same_path(&right, i, &left, ids[i]));
+    assert_int_equal(left.contexts.n, both.contexts.n);
+    for (uint32_t i = 1; i < left.contexts.n; i++)
+        assert_true(left.contexts.at[i].parent < i);
+    free(ids);
+    context_tree_free(&left);
+    context_tree_free(&right);
+    context_tree_free(&both);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_child_is_found_again),
+        cmocka_unit_test(merged_trees_hold_what_each_held),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
