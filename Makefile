@@ -53,7 +53,16 @@ include lib/module.mk hpcrun/module.mk agents/module.mk hpcstruct/module.mk hpcp
 include runtime-patches/minicilk/module.mk
 include tests/module.mk
 
-all: $(PROGRAMS)
+# Manual pages: the OPTIONS section comes from the tool's table of options.
+MAN_PAGES = $(patsubst %.1.in,$(BUILD)/man/%.1,$(notdir $(wildcard */*.1.in)))
+vpath %.1.in $(sort $(dir $(wildcard */*.1.in)))
+
+$(BUILD)/man/%.1: %.1.in $(BUILD)/bin/% lib/manual-page.awk
+	@mkdir -p $(@D)
+	$(Q)$(BUILD)/bin/$* --option-table >$(BUILD)/man/$*.options
+	$(Q)awk -v table=$(BUILD)/man/$*.options -f lib/manual-page.awk $< >$@
+
+all: $(PROGRAMS) $(MAN_PAGES)
 
 # CFLAGS_FOLDER adds flags for the files of one folder.
 $(BUILD)/obj/%.o: %.c
@@ -82,7 +91,7 @@ install: all
 	install $(filter %.so,$(AGENT_FILES)) $(PREFIX)/lib/agents
 	install -m 644 $(filter %.rules,$(AGENT_FILES)) $(PREFIX)/lib/agents
 	install -m 644 include/hpctoolkit.h $(PREFIX)/include
-	install -m 644 $(wildcard */*.1) $(PREFIX)/share/man/man1
+	install -m 644 $(MAN_PAGES) $(PREFIX)/share/man/man1
 	install -m 644 completions/hpctoolkit.bash $(COMPLETIONS)/hpcrun
 	for tool in hpcstruct hpcprof hpcviewer; do ln -sf hpcrun $(COMPLETIONS)/$$tool; done
 

@@ -1,21 +1,24 @@
 # Completion of the command lines of hpcrun, hpcstruct, hpcprof and hpcviewer for bash.
 #
-# Options are those that the tool's --help tells, so that nothing here has to follow them; only what
-# can be their values is known here. `make install` puts this file where bash-completion finds it.
-
-# The lines of TOOL --help that begin with an option, without what they explain.
-_hpctoolkit_help() {
-    "$1" --help 2>/dev/null | sed -n '/^ *-/{s/^ *//; s/   *.*//; p}'
-}
+# The options and their values come from the tool itself: TOOL --option-table prints a line for each option, with fields
+# separated by tabs: letters, name, value, kind of completion (lib/option-table.h). `make install` puts this file where
+# bash-completion finds it.
 
 # All options of TOOL.
 _hpctoolkit_options() {
-    _hpctoolkit_help "$1" | tr -s ' ,' '\n' | grep '^-'
+    "$1" --option-table 2>/dev/null | awk -F'\t' '{ if ($1) print "-" $1; print "--" $2 }'
 }
 
 # Those options of TOOL that take a value.
 _hpctoolkit_valued() {
-    _hpctoolkit_help "$1" | grep -v '\(^\| \)-[^ ]*$' | tr -s ' ,' '\n' | grep '^-'
+    "$1" --option-table 2>/dev/null | awk -F'\t' '$3 { if ($1) print "-" $1; print "--" $2 }'
+}
+
+# How to complete the value of OPTION of TOOL; false if it takes none, or is not one of its options.
+_hpctoolkit_kind() { # TOOL OPTION
+    "$1" --option-table 2>/dev/null | awk -F'\t' -v option="$2" '
+        $3 && (option == "-" $1 || option == "--" $2) { print $4; found = 1 }
+        END { exit !found }'
 }
 
 # Sets `at` to the index of the command in `hpcrun [options] command ...`, 0 while there is none.
@@ -42,19 +45,15 @@ _hpctoolkit_reply_files() { # KIND CURRENT
     mapfile -t COMPREPLY < <(compgen "$1" -- "$2")
 }
 
-# Values of OPTION of TOOL that begin with CURRENT; false if there is no such option.
+# Offers values of OPTION of TOOL that begin with CURRENT; false if it takes none.
 _hpctoolkit_value() { # TOOL OPTION CURRENT
-    case ${1##*/}:$2 in
-    hpcviewer:--print) _hpctoolkit_reply "top-down bottom-up flat threads summary" "$3" ;;
-    hpcviewer:--format)
-        _hpctoolkit_reply "text csv json folded flamegraph speedscope pprof" "$3" ;;
-    hpcviewer:--scaling) _hpctoolkit_reply "strong weak" "$3" ;;
-    hpcrun:-e | hpcrun:--event)
-        _hpctoolkit_reply "$("$1" -L 2>/dev/null | awk '!NF { exit } { print $1 }')" "$3" ;;
-    hpcrun:--agent) _hpctoolkit_reply "auto none" "$3" ;;
-    hpcstruct:-o | hpcviewer:--output) _hpctoolkit_reply_files -f "$3" ;;
-    *:-o | *:--output | *:-I | *:--include | *:--debug-dir) _hpctoolkit_reply_files -d "$3" ;;
-    *) _hpctoolkit_valued "$1" | grep -qxe "$2" ;;
+    local kind
+    kind=$(_hpctoolkit_kind "$1" "$2") || return
+    case $kind in
+    @event) _hpctoolkit_reply "$("$1" -L 2>/dev/null | awk '!NF { exit } { print $1 }')" "$3" ;;
+    @file) _hpctoolkit_reply_files -f "$3" ;;
+    @directory) _hpctoolkit_reply_files -d "$3" ;;
+    *) _hpctoolkit_reply "$kind" "$3" ;;
     esac
 }
 

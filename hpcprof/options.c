@@ -1,34 +1,45 @@
 #include "hpcprof/options.h"
 
 #include "lib/diag.h"
+#include "lib/option-table.h"
 #include "lib/parallel.h"
-#include "lib/version.h"
 
-#include <getopt.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-static const char help[] =
-    "usage: hpcprof [-j N] [-I DIR]... [-R OLD=NEW]... [-o DB] MEASUREMENT-DIR...\n"
-    "\n"
-    "Merges the measurements that hpcrun took, recovers the structure of the programs with\n"
-    "hpcstruct where it is not cached, and writes a database for hpcviewer.\n"
-    "\n"
-    "  -o, --output DB         the database: a new or empty directory\n"
-    "                          (default: hpctoolkit-COMMAND-database[-N] in the current directory)\n"
-    "  -I, --include DIR       search source files below DIR, by the longest part of their path\n"
-    "                          that exists there\n"
-    "  -R, --replace OLD=NEW   where a path of a source file or binary begins with OLD, look\n"
-    "                          under NEW\n"
-    "      --shared            let other users read the database, as far as the umask does\n"
-    "                          (default: only you; it holds sources, paths and arguments)\n"
-    "  -j, --jobs N            use N threads (default: as many as there are CPUs)\n"
-    "  -h, --help              show this text\n"
-    "  -V, --version           show the version\n"
-    "\n"
-    "Prints the name of the database. Bad input is complained about, one line each, and costs only\n"
-    "what is bad; the exit status is then 1. It is 2 for a command line that makes no sense.\n";
+enum { OUTPUT, INCLUDE, REPLACE, SHARED, JOBS, OPTIONS };
+
+static const struct option_row rows[OPTIONS] = {
+    [OUTPUT] = {"o", "output", "DB", "@directory", "the database: a new or empty directory",
+                "The database: a new or empty directory. Default: `hpctoolkit-COMMAND-database` in the current "
+                "directory, or the same with a number behind it if that exists. A directory that exists must belong "
+                "to you."},
+    [INCLUDE] = {"I", "include", "DIR", "@directory", "search source files below DIR (repeatable)",
+                 "Search source files below DIR, by the longest part of their path that exists there. Can be given "
+                 "several times."},
+    [REPLACE] = {"R", "replace", "OLD=NEW", NULL, "look under NEW for paths that begin with OLD",
+                 "If the path of a source file or binary begins with OLD, look under NEW. Can be given several "
+                 "times."},
+    [SHARED] = {NULL, "shared", NULL, NULL, "let other users read the database",
+                "Let other users read the database, as far as the umask allows it. By default only you can: the "
+                "database contains paths, arguments and sources."},
+    [JOBS] = {"j", "jobs", "N", NULL, "use N threads (default: one for each CPU)",
+              "Use N threads. Default: one for each CPU."},
+};
+
+static const struct option_table table = {
+    .tool = "hpcprof",
+    .before = "usage: hpcprof [options] MEASUREMENT-DIR...\n"
+              "\n"
+              "Merges the measurements that hpcrun took, recovers the structure of the\n"
+              "programs with hpcstruct where it is not cached, and writes a database for\n"
+              "hpcviewer. Prints the name of the database.\n"
+              "\n",
+    .after = "\n"
+             "Damaged files are reported, one line each, and skipped; the exit status is then\n"
+             "1. It is 2 if the command line is wrong.\n",
+    .rows = rows,
+    .n = OPTIONS,
+};
 
 #define MAX_WORKERS 1024
 
@@ -41,38 +52,31 @@ static unsigned read_workers(const char *text)
     return (unsigned)number;
 }
 
+static void take_option(void *target, size_t option, const char *value)
+{
+    struct options *options = target;
+    switch (option) {
+    case OUTPUT: options->database = value; break;
+    case INCLUDE: path_add_search(&options->rules, value); break;
+    case REPLACE:
+        if (!path_add_replacement(&options->rules, value))
+            diag_usage("-R takes OLD=NEW, not '%s'", value);
+        break;
+    case SHARED: options->shared = true; break;
+    case JOBS: options->workers = read_workers(value); break;
+    }
+}
+
 void options_read(struct options *options, int argc, char **argv)
 {
-    static const struct option long_options[] = {
-        {"output", required_argument, NULL, 'o'},  {"include", required_argument, NULL, 'I'},
-        {"replace", required_argument, NULL, 'R'}, {"jobs", required_argument, NULL, 'j'},
-        {"shared", no_argument, NULL, 's'},        {"help", no_argument, NULL, 'h'},
-        {"version", no_argument, NULL, 'V'},       {NULL, 0, NULL, 0},
-    };
     *options = (struct options){.workers = parallel_default_workers()};
-    opterr = 0;
-    for (int option; (option = getopt_long(argc, argv, ":o:I:R:j:hV", long_options, NULL)) != -1;) {
-        switch (option) {
-        case 'o': options->database = optarg; break;
-        case 'I': path_add_search(&options->rules, optarg); break;
-        case 's': options->shared = true; break;
-        case 'j': options->workers = read_workers(optarg); break;
-        case 'R':
-            if (!path_add_replacement(&options->rules, optarg))
-                diag_usage("-R takes OLD=NEW, not '%s'", optarg);
-            break;
-        case 'h': fputs(help, stdout); exit(0);
-        case 'V': printf("hpcprof %s\n", HPCTOOLKIT_VERSION); exit(0);
-        case ':': diag_usage("%s needs a value", argv[optind - 1]);
-        default: diag_usage("unknown option %s", argv[optind - 1]);
-        }
-    }
+    int at = option_table_parse(&table, argc, argv, take_option, options);
     if (options->database && options->database[0] == '\0')
         diag_usage("-o needs a name");
-    if (optind == argc)
+    if (at == argc)
         diag_usage("which measurement directory?");
-    options->directories = argv + optind;
-    options->directory_count = (size_t)(argc - optind);
+    options->directories = argv + at;
+    options->directory_count = (size_t)(argc - at);
 }
 
 void options_free(struct options *options)

@@ -4,42 +4,51 @@
 #include "hpcstruct/directory.h"
 
 #include "lib/diag.h"
+#include "lib/option-table.h"
 #include "lib/parallel.h"
 #include "lib/path.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#define VERSION "1.0"
+enum { OUTPUT, JOBS, CALLS, CACHE, DEBUG_DIR, OPTIONS };
 
-static const char help[] =
-    "usage: hpcstruct [options] BINARY\n"
-    "       hpcstruct [options] MEASUREMENT-DIRECTORY\n"
-    "\n"
-    "Recovers the structure of a binary: its procedures, the functions inlined into them, their\n"
-    "loops and source lines. Writes it to NAME.hpcstruct in the current directory, NAME being the\n"
-    "binary's. Of a measurement directory made by hpcrun, puts the structure of all modules with\n"
-    "samples into the cache, where hpcprof looks for it (and which hpcprof fills itself).\n"
-    "\n"
-    "  -o FILE          write to FILE; - is standard output\n"
-    "  -j N             use N threads (default: one per CPU)\n"
-    "      --calls      list call instructions, too\n"
-    "      --cache      make sure that the cache holds the binary's structure, and print the path\n"
-    "                   of the structure file there\n"
-    "      --debug-dir DIR\n"
-    "                   where separate debug files are (default: /usr/lib/debug)\n"
-    "  -h, --help       print this text\n"
-    "  -V, --version    print the version\n"
-    "\n"
-    "Works without debug information and on stripped binaries; what is found then is less. The\n"
-    "cache is $XDG_CACHE_HOME/hpctoolkit/structure, or ~/.cache/hpctoolkit/structure. Its files\n"
-    "may be deleted at any time.\n"
-    "\n"
-    "Ends with status 0, or 1 when something could not be read or written (a line on standard\n"
-    "error says what), or 2 when the command line cannot be understood.\n";
+static const struct option_row rows[OPTIONS] = {
+    [OUTPUT] = {"o", "output", "FILE", "@file", "write to FILE; - is standard output",
+                "Write to FILE; `-` is standard output. Default: the name of the binary with `.hpcstruct` behind "
+                "it, in the current directory."},
+    [JOBS] = {"j", "jobs", "N", NULL, "use N threads (default: one for each CPU)",
+              "Use N threads. Default: one for each CPU."},
+    [CALLS] = {NULL, "calls", NULL, NULL, "list call instructions, too", "List call instructions, too."},
+    [CACHE] = {NULL, "cache", NULL, NULL, "put the structure into the cache and print its path",
+               "Make sure that the cache holds the structure of the binary, and print the path of the structure "
+               "file there."},
+    [DEBUG_DIR] = {NULL, "debug-dir", "DIR", "@directory", "where separate debug files are (/usr/lib/debug)",
+                   "Where separate debug files are. Default: `/usr/lib/debug`."},
+};
+
+static const struct option_table table = {
+    .tool = "hpcstruct",
+    .before = "usage: hpcstruct [options] BINARY\n"
+              "       hpcstruct [options] MEASUREMENT-DIRECTORY\n"
+              "\n"
+              "Recovers the structure of a binary: its procedures, the functions inlined into\n"
+              "them, their loops and source lines. Writes it to NAME.hpcstruct in the current\n"
+              "directory; NAME is that of the binary. For a measurement directory, fills the\n"
+              "cache with the structure of all modules that have samples; so does hpcprof.\n"
+              "\n",
+    .after = "\n"
+             "Works also without debug information and on stripped binaries, but finds less.\n"
+             "The cache is $XDG_CACHE_HOME/hpctoolkit/structure, or\n"
+             "~/.cache/hpctoolkit/structure. Its files may be deleted at any time.\n"
+             "\n"
+             "Exit status: 0; 1 if something could not be read or written; 2 if the command\n"
+             "line is wrong.\n",
+    .rows = rows,
+    .n = OPTIONS,
+};
 
 struct options {
     struct analysis_options analysis;
@@ -57,43 +66,27 @@ static unsigned parse_workers(const char *text)
     return (unsigned)workers;
 }
 
-static void print_and_exit(const char *text)
+static void take_option(void *target, size_t option, const char *value)
 {
-    fputs(text, stdout);
-    exit(fflush(stdout) == 0 ? 0 : 1);
+    struct options *options = target;
+    switch (option) {
+    case OUTPUT: options->output = value; break;
+    case JOBS: options->analysis.workers = parse_workers(value); break;
+    case CALLS: options->analysis.with_calls = true; break;
+    case CACHE: options->cache = true; break;
+    case DEBUG_DIR: options->analysis.debug_directory = value; break;
+    }
 }
 
-static struct options parse(int argc, char **argv)
+static struct options read_options(int argc, char **argv)
 {
-    enum { CALLS = 256, CACHE, DEBUG_DIR };
-    static const struct option long_options[] = {
-        {"calls", no_argument, NULL, CALLS},
-        {"cache", no_argument, NULL, CACHE},
-        {"debug-dir", required_argument, NULL, DEBUG_DIR},
-        {"help", no_argument, NULL, 'h'},
-        {"version", no_argument, NULL, 'V'},
-        {0},
-    };
     struct options options = {.analysis = {.debug_directory = DEFAULT_DEBUG_DIRECTORY}};
-    opterr = 0;
-    for (int c; (c = getopt_long(argc, argv, ":o:j:hV", long_options, NULL)) != -1;) {
-        switch (c) {
-        case 'o': options.output = optarg; break;
-        case 'j': options.analysis.workers = parse_workers(optarg); break;
-        case CALLS: options.analysis.with_calls = true; break;
-        case CACHE: options.cache = true; break;
-        case DEBUG_DIR: options.analysis.debug_directory = optarg; break;
-        case 'h': print_and_exit(help); break;
-        case 'V': print_and_exit("hpcstruct " VERSION "\n"); break;
-        case ':': diag_usage("%s needs a value", argv[optind - 1]);
-        default: diag_usage("unknown option %s", argv[optind - 1]);
-        }
-    }
-    if (optind == argc)
+    int at = option_table_parse(&table, argc, argv, take_option, &options);
+    if (at == argc)
         diag_usage("which binary?");
-    if (optind + 1 < argc)
-        diag_usage("%s: one binary at a time", argv[optind + 1]);
-    options.input = argv[optind];
+    if (at + 1 < argc)
+        diag_usage("%s: one binary at a time", argv[at + 1]);
+    options.input = argv[at];
     if (options.analysis.workers == 0)
         options.analysis.workers = parallel_default_workers();
     return options;
@@ -135,7 +128,7 @@ static bool is_directory(const char *path)
 int main(int argc, char **argv)
 {
     diag_init("hpcstruct");
-    struct options options = parse(argc, argv);
+    struct options options = read_options(argc, argv);
     if (options.cache && (options.output || options.analysis.with_calls))
         diag_usage("--cache goes with neither -o nor --calls");
     if (is_directory(options.input))

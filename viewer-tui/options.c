@@ -1,174 +1,117 @@
 #include "viewer-tui/options.h"
 
 #include "lib/diag.h"
-#include "lib/version.h"
+#include "lib/option-table.h"
 #include "viewer-tui/compare/comparison-names.h"
 
-#include <getopt.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-static const char help[] =
-    "usage: hpcviewer [--physical] [--metrics A,B | --kinds] [--sort METRIC] DB [DB2]\n"
-    "       hpcviewer --print VIEW [options] DB [DB2]\n"
-    "\n"
-    "Shows a database made by hpcprof, or any HPCToolkit database of version 4. DB may also be a\n"
-    "measurement directory: hpcprof is run first. Without --print the terminal viewer opens; press ?\n"
-    "in it for its keys. Two databases are compared: one tree of both, with what either has of each\n"
-    "metric, the difference and the ratio, the largest difference first.\n"
-    "\n"
-    "Views:\n"
-    "  top-down     calling contexts: who calls whom, with loops, inlined code and statements\n"
-    "  bottom-up    procedures, and below each who called it\n"
-    "  flat         modules, files, procedures, inlined code and loops, statements\n"
-    "  threads      what each thread cost; sum, min, mean and max\n"
-    "  summary      processes, samples and what became of them, metrics, advice, problems\n"
-    "\n"
-    "Options:\n"
-    "  --print VIEW       print a view\n"
-    "  --physical         calls as the machine made them (DB/physical), not as the program is written\n"
-    "  --format FORMAT    text (default), csv, json; of the trees also what shows stacks of procedures\n"
-    "                     with what is sorted by, in bottom-up with the innermost procedure first:\n"
-    "      folded         lines \"a;b;c VALUE\", times in whole nanoseconds; of two databases a value\n"
-    "                     of each\n"
-    "      flamegraph     a page for browsers, complete in one file: point, click to zoom, search;\n"
-    "                     of two databases the widths are the second one's, and red is what it has more\n"
-    "      speedscope     JSON for speedscope.app\n"
-    "      pprof          a profile for pprof, with all metrics shown; binary\n"
-    "  --output FILE      write to FILE instead of standard output\n"
-    "  --sort METRIC      put what has most of it first; METRIC:inclusive or METRIC:exclusive.\n"
-    "                     Default: the first metric; inclusive, in bottom-up exclusive. Threads are\n"
-    "                     sorted only if this is given\n"
-    "  --metrics A,B      show these metrics, in this order; default: all, of databases without\n"
-    "                     run.json those that are not zero; text shows those that fit\n"
-    "  --kinds            show overhead and how much of it is of each kind, as overhead:spawn, in\n"
-    "                     place of the usual metrics; --metrics and --sort know these names, too\n"
-    "  --names A,B        of two databases: what they are called; default: what their paths differ in\n"
-    "  --scaling KIND     of two databases, the second one with more workers: show as loss what it costs\n"
-    "                     more than expected, in percent of all that it costs. KIND is strong (the same\n"
-    "                     problem) or weak (a problem that grows with the number of workers). Effort\n"
-    "                     comes first\n"
-    "  --workers P,Q      the numbers of workers, for weak; default: as the databases say, or the\n"
-    "                     numbers of threads\n"
-    "  --of REGEX         print threads: of the one procedure whose name the extended regular expression\n"
-    "                     matches what is sorted by, and how evenly it is spread; inclusive unless\n"
-    "                     --sort says otherwise\n"
-    "  --fold-inlined     count inlined code, with its loops and lines, in the procedure that contains\n"
-    "                     it, at the line where it is inlined\n"
-    "  --program NAME     values are sums over the threads of one program, of several in the database\n"
-    "                     (make, cc1, ...), which NAME or the path of its executable names\n"
-    "  --threads REGEX    values are sums over the threads that the extended regular expression matches,\n"
-    "                     as in \"4 threads\" of the viewer: NAME PID/TID, in parallel jobs\n"
-    "                     rank R on HOST: NAME PID/TID; not for the summary\n"
-    "  --derive 'NAME = FORMULA'\n"
-    "                     add a metric that is computed: in FORMULA $work is what a scope has of the\n"
-    "                     metric work, @work what the whole program has; see Derived metrics below\n"
-    "  --filter REGEX     of the trees only scopes whose name or place the extended regular expression\n"
-    "                     matches, and those above them; name:REGEX, file:REGEX, module:REGEX look at\n"
-    "                     these alone. --filter '!REGEX' leaves out what matches, and can be given\n"
-    "                     several times: what is below takes its place. As & of the viewer\n"
-    "  --depth N          N levels below the whole program; default: all, in bottom-up 10 levels of\n"
-    "                     callers\n"
-    "  --min-percent P    leave out scopes with less than P percent, as % of the viewer: of what is\n"
-    "                     sorted by (its inclusive part, except in bottom-up), of effort where that is\n"
-    "                     what percentages are of. Default 0, of what is sorted by itself in text 0.5,\n"
-    "                     in flamegraph 0.02\n"
-    "  -I, --include DIR  search source files that the database has no copy of below DIR, by the longest\n"
-    "                     part of their path that exists there\n"
-    "  -R, --replace OLD=NEW\n"
-    "                     where the path of such a file begins with OLD, look under NEW\n"
-    "  --columns A,B      the columns that the viewer begins with, of one database: as\n"
-    "                     work:inclusive,work:exclusive+4, 4 wider than usual; S in its list of columns\n"
-    "                     (C) makes them, the numbers and bars the user's defaults\n"
-    "  --numbers KIND     what t in the viewer chooses: fit (default), plain, scientific or percent\n"
-    "  --bars             bars in place of percentages, as b in the viewer\n"
-    "  --no-mouse         leave the mouse to the terminal, for selecting text\n"
-    "  --no-config        do not read the user's defaults, hpctoolkit/hpcviewer.conf below\n"
-    "                     $XDG_CONFIG_HOME or ~/.config\n"
-    "  --help, --version\n"
-    "\n"
-    "Inclusive costs of a scope are those of everything below it, exclusive ones its own: of a\n"
-    "procedure without what it calls and what is inlined into it, of a loop without loops in it.\n"
-    "Recursion is counted once. \"-\" stands for what was not measured, \">= x\" for a lower bound.\n"
-    "\n"
-    "Effort is the sum of work, overhead and idleness, what the workers of a parallel program could\n"
-    "have done. It is there where idleness or overhead was measured. The percentages of the four are\n"
-    "then of the whole program's effort (csv, json: percent_of_effort), those of others of their own\n"
-    "total. Kinds are parts of overhead, told apart by the tags in the runtime's source.\n"
-    "Incomplete is the time in which not every worker had work; --metrics or --sort shows it. The\n"
-    "advice says what would make the run faster, and by how much at most; idleness and overhead are\n"
-    "fine where both take less than 10 percent of the effort. Of two databases\n"
-    "it tells what got worse or better by one percent, if chance does not explain it, and where.\n"
-    "\n"
-    "Derived metrics: numbers, + - * / ^ ( ), < <= > >= == != (1 or 0), abs sqrt exp log, min max,\n"
-    "if(CONDITION,A,B); $NAME, $N for the Nth metric shown, $\"NAME WITH BLANKS\"; $NAME:exclusive or\n"
-    ":inclusive where it should not be the part of the column; thread_max($NAME), and thread_min,\n"
-    "thread_mean, thread_stddev, over the threads. NAME [UNIT] = FORMULA says a unit. What divides by\n"
-    "zero is not defined: \"-\". Percentages are of the program's own value, where values add up: of\n"
-    "sums, not of ratios.\n"
-    "\n"
-    "Exit status: 0; 1 if the database is damaged or missing, or the output cannot be written; 2 if the\n"
-    "command line is wrong.\n";
-
-enum long_option {
-    OPTION_PRINT = 256,
-    OPTION_PHYSICAL,
-    OPTION_FORMAT,
-    OPTION_OUTPUT,
-    OPTION_SORT,
-    OPTION_METRICS,
-    OPTION_KINDS,
-    OPTION_NAMES,
-    OPTION_SCALING,
-    OPTION_WORKERS,
-    OPTION_OF,
-    OPTION_THREADS,
-    OPTION_PROGRAM,
-    OPTION_FOLD_INLINED,
-    OPTION_DERIVE,
-    OPTION_FILTER,
-    OPTION_DEPTH,
-    OPTION_MIN_PERCENT,
-    OPTION_COLUMNS,
-    OPTION_NUMBERS,
-    OPTION_BARS,
-    OPTION_NO_MOUSE,
-    OPTION_NO_CONFIG,
-    OPTION_HELP,
-    OPTION_VERSION
+/* Indexes of rows[], in the order of --help. */
+enum {
+    PRINT, FORMAT, OUTPUT, SORT, METRICS, KINDS, DERIVE, PHYSICAL_CALLS, FOLD_INLINED, FILTER, DEPTH,
+    MIN_PERCENT, PROGRAM, THREADS, OF, NAMES, SCALING, WORKERS, INCLUDE, REPLACE, COLUMNS, NUMBERS, BARS,
+    NO_MOUSE, NO_CONFIG, OPTIONS
 };
 
-static const struct option long_options[] = {
-    {"print", required_argument, NULL, OPTION_PRINT},
-    {"physical", no_argument, NULL, OPTION_PHYSICAL},
-    {"format", required_argument, NULL, OPTION_FORMAT},
-    {"output", required_argument, NULL, OPTION_OUTPUT},
-    {"sort", required_argument, NULL, OPTION_SORT},
-    {"metrics", required_argument, NULL, OPTION_METRICS},
-    {"derive", required_argument, NULL, OPTION_DERIVE},
-    {"kinds", no_argument, NULL, OPTION_KINDS},
-    {"names", required_argument, NULL, OPTION_NAMES},
-    {"scaling", required_argument, NULL, OPTION_SCALING},
-    {"workers", required_argument, NULL, OPTION_WORKERS},
-    {"of", required_argument, NULL, OPTION_OF},
-    {"threads", required_argument, NULL, OPTION_THREADS},
-    {"program", required_argument, NULL, OPTION_PROGRAM},
-    {"fold-inlined", no_argument, NULL, OPTION_FOLD_INLINED},
-    {"filter", required_argument, NULL, OPTION_FILTER},
-    {"depth", required_argument, NULL, OPTION_DEPTH},
-    {"min-percent", required_argument, NULL, OPTION_MIN_PERCENT},
-    {"include", required_argument, NULL, 'I'},
-    {"replace", required_argument, NULL, 'R'},
-    {"columns", required_argument, NULL, OPTION_COLUMNS},
-    {"numbers", required_argument, NULL, OPTION_NUMBERS},
-    {"bars", no_argument, NULL, OPTION_BARS},
-    {"no-mouse", no_argument, NULL, OPTION_NO_MOUSE},
-    {"no-config", no_argument, NULL, OPTION_NO_CONFIG},
-    {"help", no_argument, NULL, OPTION_HELP},
-    {"version", no_argument, NULL, OPTION_VERSION},
-    {NULL, 0, NULL, 0},
+static const struct option_row rows[OPTIONS] = {
+    [PRINT] = {NULL, "print", "VIEW", "top-down bottom-up flat threads summary",
+               "top-down, bottom-up, flat, threads or summary",
+               "Print a view: `top-down`, `bottom-up`, `flat`, `threads` or `summary`. See Views."},
+    [FORMAT] = {NULL, "format", "FORMAT", "text csv json folded flamegraph speedscope pprof",
+                "text, csv, json, folded, flamegraph, speedscope, pprof",
+                "Format of `--print`: `text` (the default), `csv`, `json`, `folded`, `flamegraph`, `speedscope` or "
+                "`pprof`. See Formats."},
+    [OUTPUT] = {NULL, "output", "FILE", "@file", "print to FILE",
+                "Print to FILE instead of standard output. An existing file is overwritten."},
+    [SORT] = {NULL, "sort", "METRIC", NULL, "largest METRIC first; also METRIC:exclusive",
+              "Put the rows with the largest METRIC first. `METRIC:inclusive` or `METRIC:exclusive` chooses the "
+              "column. Default: the first metric; inclusive, in bottom-up exclusive. Threads are sorted only if "
+              "this is given."},
+    [METRICS] = {NULL, "metrics", "A,B", NULL, "show these metrics, in this order",
+                 "Show these metrics, in this order. Default: all; for databases without `run.json`, those that are "
+                 "not zero. Text shows as many as fit. If the database has no metric `work`, that name stands for "
+                 "the `work (EVENT)` of all events."},
+    [KINDS] = {NULL, "kinds", NULL, NULL, "show overhead by kind (key o)",
+               "Show overhead and its kinds (`overhead:spawn`, ...) in place of the usual metrics, as the key `o` "
+               "in the viewer. `--metrics` and `--sort` know the names of kinds, too."},
+    [DERIVE] = {NULL, "derive", "FORMULA", NULL, "add a metric, 'NAME = FORMULA' (key d)",
+                "Add the metric `NAME = FORMULA`, as the key `d` in the viewer. Can be given several "
+                "times; `--metrics`, `--sort` and later formulas know the name. Its columns come last. See Derived "
+                "metrics."},
+    [PHYSICAL_CALLS] = {NULL, "physical", NULL, NULL, "show calls as the machine made them (key p)",
+                        "Show the calls as the machine made them, not as the program is written."},
+    [FOLD_INLINED] = {NULL, "fold-inlined", NULL, NULL, "count inlined code where it is inlined (key I)",
+                      "Count inlined code, with its loops and lines, in the procedure that contains it, at the line "
+                      "where it is inlined. What it calls is called from that line. The key `I` in the viewer "
+                      "switches this on and off."},
+    [FILTER] = {NULL, "filter", "REGEX", NULL, "show only scopes that match; !REGEX hides (key &)",
+                "Show only scopes that the extended regular expression matches, and those above them, as the key "
+                "`&` in the viewer. It looks at names and places as rows show them; `name:REGEX`, `file:REGEX` and "
+                "`module:REGEX` look at these alone. `!REGEX` hides scopes that match; the rows below them take "
+                "their place. Expressions with `!` can be given several times. The viewer begins with these filters."},
+    [DEPTH] = {NULL, "depth", "N", NULL, "print N levels (default: all, bottom-up 10)",
+               "Print N levels below the whole program. Default: all; in bottom-up 10 levels of callers."},
+    [MIN_PERCENT] = {NULL, "min-percent", "P", NULL, "leave out scopes with less than P percent (key %)",
+                     "Leave out scopes with less than P percent (0 to 100), as the key `%` in the viewer: percent "
+                     "of what rows are sorted by (its inclusive part, except in bottom-up), or of effort where "
+                     "percentages are of effort. Default: 0; in text 0.5 and in flame graphs 0.02, of what rows are "
+                     "sorted by."},
+    [PROGRAM] = {NULL, "program", "NAME", NULL, "show one program of several (key P)",
+                 "Sum the values over the threads of one program, if the database has several (from `hpcrun make`: "
+                 "make, cc1, ld). NAME is what the top-down view calls it, or the path of its executable. Not for "
+                 "the summary. The key `P` in the viewer lists the programs."},
+    [THREADS] = {NULL, "threads", "REGEX", NULL, "show the threads that match (key |)",
+                 "Sum the values over the threads that the extended regular expression matches, and leave out rows "
+                 "that no such thread ran. It is compared with the names in the view of threads, `NAME PID/TID`, in "
+                 "parallel jobs `rank R on HOST: NAME PID/TID`. Case counts only if the expression has upper case. "
+                 "Not for the summary, which is about the whole run. The key `|` in the viewer does the same."},
+    [OF] = {NULL, "of", "REGEX", NULL, "print threads: costs of the procedure that matches",
+            "With `--print threads`: print what the one procedure whose name the extended regular expression "
+            "matches costs in each thread, and how even that is. Inclusive, unless `--sort` says otherwise."},
+    [NAMES] = {NULL, "names", "A,B", NULL, "names of two databases",
+               "Names of two databases. Default: the parts in which their paths differ."},
+    [SCALING] = {NULL, "scaling", "KIND", "strong weak", "show loss of DB2 with more workers: strong, weak",
+                 "For two databases: show losses in place of differences. KIND is `strong` (both runs solve the "
+                 "same problem) or `weak` (the problem grows with the number of workers). See Comparing two "
+                 "databases."},
+    [WORKERS] = {NULL, "workers", "P,Q", NULL, "numbers of workers, for weak scaling",
+                 "Numbers of workers, for weak scaling. Default: as the databases say, or the numbers of threads."},
+    [INCLUDE] = {"I", "include", "DIR", "@directory", "search source files below DIR (repeatable)",
+                 "Search source files of which the database has no copy below DIR, by the longest part of their "
+                 "path that exists there. Can be given several times."},
+    [REPLACE] = {"R", "replace", "OLD=NEW", NULL, "look under NEW for paths that begin with OLD",
+                 "If the path of such a file begins with OLD, look under NEW."},
+    [COLUMNS] = {NULL, "columns", "A,B", NULL, "columns of the viewer: work:inclusive,work:exclusive",
+                 "The columns with which the viewer begins, for one database: `METRIC:inclusive` or "
+                 "`METRIC:exclusive`, with `+4` behind it to be 4 wider than usual (`work:exclusive+4`). Other "
+                 "columns are hidden."},
+    [NUMBERS] = {NULL, "numbers", "KIND", "fit plain scientific percent", "fit, plain, scientific or percent (key t)",
+                 "Form of the numbers, as the key `t` in the viewer: `fit` (the default), `plain`, `scientific` or "
+                 "`percent`."},
+    [BARS] = {NULL, "bars", NULL, NULL, "bars in place of percentages (key b)",
+              "Show bars in place of percentages, as the key `b` in the viewer."},
+    [NO_MOUSE] = {NULL, "no-mouse", NULL, NULL, "leave the mouse to the terminal",
+                  "Leave the mouse to the terminal, for selecting text. Most terminals also do that while Shift is "
+                  "held."},
+    [NO_CONFIG] = {NULL, "no-config", NULL, NULL, "do not read the user's defaults",
+                   "Do not read the user's defaults. See FILES."},
+};
+
+static const struct option_table table = {
+    .tool = "hpcviewer",
+    .before = "usage: hpcviewer [options] DB [DB2]               opens the viewer; ? lists keys\n"
+              "       hpcviewer --print VIEW [options] DB [DB2]  prints a view\n"
+              "\n"
+              "Shows a database of hpcprof or HPCToolkit (version 4), or runs hpcprof on a\n"
+              "measurement directory and shows that. Two databases are compared.\n"
+              "\n",
+    .after = "\n"
+             "The manual page hpcviewer(1) says more. Exit status: 1 damaged input, 2 usage.\n",
+    .rows = rows,
+    .n = OPTIONS,
 };
 
 static int printed_named(const char *name)
@@ -188,7 +131,7 @@ static uint32_t depth_in(const char *text)
     char *end;
     long long depth = strtoll(text, &end, 10);
     if (*end || end == text || depth < 1)
-        diag_usage("--depth wants a whole number from 1, not '%s'", text);
+        diag_usage("--depth takes a whole number from 1, not '%s'", text);
     return depth < NO_DEPTH_LIMIT ? (uint32_t)depth : NO_DEPTH_LIMIT;
 }
 
@@ -197,7 +140,7 @@ static double percent_in(const char *text)
     char *end;
     double percent = strtod(text, &end);
     if (*end || end == text || !(percent >= 0 && percent <= 100))
-        diag_usage("--min-percent wants a number from 0 to 100, not '%s'", text);
+        diag_usage("--min-percent takes a number from 0 to 100, not '%s'", text);
     return percent;
 }
 
@@ -227,7 +170,7 @@ static void take_workers(double workers[SIDES], const char *text)
         workers[side] = strtod(at, &end);
         bool is_number = end > at && isfinite(workers[side]) && workers[side] > 0;
         if (!is_number || *end != (side == 0 ? ',' : '\0'))
-            diag_usage("--workers wants two numbers with a comma between them, not '%s'", text);
+            diag_usage("--workers takes two numbers with a comma between them, not '%s'", text);
         at = end + 1;
     }
 }
@@ -236,19 +179,11 @@ static void take_filter(struct filters *filters, const char *text)
 {
     bool is_without = text[0] == '!';
     if (!*text || (is_without && !text[1]))
-        diag_usage("--filter wants an expression, not '%s'", text);
+        diag_usage("--filter needs an expression, not '%s'", text);
     if (!is_without && filters_only(filters))
-        diag_usage(
-            "--filter: one expression says what is shown; others, which begin with '!', what "
-            "is not");
+        diag_usage("--filter: only one expression can say what is shown; those that hide begin with '!'");
     if (filters_match(filters, text)->pattern->is_broken)
-        diag_usage("--filter: no regular expression: '%s'", text);
-}
-
-static void finish(const char *text)
-{
-    fputs(text, stdout);
-    exit(fflush(stdout) == 0 ? 0 : 1);
+        diag_usage("--filter: invalid regular expression: '%s'", text);
 }
 
 static enum format format_in(const char *text)
@@ -261,95 +196,80 @@ static enum format format_in(const char *text)
     return format;
 }
 
-/* Options that say something only together with others. */
-struct given {
-    bool format, depth, min_percent, no_config;
-    bool columns, numbers, bars; /* which is then not taken from the user's defaults */
-    const char *names;           /* NULL */
+/* The command line while it is read. */
+struct command_line {
+    struct options options;
+    bool given[OPTIONS]; /* which options it has */
+    const char *names;   /* value of --names; NULL: not given */
 };
 
-static void take_option(struct options *options, int option, struct given *given)
+static void take_replacement(struct path_rules *rules, const char *text)
 {
+    if (!path_add_replacement(rules, text))
+        diag_usage("-R takes OLD=NEW, not '%s'", text);
+}
+
+static void take_option(void *target, size_t option, const char *value)
+{
+    struct command_line *line = target;
+    struct options *options = &line->options;
+    line->given[option] = true;
     switch (option) {
-    case OPTION_PRINT: options->printed = printed_named(optarg); break;
-    case OPTION_PHYSICAL: options->print.projection = PHYSICAL; break;
-    case OPTION_FORMAT:
-        options->print.format = format_in(optarg);
-        given->format = true;
-        break;
-    case OPTION_OUTPUT: options->output = optarg; break;
-    case OPTION_SORT: options->print.sort = optarg; break;
-    case OPTION_METRICS: options->metrics = optarg; break;
-    case OPTION_NAMES: given->names = optarg; break;
-    case OPTION_SCALING: options->comparison.scaling = scaling_in(optarg); break;
-    case OPTION_WORKERS: take_workers(options->comparison.workers, optarg); break;
-    case OPTION_DERIVE: vec_push(&options->definitions, optarg); break;
-    case OPTION_KINDS: options->by_kind = true; break;
-    case OPTION_OF: options->print.of = optarg; break;
-    case OPTION_THREADS: options->threads = optarg; break;
-    case OPTION_PROGRAM: options->program = optarg; break;
-    case OPTION_FOLD_INLINED: options->folds_inlined = true; break;
-    case OPTION_FILTER: take_filter(&options->filters, optarg); break;
-    case OPTION_DEPTH:
-        options->print.depth = depth_in(optarg);
-        given->depth = true;
-        break;
-    case OPTION_MIN_PERCENT:
-        options->print.min_percent = percent_in(optarg);
-        given->min_percent = true;
-        break;
-    case 'I': path_add_search(&options->rules, optarg); break;
-    case 'R':
-        if (!path_add_replacement(&options->rules, optarg))
-            diag_usage("-R takes OLD=NEW, not '%s'", optarg);
-        break;
-    case OPTION_COLUMNS:
-        options->columns = optarg;
-        given->columns = true;
-        break;
-    case OPTION_NUMBERS:
-        options->units = units_in(optarg);
-        given->numbers = true;
-        break;
-    case OPTION_BARS:
-        options->has_bars = true;
-        given->bars = true;
-        break;
-    case OPTION_NO_MOUSE: options->no_mouse = true; break;
-    case OPTION_NO_CONFIG: given->no_config = true; break;
-    case OPTION_HELP: finish(help); break;
-    case OPTION_VERSION: finish("hpcviewer " HPCTOOLKIT_VERSION "\n"); break;
+    case PRINT: options->printed = printed_named(value); break;
+    case FORMAT: options->print.format = format_in(value); break;
+    case OUTPUT: options->output = value; break;
+    case SORT: options->print.sort = value; break;
+    case METRICS: options->metrics = value; break;
+    case KINDS: options->by_kind = true; break;
+    case DERIVE: vec_push(&options->definitions, value); break;
+    case PHYSICAL_CALLS: options->print.projection = PHYSICAL; break;
+    case FOLD_INLINED: options->folds_inlined = true; break;
+    case FILTER: take_filter(&options->filters, value); break;
+    case DEPTH: options->print.depth = depth_in(value); break;
+    case MIN_PERCENT: options->print.min_percent = percent_in(value); break;
+    case PROGRAM: options->program = value; break;
+    case THREADS: options->threads = value; break;
+    case OF: options->print.of = value; break;
+    case NAMES: line->names = value; break;
+    case SCALING: options->comparison.scaling = scaling_in(value); break;
+    case WORKERS: take_workers(options->comparison.workers, value); break;
+    case INCLUDE: path_add_search(&options->rules, value); break;
+    case REPLACE: take_replacement(&options->rules, value); break;
+    case COLUMNS: options->columns = value; break;
+    case NUMBERS: options->units = units_in(value); break;
+    case BARS: options->has_bars = true; break;
+    case NO_MOUSE: options->no_mouse = true; break;
     }
 }
 
-static void check_combination(const struct options *options, const struct given *given)
+static void check_combination(const struct options *options, const bool given[OPTIONS])
 {
     if (options->metrics && options->by_kind)
         diag_usage("--metrics and --kinds exclude each other; --metrics can name kinds");
     if (options->threads && options->paths[1])
-        diag_usage("--threads: only of one database, not of two that are compared");
+        diag_usage("--threads: works with one database, not with two that are compared");
     if (options->program && options->paths[1])
-        diag_usage("--program: only of one database, not of two that are compared");
+        diag_usage("--program: works with one database, not with two that are compared");
     if (options->program && options->threads)
         diag_usage("--program and --threads exclude each other");
     if (options->program && options->printed == PRINT_SUMMARY)
-        diag_usage("--program: the summary is of the whole run; print another view");
-    if (given->columns && options->paths[1])
-        diag_usage("--columns: only of one database, not of two that are compared");
+        diag_usage("--program: the summary is about the whole run; print another view");
+    if (given[COLUMNS] && options->paths[1])
+        diag_usage("--columns: works with one database, not with two that are compared");
     if (options->print.of && options->printed != PRINT_THREADS)
         diag_usage("--of goes with --print threads");
     if (options->threads && options->printed == PRINT_SUMMARY)
-        diag_usage("--threads: the summary is of the whole run; print another view");
+        diag_usage("--threads: the summary is about the whole run; print another view");
     bool is_tree = options->printed < VIEWS;
     if (filters_n(&options->filters) && options->printed != PRINT_NOTHING && !is_tree)
-        diag_usage("--filter is of trees: print top-down, bottom-up or flat");
-    if (options->printed != PRINT_NOTHING && (given->columns || given->numbers || given->bars))
-        diag_usage("--columns, --numbers and --bars are of the viewer, not of --print");
+        diag_usage("--filter works on trees: print top-down, bottom-up or flat");
+    if (options->printed != PRINT_NOTHING && (given[COLUMNS] || given[NUMBERS] || given[BARS]))
+        diag_usage("--columns, --numbers and --bars are for the viewer, not for --print");
     if (options->printed == PRINT_NOTHING) {
-        if (given->format || given->depth || given->min_percent || options->output)
+        if (given[FORMAT] || given[DEPTH] || given[MIN_PERCENT] || options->output)
             diag_usage("--format, --output, --depth and --min-percent go with --print");
     } else if (options->print.format >= FORMAT_FOLDED && !is_tree) {
-        diag_usage("folded stacks and the like are of trees: print top-down, bottom-up or flat");
+        diag_usage("this format shows trees: print top-down, bottom-up or flat");
     } else if (options->print.format == FORMAT_PPROF && !options->output && isatty(STDOUT_FILENO)) {
         diag_usage("pprof is binary, and standard output is a terminal: use --output FILE");
     }
@@ -364,7 +284,7 @@ static void take_names(struct options *options, const char *list)
     if (comparison->workers[0] && comparison->scaling != WEAK_SCALING)
         diag_usage("--workers goes with --scaling weak: a strong one is the same for any numbers");
     if (list && !comparison_names_in(list, options->comparison.names))
-        diag_usage("--names wants two different names with a comma between them, not '%s'", list);
+        diag_usage("--names takes two different names with a comma between them, not '%s'", list);
     if (!list && options->paths[1])
         comparison_names_of_paths(options->paths, options->comparison.names);
 }
@@ -372,58 +292,50 @@ static void take_names(struct options *options, const char *list)
 static void check_comparison(const struct options *options)
 {
     if (options->printed == PRINT_THREADS)
-        diag_usage("a thread of one run is none of another: print threads of each database, or see "
-                   "them side by side in the viewer (4)");
+        diag_usage("threads of two runs cannot be matched: print them for each database, or see them side by "
+                   "side in the viewer (key 4)");
     if (options->print.format >= FORMAT_SPEEDSCOPE)
-        diag_usage("speedscope and pprof files are of one database: write one of each, or compare "
-                   "as flamegraph, folded, text, csv or json");
+        diag_usage("speedscope and pprof files hold one database: write one for each, or compare as "
+                   "flamegraph, folded, text, csv or json");
 }
 
-static const struct option *option_named(const char *name)
+/* Takes a default of the user's, a line "OPTION = VALUE" of the configuration file. Returns what is wrong with it, or
+ * NULL. */
+static const char *take_setting(struct options *options, const bool given[OPTIONS], const struct setting *setting)
 {
-    for (const struct option *option = long_options; option->name; option++)
-        if (strcmp(option->name, name) == 0)
-            return option;
-    return NULL;
-}
-
-/* A default of the user's, which is named as the option; NULL, or what is wrong with it. */
-static const char *take_setting(struct options *options, const struct given *given,
-                                const struct setting *setting)
-{
-    const struct option *option = option_named(setting->name);
-    if (!option)
+    size_t option = option_table_find(&table, setting->name);
+    if (option == OPTIONS)
         return "there is no such option";
-    if (option->has_arg && (!setting->value || !*setting->value))
-        return "it wants a value";
-    if (!option->has_arg && setting->value)
+    if (rows[option].value && (!setting->value || !*setting->value))
+        return "it needs a value";
+    if (!rows[option].value && setting->value)
         return "it takes no value";
-    switch (option->val) {
-    case OPTION_METRICS: options->usual_metrics = setting->value; break;
-    case OPTION_SORT: options->usual_sort = setting->value; break;
-    case OPTION_PHYSICAL: options->usually_physical = true; break;
-    case OPTION_NO_MOUSE: options->no_mouse = true; break;
-    case OPTION_FOLD_INLINED: options->folds_inlined = true; break;
-    case OPTION_COLUMNS:
-        options->columns = given->columns ? options->columns : setting->value;
+    switch (option) {
+    case METRICS: options->usual_metrics = setting->value; break;
+    case SORT: options->usual_sort = setting->value; break;
+    case PHYSICAL_CALLS: options->usually_physical = true; break;
+    case NO_MOUSE: options->no_mouse = true; break;
+    case FOLD_INLINED: options->folds_inlined = true; break;
+    case COLUMNS:
+        options->columns = given[COLUMNS] ? options->columns : setting->value;
         break;
-    case OPTION_BARS: options->has_bars = true; break;
-    case OPTION_NUMBERS:
+    case BARS: options->has_bars = true; break;
+    case NUMBERS:
         if (cell_units_of_key(setting->value) == CELL_UNITS)
             return "it is fit, plain, scientific or percent";
-        options->units = given->numbers ? options->units : cell_units_of_key(setting->value);
+        options->units = given[NUMBERS] ? options->units : cell_units_of_key(setting->value);
         break;
-    case 'I': path_add_search(&options->rules, setting->value); break;
-    case 'R':
+    case INCLUDE: path_add_search(&options->rules, setting->value); break;
+    case REPLACE:
         if (!path_add_replacement(&options->rules, setting->value))
-            return "it wants OLD=NEW";
+            return "it takes OLD=NEW";
         break;
     default: return "it is for the command line only";
     }
     return NULL;
 }
 
-static void take_settings(struct options *options, const struct given *given)
+static void take_settings(struct options *options, const bool given[OPTIONS])
 {
     struct config *config = &options->config;
     config_read(config);
@@ -436,28 +348,20 @@ static void take_settings(struct options *options, const struct given *given)
 
 struct options options_read(int argc, char **argv)
 {
-    struct options options = {.printed = PRINT_NOTHING, .print = {.min_percent = -1}};
-    struct given given = {0};
-    int option;
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, ":I:R:", long_options, NULL)) != -1) {
-        if (option == '?')
-            diag_usage("no option '%s', or not with a value", argv[optind - 1]);
-        if (option == ':')
-            diag_usage("'%s' wants a value", argv[optind - 1]);
-        take_option(&options, option, &given);
-    }
-    if (optind == argc)
+    struct command_line line = {.options = {.printed = PRINT_NOTHING, .print = {.min_percent = -1}}};
+    struct options *options = &line.options;
+    int at = option_table_parse(&table, argc, argv, take_option, &line);
+    if (at == argc)
         diag_usage("no database given");
-    if (argc - optind > SIDES)
+    if (argc - at > SIDES)
         diag_usage("more than two databases given");
-    for (int side = 0; optind + side < argc; side++)
-        options.paths[side] = argv[optind + side];
-    if (!given.no_config)
-        take_settings(&options, &given);
-    check_combination(&options, &given);
-    take_names(&options, given.names);
-    if (options.paths[1])
-        check_comparison(&options);
-    return options;
+    for (int side = 0; at + side < argc; side++)
+        options->paths[side] = argv[at + side];
+    if (!line.given[NO_CONFIG])
+        take_settings(options, line.given);
+    check_combination(options, line.given);
+    take_names(options, line.names);
+    if (options->paths[1])
+        check_comparison(options);
+    return line.options;
 }

@@ -2,7 +2,7 @@
 
 #include "lib/diag.h"
 #include "lib/mem.h"
-#include "lib/version.h"
+#include "lib/option-table.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -11,45 +11,66 @@
 
 #define MAX_RATE 10000 /* more stalls machines */
 
-static const char help[] =
-    "usage: hpcrun [options] [--] command [arguments]\n"
-    "\n"
-    "Runs the command and samples the call paths of all its threads and child processes. The\n"
-    "measurements go to a directory, which hpcprof turns into a database for hpcviewer.\n"
-    "The exit status is the command's.\n"
-    "\n"
-    "  -e, --event EVENT[@PERIOD|@fRATE]\n"
-    "                sample EVENT; may be given several times. EVENT is CPUTIME (time on a CPU,\n"
-    "                the default, at 200/s), REALTIME (time, waiting included), or a PAPI preset or\n"
-    "                native event. PERIOD is in microseconds for time, else a count; RATE is in\n"
-    "                samples per second, at most 10000; the default is 200/s\n"
-    "  -L, --list-events [all]\n"
-    "                list the events that can be used here; with `all` also the others, and why not\n"
-    "  -o, --output DIR\n"
-    "                measurement directory; default hpctoolkit-COMMAND-measurements[-N], never one\n"
-    "                that exists\n"
-    "      --shared  let other users read the measurements, as far as the umask does; default only\n"
-    "                you: they hold paths and the arguments of the command\n"
-    "  -ds, --delay-sampling\n"
-    "                start with sampling off; the program switches it on with\n"
-    "                hpctoolkit_sampling_start() of <hpctoolkit.h>\n"
-    "      --collapse-recursion\n"
-    "                a call that comes from the same place as the call around it is recorded once:\n"
-    "                small measurements of deep recursions, which then look one level deep\n"
-    "      --agent NAMES\n"
-    "                the agents that may be used, which know the program's parallel runtime: names\n"
-    "                joined by commas, auto (the default: all that are installed) or none\n"
-    "      --cores N how many CPUs count for idleness; default those that the program may use\n"
-    "      --signal N\n"
-    "                number of the real-time signal to use; default one that the command's process\n"
-    "                has not taken\n"
-    "  -q, --quiet   no summary line at the end (it is in DIR/hpcrun.log anyway)\n"
-    "  -h, --help    this text\n"
-    "  -V, --version the version\n"
-    "\n"
-    "example: hpcrun -e CPUTIME@f1000 ./app input\n"
-    "         hpcprof hpctoolkit-app-measurements\n"
-    "         hpcviewer hpctoolkit-app-database\n";
+enum { EVENT, LIST_EVENTS, OUTPUT, SHARED, DELAY_SAMPLING, COLLAPSE_RECURSION, AGENT, CORES, SIGNAL, QUIET, OPTIONS };
+
+static const struct option_row rows[OPTIONS] = {
+    [EVENT] = {"e", "event", "EVENT[@PERIOD|@fRATE]", "@event",
+               "sample EVENT (repeatable); default rate 200/s",
+               "Sample EVENT; can be given several times. EVENT is `CPUTIME` (time on a CPU, the default), "
+               "`REALTIME` (time, waiting included) or a PAPI preset or native event; `hpcrun -L` lists them. "
+               "PERIOD is in microseconds for time, else a count. RATE is in samples per second and thread, at most "
+               "10000. The default is 200 samples per second. A counter without PERIOD is sampled by rate: its "
+               "period follows the thread's counts, and the line at the end of the run says \"by rate\"."},
+    [LIST_EVENTS] = {"L", "list-events", "[all]", NULL, "list the events that work here; all: the others, too",
+                     "List the events that can be used on this machine. With `all`, also list the others, each with "
+                     "the reason."},
+    [OUTPUT] = {"o", "output", "DIR", "@directory", "measurement directory, new or empty",
+                "The measurement directory. Default: `hpctoolkit-COMMAND-measurements`, or the same with a number "
+                "behind it if that exists. The ranks of a parallel job that Open MPI, MPICH, PMIx or Slurm starts "
+                "share one. A directory that exists must be empty and belong to you."},
+    [SHARED] = {NULL, "shared", NULL, NULL, "let other users read the measurements",
+                "Let other users read the measurements, as far as the umask allows it. By default only you can: the "
+                "measurements contain paths and the arguments of the command."},
+    [DELAY_SAMPLING] = {"ds", "delay-sampling", NULL, NULL, "start with sampling off",
+                        "Start with sampling off. The program switches it on with `hpctoolkit_sampling_start()` of "
+                        "`<hpctoolkit.h>`."},
+    [COLLAPSE_RECURSION] = {NULL, "collapse-recursion", NULL, NULL, "record a direct recursion one level deep",
+                            "Record a call once if it comes from the same place as the call around it. Measurements "
+                            "of deep recursions stay small; the views then show these recursions one level deep."},
+    [AGENT] = {NULL, "agent", "NAMES", "auto none", "agents for parallel runtimes; default auto",
+               "The agents that hpcrun can use: names joined by commas, `auto` (the default: all that are "
+               "installed) or `none`. An agent knows one parallel runtime."},
+    [CORES] = {NULL, "cores", "N", NULL, "number of CPUs that idleness counts",
+               "Number of CPUs that count for idleness and incomplete time. Default: the CPUs that the program may "
+               "use. With more than that, incomplete time by CPUTIME is about that of a machine with N CPUs, as far "
+               "as the system shares its CPUs fairly."},
+    [SIGNAL] = {NULL, "signal", "N", NULL, "real-time signal to use",
+                "Number of the real-time signal to use. Default: one that the process of the command has not taken."},
+    [QUIET] = {"q", "quiet", NULL, NULL, "print no summary line at the end",
+               "Print no summary line at the end. The file `hpcrun.log` in the measurement directory has it anyway."},
+};
+
+static const struct option_table table = {
+    .tool = "hpcrun",
+    .before = "usage: hpcrun [options] [--] command [arguments]\n"
+              "\n"
+              "Runs the command and samples the call paths of all its threads and child\n"
+              "processes. The measurements go to a directory, which hpcprof turns into a\n"
+              "database for hpcviewer. The exit status is the command's.\n"
+              "\n",
+    .after = "\n"
+             "EVENT is CPUTIME (time on a CPU, the default), REALTIME (time, waiting included)\n"
+             "or a counter. PERIOD is in microseconds for time, else a count; RATE is in\n"
+             "samples per second, at most 10000.\n"
+             "\n"
+             "example: hpcrun -e CPUTIME@f1000 ./app input\n"
+             "         hpcprof hpctoolkit-app-measurements\n"
+             "         hpcviewer hpctoolkit-app-database\n"
+             "The manual page hpcrun(1) says more about every option.\n",
+    .rows = rows,
+    .n = OPTIONS,
+    .stops_at_operand = true,
+};
 
 static bool is_time_name(const char *name)
 {
@@ -111,70 +132,24 @@ static void set_cores(struct options *options, const char *text)
     options->cores = (unsigned)number;
 }
 
-/* Whether `argument` is this option; an option's value is in the next argument, after '=' for the
- * long form, or for the short form in the same argument. */
-static bool is_option(const char *argument, const char *brief, const char *full)
+static void take_option(void *target, size_t option, const char *value)
 {
-    size_t length = strlen(full);
-    if (strncmp(argument, full, length) == 0 &&
-        (argument[length] == '\0' || argument[length] == '='))
-        return true;
-    return brief && strncmp(argument, brief, 2) == 0;
-}
-
-static const char *option_value(char **arguments, int *at)
-{
-    const char *argument = arguments[*at];
-    const char *equals = strchr(argument, '=');
-    if (argument[1] == '-' && equals)
-        return equals + 1;
-    if (argument[1] != '-' && argument[2])
-        return argument + 2;
-    if (!arguments[*at + 1])
-        diag_usage("%s needs a value", argument);
-    return arguments[++*at];
-}
-
-static bool is_flag(const char *argument, const char *brief, const char *full)
-{
-    return strcmp(argument, brief) == 0 || strcmp(argument, full) == 0;
-}
-
-static void read_option(struct options *options, char **arguments, int *at)
-{
-    const char *argument = arguments[*at];
-    if (is_flag(argument, "-h", "--help")) {
-        fputs(help, stdout);
-        exit(0);
-    } else if (is_flag(argument, "-V", "--version")) {
-        puts("hpcrun " HPCTOOLKIT_VERSION);
-        exit(0);
-    } else if (is_flag(argument, "-L", "--list-events")) {
-        options->list_events = true;
-    } else if (is_flag(argument, "-q", "--quiet")) {
-        options->quiet = true;
-    } else if (is_flag(argument, "-ds", "--delay-sampling")) {
-        options->start_off = true;
-    } else if (strcmp(argument, "--shared") == 0) {
-        options->shared = true;
-    } else if (strcmp(argument, "--collapse-recursion") == 0) {
-        options->collapse_recursion = true;
-    } else if (is_option(argument, "-e", "--event")) {
-        add_event(options, option_value(arguments, at));
-    } else if (is_option(argument, "-o", "--output")) {
-        options->output = option_value(arguments, at);
-    } else if (is_option(argument, NULL, "--signal")) {
-        set_signal(options, option_value(arguments, at));
-    } else if (is_option(argument, NULL, "--agent")) {
-        options->agents = option_value(arguments, at);
-    } else if (is_option(argument, NULL, "--cores")) {
-        set_cores(options, option_value(arguments, at));
-    } else {
-        diag_usage("unknown option '%s'", argument);
+    struct options *options = target;
+    switch (option) {
+    case EVENT: add_event(options, value); break;
+    case LIST_EVENTS: options->list_events = true; break;
+    case OUTPUT: options->output = value; break;
+    case SHARED: options->shared = true; break;
+    case DELAY_SAMPLING: options->start_off = true; break;
+    case COLLAPSE_RECURSION: options->collapse_recursion = true; break;
+    case AGENT: options->agents = value; break;
+    case CORES: set_cores(options, value); break;
+    case SIGNAL: set_signal(options, value); break;
+    case QUIET: options->quiet = true; break;
     }
 }
 
-/* What follows -L: "all" or nothing. */
+/* Reads the operand of -L: "all" or nothing. */
 static void read_list_argument(struct options *options)
 {
     if (strcmp(options->command[0], "all") != 0 || options->command[1])
@@ -186,14 +161,7 @@ static void read_list_argument(struct options *options)
 void options_read(struct options *options, int count, char **arguments)
 {
     *options = (struct options){.agents = "auto"};
-    int at = 1;
-    for (; at < count && arguments[at][0] == '-' && arguments[at][1]; at++) {
-        if (strcmp(arguments[at], "--") == 0) {
-            at++;
-            break;
-        }
-        read_option(options, arguments, &at);
-    }
+    int at = option_table_parse(&table, count, arguments, take_option, options);
     options->command = at < count ? arguments + at : NULL;
     if (options->list_events && options->command)
         read_list_argument(options);

@@ -8,7 +8,7 @@ import tempfile
 import unittest
 
 from terminal import HAVE_TMUX, Terminal
-from test_man_pages import BUILD, PAGES, ROOT, options_of_help
+from test_man_pages import BUILD, ROOT, TOOLS, options_of_help
 
 SCRIPT = ROOT / "completions" / "hpctoolkit.bash"
 ASK = """
@@ -40,7 +40,7 @@ class Completion(unittest.TestCase):
         return set(done.stdout.split("\n")) - {""}
 
     def test_every_option_of_every_help(self):
-        for tool in PAGES:
+        for tool in TOOLS:
             options = options_of_help(tool)
             self.assertGreater(len(options), 5)
             self.assertEqual(self.complete(tool, "-"), options)
@@ -108,7 +108,7 @@ class Completion(unittest.TestCase):
         clean = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
         subprocess.run(["make", "-s", "install", f"BUILD={BUILD}", f"PREFIX={self.folder}/p"],
                        cwd=ROOT, env=clean, check=True, capture_output=True)
-        for tool in PAGES:
+        for tool in TOOLS:
             script = self.folder / "p/share/bash-completion/completions" / tool
             self.assertEqual(self.complete(tool, "--vers", script=script,
                                            path=self.folder / "p/bin"), {"--version"})

@@ -33,9 +33,9 @@ class CommandLineTest(UseCase):
     def test_help_and_version(self):
         result = hpcstruct("--help")
         self.assertEqual((result.returncode, result.stderr), (0, ""))
-        for option in ("-o FILE", "-j N", "--calls", "--cache", "--debug-dir", "BINARY"):
+        for option in ("--output FILE", "--jobs N", "--calls", "--cache", "--debug-dir", "BINARY"):
             self.assertIn(option, result.stdout)
-        self.assertTrue(all(len(line) <= 100 for line in result.stdout.splitlines()))
+        self.assertTrue(all(len(line) <= 80 for line in result.stdout.splitlines()))
         result = hpcstruct("--version")
         self.assertRegex(result.stdout, r"\Ahpcstruct \d[\d.]*\n\Z")
 

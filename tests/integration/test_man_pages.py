@@ -1,4 +1,4 @@
-"""The tools' manual pages: installed, well-formed, and with the options that --help has."""
+"""--help and the manual pages of the tools, both made from their tables of options (lib/option-table.h)."""
 import os
 import pathlib
 import re
@@ -9,16 +9,20 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("BUILD", ROOT / "build")).resolve()
-PAGES = {"hpcrun": "hpcrun/hpcrun.1", "hpcstruct": "hpcstruct/hpcstruct.1",
-         "hpcprof": "hpcprof/hpcprof.1", "hpcviewer": "viewer-tui/hpcviewer.1"}
+TOOLS = ("hpcrun", "hpcstruct", "hpcprof", "hpcviewer")
+PAGES = {tool: BUILD / "man" / f"{tool}.1" for tool in TOOLS}
 # Not the end of "measurements[-N]".
 OPTION = re.compile(r"(?<![\w-])(?<!\w\[)--?[A-Za-z][\w-]*")
 
 
+def help_of(tool):
+    return subprocess.run([BUILD / "bin" / tool, "--help"], capture_output=True, text=True, check=True).stdout
+
+
 def options_of_help(tool):
-    done = subprocess.run([BUILD / "bin" / tool, "--help"], capture_output=True, text=True,
-                          check=True)
-    return set(OPTION.findall(done.stdout))
+    """The options that begin a line of --help."""
+    heads = [re.split(r"  +", line.strip())[0] for line in help_of(tool).splitlines() if line.startswith("  ")]
+    return {option for head in heads if head.startswith("-") for option in OPTION.findall(head)}
 
 
 def plain(line):
@@ -34,12 +38,36 @@ def plain(line):
 def sections(page):
     """The lines of each section of a page."""
     found, name = {}, None
-    for line in (ROOT / page).read_text().splitlines():
+    for line in page.read_text().splitlines():
         if line.startswith(".SH "):
             name = line[4:]
         elif name:
             found.setdefault(name, []).append(line)
     return found
+
+
+class Help(unittest.TestCase):
+    def test_it_fits_a_screen(self):
+        for tool in TOOLS:
+            lines = help_of(tool).splitlines()
+            self.assertLessEqual(len(lines), 35, tool)
+            self.assertEqual([line for line in lines if len(line) > 80], [], tool)
+
+    def test_no_option_is_missing(self):
+        for tool in TOOLS:
+            table = subprocess.run([BUILD / "bin" / tool, "--option-table"], capture_output=True, text=True,
+                                   check=True).stdout
+            rows = [line.split("\t") for line in table.splitlines()]
+            self.assertGreater(len(rows), 5)
+            self.assertTrue(all(len(row) == 6 and row[5] for row in rows), rows)
+            names = {f"--{row[1]}" for row in rows} | {f"-{row[0]}" for row in rows if row[0]}
+            self.assertEqual(names, options_of_help(tool))
+            self.assertEqual([option for option in options_of_help(tool) if option[:2] == "--" and
+                              self.is_unknown(tool, option)], [])
+
+    def is_unknown(self, tool, option):
+        done = subprocess.run([BUILD / "bin" / tool, option], capture_output=True, text=True)
+        return "unknown option" in done.stderr
 
 
 class ManPages(unittest.TestCase):
@@ -55,7 +83,7 @@ class ManPages(unittest.TestCase):
     def test_nothing_else_is_mentioned(self):
         for tool, page in PAGES.items():
             known = options_of_help(tool) | options_of_help("hpcrun")
-            for line in (ROOT / page).read_text().splitlines():
+            for line in page.read_text().splitlines():
                 self.assertLessEqual(set(OPTION.findall(plain(line))), known, f"{page}: {line}")
 
     def test_what_a_page_has(self):
@@ -73,7 +101,7 @@ class ManPages(unittest.TestCase):
     @unittest.skipUnless(shutil.which("groff"), "groff is not installed")
     def test_formatting(self):
         for page in PAGES.values():
-            done = subprocess.run(["groff", "-man", "-Tutf8", "-wall", "-z", ROOT / page],
+            done = subprocess.run(["groff", "-man", "-Tutf8", "-wall", "-z", page],
                                   capture_output=True, text=True)
             self.assertEqual((done.returncode, done.stderr), (0, ""), page)
 
@@ -86,7 +114,7 @@ class ManPages(unittest.TestCase):
             root = pathlib.Path(prefix)
             for tool, page in PAGES.items():
                 installed = root / "share" / "man" / "man1" / f"{tool}.1"
-                self.assertEqual(installed.read_text(), (ROOT / page).read_text())
+                self.assertEqual(installed.read_text(), page.read_text())
             subprocess.run([root / "bin" / "hpcrun", "-q", "-o", root / "m", "/bin/true"],
                            check=True)
             self.assertTrue((root / "m" / "hpcrun.log").exists())

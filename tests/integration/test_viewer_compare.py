@@ -443,11 +443,11 @@ class Scaling(Compared):
                 (["--scaling", "weak", self.folders[0]], "go with two databases"),
                 (["--names", "a,b", self.folders[0]], "go with two databases"),
                 (["--workers", "1,2", *self.folders], "--workers goes with --scaling weak"),
-                (["--scaling", "weak", "--workers", "1", *self.folders], "wants two numbers"),
-                (["--scaling", "weak", "--workers", "0,1", *self.folders], "wants two numbers"),
-                (["--scaling", "weak", "--workers", "1,2,3", *self.folders], "wants two numbers"),
-                (["--names", "a", *self.folders], "wants two different names"),
-                (["--names", "a,a", *self.folders], "wants two different names")):
+                (["--scaling", "weak", "--workers", "1", *self.folders], "takes two numbers"),
+                (["--scaling", "weak", "--workers", "0,1", *self.folders], "takes two numbers"),
+                (["--scaling", "weak", "--workers", "1,2,3", *self.folders], "takes two numbers"),
+                (["--names", "a", *self.folders], "takes two different names"),
+                (["--names", "a,a", *self.folders], "takes two different names")):
             with self.subTest(arguments=arguments):
                 self.assertIn(expected, self.refused(2, "--print", "flat", *arguments))
 

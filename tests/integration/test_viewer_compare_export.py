@@ -164,7 +164,7 @@ class OfBoth(Compared, Checks):
     def test_formats_of_one_database(self):
         self.write(*Program(1).databases)
         for kind in ("speedscope", "pprof"):
-            self.assertIn("speedscope and pprof files are of one database",
+            self.assertIn("speedscope and pprof files hold one database",
                           self.refused(2, "--print", "flat", "--format", kind, *self.folders))
 
     @unittest.skipUnless(HAVE_TMUX, "tmux is not installed")

@@ -107,10 +107,10 @@ class Files(WithConfig):
     def test_bad_lines(self):
         end = "; --no-config goes without this file"
         for line, what in [("colour = red", ":2: colour: there is no such option"),
-                           ("sort", ":2: sort: it wants a value"),
-                           ("sort = ", ":2: sort: it wants a value"),
+                           ("sort", ":2: sort: it needs a value"),
+                           ("sort = ", ":2: sort: it needs a value"),
                            ("physical = yes", ":2: physical: it takes no value"),
-                           ("replace = nothing", ":2: replace: it wants OLD=NEW"),
+                           ("replace = nothing", ":2: replace: it takes OLD=NEW"),
                            ("print = flat", ":2: print: it is for the command line only"),
                            ("--physical", ":2: --physical: there is no such option"),
                            ("= work", ":2: no name before the '='")]:

@@ -173,15 +173,15 @@ class File(Case):
         self.path.parent.mkdir()
         for line, what in (("numbers = many", "numbers: it is fit, plain, scientific or percent"),
                            ("bars = yes", "bars: it takes no value"),
-                           ("columns", "columns: it wants a value")):
+                           ("columns", "columns: it needs a value")):
             self.path.write_text(line + "\n")
             with mock.patch.dict(os.environ, {"XDG_CONFIG_HOME": str(self.folder)}):
                 done = viewer.run("--print", "flat", self.db)
             self.assertEqual(done.returncode, 2)
             self.assertIn(what, done.stderr)
         for options, what in ((("--numbers", "many"), "--numbers is fit, plain, scientific or"),
-                              (("--print", "flat", "--bars"), "are of the viewer, not of --print"),
-                              (("--columns", "a", self.db), "only of one database")):
+                              (("--print", "flat", "--bars"), "are for the viewer, not for --print"),
+                              (("--columns", "a", self.db), "with one database, not with two")):
             done = viewer.run(*options, self.db)
             self.assertEqual(done.returncode, 2)
             self.assertTrue(re.search(re.escape(what), done.stderr), done.stderr)

@@ -98,7 +98,7 @@ class Restricted(unittest.TestCase):
     def test_what_cannot_be(self):
         story.write(self.folder.name, with_sources=False)
         for view, regex, said in (("flat", "(", "Unmatched"), ("flat", "nobody", "no thread matches"),
-                                  ("summary", "xz", "the summary is of the whole run")):
+                                  ("summary", "xz", "the summary is about the whole run")):
             done = viewer.run("--print", view, "--threads", regex, self.folder.name)
             self.assertEqual((done.returncode, done.stdout), (2, ""))
             self.assertIn(said, done.stderr.splitlines()[0])

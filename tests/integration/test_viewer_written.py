@@ -312,12 +312,12 @@ class Options(Case):
 
     def test_what_cannot_be(self):
         for options, message in (
-                (("--print", "flat", "--filter", "loop ("), "no regular expression: 'loop ('"),
-                (("--print", "flat", "--filter", "a", "--filter", "b"), "one expression says what"),
-                (("--print", "flat", "--filter", "!"), "wants an expression, not '!'"),
-                (("--print", "flat", "--filter", ""), "wants an expression, not ''"),
-                (("--print", "summary", "--filter", "a"), "--filter is of trees"),
-                (("--print", "threads", "--filter", "a"), "--filter is of trees")):
+                (("--print", "flat", "--filter", "loop ("), "invalid regular expression: 'loop ('"),
+                (("--print", "flat", "--filter", "a", "--filter", "b"), "only one expression can say"),
+                (("--print", "flat", "--filter", "!"), "needs an expression, not '!'"),
+                (("--print", "flat", "--filter", ""), "needs an expression, not ''"),
+                (("--print", "summary", "--filter", "a"), "--filter works on trees"),
+                (("--print", "threads", "--filter", "a"), "--filter works on trees")):
             done = viewer.run(*options, self.db)
             self.assertEqual((done.returncode, done.stdout), (2, ""))
             self.assertIn(message, done.stderr)
