@@ -524,7 +524,7 @@ class Printed(Compared):
 
     def test_what_is_of_one_database(self):
         self.write(*Program(1).databases)
-        self.assertIn("print threads of each database",
+        self.assertIn("print them for each database",
                       self.refused(2, "--print", "threads", *self.folders))
 
     def test_one_is_damaged_or_missing(self):
