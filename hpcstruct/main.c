@@ -1,7 +1,6 @@
-#include "hpcstruct/analyze.h"
-#include "hpcstruct/cached.h"
-#include "hpcstruct/debug-file.h"
-#include "hpcstruct/directory.h"
+#include "hpcstruct/elf/debug-file.h"
+#include "hpcstruct/structure/analyze.h"
+#include "hpcstruct/structure/cached-structures.h"
 
 #include "lib/diag.h"
 #include "lib/option-table.h"

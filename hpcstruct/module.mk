@@ -1,16 +1,25 @@
 # hpcstruct, which recovers the structure of a binary.
+#
+# Its folders, from the ground up: a file includes headers of its own folder and of those further left.
+#   elf/        the file: sections, symbols, relocations, frame description entries, compressed parts
+#   code/       machine code: decoding, jump tables, functions and the parts split off from them
+#   flow/       control flow: calls that never return, control-flow graphs, loop nests
+#   dwarf/      debug information: line tables, inlined functions
+#   structure/  the scopes of each procedure, written as a structure file
+HPCSTRUCT_FOLDERS = elf code flow dwarf structure
+
 HPCSTRUCT_LIBRARIES = -lZydis -ldwarf -lelf -lxml2 -liberty -lzstd -lz -lpthread
 CFLAGS_hpcstruct   := $(shell pkg-config --cflags libxml-2.0)
 
 PROGRAMS += $(BUILD)/bin/hpcstruct
 
-$(BUILD)/bin/hpcstruct: $(call objects_of,hpcstruct) $(TOOL_LIB)
+# All but the program itself: what the tests are linked with.
+HPCSTRUCT_PARTS = $(foreach folder,$(HPCSTRUCT_FOLDERS),$(call objects_of,hpcstruct/$(folder))) $(TOOL_LIB)
+
+$(BUILD)/bin/hpcstruct: $(call objects_of,hpcstruct) $(HPCSTRUCT_PARTS)
 	$(call link,,$(HPCSTRUCT_LIBRARIES))
 
-# All but the program itself: what the tests are linked with.
-HPCSTRUCT_PARTS = $(filter-out %/main.o,$(call objects_of,hpcstruct)) $(TOOL_LIB)
-
-$(foreach name,text debug_info line_table loops loop_place eh_frame,\
+$(foreach name,binary_text debug_info line_table loop_nest loop_location eh_frame,\
 	$(eval $(call unit_test,hpcstruct/test_$(name),$(HPCSTRUCT_PARTS),$(HPCSTRUCT_LIBRARIES))))
 
 # These make a module by hand.

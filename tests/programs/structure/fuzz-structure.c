@@ -1,7 +1,7 @@
 /* Damages a binary in many ways and has hpcstruct analyze each, in one process:
  *     fuzz-structure BINARY FIRST_SEED COUNT
  * A crash, a hang or a request for all memory ends it with a line that names the seed. */
-#include "hpcstruct/analyze.h"
+#include "hpcstruct/structure/analyze.h"
 
 #include "lib/diag.h"
 #include "lib/progress.h"

@@ -2,7 +2,7 @@
  *     ADDRESS PROCEDURE TARGET TARGET ...
  * per indirect jump outside of PLT stubs, in the order of addresses (targets sorted and distinct,
  * none for jumps without table). */
-#include "hpcstruct/module-code.h"
+#include "hpcstruct/code/module-code.h"
 
 #include "lib/diag.h"
 

@@ -1,5 +1,7 @@
 #include "tests/unit/hpcstruct/made_module.h"
 
+#include "hpcstruct/code/jump-table.h"
+
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -129,8 +131,11 @@ void made_module_map(struct made_module *made, const uint64_t *called, size_t ca
     size_t count = module->map.fragments.n;
     module->flows = mem_alloc(count * sizeof *module->flows);
     const struct decode_context context = {&module->map, &made->image, &module->relocations};
-    for (size_t i = 0; i < count; i++)
-        decode_fragment(&made->decoder, &context, &module->map.fragments.at[i], &module->flows[i]);
+    for (size_t i = 0; i < count; i++) {
+        const struct code_fragment *fragment = &module->map.fragments.at[i];
+        decode_fragment(&made->decoder, &context, fragment, &module->flows[i]);
+        jump_tables_resolve(&made->decoder, &context, fragment, &module->flows[i]);
+    }
     flows_settle(module->flows, count);
 }
 

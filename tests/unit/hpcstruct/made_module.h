@@ -3,7 +3,7 @@
 #ifndef TESTS_UNIT_HPCSTRUCT_MADE_MODULE_H
 #define TESTS_UNIT_HPCSTRUCT_MADE_MODULE_H
 
-#include "hpcstruct/module-code.h"
+#include "hpcstruct/code/module-code.h"
 
 #define CODE_AT   0x1000u
 #define CODE_SIZE 0x1000u

@@ -3,8 +3,8 @@
 
 #include "tests/unit/hpcstruct/made_module.h"
 
-#include "hpcstruct/cfg.h"
-#include "hpcstruct/no-return.h"
+#include "hpcstruct/flow/cfg.h"
+#include "hpcstruct/flow/no-return.h"
 
 #define NONE 0u
 

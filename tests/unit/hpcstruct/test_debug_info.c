@@ -1,8 +1,8 @@
 /* How statements of debug information about the same addresses are brought together. */
 #include "tests/unit/cmocka_suite.h"
 
-#include "hpcstruct/debug-info-transfer.h"
-#include "hpcstruct/inline-chains.h"
+#include "hpcstruct/dwarf/debug-info.h"
+#include "hpcstruct/structure/source-ranges.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Frame description entries and call-site tables of exceptions, assembled by hand; and damaged. */
 #include "tests/unit/cmocka_suite.h"
 
-#include "hpcstruct/exception-table.h"
+#include "hpcstruct/elf/eh-frame.h"
 
 #include <elf.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Line tables, written here byte by byte after the standard (DWARF 5, section 6.2). */
 #include "tests/unit/cmocka_suite.h"
 
-#include "hpcstruct/line-table.h"
+#include "hpcstruct/dwarf/line-table.h"
 
 #include <stdlib.h>
 #include <string.h>

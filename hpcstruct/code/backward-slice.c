@@ -1,0 +1,166 @@
+#include "hpcstruct/code/backward-slice.h"
+
+#define MAX_STEPS 96
+#define MAX_JUMPS 4
+
+bool instruction_fetch(const struct decoded *decoded, uint32_t index, struct instruction *out)
+{
+    const struct code_fragment *fragment = decoded->fragment;
+    uint32_t offset = decoded->decoder->offsets.at[index];
+    out->index = index;
+    return ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoded->decoder->zydis, fragment->bytes + offset,
+                                               fragment->end - fragment->begin - offset, &out->info,
+                                               out->operands));
+}
+
+uint32_t instruction_index(const struct decoder *decoder, uint32_t offset)
+{
+    size_t low = 0, high = decoder->offsets.n;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (decoder->offsets.at[middle] < offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    bool found = low < decoder->offsets.n && decoder->offsets.at[low] == offset;
+    return found ? (uint32_t)low : UINT32_MAX;
+}
+
+ZydisRegister whole_register(ZydisRegister r)
+{
+    return ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, r);
+}
+
+static bool preserved_by_calls(ZydisRegister r)
+{
+    return r == ZYDIS_REGISTER_RBX || r == ZYDIS_REGISTER_RBP || r == ZYDIS_REGISTER_RSP ||
+           (r >= ZYDIS_REGISTER_R12 && r <= ZYDIS_REGISTER_R15);
+}
+
+bool instruction_writes(const struct instruction *instruction, ZydisRegister r)
+{
+    if (instruction->info.meta.category == ZYDIS_CATEGORY_CALL && !preserved_by_calls(r))
+        return true;
+    for (size_t i = 0; i < instruction->info.operand_count; i++) {
+        const ZydisDecodedOperand *operand = &instruction->operands[i];
+        if (operand->type == ZYDIS_OPERAND_TYPE_REGISTER &&
+            (operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) &&
+            whole_register(operand->reg.value) == r)
+            return true;
+    }
+    return false;
+}
+
+bool operand_is_register(const ZydisDecodedOperand *operand, ZydisRegister r)
+{
+    return operand->type == ZYDIS_OPERAND_TYPE_REGISTER && whole_register(operand->reg.value) == r;
+}
+
+bool instruction_is_copy(const struct instruction *instruction)
+{
+    const ZydisDecodedOperand *operands = instruction->operands;
+    switch (instruction->info.mnemonic) {
+    case ZYDIS_MNEMONIC_MOV:
+    case ZYDIS_MNEMONIC_MOVZX:
+    case ZYDIS_MNEMONIC_MOVSX:
+    case ZYDIS_MNEMONIC_MOVSXD:
+        return operands[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+               operands[1].type == ZYDIS_OPERAND_TYPE_REGISTER;
+    default: return false;
+    }
+}
+
+bool instruction_constant(const struct decoded *decoded, const struct instruction *instruction,
+                          uint64_t *value)
+{
+    const ZydisDecodedOperand *source = &instruction->operands[1];
+    if (instruction->info.mnemonic == ZYDIS_MNEMONIC_LEA &&
+        source->mem.base == ZYDIS_REGISTER_RIP) {
+        uint64_t next = decoded->fragment->begin +
+                        decoded->decoder->offsets.at[instruction->index] + instruction->info.length;
+        *value = next + (uint64_t)source->mem.disp.value;
+        return true;
+    }
+    if (instruction->info.mnemonic == ZYDIS_MNEMONIC_MOV &&
+        source->type == ZYDIS_OPERAND_TYPE_IMMEDIATE) {
+        *value = source->imm.value.u;
+        return true;
+    }
+    return false;
+}
+
+struct backward backward_from(const struct decoded *decoded, uint32_t index)
+{
+    return (struct backward){.decoded = decoded,
+                             .index = index,
+                             .real_index = index,
+                             .steps = MAX_STEPS,
+                             .jumps = MAX_JUMPS};
+}
+
+static bool goes_on(const struct instruction *instruction)
+{
+    ZydisInstructionCategory category = instruction->info.meta.category;
+    return category != ZYDIS_CATEGORY_UNCOND_BR && category != ZYDIS_CATEGORY_RET &&
+           instruction->info.mnemonic != ZYDIS_MNEMONIC_UD2;
+}
+
+/* The jump or branch to an offset that is nearest to it; UINT32_MAX when there is none. */
+static uint32_t nearest_jump_to(const struct decoded *decoded, uint32_t offset)
+{
+    uint32_t best = UINT32_MAX, best_distance = UINT32_MAX;
+    for (size_t i = 0; i < decoded->flows->all.n; i++) {
+        const struct flow *flow = &decoded->flows->all.at[i];
+        if ((flow->kind != FLOW_JUMP && flow->kind != FLOW_BRANCH) ||
+            flow->target != (int32_t)offset)
+            continue;
+        uint32_t distance = flow->offset < offset ? offset - flow->offset : flow->offset - offset;
+        if (distance < best_distance) {
+            best = flow->offset;
+            best_distance = distance;
+        }
+    }
+    return best == UINT32_MAX ? best : instruction_index(decoded->decoder, best);
+}
+
+bool backward_step(struct backward *walk, struct instruction *out)
+{
+    const struct decoded *decoded = walk->decoded;
+    if (walk->steps == 0)
+        return false;
+    walk->steps--;
+    walk->jumped = false;
+    bool falls_in =
+        walk->index > 0 && instruction_fetch(decoded, walk->index - 1, out) && goes_on(out);
+    if (falls_in) {
+        walk->index--;
+    } else {
+        uint32_t jump =
+            walk->jumps ? nearest_jump_to(decoded, decoded->decoder->offsets.at[walk->real_index])
+                        : UINT32_MAX;
+        if (jump == UINT32_MAX || !instruction_fetch(decoded, jump, out))
+            return false;
+        walk->jumps--;
+        walk->jumped = true;
+        walk->index = jump;
+    }
+    if (out->info.mnemonic != ZYDIS_MNEMONIC_NOP)
+        walk->real_index = walk->index;
+    return true;
+}
+
+bool register_constant(const struct decoded *decoded, uint32_t index, ZydisRegister r,
+                       uint64_t *value)
+{
+    struct backward walk = backward_from(decoded, index);
+    struct instruction instruction;
+    while (backward_step(&walk, &instruction)) {
+        if (!instruction_writes(&instruction, r))
+            continue;
+        if (!instruction_is_copy(&instruction))
+            return instruction_constant(decoded, &instruction, value);
+        r = whole_register(instruction.operands[1].reg.value);
+    }
+    return false;
+}

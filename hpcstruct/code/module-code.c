@@ -1,0 +1,177 @@
+#include "hpcstruct/code/module-code.h"
+
+#include "hpcstruct/code/jump-table.h"
+#include "hpcstruct/elf/sorted-addresses.h"
+
+#include "lib/parallel.h"
+
+#include <stdlib.h>
+
+/* ---- decoding ---- */
+
+struct decode_job {
+    struct decode_context context;
+    struct flows *flows;
+    struct decoder *decoders; /* per worker */
+};
+
+static void decode_one(void *argument, unsigned worker, size_t fragment)
+{
+    struct decode_job *job = argument;
+    const struct code_fragment *wanted = &job->context.map->fragments.at[fragment];
+    if (job->flows[fragment].all.n == 0) {
+        decode_fragment(&job->decoders[worker], &job->context, wanted, &job->flows[fragment]);
+        jump_tables_resolve(&job->decoders[worker], &job->context, wanted, &job->flows[fragment]);
+    }
+}
+
+/* Decodes the fragments whose flows are not known yet. */
+static void decode_all(struct module_code *code, unsigned workers)
+{
+    struct decode_job job = {
+        .context = {&code->map, code->image, &code->relocations},
+        .flows = code->flows,
+        .decoders = mem_alloc(workers * sizeof *job.decoders),
+    };
+    for (unsigned i = 0; i < workers; i++)
+        decoder_init(&job.decoders[i]);
+    parallel_for(code->map.fragments.n, workers, decode_one, &job);
+    for (unsigned i = 0; i < workers; i++)
+        decoder_free(&job.decoders[i]);
+    free(job.decoders);
+}
+
+/* ---- code that only its calls tell about ---- */
+
+static size_t count_up_to(const struct address_list *addresses, uint64_t address)
+{
+    return count_below(addresses->all.at, addresses->all.n, sizeof address, address + 1);
+}
+
+/* Whether a call to an address shows that a function begins in the middle of a gap. */
+static bool splits_gap(const struct code_map *map, const struct address_list *gaps, uint64_t target)
+{
+    size_t gap = count_up_to(gaps, target);
+    if (gap == 0 || gaps->all.at[gap - 1] == target)
+        return false;
+    uint32_t fragment = code_map_find(map, target);
+    return fragment != UINT32_MAX && map->fragments.at[fragment].begin == gaps->all.at[gap - 1];
+}
+
+static void find_called_in_gaps(const struct module_code *code, struct address_list *called)
+{
+    const struct code_map *map = &code->map;
+    struct address_list gaps = {0};
+    for (size_t i = 0; i < map->fragments.n; i++)
+        if (map->owners.at[map->fragments.at[i].owner].is_gap)
+            vec_push(&gaps.all, map->fragments.at[i].begin);
+    for (size_t i = 0; i < map->fragments.n && gaps.all.n; i++) {
+        const struct flows *flows = &code->flows[i];
+        for (size_t k = 0; k < flows->all.n; k++) {
+            uint64_t target = flow_target(&map->fragments.at[i], &flows->all.at[k]);
+            if (flows->all.at[k].kind == FLOW_CALL && splits_gap(map, &gaps, target))
+                vec_push(&called->all, target);
+        }
+    }
+    vec_free(&gaps.all);
+    sort_addresses(called->all.at, called->all.n);
+}
+
+/* Moves the flows of fragments that are the same in both maps; frees the others. */
+static struct flows *keep_flows(struct flows *flows, const struct code_map *before,
+                                const struct code_map *after)
+{
+    const struct code_fragment *fragments = after->fragments.at;
+    size_t count = after->fragments.n, k = 0;
+    struct flows *kept = mem_alloc(count * sizeof *kept);
+    for (size_t i = 0; i < before->fragments.n; i++) {
+        const struct code_fragment *fragment = &before->fragments.at[i];
+        while (k < count && fragments[k].begin < fragment->begin)
+            k++;
+        if (k < count && fragments[k].begin == fragment->begin && fragments[k].end == fragment->end)
+            kept[k] = flows[i];
+        else
+            flows_free(&flows[i]);
+    }
+    free(flows);
+    return kept;
+}
+
+static void read_map(struct module_code *code, unsigned workers)
+{
+    struct code_sources sources = {
+        .image = code->image,
+        .symbols = &code->symbols,
+        .frames = &code->frames,
+        .stubs = &code->stubs,
+    };
+    code_map_build(&code->map, &sources);
+    code->flows = mem_alloc(code->map.fragments.n * sizeof *code->flows);
+    decode_all(code, workers);
+    struct address_list called = {0};
+    find_called_in_gaps(code, &called);
+    if (called.all.n) {
+        struct code_map old = code->map;
+        code->map = (struct code_map){0};
+        sources.called = called.all.at;
+        sources.called_count = called.all.n;
+        code_map_build(&code->map, &sources);
+        code->flows = keep_flows(code->flows, &old, &code->map);
+        code_map_free(&old);
+        decode_all(code, workers);
+    }
+    vec_free(&called.all);
+    flows_settle(code->flows, code->map.fragments.n);
+}
+
+/* ---- the whole ---- */
+
+void module_code_read(struct module_code *code, const struct elf_image *image,
+                      const struct elf_image *debug, const struct code_link *links,
+                      size_t link_count, unsigned workers)
+{
+    *code = (struct module_code){.image = image};
+    symbols_add(&code->symbols, image, image);
+    if (debug)
+        symbols_add(&code->symbols, debug, image);
+    symbols_sort(&code->symbols);
+    relocations_read(&code->relocations, image);
+    plt_read(&code->stubs, image, &code->relocations, &code->symbols);
+    frame_entries_read(&code->frames, image);
+    read_map(code, workers);
+    const struct procedure_sources sources = {
+        .map = &code->map,
+        .flows = code->flows,
+        .image = image,
+        .frames = &code->frames,
+        .links = links,
+        .link_count = link_count,
+    };
+    procedures_build(&code->procedures, &sources);
+}
+
+void module_code_free(struct module_code *code)
+{
+    procedures_free(&code->procedures);
+    for (size_t i = 0; i < code->map.fragments.n; i++)
+        flows_free(&code->flows[i]);
+    free(code->flows);
+    code_map_free(&code->map);
+    frame_entries_free(&code->frames);
+    plt_free(&code->stubs);
+    relocations_free(&code->relocations);
+    symbols_free(&code->symbols);
+}
+
+void module_code_landings(const struct module_code *code, const struct procedure *procedure,
+                          struct landings *landings)
+{
+    const struct frame_entries *frames = &code->frames;
+    for (uint32_t i = 0; i < procedure->fragment_count; i++) {
+        uint32_t number = code->procedures.fragments.at[procedure->first_fragment + i];
+        const struct code_fragment *fragment = &code->map.fragments.at[number];
+        for (size_t k = sorted_below(&frames->entries, begin, fragment->begin);
+             k < frames->entries.n && frames->entries.at[k].begin < fragment->end; k++)
+            landings_read(landings, code->image, &frames->entries.at[k]);
+    }
+}

@@ -1,0 +1,32 @@
+/* The code of a module after decoding: fragments, their control flow, and the procedures that they
+ * make up. What the analyses of single procedures read; it does not change any more. */
+#ifndef HPCSTRUCT_MODULE_CODE_H
+#define HPCSTRUCT_MODULE_CODE_H
+
+#include "hpcstruct/code/procedures.h"
+#include "hpcstruct/elf/eh-frame.h"
+
+struct module_code {
+    const struct elf_image *image;
+    struct symbol_table symbols;
+    struct relocations relocations;
+    struct plt_stubs stubs;
+    struct frame_entries frames;
+    struct code_map map;
+    struct flows *flows; /* per fragment of the map */
+    struct procedures procedures;
+};
+
+/* Reads the code of a binary. `debug` is its separate debug file (for symbols), or NULL. Both
+ * stay in use until module_code_free. The links come from debug information (procedures.h). */
+void module_code_read(struct module_code *code, const struct elf_image *image,
+                      const struct elf_image *debug, const struct code_link *links,
+                      size_t link_count, unsigned workers);
+
+void module_code_free(struct module_code *code);
+
+/* Appends the landings of a procedure, in the order of its code. */
+void module_code_landings(const struct module_code *code, const struct procedure *procedure,
+                          struct landings *landings);
+
+#endif

@@ -1,0 +1,282 @@
+#include "hpcstruct/code/procedures.h"
+
+#include "hpcstruct/elf/eh-frame.h"
+#include "hpcstruct/elf/names.h"
+
+#include <stdlib.h>
+
+/* A jump, or a landing after a throw, from one owner's code to another's. */
+struct crossing {
+    uint32_t part, other; /* owners; part is the one that may belong to the other */
+    bool inward;          /* it leads into the part, else out of it */
+    bool to_middle;       /* it does not lead to the first address of its target */
+};
+
+struct joiner {
+    const struct procedure_sources *from;
+    VEC(bool) called;        /* per owner: some call goes to its first address */
+    VEC(uint32_t) joined_to; /* per owner: the owner that it belongs to, or itself */
+    VEC(struct crossing) crossings;
+};
+
+static const struct code_owner *owner_at(const struct joiner *joiner, uint32_t owner)
+{
+    return &joiner->from->map->owners.at[owner];
+}
+
+static uint32_t owner_of(const struct joiner *joiner, uint64_t address)
+{
+    uint32_t fragment = code_map_find(joiner->from->map, address);
+    return fragment == UINT32_MAX ? fragment : joiner->from->map->fragments.at[fragment].owner;
+}
+
+static uint32_t root_of(const struct joiner *joiner, uint32_t owner)
+{
+    while (joiner->joined_to.at[owner] != owner)
+        owner = joiner->joined_to.at[owner];
+    return owner;
+}
+
+static void join(struct joiner *joiner, uint32_t part, uint32_t to)
+{
+    to = root_of(joiner, to);
+    if (joiner->joined_to.at[part] == part && to != part)
+        joiner->joined_to.at[part] = to;
+}
+
+/* ---- evidence ---- */
+
+static void note_call(struct joiner *joiner, uint64_t target)
+{
+    uint32_t owner = owner_of(joiner, target);
+    if (owner != UINT32_MAX && owner_at(joiner, owner)->begin == target)
+        joiner->called.at[owner] = true;
+}
+
+/* Whether an owner may turn out to be a part of another one. */
+static bool may_be_part(const struct code_owner *owner)
+{
+    if (owner->is_stub)
+        return false;
+    return owner->name ? is_cold_name(owner->name) : owner->has_frame;
+}
+
+static void note_jump(struct joiner *joiner, uint32_t from, uint64_t target)
+{
+    uint32_t to = owner_of(joiner, target);
+    if (to == UINT32_MAX || to == from)
+        return;
+    bool to_middle = owner_at(joiner, to)->begin != target;
+    if (may_be_part(owner_at(joiner, to))) {
+        const struct crossing in = {to, from, true, to_middle};
+        vec_push(&joiner->crossings, in);
+    }
+    if (to_middle && may_be_part(owner_at(joiner, from))) {
+        const struct crossing out = {from, to, false, true};
+        vec_push(&joiner->crossings, out);
+    }
+}
+
+static void note_table(struct joiner *joiner, const struct code_fragment *fragment,
+                       const struct flows *flows, const struct flow_table *table)
+{
+    for (uint32_t i = 0; i < table->count; i++) {
+        uint64_t target = flows->targets.at[table->first + i];
+        if (target < fragment->begin || target >= fragment->end)
+            note_jump(joiner, fragment->owner, target);
+    }
+}
+
+static void note_flows(struct joiner *joiner, uint32_t fragment_index)
+{
+    const struct code_fragment *fragment = &joiner->from->map->fragments.at[fragment_index];
+    const struct flows *flows = &joiner->from->flows[fragment_index];
+    for (size_t i = 0; i < flows->all.n; i++) {
+        const struct flow *flow = &flows->all.at[i];
+        uint64_t target = flow_target(fragment, flow);
+        bool leaves = target < fragment->begin || target >= fragment->end;
+        if (flow->kind == FLOW_CALL)
+            note_call(joiner, target);
+        else if ((flow->kind == FLOW_JUMP || flow->kind == FLOW_BRANCH) && leaves)
+            note_jump(joiner, fragment->owner, target);
+    }
+    for (size_t i = 0; i < flows->tables.n; i++)
+        note_table(joiner, fragment, flows, &flows->tables.at[i]);
+}
+
+static void note_landings(struct joiner *joiner)
+{
+    struct landings landings = {0};
+    const struct frame_entries *frames = joiner->from->frames;
+    for (size_t i = 0; i < frames->entries.n; i++) {
+        landings.all.n = 0;
+        landings_read(&landings, joiner->from->image, &frames->entries.at[i]);
+        uint32_t from = landings.all.n ? owner_of(joiner, frames->entries.at[i].begin) : UINT32_MAX;
+        for (size_t k = 0; k < landings.all.n && from != UINT32_MAX; k++)
+            note_jump(joiner, from, landings.all.at[k].pad);
+    }
+    vec_free(&landings.all);
+}
+
+/* ---- decisions ---- */
+
+static void follow_links(struct joiner *joiner)
+{
+    for (size_t i = 0; i < joiner->from->link_count; i++) {
+        const struct code_link *link = &joiner->from->links[i];
+        uint32_t part = owner_of(joiner, link->part), entry = owner_of(joiner, link->entry);
+        if (part == UINT32_MAX || entry == UINT32_MAX || part == entry ||
+            owner_at(joiner, part)->begin != link->part || joiner->called.at[part])
+            continue;
+        if (may_be_part(owner_at(joiner, part)))
+            join(joiner, part, entry);
+    }
+}
+
+static int by_part(const void *a, const void *b)
+{
+    const struct crossing *x = a, *y = b;
+    if (x->part != y->part)
+        return x->part < y->part ? -1 : 1;
+    return (x->other > y->other) - (x->other < y->other);
+}
+
+/* The only owner that has crossings into a part, if there is just one; else UINT32_MAX. */
+static uint32_t only_origin(const struct joiner *joiner, const struct crossing *crossings,
+                            size_t count)
+{
+    uint32_t only = UINT32_MAX;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t other = root_of(joiner, crossings[i].other);
+        if (!crossings[i].inward)
+            continue;
+        if (only != UINT32_MAX && only != other)
+            return UINT32_MAX;
+        only = other;
+    }
+    return only;
+}
+
+/* Whether code without a name that only `origin` leads to continues that function. Of two that
+ * lead to each other, the part is the one that begins inside a frame, or else the one whose first
+ * address the other leads to. */
+static bool continues_function(const struct joiner *joiner, uint32_t origin,
+                               const struct crossing *crossings, size_t count)
+{
+    if (owner_at(joiner, crossings[0].part)->begins_inside)
+        return true;
+    bool is_entered = false, reaches_middle = false;
+    for (size_t i = 0; i < count; i++) {
+        is_entered |= crossings[i].inward && !crossings[i].to_middle;
+        reaches_middle |= crossings[i].to_middle && root_of(joiner, crossings[i].other) == origin;
+    }
+    return is_entered && reaches_middle && !owner_at(joiner, origin)->begins_inside;
+}
+
+/* Joins a part according to its crossings. */
+static void decide(struct joiner *joiner, const struct crossing *crossings, size_t count)
+{
+    uint32_t part = crossings[0].part;
+    const char *name = owner_at(joiner, part)->name;
+    if (joiner->called.at[part])
+        return;
+    for (size_t i = 0; i < count && name; i++) {
+        const char *other_name = owner_at(joiner, crossings[i].other)->name;
+        if (other_name && is_cold_name_of(name, other_name)) {
+            join(joiner, part, crossings[i].other);
+            return;
+        }
+    }
+    uint32_t origin = only_origin(joiner, crossings, count);
+    if (origin != UINT32_MAX && (name || continues_function(joiner, origin, crossings, count)))
+        join(joiner, part, origin);
+}
+
+static void follow_crossings(struct joiner *joiner)
+{
+    struct crossing *all = joiner->crossings.at;
+    size_t count = joiner->crossings.n;
+    if (count)
+        qsort(all, count, sizeof *all, by_part);
+    for (size_t i = 0, next; i < count; i = next) {
+        for (next = i + 1; next < count && all[next].part == all[i].part; next++)
+            ;
+        decide(joiner, &all[i], next - i);
+    }
+}
+
+/* ---- the list ---- */
+
+static void list_procedures(struct procedures *procedures, const struct joiner *joiner)
+{
+    const struct code_map *map = joiner->from->map;
+    for (uint32_t i = 0; i < map->owners.n; i++) {
+        uint32_t number = UINT32_MAX;
+        if (joiner->joined_to.at[i] == i) {
+            number = (uint32_t)procedures->all.n;
+            const struct procedure procedure = {.entry = map->owners.at[i].begin,
+                                                .name = map->owners.at[i].name};
+            vec_push(&procedures->all, procedure);
+        }
+        vec_push(&procedures->of_owner, number);
+    }
+    for (uint32_t i = 0; i < map->owners.n; i++)
+        procedures->of_owner.at[i] = procedures->of_owner.at[root_of(joiner, i)];
+}
+
+/* Sorts the fragments by procedure, in their order. */
+static void list_fragments(struct procedures *procedures, const struct code_map *map)
+{
+    for (size_t i = 0; i < map->fragments.n; i++) {
+        uint32_t number = procedures->of_owner.at[map->fragments.at[i].owner];
+        procedures->all.at[number].fragment_count++;
+    }
+    uint32_t first = 0;
+    for (size_t i = 0; i < procedures->all.n; i++) {
+        procedures->all.at[i].first_fragment = first;
+        first += procedures->all.at[i].fragment_count;
+        procedures->all.at[i].fragment_count = 0;
+    }
+    vec_reserve(&procedures->fragments, map->fragments.n);
+    procedures->fragments.n = map->fragments.n;
+    for (uint32_t i = 0; i < map->fragments.n; i++) {
+        struct procedure *procedure =
+            &procedures->all.at[procedures->of_owner.at[map->fragments.at[i].owner]];
+        procedures->fragments.at[procedure->first_fragment + procedure->fragment_count++] = i;
+    }
+}
+
+void procedures_build(struct procedures *procedures, const struct procedure_sources *sources)
+{
+    struct joiner joiner = {.from = sources};
+    for (uint32_t i = 0; i < sources->map->owners.n; i++) {
+        vec_push(&joiner.called, false);
+        vec_push(&joiner.joined_to, i);
+    }
+    for (uint32_t i = 0; i < sources->map->fragments.n; i++)
+        note_flows(&joiner, i);
+    note_landings(&joiner);
+    follow_links(&joiner);
+    follow_crossings(&joiner);
+    list_procedures(procedures, &joiner);
+    list_fragments(procedures, sources->map);
+    vec_free(&joiner.called);
+    vec_free(&joiner.joined_to);
+    vec_free(&joiner.crossings);
+}
+
+void procedures_free(struct procedures *procedures)
+{
+    vec_free(&procedures->all);
+    vec_free(&procedures->fragments);
+    vec_free(&procedures->of_owner);
+}
+
+uint32_t procedures_find(const struct procedures *procedures, const struct code_map *map,
+                         uint64_t address)
+{
+    uint32_t fragment = code_map_find(map, address);
+    if (fragment == UINT32_MAX)
+        return fragment;
+    return procedures->of_owner.at[map->fragments.at[fragment].owner];
+}

@@ -1,0 +1,127 @@
+#include "hpcstruct/elf/debug-file.h"
+
+#include "lib/bytes.h"
+
+#include <libgen.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+static struct elf_image *open_quietly(const char *path)
+{
+    char *cause = NULL;
+    struct elf_image *image = elf_open(path, &cause);
+    free(cause);
+    return image;
+}
+
+static bool same_build_id(struct elf_bytes a, struct elf_bytes b)
+{
+    return a.size == b.size && a.size && memcmp(a.at, b.at, a.size) == 0;
+}
+
+/* ---- by build-id ---- */
+
+static char *build_id_path(const char *directory, struct elf_bytes id)
+{
+    if (id.size < 2)
+        return NULL;
+    char *hex = mem_alloc(2 * id.size + 1);
+    for (size_t i = 0; i < id.size; i++) {
+        static const char digits[] = "0123456789abcdef";
+        hex[2 * i] = digits[id.at[i] >> 4];
+        hex[2 * i + 1] = digits[id.at[i] & 15];
+    }
+    char *path = mem_printf("%s/.build-id/%.2s/%s.debug", directory, hex, hex + 2);
+    free(hex);
+    return path;
+}
+
+/* Opens a file if it has this build-id. */
+static struct elf_image *open_with_id(char *path, struct elf_bytes id)
+{
+    struct elf_image *image = path ? open_quietly(path) : NULL;
+    free(path);
+    if (image && !same_build_id(image->build_id, id)) {
+        elf_close(image);
+        return NULL;
+    }
+    return image;
+}
+
+/* ---- by debug link ---- */
+
+static uint32_t checksum(struct elf_bytes bytes)
+{
+    return (uint32_t)crc32_z(crc32_z(0, NULL, 0), bytes.at, bytes.size);
+}
+
+static struct elf_image *open_with_checksum(char *path, uint32_t wanted)
+{
+    struct elf_image *image = open_quietly(path);
+    free(path);
+    if (image && checksum(image->file) != wanted) {
+        elf_close(image);
+        return NULL;
+    }
+    return image;
+}
+
+/* The absolute directory of a file; the caller frees. */
+static char *directory_of(const char *path)
+{
+    char *real = realpath(path, NULL);
+    if (!real)
+        real = mem_strdup(path);
+    char *directory = mem_strdup(dirname(real));
+    free(real);
+    return directory;
+}
+
+static struct elf_image *open_by_link(const struct elf_image *image, const char *directory)
+{
+    const struct elf_section *link = elf_section(image, ".gnu_debuglink");
+    if (!link || link->coding != ELF_PLAIN)
+        return NULL;
+    /* A name, padded to four bytes, and the checksum of the file. */
+    const char *name = elf_string(link->stored, 0);
+    size_t crc_at = (strlen(name) + 4) & ~(size_t)3;
+    if (name[0] == '\0' || strchr(name, '/') || crc_at + 4 > link->stored.size)
+        return NULL;
+    uint32_t wanted = get_u32(link->stored.at + crc_at);
+    char *beside = directory_of(image->path);
+    struct elf_image *found = open_with_checksum(mem_printf("%s/%s", beside, name), wanted);
+    if (!found)
+        found = open_with_checksum(mem_printf("%s/.debug/%s", beside, name), wanted);
+    if (!found)
+        found = open_with_checksum(mem_printf("%s%s/%s", directory, beside, name), wanted);
+    free(beside);
+    return found;
+}
+
+struct elf_image *debug_file_open(const struct elf_image *image, const char *directory)
+{
+    struct elf_image *found =
+        open_with_id(build_id_path(directory, image->build_id), image->build_id);
+    return found ? found : open_by_link(image, directory);
+}
+
+/* ---- supplement ---- */
+
+struct elf_image *debug_file_open_supplement(const struct elf_image *image, const char *directory)
+{
+    const struct elf_section *link = elf_section(image, ".gnu_debugaltlink");
+    if (!link || link->coding != ELF_PLAIN)
+        return NULL;
+    /* A path, and the build-id of the file. */
+    const char *name = elf_string(link->stored, 0);
+    size_t id_at = strlen(name) + 1;
+    if (name[0] == '\0' || id_at >= link->stored.size)
+        return NULL;
+    struct elf_bytes id = {link->stored.at + id_at, link->stored.size - id_at};
+    char *beside = directory_of(image->path);
+    char *path = name[0] == '/' ? mem_strdup(name) : mem_printf("%s/%s", beside, name);
+    struct elf_image *found = open_with_id(path, id);
+    free(beside);
+    return found ? found : open_with_id(build_id_path(directory, id), id);
+}

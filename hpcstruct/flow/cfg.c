@@ -1,0 +1,206 @@
+#include "hpcstruct/flow/cfg.h"
+
+#include "hpcstruct/elf/sorted-addresses.h"
+
+#include <stdlib.h>
+
+struct builder {
+    struct cfg *cfg;
+    const struct module_code *code;
+    const struct procedure *procedure;
+};
+
+static uint32_t fragment_number(const struct builder *b, uint32_t i)
+{
+    return b->code->procedures.fragments.at[b->procedure->first_fragment + i];
+}
+
+/* Whether control never goes on to the next instruction. */
+static bool ends_here(const struct flow *flow)
+{
+    switch ((enum flow_kind)flow->kind) {
+    case FLOW_JUMP:
+    case FLOW_JUMP_INDIRECT:
+    case FLOW_RETURN:
+    case FLOW_STOP: return true;
+    case FLOW_CALL:
+    case FLOW_CALL_INDIRECT: return flow->never_returns;
+    case FLOW_BRANCH: return false;
+    }
+    return false;
+}
+
+/* ---- blocks ---- */
+
+static void add_leader(struct builder *b, uint64_t address)
+{
+    vec_push(&b->cfg->leaders, address);
+}
+
+static void find_leaders(struct builder *b, const struct code_fragment *fragment,
+                         const struct flows *flows)
+{
+    add_leader(b, fragment->begin);
+    for (size_t i = 0; i < flows->all.n; i++) {
+        const struct flow *flow = &flows->all.at[i];
+        uint64_t after = fragment->begin + flow->offset + flow->length;
+        bool ends = ends_here(flow);
+        if (flow->kind == FLOW_JUMP || flow->kind == FLOW_BRANCH)
+            add_leader(b, flow_target(fragment, flow));
+        /* Padding is kept with the code before it. */
+        if (ends)
+            after +=
+                padding_length(fragment->bytes + (after - fragment->begin), fragment->end - after);
+        if (ends || flow->kind == FLOW_BRANCH)
+            add_leader(b, after);
+    }
+    for (size_t i = 0; i < flows->tables.n; i++)
+        for (uint32_t k = 0; k < flows->tables.at[i].count; k++)
+            add_leader(b, flows->targets.at[flows->tables.at[i].first + k]);
+}
+
+/* Cuts a fragment at the leaders, which are sorted. */
+static void add_blocks(struct builder *b, uint32_t number)
+{
+    const struct code_fragment *fragment = &b->code->map.fragments.at[fragment_number(b, number)];
+    const uint64_t *leaders = b->cfg->leaders.at;
+    size_t count = b->cfg->leaders.n;
+    uint64_t begin = fragment->begin;
+    size_t i = count_below(leaders, count, sizeof *leaders, begin + 1);
+    while (begin < fragment->end) {
+        while (i < count && leaders[i] <= begin)
+            i++;
+        uint64_t end = i < count && leaders[i] < fragment->end ? leaders[i] : fragment->end;
+        const struct block block = {.begin = begin, .end = end, .last = end, .fragment = number};
+        vec_push(&b->cfg->blocks, block);
+        begin = end;
+    }
+}
+
+/* ---- edges ---- */
+
+static uint32_t block_at(const struct cfg *cfg, uint64_t address)
+{
+    size_t after = sorted_up_to(&cfg->blocks, begin, address);
+    if (after == 0 || address >= cfg->blocks.at[after - 1].end)
+        return NO_BLOCK;
+    return (uint32_t)after - 1;
+}
+
+/* Edges are added block by block, in the order of the blocks. */
+static void add_edge(struct cfg *cfg, struct block *from, uint64_t target)
+{
+    uint32_t to = block_at(cfg, target);
+    if (to == NO_BLOCK) {
+        from->leaves = true;
+        return;
+    }
+    vec_push(&cfg->successors, to);
+    from->successor_count++;
+}
+
+static void add_table_edges(struct cfg *cfg, struct block *block, const struct flows *flows,
+                            const struct flow *flow)
+{
+    if (flow->target == FLOW_NO_TABLE)
+        return;
+    const struct flow_table *table = &flows->tables.at[flow->target];
+    uint32_t last = NO_BLOCK;
+    for (uint32_t i = 0; i < table->count; i++) {
+        /* The targets are sorted: the same block comes in a row. */
+        uint32_t to = block_at(cfg, flows->targets.at[table->first + i]);
+        if (to == NO_BLOCK || to == last)
+            continue;
+        vec_push(&cfg->successors, to);
+        block->successor_count++;
+        last = to;
+    }
+}
+
+static void add_landing_edge(struct cfg *cfg, struct block *block, uint64_t call)
+{
+    size_t after = sorted_up_to(&cfg->landings.all, begin, call);
+    if (after && call < cfg->landings.all.at[after - 1].end)
+        add_edge(cfg, block, cfg->landings.all.at[after - 1].pad);
+}
+
+/* Adds the edges of the blocks of a fragment; `block` is its first, and afterwards the one behind
+ * its last. */
+static void add_edges(struct builder *b, const struct code_fragment *fragment,
+                      const struct flows *flows, size_t *block_index)
+{
+    struct cfg *cfg = b->cfg;
+    size_t next_flow = 0;
+    for (; *block_index < cfg->blocks.n && cfg->blocks.at[*block_index].begin < fragment->end;
+         ++*block_index) {
+        struct block *block = &cfg->blocks.at[*block_index];
+        block->first_successor = (uint32_t)cfg->successors.n;
+        bool goes_on = true;
+        for (; next_flow < flows->all.n; next_flow++) {
+            const struct flow *flow = &flows->all.at[next_flow];
+            uint64_t address = fragment->begin + flow->offset;
+            if (address >= block->end)
+                break;
+            bool ends = ends_here(flow);
+            if (flow->kind == FLOW_CALL || flow->kind == FLOW_CALL_INDIRECT)
+                add_landing_edge(cfg, block, address);
+            if (ends || flow->kind == FLOW_BRANCH)
+                block->last = address;
+            if (flow->kind == FLOW_JUMP || flow->kind == FLOW_BRANCH)
+                add_edge(cfg, block, flow_target(fragment, flow));
+            if (flow->kind == FLOW_JUMP_INDIRECT)
+                add_table_edges(cfg, block, flows, flow);
+            goes_on = !ends;
+        }
+        if (goes_on)
+            add_edge(cfg, block, block->end);
+    }
+}
+
+/* ---- the whole ---- */
+
+static int by_begin(const void *a, const void *b)
+{
+    const struct landing *x = a, *y = b;
+    if (x->begin != y->begin)
+        return x->begin < y->begin ? -1 : 1;
+    return (x->pad > y->pad) - (x->pad < y->pad);
+}
+
+static void find_landings(struct builder *b)
+{
+    struct cfg *cfg = b->cfg;
+    module_code_landings(b->code, b->procedure, &cfg->landings);
+    if (cfg->landings.all.n)
+        qsort(cfg->landings.all.at, cfg->landings.all.n, sizeof *cfg->landings.all.at, by_begin);
+    for (size_t i = 0; i < cfg->landings.all.n; i++)
+        add_leader(b, cfg->landings.all.at[i].pad);
+}
+
+void cfg_build(struct cfg *cfg, const struct module_code *code, const struct procedure *procedure)
+{
+    struct builder b = {cfg, code, procedure};
+    cfg->blocks.n = cfg->successors.n = cfg->leaders.n = cfg->landings.all.n = 0;
+    find_landings(&b);
+    for (uint32_t i = 0; i < procedure->fragment_count; i++) {
+        uint32_t number = fragment_number(&b, i);
+        find_leaders(&b, &code->map.fragments.at[number], &code->flows[number]);
+    }
+    sort_addresses(cfg->leaders.at, cfg->leaders.n);
+    for (uint32_t i = 0; i < procedure->fragment_count; i++)
+        add_blocks(&b, i);
+    size_t block = 0;
+    for (uint32_t i = 0; i < procedure->fragment_count; i++) {
+        uint32_t number = fragment_number(&b, i);
+        add_edges(&b, &code->map.fragments.at[number], &code->flows[number], &block);
+    }
+    cfg->entry = block_at(cfg, procedure->entry);
+}
+
+void cfg_free(struct cfg *cfg)
+{
+    vec_free(&cfg->blocks);
+    vec_free(&cfg->successors);
+    vec_free(&cfg->leaders);
+    vec_free(&cfg->landings.all);
+}

@@ -1,0 +1,193 @@
+#include "hpcstruct/structure/analyze.h"
+
+#include "hpcstruct/dwarf/dwarf-process.h"
+#include "hpcstruct/elf/debug-file.h"
+#include "hpcstruct/elf/names.h"
+#include "hpcstruct/flow/no-return.h"
+#include "hpcstruct/structure/structure-xml.h"
+
+#include "lib/atomic-file.h"
+#include "lib/diag.h"
+#include "lib/overhead-tag.h"
+#include "lib/parallel.h"
+#include "lib/path.h"
+#include "lib/progress.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the binary ---- */
+
+bool binary_open(struct binary *binary, const char *path, const struct analysis_options *options)
+{
+    char *cause = NULL;
+    *binary = (struct binary){.path = path, .image = elf_open(path, &cause)};
+    if (!binary->image) {
+        diag_error(path, "%s", cause);
+        free(cause);
+        return false;
+    }
+    if (binary->image->damage)
+        diag_error(path, "%s", binary->image->damage);
+    if (!binary->image->is_linked || binary->image->code.n == 0) {
+        diag_error(path, binary->image->is_linked ? "no executable code in it"
+                                                  : "object file that is not linked yet");
+        binary_close(binary);
+        return false;
+    }
+    binary->debug = debug_file_open(binary->image, options->debug_directory);
+    const struct elf_image *with_debug = dwarf_is_in(binary->image) ? binary->image : binary->debug;
+    if (with_debug)
+        binary->supplement = debug_file_open_supplement(with_debug, options->debug_directory);
+    return true;
+}
+
+void binary_close(struct binary *binary)
+{
+    elf_close(binary->image);
+    elf_close(binary->debug);
+    elf_close(binary->supplement);
+    *binary = (struct binary){0};
+}
+
+/* ---- debug information ---- */
+
+static void read_debug_info(struct debug_info *info, const struct binary *binary)
+{
+    const struct elf_image *from = dwarf_is_in(binary->image) ? binary->image : binary->debug;
+    if (!from) {
+        debug_info_finish(info);
+        return;
+    }
+    const struct dwarf_files files = {binary->image, from, binary->supplement};
+    struct dwarf_report report = dwarf_read(info, &files);
+    if (report.problem)
+        diag_error(from->path, "its debug information is damaged: %s", report.problem);
+    if (report.is_split)
+        diag_note(from->path, "its debug information is split: inlined functions are not shown, "
+                              "because .dwo files are not read");
+    free(report.problem);
+}
+
+/* ---- procedures ---- */
+
+struct analysis {
+    struct scope_sources sources;
+    struct scope_builder **builders; /* per worker */
+    struct procedure_record *records;
+    const char *module_name; /* basename of the binary */
+};
+
+static void name_procedure(const struct analysis *analysis, struct procedure_record *record)
+{
+    const struct debug_info *info = analysis->sources.info;
+    const struct procedure *procedure = record->procedure;
+    const struct debug_function *function = debug_info_function_at(info, procedure->entry);
+    record->file = DEBUG_NONE;
+    if (function) {
+        record->file = function->file;
+        record->line = function->line;
+    }
+    uint32_t mark = debug_info_line_index(info, procedure->entry);
+    if (record->file == DEBUG_NONE && mark != DEBUG_NONE) {
+        record->file = info->lines.at[mark].file;
+        record->line = info->lines.at[mark].line;
+    }
+    if (procedure->name) {
+        record->linkage_name = clean_text(mem_strdup(procedure->name));
+        record->name = clean_text(demangled_name(procedure->name));
+    } else if (function) {
+        record->name = mem_strdup(strtab_string(&info->names, function->name));
+    } else {
+        record->name = clean_text(
+            mem_printf("<%s+0x%llx>", analysis->module_name, (unsigned long long)procedure->entry));
+    }
+}
+
+static void analyze_procedure(void *context, unsigned worker, size_t index)
+{
+    struct analysis *analysis = context;
+    struct procedure_record *record = &analysis->records[index];
+    record->procedure = &analysis->sources.code->procedures.all.at[index];
+    name_procedure(analysis, record);
+    record->scopes = procedure_scopes_build(analysis->builders[worker], &analysis->sources,
+                                            record->procedure, record->file);
+    progress_add(1);
+}
+
+static struct procedure_record *analyze_procedures(const struct module_code *code,
+                                                   const struct debug_info *info,
+                                                   const struct analysis_options *options)
+{
+    bool *tagged = mem_alloc(info->files.count * sizeof *tagged);
+    for (size_t i = 0; i < info->files.count; i++)
+        tagged[i] = overhead_kind(info->files.strings[i]) != NULL;
+    struct analysis analysis = {
+        .sources = {code, info, tagged, options->with_calls},
+        .builders = mem_alloc(options->workers * sizeof *analysis.builders),
+        .records = mem_alloc(code->procedures.all.n * sizeof *analysis.records),
+        .module_name = path_base(code->image->path),
+    };
+    for (unsigned i = 0; i < options->workers; i++)
+        analysis.builders[i] = scope_builder_new();
+    progress_begin("analyzing procedures", code->procedures.all.n);
+    parallel_for(code->procedures.all.n, options->workers, analyze_procedure, &analysis);
+    progress_end();
+    for (unsigned i = 0; i < options->workers; i++)
+        scope_builder_free(analysis.builders[i]);
+    free(analysis.builders);
+    free(tagged);
+    return analysis.records;
+}
+
+static void free_procedures(struct procedure_record *records, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        free(records[i].name);
+        free(records[i].linkage_name);
+        procedure_scopes_free(&records[i].scopes);
+    }
+    free(records);
+}
+
+bool binary_analyze(const struct binary *binary, const struct analysis_options *options, FILE *out)
+{
+    struct debug_info info = {0};
+    struct module_code code;
+    read_debug_info(&info, binary);
+    module_code_read(&code, binary->image, binary->debug, info.links.at, info.links.n,
+                     options->workers);
+    mark_calls_that_never_return(&code);
+    struct procedure_record *records = analyze_procedures(&code, &info, options);
+    const struct structure structure = {&code, &info, records};
+    char *real = realpath(binary->path, NULL);
+    char *path = clean_text(real ? real : mem_strdup(binary->path));
+    bool written = structure_write(out, &structure, path);
+    int error = errno;
+    free(path);
+    free_procedures(records, code.procedures.all.n);
+    module_code_free(&code);
+    debug_info_free(&info);
+    errno = error;
+    return written;
+}
+
+bool binary_write(const struct binary *binary, const struct analysis_options *options,
+                  const char *path)
+{
+    struct atomic_file file;
+    char *cause = NULL;
+    bool written = atomic_file_begin(&file, path, &cause);
+    if (written && !binary_analyze(binary, options, file.out)) {
+        cause = mem_strdup(strerror(errno));
+        atomic_file_abandon(&file);
+        written = false;
+    } else if (written) {
+        written = atomic_file_commit(&file, &cause);
+    }
+    if (!written)
+        diag_error(path, "%s", cause);
+    free(cause);
+    return written;
+}

@@ -1,0 +1,380 @@
+/* Where loops stand in the source: the rules of hpcstruct/loop-place.h, on procedures made of
+ * blocks, edges, lines and chains of inlined functions by hand. */
+#include "tests/unit/cmocka_suite.h"
+
+#include "hpcstruct/structure/loop-location.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAIN_FILE, OTHER_FILE, TAGGED_FILE };
+
+struct fixture {
+    struct cfg cfg;
+    struct loops loops;
+    struct pieces pieces;
+    struct chains chains;
+    struct debug_info info;
+    struct loop_places places;
+    bool tagged[3];
+};
+
+static struct fixture *new_fixture(void)
+{
+    struct fixture *f = mem_alloc(sizeof *f);
+    strtab_id(&f->info.files, "main.c");
+    strtab_id(&f->info.files, "other.h");
+    strtab_id(&f->info.files, "hpctoolkit:parallel-overhead");
+    f->tagged[TAGGED_FILE] = true;
+    chains_reset(&f->chains, &f->info);
+    return f;
+}
+
+static void free_fixture(struct fixture *f)
+{
+    cfg_free(&f->cfg);
+    loops_free(&f->loops);
+    vec_free(&f->pieces.all);
+    chains_free(&f->chains);
+    debug_info_free(&f->info);
+    loop_places_free(&f->places);
+    free(f);
+}
+
+/* A chain that is `parent` and a function of other.h, called in main.c at this line. */
+static uint32_t inlined(struct fixture *f, uint32_t parent, const char *name, uint32_t call_line)
+{
+    struct chain chain = {.parent = parent, .call_file = MAIN_FILE, .call_line = call_line};
+    chain.depth = f->chains.all.at[parent].depth + 1;
+    chain.function = debug_info_function(&f->info, name, OTHER_FILE, 1);
+    vec_push(&f->chains.all, chain);
+    return (uint32_t)f->chains.all.n - 1;
+}
+
+/* The next block, of `size` bytes of code of one line and chain. Its last byte is its branch. */
+static void block(struct fixture *f, uint32_t size, uint32_t chain, uint32_t file, uint32_t line)
+{
+    uint64_t begin = f->cfg.blocks.n ? f->cfg.blocks.at[f->cfg.blocks.n - 1].end : 0x1000;
+    const struct block block = {.begin = begin, .end = begin + size, .last = begin + size - 1};
+    const struct piece piece = {begin, begin + size, NO_LOOP, chain, file, line};
+    vec_push(&f->cfg.blocks, block);
+    vec_push(&f->pieces.all, piece);
+}
+
+/* Edges from the block; blocks have theirs in their order. */
+static void edges(struct fixture *f, uint32_t from, uint32_t one, uint32_t two)
+{
+    struct block *block = &f->cfg.blocks.at[from];
+    block->first_successor = (uint32_t)f->cfg.successors.n;
+    for (int i = 0; i < 2; i++) {
+        uint32_t to = i ? two : one;
+        if (to == NO_BLOCK)
+            continue;
+        vec_push(&f->cfg.successors, to);
+        block->successor_count++;
+    }
+}
+
+static void place(struct fixture *f)
+{
+    loops_find(&f->loops, &f->cfg);
+    for (size_t i = 0; i < f->pieces.all.n; i++)
+        f->pieces.all.at[i].loop = f->loops.of_block.at[i];
+    const struct loop_context context = {
+        .cfg = &f->cfg,
+        .loops = &f->loops,
+        .pieces = &f->pieces,
+        .chains = &f->chains,
+        .tagged = f->tagged,
+        .procedure_file = MAIN_FILE,
+    };
+    loops_place(&f->places, &context);
+}
+
+static void check(const struct fixture *f, uint32_t loop, uint32_t chain, uint32_t file,
+                  uint32_t line)
+{
+    assert_true(loop < f->places.all.n);
+    assert_int_equal(f->places.all.at[loop].chain, chain);
+    assert_int_equal(f->places.all.at[loop].file, file);
+    assert_int_equal(f->places.all.at[loop].line, line);
+}
+
+/* Edges of a loop of blocks 1 and 2 with the condition at the end of 2, between 0 and 3. */
+static void simple_loop(struct fixture *f)
+{
+    edges(f, 0, 1, NO_BLOCK);
+    edges(f, 1, 2, NO_BLOCK);
+    edges(f, 2, 1, 3);
+    edges(f, 3, NO_BLOCK, NO_BLOCK);
+}
+
+static void test_own_loop(void **state)
+{
+    (void)state;
+    struct fixture *f = new_fixture();
+    block(f, 8, EMPTY_CHAIN, MAIN_FILE, 1);
+    block(f, 8, EMPTY_CHAIN, MAIN_FILE, 11);
+    block(f, 8, EMPTY_CHAIN, MAIN_FILE, 10);
+    block(f, 8, EMPTY_CHAIN, MAIN_FILE, 20);
+    simple_loop(f);
+    place(f);
+    assert_int_equal(f->places.all.n, 1);
+    check(f, 0, EMPTY_CHAIN, MAIN_FILE, 10);
+    free_fixture(f);
+}
+
+/* All of the loop is in an inlined function: so is the loop. */
+static void test_inlined_loop(void **state)
+{
+    (void)state;
+    struct fixture *f = new_fixture();
+    uint32_t g = inlined(f, EMPTY_CHAIN, "g", 5);
+    block(f, 8, EMPTY_CHAIN, MAIN_FILE, 4);
+    block(f, 8, g, OTHER_FILE, 102);
+    block(f, 8, g, OTHER_FILE, 101);
+    block(f, 8, EMPTY_CHAIN, MAIN_FILE, 6);
+    simple_loop(f);
+    place(f);
+    check(f, 0, g, OTHER_FILE, 101);
+    free_fixture(f);
+}
+
+/* The body is inlined, the condition is not: the loop is around the call. */
+static void test_loop_around_call(void **state)
+{
+    (void)state;
+    struct fixture *f = new_fixture();
+    uint32_t g = inlined(f, EMPTY_CHAIN, "g", 11);
+    block(f, 8, EMPTY_CHAIN, MAIN_FILE, 4);
+    block(f, 80, g, OTHER_FILE, 102);
+    block(f, 4, EMPTY_CHAIN, MAIN_FILE, 10);
+    block(f, 8, EMPTY_CHAIN, MAIN_FILE, 20);
+    simple_loop(f);
+    place(f);
+    check(f, 0, EMPTY_CHAIN, MAIN_FILE, 10);
+    free_fixture(f);
+}
+
+/* The condition is in one inlined function, the body in another: the loop is around both, at the
+ * line of the condition's call. */
+static void test_condition_of_iterator(void **state)
+{
+    (void)state;
+    struct fixture *f = new_fixture();
+    uint32_t next = inlined(f, EMPTY_CHAIN, "next", 11), more = inlined(f, EMPTY_CHAIN, "more", 10);
+    block(f, 8, EMPTY_CHAIN, MAIN_FILE, 4);
+    block(f, 8, next, OTHER_FILE, 120);
+    block(f, 8, more, OTHER_FILE, 130);
+    block(f, 8, EMPTY_CHAIN, MAIN_FILE, 20);
+    simple_loop(f);
+    place(f);
+    check(f, 0, EMPTY_CHAIN, MAIN_FILE, 10);
+    free_fixture(f);
+}
+
+/* Only the condition is inlined, and the body is on other lines: it is no stray. */
+static void test_condition_inlined_alone(void **state)
+{
+    (void)state;
+    struct fixture *f = new_fixture();
+    uint32_t more = inlined(f, EMPTY_CHAIN, "more", 10);
+    block(f, 8, EMPTY_CHAIN, MAIN_FILE, 4);
+    block(f, 2, EMPTY_CHAIN, MAIN_FILE, 11);
+    block(f, 80, more, OTHER_FILE, 130);
+    block(f, 8, EMPTY_CHAIN, MAIN_FILE, 20);
+    simple_loop(f);
+    place(f);
+    check(f, 0, EMPTY_CHAIN, MAIN_FILE, 10);
+    free_fixture(f);
+}
+
+/* A few bytes at the line of the call are strays; many are the loop's own. */
+static void test_strays(void **state)
+{
+    (void)state;
+    for (uint32_t bytes = 1; bytes < 60; bytes++) {
+        struct fixture *f = new_fixture();
+        uint32_t g = inlined(f, EMPTY_CHAIN, "g", 10);
+        block(f, 8, EMPTY_CHAIN, MAIN_FILE, 4);
+        block(f, bytes, EMPTY_CHAIN, MAIN_FILE, 10);
+        block(f, 60, g, OTHER_FILE, 130);
+        block(f, 8, EMPTY_CHAIN, MAIN_FILE, 20);
+        simple_loop(f);
+        place(f);
+        if (4 * bytes > 60 + bytes)
+            check(f, 0, EMPTY_CHAIN, MAIN_FILE, 10);
+        else
+            check(f, 0, g, OTHER_FILE, 130);
+        free_fixture(f);
+    }
+}
+
+/* Code without a line is a stray, too. */
+static void test_stray_without_line(void **state)
+{
+    (void)state;
+    struct fixture *f = new_fixture();
+    uint32_t g = inlined(f, EMPTY_CHAIN, "g", 10);
+    block(f, 8, EMPTY_CHAIN, MAIN_FILE, 4);
+    block(f, 3, EMPTY_CHAIN, MAIN_FILE, 0);
+    block(f, 60, g, OTHER_FILE, 130);
+    block(f, 8, EMPTY_CHAIN, MAIN_FILE, 20);
+    simple_loop(f);
+    place(f);
+    check(f, 0, g, OTHER_FILE, 130);
+    free_fixture(f);
+}
+
+/* Two nested loops, the inner one in an inlined function: the outer one is outside of it. */
+static void test_nest(void **state)
+{
+    (void)state;
+    struct fixture *f = new_fixture();
+    uint32_t g = inlined(f, EMPTY_CHAIN, "g", 11), h = inlined(f, g, "h", 140);
+    block(f, 8, EMPTY_CHAIN, MAIN_FILE, 4);
+    block(f, 8, EMPTY_CHAIN, MAIN_FILE, 11);
+    block(f, 8, h, OTHER_FILE, 151);
+    block(f, 8, h, OTHER_FILE, 150);
+    block(f, 8, EMPTY_CHAIN, MAIN_FILE, 10);
+    block(f, 8, EMPTY_CHAIN, MAIN_FILE, 20);
+    edges(f, 0, 1, NO_BLOCK);
+    edges(f, 1, 2, NO_BLOCK);
+    edges(f, 2, 3, NO_BLOCK);
+    edges(f, 3, 2, 4);
+    edges(f, 4, 1, 5);
+    edges(f, 5, NO_BLOCK, NO_BLOCK);
+    place(f);
+    assert_int_equal(f->places.all.n, 2);
+    check(f, 0, EMPTY_CHAIN, MAIN_FILE, 10);
+    check(f, 1, h, OTHER_FILE, 150);
+    free_fixture(f);
+}
+
+/* An outer loop of an inlined function whose own code has left no trace but a stray: the place of
+ * the inner loop holds it. */
+static void test_outer_follows_inner(void **state)
+{
+    (void)state;
+    struct fixture *f = new_fixture();
+    uint32_t g = inlined(f, EMPTY_CHAIN, "g", 11);
+    block(f, 8, EMPTY_CHAIN, MAIN_FILE, 4);
+    block(f, 8, EMPTY_CHAIN, MAIN_FILE, 12); /* the inner loop is in the procedure itself */
+    block(f, 8, g, OTHER_FILE, 101);
+    block(f, 8, EMPTY_CHAIN, MAIN_FILE, 20);
+    edges(f, 0, 1, NO_BLOCK);
+    edges(f, 1, 1, 2);
+    edges(f, 2, 1, 3); /* goes round both: one header, one loop */
+    edges(f, 3, NO_BLOCK, NO_BLOCK);
+    place(f);
+    assert_int_equal(f->places.all.n, 1);
+    check(f, 0, EMPTY_CHAIN, MAIN_FILE, 11);
+    free_fixture(f);
+}
+
+/* The line of a loop that is left early is that of its first condition; it does not begin behind a
+ * loop in it. */
+static void test_smallest_line(void **state)
+{
+    (void)state;
+    struct fixture *f = new_fixture();
+    block(f, 8, EMPTY_CHAIN, MAIN_FILE, 4);
+    block(f, 8, EMPTY_CHAIN, MAIN_FILE, 12); /* an inner loop of one block */
+    block(f, 8, EMPTY_CHAIN, MAIN_FILE, 15); /* break */
+    block(f, 8, EMPTY_CHAIN, MAIN_FILE, 18); /* while */
+    block(f, 8, EMPTY_CHAIN, MAIN_FILE, 20);
+    block(f, 8, EMPTY_CHAIN, MAIN_FILE, 11); /* do: no condition */
+    edges(f, 0, 5, NO_BLOCK);
+    edges(f, 1, 1, 2);
+    edges(f, 2, 4, 3);
+    edges(f, 3, 5, 4);
+    edges(f, 4, NO_BLOCK, NO_BLOCK);
+    edges(f, 5, 1, NO_BLOCK);
+    place(f);
+    assert_int_equal(f->places.all.n, 2);
+    check(f, 0, EMPTY_CHAIN, MAIN_FILE, 12);
+    check(f, 1, EMPTY_CHAIN, MAIN_FILE, 12);
+    free_fixture(f);
+}
+
+/* Lines of the procedure's own file count before others, untagged ones before tagged ones. */
+static void test_files(void **state)
+{
+    (void)state;
+    const struct {
+        uint32_t file, line;
+    } conditions[][2] = {
+        {{OTHER_FILE, 1}, {MAIN_FILE, 10}},
+        {{TAGGED_FILE, 1}, {MAIN_FILE, 10}},
+        {{MAIN_FILE, 10}, {TAGGED_FILE, 1}},
+    };
+    for (size_t i = 0; i < sizeof conditions / sizeof *conditions; i++) {
+        struct fixture *f = new_fixture();
+        block(f, 8, EMPTY_CHAIN, MAIN_FILE, 4);
+        block(f, 8, EMPTY_CHAIN, conditions[i][0].file, conditions[i][0].line);
+        block(f, 8, EMPTY_CHAIN, conditions[i][1].file, conditions[i][1].line);
+        block(f, 8, EMPTY_CHAIN, MAIN_FILE, 20);
+        edges(f, 0, 1, NO_BLOCK);
+        edges(f, 1, 2, 3);
+        edges(f, 2, 1, 3);
+        edges(f, 3, NO_BLOCK, NO_BLOCK);
+        place(f);
+        check(f, 0, EMPTY_CHAIN, MAIN_FILE, 10);
+        free_fixture(f);
+    }
+}
+
+/* Conditions in another part of the procedure only count where there are no near ones. */
+static void test_cold_condition(void **state)
+{
+    (void)state;
+    for (int near = 0; near < 2; near++) {
+        struct fixture *f = new_fixture();
+        block(f, 8, EMPTY_CHAIN, MAIN_FILE, 30);
+        block(f, 8, EMPTY_CHAIN, MAIN_FILE, 31);
+        block(f, 8, EMPTY_CHAIN, MAIN_FILE, 32);
+        block(f, 8, EMPTY_CHAIN, MAIN_FILE, 33);
+        block(f, 8, EMPTY_CHAIN, MAIN_FILE, 3); /* cold */
+        f->cfg.blocks.at[4].fragment = 1;
+        edges(f, 0, 1, NO_BLOCK);
+        edges(f, 1, 2, 4);
+        edges(f, 2, near ? 1 : 4, near ? 3 : NO_BLOCK);
+        edges(f, 3, NO_BLOCK, NO_BLOCK);
+        edges(f, 4, 1, 3);
+        place(f);
+        check(f, 0, EMPTY_CHAIN, MAIN_FILE, near ? 32 : 3);
+        free_fixture(f);
+    }
+}
+
+static void test_nothing_known(void **state)
+{
+    (void)state;
+    struct fixture *f = new_fixture();
+    for (int i = 0; i < 4; i++)
+        block(f, 8, EMPTY_CHAIN, DEBUG_NONE, 0);
+    simple_loop(f);
+    place(f);
+    check(f, 0, EMPTY_CHAIN, MAIN_FILE, 0);
+    free_fixture(f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_own_loop),
+        cmocka_unit_test(test_inlined_loop),
+        cmocka_unit_test(test_loop_around_call),
+        cmocka_unit_test(test_condition_of_iterator),
+        cmocka_unit_test(test_condition_inlined_alone),
+        cmocka_unit_test(test_strays),
+        cmocka_unit_test(test_stray_without_line),
+        cmocka_unit_test(test_nest),
+        cmocka_unit_test(test_outer_follows_inner),
+        cmocka_unit_test(test_smallest_line),
+        cmocka_unit_test(test_files),
+        cmocka_unit_test(test_cold_condition),
+        cmocka_unit_test(test_nothing_known),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
