@@ -33,7 +33,7 @@ HPCSTRUCT_TOOLS = $(addprefix $(BUILD)/tests/tools/,show-jumps fuzz-structure)
 $(HPCSTRUCT_TOOLS): $(BUILD)/tests/tools/%: $(BUILD)/obj/tests/programs/structure/%.o $(HPCSTRUCT_PARTS)
 	$(call link,,$(HPCSTRUCT_LIBRARIES))
 
-check: $(HPCSTRUCT_TOOLS)
+check-build: $(HPCSTRUCT_TOOLS)
 
 # The long form of the tests on damaged binaries, under sanitizers; FUZZ_ROUNDS and FUZZ_SEED choose
 # how much of what is tried.
