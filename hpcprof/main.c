@@ -19,7 +19,7 @@
 
 #include "lib/database-format.h"
 #include "lib/diag.h"
-#include "lib/printable.h"
+#include "lib/sanitized-text.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 #include "lib/atomic-file.h"
 
-#include "lib/mem.h"
+#include "lib/alloc.h"
 
 #include <errno.h>
 #include <stdlib.h>

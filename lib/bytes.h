@@ -89,4 +89,23 @@ static inline int get_varint(const uint8_t **at, const uint8_t *end, uint64_t *v
     return 0;
 }
 
+/* CRC-32 (IEEE 802.3, reflected polynomial 0xedb88320, as in zlib and gzip) of `size` bytes appended
+ * to data whose CRC is `crc`; start with 0. Works on four bits at a time: its table is 64 bytes, so
+ * a signal handler evicts little of the program's cache. */
+static inline uint32_t crc32_update(uint32_t crc, const void *data, size_t size)
+{
+    static const uint32_t table[16] = {
+        0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac, 0x76dc4190, 0x6b6b51f4,
+        0x4db26158, 0x5005713c, 0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c,
+        0x9b64c2b0, 0x86d3d2d4, 0xa00ae278, 0xbdbdf21c,
+    };
+    const uint8_t *p = data;
+    crc = ~crc;
+    for (size_t i = 0; i < size; i++) {
+        crc = (crc >> 4) ^ table[(crc ^ p[i]) & 15];
+        crc = (crc >> 4) ^ table[(crc ^ (p[i] >> 4)) & 15];
+    }
+    return ~crc;
+}
+
 #endif

@@ -1,5 +1,5 @@
 /* The structures of HPCToolkit's v4 database as they lie in its files, and the numbers in them;
- * lib/FORMAT-database.md says which of the format's freedoms we use, doc/FORMATS.md of
+ * doc/FORMAT-database.md says which of the format's freedoms we use, doc/FORMATS.md of
  * HPCToolkit's public repository is the specification. hpcprof writes them, hpcviewer reads them.
  *
  * Little-endian, as is the machine. A pointer is a u64 offset from the start of its file, 0 for

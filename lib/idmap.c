@@ -1,6 +1,6 @@
 #include "lib/idmap.h"
 
-#include "lib/mem.h"
+#include "lib/alloc.h"
 
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* Inside the reader of measurement files (lib/measurement-reader.h): a measurement under
+/* Inside the reader of measurement files (lib/measurement.h): a measurement under
  * construction. Chunks come in any order, so ids are collected as they are and resolved when all
  * chunks were seen. Nobody else includes this. */
 #ifndef LIB_MEASUREMENT_BUILDER_H

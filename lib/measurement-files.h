@@ -2,7 +2,7 @@
 #ifndef LIB_MEASUREMENT_FILES_H
 #define LIB_MEASUREMENT_FILES_H
 
-#include "lib/mem.h"
+#include "lib/alloc.h"
 
 #include <stdbool.h>
 

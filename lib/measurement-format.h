@@ -1,4 +1,4 @@
-/* Numbers of the measurement file; lib/FORMAT-hpcrun.md explains them. */
+/* Numbers of the measurement file; doc/FORMAT-hpcrun.md explains them. */
 #ifndef LIB_MEASUREMENT_FORMAT_H
 #define LIB_MEASUREMENT_FORMAT_H
 

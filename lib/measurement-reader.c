@@ -1,4 +1,4 @@
-#include "lib/measurement-reader.h"
+#include "lib/measurement.h"
 
 #include "lib/measurement-builder.h"
 

@@ -1,4 +1,4 @@
-/* The names of codes in measurement files, as lib/FORMAT-hpcrun.md has them. Codes that it does not
+/* The names of codes in measurement files, as doc/FORMAT-hpcrun.md has them. Codes that it does not
  * know are NULL. */
 #ifndef LIB_MEASUREMENT_WORDS_H
 #define LIB_MEASUREMENT_WORDS_H

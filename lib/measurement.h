@@ -1,5 +1,5 @@
-/* A measurement of one process as it is in memory: what a measurement file (lib/FORMAT-hpcrun.md)
- * says, deltas added up, ids resolved. lib/measurement-reader.h reads one.
+/* A measurement of one process as it is in memory: what a measurement file (doc/FORMAT-hpcrun.md)
+ * says, deltas added up, ids resolved.
  *
  * All memory belongs to the struct measurement and lives until measurement_free. Strings are never
  * NULL; those that the file does not hold are empty. Times are nanoseconds, amounts are in the
@@ -7,8 +7,8 @@
 #ifndef LIB_MEASUREMENT_H
 #define LIB_MEASUREMENT_H
 
+#include "lib/alloc.h"
 #include "lib/measurement-format.h"
-#include "lib/mem.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -178,6 +178,12 @@ struct measurement {
     bool complete;                          /* nothing is damaged or missing */
     VEC(char *) problems;                   /* one line each */
 };
+
+/* Reads a file. NULL if nothing can be read from it; *cause is then a line that says why, which the
+ * caller frees. Any bytes are accepted: what is damaged is skipped and described in `problems`, what
+ * is intact is used. Memory stays within a small multiple of the file's size. Several threads may
+ * read different files at once. */
+struct measurement *measurement_open(const char *path, char **cause);
 
 void measurement_free(struct measurement *m);
 

@@ -13,7 +13,7 @@ $(eval $(call unit_test,lib/test_measurement_reader,$(MEASUREMENT_ENCODER) $(TOO
 $(eval $(call unit_test,lib/test_measurement_damage,$(MEASUREMENT_ENCODER) $(TOOL_LIB),-lz))
 $(eval $(call unit_test,lib/test_option_table,$(TOOL_LIB),))
 $(eval $(call unit_test,lib/test_path,$(TOOL_LIB),))
-$(eval $(call unit_test,lib/test_cxx_name,$(TOOL_LIB),))
+$(eval $(call unit_test,lib/test_source_names,$(TOOL_LIB),))
 $(eval $(call unit_test,lib/test_structure_cache,$(TOOL_LIB),-lz))
 $(eval $(call unit_test,lib/test_path_rules,$(TOOL_LIB),))
 $(eval $(call unit_test,lib/test_parallel,$(TOOL_LIB),-lpthread))

@@ -1,7 +1,7 @@
 #include "lib/option-table.h"
 
+#include "lib/alloc.h"
 #include "lib/diag.h"
-#include "lib/mem.h"
 #include "lib/version.h"
 
 #include <assert.h>

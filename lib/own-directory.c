@@ -1,6 +1,6 @@
 #include "lib/own-directory.h"
 
-#include "lib/mem.h"
+#include "lib/alloc.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 #include "lib/parallel.h"
 
-#include "lib/mem.h"
+#include "lib/alloc.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -2,7 +2,7 @@
 #ifndef LIB_PATH_RULES_H
 #define LIB_PATH_RULES_H
 
-#include "lib/mem.h"
+#include "lib/alloc.h"
 
 #include <stdbool.h>
 

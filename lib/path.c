@@ -1,10 +1,12 @@
 #include "lib/path.h"
 
-#include "lib/mem.h"
+#include "lib/alloc.h"
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static bool is_name(const char *component, size_t length)
 {
@@ -52,4 +54,12 @@ const char *path_base(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
+}
+
+char *path_of_tool(const char *tool)
+{
+    char self[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    self[length > 0 ? length : 0] = '\0';
+    return mem_printf("%.*s%s", (int)(path_base(self) - self), self, tool);
 }

@@ -1,4 +1,4 @@
-/* Signal handler: all but printable_text and printable_file_name may be used there.
+/* Signal handler: all of it may be used there. lib/sanitized-text.h has allocated copies.
  *
  * Names that come from outside (paths, commands, arguments, threads, symbols, source files), made
  * fit for a terminal, a log or a report. A name can hold any byte. Bytes that a terminal obeys,
@@ -37,12 +37,5 @@ size_t printable_next_of_code(const char **text, char out[PRINTABLE_BYTES]);
 /* Writes the form of a text and a terminator to `out`; what does not fit into `room` bytes is cut
  * off, never within a character or an escape. Returns the length without the terminator. */
 size_t printable_copy(char *out, size_t room, const char *text);
-
-/* The form of a text; the caller frees. */
-char *printable_text(const char *text);
-
-/* A name for a new file made of another name: '_' for each backslash and each character that needs an
- * escape, so that the name is its own form. The caller frees. */
-char *printable_file_name(const char *name);
 
 #endif

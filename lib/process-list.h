@@ -1,4 +1,4 @@
-/* The list of processes that hpcrun keeps beside the measurement files (lib/FORMAT-hpcrun.md,
+/* The list of processes that hpcrun keeps beside the measurement files (doc/FORMAT-hpcrun.md,
  * section 9): which program images began and ended, which could not be measured, and how the
  * parents saw their children end.
  *

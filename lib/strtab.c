@@ -1,7 +1,7 @@
 #include "lib/strtab.h"
 
+#include "lib/alloc.h"
 #include "lib/idmap.h"
-#include "lib/mem.h"
 
 #include <stdlib.h>
 #include <string.h>

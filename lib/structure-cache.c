@@ -1,6 +1,6 @@
 #include "lib/structure-cache.h"
 
-#include "lib/mem.h"
+#include "lib/alloc.h"
 #include "lib/own-directory.h"
 
 #include <dirent.h>

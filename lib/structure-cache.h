@@ -1,4 +1,4 @@
-/* The cache of structure files (lib/FORMAT-structure.md), shared by all runs of the tools.
+/* The cache of structure files (doc/FORMAT-structure.md), shared by all runs of the tools.
  *
  * The simple way to use it is to run
  *     hpcstruct --cache BINARY

@@ -18,7 +18,4 @@ size_t utf8_decode(const char *text, uint32_t *code);
 /* Encodes a valid code point into `out` (room for 4 bytes, not terminated); returns its length. */
 size_t utf8_encode(uint32_t code, char *out);
 
-/* A copy in which every byte that utf8_decode calls invalid is UTF8_REPLACEMENT; the caller frees. */
-char *utf8_repaired(const char *text);
-
 #endif

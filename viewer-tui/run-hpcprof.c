@@ -1,11 +1,11 @@
 #include "viewer-tui/run-hpcprof.h"
 
-#include "lib/beside.h"
+#include "lib/alloc.h"
 #include "lib/database-format.h"
 #include "lib/diag.h"
 #include "lib/measurement-format.h"
-#include "lib/mem.h"
-#include "lib/printable.h"
+#include "lib/path.h"
+#include "lib/sanitized-text.h"
 #include "viewer-tui/base/text.h"
 
 #include <dirent.h>
@@ -101,7 +101,7 @@ static int start_silently(pid_t *child, const char *tool, char *const *arguments
 /* Runs hpcprof; true when it has made the database, even if it complained about parts. */
 static bool make_database(const char *measurements, const char *database)
 {
-    char *tool = path_beside_executable("hpcprof");
+    char *tool = path_of_tool("hpcprof");
     char *arguments[] = {tool, "-o", (char *)database, (char *)measurements, NULL};
     diag_note(measurements, "is a measurement directory: hpcprof makes %s of it", database);
     pid_t child;

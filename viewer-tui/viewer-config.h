@@ -6,7 +6,7 @@
 #ifndef VIEWER_CONFIG_H
 #define VIEWER_CONFIG_H
 
-#include "lib/mem.h"
+#include "lib/alloc.h"
 
 #include <stdbool.h>
 

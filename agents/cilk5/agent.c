@@ -28,9 +28,9 @@
  * the slow clone is called and after it has returned the worker is idle to us. */
 #include "agents/agent.h"
 
-#include "agents/cilk5/imports.h"
-#include "agents/cilk5/layout.h"
-#include "agents/cilk5/runtime.h"
+#include "agents/cilk5/cilk5-imports.h"
+#include "agents/cilk5/cilk5-layout.h"
+#include "agents/cilk5/cilk5-runtime.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #include "agents/common/linked-runtime.h"
 
-#include "agents/common/symbols.h"
+#include "agents/common/elf-symbols.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -24,10 +24,10 @@
  * runtime's, or not being executed: M-0. */
 #include "agents/agent.h"
 #include "agents/common/linked-runtime.h"
-#include "agents/opencilk/exports.h"
-#include "agents/opencilk/helpers.h"
-#include "agents/opencilk/image.h"
-#include "agents/opencilk/layout.h"
+#include "agents/opencilk/opencilk-exports.h"
+#include "agents/opencilk/opencilk-helpers.h"
+#include "agents/opencilk/opencilk-image.h"
+#include "agents/opencilk/opencilk-layout.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>

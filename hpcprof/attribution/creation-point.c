@@ -1,6 +1,6 @@
 #include "hpcprof/attribution/creation-point.h"
 
-#include "lib/cxx-name.h"
+#include "lib/source-names.h"
 
 /* Deeper nests are cut at the outside; then nothing is common, and the procedure is told. */
 #define MOST_SCOPES 256

@@ -1,9 +1,9 @@
 /* Places the nodes of threads' trees among source-level calling contexts.
  *
  * A projection of a thread's logical calling context tree is the tree of its ips or of its lips
- * (lib/FORMAT-hpcrun.md, section 5, NODES). Each note becomes the chain of scopes around its
+ * (doc/FORMAT-hpcrun.md, section 5, NODES). Each note becomes the chain of scopes around its
  * address, from the procedure, which is called, over loops and inlined procedures to the line; the
- * notes below hang under that line (lib/FORMAT-database.md, section 1). Below a note of unknown
+ * notes below hang under that line (doc/FORMAT-database.md, section 1). Below a note of unknown
  * site they hang under a CONTEXT_NO_SITE, until the whole tree is known (unknown-call-sites.h).
  *
  * In the logical projection a thread hangs below the deepest frame of the path that created it that

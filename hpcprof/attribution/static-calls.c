@@ -2,14 +2,14 @@
 
 #include "hpcprof/base/subprocess.h"
 
-#include "lib/beside.h"
+#include "lib/path.h"
 
 #include <stdlib.h>
 
 /* The structure of a module's binary as it is now, with its calls; NULL when there is none. */
 static struct structure *structure_with_calls(const struct module *module)
 {
-    char *hpcstruct = path_beside_executable("hpcstruct"), *cause = NULL;
+    char *hpcstruct = path_of_tool("hpcstruct"), *cause = NULL;
     char *const arguments[] = {"hpcstruct", "--calls", "-o", "-", module->binary, NULL};
     struct program_output result = run_program(hpcstruct, arguments);
     struct structure *s = result.status == 0 ? structure_read_text(result.output, &cause) : NULL;

@@ -2,8 +2,8 @@
 
 #include "hpcprof/base/output-file.h"
 
+#include "lib/alloc.h"
 #include "lib/diag.h"
-#include "lib/mem.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 #include "hpcprof/base/subprocess.h"
 
-#include "lib/mem.h"
+#include "lib/alloc.h"
 
 #include <errno.h>
 #include <fcntl.h>

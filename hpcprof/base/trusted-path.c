@@ -1,6 +1,6 @@
 #include "hpcprof/base/trusted-path.h"
 
-#include "lib/mem.h"
+#include "lib/alloc.h"
 #include "lib/path.h"
 
 #include <limits.h>

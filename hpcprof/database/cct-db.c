@@ -3,8 +3,8 @@
 #include "hpcprof/base/output-file.h"
 #include "hpcprof/database/v4-file.h"
 
+#include "lib/alloc.h"
 #include "lib/diag.h"
-#include "lib/mem.h"
 #include "lib/parallel.h"
 #include "lib/progress.h"
 

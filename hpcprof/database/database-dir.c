@@ -3,11 +3,11 @@
 #include "hpcprof/base/output-file.h"
 #include "hpcprof/base/subprocess.h"
 
+#include "lib/alloc.h"
 #include "lib/diag.h"
-#include "lib/mem.h"
 #include "lib/own-directory.h"
 #include "lib/path.h"
-#include "lib/printable.h"
+#include "lib/sanitized-text.h"
 
 #include <dirent.h>
 #include <errno.h>

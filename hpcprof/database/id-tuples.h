@@ -1,5 +1,5 @@
 /* How the database names threads: identifier tuples of node, rank, process and thread
- * (lib/FORMAT-database.md, section 1). */
+ * (doc/FORMAT-database.md, section 1). */
 #ifndef HPCPROF_ID_TUPLES_H
 #define HPCPROF_ID_TUPLES_H
 

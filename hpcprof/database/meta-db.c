@@ -6,7 +6,7 @@
 #include "hpcprof/database/propagation.h"
 #include "hpcprof/database/v4-file.h"
 
-#include "lib/utf8.h"
+#include "lib/sanitized-text.h"
 
 #include <stdlib.h>
 #include <string.h>

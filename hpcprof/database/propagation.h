@@ -1,5 +1,5 @@
 /* The propagation scopes of the database, in the order of metric ids: metric m, scope s has the id
- * PROPAGATIONS * m + s (lib/FORMAT-database.md, section 1). */
+ * PROPAGATIONS * m + s (doc/FORMAT-database.md, section 1). */
 #ifndef HPCPROF_PROPAGATION_H
 #define HPCPROF_PROPAGATION_H
 

@@ -2,11 +2,10 @@
 
 #include "hpcprof/base/output-file.h"
 
+#include "lib/alloc.h"
 #include "lib/diag.h"
-#include "lib/mem.h"
 #include "lib/path.h"
-#include "lib/printable.h"
-#include "lib/utf8.h"
+#include "lib/sanitized-text.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* From the amounts that were measured to the values that the database has.
  *
  * Amounts are integers at the contexts that they were measured in. Each propagation scope adds up
- * amounts of descendants (lib/FORMAT-database.md, section 1); sums are made in 128-bit integers, so
+ * amounts of descendants (doc/FORMAT-database.md, section 1); sums are made in 128-bit integers, so
  * they are exact and do not depend on an order, and become doubles when all is added. */
 #ifndef HPCPROF_VALUE_PROPAGATION_H
 #define HPCPROF_VALUE_PROPAGATION_H

@@ -1,7 +1,7 @@
 #include "hpcprof/measurement/executables.h"
 
 #include "lib/path.h"
-#include "lib/utf8.h"
+#include "lib/sanitized-text.h"
 
 #include <stdlib.h>
 #include <string.h>

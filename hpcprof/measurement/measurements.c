@@ -2,10 +2,10 @@
 
 #include "lib/diag.h"
 #include "lib/measurement-files.h"
-#include "lib/measurement-reader.h"
+#include "lib/measurement.h"
 #include "lib/parallel.h"
 #include "lib/progress.h"
-#include "lib/utf8.h"
+#include "lib/sanitized-text.h"
 
 #include <stdio.h>
 #include <stdlib.h>

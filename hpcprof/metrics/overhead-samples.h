@@ -3,7 +3,7 @@
  *
  * Of each sampled call path the physical frames are looked at from the leaf outwards, up to the
  * innermost frame of the user's code. The sample is overhead if one of these frames, that one
- * included, is at an address that is tagged (lib/FORMAT-structure.md, attribute `o`) or in a
+ * included, is at an address that is tagged (doc/FORMAT-structure.md, attribute `o`) or in a
  * procedure that a rule calls overhead (hpcprof/runtime/rules.h), or is a frame that an agent has no l-note
  * for: the scheduler's. A frame of the C library, or of a stub that
  * calls it, belongs to whoever called it, so the walk goes on. What is overhead is paid, at the

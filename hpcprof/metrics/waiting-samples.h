@@ -6,7 +6,7 @@
  * that calls another module. The sample is waiting if one of the frames before that one
  *   - is in a procedure that `waiting` names, inlined ones too,
  *   - is in a procedure that `waiting-code` names, in a loop with a `pause` instruction of its own,
- *     or at a system call that waits (lib/FORMAT-structure.md, attribute `w`),
+ *     or at a system call that waits (doc/FORMAT-structure.md, attribute `w`),
  *   - is a function of the C library that `waiting-call` names, called from the runtime.
  * The innermost rule counts: code that waiting code calls waits, unless `working` names it. A
  * callback or a task that the program gave the runtime is the program's own code: there the walk

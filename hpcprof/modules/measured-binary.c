@@ -2,7 +2,7 @@
 
 #include "hpcprof/base/output-file.h"
 
-#include "lib/mem.h"
+#include "lib/alloc.h"
 
 #include <elf.h>
 #include <errno.h>

@@ -4,9 +4,9 @@
 #include "hpcprof/base/trusted-path.h"
 #include "hpcprof/base/subprocess.h"
 
-#include "lib/beside.h"
 #include "lib/diag.h"
 #include "lib/parallel.h"
+#include "lib/path.h"
 #include "lib/progress.h"
 #include "lib/structure-cache.h"
 
@@ -241,7 +241,7 @@ void structures_find(struct modules *modules, const struct path_rules *rules, co
 {
     struct finder finder = {.rules = rules,
                             .scratch = scratch,
-                            .hpcstruct = path_beside_executable("hpcstruct"),
+                            .hpcstruct = path_of_tool("hpcstruct"),
                             .workers = workers};
     char *note;
     finder.cache = structure_cache_directory(&note);

@@ -1,4 +1,4 @@
-/* The structure of one load module, as read from a structure file (lib/FORMAT-structure.md) and
+/* The structure of one load module, as read from a structure file (doc/FORMAT-structure.md) and
  * made ready for the question that hpcprof asks most: which chain of scopes encloses an address?
  *
  * Scopes are procedures, inlined procedures and loops, linked to the scope around them. Addresses
@@ -12,7 +12,7 @@
 #ifndef HPCPROF_STRUCTURE_H
 #define HPCPROF_STRUCTURE_H
 
-#include "lib/mem.h"
+#include "lib/alloc.h"
 #include "lib/strtab.h"
 
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 #include "hpcprof/runtime/rules.h"
 
-#include "lib/beside.h"
 #include "lib/diag.h"
+#include "lib/path.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -114,7 +114,7 @@ static void read_lines(struct rules_file *file, const char *path, FILE *in)
 
 static char *path_of(const char *base)
 {
-    char *name = mem_printf(FOLDER "/%s", base), *path = path_beside_executable(name);
+    char *name = mem_printf(FOLDER "/%s", base), *path = path_of_tool(name);
     free(name);
     return path;
 }
@@ -159,7 +159,7 @@ static int has_ending(const struct dirent *entry)
 
 void rules_read_runtimes(struct rules *rules)
 {
-    char *folder = path_beside_executable(FOLDER);
+    char *folder = path_of_tool(FOLDER);
     struct dirent **found = NULL;
     int count = scandir(folder, &found, has_ending, alphasort);
     for (int i = 0; i < count; i++) {

@@ -32,7 +32,7 @@
 #ifndef HPCPROF_RULES_H
 #define HPCPROF_RULES_H
 
-#include "lib/mem.h"
+#include "lib/alloc.h"
 
 #include <stdbool.h>
 #include <stdint.h>

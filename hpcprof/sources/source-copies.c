@@ -6,7 +6,7 @@
 
 #include "lib/diag.h"
 #include "lib/path.h"
-#include "lib/utf8.h"
+#include "lib/sanitized-text.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #ifndef HPCPROF_CONTEXT_TREE_H
 #define HPCPROF_CONTEXT_TREE_H
 
-#include "lib/mem.h"
+#include "lib/alloc.h"
 
 #include <stdbool.h>
 #include <stdint.h>

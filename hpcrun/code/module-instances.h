@@ -1,7 +1,7 @@
 /* Signal handler: modules_ip runs in the sampling handler; lock-free.
  *
  * Module instances: one per mapping of a load module, from its load to its unload, never reused
- * (lib/FORMAT-hpcrun.md, MODULES). An instance is learned when the first address in it is asked
+ * (doc/FORMAT-hpcrun.md, MODULES). An instance is learned when the first address in it is asked
  * for; dlclose retires those that are gone, so that another module at the same address gets its
  * own.
  *

@@ -2,8 +2,8 @@
 
 #include "hpcrun/launch/pmu-events.h"
 #include "hpcrun/source/source-perf.h"
+#include "lib/alloc.h"
 #include "lib/diag.h"
-#include "lib/mem.h"
 
 #include <stdio.h>
 #include <stdlib.h>

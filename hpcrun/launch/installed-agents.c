@@ -1,7 +1,7 @@
 #include "hpcrun/launch/installed-agents.h"
 
+#include "lib/alloc.h"
 #include "lib/diag.h"
-#include "lib/mem.h"
 
 #include <dirent.h>
 #include <errno.h>

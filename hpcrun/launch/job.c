@@ -2,7 +2,7 @@
 
 #include "hpcrun/config/rank.h"
 #include "hpcrun/config/run-config.h"
-#include "lib/mem.h"
+#include "lib/alloc.h"
 
 #include <fcntl.h>
 #include <stdbool.h>

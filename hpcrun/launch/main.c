@@ -5,8 +5,8 @@
 #include "hpcrun/launch/measurement-directory.h"
 #include "hpcrun/launch/options.h"
 #include "hpcrun/launch/target.h"
+#include "lib/alloc.h"
 #include "lib/diag.h"
-#include "lib/mem.h"
 
 #include <errno.h>
 #include <libgen.h>

@@ -1,10 +1,10 @@
 #include "hpcrun/launch/measurement-directory.h"
 
+#include "lib/alloc.h"
 #include "lib/diag.h"
-#include "lib/mem.h"
 #include "lib/own-directory.h"
 #include "lib/path.h"
-#include "lib/printable.h"
+#include "lib/sanitized-text.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -1,7 +1,7 @@
 #include "hpcrun/launch/options.h"
 
+#include "lib/alloc.h"
 #include "lib/diag.h"
-#include "lib/mem.h"
 #include "lib/option-table.h"
 
 #include <signal.h>

@@ -1,6 +1,6 @@
 #include "hpcrun/launch/pmu-events.h"
 
-#include "lib/mem.h"
+#include "lib/alloc.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,9 +1,9 @@
 #include "hpcrun/launch/target.h"
 
 #include "hpcrun/base/program-file.h"
+#include "lib/alloc.h"
 #include "lib/diag.h"
 #include "lib/measurement-words.h"
-#include "lib/mem.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 
 #include "hpcrun/base/sys.h"
 #include "hpcrun/record/append-file.h"
-#include "lib/crc32.h"
+#include "lib/bytes.h"
 
 #include <stdatomic.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Signal handler: everything here may be used there.
  *
- * Chunks of the measurement file (lib/FORMAT-hpcrun.md): each is built in memory and committed,
+ * Chunks of the measurement file (doc/FORMAT-hpcrun.md): each is built in memory and committed,
  * with one write. When it can't be written, the caller keeps its data and may try again later. */
 #ifndef HPCRUN_RECORD_CHUNK_H
 #define HPCRUN_RECORD_CHUNK_H

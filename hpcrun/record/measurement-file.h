@@ -1,6 +1,6 @@
 /* Signal handler: everything but measurement_init and measurement_await may be used there.
  *
- * The measurement file of this process image (lib/FORMAT-hpcrun.md): its name, its creation and its
+ * The measurement file of this process image (doc/FORMAT-hpcrun.md): its name, its creation and its
  * end. */
 #ifndef HPCRUN_RECORD_MEASUREMENT_FILE_H
 #define HPCRUN_RECORD_MEASUREMENT_FILE_H

@@ -1,6 +1,6 @@
 #include "hpcstruct/elf/decompress.h"
 
-#include "lib/mem.h"
+#include "lib/alloc.h"
 
 #include <elf.h>
 #include <stdbool.h>

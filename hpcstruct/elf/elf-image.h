@@ -10,7 +10,7 @@
 #ifndef HPCSTRUCT_ELF_IMAGE_H
 #define HPCSTRUCT_ELF_IMAGE_H
 
-#include "lib/mem.h"
+#include "lib/alloc.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 #include "hpcstruct/elf/names.h"
 
-#include "lib/mem.h"
+#include "lib/alloc.h"
 #include "lib/utf8.h"
 
 #include <libiberty/demangle.h>

@@ -2,7 +2,7 @@
 #ifndef HPCSTRUCT_SORTED_ADDRESSES_H
 #define HPCSTRUCT_SORTED_ADDRESSES_H
 
-#include "lib/mem.h"
+#include "lib/alloc.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -26,7 +26,7 @@ static inline size_t count_below(const uint64_t *first, size_t count, size_t str
     return low;
 }
 
-/* The same for a growable array (lib/mem.h) of structures with the address in `field`. */
+/* The same for a growable array (lib/alloc.h) of structures with the address in `field`. */
 #define sorted_below(v, field, address)                                                            \
     ((v)->n ? count_below(&(v)->at->field, (v)->n, sizeof *(v)->at, (address)) : 0)
 

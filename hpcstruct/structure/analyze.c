@@ -8,10 +8,10 @@
 
 #include "lib/atomic-file.h"
 #include "lib/diag.h"
-#include "lib/overhead-tag.h"
 #include "lib/parallel.h"
 #include "lib/path.h"
 #include "lib/progress.h"
+#include "lib/source-names.h"
 
 #include <errno.h>
 #include <stdlib.h>

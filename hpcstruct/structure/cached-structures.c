@@ -5,9 +5,9 @@
 #include "lib/diag.h"
 #include "lib/idmap.h"
 #include "lib/measurement-files.h"
-#include "lib/measurement-reader.h"
+#include "lib/measurement.h"
 #include "lib/path.h"
-#include "lib/printable.h"
+#include "lib/sanitized-text.h"
 #include "lib/strtab.h"
 #include "lib/structure-cache.h"
 

@@ -1,5 +1,5 @@
 /* The tree of scopes of one procedure, as the structure file shows it: inlined functions, loops and
- * statements (lib/FORMAT-structure.md). How loops and inlined functions are nested in each other
+ * statements (doc/FORMAT-structure.md). How loops and inlined functions are nested in each other
  * is decided in loop-place.h. */
 #ifndef HPCSTRUCT_PROCEDURE_SCOPES_H
 #define HPCSTRUCT_PROCEDURE_SCOPES_H

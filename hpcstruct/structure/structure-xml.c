@@ -1,7 +1,7 @@
 #include "hpcstruct/structure/structure-xml.h"
 
 #include "lib/diag.h"
-#include "lib/overhead-tag.h"
+#include "lib/source-names.h"
 #include "lib/structure-cache.h"
 
 #include <errno.h>

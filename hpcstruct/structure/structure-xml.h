@@ -1,4 +1,4 @@
-/* Writes a structure file (lib/FORMAT-structure.md). */
+/* Writes a structure file (doc/FORMAT-structure.md). */
 #ifndef HPCSTRUCT_STRUCTURE_XML_H
 #define HPCSTRUCT_STRUCTURE_XML_H
 

@@ -4,7 +4,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "runtime.h"
+#include "minicilk-runtime.h"
 
 unsigned char minicilk_fenced;
 

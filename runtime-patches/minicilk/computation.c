@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "runtime.h"
+#include "minicilk-runtime.h"
 
 #ifndef MINICILK_UNTAGGED
 #line 9 "hpctoolkit:parallel-overhead:scheduler"

@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "runtime.h"
+#include "minicilk-runtime.h"
 
 _Atomic unsigned char minicilk_need_wake;
 

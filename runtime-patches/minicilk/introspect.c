@@ -1,5 +1,5 @@
 /* The object that profilers read. */
-#include "runtime.h"
+#include "minicilk-runtime.h"
 
 /* The linker's bounds of the sections. */
 #define BOUND extern const char __attribute__((visibility("hidden")))

@@ -1,6 +1,6 @@
 /* The parallel loop. A procedure like any program's: not in the runtime's section, so that it shows
  * in logical call paths between the loop's caller and its pieces. */
-#include "runtime.h"
+#include "minicilk-runtime.h"
 
 enum { MOST_AUTOMATIC = 2048, PIECES_PER_WORKER = 8 };
 

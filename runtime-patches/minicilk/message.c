@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "runtime.h"
+#include "minicilk-runtime.h"
 
 #ifndef MINICILK_UNTAGGED
 #line 10 "hpctoolkit:parallel-overhead:scheduler"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime.h"
+#include "minicilk-runtime.h"
 
 enum { BATCH = 32, CHUNK_SIZE = 64 * 1024 };
 

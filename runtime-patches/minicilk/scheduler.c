@@ -1,5 +1,5 @@
 /* What a worker does between user work, and how frames end, wait and go on. */
-#include "runtime.h"
+#include "minicilk-runtime.h"
 
 #ifndef MINICILK_UNTAGGED
 #line 6 "hpctoolkit:parallel-overhead:scheduler"

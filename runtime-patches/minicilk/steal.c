@@ -1,5 +1,5 @@
 /* The thieves' side of the deques, and the owner's where the two meet. */
-#include "runtime.h"
+#include "minicilk-runtime.h"
 
 #ifndef MINICILK_UNTAGGED
 #line 6 "hpctoolkit:parallel-overhead:steal"

@@ -2,7 +2,7 @@
 #include <sched.h>
 #include <stdlib.h>
 
-#include "runtime.h"
+#include "minicilk-runtime.h"
 
 #define LIVE UINT64_C(0x11feed11feed11fe)
 #define DEAD UINT64_C(0xdeadf4a3edeadf4a)

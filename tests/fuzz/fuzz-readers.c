@@ -5,7 +5,7 @@
 #include "hpcprof/modules/structure.h"
 
 #include "lib/bytes.h"
-#include "lib/measurement-reader.h"
+#include "lib/measurement.h"
 
 #include <fcntl.h>
 #include <libxml/parser.h>

@@ -1,4 +1,4 @@
-"""Reads intact measurement files, for tests: an implementation of lib/FORMAT-hpcrun.md of its own that
+"""Reads intact measurement files, for tests: an implementation of doc/FORMAT-hpcrun.md of its own that
 shares nothing with the one in lib/."""
 import struct
 import zlib

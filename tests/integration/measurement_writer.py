@@ -1,4 +1,4 @@
-"""Writes measurement files, for tests: an implementation of lib/FORMAT-hpcrun.md of its own.
+"""Writes measurement files, for tests: an implementation of doc/FORMAT-hpcrun.md of its own.
 
     run = Measurement(pid=71, executable="/usr/bin/xz")
     cputime = run.event("CPUTIME")

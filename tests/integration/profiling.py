@@ -36,7 +36,7 @@ HPCRUN = BUILD / "bin" / "hpcrun"
 PROGRAMS = BUILD / "tests" / "programs" / "hpcrun"
 TOOLS = BUILD / "tests" / "tools"
 
-# Codes of lib/FORMAT-hpcrun.md, section 8.
+# Codes of doc/FORMAT-hpcrun.md, section 8.
 FIRED, RECORDED, IDLE, NOBODY = 0, 1, 2, 3
 DROPPED = range(16, 64)
 ENDING = 18  # of those: never came before the end

@@ -1,4 +1,4 @@
-"""Reads structure files (lib/FORMAT-structure.md) for tests, and checks what holds for all of them."""
+"""Reads structure files (doc/FORMAT-structure.md) for tests, and checks what holds for all of them."""
 import bisect
 import re
 import xml.etree.ElementTree as ElementTree

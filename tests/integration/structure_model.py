@@ -1,5 +1,5 @@
 """Program structure for tests: described once, written as a structure file
-(lib/FORMAT-structure.md), and asked, independently of hpcprof, which contexts an address has.
+(doc/FORMAT-structure.md), and asked, independently of hpcprof, which contexts an address has.
 
     F("/src/a.c",
       P("main", 10, [(0x1000, 0x1100)],

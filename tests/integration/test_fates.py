@@ -1,4 +1,4 @@
-"""Every fate of lib/FORMAT-hpcrun.md, from a measurement file to the database and to the views, in
+"""Every fate of doc/FORMAT-hpcrun.md, from a measurement file to the database and to the views, in
 words and in counts and times; sources with the reason for them; files with problems."""
 import csv
 import io
@@ -17,7 +17,7 @@ WHY = "perf_event_open is refused: Operation not permitted"
 
 def specified():
     """{code: words} of the table in section 8."""
-    text = (profiling.ROOT / "lib" / "FORMAT-hpcrun.md").read_text()
+    text = (profiling.ROOT / "doc" / "FORMAT-hpcrun.md").read_text()
     section = text.split("\n## 8. ")[1].split("\n## ")[0]
     rows = re.findall(r"^\| (\d+) \| (.*) \|$", section, re.MULTILINE)
     fates = {int(code): re.split(r" \(contained in|(?<=idle thread): ", words)[0]

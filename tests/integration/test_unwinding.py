@@ -145,7 +145,7 @@ class WithoutInformation(profiling.ProfilingTest):
 
 
 class UnreadableFrames(profiling.ProfilingTest):
-    UNREADABLE = 66  # lib/FORMAT-hpcrun.md, section 8: partial, memory not readable
+    UNREADABLE = 66  # doc/FORMAT-hpcrun.md, section 8: partial, memory not readable
 
     def check(self, *how):
         """The path ends where its memory does, with that reason; nothing happens to the program."""

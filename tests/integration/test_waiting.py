@@ -165,7 +165,7 @@ class Mpi(WaitingCase):
 
 
 class Code(StructureCase):
-    """What hpcstruct tells of code that waits (lib/FORMAT-structure.md, attribute `w`)."""
+    """What hpcstruct tells of code that waits (doc/FORMAT-structure.md, attribute `w`)."""
 
     def setUp(self):
         super().setUp()

@@ -4,7 +4,7 @@
  * with its physical path, innermost frame first, as MODULE+0xOFFSET. `sum` is what the nodes of a
  * thread's tree have of an event, all together. */
 #include "lib/diag.h"
-#include "lib/measurement-reader.h"
+#include "lib/measurement.h"
 
 #include <inttypes.h>
 #include <stdio.h>

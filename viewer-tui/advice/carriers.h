@@ -1,7 +1,7 @@
 /* Which procedures carry a cost: what most of it in a row of a view was charged to.
  *
  * What was charged to a runtime's own procedures, whose source file is tagged as overhead
- * (lib/FORMAT-structure.md), or to a library in a call from them, is carried by the procedure that
+ * (doc/FORMAT-structure.md), or to a library in a call from them, is carried by the procedure that
  * they are inlined into or called from: that is what can be changed. */
 #ifndef VIEWER_CARRIERS_H
 #define VIEWER_CARRIERS_H

@@ -1,6 +1,6 @@
 #include "viewer-tui/advice/debug-package.h"
 
-#include "lib/mem.h"
+#include "lib/alloc.h"
 
 #include <dirent.h>
 #include <stdbool.h>

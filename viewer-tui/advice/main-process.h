@@ -3,7 +3,7 @@
 #ifndef VIEWER_MAIN_PROCESS_H
 #define VIEWER_MAIN_PROCESS_H
 
-#include "lib/mem.h"
+#include "lib/alloc.h"
 #include "viewer-tui/db/run.h"
 
 #include <stdbool.h>

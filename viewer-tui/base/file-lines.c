@@ -1,6 +1,6 @@
 #include "viewer-tui/base/file-lines.h"
 
-#include "lib/mem.h"
+#include "lib/alloc.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #include "viewer-tui/base/problem.h"
 
-#include "lib/mem.h"
+#include "lib/alloc.h"
 
 #include <stdarg.h>
 #include <stdio.h>

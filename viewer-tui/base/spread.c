@@ -1,6 +1,6 @@
 #include "viewer-tui/base/spread.h"
 
-#include "lib/mem.h"
+#include "lib/alloc.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #ifndef VIEWER_TEXT_H
 #define VIEWER_TEXT_H
 
-#include "lib/mem.h"
+#include "lib/alloc.h"
 
 #include <stdbool.h>
 #include <stdio.h>

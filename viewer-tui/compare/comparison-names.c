@@ -1,6 +1,6 @@
 #include "viewer-tui/compare/comparison-names.h"
 
-#include "lib/mem.h"
+#include "lib/alloc.h"
 
 #include <ctype.h>
 #include <stdlib.h>

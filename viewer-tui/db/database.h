@@ -12,7 +12,7 @@
 #define VIEWER_DATABASE_H
 
 #include "lib/idmap.h"
-#include "lib/mem.h"
+#include "lib/alloc.h"
 #include "viewer-tui/metrics/metric.h"
 #include "viewer-tui/db/scope.h"
 #include "viewer-tui/db/v4-map.h"

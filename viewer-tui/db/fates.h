@@ -1,9 +1,9 @@
 /* What became of the samples of one event, added up over all threads of a run: run.json has it
- * per thread (lib/FORMAT-database.md). */
+ * per thread (doc/FORMAT-database.md). */
 #ifndef VIEWER_FATES_H
 #define VIEWER_FATES_H
 
-#include "lib/mem.h"
+#include "lib/alloc.h"
 #include "viewer-tui/db/run.h"
 
 #include <stdint.h>

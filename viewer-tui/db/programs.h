@@ -1,5 +1,5 @@
 /* The programs (executables) of a database that has entry points of several: "main thread of make",
- * "main thread of cc1" (lib/FORMAT-database.md). Where there is one, its name is the title. */
+ * "main thread of cc1" (doc/FORMAT-database.md). Where there is one, its name is the title. */
 #ifndef VIEWER_PROGRAMS_H
 #define VIEWER_PROGRAMS_H
 

@@ -1,7 +1,7 @@
 #include "viewer-tui/db/run.h"
 
+#include "lib/alloc.h"
 #include "lib/database-format.h"
-#include "lib/mem.h"
 #include "viewer-tui/base/problem.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* DB/run.json: what hpcprof knows of the run and the v4 format has no place for.
- * lib/FORMAT-database.md describes it. It is read as it is; what is missing or has another type
+ * doc/FORMAT-database.md describes it. It is read as it is; what is missing or has another type
  * reads as "" or 0, so that a damaged file costs only what is damaged. */
 #ifndef VIEWER_RUN_H
 #define VIEWER_RUN_H

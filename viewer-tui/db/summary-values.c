@@ -1,6 +1,6 @@
 #include "viewer-tui/db/summary-values.h"
 
-#include "lib/mem.h"
+#include "lib/alloc.h"
 #include "viewer-tui/base/problem.h"
 
 #include <math.h>

@@ -18,7 +18,7 @@
 #ifndef VIEWER_FORMULA_H
 #define VIEWER_FORMULA_H
 
-#include "lib/mem.h"
+#include "lib/alloc.h"
 #include "viewer-tui/db/scope.h"
 
 #include <stdbool.h>

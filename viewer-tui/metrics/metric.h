@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Propagation scopes: which costs of contexts below a value contains (lib/FORMAT-database.md). */
+/* Propagation scopes: which costs of contexts below a value contains (doc/FORMAT-database.md). */
 enum metric_scope {
     METRIC_POINT,
     METRIC_FUNCTION,

@@ -6,7 +6,7 @@
 #include "viewer-tui/advice/advice.h"
 #include "viewer-tui/output/csv.h"
 
-/* An array of findings (advice.h), the largest gain first; lib/FORMAT-database.md describes it. */
+/* An array of findings (advice.h), the largest gain first; doc/FORMAT-database.md describes it. */
 void print_advice_json(struct json_writer *json, const struct advice *advice,
                        const struct database *db);
 

@@ -2,7 +2,7 @@
 #ifndef VIEWER_HISTORY_H
 #define VIEWER_HISTORY_H
 
-#include "lib/mem.h"
+#include "lib/alloc.h"
 #include "viewer-tui/terminal/keys.h"
 
 struct answer {

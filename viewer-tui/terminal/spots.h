@@ -2,7 +2,7 @@
 #ifndef VIEWER_SPOTS_H
 #define VIEWER_SPOTS_H
 
-#include "lib/mem.h"
+#include "lib/alloc.h"
 #include "viewer-tui/tree/view.h"
 
 /* Cells of the screen. */

@@ -1,8 +1,8 @@
 /* What stands in place of source that has none: a runtime's code that is tagged as overhead, whose
- * file is called after the tag (overhead-tag.h). */
+ * file is called after the tag (lib/source-names.h). */
 #include "viewer-tui/terminal/tui.h"
 
-#include "lib/overhead-tag.h"
+#include "lib/source-names.h"
 #include "viewer-tui/advice/overhead-kinds.h"
 #include "viewer-tui/terminal/screen.h"
 

@@ -3,7 +3,7 @@
 #ifndef VIEWER_TERMS_H
 #define VIEWER_TERMS_H
 
-#include "lib/mem.h"
+#include "lib/alloc.h"
 #include "viewer-tui/metrics/metric.h"
 #include "viewer-tui/db/scope.h"
 

@@ -1,6 +1,6 @@
 #include "viewer-tui/threads/thread-origin.h"
 
-#include "lib/cxx-name.h"
+#include "lib/source-names.h"
 #include "viewer-tui/db/run.h"
 
 #include <stdlib.h>

@@ -1,10 +1,10 @@
-/* Where threads were created, as run.json has it (lib/FORMAT-database.md, section 2). A path is an
+/* Where threads were created, as run.json has it (doc/FORMAT-database.md, section 2). A path is an
  * array of {"name", "file", "line"}: procedures with the lines of their calls, outermost first. */
 #ifndef VIEWER_THREAD_ORIGIN_H
 #define VIEWER_THREAD_ORIGIN_H
 
+#include "lib/alloc.h"
 #include "lib/json.h"
-#include "lib/mem.h"
 #include "viewer-tui/base/text.h"
 
 #include <jansson.h>

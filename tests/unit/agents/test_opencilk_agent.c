@@ -3,7 +3,7 @@
  * names and into those between them. */
 #include "tests/unit/agents/recording_host.h"
 
-#include "agents/opencilk/layout.h"
+#include "agents/opencilk/opencilk-layout.h"
 
 #include <dlfcn.h>
 #include <link.h>

@@ -2,7 +2,7 @@
  * of this one. What the agent does with memory is test_opencilk_agent.c's. */
 #include "tests/unit/agents/recording_host.h"
 
-#include "agents/opencilk/helpers.h"
+#include "agents/opencilk/opencilk-helpers.h"
 
 #include <link.h>
 

@@ -4,7 +4,7 @@
 #include "hpcstruct/elf/byte-reader.h"
 #include "hpcstruct/elf/decompress.h"
 #include "hpcstruct/elf/names.h"
-#include "lib/overhead-tag.h"
+#include "lib/source-names.h"
 
 #include <elf.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* An encoder of measurement files for unit tests, written from lib/FORMAT-hpcrun.md alone, and the
+/* An encoder of measurement files for unit tests, written from doc/FORMAT-hpcrun.md alone, and the
  * way back through the reader. Expects cmocka.
  *
  * A file is put together in `file`; the payload of the next chunk in `payload`. */
@@ -7,7 +7,7 @@
 
 #include "tests/unit/cmocka_suite.h"
 
-#include "lib/measurement-reader.h"
+#include "lib/measurement.h"
 
 struct bytes {
     uint8_t at[1 << 21];

@@ -1,7 +1,6 @@
 #include "tests/unit/cmocka_suite.h"
 
 #include "lib/bytes.h"
-#include "lib/crc32.h"
 
 #include <zlib.h>
 

@@ -1,7 +1,7 @@
 #include "tests/unit/cmocka_suite.h"
 
+#include "lib/alloc.h"
 #include "lib/idmap.h"
-#include "lib/mem.h"
 #include "lib/strtab.h"
 
 #include <stdio.h>

@@ -1,6 +1,7 @@
 #include "tests/unit/cmocka_suite.h"
 
 #include "lib/printable.h"
+#include "lib/sanitized-text.h"
 #include "lib/utf8.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* The list of processes: what becomes of images whose lines are here, by the rules of
- * lib/FORMAT-hpcrun.md, section 9. */
+ * doc/FORMAT-hpcrun.md, section 9. */
 #include "tests/unit/cmocka_suite.h"
 
 #include "lib/process-list.h"

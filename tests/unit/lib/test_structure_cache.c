@@ -1,8 +1,8 @@
 /* Files that appear when they are complete, and the cache of structure files. */
 #include "tests/unit/cmocka_suite.h"
 
+#include "lib/alloc.h"
 #include "lib/atomic-file.h"
-#include "lib/mem.h"
 #include "lib/structure-cache.h"
 
 #include <dirent.h>

@@ -1,5 +1,6 @@
 #include "tests/unit/cmocka_suite.h"
 
+#include "lib/sanitized-text.h"
 #include "lib/utf8.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 
 #include "viewer-tui/compare/line-map.h"
 
-#include "lib/mem.h"
+#include "lib/alloc.h"
 
 #include <stdlib.h>
 #include <string.h>

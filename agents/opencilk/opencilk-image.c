@@ -1,6 +1,6 @@
-#include "agents/opencilk/image.h"
+#include "agents/opencilk/opencilk-image.h"
 
-#include "agents/common/symbols.h"
+#include "agents/common/elf-symbols.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* A load module as it lies in memory: what of it the dynamic loader uses; and of the program, which
  * the runtime may be linked into, the runtime's symbols that its file has. Normal context only. It
  * trusts what the loader has accepted. */
-#ifndef AGENTS_OPENCILK_IMAGE_H
-#define AGENTS_OPENCILK_IMAGE_H
+#ifndef AGENTS_OPENCILK_OPENCILK_IMAGE_H
+#define AGENTS_OPENCILK_OPENCILK_IMAGE_H
 
 #include "agents/agent.h"
 

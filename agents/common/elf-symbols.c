@@ -1,4 +1,4 @@
-#include "agents/common/symbols.h"
+#include "agents/common/elf-symbols.h"
 
 #include <elf.h>
 #include <fcntl.h>

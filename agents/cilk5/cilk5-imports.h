@@ -4,8 +4,8 @@
  * too: the C compiler may have put f into its import, which is then f to the user (as the agent's
  * rules say), and no glue. One that calls f through a linkage table is not found: it is shown as a
  * call of f by f. */
-#ifndef AGENTS_CILK5_IMPORTS_H
-#define AGENTS_CILK5_IMPORTS_H
+#ifndef AGENTS_CILK5_CILK5_IMPORTS_H
+#define AGENTS_CILK5_CILK5_IMPORTS_H
 
 #include "agents/agent.h"
 

@@ -48,7 +48,7 @@ struct runtime {
 extern struct runtime minicilk_runtime;
 extern struct minicilk_live minicilk_live;
 
-/* workers.c: how many CPUs the process may use. */
+/* minicilk-workers.c: how many CPUs the process may use. */
 int minicilk_usable_cpus(void);
 
 /* scheduler.c: executes `frame` (may be NULL) and then whatever there is to do, until the worker's

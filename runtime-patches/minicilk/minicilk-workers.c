@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "runtime.h"
+#include "minicilk-runtime.h"
 
 struct runtime minicilk_runtime;
 

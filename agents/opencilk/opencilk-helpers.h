@@ -8,10 +8,10 @@
  * the module's linkage table, through its slot, or, where the runtime is linked into the module, of
  * the function itself; the unwind table tells the functions that they are in. A helper whose calls
  * are all in a part that the compiler split off is not found, and is shown as a procedure. */
-#ifndef AGENTS_OPENCILK_HELPERS_H
-#define AGENTS_OPENCILK_HELPERS_H
+#ifndef AGENTS_OPENCILK_OPENCILK_HELPERS_H
+#define AGENTS_OPENCILK_OPENCILK_HELPERS_H
 
-#include "agents/opencilk/image.h"
+#include "agents/opencilk/opencilk-image.h"
 
 /* Marks of claims; in a helper with user code a spawned statement or a loop's body may be. */
 enum { RUNTIME, HELPER, HELPER_WITH_USER_CODE };

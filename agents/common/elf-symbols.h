@@ -1,6 +1,6 @@
 /* The functions and objects that a module's ELF file names. Normal context. */
-#ifndef AGENTS_COMMON_SYMBOLS_H
-#define AGENTS_COMMON_SYMBOLS_H
+#ifndef AGENTS_COMMON_ELF_SYMBOLS_H
+#define AGENTS_COMMON_ELF_SYMBOLS_H
 
 #include <stdbool.h>
 #include <stddef.h>

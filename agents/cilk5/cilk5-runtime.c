@@ -1,9 +1,9 @@
-#include "agents/cilk5/runtime.h"
+#include "agents/cilk5/cilk5-runtime.h"
 
-#include "agents/cilk5/exports.h"
-#include "agents/cilk5/layout.h"
+#include "agents/cilk5/cilk5-exports.h"
+#include "agents/cilk5/cilk5-layout.h"
+#include "agents/common/elf-symbols.h"
 #include "agents/common/linked-runtime.h"
-#include "agents/common/symbols.h"
 
 #include "runtime-patches/cilk5/description.h"
 

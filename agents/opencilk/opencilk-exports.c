@@ -1,4 +1,4 @@
-#include "agents/opencilk/exports.h"
+#include "agents/opencilk/opencilk-exports.h"
 
 #include <stddef.h>
 

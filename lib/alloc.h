@@ -3,8 +3,8 @@
  *
  * A growable array of T is declared as `struct { T *at; size_t n, cap; } v = {0};` or with
  * VEC(T) v = {0}; its elements are v.at[0] .. v.at[v.n - 1]. */
-#ifndef LIB_MEM_H
-#define LIB_MEM_H
+#ifndef LIB_ALLOC_H
+#define LIB_ALLOC_H
 
 #include <stddef.h>
 

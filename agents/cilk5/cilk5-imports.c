@@ -1,6 +1,6 @@
-#include "agents/cilk5/imports.h"
+#include "agents/cilk5/cilk5-imports.h"
 
-#include "agents/common/symbols.h"
+#include "agents/common/elf-symbols.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,8 @@
  * it up to ABI 4's last: offsets of fields, and numbers, which the runtime has in its own headers
  * only. Releases 1.x and 2.0 are laid out otherwise and lack the variable __cilkrts_current_fh;
  * what else can be checked is checked where it is read (agent.c). */
-#ifndef AGENTS_OPENCILK_LAYOUT_H
-#define AGENTS_OPENCILK_LAYOUT_H
+#ifndef AGENTS_OPENCILK_OPENCILK_LAYOUT_H
+#define AGENTS_OPENCILK_OPENCILK_LAYOUT_H
 
 enum {
     WORKER_SELF = 0,    /* 32 bits: its index */

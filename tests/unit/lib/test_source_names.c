@@ -1,6 +1,6 @@
 #include "tests/unit/cmocka_suite.h"
 
-#include "lib/cxx-name.h"
+#include "lib/source-names.h"
 
 static void test_names_of_the_library(void **state)
 {

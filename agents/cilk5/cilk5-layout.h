@@ -1,8 +1,8 @@
 /* Where Cilk-5.4.6 keeps what the agent reads: offsets in its structures, on x86-64, of the default
  * build (no debugging, timing or statistics), which is known by the symbol LAYOUT_MARK. At every
  * sample of a worker it is checked that the structures point to each other as they should. */
-#ifndef AGENTS_CILK5_LAYOUT_H
-#define AGENTS_CILK5_LAYOUT_H
+#ifndef AGENTS_CILK5_CILK5_LAYOUT_H
+#define AGENTS_CILK5_CILK5_LAYOUT_H
 
 #define LAYOUT_MARK "Cilk_flags_are_wrong_NODEBUG_NOTIMING_NOSTATS_please_recompile"
 

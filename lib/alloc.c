@@ -1,4 +1,4 @@
-#include "lib/mem.h"
+#include "lib/alloc.h"
 
 #include "lib/diag.h"
 

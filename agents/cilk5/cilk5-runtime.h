@@ -1,7 +1,7 @@
 /* Where Cilk-5's runtime is in the process: its code, which is claimed, and what of it the agent
  * looks at. Functions are for normal context. */
-#ifndef AGENTS_CILK5_RUNTIME_H
-#define AGENTS_CILK5_RUNTIME_H
+#ifndef AGENTS_CILK5_CILK5_RUNTIME_H
+#define AGENTS_CILK5_CILK5_RUNTIME_H
 
 #include "agents/agent.h"
 

@@ -1,4 +1,4 @@
-#include "agents/cilk5/exports.h"
+#include "agents/cilk5/cilk5-exports.h"
 
 #include <stddef.h>
 

@@ -1,4 +1,4 @@
-#include "agents/opencilk/helpers.h"
+#include "agents/opencilk/opencilk-helpers.h"
 
 #include <stdlib.h>
 #include <string.h>

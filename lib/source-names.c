@@ -1,0 +1,37 @@
+#include "lib/source-names.h"
+
+#include "lib/path.h"
+
+#include <string.h>
+
+const char *overhead_kind(const char *path)
+{
+    static const char tag[] = "hpctoolkit:parallel-overhead";
+    const char *base = path_base(path);
+    if (strncmp(base, tag, strlen(tag)) != 0)
+        return NULL;
+    const char *rest = base + strlen(tag);
+    if (rest[0] != '\0' && rest[0] != ':')
+        return NULL;
+    return rest[0] == '\0' || rest[1] == '\0' ? "overhead" : rest + 1;
+}
+
+/* The function's name starts after the last space that is outside of brackets and before the
+ * parameters. */
+static const char *skip_result_type(const char *name)
+{
+    const char *start = name;
+    int nesting = 0;
+    for (const char *at = name; *at && !(*at == '(' && nesting == 0 && at != start); at++) {
+        nesting += *at == '<' || *at == '(';
+        nesting -= *at == '>' || *at == ')';
+        if (*at == ' ' && nesting == 0)
+            start = at + 1;
+    }
+    return start;
+}
+
+bool cxx_name_is_std(const char *name)
+{
+    return strncmp(skip_result_type(name), "std::", 5) == 0;
+}
