@@ -1,6 +1,6 @@
 /* hpcviewer: shows databases of hpcprof in the terminal, or prints them. */
 #include "lib/diag.h"
-#include "viewer-tui/base/problem.h"
+#include "viewer-tui/base/task.h"
 #include "viewer-tui/run-hpcprof.h"
 #include "viewer-tui/options.h"
 #include "viewer-tui/terminal/terminal.h"
@@ -75,9 +75,9 @@ static int restrict_threads(struct session *session, const struct options *optio
                          : session_matching_threads(session, projection, options->threads, &cause);
     if (cause)
         diag_error(session->folder, "%s: %s", options->program ? "--program" : "--threads", cause);
-    int status = cause || session->metric_list_is_bad ? 2 : 1;
+    int status = cause ? 2 : session_exit_status(session);
     free(cause);
-    return set && session_restrict(session, projection, set) ? 0 : status;
+    return set && session_restrict(session, projection, set) == DONE ? 0 : status;
 }
 
 /* What the user wants of all views. */

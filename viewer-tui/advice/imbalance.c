@@ -144,15 +144,15 @@ static double *values_by_profile(const struct situation *situation, struct terms
 {
     size_t n = profiles_n(situation->view->db) + 1;
     double *cpu = mem_alloc(n * sizeof *cpu), *without = NULL;
-    bool is_known = thread_values(situation->view->db, terms, situation->cpu.metric, cpu);
-    if (is_known && situation->cpu.without != NO_METRIC) {
+    enum outcome outcome = thread_values(situation->view->db, terms, situation->cpu.metric, cpu);
+    if (outcome == DONE && situation->cpu.without != NO_METRIC) {
         without = mem_alloc(n * sizeof *without);
-        is_known = thread_values(situation->view->db, terms, situation->cpu.without, without);
-        for (size_t i = 0; is_known && i < n; i++)
+        outcome = thread_values(situation->view->db, terms, situation->cpu.without, without);
+        for (size_t i = 0; outcome == DONE && i < n; i++)
             cpu[i] -= without[i];
         free(without);
     }
-    if (is_known)
+    if (outcome == DONE)
         return cpu;
     free(cpu);
     return NULL;

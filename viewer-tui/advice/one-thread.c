@@ -66,11 +66,12 @@ static bool is_of_thread(const struct situation *situation, struct time_place *p
         vec_push(&terms.list, place->terms.list.at[i]);
     for (uint32_t p = 0; p < n_profiles; p++)
         by_profile[p] = 0;
-    bool is_known = thread_values(situation->view->db, &terms, situation->cpu.metric, by_profile);
+    enum outcome outcome =
+        thread_values(situation->view->db, &terms, situation->cpu.metric, by_profile);
     vec_free(&terms.list);
     for (uint32_t p = 1; p < n_profiles; p++)
         others += p == profile ? 0 : by_profile[p];
-    return is_known && profile < n_profiles && others <= OTHERS_SHARE * by_profile[profile];
+    return outcome == DONE && profile < n_profiles && others <= OTHERS_SHARE * by_profile[profile];
 }
 
 /* Where a thread spends most of the time that no other thread spends there; NULL unknown. */

@@ -1,20 +1,27 @@
 #include "viewer-tui/base/task.h"
 
-#include <stddef.h>
+#include "lib/alloc.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 
-/* Calls of progress_at between two looks at the clock. */
-#define PATIENCE 64
+/* Calls of progress_at per look at the clock. */
+#define CALLS_PER_CLOCK_CHECK 64
 
-static progress_listener *tell;
+static progress_listener *listener;
 
 static struct {
     const char *what;
     uint64_t total, done; /* steps of the outermost pass */
     unsigned depth, calls;
-    double told; /* when the user was told last, or the pass began */
+    double last_report; /* time of the last report, or of the start */
     bool is_stopped;
 } pass;
+
+static char *first_problem;
 
 static double now(void)
 {
@@ -23,9 +30,9 @@ static double now(void)
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-void progress_listen(progress_listener *listener)
+void progress_listen(progress_listener *new_listener)
 {
-    tell = listener;
+    listener = new_listener;
 }
 
 void progress_begin(const char *what, uint64_t total)
@@ -37,7 +44,7 @@ void progress_begin(const char *what, uint64_t total)
     pass.done = 0;
     pass.calls = 0;
     pass.is_stopped = false;
-    pass.told = now();
+    pass.last_report = now();
 }
 
 static int percent(void)
@@ -47,26 +54,53 @@ static int percent(void)
     return pass.done < pass.total ? (int)(100 * (double)pass.done / (double)pass.total) : 100;
 }
 
-static void look_at_clock(void)
+static void report_if_due(void)
 {
     double time = now();
-    if (time - pass.told < PROGRESS_PERIOD)
+    if (time - pass.last_report < PROGRESS_PERIOD)
         return;
-    pass.is_stopped = !tell(pass.what, percent());
-    pass.told = now(); /* on a slow link telling takes a while */
+    pass.is_stopped = !listener(pass.what, percent());
+    pass.last_report = now(); /* again: on a slow link the report itself takes a while */
 }
 
 bool progress_at(uint64_t done)
 {
     if (pass.depth == 1)
         pass.done = done;
-    if (tell && !pass.is_stopped && ++pass.calls % PATIENCE == 0)
-        look_at_clock();
+    if (listener && !pass.is_stopped && ++pass.calls % CALLS_PER_CLOCK_CHECK == 0)
+        report_if_due();
     return !pass.is_stopped;
 }
 
-bool progress_end(void)
+enum outcome progress_end(void)
 {
+    assert(pass.depth > 0);
     pass.depth--;
-    return !pass.is_stopped;
+    return pass.is_stopped ? STOPPED : DONE;
+}
+
+void problem_found(const char *file, const char *format, ...)
+{
+    if (first_problem)
+        return;
+    char cause[512];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(cause, sizeof cause, format, args);
+    va_end(args);
+    first_problem = mem_printf("%s: %s", file, cause);
+    for (char *c = first_problem; *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 0x7f)
+            *c = '?';
+}
+
+const char *problem_text(void)
+{
+    return first_problem;
+}
+
+void problem_clear(void)
+{
+    free(first_problem);
+    first_problem = NULL;
 }

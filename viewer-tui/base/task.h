@@ -1,36 +1,58 @@
-/* How far a pass over much data is, for the user to see and to stop.
+/* Tasks that may take long or go wrong: their outcome, their progress, and the first problem found.
+ *
+ * A pass over much data reports its progress, so that the user can stop it:
  *
  *     progress_begin("reading all calling contexts", n);
  *     for (i = 0; i < n && progress_at(i); i++)
  *         ...;
- *     if (!progress_end())
- *         the user has stopped it: give up what there is of it
+ *     if (progress_end() == STOPPED)
+ *         discard the partial result
  *
- * Whoever shows it (the terminal) hears of passes that take longer than PROGRESS_PERIOD, at most
- * once in each; without a listener nothing is said, and nothing stops. A pass within another one is
- * a part of it: the user hears of the outer one, and stops both. One thread. */
-#ifndef VIEWER_PROGRESS_H
-#define VIEWER_PROGRESS_H
+ * The listener (the terminal) is called at most once per PROGRESS_PERIOD, so passes that are
+ * shorter stay silent. Without a listener nothing is reported, and nothing is ever stopped. A pass
+ * inside another one counts as a part of it: only the outer one is reported, and both are stopped.
+ *
+ * Problems are defects of a database. Readers skip the damaged part and go on; the first problem is
+ * kept. The printer reports it at the end, the terminal viewer in its status line, since a message
+ * on stderr would spoil the screen.
+ *
+ * Not thread-safe: one thread only. */
+#ifndef VIEWER_TASK_H
+#define VIEWER_TASK_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+enum outcome {
+    DONE,
+    STOPPED, /* by the user; nothing has changed, partial results are discarded */
+    FAILED,  /* impossible; the cause is in problem_text() unless the function says otherwise */
+};
+
 #define PROGRESS_PERIOD 0.1 /* seconds */
 
-/* Tells the user; false when the user wants to stop. `percent` is -1 where the end is not known. */
+/* Shows the progress; false if the user wants to stop. `percent` is -1 if the end is unknown. */
 typedef bool progress_listener(const char *what, int percent);
 
-/* Who hears from now on; NULL for nobody. */
+/* Sets the listener; NULL for none. */
 void progress_listen(progress_listener *listener);
 
-/* A pass of `total` steps begins; 0 if nobody knows how many. `what` must outlive it. */
+/* Begins a pass of `total` steps, 0 if unknown. `what` must outlive the pass. */
 void progress_begin(const char *what, uint64_t total);
 
-/* So many steps are done; call it often: it is cheap. False when the user wants to stop; who cannot
- * stop may ignore that. */
+/* Reports the number of steps done so far. Cheap, so call it for each step. False if the user wants
+ * to stop; a caller that cannot stop may ignore that. */
 bool progress_at(uint64_t done);
 
-/* The pass has ended; false when it was stopped. */
-bool progress_end(void);
+/* Ends the pass: DONE or STOPPED. */
+enum outcome progress_end(void);
+
+/* Remembers "FILE: CAUSE" unless there is a problem already. */
+void problem_found(const char *file, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The first problem, NULL if there is none; valid until problem_clear. */
+const char *problem_text(void);
+
+void problem_clear(void);
 
 #endif

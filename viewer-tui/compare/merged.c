@@ -94,34 +94,31 @@ static void release_sides(const struct merged *merged, struct pair pair)
             view_release(merged->sides[side], pair.rows[side]);
 }
 
-/* False, with nothing expanded, when the user stopped it. */
-static bool expand_sides(const struct merged *merged, struct pair pair)
+/* Expands both sides, or none. */
+static enum outcome expand_sides(const struct merged *merged, struct pair pair)
 {
     for (int side = 0; side < SIDES; side++) {
         if (pair.rows[side] == NOTHING)
             continue;
-        view_expand(merged->sides[side], pair.rows[side]);
-        const struct row *row = view_row(merged->sides[side], pair.rows[side]);
-        if (row->is_expanded || row->is_leaf)
+        if (view_expand(merged->sides[side], pair.rows[side]) == DONE)
             continue;
         release_sides(merged, pair);
-        return false;
+        return STOPPED;
     }
-    return true;
+    return DONE;
 }
 
-static void merged_expand(struct view *view, uint32_t number)
+static enum outcome merged_expand(struct view *view, uint32_t number)
 {
     const struct merged *merged = view->state;
     struct pair pair = pair_of(view_row(view, number));
-    if (!expand_sides(merged, pair)) {
-        view->was_stopped = true;
-        return;
-    }
+    if (expand_sides(merged, pair) == STOPPED)
+        return STOPPED;
     struct pairs pairs = match_children(merged->sides, pair, merged->edits);
     for (size_t i = 0; i < pairs.n; i++)
         add_pair(view, number, pairs.at[i]);
     vec_free(&pairs);
+    return DONE;
 }
 
 static void merged_release(struct view *view, uint32_t first)

@@ -127,9 +127,7 @@ static void dissolve_loops(const struct calls *unknown, struct view *view, int s
         bool is_loop = view_row(view, child)->kind == KIND_LOOP;
         bool has_call = is_loop && has_call_of(unknown, view, side, child);
         view_release(view, child);
-        if (has_call)
-            view_expand(view, child);
-        if (view_row(view, child)->is_expanded) /* unless the user stopped it */
+        if (has_call && view_expand(view, child) == DONE)
             view_dissolve(view, row, child);
         else
             i++;

@@ -1,6 +1,6 @@
 #include "viewer-tui/compare/session.h"
 
-#include "viewer-tui/base/problem.h"
+#include "viewer-tui/base/task.h"
 #include "viewer-tui/metrics/selection.h"
 #include "viewer-tui/compare/comparison.h"
 #include "viewer-tui/db/complete.h"
@@ -212,6 +212,7 @@ static bool settle_metrics(struct session *session, struct database *db)
 
 static struct database *open_projection(struct session *session, enum projection projection)
 {
+    session->outcome = FAILED;
     if (projection == PHYSICAL && !session_has_projection(session, projection)) {
         problem_found(session->folder, "no physical projection in it");
         return NULL;
@@ -225,8 +226,8 @@ static struct database *open_projection(struct session *session, enum projection
         database_close(db);
         db = NULL;
     }
-    if (db && !complete_values(db)) {
-        session->was_stopped = true;
+    session->outcome = db ? complete_values(db) : FAILED;
+    if (session->outcome == STOPPED) {
         database_close(db);
         db = NULL;
     }
@@ -240,23 +241,22 @@ static void follow_folding(struct opened *opened, bool folds)
     opened->is_folded = folds;
 }
 
-/* Makes the values those of the session's threads, with inlined code folded or not; false when the
- * user stopped it. */
-static bool follow_restriction(struct session *session, struct opened *opened)
+/* Makes the values those of the session's threads, with inlined code folded or not. */
+static enum outcome follow_restriction(struct session *session, struct opened *opened)
 {
     bool is_restricted = opened->restriction == session->restriction;
     if (is_restricted && opened->is_folded == session->folds_inlined)
-        return true;
+        return DONE;
     fold_undo(opened->db);
-    if (!is_restricted && !database_restrict(opened->db, session->threads)) {
+    enum outcome outcome = is_restricted ? DONE : database_restrict(opened->db, session->threads);
+    if (outcome != DONE) {
         follow_folding(opened, opened->is_folded);
-        session->was_stopped = true;
-        return false;
+        return outcome;
     }
     follow_folding(opened, session->folds_inlined);
     forget_views(opened);
     opened->restriction = session->restriction;
-    return true;
+    return DONE;
 }
 
 struct database *session_database(struct session *session, enum projection projection)
@@ -264,7 +264,9 @@ struct database *session_database(struct session *session, enum projection proje
     struct opened *opened = &session->opened[projection];
     if (!opened->db)
         opened->db = open_projection(session, projection);
-    return opened->db && follow_restriction(session, opened) ? opened->db : NULL;
+    if (opened->db)
+        session->outcome = follow_restriction(session, opened);
+    return session->outcome == DONE ? opened->db : NULL;
 }
 
 /* Metrics that are derived from those of both sides. */
@@ -362,9 +364,11 @@ static struct view *compared_view(struct session *session, enum projection proje
     struct opened *opened = &session->opened[projection];
     if (!opened->views[id])
         opened->views[id] = open_compared_view(session, projection, id);
+    session->outcome = opened->views[id] ? DONE : FAILED;
     for (int side = 0; side < SIDES; side++) {
         session->metric_list_is_bad |= session->sides[side]->metric_list_is_bad;
-        session->was_stopped |= session->sides[side]->was_stopped;
+        if (session->sides[side]->outcome == STOPPED)
+            session->outcome = STOPPED;
     }
     return opened->views[id];
 }
@@ -372,7 +376,6 @@ static struct view *compared_view(struct session *session, enum projection proje
 struct view *session_view(struct session *session, enum projection projection, enum view_id id)
 {
     struct opened *opened = &session->opened[projection];
-    session->was_stopped = false;
     if (session_is_of_two(session))
         return compared_view(session, projection, id);
     struct database *db = session_database(session, projection);
@@ -382,7 +385,7 @@ struct view *session_view(struct session *session, enum projection projection, e
         opened->cct = cct_read(db);
     if (!classes[id]->needs_cct || opened->cct)
         opened->views[id] = view_open(classes[id], db, opened->cct);
-    session->was_stopped = !opened->views[id];
+    session->outcome = opened->views[id] ? DONE : STOPPED;
     if (opened->views[id])
         sort_as_usual(session, opened->views[id]);
     return opened->views[id];
@@ -400,6 +403,11 @@ const char *session_folding_words(const struct session *session)
     return session->folds_inlined ? ", inlined code folded" : "";
 }
 
+int session_exit_status(const struct session *session)
+{
+    return session->metric_list_is_bad ? 2 : 1;
+}
+
 const char *projection_name(enum projection projection)
 {
     return projection == PHYSICAL ? "physical" : "logical";
@@ -413,7 +421,8 @@ enum view_id view_id_named(const char *name)
     return (enum view_id)id;
 }
 
-bool session_restrict(struct session *session, enum projection projection, struct thread_set *set)
+enum outcome session_restrict(struct session *session, enum projection projection,
+                              struct thread_set *set)
 {
     struct thread_set *before = session->threads;
     session->threads = set;
@@ -423,7 +432,7 @@ bool session_restrict(struct session *session, enum projection projection, struc
         session->threads = before;
         session->restriction--;
         thread_set_free(set);
-        return false;
+        return session->outcome;
     }
     thread_set_free(before);
     free(session->title);
@@ -432,7 +441,7 @@ bool session_restrict(struct session *session, enum projection projection, struc
         session->title = mem_printf("%s  %s: %s (%zu of %zu%s)", session_title(session, db),
                                     set->is_program ? "program" : "threads", set->what, set->n,
                                     set->of, set->is_program ? " threads" : "");
-    return true;
+    return DONE;
 }
 
 struct thread_set *session_matching_threads(struct session *session, enum projection projection,

@@ -37,7 +37,7 @@ struct session {
     enum metric_set set;
     bool metric_list_is_bad;    /* or a definition is: why a database was not opened */
     bool folds_inlined;         /* into the procedures that contain it */
-    bool was_stopped;           /* why a view or database was not made */
+    enum outcome outcome;       /* of the last attempt to make a view or database */
     struct thread_set *threads; /* those that all values are sums over; NULL: all */
     unsigned restriction;       /* counts the changes of it */
     char *title; /* what was run, with which threads, or what is compared; NULL unless
@@ -88,7 +88,7 @@ static inline const struct comparison *session_comparison(const struct session *
 bool session_has_projection(const struct session *session, enum projection projection);
 
 /* The database of a projection, not of two that are compared; NULL, with the problem noted, when it
- * cannot be read or the metric list does not fit, or when the user stopped it (was_stopped). */
+ * cannot be read or the metric list does not fit, or when the user stopped it (see outcome). */
 struct database *session_database(struct session *session, enum projection projection);
 
 /* The view; it is made when it is asked for the first time, which for bottom-up and flat views
@@ -100,9 +100,9 @@ struct view *session_take_view(struct session *session, enum projection projecti
                                enum view_id id);
 
 /* All values are sums over the threads of the set from now on; NULL: over all. Takes ownership of
- * it. Views made before are gone. False when the projection, which is looked at first, cannot be
- * read, or the user stopped it (was_stopped): then nothing has changed. */
-bool session_restrict(struct session *session, enum projection projection, struct thread_set *set);
+ * it. Views made before are gone. FAILED if the projection cannot be read. */
+enum outcome session_restrict(struct session *session, enum projection projection,
+                              struct thread_set *set);
 
 /* The threads that a regular expression matches (thread-set.h), for session_restrict. NULL when
  * there are none, or it is no regular expression, with the reason in *cause (which the caller
@@ -116,6 +116,9 @@ struct thread_set *session_threads_of_program(struct session *session, enum proj
 
 /* What titles say behind the projection: ", inlined code folded", or nothing. */
 const char *session_folding_words(const struct session *session);
+
+/* The exit status after a view or database could not be made: 2 for bad arguments, else 1. */
+int session_exit_status(const struct session *session);
 
 const char *projection_name(enum projection projection);
 

@@ -1,7 +1,7 @@
 #include "viewer-tui/db/cct-file.h"
 
 #include "lib/alloc.h"
-#include "viewer-tui/base/problem.h"
+#include "viewer-tui/base/task.h"
 
 #include <stdlib.h>
 #include <unistd.h>

@@ -231,13 +231,13 @@ static bool is_complete(const struct metrics *metrics)
     return true;
 }
 
-bool complete_values(struct database *db)
+enum outcome complete_values(struct database *db)
 {
     if (is_complete(&db->metrics))
-        return true;
+        return DONE;
     struct cct *cct = cct_read(db);
     if (cct)
         complete(db, cct);
     cct_free(cct);
-    return cct != NULL;
+    return cct ? DONE : STOPPED;
 }

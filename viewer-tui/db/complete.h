@@ -6,11 +6,12 @@
 #ifndef VIEWER_COMPLETE_H
 #define VIEWER_COMPLETE_H
 
+#include "viewer-tui/base/task.h"
 #include "viewer-tui/db/database.h"
 
-/* Gives all measured metrics of the database inclusive and exclusive costs, in memory, where
- * they have not got them. Costs nothing when they have; otherwise a pass over all contexts. Call
- * after the metrics were chosen. False when the user stopped it (progress.h). */
-bool complete_values(struct database *db);
+/* Computes the inclusive and exclusive costs that measured metrics of the database lack, in memory.
+ * Free if nothing is missing, else a pass over all contexts. Call it after the metrics were chosen.
+ * DONE or STOPPED. */
+enum outcome complete_values(struct database *db);
 
 #endif

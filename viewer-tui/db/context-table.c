@@ -1,6 +1,5 @@
 #include "viewer-tui/db/context-table.h"
 
-#include "viewer-tui/base/problem.h"
 #include "viewer-tui/base/task.h"
 #include "viewer-tui/db/context.h"
 
@@ -137,7 +136,7 @@ static struct cct *read_tree(struct database *db, bool with_places)
     reading.cct->end[0] = reading.cct->n;
     free(reading.position_used);
     vec_free(&reading.open);
-    if (progress_end())
+    if (progress_end() == DONE)
         return reading.cct;
     cct_free(reading.cct);
     return NULL;

@@ -23,8 +23,8 @@ struct cct {
     uint32_t *position; /* where the values are (values.h), NOTHING when there are none */
 };
 
-/* Reads the tree; damaged parts are left out, with the problem noted. NULL when the user stopped it
- * (progress.h). The caller frees. */
+/* Reads the tree; damaged parts are left out, with the problem noted. NULL if the user stopped
+ * it. The caller frees. */
 struct cct *cct_read(struct database *db);
 /* The same with where contexts stand; of entry points that is 0. */
 struct cct *cct_read_with_places(struct database *db);

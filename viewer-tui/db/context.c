@@ -1,6 +1,6 @@
 #include "viewer-tui/db/context.h"
 
-#include "viewer-tui/base/problem.h"
+#include "viewer-tui/base/task.h"
 
 #include <string.h>
 

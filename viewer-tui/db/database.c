@@ -1,6 +1,6 @@
 #include "viewer-tui/db/database.h"
 
-#include "viewer-tui/base/problem.h"
+#include "viewer-tui/base/task.h"
 #include "viewer-tui/base/text.h"
 #include "viewer-tui/db/cct-file.h"
 #include "viewer-tui/db/fold.h"

@@ -2,7 +2,7 @@
  *
  * Opening maps meta.db and profile.db and reads headers, metric descriptions and the list of
  * contexts that have values; contexts, names and values are read when somebody asks for them.
- * Nothing in the files is trusted: what is damaged is noted (problem.h) and reads as nothing. All
+ * Nothing in the files is trusted: what is damaged is noted (task.h) and reads as nothing. All
  * of the database's files are looked at, cct.db too: that it is damaged is noted, but profile.db
  * says the same, so that nothing is lost.
  *

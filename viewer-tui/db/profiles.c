@@ -1,6 +1,6 @@
 #include "viewer-tui/db/profiles.h"
 
-#include "viewer-tui/base/problem.h"
+#include "viewer-tui/base/task.h"
 
 #include <stddef.h>
 

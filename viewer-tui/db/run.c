@@ -2,7 +2,7 @@
 
 #include "lib/alloc.h"
 #include "lib/database-format.h"
-#include "viewer-tui/base/problem.h"
+#include "viewer-tui/base/task.h"
 
 #include <stdlib.h>
 #include <string.h>

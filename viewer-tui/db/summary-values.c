@@ -1,7 +1,7 @@
 #include "viewer-tui/db/summary-values.h"
 
 #include "lib/alloc.h"
-#include "viewer-tui/base/problem.h"
+#include "viewer-tui/base/task.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #include "viewer-tui/db/v4-map.h"
 
 #include "lib/alloc.h"
-#include "viewer-tui/base/problem.h"
+#include "viewer-tui/base/task.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -28,7 +28,7 @@ struct v4_kind {
 };
 
 /* Maps FOLDER/kind->file and checks header, footer and section bounds. On failure the problem is
- * noted (problem.h), false returned, and the map is empty. */
+ * noted (task.h), false returned, and the map is empty. */
 bool v4_map_open(struct v4_map *map, const char *folder, const struct v4_kind *kind);
 
 /* Unmaps; an empty (zeroed) map may be closed. */

@@ -1,7 +1,7 @@
 #include "viewer-tui/metrics/metric.h"
 
 #include "lib/alloc.h"
-#include "viewer-tui/base/problem.h"
+#include "viewer-tui/base/task.h"
 
 #include <stdio.h>
 #include <stdlib.h>

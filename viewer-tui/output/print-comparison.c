@@ -3,7 +3,7 @@
 #include "lib/diag.h"
 #include "lib/json.h"
 #include "lib/number.h"
-#include "viewer-tui/base/problem.h"
+#include "viewer-tui/base/task.h"
 #include "viewer-tui/compare/changes-text.h"
 #include "viewer-tui/output/csv.h"
 #include "viewer-tui/output/metric-json.h"
@@ -405,7 +405,7 @@ int print_comparison(struct session *session, const struct print_options *option
                                 .projection = options->projection,
                                 .out = out};
     if (!compared.view)
-        return session->metric_list_is_bad ? 2 : 1;
+        return session_exit_status(session);
     compared.comparison = session_comparison(session, options->projection);
     struct sorting sorting = compared.view->sorting;
     if (!choose_metric(&compared, options->sort))

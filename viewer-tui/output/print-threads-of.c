@@ -4,7 +4,7 @@
 
 #include "lib/diag.h"
 #include "lib/number.h"
-#include "viewer-tui/base/problem.h"
+#include "viewer-tui/base/task.h"
 #include "viewer-tui/output/columns.h"
 #include "viewer-tui/db/place.h"
 #include "viewer-tui/tree/pattern.h"
@@ -206,7 +206,7 @@ int print_threads_of(struct session *session, const struct print_options *option
         [FORMAT_TEXT] = print_text, [FORMAT_CSV] = print_csv, [FORMAT_JSON] = print_json};
     struct view *view = session_view(session, options->projection, BOTTOM_UP);
     if (!view)
-        return session->metric_list_is_bad ? 2 : 1;
+        return session_exit_status(session);
     struct sorting sorting = {.metric = view->sorting.metric, .part = INCLUSIVE};
     if (!print_sorting(session, view->metrics, options->sort, &sorting))
         return 2;

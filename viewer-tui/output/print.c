@@ -1,7 +1,7 @@
 #include "viewer-tui/output/print.h"
 
 #include "lib/diag.h"
-#include "viewer-tui/base/problem.h"
+#include "viewer-tui/base/task.h"
 #include "viewer-tui/threads/thread-list.h"
 #include "viewer-tui/tree/describe.h"
 
@@ -90,7 +90,7 @@ int print_view(struct session *session, enum view_id id, const struct print_opti
     static const struct filters no_filters;
     struct view *view = session_view(session, options->projection, id);
     if (!view)
-        return session->metric_list_is_bad ? 2 : 1;
+        return session_exit_status(session);
     struct sorting sorting = view->sorting;
     if (!print_sorting(session, view->metrics, options->sort, &sorting))
         return 2;
@@ -129,7 +129,7 @@ int print_threads(struct session *session, const struct print_options *options, 
     const struct database *db = session_database(session, options->projection);
     struct sorting sorting;
     if (!db)
-        return session->metric_list_is_bad ? 2 : 1;
+        return session_exit_status(session);
     if (!print_sorting(session, &db->metrics, options->sort, &sorting))
         return 2;
     struct threads threads;

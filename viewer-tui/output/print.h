@@ -1,6 +1,6 @@
 /* Printing what a database says, for readers and for programs.
  *
- * Everything goes to `out`; problems are noted (problem.h) and what is intact is printed. */
+ * Everything goes to `out`; problems are noted (task.h) and what is intact is printed. */
 #ifndef VIEWER_PRINT_H
 #define VIEWER_PRINT_H
 

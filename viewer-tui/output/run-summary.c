@@ -1,6 +1,6 @@
 #include "viewer-tui/output/run-summary.h"
 
-#include "viewer-tui/base/problem.h"
+#include "viewer-tui/base/task.h"
 #include "viewer-tui/output/print-comparison.h"
 #include "viewer-tui/threads/thread-list.h"
 
@@ -30,7 +30,7 @@ int print_summary(struct session *session, const struct print_options *options, 
     struct view *view = session_view(session, options->projection, TOP_DOWN);
     const struct database *db = view ? view->db : NULL;
     if (!db)
-        return session->metric_list_is_bad ? 2 : 1;
+        return session_exit_status(session);
     struct summary summary = {.db = db,
                               .run = session->run,
                               .title = session_title(session, db),

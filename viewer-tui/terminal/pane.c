@@ -151,7 +151,7 @@ static bool open_below(struct pane *pane, uint32_t row)
         goes_on = progress_at(rows.n) && (rows.n <= MOST_OPENED || i + 1 == rows.n);
     }
     vec_free(&rows);
-    return progress_end() && goes_on;
+    return progress_end() == DONE && goes_on;
 }
 
 bool pane_expand_all(struct pane *pane)
@@ -326,14 +326,14 @@ static void open_matches(struct pane *pane, uint32_t selected)
         pane_select(pane, selected);
 }
 
-bool pane_filter(struct pane *pane)
+enum outcome pane_filter(struct pane *pane)
 {
     uint32_t row = pane_row(pane);
-    if (!sieve_prepare(pane->sieve))
-        return false;
+    if (sieve_prepare(pane->sieve) == STOPPED)
+        return STOPPED;
     open_matches(pane, row);
     list_rows(pane, row);
-    return true;
+    return DONE;
 }
 
 void pane_save(const struct pane *pane, struct pane_state *state)

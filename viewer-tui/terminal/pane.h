@@ -66,7 +66,7 @@ void pane_expand(struct pane *pane);
 void pane_collapse(struct pane *pane);
 
 /* Opens everything below the selected row, level by level, until MOST_OPENED rows are shown there
- * or the user stops it (progress.h): then it is false. Closes the row and everything below it. */
+ * or the user stops it (task.h): then it is false. Closes the row and everything below it. */
 #define MOST_OPENED 100000
 bool pane_expand_all(struct pane *pane);
 void pane_collapse_all(struct pane *pane);
@@ -94,9 +94,9 @@ void pane_sort(struct pane *pane, struct sorting sorting);
 void pane_sort_by_shown(struct pane *pane);
 
 /* Shows what the filters in force and the sorting leave; to be called when they have changed. What
- * matches a new FILTER_ONLY is opened, and closed again when there is none any more. False when
- * the user stopped it: then other filters must be put in force. */
-bool pane_filter(struct pane *pane);
+ * matches a new FILTER_ONLY is opened, and closed again when there is none any more. If STOPPED,
+ * other filters must be put in force. */
+enum outcome pane_filter(struct pane *pane);
 
 /* Remembers what is open and selected; shows it again. */
 void pane_save(const struct pane *pane, struct pane_state *state);

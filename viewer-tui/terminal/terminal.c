@@ -1,7 +1,6 @@
 #include "viewer-tui/terminal/terminal.h"
 
 #include "lib/diag.h"
-#include "viewer-tui/base/problem.h"
 #include "viewer-tui/base/task.h"
 #include "viewer-tui/output/print.h"
 #include "viewer-tui/terminal/keys.h"
@@ -77,7 +76,7 @@ static int open_first_view(struct tui *tui, const char *sort)
 {
     struct view *view = session_view(tui->session, tui->projection, tui->id);
     if (!view)
-        return tui->session->metric_list_is_bad ? 2 : 1;
+        return session_exit_status(tui->session);
     struct sorting sorting = view->sorting;
     if (!print_sorting(tui->session, view->metrics, sort, &sorting))
         return 2;

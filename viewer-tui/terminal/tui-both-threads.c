@@ -117,8 +117,8 @@ static void arrange(struct page *page)
         thread_costs_sort(&page->costs[side], page->ordering.by, page->ordering.is_reversed);
 }
 
-/* Reads the page's metric of both sides. False when the user stopped it. */
-static bool read_costs(struct page *page)
+/* Reads the page's metric of both sides. */
+static enum outcome read_costs(struct page *page)
 {
     for (int side = 0; side < SIDES; side++) {
         struct thread_costs *costs = &page->costs[side];
@@ -126,11 +126,11 @@ static bool read_costs(struct page *page)
         costs->part = page->part;
         if (page->rows.rows[side] == NOTHING)
             costs->why = "this database has no such scope";
-        else if (!thread_costs_read(costs, costs->metric, page->part))
-            return false;
+        else if (thread_costs_read(costs, costs->metric, page->part) == STOPPED)
+            return STOPPED;
     }
     arrange(page);
-    return true;
+    return DONE;
 }
 
 /* Shows the next column in a direction of which there is a thread's share: one for both sides of
@@ -150,7 +150,7 @@ static void show_column(struct page *page, int step)
     }
     page->metric = at / 2;
     page->part = at % 2 ? EXCLUSIVE : INCLUSIVE;
-    if (!read_costs(page)) {
+    if (read_costs(page) == STOPPED) {
         page->metric = before.metric;
         page->part = before.part;
         read_costs(page);
@@ -213,7 +213,7 @@ void tui_both_threads(struct tui *tui)
     struct page page = {.tui = tui,
                         .comparison = session_comparison(tui->session, tui->projection)};
     open_page(&page);
-    if (read_costs(&page))
+    if (read_costs(&page) == DONE)
         show(&page);
     else
         text_add(&tui->message, "stopped");

@@ -23,7 +23,7 @@ void tui_apply_filters(struct tui *tui)
     struct pane *pane = tui_pane(tui);
     if (sieve_is_prepared(pane->sieve))
         return;
-    while (!pane_filter(pane)) {
+    while (pane_filter(pane) == STOPPED) {
         filters_undo(tui->filters);
         text_clear(&tui->message);
         text_add(&tui->message, "stopped: the last filter is taken away");

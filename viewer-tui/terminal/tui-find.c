@@ -12,7 +12,7 @@ struct finding {
     struct pane_state from;
     struct pattern *before; /* what was searched for */
     bool showed_matches;
-    bool is_done; /* the search for what has been typed so far was not interrupted */
+    enum outcome outcome; /* of the search for what has been typed so far */
 };
 
 static void want(struct tui *tui, const char *text)
@@ -27,7 +27,7 @@ static void say_result(struct tui *tui, const struct search *search, uint32_t fo
     if (found != NOTHING && search->has_wrapped)
         text_add(&tui->message, "went on at the other end");
     if (found == NOTHING) {
-        text_add(&tui->message, search->was_cancelled ? "not found yet: " : "not found: ");
+        text_add(&tui->message, search->outcome == STOPPED ? "not found yet: " : "not found: ");
         text_add_clean(&tui->message, search->pattern->text, tui->ascii);
     }
     if (search->pattern->is_broken)
@@ -79,7 +79,7 @@ static void find_while_typing(struct tui *tui, const char *text)
     tui->wanted = finding->before;
     pane_restore(tui_pane(tui), &finding->from);
     text_clear(&tui->message);
-    finding->is_done = false;
+    finding->outcome = STOPPED;
     if (!*text)
         return;
     struct search search = {.is_cancelled = must_stop, .context = tui};
@@ -87,7 +87,7 @@ static void find_while_typing(struct tui *tui, const char *text)
     progress_listen(NULL); /* it would ask for Escape, and write over what is typed */
     search_from_here(tui, &search);
     progress_listen(tui_tell_progress);
-    finding->is_done = !search.was_cancelled;
+    finding->outcome = search.outcome;
 }
 
 /* As it was before anything was typed. */
@@ -105,14 +105,14 @@ static void give_up(struct tui *tui, struct finding *finding)
  * searched for last. */
 static void find(struct tui *tui)
 {
-    struct finding finding = {.before = tui->wanted, .showed_matches = tui->shows_matches};
+    struct finding finding = {.outcome = STOPPED, .before = tui->wanted, .showed_matches = tui->shows_matches};
     pane_save(tui_pane(tui), &finding.from);
     tui->finding = &finding;
     const char *answer = tui_ask(tui, "/", "", find_while_typing);
     tui->finding = NULL;
     if (!answer)
         give_up(tui, &finding);
-    else if (tui->wanted == finding.before || !finding.is_done)
+    else if (tui->wanted == finding.before || finding.outcome == STOPPED)
         find_again(tui, false);
     if (answer && tui->wanted != finding.before)
         pattern_free(finding.before);

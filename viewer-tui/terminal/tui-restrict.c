@@ -33,12 +33,13 @@ static void restrict_to(struct tui *tui, struct thread_set *set)
     struct path path = path_of(tui_pane(tui)->view, pane_row(tui_pane(tui)));
     struct sorting sorting = tui_pane(tui)->view->sorting;
     size_t found;
-    if (session_restrict(tui->session, tui->projection, set)) {
+    enum outcome outcome = session_restrict(tui->session, tui->projection, set);
+    if (outcome == DONE) {
         close_panes(tui);
         tui_reopen(tui, sorting);
         pane_select(tui_pane(tui), path_find(tui_pane(tui)->view, &path, &found));
         say_which(tui);
-    } else if (tui->session->was_stopped) {
+    } else if (outcome == STOPPED) {
         text_add(&tui->message, "stopped");
     }
     path_free(&path);

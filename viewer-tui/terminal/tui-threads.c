@@ -266,7 +266,7 @@ struct thread_set *tui_threads(struct tui *tui)
     const struct sorting *sorting = &tui_pane(tui)->view->sorting;
     struct thread_set *picked = NULL;
     open_page(&page);
-    if (thread_costs_read(&page.costs, sorting->metric, sorting->part)) {
+    if (thread_costs_read(&page.costs, sorting->metric, sorting->part) == DONE) {
         arrange(&page);
         picked = show(&page);
     } else {

@@ -29,7 +29,7 @@ void tui_show_view(struct tui *tui, enum projection projection, enum view_id id)
     if (!pane->view) {
         struct view *view = session_view(tui->session, projection, id);
         bool is_there = view && open_pane(tui, pane, view);
-        if (!is_there && (view || tui->session->was_stopped))
+        if (!is_there && (view || tui->session->outcome == STOPPED))
             text_add(&tui->message, "stopped");
         if (!is_there)
             return;

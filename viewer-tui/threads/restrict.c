@@ -1,6 +1,5 @@
 #include "viewer-tui/threads/restrict.h"
 
-#include "viewer-tui/base/problem.h"
 #include "viewer-tui/base/task.h"
 #include "viewer-tui/db/complete.h"
 #include "viewer-tui/db/profiles.h"
@@ -117,8 +116,8 @@ static void store(struct restriction *restriction)
     }
 }
 
-/* Makes the table of sums; false when the user stopped it. */
-static bool add_up(struct restriction *restriction)
+/* Makes the table of sums. */
+static enum outcome add_up(struct restriction *restriction)
 {
     uint64_t n = restriction->summary.n_index;
     size_t n_columns = restriction->ids.n;
@@ -149,13 +148,13 @@ static void restore_ids(struct metrics *metrics, bool is_restricted)
         }
 }
 
-/* Puts the sums over the set in place of those over all; false when the user stopped it. */
-static bool sum_over(struct restriction *restriction, const struct thread_set *set)
+/* Replaces the sums over all threads by those over the set. */
+static enum outcome sum_over(struct restriction *restriction, const struct thread_set *set)
 {
     choose_columns(restriction);
     choose_readers(restriction, set);
-    bool is_done = add_up(restriction);
-    if (is_done) {
+    enum outcome outcome = add_up(restriction);
+    if (outcome == DONE) {
         values_replace(&restriction->summary, restriction->index.at, restriction->index.n,
                        restriction->table.at, restriction->table.n);
     } else {
@@ -165,7 +164,7 @@ static bool sum_over(struct restriction *restriction, const struct thread_set *s
     free(restriction->column_of);
     vec_free(&restriction->ids);
     vec_free(&restriction->readers);
-    return is_done;
+    return outcome;
 }
 
 static void use(struct database *db, struct values values, bool is_restricted)
@@ -186,18 +185,19 @@ static void note_profiles(struct database *db, const struct thread_set *set)
         db->has_profile[number] = thread_set_has(set, number);
 }
 
-bool database_restrict(struct database *db, const struct thread_set *set)
+enum outcome database_restrict(struct database *db, const struct thread_set *set)
 {
     struct v4_profile summary = profiles_at(db, 0);
     struct restriction restriction = {.db = db};
-    if (!values_open(&restriction.summary, &db->profile, &summary.values) ||
-        (set && !sum_over(&restriction, set)))
-        return false;
+    if (!values_open(&restriction.summary, &db->profile, &summary.values))
+        return FAILED;
+    if (set && sum_over(&restriction, set) == STOPPED)
+        return STOPPED;
     use(db, restriction.summary, set != NULL);
-    /* Values that are not complete cannot be shown: Escape only begins this anew. */
-    while (!complete_values(db))
+    /* Incomplete values cannot be shown, so Escape only starts this pass again. */
+    while (complete_values(db) == STOPPED)
         continue;
     db->is_restricted = set != NULL;
     note_profiles(db, set);
-    return true;
+    return DONE;
 }

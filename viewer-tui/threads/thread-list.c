@@ -1,6 +1,6 @@
 #include "viewer-tui/threads/thread-list.h"
 
-#include "viewer-tui/base/problem.h"
+#include "viewer-tui/base/task.h"
 #include "viewer-tui/base/text.h"
 #include "viewer-tui/db/fold.h"
 #include "viewer-tui/db/profiles.h"

@@ -1,6 +1,5 @@
 #include "viewer-tui/threads/thread-spreads.h"
 
-#include "viewer-tui/base/problem.h"
 #include "viewer-tui/base/task.h"
 #include "viewer-tui/db/profiles.h"
 #include "viewer-tui/threads/thread-values.h"
@@ -259,8 +258,8 @@ static uint8_t *scopes_of_ids(const struct metrics *metrics, size_t metric)
     return scopes;
 }
 
-bool thread_spreads(const struct database *db, struct addends *addends, size_t metric,
-                    uint32_t n_rows, struct spread *spreads)
+enum outcome thread_spreads(const struct database *db, struct addends *addends, size_t metric,
+                            uint32_t n_rows, struct spread *spreads)
 {
     struct spreading spreading = {.db = db, .addends = addends};
     spreading.scopes_of = scopes_of_ids(&db->metrics, metric);
@@ -269,7 +268,7 @@ bool thread_spreads(const struct database *db, struct addends *addends, size_t m
     list_wanted(&spreading);
     number_wanted(&spreading);
     add_threads(&spreading);
-    bool is_done = progress_end();
+    enum outcome outcome = progress_end();
     for (uint32_t row = 0; row < n_rows; row++)
         spreads[row] = spread_of_row(&spreading.rows[row], spreading.n_threads);
     free(spreading.scopes_of);
@@ -277,5 +276,5 @@ bool thread_spreads(const struct database *db, struct addends *addends, size_t m
     vec_free(&spreading.wanted);
     vec_free(&spreading.met);
     free(spreading.rows);
-    return is_done;
+    return outcome;
 }

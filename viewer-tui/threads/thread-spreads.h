@@ -4,6 +4,7 @@
 #define VIEWER_THREAD_SPREADS_H
 
 #include "viewer-tui/base/spread.h"
+#include "viewer-tui/base/task.h"
 #include "viewer-tui/db/database.h"
 #include "viewer-tui/threads/terms.h"
 
@@ -22,9 +23,9 @@ struct addends {
 void addends_add(struct addends *addends, uint32_t row, const struct terms *terms);
 
 /* Finds the spreads of rows 0 .. n_rows - 1 over the threads that count: those that the database is
- * restricted to, or all; without the median, which is NAN. Sorts the addends. False when the user
- * stopped it (progress.h). */
-bool thread_spreads(const struct database *db, struct addends *addends, size_t metric,
-                    uint32_t n_rows, struct spread *spreads);
+ * restricted to, or all; without the median, which is NAN. Sorts the addends. DONE or
+ * STOPPED. */
+enum outcome thread_spreads(const struct database *db, struct addends *addends, size_t metric,
+                            uint32_t n_rows, struct spread *spreads);
 
 #endif

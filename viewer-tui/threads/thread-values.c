@@ -1,6 +1,5 @@
 #include "viewer-tui/threads/thread-values.h"
 
-#include "viewer-tui/base/problem.h"
 #include "viewer-tui/base/task.h"
 #include "viewer-tui/db/cct-file.h"
 #include "viewer-tui/db/profiles.h"
@@ -120,8 +119,8 @@ static int compare_terms(const void *left, const void *right)
     return (a->context > b->context) - (a->context < b->context);
 }
 
-bool thread_values(const struct database *db, struct terms *terms, size_t metric,
-                   double *by_profile)
+enum outcome thread_values(const struct database *db, struct terms *terms, size_t metric,
+                           double *by_profile)
 {
     struct adding adding = {.db = db,
                             .terms = terms,

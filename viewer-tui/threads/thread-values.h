@@ -2,6 +2,7 @@
 #ifndef VIEWER_THREAD_VALUES_H
 #define VIEWER_THREAD_VALUES_H
 
+#include "viewer-tui/base/task.h"
 #include "viewer-tui/db/database.h"
 #include "viewer-tui/threads/terms.h"
 
@@ -27,9 +28,9 @@ static inline bool thread_ids_have(const struct thread_ids *ids, enum metric_sco
 bool thread_values_exist(const struct database *db, size_t metric, enum metric_scope scope);
 
 /* Adds up the terms' values of a metric in every profile: by_profile[0 .. profiles_n - 1], that of
- * the summary stays 0. From cct.db where there is one, else from profile.db. Sorts the terms. False
- * when the user stopped it (progress.h). */
-bool thread_values(const struct database *db, struct terms *terms, size_t metric,
-                   double *by_profile);
+ * the summary stays 0. From cct.db where there is one, else from profile.db. Sorts the terms. DONE or
+ * STOPPED. */
+enum outcome thread_values(const struct database *db, struct terms *terms, size_t metric,
+                           double *by_profile);
 
 #endif

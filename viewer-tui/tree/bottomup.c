@@ -37,11 +37,12 @@ static uint64_t pack(uint32_t start, uint32_t count)
     return (uint64_t)start << 32 | count;
 }
 
-static void bottomup_open(struct view *view)
+static enum outcome bottomup_open(struct view *view)
 {
     view->state = mem_alloc(sizeof(struct bottomup));
     for (size_t m = 0; m < view->n_metrics; m++)
         view->costs[m].exclusive = view->totals[m].inclusive;
+    return DONE;
 }
 
 static void bottomup_close(struct view *view)
@@ -184,7 +185,7 @@ static void store_instances(struct view *view, struct division *division)
     }
 }
 
-static void bottomup_expand(struct view *view, uint32_t number)
+static enum outcome bottomup_expand(struct view *view, uint32_t number)
 {
     struct division division = {.first_row = (uint32_t)view->rows.n};
     progress_begin("adding up callers",
@@ -193,7 +194,7 @@ static void bottomup_expand(struct view *view, uint32_t number)
         divide_program(view, &division);
     else
         divide_row(view, &division, number);
-    view->was_stopped = !progress_end();
+    enum outcome outcome = progress_end();
     store_instances(view, &division);
     vec_free(&division.instances);
     vec_free(&division.rows);
@@ -201,6 +202,7 @@ static void bottomup_expand(struct view *view, uint32_t number)
     vec_free(&division.exposed);
     idmap_free(&division.callers);
     idmap_free(&division.call_sites.ids);
+    return outcome;
 }
 
 /* ---- rows that are joined ---- */
@@ -256,12 +258,12 @@ static void bottomup_join(struct view *view, uint32_t into, uint32_t row)
 }
 
 /* Of inclusive costs only those of exposed instances. */
-static void bottomup_terms(struct view *view, uint32_t number, enum cost_part part,
-                           struct terms *terms)
+static enum outcome bottomup_terms(struct view *view, uint32_t number, enum cost_part part,
+                                   struct terms *terms)
 {
     if (number == 0) {
         view_program_terms(view, terms);
-        return;
+        return DONE;
     }
     const struct bottomup *state = view->state;
     const struct cct *cct = view->cct;
@@ -277,6 +279,7 @@ static void bottomup_terms(struct view *view, uint32_t number, enum cost_part pa
         else if (is_exposed)
             terms_add_inclusive(terms, cct->id[context]);
     }
+    return DONE;
 }
 
 const struct view_class bottomup_class = {

@@ -262,35 +262,37 @@ static uint32_t *nothings(size_t n)
     return array;
 }
 
-static void pass_over_contexts(struct making *making)
+static enum outcome pass_over_contexts(struct making *making)
 {
     struct view *view = making->view;
     progress_begin("adding up scopes", view->cct->n);
     for (uint32_t context = 1; context < view->cct->n && progress_at(context); context++)
         add_context(making, context);
-    view->was_stopped = !progress_end();
+    return progress_end();
 }
 
-static void make_scopes(struct view *view)
+static enum outcome make_scopes(struct view *view)
 {
     struct flat *flat = view->state;
     struct making making = {
         .view = view, .flat = flat, .procedure_scopes = nothings(database_n_procedures(view->db))};
     flat->scope_of = nothings(view->cct->n);
-    pass_over_contexts(&making);
+    enum outcome outcome = pass_over_contexts(&making);
     free(making.procedure_scopes);
     idmap_free(&making.scopes);
     idmap_free(&making.call_sites.ids);
+    return outcome;
 }
 
-static void flat_open(struct view *view)
+static enum outcome flat_open(struct view *view)
 {
     struct flat *flat = view->state = mem_alloc(sizeof *flat);
-    make_scopes(view);
+    enum outcome outcome = make_scopes(view);
     list_children(flat);
     view->rows.at[0].data = flat->scopes.n;
     for (size_t m = 0; m < view->n_metrics; m++)
         view->costs[m].exclusive = view->totals[m].inclusive;
+    return outcome;
 }
 
 static void flat_close(struct view *view)
@@ -305,7 +307,7 @@ static void flat_close(struct view *view)
     free(flat);
 }
 
-static void flat_expand(struct view *view, uint32_t number)
+static enum outcome flat_expand(struct view *view, uint32_t number)
 {
     const struct flat *flat = view->state;
     uint64_t scope = view_row(view, number)->data;
@@ -323,33 +325,36 @@ static void flat_expand(struct view *view, uint32_t number)
         memcpy(view_costs_of_new(view, added), flat->costs + child * view->n_metrics,
                view->n_metrics * sizeof *flat->costs);
     }
+    return DONE;
 }
 
 /* The pass that made the scopes once more, which now tells what it adds to them. */
-static void find_terms(struct view *view)
+static enum outcome find_terms(struct view *view)
 {
     struct flat *flat = view->state;
     struct making making = {.view = view, .flat = flat, .terms = &flat->terms};
     for (size_t s = 0; s < flat->scopes.n; s++)
         flat->scopes.at[s].covered = 0;
-    pass_over_contexts(&making);
-    if (view->was_stopped)
-        scope_terms_free(&flat->terms);
-    else
+    enum outcome outcome = pass_over_contexts(&making);
+    if (outcome == DONE)
         scope_terms_sort(&flat->terms, (uint32_t)flat->scopes.n);
+    else
+        scope_terms_free(&flat->terms);
+    return outcome;
 }
 
-static void flat_terms(struct view *view, uint32_t number, enum cost_part part, struct terms *terms)
+static enum outcome flat_terms(struct view *view, uint32_t number, enum cost_part part,
+                               struct terms *terms)
 {
     if (number == 0) {
         view_program_terms(view, terms);
-        return;
+        return DONE;
     }
     struct flat *flat = view->state;
-    if (!flat->terms.first)
-        find_terms(view);
-    if (flat->terms.first)
-        scope_terms_get(&flat->terms, (uint32_t)view_row(view, number)->data, part, terms);
+    if (!flat->terms.first && find_terms(view) == STOPPED)
+        return STOPPED;
+    scope_terms_get(&flat->terms, (uint32_t)view_row(view, number)->data, part, terms);
+    return DONE;
 }
 
 const struct view_class flat_class = {

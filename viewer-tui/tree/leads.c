@@ -93,7 +93,7 @@ static void walk(struct pass *pass)
     }
 }
 
-bool leads_make(struct leads *leads, const struct filters *filters, struct view *view)
+enum outcome leads_make(struct leads *leads, const struct filters *filters, struct view *view)
 {
     struct pass pass = {leads, filters, filters_only(filters)->pattern, view, {0}};
     leads->filters = filters_number(filters);
@@ -105,8 +105,8 @@ bool leads_make(struct leads *leads, const struct filters *filters, struct view 
     vec_push(&pass.path, (struct step){0, 0, 0, !was_expanded, 0, 1});
     walk(&pass);
     vec_free(&pass.path);
-    if (progress_end())
-        return true;
-    leads_free(leads);
-    return false;
+    enum outcome outcome = progress_end();
+    if (outcome != DONE)
+        leads_free(leads);
+    return outcome;
 }

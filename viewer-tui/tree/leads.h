@@ -16,9 +16,9 @@ struct leads {
     uint64_t n_matches; /* rows that match and are not left out by other filters */
 };
 
-/* For the filters in force, of which one is a FILTER_ONLY; `leads` must be empty. False, and empty,
- * when the user stopped it (progress.h). */
-bool leads_make(struct leads *leads, const struct filters *filters, struct view *view);
+/* For the filters in force, of which one is a FILTER_ONLY; `leads` must be empty, and stays so if
+ * the user stops it. */
+enum outcome leads_make(struct leads *leads, const struct filters *filters, struct view *view);
 void leads_free(struct leads *leads);
 
 /* Whether it is for these filters and the view as it is. */

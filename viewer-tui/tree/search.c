@@ -122,8 +122,8 @@ static uint32_t look(struct walking *walking, uint32_t from)
             return row;
         bool is_cancelled =
             n % PATIENCE == 0 && search->is_cancelled && search->is_cancelled(search->context);
-        search->was_cancelled = !progress_at(n) || is_cancelled;
-        if (row == from || search->was_cancelled)
+        search->outcome = progress_at(n) && !is_cancelled ? DONE : STOPPED;
+        if (row == from || search->outcome == STOPPED)
             return NOTHING;
     }
 }

@@ -36,12 +36,12 @@ static void bring_to_front(struct sieve *sieve, size_t index)
     sieve->leads[0] = leads;
 }
 
-static bool find_leads(struct sieve *sieve)
+static enum outcome find_leads(struct sieve *sieve)
 {
     for (size_t i = 0; i < MOST_LEADS; i++)
         if (leads_are_for(&sieve->leads[i], sieve->filters, sieve->view)) {
             bring_to_front(sieve, i);
-            return true;
+            return DONE;
         }
     leads_free(&sieve->leads[MOST_LEADS - 1]);
     bring_to_front(sieve, MOST_LEADS - 1);
@@ -54,13 +54,13 @@ bool sieve_is_prepared(const struct sieve *sieve)
            filters_allow_sorting(sieve->filters, sieve->sorting, sieve->view->sorting);
 }
 
-bool sieve_prepare(struct sieve *sieve)
+enum outcome sieve_prepare(struct sieve *sieve)
 {
     sieve->state = filters_number(sieve->filters);
     sieve->sorting = sieve->view->sorting;
     sieve->decisions.n = 0;
     sieve->was_cut = false;
-    return !needs_leads(sieve) || find_leads(sieve);
+    return needs_leads(sieve) ? find_leads(sieve) : DONE;
 }
 
 uint64_t sieve_n_matches(const struct sieve *sieve)

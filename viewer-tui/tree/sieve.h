@@ -36,9 +36,8 @@ void sieve_open(struct sieve *sieve, struct view *view, const struct filters *fi
 void sieve_close(struct sieve *sieve);
 
 /* Takes note of the filters in force and of the view's sorting. To be called when they have changed
- * so that it matters (sieve_is_prepared). False when the user stopped the pass that this took: then
- * other filters must be put in force. */
-bool sieve_prepare(struct sieve *sieve);
+ * so that it matters (sieve_is_prepared). If STOPPED, other filters must be put in force. */
+enum outcome sieve_prepare(struct sieve *sieve);
 bool sieve_is_prepared(const struct sieve *sieve);
 
 /* Matches that the pass for the filters in force has found; 0 when there was no need of one. */

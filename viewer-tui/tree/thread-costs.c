@@ -63,60 +63,62 @@ static const char *obstacle(const struct reading *reading, size_t metric, enum c
     return NULL;
 }
 
-/* Reads the values of a stored metric, or why there are none: then they are 0. False when the user
- * stopped it. */
-static bool read_stored(struct reading *reading, size_t metric, enum cost_part part, double *values)
+/* Reads the values of a stored metric; if there are none, they are 0, and reading->why says why. */
+static enum outcome read_stored(struct reading *reading, size_t metric, enum cost_part part,
+                                double *values)
 {
     const struct threads *threads = &reading->costs->threads;
     reading->why = obstacle(reading, metric, part);
-    if (!reading->why && !thread_values(reading->costs->view->db, &reading->terms[part], metric,
-                                        reading->by_profile))
-        return false;
+    if (!reading->why && thread_values(reading->costs->view->db, &reading->terms[part], metric,
+                                       reading->by_profile) == STOPPED)
+        return STOPPED;
     for (size_t i = 0; i < threads->list.n; i++)
         values[i] = reading->why ? 0 : reading->by_profile[threads->list.at[i].profile];
-    return true;
+    return DONE;
 }
 
 /* A derived metric is computed from all that is stored: of one thread as of a row. */
-static bool read_derived(struct reading *reading, size_t metric, enum cost_part part,
-                         double *values)
+static enum outcome read_derived(struct reading *reading, size_t metric, enum cost_part part,
+                                 double *values)
 {
     const struct view *view = reading->costs->view;
     size_t n = reading->costs->threads.list.n, n_metrics = view->n_metrics;
     struct cost *costs = mem_alloc((n * n_metrics + 1) * sizeof *costs);
     const char *why = NULL;
-    bool is_done = true;
-    for (size_t m = 0; m < n_metrics && is_done && !why; m++) {
+    enum outcome outcome = DONE;
+    for (size_t m = 0; m < n_metrics && outcome == DONE && !why; m++) {
         if (!metric_is_measured(&view->metrics->at[m]))
             continue;
-        is_done = read_stored(reading, m, INCLUSIVE, values);
-        for (size_t i = 0; i < n && is_done; i++)
+        outcome = read_stored(reading, m, INCLUSIVE, values);
+        for (size_t i = 0; i < n && outcome == DONE; i++)
             costs[i * n_metrics + m].inclusive = values[i];
         why = reading->why;
-        is_done = is_done && read_stored(reading, m, EXCLUSIVE, values);
-        for (size_t i = 0; i < n && is_done; i++)
+        if (outcome == DONE)
+            outcome = read_stored(reading, m, EXCLUSIVE, values);
+        for (size_t i = 0; i < n && outcome == DONE; i++)
             costs[i * n_metrics + m].exclusive = values[i];
         why = why ? why : reading->why;
     }
-    for (size_t i = 0; i < n && is_done; i++)
+    for (size_t i = 0; i < n && outcome == DONE; i++)
         values[i] = why ? 0 : view_value(view, costs + i * n_metrics, metric, part);
     reading->why = why;
     free(costs);
-    return is_done;
+    return outcome;
 }
 
-static bool read_values(struct reading *reading, size_t metric, enum cost_part part, double *values)
+static enum outcome read_values(struct reading *reading, size_t metric, enum cost_part part,
+                                double *values)
 {
     struct view *view = reading->costs->view;
     bool is_derived = metric >= view->n_metrics;
     if (!metric_is_measured(&view->metrics->at[metric])) {
         reading->why = view->metrics->at[metric].why;
-        return true;
+        return DONE;
     }
     for (int p = 0; p < 2; p++)
         if ((is_derived || p == (int)part) &&
-            !view_terms(view, reading->costs->row, (enum cost_part)p, &reading->terms[p]))
-            return false;
+            view_terms(view, reading->costs->row, (enum cost_part)p, &reading->terms[p]) != DONE)
+            return STOPPED;
     return is_derived ? read_derived(reading, metric, part, values)
                       : read_stored(reading, metric, part, values);
 }
@@ -134,14 +136,14 @@ static struct spread spread_of_defined(const double *values, size_t n)
     return spread;
 }
 
-bool thread_costs_read(struct thread_costs *costs, size_t metric, enum cost_part part)
+enum outcome thread_costs_read(struct thread_costs *costs, size_t metric, enum cost_part part)
 {
     size_t n = costs->threads.list.n;
     struct reading reading = {.costs = costs};
     double *values = mem_alloc((n + 1) * sizeof *values);
     reading.by_profile = mem_alloc((profiles_n(costs->view->db) + 1) * sizeof(double));
-    bool is_done = read_values(&reading, metric, part, values);
-    if (is_done) {
+    enum outcome outcome = read_values(&reading, metric, part, values);
+    if (outcome == DONE) {
         memcpy(costs->values, values, n * sizeof *values);
         costs->why = reading.why;
         costs->metric = metric;
@@ -152,7 +154,7 @@ bool thread_costs_read(struct thread_costs *costs, size_t metric, enum cost_part
     free(reading.by_profile);
     vec_free(&reading.terms[INCLUSIVE].list);
     vec_free(&reading.terms[EXCLUSIVE].list);
-    return is_done;
+    return outcome;
 }
 
 /* How threads are compared. */

@@ -3,6 +3,7 @@
 #define VIEWER_THREAD_COSTS_H
 
 #include "viewer-tui/base/spread.h"
+#include "viewer-tui/base/task.h"
 #include "viewer-tui/threads/thread-set.h"
 #include "viewer-tui/threads/thread-list.h"
 #include "viewer-tui/tree/view.h"
@@ -27,9 +28,8 @@ void thread_costs_open(struct thread_costs *costs, struct view *view, uint32_t r
                        const json_t *run, const struct thread_set *set, bool ascii);
 void thread_costs_free(struct thread_costs *costs);
 
-/* Reads what one part of a metric costs. False when the user stopped it: then the values are what
- * they were. */
-bool thread_costs_read(struct thread_costs *costs, size_t metric, enum cost_part part);
+/* Reads what one part of a metric costs. If STOPPED, the values are what they were. */
+enum outcome thread_costs_read(struct thread_costs *costs, size_t metric, enum cost_part part);
 
 /* Puts the threads with the largest values first, or in the order of the database or of their
  * labels; or the other way round. */

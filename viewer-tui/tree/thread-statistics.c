@@ -104,64 +104,66 @@ struct gathering {
     struct addends addends; /* of these */
 };
 
-/* Adds a part of a row to the pass, unless it cannot be known. False when the user stopped it. */
-static bool add_part(const struct thread_statistics *statistics, struct gathering *gathering,
-                     size_t metric, uint32_t row, enum cost_part part)
+/* Adds a part of a row to the pass, unless it cannot be known. */
+static enum outcome add_part(const struct thread_statistics *statistics,
+                             struct gathering *gathering, size_t metric, uint32_t row,
+                             enum cost_part part)
 {
     struct terms terms = {0};
-    bool is_done = statistics->terms(statistics->context, row, part, &terms);
-    if (is_done && are_told(statistics->db, &terms, metric)) {
+    enum outcome outcome = statistics->terms(statistics->context, row, part, &terms);
+    if (outcome == DONE && are_told(statistics->db, &terms, metric)) {
         addends_add(&gathering->addends, (uint32_t)gathering->parts.n, &terms);
         vec_push(&gathering->parts, (struct gathered){row, part});
     }
     vec_free(&terms.list);
-    return is_done;
+    return outcome;
 }
 
 /* Finds the spreads of what is gathered of new rows; remembers all of these. */
-static bool find_spreads(struct thread_statistics *statistics, struct gathering *gathering,
-                         size_t metric)
+static enum outcome find_spreads(struct thread_statistics *statistics,
+                                 struct gathering *gathering, size_t metric)
 {
     uint32_t n = (uint32_t)gathering->parts.n;
     struct spread *spreads = mem_alloc((n + 1) * sizeof *spreads);
-    bool is_done =
-        n == 0 || thread_spreads(statistics->db, &gathering->addends, metric, n, spreads);
-    for (size_t i = 0; i < gathering->rows.n && is_done; i++)
+    enum outcome outcome = DONE;
+    if (n)
+        outcome = thread_spreads(statistics->db, &gathering->addends, metric, n, spreads);
+    for (size_t i = 0; i < gathering->rows.n && outcome == DONE; i++)
         remember(statistics, gathering->rows.at[i], metric);
-    for (uint32_t i = 0; i < n && is_done; i++) {
+    for (uint32_t i = 0; i < n && outcome == DONE; i++) {
         const struct gathered *gathered = &gathering->parts.at[i];
         find(statistics, gathered->row, metric)->spreads[gathered->part] = spreads[i];
     }
     free(spreads);
-    return is_done;
+    return outcome;
 }
 
-bool thread_statistics_gather(struct thread_statistics *statistics, const uint32_t *rows, size_t n,
-                              size_t metric)
+enum outcome thread_statistics_gather(struct thread_statistics *statistics, const uint32_t *rows,
+                                      size_t n, size_t metric)
 {
     struct gathering gathering = {0};
-    bool is_done = !statistics->are_stopped;
-    for (size_t i = 0; i < n && is_done; i++) {
+    enum outcome outcome = statistics->are_stopped ? STOPPED : DONE;
+    for (size_t i = 0; i < n && outcome == DONE; i++) {
         if (find(statistics, rows[i], metric))
             continue;
-        is_done =
-            !statistics->db || (add_part(statistics, &gathering, metric, rows[i], INCLUSIVE) &&
-                                add_part(statistics, &gathering, metric, rows[i], EXCLUSIVE));
+        for (int part = INCLUSIVE; part <= EXCLUSIVE && statistics->db && outcome == DONE; part++)
+            outcome = add_part(statistics, &gathering, metric, rows[i], (enum cost_part)part);
         vec_push(&gathering.rows, rows[i]);
     }
-    is_done = is_done && find_spreads(statistics, &gathering, metric);
+    if (outcome == DONE)
+        outcome = find_spreads(statistics, &gathering, metric);
     vec_free(&gathering.rows);
     vec_free(&gathering.parts);
     vec_free(&gathering.addends.list);
-    statistics->are_stopped = !is_done;
-    return is_done;
+    statistics->are_stopped = outcome != DONE;
+    return outcome;
 }
 
 static const struct spread *spread_of_row(struct thread_statistics *statistics, uint32_t row,
                                           size_t metric, enum cost_part part)
 {
     const struct known *known = find(statistics, row, metric);
-    if (!known && thread_statistics_gather(statistics, &row, 1, metric))
+    if (!known && thread_statistics_gather(statistics, &row, 1, metric) == DONE)
         known = find(statistics, row, metric);
     return known ? &known->spreads[part] : &unknown;
 }

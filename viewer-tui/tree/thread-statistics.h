@@ -3,15 +3,15 @@
 #ifndef VIEWER_THREAD_STATISTICS_H
 #define VIEWER_THREAD_STATISTICS_H
 
+#include "viewer-tui/base/task.h"
 #include "viewer-tui/metrics/formula.h"
 #include "viewer-tui/threads/terms.h"
 
 struct database;
 struct thread_statistics;
 
-/* Adds the values of contexts of which a row's costs are the sum (as view_terms does). False when
- * there are none to tell, or the user stopped it. */
-typedef bool terms_of_row(void *context, uint32_t row, enum cost_part part, struct terms *terms);
+/* Adds the values of contexts of which a row's costs are the sum, as view_terms does. */
+typedef enum outcome terms_of_row(void *context, uint32_t row, enum cost_part part, struct terms *terms);
 
 /* Of rows of that database; NULL where nothing can be known (of two databases). It and the context
  * of `terms` are to outlive them. */
@@ -29,12 +29,12 @@ void thread_statistics_resume(struct thread_statistics *statistics);
 bool thread_statistics_are_stopped(const struct thread_statistics *statistics);
 
 /* Computes those of many rows at once: in one pass, where row by row would take as many. Those that
- * are known are left alone. False when they are stopped. */
-bool thread_statistics_gather(struct thread_statistics *statistics, const uint32_t *rows, size_t n,
-                              size_t metric);
+ * are known are left alone. DONE, or STOPPED while they are stopped. */
+enum outcome thread_statistics_gather(struct thread_statistics *statistics, const uint32_t *rows,
+                                      size_t n, size_t metric);
 
 /* A statistic of a stored metric; NAN where the database does not tell its values by thread, where
- * there is no one database, and when the user stopped the pass (progress.h). */
+ * there is no one database, and when the user stopped the pass. */
 double thread_statistics_value(struct thread_statistics *statistics, uint32_t row, size_t metric,
                                enum cost_part part, enum formula_statistic which);
 

@@ -12,7 +12,7 @@
 #include "viewer-tui/tree/lines.h"
 #include "viewer-tui/tree/view.h"
 
-#include "viewer-tui/base/problem.h"
+#include "viewer-tui/base/task.h"
 #include "viewer-tui/db/context.h"
 #include "viewer-tui/db/programs.h"
 
@@ -40,9 +40,10 @@ struct topdown {
     uint64_t near;          /* where the values of the next context may be */
 };
 
-static void topdown_open(struct view *view)
+static enum outcome topdown_open(struct view *view)
 {
     view->state = mem_alloc(sizeof(struct topdown));
+    return DONE;
 }
 
 static void topdown_close(struct view *view)
@@ -317,26 +318,26 @@ static void join_same(struct view *view, uint32_t parent)
 
 /* ---- the view ---- */
 
-static void topdown_expand(struct view *view, uint32_t number)
+static enum outcome topdown_expand(struct view *view, uint32_t number)
 {
     const struct row *row = view_row(view, number);
     if (row->kind == KIND_PROGRAM) {
         add_entries(view, number, row->place);
-        return;
+        return DONE;
     }
     if (number == 0) {
         if (!programs_are_shown(view->db))
             add_entries(view, 0, NOTHING);
         for (uint32_t i = 0; programs_are_shown(view->db) && i < view->db->programs.n; i++)
             add_program(view, i);
-        return;
+        return DONE;
     }
     const struct topdown *state = view->state;
     struct context context;
     if (view_row(view, number)->kind == KIND_ROOT) {
         if (entry_context(view, view_row(view, number), &context))
             add_contexts(view, number, context.children);
-        return;
+        return DONE;
     }
     uint32_t part;
     uint64_t at = first_offset(state, view_row(view, number), &part);
@@ -346,6 +347,7 @@ static void topdown_expand(struct view *view, uint32_t number)
     while (next_offset(state, &part, &at));
     if (view_row(view, number)->data & HAS_PARTS)
         join_same(view, number);
+    return DONE;
 }
 
 /* Of a program: those of its entry points. */
@@ -369,19 +371,19 @@ static void add_terms(const struct context *context, enum cost_part cost, struct
         terms_add_exclusive(terms, context->id, context->kind == KIND_LOOP);
 }
 
-static void topdown_terms(struct view *view, uint32_t number, enum cost_part cost,
-                          struct terms *terms)
+static enum outcome topdown_terms(struct view *view, uint32_t number, enum cost_part cost,
+                                  struct terms *terms)
 {
     const struct row *row = view_row(view, number);
     struct context context = {.kind = KIND_ROOT};
     if (row->kind == KIND_PROGRAM) {
         add_program_terms(view, row->place, cost, terms);
-        return;
+        return DONE;
     }
     if (row->kind == KIND_ROOT) {
         if (number == 0 || entry_context(view, row, &context))
             add_terms(&context, cost, terms);
-        return;
+        return DONE;
     }
     uint32_t part;
     uint64_t at = first_offset(view->state, row, &part);
@@ -389,6 +391,7 @@ static void topdown_terms(struct view *view, uint32_t number, enum cost_part cos
         if (context_at(view, at, &context))
             add_terms(&context, cost, terms);
     while (next_offset(view->state, &part, &at));
+    return DONE;
 }
 
 const struct view_class topdown_class = {

@@ -27,7 +27,7 @@ static uint32_t append(struct view *view, struct row row)
     return number;
 }
 
-static bool terms_of(void *view, uint32_t row, enum cost_part part, struct terms *terms)
+static enum outcome terms_of(void *view, uint32_t row, enum cost_part part, struct terms *terms)
 {
     return view_terms(view, row, part, terms);
 }
@@ -55,8 +55,7 @@ struct view *view_open(const struct view_class *class, struct database *db, cons
     memcpy(view->costs, view->totals, view->n_metrics * sizeof *view->costs);
     view_sort(view, (struct sorting){.metric = metrics_first_measured(view->metrics),
                                      .part = class->sorted_by});
-    class->open(view);
-    if (!view->was_stopped)
+    if (class->open(view) == DONE)
         return view;
     view_close(view);
     return NULL;
@@ -84,17 +83,17 @@ void view_sort(struct view *view, struct sorting sorting)
     thread_statistics_resume(view->statistics);
 }
 
-void view_expand(struct view *view, uint32_t row)
+enum outcome view_expand(struct view *view, uint32_t row)
 {
     if (view->rows.at[row].is_expanded || view->rows.at[row].is_leaf)
-        return;
+        return DONE;
     view->rows.at[row].is_expanded = true;
     view->rows.at[row].first_child = (uint32_t)view->rows.n;
-    view->class->expand(view, row);
+    enum outcome outcome = view->class->expand(view, row);
     view->rows.at[row].n_children = (uint32_t)view->rows.n - view->rows.at[row].first_child;
-    if (view->was_stopped)
+    if (outcome != DONE)
         view_release(view, row);
-    view->was_stopped = false;
+    return outcome;
 }
 
 uint32_t view_add(struct view *view, uint32_t parent, struct row row)
@@ -136,13 +135,13 @@ static bool gather(void *context, size_t metric)
 {
     const struct gathering *gathering = context;
     return thread_statistics_gather(gathering->view->statistics, gathering->rows, gathering->n,
-                                    metric);
+                                    metric) == DONE;
 }
 
-bool view_gather(struct view *view, const uint32_t *rows, size_t n, size_t metric)
+void view_gather(struct view *view, const uint32_t *rows, size_t n, size_t metric)
 {
     struct gathering gathering = {view, rows, n};
-    return derived_thread_needs(view->metrics, metric, gather, &gathering);
+    derived_thread_needs(view->metrics, metric, gather, &gathering);
 }
 
 double view_value(const struct view *view, const struct cost *costs, size_t metric,
@@ -247,18 +246,17 @@ static void unfold_terms(const struct view *view, struct terms *terms)
     *terms = unfolded;
 }
 
-bool view_terms(struct view *view, uint32_t row, enum cost_part part, struct terms *terms)
+enum outcome view_terms(struct view *view, uint32_t row, enum cost_part part, struct terms *terms)
 {
     if (!view->class->terms)
-        return false;
+        return FAILED;
+    enum outcome outcome = DONE;
     if (row == 0 && part == INCLUSIVE)
         view_program_terms(view, terms);
     else
-        view->class->terms(view, row, part, terms);
+        outcome = view->class->terms(view, row, part, terms);
     unfold_terms(view, terms);
-    bool was_stopped = view->was_stopped;
-    view->was_stopped = false;
-    return !was_stopped;
+    return outcome;
 }
 
 static void move_row(struct view *view, uint32_t to, uint32_t from)

@@ -12,6 +12,7 @@
 #ifndef VIEWER_VIEW_H
 #define VIEWER_VIEW_H
 
+#include "viewer-tui/base/task.h"
 #include "viewer-tui/db/context-table.h"
 #include "viewer-tui/db/database.h"
 #include "viewer-tui/threads/terms.h"
@@ -52,12 +53,12 @@ struct view_class {
     enum cost_part sorted_by; /* unless the user says otherwise */
     bool needs_cct;           /* a pass over everything */
     bool shows_callers; /* below the first level: what is there stands on the first level, too */
-    void (*open)(struct view *view);                    /* sets up state and row 0's data */
-    void (*expand)(struct view *view, uint32_t row);    /* adds the children with view_add; these
-                                                           two may be stopped */
+    enum outcome (*open)(struct view *view);                 /* sets up state and row 0's data */
+    enum outcome (*expand)(struct view *view, uint32_t row); /* adds the children with view_add */
     void (*release)(struct view *view, uint32_t first); /* rows from `first` on go; may be NULL */
-    /* Adds the terms of a row's costs, view_terms; may be NULL, and may be stopped. */
-    void (*terms)(struct view *view, uint32_t row, enum cost_part part, struct terms *terms);
+    /* Adds the terms of a row's costs (view_terms); may be NULL. */
+    enum outcome (*terms)(struct view *view, uint32_t row, enum cost_part part,
+                          struct terms *terms);
     /* Adds what a row stands for, and its costs, to another one made with it; neither is expanded.
      * NULL where rows can't be joined. */
     void (*join)(struct view *view, uint32_t into, uint32_t row);
@@ -85,7 +86,6 @@ struct view {
     struct sorting sorting;
     uint32_t sorting_number;
     uint64_t visited; /* contexts read since view_start_walk */
-    bool was_stopped; /* by the user: what is being made is not complete (progress.h) */
     void *state;
 };
 
@@ -97,9 +97,8 @@ void view_close(struct view *view); /* NULL allowed */
 /* How its rows are sorted from now on, where somebody asks for them in order (order.h). */
 void view_sort(struct view *view, struct sorting sorting);
 
-/* Makes the children of a row unless they are there; the row stays as it is when the user stops
- * that. */
-void view_expand(struct view *view, uint32_t row);
+/* Makes the children of a row unless they exist. If the user stops that, the row stays as it was. */
+enum outcome view_expand(struct view *view, uint32_t row);
 
 static inline const struct row *view_row(const struct view *view, uint32_t row)
 {
@@ -127,9 +126,8 @@ double view_value(const struct view *view, const struct cost *costs, size_t metr
                   enum cost_part part);
 
 /* Finds out what is needed for a metric of many rows at once, before view_cost is asked for them:
- * that makes one pass over the values of threads of what would be one for each row. False when the
- * user stopped it. */
-bool view_gather(struct view *view, const uint32_t *rows, size_t n, size_t metric);
+ * that makes one pass over the values of threads of what would be one for each row. */
+void view_gather(struct view *view, const uint32_t *rows, size_t n, size_t metric);
 
 /* Makes one row of children of a row that belong together, for a comparison: of its child i the one
  * of the first child with the same groups[i]; those with NOTHING stay as they are. The children are
@@ -164,9 +162,9 @@ double view_magnitude(const struct view *view, size_t metric);
  * metric that it is a part of; 0 where they make no sense. */
 double view_whole(const struct view *view, size_t metric);
 
-/* Adds the values of contexts of which a row's costs are the sum. False when there are none to
- * tell, or the user stopped it. */
-bool view_terms(struct view *view, uint32_t row, enum cost_part part, struct terms *terms);
+/* Adds the values of contexts of which a row's costs are the sum. FAILED if the view, being of two
+ * databases, has none. */
+enum outcome view_terms(struct view *view, uint32_t row, enum cost_part part, struct terms *terms);
 
 /* Call before a walk that expands rows by itself: damaged databases may contain cycles, and the
  * limit to what a view reads counts from here. */

@@ -53,7 +53,7 @@ static void test_long_passes_are_told_of(void **state)
     assert_int_equal(last_percent, 75);
     stay_until_told(201);
     assert_int_equal(last_percent, 100);
-    assert_true(progress_end());
+    assert_int_equal(progress_end(), DONE);
 }
 
 static void test_unknown_end(void **state)
@@ -62,7 +62,7 @@ static void test_unknown_end(void **state)
     progress_begin("counting", 0);
     stay_until_told(50);
     assert_int_equal(last_percent, -1);
-    assert_true(progress_end());
+    assert_int_equal(progress_end(), DONE);
 }
 
 static void test_stopping(void **state)
@@ -74,10 +74,10 @@ static void test_stopping(void **state)
     assert_false(progress_at(2));
     assert_false(progress_at(3));
     assert_int_equal(n_told, 1); /* who stops is left alone */
-    assert_false(progress_end());
+    assert_int_equal(progress_end(), STOPPED);
     progress_begin("again", 10);
     assert_true(progress_at(0));
-    assert_true(progress_end());
+    assert_int_equal(progress_end(), DONE);
 }
 
 static void test_inner_passes_are_parts(void **state)
@@ -91,9 +91,9 @@ static void test_inner_passes_are_parts(void **state)
     assert_int_equal(last_percent, 75);
     goes_on = false;
     stay_until_told(11);
-    assert_false(progress_end());
+    assert_int_equal(progress_end(), STOPPED);
     assert_false(progress_at(3));
-    assert_false(progress_end());
+    assert_int_equal(progress_end(), STOPPED);
 }
 
 static void test_nobody_listens(void **state)
@@ -103,7 +103,7 @@ static void test_nobody_listens(void **state)
     progress_begin("counting", 10);
     for (uint64_t i = 0; i < 1000; i++)
         assert_true(progress_at(i));
-    assert_true(progress_end());
+    assert_int_equal(progress_end(), DONE);
     assert_int_equal(n_told, 0);
 }
 
