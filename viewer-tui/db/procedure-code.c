@@ -1,0 +1,160 @@
+#include "viewer-tui/db/procedure-code.h"
+
+#include "lib/database-format.h"
+#include "viewer-tui/db/run.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define NOT_KEPT                                                                                   \
+    "the database has the instructions of a procedure only if they cost at least 0.1 % of a "      \
+    "metric, and if the procedure is not inlined everywhere"
+
+/* Integers of the file; 0 for what is none. */
+static uint64_t integer(const json_t *array, size_t index)
+{
+    json_int_t value = json_integer_value(json_array_get(array, index));
+    return value < 0 ? 0 : (uint64_t)value;
+}
+
+/* A string by its index in an array of the document; NULL where there is none. */
+static const char *string_at(const json_t *document, const char *array, const json_t *index)
+{
+    if (!json_is_integer(index) || json_integer_value(index) < 0)
+        return NULL;
+    return json_string_value(
+        json_array_get(json_object_get(document, array), (size_t)json_integer_value(index)));
+}
+
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* Turns hexadecimal digits into bytes, up to the first character that is not one. */
+static void read_bytes(struct code_part *part, const char *digits)
+{
+    size_t size = digits ? strlen(digits) / 2 : 0;
+    part->bytes = size ? mem_alloc(size) : NULL;
+    for (part->size = 0; part->size < size; part->size++) {
+        int high = hex_digit(digits[2 * part->size]), low = hex_digit(digits[2 * part->size + 1]);
+        if (high < 0 || low < 0)
+            break;
+        part->bytes[part->size] = (uint8_t)(high << 4 | low);
+    }
+}
+
+static void read_parts(struct procedure_code *code, const json_t *procedure)
+{
+    size_t i;
+    json_t *item;
+    json_array_foreach(json_object_get(procedure, "parts"), i, item)
+    {
+        struct code_part part = {.begin = integer(item, 0)};
+        read_bytes(&part, json_string_value(json_array_get(item, 1)));
+        vec_push(&code->parts, part);
+    }
+}
+
+static void read_statements(struct procedure_code *code, const json_t *procedure)
+{
+    size_t i;
+    json_t *item;
+    json_array_foreach(json_object_get(procedure, "statements"), i, item)
+    {
+        const struct code_statement statement = {
+            .begin = integer(item, 0),
+            .end = integer(item, 0) + integer(item, 1),
+            .file = string_at(code->document, "files", json_array_get(item, 2)),
+            .line = (uint32_t)integer(item, 3),
+        };
+        vec_push(&code->statements, statement);
+    }
+}
+
+static void read_costs(struct procedure_code *code, const json_t *procedure)
+{
+    size_t i;
+    json_t *item;
+    json_array_foreach(json_object_get(procedure, "costs"), i, item)
+    {
+        const struct instruction_cost cost = {
+            .address = integer(item, 0),
+            .metric = string_at(code->document, "metrics", json_array_get(item, 1)),
+            .value = json_number_value(json_array_get(item, 2)),
+        };
+        if (cost.metric)
+            vec_push(&code->costs, cost);
+    }
+}
+
+static const json_t *find_procedure(const json_t *document, const char *module, uint64_t entry)
+{
+    size_t i;
+    json_t *procedure;
+    json_array_foreach(json_object_get(document, "procedures"), i, procedure)
+    {
+        json_int_t begins = json_integer_value(json_object_get(procedure, "entry"));
+        if ((uint64_t)begins == entry && strcmp(run_text(procedure, "module"), module) == 0)
+            return procedure;
+    }
+    return NULL;
+}
+
+bool procedure_code_read(struct procedure_code *code, const char *folder, const char *module,
+                         uint64_t entry, const char **why)
+{
+    char *path = mem_printf("%s/%s", folder, DATABASE_INSTRUCTIONS_FILE);
+    *code = (struct procedure_code){.document = json_load_file(path, 0, NULL)};
+    free(path);
+    const char *format = run_text(code->document, "format");
+    const json_t *procedure = find_procedure(code->document, module, entry);
+    if (strcmp(format, DATABASE_INSTRUCTIONS_FORMAT) != 0)
+        *why = "the database has no " DATABASE_INSTRUCTIONS_FILE
+               " that this hpcviewer can read; make it again with this hpcprof";
+    else if (!procedure)
+        *why = NOT_KEPT;
+    else {
+        read_parts(code, procedure);
+        read_statements(code, procedure);
+        read_costs(code, procedure);
+        return true;
+    }
+    procedure_code_free(code);
+    return false;
+}
+
+const struct code_statement *procedure_code_statement(const struct procedure_code *code,
+                                                      uint64_t address)
+{
+    for (size_t i = 0; i < code->statements.n; i++)
+        if (code->statements.at[i].begin <= address && address < code->statements.at[i].end)
+            return &code->statements.at[i];
+    return NULL;
+}
+
+double procedure_code_cost(const struct procedure_code *code, const char *metric, uint64_t begin,
+                           uint64_t end)
+{
+    double sum = 0;
+    for (size_t i = 0; i < code->costs.n; i++) {
+        const struct instruction_cost *cost = &code->costs.at[i];
+        if (cost->address >= begin && cost->address < end && strcmp(cost->metric, metric) == 0)
+            sum += cost->value;
+    }
+    return sum;
+}
+
+void procedure_code_free(struct procedure_code *code)
+{
+    for (size_t i = 0; i < code->parts.n; i++)
+        free(code->parts.at[i].bytes);
+    vec_free(&code->parts);
+    vec_free(&code->statements);
+    vec_free(&code->costs);
+    json_decref(code->document);
+    code->document = NULL;
+}
