@@ -2,6 +2,7 @@
 #include "hpcprof/base/output-file.h"
 #include "hpcprof/database/cct-db.h"
 #include "hpcprof/database/database-dir.h"
+#include "hpcprof/database/instructions-json.h"
 #include "hpcprof/database/meta-db.h"
 #include "hpcprof/database/metrics-yaml.h"
 #include "hpcprof/database/profile-db.h"
@@ -111,6 +112,14 @@ static void share_file(const char *from_folder, const char *to_folder, const cha
     free(to);
 }
 
+static void write_instructions(const struct run *run, const struct fused *fused)
+{
+    char *path = in_folder(run->folder, DATABASE_INSTRUCTIONS_FILE);
+    instructions_json_write(path, &fused->instructions, &run->inputs, &run->program,
+                            run->options.shared);
+    free(path);
+}
+
 static void write_projections(struct run *run)
 {
     char *physical = in_folder(run->folder, V4_PHYSICAL_FOLDER);
@@ -119,6 +128,7 @@ static void write_projections(struct run *run)
     bool agree = projections_agree(&run->inputs) && !run->program.has_clones;
     make_folder(physical);
     build_contexts(run, PROJECTION_LOGICAL, &fused, &contexts);
+    write_instructions(run, &fused);
     run->no_call_site = fused.no_call_site;
     fused.no_call_site = (struct context_ids){0};
     if (agree)

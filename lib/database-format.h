@@ -29,6 +29,8 @@
 #define V4_PHYSICAL_FOLDER  "physical"
 #define DATABASE_RUN_FILE   "run.json"
 #define DATABASE_RUN_FORMAT "hpctoolkit-run"
+#define DATABASE_INSTRUCTIONS_FILE   "instructions.json"
+#define DATABASE_INSTRUCTIONS_FORMAT "hpctoolkit-instructions 1"
 
 struct v4_header {
     char magic[V4_MAGIC_SIZE];

@@ -1,5 +1,5 @@
 # hpcviewer, the terminal viewer and printer of databases.
-VIEWER_LIBRARIES = -lncursesw -ltinfo -ljansson -lz -lm
+VIEWER_LIBRARIES = -lZydis -lncursesw -ltinfo -ljansson -lz -lm
 # Everything but main, for the unit tests.
 VIEWER_FOLDERS   = base db metrics threads tree advice compare output output/export terminal
 VIEWER_OBJECTS   = $(filter-out %/main.o,$(call objects_of,viewer-tui)) \

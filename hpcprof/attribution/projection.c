@@ -16,6 +16,14 @@ struct fuser {
     VEC(uint32_t) overhead;           /* scratch: kind of overhead of each node */
     VEC(struct waiting_mark) waiting; /* scratch: whether a sample at each node is */
     VEC(size_t) profiles;             /* those that this worker fused */
+    struct instruction_amounts instructions;
+};
+
+/* Where a sample was taken. */
+struct sample_place {
+    uint32_t context; /* calling context */
+    uint32_t module;  /* index in the run's modules; INPUT_NONE outside of all modules */
+    uint64_t address; /* in the module */
 };
 
 static void mark_nodes(struct fuser *f, const struct input *input,
@@ -28,10 +36,13 @@ static void mark_nodes(struct fuser *f, const struct input *input,
     waiting_mark(f->inputs, input, thread, f->waiting.at);
 }
 
-static void add_point(struct profile *profile, uint32_t context, uint32_t metric, uint64_t amount)
+static void add_point(struct fuser *f, struct profile *profile, const struct sample_place *place,
+                      uint32_t metric, uint64_t amount)
 {
-    const struct point point = {.context = context, .metric = metric, .amount = amount};
+    const struct point point = {.context = place->context, .metric = metric, .amount = amount};
     vec_push(&profile->points, point);
+    if (place->module != INPUT_NONE)
+        instruction_amounts_add(&f->instructions, place->module, place->address, metric, amount);
 }
 
 /* The metric that an amount goes to at a node where samples are not overhead. */
@@ -43,19 +54,31 @@ static uint32_t work_or_waiting(const struct fuser *f, uint32_t metric_id, uint3
 
 /* Pays an amount to its metric or, at a node where samples are waiting, to that of waiting; where
  * they are overhead, to that of overhead and to the one of its kind. */
-static void pay(const struct fuser *f, struct profile *profile, uint32_t context,
+static void pay(struct fuser *f, struct profile *profile, const struct sample_place *place,
                 uint32_t metric_id, const struct measurement_value *value)
 {
     const struct metric *metric = &f->inputs->metrics.at[metric_id];
     uint32_t kind = f->overhead.at[value->node];
     if (metric->overhead == INPUT_NONE || kind == NOT_OVERHEAD) {
         uint32_t paid = work_or_waiting(f, metric_id, value->node);
-        add_point(profile, context, paid, value->amount);
+        add_point(f, profile, place, paid, value->amount);
         return;
     }
-    add_point(profile, context, metric->overhead, value->amount);
+    add_point(f, profile, place, metric->overhead, value->amount);
     if (metric->kinds)
-        add_point(profile, context, metric->kinds[kind], value->amount);
+        add_point(f, profile, place, metric->kinds[kind], value->amount);
+}
+
+static struct sample_place place_of(struct fuser *f, const struct input *input,
+                                    const struct measurement_thread *thread, uint32_t node_id)
+{
+    const struct measurement_node *node = &thread->nodes.at[node_id];
+    bool is_in_module = node->ip_space < input->m->modules.n;
+    return (struct sample_place){
+        .context = placer_context(&f->placer, thread, node_id),
+        .module = is_in_module ? input->module_of[node->ip_space] : INPUT_NONE,
+        .address = node->ip_offset,
+    };
 }
 
 static void take_points(struct fuser *f, const struct input *input,
@@ -67,7 +90,8 @@ static void take_points(struct fuser *f, const struct input *input,
         uint32_t metric = input->metric_of[value->metric];
         if (!value->amount || metric == INPUT_NONE)
             continue;
-        pay(f, profile, placer_context(&f->placer, thread, value->node), metric, value);
+        const struct sample_place place = place_of(f, input, thread, value->node);
+        pay(f, profile, &place, metric, value);
     }
 }
 
@@ -166,12 +190,15 @@ void fuse(struct fused *fused, const struct inputs *inputs, const struct program
             merge_fuser(fused, &fusers[i]);
             context_tree_free(&fusers[i].placer.tree);
         }
+        instruction_amounts_merge(&fused->instructions, &fusers[i].instructions);
+        instruction_amounts_free(&fusers[i].instructions);
         placer_free(&fusers[i].placer);
         vec_free(&fusers[i].overhead);
         vec_free(&fusers[i].waiting);
         vec_free(&fusers[i].profiles);
     }
     free(fusers);
+    instruction_amounts_sort(&fused->instructions);
     if (program->has_parts)
         drop_calls_of_parts(fused);
     join_call_sites(fused, inputs, program, projection);
@@ -212,6 +239,7 @@ void fused_free(struct fused *fused)
         vec_free(&fused->profiles.at[i].points);
     vec_free(&fused->profiles);
     vec_free(&fused->no_call_site);
+    instruction_amounts_free(&fused->instructions);
 }
 
 static bool notes_agree(const struct measurement_node *node)

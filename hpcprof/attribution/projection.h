@@ -3,6 +3,7 @@
 #ifndef HPCPROF_PROJECTION_H
 #define HPCPROF_PROJECTION_H
 
+#include "hpcprof/metrics/instruction-amounts.h"
 #include "hpcprof/tree/unknown-call-sites.h"
 #include "hpcprof/attribution/path-attribution.h"
 
@@ -24,6 +25,7 @@ struct fused {
     VEC(struct profile) profiles;    /* all threads of all files, in order */
     struct context_ids no_call_site; /* contexts of calls from sites that are not known; once they
                                        are numbered anew in ascending order */
+    struct instruction_amounts instructions;
 };
 
 /* Builds the tree of a projection and every thread's points in it. Ids of contexts depend on how
