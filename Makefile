@@ -53,14 +53,13 @@ include lib/module.mk hpcrun/module.mk agents/module.mk hpcstruct/module.mk hpcp
 include runtime-patches/minicilk/module.mk
 include tests/module.mk
 
-# Manual pages: the OPTIONS section comes from the tool's table of options.
+# Manual pages: the lists of options and keys come from the tool.
 MAN_PAGES = $(patsubst %.1.in,$(BUILD)/man/%.1,$(notdir $(wildcard */*.1.in)))
 vpath %.1.in $(sort $(dir $(wildcard */*.1.in)))
 
 $(BUILD)/man/%.1: %.1.in $(BUILD)/bin/% lib/manual-page.awk
 	@mkdir -p $(@D)
-	$(Q)$(BUILD)/bin/$* --option-table >$(BUILD)/man/$*.options
-	$(Q)awk -v table=$(BUILD)/man/$*.options -f lib/manual-page.awk $< >$@
+	$(Q)awk -v tool=$(BUILD)/bin/$* -f lib/manual-page.awk $< >$@
 
 all: $(PROGRAMS) $(MAN_PAGES)
 

@@ -1,6 +1,6 @@
-# Writes a manual page: PAGE.1.in with its line @OPTIONS@ replaced by the options of the tool.
-# usage: awk -v table=FILE -f lib/manual-page.awk PAGE.1.in
-# FILE is what TOOL --option-table prints (lib/option-table.h): a line for each option, fields separated by tabs.
+# Writes a manual page: PAGE.1.in, its lines @OPTIONS@ and @KEYS@ replaced by the options and keys of the tool.
+# usage: awk -v tool=PROGRAM -f lib/manual-page.awk PAGE.1.in
+# PROGRAM --option-table (lib/option-table.h) and PROGRAM --key-table print a line for each, fields separated by tabs.
 
 function literal(text) {
     gsub(/-/, "\\-", text)
@@ -36,12 +36,34 @@ function paragraph(text, value,    parts, n, i, done) {
     return done
 }
 
-function print_options(    line, field) {
-    while ((getline line < table) > 0) {
+function print_options(    command, line, field, n) {
+    command = tool " --option-table"
+    while ((command | getline line) > 0) {
         split(line, field, "\t")
         print ".TP\n" tag(field[1], field[2], field[5]) "\n" paragraph(field[6], field[5])
+        n++
     }
+    if (!n || close(command))
+        exit 1
+}
+
+# A heading has no keys; the keys of a row are separated by ", ".
+function print_keys(    command, line, field, n) {
+    command = tool " --key-table"
+    while ((command | getline line) > 0) {
+        gsub(/\\/, "\\e", line)
+        split(line, field, "\t")
+        if (!field[1])
+            print ".PD\n.SS " field[2] "\n.PD 0"
+        else
+            print ".TP 16\n\\fB\\&" literal(field[1]) "\\fR\n\\&" field[2]
+        n++
+    }
+    print ".PD"
+    if (!n || close(command))
+        exit 1
 }
 
 $0 == "@OPTIONS@" { print_options(); next }
+$0 == "@KEYS@" { print_keys(); next }
 { print }

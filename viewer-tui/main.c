@@ -3,6 +3,7 @@
 #include "viewer-tui/base/task.h"
 #include "viewer-tui/run-hpcprof.h"
 #include "viewer-tui/options.h"
+#include "viewer-tui/terminal/keys.h"
 #include "viewer-tui/terminal/terminal.h"
 
 #include <errno.h>
@@ -116,8 +117,21 @@ static int show(struct session *session, struct options *options)
     return terminal_run(session, &terminal);
 }
 
+/* `hpcviewer --key-table`, for the manual page (lib/manual-page.awk): "KEYS<tab>MEANING" for each line of the help;
+ * headings have no keys. */
+static int print_keys(void)
+{
+    size_t n;
+    const struct key_help *keys = keys_help(&n);
+    for (size_t i = 0; i < n; i++)
+        printf("%s\t%s\n", keys[i].keys ? keys[i].keys : "", keys[i].what);
+    return fflush(stdout) == 0 ? 0 : 1;
+}
+
 int main(int argc, char **argv)
 {
+    if (argc == 2 && strcmp(argv[1], "--key-table") == 0)
+        return print_keys();
     diag_init("hpcviewer");
     /* Only the encoding: numbers are written and read with a point. */
     setlocale(LC_CTYPE, "");
