@@ -48,16 +48,16 @@ $(BUILD)/obj/hpcrun/shared/%.o: lib/%.c
 	$(Q)$(CC) $(CFLAGS) $(CFLAGS_hpcrun) -c -o $@ $<
 
 HPCRUN_OBJS = $(call objects_of,hpcrun/launch) \
-	$(addprefix $(BUILD)/obj/hpcrun/,config/run-config.o config/rank.o base/text-buffer.o base/own-fds.o base/program-file.o source/source-perf.o)
+	$(addprefix $(BUILD)/obj/hpcrun/,config/run-config.o base/text-buffer.o base/own-fds.o base/program-file.o source/source-perf.o)
 
 PROGRAMS += $(BUILD)/bin/hpcrun
 
 $(BUILD)/bin/hpcrun: $(HPCRUN_OBJS) $(TOOL_LIB)
 	$(call link,,)
 
-$(eval $(call unit_test,hpcrun/test_increments,$(BUILD)/obj/tests/unit/hpcrun/simulated_kernel.o $(addprefix $(BUILD)/obj/hpcrun/,thread/thread.o base/text-buffer.o),-lm))
+$(eval $(call unit_test,hpcrun/test_increments,$(BUILD)/obj/tests/unit/hpcrun/simulated_kernel.o $(BUILD)/obj/hpcrun/base/text-buffer.o,-lm))
 $(eval $(call unit_test,hpcrun/test_cfi,$(BUILD)/obj/hpcrun/unwind/cfi.o,))
-$(eval $(call unit_test,hpcrun/test_guard,$(BUILD)/obj/hpcrun/unwind/guard.o,))
+$(eval $(call unit_test,hpcrun/test_guard,$(BUILD)/obj/hpcrun/unwind/memory.o,))
 $(eval $(call unit_test,hpcrun/test_restart,$(BUILD)/obj/hpcrun/restart/restart.o,))
 UNWIND_PARTS = $(call objects_of,hpcrun/unwind) $(call objects_of,hpcrun/code) $(BUILD)/obj/hpcrun/base/pages.o
 $(eval $(call unit_test,hpcrun/test_unwind_quiet,$(UNWIND_PARTS),))
@@ -68,6 +68,6 @@ $(eval $(call unit_test,hpcrun/test_flush,$(FLUSH_PARTS) $(MEASUREMENT_ENCODER) 
 $(eval $(call unit_test,hpcrun/test_joinable,$(addprefix $(BUILD)/obj/hpcrun/,thread/joinable.o base/pages.o),))
 CCT_PARTS = $(addprefix $(BUILD)/obj/hpcrun/,tree/cct.o tree/segments.o base/pages.o)
 $(eval $(call unit_test,hpcrun/test_cct,$(CCT_PARTS),))
-LOGICAL_PARTS = $(addprefix $(BUILD)/obj/hpcrun/,process/process.o logical/claims.o logical/agent-query.o \
-	logical/agent-host.o logical/refusals.o logical/logical.o logical/answer-cache.o tree/cct.o tree/lnotes.o tree/segments.o base/text-buffer.o)
+LOGICAL_PARTS = $(addprefix $(BUILD)/obj/hpcrun/,logical/agent-table.o logical/claims.o logical/agent-query.o \
+	logical/agent-host.o logical/logical.o logical/answer-cache.o tree/cct.o tree/lnotes.o tree/segments.o base/text-buffer.o)
 $(eval $(call unit_test,hpcrun/test_logical,$(LOGICAL_PARTS) $(UNWIND_PARTS),))

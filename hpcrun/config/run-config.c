@@ -111,3 +111,53 @@ void config_write_events(const struct config *config, struct text *text)
         }
     }
 }
+
+/* ---- metrics ---- */
+
+static unsigned add_metric(struct metrics *metrics, const char *name, unsigned event)
+{
+    metrics->at[metrics->count] = (struct metric){.name = name, .event = event};
+    return metrics->count++;
+}
+
+void metrics_init(struct metrics *metrics, const struct config *config)
+{
+    metrics->count = 0;
+    for (unsigned i = 0; i < config->event_count; i++) {
+        const struct event *event = &config->events[i];
+        metrics->work[i] = add_metric(metrics, event_is_time(event) ? "work" : event->name, i);
+        metrics->blocked[i] =
+            event->kind == EVENT_REALTIME ? add_metric(metrics, "blocked", i) : NO_METRIC;
+        bool of_workers = event_is_time(event) && config->agents[0];
+        metrics->idleness[i] = of_workers ? add_metric(metrics, "idleness", i) : NO_METRIC;
+        metrics->incomplete[i] = of_workers ? add_metric(metrics, "incomplete", i) : NO_METRIC;
+    }
+}
+
+/* ---- rank ---- */
+
+/* Where several say something, the first is nearest to the program: srun may have started what
+ * mpirun started the program with. Slurm sets SLURM_PROCID in batch scripts, too, but there is no
+ * step then. */
+static const struct {
+    const char *rank, *needed;
+} variables[] = {
+    {"OMPI_COMM_WORLD_RANK", NULL},
+    {"PMIX_RANK", NULL},
+    {"PMI_RANK", NULL},
+    {"MV2_COMM_WORLD_RANK", NULL},
+    {"SLURM_PROCID", "SLURM_STEP_ID"},
+};
+
+int64_t rank_in(char *const *environment)
+{
+    for (unsigned i = 0; i < sizeof variables / sizeof *variables; i++) {
+        const char *value = config_variable(environment, variables[i].rank);
+        const char *needed = variables[i].needed;
+        uint64_t rank;
+        if (value && (!needed || config_variable(environment, needed)) &&
+            text_take_number(&value, &rank) && *value == '\0' && rank <= INT32_MAX)
+            return (int64_t)rank;
+    }
+    return NO_RANK;
+}

@@ -81,4 +81,36 @@ void config_write_events(const struct config *config, struct text *text);
 /* The value of an environment variable, or NULL. */
 const char *config_variable(char *const *environment, const char *name);
 
+/* ---- metrics ---- */
+
+#define MAX_METRICS (4 * MAX_EVENTS)
+
+struct metric {
+    const char *name;
+    unsigned event;
+};
+
+struct metrics {
+    unsigned count;
+    struct metric at[MAX_METRICS];
+    unsigned work[MAX_EVENTS];     /* of every event: the id of what it measured */
+    unsigned blocked[MAX_EVENTS];  /* of wall-clock events: the part off the CPU; else NO_METRIC */
+    unsigned idleness[MAX_EVENTS]; /* of time events: blame for idle workers; else NO_METRIC */
+    unsigned incomplete[MAX_EVENTS]; /* of time events: the time in which not every worker had work;
+                                        else NO_METRIC */
+};
+
+#define NO_METRIC UINT32_MAX
+
+void metrics_init(struct metrics *metrics, const struct config *config);
+
+/* ---- rank ---- */
+
+#define NO_RANK (-1)
+
+/* The rank of a process in a parallel job, as the job's launcher says in its environment: Open MPI,
+ * MPICH and MVAPICH (PMI), PMIx, Slurm's srun. NO_RANK outside of jobs, and for a job's batch
+ * script, which is none of its tasks. */
+int64_t rank_in(char *const *environment);
+
 #endif

@@ -19,7 +19,7 @@
 #include "hpcrun/record/measurement-file.h"
 #include "hpcrun/sample/handler.h"
 #include "hpcrun/source/sample-source.h"
-#include "hpcrun/thread/thread-list.h"
+#include "hpcrun/thread/live-threads.h"
 #include "hpcrun/unwind/rule-cache.h"
 
 #include <sys/auxv.h>

@@ -3,7 +3,7 @@
 #include "hpcrun/code/module-instances.h"
 #include "hpcrun/logical/agent-loader.h"
 #include "hpcrun/process/process.h"
-#include "hpcrun/thread/thread-list.h"
+#include "hpcrun/thread/live-threads.h"
 
 REAL_FUNCTION(dlclose)
 

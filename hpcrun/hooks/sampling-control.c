@@ -1,6 +1,6 @@
 /* The functions of include/hpctoolkit.h. */
 #include "hpcrun/base/hook.h"
-#include "hpcrun/life/sampling-switch.h"
+#include "hpcrun/life/process-life.h"
 #include "hpcrun/process/process.h"
 #include "include/hpctoolkit.h"
 

@@ -10,7 +10,7 @@
 #include "hpcrun/process/process.h"
 #include "hpcrun/sample/creation.h"
 #include "hpcrun/thread/joinable.h"
-#include "hpcrun/thread/thread-list.h"
+#include "hpcrun/thread/live-threads.h"
 
 #include <limits.h>
 #include <pthread.h>

@@ -114,10 +114,8 @@ int main(int count, char **arguments)
     events_configure(&options, &config);
     char *library = find_library();
     char *agents = agents_list(library, options.agents);
-    struct job job = job_find(environ);
     struct measurement_directory directory =
-        directory_make(options.output, options.command[0], options.shared, &job);
-    job_free(&job);
+        directory_make(options.output, options.command[0], options.shared);
     events_explain(&config);
     prepare_environment(&options, &config, agents, &directory);
     preload(library);

@@ -1,5 +1,6 @@
 #include "hpcrun/launch/measurement-directory.h"
 
+#include "hpcrun/config/run-config.h"
 #include "lib/alloc.h"
 #include "lib/diag.h"
 #include "lib/own-directory.h"
@@ -7,11 +8,115 @@
 #include "lib/sanitized-text.h"
 
 #include <errno.h>
-#include <limits.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <unistd.h>
+
+/* ---- the parallel job ---- */
+
+/* The parallel job that this launcher is a rank of.
+ * The name is the same for all ranks of the job. PMIx and Slurm name a job, on all its machines;
+ * otherwise the name is that of the process that started the ranks on this machine. */
+struct job {
+    char *name; /* owned; NULL where there is no job */
+    int64_t rank;
+};
+
+/* A file of /proc/PID with a NUL behind it, NULL when it can't be read; the caller frees. */
+static char *read_process_file(long pid, const char *name, size_t *size)
+{
+    char *path = mem_printf("/proc/%ld/%s", pid, name);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    free(path);
+    if (fd < 0)
+        return NULL;
+    VEC(char) text = {0};
+    ssize_t got;
+    do {
+        vec_reserve(&text, 4096);
+        got = read(fd, text.at + text.n, 4095);
+        text.n += got > 0 ? (size_t)got : 0;
+    } while (got > 0);
+    close(fd);
+    text.at[text.n] = '\0';
+    *size = text.n;
+    return text.at;
+}
+
+/* Whether a process is a rank, or was started by one: a script around the program, for instance. */
+static bool has_rank(long pid)
+{
+    size_t size;
+    char *text = read_process_file(pid, "environ", &size);
+    if (!text)
+        return false;
+    VEC(char *) environment = {0};
+    for (char *at = text; at < text + size; at += strlen(at) + 1)
+        vec_push(&environment, at);
+    vec_push(&environment, NULL);
+    bool has = rank_in(environment.at) != NO_RANK;
+    vec_free(&environment);
+    free(text);
+    return has;
+}
+
+/* Parent and start time of a process; its name, which comes before them, may hold anything. */
+static bool read_stat(long pid, long *parent, unsigned long long *start)
+{
+    size_t size;
+    char *text = read_process_file(pid, "stat", &size);
+    const char *behind = text ? strrchr(text, ')') : NULL;
+    bool is_read = behind && sscanf(behind,
+                                    ") %*c %ld %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+                                    "%*s %*s %*s %*s %llu",
+                                    parent, start) == 2;
+    free(text);
+    return is_read;
+}
+
+/* The nearest process above that is no rank itself. */
+static char *starter_name(void)
+{
+    struct utsname host = {0};
+    long pid = getppid(), parent = 0;
+    unsigned long long start = 0;
+    uname(&host);
+    while (read_stat(pid, &parent, &start) && parent > 0 && has_rank(pid))
+        pid = parent;
+    return mem_printf("process %ld of %s, started at %llu", pid, host.nodename, start);
+}
+
+static char *job_name(char *const *environment)
+{
+    const char *pmix = config_variable(environment, "PMIX_NAMESPACE");
+    const char *slurm_job = config_variable(environment, "SLURM_JOB_ID");
+    const char *slurm_step = config_variable(environment, "SLURM_STEP_ID");
+    if (pmix)
+        return mem_printf("PMIx %s", pmix);
+    if (slurm_job && slurm_step)
+        return mem_printf("Slurm %s.%s", slurm_job, slurm_step);
+    return starter_name();
+}
+
+static struct job job_find(char *const *environment)
+{
+    struct job job = {.rank = rank_in(environment)};
+    if (job.rank != NO_RANK)
+        job.name = job_name(environment);
+    return job;
+}
+
+static void job_free(struct job *job)
+{
+    free(job->name);
+    job->name = NULL;
+}
+
+/* ---- the directory ---- */
 
 #define MAX_NUMBER 100000
 
@@ -114,11 +219,9 @@ static bool take(const char *path, bool is_new, const struct job *job, int *dire
     return false;
 }
 
-struct measurement_directory directory_make(const char *wanted, const char *command, bool shared,
-                                            const struct job *job)
+static struct measurement_directory make_default(const char *command, bool shared,
+                                                 const struct job *job)
 {
-    if (wanted)
-        return make_wanted(wanted, shared, job);
     char *name = printable_file_name(path_base(command));
     for (unsigned number = 1; number < MAX_NUMBER; number++) {
         char *path = number == 1 ? mem_printf("hpctoolkit-%s-measurements", name)
@@ -132,4 +235,13 @@ struct measurement_directory directory_make(const char *wanted, const char *comm
         free(path);
     }
     diag_fatal(NULL, "too many measurement directories of %s here", name);
+}
+
+struct measurement_directory directory_make(const char *wanted, const char *command, bool shared)
+{
+    struct job job = job_find(environ);
+    struct measurement_directory directory =
+        wanted ? make_wanted(wanted, shared, &job) : make_default(command, shared, &job);
+    job_free(&job);
+    return directory;
 }

@@ -2,24 +2,24 @@
 #ifndef HPCRUN_LAUNCH_MEASUREMENT_DIRECTORY_H
 #define HPCRUN_LAUNCH_MEASUREMENT_DIRECTORY_H
 
-#include "hpcrun/launch/job.h"
-
 #include <stdbool.h>
 
 struct measurement_directory {
-    char *path; /* absolute, without links; owned */
-    unsigned owner;
+    char *path;     /* absolute, without links; owned */
+    unsigned owner; /* user id */
 };
 
-/* Makes the directory, which then belongs to the user alone; with `shared` to others, too, as far
- * as the umask lets them. `wanted` may exist when it is an empty directory of the user's; NULL asks
- * for hpctoolkit-COMMAND-measurements[-N], the first that does not exist, without characters of
- * COMMAND that a terminal obeys. Ends the process with a message when that is not possible.
+/* Makes the directory, readable by the user alone; with `shared` by others, too, as far as the umask
+ * allows. Ends the process with a message if that is not possible.
  *
- * The ranks of a job share a directory: whoever comes first makes it, and it exists for the others
- * as if it did not, once for each of them. Two links in it that lead nowhere say whose it is:
- * `.job` to the job's name, `.rank-N` for each rank. */
-struct measurement_directory directory_make(const char *wanted, const char *command, bool shared,
-                                            const struct job *job);
+ * `wanted` may exist if it is an empty directory of the user's. If it is NULL, the name is the first
+ * of hpctoolkit-COMMAND-measurements[-N] that does not exist; characters of COMMAND that a terminal
+ * would interpret are replaced.
+ *
+ * The ranks of a parallel job (as Open MPI, MPICH, PMIx and Slurm start them) share a directory. The
+ * first rank makes it, and every other rank may use it once. Two kinds of symbolic links in it, whose
+ * targets do not exist, record the owner: `.job` holds the job's name, `.rank-N` the same for each
+ * rank that has used it. */
+struct measurement_directory directory_make(const char *wanted, const char *command, bool shared);
 
 #endif

@@ -3,10 +3,9 @@
 #include "hpcrun/base/own-fds.h"
 #include "hpcrun/base/sys.h"
 #include "hpcrun/life/process-summary.h"
-#include "hpcrun/life/sampling-switch.h"
 #include "hpcrun/life/thread-life.h"
 #include "hpcrun/logical/agent-loader.h"
-#include "hpcrun/logical/worker-counts.h"
+#include "hpcrun/logical/agent-table.h"
 #include "hpcrun/process/identity.h"
 #include "hpcrun/process/process-notes.h"
 #include "hpcrun/process/process.h"
@@ -17,7 +16,58 @@
 #include "hpcrun/record/perf-map.h"
 #include "hpcrun/record/process-chunks.h"
 #include "hpcrun/sample/handler.h"
-#include "hpcrun/thread/thread-list.h"
+#include "hpcrun/source/sample-source.h"
+#include "hpcrun/thread/live-threads.h"
+
+/* ---- the events of all threads ---- */
+
+static void pause_events(struct thread *thread, void *data)
+{
+    (void)data;
+    for (unsigned i = 0; i < thread->event_count; i++)
+        source_pause(&thread->events[i]);
+}
+
+static void resume_events(struct thread *thread, void *data)
+{
+    (void)data;
+    for (unsigned i = 0; i < thread->event_count; i++)
+        source_resume(thread, &thread->events[i]);
+}
+
+static void close_events(struct thread *thread, void *data)
+{
+    (void)data;
+    for (unsigned i = 0; i < thread->event_count; i++)
+        source_close(&thread->events[i]);
+}
+
+static void events_pause(void)
+{
+    threads_visit_events(pause_events, NULL);
+}
+
+static void events_resume(void)
+{
+    threads_visit_events(resume_events, NULL);
+}
+
+static void events_close(void)
+{
+    threads_visit_events(close_events, NULL);
+}
+
+void process_set_sampling(bool on)
+{
+    if (!process.active || atomic_exchange(&sampling.on, on) == on)
+        return;
+    if (on)
+        events_resume();
+    else
+        events_pause();
+}
+
+/* ---- the end ---- */
 
 /* How long the end of a process waits for threads in their handlers, which may be writing. */
 #define END_WAIT_NS 2000000000u

@@ -31,4 +31,8 @@ void process_before_fork(void);
 void process_after_fork_in_parent(void);
 void process_after_fork_in_child(void);
 
+/* Switches sampling on or off in all threads (hpctoolkit_sampling_start, ..._stop). Normal context.
+ */
+void process_set_sampling(bool on);
+
 #endif

@@ -2,7 +2,7 @@
 
 #include "hpcrun/base/sys.h"
 #include "hpcrun/code/module-instances.h"
-#include "hpcrun/config/rank.h"
+#include "hpcrun/config/run-config.h"
 #include "hpcrun/life/run-total.h"
 #include "hpcrun/process/identity.h"
 #include "hpcrun/process/process-notes.h"

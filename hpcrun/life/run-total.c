@@ -1,7 +1,7 @@
 #include "hpcrun/life/run-total.h"
 
 #include "hpcrun/base/sys.h"
-#include "hpcrun/config/rank.h"
+#include "hpcrun/config/run-config.h"
 #include "hpcrun/process/output-directory.h"
 #include "hpcrun/process/process.h"
 #include "lib/measurement-words.h"

@@ -6,7 +6,7 @@
 #include "hpcrun/sample/creation.h"
 #include "hpcrun/sample/handler.h"
 #include "hpcrun/source/sample-source.h"
-#include "hpcrun/thread/thread-list.h"
+#include "hpcrun/thread/live-threads.h"
 
 #include <string.h>
 

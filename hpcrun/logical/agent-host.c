@@ -1,8 +1,9 @@
-#include "hpcrun/logical/agent-host.h"
-
+/* Signal handler: the functions that agents call there run there: claimed, read, path, step.
+ *
+ * The functions of struct agent_host (agents/agent.h). */
 #include "hpcrun/logical/agent-query.h"
+#include "hpcrun/logical/agent-table.h"
 #include "hpcrun/logical/claims.h"
-#include "hpcrun/logical/refusals.h"
 #include "hpcrun/process/report.h"
 
 #include <string.h>

@@ -6,8 +6,6 @@
 
 #include <string.h>
 
-struct agents agents;
-
 /* As deep as physical paths. What does not fit is cut at the outer end. */
 #define MOST_BICHORDS UNWIND_MAX_FRAMES
 #define MOST_LNOTES   UNWIND_MAX_FRAMES

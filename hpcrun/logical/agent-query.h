@@ -75,4 +75,10 @@ void consult_clear(struct consult *consult);
 /* The same, and gives memory back. */
 void consult_free(struct consult *consult);
 
+/* What hpcrun does for agents (agent-host.c). */
+const struct agent_host *host_for_agents(void);
+
+/* Largest slot per thread that an agent may ask for, bytes. */
+#define AGENT_MOST_SLOT_BYTES 65536
+
 #endif

@@ -2,12 +2,15 @@
 
 #include "hpcrun/base/sys.h"
 #include "hpcrun/base/text-buffer.h"
-#include "hpcrun/config/rank.h"
+#include "hpcrun/config/run-config.h"
 #include "hpcrun/process/process.h"
 
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/utsname.h>
+
+struct process process;
+struct sampling sampling;
 
 static size_t read_file(const char *path, char *to, size_t room)
 {

@@ -6,7 +6,7 @@
 #define HPCRUN_PROCESS_PROCESS_H
 
 #include "hpcrun/base/sys.h"
-#include "hpcrun/config/run-metrics.h"
+#include "hpcrun/config/run-config.h"
 #include "lib/measurement-format.h"
 
 #include <stdatomic.h>
@@ -46,7 +46,10 @@ extern struct sampling sampling;
 
 /* Whether the calling process is the one that was initialised: false in the child of a vfork or a
  * bare clone, which shares or copies our memory and owns none of our data. One system call. */
-bool process_is_ours(void);
+static inline bool process_is_ours(void)
+{
+    return process.pid == sys_getpid();
+}
 
 /* Signal handler: a clock that costs no memory access, for intervals that need not be exact. The
  * unit is a time stamp tick, at most a nanosecond long; it becomes a nanosecond of CLOCK_MONOTONIC
@@ -60,6 +63,14 @@ static inline uint64_t ticks_now(void)
 
 /* Copies a signal set that the program passes on to the kernel, without the sampling signal, which
  * is never to be blocked. Returns `copy`, or NULL if `set` is NULL. */
-const sigset_t *mask_without_sampling(const sigset_t *set, sigset_t *copy);
+static inline const sigset_t *mask_without_sampling(const sigset_t *set, sigset_t *copy)
+{
+    if (!set)
+        return NULL;
+    *copy = *set;
+    if (process.active)
+        copy->__val[0] &= ~sys_mask_bit(process.signal);
+    return copy;
+}
 
 #endif

@@ -1,16 +1,14 @@
 #include "hpcrun/record/process-chunks.h"
 
 #include "hpcrun/base/sys.h"
-#include "hpcrun/code/mapped-path.h"
 #include "hpcrun/code/module-instances.h"
 #include "hpcrun/logical/agent-table.h"
-#include "hpcrun/logical/refusals.h"
-#include "hpcrun/logical/worker-counts.h"
 #include "hpcrun/process/identity.h"
 #include "hpcrun/process/process.h"
 #include "hpcrun/source/sample-source.h"
 #include "lib/version.h"
 
+#include <string.h>
 #include <sys/stat.h>
 
 static void add_arguments(struct chunk *chunk)
@@ -105,6 +103,63 @@ void process_chunks_forget(void)
     for (uint32_t id = INSTANCE_FIRST; id < modules_end(); id++)
         atomic_store(&module_written[id], 0);
     memset(&written, 0, sizeof written);
+}
+
+/* ---- modules ---- */
+
+/* A line is "START-END PERMISSIONS OFFSET DEVICE INODE PATH", with addresses in hexadecimal. */
+static bool begins_at(const char *line, uint64_t start)
+{
+    uint64_t address = 0;
+    for (; *line && *line != '-'; line++)
+        address = address << 4 | (uint64_t)(*line <= '9' ? *line - '0' : *line - 'a' + 10);
+    return address == start;
+}
+
+/* The path in the line that begins with `start`, among the whole lines of a text, which it ends
+ * with 0. *rest is what follows the last one that was looked at. */
+static const char *find_line(char *text, uint64_t start, char **rest)
+{
+    char *end;
+    for (; (end = strchr(text, '\n')); text = end + 1) {
+        *end = '\0';
+        if (begins_at(text, start))
+            return strchr(text, '/');
+    }
+    *rest = text;
+    return NULL;
+}
+
+static const char *find_in(long fd, uint64_t start, char *buffer, size_t room)
+{
+    size_t used = 0;
+    while (used + 1 < room) {
+        char *rest = buffer;
+        long size = sys3(SYS_read, fd, buffer + used, room - 1 - used);
+        if (size <= 0)
+            break;
+        used += (size_t)size;
+        buffer[used] = '\0';
+        const char *path = find_line(buffer, start, &rest);
+        if (path)
+            return path;
+        used = (size_t)(buffer + used - rest);
+        memmove(buffer, rest, used);
+    }
+    return NULL;
+}
+
+/* The path of the file whose mapping begins at `start`; NULL if there is none, or no /proc. The
+ * path lies in the buffer, of at least PATH_MAX + 128 bytes. The loader's path may be another
+ * file's by now; this is the kernel's. */
+static const char *mapped_path(uint64_t start, char *buffer, size_t room)
+{
+    long fd = sys4(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);
+    if (fd < 0)
+        return NULL;
+    const char *path = find_in(fd, start, buffer, room);
+    sys1(SYS_close, fd);
+    return path;
 }
 
 /* By a descriptor: programs that restrict their system calls allow that sooner than stat. */

@@ -8,7 +8,7 @@
 #include "hpcrun/base/hook.h"
 #include "hpcrun/base/sys.h"
 #include "hpcrun/process/process.h"
-#include "hpcrun/restart/interruptions.h"
+#include "hpcrun/restart/restart.h"
 #include "hpcrun/thread/thread.h"
 
 #include <aio.h>

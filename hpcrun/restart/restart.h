@@ -22,9 +22,7 @@
 #ifndef HPCRUN_RESTART_RESTART_H
 #define HPCRUN_RESTART_RESTART_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <ucontext.h>
+#include "hpcrun/thread/thread.h"
 
 /* In a sample: marks the interrupted call if it is to start again. */
 void restart_mark(const ucontext_t *context);
@@ -37,5 +35,25 @@ void restart_before_handler(ucontext_t *context, bool restarts);
  * program's ends a call made directly from there, as it would have ended the whole: with the part.
  */
 void restart_has_part(void *frame);
+
+/* The handlers that had run when a call began. */
+struct interruptions {
+    unsigned samples, program;
+};
+
+static inline struct interruptions interruptions_now(void)
+{
+    return (struct interruptions){thread_samples_handled, thread_program_handlers};
+}
+
+/* Whether a call that began then was cut short by our samples alone; moves on to the next attempt.
+ */
+static inline bool only_ours(bool interrupted, struct interruptions *before)
+{
+    struct interruptions now = interruptions_now();
+    bool ours = interrupted && now.samples != before->samples && now.program == before->program;
+    *before = now;
+    return ours;
+}
 
 #endif

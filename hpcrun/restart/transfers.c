@@ -10,7 +10,6 @@
  * A handler of the program's, whatever its SA_RESTART, ends such a call with the part. */
 #include "hpcrun/base/hook.h"
 #include "hpcrun/base/sys.h"
-#include "hpcrun/restart/interruptions.h"
 #include "hpcrun/restart/restart.h"
 
 #include <sys/ioctl.h>

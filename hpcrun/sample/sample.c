@@ -1,6 +1,6 @@
 #include "hpcrun/sample/sample.h"
 
-#include "hpcrun/logical/worker-counts.h"
+#include "hpcrun/logical/agent-table.h"
 #include "hpcrun/process/process.h"
 
 static void tally(struct thread_event *event, enum fate fate, uint64_t amount)

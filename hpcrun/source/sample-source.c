@@ -5,7 +5,7 @@
 #include "hpcrun/process/process.h"
 #include "hpcrun/source/source-perf.h"
 #include "hpcrun/source/source-timer.h"
-#include "hpcrun/thread/thread-list.h"
+#include "hpcrun/thread/live-threads.h"
 
 #include <sys/resource.h>
 

@@ -1,23 +1,54 @@
-/* Signal handler: timer_arm_* run there.
+/* Signal handler: the functions that arm and disarm run there.
  *
- * POSIX timers that send the sampling signal to one thread, by the kernel's interface: libc's
- * allocates memory and can't be used where threads are adopted in a forked child. */
+ * POSIX timers that send the sampling signal to one thread, by direct system calls: libc's
+ * functions allocate memory, and fail for a thread that is adopted in the child of a fork. */
 #ifndef HPCRUN_SOURCE_SOURCE_TIMER_H
 #define HPCRUN_SOURCE_SOURCE_TIMER_H
 
-#include <signal.h>
-#include <stdint.h>
-#include <time.h>
+#include "hpcrun/base/sys.h"
 
 /* Creates a timer on `clock` for the calling thread; its signals carry `value`. Returns its id or a
  * negative errno. */
-long timer_open(clockid_t clock, int signal, void *value);
-void timer_close(int timer);
+static inline long timer_open(clockid_t clock, int signal, void *value)
+{
+    int timer = -1;
+    struct sigevent event = {
+        .sigev_notify = SIGEV_THREAD_ID,
+        .sigev_signo = signal,
+        .sigev_value.sival_ptr = value,
+    };
+    event._sigev_un._tid = sys_gettid();
+    long result = sys3(SYS_timer_create, clock, &event, &timer);
+    return result < 0 ? result : timer;
+}
+
+static inline void timer_close(int timer)
+{
+    sys1(SYS_timer_delete, timer);
+}
+
+static inline void timer_set(int timer, int flags, uint64_t value, uint64_t interval)
+{
+    struct itimerspec spec = {.it_value = sys_timespec(value),
+                              .it_interval = sys_timespec(interval)};
+    sys4(SYS_timer_settime, timer, flags, &spec, NULL);
+}
 
 /* Expires once, `ns` from now (at least 1). */
-void timer_arm_once(int timer, uint64_t ns);
-/* Expires at `at` on the timer's clock (at once when that is past), then every `interval` ns. */
-void timer_arm_at(int timer, uint64_t at, uint64_t interval);
-void timer_disarm(int timer);
+static inline void timer_arm_once(int timer, uint64_t ns)
+{
+    timer_set(timer, 0, ns ? ns : 1, 0);
+}
+
+/* Expires at `at` on the timer's clock (at once if that is past), then every `interval` ns. */
+static inline void timer_arm_at(int timer, uint64_t at, uint64_t interval)
+{
+    timer_set(timer, TIMER_ABSTIME, at ? at : 1, interval);
+}
+
+static inline void timer_disarm(int timer)
+{
+    timer_set(timer, 0, 0, 0);
+}
 
 #endif

@@ -106,7 +106,16 @@ extern __thread struct thread *thread_self __attribute__((tls_model("initial-exe
 extern __thread unsigned thread_samples_handled __attribute__((tls_model("initial-exec")));
 extern __thread unsigned thread_program_handlers __attribute__((tls_model("initial-exec")));
 
-/* A pseudo-random number, uniform in [0, limit); limit > 0. */
-uint64_t thread_random(struct thread *thread, uint64_t limit);
+/* A pseudo-random number, uniform in [0, limit); limit > 0. xorshift64* (Vigna), mapped to the
+ * range by a multiplication (Lemire). */
+static inline uint64_t thread_random(struct thread *thread, uint64_t limit)
+{
+    uint64_t x = thread->random;
+    x ^= x >> 12;
+    x ^= x << 25;
+    x ^= x >> 27;
+    thread->random = x;
+    return (uint64_t)((unsigned __int128)(x * 0x2545f4914f6cdd1du) * limit >> 64);
+}
 
 #endif

@@ -1,9 +1,9 @@
-#include "hpcrun/unwind/full-step.h"
+#include "hpcrun/unwind/irregular-step.h"
 
 #include "hpcrun/code/module-ranges.h"
 #include "hpcrun/unwind/cfi.h"
 #include "hpcrun/unwind/expression.h"
-#include "hpcrun/unwind/resume.h"
+#include "hpcrun/unwind/rule.h"
 
 #include <string.h>
 

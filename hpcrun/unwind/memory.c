@@ -1,5 +1,129 @@
 #include "hpcrun/unwind/memory.h"
 
+#include "hpcrun/base/sys.h"
+
+/* guard_enter stores the registers that a call preserves, and its own return address and the
+ * stack pointer after its return; resuming there is returning from it again. */
+__asm__(".text\n"
+        ".globl guard_enter\n"
+        ".hidden guard_enter\n"
+        ".type guard_enter, @function\n"
+        "guard_enter:\n"
+        "    .cfi_startproc\n"
+        "    mov %rbx, 0(%rdi)\n"
+        "    mov %rbp, 8(%rdi)\n"
+        "    mov %r12, 16(%rdi)\n"
+        "    mov %r13, 24(%rdi)\n"
+        "    mov %r14, 32(%rdi)\n"
+        "    mov %r15, 40(%rdi)\n"
+        "    lea 8(%rsp), %rdx\n"
+        "    mov %rdx, 48(%rdi)\n"
+        "    mov (%rsp), %rdx\n"
+        "    mov %rdx, 56(%rdi)\n"
+        "    movb $1, 64(%rdi)\n"
+        "    xor %eax, %eax\n"
+        "    ret\n"
+        "    .cfi_endproc\n"
+        ".size guard_enter, .-guard_enter\n");
+
+_Static_assert(offsetof(struct guard, rip) == 56, "guard_enter knows the layout");
+_Static_assert(offsetof(struct guard, active) == 64, "guard_enter knows the layout");
+
+/* bool guard_load(uint64_t from, uint64_t *value) */
+__asm__(".text\n"
+        ".globl guard_load\n"
+        ".hidden guard_load\n"
+        ".type guard_load, @function\n"
+        "guard_load:\n"
+        "    .cfi_startproc\n"
+        "guard_load_load:\n"
+        "    mov (%rdi), %rax\n"
+        "    mov %rax, (%rsi)\n"
+        "    mov $1, %eax\n"
+        "    ret\n"
+        "guard_load_failed:\n"
+        "    xor %eax, %eax\n"
+        "    ret\n"
+        "    .cfi_endproc\n"
+        ".size guard_load, .-guard_load\n");
+
+/* Copies and returns the number of bytes that it could not copy. */
+__asm__(".text\n"
+        ".type guarded_move, @function\n"
+        "guarded_move:\n"
+        "    .cfi_startproc\n"
+        "    mov %rdx, %rcx\n"
+        "guarded_move_load:\n"
+        "    rep movsb\n"
+        "guarded_move_done:\n"
+        "    mov %rcx, %rax\n"
+        "    ret\n"
+        "    .cfi_endproc\n"
+        ".size guarded_move, .-guarded_move\n");
+
+size_t guarded_move(void *to, uint64_t from, size_t size) __attribute__((visibility("hidden")));
+extern const char guard_load_load[] __attribute__((visibility("hidden")));
+extern const char guard_load_failed[] __attribute__((visibility("hidden")));
+extern const char guarded_move_load[] __attribute__((visibility("hidden")));
+extern const char guarded_move_done[] __attribute__((visibility("hidden")));
+
+bool guard_fix_up(struct guard *guard, ucontext_t *context)
+{
+    greg_t *reg = context->uc_mcontext.gregs;
+    if ((uintptr_t)reg[REG_RIP] == (uintptr_t)guard_load_load) {
+        reg[REG_RIP] = (greg_t)(uintptr_t)guard_load_failed;
+        return true;
+    }
+    if ((uintptr_t)reg[REG_RIP] == (uintptr_t)guarded_move_load) {
+        reg[REG_RIP] = (greg_t)(uintptr_t)guarded_move_done;
+        return true;
+    }
+    return guard && guard_abandon(guard, context);
+}
+
+bool guard_abandon(struct guard *guard, ucontext_t *context)
+{
+    greg_t *reg = context->uc_mcontext.gregs;
+    if (!guard->active)
+        return false;
+    guard->active = false;
+    reg[REG_RBX] = (greg_t)guard->rbx;
+    reg[REG_RBP] = (greg_t)guard->rbp;
+    reg[REG_R12] = (greg_t)guard->r12;
+    reg[REG_R13] = (greg_t)guard->r13;
+    reg[REG_R14] = (greg_t)guard->r14;
+    reg[REG_R15] = (greg_t)guard->r15;
+    reg[REG_RSP] = (greg_t)guard->rsp;
+    reg[REG_RIP] = (greg_t)guard->rip;
+    reg[REG_RAX] = 1;
+    return true;
+}
+
+bool guard_is_unblocked(uint64_t mask)
+{
+    return (mask & (sys_mask_bit(SIGSEGV) | sys_mask_bit(SIGBUS))) == 0;
+}
+
+bool guard_is_armed(uint64_t mask, void *handler)
+{
+    struct sys_sigaction now;
+    if (!guard_is_unblocked(mask))
+        return false;
+    return sys_sigaction(SIGSEGV, NULL, &now) == 0 && now.handler == handler;
+}
+
+bool guard_copy(void *to, uint64_t from, size_t size, bool armed)
+{
+    if (armed)
+        return guarded_move(to, from, size) == 0;
+    struct iovec local = {.iov_base = to, .iov_len = size};
+    struct iovec remote = {.iov_base = (void *)(uintptr_t)from, .iov_len = size};
+    return sys6(SYS_process_vm_readv, sys_getpid(), SYS_ARG(&local), 1, SYS_ARG(&remote), 1, 0) ==
+           (long)size;
+}
+
+/* ---- stacks and runtime data ---- */
+
 /* The hooks keep the handler of SIGSEGV ours; only a program that makes the system call itself gets
  * round them. So the kernel is asked at the first sample that needs it and then at one in this
  * many. */

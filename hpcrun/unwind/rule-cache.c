@@ -1,7 +1,7 @@
 #include "hpcrun/unwind/rule-cache.h"
 
 #include "hpcrun/code/module-instances.h"
-#include "hpcrun/unwind/resume.h"
+#include "hpcrun/unwind/rule.h"
 
 #include <elf.h>
 #include <stddef.h>

@@ -2,9 +2,7 @@
 
 #include "hpcrun/code/module-instances.h"
 #include "hpcrun/unwind/call-site.h"
-#include "hpcrun/unwind/fallback.h"
-#include "hpcrun/unwind/full-step.h"
-#include "hpcrun/unwind/resume-step.h"
+#include "hpcrun/unwind/irregular-step.h"
 
 #include <string.h>
 

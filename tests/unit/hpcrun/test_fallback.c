@@ -3,7 +3,7 @@
 
 #include "hpcrun/base/sys.h"
 #include "hpcrun/unwind/call-site.h"
-#include "hpcrun/unwind/fallback.h"
+#include "hpcrun/unwind/irregular-step.h"
 
 #include <string.h>
 #include <sys/mman.h>

@@ -3,7 +3,7 @@
 #include "tests/unit/cmocka_suite.h"
 
 #include "hpcrun/base/sys.h"
-#include "hpcrun/unwind/guard.h"
+#include "hpcrun/unwind/memory.h"
 
 #include <string.h>
 #include <sys/mman.h>

@@ -7,7 +7,6 @@
 #include "tests/unit/hpcrun/simulated_kernel.h"
 
 #include "hpcrun/source/source-perf.c"
-#include "hpcrun/source/source-timer.c"
 #include "hpcrun/source/sample-source.c"
 
 #include <math.h>

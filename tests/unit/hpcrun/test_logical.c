@@ -5,7 +5,7 @@
 
 #include "hpcrun/code/module-instances.h"
 #include "hpcrun/logical/claims.h"
-#include "hpcrun/logical/agent-host.h"
+#include "hpcrun/logical/agent-query.h"
 #include "hpcrun/logical/logical.h"
 #include "hpcrun/process/process.h"
 #include "hpcrun/process/report.h"
@@ -15,6 +15,9 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+
+struct process process;
+struct sampling sampling;
 
 void report_log(const struct text *text)
 {

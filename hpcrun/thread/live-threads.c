@@ -1,8 +1,12 @@
-#include "hpcrun/thread/thread-list.h"
+#include "hpcrun/thread/live-threads.h"
 
 #include "hpcrun/base/lock.h"
 #include "hpcrun/process/process.h"
 #include "hpcrun/thread/joinable.h"
+
+__thread struct thread *thread_self;
+__thread unsigned thread_samples_handled;
+__thread unsigned thread_program_handlers;
 
 /* One mapping per thread. */
 struct block {

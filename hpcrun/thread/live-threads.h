@@ -2,8 +2,8 @@
  *
  * The threads of the process: records for them, and the list of those that live. A record is one
  * mapping, touched as it is used, and is handed on to a later thread when its thread has ended. */
-#ifndef HPCRUN_THREAD_THREAD_LIST_H
-#define HPCRUN_THREAD_THREAD_LIST_H
+#ifndef HPCRUN_THREAD_LIVE_THREADS_H
+#define HPCRUN_THREAD_LIVE_THREADS_H
 
 #include "hpcrun/thread/thread.h"
 

@@ -1,4 +1,4 @@
-#include "hpcrun/unwind/resume-step.h"
+#include "hpcrun/unwind/irregular-step.h"
 
 #include "hpcrun/code/module-ranges.h"
 #include "hpcrun/unwind/call-site.h"

@@ -1,0 +1,120 @@
+#include "hpcrun/logical/agent-table.h"
+
+#include "hpcrun/base/sys.h"
+#include "hpcrun/process/process.h"
+#include "hpcrun/process/report.h"
+
+#include <string.h>
+
+struct agents agents;
+
+/* ---- refusals ---- */
+
+/* An agent refuses once, or for a second reason: in programs that load and unload its runtime. */
+#define MOST_REFUSALS (2 * MAX_AGENTS)
+
+static struct {
+    char agent[64], why[256];
+} refusals[MOST_REFUSALS];
+static _Atomic unsigned refusal_count;
+
+/* The last of an agent; NULL for none. */
+static const char *last_reason(const char *agent)
+{
+    for (unsigned i = atomic_load(&refusal_count); i > 0; i--)
+        if (strcmp(refusals[i - 1].agent, agent) == 0)
+            return refusals[i - 1].why;
+    return NULL;
+}
+
+static bool add(const char *agent, const char *why)
+{
+    unsigned n = atomic_load(&refusal_count);
+    if (n == MOST_REFUSALS)
+        return false;
+    strncpy(refusals[n].agent, agent, sizeof refusals[n].agent - 1);
+    strncpy(refusals[n].why, why, sizeof refusals[n].why - 1);
+    atomic_store(&refusal_count, n + 1);
+    return true;
+}
+
+static void report_refusal(const char *agent, const char *why)
+{
+    char buffer[512];
+    struct text line = TEXT(buffer);
+    text_add(&line, "agent ");
+    text_add(&line, agent);
+    text_add(&line, " takes no part: ");
+    text_add(&line, why);
+    text_add(&line, ": native call paths");
+    if (process.pid == process.config.launched_pid) /* a child says nothing on its own account */
+        report_error(&line);
+    else
+        report_log(&line);
+}
+
+void refusals_add(const char *agent, const char *why)
+{
+    const char *last = last_reason(agent);
+    bool is_known = last && strcmp(last, why) == 0;
+    if (!is_known && add(agent, why))
+        report_refusal(agent, why);
+}
+
+void refusals_withdraw(const char *agent)
+{
+    const char *last = last_reason(agent);
+    if (last && *last)
+        add(agent, "");
+}
+
+bool refusals_get(unsigned i, struct refusal *refusal)
+{
+    if (i >= atomic_load(&refusal_count))
+        return false;
+    *refusal = (struct refusal){refusals[i].agent, refusals[i].why};
+    return true;
+}
+
+/* ---- workers ---- */
+
+/* Runtimes set their number of workers a few times in a process's life; what comes after is lost.
+ */
+#define MOST_CHANGES 256
+
+static struct seen {
+    _Atomic uint64_t last; /* workers << 32 | n */
+    _Atomic uint32_t begun;
+    struct {
+        struct workers_change change;
+        _Atomic bool done;
+    } at[MOST_CHANGES];
+} workers_seen[MAX_AGENTS];
+
+void workers_see(unsigned agent, uint32_t workers, uint32_t n)
+{
+    struct seen *its = &workers_seen[agent];
+    uint64_t numbers = (uint64_t)workers << 32 | n;
+    if (atomic_load_explicit(&its->last, memory_order_relaxed) == numbers ||
+        atomic_exchange(&its->last, numbers) == numbers)
+        return;
+    uint32_t i = atomic_fetch_add(&its->begun, 1);
+    if (i >= MOST_CHANGES)
+        return;
+    its->at[i].change = (struct workers_change){sys_clock(CLOCK_MONOTONIC), workers, n};
+    atomic_store_explicit(&its->at[i].done, true, memory_order_release);
+}
+
+bool workers_change(unsigned agent, uint32_t i, struct workers_change *change)
+{
+    struct seen *its = &workers_seen[agent];
+    if (i >= MOST_CHANGES || !atomic_load_explicit(&its->at[i].done, memory_order_acquire))
+        return false;
+    *change = its->at[i].change;
+    return true;
+}
+
+void workers_forget(void)
+{
+    memset(workers_seen, 0, sizeof workers_seen);
+}
