@@ -4,7 +4,7 @@
 #include "viewer-tui/run-hpcprof.h"
 #include "viewer-tui/options.h"
 #include "viewer-tui/terminal/keys.h"
-#include "viewer-tui/terminal/terminal.h"
+#include "viewer-tui/terminal/screens/terminal.h"
 
 #include <errno.h>
 #include <locale.h>

@@ -1,7 +1,7 @@
 # hpcviewer, the terminal viewer and printer of databases.
 VIEWER_LIBRARIES = -lZydis -lncursesw -ltinfo -ljansson -lz -lm
 # Everything but main, for the unit tests.
-VIEWER_FOLDERS   = base db metrics threads tree advice compare output output/export terminal
+VIEWER_FOLDERS   = base db metrics threads tree advice compare output output/export terminal terminal/screens
 VIEWER_OBJECTS   = $(filter-out %/main.o,$(call objects_of,viewer-tui)) \
 	$(foreach d,$(VIEWER_FOLDERS),$(call objects_of,viewer-tui/$(d))) $(TOOL_LIB)
 

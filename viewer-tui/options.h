@@ -4,7 +4,7 @@
 
 #include "lib/path-rules.h"
 #include "viewer-tui/compare/comparison.h"
-#include "viewer-tui/viewer-config.h"
+#include "viewer-tui/base/viewer-config.h"
 #include "viewer-tui/output/print.h"
 
 /* What to print; the values below VIEWS are those of enum view_id. */

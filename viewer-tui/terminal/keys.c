@@ -155,6 +155,21 @@ enum command keys_command(int key)
     return COMMAND_NONE;
 }
 
+bool command_opens_page(enum command command)
+{
+    switch (command) {
+    case COMMAND_TOP_DOWN:
+    case COMMAND_BOTTOM_UP:
+    case COMMAND_FLAT:
+    case COMMAND_THREADS:
+    case COMMAND_SUMMARY:
+    case COMMAND_INSPECT:
+    case COMMAND_ADVICE:
+    case COMMAND_HELP: return true;
+    default: return false;
+    }
+}
+
 const struct key_help *keys_help(size_t *n)
 {
     static struct key_help lines[N_BINDINGS];

@@ -2,6 +2,7 @@
 #ifndef VIEWER_KEYS_H
 #define VIEWER_KEYS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum command {
@@ -89,6 +90,9 @@ enum command {
 
 /* What a key (screen_key) does. */
 enum command keys_command(int key);
+
+/* Whether a command opens a view or a page: its key works on every page. */
+bool command_opens_page(enum command command);
 
 /* A line of the help screen: keys and what they do; keys NULL for a heading. */
 struct key_help {

@@ -3,6 +3,7 @@
 #define VIEWER_LINE_EDIT_H
 
 #include "viewer-tui/base/text.h"
+#include "viewer-tui/terminal/screen.h"
 
 enum line_state { EDIT_GOES_ON, EDIT_DONE, EDIT_GIVEN_UP };
 
@@ -19,5 +20,9 @@ void line_edit_set(struct line_edit *line, const char *text);
  * (what is before the cursor) and ^K (what is behind it) delete. Enter ends it; Escape, ^C, and
  * Backspace where there is nothing, give it up. */
 enum line_state edit_line(struct line_edit *line, int key);
+
+/* Draws the line with its cursor, scrolled so that the cursor stays in the area. Returns the number
+ * of columns used. */
+int line_edit_draw(const struct line_edit *line, struct area area);
 
 #endif

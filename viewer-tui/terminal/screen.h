@@ -23,6 +23,11 @@ enum style {
     STYLES = STYLE_HEAT + 8
 };
 
+/* A rectangle of the screen. */
+struct area {
+    int line, column, height, width;
+};
+
 /* Takes over the terminal; NULL, or why that cannot be. Colours are used where the terminal has
  * them and the environment does not say NO_COLOR. */
 const char *screen_start(bool with_mouse);

@@ -3,12 +3,8 @@
 #define VIEWER_SPOTS_H
 
 #include "lib/alloc.h"
+#include "viewer-tui/terminal/screen.h"
 #include "viewer-tui/tree/view.h"
-
-/* Cells of the screen. */
-struct area {
-    int line, column, height, width;
-};
 
 enum spot_kind {
     SPOT_NONE,

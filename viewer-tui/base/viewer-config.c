@@ -1,0 +1,201 @@
+#include "viewer-tui/base/viewer-config.h"
+
+#include "lib/atomic-file.h"
+#include "lib/diag.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define NAME  "hpctoolkit/hpcviewer.conf"
+#define SPACE " \t\r\n"
+
+static char *usual_path(void)
+{
+    const char *folder = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+    if (folder && folder[0] == '/')
+        return mem_printf("%s/%s", folder, NAME);
+    if (home && home[0] == '/')
+        return mem_printf("%s/.config/%s", home, NAME);
+    return NULL;
+}
+
+/* A copy of the text without the spaces around it. */
+static char *trimmed(const char *text, size_t length)
+{
+    while (length && strchr(SPACE, text[length - 1]))
+        length--;
+    size_t spaces = strspn(text, SPACE);
+    return spaces < length ? mem_strndup(text + spaces, length - spaces) : mem_strdup("");
+}
+
+static void take_line(struct config *config, const char *text, unsigned line)
+{
+    const char *equals = strchr(text, '=');
+    size_t length = strlen(text);
+    size_t name_length = equals ? (size_t)(equals - text) : length;
+    char first = text[strspn(text, SPACE)];
+    if (first == '\0' || first == '#')
+        return;
+    struct setting setting = {.name = trimmed(text, name_length), .line = line};
+    if (equals)
+        setting.value = trimmed(equals + 1, length - name_length - 1);
+    vec_push(&config->settings, setting);
+    if (!*setting.name)
+        config_refuse(config, &setting, "no name before the '='");
+}
+
+static void refuse_file(const char *path, int error)
+{
+    diag_error(path, "%s; --no-config goes without it", strerror(error));
+    exit(2);
+}
+
+void config_read(struct config *config)
+{
+    char *text = NULL;
+    size_t room = 0;
+    unsigned line = 0;
+    config->path = usual_path();
+    FILE *file = config->path ? fopen(config->path, "re") : NULL;
+    if (!file) {
+        if (config->path && errno != ENOENT && errno != ENOTDIR)
+            refuse_file(config->path, errno);
+        return;
+    }
+    while (getline(&text, &room, file) >= 0)
+        take_line(config, text, ++line);
+    if (ferror(file))
+        refuse_file(config->path, errno);
+    free(text);
+    fclose(file);
+}
+
+void config_refuse(const struct config *config, const struct setting *setting, const char *why)
+{
+    char *where = mem_printf("%s:%u", config->path, setting->line);
+    diag_error(where, "%s%s%s; --no-config goes without this file", setting->name,
+               *setting->name ? ": " : "", why);
+    free(where);
+    exit(2);
+}
+
+void config_free(struct config *config)
+{
+    for (size_t i = 0; i < config->settings.n; i++) {
+        free(config->settings.at[i].name);
+        free(config->settings.at[i].value);
+    }
+    vec_free(&config->settings);
+    free(config->path);
+    config->path = NULL;
+}
+
+/* Which change is about the setting of a line; n for none. */
+static size_t change_of_line(const char *line, const struct config_change *changes, size_t n)
+{
+    line += strspn(line, SPACE);
+    size_t i = 0;
+    for (; i < n; i++) {
+        size_t length = strlen(changes[i].name);
+        if (strncmp(line, changes[i].name, length) != 0)
+            continue;
+        char next = line[length + strspn(line + length, SPACE)];
+        if (next == '\0' || next == '=')
+            break;
+    }
+    return i;
+}
+
+static void write_change(FILE *out, const struct config_change *change)
+{
+    if (change->value)
+        fprintf(out, "%s = %s\n", change->name, change->value);
+    else
+        fprintf(out, "%s\n", change->name);
+}
+
+/* Copies the lines, each change in place of the first line that is about it; those that have none
+ * follow. `old` NULL: there are no lines. False when they cannot all be read. */
+static bool write_changed(FILE *old, FILE *out, const struct config_change *changes, size_t n)
+{
+    bool *is_done = mem_alloc(n + 1), ends_line = true;
+    char *line = NULL;
+    size_t room = 0, i;
+    ssize_t length;
+    while (old && (length = getline(&line, &room, old)) >= 0) {
+        i = change_of_line(line, changes, n);
+        if (i < n && changes[i].is_set && !is_done[i])
+            write_change(out, &changes[i]);
+        else if (i == n)
+            fwrite(line, 1, (size_t)length, out);
+        ends_line = i < n || (length && line[length - 1] == '\n');
+        is_done[i] = true;
+    }
+    if (!ends_line)
+        fputc('\n', out);
+    for (i = 0; i < n; i++)
+        if (changes[i].is_set && !is_done[i])
+            write_change(out, &changes[i]);
+    free(line);
+    free(is_done);
+    return !old || !ferror(old);
+}
+
+/* Makes the folders above a file. */
+static void make_folders(const char *path)
+{
+    char *folder = mem_strdup(path);
+    for (char *slash = strchr(folder + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        mkdir(folder, 0777); /* if it fails, so does what follows */
+        *slash = '/';
+    }
+    free(folder);
+}
+
+/* Where the file is to which links lead: it is replaced, not they. */
+static char *behind_links(char *path)
+{
+    char *real = realpath(path, NULL);
+    if (!real)
+        return path;
+    free(path);
+    return real;
+}
+
+bool config_save(const struct config_change *changes, size_t n, char **path, char **cause)
+{
+    struct atomic_file file;
+    struct stat status;
+    *path = usual_path();
+    *cause = NULL;
+    if (!*path) {
+        *cause = mem_strdup("neither XDG_CONFIG_HOME nor HOME says where");
+        return false;
+    }
+    *path = behind_links(*path);
+    make_folders(*path);
+    FILE *old = fopen(*path, "re");
+    if (!old && errno != ENOENT) {
+        *cause = mem_strdup(strerror(errno));
+        return false;
+    }
+    bool is_written = atomic_file_begin(&file, *path, cause);
+    if (is_written) {
+        if (old && fstat(fileno(old), &status) == 0)
+            (void)!fchmod(fileno(file.out), status.st_mode & 07777);
+        is_written = write_changed(old, file.out, changes, n);
+        if (is_written) {
+            is_written = atomic_file_commit(&file, cause);
+        } else {
+            *cause = mem_strdup("cannot be read");
+            atomic_file_abandon(&file);
+        }
+    }
+    if (old)
+        fclose(old);
+    return is_written;
+}

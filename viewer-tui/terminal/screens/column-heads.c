@@ -1,0 +1,176 @@
+/* Which columns of costs there are, and what stands above them. */
+#include "viewer-tui/terminal/screens/main-screen.h"
+
+#include "lib/number.h"
+#include "viewer-tui/terminal/screen.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What the tree keeps of the width before costs get any. */
+#define LEAST_TREE_WIDTH 16
+
+/* Those that fit into the width; in the end only the one that is sorted by, or none. */
+static struct columns fitting(const struct view *view, int width, int usual)
+{
+    int room = (width - GOOD_TREE_WIDTH) / usual;
+    struct columns columns = columns_fitting(view, room > 0 ? (size_t)room : 0);
+    if (width < usual + LEAST_TREE_WIDTH) {
+        columns.n = 0;
+    } else if (width < (int)columns.n * usual + LEAST_TREE_WIDTH) {
+        columns.at[0] = (struct column){.metric = view->sorting.metric, .part = view->sorting.part};
+        columns.n = 1;
+    }
+    return columns;
+}
+
+/* Of those that the user chose what is on the screen: at least one if that leaves a tree. */
+static struct columns chosen(const struct tui *tui, const struct view *view, int width)
+{
+    const struct column_choice *choice = &tui->columns[tui->projection];
+    struct columns columns = column_choice_shown(choice, view->metrics);
+    size_t first = choice->first < columns.n ? choice->first : columns.n ? columns.n - 1 : 0;
+    int used = 0;
+    size_t n = 0;
+    for (; first + n < columns.n; n++) {
+        columns.at[n] = columns.at[first + n];
+        used += cell_width(&tui->cells, &columns.at[n]);
+        if (used > width - (n == 0 ? LEAST_TREE_WIDTH : GOOD_TREE_WIDTH))
+            break;
+    }
+    columns.n = n;
+    return columns;
+}
+
+struct columns tui_columns(struct tui *tui, int width)
+{
+    const struct view *view = tui_pane(tui)->view;
+    if (tui->columns[tui->projection].is_made)
+        return chosen(tui, view, width);
+    return fitting(view, width, cell_width(&tui->cells, &(struct column){0}));
+}
+
+/* Takes " (CPUTIME)" out of "work (CPUTIME), s": columns so narrow that this does not fit are all
+ * of the effort whose name stands in the title of the screen. */
+static void drop_event(struct text *name, size_t unit_at)
+{
+    char *event = memrchr(name->at, '(', unit_at);
+    char *end = event ? strchr(event, ')') : NULL;
+    if (!end || event == name->at)
+        return;
+    size_t start = (size_t)(event - name->at) - 1, rest = (size_t)(end - name->at) + 1;
+    memmove(name->at + start, name->at + rest, name->n - rest + 1);
+    name->n -= rest - start;
+}
+
+/* Makes "work diff" of "work difference, s". */
+static void shorten_difference(struct text *name)
+{
+    static const char difference[] = " difference";
+    const char *found = strstr(name->at, difference);
+    if (!found)
+        return;
+    name->n = (size_t)(found - name->at) + strlen(" diff");
+    name->at[name->n] = '\0';
+}
+
+/* Makes "spawn, s" of "overhead: spawn, s". */
+static void drop_overhead(struct text *name, size_t *unit_at)
+{
+    const char *colon = strstr(name->at, ": ");
+    size_t length = colon ? (size_t)(colon - name->at) + 2 : 0;
+    memmove(name->at, name->at + length, name->n - length + 1);
+    name->n -= length;
+    *unit_at -= length;
+}
+
+/* "work, s" over the columns of a metric. */
+static void draw_metric_name(const struct tui *tui, const struct view *view,
+                             const struct column *of, int line, int column, int width)
+{
+    size_t metric = of->metric;
+    struct text name = {0};
+    struct number_scale scale = cell_scale(&tui->cells, view, of);
+    columns_title(&view->metrics->at[metric], "", tui->ascii, &name);
+    size_t unit_at = name.n;
+    text_clear(&name);
+    columns_title(&view->metrics->at[metric], scale.unit, tui->ascii, &name);
+    bool is_too_wide = (int)text_columns(text_string(&name)) >= width;
+    if (is_too_wide && view->metrics->at[metric].kind)
+        drop_overhead(&name, &unit_at);
+    if ((int)text_columns(text_string(&name)) >= width &&
+        (metric_is_of_effort(&view->metrics->at[metric]) ||
+         metric_is_compared(&view->metrics->at[metric])))
+        drop_event(&name, unit_at);
+    if ((int)text_columns(text_string(&name)) >= width &&
+        metric_is_compared(&view->metrics->at[metric]))
+        shorten_difference(&name);
+    text_cut(&name, (size_t)width - 1);
+    int used = (int)text_columns(text_string(&name));
+    screen_put(line, column + width - used, used, STYLE_PLAIN, text_string(&name));
+    vec_free(&name);
+}
+
+static const char *sort_mark(const struct tui *tui, const struct sorting *sorting)
+{
+    if (tui->ascii)
+        return sorting->is_reversed ? "^" : "v";
+    return sorting->is_reversed ? "▲" : "▼";
+}
+
+static void draw_part_name(const struct tui *tui, const struct view *view,
+                           const struct column *column, int line, int at)
+{
+    const struct sorting *sorting = &view->sorting;
+    bool is_sorted =
+        !sorting->by_name && sorting->metric == column->metric && sorting->part == column->part;
+    struct text name = {0};
+    if (is_sorted)
+        text_printf(&name, "%s ", sort_mark(tui, sorting));
+    text_add(&name, column->part == INCLUSIVE ? "inclusive" : "exclusive");
+    int used = (int)text_columns(text_string(&name));
+    screen_put(line, at + cell_width(&tui->cells, column) - used, used, STYLE_HEAD,
+               text_string(&name));
+    vec_free(&name);
+}
+
+/* The width of the columns of the metric at `first`, as far as they stand side by side. */
+static int width_of_metric(const struct tui *tui, const struct columns *columns, size_t first)
+{
+    int width = 0;
+    for (size_t i = 0; i < columns_of_metric(columns, first); i++)
+        width += cell_width(&tui->cells, &columns->at[first + i]);
+    return width;
+}
+
+static void add_spot(struct tui *tui, struct area area, struct sorting sorting)
+{
+    vec_push(&tui->spots, (struct spot){.kind = SPOT_HEAD, .area = area, .sorting = sorting});
+}
+
+void tui_draw_heads(struct tui *tui, struct area area)
+{
+    const struct view *view = tui_pane(tui)->view;
+    struct columns columns = tui_columns(tui, area.width);
+    screen_fill(area.line + 1, area.column, area.width, STYLE_HEAD);
+    int at = area.column;
+    for (size_t i = 0; i < columns.n; i++) {
+        if (i == 0 || columns.at[i - 1].metric != columns.at[i].metric)
+            draw_metric_name(tui, view, &columns.at[i], area.line, at,
+                             width_of_metric(tui, &columns, i));
+        draw_part_name(tui, view, &columns.at[i], area.line + 1, at);
+        int column_width = cell_width(&tui->cells, &columns.at[i]);
+        struct sorting by = {.metric = columns.at[i].metric, .part = columns.at[i].part};
+        add_spot(tui, (struct area){area.line, at, area.height, column_width}, by);
+        at += column_width;
+    }
+    struct sorting by_name = view->sorting;
+    by_name.by_name = true;
+    add_spot(tui, (struct area){area.line, at, area.height, area.width - at}, by_name);
+    const char *mark = view->sorting.by_name ? sort_mark(tui, &view->sorting) : "";
+    struct text scope = {0};
+    text_printf(&scope, "  scope %s", mark);
+    screen_put(area.line + 1, at, area.width - at, STYLE_HEAD, text_string(&scope));
+    vec_free(&scope);
+    free(columns.at);
+}

@@ -1,0 +1,140 @@
+/* Commands that move in the tree, or open and close parts of it. */
+#include "viewer-tui/terminal/screens/commands.h"
+#include "viewer-tui/terminal/screens/main-screen.h"
+#include "viewer-tui/terminal/screens/source-pane.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static void go_left(struct pane *pane)
+{
+    uint32_t row = pane_row(pane);
+    if (pane_is_open(pane, row) && pane_can_open(pane, row))
+        pane_collapse(pane);
+    else
+        pane_move_up_tree(pane);
+}
+
+static void go_right(struct pane *pane)
+{
+    uint32_t row = pane_row(pane);
+    if (!pane_can_open(pane, row))
+        return;
+    if (!pane_is_open(pane, row))
+        pane_expand(pane);
+    else
+        pane_move(pane, 1);
+}
+
+static void toggle(struct pane *pane)
+{
+    uint32_t row = pane_row(pane);
+    if (pane_is_open(pane, row))
+        pane_collapse(pane);
+    else if (pane_can_open(pane, row))
+        pane_expand(pane);
+}
+
+/* Where it ends in code without source, the nearest line that has one is named. */
+static void follow_hot_path(struct tui *tui)
+{
+    struct text nearest = {0};
+    pane_hot_path(tui_pane(tui), tui->hot_share);
+    tui_add_own_call(tui, &nearest);
+    if (nearest.n)
+        text_printf(&tui->message, "no source here; %s", text_string(&nearest));
+    vec_free(&nearest);
+}
+
+static void zoom_in(struct tui *tui)
+{
+    struct pane *pane = tui_pane(tui);
+    if (pane_row(pane) == pane->root)
+        text_add(&tui->message, "the view begins with this row already");
+    else
+        pane_zoom_in(pane);
+}
+
+static void zoom_out(struct tui *tui)
+{
+    if (!pane_zoom_out(tui_pane(tui)))
+        text_add(&tui->message, "this is the whole program");
+}
+
+static void open_all(struct tui *tui)
+{
+    if (!pane_expand_all(tui_pane(tui)))
+        text_printf(&tui->message, "not everything is open: it stops at %d rows, or by Esc",
+                    MOST_OPENED);
+}
+
+/* What the user answered in percent, as a share; NAN when it is none. */
+static double share_in(const char *answer)
+{
+    char *end;
+    double percent = strtod(answer, &end);
+    bool is_one = end != answer && *end == '\0' && percent >= 0 && percent <= 100;
+    return is_one ? percent / 100 : NAN;
+}
+
+static void ask_hot_share(struct tui *tui)
+{
+    struct text before = {0};
+    text_printf(&before, "%g", 100 * tui->hot_share);
+    const char *answer = tui_ask(
+        tui, "hot is a child with this percentage of the cost: ", text_string(&before), NULL);
+    double share = answer ? share_in(answer) : tui->hot_share;
+    if (isnan(share))
+        text_add(&tui->message, "a number from 0 to 100 is wanted");
+    else
+        tui->hot_share = share;
+    vec_free(&before);
+}
+
+static void flatten(struct tui *tui)
+{
+    struct pane *pane = tui_pane(tui);
+    if (pane->view->class->shows_callers)
+        text_printf(&tui->message, "the %s view cannot be flattened", pane->view->class->name);
+    else if (!pane_flatten(pane))
+        text_add(&tui->message, "there is nothing below the rows of the first level");
+}
+
+static void unflatten(struct tui *tui)
+{
+    if (!pane_unflatten(tui_pane(tui)))
+        text_add(&tui->message, "nothing is flattened");
+}
+
+bool tui_obey_moves(struct tui *tui, enum command command)
+{
+    struct pane *pane = tui_pane(tui);
+    long page = tui->tree_height > 1 ? tui->tree_height - 1 : 1;
+    switch (command) {
+    case COMMAND_UP: pane_move(pane, -1); break;
+    case COMMAND_DOWN: pane_move(pane, 1); break;
+    case COMMAND_PAGE_UP: pane_move(pane, -page); break;
+    case COMMAND_PAGE_DOWN: pane_move(pane, page); break;
+    case COMMAND_HALF_UP: pane_move(pane, -(page + 1) / 2); break;
+    case COMMAND_HALF_DOWN: pane_move(pane, (page + 1) / 2); break;
+    case COMMAND_FIRST: pane_move(pane, -(long)pane->shown.n); break;
+    case COMMAND_LAST: pane_move(pane, (long)pane->shown.n); break;
+    case COMMAND_RIGHT: go_right(pane); break;
+    case COMMAND_LEFT: go_left(pane); break;
+    case COMMAND_PARENT: pane_move_up_tree(pane); break;
+    case COMMAND_TOGGLE: toggle(pane); break;
+    case COMMAND_EXPAND: pane_expand(pane); break;
+    case COMMAND_COLLAPSE: pane_collapse(pane); break;
+    case COMMAND_EXPAND_ALL: open_all(tui); break;
+    case COMMAND_COLLAPSE_ALL: pane_collapse_all(pane); break;
+    case COMMAND_HOT_PATH: follow_hot_path(tui); break;
+    case COMMAND_HOT_SHARE: ask_hot_share(tui); break;
+    case COMMAND_FLATTEN: flatten(tui); break;
+    case COMMAND_UNFLATTEN: unflatten(tui); break;
+    case COMMAND_ZOOM_IN: zoom_in(tui); break;
+    case COMMAND_ZOOM_OUT: zoom_out(tui); break;
+    default: return false;
+    }
+    tui->source_scroll = (struct source_scroll){0};
+    return true;
+}

@@ -1,0 +1,75 @@
+/* Where the selected row's code has no source of the program's own, as a futex or the C library:
+ * the nearest line above it that has. */
+#include "viewer-tui/terminal/screens/source-pane.h"
+
+#include "viewer-tui/tree/describe.h"
+#include "viewer-tui/tree/label.h"
+
+#include <string.h>
+
+/* What compilers and libraries bring along. */
+static bool is_of_system(const char *path)
+{
+    return strncmp(path, "/usr/include/", 13) == 0 || strncmp(path, "/usr/lib", 8) == 0;
+}
+
+static bool is_own(struct tui *tui, const struct view *origin, uint32_t file)
+{
+    const char *path = database_file_path(origin->db, file);
+    return path && !is_of_system(path) &&
+           sources_get(&tui->sources[tui->projection][origin->side], origin->db, file)->n_lines > 0;
+}
+
+static bool is_topdown(const struct view *view)
+{
+    uint32_t row = 0;
+    return view_origin(view, &row)->class == &topdown_class;
+}
+
+uint32_t tui_nearest_own_call(struct tui *tui)
+{
+    const struct view *view = tui_pane(tui)->view;
+    uint32_t selected = pane_row(tui_pane(tui)), own_row = selected, file, line;
+    const struct view *origin = view_origin(view, &own_row);
+    label_place(origin, own_row, &file, &line);
+    if (!is_topdown(view) || is_own(tui, origin, file))
+        return NOTHING;
+    for (uint32_t row = selected; row != 0; row = view_row(view, row)->parent) {
+        own_row = row;
+        origin = view_origin(view, &own_row);
+        const struct row *call = view_row(origin, own_row);
+        if (call->call_line && is_own(tui, origin, call->call_file))
+            return row;
+    }
+    return NOTHING;
+}
+
+void tui_add_own_call(struct tui *tui, struct text *out)
+{
+    uint32_t row = tui_nearest_own_call(tui);
+    if (row == NOTHING)
+        return;
+    const struct view *origin = view_origin(tui_pane(tui)->view, &row);
+    const struct row *call = view_row(origin, row);
+    struct text line = {0};
+    label_file_line(origin->db, call->call_file, call->call_line, &line);
+    text_add(out, "nearest line of yours: ");
+    text_add_clean(out, text_string(&line), tui->ascii);
+    text_add(out, " (press w)");
+    vec_free(&line);
+}
+
+void tui_go_to_own_call(struct tui *tui)
+{
+    uint32_t row = tui_nearest_own_call(tui);
+    if (row == NOTHING) {
+        text_add(&tui->message, is_topdown(tui_pane(tui)->view)
+                                    ? "no row above this one has source of its own, or this has"
+                                    : "only in the top-down view: there callers stand above");
+        return;
+    }
+    pane_select(tui_pane(tui), row);
+    tui->shows_call_site = true;
+    tui->shows_source = true;
+    tui->source_scroll = (struct source_scroll){0};
+}

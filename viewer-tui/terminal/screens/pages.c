@@ -1,0 +1,126 @@
+#include "viewer-tui/terminal/screens/pages.h"
+
+#include "viewer-tui/advice/advice-text.h"
+#include "viewer-tui/compare/changes-text.h"
+#include "viewer-tui/output/inspect.h"
+#include "viewer-tui/terminal/screen.h"
+#include "viewer-tui/terminal/screens/main-screen.h"
+#include "viewer-tui/tree/describe.h"
+
+#include <stdlib.h>
+
+/* Longer lines are hard to read. */
+#define MOST_COLUMNS 100
+
+void tui_show_text(struct tui *tui, const char *title, const char *text, enum command opener)
+{
+    struct page page = {.title = title, .text = text, .opener = opener};
+    do {
+        tui->next = page_show(&page);
+        if (tui->next != COMMAND_HELP)
+            return;
+        tui->next = COMMAND_NONE;
+        tui_help(tui);
+    } while (tui->next == COMMAND_NONE);
+}
+
+bool tui_closes(struct tui *tui, int key, enum command opener)
+{
+    enum command command = keys_command(key);
+    if (key == KEY_GONE || key == KEY_ESCAPE || command == COMMAND_QUIT || command == opener)
+        return true;
+    if (command == COMMAND_HELP)
+        tui_help(tui);
+    else if (command_opens_page(command))
+        tui->next = command;
+    return tui->next != COMMAND_NONE;
+}
+
+/* Which costs of the row the advice is about. */
+static const char *part_text(const struct view *view, uint32_t row)
+{
+    if (row == 0)
+        return "";
+    return carriers_part(view) == INCLUSIVE ? "  with everything below it\n"
+                                            : "  its own costs, without those of what it calls\n";
+}
+
+/* What the advice is on. */
+static void add_scope(const struct view *view, uint32_t row, bool ascii, struct text *out)
+{
+    describe_name(view, row, ascii, out);
+    text_add(out, "  ");
+    describe_location(view, row, ascii, out);
+    text_printf(out, "\n%s\n", part_text(view, row));
+}
+
+static void add_advice(const struct tui *tui, struct view *view, uint32_t row,
+                       struct advice_lines *lines)
+{
+    struct advice advice = advice_on(view, row, tui->session->run);
+    advice_describe(&advice, lines);
+    advice_free(&advice);
+}
+
+static void add_changes(const struct comparison *comparison, struct view *view, uint32_t row,
+                        struct advice_lines *lines)
+{
+    struct changes_list changes = changes_of(comparison, view, row);
+    changes_describe(&changes, comparison, view, row, lines);
+    vec_free(&changes);
+}
+
+void tui_advice(struct tui *tui)
+{
+    struct pane *pane = tui_pane(tui);
+    struct view *view = pane->view;
+    uint32_t row = pane_row(pane);
+    int width = screen_width();
+    struct advice_lines lines = {.width = (size_t)(width < MOST_COLUMNS ? width : MOST_COLUMNS),
+                                 .ascii = tui->ascii};
+    struct text text = {0};
+    tui_announce("looking for what carries work, idleness and overhead ...");
+    if (row == 0) /* of the whole program it is the same in all views: that of the summary */
+        view = session_view(tui->session, tui->projection, TOP_DOWN);
+    if (!view)
+        return;
+    const struct comparison *comparison = session_comparison(tui->session, tui->projection);
+    if (comparison)
+        add_changes(comparison, view, row, &lines);
+    else
+        add_advice(tui, view, row, &lines);
+    add_scope(view, row, tui->ascii, &text);
+    for (size_t i = 0; i < lines.list.n; i++)
+        text_printf(&text, "%s\n", lines.list.at[i]);
+    tui_show_text(tui, comparison ? "what changed" : "advice", text_string(&text), COMMAND_ADVICE);
+    advice_lines_free(&lines);
+    vec_free(&text);
+}
+
+void tui_inspect(struct tui *tui)
+{
+    const struct pane *pane = tui_pane(tui);
+    struct text text = {0};
+    inspect_row(pane->view, pane_row(pane), tui->session->run,
+                tui->projection == PHYSICAL, tui->ascii, &text);
+    tui_show_text(tui, "all of one row", text_string(&text), COMMAND_INSPECT);
+    vec_free(&text);
+}
+
+void tui_report(struct tui *tui, const char *title, enum command opener,
+                int (*print)(struct session *session, const struct print_options *options,
+                             FILE *out))
+{
+    struct print_options options = {
+        .projection = tui->projection, .min_percent = -1, .width = (size_t)screen_width()};
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    if (!out)
+        return;
+    tui_announce("adding up ...");
+    print(tui->session, &options, out);
+    if (fclose(out) == 0)
+        tui_show_text(tui, title, text, opener);
+    free(text);
+}

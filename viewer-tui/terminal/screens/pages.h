@@ -1,0 +1,35 @@
+/* Pages and lists that cover the screen until the user closes them.
+ *
+ * A page closes with Esc, q or the key that opened it. Keys of views and of other pages work on every
+ * page: the page closes and the command is carried out (tui->next). ? opens the help on top. */
+#ifndef VIEWER_PAGES_H
+#define VIEWER_PAGES_H
+
+#include "viewer-tui/output/print.h"
+#include "viewer-tui/terminal/list.h"
+#include "viewer-tui/terminal/page.h"
+#include "viewer-tui/terminal/screens/tui.h"
+
+/* Shows a page of text that the command `opener` opened. */
+void tui_show_text(struct tui *tui, const char *title, const char *text, enum command opener);
+
+/* Whether a key that is no move closes the list that `opener` opened. */
+bool tui_closes(struct tui *tui, int key, enum command opener);
+
+void tui_help(struct tui *tui);
+void tui_inspect(struct tui *tui); /* all values of the selected row */
+void tui_advice(struct tui *tui);  /* on the selected row; of two databases what changed */
+
+/* Shows a printer's output. */
+void tui_report(struct tui *tui, const char *title, enum command opener,
+                int (*print)(struct session *session, const struct print_options *options,
+                             FILE *out));
+
+/* Costs of the selected row in each thread. Returns the threads that the user chose to restrict the
+ * views to, owned by the caller; NULL: none. */
+struct thread_set *tui_threads(struct tui *tui);
+
+/* The same for two databases, side by side. */
+void tui_both_threads(struct tui *tui);
+
+#endif

@@ -1,0 +1,148 @@
+#include "viewer-tui/terminal/screens/terminal.h"
+
+#include "lib/diag.h"
+#include "viewer-tui/base/task.h"
+#include "viewer-tui/output/print.h"
+#include "viewer-tui/terminal/keys.h"
+#include "viewer-tui/terminal/screen.h"
+#include "viewer-tui/terminal/screens/commands.h"
+#include "viewer-tui/terminal/screens/main-screen.h"
+#include "viewer-tui/terminal/screens/pages.h"
+#include "viewer-tui/tree/describe.h"
+
+#include <stdlib.h>
+
+/* A child's share of its parent's cost that makes it part of a hot path, unless the user says
+ * otherwise. */
+#define HOT_SHARE 0.5
+
+#define RUBOUT 0x7f
+
+/* Tells the user once what is wrong with the database. */
+static void say_problem(struct tui *tui)
+{
+    if (problem_text() && !tui->has_said_problem) {
+        text_clear(&tui->message);
+        text_add_clean(&tui->message, problem_text(), tui->ascii);
+        tui->has_said_problem = true;
+    }
+}
+
+/* Who obeys: the first that knows the command. */
+static bool (*const obeys[])(struct tui *tui, enum command command) = {
+    tui_obey_moves,  tui_obey_views,  tui_obey_metrics, tui_obey_finding, tui_obey_filters,
+    tui_obey_places, tui_obey_source, tui_obey_threads, tui_obey_output,  tui_obey_mouse,
+};
+
+static void obey(struct tui *tui, enum command command)
+{
+    size_t i = 0;
+    tui->command = command;
+    while (i < sizeof obeys / sizeof *obeys && !obeys[i](tui, command))
+        i++;
+    if (command == COMMAND_REDRAW)
+        screen_redraw();
+    else if (command == COMMAND_HELP)
+        tui_help(tui);
+    tui_apply_filters(tui);
+    say_problem(tui);
+}
+
+/* Tells that a character does nothing. */
+static void say_no_such_key(struct tui *tui, int key)
+{
+    if (key > ' ' && key < RUBOUT)
+        text_printf(&tui->message, "%c does nothing here; ? lists the keys", key);
+    else if (key > 0 && key < ' ')
+        text_printf(&tui->message, "^%c does nothing here; ? lists the keys", key + '@');
+}
+
+/* Until the user quits or the terminal is gone. */
+static void loop(struct tui *tui)
+{
+    for (;;) {
+        tui_draw(tui);
+        int key = tui->next == COMMAND_NONE ? screen_key() : KEY_NOTHING;
+        enum command command = tui->next == COMMAND_NONE ? keys_command(key) : tui->next;
+        if (key == KEY_GONE || command == COMMAND_QUIT)
+            return;
+        tui->next = COMMAND_NONE;
+        text_clear(&tui->message);
+        tui_obey_and_remember(tui, command, obey);
+        if (command == COMMAND_NONE)
+            say_no_such_key(tui, key);
+    }
+}
+
+/* Makes the first view before the terminal is taken over, so that its problems can be reported. */
+static int open_first_view(struct tui *tui, const char *sort)
+{
+    struct view *view = session_view(tui->session, tui->projection, tui->id);
+    if (!view)
+        return session_exit_status(tui->session);
+    struct sorting sorting = view->sorting;
+    if (!print_sorting(tui->session, view->metrics, sort, &sorting))
+        return 2;
+    view_sort(view, sorting);
+    pane_open(tui_pane(tui), view, tui->filters);
+    tui_take_kept_columns(tui, tui->projection);
+    return 0;
+}
+
+/* An empty tree alone would look like a fault. */
+static void say_if_empty(struct tui *tui)
+{
+    if (view_row(tui_pane(tui)->view, 0)->n_children == 0)
+        text_add(&tui->message, "nothing was recorded: 5 tells of the samples, ? lists the keys");
+}
+
+static void close_tui(struct tui *tui)
+{
+    for (int p = 0; p < PROJECTIONS; p++) {
+        for (int v = 0; v < VIEWS; v++)
+            pane_close(&tui->panes[p][v]);
+        for (int side = 0; side < SIDES; side++)
+            sources_free(&tui->sources[p][side]);
+        column_choice_free(&tui->columns[p]);
+    }
+    pattern_free(tui->wanted);
+    places_free(&tui->places);
+    vec_free(&tui->spots);
+    vec_free(&tui->asked.text);
+    history_free(&tui->answers);
+    vec_free(&tui->message);
+}
+
+int terminal_run(struct session *session, const struct terminal_options *options)
+{
+    struct tui tui = {.session = session,
+                      .projection = options->projection,
+                      .id = TOP_DOWN,
+                      .ascii = describe_in_ascii(),
+                      .kept_columns = options->columns,
+                      .cells = {.units = options->units,
+                                .has_bars = options->has_bars,
+                                .ascii = describe_in_ascii()},
+                      .filters = options->filters,
+                      .hot_share = HOT_SHARE,
+                      .shows_source = true};
+    for (int p = 0; p < PROJECTIONS; p++)
+        for (int side = 0; side < SIDES; side++)
+            tui.sources[p][side].rules = session->rules;
+    int status = open_first_view(&tui, options->sort);
+    const char *cause = status == 0 ? screen_start(options->has_mouse) : NULL;
+    if (cause) {
+        diag_error(NULL, "%s", cause);
+        status = 1;
+    } else if (status == 0) {
+        progress_listen(tui_tell_progress);
+        tui_apply_filters(&tui);
+        say_if_empty(&tui);
+        say_problem(&tui);
+        loop(&tui);
+        progress_listen(NULL);
+        screen_stop();
+    }
+    close_tui(&tui);
+    return status;
+}

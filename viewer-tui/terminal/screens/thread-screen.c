@@ -1,0 +1,279 @@
+/* What the selected row costs in each thread: bars, or a histogram of them. */
+#include "viewer-tui/terminal/screens/pages.h"
+
+#include "viewer-tui/output/columns.h"
+#include "viewer-tui/terminal/screen.h"
+#include "viewer-tui/threads/thread-lines.h"
+#include "viewer-tui/threads/thread-origin.h"
+#include "viewer-tui/tree/describe.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Columns of labels; more would leave too few for bars, unless the screen is wide. */
+#define MOST_LABEL_WIDTH 40
+
+/* Of the name in the title. */
+#define MOST_NAME_COLUMNS 60
+
+/* Room for the number of threads in a bin. */
+#define COUNT_WIDTH 7
+
+struct thread_screen {
+    struct tui *tui;
+    struct thread_costs costs;
+    struct thread_ordering ordering;
+    bool shows_bins;
+    size_t *bins, n_bins;
+    size_t label_width;
+    struct text title;
+};
+
+/* How values are shown on a screen of this width. */
+static struct thread_lines lines_of(const struct thread_screen *page)
+{
+    const struct thread_costs *costs = &page->costs;
+    return (struct thread_lines){.scale = thread_lines_scale(costs, costs->spread.largest),
+                                 .largest = costs->spread.largest,
+                                 .label_width = page->label_width,
+                                 .width = (size_t)screen_width(),
+                                 .ascii = page->tui->ascii};
+}
+
+static void add_what(const struct thread_screen *page, struct text *out)
+{
+    struct thread_lines lines = lines_of(page);
+    thread_lines_add_what(&lines, &page->costs, out);
+    text_add(out, ": ");
+    thread_lines_add_number(&page->costs, out);
+    text_add(out, ", ");
+    if (page->shows_bins)
+        text_add(out, "how many have how much");
+    else
+        thread_lines_add_order(page->ordering, out);
+}
+
+static void head(const void *context, size_t index, struct text *out)
+{
+    const struct thread_screen *page = context;
+    struct thread_lines lines = lines_of(page);
+    if (index == 0)
+        add_what(page, out);
+    else
+        thread_lines_add_statistics(&lines, &page->costs, out);
+}
+
+static void thread_line(const void *context, size_t index, struct text *out)
+{
+    const struct thread_screen *page = context;
+    struct thread_lines lines = lines_of(page);
+    thread_lines_add(&lines, &page->costs, index, out);
+}
+
+static void add_bin(const struct thread_screen *page, size_t bin, struct text *out)
+{
+    const struct spread *spread = &page->costs.spread;
+    struct number_scale scale = thread_lines_scale(&page->costs, spread->largest);
+    char from[NUMBER_SIZE], to[NUMBER_SIZE];
+    number_format(spread_bin_start(spread, bin, page->n_bins), &scale, from);
+    number_format(spread_bin_start(spread, bin + 1, page->n_bins), &scale, to);
+    text_printf(out, "%*s -%*s", VALUE_WIDTH, from, VALUE_WIDTH, to);
+}
+
+static void bin_line(const void *context, size_t index, struct text *out)
+{
+    const struct thread_screen *page = context;
+    struct thread_lines lines = lines_of(page);
+    add_bin(page, index, out);
+    text_printf(out, "%*zu  ", COUNT_WIDTH, page->bins[index]);
+    size_t most = 0;
+    for (size_t bin = 0; bin < page->n_bins; bin++)
+        most = page->bins[bin] > most ? page->bins[bin] : most;
+    thread_lines_add_bar(&lines, (double)page->bins[index], (double)most, out);
+}
+
+/* As many bins as are good for so many threads; one where all have the same. */
+static void count_bins(struct thread_screen *page)
+{
+    const struct thread_costs *costs = &page->costs;
+    bool differ = costs->spread.largest > costs->spread.least;
+    size_t n = costs->threads.list.n;
+    free(page->bins);
+    page->n_bins = differ ? spread_bins(n, n) : 1;
+    page->bins = mem_alloc(page->n_bins * sizeof *page->bins);
+    for (size_t i = 0; i < n; i++)
+        if (!isnan(costs->values[i]))
+            page->bins[spread_bin(&costs->spread, costs->values[i], page->n_bins)]++;
+}
+
+static void arrange(struct thread_screen *page)
+{
+    thread_costs_sort(&page->costs, page->ordering.by, page->ordering.is_reversed);
+    count_bins(page);
+}
+
+/* The next part of a metric in a direction that is shown and was measured; `metric` and `part` stay
+ * when there is no other. */
+static void step_column(const struct view *view, long step, size_t *metric, enum cost_part *part)
+{
+    const struct metrics *metrics = view->metrics;
+    long n = 2 * (long)metrics->n, start = 2 * (long)*metric + (*part == EXCLUSIVE);
+    for (long at = (start + n + step) % n; at != start; at = (at + n + step) % n) {
+        const struct metric *candidate = &metrics->at[at / 2];
+        if (!candidate->is_in[metrics->set] || !metric_is_measured(candidate) ||
+            candidate->repeats_work)
+            continue;
+        *metric = (size_t)at / 2;
+        *part = at % 2 ? EXCLUSIVE : INCLUSIVE;
+        return;
+    }
+}
+
+static void show_column(struct thread_screen *page, long step)
+{
+    size_t metric = page->costs.metric;
+    enum cost_part part = page->costs.part;
+    step_column(page->costs.view, step, &metric, &part);
+    thread_costs_read(&page->costs, metric, part);
+    arrange(page);
+}
+
+/* What a selected bin is called: "0.5 - 0.75 s of work". */
+static void add_name_of_bin(const struct thread_screen *page, size_t bin, struct text *out)
+{
+    const struct spread *spread = &page->costs.spread;
+    const struct metric *metric = &page->costs.view->metrics->at[page->costs.metric];
+    char from[NUMBER_WITH_UNIT_SIZE], to[NUMBER_WITH_UNIT_SIZE];
+    number_with_unit(spread_bin_start(spread, bin, page->n_bins), metric->unit, from);
+    number_with_unit(spread_bin_start(spread, bin + 1, page->n_bins), metric->unit, to);
+    text_printf(out, "%s to %s of %s", from, to, metric->name);
+}
+
+/* The threads of the selected line; NULL where there are none. */
+static struct thread_set *selected_threads(const struct thread_screen *page, size_t selected)
+{
+    const struct thread_costs *costs = &page->costs;
+    size_t n = costs->threads.list.n, n_picked = 0;
+    size_t *picked = mem_alloc((n + 1) * sizeof *picked);
+    struct text what = {0};
+    if (page->shows_bins) {
+        add_name_of_bin(page, selected, &what);
+        for (size_t i = 0; i < n; i++)
+            if (!isnan(costs->values[i]) &&
+                spread_bin(&costs->spread, costs->values[i], page->n_bins) == selected)
+                picked[n_picked++] = i;
+    } else if (selected < n) {
+        picked[n_picked++] = costs->order[selected];
+        text_add(&what, costs->labels[picked[0]]);
+    }
+    struct thread_set *set = NULL;
+    if (n_picked)
+        set = thread_set_picked(&costs->threads, picked, n_picked, text_string(&what));
+    free(picked);
+    vec_free(&what);
+    return set;
+}
+
+static void open_page(struct thread_screen *page)
+{
+    const struct pane *pane = tui_pane(page->tui);
+    const struct session *session = page->tui->session;
+    thread_costs_open(&page->costs, pane->view, pane_row(pane), session->run, session->threads,
+                      page->tui->ascii);
+    page->label_width = thread_lines_label_width(&page->costs);
+    size_t half = (size_t)screen_width() / 2;
+    size_t most = half > MOST_LABEL_WIDTH ? half : MOST_LABEL_WIDTH;
+    if (page->label_width > most)
+        page->label_width = most;
+    text_add(&page->title, "threads: ");
+    describe_short_name(pane->view, pane_row(pane), page->tui->ascii, MOST_NAME_COLUMNS,
+                        &page->title);
+}
+
+/* Who the selected thread is, and where it was created. */
+static void show_details(const struct thread_screen *page, size_t selected)
+{
+    const struct thread_costs *costs = &page->costs;
+    if (page->shows_bins || selected >= costs->threads.list.n)
+        return;
+    const struct thread *thread = &costs->threads.list.at[costs->order[selected]];
+    const char *start = run_text(thread->described, "start_routine");
+    struct text text = {0};
+    text_printf(&text, "thread %s\n", costs->labels[costs->order[selected]]);
+    if (*start) {
+        text_add(&text, "  begins with  ");
+        text_add_clean(&text, start, page->tui->ascii);
+        text_add(&text, "\n");
+    }
+    if (strcmp(run_text(thread->described, "root"), "thread root") == 0)
+        text_add(&text, "  hangs below  <thread root>: what created it did not join it\n");
+    if (thread->created_at) {
+        text_add(&text, "\ncreated at\n");
+        thread_origin_add_lines(thread->created_at, page->tui->ascii, &text);
+    }
+    tui_show_text(page->tui, "all of one thread", text_string(&text), COMMAND_INSPECT);
+    vec_free(&text);
+}
+
+/* Obeys a key other than a move; false when the page is to go. */
+static bool obey(struct thread_screen *page, struct list *list, int key)
+{
+    if (thread_ordering_obey(&page->ordering, key)) {
+        thread_costs_sort(&page->costs, page->ordering.by, page->ordering.is_reversed);
+        return true;
+    }
+    switch (key) {
+    case 'h':
+        page->shows_bins = !page->shows_bins;
+        list->selected = list->top = 0;
+        break;
+    case '>': show_column(page, 1); break;
+    case '<': show_column(page, -1); break;
+    case 't': tui_report(page->tui, "threads", COMMAND_UNITS, print_threads); break;
+    case 'i': show_details(page, list->selected); break;
+    default: return !tui_closes(page->tui, key, COMMAND_THREADS);
+    }
+    return page->tui->next == COMMAND_NONE;
+}
+
+static bool is_choice(int key)
+{
+    return key != ' ' && keys_command(key) == COMMAND_TOGGLE;
+}
+
+/* Until the user has seen it; the threads that the user picked, or NULL. */
+static struct thread_set *show(struct thread_screen *page)
+{
+    struct list list = {.title = text_string(&page->title),
+                        .help = " Enter:only these  <,>:metric  s:order  r:reverse  h:bins  i:all  "
+                                "t:table  q:back",
+                        .n_heads = 2,
+                        .head = head,
+                        .context = page};
+    int key;
+    do {
+        list.n = page->shows_bins ? page->n_bins : page->costs.threads.list.n;
+        list.line = page->shows_bins ? bin_line : thread_line;
+        key = list_run(&list);
+    } while (!is_choice(key) && obey(page, &list, key));
+    return is_choice(key) && !page->costs.why ? selected_threads(page, list.selected) : NULL;
+}
+
+struct thread_set *tui_threads(struct tui *tui)
+{
+    struct thread_screen page = {.tui = tui};
+    const struct sorting *sorting = &tui_pane(tui)->view->sorting;
+    struct thread_set *picked = NULL;
+    open_page(&page);
+    if (thread_costs_read(&page.costs, sorting->metric, sorting->part) == DONE) {
+        arrange(&page);
+        picked = show(&page);
+    } else {
+        text_add(&tui->message, "stopped");
+    }
+    thread_costs_free(&page.costs);
+    free(page.bins);
+    vec_free(&page.title);
+    return picked;
+}

@@ -1,0 +1,60 @@
+/* The state of the terminal viewer, shared by the files of this folder.
+ *
+ * terminal.c reads keys; keys.h maps each key to a command; commands.h lists the functions that carry
+ * commands out, one per family. main-screen.h draws the tree and the source; pages.h shows everything
+ * that covers the screen. To add a page: a command and its key in keys.c, a function in pages.h. */
+#ifndef VIEWER_TUI_H
+#define VIEWER_TUI_H
+
+#include "viewer-tui/compare/session.h"
+#include "viewer-tui/db/source-text.h"
+#include "viewer-tui/output/cell.h"
+#include "viewer-tui/output/column-choice.h"
+#include "viewer-tui/terminal/history.h"
+#include "viewer-tui/terminal/line-edit.h"
+#include "viewer-tui/terminal/pane.h"
+#include "viewer-tui/terminal/places.h"
+#include "viewer-tui/terminal/spots.h"
+
+/* Distance of the source pane from its initial position. */
+struct source_scroll {
+    long lines, columns;
+};
+
+struct tui {
+    struct session *session;
+    enum projection projection;
+    enum view_id id;
+    struct pane panes[PROJECTIONS][VIEWS];      /* view is NULL until the pane is shown */
+    struct sources sources[PROJECTIONS][SIDES]; /* of each open database */
+    struct column_choice columns[PROJECTIONS];
+    const char *kept_columns; /* the user's saved columns (column-text.h); NULL: none */
+    bool took_columns[PROJECTIONS];
+    struct cell_style cells;
+    bool ascii; /* the locale's encoding is not UTF-8 */
+    bool shows_source;
+    bool shows_call_site; /* the source pane shows where the row is called, not where it is declared */
+    struct source_scroll source_scroll;
+    struct filters *filters;
+    struct places places;
+    double hot_share;        /* smallest share of its parent's cost, 0..1, of a child on a hot path */
+    struct pattern *wanted;  /* last search; NULL */
+    bool shows_matches;      /* matches of the last search are highlighted */
+    struct finding *finding; /* search in progress while the user types (find-commands.c); NULL */
+    enum command command;    /* command being carried out */
+    enum command next;       /* command that closed a page and is to be carried out next */
+    struct line_edit asked;  /* text being typed */
+    struct history answers;
+    const char *prompt;  /* question being asked; NULL: none */
+    struct text message; /* for the status line, until the next key */
+    bool has_said_problem;
+    int tree_height; /* rows of the tree on the screen */
+    spots spots;     /* mouse targets on the screen */
+};
+
+static inline struct pane *tui_pane(struct tui *tui)
+{
+    return &tui->panes[tui->projection][tui->id];
+}
+
+#endif

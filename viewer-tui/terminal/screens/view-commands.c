@@ -1,0 +1,91 @@
+/* Commands that show another view. */
+#include "viewer-tui/terminal/screens/commands.h"
+#include "viewer-tui/terminal/screens/pages.h"
+
+/* Sorts a new view by the metric by which another one is sorted. */
+static void sort_by_same_metric(struct view *view, const struct view *other)
+{
+    struct sorting sorting = view->sorting;
+    const char *name = other->metrics->at[other->sorting.metric].name;
+    size_t metric = metrics_find(view->metrics, name);
+    if (metric < view->metrics->n)
+        sorting.metric = metric;
+    view_sort(view, sorting);
+}
+
+/* False when the user stopped it. */
+static bool open_pane(struct tui *tui, struct pane *pane, struct view *view)
+{
+    sort_by_same_metric(view, tui_pane(tui)->view);
+    pane_open(pane, view, tui->filters);
+    bool is_there = view_row(view, 0)->is_expanded;
+    if (!is_there)
+        pane_close(pane);
+    return is_there;
+}
+
+void tui_show_view(struct tui *tui, enum projection projection, enum view_id id)
+{
+    struct pane *pane = &tui->panes[projection][id];
+    if (!pane->view) {
+        struct view *view = session_view(tui->session, projection, id);
+        bool is_there = view && open_pane(tui, pane, view);
+        if (!is_there && (view || tui->session->outcome == STOPPED))
+            text_add(&tui->message, "stopped");
+        if (!is_there)
+            return;
+    }
+    tui_take_kept_columns(tui, projection);
+    pane_sort_by_shown(pane);
+    tui->projection = projection;
+    tui->id = id;
+}
+
+void tui_reopen(struct tui *tui, struct sorting sorting)
+{
+    struct view *view = session_view(tui->session, tui->projection, tui->id);
+    if (!view) {
+        tui->id = TOP_DOWN;
+        view = session_view(tui->session, tui->projection, tui->id);
+    }
+    view_sort(view, sorting);
+    pane_open(tui_pane(tui), view, tui->filters);
+    tui_apply_filters(tui);
+}
+
+static void show_neighbour(struct tui *tui, int step)
+{
+    tui_show_view(tui, tui->projection, (enum view_id)(((int)tui->id + step + VIEWS) % VIEWS));
+}
+
+static void show_other_projection(struct tui *tui)
+{
+    enum projection other = tui->projection == LOGICAL ? PHYSICAL : LOGICAL;
+    if (session_has_projection(tui->session, other))
+        tui_show_view(tui, other, tui->id);
+    else
+        text_printf(&tui->message, "this database has no %s projection", projection_name(other));
+}
+
+bool tui_is_of_one_run(struct tui *tui, const char *what)
+{
+    if (session_is_of_two(tui->session))
+        text_printf(&tui->message, "%s: only of one database, not of two that are compared", what);
+    return !session_is_of_two(tui->session);
+}
+
+bool tui_obey_views(struct tui *tui, enum command command)
+{
+    switch (command) {
+    case COMMAND_TOP_DOWN: tui_show_view(tui, tui->projection, TOP_DOWN); break;
+    case COMMAND_BOTTOM_UP: tui_show_view(tui, tui->projection, BOTTOM_UP); break;
+    case COMMAND_FLAT: tui_show_view(tui, tui->projection, FLAT); break;
+    case COMMAND_SUMMARY: tui_report(tui, "summary", COMMAND_SUMMARY, print_summary); break;
+    case COMMAND_NEXT_VIEW: show_neighbour(tui, 1); break;
+    case COMMAND_PREVIOUS_VIEW: show_neighbour(tui, -1); break;
+    case COMMAND_PROJECTION: show_other_projection(tui); break;
+    case COMMAND_ADVICE: tui_advice(tui); break;
+    default: return false;
+    }
+    return true;
+}
