@@ -7,7 +7,7 @@
 #define HPCPROF_INSTRUCTION_AMOUNTS_H
 
 #include "lib/idmap.h"
-#include "lib/mem.h"
+#include "lib/alloc.h"
 
 struct instruction_amount {
     uint32_t module; /* index in the run's modules */
