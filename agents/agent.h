@@ -1,103 +1,136 @@
-/* The interface between hpcrun and an *agent*: the plug-in that knows one parallel runtime or
- * interpreter and tells hpcrun's logical unwinder what its stack frames mean. This header is all
- * that an agent needs.
+/* The interface between hpcrun and its agents. This header is all that an agent needs.
  *
- * WHAT AN AGENT DOES. At every sample hpcrun unwinds the thread's stack: the *physical* path, a
- * list of frames (p-notes). An agent claims the address ranges of its runtime's code. When the walk
- * over the path, from the innermost frame outwards, comes to a frame whose pc an agent has claimed,
- * hpcrun asks that agent for the *bichord* that begins there: a run of p-notes, and the run of
- * logical frames (l-notes) that the programmer would see in their place. Frames that nobody claims
- * are native code: one p-note, one l-note, the same. (Tallent and Mellor-Crummey, PPoPP 2009,
- * sections 3 and 4, whose names are used here.)
+ * WHAT AN AGENT IS. A plug-in that knows one parallel runtime or interpreter. At every sample
+ * hpcrun unwinds the thread's stack. Where the runtime's code stands between the user's functions,
+ * the agent says which call path the programmer would recognize. Example: a Cilk worker has stolen
+ * the rest of fib(8), whose callers are in heap frames, not on the worker's stack:
  *
- *     association   p-notes   l-notes   for instance
- *     AGENT_1_1        1         1      code that stands for other code
- *     AGENT_1_0        1         0      a frame of the scheduler: nobody wrote it
- *     AGENT_M_0       many       0      all frames from the scheduler's to the thread's start
- *     AGENT_M_1       many       1      an interpreter's frames for one procedure
- *     AGENT_1_M        1        many    a scheduler frame below which a stolen procedure runs: the
- *                                       procedure's ancestors, whose frames are in the heap
+ *     the stack                   fib(7)  fib(8)  scheduler_loop  thread_start
+ *     the agent's answer          fib(7)  fib(8)  fib(9)  main
  *
- * CALLS. The conventions are libunwind's: a step gives one item, or says that there are no more, so
- * that an agent need not look ahead and keeps its state in the cursor that hpcrun gives it:
+ * TERMS, from Tallent and Mellor-Crummey, PPoPP 2009, sections 3 and 4:
  *
- *     cursor.state = 0;  class = begin(&cursor);
- *     for each frame, from the innermost outwards, that the agent has claimed:
- *         association = step_bichord(&cursor, frame)
- *         AGENT_M_0, AGENT_M_1:  while (step_pnote(&cursor, next frame)) take that frame, too
- *         AGENT_1_1, M_1, 1_M:   while (step_lnote(&cursor, &note)) take the note, innermost first
- *         cursor.takes_callees:  take the frames of libraries that it has called, too
- *         cursor.takes_libc:     take the frames of libc that it has called, too
+ *     p-note      a frame of the physical call path, the one on the stack
+ *     l-note      a frame of the logical call path, the one that the programmer wrote
+ *     bichord     some consecutive p-notes and the l-notes that replace them
+ *     association how many p-notes and l-notes a bichord has, see the next table
+ *     claim       a range of code addresses for which hpcrun asks the agent. Frames elsewhere are
+ *                 native: one p-note, one identical l-note
+ *     leaf        the innermost frame; in all tables below "next" means the next frame outwards
  *
- * TWO CONTEXTS. start, module_* and thread_* are called in normal context, one at a time. The
- * others run in the sampling signal handler, in any thread, between any two instructions of the
- * program and of the runtime: they call nothing but the host's functions marked "handler", use no
- * thread-local storage, no libc, no locks and no static data that they change without atomics, and
- * read the runtime's memory through host->read only. What they find there may be half changed: an
- * agent must be right in every such window, or say so (AGENT_1_0, and no l-notes).
+ *     association  p-notes  l-notes  example
+ *     AGENT_1_1       1        1     code that stands for other code, e.g. a trampoline
+ *     AGENT_1_0       1        0     a scheduler function; the user did not write it
+ *     AGENT_M_0     many       0     all frames from the scheduler's to the thread's start
+ *     AGENT_M_1     many       1     an interpreter's C frames for one procedure
+ *     AGENT_1_M       1      many    the scheduler frame below a stolen procedure: the procedure's
+ *                                    ancestors, read from the heap
  *
- * BUILDING. A shared object, linked with -z now, that exports one symbol, `hpcrun_agent`, and has a
- * rules file of the same name beside it:
+ * ENTRY POINTS (struct agent).
+ *
+ *     function        called when                                          context   may be NULL
+ *     start           once, after hpcrun has opened the agent              normal    no
+ *     module_added    for each module in the process, then for new ones    normal    yes
+ *     module_removed  after a module was unloaded                          normal    yes
+ *     thread_begin    in each new thread; initial thread: before main      normal *  yes
+ *     thread_end      in each thread that ends                             normal *  yes
+ *     unwind_begin    first at a sample: what is this thread doing?        handler   no
+ *     worker_counts   second: how many workers are there, how many work?   handler   yes
+ *     step_bichord    for each claimed frame, from the leaf outwards       handler   no
+ *     step_pnote      after AGENT_M_0 or AGENT_M_1: is the next frame in?  handler   yes
+ *     step_lnote      after AGENT_1_1, M_1 or 1_M: the next l-note?        handler   yes
+ *
+ *     context    rules
+ *     normal     one call at a time, locks and malloc are allowed. * also: signals are blocked
+ *     handler    runs in the sampling signal handler, between any two instructions of the program
+ *                and of the runtime. No libc, no locks, no thread-local storage, no writes to
+ *                static data but atomic ones, and only those functions of the host that are marked
+ *                "handler". The runtime's memory is read through host->read only, since it may be
+ *                unmapped. It may also be half changed: an agent must answer correctly in every
+ *                such window, or answer AGENT_1_0
+ *
+ * ONE UNWIND, step by step:
+ *
+ *     1. hpcrun unwinds the physical path and clears cursor.state.
+ *     2. unwind_begin(cursor) returns the thread's status. It may leave in cursor.state what the
+ *        later steps need, e.g. the address of the thread's worker.
+ *     3. worker_counts(cursor), unless the status is AGENT_FOREIGN. It must not change the state.
+ *     4. hpcrun walks the path from the leaf outwards. For each frame that the agent has claimed:
+ *        a. association = step_bichord(cursor, frame)
+ *        b. AGENT_M_0, AGENT_M_1: step_pnote(cursor, next frame) until it returns false; each frame
+ *           with true joins the bichord.
+ *        c. AGENT_1_1, AGENT_M_1, AGENT_1_M: step_lnote(cursor, note) until it returns false; each
+ *           note is one l-note, innermost first.
+ *        d. cursor.include_callees or include_libc: unclaimed frames inside this one join, too.
+ *     5. hpcrun enters the l-notes into the thread's calling context tree.
+ *
+ *     As in libunwind, a step gives one item or says that there are no more. So an agent never
+ *     looks ahead: it keeps its position in cursor.state.
+ *
+ * FILES. An agent is a shared object, linked with -z now, that exports the symbol `hpcrun_agent`;
+ * beside it lies its rules file:
+ *
  *     NAME.so      the agent
- *     NAME.rules   lines "key value"; the first must be "agent NAME VERSION"; then, one of these at
- *                  least, how a process is seen to use the runtime:
- *                      runtime-note OWNER     a module has an ELF note of this owner
- *                      runtime-module NAME    a module has this base name, or NAME.<something>
- *                      runtime-symbol NAME    the main program, not stripped, has this symbol: the
- *                                             runtime may be linked into it
- *                  and what hpcprof is to know:
- *                      clone PREFIX*SUFFIX    a procedure of such a name shows as the one that the
- *                                             star stands for, of the same file and line
- *                      overhead PATTERN [KIND] time in such a procedure, also where it is inlined,
- *                                             is overhead of that kind (spawn, sync, ...); in a
- *                                             PATTERN a star stands for any text. The rule applies
- *                                             to all modules of a process with the runtime, so it
- *                                             names procedures as only the runtime may
- *                  hpcprof/runtime/rules.h has all of it.
+ *     NAME.rules   lines "key value"; the first is "agent NAME VERSION". At least one line must say
+ *                  how hpcrun recognizes the runtime. hpcprof/runtime/rules.h describes all keys
  *
- * AN EXAMPLE, complete: an interpreter `calc` whose every procedure call is one call of the C
- * function `calc_run`, with the procedure's id in memory at the frame's rbp - 24, and frames of
- * helper functions between that nobody wants to see.
+ *     key value                 the process uses the runtime if
+ *     runtime-note OWNER        a module has an ELF note of this owner
+ *     runtime-module NAME       a module's base name is NAME, or begins with "NAME."
+ *     runtime-symbol NAME       the main program, not stripped, has this symbol: the runtime may be
+ *                               linked into it
+ *
+ *     key value                 hpcprof
+ *     clone PREFIX*SUFFIX       shows a procedure of such a name as the procedure that the star
+ *                               stands for, of the same file and line
+ *     overhead PATTERN [KIND]   counts time in such a procedure, also where it is inlined, as
+ *                               overhead of this kind (spawn, sync, ...). A star in PATTERN stands
+ *                               for any text. The rule applies to all modules of the process, so
+ *                               PATTERN must not match the user's procedures
+ *
+ * EXAMPLE, complete: an interpreter `calc`. Each call of a calc procedure is one call of the C
+ * function calc_run, which keeps the procedure's code address at rbp - 24. Helper functions between
+ * these calls are hidden.
  *
  *     static const struct agent_host *host;
  *     static uint64_t run_start, run_end;
  *
- *     static bool start(const struct agent_host *the_host) { host = the_host; return true; }
+ *     static bool start(const struct agent_host *h) { host = h; return true; }
  *
  *     static void module_added(const struct agent_module *m)
  *     {
- *         if (m->note) {                            // the runtime describes itself in its note
- *             const int64_t *offset = m->note;      // of calc_run, of its end, of helpers, ...
- *             run_start = (uint64_t)m->note + offset[0]; run_end = (uint64_t)m->note + offset[1];
- *             struct agent_claim code = {run_start, (uint64_t)m->note + offset[2], 0};
- *             host->claim(&hpcrun_agent, &code, 1);
- *         }
+ *         if (!m->note)                             // the note has offsets of the runtime's code:
+ *             return;
+ *         const int64_t *offset = m->note;          // calc_run, its end, the end of the helpers
+ *         uint64_t base = (uint64_t)m->note;
+ *         run_start = base + offset[0], run_end = base + offset[1];
+ *         host->claim(&hpcrun_agent, &(struct agent_claim){run_start, base + offset[2], 0}, 1);
  *     }
  *
- *     static enum agent_thread begin(struct agent_cursor *c) { return AGENT_FOREIGN; }
+ *     static enum agent_thread_status unwind_begin(struct agent_cursor *c)
+ *     {
+ *         return AGENT_FOREIGN;                     // a serial interpreter has no workers
+ *     }
  *
  *     static enum agent_association step_bichord(struct agent_cursor *c,
  *                                                const struct agent_frame *f)
  *     {
- *         uint64_t id;
- *         if (f->pc < run_start || f->pc >= run_end || !host->read(c, f->bp - 24, &id, sizeof id))
- *             return AGENT_1_0;
- *         c->state[0] = id;
- *         return AGENT_1_1;
+ *         bool is_run = f->pc >= run_start && f->pc < run_end;
+ *         c->state[0] = is_run ? agent_u64(host, c, f->bp - 24) : 0;
+ *         return c->state[0] ? AGENT_1_1 : AGENT_1_0;
  *     }
  *
  *     static bool step_lnote(struct agent_cursor *c, struct agent_lnote *note)
  *     {
- *         if (c->state[0] == 0) return false;       // the second call: there was one note
- *         *note = (struct agent_lnote){.space = AGENT_CODE, .value = procedure_code(c->state[0])};
- *         c->state[0] = 0;
- *         return true;
+ *         *note = (struct agent_lnote){.space = AGENT_CODE, .value = c->state[0]};
+ *         c->state[0] = 0;                          // so the second call says: no more l-notes
+ *         return note->value != 0;
  *     }
  *
  *     const struct agent hpcrun_agent = {
  *         .interface = AGENT_INTERFACE, .name = "calc", .version = "1.0", .start = start,
- *         .module_added = module_added, .begin = begin, .step_bichord = step_bichord,
- *         .step_lnote = step_lnote };
+ *         .module_added = module_added, .unwind_begin = unwind_begin,
+ *         .step_bichord = step_bichord, .step_lnote = step_lnote };
  */
 #ifndef AGENTS_AGENT_H
 #define AGENTS_AGENT_H
@@ -106,108 +139,115 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Was not released yet: may change without becoming 2. */
-#define AGENT_INTERFACE 1
-#define AGENT_STATES    8
+/* The interface was not released yet, so it may still change without becoming 2. */
+#define AGENT_INTERFACE             1
+#define AGENT_STATE_WORDS           8
+#define AGENT_MAX_THREAD_DATA_BYTES 65536
 
 /* Numbered as in lib/measurement-format.h. */
 enum agent_association { AGENT_1_1, AGENT_1_0, AGENT_M_0, AGENT_M_1, AGENT_1_M };
 
-/* What a thread is to the runtime, at this instant. */
-enum agent_thread {
-    AGENT_FOREIGN, /* nothing: it pays work, and neither idleness nor incomplete time */
-    AGENT_WORKING, /* a worker that executes the user's code: it pays work, and for idle ones */
-    AGENT_IDLE,    /* a worker without work: it pays nothing */
-    AGENT_OWNED,   /* a thread that the runtime keeps for itself: it pays nothing */
+/* What a thread is to the runtime at the instant of the sample, and what the sample is charged. */
+enum agent_thread_status {
+    AGENT_FOREIGN,       /* not a thread of the runtime: work, no idleness, no incomplete time */
+    AGENT_WORKING,       /* a worker that executes user code: work, and its share of idleness */
+    AGENT_IDLE,          /* a worker without user code: nothing */
+    AGENT_RUNTIME_OWNED, /* a thread that the runtime uses for itself: nothing */
 };
 
-/* A p-note. pc is exact in interrupted frames, else the return address - 1. */
+/* A p-note. */
 struct agent_frame {
-    uint64_t pc, sp, bp;
+    uint64_t pc; /* exact in an interrupted frame, else the return address - 1 */
+    uint64_t sp, bp;
 };
 
 /* An l-note. */
 enum agent_space { AGENT_CODE };
 struct agent_lnote {
-    enum agent_space space;
-    uint64_t value; /* AGENT_CODE: an address in the procedure */
-    uint64_t site;  /* address of the call (return address - 1) that the procedure waits in; 0 when
-                       not known: then the note belongs to the procedure and to no line of it */
+    enum agent_space space; /* of value and site */
+    uint64_t value;         /* AGENT_CODE: an address in the procedure */
+    uint64_t site;          /* return address - 1 of the call in which the procedure waits; 0 if
+                               unknown: the note then has a procedure but no line */
 };
 
-/* A load module, while it is loaded. */
+/* A loaded module. */
 struct agent_module {
-    uint64_t start, end; /* of its mapping */
+    uint64_t start, end; /* address range of its mapping */
     uint64_t bias;       /* run-time address - ELF virtual address */
     const char *path;    /* "" for the main program */
-    const void *note;    /* data of the ELF note that the agent's rules name; NULL without one */
+    const void *note;    /* data of the ELF note that a runtime-note rule names; NULL: none */
     size_t note_bytes;
 };
 
-/* A range of a module's code, and what the agent wants to be told again of it. */
+/* A claimed range of code. */
 struct agent_claim {
     uint64_t start, end;
-    uint32_t mark;
+    uint32_t tag; /* the agent's own, returned by find_claim */
 };
 
-/* Threads of the runtime. */
-struct agent_counts {
-    uint32_t workers; /* 0: not known yet */
-    uint32_t working; /* of these, how many execute the user's code at this instant */
+struct agent_worker_counts {
+    uint32_t workers; /* of the runtime in this process; 0: not known yet */
+    uint32_t working; /* workers that execute user code at this instant */
 };
 
-/* What a thread was created to run; zeros for the initial thread. */
-struct agent_origin {
-    uint64_t function, argument; /* of pthread_create or thrd_create */
+/* What pthread_create or thrd_create was given; zeros for the initial thread. */
+struct agent_start_routine {
+    uint64_t function, argument;
 };
 
-/* The state of an unwind; hpcrun's, but for `state`. */
+/* The position of one unwind. hpcrun sets all fields but the last three. */
 struct agent_cursor {
-    void *slot; /* the agent's memory for this thread: slot_bytes, zero when the thread began */
+    void *thread_data; /* the agent's memory for this thread: thread_data_bytes, initially zero */
     int tid;
-    uint64_t stack_low, stack_high; /* the thread's own stack; equal when not known */
-    struct agent_frame leaf;        /* innermost frame of the sample's physical path */
-    void *hpcrun;                   /* not the agent's */
-    /* Set by step_bichord, false before: what the frame has called, up to the last bichord or the
-     * leaf, and is not claimed, is of this bichord, too: functions of libraries that the runtime
-     * calls, but not handlers of signals. The bichord is then AGENT_M_0, and what step_bichord
-     * returns must be that or AGENT_1_0. */
-    bool takes_callees;
-    /* The same, but of what the frame has called only functions of libc that follow one another:
-     * for runtimes that call the user's code, too (a hook, a reduction). */
-    bool takes_libc;
-    uint64_t state[AGENT_STATES]; /* the agent's, zero when the unwind begins */
+    uint64_t stack_low, stack_high; /* bounds of the thread's own stack; equal if unknown */
+    struct agent_frame leaf;        /* innermost frame of the physical path */
+    void *host_private;             /* not for agents */
+
+    /* step_bichord may set one of these; both are false before it. The frames inside this one, up
+     * to the previous bichord or to the leaf, then join this bichord, as far as they are unclaimed
+     * and no signal handlers of the program. The association becomes AGENT_M_0, so step_bichord
+     * must return that or AGENT_1_0. */
+    bool include_callees; /* all these frames: for functions that never call user code */
+    bool include_libc;    /* only consecutive frames of libc next to this one: for functions that
+                             may also call user code, e.g. a hook or a reduction */
+
+    uint64_t state[AGENT_STATE_WORDS]; /* the agent's; zero when the unwind begins */
 };
 
 struct agent;
 
-/* What hpcrun does for agents. */
+/* Services of hpcrun. */
 struct agent_host {
-    uint32_t interface;
-    /* Normal context: claims so many ranges of modules' code at once; handlers see all of them or
-     * none. Any order will do, an ascending one is quickest. What is claimed in a module that is
-     * unloaded is given up by itself. False, and nothing claimed, without memory or when part of a
-     * range is claimed already. */
+    uint32_t interface; /* AGENT_INTERFACE of hpcrun */
+
+    /* Normal context. Claims `count` ranges in any order (fastest: ascending); handlers see all of
+     * them or none. Unloading a module ends the claims in it. False, with nothing claimed: no
+     * memory, or a range overlaps an existing claim. */
     bool (*claim)(const struct agent *agent, const struct agent_claim *claims, size_t count);
-    /* Any context: the agent's claim that is around `pc`; false when there is none. */
-    bool (*claimed)(const struct agent *agent, uint64_t pc, struct agent_claim *found);
-    /* Normal context: a line for hpcrun.log, without newline. */
+
+    /* Any context. The agent's claim around `pc`; false: there is none. */
+    bool (*find_claim)(const struct agent *agent, uint64_t pc, struct agent_claim *found);
+
+    /* Normal context. Writes a line, given without newline, to hpcrun.log. */
     void (*log)(const char *line);
-    /* Normal context: the agent can't serve this process, and why, a constant: "the runtime was
-     * stripped". Call paths are then native. hpcrun prints the reason and records it in the
-     * measurements. NULL withdraws the refusal. */
+
+    /* Normal context. Says that the agent cannot serve this process; `why` is a constant such as
+     * "the runtime was stripped", or NULL to withdraw the refusal. hpcrun prints the reason and
+     * records it in the measurements; call paths are then native. */
     void (*refuse)(const struct agent *agent, const char *why);
-    /* Handler: copies memory that may not be there; false when some byte can't be read. */
+
+    /* Handler. Copies memory that may be unmapped; false: some byte cannot be read. */
     bool (*read)(const struct agent_cursor *cursor, uint64_t address, void *to, size_t size);
-    /* Handler: frame i of the sample's physical path, 0 being the outermost; false when there are
-     * not so many. */
-    bool (*path)(const struct agent_cursor *cursor, uint32_t i, struct agent_frame *frame);
-    /* Handler: from a frame (of any stack that stands still) to its caller's; false at the
-     * outermost, or when there is no simple unwind rule. */
+
+    /* Handler. Frame i of the physical path, 0 being the outermost; false: the path is shorter. */
+    bool (*path_frame)(const struct agent_cursor *cursor, uint32_t i, struct agent_frame *frame);
+
+    /* Handler. Replaces a frame, of any stack that is not running, by its caller; false: it is the
+     * outermost, or has no simple unwind rule. */
     bool (*step)(const struct agent_cursor *cursor, struct agent_frame *frame);
 };
 
-/* Handler: fields of the runtime, of 8, 4 and 2 bytes; 0 where they can't be read. */
+/* Handler. A field of the runtime's memory, of 8, 4 or 2 bytes; 0 if it cannot be read. */
 static inline uint64_t agent_u64(const struct agent_host *host, const struct agent_cursor *cursor,
                                  uint64_t address)
 {
@@ -230,28 +270,27 @@ static inline uint16_t agent_u16(const struct agent_host *host, const struct age
 }
 
 struct agent {
-    uint32_t interface; /* AGENT_INTERFACE */
+    uint32_t interface; /* AGENT_INTERFACE of the agent */
     const char *name, *version;
-    size_t slot_bytes; /* per thread, at most 65536 */
-    /* Whether begin, counts and the steps give the same answers as at the last sample when all that
-     * they read through the host (read, path, step) is the same, and the frames and the state that
-     * they are given. Then hpcrun compares that and seldom asks them. They may rest on what start,
-     * module_* and thread_* set, too; not on the leaf in `begin`, or on a clock. */
-    bool repeatable;
+    size_t thread_data_bytes; /* per thread, at most AGENT_MAX_THREAD_DATA_BYTES */
 
-    /* Normal context; all but start may be NULL. start: false when the agent can't serve. */
-    bool (*start)(const struct agent_host *host);
+    /* True promises: the handler functions return the same as at the last sample if they would read
+     * the same through the host (read, path_frame, step), are passed the same frames and state, and
+     * no normal-context function ran between. hpcrun then compares these inputs and reuses the last
+     * answers instead of asking. Such an agent may not use a clock, nor `leaf` in unwind_begin. */
+    bool deterministic;
+
+    /* Normal context, see the table above. */
+    bool (*start)(const struct agent_host *host); /* false: the agent cannot serve */
     void (*module_added)(const struct agent_module *module);
     void (*module_removed)(const struct agent_module *module);
-    /* In the thread itself, with signals blocked: when it begins (the initial thread: before main),
-     * and when it ends. Threads that began before the agent was opened are not
-     * announced: their slot is zero. `origin` says what the thread runs. */
-    void (*thread_begin)(void *slot, int tid, struct agent_origin origin);
-    void (*thread_end)(void *slot);
+    /* Threads that began before the agent was opened are not announced: their data is zero. */
+    void (*thread_begin)(void *thread_data, int tid, struct agent_start_routine routine);
+    void (*thread_end)(void *thread_data);
 
-    /* Handler; counts leaves the state as it is; counts, step_pnote and step_lnote may be NULL. */
-    enum agent_thread (*begin)(struct agent_cursor *cursor);
-    struct agent_counts (*counts)(struct agent_cursor *cursor);
+    /* Handler, see the steps above. */
+    enum agent_thread_status (*unwind_begin)(struct agent_cursor *cursor);
+    struct agent_worker_counts (*worker_counts)(struct agent_cursor *cursor);
     enum agent_association (*step_bichord)(struct agent_cursor *cursor,
                                            const struct agent_frame *frame);
     bool (*step_pnote)(struct agent_cursor *cursor, const struct agent_frame *frame);

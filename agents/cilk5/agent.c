@@ -85,7 +85,7 @@ static bool is_in(struct range range, uint64_t pc)
 static bool is_claimed_as(uint32_t mark, uint64_t pc)
 {
     struct agent_claim claim;
-    return host->claimed(&hpcrun_agent, pc, &claim) && claim.mark == mark;
+    return host->find_claim(&hpcrun_agent, pc, &claim) && claim.tag == mark;
 }
 
 static bool is_in_runtime(uint64_t pc)
@@ -95,7 +95,7 @@ static bool is_in_runtime(uint64_t pc)
 
 /* -------- threads -------- */
 
-static void thread_begin(void *memory, int tid, struct agent_origin origin)
+static void thread_begin(void *memory, int tid, struct agent_start_routine origin)
 {
     (void)tid;
     struct slot *slot = memory;
@@ -124,7 +124,7 @@ static void thread_end(void *memory)
 /* The runtime's parameters; 0 when there is no computation. */
 static uint64_t parameters(const struct agent_cursor *cursor)
 {
-    const struct slot *slot = cursor->slot;
+    const struct slot *slot = cursor->thread_data;
     uint64_t context = slot->context ? slot->context : atomic_load(&newest_context);
     return context ? agent_u64(host, cursor, context + CONTEXT_PARAMETERS) : 0;
 }
@@ -155,7 +155,7 @@ static bool is_current(uint32_t status)
 /* The bottom of this worker's deque, if the worker runs it. */
 static struct running find_running(const struct agent_cursor *cursor)
 {
-    const struct slot *slot = cursor->slot;
+    const struct slot *slot = cursor->thread_data;
     uint64_t deques = agent_u64(host, cursor, parameters(cursor) + PARAMETERS_DEQUES);
     uint64_t bottom = deques + (uint64_t)slot->self * DEQUE_SIZE + DEQUE_BOTTOM;
     struct running running = {.closure = agent_u64(host, cursor, bottom)};
@@ -173,7 +173,7 @@ static struct running find_running(const struct agent_cursor *cursor)
 /* Whether the structures are those that the agent knows. */
 static bool is_consistent(const struct agent_cursor *cursor, uint64_t worker)
 {
-    const struct slot *slot = cursor->slot;
+    const struct slot *slot = cursor->thread_data;
     return agent_u32(host, cursor, worker + WORKER_SELF) == slot->self &&
            agent_u64(host, cursor, worker + WORKER_CONTEXT) == slot->context;
 }
@@ -207,7 +207,7 @@ static bool find_frame(const struct agent_cursor *cursor, bool (*is_so)(uint64_t
                        uint32_t *index)
 {
     struct agent_frame frame;
-    for (*index = 0; host->path(cursor, *index, &frame); ++*index)
+    for (*index = 0; host->path_frame(cursor, *index, &frame); ++*index)
         if (is_so(frame.pc))
             return true;
     return false;
@@ -217,7 +217,7 @@ static bool find_frame(const struct agent_cursor *cursor, bool (*is_so)(uint64_t
 static bool is_procedure(const struct agent_cursor *cursor, uint32_t i)
 {
     struct agent_frame frame;
-    return host->path(cursor, i, &frame) && !is_in_runtime(frame.pc) &&
+    return host->path_frame(cursor, i, &frame) && !is_in_runtime(frame.pc) &&
            !is_in(runtime.linker, frame.pc);
 }
 
@@ -230,9 +230,9 @@ static bool is_in_procedure(const struct agent_cursor *cursor)
     if (!find_frame(cursor, is_in_scheduler, &i))
         return true;
     i++;
-    if (host->path(cursor, i, &frame) && is_in(runtime.root, frame.pc))
+    if (host->path_frame(cursor, i, &frame) && is_in(runtime.root, frame.pc))
         i++;
-    if (host->path(cursor, i, &frame) && is_claimed_as(IMPORT, frame.pc))
+    if (host->path_frame(cursor, i, &frame) && is_claimed_as(IMPORT, frame.pc))
         i++;
     return is_procedure(cursor, i);
 }
@@ -241,15 +241,15 @@ static bool is_in_procedure(const struct agent_cursor *cursor)
 
 /* A thread that is no worker is the runtime's while it is in its functions: the initial thread
  * waits there for the workers. */
-static enum agent_thread class_of_other(const struct agent_cursor *cursor)
+static enum agent_thread_status class_of_other(const struct agent_cursor *cursor)
 {
     uint32_t i;
-    return find_frame(cursor, is_in_runtime, &i) ? AGENT_OWNED : AGENT_FOREIGN;
+    return find_frame(cursor, is_in_runtime, &i) ? AGENT_RUNTIME_OWNED : AGENT_FOREIGN;
 }
 
-static enum agent_thread begin(struct agent_cursor *cursor)
+static enum agent_thread_status unwind_begin(struct agent_cursor *cursor)
 {
-    struct slot *slot = cursor->slot;
+    struct slot *slot = cursor->thread_data;
     if (!runtime.is_known || slot->is_strange)
         return AGENT_FOREIGN;
     if (!slot->context)
@@ -282,9 +282,9 @@ static uint32_t count_working(const struct agent_cursor *cursor, uint64_t deques
     return working;
 }
 
-static struct agent_counts counts(struct agent_cursor *cursor)
+static struct agent_worker_counts worker_counts(struct agent_cursor *cursor)
 {
-    struct agent_counts counts = {0};
+    struct agent_worker_counts counts = {0};
     uint64_t its = parameters(cursor);
     if (!its)
         return counts;
@@ -317,7 +317,7 @@ static enum agent_association step_bichord(struct agent_cursor *cursor,
         return AGENT_M_0;
     if (!is_in_scheduler(frame->pc)) {
         /* Its locks, its memory; but the procedure may be inlined into its import. */
-        cursor->takes_libc = is_in_runtime(frame->pc);
+        cursor->include_libc = is_in_runtime(frame->pc);
         return AGENT_1_0;
     }
     state[BELOW] = true;
@@ -361,15 +361,15 @@ const struct agent hpcrun_agent = {
     .interface = AGENT_INTERFACE,
     .name = "cilk5",
     .version = "1.0",
-    .slot_bytes = sizeof(struct slot),
-    .repeatable = true,
+    .thread_data_bytes = sizeof(struct slot),
+    .deterministic = true,
     .start = start,
     .module_added = module_added,
     .module_removed = runtime_forget,
     .thread_begin = thread_begin,
     .thread_end = thread_end,
-    .begin = begin,
-    .counts = counts,
+    .unwind_begin = unwind_begin,
+    .worker_counts = worker_counts,
     .step_bichord = step_bichord,
     .step_pnote = step_pnote,
     .step_lnote = step_lnote,

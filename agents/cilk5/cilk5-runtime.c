@@ -76,7 +76,7 @@ static void claim_runtime(const struct agent_module *module)
     struct agent_claim *parts = linked_runtime(module, cilk5_exports, RUNTIME, &count);
     if (parts)
         host->claim(&hpcrun_agent, parts, count);
-    if (parts && !host->claimed(&hpcrun_agent, child_main.start, &claim))
+    if (parts && !host->find_claim(&hpcrun_agent, child_main.start, &claim))
         host->claim(&hpcrun_agent, &child_main, 1);
     free(parts);
 }

@@ -25,8 +25,8 @@ static const struct agent_host *host;
 static struct minicilk_introspection runtime;
 static _Atomic bool is_known;
 
-/* What a thread's slot keeps: where it was found among the workers, to look there first. */
-struct slot {
+/* What a thread's data keeps: where it was found among the workers, to look there first. */
+struct thread_data {
     uint32_t guess;
 };
 
@@ -88,21 +88,21 @@ static bool is_worker(const struct agent_cursor *cursor, uint64_t worker)
 /* The address of this thread's worker, 0 if it has none; *index is its number. */
 static uint64_t find_worker(const struct agent_cursor *cursor, uint32_t *index)
 {
-    struct slot *slot = cursor->slot;
+    struct thread_data *data = cursor->thread_data;
     uint64_t workers = agent_u64(host, cursor, LIVE(workers));
     uint32_t n = workers ? agent_u32(host, cursor, LIVE(n)) : 0;
     for (uint32_t i = 0; i < n; i++) {
-        *index = (slot->guess + i) % n;
+        *index = (data->guess + i) % n;
         uint64_t worker = workers + (uint64_t)*index * runtime.worker_size;
         if (is_worker(cursor, worker)) {
-            slot->guess = *index;
+            data->guess = *index;
             return worker;
         }
     }
     return 0;
 }
 
-static enum agent_thread begin(struct agent_cursor *cursor)
+static enum agent_thread_status unwind_begin(struct agent_cursor *cursor)
 {
     uint32_t index = 0;
     if (!atomic_load_explicit(&is_known, memory_order_acquire))
@@ -122,12 +122,13 @@ static bool is_outside(struct agent_cursor *cursor)
     return first && agent_u32(host, cursor, first + runtime.worker_state) == MINICILK_OUTSIDE;
 }
 
-static struct agent_counts counts(struct agent_cursor *cursor)
+static struct agent_worker_counts worker_counts(struct agent_cursor *cursor)
 {
     uint32_t working = agent_u32(host, cursor, LIVE(n_w));
     if (working == 0)
         working = is_outside(cursor);
-    return (struct agent_counts){.workers = agent_u32(host, cursor, LIVE(n)), .working = working};
+    return (struct agent_worker_counts){.workers = agent_u32(host, cursor, LIVE(n)),
+                                        .working = working};
 }
 
 /* -------- bichords -------- */
@@ -166,7 +167,7 @@ static enum agent_association step_bichord(struct agent_cursor *cursor,
     uint64_t *state = cursor->state;
     if (is_in(frame->pc, runtime.base_begin, runtime.base_end))
         return begin_base(cursor);
-    cursor->takes_callees = !state[BELOW_BASE];
+    cursor->include_callees = !state[BELOW_BASE];
     return state[BELOW_BASE] && !state[FIRST] ? AGENT_M_0 : AGENT_1_0;
 }
 
@@ -212,13 +213,13 @@ const struct agent hpcrun_agent = {
     .interface = AGENT_INTERFACE,
     .name = "minicilk",
     .version = "1.0",
-    .slot_bytes = sizeof(struct slot),
-    .repeatable = true,
+    .thread_data_bytes = sizeof(struct thread_data),
+    .deterministic = true,
     .start = start,
     .module_added = module_added,
     .module_removed = module_removed,
-    .begin = begin,
-    .counts = counts,
+    .unwind_begin = unwind_begin,
+    .worker_counts = worker_counts,
     .step_bichord = step_bichord,
     .step_pnote = step_pnote,
     .step_lnote = step_lnote,

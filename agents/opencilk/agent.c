@@ -77,13 +77,13 @@ static bool start(const struct agent_host *its)
 static bool is_in_runtime(uint64_t pc)
 {
     struct agent_claim claim;
-    return host->claimed(&hpcrun_agent, pc, &claim) && claim.mark == RUNTIME;
+    return host->find_claim(&hpcrun_agent, pc, &claim) && claim.tag == RUNTIME;
 }
 
 static bool is_in_helper(uint64_t pc)
 {
     struct agent_claim claim;
-    return host->claimed(&hpcrun_agent, pc, &claim) && claim.mark != RUNTIME;
+    return host->find_claim(&hpcrun_agent, pc, &claim) && claim.tag != RUNTIME;
 }
 
 /* A library is the runtime's as a whole, of a program only the functions that were linked in are.
@@ -178,7 +178,7 @@ static void module_removed(const struct agent_module *module)
 
 /* -------- threads -------- */
 
-static void thread_begin(void *its, int tid, struct agent_origin origin)
+static void thread_begin(void *its, int tid, struct agent_start_routine origin)
 {
     struct slot *slot = its;
     (void)tid;
@@ -264,10 +264,10 @@ static uint64_t find_fiber(const struct agent_cursor *cursor, uint64_t worker, u
 /* What a thread is that is not a thief's yet, or never will be: the one that began the region, if
  * one is open, takes part in it; the initial thread runs the program's serial code outside regions.
  */
-static enum agent_thread begin_in_program(struct agent_cursor *cursor, uint64_t storage)
+static enum agent_thread_status begin_in_program(struct agent_cursor *cursor, uint64_t storage)
 {
     uint64_t *state = cursor->state;
-    const struct slot *slot = cursor->slot;
+    const struct slot *slot = cursor->thread_data;
     if (slot->is_of_runtime)
         return AGENT_IDLE;
     if (is_outside_regions(cursor))
@@ -278,7 +278,7 @@ static enum agent_thread begin_in_program(struct agent_cursor *cursor, uint64_t 
     return state[FIBER] ? AGENT_WORKING : AGENT_IDLE;
 }
 
-static enum agent_thread begin(struct agent_cursor *cursor)
+static enum agent_thread_status unwind_begin(struct agent_cursor *cursor)
 {
     uint64_t *state = cursor->state;
     state[GLOBAL] = runtime.first_worker ? find_global(cursor) : 0;
@@ -307,15 +307,15 @@ static uint32_t count_working(const struct agent_cursor *cursor, uint64_t global
 }
 
 /* Outside regions the initial thread works. */
-static struct agent_counts counts(struct agent_cursor *cursor)
+static struct agent_worker_counts worker_counts(struct agent_cursor *cursor)
 {
     uint64_t global = cursor->state[GLOBAL];
     uint32_t workers = global ? agent_u32(host, cursor, global + GLOBAL_WORKER_COUNT) : 0;
     if (workers == 0 || workers > MOST_WORKERS)
-        return (struct agent_counts){0};
-    return (struct agent_counts){.workers = workers,
-                                 .working = count_working(cursor, global, workers) +
-                                            is_outside_regions(cursor)};
+        return (struct agent_worker_counts){0};
+    return (struct agent_worker_counts){.workers = workers,
+                                        .working = count_working(cursor, global, workers) +
+                                                   is_outside_regions(cursor)};
 }
 
 /* -------- bichords -------- */
@@ -332,8 +332,8 @@ static bool is_shown(const struct agent_cursor *cursor, const struct agent_frame
 {
     struct agent_claim helper;
     return !runtime.first_worker ||
-           (is_interrupted(cursor, frame) && host->claimed(&hpcrun_agent, frame->pc, &helper) &&
-            helper.mark == HELPER_WITH_USER_CODE);
+           (is_interrupted(cursor, frame) && host->find_claim(&hpcrun_agent, frame->pc, &helper) &&
+            helper.tag == HELPER_WITH_USER_CODE);
 }
 
 static enum agent_association begin_helper(struct agent_cursor *cursor,
@@ -379,7 +379,7 @@ static enum agent_association begin_scheduler(struct agent_cursor *cursor,
     if (state[SCHEDULER] == TOLD)
         return AGENT_M_0;
     if (state[SCHEDULER] == PAST_INNERMOST || !is_deep_in_runtime(cursor, frame)) {
-        cursor->takes_libc = false;
+        cursor->include_libc = false;
         return tell_procedure(cursor);
     }
     state[SCHEDULER] = PAST_INNERMOST;
@@ -393,7 +393,7 @@ static enum agent_association step_bichord(struct agent_cursor *cursor,
     state[PC] = state[STEPS] = 0;
     if (!is_in_runtime(frame->pc))
         return begin_helper(cursor, frame);
-    cursor->takes_libc = true; /* for what is 1-0: its locks, its memory */
+    cursor->include_libc = true; /* for what is 1-0: its locks, its memory */
     if (!state[FIBER] || !is_on_own_stack(cursor, frame->sp))
         return AGENT_1_0;
     return begin_scheduler(cursor, frame);
@@ -435,14 +435,14 @@ const struct agent hpcrun_agent = {
     .interface = AGENT_INTERFACE,
     .name = "opencilk",
     .version = "1.0",
-    .slot_bytes = sizeof(struct slot),
-    .repeatable = true,
+    .thread_data_bytes = sizeof(struct slot),
+    .deterministic = true,
     .start = start,
     .module_added = module_added,
     .module_removed = module_removed,
     .thread_begin = thread_begin,
-    .begin = begin,
-    .counts = counts,
+    .unwind_begin = unwind_begin,
+    .worker_counts = worker_counts,
     .step_bichord = step_bichord,
     .step_pnote = step_pnote,
     .step_lnote = step_lnote,

@@ -85,13 +85,13 @@ static void add(struct found *found, const struct agent_claim *helper)
 static void search(const struct image *image, const struct code *code, struct found *found)
 {
     for (const uint8_t *at = code->start; at + 6 <= code->end; at++) {
-        struct agent_claim helper = {.mark = HELPER};
+        struct agent_claim helper = {.tag = HELPER};
         if (!is_call(code, at, CHILD_RETURNS) ||
             !image_function(image, (uint64_t)at, &helper.start, &helper.end))
             continue;
         if (helper.end - helper.start > MOST_BYTES_OF_SPAWN ||
             calls(code, helper.start, helper.end, SYNC))
-            helper.mark = HELPER_WITH_USER_CODE;
+            helper.tag = HELPER_WITH_USER_CODE;
         add(found, &helper);
         at = (const uint8_t *)helper.end - 1;
     }

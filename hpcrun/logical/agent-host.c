@@ -23,7 +23,7 @@ static bool claim(const struct agent *agent, const struct agent_claim *claims, s
     return index < MAX_AGENTS && claims_add(index, claims, count);
 }
 
-static bool claimed(const struct agent *agent, uint64_t pc, struct agent_claim *found)
+static bool find_claim(const struct agent *agent, uint64_t pc, struct agent_claim *found)
 {
     return claims_around(index_of(agent), pc, found);
 }
@@ -48,7 +48,7 @@ static void refuse(const struct agent *agent, const char *why)
  * two pages. Only that is recalled. */
 static bool read_memory(const struct agent_cursor *cursor, uint64_t address, void *to, size_t size)
 {
-    struct consult *consult = cursor->hpcrun;
+    struct consult *consult = cursor->host_private;
     struct memory *memory = &consult->unwinder->memory;
     uint64_t word, offset = address % sizeof word;
     if (size == 0 || offset + size > sizeof word) {
@@ -65,9 +65,9 @@ static bool read_memory(const struct agent_cursor *cursor, uint64_t address, voi
     return true;
 }
 
-static bool path(const struct agent_cursor *cursor, uint32_t i, struct agent_frame *frame)
+static bool path_frame(const struct agent_cursor *cursor, uint32_t i, struct agent_frame *frame)
 {
-    struct consult *consult = cursor->hpcrun;
+    struct consult *consult = cursor->host_private;
     const struct unwinder *u = consult->unwinder;
     if (i >= u->depth) {
         recall_note_depth(&consult->recall, u->depth);
@@ -97,7 +97,7 @@ static void note_step(struct consult *consult, const struct frame *frame,
 /* hpcrun's own frames, which start threads, are no part of paths. */
 static bool step(const struct agent_cursor *cursor, struct agent_frame *frame)
 {
-    struct consult *consult = cursor->hpcrun;
+    struct consult *consult = cursor->host_private;
     struct unwinder *u = consult->unwinder;
     struct frame from = {.pc = frame->pc, .sp = frame->sp, .bp = frame->bp}, caller = {0};
     do {
@@ -116,11 +116,11 @@ const struct agent_host *host_for_agents(void)
     static const struct agent_host host = {
         .interface = AGENT_INTERFACE,
         .claim = claim,
-        .claimed = claimed,
+        .find_claim = find_claim,
         .log = log_line,
         .refuse = refuse,
         .read = read_memory,
-        .path = path,
+        .path_frame = path_frame,
         .step = step,
     };
     return &host;

@@ -227,7 +227,7 @@ static int open_agent(const struct installed *installed)
         refusals_add(installed->name, dlerror());
     } else if (agent->interface != AGENT_INTERFACE) {
         refusals_add(installed->name, "it was built for another version of the agent interface");
-    } else if (agent->slot_bytes > AGENT_MOST_SLOT_BYTES) {
+    } else if (agent->thread_data_bytes > AGENT_MAX_THREAD_DATA_BYTES) {
         refusals_add(installed->name, "it asks for too much memory per thread");
     } else {
         agents.at[count] = agent;

@@ -18,7 +18,7 @@ static struct agent_frame frame_of(const struct unwinder *u, uint32_t i)
 /* The next answer of this agent belongs to the record of the question. */
 static void rest_on(struct recall *recall, const struct agent *agent)
 {
-    if (!agent->repeatable)
+    if (!agent->deterministic)
         recall_spoil(recall);
 }
 
@@ -29,26 +29,26 @@ static bool begin_cursor(struct consult *consult, unsigned index)
 {
     struct agent_cursor *cursor = &consult->cursor[index];
     const struct unwinder *u = consult->unwinder;
-    size_t bytes = agents.at[index]->slot_bytes;
-    if (bytes && !cursor->slot)
-        cursor->slot = sys_pages(bytes);
+    size_t bytes = agents.at[index]->thread_data_bytes;
+    if (bytes && !cursor->thread_data)
+        cursor->thread_data = sys_pages(bytes);
     cursor->tid = consult->tid;
     cursor->stack_low = u->stack_low;
     cursor->stack_high = u->stack_high;
     cursor->leaf = u->depth ? frame_of(u, u->depth - 1) : (struct agent_frame){0};
-    cursor->hpcrun = bytes && !cursor->slot ? NULL : consult;
+    cursor->host_private = bytes && !cursor->thread_data ? NULL : consult;
     memset(cursor->state, 0, sizeof cursor->state);
-    return cursor->hpcrun != NULL;
+    return cursor->host_private != NULL;
 }
 
 /* Asks an agent what the thread is. Keeps its state: what it says of a path rests on that, too. */
-static enum agent_thread ask_class_of(struct consult *consult, unsigned index)
+static enum agent_thread_status ask_class_of(struct consult *consult, unsigned index)
 {
     struct agent_cursor *cursor = &consult->cursor[index];
-    enum agent_thread class = AGENT_FOREIGN;
+    enum agent_thread_status class = AGENT_FOREIGN;
     rest_on(&consult->recall, agents.at[index]);
     if (begin_cursor(consult, index))
-        class = agents.at[index]->begin(cursor);
+        class = agents.at[index]->unwind_begin(cursor);
     if (memcmp(consult->begun[index], cursor->state, sizeof cursor->state) != 0) {
         memcpy(consult->begun[index], cursor->state, sizeof cursor->state);
         consult->recall.answer[RECALL_PATH].is_whole = false;
@@ -62,7 +62,7 @@ static void ask_class(struct consult *consult, unsigned count)
     recall_ask(&consult->recall, RECALL_CLASS);
     consult->stance = (struct stance){.class = AGENT_FOREIGN};
     for (unsigned i = 0; i < count; i++) {
-        enum agent_thread class = ask_class_of(consult, i);
+        enum agent_thread_status class = ask_class_of(consult, i);
         if (class != AGENT_FOREIGN && consult->stance.class == AGENT_FOREIGN)
             consult->stance = (struct stance){.class = class, .agent = i};
     }
@@ -87,9 +87,9 @@ static void ask_counts(struct consult *consult)
     have_begun(consult);
     recall_ask(&consult->recall, RECALL_COUNTS);
     rest_on(&consult->recall, agent);
-    stance->counts = (struct agent_counts){0};
-    if (stance->class != AGENT_FOREIGN && agent->counts)
-        stance->counts = agent->counts(&consult->cursor[stance->agent]);
+    stance->counts = (struct agent_worker_counts){0};
+    if (stance->class != AGENT_FOREIGN && agent->worker_counts)
+        stance->counts = agent->worker_counts(&consult->cursor[stance->agent]);
 }
 
 const struct stance *consult_stance(struct consult *consult, struct unwinder *u, int tid)
@@ -207,7 +207,7 @@ static uint32_t step_bichord(struct consult *consult, unsigned index, uint32_t i
     rest_on(&consult->recall, agent);
     recall_note_frame(&consult->recall, i);
     *bichord = (struct bichord){.first = i, .last = i, .lnotes = now->lnote_count};
-    cursor->takes_callees = cursor->takes_libc = false;
+    cursor->include_callees = cursor->include_libc = false;
     bichord->association = agent->step_bichord(cursor, &frame);
     while (has_several_pnotes(bichord->association) && agent->step_pnote && bichord->first > 0) {
         frame = frame_of(consult->unwinder, bichord->first - 1);
@@ -218,8 +218,8 @@ static uint32_t step_bichord(struct consult *consult, unsigned index, uint32_t i
     if (has_lnotes(bichord->association) && agent->step_lnote)
         step_lnotes(consult, agent, cursor);
     bichord->size = now->lnote_count - bichord->lnotes;
-    if (cursor->takes_callees || cursor->takes_libc)
-        take_callees(consult, !cursor->takes_callees);
+    if (cursor->include_callees || cursor->include_libc)
+        take_callees(consult, !cursor->include_callees);
     return bichord->first;
 }
 
@@ -228,7 +228,8 @@ static int agent_at(const struct consult *consult, uint32_t i)
 {
     struct unwinder *u = consult->unwinder;
     int agent = claims_agent(u->path[i].pc);
-    bool is_its = agent >= 0 && consult->cursor[agent].hpcrun && !unwind_hidden(u, &u->path[i]);
+    bool is_its =
+        agent >= 0 && consult->cursor[agent].host_private && !unwind_hidden(u, &u->path[i]);
     return is_its ? agent : -1;
 }
 
@@ -328,13 +329,13 @@ uint32_t consult_path(struct consult *consult)
 /* -------- threads -------- */
 
 void consult_thread_begin(struct consult *consult, struct unwinder *u, int tid,
-                          struct agent_origin origin)
+                          struct agent_start_routine origin)
 {
     consult->unwinder = u;
     consult->tid = tid;
     for (unsigned i = 0; i < atomic_load(&agents.count); i++)
         if (agents.at[i]->thread_begin && begin_cursor(consult, i)) {
-            agents.at[i]->thread_begin(consult->cursor[i].slot, tid, origin);
+            agents.at[i]->thread_begin(consult->cursor[i].thread_data, tid, origin);
             atomic_fetch_add(&agents.epoch, 1);
         }
 }
@@ -342,8 +343,8 @@ void consult_thread_begin(struct consult *consult, struct unwinder *u, int tid,
 void consult_thread_end(struct consult *consult)
 {
     for (unsigned i = 0; i < atomic_load(&agents.count); i++)
-        if (agents.at[i]->thread_end && consult->cursor[i].hpcrun) {
-            agents.at[i]->thread_end(consult->cursor[i].slot);
+        if (agents.at[i]->thread_end && consult->cursor[i].host_private) {
+            agents.at[i]->thread_end(consult->cursor[i].thread_data);
             atomic_fetch_add(&agents.epoch, 1);
         }
 }
@@ -352,9 +353,9 @@ void consult_clear(struct consult *consult)
 {
     for (unsigned i = 0; i < MAX_AGENTS; i++) {
         struct agent_cursor *cursor = &consult->cursor[i];
-        cursor->hpcrun = NULL;
-        if (cursor->slot)
-            memset(cursor->slot, 0, agents.at[i]->slot_bytes);
+        cursor->host_private = NULL;
+        if (cursor->thread_data)
+            memset(cursor->thread_data, 0, agents.at[i]->thread_data_bytes);
     }
     consult->two[0].count = consult->two[1].count = 0;
     recall_forget(&consult->recall);
@@ -374,9 +375,9 @@ static void free_bichords(struct bichords *bichords)
 void consult_free(struct consult *consult)
 {
     for (unsigned i = 0; i < MAX_AGENTS; i++) {
-        if (consult->cursor[i].slot)
-            sys_pages_free(consult->cursor[i].slot, agents.at[i]->slot_bytes);
-        consult->cursor[i].slot = NULL;
+        if (consult->cursor[i].thread_data)
+            sys_pages_free(consult->cursor[i].thread_data, agents.at[i]->thread_data_bytes);
+        consult->cursor[i].thread_data = NULL;
     }
     free_bichords(&consult->two[0]);
     free_bichords(&consult->two[1]);

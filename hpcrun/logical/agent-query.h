@@ -38,9 +38,9 @@ struct bichords {
 
 /* What the thread is to the runtimes at this sample, and how their workers fare. */
 struct stance {
-    enum agent_thread class;
-    unsigned agent;             /* whose worker it is, if it is one */
-    struct agent_counts counts; /* as that agent gave them */
+    enum agent_thread_status class;
+    unsigned agent;                    /* whose worker it is, if it is one */
+    struct agent_worker_counts counts; /* as that agent gave them */
 };
 
 /* What stays with a thread between samples. Zeroed memory is a thread that met no agent. */
@@ -54,7 +54,7 @@ struct consult {
     struct bichords two[2];      /* these */
     bool is_begun;               /* the cursors are as `begin` left them, for this sample */
     struct agent_cursor cursor[MAX_AGENTS];
-    uint64_t begun[MAX_AGENTS][AGENT_STATES]; /* their states after `begin` */
+    uint64_t begun[MAX_AGENTS][AGENT_STATE_WORDS]; /* their states after `begin` */
 };
 
 /* Begins the agents' unwinds of the calling thread, after the physical one, and asks what the
@@ -67,7 +67,7 @@ uint32_t consult_path(struct consult *consult);
 
 /* Normal context, in the thread, signals blocked: tells the agents that it begins, or ends. */
 void consult_thread_begin(struct consult *consult, struct unwinder *u, int tid,
-                          struct agent_origin origin);
+                          struct agent_start_routine origin);
 void consult_thread_end(struct consult *consult);
 
 /* Normal context, or with signals blocked: forgets all that concerns a thread's samples. */
@@ -77,8 +77,5 @@ void consult_free(struct consult *consult);
 
 /* What hpcrun does for agents (agent-host.c). */
 const struct agent_host *host_for_agents(void);
-
-/* Largest slot per thread that an agent may ask for, bytes. */
-#define AGENT_MOST_SLOT_BYTES 65536
 
 #endif

@@ -1,7 +1,7 @@
 /* Signal handler: everything here runs in the sampling handler.
  *
  * What agents read for their answers at the last sample. An agent whose answers rest on nothing but
- * what it read (struct agent, `repeatable`) gives the same answers when all of that is the same: it
+ * what it read (struct agent, `deterministic`) gives the same answers when all of that is the same: it
  * need not be asked. That is most samples, and comparing is one short loop where asking is a call
  * of many functions, whose code and data the processor has forgotten since the last sample.
  *

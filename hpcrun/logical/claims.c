@@ -7,7 +7,7 @@
 
 struct claim {
     uint64_t start, end;
-    uint32_t agent, mark;
+    uint32_t agent, tag;
 };
 
 /* Sorted and immutable: a change makes a new one. The old one stays, handlers may be reading it;
@@ -52,7 +52,7 @@ bool claims_around(unsigned index, uint64_t pc, struct agent_claim *found)
     const struct claim *claim = claim_at(pc);
     if (!claim || claim->agent != index)
         return false;
-    *found = (struct agent_claim){claim->start, claim->end, claim->mark};
+    *found = (struct agent_claim){claim->start, claim->end, claim->tag};
     return true;
 }
 
@@ -85,7 +85,7 @@ bool claims_add(unsigned index, const struct agent_claim *ranges, size_t count)
     memcpy(claims, old, sizeof *old + old->count * sizeof *old->at);
     for (size_t i = 0; i < count; i++)
         if (!insert(claims,
-                    &(struct claim){ranges[i].start, ranges[i].end, index, ranges[i].mark})) {
+                    &(struct claim){ranges[i].start, ranges[i].end, index, ranges[i].tag})) {
             sys_pages_free(claims, sizeof *claims + (old->count + count) * sizeof *claims->at);
             return false;
         }

@@ -17,14 +17,14 @@ void sample_miss(struct thread_event *event, const struct increment *increment)
 }
 
 /* n of the law: workers that could work at once (design, section 4). */
-static uint32_t capacity(const struct agent_counts *counts)
+static uint32_t capacity(const struct agent_worker_counts *counts)
 {
     uint32_t cores = process.config.cores ? process.config.cores : process.usable_cpus;
     return counts->workers < cores ? counts->workers : cores;
 }
 
 /* How many of n workers were working, 1 to n: the sampled one was. */
-static uint64_t working_of(const struct agent_counts *counts, uint64_t n)
+static uint64_t working_of(const struct agent_worker_counts *counts, uint64_t n)
 {
     uint64_t working = counts->working;
     return working < 1 ? 1 : working > n ? n : working;
@@ -33,7 +33,8 @@ static uint64_t working_of(const struct agent_counts *counts, uint64_t n)
 /* Pays for the workers that had nothing to do while this one worked: its share of the blame, and
  * of the time in which that was so. */
 static void pay_for_idle_workers(struct thread *thread, const struct thread_event *event,
-                                 const struct agent_counts *counts, uint64_t amount, uint32_t node)
+                                 const struct agent_worker_counts *counts, uint64_t amount,
+                                 uint32_t node)
 {
     uint64_t n = capacity(counts), working = working_of(counts, n);
     if (n <= working)
@@ -74,7 +75,7 @@ void sample_record(struct thread *thread, struct thread_event *event,
         consult_stance(&thread->logical.consult, &thread->unwinder, thread->tid);
     if (stance->class != AGENT_FOREIGN)
         workers_see(stance->agent, stance->counts.workers, capacity(&stance->counts));
-    if (stance->class == AGENT_IDLE || stance->class == AGENT_OWNED) {
+    if (stance->class == AGENT_IDLE || stance->class == AGENT_RUNTIME_OWNED) {
         record_idle(thread, event, increment, stance);
         return;
     }

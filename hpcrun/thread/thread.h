@@ -95,7 +95,7 @@ struct thread {
     uint64_t ended_cpu;          /* its clock at its end; set before ended_wall */
     _Atomic uint64_t ended_wall; /* the clock at its end; 0: it lives */
     uint64_t start[4];           /* for hooks/thread-hooks.c: what the new thread is to run */
-    struct agent_origin origin;  /* the same, as agents are told */
+    struct agent_start_routine origin; /* the same, as agents are told */
 };
 
 /* This thread's record; NULL before thread_adopt and after thread_leave. Static TLS. */

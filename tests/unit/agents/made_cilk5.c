@@ -97,11 +97,11 @@ static bool frame_of_path(const struct agent_cursor *cursor, uint32_t i, struct 
 
 static const struct agent_host host = {.interface = AGENT_INTERFACE,
                                        .claim = record_claim,
-                                       .claimed = recorded_claim,
+                                       .find_claim = recorded_claim,
                                        .refuse = record_refusal,
                                        .log = record_line,
                                        .read = read_memory,
-                                       .path = frame_of_path};
+                                       .path_frame = frame_of_path};
 
 /* ---- paths ---- */
 
@@ -161,9 +161,9 @@ int set_up(void **state)
         children[i].id = (int)i;
         hpcrun_agent.thread_begin(
             slots[i], 1000 + (int)i,
-            (struct agent_origin){address((void *)Cilk_child_main), address(&children[i])});
+            (struct agent_start_routine){address((void *)Cilk_child_main), address(&children[i])});
     }
-    hpcrun_agent.thread_begin(slots[WORKERS], 2000, (struct agent_origin){0});
+    hpcrun_agent.thread_begin(slots[WORKERS], 2000, (struct agent_start_routine){0});
     set_usual_path();
     return 0;
 }
@@ -194,23 +194,23 @@ void the_runtime_is_recognised(void **state)
 
 struct agent_cursor cursor_of(unsigned thread)
 {
-    return (struct agent_cursor){.slot = slots[thread], .tid = 1000 + (int)thread};
+    return (struct agent_cursor){.thread_data = slots[thread], .tid = 1000 + (int)thread};
 }
 
-enum agent_thread class_of(unsigned thread)
+enum agent_thread_status class_of(unsigned thread)
 {
     struct agent_cursor cursor = cursor_of(thread);
-    return hpcrun_agent.begin(&cursor);
+    return hpcrun_agent.unwind_begin(&cursor);
 }
 
-struct agent_counts counts_in(unsigned thread)
+struct agent_worker_counts counts_in(unsigned thread)
 {
     struct agent_cursor cursor = cursor_of(thread);
-    hpcrun_agent.begin(&cursor);
-    return hpcrun_agent.counts(&cursor);
+    hpcrun_agent.unwind_begin(&cursor);
+    return hpcrun_agent.worker_counts(&cursor);
 }
 
-void begin_thread(unsigned thread, struct agent_origin origin)
+void begin_thread(unsigned thread, struct agent_start_routine origin)
 {
     memset(slots[thread], 0, sizeof slots[thread]);
     hpcrun_agent.thread_begin(slots[thread], 1000 + (int)thread, origin);

@@ -117,11 +117,11 @@ struct agent_module this_module(void);
 int set_up(void **state);
 
 struct agent_cursor cursor_of(unsigned thread);
-enum agent_thread class_of(unsigned thread);
-struct agent_counts counts_in(unsigned thread);
+enum agent_thread_status class_of(unsigned thread);
+struct agent_worker_counts counts_in(unsigned thread);
 
 /* The thread begins anew. */
-void begin_thread(unsigned thread, struct agent_origin origin);
+void begin_thread(unsigned thread, struct agent_start_routine origin);
 void end_thread(unsigned thread);
 
 #endif

@@ -26,7 +26,7 @@ static void assert_works(unsigned self, unsigned above)
 {
     uint64_t values[CLOSURES];
     struct agent_cursor cursor = cursor_of(self);
-    assert_int_equal(hpcrun_agent.begin(&cursor), AGENT_WORKING);
+    assert_int_equal(hpcrun_agent.unwind_begin(&cursor), AGENT_WORKING);
     assert_int_equal(notes_of(&cursor, values), above);
     for (unsigned i = 0; i < above; i++)
         assert_int_equal(values[i], address(user_code + (above - i) * 16));
@@ -64,12 +64,12 @@ static void bichords_beside_the_scheduler(void **state)
     struct agent_cursor cursor = cursor_of(1);
     struct agent_frame frame = {.pc = RUNTIME};
     set_worker(1, 3, 3);
-    hpcrun_agent.begin(&cursor);
+    hpcrun_agent.unwind_begin(&cursor);
     assert_int_equal(hpcrun_agent.step_bichord(&cursor, &frame), AGENT_1_0);
-    assert_true(cursor.takes_libc);
+    assert_true(cursor.include_libc);
     frame.pc = IMPORT;
     assert_int_equal(hpcrun_agent.step_bichord(&cursor, &frame), AGENT_1_0);
-    assert_false(cursor.takes_libc);
+    assert_false(cursor.include_libc);
     frame.pc = SCHEDULER;
     assert_int_equal(hpcrun_agent.step_bichord(&cursor, &frame), AGENT_1_M);
     frame.pc = CHILD;
@@ -150,10 +150,10 @@ static bool works_without_read(unsigned at)
     struct agent_cursor cursor = cursor_of(1);
     struct agent_lnote note;
     unreadable_read = at;
-    if (hpcrun_agent.begin(&cursor) != AGENT_WORKING)
+    if (hpcrun_agent.unwind_begin(&cursor) != AGENT_WORKING)
         return false;
     unsigned told = 0;
-    hpcrun_agent.counts(&cursor);
+    hpcrun_agent.worker_counts(&cursor);
     if (hpcrun_agent.step_bichord(&cursor, &scheduler) == AGENT_1_M)
         while (hpcrun_agent.step_lnote(&cursor, &note))
             assert_int_equal(note.value, address(user_code + (2 - told++) * 16));
@@ -179,7 +179,7 @@ static void other_threads_have_native_paths(void **state)
     struct agent_cursor cursor = cursor_of(WORKERS);
     const struct agent_frame frame = {.pc = IMPORT};
     struct agent_lnote note;
-    hpcrun_agent.begin(&cursor);
+    hpcrun_agent.unwind_begin(&cursor);
     assert_int_equal(hpcrun_agent.step_bichord(&cursor, &frame), AGENT_1_1);
     assert_true(hpcrun_agent.step_lnote(&cursor, &note));
     assert_int_equal(note.value, IMPORT);

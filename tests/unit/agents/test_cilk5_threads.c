@@ -46,7 +46,7 @@ static void between_the_deque_and_the_call(void **state)
 static void workers_with_a_running_closure_are_counted(void **state)
 {
     (void)state;
-    struct agent_counts counts = counts_in(0);
+    struct agent_worker_counts counts = counts_in(0);
     assert_int_equal(counts.workers, WORKERS);
     assert_int_equal(counts.working, 0);
     set_worker(1, 3, 3);
@@ -66,7 +66,7 @@ static void other_threads_are_owned_in_the_runtime_only(void **state)
 {
     (void)state;
     set_path((uint64_t[]){LIBC, USER, RUNTIME, LIBC, 0});
-    assert_int_equal(class_of(WORKERS), AGENT_OWNED);
+    assert_int_equal(class_of(WORKERS), AGENT_RUNTIME_OWNED);
     set_path((uint64_t[]){LIBC, USER, LIBC, 0});
     assert_int_equal(class_of(WORKERS), AGENT_FOREIGN);
 }
@@ -74,7 +74,7 @@ static void other_threads_are_owned_in_the_runtime_only(void **state)
 static void threads_that_do_not_start_as_workers_are_none(void **state)
 {
     (void)state;
-    begin_thread(0, (struct agent_origin){address(libc_code), 0});
+    begin_thread(0, (struct agent_start_routine){address(libc_code), 0});
     set_path((uint64_t[]){LIBC, USER, 0});
     assert_int_equal(class_of(0), AGENT_FOREIGN);
 }

@@ -31,7 +31,7 @@ static void assert_range(const struct agent_claim *claim, const char *first, con
 {
     assert_int_equal(claim->start, (uint64_t)first);
     assert_int_equal(claim->end, (uint64_t)last + BYTES);
-    assert_int_equal(claim->mark, 7);
+    assert_int_equal(claim->tag, 7);
 }
 
 static void what_is_between_its_functions_is_the_runtimes(void **state)

@@ -78,7 +78,7 @@ static bool step(const struct agent_cursor *cursor, struct agent_frame *frame)
 
 static const struct agent_host host = {.interface = AGENT_INTERFACE,
                                        .claim = record_claim,
-                                       .claimed = recorded_claim,
+                                       .find_claim = recorded_claim,
                                        .refuse = record_refusal,
                                        .log = record_line,
                                        .read = read_memory,
@@ -90,7 +90,7 @@ static uint32_t slots[WORKERS + 1];
 
 static struct agent_cursor cursor_of(unsigned thread)
 {
-    return (struct agent_cursor){.slot = &slots[thread], .tid = TID(thread)};
+    return (struct agent_cursor){.thread_data = &slots[thread], .tid = TID(thread)};
 }
 
 /* A computation that runs: worker i is in state[i], its base is frame i. Frame 0 is the root, and
@@ -162,7 +162,7 @@ static void the_description_is_checked(void **state)
     assert_non_null(strstr(last_line, "version"));
     assert_int_equal(claim_count, 0);
     struct agent_cursor cursor = cursor_of(0);
-    assert_int_equal(hpcrun_agent.begin(&cursor), AGENT_FOREIGN);
+    assert_int_equal(hpcrun_agent.unwind_begin(&cursor), AGENT_FOREIGN);
     module.description.layout--;
     hpcrun_agent.module_added(&added);
     assert_int_equal(log_lines, 1);
@@ -176,13 +176,13 @@ static void threads_are_told_apart(void **state)
     (void)state;
     set_image((const uint32_t[]){MINICILK_WORKING, MINICILK_SCHEDULING, MINICILK_WORKING,
                                  MINICILK_SCHEDULING});
-    static const enum agent_thread classes[] = {AGENT_WORKING, AGENT_IDLE, AGENT_WORKING,
-                                                AGENT_IDLE, AGENT_FOREIGN};
+    static const enum agent_thread_status classes[] = {AGENT_WORKING, AGENT_IDLE, AGENT_WORKING,
+                                                       AGENT_IDLE, AGENT_FOREIGN};
     for (int twice = 0; twice < 2; twice++) /* the second time they are where they were */
         for (unsigned i = 0; i <= WORKERS; i++) {
             struct agent_cursor cursor = cursor_of(i);
-            assert_int_equal(hpcrun_agent.begin(&cursor), classes[i]);
-            struct agent_counts counts = hpcrun_agent.counts(&cursor);
+            assert_int_equal(hpcrun_agent.unwind_begin(&cursor), classes[i]);
+            struct agent_worker_counts counts = hpcrun_agent.worker_counts(&cursor);
             assert_int_equal(counts.workers, WORKERS);
             assert_int_equal(counts.working, 2);
         }
@@ -195,8 +195,8 @@ static void serial_code_between_computations_works(void **state)
                                  MINICILK_SCHEDULING});
     for (unsigned i = 0; i < WORKERS; i++) {
         struct agent_cursor cursor = cursor_of(i);
-        assert_int_equal(hpcrun_agent.begin(&cursor), i == 0 ? AGENT_WORKING : AGENT_IDLE);
-        assert_int_equal(hpcrun_agent.counts(&cursor).working, 1);
+        assert_int_equal(hpcrun_agent.unwind_begin(&cursor), i == 0 ? AGENT_WORKING : AGENT_IDLE);
+        assert_int_equal(hpcrun_agent.worker_counts(&cursor).working, 1);
     }
 }
 
@@ -207,8 +207,8 @@ static void without_runtime_all_are_foreign(void **state)
     image.live.workers = NULL;
     image.live.n = 0;
     struct agent_cursor cursor = cursor_of(1);
-    assert_int_equal(hpcrun_agent.begin(&cursor), AGENT_FOREIGN);
-    assert_int_equal(hpcrun_agent.counts(&cursor).workers, 0);
+    assert_int_equal(hpcrun_agent.unwind_begin(&cursor), AGENT_FOREIGN);
+    assert_int_equal(hpcrun_agent.worker_counts(&cursor).workers, 0);
     assert_int_equal(at_runtime_frame(&cursor), AGENT_1_0);
 }
 
@@ -218,9 +218,9 @@ static void ancestors_come_from_the_heap(void **state)
     uint64_t sites[20];
     set_image(all_work);
     struct agent_cursor cursor = cursor_of(3);
-    hpcrun_agent.begin(&cursor);
+    hpcrun_agent.unwind_begin(&cursor);
     assert_int_equal(at_runtime_frame(&cursor), AGENT_1_0); /* a slow path of spawn */
-    assert_true(cursor.takes_callees);
+    assert_true(cursor.include_callees);
     assert_int_equal(lnotes_at_base(&cursor, sites), 3 + 3);
     for (unsigned i = 0; i < 3; i++) {
         assert_int_equal(sites[i], (uint64_t)user_code + 10 + 3 - i - 1);
@@ -228,7 +228,7 @@ static void ancestors_come_from_the_heap(void **state)
     }
     const struct agent_frame outer = {.pc = 7};
     assert_int_equal(at_runtime_frame(&cursor), AGENT_M_0); /* the scheduler, to the stack's end */
-    assert_false(cursor.takes_callees);
+    assert_false(cursor.include_callees);
     assert_true(hpcrun_agent.step_pnote(&cursor, &outer));
 }
 
@@ -239,7 +239,7 @@ static void the_root_hangs_below_the_caller(void **state)
     set_image(all_work);
     image.workers[2].base = &image.frames[0]; /* the root was stolen */
     struct agent_cursor cursor = cursor_of(2);
-    hpcrun_agent.begin(&cursor);
+    hpcrun_agent.unwind_begin(&cursor);
     assert_int_equal(lnotes_at_base(&cursor, sites), 3);
     assert_int_equal(sites[0], 500);
 }
@@ -250,12 +250,12 @@ static void worker_0_stands_on_the_caller_itself(void **state)
     uint64_t sites[20];
     set_image(all_work);
     struct agent_cursor cursor = cursor_of(0);
-    hpcrun_agent.begin(&cursor);
+    hpcrun_agent.unwind_begin(&cursor);
     assert_int_equal(lnotes_at_base(&cursor, sites), 0);
     assert_int_equal(at_runtime_frame(&cursor), AGENT_1_0); /* main's frames follow: native */
     image.workers[0].base = &image.frames[2];
     cursor = cursor_of(0);
-    hpcrun_agent.begin(&cursor);
+    hpcrun_agent.unwind_begin(&cursor);
     assert_int_equal(lnotes_at_base(&cursor, sites), 2);
     assert_int_equal(sites[1], (uint64_t)user_code + 10 + 1 - 1);
 }
@@ -268,13 +268,13 @@ static void windows_of_the_scheduler_are_safe(void **state)
     set_image(all_work);
     image.workers[1].state = MINICILK_SCHEDULING;
     struct agent_cursor cursor = cursor_of(1);
-    assert_int_equal(hpcrun_agent.begin(&cursor), AGENT_IDLE);
+    assert_int_equal(hpcrun_agent.unwind_begin(&cursor), AGENT_IDLE);
     image.workers[1].base = NULL;
     cursor = cursor_of(1);
-    assert_int_equal(hpcrun_agent.begin(&cursor), AGENT_IDLE);
+    assert_int_equal(hpcrun_agent.unwind_begin(&cursor), AGENT_IDLE);
     image.workers[1].state = MINICILK_WORKING;
     cursor = cursor_of(1);
-    hpcrun_agent.begin(&cursor);
+    hpcrun_agent.unwind_begin(&cursor);
     assert_int_equal(lnotes_at_base(&cursor, sites), 0);
 }
 
@@ -285,12 +285,12 @@ static void unreadable_memory_gives_native_paths(void **state)
     set_image(all_work);
     readable = false;
     struct agent_cursor cursor = cursor_of(1);
-    assert_int_equal(hpcrun_agent.begin(&cursor), AGENT_FOREIGN);
+    assert_int_equal(hpcrun_agent.unwind_begin(&cursor), AGENT_FOREIGN);
     assert_int_equal(lnotes_at_base(&cursor, sites), 0);
     readable = true;
     image.frames[1].parent = (const struct frame *)16; /* garbage */
     cursor = cursor_of(1);
-    hpcrun_agent.begin(&cursor);
+    hpcrun_agent.unwind_begin(&cursor);
     assert_in_range(lnotes_at_base(&cursor, sites), 0, 4);
 }
 

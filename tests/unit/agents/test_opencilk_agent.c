@@ -98,7 +98,7 @@ static bool step(const struct agent_cursor *cursor, struct agent_frame *frame)
 
 static const struct agent_host host = {.interface = AGENT_INTERFACE,
                                        .claim = record_claim,
-                                       .claimed = recorded_claim,
+                                       .find_claim = recorded_claim,
                                        .refuse = record_refusal,
                                        .log = record_line,
                                        .read = read_memory,
@@ -175,17 +175,19 @@ static uint64_t slot; /* of threads that the runtime did not create */
 static struct agent_cursor initial_thread(void)
 {
     uint64_t high = (uint64_t)__libc_stack_end + 8;
-    return (struct agent_cursor){.slot = &slot, .stack_low = high - (1 << 20), .stack_high = high};
+    return (struct agent_cursor){
+        .thread_data = &slot, .stack_low = high - (1 << 20), .stack_high = high};
 }
 
 static struct agent_cursor other_thread(void)
 {
-    return (struct agent_cursor){.slot = &slot, .stack_low = OTHER_LOW, .stack_high = OTHER_HIGH};
+    return (struct agent_cursor){
+        .thread_data = &slot, .stack_low = OTHER_LOW, .stack_high = OTHER_HIGH};
 }
 
-static enum agent_thread begin(struct agent_cursor cursor)
+static enum agent_thread_status unwind_begin(struct agent_cursor cursor)
 {
-    return hpcrun_agent.begin(&cursor);
+    return hpcrun_agent.unwind_begin(&cursor);
 }
 
 /* ---- tests ---- */
@@ -236,7 +238,7 @@ static void a_runtime_of_another_layout_is_not_used(void **state)
     assert_int_equal(claim_count, 0);
     set_image(all_run);
     be(1);
-    assert_int_equal(begin(other_thread()), AGENT_FOREIGN);
+    assert_int_equal(unwind_begin(other_thread()), AGENT_FOREIGN);
 }
 
 static void the_runtime_is_claimed(void **state)
@@ -264,12 +266,13 @@ static void threads_are_told_apart(void **state)
     (void)state;
     set_image((const uint16_t[]){RUN, SCHED, RUN, STEAL});
     be(0);
-    assert_int_equal(begin(initial_thread()), AGENT_WORKING);
-    assert_int_equal(begin(other_thread()), AGENT_FOREIGN); /* a plain thread: it looks the same */
-    static const enum agent_thread classes[] = {0, AGENT_IDLE, AGENT_WORKING, AGENT_IDLE};
+    assert_int_equal(unwind_begin(initial_thread()), AGENT_WORKING);
+    assert_int_equal(unwind_begin(other_thread()),
+                     AGENT_FOREIGN); /* a plain thread: it looks the same */
+    static const enum agent_thread_status classes[] = {0, AGENT_IDLE, AGENT_WORKING, AGENT_IDLE};
     for (unsigned i = 1; i < WORKERS; i++) {
         be(i);
-        assert_int_equal(begin(other_thread()), classes[i]);
+        assert_int_equal(unwind_begin(other_thread()), classes[i]);
     }
 }
 
@@ -280,11 +283,12 @@ static void a_thief_that_begins_is_idle(void **state)
     struct agent_cursor cursor = other_thread();
     set_image(all_run);
     be(0); /* not a worker yet */
-    cursor.slot = &thiefs_slot;
-    hpcrun_agent.thread_begin(&thiefs_slot, 1, (struct agent_origin){.function = SCHEDULER});
-    assert_int_equal(begin(cursor), AGENT_IDLE);
-    hpcrun_agent.thread_begin(&thiefs_slot, 1, (struct agent_origin){.function = (uint64_t)user});
-    assert_int_equal(begin(cursor), AGENT_FOREIGN);
+    cursor.thread_data = &thiefs_slot;
+    hpcrun_agent.thread_begin(&thiefs_slot, 1, (struct agent_start_routine){.function = SCHEDULER});
+    assert_int_equal(unwind_begin(cursor), AGENT_IDLE);
+    hpcrun_agent.thread_begin(&thiefs_slot, 1,
+                              (struct agent_start_routine){.function = (uint64_t)user});
+    assert_int_equal(unwind_begin(cursor), AGENT_FOREIGN);
 }
 
 static void the_boss_that_steals_is_idle(void **state)
@@ -294,8 +298,8 @@ static void the_boss_that_steals_is_idle(void **state)
         set_image((const uint16_t[]){state_of_boss, RUN, RUN, RUN});
         be(0);
         __cilkrts_current_fh = NULL;
-        assert_int_equal(begin(initial_thread()), AGENT_IDLE);
-        assert_int_equal(begin(other_thread()), AGENT_FOREIGN);
+        assert_int_equal(unwind_begin(initial_thread()), AGENT_IDLE);
+        assert_int_equal(unwind_begin(other_thread()), AGENT_FOREIGN);
     }
 }
 
@@ -306,11 +310,11 @@ static void serial_code_between_regions_works(void **state)
     __cilkrts_need_to_cilkify = true;
     be(0);
     struct agent_cursor cursor = initial_thread();
-    assert_int_equal(hpcrun_agent.begin(&cursor), AGENT_WORKING);
-    assert_int_equal(hpcrun_agent.counts(&cursor).working, 1);
-    assert_int_equal(begin(other_thread()), AGENT_FOREIGN);
+    assert_int_equal(hpcrun_agent.unwind_begin(&cursor), AGENT_WORKING);
+    assert_int_equal(hpcrun_agent.worker_counts(&cursor).working, 1);
+    assert_int_equal(unwind_begin(other_thread()), AGENT_FOREIGN);
     be(2);
-    assert_int_equal(begin(other_thread()), AGENT_IDLE);
+    assert_int_equal(unwind_begin(other_thread()), AGENT_IDLE);
 }
 
 static void a_region_may_begin_in_another_thread(void **state)
@@ -319,8 +323,8 @@ static void a_region_may_begin_in_another_thread(void **state)
     set_image(all_run);
     set_word(global, GLOBAL_BOSS_SP, OTHER_LOW + 0x1000);
     be(0);
-    assert_int_equal(begin(other_thread()), AGENT_WORKING);
-    assert_int_equal(begin(initial_thread()), AGENT_FOREIGN);
+    assert_int_equal(unwind_begin(other_thread()), AGENT_WORKING);
+    assert_int_equal(unwind_begin(initial_thread()), AGENT_FOREIGN);
 }
 
 static void running_workers_are_counted(void **state)
@@ -337,8 +341,8 @@ static void running_workers_are_counted(void **state)
         set_image(cases[i].states);
         be(0);
         struct agent_cursor cursor = initial_thread();
-        hpcrun_agent.begin(&cursor);
-        struct agent_counts counts = hpcrun_agent.counts(&cursor);
+        hpcrun_agent.unwind_begin(&cursor);
+        struct agent_worker_counts counts = hpcrun_agent.worker_counts(&cursor);
         assert_int_equal(counts.workers, WORKERS);
         assert_int_equal(counts.working, cases[i].working);
     }
@@ -353,14 +357,14 @@ static void who_waits_at_a_sync_is_idle(void **state)
         struct agent_cursor thread = i ? other_thread() : initial_thread();
         set_image(all_run);
         be(i);
-        assert_int_equal(begin(thread), AGENT_WORKING);
+        assert_int_equal(unwind_begin(thread), AGENT_WORKING);
         set_word(fibers[i], FIBER_WORKER, 0);
-        assert_int_equal(begin(thread), AGENT_IDLE);
+        assert_int_equal(unwind_begin(thread), AGENT_IDLE);
         set_word(fibers[i], FIBER_WORKER, (uint64_t)thieves[(i + 1) % WORKERS]);
-        assert_int_equal(begin(thread), AGENT_IDLE);
+        assert_int_equal(unwind_begin(thread), AGENT_IDLE);
         set_word(fibers[i], FIBER_WORKER, (uint64_t)workers[i]);
         __cilkrts_current_fh = NULL;
-        assert_int_equal(begin(thread), AGENT_IDLE);
+        assert_int_equal(unwind_begin(thread), AGENT_IDLE);
     }
 }
 
@@ -374,12 +378,12 @@ static void frames_nobody_wrote_are_hidden(void **state)
     struct agent_frame helper = {.pc = (uint64_t)pure_helper + 4, .sp = runtime.sp + 16};
     struct agent_frame loop = {.pc = (uint64_t)loop_helper + 4, .sp = helper.sp + 16};
     cursor.leaf = runtime;
-    assert_int_equal(hpcrun_agent.begin(&cursor), AGENT_WORKING);
+    assert_int_equal(hpcrun_agent.unwind_begin(&cursor), AGENT_WORKING);
     assert_int_equal(hpcrun_agent.step_bichord(&cursor, &runtime), AGENT_1_0);
-    assert_true(cursor.takes_libc);
-    cursor.takes_libc = false; /* as hpcrun does */
+    assert_true(cursor.include_libc);
+    cursor.include_libc = false; /* as hpcrun does */
     assert_int_equal(hpcrun_agent.step_bichord(&cursor, &helper), AGENT_1_0);
-    assert_false(cursor.takes_libc); /* the user's code may be in it */
+    assert_false(cursor.include_libc); /* the user's code may be in it */
     assert_int_equal(hpcrun_agent.step_bichord(&cursor, &loop), AGENT_1_0);
     cursor.leaf = helper;
     assert_int_equal(hpcrun_agent.step_bichord(&cursor, &helper), AGENT_1_0);
@@ -394,7 +398,7 @@ static void a_loops_body_in_a_helper_is_shown(void **state)
     struct agent_frame loop = {.pc = (uint64_t)loop_helper + 4, .sp = (uint64_t)fibers[1] - 64};
     struct agent_lnote note;
     cursor.leaf = loop;
-    hpcrun_agent.begin(&cursor);
+    hpcrun_agent.unwind_begin(&cursor);
     assert_int_equal(hpcrun_agent.step_bichord(&cursor, &loop), AGENT_1_1);
     assert_true(hpcrun_agent.step_lnote(&cursor, &note));
     assert_int_equal(note.value, loop.pc);
@@ -408,7 +412,7 @@ static void check_scheduler(struct agent_cursor cursor)
 {
     struct agent_frame frame = {.pc = SCHEDULER, .sp = scheduler_sp(&cursor)};
     struct agent_lnote note;
-    assert_int_equal(hpcrun_agent.begin(&cursor), AGENT_WORKING);
+    assert_int_equal(hpcrun_agent.unwind_begin(&cursor), AGENT_WORKING);
     if (scheduler_frames > 2) {
         assert_int_equal(hpcrun_agent.step_bichord(&cursor, &frame), AGENT_1_0);
         frame.sp += SCHEDULER_FRAME;
@@ -450,7 +454,7 @@ static void a_frame_that_is_none_gives_no_path(void **state)
     be(1);
     for (unsigned i = 0; i < 4; i++) {
         struct agent_cursor cursor = other_thread();
-        assert_int_equal(hpcrun_agent.begin(&cursor), AGENT_WORKING);
+        assert_int_equal(hpcrun_agent.unwind_begin(&cursor), AGENT_WORKING);
         assert_int_equal(hpcrun_agent.step_bichord(&cursor, &frame), AGENT_M_0);
         assert_false(hpcrun_agent.step_lnote(&cursor, &note));
         if (i < 3)
@@ -467,8 +471,8 @@ static void before_and_after_the_runtime_all_are_foreign(void **state)
         __cilkrts_need_to_cilkify = true;
         set_word(made_worker_0, after ? WORKER_LOCAL : WORKER_GLOBAL, 0);
         struct agent_cursor cursor = initial_thread();
-        assert_int_equal(hpcrun_agent.begin(&cursor), AGENT_FOREIGN);
-        assert_int_equal(hpcrun_agent.counts(&cursor).workers, 0);
+        assert_int_equal(hpcrun_agent.unwind_begin(&cursor), AGENT_FOREIGN);
+        assert_int_equal(hpcrun_agent.worker_counts(&cursor).workers, 0);
     }
 }
 
@@ -478,15 +482,15 @@ static void what_is_not_laid_out_as_known_is_foreign(void **state)
     be(0);
     set_image(all_run);
     workers[0] = thieves[3]; /* the state's memory was freed and used again */
-    assert_int_equal(begin(initial_thread()), AGENT_FOREIGN);
+    assert_int_equal(unwind_begin(initial_thread()), AGENT_FOREIGN);
     set_image(all_run);
     set_half(global, GLOBAL_WORKER_COUNT, 12345678);
-    assert_int_equal(begin(initial_thread()), AGENT_FOREIGN);
+    assert_int_equal(unwind_begin(initial_thread()), AGENT_FOREIGN);
     set_image(all_run);
     __cilkrts_tls_worker = procedure;
-    assert_int_equal(begin(other_thread()), AGENT_FOREIGN);
+    assert_int_equal(unwind_begin(other_thread()), AGENT_FOREIGN);
     __cilkrts_tls_worker = (void *)16;
-    assert_int_equal(begin(other_thread()), AGENT_FOREIGN);
+    assert_int_equal(unwind_begin(other_thread()), AGENT_FOREIGN);
 }
 
 static void unreadable_memory_gives_native_paths(void **state)
@@ -497,8 +501,8 @@ static void unreadable_memory_gives_native_paths(void **state)
     readable = false;
     struct agent_cursor cursor = other_thread();
     struct agent_frame frame = {.pc = SCHEDULER, .sp = OTHER_HIGH - 512};
-    assert_int_equal(hpcrun_agent.begin(&cursor), AGENT_FOREIGN);
-    assert_int_equal(hpcrun_agent.counts(&cursor).workers, 0);
+    assert_int_equal(hpcrun_agent.unwind_begin(&cursor), AGENT_FOREIGN);
+    assert_int_equal(hpcrun_agent.worker_counts(&cursor).workers, 0);
     assert_int_equal(hpcrun_agent.step_bichord(&cursor, &frame), AGENT_1_0);
 }
 
@@ -512,7 +516,7 @@ static void a_patched_runtime_counts_itself(void **state)
     assert_true(dl_iterate_phdr(tell_module, NULL));
     struct agent_cursor without = initial_thread();
     struct agent_frame helper = {.pc = (uint64_t)pure_helper + 4};
-    assert_int_equal(hpcrun_agent.begin(&without), AGENT_FOREIGN);
+    assert_int_equal(hpcrun_agent.unwind_begin(&without), AGENT_FOREIGN);
     assert_int_equal(hpcrun_agent.step_bichord(&without, &helper), AGENT_1_1); /* native */
     void *patched = dlopen("made-patched-cheetah.so", RTLD_NOW | RTLD_LOCAL);
     assert_non_null(patched);
@@ -520,9 +524,9 @@ static void a_patched_runtime_counts_itself(void **state)
     for (uint32_t working = 0; working <= WORKERS; working++) {
         *(uint32_t *)dlsym(patched, "hpctoolkit_opencilk_working") = working;
         struct agent_cursor cursor = initial_thread();
-        assert_int_equal(hpcrun_agent.begin(&cursor), AGENT_WORKING);
-        assert_int_equal(hpcrun_agent.counts(&cursor).working, working + 1);
-        assert_int_equal(hpcrun_agent.counts(&cursor).workers, WORKERS);
+        assert_int_equal(hpcrun_agent.unwind_begin(&cursor), AGENT_WORKING);
+        assert_int_equal(hpcrun_agent.worker_counts(&cursor).working, working + 1);
+        assert_int_equal(hpcrun_agent.worker_counts(&cursor).workers, WORKERS);
     }
 }
 

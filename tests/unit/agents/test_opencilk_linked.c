@@ -36,7 +36,7 @@ __attribute__((noinline)) static void loop_helper(void)
 
 static const struct agent_host host = {.interface = AGENT_INTERFACE,
                                        .claim = record_claim,
-                                       .claimed = recorded_claim,
+                                       .find_claim = recorded_claim,
                                        .refuse = record_refusal,
                                        .log = record_line};
 
@@ -59,7 +59,7 @@ static void assert_mark(void (*function)(void), uint32_t mark)
 {
     struct agent_claim claim;
     assert_true(recorded_claim(&hpcrun_agent, (uint64_t)function, &claim));
-    assert_int_equal(claim.mark, mark);
+    assert_int_equal(claim.tag, mark);
 }
 
 static void the_runtime_and_the_helpers_are_claimed(void **state)
@@ -81,8 +81,8 @@ static void threads_of_the_runtime_are_known_by_their_start(void **state)
 {
     (void)state;
     uint64_t slot = 0;
-    struct agent_origin of_user = {.function = (uint64_t)user};
-    struct agent_origin of_runtime = {.function = (uint64_t)__cilkrts_sync};
+    struct agent_start_routine of_user = {.function = (uint64_t)user};
+    struct agent_start_routine of_runtime = {.function = (uint64_t)__cilkrts_sync};
     hpcrun_agent.thread_begin(&slot, 1, of_user);
     assert_int_equal(slot, 0);
     hpcrun_agent.thread_begin(&slot, 1, of_runtime);

@@ -1,5 +1,5 @@
 /* The logical unwinder on made-up paths and a made-up agent: whatever the path before was, a path
- * is entered into the tree as its bichords say; and an agent that is repeatable is not asked as
+ * is entered into the tree as its bichords say; and an agent that is deterministic is not asked as
  * long as what it read is the same. */
 #include "tests/unit/cmocka_suite.h"
 
@@ -44,7 +44,7 @@ static struct script {
     uint64_t pnotes; /* at most */
     uint64_t lnotes;
     uint64_t sites[MOST_NOTES]; /* innermost first */
-    uint64_t takes_callees, takes_libc;
+    uint64_t include_callees, include_libc;
 } script[MOST_FRAMES];
 
 /* What it says of the thread. */
@@ -62,17 +62,17 @@ static bool start(const struct agent_host *its)
     return host != NULL;
 }
 
-static enum agent_thread begin(struct agent_cursor *cursor)
+static enum agent_thread_status unwind_begin(struct agent_cursor *cursor)
 {
     asked++;
     cursor->state[FROM_BEGIN] = BEGUN;
-    return (enum agent_thread)agent_u32(host, cursor, (uint64_t) & class);
+    return (enum agent_thread_status)agent_u32(host, cursor, (uint64_t) & class);
 }
 
-static struct agent_counts counts(struct agent_cursor *cursor)
+static struct agent_worker_counts worker_counts(struct agent_cursor *cursor)
 {
     asked++;
-    return (struct agent_counts){.workers = agent_u32(host, cursor, (uint64_t)&workers)};
+    return (struct agent_worker_counts){.workers = agent_u32(host, cursor, (uint64_t)&workers)};
 }
 
 /* A frame's sp is its index here. */
@@ -85,8 +85,8 @@ static enum agent_association step_bichord(struct agent_cursor *cursor,
     state[AT] = frame->sp;
     state[TAKEN] = 1;
     state[SAID] = 0;
-    cursor->takes_callees = agent_u64(host, cursor, (uint64_t)&script[frame->sp].takes_callees);
-    cursor->takes_libc = agent_u64(host, cursor, (uint64_t)&script[frame->sp].takes_libc);
+    cursor->include_callees = agent_u64(host, cursor, (uint64_t)&script[frame->sp].include_callees);
+    cursor->include_libc = agent_u64(host, cursor, (uint64_t)&script[frame->sp].include_libc);
     return (enum agent_association)agent_u64(host, cursor,
                                              (uint64_t)&script[frame->sp].association);
 }
@@ -109,11 +109,11 @@ static bool step_lnote(struct agent_cursor *cursor, struct agent_lnote *note)
     return true;
 }
 
-#define AGENT(is_repeatable)                                                                       \
+#define AGENT(is_deterministic)                                                                    \
     {                                                                                              \
-        .interface = AGENT_INTERFACE, .start = start, .repeatable = (is_repeatable),               \
-        .begin = begin, .counts = counts, .step_bichord = step_bichord, .step_pnote = step_pnote,  \
-        .step_lnote = step_lnote                                                                   \
+        .interface = AGENT_INTERFACE, .start = start, .deterministic = (is_deterministic),         \
+        .unwind_begin = unwind_begin, .worker_counts = worker_counts,                              \
+        .step_bichord = step_bichord, .step_pnote = step_pnote, .step_lnote = step_lnote           \
     }
 
 static const struct agent asked_always = AGENT(false), asked_seldom = AGENT(true);
@@ -133,7 +133,7 @@ static void make_script(struct script *s)
     else if (s->association == AGENT_1_1 || s->association == AGENT_M_1)
         s->lnotes = 1;
     else
-        s->takes_callees = choose(2);
+        s->include_callees = choose(2);
     for (uint32_t i = 0; i < s->lnotes; i++)
         s->sites[i] = SITES + choose(3);
 }
@@ -176,7 +176,7 @@ static uint32_t expect(const struct unwinder *u, struct expected *notes)
         const struct script *s = &script[i];
         uint32_t p = s->pnotes < i + 1 ? (uint32_t)s->pnotes : i + 1;
         uint32_t l = (uint32_t)s->lnotes, size = p > l ? p : l;
-        for (; s->takes_callees && callees < count; callees++)
+        for (; s->include_callees && callees < count; callees++)
             notes[callees].lip = notes[callees].first = 0;
         i -= p - 1;
         for (uint32_t k = size; k > 0; k--) { /* k-th from outside */
@@ -338,7 +338,7 @@ static void callees_are_taken_up_to_a_signal(void **state)
     struct unwinder *u = &thread->unwinder;
     use(&asked_always);
     class = AGENT_WORKING;
-    script[1] = (struct script){.association = AGENT_1_0, .pnotes = 1, .takes_callees = true};
+    script[1] = (struct script){.association = AGENT_1_0, .pnotes = 1, .include_callees = true};
     for (int i = 0; i < 2; i++) {
         u->depth = 4;
         u->path[0] = (struct frame){.pc = NATIVE, .sp = 0};
@@ -368,7 +368,7 @@ static void functions_of_libc_are_taken(void **state)
                  {{NATIVE, libc}, {false, false}} /* the user's hook */};
     use(&asked_always);
     class = AGENT_WORKING;
-    script[1] = (struct script){.association = AGENT_1_0, .pnotes = 1, .takes_libc = true};
+    script[1] = (struct script){.association = AGENT_1_0, .pnotes = 1, .include_libc = true};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         u->depth = 4;
         u->path[0] = (struct frame){.pc = NATIVE, .sp = 0};
@@ -425,7 +425,7 @@ static void many_are_claimed_at_once_or_none(void **state)
         assert_true(claims_around(2, many[i].end - 1, &found));
         assert_int_equal(found.start, many[i].start);
         assert_int_equal(found.end, many[i].end);
-        assert_int_equal(found.mark, i);
+        assert_int_equal(found.tag, i);
         assert_false(claims_around(1, many[i].start, &found));
         assert_false(claims_around(2, many[i].end, &found));
     }
