@@ -25,7 +25,7 @@ $(eval $(call unit_test,viewer-tui/test_line_map,$(VIEWER_OBJECTS),$(VIEWER_LIBR
 $(eval $(call unit_test,viewer-tui/test_progress,$(VIEWER_OBJECTS),$(VIEWER_LIBRARIES)))
 $(eval $(call unit_test,viewer-tui/test_syntax,$(VIEWER_OBJECTS),$(VIEWER_LIBRARIES)))
 $(eval $(call unit_test,viewer-tui/test_shorten,$(VIEWER_OBJECTS),$(VIEWER_LIBRARIES)))
-$(eval $(call unit_test,viewer-tui/test_spread,$(VIEWER_OBJECTS),$(VIEWER_LIBRARIES)))
+$(eval $(call unit_test,viewer-tui/test_distribution,$(VIEWER_OBJECTS),$(VIEWER_LIBRARIES)))
 $(eval $(call unit_test,viewer-tui/test_text,$(VIEWER_OBJECTS),$(VIEWER_LIBRARIES)))
 $(eval $(call unit_test,viewer-tui/test_v4_map,$(VIEWER_OBJECTS),$(VIEWER_LIBRARIES)))
 $(eval $(call unit_test,viewer-tui/test_values,$(VIEWER_OBJECTS),$(VIEWER_LIBRARIES)))

@@ -41,37 +41,37 @@ static void add_procedure_name(struct text *text, const struct database *db, uin
     text_add_clean(text, database_procedure_name(db, procedure, buffer), ascii);
 }
 
-static void add_place(struct text *text, const struct database *db, const struct carrier *carrier,
+static void add_place(struct text *text, const struct database *db, const struct hotspot *hotspot,
                       bool ascii)
 {
     struct text place = {0};
-    label_file_line(db, carrier->file, carrier->line, &place);
+    label_file_line(db, hotspot->file, hotspot->line, &place);
     text_add_clean(text, text_string(&place), ascii);
     vec_free(&place);
 }
 
 /* ", called from free, from free_matrix" */
-static void add_callers(struct text *text, const struct database *db, const struct carrier *carrier,
+static void add_callers(struct text *text, const struct database *db, const struct hotspot *hotspot,
                         bool ascii)
 {
-    const char *how = carrier->has_other_callers ? ", mostly called from " : ", called from ";
-    for (int i = 0; i < MOST_CALLERS && carrier->callers[i] != NOTHING; i++) {
+    const char *how = hotspot->has_other_callers ? ", mostly called from " : ", called from ";
+    for (int i = 0; i < MOST_CALLERS && hotspot->callers[i] != NOTHING; i++) {
         text_add(text, i == 0 ? how : ", from ");
-        add_procedure_name(text, db, carrier->callers[i], ascii);
+        add_procedure_name(text, db, hotspot->callers[i], ascii);
     }
 }
 
-void advice_describe_carrier(const struct database *db, const struct carrier *carrier, bool ascii,
+void advice_describe_hotspot(const struct database *db, const struct hotspot *hotspot, bool ascii,
                              struct text *text)
 {
-    bool has_name = carrier->procedure != NOTHING;
+    bool has_name = hotspot->procedure != NOTHING;
     if (has_name)
-        add_procedure_name(text, db, carrier->procedure, ascii);
-    if (!has_name || (carrier->file != NOTHING && carrier->line)) {
+        add_procedure_name(text, db, hotspot->procedure, ascii);
+    if (!has_name || (hotspot->file != NOTHING && hotspot->line)) {
         text_add(text, has_name ? ", " : "");
-        add_place(text, db, carrier, ascii);
+        add_place(text, db, hotspot, ascii);
     }
-    add_callers(text, db, carrier, ascii);
+    add_callers(text, db, hotspot, ascii);
 }
 
 void advice_add_event(struct advice_lines *lines, const char *suffix)

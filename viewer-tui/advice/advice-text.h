@@ -34,7 +34,7 @@ void advice_add_paragraph(struct advice_lines *lines, size_t indent, size_t hang
 void advice_add_event(struct advice_lines *lines, const char *suffix);
 
 /* Appends "block, cholesky.c:63, called from multiply". */
-void advice_describe_carrier(const struct database *db, const struct carrier *carrier, bool ascii,
+void advice_describe_hotspot(const struct database *db, const struct hotspot *hotspot, bool ascii,
                              struct text *text);
 
 /* Prints them as a part of a summary: behind an empty line and a head. */

@@ -26,14 +26,14 @@
 struct shared {
     uint32_t procedure;
     double seconds;
-    struct terms terms; /* of its outermost calls */
+    struct value_refs refs; /* of its outermost calls */
 };
 
 struct collection {
     VEC(struct shared) list;
     const json_t *run;
     struct time_metric time;
-    bool collects_terms; /* on the second walk */
+    bool collects_value_refs; /* on the second walk */
 };
 
 static bool is_procedure(const struct row *row)
@@ -95,13 +95,13 @@ static void enter(void *context, struct view *view, uint32_t row)
     if (!is_procedure(at))
         return;
     size_t i = index_of(collection, at->place);
-    if (!collection->collects_terms) {
+    if (!collection->collects_value_refs) {
         if (i == collection->list.n && is_first_of_thread(view, row, collection->run))
             vec_push(&collection->list, ((struct shared){.procedure = at->place}));
     } else if (i < collection->list.n && !is_inside_of_itself(view, row)) {
         struct shared *shared = &collection->list.at[i];
         shared->seconds += time_cost(view, row, collection->time, INCLUSIVE);
-        view_terms(view, row, INCLUSIVE, &shared->terms);
+        view_value_refs(view, row, INCLUSIVE, &shared->refs);
     }
 }
 
@@ -140,14 +140,14 @@ static struct balance balance_of(const double *seconds, size_t n, double increme
     return balance;
 }
 
-static double *values_by_profile(const struct situation *situation, struct terms *terms)
+static double *values_by_profile(const struct situation *situation, struct value_refs *refs)
 {
     size_t n = profiles_n(situation->view->db) + 1;
     double *cpu = mem_alloc(n * sizeof *cpu), *without = NULL;
-    enum outcome outcome = thread_values(situation->view->db, terms, situation->cpu.metric, cpu);
+    enum outcome outcome = thread_values(situation->view->db, refs, situation->cpu.metric, cpu);
     if (outcome == DONE && situation->cpu.without != NO_METRIC) {
         without = mem_alloc(n * sizeof *without);
-        outcome = thread_values(situation->view->db, terms, situation->cpu.without, without);
+        outcome = thread_values(situation->view->db, refs, situation->cpu.without, without);
         for (size_t i = 0; outcome == DONE && i < n; i++)
             cpu[i] -= without[i];
         free(without);
@@ -176,7 +176,7 @@ static struct balance balance_of_procedure(const struct situation *situation, st
 {
     const struct main_process *process = &situation->process;
     uint32_t n_profiles = profiles_n(situation->view->db);
-    double *by_profile = values_by_profile(situation, &shared->terms);
+    double *by_profile = values_by_profile(situation, &shared->refs);
     double *seconds = mem_alloc((process->threads.n + 1) * sizeof *seconds);
     size_t n = 0;
     for (size_t i = 0; by_profile && i < process->threads.n; i++) {
@@ -254,14 +254,14 @@ double find_imbalance(const struct situation *situation, struct findings *findin
         !(situation->process.wall > 0))
         return 0;
     walk(&collection, situation);
-    collection.collects_terms = true;
+    collection.collects_value_refs = true;
     if (collection.list.n)
         walk(&collection, situation);
     for (size_t i = 0; i < collection.list.n; i++) {
         struct shared *shared = &collection.list.at[i];
         if (shared->seconds >= LEAST_SHARE * situation->process.cpu)
             explained += add_imbalance(situation, shared, findings);
-        vec_free(&shared->terms.list);
+        vec_free(&shared->refs.list);
     }
     vec_free(&collection.list);
     return explained;

@@ -60,15 +60,15 @@ static size_t threads_that_work(const struct main_process *process)
 static bool is_of_thread(const struct situation *situation, struct time_place *place,
                          uint32_t profile, double *by_profile, uint32_t n_profiles)
 {
-    struct terms terms = {0};
+    struct value_refs refs = {0};
     double others = 0;
-    for (size_t i = 0; i < place->terms.list.n; i++)
-        vec_push(&terms.list, place->terms.list.at[i]);
+    for (size_t i = 0; i < place->refs.list.n; i++)
+        vec_push(&refs.list, place->refs.list.at[i]);
     for (uint32_t p = 0; p < n_profiles; p++)
         by_profile[p] = 0;
     enum outcome outcome =
-        thread_values(situation->view->db, &terms, situation->cpu.metric, by_profile);
-    vec_free(&terms.list);
+        thread_values(situation->view->db, &refs, situation->cpu.metric, by_profile);
+    vec_free(&refs.list);
     for (uint32_t p = 1; p < n_profiles; p++)
         others += p == profile ? 0 : by_profile[p];
     return outcome == DONE && profile < n_profiles && others <= OTHERS_SHARE * by_profile[profile];

@@ -55,20 +55,20 @@ static void add_gain_of_both(struct text *text, const struct judgement *judgemen
 }
 
 /* " 98.0% of the idleness is in init, m.c:20, called from main." */
-static void add_carrier(struct text *text, const struct describing *describing, enum waste waste)
+static void add_hotspot(struct text *text, const struct describing *describing, enum waste waste)
 {
-    const struct carriers *carriers = &describing->of->carriers[waste];
+    const struct hotspots *hotspots = &describing->of->hotspots[waste];
     const struct judgement *judgement = &describing->of->judgement;
     double whole = judgement->effort *
                    (waste == WASTED_IDLE ? judgement->idleness.value : judgement->overhead.value);
     char percent[NUMBER_SIZE];
-    if (carriers->n == 0)
+    if (hotspots->n == 0)
         return;
     bool is_about_callers = describing->view->class == &bottomup_class && describing->row != 0;
-    number_percent(carriers->at[0].cost, whole, percent);
+    number_percent(hotspots->at[0].cost, whole, percent);
     text_printf(text, " %s%% of the %s is %s ", percent, waste_name(waste),
                 is_about_callers ? "in calls from" : "in");
-    advice_describe_carrier(describing->view->db, &carriers->at[0], false, text);
+    advice_describe_hotspot(describing->view->db, &hotspots->at[0], false, text);
     text_add(text, ".");
 }
 
@@ -145,7 +145,7 @@ static void add_too_little(struct text *text, const struct describing *describin
     const struct judgement *judgement = &describing->of->judgement;
     add_gain(text, "Too little parallelism: without idleness", &judgement->idleness_of_run);
     text_add(text, ".");
-    add_carrier(text, describing, WASTED_IDLE);
+    add_hotspot(text, describing, WASTED_IDLE);
     text_add(text, " Parallelize what is serial");
     text_add(text, has_side(judgement, SIDE_HIGH, SIDE_LOW) ? ", or make tasks smaller." : ".");
     add_unknown(text, describing->of, WASTED_ON_OVERHEAD);
@@ -157,7 +157,7 @@ static void add_high_overhead(struct text *text, const struct describing *descri
     if (judgement->verdict == VERDICT_TOO_FINE) {
         add_gain(text, "Too fine a grain: without overhead", &judgement->overhead_of_run);
         text_add(text, ".");
-        add_carrier(text, describing, WASTED_ON_OVERHEAD);
+        add_hotspot(text, describing, WASTED_ON_OVERHEAD);
         text_add(text, " Make tasks larger.");
         return;
     }
@@ -165,7 +165,7 @@ static void add_high_overhead(struct text *text, const struct describing *descri
     share_describe(&judgement->overhead, "", text);
     add_gain(text, " of the effort, without this known part", &judgement->overhead_of_run);
     text_add(text, ".");
-    add_carrier(text, describing, WASTED_ON_OVERHEAD);
+    add_hotspot(text, describing, WASTED_ON_OVERHEAD);
     add_unknown(text, describing->of, WASTED_IDLE);
     add_unknown(text, describing->of, WASTED_ON_OVERHEAD);
 }
@@ -183,8 +183,8 @@ static void add_both(struct text *text, const struct describing *describing)
         add_gain_of_both(text, judgement);
         text_add(text, ". The samples do not tell which of the two is high.");
     }
-    add_carrier(text, describing, WASTED_IDLE);
-    add_carrier(text, describing, WASTED_ON_OVERHEAD);
+    add_hotspot(text, describing, WASTED_IDLE);
+    add_hotspot(text, describing, WASTED_ON_OVERHEAD);
     add_unknown(text, describing->of, WASTED_ON_OVERHEAD);
 }
 
@@ -271,16 +271,16 @@ static void add_dominant_kind(struct finding *finding, const struct parallelizat
 }
 
 /* "98.0% block, cholesky.c:63, called from multiply" below "Most of the idleness is in:" */
-static void add_carriers(struct finding *finding, const struct describing *describing,
+static void add_hotspots(struct finding *finding, const struct describing *describing,
                          enum waste waste)
 {
-    const struct carriers *carriers = &describing->of->carriers[waste];
+    const struct hotspots *hotspots = &describing->of->hotspots[waste];
     const struct judgement *judgement = &describing->of->judgement;
     double whole = judgement->effort *
                    (waste == WASTED_IDLE ? judgement->idleness.value : judgement->overhead.value);
     struct text text = {0};
     bool is_about_callers = describing->view->class == &bottomup_class && describing->row != 0;
-    for (size_t i = 0; i < carriers->n; i++) {
+    for (size_t i = 0; i < hotspots->n; i++) {
         char percent[NUMBER_SIZE];
         if (i == 0) {
             text_printf(&text, "Most of the %s %s:", waste_name(waste),
@@ -288,9 +288,9 @@ static void add_carriers(struct finding *finding, const struct describing *descr
             finding_add_detail(finding, &text);
         }
         text_clear(&text);
-        number_percent(carriers->at[i].cost, whole, percent);
+        number_percent(hotspots->at[i].cost, whole, percent);
         text_printf(&text, "%c%s%% ", FINDING_ITEM, percent);
-        advice_describe_carrier(describing->view->db, &carriers->at[i], false, &text);
+        advice_describe_hotspot(describing->view->db, &hotspots->at[i], false, &text);
         finding_add_detail(finding, &text);
     }
     vec_free(&text);
@@ -310,7 +310,7 @@ static void add_details(struct finding *finding, const struct describing *descri
         add_numbers(finding, describing); /* else its sentence has them all */
     add_dominant_kind(finding, describing->of);
     for (int waste = 0; waste < WASTES; waste++)
-        add_carriers(finding, describing, (enum waste)waste);
+        add_hotspots(finding, describing, (enum waste)waste);
 }
 
 /* What of the run would be saved, if the finding says that anything could be. */
@@ -333,12 +333,12 @@ static void set_gain(struct finding *finding, const struct judgement *judgement)
 static void set_place(struct finding *finding, const struct parallelization *of)
 {
     enum waste waste = of->judgement.idleness_side == SIDE_HIGH ? WASTED_IDLE : WASTED_ON_OVERHEAD;
-    const struct carriers *carriers = &of->carriers[waste];
-    if (carriers->n == 0)
+    const struct hotspots *hotspots = &of->hotspots[waste];
+    if (hotspots->n == 0)
         return;
-    finding->procedure = carriers->at[0].procedure;
-    finding->file = carriers->at[0].file;
-    finding->line = carriers->at[0].line;
+    finding->procedure = hotspots->at[0].procedure;
+    finding->file = hotspots->at[0].file;
+    finding->line = hotspots->at[0].line;
 }
 
 void parallelization_find(const struct parallelization *of, const struct view *view, uint32_t row,

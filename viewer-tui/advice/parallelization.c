@@ -41,7 +41,7 @@ static struct parallelization of_event(struct view *view, uint32_t row,
     const struct metrics *metrics = view->metrics;
     const struct metric *work = &metrics->at[event->at[WORK]];
     struct parallelization of = {.event = event->event, .unit = work->unit};
-    struct judged judged = {.scope = efforts_of(view, row, event, carriers_part(view)),
+    struct judged judged = {.scope = efforts_of(view, row, event, hotspots_part(view)),
                             .run = efforts_of(view, 0, event, INCLUSIVE),
                             .sampling = {.increment = run_increment(run, work->name),
                                          .workers = run_most_workers(run)}};
@@ -55,9 +55,9 @@ static struct parallelization of_event(struct view *view, uint32_t row,
         return of;
     for (int w = 0; w < WASTES; w++)
         if (known[w] != NOT_KNOWN && is_interesting(&of.judgement, (enum waste)w))
-            of.carriers[w] = carriers_find(view, row, event->at[parts_of[w]]);
+            of.hotspots[w] = hotspots_find(view, row, event->at[parts_of[w]]);
     if (known[WASTED_ON_OVERHEAD] != NOT_KNOWN)
-        of.kinds = overhead_kinds_of(view, row, event->at[OVERHEAD], carriers_part(view));
+        of.kinds = overhead_kinds_of(view, row, event->at[OVERHEAD], hotspots_part(view));
     return of;
 }
 

@@ -3,12 +3,12 @@
 #ifndef VIEWER_PARALLELIZATION_H
 #define VIEWER_PARALLELIZATION_H
 
-#include "viewer-tui/advice/carriers.h"
 #include "viewer-tui/advice/finding.h"
+#include "viewer-tui/advice/hotspots.h"
 #include "viewer-tui/advice/judgement.h"
 #include "viewer-tui/advice/overhead-kinds.h"
-#include "viewer-tui/metrics/efficiency.h"
 #include "viewer-tui/db/run.h"
+#include "viewer-tui/metrics/efficiency.h"
 
 /* What can be high. */
 enum waste { WASTED_IDLE, WASTED_ON_OVERHEAD, WASTES };
@@ -18,7 +18,7 @@ struct parallelization {
     const char *why[WASTES];          /* why idleness, overhead is not known; NULL: it is */
     const char *unit;                 /* of the efforts */
     struct judgement judgement;       /* only where one of both is known at all */
-    struct carriers carriers[WASTES]; /* of what is high, or of the larger one; empty otherwise */
+    struct hotspots hotspots[WASTES]; /* of what is high, or of the larger one; empty otherwise */
     struct overhead_kinds kinds;      /* of the scope's overhead */
 };
 

@@ -11,7 +11,7 @@
  * U is a sum of wall time, in spells as idleness: its variance is 13/12 max(d, IDLE_SPELL) U
  * (share-interval.h). The run's time is that of its workers, effort / n. */
 #include "viewer-tui/advice/advice-text.h"
-#include "viewer-tui/advice/carriers.h"
+#include "viewer-tui/advice/hotspots.h"
 #include "viewer-tui/advice/situation.h"
 #include "viewer-tui/metrics/efficiency.h"
 
@@ -25,11 +25,11 @@
 static void add_half(const struct situation *situation, double incomplete, struct text *text,
                      struct finding *finding)
 {
-    struct carriers carriers = carriers_find(situation->view, 0, situation->incomplete);
+    struct hotspots hotspots = hotspots_find(situation->view, 0, situation->incomplete);
     double sum = 0;
     size_t n = 0;
-    while (n < carriers.n && sum < incomplete / 2)
-        sum += carriers.at[n++].cost;
+    while (n < hotspots.n && sum < incomplete / 2)
+        sum += hotspots.at[n++].cost;
     if (n == 0)
         return;
     struct share share = share_of_samples(sum, incomplete, situation->cpu_increment);
@@ -38,12 +38,12 @@ static void add_half(const struct situation *situation, double incomplete, struc
     text_add(text, " of that is in ");
     for (size_t i = 0; i < n; i++) {
         text_add(text, i == 0 ? "" : i + 1 == n ? " and in " : "; in ");
-        advice_describe_carrier(situation->view->db, &carriers.at[i], false, text);
+        advice_describe_hotspot(situation->view->db, &hotspots.at[i], false, text);
     }
     text_add(text, ".");
-    finding->procedure = carriers.at[0].procedure;
-    finding->file = carriers.at[0].file;
-    finding->line = carriers.at[0].line;
+    finding->procedure = hotspots.at[0].procedure;
+    finding->file = hotspots.at[0].file;
+    finding->line = hotspots.at[0].line;
 }
 
 static double inverse(double share)

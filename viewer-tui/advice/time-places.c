@@ -133,7 +133,7 @@ static void add_time(struct collection *collection, struct view *view, uint32_t 
     struct time_place *place = &collection->places->list.at[number];
     place->seconds += seconds;
     collection->places->total += seconds;
-    view_terms(view, row, EXCLUSIVE, &place->terms);
+    view_value_refs(view, row, EXCLUSIVE, &place->refs);
 }
 
 /* Takes what a loop or statement has from the procedure or loop around it. */
@@ -210,6 +210,6 @@ struct time_places time_places_find(struct view *view, uint32_t row, struct time
 void time_places_free(struct time_places *places)
 {
     for (size_t i = 0; i < places->list.n; i++)
-        vec_free(&places->list.at[i].terms.list);
+        vec_free(&places->list.at[i].refs.list);
     vec_free(&places->list);
 }

@@ -4,7 +4,7 @@
 #define VIEWER_TIME_PLACES_H
 
 #include "viewer-tui/advice/user-code.h"
-#include "viewer-tui/threads/terms.h"
+#include "viewer-tui/threads/value-refs.h"
 
 /* A time that is a metric, or a metric without another one that is a part of it. */
 struct time_metric {
@@ -25,7 +25,7 @@ struct time_place {
     uint32_t leaf_module;          /* its module; NOTHING unknown */
     bool has_line;                 /* the code that has the time has source lines */
     double seconds;
-    struct terms terms; /* of contexts whose own times these are */
+    struct value_refs refs; /* of contexts whose own times these are */
 };
 
 struct time_places {

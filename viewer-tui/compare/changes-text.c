@@ -149,27 +149,27 @@ static void describe_verdict(const struct describing *describing, const struct c
 }
 
 /* "    +40.93 ms (7.6%) block, cholesky.c:63, called from multiply" */
-static void describe_carrier(const struct describing *describing, const struct change *change,
-                             const struct changed_carrier *carrier)
+static void describe_hotspot(const struct describing *describing, const struct change *change,
+                             const struct changed_hotspot *hotspot)
 {
     struct text text = {0};
-    const struct view *view = merged_side(describing->view, carrier->side);
-    text_add(&text, carrier->costs.difference > 0 ? "+" : "-");
-    add_size(describing, change, carrier->costs.difference, &text);
+    const struct view *view = merged_side(describing->view, hotspot->side);
+    text_add(&text, hotspot->costs.difference > 0 ? "+" : "-");
+    add_size(describing, change, hotspot->costs.difference, &text);
     text_add(&text, " ");
-    advice_describe_carrier(view->db, &carrier->carrier, describing->lines->ascii, &text);
+    advice_describe_hotspot(view->db, &hotspot->hotspot, describing->lines->ascii, &text);
     advice_add_paragraph(describing->lines, 4, 4, text_string(&text));
     vec_free(&text);
 }
 
-static void describe_carriers(const struct describing *describing, const struct change *change,
+static void describe_hotspots(const struct describing *describing, const struct change *change,
                               enum efficiency_part part, enum direction direction)
 {
-    const struct changed_carriers *carriers = &change->carriers[direction];
+    const struct changed_hotspots *hotspots = &change->hotspots[direction];
     const struct view *of_side = merged_side(describing->view, 0);
     bool is_about_callers = of_side->class == &bottomup_class && describing->row != 0;
     struct text head = {0};
-    if (carriers->n == 0)
+    if (hotspots->n == 0)
         return;
     text_printf(&head, "%s %s in ", direction == MORE ? "More" : "Less",
                 efficiency_part_name(part));
@@ -178,8 +178,8 @@ static void describe_carriers(const struct describing *describing, const struct 
                 is_about_callers ? "there in calls from" : "in");
     add_text(describing, &head);
     vec_free(&head);
-    for (size_t i = 0; i < carriers->n; i++)
-        describe_carrier(describing, change, &carriers->at[i]);
+    for (size_t i = 0; i < hotspots->n; i++)
+        describe_hotspot(describing, change, &hotspots->at[i]);
 }
 
 static void describe_event(const struct describing *describing, const struct changes *changes)
@@ -196,7 +196,7 @@ static void describe_event(const struct describing *describing, const struct cha
             advice_add_paragraph(describing->lines, 2, 0,
                                  meaning_of_more((enum efficiency_part)part));
         for (int direction = MORE; direction < DIRECTIONS; direction++)
-            describe_carriers(describing, change, (enum efficiency_part)part,
+            describe_hotspots(describing, change, (enum efficiency_part)part,
                               (enum direction)direction);
     }
 }

@@ -1,7 +1,7 @@
 #include "viewer-tui/compare/changes.h"
 
 #include "viewer-tui/advice/judgement.h"
-#include "viewer-tui/compare/carrier-pairs.h"
+#include "viewer-tui/compare/hotspot-pairs.h"
 #include "viewer-tui/db/run.h"
 
 #include <math.h>
@@ -46,41 +46,41 @@ static enum change_verdict judge_change(const struct comparing *comparing,
 }
 
 /* Keeps the list in order; what does not fit is the least. */
-static void insert(struct changed_carriers *carriers, const struct changed_carrier *new)
+static void insert(struct changed_hotspots *hotspots, const struct changed_hotspot *new)
 {
-    size_t at = carriers->n;
+    size_t at = hotspots->n;
     double size = fabs(new->costs.difference);
-    while (at > 0 && fabs(carriers->at[at - 1].costs.difference) < size)
+    while (at > 0 && fabs(hotspots->at[at - 1].costs.difference) < size)
         at--;
-    if (at == MOST_CARRIERS)
+    if (at == MOST_HOTSPOTS)
         return;
-    if (carriers->n < MOST_CARRIERS)
-        carriers->n++;
-    for (size_t i = carriers->n - 1; i > at; i--)
-        carriers->at[i] = carriers->at[i - 1];
-    carriers->at[at] = *new;
+    if (hotspots->n < MOST_HOTSPOTS)
+        hotspots->n++;
+    for (size_t i = hotspots->n - 1; i > at; i--)
+        hotspots->at[i] = hotspots->at[i - 1];
+    hotspots->at[at] = *new;
 }
 
-static void find_carriers(const struct comparing *comparing, struct change *change, double whole)
+static void find_hotspots(const struct comparing *comparing, struct change *change, double whole)
 {
     const struct merged_metric *from = &comparing->comparison->from[change->metric];
-    struct pair pair = merged_pair(comparing->view, comparing->row);
+    struct row_pair pair = merged_rows(comparing->view, comparing->row);
     struct view *views[SIDES];
     for (int side = 0; side < SIDES; side++)
         views[side] = merged_side(comparing->view, side);
-    struct carrier_pairs pairs = carrier_pairs_find(views, pair.rows, from->sides);
+    struct hotspot_pairs pairs = hotspot_pairs_find(views, pair.rows, from->sides);
     for (size_t i = 0; i < pairs.n; i++) {
-        const struct carrier_pair *of_both = &pairs.at[i];
+        const struct hotspot_pair *of_both = &pairs.at[i];
         int side = of_both->is_in[1] ? 1 : 0;
-        struct changed_carrier carrier = {
+        struct changed_hotspot hotspot = {
             .side = side,
-            .carrier = of_both->sides[side],
+            .hotspot = of_both->sides[side],
             .costs = both(comparing, of_both->sides[0].cost, of_both->sides[1].cost)};
-        enum change_verdict verdict = judge_change(comparing, &carrier.costs, whole);
+        enum change_verdict verdict = judge_change(comparing, &hotspot.costs, whole);
         if (verdict == CHANGE_WORSE || verdict == CHANGE_BETTER)
-            insert(&change->carriers[verdict == CHANGE_WORSE ? MORE : LESS], &carrier);
+            insert(&change->hotspots[verdict == CHANGE_WORSE ? MORE : LESS], &hotspot);
     }
-    carrier_pairs_free(&pairs);
+    hotspot_pairs_free(&pairs);
 }
 
 /* The first column of a part; metrics.n where the runs do not have it in common. */
@@ -110,13 +110,13 @@ static struct change change_of(const struct comparing *comparing, const struct e
     size_t difference = change.metric + MERGED_DIFFERENCE;
     if (change.metric == metrics->n || !metric_is_measured(&metrics->at[difference]))
         return change;
-    enum cost_part of = comparing->row == 0 ? INCLUSIVE : carriers_part(view);
+    enum cost_part of = comparing->row == 0 ? INCLUSIVE : hotspots_part(view);
     double whole = view_whole(view, difference);
     change.costs = both(comparing, view_cost(view, comparing->row, change.metric, of),
                         view_cost(view, comparing->row, change.metric + 1, of));
     change.verdict = judge_change(comparing, &change.costs, whole);
     if (part != EFFORT)
-        find_carriers(comparing, &change, whole);
+        find_hotspots(comparing, &change, whole);
     return change;
 }
 

@@ -8,7 +8,7 @@
 #ifndef VIEWER_CHANGES_H
 #define VIEWER_CHANGES_H
 
-#include "viewer-tui/advice/carriers.h"
+#include "viewer-tui/advice/hotspots.h"
 #include "viewer-tui/compare/comparison.h"
 #include "viewer-tui/metrics/efficiency.h"
 
@@ -19,14 +19,14 @@ struct costs_of_both {
 };
 
 /* A procedure whose own costs changed. */
-struct changed_carrier {
+struct changed_hotspot {
     int side; /* of which run it is told: the second one if it is there */
-    struct carrier carrier;
+    struct hotspot hotspot;
     struct costs_of_both costs;
 };
 
-struct changed_carriers {
-    struct changed_carrier at[MOST_CARRIERS]; /* the largest changes first */
+struct changed_hotspots {
+    struct changed_hotspot at[MOST_HOTSPOTS]; /* the largest changes first */
     size_t n;
 };
 
@@ -45,7 +45,7 @@ struct change {
     enum change_verdict verdict;
     size_t metric; /* its first column in the view; nothing else is there if it was not measured */
     struct costs_of_both costs;
-    struct changed_carriers carriers[DIRECTIONS]; /* not of effort */
+    struct changed_hotspots hotspots[DIRECTIONS]; /* not of effort */
 };
 
 /* Of a time event. */

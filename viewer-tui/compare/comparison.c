@@ -1,8 +1,8 @@
 #include "viewer-tui/compare/comparison.h"
 
-#include "viewer-tui/metrics/efficiency.h"
 #include "viewer-tui/db/run.h"
-#include "viewer-tui/threads/thread-list.h"
+#include "viewer-tui/metrics/efficiency.h"
+#include "viewer-tui/threads/run-threads.h"
 #include "viewer-tui/tree/describe.h"
 
 #include <stdlib.h>

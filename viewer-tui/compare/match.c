@@ -1,7 +1,7 @@
 #include "viewer-tui/compare/match.h"
 
 #include "viewer-tui/base/text.h"
-#include "viewer-tui/compare/same-calls.h"
+#include "viewer-tui/compare/join-calls.h"
 #include "viewer-tui/tree/label.h"
 
 #include <stdlib.h>
@@ -317,25 +317,25 @@ static void go_through(struct keys keys[SIDES], const struct pass *pass)
 }
 
 /* Keys are in the order of the rows. */
-static struct key *key_of(struct keys keys[SIDES], const struct pair *parents,
+static struct key *key_of(struct keys keys[SIDES], const struct row_pair *parents,
                           struct view *const sides[SIDES], int side, uint32_t row)
 {
     return &keys[side].all.at[row - view_row(sides[side], parents->rows[side])->first_child];
 }
 
-static void match_calls(struct keys keys[SIDES], struct pair parents,
-                        struct view *const sides[SIDES], struct pair calls)
+static void match_calls(struct keys keys[SIDES], struct row_pair parents,
+                        struct view *const sides[SIDES], struct row_pair calls)
 {
     match(key_of(keys, &parents, sides, 0, calls.rows[0]),
           key_of(keys, &parents, sides, 1, calls.rows[1]));
 }
 
-struct pairs match_children(struct view *const sides[SIDES], struct pair parents,
-                            struct edits *edits)
+struct row_pairs match_children(struct view *const sides[SIDES], struct row_pair parents,
+                                struct edits *edits)
 {
     struct keys keys[SIDES] = {0};
-    struct pairs pairs = {0};
-    struct pairs calls = same_calls_join(sides, parents);
+    struct row_pairs pairs = {0};
+    struct row_pairs calls = join_calls(sides, parents);
     for (int side = 0; side < SIDES; side++)
         make_keys(&keys[side], edits, sides[side], parents.rows[side]);
     for (size_t i = 0; i < calls.n; i++)
@@ -344,10 +344,10 @@ struct pairs match_children(struct view *const sides[SIDES], struct pair parents
     for (size_t i = 0; i < sizeof passes / sizeof *passes; i++)
         go_through(keys, &passes[i]);
     for (size_t i = 0; i < keys[0].all.n; i++)
-        vec_push(&pairs, (struct pair){{keys[0].all.at[i].row, keys[0].all.at[i].match}});
+        vec_push(&pairs, (struct row_pair){{keys[0].all.at[i].row, keys[0].all.at[i].match}});
     for (size_t i = 0; i < keys[1].all.n; i++)
         if (keys[1].all.at[i].match == NOTHING)
-            vec_push(&pairs, (struct pair){{NOTHING, keys[1].all.at[i].row}});
+            vec_push(&pairs, (struct row_pair){{NOTHING, keys[1].all.at[i].row}});
     for (int side = 0; side < SIDES; side++)
         free_keys(&keys[side]);
     return pairs;

@@ -26,13 +26,13 @@
 #define VIEWER_MATCH_H
 
 #include "viewer-tui/compare/edits.h"
-#include "viewer-tui/compare/pair.h"
+#include "viewer-tui/compare/row-pair.h"
 
 /* Matches the children of rows of two views, which were expanded last; a row may be NOTHING, and
  * has no children then. Calls of one procedure from sites that one side does not know are joined
- * before (same-calls.h). Every child is in one pair: those of the left side in their order, each
+ * before (join-calls.h). Every child is in one pair: those of the left side in their order, each
  * with its like, then what is left of the right side. The caller frees with vec_free. */
-struct pairs match_children(struct view *const sides[SIDES], struct pair parents,
-                            struct edits *edits);
+struct row_pairs match_children(struct view *const sides[SIDES], struct row_pair parents,
+                                struct edits *edits);
 
 #endif

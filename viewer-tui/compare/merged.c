@@ -11,18 +11,18 @@ struct merged {
     struct edits *edits;
 };
 
-static uint64_t pack(struct pair pair)
+static uint64_t pack(struct row_pair pair)
 {
     return (uint64_t)pair.rows[0] << 32 | pair.rows[1];
 }
 
-static struct pair pair_of(const struct row *row)
+static struct row_pair pair_of(const struct row *row)
 {
-    return (struct pair){{(uint32_t)(row->data >> 32), (uint32_t)row->data}};
+    return (struct row_pair){{(uint32_t)(row->data >> 32), (uint32_t)row->data}};
 }
 
 /* The side that says what a pair is called. */
-static int side_shown(struct pair pair)
+static int side_shown(struct row_pair pair)
 {
     return pair.rows[1] == NOTHING ? 0 : 1;
 }
@@ -46,7 +46,7 @@ static struct cost column_cost(const struct merged_metric *metric, struct cost l
 }
 
 /* The costs of both sides; zero where a side does not have the scope. */
-static void add_costs(struct view *view, uint32_t number, struct pair pair)
+static void add_costs(struct view *view, uint32_t number, struct row_pair pair)
 {
     const struct merged *merged = view->state;
     const struct cost *of_side[SIDES];
@@ -64,7 +64,7 @@ static void add_costs(struct view *view, uint32_t number, struct pair pair)
     }
 }
 
-static void add_pair(struct view *view, uint32_t parent, struct pair pair)
+static void add_pair(struct view *view, uint32_t parent, struct row_pair pair)
 {
     const struct merged *merged = view->state;
     int shown = side_shown(pair);
@@ -87,7 +87,7 @@ static void add_pair(struct view *view, uint32_t parent, struct pair pair)
     add_costs(view, view_add(view, parent, row), pair);
 }
 
-static void release_sides(const struct merged *merged, struct pair pair)
+static void release_sides(const struct merged *merged, struct row_pair pair)
 {
     for (int side = 0; side < SIDES; side++)
         if (pair.rows[side] != NOTHING)
@@ -95,7 +95,7 @@ static void release_sides(const struct merged *merged, struct pair pair)
 }
 
 /* Expands both sides, or none. */
-static enum outcome expand_sides(const struct merged *merged, struct pair pair)
+static enum outcome expand_sides(const struct merged *merged, struct row_pair pair)
 {
     for (int side = 0; side < SIDES; side++) {
         if (pair.rows[side] == NOTHING)
@@ -111,10 +111,10 @@ static enum outcome expand_sides(const struct merged *merged, struct pair pair)
 static enum outcome merged_expand(struct view *view, uint32_t number)
 {
     const struct merged *merged = view->state;
-    struct pair pair = pair_of(view_row(view, number));
+    struct row_pair pair = pair_of(view_row(view, number));
     if (expand_sides(merged, pair) == STOPPED)
         return STOPPED;
-    struct pairs pairs = match_children(merged->sides, pair, merged->edits);
+    struct row_pairs pairs = match_children(merged->sides, pair, merged->edits);
     for (size_t i = 0; i < pairs.n; i++)
         add_pair(view, number, pairs.at[i]);
     vec_free(&pairs);
@@ -136,7 +136,7 @@ static void merged_start_walk(struct view *view)
 static const struct view *merged_origin(const struct view *view, uint32_t *row)
 {
     const struct merged *merged = view->state;
-    struct pair pair = pair_of(view_row(view, *row));
+    struct row_pair pair = pair_of(view_row(view, *row));
     int shown = side_shown(pair);
     *row = pair.rows[shown];
     return merged->sides[shown];
@@ -182,8 +182,8 @@ struct view *merged_open(struct view *const sides[SIDES], const struct metrics *
                                         .origin = merged_origin};
     struct view *view = view_new(&merged->class, NULL, metrics);
     view->state = merged;
-    view->rows.at[0].data = pack((struct pair){{0, 0}});
-    add_costs(view, 0, (struct pair){{0, 0}});
+    view->rows.at[0].data = pack((struct row_pair){{0, 0}});
+    add_costs(view, 0, (struct row_pair){{0, 0}});
     for (size_t m = 0; m < view->n_metrics; m++)
         view->totals[m] = column_cost(&from[m], sides[0]->totals[from[m].sides[0]],
                                       sides[1]->totals[from[m].sides[1]]);
@@ -192,10 +192,10 @@ struct view *merged_open(struct view *const sides[SIDES], const struct metrics *
     return view;
 }
 
-struct pair merged_pair(const struct view *view, uint32_t row)
+struct row_pair merged_rows(const struct view *view, uint32_t row)
 {
     bool is_merged = view->class->origin == merged_origin;
-    return is_merged ? pair_of(view_row(view, row)) : (struct pair){{row, NOTHING}};
+    return is_merged ? pair_of(view_row(view, row)) : (struct row_pair){{row, NOTHING}};
 }
 
 struct view *merged_side(const struct view *view, int side)

@@ -28,6 +28,6 @@ struct view *merged_open(struct view *const sides[SIDES], const struct metrics *
 struct view *merged_side(const struct view *view, int side);
 
 /* The rows that a merged view's row stands for; of any other view {row, NOTHING}. */
-struct pair merged_pair(const struct view *view, uint32_t row);
+struct row_pair merged_rows(const struct view *view, uint32_t row);
 
 #endif

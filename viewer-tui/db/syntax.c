@@ -6,7 +6,7 @@
 #include <strings.h>
 
 /* Something that begins with one text and ends with another, "" for the end of the line. */
-struct pair {
+struct row_pair {
     const char *begin, *end;
     enum syntax_kind kind;
     bool has_escapes; /* a backslash takes the meaning off the next character */
@@ -20,9 +20,9 @@ struct syntax {
     const char *suffixes;
     const char *keywords;
     bool ignores_case;
-    bool has_directives;           /* lines that begin with # */
-    bool has_lifetimes;            /* 'a is no string that begins, 'a' is one */
-    struct pair pairs[MOST_PAIRS]; /* the first that fits counts */
+    bool has_directives;               /* lines that begin with # */
+    bool has_lifetimes;                /* 'a is no string that begins, 'a' is one */
+    struct row_pair pairs[MOST_PAIRS]; /* the first that fits counts */
 };
 
 static const struct syntax syntaxes[] = {
@@ -111,7 +111,7 @@ static void take(struct look *look, size_t length, enum syntax_kind kind)
 }
 
 /* Takes the rest of a pair; whether its end was there. */
-static bool take_rest(struct look *look, const struct pair *pair)
+static bool take_rest(struct look *look, const struct row_pair *pair)
 {
     const char *end = look->at;
     size_t length = strlen(pair->end);

@@ -17,24 +17,24 @@ static const char *name_of(const struct database *db, uint32_t procedure, char b
     return procedure == NOTHING ? NULL : database_procedure_name(db, procedure, buffer);
 }
 
-static void write_carriers(struct json_writer *json, const struct carriers *carriers,
+static void write_hotspots(struct json_writer *json, const struct hotspots *hotspots,
                            const struct database *db)
 {
     char buffer[NAME_SIZE];
     json_write_array(json);
-    for (size_t i = 0; i < carriers->n; i++) {
-        const struct carrier *carrier = &carriers->at[i];
+    for (size_t i = 0; i < hotspots->n; i++) {
+        const struct hotspot *hotspot = &hotspots->at[i];
         json_write_object(json);
-        json_write_text(json, "name", name_of(db, carrier->procedure, buffer));
-        json_write_place(json, database_file_path(db, carrier->file), carrier->line);
+        json_write_text(json, "name", name_of(db, hotspot->procedure, buffer));
+        json_write_place(json, database_file_path(db, hotspot->file), hotspot->line);
         json_write_key(json, "callers");
         json_write_array(json);
-        for (int c = 0; c < MOST_CALLERS && carrier->callers[c] != NOTHING; c++)
-            json_write_string(json, name_of(db, carrier->callers[c], buffer));
+        for (int c = 0; c < MOST_CALLERS && hotspot->callers[c] != NOTHING; c++)
+            json_write_string(json, name_of(db, hotspot->callers[c], buffer));
         json_write_array_end(json);
         json_write_key(json, "has_other_callers");
-        json_write_bool(json, carrier->has_other_callers);
-        write_number(json, "exclusive", carrier->cost);
+        json_write_bool(json, hotspot->has_other_callers);
+        write_number(json, "exclusive", hotspot->cost);
         json_write_object_end(json);
     }
     json_write_array_end(json);
@@ -93,9 +93,9 @@ static void write_parallelization(struct json_writer *json, const struct paralle
     write_share(json, "overhead", &judgement->overhead, judgement->overhead_known);
     write_kinds(json, of);
     json_write_key(json, "idleness_in");
-    write_carriers(json, &of->carriers[WASTED_IDLE], db);
+    write_hotspots(json, &of->hotspots[WASTED_IDLE], db);
     json_write_key(json, "overhead_in");
-    write_carriers(json, &of->carriers[WASTED_ON_OVERHEAD], db);
+    write_hotspots(json, &of->hotspots[WASTED_ON_OVERHEAD], db);
 }
 
 /* Infinite factors are null. */
@@ -164,15 +164,15 @@ static void add_number_record(struct csv *csv, const char *subject, const char *
     csv_end_record(csv);
 }
 
-static void add_carrier_records(struct csv *csv, const char *subject, const char *waste,
-                                const struct carriers *carriers, const struct database *db)
+static void add_hotspot_records(struct csv *csv, const char *subject, const char *waste,
+                                const struct hotspots *hotspots, const struct database *db)
 {
     char buffer[NAME_SIZE];
-    for (size_t i = 0; i < carriers->n; i++) {
+    for (size_t i = 0; i < hotspots->n; i++) {
         struct text item = {0};
-        const char *name = name_of(db, carriers->at[i].procedure, buffer);
+        const char *name = name_of(db, hotspots->at[i].procedure, buffer);
         text_printf(&item, "%s in %s", waste, name ? name : "");
-        add_number_record(csv, subject, text_string(&item), carriers->at[i].cost);
+        add_number_record(csv, subject, text_string(&item), hotspots->at[i].cost);
         vec_free(&item);
     }
 }
@@ -204,7 +204,7 @@ static void add_parallelization_records(struct csv *csv, const char *subject,
         free(name);
     }
     for (int waste = 0; waste < WASTES; waste++)
-        add_carrier_records(csv, subject, waste_name((enum waste)waste), &of->carriers[waste], db);
+        add_hotspot_records(csv, subject, waste_name((enum waste)waste), &of->hotspots[waste], db);
 }
 
 /* The subject of a finding's records is its kind, with several time events "parallelization

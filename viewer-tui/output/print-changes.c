@@ -9,19 +9,19 @@
 static const char *const direction_names[DIRECTIONS] = {[MORE] = "more", [LESS] = "less"};
 
 static const struct database *database_of(const struct changes_printed *changes,
-                                          const struct changed_carrier *carrier)
+                                          const struct changed_hotspot *hotspot)
 {
-    return merged_side(changes->view, carrier->side)->db;
+    return merged_side(changes->view, hotspot->side)->db;
 }
 
 /* "" of the scope itself, where that is no procedure. */
 static const char *name_of(const struct changes_printed *changes,
-                           const struct changed_carrier *carrier, char buffer[NAME_SIZE])
+                           const struct changed_hotspot *hotspot, char buffer[NAME_SIZE])
 {
-    uint32_t procedure = carrier->carrier.procedure;
+    uint32_t procedure = hotspot->hotspot.procedure;
     return procedure == NOTHING
                ? ""
-               : database_procedure_name(database_of(changes, carrier), procedure, buffer);
+               : database_procedure_name(database_of(changes, hotspot), procedure, buffer);
 }
 
 static void write_both(struct json_writer *json, const struct changes_printed *changes,
@@ -35,19 +35,19 @@ static void write_both(struct json_writer *json, const struct changes_printed *c
     json_write_double(json, costs->difference);
 }
 
-static void write_carriers(struct json_writer *json, const struct changes_printed *changes,
-                           const struct changed_carriers *carriers)
+static void write_hotspots(struct json_writer *json, const struct changes_printed *changes,
+                           const struct changed_hotspots *hotspots)
 {
     char buffer[NAME_SIZE];
     json_write_array(json);
-    for (size_t i = 0; i < carriers->n; i++) {
-        const struct changed_carrier *carrier = &carriers->at[i];
-        const struct database *db = database_of(changes, carrier);
+    for (size_t i = 0; i < hotspots->n; i++) {
+        const struct changed_hotspot *hotspot = &hotspots->at[i];
+        const struct database *db = database_of(changes, hotspot);
         json_write_object(json);
-        json_write_text(json, "name", name_of(changes, carrier, buffer));
-        json_write_place(json, database_file_path(db, carrier->carrier.file),
-                         carrier->carrier.line);
-        write_both(json, changes, &carrier->costs);
+        json_write_text(json, "name", name_of(changes, hotspot, buffer));
+        json_write_place(json, database_file_path(db, hotspot->hotspot.file),
+                         hotspot->hotspot.line);
+        write_both(json, changes, &hotspot->costs);
         json_write_object_end(json);
     }
     json_write_array_end(json);
@@ -62,7 +62,7 @@ static void write_part(struct json_writer *json, const struct changes_printed *c
     write_both(json, changes, &change->costs);
     for (int direction = MORE; part != EFFORT && direction < DIRECTIONS; direction++) {
         json_write_key(json, direction_names[direction]);
-        write_carriers(json, changes, &change->carriers[direction]);
+        write_hotspots(json, changes, &change->hotspots[direction]);
     }
     json_write_object_end(json);
 }
@@ -109,11 +109,11 @@ static void write_part_records(struct csv *csv, const struct changes_printed *ch
     if (change->verdict != CHANGE_NOT_MEASURED)
         write_record(csv, change_verdict_name(change->verdict), name, &change->costs);
     for (int direction = MORE; direction < DIRECTIONS; direction++) {
-        const struct changed_carriers *carriers = &change->carriers[direction];
+        const struct changed_hotspots *hotspots = &change->hotspots[direction];
         char *section = mem_printf("%s %s", direction_names[direction], name);
-        for (size_t i = 0; i < carriers->n; i++)
-            write_record(csv, section, name_of(changes, &carriers->at[i], buffer),
-                         &carriers->at[i].costs);
+        for (size_t i = 0; i < hotspots->n; i++)
+            write_record(csv, section, name_of(changes, &hotspots->at[i], buffer),
+                         &hotspots->at[i].costs);
         free(section);
     }
     free(name);

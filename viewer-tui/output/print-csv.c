@@ -3,8 +3,8 @@
  */
 #include "viewer-tui/output/print.h"
 
-#include "viewer-tui/output/columns.h"
 #include "viewer-tui/compare/comparison.h"
+#include "viewer-tui/output/columns.h"
 #include "viewer-tui/output/csv.h"
 #include "viewer-tui/output/row-facts.h"
 
@@ -72,7 +72,7 @@ static void write_metric(struct csv *csv, const struct view *view, uint32_t row,
 }
 
 /* The names of the databases that have a scope, with a comma between two. */
-static void write_sides(struct printing *printing, struct pair pair)
+static void write_sides(struct printing *printing, struct row_pair pair)
 {
     char *const *names = printing->comparison->options->names;
     text_clear(&printing->name);
@@ -95,7 +95,7 @@ static void enter(void *context, struct view *view, uint32_t number, uint32_t le
     csv_text(csv, facts->module);
     write_place(csv, facts->call_file, facts->call_line);
     if (printing->comparison)
-        write_sides(printing, merged_pair(view, number));
+        write_sides(printing, merged_rows(view, number));
     for (size_t i = 0, n; i < printing->columns.n; i += n) {
         n = columns_of_metric(&printing->columns, i);
         write_metric(csv, view, number, &printing->columns.at[i], n);

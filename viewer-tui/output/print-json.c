@@ -103,7 +103,7 @@ static void write_filters(struct json_writer *json, const struct filters *filter
 }
 
 /* The names of the databases that have a scope. */
-static void write_sides(struct printing *printing, struct pair pair)
+static void write_sides(struct printing *printing, struct row_pair pair)
 {
     struct json_writer *json = &printing->json;
     json_write_key(json, "in");
@@ -160,7 +160,7 @@ static void enter(void *context, struct view *view, uint32_t number, uint32_t le
     if (row_is_start_routine(view, number))
         write_origins(printing, view, number);
     if (printing->comparison)
-        write_sides(printing, merged_pair(view, number));
+        write_sides(printing, merged_rows(view, number));
     write_costs(printing, view, number);
     json_write_key(json, "children");
     json_write_array(json);

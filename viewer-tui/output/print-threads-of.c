@@ -5,14 +5,14 @@
 #include "lib/diag.h"
 #include "lib/number.h"
 #include "viewer-tui/base/task.h"
-#include "viewer-tui/output/columns.h"
 #include "viewer-tui/db/place.h"
-#include "viewer-tui/tree/pattern.h"
+#include "viewer-tui/output/columns.h"
 #include "viewer-tui/output/csv.h"
 #include "viewer-tui/output/metric-json.h"
 #include "viewer-tui/tree/describe.h"
 #include "viewer-tui/tree/label.h"
 #include "viewer-tui/tree/order.h"
+#include "viewer-tui/tree/pattern.h"
 #include "viewer-tui/tree/thread-costs.h"
 
 #include <math.h>
@@ -40,15 +40,15 @@ struct named_number {
 static void statistics_of(const struct printing *printing,
                           struct named_number statistics[STATISTICS_OF_SPREAD])
 {
-    const struct spread *spread = &printing->costs.spread;
+    const struct distribution *distribution = &printing->costs.distribution;
     bool is_bound = metric_is_lower_bound(printing->metric);
     const struct named_number all[STATISTICS_OF_SPREAD] = {
-        {"min", spread->least},
-        {"mean", spread->mean},
-        {"median", spread->median},
-        {"max", spread->largest},
-        {"stddev", is_bound ? NAN : spread->deviation},
-        {"max/mean", is_bound ? NAN : spread->imbalance}};
+        {"min", distribution->min},
+        {"mean", distribution->mean},
+        {"median", distribution->median},
+        {"max", distribution->max},
+        {"stddev", is_bound ? NAN : distribution->stddev},
+        {"max/mean", is_bound ? NAN : distribution->imbalance}};
     for (int s = 0; s < STATISTICS_OF_SPREAD; s++)
         statistics[s] = all[s];
 }
@@ -62,7 +62,7 @@ static void print_text(struct printing *printing)
 {
     const struct thread_costs *costs = &printing->costs;
     bool ascii = describe_in_ascii();
-    struct number_scale scale = number_scale_for(costs->spread.largest, printing->metric->unit);
+    struct number_scale scale = number_scale_for(costs->distribution.max, printing->metric->unit);
     struct named_number statistics[STATISTICS_OF_SPREAD];
     char number[NUMBER_SIZE], percent[NUMBER_SIZE];
     struct text line = {0};
@@ -75,7 +75,7 @@ static void print_text(struct printing *printing)
     for (size_t i = 0; i < costs->threads.list.n; i++) {
         double value = costs->values[costs->order[i]];
         columns_value(printing->metric, value, &scale, number);
-        number_percent(value, costs->spread.sum, percent);
+        number_percent(value, costs->distribution.sum, percent);
         text_add_right(&line, number, VALUE_WIDTH);
         text_printf(&line, "%*s%s  %s", PERCENT_WIDTH - 1,
                     value != 0 && !printing->metric->is_ratio ? percent : "",

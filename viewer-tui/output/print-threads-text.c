@@ -2,12 +2,12 @@
 #include "viewer-tui/output/print.h"
 
 #include "lib/number.h"
-#include "viewer-tui/output/columns.h"
-#include "viewer-tui/metrics/efficiency.h"
 #include "viewer-tui/db/place.h"
+#include "viewer-tui/metrics/efficiency.h"
+#include "viewer-tui/output/columns.h"
 #include "viewer-tui/output/heads.h"
+#include "viewer-tui/threads/run-threads.h"
 #include "viewer-tui/threads/thread-origin.h"
-#include "viewer-tui/threads/thread-list.h"
 #include "viewer-tui/tree/describe.h"
 
 #include <inttypes.h>

@@ -6,8 +6,8 @@
 #include "viewer-tui/db/place.h"
 #include "viewer-tui/output/csv.h"
 #include "viewer-tui/output/metric-json.h"
+#include "viewer-tui/threads/run-threads.h"
 #include "viewer-tui/threads/thread-origin.h"
-#include "viewer-tui/threads/thread-list.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 

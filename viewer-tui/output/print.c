@@ -2,7 +2,7 @@
 
 #include "lib/diag.h"
 #include "viewer-tui/base/task.h"
-#include "viewer-tui/threads/thread-list.h"
+#include "viewer-tui/threads/run-threads.h"
 #include "viewer-tui/tree/describe.h"
 
 #include <math.h>

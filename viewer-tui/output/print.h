@@ -4,9 +4,9 @@
 #ifndef VIEWER_PRINT_H
 #define VIEWER_PRINT_H
 
+#include "viewer-tui/compare/session.h"
 #include "viewer-tui/output/cell.h"
 #include "viewer-tui/tree/shown.h"
-#include "viewer-tui/compare/session.h"
 
 #include <stdio.h>
 
@@ -14,7 +14,7 @@ enum format {
     FORMAT_TEXT,
     FORMAT_CSV,
     FORMAT_JSON,
-    FORMAT_FOLDED, /* from here on of stacks.h: trees only */
+    FORMAT_FOLDED, /* from here on of export-stacks.h: trees only */
     FORMAT_FLAMEGRAPH,
     FORMAT_SPEEDSCOPE, /* from here on of one database only */
     FORMAT_PPROF,

@@ -2,7 +2,7 @@
 
 #include "viewer-tui/base/task.h"
 #include "viewer-tui/output/print-comparison.h"
-#include "viewer-tui/threads/thread-list.h"
+#include "viewer-tui/threads/run-threads.h"
 
 #include <stdlib.h>
 

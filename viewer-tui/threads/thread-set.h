@@ -2,7 +2,7 @@
 #ifndef VIEWER_THREAD_SET_H
 #define VIEWER_THREAD_SET_H
 
-#include "viewer-tui/threads/thread-list.h"
+#include "viewer-tui/threads/run-threads.h"
 
 struct thread_set {
     char *what;          /* what they are, for titles: the expression, or a thread's label */

@@ -9,7 +9,7 @@
 
 struct adding {
     const struct database *db;
-    const struct terms *terms;
+    const struct value_refs *refs;
     struct thread_ids ids;
     uint32_t n_profiles;
     double *by_profile;
@@ -65,12 +65,12 @@ static void add(struct adding *adding, uint32_t profile, double value, const cha
 
 static void add_from_cct(struct adding *adding, const struct cct_file *file)
 {
-    for (size_t t = 0; t < adding->terms->list.n && progress_at(t); t++) {
-        const struct term *term = &adding->terms->list.at[t];
-        for (size_t i = 0; i < adding->ids.of[term->scope].n; i++) {
+    for (size_t t = 0; t < adding->refs->list.n && progress_at(t); t++) {
+        const struct value_ref *ref = &adding->refs->list.at[t];
+        for (size_t i = 0; i < adding->ids.of[ref->scope].n; i++) {
             size_t n;
             const struct v4_profile_value *at = cct_file_values(
-                file, term->context, adding->ids.of[term->scope].at[i], adding->n_profiles, &n);
+                file, ref->context, adding->ids.of[ref->scope].at[i], adding->n_profiles, &n);
             for (; n > 0; n--, at++)
                 add(adding, at->profile, at->value, file->map.path);
         }
@@ -84,20 +84,21 @@ static void add_from_cct(struct adding *adding, const struct cct_file *file)
 static void add_profile(struct adding *adding, uint32_t number, const struct values *values)
 {
     uint64_t near = 0;
-    size_t n_terms = adding->terms->list.n;
-    for (size_t t = 0; t < n_terms && progress_at((number - 1) * (uint64_t)n_terms + t); t++) {
-        const struct term *term = &adding->terms->list.at[t];
-        uint64_t position = values_position(values, term->context, near);
+    size_t n_value_refs = adding->refs->list.n;
+    for (size_t t = 0; t < n_value_refs && progress_at((number - 1) * (uint64_t)n_value_refs + t);
+         t++) {
+        const struct value_ref *ref = &adding->refs->list.at[t];
+        uint64_t position = values_position(values, ref->context, near);
         size_t n;
         const struct v4_metric_value *at = values_at(values, position, &n);
         if (position != NO_POSITION)
             near = position;
         if (n > MOST_VALUES) {
-            problem_found(values->path, "corrupt: the values of context %u", term->context);
+            problem_found(values->path, "corrupt: the values of context %u", ref->context);
             continue;
         }
         for (; n > 0; n--, at++)
-            if (thread_ids_have(&adding->ids, term->scope, at->metric_id))
+            if (thread_ids_have(&adding->ids, ref->scope, at->metric_id))
                 add(adding, number, at->value, values->path);
     }
 }
@@ -113,28 +114,28 @@ static void add_from_profiles(struct adding *adding)
     }
 }
 
-static int compare_terms(const void *left, const void *right)
+static int compare_value_refs(const void *left, const void *right)
 {
-    const struct term *a = left, *b = right;
+    const struct value_ref *a = left, *b = right;
     return (a->context > b->context) - (a->context < b->context);
 }
 
-enum outcome thread_values(const struct database *db, struct terms *terms, size_t metric,
+enum outcome thread_values(const struct database *db, struct value_refs *refs, size_t metric,
                            double *by_profile)
 {
     struct adding adding = {.db = db,
-                            .terms = terms,
+                            .refs = refs,
                             .ids = thread_ids_of(&db->metrics, metric),
                             .n_profiles = profiles_n(db),
                             .by_profile = by_profile};
     struct cct_file file;
     for (uint32_t i = 0; i < adding.n_profiles; i++)
         by_profile[i] = 0;
-    if (terms->list.n)
-        qsort(terms->list.at, terms->list.n, sizeof *terms->list.at, compare_terms);
+    if (refs->list.n)
+        qsort(refs->list.at, refs->list.n, sizeof *refs->list.at, compare_value_refs);
     bool has_file = cct_file_open(&file, db->folder);
     progress_begin("adding up threads",
-                   terms->list.n * (has_file ? UINT64_C(1) : adding.n_profiles));
+                   refs->list.n * (has_file ? UINT64_C(1) : adding.n_profiles));
     if (has_file)
         add_from_cct(&adding, &file);
     else

@@ -4,9 +4,9 @@
 
 #include "viewer-tui/base/task.h"
 #include "viewer-tui/db/database.h"
-#include "viewer-tui/threads/terms.h"
+#include "viewer-tui/threads/value-refs.h"
 
-/* The metric ids that are added up for a term of each scope. */
+/* The metric ids whose values are added up, by scope. */
 struct thread_ids {
     VEC(int) of[METRIC_SCOPES];
 };
@@ -23,14 +23,14 @@ static inline bool thread_ids_have(const struct thread_ids *ids, enum metric_sco
     return false;
 }
 
-/* Whether the database has the values of threads of which such terms are made for a metric, or for
+/* Whether the database has the values of threads of that scope for a metric, or for
  * all metrics of which it is the sum. */
 bool thread_values_exist(const struct database *db, size_t metric, enum metric_scope scope);
 
-/* Adds up the terms' values of a metric in every profile: by_profile[0 .. profiles_n - 1], that of
- * the summary stays 0. From cct.db where there is one, else from profile.db. Sorts the terms. DONE or
- * STOPPED. */
-enum outcome thread_values(const struct database *db, struct terms *terms, size_t metric,
+/* Adds up the referenced values of a metric in every profile: by_profile[0 .. profiles_n - 1], that
+ * of the summary stays 0. From cct.db where there is one, else from profile.db. Sorts the refs.
+ * DONE or STOPPED. */
+enum outcome thread_values(const struct database *db, struct value_refs *refs, size_t metric,
                            double *by_profile);
 
 #endif

@@ -258,11 +258,11 @@ static void bottomup_join(struct view *view, uint32_t into, uint32_t row)
 }
 
 /* Of inclusive costs only those of exposed instances. */
-static enum outcome bottomup_terms(struct view *view, uint32_t number, enum cost_part part,
-                                   struct terms *terms)
+static enum outcome bottomup_value_refs(struct view *view, uint32_t number, enum cost_part part,
+                                        struct value_refs *refs)
 {
     if (number == 0) {
-        view_program_terms(view, terms);
+        view_program_value_refs(view, refs);
         return DONE;
     }
     const struct bottomup *state = view->state;
@@ -275,9 +275,9 @@ static enum outcome bottomup_terms(struct view *view, uint32_t number, enum cost
         if (is_exposed)
             exposed_end = cct->end[context];
         if (part == EXCLUSIVE)
-            terms_add_exclusive(terms, cct->id[context], false);
+            value_refs_add_exclusive(refs, cct->id[context], false);
         else if (is_exposed)
-            terms_add_inclusive(terms, cct->id[context]);
+            value_refs_add_inclusive(refs, cct->id[context]);
     }
     return DONE;
 }
@@ -290,7 +290,7 @@ const struct view_class bottomup_class = {
     .shows_callers = true,
     .open = bottomup_open,
     .expand = bottomup_expand,
-    .terms = bottomup_terms,
+    .refs = bottomup_value_refs,
     .join = bottomup_join,
     .release = bottomup_release,
     .close = bottomup_close,

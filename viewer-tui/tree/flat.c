@@ -12,7 +12,7 @@
  * last interval that was counted for that scope. */
 #include "viewer-tui/base/task.h"
 #include "viewer-tui/tree/lines.h"
-#include "viewer-tui/tree/scope-terms.h"
+#include "viewer-tui/tree/scope-value-refs.h"
 #include "viewer-tui/tree/view.h"
 
 #include <stdlib.h>
@@ -30,7 +30,7 @@ struct flat {
     struct cost *costs; /* n_metrics for each scope */
     size_t costs_size;
     uint32_t *scope_of;               /* by context; NOTHING for none */
-    struct scope_terms terms;         /* of all scopes, once somebody has asked for some */
+    struct scope_value_refs refs;     /* of all scopes, once somebody has asked for some */
     uint32_t *children, *first_child; /* first_child[s] .. first_child[s + 1] - 1 in children;
                                          those of the program stand at s = scopes.n */
 };
@@ -40,9 +40,9 @@ struct flat {
 struct making {
     struct view *view;
     struct flat *flat;
-    struct scope_terms *terms;  /* NULL when scopes are made */
-    uint32_t *procedure_scopes; /* by id of the procedure; NOTHING for none yet */
-    struct idmap scopes;        /* (parent and place, line or call site and kind) -> scope */
+    struct scope_value_refs *refs; /* NULL when scopes are made */
+    uint32_t *procedure_scopes;    /* by id of the procedure; NOTHING for none yet */
+    struct idmap scopes;           /* (parent and place, line or call site and kind) -> scope */
     struct lines call_sites;
 };
 
@@ -131,7 +131,7 @@ static uint32_t inner_scope(struct making *making, uint32_t context)
 static uint32_t scope_of(struct making *making, uint32_t context)
 {
     uint32_t *scope = &making->flat->scope_of[context];
-    if (*scope == NOTHING && !making->terms)
+    if (*scope == NOTHING && !making->refs)
         *scope = making->view->cct->kind[context] == KIND_PROCEDURE
                      ? procedure_scope(making, context)
                      : inner_scope(making, context);
@@ -142,9 +142,10 @@ static void add_exclusive(struct making *making, uint32_t scope, uint32_t contex
                           const struct cost *from)
 {
     const struct cct *cct = making->view->cct;
-    if (making->terms) {
+    if (making->refs) {
         bool is_loop = cct->kind[context] == KIND_LOOP;
-        scope_terms_add(making->terms, scope, EXCLUSIVE, term_exclusive(cct->id[context], is_loop));
+        scope_value_refs_add(making->refs, scope, EXCLUSIVE,
+                             value_ref_exclusive(cct->id[context], is_loop));
         return;
     }
     size_t n = making->view->n_metrics;
@@ -163,10 +164,10 @@ static void cover(struct making *making, uint32_t scope, uint32_t context, const
     if (context < *covered)
         return;
     *covered = part == INCLUSIVE ? cct->end[context] : context + 1;
-    if (making->terms) {
-        scope_terms_add(making->terms, scope, INCLUSIVE,
-                        part == INCLUSIVE ? term_inclusive(cct->id[context])
-                                          : term_exclusive(cct->id[context], false));
+    if (making->refs) {
+        scope_value_refs_add(making->refs, scope, INCLUSIVE,
+                             part == INCLUSIVE ? value_ref_inclusive(cct->id[context])
+                                               : value_ref_exclusive(cct->id[context], false));
         return;
     }
     size_t n = making->view->n_metrics;
@@ -223,7 +224,7 @@ static void add_context(struct making *making, uint32_t context)
     if (kind == KIND_ROOT || kind == KIND_INSTRUCTION)
         return;
     struct cost *costs = view->scratch;
-    if (!making->terms || kind == KIND_STATEMENT)
+    if (!making->refs || kind == KIND_STATEMENT)
         cct_costs(view->cct, &view->db->values, context, costs);
     if (kind == KIND_PROCEDURE)
         add_procedure(making, context, costs);
@@ -301,7 +302,7 @@ static void flat_close(struct view *view)
     vec_free(&flat->scopes);
     free(flat->costs);
     free(flat->scope_of);
-    scope_terms_free(&flat->terms);
+    scope_value_refs_free(&flat->refs);
     free(flat->children);
     free(flat->first_child);
     free(flat);
@@ -332,28 +333,28 @@ static enum outcome flat_expand(struct view *view, uint32_t number)
 static enum outcome find_terms(struct view *view)
 {
     struct flat *flat = view->state;
-    struct making making = {.view = view, .flat = flat, .terms = &flat->terms};
+    struct making making = {.view = view, .flat = flat, .refs = &flat->refs};
     for (size_t s = 0; s < flat->scopes.n; s++)
         flat->scopes.at[s].covered = 0;
     enum outcome outcome = pass_over_contexts(&making);
     if (outcome == DONE)
-        scope_terms_sort(&flat->terms, (uint32_t)flat->scopes.n);
+        scope_value_refs_sort(&flat->refs, (uint32_t)flat->scopes.n);
     else
-        scope_terms_free(&flat->terms);
+        scope_value_refs_free(&flat->refs);
     return outcome;
 }
 
-static enum outcome flat_terms(struct view *view, uint32_t number, enum cost_part part,
-                               struct terms *terms)
+static enum outcome flat_value_refs(struct view *view, uint32_t number, enum cost_part part,
+                                    struct value_refs *refs)
 {
     if (number == 0) {
-        view_program_terms(view, terms);
+        view_program_value_refs(view, refs);
         return DONE;
     }
     struct flat *flat = view->state;
-    if (!flat->terms.first && find_terms(view) == STOPPED)
+    if (!flat->refs.first && find_terms(view) == STOPPED)
         return STOPPED;
-    scope_terms_get(&flat->terms, (uint32_t)view_row(view, number)->data, part, terms);
+    scope_value_refs_get(&flat->refs, (uint32_t)view_row(view, number)->data, part, refs);
     return DONE;
 }
 
@@ -364,6 +365,6 @@ const struct view_class flat_class = {
     .needs_cct = true,
     .open = flat_open,
     .expand = flat_expand,
-    .terms = flat_terms,
+    .refs = flat_value_refs,
     .close = flat_close,
 };

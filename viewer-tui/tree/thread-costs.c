@@ -43,7 +43,7 @@ void thread_costs_free(struct thread_costs *costs)
 /* What is read of a row, before it takes the place of what was read before. */
 struct reading {
     const struct thread_costs *costs;
-    struct terms terms[2]; /* by part */
+    struct value_refs refs[2]; /* by part */
     double *by_profile;
     const char *why;
 };
@@ -52,13 +52,13 @@ struct reading {
 static const char *obstacle(const struct reading *reading, size_t metric, enum cost_part part)
 {
     const struct database *db = reading->costs->view->db;
-    const struct terms *terms = &reading->terms[part];
+    const struct value_refs *refs = &reading->refs[part];
     if (!metric_is_measured(&db->metrics.at[metric]))
         return db->metrics.at[metric].why;
     if (db->metrics.at[metric].derivation)
         return "it is derived: sort by what was measured; formulas have thread_max and the like";
-    for (size_t i = 0; i < terms->list.n; i++)
-        if (!thread_values_exist(db, metric, (enum metric_scope)terms->list.at[i].scope))
+    for (size_t i = 0; i < refs->list.n; i++)
+        if (!thread_values_exist(db, metric, (enum metric_scope)refs->list.at[i].scope))
             return "the database does not tell it by thread";
     return NULL;
 }
@@ -69,7 +69,7 @@ static enum outcome read_stored(struct reading *reading, size_t metric, enum cos
 {
     const struct threads *threads = &reading->costs->threads;
     reading->why = obstacle(reading, metric, part);
-    if (!reading->why && thread_values(reading->costs->view->db, &reading->terms[part], metric,
+    if (!reading->why && thread_values(reading->costs->view->db, &reading->refs[part], metric,
                                        reading->by_profile) == STOPPED)
         return STOPPED;
     for (size_t i = 0; i < threads->list.n; i++)
@@ -117,23 +117,24 @@ static enum outcome read_values(struct reading *reading, size_t metric, enum cos
     }
     for (int p = 0; p < 2; p++)
         if ((is_derived || p == (int)part) &&
-            view_terms(view, reading->costs->row, (enum cost_part)p, &reading->terms[p]) != DONE)
+            view_value_refs(view, reading->costs->row, (enum cost_part)p, &reading->refs[p]) !=
+                DONE)
             return STOPPED;
     return is_derived ? read_derived(reading, metric, part, values)
                       : read_stored(reading, metric, part, values);
 }
 
-/* The spread of the values that are defined. */
-static struct spread spread_of_defined(const double *values, size_t n)
+/* The distribution of the values that are defined. */
+static struct distribution distribution_of_defined(const double *values, size_t n)
 {
     double *defined = mem_alloc((n + 1) * sizeof *defined);
     size_t n_defined = 0;
     for (size_t i = 0; i < n; i++)
         if (!isnan(values[i]))
             defined[n_defined++] = values[i];
-    struct spread spread = spread_of(defined, n_defined);
+    struct distribution distribution = distribution_of(defined, n_defined);
     free(defined);
-    return spread;
+    return distribution;
 }
 
 enum outcome thread_costs_read(struct thread_costs *costs, size_t metric, enum cost_part part)
@@ -148,12 +149,12 @@ enum outcome thread_costs_read(struct thread_costs *costs, size_t metric, enum c
         costs->why = reading.why;
         costs->metric = metric;
         costs->part = part;
-        costs->spread = spread_of_defined(values, n);
+        costs->distribution = distribution_of_defined(values, n);
     }
     free(values);
     free(reading.by_profile);
-    vec_free(&reading.terms[INCLUSIVE].list);
-    vec_free(&reading.terms[EXCLUSIVE].list);
+    vec_free(&reading.refs[INCLUSIVE].list);
+    vec_free(&reading.refs[EXCLUSIVE].list);
     return outcome;
 }
 

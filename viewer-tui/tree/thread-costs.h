@@ -2,10 +2,10 @@
 #ifndef VIEWER_THREAD_COSTS_H
 #define VIEWER_THREAD_COSTS_H
 
-#include "viewer-tui/base/spread.h"
+#include "viewer-tui/base/distribution.h"
 #include "viewer-tui/base/task.h"
+#include "viewer-tui/threads/run-threads.h"
 #include "viewer-tui/threads/thread-set.h"
-#include "viewer-tui/threads/thread-list.h"
 #include "viewer-tui/tree/view.h"
 
 enum thread_order { BY_VALUE, BY_NUMBER, BY_LABEL, THREAD_ORDERS };
@@ -20,7 +20,7 @@ struct thread_costs {
     const char *why; /* why there are no values; NULL: there are */
     size_t metric;   /* whose values they are */
     enum cost_part part;
-    struct spread spread;
+    struct distribution distribution;
 };
 
 /* The threads are those of the set, NULL for all; no values yet. The caller frees. */

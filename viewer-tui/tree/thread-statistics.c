@@ -1,6 +1,6 @@
 #include "viewer-tui/tree/thread-statistics.h"
 
-#include "viewer-tui/threads/thread-spreads.h"
+#include "viewer-tui/threads/row-distributions.h"
 #include "viewer-tui/threads/thread-values.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 /* What is known of a metric; NANs where it cannot be. */
 struct known {
     size_t metric;
-    struct spread spreads[2]; /* of each part */
+    struct distribution distributions[2]; /* of each part */
 };
 
 struct known_of_row {
@@ -18,18 +18,18 @@ struct known_of_row {
 
 struct thread_statistics {
     const struct database *db;
-    terms_of_row *terms;
-    void *context; /* of terms */
+    value_refs_of_row *refs;
+    void *context; /* of refs */
     bool are_stopped;
     VEC(struct known_of_row) rows; /* by row; those beyond have none */
 };
 
-struct thread_statistics *thread_statistics_new(const struct database *db, terms_of_row *terms,
+struct thread_statistics *thread_statistics_new(const struct database *db, value_refs_of_row *refs,
                                                 void *context)
 {
     struct thread_statistics *statistics = mem_alloc(sizeof *statistics);
     statistics->db = db;
-    statistics->terms = terms;
+    statistics->refs = refs;
     statistics->context = context;
     return statistics;
 }
@@ -64,15 +64,15 @@ void thread_statistics_free(struct thread_statistics *statistics)
     free(statistics);
 }
 
-static bool are_told(const struct database *db, const struct terms *terms, size_t metric)
+static bool are_told(const struct database *db, const struct value_refs *refs, size_t metric)
 {
-    for (size_t i = 0; i < terms->list.n; i++)
-        if (!thread_values_exist(db, metric, (enum metric_scope)terms->list.at[i].scope))
+    for (size_t i = 0; i < refs->list.n; i++)
+        if (!thread_values_exist(db, metric, (enum metric_scope)refs->list.at[i].scope))
             return false;
     return true;
 }
 
-static const struct spread unknown = {NAN, NAN, NAN, NAN, NAN, NAN, NAN};
+static const struct distribution unknown = {NAN, NAN, NAN, NAN, NAN, NAN, NAN};
 
 static struct known *find(const struct thread_statistics *statistics, uint32_t row, size_t metric)
 {
@@ -92,7 +92,7 @@ static void remember(struct thread_statistics *statistics, uint32_t row, size_t 
     vec_push(&statistics->rows.at[row].list, (struct known){metric, {unknown, unknown}});
 }
 
-/* A part of a row whose spread is being found, in one pass with others. */
+/* A part of a row whose distribution is being found, in one pass with others. */
 struct gathered {
     uint32_t row;
     enum cost_part part;
@@ -101,7 +101,7 @@ struct gathered {
 struct gathering {
     VEC(uint32_t) rows; /* of which nothing is known yet */
     VEC(struct gathered) parts;
-    struct addends addends; /* of these */
+    struct row_value_refs row_refs; /* of these */
 };
 
 /* Adds a part of a row to the pass, unless it cannot be known. */
@@ -109,32 +109,32 @@ static enum outcome add_part(const struct thread_statistics *statistics,
                              struct gathering *gathering, size_t metric, uint32_t row,
                              enum cost_part part)
 {
-    struct terms terms = {0};
-    enum outcome outcome = statistics->terms(statistics->context, row, part, &terms);
-    if (outcome == DONE && are_told(statistics->db, &terms, metric)) {
-        addends_add(&gathering->addends, (uint32_t)gathering->parts.n, &terms);
+    struct value_refs refs = {0};
+    enum outcome outcome = statistics->refs(statistics->context, row, part, &refs);
+    if (outcome == DONE && are_told(statistics->db, &refs, metric)) {
+        row_value_refs_add(&gathering->row_refs, (uint32_t)gathering->parts.n, &refs);
         vec_push(&gathering->parts, (struct gathered){row, part});
     }
-    vec_free(&terms.list);
+    vec_free(&refs.list);
     return outcome;
 }
 
-/* Finds the spreads of what is gathered of new rows; remembers all of these. */
-static enum outcome find_spreads(struct thread_statistics *statistics,
-                                 struct gathering *gathering, size_t metric)
+/* Finds the distributions of what is gathered of new rows; remembers all of these. */
+static enum outcome find_spreads(struct thread_statistics *statistics, struct gathering *gathering,
+                                 size_t metric)
 {
     uint32_t n = (uint32_t)gathering->parts.n;
-    struct spread *spreads = mem_alloc((n + 1) * sizeof *spreads);
+    struct distribution *distributions = mem_alloc((n + 1) * sizeof *distributions);
     enum outcome outcome = DONE;
     if (n)
-        outcome = thread_spreads(statistics->db, &gathering->addends, metric, n, spreads);
+        outcome = row_distributions(statistics->db, &gathering->row_refs, metric, n, distributions);
     for (size_t i = 0; i < gathering->rows.n && outcome == DONE; i++)
         remember(statistics, gathering->rows.at[i], metric);
     for (uint32_t i = 0; i < n && outcome == DONE; i++) {
         const struct gathered *gathered = &gathering->parts.at[i];
-        find(statistics, gathered->row, metric)->spreads[gathered->part] = spreads[i];
+        find(statistics, gathered->row, metric)->distributions[gathered->part] = distributions[i];
     }
-    free(spreads);
+    free(distributions);
     return outcome;
 }
 
@@ -154,29 +154,30 @@ enum outcome thread_statistics_gather(struct thread_statistics *statistics, cons
         outcome = find_spreads(statistics, &gathering, metric);
     vec_free(&gathering.rows);
     vec_free(&gathering.parts);
-    vec_free(&gathering.addends.list);
+    vec_free(&gathering.row_refs.list);
     statistics->are_stopped = outcome != DONE;
     return outcome;
 }
 
-static const struct spread *spread_of_row(struct thread_statistics *statistics, uint32_t row,
-                                          size_t metric, enum cost_part part)
+static const struct distribution *distribution_of_row(struct thread_statistics *statistics,
+                                                      uint32_t row, size_t metric,
+                                                      enum cost_part part)
 {
     const struct known *known = find(statistics, row, metric);
     if (!known && thread_statistics_gather(statistics, &row, 1, metric) == DONE)
         known = find(statistics, row, metric);
-    return known ? &known->spreads[part] : &unknown;
+    return known ? &known->distributions[part] : &unknown;
 }
 
 double thread_statistics_value(struct thread_statistics *statistics, uint32_t row, size_t metric,
                                enum cost_part part, enum formula_statistic which)
 {
-    const struct spread *spread = spread_of_row(statistics, row, metric, part);
+    const struct distribution *distribution = distribution_of_row(statistics, row, metric, part);
     switch (which) {
-    case THREAD_MIN: return spread->least;
-    case THREAD_MEAN: return spread->mean;
-    case THREAD_MAX: return spread->largest;
-    case THREAD_DEVIATION: return spread->deviation;
+    case THREAD_MIN: return distribution->min;
+    case THREAD_MEAN: return distribution->mean;
+    case THREAD_MAX: return distribution->max;
+    case THREAD_DEVIATION: return distribution->stddev;
     case NO_STATISTIC: break;
     }
     return NAN;

@@ -5,17 +5,18 @@
 
 #include "viewer-tui/base/task.h"
 #include "viewer-tui/metrics/formula.h"
-#include "viewer-tui/threads/terms.h"
+#include "viewer-tui/threads/value-refs.h"
 
 struct database;
 struct thread_statistics;
 
-/* Adds the values of contexts of which a row's costs are the sum, as view_terms does. */
-typedef enum outcome terms_of_row(void *context, uint32_t row, enum cost_part part, struct terms *terms);
+/* Adds the values of contexts of which a row's costs are the sum, as view_value_refs does. */
+typedef enum outcome value_refs_of_row(void *context, uint32_t row, enum cost_part part,
+                                       struct value_refs *refs);
 
 /* Of rows of that database; NULL where nothing can be known (of two databases). It and the context
- * of `terms` are to outlive them. */
-struct thread_statistics *thread_statistics_new(const struct database *db, terms_of_row *terms,
+ * of `refs` are to outlive them. */
+struct thread_statistics *thread_statistics_new(const struct database *db, value_refs_of_row *refs,
                                                 void *context);
 void thread_statistics_free(struct thread_statistics *statistics);
 

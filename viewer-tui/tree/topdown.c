@@ -352,44 +352,45 @@ static enum outcome topdown_expand(struct view *view, uint32_t number)
 
 /* Of a program: those of its entry points. */
 static void add_program_terms(const struct view *view, uint32_t program, enum cost_part part,
-                              struct terms *terms)
+                              struct value_refs *refs)
 {
     for (uint32_t i = 0; part == INCLUSIVE && i < view->db->entries.n; i++) {
         struct v4_entry entry;
         const char *name;
         if (programs_of_entry(view->db, i) == program && database_entry(view->db, i, &entry, &name))
-            terms_add_inclusive(terms, entry.context_id);
+            value_refs_add_inclusive(refs, entry.context_id);
     }
 }
 
 /* A statement's costs are its own. */
-static void add_terms(const struct context *context, enum cost_part cost, struct terms *terms)
+static void add_value_refs(const struct context *context, enum cost_part cost,
+                           struct value_refs *refs)
 {
     if (cost == INCLUSIVE && context->kind != KIND_STATEMENT)
-        terms_add_inclusive(terms, context->id);
+        value_refs_add_inclusive(refs, context->id);
     else
-        terms_add_exclusive(terms, context->id, context->kind == KIND_LOOP);
+        value_refs_add_exclusive(refs, context->id, context->kind == KIND_LOOP);
 }
 
-static enum outcome topdown_terms(struct view *view, uint32_t number, enum cost_part cost,
-                                  struct terms *terms)
+static enum outcome topdown_value_refs(struct view *view, uint32_t number, enum cost_part cost,
+                                       struct value_refs *refs)
 {
     const struct row *row = view_row(view, number);
     struct context context = {.kind = KIND_ROOT};
     if (row->kind == KIND_PROGRAM) {
-        add_program_terms(view, row->place, cost, terms);
+        add_program_terms(view, row->place, cost, refs);
         return DONE;
     }
     if (row->kind == KIND_ROOT) {
         if (number == 0 || entry_context(view, row, &context))
-            add_terms(&context, cost, terms);
+            add_value_refs(&context, cost, refs);
         return DONE;
     }
     uint32_t part;
     uint64_t at = first_offset(view->state, row, &part);
     do
         if (context_at(view, at, &context))
-            add_terms(&context, cost, terms);
+            add_value_refs(&context, cost, refs);
     while (next_offset(view->state, &part, &at));
     return DONE;
 }
@@ -400,7 +401,7 @@ const struct view_class topdown_class = {
     .sorted_by = INCLUSIVE,
     .open = topdown_open,
     .expand = topdown_expand,
-    .terms = topdown_terms,
+    .refs = topdown_value_refs,
     .join = topdown_join,
     .release = topdown_release,
     .close = topdown_close,

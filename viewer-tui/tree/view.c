@@ -27,9 +27,9 @@ static uint32_t append(struct view *view, struct row row)
     return number;
 }
 
-static enum outcome terms_of(void *view, uint32_t row, enum cost_part part, struct terms *terms)
+static enum outcome terms_of(void *view, uint32_t row, enum cost_part part, struct value_refs *refs)
 {
-    return view_terms(view, row, part, terms);
+    return view_value_refs(view, row, part, refs);
 }
 
 struct view *view_new(const struct view_class *class, struct database *db,
@@ -204,58 +204,59 @@ double view_whole(const struct view *view, size_t metric)
 }
 
 /* They are the costs of context 0, or where these are missing those of the entry points. */
-void view_program_terms(const struct view *view, struct terms *terms)
+void view_program_value_refs(const struct view *view, struct value_refs *refs)
 {
     bool has_totals = values_position(&view->db->values, 0, 0) != NO_POSITION;
     if (has_totals)
-        terms_add_inclusive(terms, 0);
+        value_refs_add_inclusive(refs, 0);
     for (uint32_t i = 0; i < view->db->entries.n && !has_totals; i++) {
         struct v4_entry entry;
         const char *name;
         if (database_entry(view->db, i, &entry, &name))
-            terms_add_inclusive(terms, entry.context_id);
+            value_refs_add_inclusive(refs, entry.context_id);
     }
 }
 
 /* The values in the file that are added up for a context of a folded database. */
-static void unfold_term(const struct fold_part *parts, size_t n, struct term folded,
-                        struct terms *terms)
+static void unfold_ref(const struct fold_part *parts, size_t n, struct value_ref folded,
+                       struct value_refs *refs)
 {
     for (size_t i = 0; i < n; i++) {
-        struct term term = {parts[i].id, folded.scope};
+        struct value_ref ref = {parts[i].id, folded.scope};
         bool is_exclusive = folded.scope != METRIC_EXECUTION;
         if (parts[i].is_inlined && !is_exclusive)
             continue;
         if (parts[i].is_inlined)
-            term.scope = METRIC_FUNCTION;
-        vec_push(&terms->list, term);
+            ref.scope = METRIC_FUNCTION;
+        vec_push(&refs->list, ref);
     }
 }
 
-static void unfold_terms(const struct view *view, struct terms *terms)
+static void unfold_refs(const struct view *view, struct value_refs *refs)
 {
-    struct terms unfolded = {0};
+    struct value_refs unfolded = {0};
     if (!view->db || !view->db->fold)
         return;
-    for (size_t i = 0; i < terms->list.n; i++) {
+    for (size_t i = 0; i < refs->list.n; i++) {
         size_t n;
-        const struct fold_part *parts = fold_parts(view->db, terms->list.at[i].context, &n);
-        unfold_term(parts, n, terms->list.at[i], &unfolded);
+        const struct fold_part *parts = fold_parts(view->db, refs->list.at[i].context, &n);
+        unfold_ref(parts, n, refs->list.at[i], &unfolded);
     }
-    vec_free(&terms->list);
-    *terms = unfolded;
+    vec_free(&refs->list);
+    *refs = unfolded;
 }
 
-enum outcome view_terms(struct view *view, uint32_t row, enum cost_part part, struct terms *terms)
+enum outcome view_value_refs(struct view *view, uint32_t row, enum cost_part part,
+                             struct value_refs *refs)
 {
-    if (!view->class->terms)
+    if (!view->class->refs)
         return FAILED;
     enum outcome outcome = DONE;
     if (row == 0 && part == INCLUSIVE)
-        view_program_terms(view, terms);
+        view_program_value_refs(view, refs);
     else
-        outcome = view->class->terms(view, row, part, terms);
-    unfold_terms(view, terms);
+        outcome = view->class->refs(view, row, part, refs);
+    unfold_refs(view, refs);
     return outcome;
 }
 

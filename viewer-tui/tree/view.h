@@ -15,7 +15,7 @@
 #include "viewer-tui/base/task.h"
 #include "viewer-tui/db/context-table.h"
 #include "viewer-tui/db/database.h"
-#include "viewer-tui/threads/terms.h"
+#include "viewer-tui/threads/value-refs.h"
 
 struct row {
     uint32_t parent;                  /* 0 for 0 */
@@ -56,9 +56,9 @@ struct view_class {
     enum outcome (*open)(struct view *view);                 /* sets up state and row 0's data */
     enum outcome (*expand)(struct view *view, uint32_t row); /* adds the children with view_add */
     void (*release)(struct view *view, uint32_t first); /* rows from `first` on go; may be NULL */
-    /* Adds the terms of a row's costs (view_terms); may be NULL. */
-    enum outcome (*terms)(struct view *view, uint32_t row, enum cost_part part,
-                          struct terms *terms);
+    /* Adds the value refs of a row's costs (view_value_refs); may be NULL. */
+    enum outcome (*refs)(struct view *view, uint32_t row, enum cost_part part,
+                         struct value_refs *refs);
     /* Adds what a row stands for, and its costs, to another one made with it; neither is expanded.
      * NULL where rows can't be joined. */
     void (*join)(struct view *view, uint32_t into, uint32_t row);
@@ -97,7 +97,8 @@ void view_close(struct view *view); /* NULL allowed */
 /* How its rows are sorted from now on, where somebody asks for them in order (order.h). */
 void view_sort(struct view *view, struct sorting sorting);
 
-/* Makes the children of a row unless they exist. If the user stops that, the row stays as it was. */
+/* Makes the children of a row unless they exist. If the user stops that, the row stays as it was.
+ */
 enum outcome view_expand(struct view *view, uint32_t row);
 
 static inline const struct row *view_row(const struct view *view, uint32_t row)
@@ -164,7 +165,8 @@ double view_whole(const struct view *view, size_t metric);
 
 /* Adds the values of contexts of which a row's costs are the sum. FAILED if the view, being of two
  * databases, has none. */
-enum outcome view_terms(struct view *view, uint32_t row, enum cost_part part, struct terms *terms);
+enum outcome view_value_refs(struct view *view, uint32_t row, enum cost_part part,
+                             struct value_refs *refs);
 
 /* Call before a walk that expands rows by itself: damaged databases may contain cycles, and the
  * limit to what a view reads counts from here. */
@@ -178,8 +180,8 @@ void view_release(struct view *view, uint32_t row);
 struct view *view_new(const struct view_class *class, struct database *db,
                       const struct metrics *metrics);
 
-/* For the views: adds the terms of the whole program's inclusive costs. */
-void view_program_terms(const struct view *view, struct terms *terms);
+/* For the views: adds the value refs of the whole program's inclusive costs. */
+void view_program_value_refs(const struct view *view, struct value_refs *refs);
 
 /* For the views: appends a child of the row being expanded, its costs zero; parent and depth are
  * filled in. Returns its number. */

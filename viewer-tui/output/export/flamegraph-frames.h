@@ -1,11 +1,11 @@
-/* The frames of a flame graph: those of the stacks (stacks.h) with what is in them, and where they
- * stand from the left. Of a comparison they have the costs of both runs, and are laid out by those
- * of the second one. */
+/* The frames of a flame graph: those of the stacks (export-stacks.h) with what is in them, and
+ * where they stand from the left. Of a comparison they have the costs of both runs, and are laid
+ * out by those of the second one. */
 #ifndef VIEWER_FLAMEGRAPH_FRAMES_H
 #define VIEWER_FLAMEGRAPH_FRAMES_H
 
 #include "viewer-tui/base/text.h"
-#include "viewer-tui/output/export/stacks.h"
+#include "viewer-tui/output/export/export-stacks.h"
 
 struct frame {
     uint32_t parent, depth;

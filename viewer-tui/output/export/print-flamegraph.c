@@ -1,6 +1,7 @@
-/* Stacks (stacks.h) as a flame graph: one HTML page without anything else, the outermost frames on
- * top. A frame is as wide as the part of the costs in it and in the frames below; its colour is its
- * module's. Frames that are too narrow are left out: the room below the one above stays empty.
+/* Stacks (export-stacks.h) as a flame graph: one HTML page without anything else, the outermost
+ * frames on top. A frame is as wide as the part of the costs in it and in the frames below; its
+ * colour is its module's. Frames that are too narrow are left out: the room below the one above
+ * stays empty.
  *
  * Of a comparison the widths are the second run's, and the colours say what it has more or less
  * than the first one, of what is expected of it. What only the first one has has no width. */

@@ -1,8 +1,8 @@
 /* Call paths as folded stacks, what flame graph programs read: the names of the frames of a stack
- * (stacks.h), separated by semicolons, and what was spent there itself, as a whole number: times in
- * nanoseconds, other metrics in their unit. Of a comparison there are two numbers, what either run
- * has, as differential flame graphs are made of. */
-#include "viewer-tui/output/export/stacks.h"
+ * (export-stacks.h), separated by semicolons, and what was spent there itself, as a whole number:
+ * times in nanoseconds, other metrics in their unit. Of a comparison there are two numbers, what
+ * either run has, as differential flame graphs are made of. */
+#include "viewer-tui/output/export/export-stacks.h"
 
 #include <math.h>
 #include <stdlib.h>

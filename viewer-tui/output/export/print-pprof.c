@@ -1,10 +1,10 @@
-/* Stacks (stacks.h) as a profile of pprof, https://github.com/google/pprof: profile.proto, gzipped,
- * with every metric shown as a type of values. Locations have the line of the call where that is
- * known.
+/* Stacks (export-stacks.h) as a profile of pprof, https://github.com/google/pprof: profile.proto,
+ * gzipped, with every metric shown as a type of values. Locations have the line of the call where
+ * that is known.
  *
  * A stack of pprof begins with the frame in which the costs arose. That is the order of the
  * bottom-up view; stacks of the others are turned round. */
-#include "viewer-tui/output/export/stacks.h"
+#include "viewer-tui/output/export/export-stacks.h"
 
 #include "lib/idmap.h"
 #include "lib/strtab.h"

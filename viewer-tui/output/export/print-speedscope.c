@@ -1,7 +1,7 @@
-/* Stacks (stacks.h) as a file of speedscope, https://www.speedscope.app: one profile of samples,
- * each a stack with what was spent there itself. In the bottom-up view the callers come last in a
- * stack, as in that view. */
-#include "viewer-tui/output/export/stacks.h"
+/* Stacks (export-stacks.h) as a file of speedscope, https://www.speedscope.app: one profile of
+ * samples, each a stack with what was spent there itself. In the bottom-up view the callers come
+ * last in a stack, as in that view. */
+#include "viewer-tui/output/export/export-stacks.h"
 
 #include "lib/idmap.h"
 #include "lib/json.h"

@@ -41,7 +41,7 @@ static const char *part_text(const struct view *view, uint32_t row)
 {
     if (row == 0)
         return "";
-    return carriers_part(view) == INCLUSIVE ? "  with everything below it\n"
+    return hotspots_part(view) == INCLUSIVE ? "  with everything below it\n"
                                             : "  its own costs, without those of what it calls\n";
 }
 

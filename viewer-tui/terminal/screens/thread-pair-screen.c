@@ -6,8 +6,8 @@
 #include "viewer-tui/terminal/screens/pages.h"
 
 #include "viewer-tui/compare/comparison.h"
+#include "viewer-tui/output/thread-lines.h"
 #include "viewer-tui/terminal/screen.h"
-#include "viewer-tui/threads/thread-lines.h"
 #include "viewer-tui/tree/describe.h"
 
 /* Between the two. */
@@ -22,7 +22,7 @@
 struct pair_screen {
     struct tui *tui;
     const struct comparison *comparison;
-    struct pair rows;
+    struct row_pair rows;
     size_t metric; /* of the comparison, the left side's */
     enum cost_part part;
     struct thread_costs costs[SIDES];
@@ -34,8 +34,9 @@ struct pair_screen {
 static struct thread_lines lines_of(const struct pair_screen *page, int side)
 {
     const struct thread_costs *costs = page->costs;
-    double largest = costs[0].spread.largest > costs[1].spread.largest ? costs[0].spread.largest
-                                                                       : costs[1].spread.largest;
+    double largest = costs[0].distribution.max > costs[1].distribution.max
+                         ? costs[0].distribution.max
+                         : costs[1].distribution.max;
     struct thread_lines lines = {.scale = thread_lines_scale(&costs[side], largest),
                                  .largest = largest,
                                  .label_width = page->label_width,
@@ -75,8 +76,8 @@ static void add_name(const struct pair_screen *page, int side, size_t index, str
     text_add_clean(out, page->comparison->options->names[side], page->tui->ascii);
     text_add(out, "] ");
     thread_lines_add_number(&page->costs[side], out);
-    if (page->costs[side].spread.imbalance > 0)
-        text_printf(out, ", max/mean %.2f", page->costs[side].spread.imbalance);
+    if (page->costs[side].distribution.imbalance > 0)
+        text_printf(out, ", max/mean %.2f", page->costs[side].distribution.imbalance);
 }
 
 static void add_statistics(const struct pair_screen *page, int side, size_t index, struct text *out)
@@ -190,7 +191,7 @@ static void open_page(struct pair_screen *page)
 {
     const struct pane *pane = tui_pane(page->tui);
     const struct view *view = pane->view;
-    page->rows = merged_pair(view, pane_row(pane));
+    page->rows = merged_rows(view, pane_row(pane));
     size_t metric = view->sorting.metric < view->metrics->n_stored
                         ? view->sorting.metric
                         : metrics_first_measured(view->metrics);

@@ -2,8 +2,8 @@
 #include "viewer-tui/terminal/screens/pages.h"
 
 #include "viewer-tui/output/columns.h"
+#include "viewer-tui/output/thread-lines.h"
 #include "viewer-tui/terminal/screen.h"
-#include "viewer-tui/threads/thread-lines.h"
 #include "viewer-tui/threads/thread-origin.h"
 #include "viewer-tui/tree/describe.h"
 
@@ -34,8 +34,8 @@ struct thread_screen {
 static struct thread_lines lines_of(const struct thread_screen *page)
 {
     const struct thread_costs *costs = &page->costs;
-    return (struct thread_lines){.scale = thread_lines_scale(costs, costs->spread.largest),
-                                 .largest = costs->spread.largest,
+    return (struct thread_lines){.scale = thread_lines_scale(costs, costs->distribution.max),
+                                 .largest = costs->distribution.max,
                                  .label_width = page->label_width,
                                  .width = (size_t)screen_width(),
                                  .ascii = page->tui->ascii};
@@ -73,11 +73,11 @@ static void thread_line(const void *context, size_t index, struct text *out)
 
 static void add_bin(const struct thread_screen *page, size_t bin, struct text *out)
 {
-    const struct spread *spread = &page->costs.spread;
-    struct number_scale scale = thread_lines_scale(&page->costs, spread->largest);
+    const struct distribution *distribution = &page->costs.distribution;
+    struct number_scale scale = thread_lines_scale(&page->costs, distribution->max);
     char from[NUMBER_SIZE], to[NUMBER_SIZE];
-    number_format(spread_bin_start(spread, bin, page->n_bins), &scale, from);
-    number_format(spread_bin_start(spread, bin + 1, page->n_bins), &scale, to);
+    number_format(distribution_bin_start(distribution, bin, page->n_bins), &scale, from);
+    number_format(distribution_bin_start(distribution, bin + 1, page->n_bins), &scale, to);
     text_printf(out, "%*s -%*s", VALUE_WIDTH, from, VALUE_WIDTH, to);
 }
 
@@ -97,14 +97,14 @@ static void bin_line(const void *context, size_t index, struct text *out)
 static void count_bins(struct thread_screen *page)
 {
     const struct thread_costs *costs = &page->costs;
-    bool differ = costs->spread.largest > costs->spread.least;
+    bool differ = costs->distribution.max > costs->distribution.min;
     size_t n = costs->threads.list.n;
     free(page->bins);
-    page->n_bins = differ ? spread_bins(n, n) : 1;
+    page->n_bins = differ ? distribution_bins(n, n) : 1;
     page->bins = mem_alloc(page->n_bins * sizeof *page->bins);
     for (size_t i = 0; i < n; i++)
         if (!isnan(costs->values[i]))
-            page->bins[spread_bin(&costs->spread, costs->values[i], page->n_bins)]++;
+            page->bins[distribution_bin(&costs->distribution, costs->values[i], page->n_bins)]++;
 }
 
 static void arrange(struct thread_screen *page)
@@ -142,11 +142,11 @@ static void show_column(struct thread_screen *page, long step)
 /* What a selected bin is called: "0.5 - 0.75 s of work". */
 static void add_name_of_bin(const struct thread_screen *page, size_t bin, struct text *out)
 {
-    const struct spread *spread = &page->costs.spread;
+    const struct distribution *distribution = &page->costs.distribution;
     const struct metric *metric = &page->costs.view->metrics->at[page->costs.metric];
     char from[NUMBER_WITH_UNIT_SIZE], to[NUMBER_WITH_UNIT_SIZE];
-    number_with_unit(spread_bin_start(spread, bin, page->n_bins), metric->unit, from);
-    number_with_unit(spread_bin_start(spread, bin + 1, page->n_bins), metric->unit, to);
+    number_with_unit(distribution_bin_start(distribution, bin, page->n_bins), metric->unit, from);
+    number_with_unit(distribution_bin_start(distribution, bin + 1, page->n_bins), metric->unit, to);
     text_printf(out, "%s to %s of %s", from, to, metric->name);
 }
 
@@ -161,7 +161,7 @@ static struct thread_set *selected_threads(const struct thread_screen *page, siz
         add_name_of_bin(page, selected, &what);
         for (size_t i = 0; i < n; i++)
             if (!isnan(costs->values[i]) &&
-                spread_bin(&costs->spread, costs->values[i], page->n_bins) == selected)
+                distribution_bin(&costs->distribution, costs->values[i], page->n_bins) == selected)
                 picked[n_picked++] = i;
     } else if (selected < n) {
         picked[n_picked++] = costs->order[selected];

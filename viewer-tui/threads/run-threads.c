@@ -1,4 +1,4 @@
-#include "viewer-tui/threads/thread-list.h"
+#include "viewer-tui/threads/run-threads.h"
 
 #include "viewer-tui/base/task.h"
 #include "viewer-tui/base/text.h"

@@ -1,4 +1,4 @@
-#include "viewer-tui/compare/same-calls.h"
+#include "viewer-tui/compare/join-calls.h"
 
 #include "viewer-tui/base/text.h"
 #include "viewer-tui/tree/label.h"
@@ -79,7 +79,7 @@ static bool are_one(const struct call *calls, size_t n)
 /* ---- loops ---- */
 
 /* Those of calls from unknown sites, and nothing else, in the order of procedures. */
-static struct calls unknown_calls(struct view *const sides[SIDES], struct pair parents)
+static struct calls unknown_calls(struct view *const sides[SIDES], struct row_pair parents)
 {
     struct calls all = {0}, unknown = {0};
     for (int side = 0; side < SIDES; side++)
@@ -142,7 +142,7 @@ static void free_calls(struct calls *calls)
 }
 
 /* In the bottom-up view there are none. */
-static void look_through_loops(struct view *const sides[SIDES], struct pair parents)
+static void look_through_loops(struct view *const sides[SIDES], struct row_pair parents)
 {
     struct calls unknown = unknown_calls(sides, parents);
     for (int side = 0; side < SIDES && unknown.n; side++)
@@ -193,22 +193,22 @@ static uint32_t *join_groups(struct view *view, uint32_t parent, const struct gr
     return rows;
 }
 
-static struct pairs join(struct view *const sides[SIDES], struct pair parents,
-                         const struct groups *groups)
+static struct row_pairs join(struct view *const sides[SIDES], struct row_pair parents,
+                             const struct groups *groups)
 {
-    struct pairs pairs = {0};
+    struct row_pairs pairs = {0};
     uint32_t *rows[SIDES];
     for (int side = 0; side < SIDES; side++)
         rows[side] = join_groups(sides[side], parents.rows[side], groups, side);
     for (uint32_t i = 0; i < groups->n; i++)
         if (rows[0][i] != NOTHING && rows[1][i] != NOTHING)
-            vec_push(&pairs, (struct pair){{rows[0][i], rows[1][i]}});
+            vec_push(&pairs, (struct row_pair){{rows[0][i], rows[1][i]}});
     for (int side = 0; side < SIDES; side++)
         free(rows[side]);
     return pairs;
 }
 
-static bool can_join(struct view *const sides[SIDES], struct pair parents)
+static bool can_join(struct view *const sides[SIDES], struct row_pair parents)
 {
     for (int side = 0; side < SIDES; side++)
         if (!sides[side]->class->join || parents.rows[side] == NOTHING)
@@ -216,9 +216,9 @@ static bool can_join(struct view *const sides[SIDES], struct pair parents)
     return true;
 }
 
-struct pairs same_calls_join(struct view *const sides[SIDES], struct pair parents)
+struct row_pairs join_calls(struct view *const sides[SIDES], struct row_pair parents)
 {
-    struct pairs pairs = {0};
+    struct row_pairs pairs = {0};
     if (!can_join(sides, parents))
         return pairs;
     struct calls calls = {0};

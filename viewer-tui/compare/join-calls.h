@@ -19,13 +19,13 @@
  * - the site of one is not known (run.json), or
  * - each side has one of them: the one without site is from code that was built without line map.
  */
-#ifndef VIEWER_SAME_CALLS_H
-#define VIEWER_SAME_CALLS_H
+#ifndef VIEWER_JOIN_CALLS_H
+#define VIEWER_JOIN_CALLS_H
 
-#include "viewer-tui/compare/pair.h"
+#include "viewer-tui/compare/row-pair.h"
 
 /* Joins such calls among the children of two rows, which were expanded last; a row may be NOTHING.
  * Returns those that both sides have, each a pair; the caller frees with vec_free. */
-struct pairs same_calls_join(struct view *const sides[SIDES], struct pair parents);
+struct row_pairs join_calls(struct view *const sides[SIDES], struct row_pair parents);
 
 #endif

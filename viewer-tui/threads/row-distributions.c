@@ -1,4 +1,4 @@
-#include "viewer-tui/threads/thread-spreads.h"
+#include "viewer-tui/threads/row-distributions.h"
 
 #include "viewer-tui/base/task.h"
 #include "viewer-tui/db/profiles.h"
@@ -20,7 +20,7 @@
 /* Searching for a context, in memory that is far away, takes as long as looking at so many. */
 #define MOST_SEARCHED 256
 
-/* Bits by which addends are put in order at a time. */
+/* Bits per pass of the radix sort by context. */
 #define DIGIT_BITS 11
 #define DIGITS     (1u << DIGIT_BITS)
 
@@ -32,14 +32,14 @@ struct row_state {
     double sum, mean, squares, least, largest;
 };
 
-/* A context of which something is to be added: addends from `first` on. */
+/* A context with values to add: refs from `first` on. */
 struct wanted {
     uint32_t context, first;
 };
 
 struct spreading {
     const struct database *db;
-    const struct addends *addends;
+    const struct row_value_refs *row_refs;
     uint8_t *scopes_of;        /* by metric id: bits of the scopes whose values are added up */
     VEC(struct wanted) wanted; /* ascending, and an end behind the last */
     uint32_t *number_of;       /* by context: 1 + where it stands there, or 0; NULL: not noted */
@@ -49,17 +49,19 @@ struct spreading {
     uint32_t n_threads;
 };
 
-void addends_add(struct addends *addends, uint32_t row, const struct terms *terms)
+void row_value_refs_add(struct row_value_refs *row_refs, uint32_t row,
+                        const struct value_refs *refs)
 {
-    for (size_t i = 0; i < terms->list.n; i++) {
-        const struct term *term = &terms->list.at[i];
-        vec_push(&addends->list,
-                 (struct addend){.context = term->context, .row = row, .scope = term->scope});
+    for (size_t i = 0; i < refs->list.n; i++) {
+        const struct value_ref *ref = &refs->list.at[i];
+        vec_push(&row_refs->list,
+                 (struct row_value_ref){.context = ref->context, .row = row, .scope = ref->scope});
     }
 }
 
-/* Puts the addends into the order of one digit of their contexts; keeps that of others. */
-static void sort_by_digit(const struct addend *from, struct addend *to, size_t n, unsigned shift)
+/* One pass of the radix sort: sorts stably by one digit of the contexts. */
+static void sort_by_digit(const struct row_value_ref *from, struct row_value_ref *to, size_t n,
+                          unsigned shift)
 {
     size_t next[DIGITS] = {0}, start = 0;
     for (size_t i = 0; i < n; i++)
@@ -73,28 +75,29 @@ static void sort_by_digit(const struct addend *from, struct addend *to, size_t n
         to[next[from[i].context >> shift & (DIGITS - 1)]++] = from[i];
 }
 
-static void sort_by_context(struct addends *addends)
+static void sort_by_context(struct row_value_refs *row_refs)
 {
-    size_t n = addends->list.n;
-    struct addend *other = mem_alloc((n + 1) * sizeof *other), *from = addends->list.at;
+    size_t n = row_refs->list.n;
+    struct row_value_ref *other = mem_alloc((n + 1) * sizeof *other), *from = row_refs->list.at;
     for (unsigned shift = 0; shift < 32; shift += DIGIT_BITS) {
-        struct addend *to = from == other ? addends->list.at : other;
+        struct row_value_ref *to = from == other ? row_refs->list.at : other;
         sort_by_digit(from, to, n, shift);
         from = to;
     }
     if (from == other)
         for (size_t i = 0; i < n; i++)
-            addends->list.at[i] = other[i];
+            row_refs->list.at[i] = other[i];
     free(other);
 }
 
 static void list_wanted(struct spreading *spreading)
 {
-    const struct addends *addends = spreading->addends;
-    for (size_t i = 0; i < addends->list.n; i++)
-        if (i == 0 || addends->list.at[i].context != addends->list.at[i - 1].context)
-            vec_push(&spreading->wanted, (struct wanted){addends->list.at[i].context, (uint32_t)i});
-    vec_push(&spreading->wanted, (struct wanted){UINT32_MAX, (uint32_t)addends->list.n});
+    const struct row_value_refs *row_refs = spreading->row_refs;
+    for (size_t i = 0; i < row_refs->list.n; i++)
+        if (i == 0 || row_refs->list.at[i].context != row_refs->list.at[i - 1].context)
+            vec_push(&spreading->wanted,
+                     (struct wanted){row_refs->list.at[i].context, (uint32_t)i});
+    vec_push(&spreading->wanted, (struct wanted){UINT32_MAX, (uint32_t)row_refs->list.n});
 }
 
 static void add_to_row(struct spreading *spreading, uint32_t row, double value)
@@ -133,9 +136,9 @@ static void add_context(struct spreading *spreading, const struct values *values
         if (spreading->scopes_of[at->metric_id])
             add_value(values, at, spreading->scopes_of[at->metric_id], by_scope);
     for (uint32_t i = wanted->first; i < wanted[1].first; i++) {
-        const struct addend *addend = &spreading->addends->list.at[i];
-        if (by_scope[addend->scope] != 0)
-            add_to_row(spreading, addend->row, by_scope[addend->scope]);
+        const struct row_value_ref *row_ref = &spreading->row_refs->list.at[i];
+        if (by_scope[row_ref->scope] != 0)
+            add_to_row(spreading, row_ref->row, by_scope[row_ref->scope]);
     }
 }
 
@@ -209,19 +212,19 @@ static void end_thread(struct spreading *spreading)
 }
 
 /* With the threads that had nothing of the row. */
-static struct spread spread_of_row(const struct row_state *row, uint32_t n_threads)
+static struct distribution distribution_of_row(const struct row_state *row, uint32_t n_threads)
 {
-    struct spread spread = {.sum = row->sum, .median = NAN};
+    struct distribution distribution = {.sum = row->sum, .median = NAN};
     double n = n_threads, others = n - row->n;
     if (n_threads == 0)
-        return spread;
+        return distribution;
     double squares = row->squares + row->mean * row->mean * row->n * others / n;
-    spread.least = others > 0 && row->least > 0 ? 0 : row->least;
-    spread.largest = others > 0 && row->largest < 0 ? 0 : row->largest;
-    spread.mean = row->sum / n;
-    spread.deviation = sqrt(squares / n);
-    spread.imbalance = spread.mean != 0 ? spread.largest / spread.mean : 0;
-    return spread;
+    distribution.min = others > 0 && row->least > 0 ? 0 : row->least;
+    distribution.max = others > 0 && row->largest < 0 ? 0 : row->largest;
+    distribution.mean = row->sum / n;
+    distribution.stddev = sqrt(squares / n);
+    distribution.imbalance = distribution.mean != 0 ? distribution.max / distribution.mean : 0;
+    return distribution;
 }
 
 static bool counts(const struct database *db, uint32_t number, const struct v4_profile *profile)
@@ -258,19 +261,19 @@ static uint8_t *scopes_of_ids(const struct metrics *metrics, size_t metric)
     return scopes;
 }
 
-enum outcome thread_spreads(const struct database *db, struct addends *addends, size_t metric,
-                            uint32_t n_rows, struct spread *spreads)
+enum outcome row_distributions(const struct database *db, struct row_value_refs *row_refs,
+                               size_t metric, uint32_t n_rows, struct distribution *distributions)
 {
-    struct spreading spreading = {.db = db, .addends = addends};
+    struct spreading spreading = {.db = db, .row_refs = row_refs};
     spreading.scopes_of = scopes_of_ids(&db->metrics, metric);
     spreading.rows = mem_alloc((n_rows + 1) * sizeof *spreading.rows);
-    sort_by_context(addends);
+    sort_by_context(row_refs);
     list_wanted(&spreading);
     number_wanted(&spreading);
     add_threads(&spreading);
     enum outcome outcome = progress_end();
     for (uint32_t row = 0; row < n_rows; row++)
-        spreads[row] = spread_of_row(&spreading.rows[row], spreading.n_threads);
+        distributions[row] = distribution_of_row(&spreading.rows[row], spreading.n_threads);
     free(spreading.scopes_of);
     free(spreading.number_of);
     vec_free(&spreading.wanted);

@@ -2,7 +2,7 @@
 #include "tests/unit/cmocka_suite.h"
 
 #include "viewer-tui/base/bar.h"
-#include "viewer-tui/base/spread.h"
+#include "viewer-tui/base/distribution.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -17,54 +17,55 @@ static void test_statistics(void **state)
 {
     (void)state;
     const double values[] = {4, 2, 4, 5, 7, 9, 4, 5};
-    struct spread spread = spread_of(values, 8);
-    assert_close(spread.sum, 40);
-    assert_close(spread.mean, 5);
-    assert_close(spread.median, 4.5);
-    assert_close(spread.least, 2);
-    assert_close(spread.largest, 9);
-    assert_close(spread.deviation, 2);
-    assert_close(spread.imbalance, 1.8);
-    assert_close(spread_of(values, 5).median, 4);
+    struct distribution distribution = distribution_of(values, 8);
+    assert_close(distribution.sum, 40);
+    assert_close(distribution.mean, 5);
+    assert_close(distribution.median, 4.5);
+    assert_close(distribution.min, 2);
+    assert_close(distribution.max, 9);
+    assert_close(distribution.stddev, 2);
+    assert_close(distribution.imbalance, 1.8);
+    assert_close(distribution_of(values, 5).median, 4);
 }
 
 static void test_few_values(void **state)
 {
     (void)state;
-    struct spread none = spread_of(NULL, 0);
+    struct distribution none = distribution_of(NULL, 0);
     assert_close(none.sum, 0);
     assert_close(none.imbalance, 0);
     const double one = 3;
-    struct spread single = spread_of(&one, 1);
+    struct distribution single = distribution_of(&one, 1);
     assert_close(single.median, 3);
-    assert_close(single.deviation, 0);
+    assert_close(single.stddev, 0);
     const double zeros[] = {0, 0};
-    assert_close(spread_of(zeros, 2).imbalance, 0);
+    assert_close(distribution_of(zeros, 2).imbalance, 0);
 }
 
 static void test_bins(void **state)
 {
     (void)state;
-    const struct spread spread = {.least = 10, .largest = 20};
-    assert_int_equal(spread_bin(&spread, 10, 4), 0);
-    assert_int_equal(spread_bin(&spread, 12.4, 4), 0);
-    assert_int_equal(spread_bin(&spread, 12.5, 4), 1); /* between two: the upper one */
-    assert_int_equal(spread_bin(&spread, 19.9, 4), 3);
-    assert_int_equal(spread_bin(&spread, 20, 4), 3); /* but the largest is in the last */
-    assert_close(spread_bin_start(&spread, 1, 4), 12.5);
-    assert_close(spread_bin_start(&spread, 4, 4), 20);
-    const struct spread point = {.least = 1, .largest = 1};
-    assert_int_equal(spread_bin(&point, 1, 1), 0);
+    const struct distribution distribution = {.min = 10, .max = 20};
+    assert_int_equal(distribution_bin(&distribution, 10, 4), 0);
+    assert_int_equal(distribution_bin(&distribution, 12.4, 4), 0);
+    assert_int_equal(distribution_bin(&distribution, 12.5, 4), 1); /* between two: the upper one */
+    assert_int_equal(distribution_bin(&distribution, 19.9, 4), 3);
+    assert_int_equal(distribution_bin(&distribution, 20, 4),
+                     3); /* but the largest is in the last */
+    assert_close(distribution_bin_start(&distribution, 1, 4), 12.5);
+    assert_close(distribution_bin_start(&distribution, 4, 4), 20);
+    const struct distribution point = {.min = 1, .max = 1};
+    assert_int_equal(distribution_bin(&point, 1, 1), 0);
 }
 
 static void test_number_of_bins(void **state)
 {
     (void)state;
-    assert_int_equal(spread_bins(0, 10), 1);
-    assert_int_equal(spread_bins(1, 10), 2);
-    assert_int_equal(spread_bins(8, 10), 4);
-    assert_int_equal(spread_bins(1000, 100), 20);
-    assert_int_equal(spread_bins(1000, 10), 10);
+    assert_int_equal(distribution_bins(0, 10), 1);
+    assert_int_equal(distribution_bins(1, 10), 2);
+    assert_int_equal(distribution_bins(8, 10), 4);
+    assert_int_equal(distribution_bins(1000, 100), 20);
+    assert_int_equal(distribution_bins(1000, 10), 10);
 }
 
 static void check_bar(double share, size_t columns, bool ascii, const char *expected)

@@ -1,4 +1,4 @@
-#include "viewer-tui/advice/carriers.h"
+#include "viewer-tui/advice/hotspots.h"
 
 #include "viewer-tui/base/text.h"
 #include "viewer-tui/tree/label.h"
@@ -21,10 +21,10 @@ struct calls {
 
 /* Costs by procedure, and by procedure and callers. */
 struct collection {
-    struct carrier_list procedures;
+    struct hotspot_list procedures;
     VEC(struct calls) calls;
     struct idmap procedure_numbers, call_numbers; /* -> index in these */
-    uint32_t row;                                 /* whose carriers these are */
+    uint32_t row;                                 /* whose hotspots these are */
     size_t metric;
     double in_procedures; /* the cost of the outermost procedures in the row */
 };
@@ -74,8 +74,8 @@ static uint32_t tagged_above(const struct view *view, uint32_t row, uint32_t fir
     return is_found ? above : NOTHING;
 }
 
-/* The procedure that carries what was charged to the one at `row`. */
-static uint32_t carrier_of(const struct view *view, uint32_t row, uint32_t first)
+/* The procedure to which the cost of the one at `row` is attributed. */
+static uint32_t hotspot_of(const struct view *view, uint32_t row, uint32_t first)
 {
     uint32_t tagged = tagged_above(view, row, first);
     if (tagged == NOTHING)
@@ -86,31 +86,31 @@ static uint32_t carrier_of(const struct view *view, uint32_t row, uint32_t first
     return is_outside(above, first) ? row : above;
 }
 
-static void add_procedure(struct collection *collection, const struct carrier *carrier)
+static void add_procedure(struct collection *collection, const struct hotspot *hotspot)
 {
     struct idmap *numbers = &collection->procedure_numbers;
-    uint32_t number = idmap_get(numbers, carrier->procedure, 0);
+    uint32_t number = idmap_get(numbers, hotspot->procedure, 0);
     if (number == IDMAP_NONE) {
-        idmap_put(numbers, carrier->procedure, 0, (uint32_t)collection->procedures.n);
-        vec_push(&collection->procedures, *carrier);
+        idmap_put(numbers, hotspot->procedure, 0, (uint32_t)collection->procedures.n);
+        vec_push(&collection->procedures, *hotspot);
     } else {
-        collection->procedures.at[number].cost += carrier->cost;
+        collection->procedures.at[number].cost += hotspot->cost;
     }
 }
 
-static void add_calls(struct collection *collection, const struct carrier *carrier)
+static void add_calls(struct collection *collection, const struct hotspot *hotspot)
 {
     struct idmap *numbers = &collection->call_numbers;
-    uint64_t procedure_and_caller = (uint64_t)carrier->procedure << 32 | carrier->callers[0];
-    uint32_t number = idmap_get(numbers, procedure_and_caller, carrier->callers[1]);
+    uint64_t procedure_and_caller = (uint64_t)hotspot->procedure << 32 | hotspot->callers[0];
+    uint32_t number = idmap_get(numbers, procedure_and_caller, hotspot->callers[1]);
     if (number == IDMAP_NONE) {
-        struct calls calls = {.procedure = carrier->procedure, .cost = carrier->cost};
-        memcpy(calls.callers, carrier->callers, sizeof calls.callers);
-        idmap_put(numbers, procedure_and_caller, carrier->callers[1],
+        struct calls calls = {.procedure = hotspot->procedure, .cost = hotspot->cost};
+        memcpy(calls.callers, hotspot->callers, sizeof calls.callers);
+        idmap_put(numbers, procedure_and_caller, hotspot->callers[1],
                   (uint32_t)collection->calls.n);
         vec_push(&collection->calls, calls);
     } else {
-        collection->calls.at[number].cost += carrier->cost;
+        collection->calls.at[number].cost += hotspot->cost;
     }
 }
 
@@ -149,14 +149,14 @@ static void enter(void *context, struct view *view, uint32_t number)
     double cost = view_cost(view, number, collection->metric, EXCLUSIVE);
     if (cost <= 0)
         return;
-    number = carrier_of(view, number, collection->row);
+    number = hotspot_of(view, number, collection->row);
     uint32_t place = view_row(view, number)->place;
     struct procedure procedure = database_procedure(view->db, place);
-    struct carrier carrier = {
+    struct hotspot hotspot = {
         .procedure = place, .file = procedure.file, .line = procedure.line, .cost = cost};
-    find_callers(view, number, carrier.callers);
-    add_procedure(collection, &carrier);
-    add_calls(collection, &carrier);
+    find_callers(view, number, hotspot.callers);
+    add_procedure(collection, &hotspot);
+    add_calls(collection, &hotspot);
 }
 
 /* Walks through everything below the row that has some of the cost. */
@@ -176,7 +176,7 @@ static void add_own(struct view *view, struct collection *collection)
     if (row->kind != KIND_LOOP && row->kind != KIND_STATEMENT)
         return;
     double whole = view_cost(view, collection->row, collection->metric, INCLUSIVE);
-    struct carrier itself = {.procedure = NOTHING,
+    struct hotspot itself = {.procedure = NOTHING,
                              .callers = {NOTHING, NOTHING},
                              .file = row->place,
                              .line = row->line,
@@ -195,7 +195,7 @@ static void collect_callers(struct view *view, struct collection *collection)
         const struct row *row = view_row(view, child);
         struct procedure procedure = database_procedure(view->db, row->place);
         bool has_place = row->call_line != 0;
-        struct carrier caller = {.procedure = row->place,
+        struct hotspot caller = {.procedure = row->place,
                                  .callers = {NOTHING, NOTHING},
                                  .file = has_place ? row->call_file : procedure.file,
                                  .line = has_place ? row->call_line : procedure.line,
@@ -215,7 +215,7 @@ static bool is_divided(const struct view *view, uint32_t row)
 /* Descending costs; equal ones in the order of procedures and lines in the database. */
 static int compare(const void *left, const void *right)
 {
-    const struct carrier *a = left, *b = right;
+    const struct hotspot *a = left, *b = right;
     if (a->cost != b->cost)
         return a->cost < b->cost ? 1 : -1;
     if (a->procedure != b->procedure)
@@ -230,11 +230,11 @@ static void choose_callers(struct collection *collection)
     for (size_t i = 0; i < collection->calls.n; i++) {
         const struct calls *calls = &collection->calls.at[i];
         uint32_t number = idmap_get(&collection->procedure_numbers, calls->procedure, 0);
-        struct carrier *carrier = &collection->procedures.at[number];
-        carrier->has_other_callers = most[number] != NULL;
+        struct hotspot *hotspot = &collection->procedures.at[number];
+        hotspot->has_other_callers = most[number] != NULL;
         if (!most[number] || calls->cost > most[number]->cost)
             most[number] = calls;
-        memcpy(carrier->callers, most[number]->callers, sizeof carrier->callers);
+        memcpy(hotspot->callers, most[number]->callers, sizeof hotspot->callers);
     }
     free(most);
 }
@@ -253,7 +253,7 @@ static void collect(struct view *view, struct collection *collection)
               sizeof *collection->procedures.at, compare);
 }
 
-struct carrier_list carriers_all(struct view *view, uint32_t row, size_t metric)
+struct hotspot_list hotspots_all(struct view *view, uint32_t row, size_t metric)
 {
     struct collection collection = {.row = row, .metric = metric};
     collect(view, &collection);
@@ -263,11 +263,11 @@ struct carrier_list carriers_all(struct view *view, uint32_t row, size_t metric)
     return collection.procedures;
 }
 
-struct carriers carriers_find(struct view *view, uint32_t row, size_t metric)
+struct hotspots hotspots_find(struct view *view, uint32_t row, size_t metric)
 {
-    struct carrier_list all = carriers_all(view, row, metric);
-    struct carriers chosen = {0};
-    while (chosen.n < MOST_CARRIERS && chosen.n < all.n && all.at[chosen.n].cost > 0) {
+    struct hotspot_list all = hotspots_all(view, row, metric);
+    struct hotspots chosen = {0};
+    while (chosen.n < MOST_HOTSPOTS && chosen.n < all.n && all.at[chosen.n].cost > 0) {
         chosen.at[chosen.n] = all.at[chosen.n];
         chosen.n++;
     }

@@ -1,4 +1,4 @@
-#include "viewer-tui/output/export/stacks.h"
+#include "viewer-tui/output/export/export-stacks.h"
 
 #include "viewer-tui/tree/label.h"
 

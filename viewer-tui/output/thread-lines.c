@@ -1,4 +1,4 @@
-#include "viewer-tui/threads/thread-lines.h"
+#include "viewer-tui/output/thread-lines.h"
 
 #include "viewer-tui/base/bar.h"
 #include "viewer-tui/output/columns.h"
@@ -78,22 +78,22 @@ static void add_number(const struct metric *metric, const struct number_scale *s
 void thread_lines_add_statistics(const struct thread_lines *lines, const struct thread_costs *costs,
                                  struct text *out)
 {
-    const struct spread *spread = &costs->spread;
+    const struct distribution *distribution = &costs->distribution;
     if (costs->why) {
         text_add(out, "- ");
         text_add_clean(out, costs->why, lines->ascii);
         return;
     }
     const struct metric *metric = metric_of(costs);
-    add_number(metric, &lines->scale, "min", spread->least, out);
-    add_number(metric, &lines->scale, "mean", spread->mean, out);
-    add_number(metric, &lines->scale, "median", spread->median, out);
-    add_number(metric, &lines->scale, "max", spread->largest, out);
+    add_number(metric, &lines->scale, "min", distribution->min, out);
+    add_number(metric, &lines->scale, "mean", distribution->mean, out);
+    add_number(metric, &lines->scale, "median", distribution->median, out);
+    add_number(metric, &lines->scale, "max", distribution->max, out);
     if (metric_is_lower_bound(metric)) /* how far they lie apart says nothing */
         return;
-    add_number(metric, &lines->scale, "stddev", spread->deviation, out);
-    if (spread->imbalance > 0)
-        text_printf(out, "max/mean %.2f", spread->imbalance);
+    add_number(metric, &lines->scale, "stddev", distribution->stddev, out);
+    if (distribution->imbalance > 0)
+        text_printf(out, "max/mean %.2f", distribution->imbalance);
 }
 
 void thread_lines_add_bar(const struct thread_lines *lines, double value, double largest,
@@ -131,7 +131,7 @@ void thread_lines_add(const struct thread_lines *lines, const struct thread_cost
     if (is_there)
         columns_value(metric_of(costs), value, &lines->scale, number);
     if (is_share)
-        number_percent(value, costs->spread.sum, percent);
+        number_percent(value, costs->distribution.sum, percent);
     text_add_right(out, number, VALUE_WIDTH);
     text_printf(out, "%*s%s  ", PERCENT_WIDTH - 1, percent, is_share ? "%" : " ");
     add_label(lines, costs->labels[thread], out);

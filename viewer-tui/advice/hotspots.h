@@ -3,20 +3,20 @@
  * What was charged to a runtime's own procedures, whose source file is tagged as overhead
  * (doc/FORMAT-structure.md), or to a library in a call from them, is carried by the procedure that
  * they are inlined into or called from: that is what can be changed. */
-#ifndef VIEWER_CARRIERS_H
-#define VIEWER_CARRIERS_H
+#ifndef VIEWER_HOTSPOTS_H
+#define VIEWER_HOTSPOTS_H
 
 #include "viewer-tui/tree/view.h"
 
 /* Who reads of more than three places at once? */
-#define MOST_CARRIERS 3
+#define MOST_HOTSPOTS 3
 
 /* Callers that are told: one is often a wrapper, "free" of "_int_free". */
 #define MOST_CALLERS 2
 
 /* A procedure, and those from which most of its cost comes: who called it or what it is inlined
  * into, from the inside out; recursion is left out. */
-struct carrier {
+struct hotspot {
     uint32_t procedure; /* id; NOTHING where it is the row itself, a loop or statement */
     uint32_t callers[MOST_CALLERS]; /* ids; NOTHING for none */
     bool has_other_callers;
@@ -24,19 +24,19 @@ struct carrier {
     double cost;         /* from whatever callers */
 };
 
-struct carriers {
-    struct carrier at[MOST_CARRIERS]; /* those with the largest costs first, without zeros */
+struct hotspots {
+    struct hotspot at[MOST_HOTSPOTS]; /* those with the largest costs first, without zeros */
     size_t n;
 };
 
-struct carrier_list {
-    struct carrier *at;
+struct hotspot_list {
+    struct hotspot *at;
     size_t n, cap;
 };
 
-/* The part of a row's costs that the view is about, and that its carriers divide: what is below in
+/* The part of a row's costs that the view is about, and that its hotspots divide: what is below in
  * the top-down view, what is the row's own in the others. */
-static inline enum cost_part carriers_part(const struct view *view)
+static inline enum cost_part hotspots_part(const struct view *view)
 {
     uint32_t row = 0;
     return view_origin(view, &row)->class == &topdown_class ? INCLUSIVE : EXCLUSIVE;
@@ -44,9 +44,9 @@ static inline enum cost_part carriers_part(const struct view *view)
 
 /* Those of a row: procedures in it, itself included; in the bottom-up view those that call it. What
  * is a procedure or less in the flat view has none. */
-struct carriers carriers_find(struct view *view, uint32_t row, size_t metric);
+struct hotspots hotspots_find(struct view *view, uint32_t row, size_t metric);
 
 /* All of them, those with the largest costs first. The caller frees with vec_free. */
-struct carrier_list carriers_all(struct view *view, uint32_t row, size_t metric);
+struct hotspot_list hotspots_all(struct view *view, uint32_t row, size_t metric);
 
 #endif

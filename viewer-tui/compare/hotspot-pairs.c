@@ -1,26 +1,26 @@
-#include "viewer-tui/compare/carrier-pairs.h"
+#include "viewer-tui/compare/hotspot-pairs.h"
 
 #include "viewer-tui/base/text.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static struct carrier_pair alone(const struct database *db, int side, const struct carrier *carrier)
+static struct hotspot_pair alone(const struct database *db, int side, const struct hotspot *hotspot)
 {
     char buffer[NAME_SIZE];
-    bool has_name = carrier->procedure != NOTHING;
-    const char *path = database_file_path(db, carrier->file);
-    struct carrier_pair pair = {.file = path ? path_name(path) : ""};
-    pair.name = mem_strdup(has_name ? database_procedure_name(db, carrier->procedure, buffer) : "");
+    bool has_name = hotspot->procedure != NOTHING;
+    const char *path = database_file_path(db, hotspot->file);
+    struct hotspot_pair pair = {.file = path ? path_name(path) : ""};
+    pair.name = mem_strdup(has_name ? database_procedure_name(db, hotspot->procedure, buffer) : "");
     pair.is_in[side] = true;
-    pair.sides[side] = *carrier;
+    pair.sides[side] = *hotspot;
     return pair;
 }
 
 /* By name and file; the left side's first, those with the largest costs before the others. */
 static int compare(const void *left, const void *right)
 {
-    const struct carrier_pair *a = left, *b = right;
+    const struct hotspot_pair *a = left, *b = right;
     int result = strcmp(a->name, b->name);
     if (result == 0)
         result = strcmp(a->file, b->file);
@@ -36,7 +36,7 @@ static int compare(const void *left, const void *right)
 }
 
 /* Adds the costs of one to another. */
-static void take_in(struct carrier_pair *into, struct carrier_pair *from)
+static void take_in(struct hotspot_pair *into, struct hotspot_pair *from)
 {
     for (int side = 0; side < SIDES; side++) {
         double cost = into->sides[side].cost + from->sides[side].cost;
@@ -49,11 +49,11 @@ static void take_in(struct carrier_pair *into, struct carrier_pair *from)
 }
 
 /* Makes one of all that have the same name and file. */
-static void join_by_file(struct carrier_pairs *pairs)
+static void join_by_file(struct hotspot_pairs *pairs)
 {
     size_t kept = 0;
     for (size_t i = 0; i < pairs->n; i++) {
-        struct carrier_pair *last = kept ? &pairs->at[kept - 1] : NULL, *pair = &pairs->at[i];
+        struct hotspot_pair *last = kept ? &pairs->at[kept - 1] : NULL, *pair = &pairs->at[i];
         if (last && strcmp(last->name, pair->name) == 0 && strcmp(last->file, pair->file) == 0)
             take_in(last, pair);
         else
@@ -62,13 +62,13 @@ static void join_by_file(struct carrier_pairs *pairs)
     pairs->n = kept;
 }
 
-static bool is_only_in(const struct carrier_pair *pair, int side)
+static bool is_only_in(const struct hotspot_pair *pair, int side)
 {
     return pair->is_in[side] && !pair->is_in[1 - side];
 }
 
 /* The only one among pairs[first..end) that is in that side alone; `end` for none or several. */
-static size_t only_one_in(const struct carrier_pairs *pairs, size_t first, size_t end, int side)
+static size_t only_one_in(const struct hotspot_pairs *pairs, size_t first, size_t end, int side)
 {
     size_t found = end;
     for (size_t i = first; i < end; i++)
@@ -81,7 +81,7 @@ static size_t only_one_in(const struct carrier_pairs *pairs, size_t first, size_
 }
 
 /* Makes one of the two that are left of a name. */
-static void join_by_name(struct carrier_pairs *pairs)
+static void join_by_name(struct hotspot_pairs *pairs)
 {
     size_t kept = 0, end;
     for (size_t first = 0; first < pairs->n; first = end) {
@@ -99,14 +99,14 @@ static void join_by_name(struct carrier_pairs *pairs)
     pairs->n = kept;
 }
 
-struct carrier_pairs carrier_pairs_find(struct view *const views[SIDES], const uint32_t rows[SIDES],
+struct hotspot_pairs hotspot_pairs_find(struct view *const views[SIDES], const uint32_t rows[SIDES],
                                         const size_t metrics[SIDES])
 {
-    struct carrier_pairs pairs = {0};
+    struct hotspot_pairs pairs = {0};
     for (int side = 0; side < SIDES; side++) {
         if (rows[side] == NOTHING)
             continue;
-        struct carrier_list all = carriers_all(views[side], rows[side], metrics[side]);
+        struct hotspot_list all = hotspots_all(views[side], rows[side], metrics[side]);
         for (size_t i = 0; i < all.n; i++)
             vec_push(&pairs, alone(views[side]->db, side, &all.at[i]));
         vec_free(&all);
@@ -118,7 +118,7 @@ struct carrier_pairs carrier_pairs_find(struct view *const views[SIDES], const u
     return pairs;
 }
 
-void carrier_pairs_free(struct carrier_pairs *pairs)
+void hotspot_pairs_free(struct hotspot_pairs *pairs)
 {
     for (size_t i = 0; i < pairs->n; i++)
         free(pairs->at[i].name);

@@ -1,0 +1,58 @@
+#include "viewer-tui/base/distribution.h"
+
+#include "lib/alloc.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int compare(const void *left, const void *right)
+{
+    double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+struct distribution distribution_of(const double *values, size_t n)
+{
+    struct distribution distribution = {0};
+    if (n == 0)
+        return distribution;
+    double *sorted = mem_alloc(n * sizeof *sorted);
+    memcpy(sorted, values, n * sizeof *sorted);
+    qsort(sorted, n, sizeof *sorted, compare);
+    distribution.min = sorted[0];
+    distribution.max = sorted[n - 1];
+    distribution.median = (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
+    free(sorted);
+    for (size_t i = 0; i < n; i++)
+        distribution.sum += values[i];
+    distribution.mean = distribution.sum / (double)n;
+    double squares = 0;
+    for (size_t i = 0; i < n; i++)
+        squares += (values[i] - distribution.mean) * (values[i] - distribution.mean);
+    distribution.stddev = sqrt(squares / (double)n);
+    distribution.imbalance = distribution.mean != 0 ? distribution.max / distribution.mean : 0;
+    return distribution;
+}
+
+size_t distribution_bin(const struct distribution *distribution, double value, size_t n_bins)
+{
+    double range = distribution->max - distribution->min;
+    double share = range > 0 ? (value - distribution->min) / range : 0;
+    size_t bin = (size_t)(share * (double)n_bins);
+    return bin < n_bins ? bin : n_bins - 1;
+}
+
+double distribution_bin_start(const struct distribution *distribution, size_t bin, size_t n_bins)
+{
+    double step = (distribution->max - distribution->min) / (double)n_bins;
+    return bin < n_bins ? distribution->min + step * (double)bin : distribution->max;
+}
+
+/* Twice the cube root, the rule of Rice. */
+size_t distribution_bins(size_t n, size_t most)
+{
+    size_t bins = (size_t)ceil(2 * cbrt((double)n));
+    bins = bins < most ? bins : most;
+    return bins > 0 ? bins : 1;
+}

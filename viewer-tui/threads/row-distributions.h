@@ -1,0 +1,32 @@
+/* The distribution over the threads of the costs of many rows, in one pass over the values of
+ * threads, with memory for what is added up and for the rows, whatever the number of threads. */
+#ifndef VIEWER_ROW_DISTRIBUTIONS_H
+#define VIEWER_ROW_DISTRIBUTIONS_H
+
+#include "viewer-tui/base/distribution.h"
+#include "viewer-tui/base/task.h"
+#include "viewer-tui/db/database.h"
+#include "viewer-tui/threads/value-refs.h"
+
+/* A value of a context that is to be added to those of a row. */
+struct row_value_ref {
+    uint32_t context;
+    uint32_t row : 30; /* one of those of the pass, from 0 on */
+    uint32_t scope : 2;
+};
+
+/* A zeroed one is empty; the owner frees it with vec_free(&refs.list). */
+struct row_value_refs {
+    VEC(struct row_value_ref) list;
+};
+
+void row_value_refs_add(struct row_value_refs *row_refs, uint32_t row,
+                        const struct value_refs *refs);
+
+/* Finds the distributions of rows 0 .. n_rows - 1 over the threads that count: those that the
+ * database is restricted to, or all; without the median, which is NAN. Sorts the refs. DONE or
+ * STOPPED. */
+enum outcome row_distributions(const struct database *db, struct row_value_refs *row_refs,
+                               size_t metric, uint32_t n_rows, struct distribution *distributions);
+
+#endif
