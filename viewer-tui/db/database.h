@@ -11,12 +11,12 @@
 #ifndef VIEWER_DATABASE_H
 #define VIEWER_DATABASE_H
 
-#include "lib/idmap.h"
 #include "lib/alloc.h"
-#include "viewer-tui/metrics/metric.h"
+#include "lib/idmap.h"
 #include "viewer-tui/db/scope.h"
-#include "viewer-tui/db/v4-map.h"
 #include "viewer-tui/db/summary-values.h"
+#include "viewer-tui/db/v4-map.h"
+#include "viewer-tui/metrics/metric.h"
 
 #include <jansson.h>
 

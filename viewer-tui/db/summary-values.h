@@ -5,8 +5,8 @@
 #ifndef VIEWER_VALUES_H
 #define VIEWER_VALUES_H
 
-#include "viewer-tui/metrics/metric.h"
 #include "viewer-tui/db/scope.h"
+#include "viewer-tui/metrics/metric.h"
 
 /* What a metric id of the summary profile stands for. */
 struct metric_role {

@@ -210,12 +210,12 @@ void print_tree_json(const struct tree *tree)
     const struct thread_set *threads = tree->session->threads;
     if (threads)
         json_write_text(json, threads->is_program ? "program" : "threads", threads->what);
-    if (filters_n(tree->sieve->filters))
-        write_filters(json, tree->sieve->filters);
+    if (filters_n(tree->filtered->filters))
+        write_filters(json, tree->filtered->filters);
     write_metrics(&printing, tree->view);
     json_write_key(json, "root");
-    struct shown_visitor visitor = {.enter = enter, .leave = leave, .context = &printing};
-    shown_walk(tree->sieve, tree->root, &tree->limits, NULL, &visitor);
+    struct visible_visitor visitor = {.enter = enter, .leave = leave, .context = &printing};
+    walk_visible(tree->filtered, tree->root, &tree->limits, NULL, &visitor);
     json_write_object_end(json);
     json_write_finish(json);
     vec_free(&printing.metrics);

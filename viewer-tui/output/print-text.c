@@ -104,7 +104,7 @@ static void print_head(struct printing *printing)
     end_line(printing);
     end_line(printing);
     print_totals(printing);
-    if (filters_n(tree->sieve->filters)) {
+    if (filters_n(tree->filtered->filters)) {
         text_add(&printing->line, "  filters: ");
         tree_add_filters(tree, printing->ascii, &printing->line);
         end_line(printing);
@@ -166,7 +166,7 @@ static void add_indent(struct printing *printing, uint32_t row, uint32_t depth)
 {
     size_t levels = depth < MOST_INDENTED ? depth : MOST_INDENTED;
     text_pad(&printing->line, ' ', 2 + INDENT * levels);
-    if (shown_is_closed(printing->tree->open, row) && sieve_can_open(printing->tree->sieve, row)) {
+    if (row_is_closed(printing->tree->open, row) && filtered_can_open(printing->tree->filtered, row)) {
         printing->line.n -= INDENT;
         text_add(&printing->line, printing->ascii ? "> " : "▸ ");
     }
@@ -279,9 +279,9 @@ void print_tree_text(const struct tree *tree)
     printing.columns = tree->columns ? *tree->columns : usual;
     print_head(&printing);
     print_column_heads(&printing);
-    struct shown_visitor visitor = {.enter = enter, .context = &printing};
+    struct visible_visitor visitor = {.enter = enter, .context = &printing};
     struct left_out left_out =
-        shown_walk(tree->sieve, tree->root, &tree->limits, tree->open, &visitor);
+        walk_visible(tree->filtered, tree->root, &tree->limits, tree->open, &visitor);
     print_left_out(&printing, &left_out);
     free(usual.at);
     for (int side = 0; side < SIDES; side++)

@@ -101,19 +101,19 @@ int print_view(struct session *session, enum view_id id, const struct print_opti
                    view->metrics->at[sorting.metric].name);
         return 2;
     }
-    struct sieve sieve;
-    sieve_open(&sieve, view, options->filters ? options->filters : &no_filters);
-    sieve_prepare(&sieve);
+    struct filtered_tree filtered;
+    filtered_open(&filtered, view, options->filters ? options->filters : &no_filters);
+    filtered_prepare(&filtered);
     struct tree tree = {
         .session = session,
         .view = view,
         .projection = options->projection,
-        .sieve = &sieve,
+        .filtered = &filtered,
         .limits = print_limits(view, options->format, options->min_percent, options->depth),
         .cells = {.ascii = describe_in_ascii()},
         .out = out};
     int status = print_tree(&tree, options->format);
-    sieve_close(&sieve);
+    filtered_close(&filtered);
     return status;
 }
 

@@ -52,7 +52,7 @@ struct tree {
     const struct session *session;
     struct view *view;
     enum projection projection;
-    struct sieve *sieve; /* what filters leave of the view */
+    struct filtered_tree *filtered; /* what filters leave of the view */
     uint32_t root;       /* only this row and what is below */
     struct limits limits;
     const open_rows *open;         /* text prints nothing below closed rows; NULL: all are open */

@@ -2,7 +2,7 @@
 
 void tree_add_filters(const struct tree *tree, bool ascii, struct text *out)
 {
-    const struct filters *filters = tree->sieve->filters;
+    const struct filters *filters = tree->filtered->filters;
     for (size_t i = 0; i < filters_n(filters); i++) {
         text_add(out, i ? " [" : "[");
         filter_describe(filters_at(filters, i), ascii, out);

@@ -8,18 +8,18 @@
 
 bool pane_is_open(const struct pane *pane, uint32_t row)
 {
-    return !shown_is_closed(&pane->is_open, row);
+    return !row_is_closed(&pane->is_open, row);
 }
 
 bool pane_can_open(const struct pane *pane, uint32_t row)
 {
-    return sieve_can_open(pane->sieve, row);
+    return filtered_can_open(pane->filtered, row);
 }
 
 size_t pane_level(const struct pane *pane, uint32_t row)
 {
     size_t level = 0;
-    for (; row != pane->root; row = sieve_parent(pane->sieve, row, pane->root))
+    for (; row != pane->root; row = filtered_parent(pane->filtered, row, pane->root))
         level++;
     return level;
 }
@@ -50,7 +50,7 @@ static void list_rows(struct pane *pane, uint32_t selected)
         if (!pane_is_open(pane, row))
             continue;
         children.n = 0;
-        sieve_children(pane->sieve, row, &children, NULL);
+        filtered_children(pane->filtered, row, &children, NULL);
         while (children.n)
             vec_push(&waiting, children.at[--children.n]);
     }
@@ -58,13 +58,13 @@ static void list_rows(struct pane *pane, uint32_t selected)
     vec_free(&children);
     if (!is_found)
         list_rows(pane, selected == pane->root ? selected
-                                               : sieve_parent(pane->sieve, selected, pane->root));
+                                               : filtered_parent(pane->filtered, selected, pane->root));
 }
 
 void pane_open(struct pane *pane, struct view *view, const struct filters *filters)
 {
-    *pane = (struct pane){.view = view, .sieve = mem_alloc(sizeof *pane->sieve)};
-    sieve_open(pane->sieve, view, filters);
+    *pane = (struct pane){.view = view, .filtered = mem_alloc(sizeof *pane->filtered)};
+    filtered_open(pane->filtered, view, filters);
     view_start_walk(view);
     uint32_t row = 0;
     set_open(pane, row, true);
@@ -77,9 +77,9 @@ void pane_open(struct pane *pane, struct view *view, const struct filters *filte
 
 void pane_close(struct pane *pane)
 {
-    if (pane->sieve)
-        sieve_close(pane->sieve);
-    free(pane->sieve);
+    if (pane->filtered)
+        filtered_close(pane->filtered);
+    free(pane->filtered);
     vec_free(&pane->is_open);
     vec_free(&pane->shown);
     vec_free(&pane->zooms);
@@ -96,7 +96,7 @@ void pane_move(struct pane *pane, long rows)
 
 void pane_move_up_tree(struct pane *pane)
 {
-    uint32_t parent = sieve_parent(pane->sieve, pane_row(pane), pane->root);
+    uint32_t parent = filtered_parent(pane->filtered, pane_row(pane), pane->root);
     while (pane_row(pane) != parent)
         pane->selected--;
 }
@@ -144,9 +144,9 @@ static bool open_below(struct pane *pane, uint32_t row)
     vec_push(&rows, row);
     for (size_t i = 0; i < rows.n && goes_on; i++) {
         uint32_t at = rows.at[i];
-        if (sieve_can_open(pane->sieve, at)) {
+        if (filtered_can_open(pane->filtered, at)) {
             set_open(pane, at, true);
-            sieve_children(pane->sieve, at, &rows, NULL);
+            filtered_children(pane->filtered, at, &rows, NULL);
         }
         goes_on = progress_at(rows.n) && (rows.n <= MOST_OPENED || i + 1 == rows.n);
     }
@@ -179,7 +179,7 @@ static uint32_t hottest_child(struct pane *pane, uint32_t row, double share)
     size_t metric = view->sorting.metric;
     enum cost_part part = view->class->sorted_by;
     row_list children = {0};
-    sieve_children(pane->sieve, row, &children, NULL);
+    filtered_children(pane->filtered, row, &children, NULL);
     double whole = view_cost(view, row, metric, part);
     double sign = whole < 0 ? -1 : 1, most = share * sign * whole;
     uint32_t hottest = row;
@@ -208,7 +208,7 @@ static void set_root(struct pane *pane, struct zoom zoom)
 {
     pane->root = zoom.root;
     pane->flattened = zoom.flattened;
-    pane->sieve->flat_depth = view_row(pane->view, zoom.root)->depth + zoom.flattened;
+    pane->filtered->flat_depth = view_row(pane->view, zoom.root)->depth + zoom.flattened;
 }
 
 void pane_zoom_in(struct pane *pane)
@@ -250,8 +250,8 @@ static bool can_be_flattened(struct pane *pane)
 {
     row_list rows = {0};
     size_t i = 0;
-    sieve_children(pane->sieve, pane->root, &rows, NULL);
-    while (i < rows.n && !sieve_can_open(pane->sieve, rows.at[i]))
+    filtered_children(pane->filtered, pane->root, &rows, NULL);
+    while (i < rows.n && !filtered_can_open(pane->filtered, rows.at[i]))
         i++;
     bool can_open = i < rows.n;
     vec_free(&rows);
@@ -313,7 +313,7 @@ static void copy_open(open_rows *to, const open_rows *from)
 static void open_matches(struct pane *pane, uint32_t selected)
 {
     const struct filter *before = pane->only;
-    pane->only = pane->view->class->shows_callers ? NULL : filters_only(pane->sieve->filters);
+    pane->only = pane->view->class->shows_callers ? NULL : filters_only(pane->filtered->filters);
     if (pane->only == before)
         return;
     if (before)
@@ -329,7 +329,7 @@ static void open_matches(struct pane *pane, uint32_t selected)
 enum outcome pane_filter(struct pane *pane)
 {
     uint32_t row = pane_row(pane);
-    if (sieve_prepare(pane->sieve) == STOPPED)
+    if (filtered_prepare(pane->filtered) == STOPPED)
         return STOPPED;
     open_matches(pane, row);
     list_rows(pane, row);

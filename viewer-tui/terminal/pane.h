@@ -1,5 +1,5 @@
 /* A view as it is shown: which rows are open, which one is selected, what of it is on the screen,
- * what filters and flattening leave of it (sieve.h). Nothing here draws. */
+ * what filters and flattening leave of it (filtered.h). Nothing here draws. */
 #ifndef VIEWER_PANE_H
 #define VIEWER_PANE_H
 
@@ -14,7 +14,7 @@ struct zoom {
 
 struct pane {
     struct view *view;
-    struct sieve *sieve;
+    struct filtered_tree *filtered;
     open_rows is_open;
     VEC(uint32_t) shown; /* the rows that can be seen by scrolling, from top to bottom */
     uint32_t root;       /* the row that the pane is zoomed into, shown[0] */

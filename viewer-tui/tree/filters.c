@@ -32,7 +32,7 @@ void filters_free(struct filters *filters)
         free(filter->scope.name);
         free(filter->scope.file);
         free(filter->scope.module);
-        answers_free(&filter->scope.answers);
+        row_cache_free(&filter->scope.cache);
         free(filter);
     }
     vec_free(&filters->all);
@@ -264,10 +264,10 @@ static bool is_scope(struct scope *scope, const struct view *view, uint32_t numb
     view = view_origin(view, &number);
     const struct row *row = view_row(view, number);
     uint64_t what = (uint64_t)row->kind << 32 | row->place;
-    uint32_t answer = answers_get(&scope->answers, view, what, row->line);
+    uint32_t answer = row_cache_get(&scope->cache, view, what, row->line);
     if (answer == IDMAP_NONE) {
         answer = look(scope, view, number);
-        answers_put(&scope->answers, view, what, row->line, answer);
+        row_cache_put(&scope->cache, view, what, row->line, answer);
     }
     return answer != 0;
 }
@@ -278,31 +278,32 @@ static bool is_too_small(const struct filter *filter, const struct view *view, u
     return view_share(view, row, view_judged_by(view), SHARE_OF_WHOLE) < filter->percent / 100;
 }
 
-static enum fate fate_by(struct filter *filter, const struct view *view, uint32_t row)
+static enum visibility visibility_by(struct filter *filter, const struct view *view, uint32_t row)
 {
     switch (filter->kind) {
-    case FILTER_ONLY: return FATE_SHOWN;
+    case FILTER_ONLY: return ROW_SHOWN;
     case FILTER_WITHOUT:
-        return pattern_matches(filter->pattern, view, row) ? FATE_ELIDED : FATE_SHOWN;
-    case FILTER_ELIDE: return is_scope(&filter->scope, view, row) ? FATE_ELIDED : FATE_SHOWN;
-    case FILTER_HIDE: return is_scope(&filter->scope, view, row) ? FATE_HIDDEN : FATE_SHOWN;
-    case FILTER_FOLD: return is_scope(&filter->scope, view, row) ? FATE_FOLDED : FATE_SHOWN;
-    default: return is_too_small(filter, view, row) ? FATE_HIDDEN : FATE_SHOWN;
+        return pattern_matches(filter->pattern, view, row) ? ROW_ELIDED : ROW_SHOWN;
+    case FILTER_ELIDE: return is_scope(&filter->scope, view, row) ? ROW_ELIDED : ROW_SHOWN;
+    case FILTER_HIDE: return is_scope(&filter->scope, view, row) ? ROW_HIDDEN : ROW_SHOWN;
+    case FILTER_FOLD: return is_scope(&filter->scope, view, row) ? ROW_FOLDED : ROW_SHOWN;
+    default: return is_too_small(filter, view, row) ? ROW_HIDDEN : ROW_SHOWN;
     }
 }
 
 /* The filter that leaves the least has its way; a row that is folded and elided leaves nothing. */
-enum fate filters_fate(const struct filters *filters, const struct view *view, uint32_t row)
+enum visibility filters_visibility(const struct filters *filters, const struct view *view,
+                                   uint32_t row)
 {
-    enum fate fate = FATE_SHOWN;
-    for (size_t i = 0; i < filters_n(filters) && fate != FATE_HIDDEN; i++) {
-        enum fate next = fate_by(filters_at(filters, i), view, row);
-        bool leaves_nothing = (fate == FATE_FOLDED && next == FATE_ELIDED) ||
-                              (fate == FATE_ELIDED && next == FATE_FOLDED);
+    enum visibility visibility = ROW_SHOWN;
+    for (size_t i = 0; i < filters_n(filters) && visibility != ROW_HIDDEN; i++) {
+        enum visibility next = visibility_by(filters_at(filters, i), view, row);
+        bool leaves_nothing = (visibility == ROW_FOLDED && next == ROW_ELIDED) ||
+                              (visibility == ROW_ELIDED && next == ROW_FOLDED);
         if (leaves_nothing)
-            fate = FATE_HIDDEN;
-        else if (next > fate)
-            fate = next;
+            visibility = ROW_HIDDEN;
+        else if (next > visibility)
+            visibility = next;
     }
-    return fate;
+    return visibility;
 }

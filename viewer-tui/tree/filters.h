@@ -26,7 +26,7 @@ struct scope {
     enum scope_kind kind; /* of procedures, inlined or not, KIND_PROCEDURE */
     char *name, *file, *module;
     uint32_t line;
-    struct answers answers;
+    struct row_cache cache;
 };
 
 /* Once it is made it never changes but for the answers that it remembers. */
@@ -89,14 +89,15 @@ void filter_describe_short(const struct filter *filter, bool ascii, size_t colum
                            struct text *out);
 
 /* What becomes of a row. */
-enum fate {
-    FATE_SHOWN,
-    FATE_FOLDED, /* shown, but nothing below it */
-    FATE_ELIDED, /* what is below takes its place */
-    FATE_HIDDEN  /* with all that is below */
+enum visibility {
+    ROW_SHOWN,
+    ROW_FOLDED, /* shown, but nothing below it */
+    ROW_ELIDED, /* what is below takes its place */
+    ROW_HIDDEN  /* with all that is below */
 };
 
-/* By all filters but FILTER_ONLY: for that one must know what is below (sieve.h). */
-enum fate filters_fate(const struct filters *filters, const struct view *view, uint32_t row);
+/* By all filters but FILTER_ONLY: for that one must know what is below (filtered-tree.h). */
+enum visibility filters_visibility(const struct filters *filters, const struct view *view,
+                                   uint32_t row);
 
 #endif

@@ -51,7 +51,7 @@ void pattern_free(struct pattern *pattern)
         return;
     if (!pattern->is_literal)
         regfree(&pattern->regex);
-    answers_free(&pattern->answers);
+    row_cache_free(&pattern->cache);
     free(pattern->text);
     free(pattern);
 }
@@ -149,10 +149,10 @@ bool pattern_matches(struct pattern *pattern, const struct view *view, uint32_t 
     view = view_origin(view, &row);
     if (!key_of(pattern, view, row, &a, &b))
         return look(pattern, view, row);
-    uint32_t answer = answers_get(&pattern->answers, view, a, b);
+    uint32_t answer = row_cache_get(&pattern->cache, view, a, b);
     if (answer == IDMAP_NONE) {
         answer = look(pattern, view, row);
-        answers_put(&pattern->answers, view, a, b, answer);
+        row_cache_put(&pattern->cache, view, a, b, answer);
     }
     return answer != 0;
 }

@@ -26,7 +26,7 @@ struct pattern {
     bool is_literal; /* nothing in it has a meaning, or it is broken */
     bool is_broken;  /* no regular expression */
     regex_t regex;   /* unless literal */
-    struct answers answers;
+    struct row_cache cache;
 };
 
 struct pattern *pattern_new(const char *text);

@@ -25,22 +25,22 @@ struct walking {
 /* Children are worth looking at where they are there, or are not repeated elsewhere. */
 static bool may_descend(const struct search *search, uint32_t row)
 {
-    const struct view *view = search->sieve->view;
+    const struct view *view = search->filtered->view;
     return row == 0 || view_row(view, row)->is_expanded || !view->class->shows_callers;
 }
 
 /* Goes to the first row below `row`, or the last; false when there is none. */
 static bool descend(struct walking *walking, uint32_t row)
 {
-    struct sieve *sieve = walking->search->sieve;
+    struct filtered_tree *filtered = walking->search->filtered;
     struct level level = {row, walking->children.n, 0, 0, walking->expanded.n};
     if (!may_descend(walking->search, row))
         return false;
-    sieve_children(sieve, row, &walking->children, &walking->expanded);
+    filtered_children(filtered, row, &walking->children, &walking->expanded);
     level.n = walking->children.n - level.first;
     level.at = walking->search->backwards ? level.n - 1 : 0;
     if (level.n == 0)
-        sieve_release(sieve, &walking->expanded, level.n_expanded);
+        filtered_release(filtered, &walking->expanded, level.n_expanded);
     else
         vec_push(&walking->path, level);
     return level.n > 0;
@@ -51,7 +51,7 @@ static void ascend(struct walking *walking)
 {
     const struct level *level = &walking->path.at[--walking->path.n];
     walking->children.n = level->first;
-    sieve_release(walking->search->sieve, &walking->expanded, level->n_expanded);
+    filtered_release(walking->search->filtered, &walking->expanded, level->n_expanded);
 }
 
 static struct level *innermost(struct walking *walking)
@@ -70,7 +70,7 @@ static void go_to(struct walking *walking, uint32_t row)
 {
     row_list way = {0};
     for (; row != walking->search->root;
-         row = sieve_parent(walking->search->sieve, row, walking->search->root))
+         row = filtered_parent(walking->search->filtered, row, walking->search->root))
         vec_push(&way, row);
     while (way.n && descend(walking, where(walking))) {
         struct level *level = innermost(walking);
@@ -118,7 +118,7 @@ static uint32_t look(struct walking *walking, uint32_t from)
             go_on(walking);
         search->has_wrapped |= search->backwards ? was_root : walking->path.n == 0;
         uint32_t row = where(walking);
-        if (pattern_matches(search->pattern, search->sieve->view, row))
+        if (pattern_matches(search->pattern, search->filtered->view, row))
             return row;
         bool is_cancelled =
             n % PATIENCE == 0 && search->is_cancelled && search->is_cancelled(search->context);
@@ -131,13 +131,13 @@ static uint32_t look(struct walking *walking, uint32_t from)
 uint32_t search_next(struct search *search, uint32_t from)
 {
     struct walking walking = {.search = search};
-    view_start_walk(search->sieve->view);
+    view_start_walk(search->filtered->view);
     progress_begin("searching", 0);
     go_to(&walking, from);
     uint32_t found = look(&walking, from);
     progress_end();
     if (found == NOTHING)
-        sieve_release(search->sieve, &walking.expanded, 0);
+        filtered_release(search->filtered, &walking.expanded, 0);
     vec_free(&walking.path);
     vec_free(&walking.children);
     vec_free(&walking.expanded);

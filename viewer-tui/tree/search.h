@@ -2,15 +2,16 @@
 #ifndef VIEWER_SEARCH_H
 #define VIEWER_SEARCH_H
 
+#include "viewer-tui/tree/filtered-tree.h"
 #include "viewer-tui/tree/pattern.h"
-#include "viewer-tui/tree/sieve.h"
 
 struct search {
-    struct sieve *sieve;
+    struct filtered_tree *filtered;
     uint32_t root; /* only rows shown below it, and itself, are looked at */
     struct pattern *pattern;
     bool backwards;
-    bool (*is_cancelled)(void *context); /* asked now and then besides the progress listener; or NULL */
+    bool (*is_cancelled)(
+        void *context); /* asked now and then besides the progress listener; or NULL */
     void *context;
     bool has_wrapped;     /* result: the search went on at the other end */
     enum outcome outcome; /* result: STOPPED if the user did that */

@@ -10,10 +10,10 @@ struct step {
 };
 
 struct walk {
-    struct sieve *sieve;
+    struct filtered_tree *filtered;
     const struct limits *limits;
     const open_rows *open;
-    const struct shown_visitor *visitor;
+    const struct visible_visitor *visitor;
     uint32_t root_depth;
     struct left_out left_out;
     VEC(struct step) path;
@@ -21,7 +21,7 @@ struct walk {
     row_list expanded; /* rows that were expanded for the walk, from the outermost inwards */
 };
 
-bool shown_is_closed(const open_rows *open, uint32_t row)
+bool row_is_closed(const open_rows *open, uint32_t row)
 {
     return open && (row >= open->n || !open->at[row]);
 }
@@ -30,10 +30,10 @@ bool shown_is_closed(const open_rows *open, uint32_t row)
 static bool goes_on_below(struct walk *walk, uint32_t row)
 {
     bool is_deep = walk->root_depth + walk->path.n >= walk->limits->depth;
-    bool is_closed = shown_is_closed(walk->open, row);
+    bool is_closed = row_is_closed(walk->open, row);
     if (!is_deep && !is_closed)
         return true;
-    bool has_more = sieve_can_open(walk->sieve, row);
+    bool has_more = filtered_can_open(walk->filtered, row);
     walk->left_out.deep += is_deep && has_more;
     walk->left_out.closed += !is_deep && has_more;
     return false;
@@ -42,9 +42,9 @@ static bool goes_on_below(struct walk *walk, uint32_t row)
 static void enter(struct walk *walk, uint32_t row)
 {
     struct step step = {.row = row, .first = walk->children.n, .n_expanded = walk->expanded.n};
-    walk->visitor->enter(walk->visitor->context, walk->sieve->view, row, (uint32_t)walk->path.n);
+    walk->visitor->enter(walk->visitor->context, walk->filtered->view, row, (uint32_t)walk->path.n);
     if (goes_on_below(walk, row))
-        sieve_children(walk->sieve, row, &walk->children, &walk->expanded);
+        filtered_children(walk->filtered, row, &walk->children, &walk->expanded);
     step.next = step.first;
     step.end = walk->children.n;
     vec_push(&walk->path, step);
@@ -54,16 +54,17 @@ static void leave(struct walk *walk)
 {
     const struct step *step = &walk->path.at[--walk->path.n];
     if (walk->visitor->leave)
-        walk->visitor->leave(walk->visitor->context, walk->sieve->view, step->row);
+        walk->visitor->leave(walk->visitor->context, walk->filtered->view, step->row);
     walk->children.n = step->first;
-    sieve_release(walk->sieve, &walk->expanded, step->n_expanded);
+    filtered_release(walk->filtered, &walk->expanded, step->n_expanded);
 }
 
-struct left_out shown_walk(struct sieve *sieve, uint32_t root, const struct limits *limits,
-                           const open_rows *open, const struct shown_visitor *visitor)
+struct left_out walk_visible(struct filtered_tree *filtered, uint32_t root,
+                             const struct limits *limits, const open_rows *open,
+                             const struct visible_visitor *visitor)
 {
-    struct view *view = sieve->view;
-    struct walk walk = {.sieve = sieve,
+    struct view *view = filtered->view;
+    struct walk walk = {.filtered = filtered,
                         .limits = limits,
                         .open = open,
                         .visitor = visitor,

@@ -1,4 +1,4 @@
-/* Walking through what a sieve leaves of a view, from a row on downwards, in the order of its
+/* Walking through what a filtered leaves of a view, from a row on downwards, in the order of its
  * sorting: what is on the screen, and what is printed.
  *
  * Rows that are not there yet are made on the way down and given up on the way back, so that memory
@@ -7,7 +7,7 @@
 #ifndef VIEWER_SHOWN_H
 #define VIEWER_SHOWN_H
 
-#include "viewer-tui/tree/sieve.h"
+#include "viewer-tui/tree/filtered-tree.h"
 #include "viewer-tui/tree/walk.h"
 
 /* What the limits kept out. */
@@ -18,17 +18,18 @@ struct left_out {
 };
 
 /* `level` counts from the row at which the walk begins: what is left out is no level. */
-struct shown_visitor {
+struct visible_visitor {
     void (*enter)(void *context, struct view *view, uint32_t row, uint32_t level);
     void (*leave)(void *context, struct view *view, uint32_t row); /* may be NULL */
     void *context;
 };
 
 /* Whether a row is closed; `open` NULL: none is. */
-bool shown_is_closed(const open_rows *open, uint32_t row);
+bool row_is_closed(const open_rows *open, uint32_t row);
 
-/* The sieve is to be prepared. Nothing is visited below rows that are closed. */
-struct left_out shown_walk(struct sieve *sieve, uint32_t root, const struct limits *limits,
-                           const open_rows *open, const struct shown_visitor *visitor);
+/* The filtered is to be prepared. Nothing is visited below rows that are closed. */
+struct left_out walk_visible(struct filtered_tree *filtered, uint32_t root,
+                             const struct limits *limits, const open_rows *open,
+                             const struct visible_visitor *visitor);
 
 #endif

@@ -1,5 +1,5 @@
 /* Walking through a whole view from a row on downwards, in the order of its sorting, to find
- * something out; filter/shown.h is for what users see.
+ * something out; shown.h is for what users see.
  *
  * Rows that are not there yet are made on the way down and given up on the way back, so that
  * memory is needed for one path only; no recursion, so that paths may be of any length. */

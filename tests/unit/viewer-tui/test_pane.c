@@ -152,7 +152,7 @@ static void filters_by_share_leave_costs_alone(void **state)
     struct fixture f;
     open_view(&f, &tree_class);
     filters_set_share(&f.filters, 20);
-    assert_false(sieve_is_prepared(f.pane.sieve));
+    assert_false(filtered_is_prepared(f.pane.filtered));
     assert_int_equal(pane_filter(&f.pane), DONE);
     assert_true(pane_expand_all(&f.pane));
     SHOWS(&f, 0, 1, 3, 4, 2); /* 1, 1/2, 1/4, 1/5, 1/3 */

@@ -106,8 +106,8 @@ void stacks_walk(const struct tree *tree, const size_t *metrics, size_t n,
     struct view *view = tree->view;
     struct walking walking = {.metrics = metrics, .n = n, .root = tree->root, .visitor = visitor};
     walking.part = is_flat(view) ? EXCLUSIVE : view->class->sorted_by;
-    struct shown_visitor of_rows = {.enter = enter, .leave = leave, .context = &walking};
-    shown_walk(tree->sieve, tree->root, &tree->limits, NULL, &of_rows);
+    struct visible_visitor of_rows = {.enter = enter, .leave = leave, .context = &walking};
+    walk_visible(tree->filtered, tree->root, &tree->limits, NULL, &of_rows);
     vec_free(&walking.rows);
     vec_free(&walking.own);
 }

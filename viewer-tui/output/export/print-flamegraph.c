@@ -244,7 +244,7 @@ static void write_head(struct printing *printing, const char *metric)
     text_printf(&title, "%s: %s of %s, %s projection%s",
                 session_title(tree->session, tree->view->db), metric, tree->view->class->name,
                 projection_name(tree->projection), session_folding_words(tree->session));
-    text_add(&title, filters_n(tree->sieve->filters) ? "  filters: " : "");
+    text_add(&title, filters_n(tree->filtered->filters) ? "  filters: " : "");
     tree_add_filters(tree, false, &title);
     add_clean(&clean, text_string(&title));
     text_printf(&printing->line, "%s%s%s%s%s", flamegraph_to_title, text_string(&clean),

@@ -135,7 +135,7 @@ static void write_name(struct json_writer *json, const struct tree *tree)
 {
     struct text name = {0};
     text_add(&name, session_title(tree->session, tree->view->db));
-    text_add(&name, filters_n(tree->sieve->filters) ? "  filters: " : "");
+    text_add(&name, filters_n(tree->filtered->filters) ? "  filters: " : "");
     tree_add_filters(tree, false, &name);
     json_write_string(json, text_string(&name));
     vec_free(&name);

@@ -16,13 +16,13 @@ static void say_matches(struct tui *tui)
     struct pane *pane = tui_pane(tui);
     const struct filter *only = filters_only(tui->filters);
     if (only && !pane->view->class->shows_callers)
-        text_printf(&tui->message, "%lu rows match", (unsigned long)sieve_n_matches(pane->sieve));
+        text_printf(&tui->message, "%lu rows match", (unsigned long)filtered_n_matches(pane->filtered));
 }
 
 void tui_apply_filters(struct tui *tui)
 {
     struct pane *pane = tui_pane(tui);
-    if (sieve_is_prepared(pane->sieve))
+    if (filtered_is_prepared(pane->filtered))
         return;
     while (pane_filter(pane) == STOPPED) {
         filters_undo(tui->filters);
@@ -31,7 +31,7 @@ void tui_apply_filters(struct tui *tui)
     }
     if (tui->message.n == 0)
         say_matches(tui);
-    if (pane->sieve->was_cut)
+    if (pane->filtered->was_cut)
         text_printf(&tui->message, "%sso much is left out that not everything behind it is shown",
                     tui->message.n ? "; " : "");
 }

@@ -39,7 +39,7 @@ static void say_result(struct tui *tui, const struct search *search, uint32_t fo
 static uint32_t search_from_here(struct tui *tui, struct search *search)
 {
     struct pane *pane = tui_pane(tui);
-    search->sieve = pane->sieve;
+    search->filtered = pane->filtered;
     search->root = pane->root;
     search->pattern = tui->wanted;
     uint32_t row = search_next(search, pane_row(pane));

@@ -56,7 +56,7 @@ static void print_shown(struct tui *tui, enum format format, FILE *out)
     struct tree tree = {.session = tui->session,
                         .view = pane->view,
                         .projection = tui->projection,
-                        .sieve = pane->sieve,
+                        .filtered = pane->filtered,
                         .root = pane->root,
                         .limits = print_limits(pane->view, format, -1, 0),
                         .open = is_text ? &pane->is_open : NULL,

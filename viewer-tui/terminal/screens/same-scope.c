@@ -4,7 +4,7 @@
 
 #include "viewer-tui/terminal/screen.h"
 #include "viewer-tui/tree/describe.h"
-#include "viewer-tui/tree/same.h"
+#include "viewer-tui/tree/corresponding-scope.h"
 
 /* Where one can go, and the key for it. */
 struct target {
@@ -16,13 +16,13 @@ struct target {
 
 static uint32_t find_call_site(struct view *to, const struct view *from, uint32_t row)
 {
-    return to == from ? same_call_site(to, row) : NOTHING;
+    return to == from ? call_site_row(to, row) : NOTHING;
 }
 
 static const struct target targets[] = {
-    {'1', TOP_DOWN, "1  top-down: the context with the most cost", same_context},
-    {'2', BOTTOM_UP, "2  bottom-up: the procedure, and who calls it", same_procedure},
-    {'3', FLAT, "3  flat: where it stands in the program", same_static},
+    {'1', TOP_DOWN, "1  top-down: the context with the most cost", corresponding_context},
+    {'2', BOTTOM_UP, "2  bottom-up: the procedure, and who calls it", corresponding_procedure},
+    {'3', FLAT, "3  flat: where it stands in the program", corresponding_static_scope},
     {'c', TOP_DOWN, "c  the line from which it is called", find_call_site},
 };
 

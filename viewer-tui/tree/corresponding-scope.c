@@ -1,4 +1,4 @@
-#include "viewer-tui/tree/same.h"
+#include "viewer-tui/tree/corresponding-scope.h"
 
 #include "viewer-tui/db/programs.h"
 
@@ -45,7 +45,7 @@ static uint32_t procedure_around(const struct view *view, uint32_t row)
     return row;
 }
 
-uint32_t same_procedure(struct view *bottomup, const struct view *from, uint32_t row)
+uint32_t corresponding_procedure(struct view *bottomup, const struct view *from, uint32_t row)
 {
     uint32_t around = procedure_around(from, row);
     if (!around)
@@ -101,7 +101,7 @@ static uint32_t flat_copy(struct view *flat, uint32_t id)
     return found;
 }
 
-uint32_t same_static(struct view *flat, const struct view *from, uint32_t row)
+uint32_t corresponding_static_scope(struct view *flat, const struct view *from, uint32_t row)
 {
     if (from->class->shows_callers) {
         uint32_t id = view_row(from, row)->place;
@@ -235,7 +235,7 @@ static uint32_t row_of(struct view *topdown, const struct cct *cct, uint32_t con
     return row;
 }
 
-uint32_t same_context(struct view *topdown, const struct view *from, uint32_t row)
+uint32_t corresponding_context(struct view *topdown, const struct view *from, uint32_t row)
 {
     struct stands_for what = {.view = from, .row = row};
     for (uint32_t at = row; at; at = view_row(from, at)->parent)
@@ -250,7 +250,7 @@ uint32_t same_context(struct view *topdown, const struct view *from, uint32_t ro
     return context ? row_of(topdown, from->cct, context) : NOTHING;
 }
 
-uint32_t same_call_site(struct view *topdown, uint32_t row)
+uint32_t call_site_row(struct view *topdown, uint32_t row)
 {
     const struct row *called = view_row(topdown, row);
     if (!is_procedure(called->kind))

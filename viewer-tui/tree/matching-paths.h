@@ -8,7 +8,7 @@
 /* The rows, as nodes of a tree: row 0 is node 0; others are found by the node of the row above
  * them and by which child of it they are, as made. So they are known again when rows are made
  * anew. A zeroed one is empty. */
-struct leads {
+struct matching_paths {
     uint64_t filters;       /* filters_number of the filters that it is for; 0 for none */
     struct sorting sorting; /* and the sorting, on which the smallest share depends */
     struct idmap nodes;
@@ -16,17 +16,18 @@ struct leads {
     uint64_t n_matches; /* rows that match and are not left out by other filters */
 };
 
-/* For the filters in force, of which one is a FILTER_ONLY; `leads` must be empty, and stays so if
+/* For the filters in force, of which one is a FILTER_ONLY; `paths` must be empty, and stays so if
  * the user stops it. */
-enum outcome leads_make(struct leads *leads, const struct filters *filters, struct view *view);
-void leads_free(struct leads *leads);
+enum outcome matching_paths_find(struct matching_paths *paths, const struct filters *filters,
+                                 struct view *view);
+void matching_paths_free(struct matching_paths *paths);
 
 /* Whether it is for these filters and the view as it is. */
-bool leads_are_for(const struct leads *leads, const struct filters *filters,
-                   const struct view *view);
+bool matching_paths_are_for(const struct matching_paths *paths, const struct filters *filters,
+                            const struct view *view);
 
-/* The node of a row, given that of the row above it; NOTHING when it leads to no match. */
-uint32_t leads_node(const struct leads *leads, const struct view *view, uint32_t above,
-                    uint32_t row);
+/* The node of a row, given that of the row above it; NOTHING when it paths to no match. */
+uint32_t matching_paths_node(const struct matching_paths *paths, const struct view *view,
+                             uint32_t above, uint32_t row);
 
 #endif

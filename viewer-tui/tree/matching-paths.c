@@ -1,4 +1,4 @@
-#include "viewer-tui/tree/leads.h"
+#include "viewer-tui/tree/matching-paths.h"
 
 #include "viewer-tui/base/task.h"
 
@@ -16,33 +16,33 @@ struct step {
 };
 
 struct pass {
-    struct leads *leads;
+    struct matching_paths *paths;
     const struct filters *filters;
     struct pattern *pattern;
     struct view *view;
     VEC(struct step) path;
 };
 
-bool leads_are_for(const struct leads *leads, const struct filters *filters,
-                   const struct view *view)
+bool matching_paths_are_for(const struct matching_paths *paths, const struct filters *filters,
+                            const struct view *view)
 {
-    return leads->filters == filters_number(filters) &&
-           filters_allow_sorting(filters, leads->sorting, view->sorting);
+    return paths->filters == filters_number(filters) &&
+           filters_allow_sorting(filters, paths->sorting, view->sorting);
 }
 
-void leads_free(struct leads *leads)
+void matching_paths_free(struct matching_paths *paths)
 {
-    idmap_free(&leads->nodes);
-    *leads = (struct leads){0};
+    idmap_free(&paths->nodes);
+    *paths = (struct matching_paths){0};
 }
 
-uint32_t leads_node(const struct leads *leads, const struct view *view, uint32_t above,
-                    uint32_t row)
+uint32_t matching_paths_node(const struct matching_paths *paths, const struct view *view,
+                             uint32_t above, uint32_t row)
 {
     if (above == NOTHING)
         return NOTHING;
     uint32_t ordinal = row - view_row(view, view_row(view, row)->parent)->first_child;
-    uint32_t node = idmap_get(&leads->nodes, above, ordinal);
+    uint32_t node = idmap_get(&paths->nodes, above, ordinal);
     return node == IDMAP_NONE ? NOTHING : node;
 }
 
@@ -54,21 +54,21 @@ static void note_path(struct pass *pass)
         i--;
     for (; i < pass->path.n; i++) {
         const struct step *above = &pass->path.at[i - 1];
-        pass->path.at[i].node = ++pass->leads->n;
-        idmap_put(&pass->leads->nodes, above->node, above->next - 1, pass->leads->n);
+        pass->path.at[i].node = ++pass->paths->n;
+        idmap_put(&pass->paths->nodes, above->node, above->next - 1, pass->paths->n);
     }
 }
 
 /* Looks at a row, and goes down to it if what is below it is to be looked at. */
 static void look_at(struct pass *pass, uint32_t row, double start, double size)
 {
-    enum fate fate = filters_fate(pass->filters, pass->view, row);
-    bool may_match = fate == FATE_SHOWN || fate == FATE_FOLDED;
+    enum visibility visibility = filters_visibility(pass->filters, pass->view, row);
+    bool may_match = visibility == ROW_SHOWN || visibility == ROW_FOLDED;
     if (may_match && pattern_matches(pass->pattern, pass->view, row)) {
-        pass->leads->n_matches++;
+        pass->paths->n_matches++;
         note_path(pass);
     }
-    if (fate == FATE_FOLDED || fate == FATE_HIDDEN || view_row(pass->view, row)->is_leaf)
+    if (visibility == ROW_FOLDED || visibility == ROW_HIDDEN || view_row(pass->view, row)->is_leaf)
         return;
     bool was_expanded = view_row(pass->view, row)->is_expanded;
     view_expand(pass->view, row);
@@ -93,11 +93,12 @@ static void walk(struct pass *pass)
     }
 }
 
-enum outcome leads_make(struct leads *leads, const struct filters *filters, struct view *view)
+enum outcome matching_paths_find(struct matching_paths *paths, const struct filters *filters,
+                                 struct view *view)
 {
-    struct pass pass = {leads, filters, filters_only(filters)->pattern, view, {0}};
-    leads->filters = filters_number(filters);
-    leads->sorting = view->sorting;
+    struct pass pass = {paths, filters, filters_only(filters)->pattern, view, {0}};
+    paths->filters = filters_number(filters);
+    paths->sorting = view->sorting;
     bool was_expanded = view_row(view, 0)->is_expanded;
     view_start_walk(view);
     progress_begin("looking for rows that match", STEPS);
@@ -107,6 +108,6 @@ enum outcome leads_make(struct leads *leads, const struct filters *filters, stru
     vec_free(&pass.path);
     enum outcome outcome = progress_end();
     if (outcome != DONE)
-        leads_free(leads);
+        matching_paths_free(paths);
     return outcome;
 }
