@@ -1,3 +1,4 @@
+#include "lib/binary-search.h"
 #include "lib/measurement-builder.h"
 
 #include <stdlib.h>
@@ -47,17 +48,10 @@ uint32_t node_index(const struct thread_state *state, uint64_t id)
 {
     if (id == 0)
         return MEASUREMENT_ROOT;
-    size_t low = 0, high = state->ranges.n;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (state->ranges.at[middle].first_id <= id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == 0)
+    size_t n = partition_point(i, state->ranges.n, state->ranges.at[i].first_id <= id);
+    if (n == 0)
         return MEASUREMENT_LOST_NODE;
-    const struct id_range *range = &state->ranges.at[low - 1];
+    const struct id_range *range = &state->ranges.at[n - 1];
     if (id - range->first_id >= range->count)
         return MEASUREMENT_LOST_NODE;
     return range->first_index + (uint32_t)(id - range->first_id);

@@ -1,3 +1,4 @@
+#include "lib/binary-search.h"
 #include "lib/measurement-builder.h"
 
 #include <stdlib.h>
@@ -121,29 +122,14 @@ const struct measurement_name *measurement_name(const struct measurement *m, uin
     if (space < MEASUREMENT_NAMES || space - MEASUREMENT_NAMES >= m->name_tables.n)
         return NULL;
     const struct measurement_name_table *table = &m->name_tables.at[space - MEASUREMENT_NAMES];
-    size_t low = 0, high = table->names.n;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (table->names.at[middle].value < value)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    bool found = low < table->names.n && table->names.at[low].value == value;
-    return found ? &table->names.at[low] : NULL;
+    size_t at = partition_point(i, table->names.n, table->names.at[i].value < value);
+    bool found = at < table->names.n && table->names.at[at].value == value;
+    return found ? &table->names.at[at] : NULL;
 }
 
 size_t measurement_first_code_name(const struct measurement *m, uint64_t address)
 {
-    size_t low = 0, high = m->code_names.n;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (m->code_names.at[middle].address < address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return partition_point(i, m->code_names.n, m->code_names.at[i].address < address);
 }
 
 const struct measurement_code_name *measurement_code_name(const struct measurement *m,

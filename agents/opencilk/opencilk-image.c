@@ -1,6 +1,7 @@
 #include "agents/opencilk/opencilk-image.h"
 
 #include "agents/common/elf-symbols.h"
+#include "lib/binary-search.h"
 
 #include <string.h>
 
@@ -156,21 +157,15 @@ bool image_function(const struct image *image, uint64_t address, uint64_t *start
         table[TABLE_ENCODING] != ENCODING_SDATA4_DATAREL)
         return false;
     const struct table_entry *entries = (const void *)(table + ENTRIES);
-    /* the last entry at or before the address is below `low` */
-    uint32_t low = 0, high = *(const uint32_t *)(table + COUNT);
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        if (base + (uint64_t)(int64_t)entries[middle].function <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == 0)
+    size_t n = partition_point(i, *(const uint32_t *)(table + COUNT),
+                               base + (uint64_t)(int64_t)entries[i].function <= address);
+    if (n == 0)
         return false;
-    *start = base + (uint64_t)(int64_t)entries[low - 1].function;
+    const struct table_entry *entry = &entries[n - 1];
+    *start = base + (uint64_t)(int64_t)entry->function;
     /* length, CIE, function, size: 32 bits each, the function relative to its place; what is
      * encoded otherwise shows in the function. */
-    uint64_t description = base + (uint64_t)(int64_t)entries[low - 1].description;
+    uint64_t description = base + (uint64_t)(int64_t)entry->description;
     int32_t field[4];
     memcpy(field, (const void *)description, sizeof field);
     *end = *start + (uint32_t)field[3];

@@ -1,6 +1,7 @@
 #include "tests/unit/cmocka_suite.h"
 
 #include "lib/alloc.h"
+#include "lib/binary-search.h"
 #include "lib/idmap.h"
 #include "lib/strtab.h"
 
@@ -54,12 +55,29 @@ static void strtab_gives_dense_ids(void **state)
     strtab_free(&table);
 }
 
+static void partition_point_is_the_first_that_fails(void **state)
+{
+    (void)state;
+    static const unsigned sorted[] = {1, 3, 3, 3, 7};
+    for (size_t n = 0; n <= 5; n++)
+        for (unsigned key = 0; key < 9; key++) {
+            size_t below = 0, up_to = 0;
+            for (size_t i = 0; i < n; i++) {
+                below += sorted[i] < key;
+                up_to += sorted[i] <= key;
+            }
+            assert_int_equal(partition_point(i, n, sorted[i] < key), below);
+            assert_int_equal(partition_point(i, n, sorted[i] <= key), up_to);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(vec_keeps_what_was_pushed),
         cmocka_unit_test(idmap_finds_what_was_put),
         cmocka_unit_test(strtab_gives_dense_ids),
+        cmocka_unit_test(partition_point_is_the_first_that_fails),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
