@@ -1,5 +1,7 @@
 #include "hpcstruct/code/backward-slice.h"
 
+#include "lib/binary-search.h"
+
 #define MAX_STEPS 96
 #define MAX_JUMPS 4
 
@@ -15,16 +17,9 @@ bool instruction_fetch(const struct decoded *decoded, uint32_t index, struct ins
 
 uint32_t instruction_index(const struct decoder *decoder, uint32_t offset)
 {
-    size_t low = 0, high = decoder->offsets.n;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (decoder->offsets.at[middle] < offset)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    bool found = low < decoder->offsets.n && decoder->offsets.at[low] == offset;
-    return found ? (uint32_t)low : UINT32_MAX;
+    size_t at = partition_point(i, decoder->offsets.n, decoder->offsets.at[i] < offset);
+    bool found = at < decoder->offsets.n && decoder->offsets.at[at] == offset;
+    return found ? (uint32_t)at : UINT32_MAX;
 }
 
 ZydisRegister whole_register(ZydisRegister r)

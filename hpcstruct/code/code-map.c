@@ -141,7 +141,7 @@ static uint64_t next_start(const struct code_sources *from, uint64_t start, uint
             break;
         }
     }
-    size_t called = count_below(from->called, from->called_count, sizeof *from->called, start + 1);
+    size_t called = partition_point(i, from->called_count, from->called[i] <= start);
     return called < from->called_count && from->called[called] < end ? from->called[called] : end;
 }
 

@@ -199,7 +199,7 @@ void jump_tables_resolve(struct decoder *decoder, const struct decode_context *c
 /* Ends a table of unknown size where the next one begins. */
 static void cut_table(struct flow_table *table, const struct address_list *tables)
 {
-    size_t next = count_below(tables->all.at, tables->all.n, sizeof(uint64_t), table->address + 1);
+    size_t next = partition_point(i, tables->all.n, tables->all.at[i] <= table->address);
     if (table->bounded || next == tables->all.n)
         return;
     uint64_t most = (tables->all.at[next] - table->address) / table->entry_size;

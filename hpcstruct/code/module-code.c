@@ -45,7 +45,7 @@ static void decode_all(struct module_code *code, unsigned workers)
 
 static size_t count_up_to(const struct address_list *addresses, uint64_t address)
 {
-    return count_below(addresses->all.at, addresses->all.n, sizeof address, address + 1);
+    return partition_point(i, addresses->all.n, addresses->all.at[i] <= address);
 }
 
 /* Whether a call to an address shows that a function begins in the middle of a gap. */

@@ -3,36 +3,20 @@
 #define HPCSTRUCT_SORTED_ADDRESSES_H
 
 #include "lib/alloc.h"
+#include "lib/binary-search.h"
 
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 
-/* The number of elements whose address is below `address`: the index of the first one at or after
- * it. `first` is the address in the first of `count` elements, which are `stride` bytes apart. */
-static inline size_t count_below(const uint64_t *first, size_t count, size_t stride,
-                                 uint64_t address)
-{
-    size_t low = 0, high = count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        const uint64_t *at =
-            (const uint64_t *)(const void *)((const char *)first + middle * stride);
-        if (*at < address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-/* The same for a growable array (lib/alloc.h) of structures with the address in `field`. */
+/* The number of elements of a growable array (lib/alloc.h) whose `field` is below `address`: the
+ * index of the first one at or after it. */
 #define sorted_below(v, field, address)                                                            \
-    ((v)->n ? count_below(&(v)->at->field, (v)->n, sizeof *(v)->at, (address)) : 0)
+    partition_point(sorted_i_, (v)->n, (v)->at[sorted_i_].field < (address))
 
-/* The number of elements whose address is not above `address`. */
+/* The number of elements whose `field` is not above `address`. */
 #define sorted_up_to(v, field, address)                                                            \
-    ((address) == UINT64_MAX ? (v)->n : sorted_below(v, field, (address) + 1))
+    partition_point(sorted_i_, (v)->n, (v)->at[sorted_i_].field <= (address))
 
 struct address_list {
     VEC(uint64_t) all;

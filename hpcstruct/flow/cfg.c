@@ -66,7 +66,7 @@ static void add_blocks(struct builder *b, uint32_t number)
     const uint64_t *leaders = b->cfg->leaders.at;
     size_t count = b->cfg->leaders.n;
     uint64_t begin = fragment->begin;
-    size_t i = count_below(leaders, count, sizeof *leaders, begin + 1);
+    size_t i = partition_point(k, count, leaders[k] <= begin);
     while (begin < fragment->end) {
         while (i < count && leaders[i] <= begin)
             i++;

@@ -1,6 +1,7 @@
 #include "hpcstruct/flow/no-return.h"
 
 #include "hpcstruct/elf/names.h"
+#include "lib/binary-search.h"
 
 #include <stdlib.h>
 
@@ -55,15 +56,7 @@ static bool returns_now(struct search *search, uint32_t procedure, struct waiter
 /* The first flow at or after an offset. */
 static uint32_t flow_from(const struct flows *flows, uint64_t offset)
 {
-    size_t low = 0, high = flows->all.n;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (flows->all.at[middle].offset < offset)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return (uint32_t)low;
+    return (uint32_t)partition_point(i, flows->all.n, flows->all.at[i].offset < offset);
 }
 
 static void go_on_at(struct search *search, uint64_t address)

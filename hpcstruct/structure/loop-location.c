@@ -1,5 +1,7 @@
 #include "hpcstruct/structure/loop-location.h"
 
+#include "lib/binary-search.h"
+
 #include <stdlib.h>
 
 #define NONE UINT32_MAX
@@ -108,16 +110,10 @@ struct conditions {
 
 static struct conditions conditions_of(const struct loop_places *places, uint32_t loop)
 {
-    size_t low = 0, high = places->conditions.n;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (places->conditions.at[middle].loop < loop)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    struct conditions found = {places->conditions.at + low, 0};
-    while (low + found.n < places->conditions.n && found.at[found.n].loop == loop)
+    size_t first =
+        partition_point(i, places->conditions.n, places->conditions.at[i].loop < loop);
+    struct conditions found = {places->conditions.at + first, 0};
+    while (first + found.n < places->conditions.n && found.at[found.n].loop == loop)
         found.n++;
     return found;
 }
