@@ -4,6 +4,7 @@
 #include "hpcprof/attribution/creation-point.h"
 #include "hpcprof/attribution/start-routine.h"
 
+#include "lib/binary-search.h"
 #include "lib/database-format.h"
 
 #include <stdlib.h>
@@ -215,15 +216,8 @@ static bool is_replaced(const struct measurement *m, const struct measurement_no
 
 static const struct measurement_thread *find_thread(const struct measurement *m, uint64_t index)
 {
-    size_t low = 0, high = m->threads.n;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (m->threads.at[middle].index < index)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < m->threads.n && m->threads.at[low].index == index ? &m->threads.at[low] : NULL;
+    size_t i = partition_point(k, m->threads.n, m->threads.at[k].index < index);
+    return i < m->threads.n && m->threads.at[i].index == index ? &m->threads.at[i] : NULL;
 }
 
 static uint32_t thread_root(struct placer *p, size_t input, const struct measurement_thread *thread,

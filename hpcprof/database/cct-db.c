@@ -4,6 +4,7 @@
 #include "hpcprof/database/v4-file.h"
 
 #include "lib/alloc.h"
+#include "lib/binary-search.h"
 #include "lib/diag.h"
 #include "lib/parallel.h"
 #include "lib/progress.h"
@@ -47,15 +48,7 @@ static void map_profiles(struct profiles *profiles, const char *path)
 /* The first of a profile's contexts that is not below `id`. */
 static uint64_t find_context(const struct v4_context_index *contexts, uint64_t count, uint32_t id)
 {
-    uint64_t low = 0, high = count;
-    while (low < high) {
-        uint64_t middle = (low + high) / 2;
-        if (contexts[middle].context_id < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return partition_point(i, count, contexts[i].context_id < id);
 }
 
 /* The values of some consecutive contexts, as they will lie in the file. */

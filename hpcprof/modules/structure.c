@@ -1,21 +1,14 @@
 #include "hpcprof/modules/structure.h"
 
+#include "lib/binary-search.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 const struct structure_statement *structure_find(const struct structure *s, uint64_t address)
 {
-    size_t low = 0, high = s->statements.n;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (s->statements.at[middle].begin <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == 0 || address >= s->statements.at[low - 1].end)
-        return NULL;
-    return &s->statements.at[low - 1];
+    size_t n = partition_point(i, s->statements.n, s->statements.at[i].begin <= address);
+    return n > 0 && address < s->statements.at[n - 1].end ? &s->statements.at[n - 1] : NULL;
 }
 
 uint32_t structure_procedure(const struct structure *s, uint32_t scope)
@@ -27,15 +20,8 @@ uint32_t structure_procedure(const struct structure *s, uint32_t scope)
 
 bool structure_waits_at(const struct structure *s, uint64_t address)
 {
-    size_t low = 0, high = s->waits.n;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (s->waits.at[middle].begin <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low > 0 && address < s->waits.at[low - 1].end;
+    size_t n = partition_point(i, s->waits.n, s->waits.at[i].begin <= address);
+    return n > 0 && address < s->waits.at[n - 1].end;
 }
 
 bool structure_is_stub(const struct structure *s, const struct structure_statement *statement)
