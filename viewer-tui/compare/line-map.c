@@ -1,6 +1,7 @@
 #include "viewer-tui/compare/line-map.h"
 
 #include "lib/alloc.h"
+#include "lib/binary-search.h"
 #include "lib/idmap.h"
 
 #include <stdlib.h>
@@ -88,14 +89,8 @@ static void pair_uniques(const struct texts *texts, struct uniques *uniques)
                                                                          one that ends first */
     size_t longest = 0;
     for (size_t i = 0; i < uniques->list.n; i++) {
-        size_t first = 0, end = longest;
-        while (first < end) {
-            size_t middle = first + (end - first) / 2;
-            if (uniques->list.at[ends[middle]].right < uniques->list.at[i].right)
-                first = middle + 1;
-            else
-                end = middle;
-        }
+        size_t first = partition_point(
+            k, longest, uniques->list.at[ends[k]].right < uniques->list.at[i].right);
         ends[first] = (uint32_t)i;
         uniques->list.at[i].before = first ? ends[first - 1] + 1 : 0;
         longest = first == longest ? longest + 1 : longest;

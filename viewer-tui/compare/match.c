@@ -1,5 +1,6 @@
 #include "viewer-tui/compare/match.h"
 
+#include "lib/binary-search.h"
 #include "viewer-tui/base/text.h"
 #include "viewer-tui/compare/join-calls.h"
 #include "viewer-tui/tree/label.h"
@@ -245,14 +246,7 @@ static bool may_have_moved(const struct key *key)
 static struct key *nearest(struct group group, int64_t line)
 {
     struct key *before = NULL, *behind = NULL;
-    size_t first = 0, end = group.n;
-    while (first < end) { /* the first key that is not before the line */
-        size_t middle = first + (end - first) / 2;
-        if (group.at[middle]->line.line < line)
-            first = middle + 1;
-        else
-            end = middle;
-    }
+    size_t first = partition_point(i, group.n, group.at[i]->line.line < line);
     for (size_t i = first; i > 0; i--) {
         struct key *key = group.at[i - 1];
         if (before && key->line.line != before->line.line)

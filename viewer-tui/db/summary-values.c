@@ -1,6 +1,7 @@
 #include "viewer-tui/db/summary-values.h"
 
 #include "lib/alloc.h"
+#include "lib/binary-search.h"
 #include "viewer-tui/base/task.h"
 
 #include <math.h>
@@ -87,14 +88,7 @@ void values_close(struct values *values)
 static uint64_t first_from(const struct values *values, uint32_t context, uint64_t low,
                            uint64_t high)
 {
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-        if (values->index[middle].context_id < context)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return low + partition_point(i, high - low, values->index[low + i].context_id < context);
 }
 
 /* Contexts that are read one after the other often have ids that are close: strides that double
