@@ -1,5 +1,7 @@
 #include "hpcrun/code/module-ranges.h"
 
+#include "lib/binary-search.h"
+
 #include <dlfcn.h>
 #include <link.h>
 #include <stdatomic.h>
@@ -20,17 +22,10 @@ static bool own_table;
 static bool find_in_table(uint64_t address, struct code_range *range)
 {
     const struct table *table = atomic_load_explicit(&current, memory_order_acquire);
-    unsigned low = 0, high = table->count;
-    while (low < high) {
-        unsigned middle = (low + high) / 2;
-        if (table->at[middle].end <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == table->count || address < table->at[low].start)
+    size_t found = partition_point(i, table->count, table->at[i].end <= address);
+    if (found == table->count || address < table->at[found].start)
         return false;
-    *range = table->at[low];
+    *range = table->at[found];
     return true;
 }
 

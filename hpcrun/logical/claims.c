@@ -1,6 +1,7 @@
 #include "hpcrun/logical/claims.h"
 
 #include "hpcrun/base/sys.h"
+#include "lib/binary-search.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -22,15 +23,7 @@ static _Atomic(const struct claims *) current;
 /* The first claim that ends after `address`. */
 static size_t position(const struct claims *claims, uint64_t address)
 {
-    size_t low = 0, high = claims->count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (claims->at[middle].end > address)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return low;
+    return partition_point(i, claims->count, claims->at[i].end <= address);
 }
 
 /* The claim around an address, NULL when it is nobody's. */
