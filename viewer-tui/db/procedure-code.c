@@ -127,13 +127,22 @@ bool procedure_code_read(struct procedure_code *code, const char *folder, const 
     return false;
 }
 
+static int compare_with_range(const void *key, const void *element)
+{
+    uint64_t address = *(const uint64_t *)key;
+    const struct code_statement *statement = element;
+    if (address < statement->begin)
+        return -1;
+    return address >= statement->end;
+}
+
 const struct code_statement *procedure_code_statement(const struct procedure_code *code,
                                                       uint64_t address)
 {
-    for (size_t i = 0; i < code->statements.n; i++)
-        if (code->statements.at[i].begin <= address && address < code->statements.at[i].end)
-            return &code->statements.at[i];
-    return NULL;
+    if (!code->statements.n)
+        return NULL;
+    return bsearch(&address, code->statements.at, code->statements.n, sizeof *code->statements.at,
+                   compare_with_range);
 }
 
 double procedure_code_cost(const struct procedure_code *code, const char *metric, uint64_t begin,

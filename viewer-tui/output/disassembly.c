@@ -15,20 +15,21 @@
 #define ADDRESS_WIDTH    10
 
 struct listing {
+    struct disassembly *target;
     const struct database *db;
     struct sources *sources;
     const struct metric *metric;
+    const char *metric_name; /* in the database */
     struct number_scale scale;
     struct procedure_code code;
-    double total; /* of the procedure */
-    uint32_t file, line; /* of the row; NOTHING and 0 where it has no line */
+    double total;                           /* of the procedure */
+    const char *row_path;                   /* source file of the row's line; NULL: it has none */
+    uint32_t row_line;
     const struct code_statement *statement; /* of the last instruction */
-    bool ascii;
-    struct text *out;
-    size_t n_lines;       /* of `out` so far */
-    double dearest;       /* cost of the instruction at first_line */
-    size_t first_line;
-    bool has_marked_line; /* first_line is an instruction of the row's line */
+    struct text line;                       /* being made */
+    size_t n_lines;                         /* so far */
+    double dearest;                         /* cost of the instruction at first_line */
+    bool begins_at_row;                     /* first_line is an instruction of the row's line */
 };
 
 /* ---- what to show ---- */
@@ -51,8 +52,30 @@ static size_t metric_of_view(const struct view *view)
 
 static void end_line(struct listing *listing)
 {
-    text_add(listing->out, "\n");
+    if (listing->target->width)
+        text_cut(&listing->line, listing->target->width);
+    text_add(listing->target->out, text_string(&listing->line));
+    text_add(listing->target->out, "\n");
+    text_clear(&listing->line);
     listing->n_lines++;
+}
+
+static void add_title(struct listing *listing, const struct view *view, uint32_t procedure,
+                      double program)
+{
+    char value[NUMBER_WITH_UNIT_SIZE], percent[NUMBER_SIZE];
+    struct text name = {0};
+    label_name(view, procedure, &name);
+    number_with_unit(listing->total, listing->metric->unit, value);
+    number_percent(listing->total, program, percent);
+    text_printf(&listing->line, "%s of ", listing->metric->name);
+    text_add_clean(&listing->line, text_string(&name), listing->target->ascii);
+    text_printf(&listing->line, ", its own instructions: %s", value);
+    if (*percent)
+        text_printf(&listing->line, ", %s%% of the program", percent);
+    end_line(listing);
+    end_line(listing);
+    vec_free(&name);
 }
 
 static void add_heads(struct listing *listing)
@@ -60,16 +83,15 @@ static void add_heads(struct listing *listing)
     char head[NUMBER_WITH_UNIT_SIZE];
     snprintf(head, sizeof head, "%s%s%s", listing->metric->name, *listing->scale.unit ? ", " : "",
              listing->scale.unit);
-    end_line(listing);
-    text_add(listing->out, "  ");
-    text_add_right(listing->out, head, VALUE_WIDTH);
-    text_add_right(listing->out, "%", PERCENT_WIDTH);
-    text_add_right(listing->out, "address", ADDRESS_WIDTH);
-    text_add(listing->out, "  instruction");
+    text_add(&listing->line, "  ");
+    text_add_right(&listing->line, head, VALUE_WIDTH);
+    text_add_right(&listing->line, "%", PERCENT_WIDTH);
+    text_add_right(&listing->line, "address", ADDRESS_WIDTH);
+    text_add(&listing->line, "  instruction");
     end_line(listing);
 }
 
-/* The file's index in the database, by its path; NOTHING when the database does not name it. */
+/* The file's index in the database; NOTHING when the database does not name it. */
 static uint32_t file_of_path(const struct database *db, const char *path)
 {
     for (uint32_t i = 0; i < db->files.n; i++) {
@@ -80,7 +102,7 @@ static uint32_t file_of_path(const struct database *db, const char *path)
     return NOTHING;
 }
 
-/* "fib.c:7  if (n < 2)", before the first instruction of a statement. */
+/* "fib.c:7  if (n < 2)", before the first instruction of a line. */
 static void add_source_line(struct listing *listing, const struct code_statement *statement)
 {
     if (!statement || !statement->file)
@@ -89,68 +111,64 @@ static void add_source_line(struct listing *listing, const struct code_statement
     const char *text = NULL;
     if (file != NOTHING)
         text = source_line(sources_get(listing->sources, listing->db, file), statement->line);
-    text_add_clean(listing->out, path_name(statement->file), listing->ascii);
-    text_printf(listing->out, ":%" PRIu32, statement->line);
+    text_add_clean(&listing->line, path_name(statement->file), listing->target->ascii);
+    text_printf(&listing->line, ":%" PRIu32, statement->line);
     if (text) {
-        text_add(listing->out, "  ");
-        text_add_clean_code(listing->out, text + strspn(text, " \t"), listing->ascii);
+        text_add(&listing->line, "  ");
+        text_add_clean_code(&listing->line, text + strspn(text, " \t"), listing->target->ascii);
     }
     end_line(listing);
 }
 
-static bool same_line(const struct code_statement *a, const struct code_statement *b)
+static bool is_on_line(const struct code_statement *statement, const char *path, uint32_t line)
 {
-    if (!a || !b)
-        return a == b;
-    return a->line == b->line &&
-           (a->file == b->file || (a->file && b->file && strcmp(a->file, b->file) == 0));
-}
-
-static bool is_of_row(const struct listing *listing, const struct code_statement *statement)
-{
-    const char *path = database_file_path(listing->db, listing->file);
-    return statement && statement->file && path && statement->line == listing->line &&
+    return statement && statement->line == line && statement->file && path &&
            strcmp(statement->file, path) == 0;
 }
 
-/* Remembers where to begin: the dearest instruction, one of the row's line before all others. */
-static void choose_first(struct listing *listing, bool is_marked, double cost)
+static bool same_line(const struct code_statement *a, const struct code_statement *b)
 {
-    bool is_better_kind = is_marked && !listing->has_marked_line;
-    bool is_same_kind = is_marked == listing->has_marked_line;
-    if (!is_better_kind && !(is_same_kind && cost > listing->dearest))
+    return a == b || (b && is_on_line(a, b->file, b->line));
+}
+
+/* Remembers the line to begin with: an instruction of the row's line before all others, of these
+ * the most expensive one. */
+static void choose_first_line(struct listing *listing, bool is_marked, double cost)
+{
+    bool is_better = is_marked == listing->begins_at_row ? cost > listing->dearest : is_marked;
+    if (!is_better)
         return;
-    listing->has_marked_line = is_marked;
+    listing->begins_at_row = is_marked;
     listing->dearest = cost;
-    listing->first_line = listing->n_lines;
+    listing->target->first_line = listing->n_lines;
 }
 
 static void add_cost(struct listing *listing, double cost)
 {
-    char value[NUMBER_SIZE] = "", percent[NUMBER_SIZE] = "";
+    char value[NUMBER_SIZE] = "", percent[NUMBER_SIZE + 1] = "";
     if (cost > 0) {
         number_format(cost, &listing->scale, value);
         number_percent(cost, listing->total, percent);
         strcat(percent, "%");
     }
-    text_add_right(listing->out, value, VALUE_WIDTH);
-    text_add_right(listing->out, percent, PERCENT_WIDTH);
+    text_add_right(&listing->line, value, VALUE_WIDTH);
+    text_add_right(&listing->line, percent, PERCENT_WIDTH);
 }
 
 static void add_instruction(struct listing *listing, uint64_t address, size_t length,
-                            const char *text)
+                            const char *instruction)
 {
     const struct code_statement *statement = procedure_code_statement(&listing->code, address);
+    bool is_marked = is_on_line(statement, listing->row_path, listing->row_line);
     double cost =
-        procedure_code_cost(&listing->code, listing->metric->name, address, address + length);
-    bool is_marked = is_of_row(listing, statement);
+        procedure_code_cost(&listing->code, listing->metric_name, address, address + length);
     if (!same_line(statement, listing->statement))
         add_source_line(listing, statement);
     listing->statement = statement;
-    choose_first(listing, is_marked, cost);
-    text_add(listing->out, is_marked ? "> " : "  ");
+    choose_first_line(listing, is_marked, cost);
+    text_add(&listing->line, is_marked ? "> " : "  ");
     add_cost(listing, cost);
-    text_printf(listing->out, "%*" PRIx64 "  %s", ADDRESS_WIDTH, address, text);
+    text_printf(&listing->line, "%*" PRIx64 "  %s", ADDRESS_WIDTH, address, instruction);
     end_line(listing);
 }
 
@@ -182,6 +200,7 @@ static void add_part(struct listing *listing, const struct code_part *part)
     ZydisFormatterInit(&formatter, ZYDIS_FORMATTER_STYLE_ATT);
     ZydisFormatterSetProperty(&formatter, ZYDIS_FORMATTER_PROP_ADDR_PADDING_ABSOLUTE,
                               ZYDIS_PADDING_DISABLED);
+    ZydisFormatterSetProperty(&formatter, ZYDIS_FORMATTER_PROP_HEX_UPPERCASE, ZYAN_FALSE);
     listing->statement = NULL;
     for (size_t at = 0; at < part->size;) {
         size_t length = disassemble(&decoder, &formatter, part->bytes + at, part->size - at,
@@ -199,58 +218,58 @@ static bool has_bytes(const struct procedure_code *code)
     return false;
 }
 
-static void add_title(struct listing *listing, const struct view *view, uint32_t procedure,
-                      double program)
+/* The procedure around a row of a view of one database; its module is NOTHING where there is none. */
+static struct procedure procedure_of(const struct view *view, uint32_t around)
 {
-    char value[NUMBER_WITH_UNIT_SIZE], percent[NUMBER_SIZE];
-    struct text name = {0};
-    label_name(view, procedure, &name);
-    number_with_unit(listing->total, listing->metric->unit, value);
-    number_percent(listing->total, program, percent);
-    text_printf(listing->out, "%s of ", listing->metric->name);
-    text_add_clean(listing->out, text_string(&name), listing->ascii);
-    text_printf(listing->out, ", its own instructions: %s", value);
-    if (*percent)
-        text_printf(listing->out, ", %s%% of the program", percent);
-    end_line(listing);
-    vec_free(&name);
+    if (!around)
+        return (struct procedure){.module = NOTHING};
+    return database_procedure(view->db, view_row(view, around)->place);
 }
 
-bool disassembly_of_row(const struct view *view, uint32_t row, struct sources *sources, bool ascii,
-                        struct text *out, size_t *first_line, const char **why)
+static void add_listing(struct listing *listing, const struct view *view, uint32_t procedure,
+                        double program)
+{
+    listing->total = procedure_code_cost(&listing->code, listing->metric_name, 0, UINT64_MAX);
+    listing->scale = number_scale_for(listing->total, listing->metric->unit);
+    add_title(listing, view, procedure, program);
+    add_heads(listing);
+    for (size_t i = 0; i < listing->code.parts.n; i++)
+        add_part(listing, &listing->code.parts.at[i]);
+    vec_free(&listing->line);
+}
+
+bool disassembly_of_row(struct disassembly *disassembly, const struct view *view, uint32_t row,
+                        const char **why)
 {
     size_t metric = metric_of_view(view);
     double program = view_total(view, metric);
-    view = view_origin(view, &row);
-    uint32_t around = procedure_around(view, row);
-    const struct row *selected = view_row(view, row);
-    bool has_line = selected->kind == KIND_STATEMENT || selected->kind == KIND_LOOP;
-    struct procedure procedure = {.module = NOTHING};
-    if (around)
-        procedure = database_procedure(view->db, view_row(view, around)->place);
-    if (procedure.module == NOTHING) {
-        *why = "the row is in no procedure whose code is known";
-        return false;
-    }
-    struct listing listing = {.db = view->db, .sources = sources, .ascii = ascii, .out = out,
+    const struct view *origin = view_origin(view, &row);
+    const struct database *db = origin->db;
+    const struct row *selected = view_row(origin, row);
+    uint32_t around = procedure_around(origin, row);
+    struct procedure procedure = procedure_of(origin, around);
+    const char *module = database_module_path(db, procedure.module);
+    struct listing listing = {.target = disassembly,
+                              .db = db,
+                              .sources = &disassembly->sources[origin->side],
                               .metric = &view->metrics->at[metric],
-                              .file = has_line ? selected->place : NOTHING,
-                              .line = has_line ? selected->line : 0, .dearest = -1};
-    const char *module = database_module_path(view->db, procedure.module);
-    if (!module || !procedure_code_read(&listing.code, view->db->folder, module, procedure.offset, why))
-        return false;
-    bool can_show = has_bytes(&listing.code);
-    if (can_show) {
-        listing.total = procedure_code_cost(&listing.code, listing.metric->name, 0, UINT64_MAX);
-        listing.scale = number_scale_for(listing.total, listing.metric->unit);
-        add_title(&listing, view, around, program);
-        add_heads(&listing);
-        for (size_t i = 0; i < listing.code.parts.n; i++)
-            add_part(&listing, &listing.code.parts.at[i]);
-        *first_line = listing.first_line;
-    } else {
-        *why = "hpcprof could not read the binary, so the database has no code of it";
+                              .dearest = -1};
+    listing.metric_name = listing.metric->called ? listing.metric->called : listing.metric->name;
+    if (selected->kind == KIND_STATEMENT || selected->kind == KIND_LOOP) {
+        listing.row_path = database_file_path(db, selected->place);
+        listing.row_line = selected->line;
     }
+    if (!module) {
+        *why = "the row is in no procedure of a binary";
+        return false;
+    }
+    if (!procedure_code_read(&listing.code, db->folder, module, procedure.offset, why))
+        return false;
+    bool can_list = has_bytes(&listing.code);
+    if (can_list)
+        add_listing(&listing, origin, around, program);
+    else
+        *why = "hpcprof could not read the binary, so the database has none of its code";
     procedure_code_free(&listing.code);
-    return can_show;
+    return can_list;
 }

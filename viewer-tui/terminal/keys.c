@@ -122,6 +122,7 @@ static const struct binding bindings[] = {
     {COMMAND_SOURCE_LEFT,
      {'(', SPECIAL(KEY_SLEFT)},
      {"(, Shift-Left", "scroll the source back to the left"}},
+    {COMMAND_DISASSEMBLE, {'D'}, {"D", "disassemble: the procedure's instructions, with their costs"}},
     {COMMAND_EDIT, {'e'}, {"e", "open it in $VISUAL, $EDITOR or vi, at the line"}},
     {COMMAND_NONE, {0}, {NULL, "Taking away"}},
     {COMMAND_WRITE, {'W'}, {"W", "write the view to a file, in the format of its name"}},
@@ -164,6 +165,7 @@ bool command_opens_page(enum command command)
     case COMMAND_THREADS:
     case COMMAND_SUMMARY:
     case COMMAND_INSPECT:
+    case COMMAND_DISASSEMBLE:
     case COMMAND_ADVICE:
     case COMMAND_HELP: return true;
     default: return false;

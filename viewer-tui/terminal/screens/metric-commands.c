@@ -164,6 +164,7 @@ bool tui_obey_metrics(struct tui *tui, enum command command)
     case COMMAND_UNITS: change_units(tui); break;
     case COMMAND_BARS: tui->cells.has_bars = !tui->cells.has_bars; break;
     case COMMAND_INSPECT: tui_inspect(tui); break;
+    case COMMAND_DISASSEMBLE: tui_disassemble(tui); break;
     case COMMAND_KINDS: show_kinds_or_not(tui); break;
     default: return false;
     }

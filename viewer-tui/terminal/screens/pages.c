@@ -2,6 +2,7 @@
 
 #include "viewer-tui/advice/advice-text.h"
 #include "viewer-tui/compare/changes-text.h"
+#include "viewer-tui/output/disassembly.h"
 #include "viewer-tui/output/inspect.h"
 #include "viewer-tui/terminal/screen.h"
 #include "viewer-tui/terminal/screens/main-screen.h"
@@ -12,16 +13,21 @@
 /* Longer lines are hard to read. */
 #define MOST_COLUMNS 100
 
-void tui_show_text(struct tui *tui, const char *title, const char *text, enum command opener)
+static void show_page(struct tui *tui, struct page *page)
 {
-    struct page page = {.title = title, .text = text, .opener = opener};
     do {
-        tui->next = page_show(&page);
+        tui->next = page_show(page);
         if (tui->next != COMMAND_HELP)
             return;
         tui->next = COMMAND_NONE;
         tui_help(tui);
     } while (tui->next == COMMAND_NONE);
+}
+
+void tui_show_text(struct tui *tui, const char *title, const char *text, enum command opener)
+{
+    struct page page = {.title = title, .text = text, .opener = opener};
+    show_page(tui, &page);
 }
 
 bool tui_closes(struct tui *tui, int key, enum command opener)
@@ -104,6 +110,27 @@ void tui_inspect(struct tui *tui)
     inspect_row(pane->view, pane_row(pane), tui->session->run,
                 tui->projection == PHYSICAL, tui->ascii, &text);
     tui_show_text(tui, "all of one row", text_string(&text), COMMAND_INSPECT);
+    vec_free(&text);
+}
+
+void tui_disassemble(struct tui *tui)
+{
+    const struct pane *pane = tui_pane(tui);
+    const char *why;
+    struct text text = {0};
+    struct disassembly listing = {.sources = tui->sources[tui->projection],
+                                  .width = (size_t)screen_width(),
+                                  .ascii = tui->ascii,
+                                  .out = &text};
+    if (disassembly_of_row(&listing, pane->view, pane_row(pane), &why)) {
+        struct page page = {.title = "instructions",
+                            .text = text_string(&text),
+                            .opener = COMMAND_DISASSEMBLE,
+                            .first = (long)listing.first_line - screen_height() / 2};
+        show_page(tui, &page);
+    } else {
+        text_printf(&tui->message, "no instructions: %s", why);
+    }
     vec_free(&text);
 }
 

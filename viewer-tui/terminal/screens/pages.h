@@ -18,6 +18,7 @@ bool tui_closes(struct tui *tui, int key, enum command opener);
 
 void tui_help(struct tui *tui);
 void tui_inspect(struct tui *tui); /* all values of the selected row */
+void tui_disassemble(struct tui *tui); /* the instructions around the selected row */
 void tui_advice(struct tui *tui);  /* on the selected row; of two databases what changed */
 
 /* Shows a printer's output. */

@@ -1,0 +1,176 @@
+"""instructions.json and the viewer's page of instructions (key D): the code is what objdump reads in
+the binary, costs are what the measurement file has at each address."""
+import collections
+import json
+import os
+import re
+import shutil
+import tempfile
+import unittest
+
+import profiling
+import viewer
+import viewer_story
+from measurement_reader import Measurement
+from terminal import HAVE_TMUX
+from viewer_screen import Viewer
+
+BIN = profiling.BUILD / "bin"
+SOURCE = """\
+#include <stdio.h>
+static unsigned long mix(unsigned long s)
+{
+    return s ^ s << 7;
+}
+__attribute__((noinline)) unsigned long hot(unsigned long n)
+{
+    unsigned long s = 1;
+    for (unsigned long i = 1; i < n; i++)
+        s = mix(s + n / i);
+    return s;
+}
+__attribute__((noinline)) unsigned long warm(unsigned long n)
+{
+    unsigned long s = 1;
+    for (unsigned long i = 1; i < n; i++)
+        s += n % i;
+    return s;
+}
+int main(void)
+{
+    printf("%lu %lu\\n", hot(100000000), warm(30000000));
+    return 0;
+}
+"""
+
+
+class Disassembly(profiling.ProfilingTest):
+    def setUp(self):
+        super().setUp()
+        self.source, self.program = self.directory / "two.c", self.directory / "two"
+        self.source.write_text(SOURCE)
+        self.run_tool("gcc", "-O2", "-g", "-o", self.program, self.source, check=True)
+        self.measure(self.program)
+
+    def database(self, *options):
+        where = self.directory / f"database-{len(list(self.directory.iterdir()))}"
+        self.run_tool(BIN / "hpcprof", *options, "-o", where, self.measurements, check=True)
+        return where
+
+    def procedures(self, database):
+        document = json.loads((database / "instructions.json").read_text())
+        self.assertEqual(document["format"], "hpctoolkit-instructions 1")
+        return document, {procedure["name"]: procedure for procedure in document["procedures"]
+                          if procedure["module"] == str(self.program)}
+
+    def objdump(self, name):
+        """Addresses, mnemonics and bytes of a function."""
+        out = self.run_tool("objdump", "-d", f"--disassemble={name}", self.program, check=True).stdout
+        lines = re.findall(r"^ *([0-9a-f]+):\t((?:[0-9a-f]{2} )+) *(?:\t(\w+))?", out, re.M)
+        return [(int(at, 16), code.replace(" ", ""), word) for at, code, word in lines]
+
+    def recorded(self):
+        """Nanoseconds by address in the program, from the measurement file."""
+        sums = collections.Counter()
+        for path in self.measurements.glob("*.hpcrun"):
+            measurement = Measurement(path)
+            for thread in measurement.threads.values():
+                for (node, _), amount in thread.values.items():
+                    _, *ip = thread.nodes[node]
+                    if ip and measurement.modules.get(ip[0]) == str(self.program):
+                        sums[ip[1]] += amount / 1024
+        return sums
+
+    def test_costs_and_code(self):
+        document, found = self.procedures(self.database())
+        recorded = self.recorded()
+        self.assertEqual(document["metrics"], ["work"])
+        for name in ("hot", "warm"):
+            (begin, digits), *more = found[name]["parts"]
+            listed = self.objdump(name)
+            self.assertEqual((begin, found[name]["entry"]), (listed[0][0], listed[0][0]))
+            self.assertEqual((digits, more), ("".join(code for _, code, _ in listed), []))
+            end = begin + len(digits) // 2
+            costs = {at: cost for at, _, cost in found[name]["costs"]}
+            expected = {at: cost for at, cost in recorded.items() if begin <= at < end}
+            self.assertGreater(len(expected), 1)
+            self.assertEqual(costs.keys(), expected.keys())
+            for at, cost in expected.items():
+                self.assertAlmostEqual(costs[at], cost / 1e9, places=9)
+
+    def test_statements_are_the_line_map(self):
+        document, found = self.procedures(self.database())
+        lines = {(document["files"][file], line) for _, _, file, line in found["hot"]["statements"]}
+        self.assertLessEqual(lines, {(str(self.source), line) for line in range(4, 13)})
+        self.assertIn((str(self.source), 4), lines)  # of the inlined procedure
+        for before, after in zip(found["hot"]["statements"], found["hot"]["statements"][1:]):
+            self.assertLessEqual(before[0] + before[1], after[0])
+
+    def test_costs_add_up_to_those_of_the_lines(self):
+        database = self.database()
+        document, found = self.procedures(database)
+        of_line = collections.Counter()
+        for at, _, cost in found["hot"]["costs"]:
+            of_line[next(line for begin, size, _, line in found["hot"]["statements"]
+                         if begin <= at < begin + size)] += cost
+        hot = viewer.find(viewer.printed_json("flat", database)["root"], "hot", "procedure")
+        shown = collections.Counter()
+        for _, row in viewer.rows_of(hot):
+            if row["kind"] == "statement":
+                shown[row["line"]] += row["metrics"]["work"]["exclusive"]
+        self.assertEqual(of_line.keys(), {line for line, cost in shown.items() if cost})
+        for line, cost in of_line.items():
+            self.assertAlmostEqual(shown[line], cost, places=9)
+
+    def test_same_bytes_with_any_number_of_threads(self):
+        one, four = self.database("-j", "1"), self.database("-j", "4")
+        self.assertEqual((one / "instructions.json").read_bytes(),
+                         (four / "instructions.json").read_bytes())
+
+    def test_a_shared_database_has_no_code_that_is_not_for_all(self):
+        os.chmod(self.program, 0o700)
+        digits = self.procedures(self.database("--shared"))[1]["hot"]["parts"][0][1]
+        self.assertEqual(digits, "")
+        self.assertNotEqual(self.procedures(self.database())[1]["hot"]["parts"][0][1], "")
+
+    @unittest.skipUnless(HAVE_TMUX, "tmux is not installed")
+    def test_the_page(self):
+        with Viewer(self.database(), width=100, height=40) as terminal:
+            terminal.press("3", "/")
+            terminal.type("^hot$")
+            terminal.press("Enter", "D")
+            lines = terminal.until_seen("work of hot, its own instructions:")
+            self.assertIn("two.c:4  return s ^ s << 7;", lines)
+            shown = [re.match(r"^[> ] .{17} +([0-9a-f]+)  (\w+)", line) for line in lines]
+            shown = [(int(match[1], 16), match[2]) for match in shown if match]
+            listed = [at for at, _, word in self.objdump("hot") if word]
+            self.assertEqual([at for at, _ in shown], listed)
+            self.assertIn("div", [word for _, word in shown])
+            terminal.press("D")
+            terminal.until_gone("its own instructions")
+
+
+@unittest.skipUnless(HAVE_TMUX, "tmux is not installed")
+class WithoutInstructions(viewer_story.StoryTest):
+    def page(self, text=None):
+        folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, folder)
+        viewer_story.write(folder)
+        if text is not None:
+            with open(os.path.join(folder, "instructions.json"), "w") as file:
+                file.write(text)
+        terminal = Viewer(folder, width=120, height=40)
+        self.addCleanup(terminal.__exit__)
+        terminal.press("3", "/")
+        terminal.type("coder_run")
+        terminal.press("Enter", "D")
+        return terminal
+
+    def test_a_database_of_another_tool(self):
+        self.page().until_seen("no instructions: the database has no instructions.json")
+
+    def test_damaged_files(self):
+        for text in ("", "{", "[]", '{"format": "hpctoolkit-instructions 2"}'):
+            self.page(text).until_seen("no instructions: the database has no instructions.json")
+        good = {"format": "hpctoolkit-instructions 1", "metrics": ["work"], "files": [], "procedures": 7}
+        self.page(json.dumps(good)).until_seen("no instructions: the database has the instructions of")
