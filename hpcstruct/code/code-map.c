@@ -58,7 +58,7 @@ static void claim_frames(struct claims *claims, const struct code_sources *from)
 {
     for (size_t i = 0; i < from->frames->entries.n; i++) {
         const struct frame_entry *entry = &from->frames->entries.at[i];
-        const struct code_owner owner = {.has_frame = true, .begins_inside = entry->begins_inside};
+        const struct code_owner owner = {.has_frame = true, .begins_mid_function = entry->begins_mid_function};
         claim(claims, entry->begin, entry->end, owner, CLAIM_FRAME);
     }
 }
@@ -101,7 +101,7 @@ static void unite_equal_begins(struct claims *claims, const struct symbol_table 
         if (next->end > last->end)
             last->end = next->end;
         last->owner.has_frame |= next->owner.has_frame;
-        last->owner.begins_inside |= next->owner.begins_inside;
+        last->owner.begins_mid_function |= next->owner.begins_mid_function;
     }
     claims->all.n = kept;
 }

@@ -17,7 +17,7 @@ struct code_owner {
     const char *name;        /* linkage name; NULL: none is known. Of a symbol or stub */
     uint32_t first_fragment; /* index of its lowest fragment */
     bool has_frame;          /* a frame description entry begins at begin */
-    bool begins_inside;      /* see struct frame_entry */
+    bool begins_mid_function;      /* see struct frame_entry */
     bool is_stub;            /* of the procedure linkage table */
     bool is_gap;             /* nothing but uncovered code */
 };

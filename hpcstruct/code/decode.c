@@ -106,7 +106,8 @@ static bool steers_control(const ZydisDecodedInstruction *instruction)
  * futex: the code before it, back to where control may come from elsewhere or
  * MOST_ARGUMENT_INSTRUCTIONS, prepares a fourth argument (r10). Of the calls that runtimes make
  * themselves FUTEX_WAIT has one, the timeout, and FUTEX_WAKE has not. */
-static bool waits_in_system_call(const struct decoder *decoder, const struct code_fragment *fragment)
+static bool waits_in_system_call(const struct decoder *decoder,
+                                 const struct code_fragment *fragment)
 {
     size_t last = decoder->offsets.n - 1;
     for (size_t back = 1; back <= MOST_ARGUMENT_INSTRUCTIONS && back <= last; back++) {

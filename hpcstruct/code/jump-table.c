@@ -57,7 +57,7 @@ static bool is_target(const struct finder *finder, uint64_t target)
         return false;
     const struct code_owner *owner = &map->owners.at[map->fragments.at[other].owner];
     return map->fragments.at[other].owner == fragment->owner ||
-           (owner->name ? is_cold_name(owner->name) : owner->begins_inside);
+           (owner->name ? is_cold_name(owner->name) : owner->begins_mid_function);
 }
 
 /* Takes an address for the table's if its first entry fits. */

@@ -163,8 +163,8 @@ void module_code_free(struct module_code *code)
     symbols_free(&code->symbols);
 }
 
-void module_code_landings(const struct module_code *code, const struct procedure *procedure,
-                          struct landings *landings)
+void module_code_landing_pads(const struct module_code *code, const struct procedure *procedure,
+                              struct landing_pads *pads)
 {
     const struct frame_entries *frames = &code->frames;
     for (uint32_t i = 0; i < procedure->fragment_count; i++) {
@@ -172,6 +172,6 @@ void module_code_landings(const struct module_code *code, const struct procedure
         const struct code_fragment *fragment = &code->map.fragments.at[number];
         for (size_t k = sorted_below(&frames->entries, begin, fragment->begin);
              k < frames->entries.n && frames->entries.at[k].begin < fragment->end; k++)
-            landings_read(landings, code->image, &frames->entries.at[k]);
+            landing_pads_read(pads, code->image, &frames->entries.at[k]);
     }
 }

@@ -25,8 +25,8 @@ void module_code_read(struct module_code *code, const struct elf_image *image,
 
 void module_code_free(struct module_code *code);
 
-/* Appends the landings of a procedure, in the order of its code. */
-void module_code_landings(const struct module_code *code, const struct procedure *procedure,
-                          struct landings *landings);
+/* Appends the pads of a procedure, in the order of its code. */
+void module_code_landing_pads(const struct module_code *code, const struct procedure *procedure,
+                              struct landing_pads *pads);
 
 #endif

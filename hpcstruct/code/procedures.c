@@ -104,18 +104,18 @@ static void note_flows(struct joiner *joiner, uint32_t fragment_index)
         note_table(joiner, fragment, flows, &flows->tables.at[i]);
 }
 
-static void note_landings(struct joiner *joiner)
+static void note_landing_pads(struct joiner *joiner)
 {
-    struct landings landings = {0};
+    struct landing_pads pads = {0};
     const struct frame_entries *frames = joiner->from->frames;
     for (size_t i = 0; i < frames->entries.n; i++) {
-        landings.all.n = 0;
-        landings_read(&landings, joiner->from->image, &frames->entries.at[i]);
-        uint32_t from = landings.all.n ? owner_of(joiner, frames->entries.at[i].begin) : UINT32_MAX;
-        for (size_t k = 0; k < landings.all.n && from != UINT32_MAX; k++)
-            note_jump(joiner, from, landings.all.at[k].pad);
+        pads.all.n = 0;
+        landing_pads_read(&pads, joiner->from->image, &frames->entries.at[i]);
+        uint32_t from = pads.all.n ? owner_of(joiner, frames->entries.at[i].begin) : UINT32_MAX;
+        for (size_t k = 0; k < pads.all.n && from != UINT32_MAX; k++)
+            note_jump(joiner, from, pads.all.at[k].address);
     }
-    vec_free(&landings.all);
+    vec_free(&pads.all);
 }
 
 /* ---- decisions ---- */
@@ -163,14 +163,14 @@ static uint32_t only_origin(const struct joiner *joiner, const struct crossing *
 static bool continues_function(const struct joiner *joiner, uint32_t origin,
                                const struct crossing *crossings, size_t count)
 {
-    if (owner_at(joiner, crossings[0].part)->begins_inside)
+    if (owner_at(joiner, crossings[0].part)->begins_mid_function)
         return true;
     bool is_entered = false, reaches_middle = false;
     for (size_t i = 0; i < count; i++) {
         is_entered |= crossings[i].inward && !crossings[i].to_middle;
         reaches_middle |= crossings[i].to_middle && root_of(joiner, crossings[i].other) == origin;
     }
-    return is_entered && reaches_middle && !owner_at(joiner, origin)->begins_inside;
+    return is_entered && reaches_middle && !owner_at(joiner, origin)->begins_mid_function;
 }
 
 /* Joins a part according to its crossings. */
@@ -255,7 +255,7 @@ void procedures_build(struct procedures *procedures, const struct procedure_sour
     }
     for (uint32_t i = 0; i < sources->map->fragments.n; i++)
         note_flows(&joiner, i);
-    note_landings(&joiner);
+    note_landing_pads(&joiner);
     follow_links(&joiner);
     follow_crossings(&joiner);
     list_procedures(procedures, &joiner);

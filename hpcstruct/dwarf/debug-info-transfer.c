@@ -33,7 +33,7 @@ bool debug_info_save(const struct debug_info *info, FILE *out)
     save_array(out, &info->functions);
     save_array(out, &info->scopes);
     save_array(out, &info->lines);
-    save_array(out, &info->marks);
+    save_array(out, &info->scope_rows);
     save_array(out, &info->links);
     save_number(out, info->n_units);
     save_number(out, info->n_unoptimized);
@@ -42,36 +42,36 @@ bool debug_info_save(const struct debug_info *info, FILE *out)
 
 /* ---- loading ---- */
 
-static void load_strings(struct cursor *from, struct strtab *table)
+static void load_strings(struct byte_reader *from, struct strtab *table)
 {
-    uint64_t count = cursor_unsigned(from, 8);
-    for (uint64_t i = 0; i < count && !from->bad; i++)
-        if (strtab_id(table, cursor_string(from)) != i)
-            from->bad = true;
+    uint64_t count = read_uint(from, 8);
+    for (uint64_t i = 0; i < count && !from->failed; i++)
+        if (strtab_id(table, read_cstring(from)) != i)
+            from->failed = true;
 }
 
 #define load_array(from, v)                                                                        \
     do {                                                                                           \
-        uint64_t count_ = cursor_unsigned(from, 8);                                                \
+        uint64_t count_ = read_uint(from, 8);                                                      \
         const uint8_t *start_ = (from)->bytes.at + (from)->at;                                     \
         if (count_ > (from)->bytes.size / sizeof *(v)->at)                                         \
-            (from)->bad = true;                                                                    \
+            (from)->failed = true;                                                                 \
         else                                                                                       \
-            cursor_skip(from, count_ * sizeof *(v)->at);                                           \
-        if (!(from)->bad && count_) {                                                              \
+            skip_bytes(from, count_ * sizeof *(v)->at);                                            \
+        if (!(from)->failed && count_) {                                                           \
             vec_reserve(v, count_);                                                                \
             memcpy((v)->at, start_, count_ * sizeof *(v)->at);                                     \
             (v)->n = count_;                                                                       \
         }                                                                                          \
     } while (0)
 
-/* Whether a number is that of one of `count` things, or none. */
+/* Whether a number is DEBUG_NONE or below `count`. */
 static bool is_index(uint32_t number, size_t count)
 {
     return number == DEBUG_NONE || number < count;
 }
 
-static bool functions_fit(const struct debug_info *info)
+static bool functions_are_valid(const struct debug_info *info)
 {
     for (size_t i = 0; i < info->functions.n; i++) {
         const struct debug_function *function = &info->functions.at[i];
@@ -81,7 +81,7 @@ static bool functions_fit(const struct debug_info *info)
     return true;
 }
 
-static bool scopes_fit(const struct debug_info *info)
+static bool scopes_are_valid(const struct debug_info *info)
 {
     for (size_t i = 0; i < info->scopes.n; i++) {
         const struct debug_scope *scope = &info->scopes.at[i];
@@ -92,7 +92,7 @@ static bool scopes_fit(const struct debug_info *info)
     return true;
 }
 
-static bool lines_fit(const struct debug_info *info)
+static bool lines_are_valid(const struct debug_info *info)
 {
     for (size_t i = 0; i < info->lines.n; i++)
         if (!is_index(info->lines.at[i].file, info->files.count) ||
@@ -101,29 +101,30 @@ static bool lines_fit(const struct debug_info *info)
     return true;
 }
 
-static bool marks_fit(const struct debug_info *info)
+static bool scope_rows_are_valid(const struct debug_info *info)
 {
-    for (size_t i = 0; i < info->marks.n; i++)
-        if (!is_index(info->marks.at[i].scope, info->scopes.n) ||
-            (i && info->marks.at[i].address <= info->marks.at[i - 1].address))
+    for (size_t i = 0; i < info->scope_rows.n; i++)
+        if (!is_index(info->scope_rows.at[i].scope, info->scopes.n) ||
+            (i && info->scope_rows.at[i].address <= info->scope_rows.at[i - 1].address))
             return false;
     return true;
 }
 
 bool debug_info_load(struct debug_info *info, struct elf_bytes bytes)
 {
-    struct cursor from = {.bytes = bytes};
+    struct byte_reader from = {.bytes = bytes};
     load_strings(&from, &info->files);
     load_strings(&from, &info->directories);
     load_strings(&from, &info->names);
     load_array(&from, &info->functions);
     load_array(&from, &info->scopes);
     load_array(&from, &info->lines);
-    load_array(&from, &info->marks);
+    load_array(&from, &info->scope_rows);
     load_array(&from, &info->links);
-    info->n_units = (uint32_t)cursor_unsigned(&from, 8);
-    info->n_unoptimized = (uint32_t)cursor_unsigned(&from, 8);
-    if (!from.bad && functions_fit(info) && scopes_fit(info) && lines_fit(info) && marks_fit(info))
+    info->n_units = (uint32_t)read_uint(&from, 8);
+    info->n_unoptimized = (uint32_t)read_uint(&from, 8);
+    if (!from.failed && functions_are_valid(info) && scopes_are_valid(info) &&
+        lines_are_valid(info) && scope_rows_are_valid(info))
         return true;
     debug_info_free(info);
     *info = (struct debug_info){0};

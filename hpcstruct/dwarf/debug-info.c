@@ -26,7 +26,7 @@ uint32_t debug_info_local_function(struct debug_info *info, const char *name)
     return (uint32_t)info->functions.n - 1;
 }
 
-/* The sequence that is being filled: rows behind the last complete one. */
+/* The index in raw_lines at which the current sequence starts. */
 static size_t sequence_start(const struct debug_info *info)
 {
     if (info->sequences.n == 0)
@@ -37,17 +37,17 @@ static size_t sequence_start(const struct debug_info *info)
 
 void debug_info_add_line(struct debug_info *info, uint64_t address, uint32_t file, uint32_t line)
 {
-    const struct line_mark mark = {address, file, line};
+    const struct line_row row = {address, file, line};
     size_t start = sequence_start(info);
-    struct line_mark *last =
+    struct line_row *last =
         info->raw_lines.n > start ? &info->raw_lines.at[info->raw_lines.n - 1] : NULL;
     if (last && address < last->address)
         return;
-    /* Of several rows for an address only the last has any bytes. */
+    /* Only the last of several rows with one address covers any bytes. */
     if (last && address == last->address)
-        *last = mark;
+        *last = row;
     else if (!last || last->file != file || last->line != line)
-        vec_push(&info->raw_lines, mark);
+        vec_push(&info->raw_lines, row);
 }
 
 void debug_info_end_sequence(struct debug_info *info, uint64_t end, const struct elf_image *image)
@@ -76,7 +76,7 @@ void debug_info_add_range(struct debug_info *info, uint64_t begin, uint64_t end,
     vec_push(&info->ranges, range);
 }
 
-/* ---- bringing into order ---- */
+/* ---- finishing ---- */
 
 static int sequence_order(const void *a, const void *b)
 {
@@ -97,27 +97,27 @@ static void finish_lines(struct debug_info *info)
         if (sequence->end <= covered)
             continue;
         if (info->lines.n && sequence->begin <= covered)
-            info->lines.n--; /* the mark at the end of the one before */
+            info->lines.n--; /* the row that ended the sequence before */
         for (size_t k = sequence->first; k < sequence->first + sequence->count; k++) {
-            struct line_mark mark = info->raw_lines.at[k];
+            struct line_row row = info->raw_lines.at[k];
             uint64_t end = k + 1 < sequence->first + sequence->count
                                ? info->raw_lines.at[k + 1].address
                                : sequence->end;
-            if (end <= covered || mark.address >= sequence->end)
+            if (end <= covered || row.address >= sequence->end)
                 continue;
-            if (mark.address < covered)
-                mark.address = covered;
-            vec_push(&info->lines, mark);
+            if (row.address < covered)
+                row.address = covered;
+            vec_push(&info->lines, row);
         }
         covered = sequence->end;
-        const struct line_mark unknown = {covered, DEBUG_NONE, 0};
+        const struct line_row unknown = {covered, DEBUG_NONE, 0};
         vec_push(&info->lines, unknown);
     }
     vec_free(&info->raw_lines);
     vec_free(&info->sequences);
 }
 
-/* Scopes are numbered parents first, so that of ranges with one begin the deepest comes last. */
+/* By begin, then the deepest last: parents have smaller numbers. */
 static int range_order(const void *a, const void *b)
 {
     const struct scope_range *x = a, *y = b;
@@ -128,18 +128,19 @@ static int range_order(const void *a, const void *b)
     return (x->end < y->end) - (x->end > y->end);
 }
 
-static void mark_scope(struct debug_info *info, uint64_t address, uint32_t scope)
+static void add_scope_row(struct debug_info *info, uint64_t address, uint32_t scope)
 {
-    struct scope_mark *last = info->marks.n ? &info->marks.at[info->marks.n - 1] : NULL;
+    struct scope_row *last =
+        info->scope_rows.n ? &info->scope_rows.at[info->scope_rows.n - 1] : NULL;
     if (last && last->address == address)
         last->scope = scope;
     else if (!last || last->scope != scope)
-        vec_push(&info->marks, (struct scope_mark){address, scope});
+        vec_push(&info->scope_rows, (struct scope_row){address, scope});
 }
 
 static void finish_scopes(struct debug_info *info)
 {
-    VEC(struct scope_range) open = {0}; /* around the address at hand, innermost last */
+    VEC(struct scope_range) open = {0}; /* that contain the current address, innermost last */
     if (info->ranges.n)
         qsort(info->ranges.at, info->ranges.n, sizeof *info->ranges.at, range_order);
     for (size_t i = 0; i <= info->ranges.n; i++) {
@@ -148,10 +149,10 @@ static void finish_scopes(struct debug_info *info)
             uint64_t end = open.at[--open.n].end;
             while (open.n && open.at[open.n - 1].end <= end)
                 open.n--;
-            mark_scope(info, end, open.n ? open.at[open.n - 1].scope : DEBUG_NONE);
+            add_scope_row(info, end, open.n ? open.at[open.n - 1].scope : DEBUG_NONE);
         }
         if (next) {
-            mark_scope(info, next->begin, next->scope);
+            add_scope_row(info, next->begin, next->scope);
             vec_push(&open, *next);
         }
     }
@@ -159,37 +160,37 @@ static void finish_scopes(struct debug_info *info)
     vec_free(&info->ranges);
 }
 
-/* Takes the smallest line from `begin` to `end` in the file that code of the function was first
- * seen in. */
-static void place_by_code(const struct debug_info *info, struct debug_function *function,
-                          uint64_t begin, uint64_t end)
+/* Declares a function at the smallest line of its code from `begin` to `end`. The first line found
+ * decides the file. */
+static void declare_by_code(const struct debug_info *info, struct debug_function *function,
+                            uint64_t begin, uint64_t end)
 {
     uint32_t first = debug_info_line_index(info, begin);
     for (size_t i = first == DEBUG_NONE ? 0 : first;
          i < info->lines.n && info->lines.at[i].address < end; i++) {
-        const struct line_mark *mark = &info->lines.at[i];
-        if (mark->line == 0)
+        const struct line_row *row = &info->lines.at[i];
+        if (row->line == 0)
             continue;
-        if (function->line == 0 || (function->file == mark->file && mark->line < function->line)) {
-            function->file = mark->file;
-            function->line = mark->line;
+        if (function->line == 0 || (function->file == row->file && row->line < function->line)) {
+            function->file = row->file;
+            function->line = row->line;
         }
     }
 }
 
-static void place_functions(struct debug_info *info)
+static void declare_functions(struct debug_info *info)
 {
     bool *declared = mem_alloc(info->functions.n * sizeof *declared);
     for (size_t i = 0; i < info->functions.n; i++)
         declared[i] = info->functions.at[i].file != DEBUG_NONE || info->functions.at[i].line;
-    for (size_t i = 0; i + 1 < info->marks.n; i++) {
-        const struct scope_mark *mark = &info->marks.at[i];
-        if (mark->scope == DEBUG_NONE)
+    for (size_t i = 0; i + 1 < info->scope_rows.n; i++) {
+        const struct scope_row *row = &info->scope_rows.at[i];
+        if (row->scope == DEBUG_NONE)
             continue;
-        uint32_t function = info->scopes.at[mark->scope].function;
+        uint32_t function = info->scopes.at[row->scope].function;
         if (!declared[function])
-            place_by_code(info, &info->functions.at[function], mark->address,
-                          info->marks.at[i + 1].address);
+            declare_by_code(info, &info->functions.at[function], row->address,
+                            info->scope_rows.at[i + 1].address);
     }
     free(declared);
 }
@@ -198,7 +199,7 @@ void debug_info_finish(struct debug_info *info)
 {
     finish_lines(info);
     finish_scopes(info);
-    place_functions(info);
+    declare_functions(info);
     idmap_free(&info->function_ids);
 }
 
@@ -210,7 +211,7 @@ void debug_info_free(struct debug_info *info)
     vec_free(&info->functions);
     vec_free(&info->scopes);
     vec_free(&info->lines);
-    vec_free(&info->marks);
+    vec_free(&info->scope_rows);
     vec_free(&info->links);
     vec_free(&info->raw_lines);
     vec_free(&info->sequences);
@@ -218,7 +219,7 @@ void debug_info_free(struct debug_info *info)
     idmap_free(&info->function_ids);
 }
 
-/* ---- asking ---- */
+/* ---- lookup ---- */
 
 uint32_t debug_info_line_index(const struct debug_info *info, uint64_t address)
 {
@@ -227,15 +228,15 @@ uint32_t debug_info_line_index(const struct debug_info *info, uint64_t address)
 
 uint32_t debug_info_scope_index(const struct debug_info *info, uint64_t address)
 {
-    return (uint32_t)sorted_up_to(&info->marks, address, address) - 1;
+    return (uint32_t)sorted_up_to(&info->scope_rows, address, address) - 1;
 }
 
 const struct debug_function *debug_info_function_at(const struct debug_info *info, uint64_t address)
 {
-    uint32_t mark = debug_info_scope_index(info, address);
-    if (mark == DEBUG_NONE || info->marks.at[mark].scope == DEBUG_NONE)
+    uint32_t row = debug_info_scope_index(info, address);
+    if (row == DEBUG_NONE || info->scope_rows.at[row].scope == DEBUG_NONE)
         return NULL;
-    uint32_t scope = info->marks.at[mark].scope;
+    uint32_t scope = info->scope_rows.at[row].scope;
     while (info->scopes.at[scope].parent != DEBUG_NONE)
         scope = info->scopes.at[scope].parent;
     return &info->functions.at[info->scopes.at[scope].function];

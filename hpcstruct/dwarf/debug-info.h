@@ -1,10 +1,8 @@
-/* What debug information says about a module, apart from how it is encoded (that is known to
- * dwarf-reader.h alone): the source line of every address, and the chain of inlined functions
- * around it.
+/* The debug information of a module, independent of its encoding: the source line of every address,
+ * and the inlined calls around it.
  *
- * Functions and files are the same number exactly when they are the same in the source, whichever
- * compilation unit speaks of them. Read-only, and thus for many threads, after
- * debug_info_finish. */
+ * Functions and files that are the same in the source have the same number, whichever compilation
+ * unit names them. Read-only after debug_info_finish, and then for any number of threads. */
 #ifndef HPCSTRUCT_DEBUG_INFO_H
 #define HPCSTRUCT_DEBUG_INFO_H
 
@@ -17,96 +15,97 @@
 
 #define DEBUG_NONE UINT32_MAX
 
-/* Source line of the addresses from here to the next mark. */
-struct line_mark {
+/* Source line of the addresses from here to the next row. */
+struct line_row {
     uint64_t address;
     uint32_t file; /* in files; DEBUG_NONE: unknown */
     uint32_t line; /* 0: unknown */
 };
 
 struct debug_function {
-    uint32_t name; /* in names, for people */
+    uint32_t name; /* in names, demangled */
     uint32_t file; /* of its declaration, in files; DEBUG_NONE: unknown */
-    uint32_t line; /* of its declaration, 0: unknown */
+    uint32_t line; /* of its declaration; 0: unknown */
 };
 
-/* A function compiled out of line, or one inlined into another scope. */
+/* A function compiled out of line, or a call inlined into another scope. */
 struct debug_scope {
     uint32_t function; /* in functions */
     uint32_t parent;   /* scope that it is inlined into; DEBUG_NONE: compiled out of line */
-    uint32_t depth;    /* number of scopes around it */
-    uint32_t call_file, call_line; /* where it was called, if inlined; as in a line_mark */
+    uint32_t depth;    /* number of enclosing scopes */
+    uint32_t call_file, call_line; /* of the inlined call; as in a line_row */
 };
 
-/* Innermost scope of the addresses from here to the next mark; DEBUG_NONE: unknown. */
-struct scope_mark {
+/* Innermost scope of the addresses from here to the next row. */
+struct scope_row {
     uint64_t address;
-    uint32_t scope;
+    uint32_t scope; /* in scopes; DEBUG_NONE: unknown */
 };
 
-/* Rows of the line map as they come: see debug_info_add_line. */
+/* A sequence of the line table, before debug_info_finish. */
 struct line_sequence {
     uint64_t begin, end;
     size_t first, count; /* range of raw_lines */
 };
 
-/* Ranges of scopes as they come: see debug_info_add_range. */
+/* An address range of a scope, before debug_info_finish. */
 struct scope_range {
     uint64_t begin, end;
     uint32_t scope;
 };
 
 struct debug_info {
-    struct strtab files;       /* paths, normalized */
-    struct strtab directories; /* in which units were compiled, normalized */
+    struct strtab files;       /* normalized paths */
+    struct strtab directories; /* working directories of the compiler, normalized */
     struct strtab names;
     VEC(struct debug_function) functions;
-    VEC(struct debug_scope) scopes; /* parents first */
-    VEC(struct line_mark) lines;    /* sorted */
-    VEC(struct scope_mark) marks;   /* sorted */
-    VEC(struct code_link) links;    /* of functions with several ranges */
-    /* Compilation units whose compiler says what its options were, and those of them that were
-     * compiled without optimization. */
+    VEC(struct debug_scope) scopes;   /* parents first */
+    VEC(struct line_row) lines;       /* sorted by address */
+    VEC(struct scope_row) scope_rows; /* sorted by address */
+    VEC(struct code_link) links;      /* of functions with several address ranges */
+    /* Compilation units whose compiler records its options, and those of them that were compiled
+     * without optimization. */
     uint32_t n_units, n_unoptimized;
-    /* While it is being filled. */
+    /* Used until debug_info_finish. */
     struct idmap function_ids;
-    VEC(struct line_mark) raw_lines;
+    VEC(struct line_row) raw_lines;
     VEC(struct line_sequence) sequences;
     VEC(struct scope_range) ranges;
 };
 
 /* ---- filling ---- */
 
-/* The number of a function. */
+/* The number of a function; a new one if no function has this name, file and line. */
 uint32_t debug_info_function(struct debug_info *info, const char *name, uint32_t file,
                              uint32_t line);
 
-/* The number of a function of which only the name is known, and not even that is its own, such as
- * a C++ lambda: it is another one than all so far. */
+/* A new number for a function that its name does not identify and whose declaration is unknown,
+ * such as a C++ lambda ("operator()"). */
 uint32_t debug_info_local_function(struct debug_info *info, const char *name);
 
-/* Adds a row of the line map; rows come in sequences of ascending addresses. */
+/* Adds a row of the line table. Rows come in sequences of ascending addresses. */
 void debug_info_add_line(struct debug_info *info, uint64_t address, uint32_t file, uint32_t line);
 
-/* Ends the sequence; `end` is the first address behind it. Sequences that do not begin in code of
- * `image` (code that the linker dropped) are forgotten. */
+/* Ends the sequence; `end` is the first address after it. Drops a sequence that does not begin in
+ * code of `image`: the linker removed its function. */
 void debug_info_end_sequence(struct debug_info *info, uint64_t end, const struct elf_image *image);
 
-/* Adds an address range of a scope; scopes are nested in each other. Ranges that do not begin in
- * code of `image` are forgotten. */
+/* Adds an address range of a scope, unless it does not begin in code of `image`. The ranges of
+ * inner scopes lie in those of outer ones. */
 void debug_info_add_range(struct debug_info *info, uint64_t begin, uint64_t end, uint32_t scope,
                           const struct elf_image *image);
 
-/* Brings everything into order. Of two statements about an address, the first sequence counts in
- * the line map, and the scope that begins last (of those the deepest) among scopes. Functions whose
- * declaration is not known take the first line of their code for it. */
+/* Sorts everything and resolves conflicts:
+ * - an address in several sequences takes its line from the one that begins first;
+ * - an address in several scopes belongs to the one that begins last, and to the deepest of those;
+ * - a function whose declaration is unknown takes the smallest line of its code. */
 void debug_info_finish(struct debug_info *info);
 
 void debug_info_free(struct debug_info *info);
 
-/* ---- asking ---- */
+/* ---- lookup ---- */
 
-/* The index of the last mark at or before an address; DEBUG_NONE when there is none. */
+/* The index of the last row at or before an address; DEBUG_NONE if there is none. */
 uint32_t debug_info_line_index(const struct debug_info *info, uint64_t address);
 uint32_t debug_info_scope_index(const struct debug_info *info, uint64_t address);
 
@@ -114,13 +113,13 @@ uint32_t debug_info_scope_index(const struct debug_info *info, uint64_t address)
 const struct debug_function *debug_info_function_at(const struct debug_info *info,
                                                     uint64_t address);
 
-/* Carries a struct debug_info (after debug_info_finish) from one process to another. */
+/* ---- transfer between processes (debug-info-transfer.c) ---- */
 
-/* Writes it; false when the stream does not take it. */
+/* Writes the debug information, which is finished; false if the stream reports an error. */
 bool debug_info_save(const struct debug_info *info, FILE *out);
 
-/* Reads what debug_info_save wrote into an empty `info`. False, and `info` is empty again, when the
- * bytes are not consistent: the writer may have run on damaged memory. */
+/* Reads what debug_info_save wrote into an empty `info`. If the bytes are inconsistent (the writer
+ * may have run on corrupted memory), returns false and leaves `info` empty. */
 bool debug_info_load(struct debug_info *info, struct elf_bytes bytes);
 
 #endif

@@ -3,19 +3,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct exposed_section {
-    const char *name;
-    struct elf_bytes bytes;
-};
+/* ---- problems ---- */
 
-struct dwarf_object {
-    VEC(struct exposed_section) sections; /* the first is the null section */
-    Dwarf_Obj_Access_Interface interface;
-    Dwarf_Debug debug;
-};
+void dwarf_file_problem(const struct dwarf_file *file, const char *text)
+{
+    if (!*file->problem)
+        *file->problem = mem_strdup(text);
+}
 
-/* Those that we need, and that libdwarf needs to read them. */
-static const char *const wanted[] = {
+bool dwarf_file_ok(const struct dwarf_file *file, int result, Dwarf_Error *error)
+{
+    if (result == DW_DLV_ERROR) {
+        dwarf_file_problem(file, dwarf_errmsg(*error));
+        dwarf_dealloc_error(file->debug, *error);
+        *error = NULL;
+    }
+    return result == DW_DLV_OK;
+}
+
+/* ---- sections for libdwarf ---- */
+
+/* The sections that we read, and those that libdwarf needs to read them. */
+static const char *const needed[] = {
     ".debug_info", ".debug_abbrev",   ".debug_line",        ".debug_str",    ".debug_line_str",
     ".debug_addr", ".debug_rnglists", ".debug_str_offsets", ".debug_ranges",
 };
@@ -23,23 +32,23 @@ static const char *const wanted[] = {
 static int get_section_info(void *object, Dwarf_Half index, Dwarf_Obj_Access_Section *out,
                             int *error)
 {
-    const struct dwarf_object *from = object;
+    const struct dwarf_file *file = object;
     (void)error;
-    if (index >= from->sections.n)
+    if (index >= file->sections.n)
         return DW_DLV_NO_ENTRY;
     *out = (Dwarf_Obj_Access_Section){.type = 1,
-                                      .size = from->sections.at[index].bytes.size,
-                                      .name = from->sections.at[index].name};
+                                      .size = file->sections.at[index].bytes.size,
+                                      .name = file->sections.at[index].name};
     return DW_DLV_OK;
 }
 
 static int load_section(void *object, Dwarf_Half index, Dwarf_Small **data, int *error)
 {
-    const struct dwarf_object *from = object;
+    const struct dwarf_file *file = object;
     (void)error;
-    if (index >= from->sections.n)
+    if (index >= file->sections.n)
         return DW_DLV_NO_ENTRY;
-    *data = (Dwarf_Small *)from->sections.at[index].bytes.at;
+    *data = (Dwarf_Small *)file->sections.at[index].bytes.at;
     return DW_DLV_OK;
 }
 
@@ -57,7 +66,7 @@ static Dwarf_Small get_eight(void *object)
 
 static Dwarf_Unsigned get_section_count(void *object)
 {
-    return ((const struct dwarf_object *)object)->sections.n;
+    return ((const struct dwarf_file *)object)->sections.n;
 }
 
 static const Dwarf_Obj_Access_Methods methods = {
@@ -69,192 +78,216 @@ static const Dwarf_Obj_Access_Methods methods = {
     .load_section = load_section,
 };
 
-static void expose_sections(struct dwarf_object *object, const struct elf_image *image,
-                            char **problem)
+static void add_sections(struct dwarf_file *file, const struct elf_image *image)
 {
-    vec_push(&object->sections, (struct exposed_section){.name = ""});
-    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
-        struct elf_section *section = elf_section(image, wanted[i]);
+    vec_push(&file->sections, (struct dwarf_section){.name = ""});
+    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++) {
+        struct elf_section *section = elf_section(image, needed[i]);
         char *cause = NULL;
         struct elf_bytes bytes = {0};
         if (section)
             bytes = elf_section_data(section, &cause);
-        if (cause && !*problem)
-            *problem = mem_printf("%s: %s", wanted[i], cause);
-        free(cause);
-        if (!bytes.size)
-            continue;
-        vec_push(&object->sections, (struct exposed_section){wanted[i], bytes});
+        if (cause) {
+            char *problem = mem_printf("%s: %s", needed[i], cause);
+            dwarf_file_problem(file, problem);
+            free(problem);
+            free(cause);
+        }
+        if (bytes.size)
+            vec_push(&file->sections, (struct dwarf_section){needed[i], bytes});
     }
 }
 
-struct elf_bytes dwarf_object_section(const struct dwarf_object *object, const char *name)
+struct elf_bytes dwarf_file_section(const struct dwarf_file *file, const char *name)
 {
-    for (size_t i = 0; i < object->sections.n; i++)
-        if (strcmp(object->sections.at[i].name, name) == 0)
-            return object->sections.at[i].bytes;
+    for (size_t i = 0; i < file->sections.n; i++)
+        if (strcmp(file->sections.at[i].name, name) == 0)
+            return file->sections.at[i].bytes;
     return (struct elf_bytes){0};
 }
 
-struct dwarf_object *dwarf_object_open(const struct elf_image *image, char **problem)
+bool dwarf_file_open(struct dwarf_file *file, const struct elf_image *image, char **problem)
 {
-    struct dwarf_object *object = mem_alloc(sizeof *object);
-    *problem = NULL;
-    expose_sections(object, image, problem);
-    object->interface = (Dwarf_Obj_Access_Interface){object, &methods};
+    *file = (struct dwarf_file){.problem = problem, .interface = {file, &methods}};
+    add_sections(file, image);
+    if (!dwarf_file_section(file, ".debug_info").size)
+        return false;
     Dwarf_Error error = NULL;
-    int result = DW_DLV_NO_ENTRY;
-    if (dwarf_object_section(object, ".debug_info").size) {
-        /* We free what we take; libdwarf need not keep a list of it. */
-        dwarf_set_de_alloc_flag(0);
-        result = dwarf_object_init_b(&object->interface, NULL, NULL, DW_GROUPNUMBER_ANY,
-                                     &object->debug, &error);
-    }
-    if (result == DW_DLV_OK)
-        return object;
-    if (result == DW_DLV_ERROR && !*problem)
-        *problem = mem_strdup(dwarf_errmsg(error));
-    dwarf_object_close(object);
-    return NULL;
+    /* We free what libdwarf hands out, so it need not keep a list. */
+    dwarf_set_de_alloc_flag(0);
+    int result =
+        dwarf_object_init_b(&file->interface, NULL, NULL, DW_GROUPNUMBER_ANY, &file->debug, &error);
+    if (result == DW_DLV_ERROR)
+        dwarf_file_problem(file, dwarf_errmsg(error));
+    return result == DW_DLV_OK;
 }
 
-void dwarf_object_close(struct dwarf_object *object)
+void dwarf_file_close(struct dwarf_file *file)
 {
     Dwarf_Error error;
-    if (!object)
-        return;
-    if (object->debug)
-        dwarf_object_finish(object->debug, &error);
-    vec_free(&object->sections);
-    free(object);
+    if (file->debug)
+        dwarf_object_finish(file->debug, &error);
+    vec_free(&file->sections);
 }
 
-Dwarf_Debug dwarf_object_debug(const struct dwarf_object *object)
+void dwarf_file_each_unit(const struct dwarf_file *file,
+                          void (*visit)(void *context, Dwarf_Die unit), void *context)
 {
-    return object->debug;
+    for (;;) {
+        Dwarf_Unsigned length, type_offset, next;
+        Dwarf_Off abbreviations;
+        Dwarf_Half version, address_size, length_size, extension_size, kind;
+        Dwarf_Sig8 signature;
+        Dwarf_Error error = NULL;
+        Dwarf_Die unit = NULL;
+        if (!dwarf_file_ok(file,
+                           dwarf_next_cu_header_d(file->debug, 1, &length, &version, &abbreviations,
+                                                  &address_size, &length_size, &extension_size,
+                                                  &signature, &type_offset, &next, &kind, &error),
+                           &error))
+            return;
+        if (!dwarf_file_ok(file, dwarf_siblingof_b(file->debug, NULL, 1, &unit, &error), &error))
+            continue;
+        visit(context, unit);
+        dwarf_dealloc_die(unit);
+    }
 }
 
-Dwarf_Attribute dwarf_attribute(struct dwarf_reader *reader, const struct dwarf_source *source,
-                                Dwarf_Die die, Dwarf_Half number)
+/* ---- attributes ---- */
+
+/* To be freed by dwarf_dealloc_attribute. */
+static Dwarf_Attribute find_attribute(const struct dwarf_file *file, Dwarf_Die die,
+                                      Dwarf_Half number)
 {
     Dwarf_Attribute attribute = NULL;
     Dwarf_Error error = NULL;
-    if (!dwarf_ok(reader, source, dwarf_attr(die, number, &attribute, &error), &error))
+    if (!dwarf_file_ok(file, dwarf_attr(die, number, &attribute, &error), &error))
         return NULL;
     return attribute;
 }
 
-bool dwarf_number(struct dwarf_reader *reader, const struct dwarf_source *source, Dwarf_Die die,
-                  Dwarf_Half number, uint64_t *value)
+bool die_offset(const struct dwarf_file *file, Dwarf_Die die, uint64_t *offset)
 {
-    Dwarf_Attribute attribute = dwarf_attribute(reader, source, die, number);
+    Dwarf_Off found = 0;
+    Dwarf_Error error = NULL;
+    bool ok = dwarf_file_ok(file, dwarf_dieoffset(die, &found, &error), &error);
+    *offset = found;
+    return ok;
+}
+
+bool die_has(const struct dwarf_file *file, Dwarf_Die die, Dwarf_Half attribute)
+{
+    Dwarf_Attribute found = find_attribute(file, die, attribute);
+    dwarf_dealloc_attribute(found);
+    return found != NULL;
+}
+
+bool die_number(const struct dwarf_file *file, Dwarf_Die die, Dwarf_Half attribute, uint64_t *value)
+{
+    Dwarf_Attribute found = find_attribute(file, die, attribute);
     Dwarf_Error error = NULL;
     Dwarf_Half form = 0;
     Dwarf_Unsigned as_unsigned = 0;
     Dwarf_Signed as_signed = 0;
-    bool ok =
-        attribute && dwarf_ok(reader, source, dwarf_whatform(attribute, &form, &error), &error);
+    bool ok = found && dwarf_file_ok(file, dwarf_whatform(found, &form, &error), &error);
     if (ok && (form == DW_FORM_implicit_const || form == DW_FORM_sdata)) {
-        /* libdwarf 20210528 knows these as signed numbers only. */
-        ok = dwarf_ok(reader, source, dwarf_formsdata(attribute, &as_signed, &error), &error);
+        /* libdwarf 20210528 returns these as signed numbers only. */
+        ok = dwarf_file_ok(file, dwarf_formsdata(found, &as_signed, &error), &error);
         *value = (uint64_t)as_signed;
     } else if (ok) {
-        ok = dwarf_ok(reader, source, dwarf_formudata(attribute, &as_unsigned, &error), &error);
+        ok = dwarf_file_ok(file, dwarf_formudata(found, &as_unsigned, &error), &error);
         *value = as_unsigned;
     }
-    dwarf_dealloc_attribute(attribute);
+    dwarf_dealloc_attribute(found);
     return ok;
 }
 
-bool dwarf_address(struct dwarf_reader *reader, const struct dwarf_source *source, Dwarf_Die die,
-                   Dwarf_Half number, uint64_t *value)
+bool die_address(const struct dwarf_file *file, Dwarf_Die die, Dwarf_Half attribute,
+                 uint64_t *value)
 {
-    Dwarf_Attribute attribute = dwarf_attribute(reader, source, die, number);
+    Dwarf_Attribute found = find_attribute(file, die, attribute);
     Dwarf_Error error = NULL;
     Dwarf_Addr address = 0;
-    if (!attribute)
+    if (!found)
         return false;
-    bool ok = dwarf_ok(reader, source, dwarf_formaddr(attribute, &address, &error), &error);
+    bool ok = dwarf_file_ok(file, dwarf_formaddr(found, &address, &error), &error);
     *value = address;
-    dwarf_dealloc_attribute(attribute);
+    dwarf_dealloc_attribute(found);
     return ok;
 }
 
-const char *dwarf_string(struct dwarf_reader *reader, const struct dwarf_source *source,
-                         Dwarf_Die die, Dwarf_Half number)
+const char *die_string(const struct dwarf_file *file, Dwarf_Die die, Dwarf_Half attribute)
 {
-    Dwarf_Attribute attribute = dwarf_attribute(reader, source, die, number);
+    Dwarf_Attribute found = find_attribute(file, die, attribute);
     Dwarf_Error error = NULL;
     char *text = NULL;
-    if (!attribute)
+    if (!found)
         return NULL;
-    if (!dwarf_ok(reader, source, dwarf_formstring(attribute, &text, &error), &error))
+    if (!dwarf_file_ok(file, dwarf_formstring(found, &text, &error), &error))
         text = NULL;
-    dwarf_dealloc_attribute(attribute);
+    dwarf_dealloc_attribute(found);
     return text;
 }
 
-bool dwarf_reference(struct dwarf_reader *reader, struct dwarf_source *source, Dwarf_Die die,
-                     Dwarf_Half number, uint64_t *offset, struct dwarf_source **in)
+bool die_reference(const struct dwarf_file *file, Dwarf_Die die, Dwarf_Half attribute,
+                   uint64_t *offset, const struct dwarf_file **in)
 {
-    Dwarf_Attribute attribute = dwarf_attribute(reader, source, die, number);
+    Dwarf_Attribute found = find_attribute(file, die, attribute);
     Dwarf_Error error = NULL;
     Dwarf_Half form = 0;
     Dwarf_Off target = 0;
-    if (!attribute)
+    if (!found)
         return false;
-    bool ok = dwarf_ok(reader, source, dwarf_whatform(attribute, &form, &error), &error) &&
-              form != DW_FORM_ref_sig8 && /* only types are referred to in this way */
-              dwarf_ok(reader, source, dwarf_global_formref(attribute, &target, &error), &error);
-    dwarf_dealloc_attribute(attribute);
+    bool ok = dwarf_file_ok(file, dwarf_whatform(found, &form, &error), &error) &&
+              form != DW_FORM_ref_sig8 && /* refers to a type unit: never to a function */
+              dwarf_file_ok(file, dwarf_global_formref(found, &target, &error), &error);
+    dwarf_dealloc_attribute(found);
+    bool in_supplement =
+        form == DW_FORM_GNU_ref_alt || form == DW_FORM_ref_sup4 || form == DW_FORM_ref_sup8;
     *offset = target;
-    *in = source;
-    if (form == DW_FORM_GNU_ref_alt || form == DW_FORM_ref_sup4 || form == DW_FORM_ref_sup8) {
-        *in = &reader->supplement;
-        ok = ok && reader->supplement.debug;
-    }
-    return ok;
+    *in = in_supplement ? file->supplement : file;
+    return ok && *in;
 }
 
-static void add(struct dwarf_ranges *ranges, uint64_t begin, uint64_t end)
+/* ---- address ranges ---- */
+
+static void add_range(struct address_ranges *ranges, uint64_t begin, uint64_t end)
 {
     if (begin < end)
-        vec_push(&ranges->all, (struct elf_code){.begin = begin, .end = end});
+        vec_push(&ranges->all, (struct address_range){begin, end});
 }
 
-/* DWARF 3 and 4: .debug_ranges. */
-static void read_old_list(struct dwarf_reader *reader, const struct dwarf_source *source,
-                          Dwarf_Die die, uint64_t offset, uint64_t base,
-                          struct dwarf_ranges *ranges)
+/* DWARF 3 and 4: a list in .debug_ranges. */
+static void read_old_list(const struct dwarf_file *file, Dwarf_Die die, uint64_t offset,
+                          uint64_t base, struct address_ranges *ranges)
 {
     Dwarf_Ranges *list = NULL;
     Dwarf_Signed count = 0;
     Dwarf_Off real_offset = 0;
     Dwarf_Error error = NULL;
-    if (!dwarf_ok(reader, source,
-                  dwarf_get_ranges_b(source->debug, offset, die, &real_offset, &list, &count, NULL,
-                                     &error),
-                  &error))
+    if (!dwarf_file_ok(
+            file,
+            dwarf_get_ranges_b(file->debug, offset, die, &real_offset, &list, &count, NULL, &error),
+            &error))
         return;
     for (Dwarf_Signed i = 0; i < count && list[i].dwr_type != DW_RANGES_END; i++) {
         if (list[i].dwr_type == DW_RANGES_ADDRESS_SELECTION)
             base = list[i].dwr_addr2;
         else
-            add(ranges, base + list[i].dwr_addr1, base + list[i].dwr_addr2);
+            add_range(ranges, base + list[i].dwr_addr1, base + list[i].dwr_addr2);
     }
-    dwarf_ranges_dealloc(source->debug, list, count);
+    dwarf_ranges_dealloc(file->debug, list, count);
 }
 
-/* DWARF 5: .debug_rnglists. */
-static void read_new_list(struct dwarf_reader *reader, const struct dwarf_source *source,
-                          Dwarf_Attribute attribute, Dwarf_Half form, uint64_t value,
-                          struct dwarf_ranges *ranges)
+/* DWARF 5: a list in .debug_rnglists. */
+static void read_new_list(const struct dwarf_file *file, Dwarf_Attribute attribute, Dwarf_Half form,
+                          uint64_t value, struct address_ranges *ranges)
 {
     Dwarf_Rnglists_Head head = NULL;
     Dwarf_Unsigned count = 0, offset = 0;
     Dwarf_Error error = NULL;
-    if (!dwarf_ok(
-            reader, source,
+    if (!dwarf_file_ok(
+            file,
             dwarf_rnglists_get_rle_head(attribute, form, value, &head, &count, &offset, &error),
             &error))
         return;
@@ -262,46 +295,44 @@ static void read_new_list(struct dwarf_reader *reader, const struct dwarf_source
         unsigned length = 0, kind = 0;
         Dwarf_Unsigned raw1 = 0, raw2 = 0, begin = 0, end = 0;
         Dwarf_Bool no_address = 0;
-        if (!dwarf_ok(reader, source,
-                      dwarf_get_rnglists_entry_fields_a(head, i, &length, &kind, &raw1, &raw2,
-                                                        &no_address, &begin, &end, &error),
-                      &error) ||
+        if (!dwarf_file_ok(file,
+                           dwarf_get_rnglists_entry_fields_a(head, i, &length, &kind, &raw1, &raw2,
+                                                             &no_address, &begin, &end, &error),
+                           &error) ||
             kind == DW_RLE_end_of_list)
             break;
         if (kind != DW_RLE_base_address && kind != DW_RLE_base_addressx && !no_address)
-            add(ranges, begin, end);
+            add_range(ranges, begin, end);
     }
     dwarf_dealloc_rnglists_head(head);
 }
 
-static void read_list(struct dwarf_reader *reader, const struct dwarf_source *source, Dwarf_Die die,
-                      Dwarf_Attribute attribute, uint64_t base, struct dwarf_ranges *ranges)
+static void read_list(const struct dwarf_file *file, Dwarf_Die die, Dwarf_Attribute attribute,
+                      uint64_t base, struct address_ranges *ranges)
 {
     Dwarf_Half form = 0, version = 0, offset_size = 0;
     Dwarf_Off offset = 0;
     Dwarf_Unsigned index = 0;
     Dwarf_Error error = NULL;
     if (dwarf_get_version_of_die(die, &version, &offset_size) != DW_DLV_OK ||
-        !dwarf_ok(reader, source, dwarf_whatform(attribute, &form, &error), &error))
+        !dwarf_file_ok(file, dwarf_whatform(attribute, &form, &error), &error))
         return;
-    bool ok =
-        form == DW_FORM_rnglistx
-            ? dwarf_ok(reader, source, dwarf_formudata(attribute, &index, &error), &error)
-            : dwarf_ok(reader, source, dwarf_global_formref(attribute, &offset, &error), &error);
+    bool ok = form == DW_FORM_rnglistx
+                  ? dwarf_file_ok(file, dwarf_formudata(attribute, &index, &error), &error)
+                  : dwarf_file_ok(file, dwarf_global_formref(attribute, &offset, &error), &error);
     if (ok && version >= 5)
-        read_new_list(reader, source, attribute, form, form == DW_FORM_rnglistx ? index : offset,
-                      ranges);
+        read_new_list(file, attribute, form, form == DW_FORM_rnglistx ? index : offset, ranges);
     else if (ok)
-        read_old_list(reader, source, die, offset, base, ranges);
+        read_old_list(file, die, offset, base, ranges);
 }
 
-void dwarf_entry_ranges(struct dwarf_reader *reader, const struct dwarf_source *source,
-                        Dwarf_Die die, uint64_t unit_base, struct dwarf_ranges *ranges)
+void die_ranges(const struct dwarf_file *file, Dwarf_Die die, uint64_t unit_base,
+                struct address_ranges *ranges)
 {
     ranges->all.n = 0;
-    Dwarf_Attribute attribute = dwarf_attribute(reader, source, die, DW_AT_ranges);
+    Dwarf_Attribute attribute = find_attribute(file, die, DW_AT_ranges);
     if (attribute) {
-        read_list(reader, source, die, attribute, unit_base, ranges);
+        read_list(file, die, attribute, unit_base, ranges);
         dwarf_dealloc_attribute(attribute);
         return;
     }
@@ -310,8 +341,7 @@ void dwarf_entry_ranges(struct dwarf_reader *reader, const struct dwarf_source *
     Dwarf_Half form = 0;
     enum Dwarf_Form_Class class = DW_FORM_CLASS_UNKNOWN;
     Dwarf_Error error = NULL;
-    if (!dwarf_address(reader, source, die, DW_AT_low_pc, &low) ||
-        !dwarf_ok(reader, source, dwarf_highpc_b(die, &high, &form, &class, &error), &error))
-        return;
-    add(ranges, low, class == DW_FORM_CLASS_CONSTANT ? low + high : high);
+    if (die_address(file, die, DW_AT_low_pc, &low) &&
+        dwarf_file_ok(file, dwarf_highpc_b(die, &high, &form, &class, &error), &error))
+        add_range(ranges, low, class == DW_FORM_CLASS_CONSTANT ? low + high : high);
 }

@@ -1,119 +1,78 @@
-/* What the files of the DWARF reader share; nobody else includes this. */
+/* A file with DWARF 2 to 5, read through libdwarf: its sections, its units, and the attributes of
+ * their debugging information entries (DIEs).
+ *
+ * Functions return false, or NULL, if an entry lacks what they are asked for or if it is damaged;
+ * the first damage is recorded. */
 #ifndef HPCSTRUCT_DWARF_FILE_H
 #define HPCSTRUCT_DWARF_FILE_H
 
-#include "hpcstruct/dwarf/dwarf-process.h"
-#include "hpcstruct/dwarf/line-table.h"
+#include "hpcstruct/elf/elf-image.h"
 
 #include <libdwarf/dwarf.h>
 #include <libdwarf/libdwarf.h>
 
-/* Does the work of dwarf_read in this process (dwarf-reader.c). */
-struct dwarf_report dwarf_read_here(struct debug_info *info, const struct dwarf_files *files);
+struct dwarf_section {
+    const char *name;
+    struct elf_bytes bytes;
+};
 
-/* ---- sections for libdwarf (dwarf-object.c) ---- */
-
-struct dwarf_object;
-
-/* Presents a file's debug sections, unpacked, to libdwarf. NULL when it has none or libdwarf
- * refuses them; *problem is then the cause, or NULL when there are none. */
-struct dwarf_object *dwarf_object_open(const struct elf_image *image, char **problem);
-
-void dwarf_object_close(struct dwarf_object *object);
-
-Dwarf_Debug dwarf_object_debug(const struct dwarf_object *object);
-
-/* The contents of one of the sections; none when the file lacks it. */
-struct elf_bytes dwarf_object_section(const struct dwarf_object *object, const char *name);
-
-/* ---- the reader ---- */
-
-/* One of the two files that are read: the main one, or the supplement of dwz. */
-struct dwarf_source {
+struct dwarf_file {
     Dwarf_Debug debug;
-    struct line_sections line_sections;
-    struct idmap units;       /* offset of a unit's first entry -> its file table */
-    struct idmap line_tables; /* offset of a line table -> its file table */
-    struct idmap functions;   /* offset of an entry -> the function that it speaks of */
-    struct idmap prefixes;    /* offset of a function's entry -> the namespaces and classes around,
-                                 in reader.prefixes, if it has no linkage name */
+    struct dwarf_file
+        *supplement; /* with the entries that dwz moved out of this file; NULL: none */
+    char **problem;  /* the first thing that could not be read, one line; NULL: none. Not owned */
+    VEC(struct dwarf_section) sections;   /* uncompressed; the first is the null section */
+    Dwarf_Obj_Access_Interface interface; /* through which libdwarf reads the sections */
 };
 
-/* A function that has no linkage name, and the entry at which namespaces and classes may stand. */
-struct unqualified {
-    uint32_t function;
-    const struct dwarf_source *source;
-    uint64_t offset;
-};
+/* Opens the DWARF of an ELF file. `file` must stay where it is until dwarf_file_close. False if the
+ * file has none, or if libdwarf rejects it. */
+bool dwarf_file_open(struct dwarf_file *file, const struct elf_image *image, char **problem);
 
-struct dwarf_reader {
-    struct debug_info *info;
-    const struct elf_image *image;
-    struct dwarf_source main, supplement;
-    VEC(struct file_table) file_tables;
-    struct strtab prefixes; /* "NAMESPACE::CLASS::" */
-    VEC(struct unqualified) unqualified;
-    uint64_t entries_left; /* that may still be visited: damage can make circles */
-    struct dwarf_report report;
-};
+void dwarf_file_close(struct dwarf_file *file);
 
-/* Whether a libdwarf function succeeded; notes its error if it failed. (A pointer: `error` itself
- * might be read before the function that sets it is called.) */
-bool dwarf_ok(struct dwarf_reader *reader, const struct dwarf_source *source, int result,
-              Dwarf_Error *error);
+/* The contents of a section; empty if the file lacks it or if nobody here needs it. */
+struct elf_bytes dwarf_file_section(const struct dwarf_file *file, const char *name);
 
-/* Notes the first problem. */
-void dwarf_problem(struct dwarf_reader *reader, const char *text);
+/* Records a problem, unless there is one already. */
+void dwarf_file_problem(const struct dwarf_file *file, const char *text);
+
+/* Whether a libdwarf function succeeded, by its result; records its error. `error` is a pointer
+ * because C may evaluate this argument before the one that calls the function. */
+bool dwarf_file_ok(const struct dwarf_file *file, int result, Dwarf_Error *error);
 
 /* Calls `visit` with the first entry of each unit in .debug_info. */
-typedef void dwarf_unit_visitor(struct dwarf_reader *reader, struct dwarf_source *source,
-                                Dwarf_Die unit);
-void dwarf_each_unit(struct dwarf_reader *reader, struct dwarf_source *source,
-                     dwarf_unit_visitor *visit);
+void dwarf_file_each_unit(const struct dwarf_file *file,
+                          void (*visit)(void *context, Dwarf_Die unit), void *context);
 
-/* ---- attributes (dwarf-attributes.c) ---- */
+/* ---- entries ---- */
 
-/* The attribute of an entry, NULL when it has none; to be freed by dwarf_dealloc_attribute. */
-Dwarf_Attribute dwarf_attribute(struct dwarf_reader *reader, const struct dwarf_source *source,
-                                Dwarf_Die die, Dwarf_Half number);
+bool die_offset(const struct dwarf_file *file, Dwarf_Die die, uint64_t *offset);
+bool die_has(const struct dwarf_file *file, Dwarf_Die die, Dwarf_Half attribute);
+bool die_number(const struct dwarf_file *file, Dwarf_Die die, Dwarf_Half attribute,
+                uint64_t *value);
+bool die_address(const struct dwarf_file *file, Dwarf_Die die, Dwarf_Half attribute,
+                 uint64_t *value);
 
-/* The values of attributes. False, or NULL, when the entry has none; strings belong to libdwarf. */
-bool dwarf_number(struct dwarf_reader *reader, const struct dwarf_source *source, Dwarf_Die die,
-                  Dwarf_Half number, uint64_t *value);
-bool dwarf_address(struct dwarf_reader *reader, const struct dwarf_source *source, Dwarf_Die die,
-                   Dwarf_Half number, uint64_t *value);
-const char *dwarf_string(struct dwarf_reader *reader, const struct dwarf_source *source,
-                         Dwarf_Die die, Dwarf_Half number);
-/* The entry that an attribute refers to: its offset, and the source that it is in. */
-bool dwarf_reference(struct dwarf_reader *reader, struct dwarf_source *source, Dwarf_Die die,
-                     Dwarf_Half number, uint64_t *offset, struct dwarf_source **in);
+/* The string belongs to libdwarf and lives as long as the file is open. */
+const char *die_string(const struct dwarf_file *file, Dwarf_Die die, Dwarf_Half attribute);
 
-/* ---- line tables (dwarf-lines.c) ---- */
+/* The entry (or line table) that an attribute refers to: its offset, and the file that holds it,
+ * which is this one or its supplement. */
+bool die_reference(const struct dwarf_file *file, Dwarf_Die die, Dwarf_Half attribute,
+                   uint64_t *offset, const struct dwarf_file **in);
 
-/* Reads the line table of a unit: its files, and of the main source its rows. */
-dwarf_unit_visitor dwarf_read_lines;
-
-/* The file of this number in the unit that an entry belongs to; DEBUG_NONE: unknown. */
-uint32_t dwarf_file(struct dwarf_reader *reader, struct dwarf_source *source, Dwarf_Die die,
-                    uint64_t number);
-
-/* ---- address ranges (dwarf-ranges.c) ---- */
-
-struct dwarf_ranges {
-    VEC(struct elf_code) all; /* only begin and end */
+struct address_range {
+    uint64_t begin, end;
 };
 
-/* The address ranges of an entry, in the order of the file. */
-void dwarf_entry_ranges(struct dwarf_reader *reader, const struct dwarf_source *source,
-                        Dwarf_Die die, uint64_t unit_base, struct dwarf_ranges *ranges);
+struct address_ranges {
+    VEC(struct address_range) all;
+};
 
-/* ---- functions (dwarf-scopes.c) ---- */
-
-/* Reads the functions of a unit, and what is inlined into them. */
-dwarf_unit_visitor dwarf_read_scopes;
-
-/* Completes the names of functions without linkage name by the namespaces and classes that they
- * are in, after the last unit. */
-void dwarf_qualify_names(struct dwarf_reader *reader);
+/* Sets `ranges` to the address ranges of an entry, in the order of the file. `unit_base` is the
+ * first address of the unit, to which range lists of DWARF 3 and 4 are relative. */
+void die_ranges(const struct dwarf_file *file, Dwarf_Die die, uint64_t unit_base,
+                struct address_ranges *ranges);
 
 #endif

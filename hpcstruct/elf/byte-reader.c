@@ -2,77 +2,85 @@
 
 #include "lib/bytes.h"
 
+#include <assert.h>
 #include <string.h>
 
-uint64_t cursor_unsigned(struct cursor *cursor, unsigned size)
+static bool has_bytes(const struct byte_reader *reader, uint64_t size)
+{
+    return !reader->failed && reader->at <= reader->bytes.size &&
+           size <= reader->bytes.size - reader->at;
+}
+
+uint64_t read_uint(struct byte_reader *reader, unsigned size)
 {
     uint64_t value = 0;
-    if (cursor->bad || cursor->at > cursor->bytes.size || cursor->bytes.size - cursor->at < size) {
-        cursor->bad = true;
+    assert(size <= sizeof value);
+    if (!has_bytes(reader, size)) {
+        reader->failed = true;
         return 0;
     }
-    memcpy(&value, cursor->bytes.at + cursor->at, size);
-    cursor->at += size;
+    memcpy(&value, reader->bytes.at + reader->at, size);
+    reader->at += size;
     return value;
 }
 
-uint64_t cursor_uleb(struct cursor *cursor)
+uint64_t read_uleb128(struct byte_reader *reader)
 {
     uint64_t value = 0;
-    if (cursor_has_more(cursor)) {
-        const uint8_t *at = cursor->bytes.at + cursor->at;
-        if (get_varint(&at, cursor->bytes.at + cursor->bytes.size, &value)) {
-            cursor->at = (size_t)(at - cursor->bytes.at);
+    if (has_more_bytes(reader)) {
+        const uint8_t *at = reader->bytes.at + reader->at;
+        if (get_varint(&at, reader->bytes.at + reader->bytes.size, &value)) {
+            reader->at = (size_t)(at - reader->bytes.at);
             return value;
         }
     }
-    cursor->bad = true;
+    reader->failed = true;
     return 0;
 }
 
-int64_t cursor_sleb(struct cursor *cursor)
+int64_t read_sleb128(struct byte_reader *reader)
 {
     uint64_t value = 0;
     for (unsigned shift = 0; shift < 64; shift += 7) {
-        uint64_t byte = cursor_unsigned(cursor, 1);
+        uint64_t byte = read_uint(reader, 1);
         value |= (byte & 0x7f) << shift;
         if (byte & 0x80)
             continue;
         bool negative = byte & 0x40;
         return (int64_t)(negative && shift < 57 ? value | ~(uint64_t)0 << (shift + 7) : value);
     }
-    cursor->bad = true;
+    reader->failed = true;
     return 0;
 }
 
-const char *cursor_string(struct cursor *cursor)
+const char *read_cstring(struct byte_reader *reader)
 {
-    const uint8_t *start = cursor->bytes.at + cursor->at;
-    if (cursor_has_more(cursor)) {
-        const uint8_t *end = memchr(start, '\0', cursor->bytes.size - cursor->at);
+    if (has_more_bytes(reader)) {
+        const uint8_t *start = reader->bytes.at + reader->at;
+        const uint8_t *end = memchr(start, '\0', reader->bytes.size - reader->at);
         if (end) {
-            cursor->at += (size_t)(end - start) + 1;
+            reader->at += (size_t)(end - start) + 1;
             return (const char *)start;
         }
     }
-    cursor->bad = true;
+    reader->failed = true;
     return "";
 }
 
-void cursor_skip(struct cursor *cursor, uint64_t size)
+void skip_bytes(struct byte_reader *reader, uint64_t size)
 {
-    if (cursor->bad || cursor->at > cursor->bytes.size || size > cursor->bytes.size - cursor->at)
-        cursor->bad = true;
+    if (has_bytes(reader, size))
+        reader->at += size;
     else
-        cursor->at += size;
+        reader->failed = true;
 }
 
-struct cursor cursor_part(struct cursor *cursor, uint64_t size)
+struct byte_reader sub_reader(struct byte_reader *reader, uint64_t size)
 {
-    struct cursor part = *cursor;
-    cursor_skip(cursor, size);
-    part.bad = cursor->bad;
-    if (!part.bad)
-        part.bytes.size = cursor->at;
+    struct byte_reader part = *reader;
+    skip_bytes(reader, size);
+    part.failed = reader->failed;
+    if (!part.failed)
+        part.bytes.size = reader->at;
     return part;
 }

@@ -1,35 +1,37 @@
-/* Reading numbers and strings from bytes that cannot be trusted, one after the other. Reading
- * beyond the end gives 0 or "" and marks the cursor as bad. */
+/* Reads numbers and strings from untrusted bytes, one after the other. A read beyond the end
+ * returns 0 or "" and sets `failed`; so do all reads after it. */
 #ifndef HPCSTRUCT_BYTE_READER_H
 #define HPCSTRUCT_BYTE_READER_H
 
 #include "hpcstruct/elf/elf-image.h"
 
-struct cursor {
+struct byte_reader {
     struct elf_bytes bytes;
-    size_t at;
-    bool bad;
+    size_t at;   /* offset of the next byte */
+    bool failed; /* a read went beyond the end; callers also set it for values that they cannot use
+                  */
 };
 
 /* A little-endian integer of `size` bytes, at most 8. */
-uint64_t cursor_unsigned(struct cursor *cursor, unsigned size);
+uint64_t read_uint(struct byte_reader *reader, unsigned size);
 
 /* LEB128 of at most 64 bits. */
-uint64_t cursor_uleb(struct cursor *cursor);
-int64_t cursor_sleb(struct cursor *cursor);
+uint64_t read_uleb128(struct byte_reader *reader);
+int64_t read_sleb128(struct byte_reader *reader);
 
-/* A string and its terminator. */
-const char *cursor_string(struct cursor *cursor);
+/* A string; the reader then stands after its terminating 0. */
+const char *read_cstring(struct byte_reader *reader);
 
-void cursor_skip(struct cursor *cursor, uint64_t size);
+void skip_bytes(struct byte_reader *reader, uint64_t size);
 
-/* A cursor over the next `size` bytes, which are skipped; offsets stay the same. */
-struct cursor cursor_part(struct cursor *cursor, uint64_t size);
+/* A reader of the next `size` bytes, which `reader` skips. Offsets count from the same byte in
+ * both. */
+struct byte_reader sub_reader(struct byte_reader *reader, uint64_t size);
 
-/* Whether there are bytes left, and none were missing. */
-static inline bool cursor_has_more(const struct cursor *cursor)
+/* Whether bytes are left and no read has failed. */
+static inline bool has_more_bytes(const struct byte_reader *reader)
 {
-    return !cursor->bad && cursor->at < cursor->bytes.size;
+    return !reader->failed && reader->at < reader->bytes.size;
 }
 
 #endif

@@ -1,45 +1,47 @@
-/* Frame description entries of .eh_frame: which address ranges are functions or parts of functions,
- * even in stripped binaries. (System V ABI, AMD64 supplement, and Linux Standard Base 10.6.) */
+/* .eh_frame and .gcc_except_table: the address ranges of functions and of the parts split off from
+ * them, also in stripped binaries, and the landing pads of their exceptions.
+ * (System V ABI, AMD64 supplement; Linux Standard Base 10.6; Itanium C++ ABI, "Exception Handling
+ * Tables".) */
 #ifndef HPCSTRUCT_EH_FRAME_H
 #define HPCSTRUCT_EH_FRAME_H
 
 #include "hpcstruct/elf/byte-reader.h"
 
+/* A frame description entry (FDE). */
 struct frame_entry {
     uint64_t begin, end;
-    uint64_t exceptions; /* address of its language-specific data (call-site table), 0: none */
-    /* The frame is not that of a function's entry at `begin`: the code continues another's. */
-    bool begins_inside;
+    uint64_t exceptions; /* address of its language-specific data (call-site table); 0: none */
+    /* The first instruction already has a frame: the range continues a function that begins
+     * elsewhere, such as the part that gcc puts into .text.unlikely. */
+    bool begins_mid_function;
 };
 
 struct frame_entries {
     VEC(struct frame_entry) entries; /* sorted by begin; only those that lie in code */
 };
 
-/* Reads them from a binary. Entries that cannot be understood are left out. */
+/* Reads the entries of a binary; skips those that it cannot decode. */
 void frame_entries_read(struct frame_entries *entries, const struct elf_image *image);
 
 void frame_entries_free(struct frame_entries *entries);
 
-/* A pointer in one of the DW_EH_PE encodings; `address` is that of the cursor's first byte. 0 for a
- * null pointer, and for encodings that are relative to anything but the pointer's position. */
-uint64_t read_encoded_pointer(struct cursor *cursor, uint64_t address, uint8_t encoding);
+/* A pointer in one of the DW_EH_PE encodings; `address` is that of the reader's byte 0. 0 for a
+ * null pointer, and for encodings relative to anything but the position of the pointer itself. */
+uint64_t read_encoded_pointer(struct byte_reader *reader, uint64_t address, uint8_t encoding);
 
-/* Call-site tables of C++ exceptions (.gcc_except_table): which landing pad is entered when a call
- * throws. A catch block is reached in no other way. (Itanium C++ ABI, "Exception Handling Tables".)
- */
-
-struct landing {
-    uint64_t begin, end; /* calls in here */
-    uint64_t pad;        /* continue here when they throw */
+/* A call-site record: calls in [begin, end) continue at `address` if they throw. Catch blocks and
+ * destructors are reached in no other way. */
+struct landing_pad {
+    uint64_t begin, end;
+    uint64_t address;
 };
 
-struct landings {
-    VEC(struct landing) all;
+struct landing_pads {
+    VEC(struct landing_pad) all;
 };
 
-/* Appends the landings of a frame entry; those that point outside of the code are left out. */
-void landings_read(struct landings *landings, const struct elf_image *image,
-                   const struct frame_entry *entry);
+/* Appends the landing pads of a frame entry, except those outside all code. */
+void landing_pads_read(struct landing_pads *pads, const struct elf_image *image,
+                       const struct frame_entry *entry);
 
 #endif

@@ -117,11 +117,11 @@ static void add_table_edges(struct cfg *cfg, struct block *block, const struct f
     }
 }
 
-static void add_landing_edge(struct cfg *cfg, struct block *block, uint64_t call)
+static void add_landing_pad_edge(struct cfg *cfg, struct block *block, uint64_t call)
 {
-    size_t after = sorted_up_to(&cfg->landings.all, begin, call);
-    if (after && call < cfg->landings.all.at[after - 1].end)
-        add_edge(cfg, block, cfg->landings.all.at[after - 1].pad);
+    size_t after = sorted_up_to(&cfg->pads.all, begin, call);
+    if (after && call < cfg->pads.all.at[after - 1].end)
+        add_edge(cfg, block, cfg->pads.all.at[after - 1].address);
 }
 
 /* Adds the edges of the blocks of a fragment; `block` is its first, and afterwards the one behind
@@ -143,7 +143,7 @@ static void add_edges(struct builder *b, const struct code_fragment *fragment,
                 break;
             bool ends = ends_here(flow);
             if (flow->kind == FLOW_CALL || flow->kind == FLOW_CALL_INDIRECT)
-                add_landing_edge(cfg, block, address);
+                add_landing_pad_edge(cfg, block, address);
             if (ends || flow->kind == FLOW_BRANCH)
                 block->last = address;
             if (flow->kind == FLOW_JUMP || flow->kind == FLOW_BRANCH)
@@ -161,27 +161,27 @@ static void add_edges(struct builder *b, const struct code_fragment *fragment,
 
 static int by_begin(const void *a, const void *b)
 {
-    const struct landing *x = a, *y = b;
+    const struct landing_pad *x = a, *y = b;
     if (x->begin != y->begin)
         return x->begin < y->begin ? -1 : 1;
-    return (x->pad > y->pad) - (x->pad < y->pad);
+    return (x->address > y->address) - (x->address < y->address);
 }
 
-static void find_landings(struct builder *b)
+static void find_landing_pads(struct builder *b)
 {
     struct cfg *cfg = b->cfg;
-    module_code_landings(b->code, b->procedure, &cfg->landings);
-    if (cfg->landings.all.n)
-        qsort(cfg->landings.all.at, cfg->landings.all.n, sizeof *cfg->landings.all.at, by_begin);
-    for (size_t i = 0; i < cfg->landings.all.n; i++)
-        add_leader(b, cfg->landings.all.at[i].pad);
+    module_code_landing_pads(b->code, b->procedure, &cfg->pads);
+    if (cfg->pads.all.n)
+        qsort(cfg->pads.all.at, cfg->pads.all.n, sizeof *cfg->pads.all.at, by_begin);
+    for (size_t i = 0; i < cfg->pads.all.n; i++)
+        add_leader(b, cfg->pads.all.at[i].address);
 }
 
 void cfg_build(struct cfg *cfg, const struct module_code *code, const struct procedure *procedure)
 {
     struct builder b = {cfg, code, procedure};
-    cfg->blocks.n = cfg->successors.n = cfg->leaders.n = cfg->landings.all.n = 0;
-    find_landings(&b);
+    cfg->blocks.n = cfg->successors.n = cfg->leaders.n = cfg->pads.all.n = 0;
+    find_landing_pads(&b);
     for (uint32_t i = 0; i < procedure->fragment_count; i++) {
         uint32_t number = fragment_number(&b, i);
         find_leaders(&b, &code->map.fragments.at[number], &code->flows[number]);
@@ -202,5 +202,5 @@ void cfg_free(struct cfg *cfg)
     vec_free(&cfg->blocks);
     vec_free(&cfg->successors);
     vec_free(&cfg->leaders);
-    vec_free(&cfg->landings.all);
+    vec_free(&cfg->pads.all);
 }

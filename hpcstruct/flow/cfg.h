@@ -25,7 +25,7 @@ struct cfg {
     uint32_t entry;           /* NO_BLOCK when there is no block */
     /* Scratch memory of cfg_build. */
     VEC(uint64_t) leaders;
-    struct landings landings;
+    struct landing_pads pads;
 };
 
 /* Builds the graph of a procedure into `cfg`, whose memory is used again. */

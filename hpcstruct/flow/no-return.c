@@ -27,7 +27,7 @@ struct search {
      * to start again. */
     uint32_t procedure;
     VEC(uint64_t) open; /* addresses to go on at */
-    struct landings landings;
+    struct landing_pads pads;
 };
 
 /* The procedure whose entry is at an address, or NOBODY. */
@@ -148,10 +148,10 @@ static void start_walk(struct search *search, uint32_t procedure)
     if (search->verdicts[procedure] != VERDICT_UNKNOWN)
         return;
     search->procedure = procedure;
-    search->landings.all.n = 0;
-    module_code_landings(search->code, walked, &search->landings);
-    for (size_t i = 0; i < search->landings.all.n; i++)
-        go_on_at(search, search->landings.all.at[i].pad);
+    search->pads.all.n = 0;
+    module_code_landing_pads(search->code, walked, &search->pads);
+    for (size_t i = 0; i < search->pads.all.n; i++)
+        go_on_at(search, search->pads.all.at[i].address);
     go_on_at(search, walked->entry);
     walk(search);
 }
@@ -207,5 +207,5 @@ void mark_calls_that_never_return(struct module_code *code)
     vec_free(&search.waiters);
     vec_free(&search.released);
     vec_free(&search.open);
-    vec_free(&search.landings.all);
+    vec_free(&search.pads.all);
 }

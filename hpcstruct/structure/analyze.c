@@ -60,8 +60,8 @@ static void read_debug_info(struct debug_info *info, const struct binary *binary
         debug_info_finish(info);
         return;
     }
-    const struct dwarf_files files = {binary->image, from, binary->supplement};
-    struct dwarf_report report = dwarf_read(info, &files);
+    const struct dwarf_inputs inputs = {binary->image, from, binary->supplement};
+    struct dwarf_report report = dwarf_read(info, &inputs);
     if (report.problem)
         diag_error(from->path, "its debug information is damaged: %s", report.problem);
     if (report.is_split)

@@ -1,7 +1,5 @@
 #include "hpcstruct/structure/cached-structures.h"
 
-#include "hpcstruct/dwarf/dwarf-process.h"
-
 #include "lib/diag.h"
 #include "lib/idmap.h"
 #include "lib/measurement-files.h"

@@ -96,8 +96,8 @@ static uint64_t next_change(const struct marks *marks, uint64_t end)
     uint32_t line = marks->line_index + 1, scope = marks->scope_index + 1;
     if (line < info->lines.n && info->lines.at[line].address < end)
         end = info->lines.at[line].address;
-    if (scope < info->marks.n && info->marks.at[scope].address < end)
-        end = info->marks.at[scope].address;
+    if (scope < info->scope_rows.n && info->scope_rows.at[scope].address < end)
+        end = info->scope_rows.at[scope].address;
     return end;
 }
 
@@ -107,7 +107,7 @@ static void advance(struct marks *marks, uint64_t address)
     uint32_t line = marks->line_index + 1, scope = marks->scope_index + 1;
     if (line < info->lines.n && info->lines.at[line].address == address)
         marks->line_index = line;
-    if (scope < info->marks.n && info->marks.at[scope].address == address)
+    if (scope < info->scope_rows.n && info->scope_rows.at[scope].address == address)
         marks->scope_index = scope;
 }
 
@@ -120,7 +120,7 @@ static struct piece piece_at(const struct marks *marks, uint64_t begin, uint64_t
         piece.line = info->lines.at[marks->line_index].line;
     }
     if (marks->scope_index != DEBUG_NONE)
-        piece.chain = chains_of_scope(marks->chains, info->marks.at[marks->scope_index].scope);
+        piece.chain = chains_of_scope(marks->chains, info->scope_rows.at[marks->scope_index].scope);
     return piece;
 }
 

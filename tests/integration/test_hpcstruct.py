@@ -299,20 +299,20 @@ class DebugInformationTest(StructureCase):
                     self.assertEqual(loop.line, markers("loops.c")["plain-for"])
 
     def test_huge_file(self):
-        """What the process of libdwarf may use is beside the files."""
+        """The memory limit of the process of libdwarf does not count the mapped files."""
         program = self.compile("objects.cc", "-O2", "-g", compiler="g++")
         expected = self.contents(self.structure(program))
         os.truncate(program, 3 << 30)
         self.assertEqual(self.contents(self.structure(program)), expected)
 
-    def test_libdwarf_comes_to_no_end(self):
-        """Its process is ended and hpcstruct says why; lines are read without it."""
+    def test_libdwarf_does_not_finish(self):
+        """Its process is killed and hpcstruct says why; lines are read without libdwarf."""
         program = self.compile("loops.c", "-O2", "-g")
         result = hpcstruct("-o", "-", program, env=dict(os.environ, LD_PRELOAD=str(
             HPCSTRUCT.parent.parent / "tests" / "tools" / "endless-dwarf.so")))
         self.assertEqual(result.returncode, 1)
-        self.assertRegex(result.stderr, r"\Ahpcstruct: .*program: .*libdwarf does not come to an end "
-                                        r"with it in \d+ s.*\n\Z")
+        self.assertRegex(result.stderr, r"\Ahpcstruct: .*program: .*libdwarf did not finish "
+                                        r"within \d+ s.*\n\Z")
         (loop,) = Structure(result.stdout).procedure("plain").loops()
         self.assertEqual(loop.line, markers("loops.c")["plain-for"])
 

@@ -45,9 +45,9 @@ void made_symbol(struct made_module *made, uint64_t address, uint64_t size, cons
     vec_push(&made->module.symbols.symbols, symbol);
 }
 
-void made_frame(struct made_module *made, uint64_t begin, uint64_t end, bool begins_inside)
+void made_frame(struct made_module *made, uint64_t begin, uint64_t end, bool begins_mid_function)
 {
-    const struct frame_entry entry = {begin, end, 0, begins_inside};
+    const struct frame_entry entry = {begin, end, 0, begins_mid_function};
     vec_push(&made->module.frames.entries, entry);
 }
 

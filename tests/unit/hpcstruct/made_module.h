@@ -26,7 +26,7 @@ void made_module_free(struct made_module *made);
 
 /* A function symbol; a plain label where size is 0. */
 void made_symbol(struct made_module *made, uint64_t address, uint64_t size, const char *name);
-void made_frame(struct made_module *made, uint64_t begin, uint64_t end, bool begins_inside);
+void made_frame(struct made_module *made, uint64_t begin, uint64_t end, bool begins_mid_function);
 void made_stub(struct made_module *made, uint64_t begin, const char *name);
 void made_pointer(struct made_module *made, uint64_t address, uint64_t value);
 

@@ -132,36 +132,36 @@ static void test_clean_text(void **state)
     check_clean("\xef\xbf\xbf", "\xef\xbf\xbd"); /* U+FFFF is no character of XML */
 }
 
-static void test_cursor(void **state)
+static void test_byte_reader(void **state)
 {
     (void)state;
     static const uint8_t bytes[] = {0x01, 0x02, 0x03, 0xe5, 0x8e, 0x26, 0x7f, 0x80, 0x7f,
                                     0xc0, 0xbb, 0x78, 'h',  'i',  0,    0xaa, 0xbb, 'x'};
-    struct cursor c = {.bytes = {bytes, sizeof bytes}};
-    assert_int_equal(cursor_unsigned(&c, 1), 1);
-    assert_int_equal(cursor_unsigned(&c, 2), 0x0302);
-    assert_int_equal(cursor_uleb(&c), 624485);
-    assert_int_equal(cursor_sleb(&c), -1);
-    assert_int_equal(cursor_sleb(&c), -128);
-    assert_int_equal(cursor_sleb(&c), -123456);
-    assert_string_equal(cursor_string(&c), "hi");
-    struct cursor part = cursor_part(&c, 2);
-    assert_int_equal(cursor_unsigned(&part, 1), 0xaa);
-    assert_true(cursor_has_more(&part));
-    assert_int_equal(cursor_unsigned(&part, 1), 0xbb);
-    assert_false(cursor_has_more(&part));
-    assert_int_equal(cursor_unsigned(&part, 1), 0);
-    assert_true(part.bad);
-    assert_false(c.bad);
-    assert_string_equal(cursor_string(&c), ""); /* no terminator */
-    assert_true(c.bad);
-    assert_int_equal(cursor_uleb(&c), 0);
-    struct cursor far = {.bytes = {bytes, 4}};
-    cursor_skip(&far, UINT64_MAX);
-    assert_true(far.bad);
-    struct cursor no_part = {.bytes = {bytes, 4}};
-    part = cursor_part(&no_part, 5);
-    assert_true(part.bad && no_part.bad);
+    struct byte_reader c = {.bytes = {bytes, sizeof bytes}};
+    assert_int_equal(read_uint(&c, 1), 1);
+    assert_int_equal(read_uint(&c, 2), 0x0302);
+    assert_int_equal(read_uleb128(&c), 624485);
+    assert_int_equal(read_sleb128(&c), -1);
+    assert_int_equal(read_sleb128(&c), -128);
+    assert_int_equal(read_sleb128(&c), -123456);
+    assert_string_equal(read_cstring(&c), "hi");
+    struct byte_reader part = sub_reader(&c, 2);
+    assert_int_equal(read_uint(&part, 1), 0xaa);
+    assert_true(has_more_bytes(&part));
+    assert_int_equal(read_uint(&part, 1), 0xbb);
+    assert_false(has_more_bytes(&part));
+    assert_int_equal(read_uint(&part, 1), 0);
+    assert_true(part.failed);
+    assert_false(c.failed);
+    assert_string_equal(read_cstring(&c), ""); /* no terminator */
+    assert_true(c.failed);
+    assert_int_equal(read_uleb128(&c), 0);
+    struct byte_reader far = {.bytes = {bytes, 4}};
+    skip_bytes(&far, UINT64_MAX);
+    assert_true(far.failed);
+    struct byte_reader no_part = {.bytes = {bytes, 4}};
+    part = sub_reader(&no_part, 5);
+    assert_true(part.failed && no_part.failed);
 }
 
 /* ---- unpacking ---- */
@@ -256,7 +256,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_demangled),       cmocka_unit_test(test_cold_names),
         cmocka_unit_test(test_no_return_names), cmocka_unit_test(test_overhead_kind),
-        cmocka_unit_test(test_clean_text),      cmocka_unit_test(test_cursor),
+        cmocka_unit_test(test_clean_text),      cmocka_unit_test(test_byte_reader),
         cmocka_unit_test(test_unpack),          cmocka_unit_test(test_unpack_gnu),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

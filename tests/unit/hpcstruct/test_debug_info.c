@@ -26,7 +26,7 @@ static uint32_t line_at(const struct debug_info *info, uint64_t address)
 static uint32_t scope_at(const struct debug_info *info, uint64_t address)
 {
     uint32_t mark = debug_info_scope_index(info, address);
-    return mark == DEBUG_NONE ? DEBUG_NONE : info->marks.at[mark].scope;
+    return mark == DEBUG_NONE ? DEBUG_NONE : info->scope_rows.at[mark].scope;
 }
 
 /* ---- lines ---- */
@@ -217,8 +217,9 @@ static void test_transfer(void **state)
     assert_true(debug_info_load(&loaded, all));
     assert_int_equal(loaded.lines.n, info.lines.n);
     assert_memory_equal(loaded.lines.at, info.lines.at, info.lines.n * sizeof *info.lines.at);
-    assert_int_equal(loaded.marks.n, info.marks.n);
-    assert_memory_equal(loaded.marks.at, info.marks.at, info.marks.n * sizeof *info.marks.at);
+    assert_int_equal(loaded.scope_rows.n, info.scope_rows.n);
+    assert_memory_equal(loaded.scope_rows.at, info.scope_rows.at,
+                        info.scope_rows.n * sizeof *info.scope_rows.at);
     assert_int_equal(loaded.scopes.n, 2);
     assert_memory_equal(loaded.scopes.at, info.scopes.at, 2 * sizeof *info.scopes.at);
     assert_int_equal(loaded.links.n, 1);

@@ -113,7 +113,7 @@ static void test_entries(void **state)
         assert_int_equal(found.entries.at[i].begin, expected[i].begin);
         assert_int_equal(found.entries.at[i].end, expected[i].end);
         assert_int_equal(found.entries.at[i].exceptions, expected[i].exceptions);
-        assert_int_equal(found.entries.at[i].begins_inside, expected[i].begins_inside);
+        assert_int_equal(found.entries.at[i].begins_mid_function, expected[i].begins_mid_function);
     }
     frame_entries_free(&found);
     free_fixture(f);
@@ -134,17 +134,17 @@ static void test_landings(void **state)
         0x20, 0x04, 0x30, 0,       /* behind the end of the table */
     };
     struct fixture *f = new_fixture();
-    struct landings found = {0};
+    struct landing_pads found = {0};
     add_section(f, ".gcc_except_table", TABLE_AT, table, sizeof table);
-    landings_read(&found, &f->image, &(struct frame_entry){0x1100, 0x1140, TABLE_AT, false});
+    landing_pads_read(&found, &f->image, &(struct frame_entry){0x1100, 0x1140, TABLE_AT, false});
     assert_int_equal(found.all.n, 2);
     assert_int_equal(found.all.at[0].begin, 0x1108);
     assert_int_equal(found.all.at[0].end, 0x110c);
-    assert_int_equal(found.all.at[0].pad, 0x1120);
+    assert_int_equal(found.all.at[0].address, 0x1120);
     assert_int_equal(found.all.at[1].end, 0x1120);
-    assert_int_equal(found.all.at[1].pad, 0x1128);
-    landings_read(&found, &f->image, &(struct frame_entry){0x1100, 0x1140, 0, false});
-    landings_read(&found, &f->image, &(struct frame_entry){0x1100, 0x1140, 0x6000, false});
+    assert_int_equal(found.all.at[1].address, 0x1128);
+    landing_pads_read(&found, &f->image, &(struct frame_entry){0x1100, 0x1140, 0, false});
+    landing_pads_read(&found, &f->image, &(struct frame_entry){0x1100, 0x1140, 0x6000, false});
     assert_int_equal(found.all.n, 2);
     vec_free(&found.all);
     free_fixture(f);
@@ -165,18 +165,18 @@ static void test_damage(void **state)
             f->frames[i] = (uint8_t)(good + change);
             f->table[i % sizeof f->table] = (uint8_t)change;
             struct frame_entries found = {0};
-            struct landings landings = {0};
+            struct landing_pads pads = {0};
             frame_entries_read(&found, &f->image);
             for (size_t k = 0; k < found.entries.n; k++) {
                 const struct frame_entry *entry = &found.entries.at[k];
                 assert_true(entry->begin >= CODE_AT && entry->begin < entry->end &&
                             entry->end <= CODE_AT + CODE_SIZE);
                 assert_true(k == 0 || entry[-1].begin <= entry->begin);
-                landings_read(&landings, &f->image, entry);
+                landing_pads_read(&pads, &f->image, entry);
             }
-            for (size_t k = 0; k < landings.all.n; k++)
-                assert_non_null(elf_code_at(&f->image, landings.all.at[k].pad));
-            vec_free(&landings.all);
+            for (size_t k = 0; k < pads.all.n; k++)
+                assert_non_null(elf_code_at(&f->image, pads.all.at[k].address));
+            vec_free(&pads.all);
             frame_entries_free(&found);
         }
         f->frames[i] = good;

@@ -68,8 +68,8 @@ static void test_frames_and_stubs(void **state)
     CHECK_MAP(made, {0x1020, 0x1030, "puts@plt"}, {0x1100, 0x1180, "named"}, {0x1200, 0x1240, "?"},
               {0x1240, 0x1250, "?"});
     const struct code_owner *owners = made->module.map.owners.at;
-    assert_true(owners[0].is_stub && owners[1].has_frame && !owners[1].begins_inside);
-    assert_true(owners[2].has_frame && owners[3].begins_inside);
+    assert_true(owners[0].is_stub && owners[1].has_frame && !owners[1].begins_mid_function);
+    assert_true(owners[2].has_frame && owners[3].begins_mid_function);
     made_module_free(made);
 }
 
@@ -161,7 +161,7 @@ static void test_part_without_name(void **state)
 static void test_tail_call(void **state)
 {
     (void)state;
-    for (int begins_inside = 0; begins_inside < 2; begins_inside++) {
+    for (int begins_mid_function = 0; begins_mid_function < 2; begins_mid_function++) {
         struct made_module *made = made_module_new();
         made->at = 0x1100;
         made_work(made, 4);
@@ -169,9 +169,9 @@ static void test_tail_call(void **state)
         made->at = 0x1400;
         made_return(made);
         made_frame(made, 0x1100, 0x1140, false);
-        made_frame(made, 0x1400, 0x1420, begins_inside); /* the frame tells */
+        made_frame(made, 0x1400, 0x1420, begins_mid_function); /* the frame tells */
         made_module_map(made, NULL, 0);
-        expect_entry(made, begins_inside ? 0x1100 : 0x1400);
+        expect_entry(made, begins_mid_function ? 0x1100 : 0x1400);
     }
 }
 

@@ -1,0 +1,29 @@
+/* Reads DWARF (2 to 5) into a struct debug_info: line tables, functions, and the functions inlined
+ * into them. This file and dwarf-file.c are the only ones that know libdwarf.
+ *
+ * libdwarf may crash on damaged files: see dwarf-process.h. */
+#ifndef HPCSTRUCT_DWARF_READER_H
+#define HPCSTRUCT_DWARF_READER_H
+
+#include "hpcstruct/dwarf/debug-info.h"
+
+struct dwarf_report {
+    char *problem; /* the first thing that could not be read, one line; NULL: none. Owned */
+    bool is_split; /* inlined functions are described in .dwo files, which are not read */
+};
+
+struct dwarf_inputs {
+    const struct elf_image *image; /* the binary with the code */
+    const struct elf_image *debug; /* the file with the debug information: `image` or another */
+    const struct elf_image *supplement; /* the file with the parts that dwz moved; NULL: none */
+};
+
+/* Reads the debug information into an empty `info` and finishes it. `info` then holds all that
+ * could be read. */
+struct dwarf_report dwarf_read_unprotected(struct debug_info *info,
+                                           const struct dwarf_inputs *inputs);
+
+/* Whether a file has debug information. */
+bool dwarf_is_in(const struct elf_image *image);
+
+#endif
