@@ -1,7 +1,19 @@
 # hpcviewer, the terminal viewer and printer of databases.
 VIEWER_LIBRARIES = -lZydis -lncursesw -ltinfo -ljansson -lz -lm
+# Its folders, lowest first; a folder includes only those before it.
+#   base              text, tasks (progress, problems, outcomes), distributions, scopes and costs
+#   metrics           metrics, formulas, derived metrics, efficiency: no files
+#   db                the files of a database: contexts, values, run.json, source text
+#   threads           the threads of a run, and the values of each
+#   tree              views: top-down, bottom-up, flat; filters, search, walks
+#   advice            what would make the run faster
+#   compare           two databases as one; sessions
+#   output            text, CSV, JSON; columns and summaries
+#   output/export     flame graphs, pprof, speedscope
+#   terminal          screen, keys, panes
+#   terminal/screens  the pages and their commands
+VIEWER_FOLDERS   = base metrics db threads tree advice compare output output/export terminal terminal/screens
 # Everything but main, for the unit tests.
-VIEWER_FOLDERS   = base db metrics threads tree advice compare output output/export terminal terminal/screens
 VIEWER_OBJECTS   = $(filter-out %/main.o,$(call objects_of,viewer-tui)) \
 	$(foreach d,$(VIEWER_FOLDERS),$(call objects_of,viewer-tui/$(d))) $(TOOL_LIB)
 
@@ -22,7 +34,7 @@ $(eval $(call unit_test,viewer-tui/test_judgement,$(VIEWER_OBJECTS),$(VIEWER_LIB
 $(eval $(call unit_test,viewer-tui/test_verdict_stability,$(VIEWER_OBJECTS),$(VIEWER_LIBRARIES)))
 $(eval $(call unit_test,viewer-tui/test_keys,$(VIEWER_OBJECTS),$(VIEWER_LIBRARIES)))
 $(eval $(call unit_test,viewer-tui/test_line_map,$(VIEWER_OBJECTS),$(VIEWER_LIBRARIES)))
-$(eval $(call unit_test,viewer-tui/test_progress,$(VIEWER_OBJECTS),$(VIEWER_LIBRARIES)))
+$(eval $(call unit_test,viewer-tui/test_task,$(VIEWER_OBJECTS),$(VIEWER_LIBRARIES)))
 $(eval $(call unit_test,viewer-tui/test_syntax,$(VIEWER_OBJECTS),$(VIEWER_LIBRARIES)))
 $(eval $(call unit_test,viewer-tui/test_shorten,$(VIEWER_OBJECTS),$(VIEWER_LIBRARIES)))
 $(eval $(call unit_test,viewer-tui/test_distribution,$(VIEWER_OBJECTS),$(VIEWER_LIBRARIES)))

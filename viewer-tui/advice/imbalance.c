@@ -6,7 +6,7 @@
  * longer than if all had the same; the run is shorter by that at most. */
 #include "viewer-tui/advice/situation.h"
 
-#include "viewer-tui/db/profiles.h"
+#include "viewer-tui/db/database.h"
 #include "viewer-tui/threads/thread-values.h"
 #include "viewer-tui/tree/label.h"
 #include "viewer-tui/tree/walk.h"
@@ -142,7 +142,7 @@ static struct balance balance_of(const double *seconds, size_t n, double increme
 
 static double *values_by_profile(const struct situation *situation, struct value_refs *refs)
 {
-    size_t n = profiles_n(situation->view->db) + 1;
+    size_t n = database_n_profiles(situation->view->db) + 1;
     double *cpu = mem_alloc(n * sizeof *cpu), *without = NULL;
     enum outcome outcome = thread_values(situation->view->db, refs, situation->cpu.metric, cpu);
     if (outcome == DONE && situation->cpu.without != NO_METRIC) {
@@ -175,7 +175,7 @@ static bool is_of_group(const struct main_process *process, const struct process
 static struct balance balance_of_procedure(const struct situation *situation, struct shared *shared)
 {
     const struct main_process *process = &situation->process;
-    uint32_t n_profiles = profiles_n(situation->view->db);
+    uint32_t n_profiles = database_n_profiles(situation->view->db);
     double *by_profile = values_by_profile(situation, &shared->refs);
     double *seconds = mem_alloc((process->threads.n + 1) * sizeof *seconds);
     size_t n = 0;

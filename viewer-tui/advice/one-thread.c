@@ -13,7 +13,7 @@
  * gain is that of the time that is known. */
 #include "viewer-tui/advice/situation.h"
 
-#include "viewer-tui/db/profiles.h"
+#include "viewer-tui/db/database.h"
 #include "viewer-tui/threads/thread-values.h"
 
 #include <math.h>
@@ -79,7 +79,7 @@ static const struct time_place *place_of_thread(const struct situation *situatio
                                                 const struct process_thread *thread)
 {
     const struct time_places *places = &situation->cpu_places;
-    uint32_t n = profiles_n(situation->view->db);
+    uint32_t n = database_n_profiles(situation->view->db);
     double *by_profile = mem_alloc((n + 1) * sizeof *by_profile);
     const struct time_place *found = NULL;
     for (size_t i = 0; !found && i < places->list.n && i < MOST_PLACES; i++)

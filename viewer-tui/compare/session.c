@@ -1,7 +1,7 @@
 #include "viewer-tui/compare/session.h"
 
 #include "viewer-tui/base/task.h"
-#include "viewer-tui/metrics/selection.h"
+#include "viewer-tui/db/metric-selection.h"
 #include "viewer-tui/compare/comparison.h"
 #include "viewer-tui/db/complete.h"
 #include "viewer-tui/db/fold.h"
@@ -50,6 +50,8 @@ void session_close(struct session *session)
     for (int p = 0; p < PROJECTIONS; p++) {
         forget_views(&session->opened[p]);
         comparison_free(session->opened[p].comparison);
+        if (session->opened[p].db)
+            fold_undo(session->opened[p].db);
         database_close(session->opened[p].db);
     }
     for (int side = 0; session_is_of_two(session) && side < SIDES; side++)

@@ -3,10 +3,11 @@
 #include "viewer-tui/base/task.h"
 #include "viewer-tui/base/text.h"
 #include "viewer-tui/db/cct-file.h"
-#include "viewer-tui/db/fold.h"
-#include "viewer-tui/db/programs.h"
+#include "viewer-tui/db/metric-reader.h"
 
+#include <assert.h>
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,6 +52,39 @@ static bool read_entries(struct database *db)
     return table_is_sound(db, &db->entries, sizeof(struct v4_entry));
 }
 
+/* ---- profiles ---- */
+
+/* False, with the problem noted, if the list of profiles does not lie in the file. */
+static bool read_profiles_header(const struct database *db, struct v4_profiles *header)
+{
+    const struct v4_map *map = &db->profile;
+    size_t least = offsetof(struct v4_profile, flags);
+    if (v4_read(map, map->sections[V4_PROFILE_INFOS].at, header, sizeof *header) &&
+        header->profile_size >= least &&
+        v4_array(map, header->profiles, header->n_profiles, header->profile_size, 8))
+        return true;
+    problem_found(map->path, "corrupt: the list of profiles");
+    return false;
+}
+
+uint32_t database_n_profiles(const struct database *db)
+{
+    struct v4_profiles header;
+    return read_profiles_header(db, &header) ? header.n_profiles : 0;
+}
+
+struct v4_profile database_profile(const struct database *db, uint32_t number)
+{
+    struct v4_profile profile = {0};
+    struct v4_profiles header;
+    if (!read_profiles_header(db, &header))
+        return profile;
+    uint64_t at = header.profiles + number * (uint64_t)header.profile_size;
+    size_t size = header.profile_size < sizeof profile ? header.profile_size : sizeof profile;
+    v4_read(&db->profile, at, &profile, size);
+    return profile;
+}
+
 /* Finds the summary profile, which is the first. */
 static bool open_values(struct database *db)
 {
@@ -74,6 +108,43 @@ static bool open_all(struct database *db)
            read_entries(db) && metrics_read(&db->metrics, &db->meta) && open_values(db);
 }
 
+/* ---- programs ---- */
+
+size_t database_entry_name_length(const char *entry_name)
+{
+    const char *of = strstr(entry_name, V4_ENTRY_OF);
+    return of ? (size_t)(of - entry_name) : strlen(entry_name);
+}
+
+/* The index of the program of that name, which is added if it is new. */
+static uint32_t program_index(struct database_programs *programs, const char *name)
+{
+    uint32_t i = 0;
+    while (i < programs->n && strcmp(programs->names[i], name) != 0)
+        i++;
+    if (i == programs->n)
+        programs->names[programs->n++] = name;
+    return i;
+}
+
+static void find_programs(struct database *db)
+{
+    struct database_programs *programs = &db->programs;
+    programs->of_entry = mem_alloc((db->entries.n + 1) * sizeof *programs->of_entry);
+    programs->names = mem_alloc((db->entries.n + 1) * sizeof *programs->names);
+    for (uint32_t i = 0; i < db->entries.n; i++) {
+        struct v4_entry entry;
+        const char *name;
+        if (!database_entry(db, i, &entry, &name))
+            continue;
+        size_t length = database_entry_name_length(name);
+        programs->of_entry[i] = program_index(
+            programs, name[length] ? name + length + strlen(V4_ENTRY_OF) : database_title(db));
+    }
+}
+
+/* ---- opening ---- */
+
 struct database *database_open(const char *folder)
 {
     struct database *db = mem_alloc(sizeof *db);
@@ -83,7 +154,7 @@ struct database *database_open(const char *folder)
         return NULL;
     }
     values_set_metrics(&db->values, &db->metrics);
-    programs_find(db);
+    find_programs(db);
     cct_file_check(folder);
     return db;
 }
@@ -92,7 +163,7 @@ void database_close(struct database *db)
 {
     if (!db)
         return;
-    fold_undo(db);
+    assert(!db->fold);
     values_close(&db->values);
     metrics_free(&db->metrics);
     v4_map_close(&db->meta);
@@ -100,7 +171,8 @@ void database_close(struct database *db)
     vec_free(&db->points);
     idmap_free(&db->point_ids);
     vec_free(&db->no_call_site);
-    programs_free(db);
+    free(db->programs.names);
+    free(db->programs.of_entry);
     free(db->has_profile);
     free(db->folder);
     free(db);

@@ -13,7 +13,7 @@
 
 #include "lib/alloc.h"
 #include "lib/idmap.h"
-#include "viewer-tui/db/scope.h"
+#include "viewer-tui/base/scope.h"
 #include "viewer-tui/db/summary-values.h"
 #include "viewer-tui/db/v4-map.h"
 #include "viewer-tui/metrics/metric.h"
@@ -35,11 +35,12 @@ typedef VEC(uint32_t) context_ids;
 
 struct fold;
 
-/* The executables whose entry points it has (programs.h). */
+/* The programs (executables) of the entry points: "main thread of make", "main thread of cc1". If
+ * the entry points name none, the title is the only program. */
 struct database_programs {
     const char **names; /* in the mapped file */
     size_t n;
-    uint32_t *of_entry; /* by index of the entry point */
+    uint32_t *of_entry; /* index of the program, by index of the entry point */
     bool are_compared;  /* with a database that has several */
 };
 
@@ -68,7 +69,8 @@ struct procedure {
 
 /* NULL, with the problem noted, when the folder holds no database that can be read. */
 struct database *database_open(const char *folder);
-void database_close(struct database *db); /* NULL allowed */
+/* NULL allowed; inlined code must not be folded (fold_undo). */
+void database_close(struct database *db);
 
 const char *database_title(const struct database *db);
 
@@ -108,6 +110,39 @@ const struct point *database_file_point(const struct database *db, uint32_t inde
 /* The entry point at `index` < entries.n; false, with the problem noted, when it is damaged. */
 bool database_entry(const struct database *db, uint32_t index, struct v4_entry *entry,
                     const char **name);
+
+/* Whether top-down views have a row for each program: there are several, or the database is
+ * compared with one that has several. */
+static inline bool database_shows_programs(const struct database *db)
+{
+    return db->programs.n > 1 || db->programs.are_compared;
+}
+
+/* Index of an entry point's program. */
+static inline uint32_t database_program_of_entry(const struct database *db, uint32_t entry)
+{
+    return db->programs.of_entry[entry];
+}
+
+static inline const char *database_program_name(const struct database *db, uint32_t program)
+{
+    return db->programs.names[program];
+}
+
+/* Bytes of an entry point's name that do not name its program: 11 of "main thread of make". They
+ * are shown below a row of that program. */
+size_t database_entry_name_length(const char *entry_name);
+
+/* Number of profiles in profile.db; 0, with the problem noted, if their list is damaged. Number 0
+ * is the summary, the others are threads. */
+uint32_t database_n_profiles(const struct database *db);
+struct v4_profile database_profile(const struct database *db, uint32_t number);
+
+/* Whether a profile is a sum over others. */
+static inline bool profile_is_summary(const struct v4_profile *profile)
+{
+    return profile->flags & V4_IS_SUMMARY;
+}
 
 /* Notes the calls from sites that are not known; `ids` is an array of integers of run.json, or
  * anything else, which says nothing. */

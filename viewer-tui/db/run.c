@@ -2,8 +2,10 @@
 
 #include "lib/alloc.h"
 #include "lib/database-format.h"
+#include "lib/path.h"
 #include "viewer-tui/base/task.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -125,4 +127,61 @@ double run_workers(const json_t *run)
         workers += run_number(process, "workers");
     }
     return workers;
+}
+
+/* Databases of earlier versions have the executable only. */
+const char *run_program_of(const json_t *process)
+{
+    const char *program = run_text(process, "program");
+    return *program ? program : path_base(run_text(process, "executable"));
+}
+
+static bool is_listed(const program_names *names, const char *name)
+{
+    size_t i = 0;
+    while (i < names->n && strcmp(names->at[i], name) != 0)
+        i++;
+    return i < names->n;
+}
+
+program_names run_programs(const json_t *run)
+{
+    program_names names = {0};
+    size_t i;
+    json_t *process;
+    json_array_foreach(json_object_get(run, "processes"), i, process)
+    {
+        if (!is_listed(&names, run_program_of(process)))
+            vec_push(&names, run_program_of(process));
+    }
+    return names;
+}
+
+bool run_hosts_differ(const json_t *run)
+{
+    const json_t *processes = json_object_get(run, "processes");
+    const char *first = run_text(json_array_get(processes, 0), "host");
+    for (size_t i = 1; i < json_array_size(processes); i++)
+        if (strcmp(run_text(json_array_get(processes, i), "host"), first) != 0)
+            return true;
+    return false;
+}
+
+int64_t run_rank(const json_t *process)
+{
+    const json_t *rank = json_object_get(process, "rank");
+    return json_is_integer(rank) ? json_integer_value(rank) : -1;
+}
+
+void run_add_place(const json_t *process, bool with_host, bool ascii, struct text *out)
+{
+    int64_t rank = run_rank(process);
+    if (rank >= 0)
+        text_printf(out, "rank %" PRId64, rank);
+    if (with_host) {
+        text_add(out, rank >= 0 ? " on " : "on ");
+        text_add_clean(out, run_text(process, "host"), ascii);
+    }
+    if (rank >= 0 || with_host)
+        text_add(out, ": ");
 }

@@ -4,6 +4,8 @@
 #ifndef VIEWER_RUN_H
 #define VIEWER_RUN_H
 
+#include "viewer-tui/base/text.h"
+
 #include <jansson.h>
 
 /* NULL without a problem when there is no such file; NULL with the problem noted when it is not
@@ -25,6 +27,22 @@ double run_increment(const json_t *run, const char *metric);
 /* The most workers that a runtime had in one process, or where no agent told the most threads of a
  * process; at least 1. */
 double run_most_workers(const json_t *run);
+
+/* The name of the program that a process ran. */
+const char *run_program_of(const json_t *process);
+
+/* The names of all programs, each once, for the caller to free. */
+typedef VEC(const char *) program_names;
+program_names run_programs(const json_t *run);
+
+/* Whether the processes ran on more than one host. */
+bool run_hosts_differ(const json_t *run);
+
+/* The rank of a process in its parallel job; -1 without one. */
+int64_t run_rank(const json_t *process);
+
+/* Appends "rank 3 on node2: ", or as much of it as is known. */
+void run_add_place(const json_t *process, bool with_host, bool ascii, struct text *out);
 
 /* Members of an object (or of anything else, which has none). */
 const char *run_text(const json_t *object, const char *key);

@@ -5,7 +5,8 @@
 #ifndef VIEWER_VALUES_H
 #define VIEWER_VALUES_H
 
-#include "viewer-tui/db/scope.h"
+#include "viewer-tui/base/scope.h"
+#include "viewer-tui/db/v4-map.h"
 #include "viewer-tui/metrics/metric.h"
 
 /* What a metric id of the summary profile stands for. */

@@ -3,7 +3,7 @@
 #ifndef VIEWER_FORMULA_TERM_H
 #define VIEWER_FORMULA_TERM_H
 
-#include "viewer-tui/db/scope.h"
+#include "viewer-tui/base/scope.h"
 
 struct term {
     enum {

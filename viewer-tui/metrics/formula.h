@@ -19,7 +19,7 @@
 #define VIEWER_FORMULA_H
 
 #include "lib/alloc.h"
-#include "viewer-tui/db/scope.h"
+#include "viewer-tui/base/scope.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -7,7 +7,6 @@
 #ifndef VIEWER_METRIC_H
 #define VIEWER_METRIC_H
 
-#include "viewer-tui/db/v4-map.h"
 #include "viewer-tui/metrics/formula.h"
 
 #include <stdbool.h>
@@ -88,12 +87,16 @@ struct metrics {
     enum metric_set set;
 };
 
+/* How rows are ordered: by a cost, descending, or by name and line, ascending. */
+struct sorting {
+    bool by_name;
+    bool is_reversed;
+    size_t metric;
+    enum cost_part part;
+};
+
 /* A metric without values. */
 struct metric metric_new(const char *name);
-
-/* The metrics of meta.db in their order there; only statistics that are plain sums are looked at.
- * False, with the problem noted, when the section is damaged. The caller frees. */
-bool metrics_read(struct metrics *metrics, const struct v4_map *meta);
 
 /* Appends a metric without values, and why there are none; the texts must outlive it. */
 void metrics_add_unmeasured(struct metrics *metrics, const char *name, const char *unit,

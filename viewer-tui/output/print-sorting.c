@@ -1,7 +1,7 @@
 #include "viewer-tui/output/print.h"
 
 #include "lib/diag.h"
-#include "viewer-tui/metrics/selection.h"
+#include "viewer-tui/db/metric-selection.h"
 
 #include <stdlib.h>
 

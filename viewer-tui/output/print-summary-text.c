@@ -5,7 +5,7 @@
 #include "lib/number.h"
 #include "viewer-tui/advice/advice-text.h"
 #include "viewer-tui/output/columns.h"
-#include "viewer-tui/db/place.h"
+#include "viewer-tui/db/run.h"
 #include "viewer-tui/metrics/derived.h"
 #include "viewer-tui/tree/describe.h"
 
@@ -229,7 +229,7 @@ static void print_process(struct printing *printing, const json_t *process)
                 run_number(process, "wall"), run_number(process, "cpu"),
                 run_number(process, "startup_cpu"), run_number(process, "samples"), dropped,
                 partial);
-    place_add(process, printing->hosts_differ, printing->ascii, &printing->line);
+    run_add_place(process, printing->hosts_differ, printing->ascii, &printing->line);
     add_clean(printing, run_text(process, "command"));
     text_add(&printing->line, "  [");
     add_end(printing, process);
@@ -410,7 +410,7 @@ void print_summary_text(const struct summary *summary)
 {
     struct printing printing = {.summary = summary,
                                 .ascii = describe_in_ascii(),
-                                .hosts_differ = place_hosts_differ(summary->run)};
+                                .hosts_differ = run_hosts_differ(summary->run)};
     print_title(&printing);
     print_metrics(&printing);
     print_advice(&printing);

@@ -5,7 +5,7 @@
 #include "lib/diag.h"
 #include "lib/number.h"
 #include "viewer-tui/base/task.h"
-#include "viewer-tui/db/place.h"
+#include "viewer-tui/db/run.h"
 #include "viewer-tui/output/columns.h"
 #include "viewer-tui/output/csv.h"
 #include "viewer-tui/output/metric-json.h"

@@ -2,7 +2,7 @@
 #include "viewer-tui/output/print.h"
 
 #include "lib/number.h"
-#include "viewer-tui/db/place.h"
+#include "viewer-tui/db/run.h"
 #include "viewer-tui/metrics/efficiency.h"
 #include "viewer-tui/output/columns.h"
 #include "viewer-tui/output/heads.h"
@@ -109,7 +109,7 @@ static void print_thread(struct printing *printing, const struct thread *thread)
     add_id(printing, thread->tid);
     text_add(&printing->line, "  ");
     if (thread->process)
-        place_add(thread->process, printing->hosts_differ, printing->ascii, &printing->line);
+        run_add_place(thread->process, printing->hosts_differ, printing->ascii, &printing->line);
     text_add_clean(&printing->line, thread->pid >= 0 ? thread->name : thread->id, printing->ascii);
     add_losses(printing, thread);
     if (thread->created_at) {
@@ -138,7 +138,7 @@ void print_threads_text(const struct thread_table *table)
 {
     struct printing printing = {.table = table,
                                 .ascii = describe_in_ascii(),
-                                .hosts_differ = place_hosts_differ(table->session->run)};
+                                .hosts_differ = run_hosts_differ(table->session->run)};
     text_add_clean(&printing.line, session_title(table->session, table->db), printing.ascii);
     text_printf(&printing.line, ": %zu thread%s", table->threads->list.n,
                 table->threads->list.n == 1 ? "" : "s");

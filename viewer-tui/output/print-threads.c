@@ -3,7 +3,7 @@
 #include "viewer-tui/output/print.h"
 
 #include "viewer-tui/base/text.h"
-#include "viewer-tui/db/place.h"
+#include "viewer-tui/db/run.h"
 #include "viewer-tui/output/csv.h"
 #include "viewer-tui/output/metric-json.h"
 #include "viewer-tui/threads/run-threads.h"
@@ -81,7 +81,7 @@ void print_threads_csv(const struct thread_table *table)
         csv_text(&csv, run_text(thread->process, "command"));
         csv_text(&csv, thread->id);
         csv_text(&csv, run_text(thread->process, "host"));
-        add_integer(&csv, place_rank(thread->process));
+        add_integer(&csv, run_rank(thread->process));
         csv_integer(&csv, thread->samples);
         csv_integer(&csv, thread->dropped);
         csv_integer(&csv, thread->partial);
@@ -141,7 +141,7 @@ static void write_thread(struct json_writer *json, const struct thread_table *ta
     json_write_text(json, "command", run_text(thread->process, "command"));
     json_write_text(json, "id", thread->id);
     json_write_text(json, "host", run_text(thread->process, "host"));
-    write_integer(json, "rank", place_rank(thread->process));
+    write_integer(json, "rank", run_rank(thread->process));
     write_integer(json, "samples", (int64_t)thread->samples);
     write_integer(json, "dropped", (int64_t)thread->dropped);
     write_integer(json, "partial", (int64_t)thread->partial);

@@ -2,7 +2,7 @@
 
 #include "viewer-tui/base/task.h"
 #include "viewer-tui/db/complete.h"
-#include "viewer-tui/db/profiles.h"
+#include "viewer-tui/db/database.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -54,9 +54,9 @@ static void choose_columns(struct restriction *restriction)
 static void choose_readers(struct restriction *restriction, const struct thread_set *set)
 {
     const struct database *db = restriction->db;
-    uint32_t n = profiles_n(db);
+    uint32_t n = database_n_profiles(db);
     for (uint32_t number = 1; number < n; number++) {
-        struct v4_profile profile = profiles_at(db, number);
+        struct v4_profile profile = database_profile(db, number);
         struct reader reader = {0};
         if (!profile_is_summary(&profile) && thread_set_has(set, number) &&
             values_map(&reader.values, &db->profile, &profile.values))
@@ -178,7 +178,7 @@ static void use(struct database *db, struct values values, bool is_restricted)
 
 static void note_profiles(struct database *db, const struct thread_set *set)
 {
-    uint32_t n = profiles_n(db);
+    uint32_t n = database_n_profiles(db);
     free(db->has_profile);
     db->has_profile = set ? mem_alloc((n + 1) * sizeof *db->has_profile) : NULL;
     for (uint32_t number = 0; set && number < n; number++)
@@ -187,7 +187,7 @@ static void note_profiles(struct database *db, const struct thread_set *set)
 
 enum outcome database_restrict(struct database *db, const struct thread_set *set)
 {
-    struct v4_profile summary = profiles_at(db, 0);
+    struct v4_profile summary = database_profile(db, 0);
     struct restriction restriction = {.db = db};
     if (!values_open(&restriction.summary, &db->profile, &summary.values))
         return FAILED;

@@ -1,7 +1,7 @@
 #include "viewer-tui/threads/row-distributions.h"
 
 #include "viewer-tui/base/task.h"
-#include "viewer-tui/db/profiles.h"
+#include "viewer-tui/db/database.h"
 #include "viewer-tui/threads/thread-values.h"
 
 #include <math.h>
@@ -235,11 +235,11 @@ static bool counts(const struct database *db, uint32_t number, const struct v4_p
 static void add_threads(struct spreading *spreading)
 {
     const struct database *db = spreading->db;
-    uint32_t n_profiles = profiles_n(db);
+    uint32_t n_profiles = database_n_profiles(db);
     bool goes_on = true;
     progress_begin("adding up threads", n_profiles);
     for (uint32_t number = 1; number < n_profiles && goes_on; number++) {
-        struct v4_profile profile = profiles_at(db, number);
+        struct v4_profile profile = database_profile(db, number);
         struct values values;
         if (!counts(db, number, &profile))
             continue;

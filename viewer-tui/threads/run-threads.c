@@ -3,7 +3,7 @@
 #include "viewer-tui/base/task.h"
 #include "viewer-tui/base/text.h"
 #include "viewer-tui/db/fold.h"
-#include "viewer-tui/db/profiles.h"
+#include "viewer-tui/db/database.h"
 #include "viewer-tui/metrics/derived.h"
 #include "viewer-tui/threads/thread-origin.h"
 
@@ -110,7 +110,7 @@ static void read_totals(struct reading *reading, struct thread *thread,
 
 static void read_profile(struct reading *reading, uint32_t number)
 {
-    struct v4_profile profile = profiles_at(reading->db, number);
+    struct v4_profile profile = database_profile(reading->db, number);
     if (profile_is_summary(&profile))
         return;
     struct thread thread = {.profile = number, .pid = -1, .tid = -1, .name = ""};
@@ -264,7 +264,7 @@ void threads_read(struct threads *threads, const struct database *db, const json
                               .values_left = db->profile.size / sizeof(struct v4_metric_value)};
     v4_read(&db->meta, db->meta.sections[V4_META_ID_NAMES].at, &reading.names,
             sizeof reading.names);
-    uint32_t n = profiles_n(db);
+    uint32_t n = database_n_profiles(db);
     for (uint32_t i = 1; i < n; i++)
         read_profile(&reading, i);
     size_t p, t;

@@ -1,6 +1,6 @@
 #include "viewer-tui/threads/thread-label.h"
 
-#include "viewer-tui/db/place.h"
+#include "viewer-tui/db/run.h"
 
 #include <inttypes.h>
 
@@ -10,7 +10,7 @@ void thread_label(const struct thread *thread, bool with_host, bool ascii, struc
         text_add_clean(out, thread->id, ascii);
         return;
     }
-    place_add(thread->process, with_host, ascii, out);
+    run_add_place(thread->process, with_host, ascii, out);
     text_add_clean(out, thread->name, ascii);
     text_printf(out, "%s%" PRId64, *thread->name ? " " : "", thread->pid);
     if (thread->tid >= 0)

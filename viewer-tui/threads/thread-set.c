@@ -1,8 +1,7 @@
 #include "viewer-tui/threads/thread-set.h"
 
 #include "viewer-tui/base/text.h"
-#include "viewer-tui/db/place.h"
-#include "viewer-tui/db/programs.h"
+#include "viewer-tui/db/run.h"
 #include "viewer-tui/threads/thread-label.h"
 
 #include <ctype.h>
@@ -49,7 +48,7 @@ struct thread_set *thread_set_matching(const struct threads *threads, const json
     }
     struct thread_set *set = empty_set(threads, expression);
     struct text label = {0};
-    bool hosts_differ = place_hosts_differ(run);
+    bool hosts_differ = run_hosts_differ(run);
     for (size_t i = 0; i < threads->list.n; i++) {
         text_clear(&label);
         thread_label(&threads->list.at[i], hosts_differ, false, &label);
@@ -71,7 +70,7 @@ struct thread_set *thread_set_matching(const struct threads *threads, const json
 /* "make, cc1, ld". */
 static void add_programs(const json_t *run, struct text *out)
 {
-    program_names names = programs_of_run(run);
+    program_names names = run_programs(run);
     for (size_t i = 0; i < names.n; i++)
         text_printf(out, "%s%s", i ? ", " : "", names.at[i]);
     vec_free(&names);
@@ -85,7 +84,7 @@ struct thread_set *thread_set_of_program(const struct threads *threads, const js
     for (size_t i = 0; i < threads->list.n; i++) {
         const struct thread *thread = &threads->list.at[i];
         bool is_of_it =
-            thread->process && (strcmp(programs_of_process(thread->process), program) == 0 ||
+            thread->process && (strcmp(run_program_of(thread->process), program) == 0 ||
                                 strcmp(run_text(thread->process, "executable"), program) == 0);
         if (is_of_it)
             add(set, thread);

@@ -2,7 +2,7 @@
 
 #include "viewer-tui/base/task.h"
 #include "viewer-tui/db/cct-file.h"
-#include "viewer-tui/db/profiles.h"
+#include "viewer-tui/db/database.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -106,7 +106,7 @@ static void add_profile(struct adding *adding, uint32_t number, const struct val
 static void add_from_profiles(struct adding *adding)
 {
     for (uint32_t number = 1; number < adding->n_profiles; number++) {
-        struct v4_profile profile = profiles_at(adding->db, number);
+        struct v4_profile profile = database_profile(adding->db, number);
         struct values values;
         if (!profile_is_summary(&profile) &&
             values_map(&values, &adding->db->profile, &profile.values))
@@ -126,7 +126,7 @@ enum outcome thread_values(const struct database *db, struct value_refs *refs, s
     struct adding adding = {.db = db,
                             .refs = refs,
                             .ids = thread_ids_of(&db->metrics, metric),
-                            .n_profiles = profiles_n(db),
+                            .n_profiles = database_n_profiles(db),
                             .by_profile = by_profile};
     struct cct_file file;
     for (uint32_t i = 0; i < adding.n_profiles; i++)

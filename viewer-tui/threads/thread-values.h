@@ -27,7 +27,7 @@ static inline bool thread_ids_have(const struct thread_ids *ids, enum metric_sco
  * all metrics of which it is the sum. */
 bool thread_values_exist(const struct database *db, size_t metric, enum metric_scope scope);
 
-/* Adds up the referenced values of a metric in every profile: by_profile[0 .. profiles_n - 1], that
+/* Adds up the referenced values of a metric in every profile: by_profile[0 .. database_n_profiles - 1], that
  * of the summary stays 0. From cct.db where there is one, else from profile.db. Sorts the refs.
  * DONE or STOPPED. */
 enum outcome thread_values(const struct database *db, struct value_refs *refs, size_t metric,

@@ -4,7 +4,7 @@
 #define VIEWER_VALUE_REFS_H
 
 #include "lib/alloc.h"
-#include "viewer-tui/db/scope.h"
+#include "viewer-tui/base/scope.h"
 #include "viewer-tui/metrics/metric.h"
 
 struct value_ref {

@@ -1,6 +1,6 @@
 #include "viewer-tui/tree/corresponding-scope.h"
 
-#include "viewer-tui/db/programs.h"
+#include "viewer-tui/db/database.h"
 
 #include "viewer-tui/tree/order.h"
 #include "viewer-tui/tree/row-path.h"
@@ -214,10 +214,10 @@ static uint32_t row_of(struct view *topdown, const struct cct *cct, uint32_t con
         if (c == context || (cct->kind[c] != KIND_STATEMENT && cct->kind[c] != KIND_INSTRUCTION))
             vec_push(&way, c);
     uint32_t row = 0;
-    if (way.n && programs_are_shown(topdown->db)) {
+    if (way.n && database_shows_programs(topdown->db)) {
         uint32_t entry = cct->place[way.at[way.n - 1]];
         struct wanted program = {.kind = KIND_PROGRAM,
-                                 .place = programs_of_entry(topdown->db, entry)};
+                                 .place = database_program_of_entry(topdown->db, entry)};
         row = find_child(topdown, 0, &program);
     }
     while (way.n && row != NOTHING) {

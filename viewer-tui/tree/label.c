@@ -1,6 +1,6 @@
 #include "viewer-tui/tree/label.h"
 
-#include "viewer-tui/db/programs.h"
+#include "viewer-tui/db/database.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -24,7 +24,7 @@ static const char *stem(const struct view *view, const struct row *row, char buf
 {
     switch (row->kind) {
     case KIND_ROOT: return entry_name(view, row);
-    case KIND_PROGRAM: return programs_name(view->db, row->place);
+    case KIND_PROGRAM: return database_program_name(view->db, row->place);
     case KIND_MODULE:
         return or_unknown(database_module_path(view->db, row->place), "<unknown module>");
     case KIND_PROCEDURE:
@@ -57,7 +57,7 @@ void label_name(const struct view *view, uint32_t number, struct text *out)
         label_file_line(view->db, row->place, row->line, out);
     else if (row->kind == KIND_ROOT && row->depth > 1) /* the row above names the program */
         text_add_bytes(out, stem(view, row, buffer),
-                       programs_entry_length(stem(view, row, buffer)));
+                       database_entry_name_length(stem(view, row, buffer)));
     else
         text_add(out, stem(view, row, buffer));
 }

@@ -1,8 +1,8 @@
 #include "viewer-tui/tree/thread-costs.h"
 
 #include "viewer-tui/base/text.h"
-#include "viewer-tui/db/place.h"
-#include "viewer-tui/db/profiles.h"
+#include "viewer-tui/db/database.h"
+#include "viewer-tui/db/run.h"
 #include "viewer-tui/threads/thread-label.h"
 #include "viewer-tui/threads/thread-values.h"
 
@@ -17,7 +17,7 @@ void thread_costs_open(struct thread_costs *costs, struct view *view, uint32_t r
     threads_read(&costs->threads, view->db, run);
     thread_set_keep(set, &costs->threads, view->metrics);
     size_t n = costs->threads.list.n;
-    bool hosts_differ = place_hosts_differ(run);
+    bool hosts_differ = run_hosts_differ(run);
     costs->labels = mem_alloc((n + 1) * sizeof *costs->labels);
     costs->values = mem_alloc((n + 1) * sizeof *costs->values);
     costs->order = mem_alloc((n + 1) * sizeof *costs->order);
@@ -142,7 +142,7 @@ enum outcome thread_costs_read(struct thread_costs *costs, size_t metric, enum c
     size_t n = costs->threads.list.n;
     struct reading reading = {.costs = costs};
     double *values = mem_alloc((n + 1) * sizeof *values);
-    reading.by_profile = mem_alloc((profiles_n(costs->view->db) + 1) * sizeof(double));
+    reading.by_profile = mem_alloc((database_n_profiles(costs->view->db) + 1) * sizeof(double));
     enum outcome outcome = read_values(&reading, metric, part, values);
     if (outcome == DONE) {
         memcpy(costs->values, values, n * sizeof *values);

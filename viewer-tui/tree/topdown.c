@@ -14,7 +14,7 @@
 
 #include "viewer-tui/base/task.h"
 #include "viewer-tui/db/context.h"
-#include "viewer-tui/db/programs.h"
+#include "viewer-tui/db/database.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -177,7 +177,7 @@ static bool add_up_program(struct view *view, uint32_t program, struct cost *cos
     for (uint32_t i = 0; i < view->db->entries.n; i++) {
         struct v4_entry entry;
         const char *name;
-        if (programs_of_entry(view->db, i) != program ||
+        if (database_program_of_entry(view->db, i) != program ||
             !database_entry(view->db, i, &entry, &name))
             continue;
         uint64_t position = take_position(view, entry.context_id);
@@ -204,7 +204,7 @@ static void add_program(struct view *view, uint32_t program)
 static void add_entries(struct view *view, uint32_t parent, uint32_t program)
 {
     for (uint32_t i = 0; i < view->db->entries.n; i++)
-        if (program == NOTHING || programs_of_entry(view->db, i) == program)
+        if (program == NOTHING || database_program_of_entry(view->db, i) == program)
             add_entry(view, parent, i);
 }
 
@@ -326,9 +326,9 @@ static enum outcome topdown_expand(struct view *view, uint32_t number)
         return DONE;
     }
     if (number == 0) {
-        if (!programs_are_shown(view->db))
+        if (!database_shows_programs(view->db))
             add_entries(view, 0, NOTHING);
-        for (uint32_t i = 0; programs_are_shown(view->db) && i < view->db->programs.n; i++)
+        for (uint32_t i = 0; database_shows_programs(view->db) && i < view->db->programs.n; i++)
             add_program(view, i);
         return DONE;
     }
@@ -357,7 +357,8 @@ static void add_program_terms(const struct view *view, uint32_t program, enum co
     for (uint32_t i = 0; part == INCLUSIVE && i < view->db->entries.n; i++) {
         struct v4_entry entry;
         const char *name;
-        if (programs_of_entry(view->db, i) == program && database_entry(view->db, i, &entry, &name))
+        if (database_program_of_entry(view->db, i) == program &&
+            database_entry(view->db, i, &entry, &name))
             value_refs_add_inclusive(refs, entry.context_id);
     }
 }

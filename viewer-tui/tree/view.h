@@ -35,14 +35,6 @@ struct row {
     uint64_t data;                 /* for the view that made it */
 };
 
-/* Rows in descending order of a cost, or in ascending order of names and lines. */
-struct sorting {
-    bool by_name;
-    bool is_reversed;
-    size_t metric;
-    enum cost_part part;
-};
-
 struct view;
 struct thread_statistics;
 

@@ -2,7 +2,8 @@
 #include "viewer-tui/terminal/screens/commands.h"
 #include "viewer-tui/terminal/screens/pages.h"
 
-#include "viewer-tui/db/programs.h"
+#include "viewer-tui/db/run.h"
+#include "viewer-tui/db/database.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -105,7 +106,7 @@ static size_t count_processes(const json_t *run, const char *program)
     json_t *process;
     json_array_foreach(json_object_get(run, "processes"), i, process)
     {
-        n += strcmp(programs_of_process(process), program) == 0;
+        n += strcmp(run_program_of(process), program) == 0;
     }
     return n;
 }
@@ -131,7 +132,7 @@ static const char *current_program(struct tui *tui)
     const struct thread_set *set = tui->session->threads;
     for (uint32_t row = pane_row(tui_pane(tui)); row; row = view_row(view, row)->parent)
         if (view_row(view, row)->kind == KIND_PROGRAM)
-            return programs_name(view->db, view_row(view, row)->place);
+            return database_program_name(view->db, view_row(view, row)->place);
     return set && set->is_program ? set->what : NULL;
 }
 
@@ -157,7 +158,7 @@ static size_t choose_program(struct tui *tui, struct menu *menu, const char *cur
 
 static void restrict_to_program(struct tui *tui)
 {
-    struct menu menu = {.tui = tui, .names = programs_of_run(tui->session->run)};
+    struct menu menu = {.tui = tui, .names = run_programs(tui->session->run)};
     if (menu.names.n < 2) {
         text_add(&tui->message, "this database is of one program");
         vec_free(&menu.names);

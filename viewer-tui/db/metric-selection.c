@@ -1,4 +1,4 @@
-#include "viewer-tui/metrics/selection.h"
+#include "viewer-tui/db/metric-selection.h"
 
 #include "viewer-tui/base/text.h"
 #include "viewer-tui/metrics/efficiency.h"

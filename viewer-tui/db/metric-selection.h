@@ -1,10 +1,9 @@
 /* Which metrics are shown, and how what the user says about them is understood. */
-#ifndef VIEWER_CHOOSE_H
-#define VIEWER_CHOOSE_H
+#ifndef VIEWER_METRIC_SELECTION_H
+#define VIEWER_METRIC_SELECTION_H
 
 #include "viewer-tui/db/database.h"
 #include "viewer-tui/db/run.h"
-#include "viewer-tui/tree/view.h"
 
 /* Adds to the database's metrics what run.json (NULL: there is none) says of metrics that were not
  * measured, units, efforts, and finds kinds of overhead. */
