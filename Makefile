@@ -2,6 +2,7 @@
 # make deps       install what the build and the tests need (apt as root, else prints the line)
 # make demo       deps, build, profile a real program and print its views
 # make test       deps, build, all tests;   make check: the same without deps;   make check T=unwinding: one area
+# make test-all   make test and all long forms: browser, mutants, fuzzing, stress; takes hours
 # make story      records a session in the terminal viewer, as text
 # make mutants    plants faults one at a time: the tests must notice each
 # make bench      side-by-side measurements;  make stress, make fuzz: the long forms
@@ -18,7 +19,7 @@ CFLAGS   := -std=c11 -D_GNU_SOURCE $(OPT) $(WARNINGS) -I. -MMD -MP $(CFLAGS)
 
 .SUFFIXES:
 .DEFAULT_GOAL := all
-.PHONY: all deps bench-deps demo test check bench stress fuzz install clean
+.PHONY: all deps bench-deps test-all-deps demo test test-all check bench stress fuzz install clean
 
 # Grown by the module.mk files.
 PROGRAMS   =
@@ -79,6 +80,14 @@ demo: deps
 
 test: deps
 	$(MAKE) $(JOBS) check
+
+# The long forms: tests that need TEST_ALL and Chromium, then faults, fuzzing and stress one after the
+# other.
+test-all: test-all-deps
+	TEST_ALL=1 $(MAKE) $(JOBS) check
+	$(MAKE) mutants
+	$(MAKE) fuzz
+	$(MAKE) stress
 
 COMPLETIONS = $(PREFIX)/share/bash-completion/completions
 

@@ -7,6 +7,7 @@ BUILD_PACKAGES = gcc g++ make pkg-config libc6-dev libiberty-dev libdwarf-dev li
 TEST_PACKAGES = python3 libcmocka-dev libunwind-dev clang llvm binutils dwz libc6-dbg xz-utils zstd \
 	sqlite3 openssl pigz perl tmux libtbb-dev libxml2-utils valgrind musl-tools \
 	libomp-dev libopenblas-pthread-dev strace gdb
+TEST_ALL_PACKAGES = chromium
 BENCH_PACKAGES = linux-perf libgoogle-perftools4
 
 # $(call missing,PACKAGES): those that dpkg does not report as installed.
@@ -24,6 +25,9 @@ endef
 
 deps:
 	$(call install_missing,$(BUILD_PACKAGES) $(TEST_PACKAGES))
+
+test-all-deps:
+	$(call install_missing,$(BUILD_PACKAGES) $(TEST_PACKAGES) $(TEST_ALL_PACKAGES))
 
 bench-deps:
 	$(call install_missing,$(BUILD_PACKAGES) $(TEST_PACKAGES) $(BENCH_PACKAGES))

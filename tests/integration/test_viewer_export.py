@@ -310,7 +310,7 @@ class Output(Checks):
             for view in ("threads", "summary"):
                 done = viewer.run("--print", view, "--format", kind, self.db)
                 self.assertEqual((done.returncode, done.stdout), (2, ""))
-                self.assertIn("are of trees", done.stderr)
+                self.assertIn("this format shows trees", done.stderr)
         done = viewer.run("--output", "x", self.db)
         self.assertEqual(done.returncode, 2)
         self.assertIn("go with --print", done.stderr)
