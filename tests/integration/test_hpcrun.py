@@ -77,7 +77,7 @@ class Time(profiling.ProfilingTest):
 
     def test_real_time_and_cpu_time_together(self):
         seconds = 0.8
-        done, (image,) = self.measure(program("phases"), seconds, 4000,
+        done, (image,) = self.measure(program("tick_halves"), seconds, 4000,
                                       events=["REALTIME@f500", "CPUTIME@f1000"])
         self.check_fates([image])
         burned = sum(int(word) * 1e-9 for word in done.stdout.split())
@@ -105,12 +105,12 @@ class Time(profiling.ProfilingTest):
         for name, how in sources():
             for rate in (250, 200, 1000):
                 with self.subTest(f"{name} {rate}/s"):
-                    done, images = self.measure(program("phases"), 4, 4000,
+                    done, images = self.measure(program("tick_halves"), 4, 4000,
                                                 events=[f"CPUTIME@f{rate}"], **how)
                     first, second = (int(word) for word in done.stdout.split())
                     truth = first / (first + second)
                     images = profiling.read_measurements(self.measurements, paths=True)
-                    known = profiling.symbols(program("phases"))
+                    known = profiling.symbols(program("tick_halves"))
                     seen, total = self.weigh(images[0], known["first_half"], known["second_half"])
                     samples = images[0].count("CPUTIME", [RECORDED])
                     sigma = math.sqrt(truth * (1 - truth) / samples)
@@ -122,7 +122,7 @@ class Time(profiling.ProfilingTest):
         weights = [0, 0]
         for thread in image.threads:
             for _, value, path in thread.paths:
-                offsets = [int(frame.rsplit("+", 1)[1], 16) for frame in path if "phases+" in frame]
+                offsets = [int(frame.rsplit("+", 1)[1], 16) for frame in path if "tick_halves+" in frame]
                 for i, (start, size) in enumerate((one, other)):
                     weights[i] += value * any(start <= at < start + size for at in offsets)
         return weights[0], sum(weights)

@@ -34,10 +34,10 @@ class Calls(profiling.ProfilingTest):
 
     def test_terminal(self):
         """It ends with EINTR for any signal that is there when the terminal is done."""
-        self.assertEqual(self.run_tool(program("terminal")).stdout, "fine\n")
+        self.assertEqual(self.run_tool(program("terminal_drain")).stdout, "fine\n")
         for source, how in sources():
             for event in ("CPUTIME@f10000", "REALTIME@f10000"):
                 with self.subTest(f"{source} {event}"):
-                    done, images = self.measure(program("terminal"), events=[event], **how)
+                    done, images = self.measure(program("terminal_drain"), events=[event], **how)
                     self.assertEqual(done.stdout, "fine\n")
                     self.check_fates(images)

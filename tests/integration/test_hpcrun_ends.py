@@ -151,7 +151,7 @@ class Ends(profiling.ProfilingTest):
 
 class Accounts(profiling.ProfilingTest):
     """The times of all fates add up to what each thread used by its own account, noted just before the
-    end (tests/programs/hpcrun/ledger.h), within 2 %: no less than it burned, no more than its clock
+    end (tests/programs/hpcrun/mapped-ledger.h), within 2 %: no less than it burned, no more than its clock
     had counted. What a thread pays is exact but for its first phase and its tail, at most 1.5 periods
     together: far less than 2 %."""
     measures_time = True

@@ -26,7 +26,7 @@ class Tracers(profiling.ProfilingTest):
             self.skipTest(f"{tool} may not trace here")
 
     def burned(self):
-        """What the program has noted (tests/programs/hpcrun/ledger.h), in seconds."""
+        """What the program has noted (tests/programs/hpcrun/mapped-ledger.h), in seconds."""
         ledger = self.directory / "ledger"
         data = ledger.read_bytes() if ledger.exists() else b""
         return sum(burned for _, _, burned, _ in struct.iter_unpack("<IIQQ", data)) * 1e-9

@@ -1,6 +1,6 @@
 """Pools of parallel runtimes that are no agent's: gcc's OpenMP and oneTBB. The first parallel loop, a trivial one,
 starts the pool's threads; the work below each loop's call is this loop's own, and what the pool's threads did is
-below <thread root>. Truth is the program's own ledger of CPU time (tests/programs/pools/ledger.h)."""
+below <thread root>. Truth is the program's own ledger of CPU time (tests/programs/pools/phase-ledger.h)."""
 import math
 import os
 import subprocess

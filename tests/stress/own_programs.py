@@ -94,7 +94,7 @@ VARYING = {
     "hpcrun/processes chain 5 4": NUMBERS, "hpcrun/creation": r"\d+(?= |\n)",
     "hpcrun/faults 2000": NUMBERS, "hpcrun/forced 40": NUMBERS, "hpcrun/hidden_threads timer 20": NUMBERS,
     "hpcrun/hidden_threads clone 20": NUMBERS, "hpcrun/jit good 8": LAST_NUMBER, "hpcrun/jit none 8": LAST_NUMBER,
-    "hpcrun/jit fork 8": LAST_NUMBER, "hpcrun/phases 0.05 1000": NUMBERS, "hpcrun/processes tree 3 2 4": NUMBERS,
+    "hpcrun/jit fork 8": LAST_NUMBER, "hpcrun/tick_halves 0.05 1000": NUMBERS, "hpcrun/processes tree 3 2 4": NUMBERS,
     "hpcrun/stacks contexts 30": LAST_NUMBER, "hpcrun/stacks split 30": LAST_NUMBER, "hpcrun/stacks deep 30": LAST_NUMBER,
     "hpcrun/stacks tiny 30": LAST_NUMBER, "hpcrun/stacks tiny-own 30": LAST_NUMBER, "hpcrun/stacks jumps 30": LAST_NUMBER,
     "hpcrun/stacks overflows 30": LAST_NUMBER, "hpcrun/stacks stack-pointer 30": LAST_NUMBER,

@@ -4,7 +4,7 @@
  * MS, too, then exit), vfork (a child that becomes /bin/true, then MS more, then exit), alone:HOW
  * (the same without the second thread), thread:HOW (it is the second thread that ends the process).
  * Just before, they note in LEDGER what they have used. */
-#include "ledger.h"
+#include "mapped-ledger.h"
 
 #include <pthread.h>
 #include <signal.h>

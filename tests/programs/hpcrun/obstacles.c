@@ -3,7 +3,7 @@
  *   none, disk (the file system of PATH, a file, is full), directory (PATH can't be written to),
  * descriptors (none is free), memory (RLIMIT_AS is what is in use), perf (perf_event_open is
  * refused) and a last time when it is gone, if that can be and not `keep`. */
-#include "ledger.h"
+#include "mapped-ledger.h"
 
 #include <errno.h>
 #include <linux/filter.h>

@@ -1,6 +1,6 @@
 // Parallel loops whose first one is trivial: it starts the threads of the runtime's pool, and the
-// second and third ones use them. Prints what each phase used (ledger.h).
-#include "ledger.h"
+// second and third ones use them. Prints what each phase used (phase-ledger.h).
+#include "phase-ledger.h"
 
 static ledger by_one, by_two, by_three;
 

@@ -1,6 +1,6 @@
 // Parallel loops of oneTBB whose first one is trivial: it starts the threads of the runtime's pool,
-// and the second and third ones use them. Prints what each phase used (ledger.h).
-#include "ledger.h"
+// and the second and third ones use them. Prints what each phase used (phase-ledger.h).
+#include "phase-ledger.h"
 
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>

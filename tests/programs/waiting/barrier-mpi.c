@@ -1,6 +1,6 @@
 /* barrier-mpi ROUNDS MS: in each round rank i uses (i + 1) * MS of CPU time, then waits for the
  * others in a barrier. */
-#include "ledger.h"
+#include "wait-ledger.h"
 
 #include <mpi.h>
 #include <stdlib.h>

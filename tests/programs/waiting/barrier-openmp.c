@@ -1,6 +1,6 @@
 /* barrier-openmp THREADS ROUNDS MS: in each round thread i uses (i + 1) * MS of CPU time, then
  * waits for the others in a barrier. */
-#include "ledger.h"
+#include "wait-ledger.h"
 
 #include <omp.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* loops-tbb THREADS ROUNDS MS: in each round a parallel loop whose iteration i uses (i + 1) * MS of
  * CPU time. With MS 0: ROUNDS loops of many small iterations, in one thread. */
-#include "ledger.h"
+#include "wait-ledger.h"
 
 #include <atomic>
 #include <cstdlib>

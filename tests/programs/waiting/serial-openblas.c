@@ -1,6 +1,6 @@
 /* serial-openblas ROUNDS SIZE MS: in each round a product of matrices, then MS of CPU time in the
  * initial thread while the library's threads wait. */
-#include "ledger.h"
+#include "wait-ledger.h"
 
 #include <cblas.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* phases SECONDS TICK_US: spends the first half of every tick of CLOCK_MONOTONIC in first_half and
+/* tick_halves SECONDS TICK_US: spends the first half of every tick of CLOCK_MONOTONIC in first_half and
  * the second in second_half, as measured by the clock, for that long. Prints the CPU time spent in
  * each, ns. A sampler that runs in step with the ticks sees one of them only. */
 #include "burn.h"
