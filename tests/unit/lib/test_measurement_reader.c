@@ -570,7 +570,8 @@ static void files_are_listed_in_order(void **state)
         snprintf(name, sizeof name, "%s/%s", directory, names[i]);
         unlink(name);
     }
-    assert_false(measurement_list("/nonexistent", &files, &cause));
+    snprintf(name, sizeof name, "%s/nonexistent", directory);
+    assert_false(measurement_list(name, &files, &cause));
     assert_string_equal(cause, "No such file or directory");
     free(cause);
 }
