@@ -34,9 +34,15 @@ ALLOWED = {
 }
 
 
-def tracked_files():
-    listed = subprocess.check_output(['git', 'ls-files', '-z'], text=True).split('\0')
-    return [name for name in listed if name and os.path.isfile(name)]
+def source_files():
+    """Paths of the files in git; without git of all files outside of build folders."""
+    listed = subprocess.run(['git', 'ls-files', '-z'], capture_output=True, text=True)
+    if listed.returncode == 0 and listed.stdout:
+        names = listed.stdout.split('\0')
+    else:
+        names = [os.path.relpath(os.path.join(folder, name)) for folder, _, found in os.walk('.')
+                 for name in found if not os.path.relpath(folder).startswith('build')]
+    return [name for name in sorted(names) if name and os.path.isfile(name)]
 
 
 def repeated_names(files):
@@ -148,7 +154,7 @@ def print_counts(files):
 
 def main():
     os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'))
-    files = tracked_files()
+    files = source_files()
     if sys.argv[1:] == ['--counts']:
         return print_counts(files)
     sys.setrecursionlimit(10000)

@@ -157,7 +157,7 @@ BENCH ?=
 # bench-deps first, also with -j, as in `make test`.
 bench: bench-deps
 	$(MAKE) bench-build
-	BUILD=$(BUILD) tests/bench/run.py $(BENCH)
+	BUILD=$(BUILD) tests/bench/benchmarks.py $(BENCH)
 
 .PHONY: bench-build
 bench-build: all $(TEST_PROGRAMS) $(TEST_TOOLS) $(BUILD)/tests/tools/libhpcrun-timed.so

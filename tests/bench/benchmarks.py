@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The benchmarks: hpcrun beside its peers, in one run.
 
-usage: tests/bench/run.py [--seconds S] [--rounds N] [--programs A,B] [unwind|handler|logical|size|overhead|viewer]...
+usage: tests/bench/benchmarks.py [--seconds S] [--rounds N] [--programs A,B] [unwind|handler|logical|size|overhead|viewer]...
 
   unwind    nanoseconds per frame and sample against libunwind (unw_step, unw_backtrace) on the same
             samples; completeness
