@@ -148,10 +148,15 @@ $(BUILD)/obj/tests/bench/timed-handler.o: CFLAGS += -fPIC -fvisibility=hidden -f
 $(BUILD)/tests/tools/libhpcrun-timed.so: $(BUILD)/obj/tests/bench/timed-handler.o $(LIBHPCRUN_OBJS)
 	$(call link,$(TIMED_FLAGS),)
 
-# The session that README shows, recorded here.
-.PHONY: story
+# The session of doc/tour.md, recorded here. picture: it also becomes the picture of README.md and that part of the tour;
+# tour: all other outputs of the tour are made anew.
+.PHONY: story picture tour
 story: all
 	tests/story.py $(BUILD)
+picture: all
+	tests/story.py $(BUILD) 20 --write
+tour: all
+	tests/tour.py $(BUILD)
 
 BENCH ?=
 # bench-deps first, also with -j, as in `make test`.

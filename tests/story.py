@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""Records the story of README: why the Cholesky factorization does not scale, in the terminal viewer.
+"""Records the story of the tour: why the Cholesky factorization does not scale, in the terminal viewer.
 
-usage: tests/story.py BUILD [RUNS]
+usage: tests/story.py BUILD [RUNS] [--write]
+
+With --write, the last screen becomes the picture in README.md, and the story a part of doc/tour.md (`make picture`).
 
 Profiles the program RUNS times (20), keeps the run whose workers had the most of two CPUs (others on
 the machine would be blamed on the program), opens the viewer in a terminal (tmux), presses keys and
@@ -49,12 +51,14 @@ class Story:
     """A session of which the screens are printed."""
 
     def __init__(self, terminal, command):
-        self.terminal, self.keys = terminal, 0
+        self.terminal, self.keys, self.told = terminal, 0, []
         self.lines = terminal.until_seen("?:help")
         self.tell(f"$ {command}")
 
     def tell(self, what):
-        print(f"\n{what}\n\n" + "\n".join(map(portable, self.lines)).rstrip())
+        screen = "\n".join(map(portable, self.lines)).rstrip()
+        self.told.append((what, screen))
+        print(f"\n{what}\n\n{screen}")
 
     def press(self, *keys):
         """Waits for what the last of the keys changes."""
@@ -99,8 +103,23 @@ def tell(story):
     print(f"\n{story.keys} keys")
 
 
+def write_block(page, name, text):
+    """Puts the text between the comments `<!-- NAME: ... -->` and `<!-- end of NAME -->` of the page."""
+    path = ROOT / page
+    pattern = re.compile(rf"(<!-- {name}: [^\n]*-->\n).*?(<!-- end of {name} -->)", re.S)
+    path.write_text(pattern.sub(lambda block: f"{block[1]}{text}\n{block[2]}", path.read_text()))
+
+
+def write(story):
+    """The last screen in README.md; the keys and that screen in doc/tour.md."""
+    write_block("README.md", "picture", f"```\n{story.told[-1][1]}\n```")
+    steps = "\n".join(what for what, _ in story.told)
+    write_block("doc/tour.md", "story", f"```\n{steps}\n\n{story.told[-1][1]}\n```")
+
+
 def main():
-    runs = int(sys.argv[2]) if len(sys.argv) > 2 else 20
+    arguments = [word for word in sys.argv[2:] if word != "--write"]
+    runs = int(arguments[0]) if arguments else 20
     with tempfile.TemporaryDirectory(prefix="story-") as name:
         folder = pathlib.Path(name)
         measurements, summary = quietest_run(folder, runs)
@@ -110,7 +129,10 @@ def main():
         print(summary.replace(str(measurements), "m-cholesky").replace(f"{BUILD}/", ""))
         command = [viewer.VIEWER, "--sort", "idleness", database]
         with Terminal(command, width=118, height=32) as terminal:
-            tell(Story(terminal, "hpcviewer --sort idleness m-cholesky"))
+            story = Story(terminal, "hpcviewer --sort idleness m-cholesky")
+            tell(story)
+            if "--write" in sys.argv:
+                write(story)
 
 
 if __name__ == "__main__":

@@ -97,7 +97,7 @@ class Time(profiling.ProfilingTest):
                 period = max(2e-4, 1e-4 * count / os.cpu_count())
                 sigma = period * math.sqrt(count)
                 self.check_time(image.seconds("REALTIME", [FIRED]), there * 1e-9, wall, 4 * sigma)
-                most = 1e4 * os.cpu_count() * image.wall  # README, Limits
+                most = 1e4 * os.cpu_count() * image.wall  # doc/limits.md
                 self.assertLess(image.count("REALTIME", [FIRED]), 1.5 * most)
 
     def test_phases_in_step_with_ticks(self):

@@ -12,7 +12,7 @@ from profiling import FIRED, HPCRUN, program, sources
 EVENT = "CPUTIME@f1000"
 ORIGIN_FORK = 2  # lib/measurement-format.h
 GDB = ("gdb", "-nx", "-q", "-batch", "-iex", "set debuginfod enabled off", "-ex",
-       "handle SIG63 SIGSEGV nostop noprint pass")  # README, Limits
+       "handle SIG63 SIGSEGV nostop noprint pass")  # doc/limits.md
 EXITED = "exited with code 03"
 
 

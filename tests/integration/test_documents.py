@@ -1,0 +1,53 @@
+"""README.md and doc/: relative links lead somewhere, and the paths of the tree that a page names exist."""
+import pathlib
+import re
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "doc").glob("*.md"))]
+TOP = {entry.name for entry in ROOT.iterdir() if entry.is_dir()} - {"build", ".git"}
+ELSEWHERE = {"doc/FORMATS.md"}  # in HPCToolkit's repository, and in every database
+MOST_COLUMNS, README_LINES = 120, 140
+
+
+def anchors(page):
+    """The anchors that GitHub makes of headings: "## 1. A tour" is #1-a-tour."""
+    heads = re.findall(r"^#+ (.*)$", page.read_text(), re.M)
+    return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
+
+
+class Documents(unittest.TestCase):
+    def test_links(self):
+        for page in DOCUMENTS:
+            for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text()):
+                if re.match(r"https?:", link):
+                    continue
+                with self.subTest(page=page.name, link=link):
+                    path, _, anchor = link.partition("#")
+                    target = page.parent / path if path else page
+                    self.assertTrue(target.exists())
+                    if anchor:
+                        self.assertIn(anchor, anchors(target))
+
+    def test_paths(self):
+        """`hpcrun/module.mk`, also with stars; not build/..., NAME placeholders and commands."""
+        for page in DOCUMENTS:
+            for path in re.findall(r"`([\w.*/-]+/[\w.*-]*)`", page.read_text()):
+                if path.split("/")[0] not in TOP or "NAME" in path or path in ELSEWHERE:
+                    continue
+                with self.subTest(page=page.name, path=path):
+                    self.assertTrue(list(ROOT.glob(path.rstrip("/"))))
+
+    def test_every_page_is_linked_from_the_readme(self):
+        text = (ROOT / "README.md").read_text()
+        for page in DOCUMENTS[1:]:
+            self.assertTrue(f"doc/{page.name}" in text, page.name)
+
+    def test_the_readme_is_short(self):
+        lines = (ROOT / "README.md").read_text().splitlines()
+        self.assertLessEqual(len(lines), README_LINES)
+        self.assertEqual([line for line in lines if len(line) > MOST_COLUMNS], [])
+
+
+if __name__ == "__main__":
+    unittest.main()
