@@ -2,10 +2,12 @@
 
 #include "lib/binary-search.h"
 
+/* Bounds of the time that one slice takes. */
 #define MAX_STEPS 96
 #define MAX_JUMPS 4
 
-bool instruction_fetch(const struct decoded *decoded, uint32_t index, struct instruction *out)
+bool instruction_decode(const struct decoded_fragment *decoded, uint32_t index,
+                        struct instruction *out)
 {
     const struct code_fragment *fragment = decoded->fragment;
     uint32_t offset = decoded->decoder->offsets.at[index];
@@ -66,8 +68,8 @@ bool instruction_is_copy(const struct instruction *instruction)
     }
 }
 
-bool instruction_constant(const struct decoded *decoded, const struct instruction *instruction,
-                          uint64_t *value)
+bool instruction_constant(const struct decoded_fragment *decoded,
+                          const struct instruction *instruction, uint64_t *value)
 {
     const ZydisDecodedOperand *source = &instruction->operands[1];
     if (instruction->info.mnemonic == ZYDIS_MNEMONIC_LEA &&
@@ -85,72 +87,75 @@ bool instruction_constant(const struct decoded *decoded, const struct instructio
     return false;
 }
 
-struct backward backward_from(const struct decoded *decoded, uint32_t index)
+struct backward_slice slice_from(const struct decoded_fragment *decoded, uint32_t index)
 {
-    return (struct backward){.decoded = decoded,
-                             .index = index,
-                             .real_index = index,
-                             .steps = MAX_STEPS,
-                             .jumps = MAX_JUMPS};
+    return (struct backward_slice){.decoded = decoded,
+                                   .index = index,
+                                   .padded_index = index,
+                                   .steps_left = MAX_STEPS,
+                                   .jumps_left = MAX_JUMPS};
 }
 
-static bool goes_on(const struct instruction *instruction)
+static bool falls_through(const struct instruction *instruction)
 {
     ZydisInstructionCategory category = instruction->info.meta.category;
     return category != ZYDIS_CATEGORY_UNCOND_BR && category != ZYDIS_CATEGORY_RET &&
            instruction->info.mnemonic != ZYDIS_MNEMONIC_UD2;
 }
 
-/* The jump or branch to an offset that is nearest to it; UINT32_MAX when there is none. */
-static uint32_t nearest_jump_to(const struct decoded *decoded, uint32_t offset)
+/* The index of the nearest jump or branch to an offset, or UINT32_MAX. */
+static uint32_t nearest_jump_to(const struct decoded_fragment *decoded, uint32_t offset)
 {
     uint32_t best = UINT32_MAX, best_distance = UINT32_MAX;
-    for (size_t i = 0; i < decoded->flows->all.n; i++) {
-        const struct flow *flow = &decoded->flows->all.at[i];
-        if ((flow->kind != FLOW_JUMP && flow->kind != FLOW_BRANCH) ||
-            flow->target != (int32_t)offset)
+    for (size_t i = 0; i < decoded->flow->transfers.n; i++) {
+        const struct transfer *transfer = &decoded->flow->transfers.at[i];
+        if ((transfer->kind != TRANSFER_JUMP && transfer->kind != TRANSFER_BRANCH) ||
+            transfer->target != (int32_t)offset)
             continue;
-        uint32_t distance = flow->offset < offset ? offset - flow->offset : flow->offset - offset;
+        uint32_t distance =
+            transfer->offset < offset ? offset - transfer->offset : transfer->offset - offset;
         if (distance < best_distance) {
-            best = flow->offset;
+            best = transfer->offset;
             best_distance = distance;
         }
     }
     return best == UINT32_MAX ? best : instruction_index(decoded->decoder, best);
 }
 
-bool backward_step(struct backward *walk, struct instruction *out)
+bool slice_step(struct backward_slice *slice, struct instruction *out)
 {
-    const struct decoded *decoded = walk->decoded;
-    if (walk->steps == 0)
+    const struct decoded_fragment *decoded = slice->decoded;
+    if (slice->steps_left == 0)
         return false;
-    walk->steps--;
-    walk->jumped = false;
-    bool falls_in =
-        walk->index > 0 && instruction_fetch(decoded, walk->index - 1, out) && goes_on(out);
-    if (falls_in) {
-        walk->index--;
+    slice->steps_left--;
+    slice->jumped = false;
+    bool comes_from_before = slice->index > 0 &&
+                             instruction_decode(decoded, slice->index - 1, out) &&
+                             falls_through(out);
+    if (comes_from_before) {
+        slice->index--;
     } else {
         uint32_t jump =
-            walk->jumps ? nearest_jump_to(decoded, decoded->decoder->offsets.at[walk->real_index])
-                        : UINT32_MAX;
-        if (jump == UINT32_MAX || !instruction_fetch(decoded, jump, out))
+            slice->jumps_left
+                ? nearest_jump_to(decoded, decoded->decoder->offsets.at[slice->padded_index])
+                : UINT32_MAX;
+        if (jump == UINT32_MAX || !instruction_decode(decoded, jump, out))
             return false;
-        walk->jumps--;
-        walk->jumped = true;
-        walk->index = jump;
+        slice->jumps_left--;
+        slice->jumped = true;
+        slice->index = jump;
     }
     if (out->info.mnemonic != ZYDIS_MNEMONIC_NOP)
-        walk->real_index = walk->index;
+        slice->padded_index = slice->index;
     return true;
 }
 
-bool register_constant(const struct decoded *decoded, uint32_t index, ZydisRegister r,
+bool register_constant(const struct decoded_fragment *decoded, uint32_t index, ZydisRegister r,
                        uint64_t *value)
 {
-    struct backward walk = backward_from(decoded, index);
+    struct backward_slice slice = slice_from(decoded, index);
     struct instruction instruction;
-    while (backward_step(&walk, &instruction)) {
+    while (slice_step(&slice, &instruction)) {
         if (!instruction_writes(&instruction, r))
             continue;
         if (!instruction_is_copy(&instruction))

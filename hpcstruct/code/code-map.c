@@ -5,15 +5,15 @@
 #include <Zydis/Zydis.h>
 #include <stdlib.h>
 
-/* An owner before it is known which addresses others take from it. */
-struct claim {
+/* A possible owner, and all addresses that its source gives it, before overlaps are resolved. */
+struct candidate {
     uint64_t begin, end;
     struct code_owner owner;
-    enum { CLAIM_NAMED, CLAIM_FRAME, CLAIM_REST } kind;
+    enum { FROM_SYMBOL, FROM_FRAME, FROM_GAP } source;
 };
 
-struct claims {
-    VEC(struct claim) all;
+struct candidates {
+    VEC(struct candidate) all;
 };
 
 static uint64_t clip_end(const struct elf_code *code, uint64_t begin, uint64_t size)
@@ -21,18 +21,18 @@ static uint64_t clip_end(const struct elf_code *code, uint64_t begin, uint64_t s
     return size > code->end - begin ? code->end : begin + size;
 }
 
-static void claim(struct claims *claims, uint64_t begin, uint64_t end, struct code_owner owner,
-                  int kind)
+static void add_candidate(struct candidates *candidates, uint64_t begin, uint64_t end,
+                          struct code_owner owner, int source)
 {
     owner.begin = begin;
-    const struct claim new = {begin, end, owner, kind};
+    const struct candidate new = {begin, end, owner, source};
     if (begin < end)
-        vec_push(&claims->all, new);
+        vec_push(&candidates->all, new);
 }
 
-/* ---- claims of known size ---- */
+/* ---- symbols, stubs and frame description entries ---- */
 
-static void claim_symbols(struct claims *claims, const struct code_sources *from)
+static void add_symbols(struct candidates *candidates, const struct code_sources *from)
 {
     for (size_t i = 0; i < from->symbols->symbols.n; i++) {
         const struct symbol *symbol = &from->symbols->symbols.at[i];
@@ -40,44 +40,45 @@ static void claim_symbols(struct claims *claims, const struct code_sources *from
             continue;
         const struct elf_code *code = elf_code_at(from->image, symbol->address);
         const struct code_owner owner = {.name = symbol->name};
-        claim(claims, symbol->address, clip_end(code, symbol->address, symbol->size), owner,
-              CLAIM_NAMED);
+        add_candidate(candidates, symbol->address, clip_end(code, symbol->address, symbol->size),
+                      owner, FROM_SYMBOL);
     }
 }
 
-static void claim_stubs(struct claims *claims, const struct code_sources *from)
+static void add_stubs(struct candidates *candidates, const struct code_sources *from)
 {
     for (size_t i = 0; i < from->stubs->all.n; i++) {
         const struct plt_stub *stub = &from->stubs->all.at[i];
         const struct code_owner owner = {.name = stub->name, .is_stub = true};
-        claim(claims, stub->begin, stub->end, owner, CLAIM_NAMED);
+        add_candidate(candidates, stub->begin, stub->end, owner, FROM_SYMBOL);
     }
 }
 
-static void claim_frames(struct claims *claims, const struct code_sources *from)
+static void add_frames(struct candidates *candidates, const struct code_sources *from)
 {
     for (size_t i = 0; i < from->frames->entries.n; i++) {
         const struct frame_entry *entry = &from->frames->entries.at[i];
-        const struct code_owner owner = {.has_frame = true, .begins_mid_function = entry->begins_mid_function};
-        claim(claims, entry->begin, entry->end, owner, CLAIM_FRAME);
+        const struct code_owner owner = {.has_frame = true,
+                                         .begins_mid_function = entry->begins_mid_function};
+        add_candidate(candidates, entry->begin, entry->end, owner, FROM_FRAME);
     }
 }
 
 static int by_begin(const void *a, const void *b)
 {
-    const struct claim *x = a, *y = b;
+    const struct candidate *x = a, *y = b;
     if (x->begin != y->begin)
         return x->begin < y->begin ? -1 : 1;
-    return (x->kind > y->kind) - (x->kind < y->kind);
+    return (x->source > y->source) - (x->source < y->source);
 }
 
-static void sort(struct claims *claims)
+static void sort(struct candidates *candidates)
 {
-    if (claims->all.n)
-        qsort(claims->all.at, claims->all.n, sizeof *claims->all.at, by_begin);
+    if (candidates->all.n)
+        qsort(candidates->all.at, candidates->all.n, sizeof *candidates->all.at, by_begin);
 }
 
-/* The name that people know best among the symbols at an address. */
+/* Names an owner after the best-known symbol at its address. */
 static void take_best_name(struct code_owner *owner, const struct symbol_table *symbols)
 {
     size_t i = symbols_lower_bound(symbols, owner->begin);
@@ -85,17 +86,17 @@ static void take_best_name(struct code_owner *owner, const struct symbol_table *
         owner->name = symbols->symbols.at[i].name;
 }
 
-/* Makes one claim of those that begin at the same address. Sorts. */
-static void unite_equal_begins(struct claims *claims, const struct symbol_table *symbols)
+/* Sorts the candidates and merges those that begin at the same address. */
+static void merge_equal_begins(struct candidates *candidates, const struct symbol_table *symbols)
 {
-    sort(claims);
+    sort(candidates);
     size_t kept = 0;
-    for (size_t i = 0; i < claims->all.n; i++) {
-        const struct claim *next = &claims->all.at[i];
-        struct claim *last = kept ? &claims->all.at[kept - 1] : NULL;
+    for (size_t i = 0; i < candidates->all.n; i++) {
+        const struct candidate *next = &candidates->all.at[i];
+        struct candidate *last = kept ? &candidates->all.at[kept - 1] : NULL;
         if (!last || last->begin != next->begin) {
-            claims->all.at[kept++] = *next;
-            take_best_name(&claims->all.at[kept - 1].owner, symbols);
+            candidates->all.at[kept++] = *next;
+            take_best_name(&candidates->all.at[kept - 1].owner, symbols);
             continue;
         }
         if (next->end > last->end)
@@ -103,10 +104,10 @@ static void unite_equal_begins(struct claims *claims, const struct symbol_table 
         last->owner.has_frame |= next->owner.has_frame;
         last->owner.begins_mid_function |= next->owner.begins_mid_function;
     }
-    claims->all.n = kept;
+    candidates->all.n = kept;
 }
 
-/* ---- claims on what is left ---- */
+/* ---- uncovered code ---- */
 
 size_t padding_length(const uint8_t *bytes, size_t size)
 {
@@ -128,7 +129,7 @@ size_t padding_length(const uint8_t *bytes, size_t size)
     return at;
 }
 
-/* The first address after `start` at which a label stands or a call goes, at most `end`. */
+/* The first address after `start` that has a label or is called, at most `end`. */
 static uint64_t next_start(const struct code_sources *from, uint64_t start, uint64_t end)
 {
     for (size_t i = symbols_lower_bound(from->symbols, start + 1); i < from->symbols->symbols.n;
@@ -145,42 +146,42 @@ static uint64_t next_start(const struct code_sources *from, uint64_t start, uint
     return called < from->called_count && from->called[called] < end ? from->called[called] : end;
 }
 
-static void claim_uncovered(struct claims *claims, const struct code_sources *from,
-                            const struct elf_code *code, uint64_t begin, uint64_t end)
+static void add_uncovered(struct candidates *candidates, const struct code_sources *from,
+                          const struct elf_code *code, uint64_t begin, uint64_t end)
 {
     begin += padding_length(code->bytes + (begin - code->begin), end - begin);
     while (begin < end) {
         uint64_t next = next_start(from, begin, end);
         struct code_owner owner = {.begin = begin, .is_gap = true};
         take_best_name(&owner, from->symbols);
-        claim(claims, begin, next, owner, CLAIM_REST);
+        add_candidate(candidates, begin, next, owner, FROM_GAP);
         begin = next;
     }
 }
 
-/* Claims the code between the claims so far, which are sorted. */
-static void claim_rest(struct claims *claims, const struct code_sources *from)
+/* Adds the code between the candidates so far, which are sorted. */
+static void add_gaps(struct candidates *candidates, const struct code_sources *from)
 {
-    struct claims rest = {0};
+    struct candidates rest = {0};
     size_t i = 0;
     uint64_t covered = 0;
     for (size_t run = 0; run < from->image->code.n; run++) {
         const struct elf_code *code = &from->image->code.at[run];
         uint64_t at = covered > code->begin ? covered : code->begin;
-        for (; i < claims->all.n && claims->all.at[i].begin < code->end; i++) {
-            if (claims->all.at[i].begin > at)
-                claim_uncovered(&rest, from, code, at, claims->all.at[i].begin);
-            if (claims->all.at[i].end > at)
-                at = claims->all.at[i].end;
+        for (; i < candidates->all.n && candidates->all.at[i].begin < code->end; i++) {
+            if (candidates->all.at[i].begin > at)
+                add_uncovered(&rest, from, code, at, candidates->all.at[i].begin);
+            if (candidates->all.at[i].end > at)
+                at = candidates->all.at[i].end;
         }
         if (at < code->end)
-            claim_uncovered(&rest, from, code, at, code->end);
+            add_uncovered(&rest, from, code, at, code->end);
         covered = at;
     }
     for (size_t k = 0; k < rest.all.n; k++)
-        vec_push(&claims->all, rest.all.at[k]);
+        vec_push(&candidates->all, rest.all.at[k]);
     vec_free(&rest.all);
-    sort(claims);
+    sort(candidates);
 }
 
 /* ---- the map ---- */
@@ -188,28 +189,28 @@ static void claim_rest(struct claims *claims, const struct code_sources *from)
 struct sweep {
     struct code_map *map;
     const struct elf_image *image;
-    const struct claims *claims;
-    VEC(size_t) open;       /* claims that contain `at`, the one that owns it last */
-    VEC(uint32_t) owner_of; /* claim -> owner, UINT32_MAX before it owns anything */
+    const struct candidates *candidates;
+    VEC(size_t) open;       /* candidates that contain `at`, innermost last */
+    VEC(uint32_t) owner_of; /* candidate -> owner; UINT32_MAX while it owns nothing */
     uint64_t at;
 };
 
-/* Gives the addresses from sweep->at up to `end` to the innermost open claim. */
-static void give(struct sweep *sweep, uint64_t end)
+/* Gives the addresses from sweep->at up to `end` to the innermost open candidate. */
+static void assign_up_to(struct sweep *sweep, uint64_t end)
 {
     if (end <= sweep->at)
         return;
     struct code_map *map = sweep->map;
-    size_t claim_index = sweep->open.at[sweep->open.n - 1];
-    if (sweep->owner_of.at[claim_index] == UINT32_MAX) {
-        sweep->owner_of.at[claim_index] = (uint32_t)map->owners.n;
-        struct code_owner owner = sweep->claims->all.at[claim_index].owner;
+    size_t index = sweep->open.at[sweep->open.n - 1];
+    if (sweep->owner_of.at[index] == UINT32_MAX) {
+        sweep->owner_of.at[index] = (uint32_t)map->owners.n;
+        struct code_owner owner = sweep->candidates->all.at[index].owner;
         owner.first_fragment = (uint32_t)map->fragments.n;
         vec_push(&map->owners, owner);
     }
     const struct elf_code *code = elf_code_at(sweep->image, sweep->at);
     const struct code_fragment fragment = {sweep->at, end, code->bytes + (sweep->at - code->begin),
-                                           sweep->owner_of.at[claim_index]};
+                                           sweep->owner_of.at[index]};
     vec_push(&map->fragments, fragment);
     sweep->at = end;
 }
@@ -217,34 +218,36 @@ static void give(struct sweep *sweep, uint64_t end)
 static void close_until(struct sweep *sweep, uint64_t address)
 {
     while (sweep->open.n) {
-        uint64_t end = sweep->claims->all.at[sweep->open.at[sweep->open.n - 1]].end;
+        uint64_t end = sweep->candidates->all.at[sweep->open.at[sweep->open.n - 1]].end;
         if (end > address)
             break;
-        give(sweep, end);
+        assign_up_to(sweep, end);
         sweep->open.n--;
     }
 }
 
-/* A frame entry inside a named function, in hand-written code, is not a function of its own. */
-static bool belongs_to_open_function(const struct sweep *sweep, const struct claim *next)
+/* Hand-written assembly may have frame description entries inside a named function; they begin no
+ * function of their own. */
+static bool belongs_to_open_function(const struct sweep *sweep, const struct candidate *next)
 {
-    if (!sweep->open.n || next->kind != CLAIM_FRAME || next->owner.name)
+    if (!sweep->open.n || next->source != FROM_FRAME || next->owner.name)
         return false;
-    const struct claim *around = &sweep->claims->all.at[sweep->open.at[sweep->open.n - 1]];
-    return around->kind == CLAIM_NAMED && next->end <= around->end;
+    const struct candidate *around = &sweep->candidates->all.at[sweep->open.at[sweep->open.n - 1]];
+    return around->source == FROM_SYMBOL && next->end <= around->end;
 }
 
-static void cut(struct code_map *map, const struct elf_image *image, const struct claims *claims)
+static void divide(struct code_map *map, const struct elf_image *image,
+                   const struct candidates *candidates)
 {
-    struct sweep sweep = {.map = map, .image = image, .claims = claims};
-    for (size_t i = 0; i < claims->all.n; i++) {
-        const struct claim *next = &claims->all.at[i];
+    struct sweep sweep = {.map = map, .image = image, .candidates = candidates};
+    for (size_t i = 0; i < candidates->all.n; i++) {
+        const struct candidate *next = &candidates->all.at[i];
         vec_push(&sweep.owner_of, UINT32_MAX);
         close_until(&sweep, next->begin);
         if (belongs_to_open_function(&sweep, next))
             continue;
         if (sweep.open.n)
-            give(&sweep, next->begin);
+            assign_up_to(&sweep, next->begin);
         if (sweep.at < next->begin)
             sweep.at = next->begin;
         vec_push(&sweep.open, i);
@@ -256,14 +259,14 @@ static void cut(struct code_map *map, const struct elf_image *image, const struc
 
 void code_map_build(struct code_map *map, const struct code_sources *sources)
 {
-    struct claims claims = {0};
-    claim_symbols(&claims, sources);
-    claim_stubs(&claims, sources);
-    claim_frames(&claims, sources);
-    unite_equal_begins(&claims, sources->symbols);
-    claim_rest(&claims, sources);
-    cut(map, sources->image, &claims);
-    vec_free(&claims.all);
+    struct candidates candidates = {0};
+    add_symbols(&candidates, sources);
+    add_stubs(&candidates, sources);
+    add_frames(&candidates, sources);
+    merge_equal_begins(&candidates, sources->symbols);
+    add_gaps(&candidates, sources);
+    divide(map, sources->image, &candidates);
+    vec_free(&candidates.all);
 }
 
 void code_map_free(struct code_map *map)

@@ -1,10 +1,10 @@
-/* The code of a module, cut into fragments that belong to one owner each: a function, a part that
- * the compiler split off from one, a stub.
+/* The code of a module, divided into fragments. Each fragment belongs to one owner: a function, a
+ * part that the compiler split off from a function, or a stub.
  *
- * Owners come from function symbols, stubs of the procedure linkage table, frame description
- * entries, and, for what they leave uncovered, from labels, from addresses that are called, and
- * from whatever else holds more than padding. Where they overlap, the one that begins last owns
- * the address, so that fragments are disjoint. */
+ * Owners come from function symbols, from the stubs of the procedure linkage table, and from frame
+ * description entries; in code that these do not cover, from labels, from call targets, and from
+ * everything else that is not padding. If owners overlap, an address belongs to the one that begins
+ * last, so that fragments are disjoint. */
 #ifndef HPCSTRUCT_CODE_MAP_H
 #define HPCSTRUCT_CODE_MAP_H
 
@@ -14,12 +14,12 @@
 
 struct code_owner {
     uint64_t begin;
-    const char *name;        /* linkage name; NULL: none is known. Of a symbol or stub */
-    uint32_t first_fragment; /* index of its lowest fragment */
-    bool has_frame;          /* a frame description entry begins at begin */
-    bool begins_mid_function;      /* see struct frame_entry */
-    bool is_stub;            /* of the procedure linkage table */
-    bool is_gap;             /* nothing but uncovered code */
+    const char *name;         /* linkage name; NULL: unknown. Belongs to a symbol or stub */
+    uint32_t first_fragment;  /* index of its lowest fragment */
+    bool has_frame;           /* a frame description entry begins at `begin` */
+    bool begins_mid_function; /* see struct frame_entry */
+    bool is_stub;             /* of the procedure linkage table */
+    bool is_gap;              /* code that neither symbols nor frame description entries cover */
 };
 
 struct code_fragment {
@@ -33,13 +33,13 @@ struct code_map {
     VEC(struct code_fragment) fragments; /* sorted, disjoint */
 };
 
-/* What the map is made from; nothing is changed, names are referred to. */
+/* What the map is made from. It must outlive the map, which points to its names. */
 struct code_sources {
     const struct elf_image *image;
     const struct symbol_table *symbols;
     const struct frame_entries *frames;
     const struct plt_stubs *stubs;
-    const uint64_t *called; /* addresses that begin functions where nothing else is known; sorted */
+    const uint64_t *called; /* call targets: they begin functions in uncovered code. Sorted */
     size_t called_count;
 };
 
@@ -47,10 +47,10 @@ void code_map_build(struct code_map *map, const struct code_sources *sources);
 
 void code_map_free(struct code_map *map);
 
-/* The fragment that an address lies in, an index, or UINT32_MAX. */
+/* The index of the fragment that contains an address, or UINT32_MAX. */
 uint32_t code_map_find(const struct code_map *map, uint64_t address);
 
-/* The number of bytes of padding (no-operations, int3, zeroes) at the start of some code. */
+/* The number of bytes of padding (no-operations, int3, zeros) at the start of some code. */
 size_t padding_length(const uint8_t *bytes, size_t size);
 
 #endif

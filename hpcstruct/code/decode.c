@@ -2,6 +2,7 @@
 
 #include "hpcstruct/elf/names.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* Offsets in a fragment fit 31 bits; no function is longer. */
@@ -20,18 +21,19 @@ void decoder_free(struct decoder *decoder)
     vec_free(&decoder->address_loads);
 }
 
-/* Whether the memory operand is at a displacement from the next instruction. */
-static bool is_rip_relative(const ZydisDecodedInstruction *instruction)
+/* ---- transfers of control ---- */
+
+static bool has_rip_relative_operand(const ZydisDecodedInstruction *instruction)
 {
     return instruction->raw.modrm.mod == 0 && instruction->raw.modrm.rm == 5;
 }
 
-/* Whether a call goes through a slot (call *SLOT(%rip)) to a function that never returns. */
+/* Whether an indirect call is call *SLOT(%rip) of a function that never returns. */
 static bool calls_never_returning_import(const struct decode_context *context,
                                          const ZydisDecodedInstruction *instruction,
                                          uint64_t address)
 {
-    if (!is_rip_relative(instruction))
+    if (!has_rip_relative_operand(instruction))
         return false;
     const struct slot_relocation *slot =
         relocations_slot(context->relocations,
@@ -45,36 +47,40 @@ static int32_t relative_target(const ZydisDecodedInstruction *instruction, uint3
     return target < INT32_MIN || target > INT32_MAX ? INT32_MIN : (int32_t)target;
 }
 
-/* The instruction's influence on control flow; false when it has none. */
-static bool classify(const ZydisDecodedInstruction *instruction, uint32_t offset, struct flow *flow)
+/* Describes how an instruction transfers control; false if it does not. */
+static bool classify(const ZydisDecodedInstruction *instruction, uint32_t offset,
+                     struct transfer *transfer)
 {
-    *flow = (struct flow){.offset = offset, .target = FLOW_NO_TABLE, .length = instruction->length};
+    *transfer =
+        (struct transfer){.offset = offset, .target = NO_JUMP_TABLE, .length = instruction->length};
     bool direct = instruction->raw.imm[0].is_relative;
     switch (instruction->meta.category) {
-    case ZYDIS_CATEGORY_COND_BR: flow->kind = FLOW_BRANCH; break;
+    case ZYDIS_CATEGORY_COND_BR: transfer->kind = TRANSFER_BRANCH; break;
     case ZYDIS_CATEGORY_UNCOND_BR:
         if (instruction->mnemonic != ZYDIS_MNEMONIC_JMP)
             return false;
-        flow->kind = direct ? FLOW_JUMP : FLOW_JUMP_INDIRECT;
+        transfer->kind = direct ? TRANSFER_JUMP : TRANSFER_JUMP_INDIRECT;
         break;
-    case ZYDIS_CATEGORY_CALL: flow->kind = direct ? FLOW_CALL : FLOW_CALL_INDIRECT; break;
-    case ZYDIS_CATEGORY_RET: flow->kind = FLOW_RETURN; return true;
+    case ZYDIS_CATEGORY_CALL:
+        transfer->kind = direct ? TRANSFER_CALL : TRANSFER_CALL_INDIRECT;
+        break;
+    case ZYDIS_CATEGORY_RET: transfer->kind = TRANSFER_RETURN; return true;
     default:
-        flow->kind = FLOW_STOP;
+        transfer->kind = TRANSFER_STOP;
         return instruction->mnemonic == ZYDIS_MNEMONIC_UD2 ||
                instruction->mnemonic == ZYDIS_MNEMONIC_UD1 ||
                instruction->mnemonic == ZYDIS_MNEMONIC_UD0 ||
                instruction->mnemonic == ZYDIS_MNEMONIC_HLT;
     }
     if (direct)
-        flow->target = relative_target(instruction, offset);
-    return direct || flow->kind != FLOW_BRANCH;
+        transfer->target = relative_target(instruction, offset);
+    return direct || transfer->kind != TRANSFER_BRANCH;
 }
 
-/* ---- how code waits ---- */
+/* ---- instructions by which code waits ---- */
 
-/* Instructions looked at before a system call. */
-#define MOST_ARGUMENT_INSTRUCTIONS 12
+/* Compilers set up the arguments of a system call right before it. */
+#define MAX_ARGUMENT_INSTRUCTIONS 12
 
 static bool writes_r10(const ZydisDecoder *zydis, const ZydisDecodedInstruction *instruction,
                        const ZydisDecoderContext *context)
@@ -94,7 +100,7 @@ static bool writes_r10(const ZydisDecoder *zydis, const ZydisDecodedInstruction 
     return false;
 }
 
-static bool steers_control(const ZydisDecodedInstruction *instruction)
+static bool transfers_control(const ZydisDecodedInstruction *instruction)
 {
     ZydisInstructionCategory category = instruction->meta.category;
     return category == ZYDIS_CATEGORY_COND_BR || category == ZYDIS_CATEGORY_UNCOND_BR ||
@@ -102,22 +108,23 @@ static bool steers_control(const ZydisDecodedInstruction *instruction)
            category == ZYDIS_CATEGORY_SYSCALL;
 }
 
-/* Whether the last of the decoder's instructions so far, a `syscall`, may be one that waits for a
- * futex: the code before it, back to where control may come from elsewhere or
- * MOST_ARGUMENT_INSTRUCTIONS, prepares a fourth argument (r10). Of the calls that runtimes make
- * themselves FUTEX_WAIT has one, the timeout, and FUTEX_WAKE has not. */
+/* Whether the decoder's last instruction, a `syscall`, may wait for a futex: whether an instruction
+ * before it sets the fourth argument (r10). Of the system calls that runtimes make without libc,
+ * FUTEX_WAIT has one, the timeout; FUTEX_WAKE has none. The search ends at a transfer of control or
+ * after MAX_ARGUMENT_INSTRUCTIONS. */
 static bool waits_in_system_call(const struct decoder *decoder,
                                  const struct code_fragment *fragment)
 {
+    assert(decoder->offsets.n);
     size_t last = decoder->offsets.n - 1;
-    for (size_t back = 1; back <= MOST_ARGUMENT_INSTRUCTIONS && back <= last; back++) {
+    for (size_t back = 1; back <= MAX_ARGUMENT_INSTRUCTIONS && back <= last; back++) {
         uint32_t offset = decoder->offsets.at[last - back];
         uint32_t size = decoder->offsets.at[last - back + 1] - offset;
         ZydisDecoderContext context;
         ZydisDecodedInstruction instruction;
         if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(
                 &decoder->zydis, &context, fragment->bytes + offset, size, &instruction)) ||
-            steers_control(&instruction))
+            transfers_control(&instruction))
             return false;
         if (writes_r10(&decoder->zydis, &instruction, &context))
             return true;
@@ -125,23 +132,26 @@ static bool waits_in_system_call(const struct decoder *decoder,
     return false;
 }
 
-/* Notes the decoder's last instruction if code waits by it. */
-static void note_waiting(const struct decoder *decoder, const struct code_fragment *fragment,
-                         const ZydisDecodedInstruction *instruction, struct flows *flows)
+/* Records the decoder's last instruction if code waits by it. */
+static void record_waiting(const struct decoder *decoder, const struct code_fragment *fragment,
+                           const ZydisDecodedInstruction *instruction, struct fragment_flow *flow)
 {
     uint32_t offset = decoder->offsets.at[decoder->offsets.n - 1];
     if (instruction->mnemonic == ZYDIS_MNEMONIC_PAUSE)
-        vec_push(&flows->pauses, offset);
+        vec_push(&flow->pauses, offset);
     else if (instruction->mnemonic == ZYDIS_MNEMONIC_SYSCALL &&
              waits_in_system_call(decoder, fragment))
-        vec_push(&flows->waits, offset);
+        vec_push(&flow->waits, offset);
 }
 
+/* ---- fragments ---- */
+
 void decode_fragment(struct decoder *decoder, const struct decode_context *context,
-                     const struct code_fragment *fragment, struct flows *flows)
+                     const struct code_fragment *fragment, struct fragment_flow *flow)
 {
+    assert(flow->transfers.n == 0 && flow->tables.n == 0);
     decoder->offsets.n = decoder->indirect_jumps.n = decoder->address_loads.n = 0;
-    flows->pauses.n = flows->waits.n = 0;
+    flow->pauses.n = flow->waits.n = 0;
     uint64_t size = fragment->end - fragment->begin;
     if (size > MAX_DECODED)
         size = MAX_DECODED;
@@ -154,28 +164,29 @@ void decode_fragment(struct decoder *decoder, const struct decode_context *conte
             offset++;
             continue;
         }
-        struct flow flow;
-        if (classify(&instruction, offset, &flow)) {
-            if (flow.kind == FLOW_JUMP_INDIRECT)
+        struct transfer transfer;
+        if (classify(&instruction, offset, &transfer)) {
+            if (transfer.kind == TRANSFER_JUMP_INDIRECT)
                 vec_push(&decoder->indirect_jumps, index);
-            else if (flow.kind == FLOW_CALL_INDIRECT &&
+            else if (transfer.kind == TRANSFER_CALL_INDIRECT &&
                      calls_never_returning_import(context, &instruction, fragment->begin + offset))
-                flow.never_returns = true;
-            vec_push(&flows->all, flow);
-        } else if (instruction.mnemonic == ZYDIS_MNEMONIC_LEA && is_rip_relative(&instruction)) {
+                transfer.never_returns = true;
+            vec_push(&flow->transfers, transfer);
+        } else if (instruction.mnemonic == ZYDIS_MNEMONIC_LEA &&
+                   has_rip_relative_operand(&instruction)) {
             vec_push(&decoder->address_loads, index);
         } else {
-            note_waiting(decoder, fragment, &instruction, flows);
+            record_waiting(decoder, fragment, &instruction, flow);
         }
         offset += instruction.length;
     }
 }
 
-void flows_free(struct flows *flows)
+void fragment_flow_free(struct fragment_flow *flow)
 {
-    vec_free(&flows->all);
-    vec_free(&flows->tables);
-    vec_free(&flows->targets);
-    vec_free(&flows->pauses);
-    vec_free(&flows->waits);
+    vec_free(&flow->transfers);
+    vec_free(&flow->tables);
+    vec_free(&flow->targets);
+    vec_free(&flow->pauses);
+    vec_free(&flow->waits);
 }

@@ -1,91 +1,92 @@
-/* Linear decoding of machine code (Zydis), kept down to what steers control flow.
+/* Decodes machine code linearly (with Zydis) and keeps the instructions that transfer control.
  *
- * Bytes that are no instruction count as instructions of one byte that do nothing: data between
- * functions is never reached. Thread-safe with one decoder per thread. */
+ * A byte at which no instruction begins counts as an instruction of one byte that does nothing; it
+ * is data between functions, which no control flow reaches. Thread-safe with one decoder per
+ * thread. */
 #ifndef HPCSTRUCT_DECODE_H
 #define HPCSTRUCT_DECODE_H
 
 #include "hpcstruct/code/code-map.h"
-#include "hpcstruct/elf/dynamic-linking.h"
 
 #include <Zydis/Zydis.h>
 
-enum flow_kind {
-    FLOW_JUMP,          /* to the target */
-    FLOW_BRANCH,        /* to the target or on */
-    FLOW_CALL,          /* of the target */
-    FLOW_JUMP_INDIRECT, /* to one of the targets of its table, or to nobody knows where */
-    FLOW_CALL_INDIRECT,
-    FLOW_RETURN,
-    FLOW_STOP, /* traps: ud2, hlt */
+enum transfer_kind {
+    TRANSFER_JUMP,          /* to the target */
+    TRANSFER_BRANCH,        /* to the target or to the next instruction */
+    TRANSFER_CALL,          /* of the target */
+    TRANSFER_JUMP_INDIRECT, /* to a target of its jump table, or to an unknown address */
+    TRANSFER_CALL_INDIRECT,
+    TRANSFER_RETURN,
+    TRANSFER_STOP, /* ud2, hlt: control does not continue */
 };
 
-/* An instruction that steers control flow. */
-struct flow {
+/* An instruction that transfers control. */
+struct transfer {
     uint32_t offset; /* of its first byte in the fragment */
-    /* Direct ones: the target's offset from the start of the fragment, which may lie outside.
-     * Indirect jumps: index in tables, or FLOW_NO_TABLE. */
+    /* Direct: the offset of the target from the start of the fragment; it may lie outside.
+     * Indirect jump: index in fragment_flow.tables, or NO_JUMP_TABLE. */
     int32_t target;
     uint8_t length;
-    uint8_t kind;       /* enum flow_kind */
-    bool never_returns; /* of calls (see hpcstruct/no-return.h) */
-    bool reached;       /* mark of hpcstruct/no-return.c */
+    uint8_t kind;       /* enum transfer_kind */
+    bool never_returns; /* a call that does not return (see hpcstruct/flow/no-return.h) */
+    bool reached;       /* used by hpcstruct/flow/no-return.c */
 };
 
-#define FLOW_NO_TABLE (-1)
+#define NO_JUMP_TABLE (-1)
 
-/* The jump table of an indirect jump, and its targets: a range of flows.targets. */
-struct flow_table {
+/* The jump table of an indirect jump; its targets are a range of fragment_flow.targets. */
+struct jump_table {
     uint64_t address;
     uint32_t first, count;
     uint8_t entry_size; /* in bytes */
-    bool bounded;       /* the code says how many entries there are */
+    bool bounded;       /* the code checks the index against the number of entries */
 };
 
 /* The control flow of a fragment. */
-struct flows {
-    VEC(struct flow) all; /* by offset */
-    VEC(struct flow_table) tables;
-    /* Addresses. Of a table at first: those of all entries that were read, in their order, and
-     * FLOW_NOWHERE for entries that lead nowhere. After flows_settle: sorted and distinct. */
+struct fragment_flow {
+    VEC(struct transfer) transfers; /* sorted by offset */
+    VEC(struct jump_table) tables;
+    /* Addresses. At first, the targets of a table are those of all entries read, in their order,
+     * with INVALID_TARGET for entries that do not point to code. After jump_tables_finish they are
+     * sorted and distinct. */
     VEC(uint64_t) targets;
-    /* How the code waits (wait-code.h): offsets of `pause`, and of system calls. */
-    VEC(uint32_t) pauses;
-    VEC(uint32_t) waits;
+    /* Offsets of instructions by which code waits. Names do not show waiting in stripped runtimes;
+     * these instructions do. */
+    VEC(uint32_t) pauses; /* `pause`: compilers emit it for _mm_pause and cpu_relax in spin loops */
+    VEC(uint32_t) waits;  /* system calls that may wait for a futex */
 };
 
-#define FLOW_NOWHERE UINT64_MAX
+#define INVALID_TARGET UINT64_MAX
 
-/* A thread's tools for decoding. */
+/* A decoder, and the instructions of the fragment that it decoded last. */
 struct decoder {
     ZydisDecoder zydis;
-    /* The fragment at hand: offsets of its instructions, and which of these are indirect jumps
-     * and which load an address (lea DISPLACEMENT(%rip), REGISTER): indices in offsets. */
-    VEC(uint32_t) offsets;
-    VEC(uint32_t) indirect_jumps;
-    VEC(uint32_t) address_loads;
+    VEC(uint32_t) offsets;        /* of all instructions */
+    VEC(uint32_t) indirect_jumps; /* indices in offsets */
+    VEC(uint32_t) address_loads;  /* lea DISPLACEMENT(%rip), REGISTER: indices in offsets */
 };
 
 void decoder_init(struct decoder *decoder);
 void decoder_free(struct decoder *decoder);
 
-/* What decoding of one fragment needs to know of the others. */
+/* What the decoding of one fragment reads of the module. */
 struct decode_context {
     const struct code_map *map;
     const struct elf_image *image;
     const struct relocations *relocations;
 };
 
-/* Decodes a fragment; `flows` is empty before. */
+/* Decodes a fragment into `flow`, which is empty before, but for its jump tables (jump-table.h). */
 void decode_fragment(struct decoder *decoder, const struct decode_context *context,
-                     const struct code_fragment *fragment, struct flows *flows);
+                     const struct code_fragment *fragment, struct fragment_flow *flow);
 
-void flows_free(struct flows *flows);
+void fragment_flow_free(struct fragment_flow *flow);
 
-/* Where a direct jump, branch or call goes. */
-static inline uint64_t flow_target(const struct code_fragment *fragment, const struct flow *flow)
+/* The target of a direct jump, branch or call. */
+static inline uint64_t transfer_target(const struct code_fragment *fragment,
+                                       const struct transfer *transfer)
 {
-    return fragment->begin + (uint64_t)(int64_t)flow->target;
+    return fragment->begin + (uint64_t)(int64_t)transfer->target;
 }
 
 #endif

@@ -1,5 +1,7 @@
 #include "hpcstruct/code/jump-table-pattern.h"
 
+/* ---- the load of an entry ---- */
+
 static bool is_load(const struct instruction *instruction, ZydisMnemonic mnemonic, unsigned bits)
 {
     return instruction->info.mnemonic == mnemonic &&
@@ -7,37 +9,37 @@ static bool is_load(const struct instruction *instruction, ZydisMnemonic mnemoni
            instruction->operands[1].size == bits;
 }
 
-/* Follows the two summands of a 32-bit relative entry back to the load of the entry. `other` is
- * ZYDIS_REGISTER_NONE when it is in memory. */
-static bool find_relative_load(const struct decoded *decoded, struct backward walk,
-                               ZydisRegister one, ZydisRegister other, struct jump_load *load)
+/* Finds the load of a 32-bit entry. The target is the sum of two registers, one of them loaded from
+ * the table; `other` is ZYDIS_REGISTER_NONE if it is in memory. */
+static bool find_relative_load(const struct decoded_fragment *decoded, struct backward_slice slice,
+                               ZydisRegister one, ZydisRegister other, struct entry_load *load)
 {
-    ZydisRegister wanted[2] = {one, other};
+    ZydisRegister sources[2] = {one, other};
     bool constant[2] = {false, other == ZYDIS_REGISTER_NONE};
     struct instruction instruction;
-    while (backward_step(&walk, &instruction)) {
+    while (slice_step(&slice, &instruction)) {
         for (unsigned i = 0; i < 2; i++) {
-            if (constant[i] || !instruction_writes(&instruction, wanted[i]))
+            if (constant[i] || !instruction_writes(&instruction, sources[i]))
                 continue;
             if (is_load(&instruction, ZYDIS_MNEMONIC_MOVSXD, 32) ||
                 is_load(&instruction, ZYDIS_MNEMONIC_MOV, 32)) {
                 load->index = instruction.index;
                 load->entry_size = 4;
                 load->memory = instruction.operands[1].mem;
-                load->base = constant[!i] ? ZYDIS_REGISTER_NONE : wanted[!i];
+                load->base = constant[!i] ? ZYDIS_REGISTER_NONE : sources[!i];
                 if (!constant[!i] &&
-                    register_constant(decoded, instruction.index, wanted[!i], &load->base_value))
+                    register_constant(decoded, instruction.index, sources[!i], &load->base_value))
                     load->base_known = true;
                 return true;
             }
             if (instruction.info.mnemonic == ZYDIS_MNEMONIC_CDQE)
                 continue;
             if (instruction_is_copy(&instruction))
-                wanted[i] = whole_register(instruction.operands[1].reg.value);
+                sources[i] = whole_register(instruction.operands[1].reg.value);
             else if (instruction_constant(decoded, &instruction, &load->base_value))
                 constant[i] = load->base_known = true;
             else if (is_load(&instruction, ZYDIS_MNEMONIC_MOV, 64))
-                constant[i] = true; /* the table's address, kept in memory */
+                constant[i] = true; /* the address of the table is in memory */
             else
                 return false;
             break;
@@ -46,11 +48,11 @@ static bool find_relative_load(const struct decoded *decoded, struct backward wa
     return false;
 }
 
-/* An entry whose address was computed: add $TABLE, R; mov (R), R. */
-static bool find_added_address(struct backward walk, struct jump_load *load)
+/* An entry whose address is computed: add $TABLE, R; mov (R), R. */
+static bool find_added_address(struct backward_slice slice, struct entry_load *load)
 {
     struct instruction instruction;
-    if (load->memory.base == ZYDIS_REGISTER_NONE || !backward_step(&walk, &instruction) ||
+    if (load->memory.base == ZYDIS_REGISTER_NONE || !slice_step(&slice, &instruction) ||
         instruction.info.mnemonic != ZYDIS_MNEMONIC_ADD ||
         !operand_is_register(&instruction.operands[0], load->memory.base) ||
         instruction.operands[1].type != ZYDIS_OPERAND_TYPE_IMMEDIATE)
@@ -60,7 +62,7 @@ static bool find_added_address(struct backward walk, struct jump_load *load)
     return true;
 }
 
-/* Whether it is lea (ONE,OTHER), REGISTER. */
+/* Whether an instruction is lea (ONE,OTHER), REGISTER. */
 static bool is_sum_of_registers(const struct instruction *instruction)
 {
     const ZydisDecodedOperandMem *sum = &instruction->operands[1].mem;
@@ -68,13 +70,13 @@ static bool is_sum_of_registers(const struct instruction *instruction)
            sum->index != ZYDIS_REGISTER_NONE && sum->scale == 1 && sum->disp.value == 0;
 }
 
-/* Follows the target register of a jump back to the load of the entry. */
-static bool find_load_to(const struct decoded *decoded, uint32_t jump, ZydisRegister target,
-                         struct jump_load *load)
+/* Finds the load of the entry that ends up in the target register of a jump. */
+static bool find_load_to(const struct decoded_fragment *decoded, uint32_t jump,
+                         ZydisRegister target, struct entry_load *load)
 {
-    struct backward walk = backward_from(decoded, jump);
+    struct backward_slice slice = slice_from(decoded, jump);
     struct instruction instruction;
-    while (backward_step(&walk, &instruction)) {
+    while (slice_step(&slice, &instruction)) {
         if (!instruction_writes(&instruction, target))
             continue;
         const ZydisDecodedOperand *operands = instruction.operands;
@@ -86,28 +88,28 @@ static bool find_load_to(const struct decoded *decoded, uint32_t jump, ZydisRegi
             load->index = instruction.index;
             load->entry_size = 8;
             load->memory = operands[1].mem;
-            return load->memory.index != ZYDIS_REGISTER_NONE || find_added_address(walk, load);
+            return load->memory.index != ZYDIS_REGISTER_NONE || find_added_address(slice, load);
         }
         if (instruction.info.mnemonic == ZYDIS_MNEMONIC_ADD &&
             operands[1].type == ZYDIS_OPERAND_TYPE_REGISTER)
-            return find_relative_load(decoded, walk, target, whole_register(operands[1].reg.value),
+            return find_relative_load(decoded, slice, target, whole_register(operands[1].reg.value),
                                       load);
         if (instruction.info.mnemonic == ZYDIS_MNEMONIC_ADD &&
             operands[1].type == ZYDIS_OPERAND_TYPE_MEMORY)
-            return find_relative_load(decoded, walk, target, ZYDIS_REGISTER_NONE, load);
+            return find_relative_load(decoded, slice, target, ZYDIS_REGISTER_NONE, load);
         if (is_sum_of_registers(&instruction))
-            return find_relative_load(decoded, walk, operands[1].mem.base, operands[1].mem.index,
+            return find_relative_load(decoded, slice, operands[1].mem.base, operands[1].mem.index,
                                       load);
         return false;
     }
     return false;
 }
 
-bool find_jump_load(const struct decoded *decoded, uint32_t jump, struct jump_load *load)
+bool find_entry_load(const struct decoded_fragment *decoded, uint32_t jump, struct entry_load *load)
 {
     struct instruction instruction;
-    *load = (struct jump_load){.base = ZYDIS_REGISTER_NONE};
-    if (!instruction_fetch(decoded, jump, &instruction))
+    *load = (struct entry_load){.base = ZYDIS_REGISTER_NONE};
+    if (!instruction_decode(decoded, jump, &instruction))
         return false;
     const ZydisDecodedOperand *target = &instruction.operands[0];
     if (target->type == ZYDIS_OPERAND_TYPE_REGISTER)
@@ -120,32 +122,34 @@ bool find_jump_load(const struct decoded *decoded, uint32_t jump, struct jump_lo
     return true;
 }
 
-/* Where the index is: in a register, or in memory at a register and a displacement. */
-struct place {
+/* ---- the bound ---- */
+
+/* The location of the index: a register, or memory at a register plus displacement. */
+struct location {
     ZydisRegister reg;
     bool in_memory;
     int64_t displacement;
 };
 
-static bool is_place(const ZydisDecodedOperand *operand, const struct place *place)
+static bool is_location(const ZydisDecodedOperand *operand, const struct location *location)
 {
-    if (!place->in_memory)
-        return operand_is_register(operand, place->reg);
+    if (!location->in_memory)
+        return operand_is_register(operand, location->reg);
     return operand->type == ZYDIS_OPERAND_TYPE_MEMORY &&
-           operand->mem.index == ZYDIS_REGISTER_NONE && operand->mem.base == place->reg &&
-           operand->mem.disp.value == place->displacement;
+           operand->mem.index == ZYDIS_REGISTER_NONE && operand->mem.base == location->reg &&
+           operand->mem.disp.value == location->displacement;
 }
 
-static bool place_of(const ZydisDecodedOperand *operand, struct place *place)
+static bool location_of(const ZydisDecodedOperand *operand, struct location *location)
 {
     if (operand->type == ZYDIS_OPERAND_TYPE_REGISTER) {
-        *place = (struct place){.reg = whole_register(operand->reg.value)};
+        *location = (struct location){.reg = whole_register(operand->reg.value)};
         return true;
     }
     if (operand->type != ZYDIS_OPERAND_TYPE_MEMORY || operand->mem.base == ZYDIS_REGISTER_RIP ||
         operand->mem.index != ZYDIS_REGISTER_NONE)
         return false;
-    *place = (struct place){
+    *location = (struct location){
         .reg = operand->mem.base, .in_memory = true, .displacement = operand->mem.disp.value};
     return true;
 }
@@ -158,28 +162,28 @@ static bool is_move(const struct instruction *instruction)
            instruction->info.mnemonic == ZYDIS_MNEMONIC_MOVSXD;
 }
 
-/* Whether one of the instructions right before `walk` copies between the operand and the place. */
-static bool copied_before(struct backward walk, const ZydisDecodedOperand *operand,
-                          const struct place *place)
+/* Whether one of the three instructions before `slice` copies between an operand and a location. */
+static bool copied_before(struct backward_slice slice, const ZydisDecodedOperand *operand,
+                          const struct location *location)
 {
-    struct place compared;
-    if (!place_of(operand, &compared))
+    struct location compared;
+    if (!location_of(operand, &compared))
         return false;
     struct instruction instruction;
-    for (unsigned i = 0; i < 3 && backward_step(&walk, &instruction); i++) {
+    for (unsigned i = 0; i < 3 && slice_step(&slice, &instruction); i++) {
         const ZydisDecodedOperand *operands = instruction.operands;
         if (is_move(&instruction) &&
-            ((is_place(&operands[0], place) && is_place(&operands[1], &compared)) ||
-             (is_place(&operands[1], place) && is_place(&operands[0], &compared))))
+            ((is_location(&operands[0], location) && is_location(&operands[1], &compared)) ||
+             (is_location(&operands[1], location) && is_location(&operands[0], &compared))))
             return true;
     }
     return false;
 }
 
-/* The number of values of an index that has passed a branch after a comparison with `limit`. */
+/* The number of values that an index can have after a comparison with `limit` and this branch. */
 static uint32_t values_below(ZydisMnemonic branch, bool taken, uint64_t limit)
 {
-    bool limit_passes;
+    bool limit_passes; /* whether the index may equal the limit */
     if (branch == (taken ? ZYDIS_MNEMONIC_JBE : ZYDIS_MNEMONIC_JNBE))
         limit_passes = true;
     else if (branch == (taken ? ZYDIS_MNEMONIC_JB : ZYDIS_MNEMONIC_JNB))
@@ -189,8 +193,10 @@ static uint32_t values_below(ZydisMnemonic branch, bool taken, uint64_t limit)
     return limit < MAX_ENTRIES ? (uint32_t)limit + limit_passes : NO_BOUND;
 }
 
-/* Goes on from a place to where its value came from; false when it was computed. */
-static bool follow(const struct instruction *instruction, struct place *place, uint32_t *bound)
+/* Moves `location` to where an instruction took its value from. False if it computed the value;
+ * *bound is then set if it did so by a mask. */
+static bool trace_back(const struct instruction *instruction, struct location *location,
+                       uint32_t *bound)
 {
     const ZydisDecodedOperand *operands = instruction->operands;
     switch (instruction->info.mnemonic) {
@@ -206,37 +212,40 @@ static bool follow(const struct instruction *instruction, struct place *place, u
         bool scales = memory->base == ZYDIS_REGISTER_NONE && memory->index != ZYDIS_REGISTER_NONE &&
                       memory->disp.value == 0;
         if (scales)
-            *place = (struct place){.reg = whole_register(memory->index)};
+            *location = (struct location){.reg = whole_register(memory->index)};
         return scales;
     }
-    default: return is_move(instruction) && place_of(&operands[1], place);
+    default: return is_move(instruction) && location_of(&operands[1], location);
     }
 }
 
-uint32_t find_jump_bound(const struct decoded *decoded, uint32_t load, ZydisRegister index)
+uint32_t find_index_bound(const struct decoded_fragment *decoded, uint32_t load,
+                          ZydisRegister index)
 {
     if (index == ZYDIS_REGISTER_NONE)
         return NO_BOUND;
-    struct backward walk = backward_from(decoded, load);
-    struct place place = {.reg = whole_register(index)};
+    struct backward_slice slice = slice_from(decoded, load);
+    struct location location = {.reg = whole_register(index)};
     struct instruction instruction;
     ZydisMnemonic branch = ZYDIS_MNEMONIC_INVALID;
     bool taken = false;
     uint32_t bound = NO_BOUND;
-    while (backward_step(&walk, &instruction)) {
+    while (slice_step(&slice, &instruction)) {
         const ZydisDecodedOperand *operands = instruction.operands;
         ZydisMnemonic mnemonic = instruction.info.mnemonic;
         bool compares = (mnemonic == ZYDIS_MNEMONIC_CMP || mnemonic == ZYDIS_MNEMONIC_SUB) &&
                         operands[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
         if (instruction.info.meta.category == ZYDIS_CATEGORY_COND_BR) {
             branch = mnemonic;
-            taken = walk.jumped;
+            taken = slice.jumped;
         } else if (compares && branch != ZYDIS_MNEMONIC_INVALID &&
-                   (is_place(&operands[0], &place) || copied_before(walk, &operands[0], &place))) {
+                   (is_location(&operands[0], &location) ||
+                    copied_before(slice, &operands[0], &location))) {
             return values_below(branch, taken, operands[1].imm.value.u);
-        } else if (place.in_memory ? is_place(&operands[0], &place) && is_move(&instruction)
-                                   : instruction_writes(&instruction, place.reg)) {
-            if (!follow(&instruction, &place, &bound))
+        } else if (location.in_memory
+                       ? is_location(&operands[0], &location) && is_move(&instruction)
+                       : instruction_writes(&instruction, location.reg)) {
+            if (!trace_back(&instruction, &location, &bound))
                 return bound;
         }
     }

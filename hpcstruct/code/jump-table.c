@@ -1,6 +1,5 @@
 #include "hpcstruct/code/jump-table.h"
 
-#include "hpcstruct/code/decode.h"
 #include "hpcstruct/code/jump-table-pattern.h"
 #include "hpcstruct/elf/names.h"
 #include "hpcstruct/elf/sorted-addresses.h"
@@ -9,28 +8,29 @@
 
 #include <stdlib.h>
 
-/* They bound what damaged code can make us do. */
+/* Bounds of the effort for damaged code. */
 #define MAX_ALL_TARGETS (1u << 20)
 #define MAX_TRIES       50000
 
-struct table {
-    uint32_t flow; /* index of the jump */
+/* A jump table that is being looked for. */
+struct table_candidate {
+    uint32_t transfer; /* index of the jump */
     uint64_t address;
     unsigned entry_size;  /* 8: entries are addresses; 4: they are relative ... */
     uint64_t relative_to; /* ... to this address */
     uint32_t bound;       /* number of entries, or NO_BOUND */
 };
 
-struct finder {
-    struct decoded decoded;
+struct table_finder {
+    struct decoded_fragment decoded;
     const struct decode_context *context;
-    unsigned tries_left; /* of addresses that might be a table's */
+    unsigned tries_left; /* number of addresses that may still be tried */
 };
 
-/* ---- the table's address ---- */
+/* ---- the address of the table ---- */
 
-static bool entry_target(const struct finder *finder, const struct table *table, uint64_t number,
-                         uint64_t *target)
+static bool entry_target(const struct table_finder *finder, const struct table_candidate *table,
+                         uint64_t number, uint64_t *target)
 {
     uint64_t address = table->address + number * table->entry_size;
     const struct decode_context *context = finder->context;
@@ -43,9 +43,9 @@ static bool entry_target(const struct finder *finder, const struct table *table,
     return true;
 }
 
-/* Whether a jump may go there: to an instruction of the fragment, or to a part of the function
- * that lies elsewhere. */
-static bool is_target(const struct finder *finder, uint64_t target)
+/* Whether a jump of the fragment may have this target: an instruction of the fragment, or code of a
+ * part that the compiler split off from the function. */
+static bool is_target(const struct table_finder *finder, uint64_t target)
 {
     const struct code_fragment *fragment = finder->decoded.fragment;
     if (target >= fragment->begin && target < fragment->end)
@@ -60,11 +60,11 @@ static bool is_target(const struct finder *finder, uint64_t target)
            (owner->name ? is_cold_name(owner->name) : owner->begins_mid_function);
 }
 
-/* Takes an address for the table's if its first entry fits. */
-static bool try_address(struct finder *finder, const struct jump_load *load, uint64_t address,
-                        struct table *table)
+/* Accepts an address as that of the table if the first entry there points to code. */
+static bool try_address(struct table_finder *finder, const struct entry_load *load,
+                        uint64_t address, struct table_candidate *table)
 {
-    struct table candidate = *table;
+    struct table_candidate candidate = *table;
     uint64_t target;
     if (finder->tries_left == 0)
         return false;
@@ -78,38 +78,40 @@ static bool try_address(struct finder *finder, const struct jump_load *load, uin
     return true;
 }
 
-/* Tries the address that a lea loads, if it loads `r` (any register: ZYDIS_REGISTER_NONE). */
-static bool try_lea(struct finder *finder, const struct jump_load *load, uint32_t lea,
-                    ZydisRegister r, struct table *table)
+/* Tries the address that a lea loads, if it loads `r`; ZYDIS_REGISTER_NONE stands for any register.
+ */
+static bool try_lea(struct table_finder *finder, const struct entry_load *load, uint32_t lea,
+                    ZydisRegister r, struct table_candidate *table)
 {
     struct instruction instruction;
     uint64_t value;
-    return instruction_fetch(&finder->decoded, lea, &instruction) &&
+    return instruction_decode(&finder->decoded, lea, &instruction) &&
            (r == ZYDIS_REGISTER_NONE || operand_is_register(&instruction.operands[0], r)) &&
            instruction_constant(&finder->decoded, &instruction, &value) &&
            try_address(finder, load, value + (uint64_t)load->memory.disp.value, table);
 }
 
-/* Tries the addresses that leas load, those before the load first, the nearest first. Compilers
- * hoist them far out of loops. */
-static bool try_leas(struct finder *finder, const struct jump_load *load, ZydisRegister r,
-                     struct table *table)
+/* Tries the addresses that leas load: first those before the load, the nearest first. Compilers
+ * hoist them out of loops, so that they may be far away. */
+static bool try_leas(struct table_finder *finder, const struct entry_load *load, ZydisRegister r,
+                     struct table_candidate *table)
 {
     const struct decoder *decoder = finder->decoded.decoder;
-    size_t behind = 0;
-    while (behind < decoder->address_loads.n && decoder->address_loads.at[behind] < load->index)
-        behind++;
-    for (size_t i = behind; i > 0 && finder->tries_left; i--)
+    size_t after = 0; /* the first lea after the load */
+    while (after < decoder->address_loads.n && decoder->address_loads.at[after] < load->index)
+        after++;
+    for (size_t i = after; i > 0 && finder->tries_left; i--)
         if (try_lea(finder, load, decoder->address_loads.at[i - 1], r, table))
             return true;
-    for (size_t i = behind; i < decoder->address_loads.n && finder->tries_left; i++)
+    for (size_t i = after; i < decoder->address_loads.n && finder->tries_left; i++)
         if (try_lea(finder, load, decoder->address_loads.at[i], r, table))
             return true;
     return false;
 }
 
-/* Finds the table's address. */
-static bool locate(struct finder *finder, const struct jump_load *load, struct table *table)
+/* Finds the address of the table. */
+static bool locate(struct table_finder *finder, const struct entry_load *load,
+                   struct table_candidate *table)
 {
     uint64_t displacement = (uint64_t)load->memory.disp.value, value;
     /* Offsets are nearly always relative to the table itself. */
@@ -131,73 +133,77 @@ static bool locate(struct finder *finder, const struct jump_load *load, struct t
 
 /* ---- reading ---- */
 
-/* Whether the entries go on behind one with this target, which is none. Clang points entries that
- * cannot be taken to the end of the function. */
-static bool goes_on_behind(const struct finder *finder, const struct table *table, uint64_t target)
+/* Whether more entries follow one with an invalid target. Clang lets entries that are never used
+ * point to the end of the function. */
+static bool continues_after(const struct table_finder *finder, const struct table_candidate *table,
+                            uint64_t target)
 {
     return table->bound != NO_BOUND || target == finder->decoded.fragment->end;
 }
 
 /* Reads the entries of a table. */
-static void read_table(const struct finder *finder, const struct table *table, struct flows *flows)
+static void read_table(const struct table_finder *finder, const struct table_candidate *table,
+                       struct fragment_flow *flow)
 {
     uint32_t count = table->bound < MAX_ENTRIES ? table->bound : MAX_ENTRIES;
-    size_t first = flows->targets.n;
+    size_t first = flow->targets.n;
     uint64_t target;
-    for (uint32_t i = 0; i < count && flows->targets.n < MAX_ALL_TARGETS; i++) {
+    for (uint32_t i = 0; i < count && flow->targets.n < MAX_ALL_TARGETS; i++) {
         if (!entry_target(finder, table, i, &target))
             break;
         if (is_target(finder, target))
-            vec_push(&flows->targets, target);
-        else if (goes_on_behind(finder, table, target))
-            vec_push(&flows->targets, FLOW_NOWHERE);
+            vec_push(&flow->targets, target);
+        else if (continues_after(finder, table, target))
+            vec_push(&flow->targets, INVALID_TARGET);
         else
             break;
     }
-    const struct flow_table read = {
+    const struct jump_table read = {
         .address = table->address,
         .first = (uint32_t)first,
-        .count = (uint32_t)(flows->targets.n - first),
+        .count = (uint32_t)(flow->targets.n - first),
         .entry_size = (uint8_t)table->entry_size,
         .bounded = table->bound != NO_BOUND,
     };
-    flows->all.at[table->flow].target = (int32_t)flows->tables.n;
-    vec_push(&flows->tables, read);
+    flow->transfers.at[table->transfer].target = (int32_t)flow->tables.n;
+    vec_push(&flow->tables, read);
 }
 
-/* Finds the table of a jump; false when it has none. */
-static bool find_table(struct finder *finder, uint32_t jump, struct table *table)
+/* Finds the table of a jump; false if it has none. */
+static bool find_table(struct table_finder *finder, uint32_t jump, struct table_candidate *table)
 {
-    struct jump_load load;
-    if (!find_jump_load(&finder->decoded, jump, &load))
+    struct entry_load load;
+    if (!find_entry_load(&finder->decoded, jump, &load))
         return false;
     table->entry_size = load.entry_size;
     if (!locate(finder, &load, table))
         return false;
-    table->bound = find_jump_bound(&finder->decoded, load.index, load.memory.index);
-    if (table->bound == NO_BOUND && load.memory.scale <= 1) /* either one may be the index */
-        table->bound = find_jump_bound(&finder->decoded, load.index, load.memory.base);
+    table->bound = find_index_bound(&finder->decoded, load.index, load.memory.index);
+    if (table->bound == NO_BOUND && load.memory.scale <= 1) /* base and index may be swapped */
+        table->bound = find_index_bound(&finder->decoded, load.index, load.memory.base);
     return true;
 }
 
 void jump_tables_resolve(struct decoder *decoder, const struct decode_context *context,
-                         const struct code_fragment *fragment, struct flows *flows)
+                         const struct code_fragment *fragment, struct fragment_flow *flow)
 {
-    struct finder finder = {
-        .decoded = {decoder, fragment, flows}, .context = context, .tries_left = MAX_TRIES};
-    size_t flow = 0;
+    struct table_finder finder = {
+        .decoded = {decoder, fragment, flow}, .context = context, .tries_left = MAX_TRIES};
+    size_t transfer = 0;
     for (size_t i = 0; i < decoder->indirect_jumps.n; i++) {
         uint32_t jump = decoder->indirect_jumps.at[i];
-        while (flows->all.at[flow].offset != decoder->offsets.at[jump])
-            flow++;
-        struct table table = {.flow = (uint32_t)flow};
+        while (flow->transfers.at[transfer].offset != decoder->offsets.at[jump])
+            transfer++;
+        struct table_candidate table = {.transfer = (uint32_t)transfer};
         if (find_table(&finder, jump, &table))
-            read_table(&finder, &table, flows);
+            read_table(&finder, &table, flow);
     }
 }
 
-/* Ends a table of unknown size where the next one begins. */
-static void cut_table(struct flow_table *table, const struct address_list *tables)
+/* ---- finishing ---- */
+
+/* Ends an unbounded table where the next one begins. */
+static void cut_table(struct jump_table *table, const struct address_list *tables)
 {
     size_t next = partition_point(i, tables->all.n, tables->all.at[i] <= table->address);
     if (table->bounded || next == tables->all.n)
@@ -207,28 +213,28 @@ static void cut_table(struct flow_table *table, const struct address_list *table
         table->count = (uint32_t)most;
 }
 
-/* Sorts the targets, and keeps each once. */
-static void sort_targets(struct flow_table *table, uint64_t *targets)
+/* Sorts the targets and removes duplicates. */
+static void sort_targets(struct jump_table *table, uint64_t *targets)
 {
     sort_addresses(targets, table->count);
     uint32_t kept = 0;
     for (uint32_t i = 0; i < table->count; i++)
-        if (targets[i] != FLOW_NOWHERE && (kept == 0 || targets[i] != targets[kept - 1]))
+        if (targets[i] != INVALID_TARGET && (kept == 0 || targets[i] != targets[kept - 1]))
             targets[kept++] = targets[i];
     table->count = kept;
 }
 
-static void drop_empty_tables(struct flows *flows)
+static void drop_empty_tables(struct fragment_flow *flow)
 {
-    for (size_t i = 0; i < flows->all.n; i++) {
-        struct flow *flow = &flows->all.at[i];
-        if (flow->kind == FLOW_JUMP_INDIRECT && flow->target != FLOW_NO_TABLE &&
-            flows->tables.at[flow->target].count == 0)
-            flow->target = FLOW_NO_TABLE;
+    for (size_t i = 0; i < flow->transfers.n; i++) {
+        struct transfer *transfer = &flow->transfers.at[i];
+        if (transfer->kind == TRANSFER_JUMP_INDIRECT && transfer->target != NO_JUMP_TABLE &&
+            flow->tables.at[transfer->target].count == 0)
+            transfer->target = NO_JUMP_TABLE;
     }
 }
 
-void flows_settle(struct flows *flows, size_t fragment_count)
+void jump_tables_finish(struct fragment_flow *flows, size_t fragment_count)
 {
     struct address_list tables = {0};
     for (size_t i = 0; i < fragment_count; i++)
@@ -237,7 +243,7 @@ void flows_settle(struct flows *flows, size_t fragment_count)
     sort_addresses(tables.all.at, tables.all.n);
     for (size_t i = 0; i < fragment_count; i++) {
         for (size_t k = 0; k < flows[i].tables.n; k++) {
-            struct flow_table *table = &flows[i].tables.at[k];
+            struct jump_table *table = &flows[i].tables.at[k];
             cut_table(table, &tables);
             sort_targets(table, flows[i].targets.at + table->first);
         }

@@ -11,7 +11,7 @@
 
 struct decode_job {
     struct decode_context context;
-    struct flows *flows;
+    struct fragment_flow *flows;
     struct decoder *decoders; /* per worker */
 };
 
@@ -19,13 +19,13 @@ static void decode_one(void *argument, unsigned worker, size_t fragment)
 {
     struct decode_job *job = argument;
     const struct code_fragment *wanted = &job->context.map->fragments.at[fragment];
-    if (job->flows[fragment].all.n == 0) {
+    if (job->flows[fragment].transfers.n == 0) {
         decode_fragment(&job->decoders[worker], &job->context, wanted, &job->flows[fragment]);
         jump_tables_resolve(&job->decoders[worker], &job->context, wanted, &job->flows[fragment]);
     }
 }
 
-/* Decodes the fragments whose flows are not known yet. */
+/* Decodes the fragments that are not decoded yet. */
 static void decode_all(struct module_code *code, unsigned workers)
 {
     struct decode_job job = {
@@ -41,14 +41,14 @@ static void decode_all(struct module_code *code, unsigned workers)
     free(job.decoders);
 }
 
-/* ---- code that only its calls tell about ---- */
+/* ---- functions that only calls reveal ---- */
 
 static size_t count_up_to(const struct address_list *addresses, uint64_t address)
 {
     return partition_point(i, addresses->all.n, addresses->all.at[i] <= address);
 }
 
-/* Whether a call to an address shows that a function begins in the middle of a gap. */
+/* Whether a call target lies in the middle of a gap, so that a function begins there. */
 static bool splits_gap(const struct code_map *map, const struct address_list *gaps, uint64_t target)
 {
     size_t gap = count_up_to(gaps, target);
@@ -66,10 +66,10 @@ static void find_called_in_gaps(const struct module_code *code, struct address_l
         if (map->owners.at[map->fragments.at[i].owner].is_gap)
             vec_push(&gaps.all, map->fragments.at[i].begin);
     for (size_t i = 0; i < map->fragments.n && gaps.all.n; i++) {
-        const struct flows *flows = &code->flows[i];
-        for (size_t k = 0; k < flows->all.n; k++) {
-            uint64_t target = flow_target(&map->fragments.at[i], &flows->all.at[k]);
-            if (flows->all.at[k].kind == FLOW_CALL && splits_gap(map, &gaps, target))
+        const struct fragment_flow *flow = &code->flows[i];
+        for (size_t k = 0; k < flow->transfers.n; k++) {
+            uint64_t target = transfer_target(&map->fragments.at[i], &flow->transfers.at[k]);
+            if (flow->transfers.at[k].kind == TRANSFER_CALL && splits_gap(map, &gaps, target))
                 vec_push(&called->all, target);
         }
     }
@@ -77,13 +77,13 @@ static void find_called_in_gaps(const struct module_code *code, struct address_l
     sort_addresses(called->all.at, called->all.n);
 }
 
-/* Moves the flows of fragments that are the same in both maps; frees the others. */
-static struct flows *keep_flows(struct flows *flows, const struct code_map *before,
-                                const struct code_map *after)
+/* Moves the flows of the fragments that are in both maps to a new array; frees the others. */
+static struct fragment_flow *move_flows(struct fragment_flow *flows, const struct code_map *before,
+                                        const struct code_map *after)
 {
     const struct code_fragment *fragments = after->fragments.at;
     size_t count = after->fragments.n, k = 0;
-    struct flows *kept = mem_alloc(count * sizeof *kept);
+    struct fragment_flow *kept = mem_alloc(count * sizeof *kept);
     for (size_t i = 0; i < before->fragments.n; i++) {
         const struct code_fragment *fragment = &before->fragments.at[i];
         while (k < count && fragments[k].begin < fragment->begin)
@@ -91,12 +91,14 @@ static struct flows *keep_flows(struct flows *flows, const struct code_map *befo
         if (k < count && fragments[k].begin == fragment->begin && fragments[k].end == fragment->end)
             kept[k] = flows[i];
         else
-            flows_free(&flows[i]);
+            fragment_flow_free(&flows[i]);
     }
     free(flows);
     return kept;
 }
 
+/* Divides the code into fragments and decodes them. If calls reveal functions in gaps, divides it
+ * again there. */
 static void read_map(struct module_code *code, unsigned workers)
 {
     struct code_sources sources = {
@@ -116,12 +118,12 @@ static void read_map(struct module_code *code, unsigned workers)
         sources.called = called.all.at;
         sources.called_count = called.all.n;
         code_map_build(&code->map, &sources);
-        code->flows = keep_flows(code->flows, &old, &code->map);
+        code->flows = move_flows(code->flows, &old, &code->map);
         code_map_free(&old);
         decode_all(code, workers);
     }
     vec_free(&called.all);
-    flows_settle(code->flows, code->map.fragments.n);
+    jump_tables_finish(code->flows, code->map.fragments.n);
 }
 
 /* ---- the whole ---- */
@@ -154,7 +156,7 @@ void module_code_free(struct module_code *code)
 {
     procedures_free(&code->procedures);
     for (size_t i = 0; i < code->map.fragments.n; i++)
-        flows_free(&code->flows[i]);
+        fragment_flow_free(&code->flows[i]);
     free(code->flows);
     code_map_free(&code->map);
     frame_entries_free(&code->frames);

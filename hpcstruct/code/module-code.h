@@ -1,5 +1,5 @@
-/* The code of a module after decoding: fragments, their control flow, and the procedures that they
- * make up. What the analyses of single procedures read; it does not change any more. */
+/* The decoded code of a module: its fragments, their control flow, and the procedures that they
+ * make up. Input of the analyses of single procedures, which do not change it. */
 #ifndef HPCSTRUCT_MODULE_CODE_H
 #define HPCSTRUCT_MODULE_CODE_H
 
@@ -13,19 +13,20 @@ struct module_code {
     struct plt_stubs stubs;
     struct frame_entries frames;
     struct code_map map;
-    struct flows *flows; /* per fragment of the map */
+    struct fragment_flow *flows; /* per fragment of the map */
     struct procedures procedures;
 };
 
 /* Reads the code of a binary. `debug` is its separate debug file (for symbols), or NULL. Both
- * stay in use until module_code_free. The links come from debug information (procedures.h). */
+ * images must stay open until module_code_free. The links come from debug information
+ * (procedures.h). */
 void module_code_read(struct module_code *code, const struct elf_image *image,
                       const struct elf_image *debug, const struct code_link *links,
                       size_t link_count, unsigned workers);
 
 void module_code_free(struct module_code *code);
 
-/* Appends the pads of a procedure, in the order of its code. */
+/* Appends the landing pads of a procedure, in the order of its code. */
 void module_code_landing_pads(const struct module_code *code, const struct procedure *procedure,
                               struct landing_pads *pads);
 

@@ -5,18 +5,18 @@
 
 #include <stdlib.h>
 
-/* A jump, or a landing after a throw, from one owner's code to another's. */
-struct crossing {
-    uint32_t part, other; /* owners; part is the one that may belong to the other */
-    bool inward;          /* it leads into the part, else out of it */
-    bool to_middle;       /* it does not lead to the first address of its target */
+/* A jump, or the unwinding to a landing pad, from the code of one owner to that of another. */
+struct cross_jump {
+    uint32_t part, other; /* owners; `part` may be a part of `other` */
+    bool inward;          /* into the part; else out of it */
+    bool to_middle;       /* its target is not the first address of an owner */
 };
 
 struct joiner {
     const struct procedure_sources *from;
-    VEC(bool) called;        /* per owner: some call goes to its first address */
+    VEC(bool) called;        /* per owner: a call goes to its first address */
     VEC(uint32_t) joined_to; /* per owner: the owner that it belongs to, or itself */
-    VEC(struct crossing) crossings;
+    VEC(struct cross_jump) cross_jumps;
 };
 
 static const struct code_owner *owner_at(const struct joiner *joiner, uint32_t owner)
@@ -46,14 +46,14 @@ static void join(struct joiner *joiner, uint32_t part, uint32_t to)
 
 /* ---- evidence ---- */
 
-static void note_call(struct joiner *joiner, uint64_t target)
+static void record_call(struct joiner *joiner, uint64_t target)
 {
     uint32_t owner = owner_of(joiner, target);
     if (owner != UINT32_MAX && owner_at(joiner, owner)->begin == target)
         joiner->called.at[owner] = true;
 }
 
-/* Whether an owner may turn out to be a part of another one. */
+/* Whether an owner may be a part of another one. */
 static bool may_be_part(const struct code_owner *owner)
 {
     if (owner->is_stub)
@@ -61,50 +61,50 @@ static bool may_be_part(const struct code_owner *owner)
     return owner->name ? is_cold_name(owner->name) : owner->has_frame;
 }
 
-static void note_jump(struct joiner *joiner, uint32_t from, uint64_t target)
+static void record_jump(struct joiner *joiner, uint32_t from, uint64_t target)
 {
     uint32_t to = owner_of(joiner, target);
     if (to == UINT32_MAX || to == from)
         return;
     bool to_middle = owner_at(joiner, to)->begin != target;
     if (may_be_part(owner_at(joiner, to))) {
-        const struct crossing in = {to, from, true, to_middle};
-        vec_push(&joiner->crossings, in);
+        const struct cross_jump in = {to, from, true, to_middle};
+        vec_push(&joiner->cross_jumps, in);
     }
     if (to_middle && may_be_part(owner_at(joiner, from))) {
-        const struct crossing out = {from, to, false, true};
-        vec_push(&joiner->crossings, out);
+        const struct cross_jump out = {from, to, false, true};
+        vec_push(&joiner->cross_jumps, out);
     }
 }
 
-static void note_table(struct joiner *joiner, const struct code_fragment *fragment,
-                       const struct flows *flows, const struct flow_table *table)
+static void record_table(struct joiner *joiner, const struct code_fragment *fragment,
+                         const struct fragment_flow *flow, const struct jump_table *table)
 {
     for (uint32_t i = 0; i < table->count; i++) {
-        uint64_t target = flows->targets.at[table->first + i];
+        uint64_t target = flow->targets.at[table->first + i];
         if (target < fragment->begin || target >= fragment->end)
-            note_jump(joiner, fragment->owner, target);
+            record_jump(joiner, fragment->owner, target);
     }
 }
 
-static void note_flows(struct joiner *joiner, uint32_t fragment_index)
+static void record_flow(struct joiner *joiner, uint32_t fragment_index)
 {
     const struct code_fragment *fragment = &joiner->from->map->fragments.at[fragment_index];
-    const struct flows *flows = &joiner->from->flows[fragment_index];
-    for (size_t i = 0; i < flows->all.n; i++) {
-        const struct flow *flow = &flows->all.at[i];
-        uint64_t target = flow_target(fragment, flow);
+    const struct fragment_flow *flow = &joiner->from->flows[fragment_index];
+    for (size_t i = 0; i < flow->transfers.n; i++) {
+        const struct transfer *transfer = &flow->transfers.at[i];
+        uint64_t target = transfer_target(fragment, transfer);
         bool leaves = target < fragment->begin || target >= fragment->end;
-        if (flow->kind == FLOW_CALL)
-            note_call(joiner, target);
-        else if ((flow->kind == FLOW_JUMP || flow->kind == FLOW_BRANCH) && leaves)
-            note_jump(joiner, fragment->owner, target);
+        if (transfer->kind == TRANSFER_CALL)
+            record_call(joiner, target);
+        else if ((transfer->kind == TRANSFER_JUMP || transfer->kind == TRANSFER_BRANCH) && leaves)
+            record_jump(joiner, fragment->owner, target);
     }
-    for (size_t i = 0; i < flows->tables.n; i++)
-        note_table(joiner, fragment, flows, &flows->tables.at[i]);
+    for (size_t i = 0; i < flow->tables.n; i++)
+        record_table(joiner, fragment, flow, &flow->tables.at[i]);
 }
 
-static void note_landing_pads(struct joiner *joiner)
+static void record_landing_pads(struct joiner *joiner)
 {
     struct landing_pads pads = {0};
     const struct frame_entries *frames = joiner->from->frames;
@@ -113,14 +113,14 @@ static void note_landing_pads(struct joiner *joiner)
         landing_pads_read(&pads, joiner->from->image, &frames->entries.at[i]);
         uint32_t from = pads.all.n ? owner_of(joiner, frames->entries.at[i].begin) : UINT32_MAX;
         for (size_t k = 0; k < pads.all.n && from != UINT32_MAX; k++)
-            note_jump(joiner, from, pads.all.at[k].address);
+            record_jump(joiner, from, pads.all.at[k].address);
     }
     vec_free(&pads.all);
 }
 
 /* ---- decisions ---- */
 
-static void follow_links(struct joiner *joiner)
+static void join_by_links(struct joiner *joiner)
 {
     for (size_t i = 0; i < joiner->from->link_count; i++) {
         const struct code_link *link = &joiner->from->links[i];
@@ -135,20 +135,20 @@ static void follow_links(struct joiner *joiner)
 
 static int by_part(const void *a, const void *b)
 {
-    const struct crossing *x = a, *y = b;
+    const struct cross_jump *x = a, *y = b;
     if (x->part != y->part)
         return x->part < y->part ? -1 : 1;
     return (x->other > y->other) - (x->other < y->other);
 }
 
-/* The only owner that has crossings into a part, if there is just one; else UINT32_MAX. */
-static uint32_t only_origin(const struct joiner *joiner, const struct crossing *crossings,
+/* The owner that jumps into a part if there is exactly one; else UINT32_MAX. */
+static uint32_t only_origin(const struct joiner *joiner, const struct cross_jump *cross_jumps,
                             size_t count)
 {
     uint32_t only = UINT32_MAX;
     for (size_t i = 0; i < count; i++) {
-        uint32_t other = root_of(joiner, crossings[i].other);
-        if (!crossings[i].inward)
+        uint32_t other = root_of(joiner, cross_jumps[i].other);
+        if (!cross_jumps[i].inward)
             continue;
         if (only != UINT32_MAX && only != other)
             return UINT32_MAX;
@@ -157,51 +157,52 @@ static uint32_t only_origin(const struct joiner *joiner, const struct crossing *
     return only;
 }
 
-/* Whether code without a name that only `origin` leads to continues that function. Of two that
- * lead to each other, the part is the one that begins inside a frame, or else the one whose first
- * address the other leads to. */
+/* Whether a part without a name that only `origin` jumps into continues that function. If two
+ * owners jump to each other, the part is the one whose frame begins mid-function; else the one that
+ * the other enters at its first address. */
 static bool continues_function(const struct joiner *joiner, uint32_t origin,
-                               const struct crossing *crossings, size_t count)
+                               const struct cross_jump *cross_jumps, size_t count)
 {
-    if (owner_at(joiner, crossings[0].part)->begins_mid_function)
+    if (owner_at(joiner, cross_jumps[0].part)->begins_mid_function)
         return true;
     bool is_entered = false, reaches_middle = false;
     for (size_t i = 0; i < count; i++) {
-        is_entered |= crossings[i].inward && !crossings[i].to_middle;
-        reaches_middle |= crossings[i].to_middle && root_of(joiner, crossings[i].other) == origin;
+        is_entered |= cross_jumps[i].inward && !cross_jumps[i].to_middle;
+        reaches_middle |=
+            cross_jumps[i].to_middle && root_of(joiner, cross_jumps[i].other) == origin;
     }
     return is_entered && reaches_middle && !owner_at(joiner, origin)->begins_mid_function;
 }
 
-/* Joins a part according to its crossings. */
-static void decide(struct joiner *joiner, const struct crossing *crossings, size_t count)
+/* Joins a part to a function if its cross jumps show that it belongs to it. */
+static void join_by_jumps(struct joiner *joiner, const struct cross_jump *cross_jumps, size_t count)
 {
-    uint32_t part = crossings[0].part;
+    uint32_t part = cross_jumps[0].part;
     const char *name = owner_at(joiner, part)->name;
     if (joiner->called.at[part])
         return;
     for (size_t i = 0; i < count && name; i++) {
-        const char *other_name = owner_at(joiner, crossings[i].other)->name;
+        const char *other_name = owner_at(joiner, cross_jumps[i].other)->name;
         if (other_name && is_cold_name_of(name, other_name)) {
-            join(joiner, part, crossings[i].other);
+            join(joiner, part, cross_jumps[i].other);
             return;
         }
     }
-    uint32_t origin = only_origin(joiner, crossings, count);
-    if (origin != UINT32_MAX && (name || continues_function(joiner, origin, crossings, count)))
+    uint32_t origin = only_origin(joiner, cross_jumps, count);
+    if (origin != UINT32_MAX && (name || continues_function(joiner, origin, cross_jumps, count)))
         join(joiner, part, origin);
 }
 
-static void follow_crossings(struct joiner *joiner)
+static void join_by_all_jumps(struct joiner *joiner)
 {
-    struct crossing *all = joiner->crossings.at;
-    size_t count = joiner->crossings.n;
+    struct cross_jump *all = joiner->cross_jumps.at;
+    size_t count = joiner->cross_jumps.n;
     if (count)
         qsort(all, count, sizeof *all, by_part);
     for (size_t i = 0, next; i < count; i = next) {
         for (next = i + 1; next < count && all[next].part == all[i].part; next++)
             ;
-        decide(joiner, &all[i], next - i);
+        join_by_jumps(joiner, &all[i], next - i);
     }
 }
 
@@ -224,7 +225,7 @@ static void list_procedures(struct procedures *procedures, const struct joiner *
         procedures->of_owner.at[i] = procedures->of_owner.at[root_of(joiner, i)];
 }
 
-/* Sorts the fragments by procedure, in their order. */
+/* Lists the fragments by procedure, in the order of the map. */
 static void list_fragments(struct procedures *procedures, const struct code_map *map)
 {
     for (size_t i = 0; i < map->fragments.n; i++) {
@@ -254,15 +255,15 @@ void procedures_build(struct procedures *procedures, const struct procedure_sour
         vec_push(&joiner.joined_to, i);
     }
     for (uint32_t i = 0; i < sources->map->fragments.n; i++)
-        note_flows(&joiner, i);
-    note_landing_pads(&joiner);
-    follow_links(&joiner);
-    follow_crossings(&joiner);
+        record_flow(&joiner, i);
+    record_landing_pads(&joiner);
+    join_by_links(&joiner);
+    join_by_all_jumps(&joiner);
     list_procedures(procedures, &joiner);
     list_fragments(procedures, sources->map);
     vec_free(&joiner.called);
     vec_free(&joiner.joined_to);
-    vec_free(&joiner.crossings);
+    vec_free(&joiner.cross_jumps);
 }
 
 void procedures_free(struct procedures *procedures)

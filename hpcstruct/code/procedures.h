@@ -1,9 +1,11 @@
-/* Procedures: owners of code (hpcstruct/code-map.h), with the parts that compilers split off joined
- * to the functions that they belong to.
+/* Procedures: functions (owners in code-map.h) joined with the parts that compilers split off from
+ * them.
  *
- * A part belongs to a function when the debug information says so, or when nobody calls it and it
- * is named as the function's cold part, or is unnamed and its frame or the jumps between the two
- * show that it continues the function (so it is in stripped binaries). */
+ * An owner is a part of a function if no call goes to it and one of these holds:
+ * 1. The debug information says so.
+ * 2. It is named as the cold part of the function, or as a cold part that only the function enters.
+ * 3. It has no name (as in stripped binaries), and its frame or the jumps between the two show that
+ * it continues the function. */
 #ifndef HPCSTRUCT_PROCEDURES_H
 #define HPCSTRUCT_PROCEDURES_H
 
@@ -21,14 +23,14 @@ struct procedures {
     VEC(uint32_t) of_owner;    /* owner -> procedure */
 };
 
-/* Says that two addresses belong to one function whose entry is the second. */
+/* Two addresses of one function: a part, and the entry of the function. */
 struct code_link {
     uint64_t part, entry;
 };
 
 struct procedure_sources {
     const struct code_map *map;
-    const struct flows *flows; /* per fragment */
+    const struct fragment_flow *flows; /* per fragment */
     const struct elf_image *image;
     const struct frame_entries *frames;
     const struct code_link *links; /* from debug information */
@@ -39,7 +41,7 @@ void procedures_build(struct procedures *procedures, const struct procedure_sour
 
 void procedures_free(struct procedures *procedures);
 
-/* The procedure that an address lies in (an index), or UINT32_MAX. */
+/* The index of the procedure that contains an address, or UINT32_MAX. */
 uint32_t procedures_find(const struct procedures *procedures, const struct code_map *map,
                          uint64_t address);
 

@@ -2,65 +2,66 @@
 
 #include "hpcstruct/elf/sorted-addresses.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
-struct builder {
+struct cfg_builder {
     struct cfg *cfg;
     const struct module_code *code;
     const struct procedure *procedure;
 };
 
-static uint32_t fragment_number(const struct builder *b, uint32_t i)
+static uint32_t fragment_number(const struct cfg_builder *b, uint32_t i)
 {
     return b->code->procedures.fragments.at[b->procedure->first_fragment + i];
 }
 
-/* Whether control never goes on to the next instruction. */
-static bool ends_here(const struct flow *flow)
+/* Whether control never continues at the next instruction. */
+static bool ends_here(const struct transfer *transfer)
 {
-    switch ((enum flow_kind)flow->kind) {
-    case FLOW_JUMP:
-    case FLOW_JUMP_INDIRECT:
-    case FLOW_RETURN:
-    case FLOW_STOP: return true;
-    case FLOW_CALL:
-    case FLOW_CALL_INDIRECT: return flow->never_returns;
-    case FLOW_BRANCH: return false;
+    switch ((enum transfer_kind)transfer->kind) {
+    case TRANSFER_JUMP:
+    case TRANSFER_JUMP_INDIRECT:
+    case TRANSFER_RETURN:
+    case TRANSFER_STOP: return true;
+    case TRANSFER_CALL:
+    case TRANSFER_CALL_INDIRECT: return transfer->never_returns;
+    case TRANSFER_BRANCH: return false;
     }
     return false;
 }
 
 /* ---- blocks ---- */
 
-static void add_leader(struct builder *b, uint64_t address)
+static void add_leader(struct cfg_builder *b, uint64_t address)
 {
     vec_push(&b->cfg->leaders, address);
 }
 
-static void find_leaders(struct builder *b, const struct code_fragment *fragment,
-                         const struct flows *flows)
+static void find_leaders(struct cfg_builder *b, const struct code_fragment *fragment,
+                         const struct fragment_flow *flow)
 {
     add_leader(b, fragment->begin);
-    for (size_t i = 0; i < flows->all.n; i++) {
-        const struct flow *flow = &flows->all.at[i];
-        uint64_t after = fragment->begin + flow->offset + flow->length;
-        bool ends = ends_here(flow);
-        if (flow->kind == FLOW_JUMP || flow->kind == FLOW_BRANCH)
-            add_leader(b, flow_target(fragment, flow));
-        /* Padding is kept with the code before it. */
+    for (size_t i = 0; i < flow->transfers.n; i++) {
+        const struct transfer *transfer = &flow->transfers.at[i];
+        uint64_t after = fragment->begin + transfer->offset + transfer->length;
+        bool ends = ends_here(transfer);
+        if (transfer->kind == TRANSFER_JUMP || transfer->kind == TRANSFER_BRANCH)
+            add_leader(b, transfer_target(fragment, transfer));
+        /* Padding belongs to the block before it. */
         if (ends)
             after +=
                 padding_length(fragment->bytes + (after - fragment->begin), fragment->end - after);
-        if (ends || flow->kind == FLOW_BRANCH)
+        if (ends || transfer->kind == TRANSFER_BRANCH)
             add_leader(b, after);
     }
-    for (size_t i = 0; i < flows->tables.n; i++)
-        for (uint32_t k = 0; k < flows->tables.at[i].count; k++)
-            add_leader(b, flows->targets.at[flows->tables.at[i].first + k]);
+    for (size_t i = 0; i < flow->tables.n; i++)
+        for (uint32_t k = 0; k < flow->tables.at[i].count; k++)
+            add_leader(b, flow->targets.at[flow->tables.at[i].first + k]);
 }
 
-/* Cuts a fragment at the leaders, which are sorted. */
-static void add_blocks(struct builder *b, uint32_t number)
+/* Divides a fragment at the leaders, which are sorted. */
+static void add_blocks(struct cfg_builder *b, uint32_t number)
 {
     const struct code_fragment *fragment = &b->code->map.fragments.at[fragment_number(b, number)];
     const uint64_t *leaders = b->cfg->leaders.at;
@@ -87,7 +88,7 @@ static uint32_t block_at(const struct cfg *cfg, uint64_t address)
     return (uint32_t)after - 1;
 }
 
-/* Edges are added block by block, in the order of the blocks. */
+/* Must be called block by block, in the order of the blocks. */
 static void add_edge(struct cfg *cfg, struct block *from, uint64_t target)
 {
     uint32_t to = block_at(cfg, target);
@@ -95,20 +96,21 @@ static void add_edge(struct cfg *cfg, struct block *from, uint64_t target)
         from->leaves = true;
         return;
     }
+    assert(from->first_successor + from->successor_count == cfg->successors.n);
     vec_push(&cfg->successors, to);
     from->successor_count++;
 }
 
-static void add_table_edges(struct cfg *cfg, struct block *block, const struct flows *flows,
-                            const struct flow *flow)
+static void add_table_edges(struct cfg *cfg, struct block *block, const struct fragment_flow *flow,
+                            const struct transfer *transfer)
 {
-    if (flow->target == FLOW_NO_TABLE)
+    if (transfer->target == NO_JUMP_TABLE)
         return;
-    const struct flow_table *table = &flows->tables.at[flow->target];
+    const struct jump_table *table = &flow->tables.at[transfer->target];
     uint32_t last = NO_BLOCK;
     for (uint32_t i = 0; i < table->count; i++) {
-        /* The targets are sorted: the same block comes in a row. */
-        uint32_t to = block_at(cfg, flows->targets.at[table->first + i]);
+        /* The targets are sorted, so that those in one block follow each other. */
+        uint32_t to = block_at(cfg, flow->targets.at[table->first + i]);
         if (to == NO_BLOCK || to == last)
             continue;
         vec_push(&cfg->successors, to);
@@ -124,35 +126,35 @@ static void add_landing_pad_edge(struct cfg *cfg, struct block *block, uint64_t 
         add_edge(cfg, block, cfg->pads.all.at[after - 1].address);
 }
 
-/* Adds the edges of the blocks of a fragment; `block` is its first, and afterwards the one behind
- * its last. */
-static void add_edges(struct builder *b, const struct code_fragment *fragment,
-                      const struct flows *flows, size_t *block_index)
+/* Adds the edges of the blocks of a fragment. *block_index is its first block, afterwards the first
+ * block of the next fragment. */
+static void add_edges(struct cfg_builder *b, const struct code_fragment *fragment,
+                      const struct fragment_flow *flow, size_t *block_index)
 {
     struct cfg *cfg = b->cfg;
-    size_t next_flow = 0;
+    size_t next_transfer = 0;
     for (; *block_index < cfg->blocks.n && cfg->blocks.at[*block_index].begin < fragment->end;
          ++*block_index) {
         struct block *block = &cfg->blocks.at[*block_index];
         block->first_successor = (uint32_t)cfg->successors.n;
-        bool goes_on = true;
-        for (; next_flow < flows->all.n; next_flow++) {
-            const struct flow *flow = &flows->all.at[next_flow];
-            uint64_t address = fragment->begin + flow->offset;
+        bool falls_through = true;
+        for (; next_transfer < flow->transfers.n; next_transfer++) {
+            const struct transfer *transfer = &flow->transfers.at[next_transfer];
+            uint64_t address = fragment->begin + transfer->offset;
             if (address >= block->end)
                 break;
-            bool ends = ends_here(flow);
-            if (flow->kind == FLOW_CALL || flow->kind == FLOW_CALL_INDIRECT)
+            bool ends = ends_here(transfer);
+            if (transfer->kind == TRANSFER_CALL || transfer->kind == TRANSFER_CALL_INDIRECT)
                 add_landing_pad_edge(cfg, block, address);
-            if (ends || flow->kind == FLOW_BRANCH)
+            if (ends || transfer->kind == TRANSFER_BRANCH)
                 block->last = address;
-            if (flow->kind == FLOW_JUMP || flow->kind == FLOW_BRANCH)
-                add_edge(cfg, block, flow_target(fragment, flow));
-            if (flow->kind == FLOW_JUMP_INDIRECT)
-                add_table_edges(cfg, block, flows, flow);
-            goes_on = !ends;
+            if (transfer->kind == TRANSFER_JUMP || transfer->kind == TRANSFER_BRANCH)
+                add_edge(cfg, block, transfer_target(fragment, transfer));
+            if (transfer->kind == TRANSFER_JUMP_INDIRECT)
+                add_table_edges(cfg, block, flow, transfer);
+            falls_through = !ends;
         }
-        if (goes_on)
+        if (falls_through)
             add_edge(cfg, block, block->end);
     }
 }
@@ -167,7 +169,7 @@ static int by_begin(const void *a, const void *b)
     return (x->address > y->address) - (x->address < y->address);
 }
 
-static void find_landing_pads(struct builder *b)
+static void find_landing_pads(struct cfg_builder *b)
 {
     struct cfg *cfg = b->cfg;
     module_code_landing_pads(b->code, b->procedure, &cfg->pads);
@@ -179,7 +181,7 @@ static void find_landing_pads(struct builder *b)
 
 void cfg_build(struct cfg *cfg, const struct module_code *code, const struct procedure *procedure)
 {
-    struct builder b = {cfg, code, procedure};
+    struct cfg_builder b = {cfg, code, procedure};
     cfg->blocks.n = cfg->successors.n = cfg->leaders.n = cfg->pads.all.n = 0;
     find_landing_pads(&b);
     for (uint32_t i = 0; i < procedure->fragment_count; i++) {

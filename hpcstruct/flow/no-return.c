@@ -5,179 +5,179 @@
 
 #include <stdlib.h>
 
-enum verdict { VERDICT_UNKNOWN, VERDICT_RETURNS, VERDICT_NEVER };
+enum return_state { RETURN_UNKNOWN, RETURNS, NEVER_RETURNS };
 
-#define NOBODY UINT32_MAX
+#define NONE UINT32_MAX
 
-/* What becomes of a procedure when it is known that another one returns to it. */
-struct waiter {
-    uint32_t who;
-    uint32_t next;        /* in the list of those that wait for the same procedure, or NOBODY */
-    uint64_t continue_at; /* its code there is reached, ... */
-    bool returns_too;     /* ... or it jumped to the other, and returns with it */
+/* The walk through `procedure` stopped at a call of, or a jump to, another procedure, because it is
+ * unknown whether that one returns. */
+struct stopped_walk {
+    uint32_t procedure;
+    uint32_t next;        /* in the list of the same other procedure; NONE: the last */
+    uint64_t continue_at; /* the address after the call */
+    bool is_tail_call;    /* a jump: `procedure` returns if the other one does */
 };
 
-struct search {
+struct return_analysis {
     struct module_code *code;
-    uint8_t *verdicts; /* per procedure */
-    uint32_t *waiting; /* per procedure: first of its waiters, or NOBODY */
-    VEC(struct waiter) waiters;
-    VEC(uint32_t) released; /* waiters whose procedure is known to return */
-    /* The walk through one procedure. Flows that it has reached are marked, so that it never has
-     * to start again. */
+    uint8_t *states;         /* per procedure: enum return_state */
+    uint32_t *first_stopped; /* per procedure: first walk that stopped at it, or NONE */
+    VEC(struct stopped_walk) stopped;
+    VEC(uint32_t) ready; /* indices in `stopped` of the walks that can continue */
+    /* The current walk. It marks the transfers that it reaches, so that it never has to restart. */
     uint32_t procedure;
-    VEC(uint64_t) open; /* addresses to go on at */
+    VEC(uint64_t) open; /* addresses to continue at */
     struct landing_pads pads;
 };
 
-/* The procedure whose entry is at an address, or NOBODY. */
+/* The procedure whose entry is at an address, or NONE. */
 static uint32_t procedure_at_entry(const struct module_code *code, uint64_t address)
 {
     uint32_t found = procedures_find(&code->procedures, &code->map, address);
-    if (found != NOBODY && code->procedures.all.at[found].entry != address)
-        return NOBODY;
+    if (found != NONE && code->procedures.all.at[found].entry != address)
+        return NONE;
     return found;
 }
 
-/* Whether a procedure is known to return; if that is open, registers who wants to know. */
-static bool returns_now(struct search *search, uint32_t procedure, struct waiter waiter)
+/* Whether a procedure is known to return. If that is unknown, adds `walk` to its stopped walks. */
+static bool returns_now(struct return_analysis *analysis, uint32_t procedure,
+                        struct stopped_walk walk)
 {
-    if (procedure == NOBODY)
+    if (procedure == NONE)
         return true;
-    if (search->verdicts[procedure] == VERDICT_UNKNOWN) {
-        waiter.who = search->procedure;
-        waiter.next = search->waiting[procedure];
-        search->waiting[procedure] = (uint32_t)search->waiters.n;
-        vec_push(&search->waiters, waiter);
+    if (analysis->states[procedure] == RETURN_UNKNOWN) {
+        walk.procedure = analysis->procedure;
+        walk.next = analysis->first_stopped[procedure];
+        analysis->first_stopped[procedure] = (uint32_t)analysis->stopped.n;
+        vec_push(&analysis->stopped, walk);
     }
-    return search->verdicts[procedure] == VERDICT_RETURNS;
+    return analysis->states[procedure] == RETURNS;
 }
 
-/* The first flow at or after an offset. */
-static uint32_t flow_from(const struct flows *flows, uint64_t offset)
+/* The index of the first transfer at or after an offset. */
+static uint32_t transfer_from(const struct fragment_flow *flow, uint64_t offset)
 {
-    return (uint32_t)partition_point(i, flows->all.n, flows->all.at[i].offset < offset);
+    return (uint32_t)partition_point(i, flow->transfers.n, flow->transfers.at[i].offset < offset);
 }
 
-static void go_on_at(struct search *search, uint64_t address)
+static void continue_at_address(struct return_analysis *analysis, uint64_t address)
 {
-    vec_push(&search->open, address);
+    vec_push(&analysis->open, address);
 }
 
-static void go_on_in_table(struct search *search, const struct flows *flows,
-                           const struct flow *flow)
+static void continue_in_table(struct return_analysis *analysis, const struct fragment_flow *flow,
+                              const struct transfer *transfer)
 {
-    const struct flow_table *table = &flows->tables.at[flow->target];
+    const struct jump_table *table = &flow->tables.at[transfer->target];
     for (uint32_t i = 0; i < table->count; i++)
-        go_on_at(search, flows->targets.at[table->first + i]);
+        continue_at_address(analysis, flow->targets.at[table->first + i]);
 }
 
-/* Follows a flow; true when it leads back to the caller of the procedure. */
-static bool follow(struct search *search, const struct code_fragment *fragment,
-                   const struct flows *flows, const struct flow *flow)
+/* Follows a transfer; true if the procedure returns by it. */
+static bool follow(struct return_analysis *analysis, const struct code_fragment *fragment,
+                   const struct fragment_flow *flow, const struct transfer *transfer)
 {
-    uint64_t next = fragment->begin + flow->offset + flow->length;
-    switch ((enum flow_kind)flow->kind) {
-    case FLOW_RETURN: return true;
-    case FLOW_STOP: break;
-    case FLOW_BRANCH:
-        go_on_at(search, next); /* and */
-        __attribute__((fallthrough));
-    case FLOW_JUMP: go_on_at(search, flow_target(fragment, flow)); break;
-    case FLOW_JUMP_INDIRECT:
-        if (flow->target == FLOW_NO_TABLE)
+    uint64_t next = fragment->begin + transfer->offset + transfer->length;
+    switch ((enum transfer_kind)transfer->kind) {
+    case TRANSFER_RETURN: return true;
+    case TRANSFER_STOP: break;
+    case TRANSFER_BRANCH: continue_at_address(analysis, next); __attribute__((fallthrough));
+    case TRANSFER_JUMP: continue_at_address(analysis, transfer_target(fragment, transfer)); break;
+    case TRANSFER_JUMP_INDIRECT:
+        if (transfer->target == NO_JUMP_TABLE)
             return true;
-        go_on_in_table(search, flows, flow);
+        continue_in_table(analysis, flow, transfer);
         break;
-    case FLOW_CALL_INDIRECT:
-        if (!flow->never_returns)
-            go_on_at(search, next);
+    case TRANSFER_CALL_INDIRECT:
+        if (!transfer->never_returns)
+            continue_at_address(analysis, next);
         break;
-    case FLOW_CALL: {
-        uint32_t callee = procedure_at_entry(search->code, flow_target(fragment, flow));
-        if (returns_now(search, callee, (struct waiter){.continue_at = next}))
-            go_on_at(search, next);
+    case TRANSFER_CALL: {
+        uint32_t callee = procedure_at_entry(analysis->code, transfer_target(fragment, transfer));
+        if (returns_now(analysis, callee, (struct stopped_walk){.continue_at = next}))
+            continue_at_address(analysis, next);
         break;
     }
     }
     return false;
 }
 
-/* Goes on at an address; true when that leads back to the caller of the procedure. */
-static bool visit(struct search *search, uint64_t address)
+/* Continues at an address; true if the procedure returns from there. */
+static bool visit(struct return_analysis *analysis, uint64_t address)
 {
-    const struct module_code *code = search->code;
+    const struct module_code *code = analysis->code;
     uint32_t number = code_map_find(&code->map, address);
-    if (number == NOBODY)
+    if (number == NONE)
         return true;
     const struct code_fragment *fragment = &code->map.fragments.at[number];
-    if (code->procedures.of_owner.at[fragment->owner] != search->procedure)
-        return returns_now(search, procedure_at_entry(code, address),
-                           (struct waiter){.returns_too = true});
-    struct flows *flows = &code->flows[number];
-    uint32_t index = flow_from(flows, address - fragment->begin);
-    if (index == flows->all.n) {
-        go_on_at(search, fragment->end);
+    if (code->procedures.of_owner.at[fragment->owner] != analysis->procedure)
+        return returns_now(analysis, procedure_at_entry(code, address),
+                           (struct stopped_walk){.is_tail_call = true});
+    struct fragment_flow *flow = &code->flows[number];
+    uint32_t index = transfer_from(flow, address - fragment->begin);
+    if (index == flow->transfers.n) {
+        continue_at_address(analysis, fragment->end);
         return false;
     }
-    struct flow *flow = &flows->all.at[index];
-    if (flow->reached)
+    struct transfer *transfer = &flow->transfers.at[index];
+    if (transfer->reached)
         return false;
-    flow->reached = true;
-    return follow(search, fragment, flows, flow);
+    transfer->reached = true;
+    return follow(analysis, fragment, flow, transfer);
 }
 
-/* Walks from the open addresses; releases those that wait for the procedure when it returns. */
-static void walk(struct search *search)
+/* Walks on from the open addresses. If the procedure returns, the walks that stopped at it are
+ * ready to continue. */
+static void walk_on(struct return_analysis *analysis)
 {
     bool returns = false;
-    while (!returns && search->open.n)
-        returns = visit(search, search->open.at[--search->open.n]);
-    search->open.n = 0;
+    while (!returns && analysis->open.n)
+        returns = visit(analysis, analysis->open.at[--analysis->open.n]);
+    analysis->open.n = 0;
     if (!returns)
         return;
-    search->verdicts[search->procedure] = VERDICT_RETURNS;
-    for (uint32_t i = search->waiting[search->procedure]; i != NOBODY;
-         i = search->waiters.at[i].next)
-        vec_push(&search->released, i);
+    analysis->states[analysis->procedure] = RETURNS;
+    for (uint32_t i = analysis->first_stopped[analysis->procedure]; i != NONE;
+         i = analysis->stopped.at[i].next)
+        vec_push(&analysis->ready, i);
 }
 
-static void start_walk(struct search *search, uint32_t procedure)
+static void start_walk(struct return_analysis *analysis, uint32_t procedure)
 {
-    const struct procedure *walked = &search->code->procedures.all.at[procedure];
-    if (search->verdicts[procedure] != VERDICT_UNKNOWN)
+    const struct procedure *walked = &analysis->code->procedures.all.at[procedure];
+    if (analysis->states[procedure] != RETURN_UNKNOWN)
         return;
-    search->procedure = procedure;
-    search->pads.all.n = 0;
-    module_code_landing_pads(search->code, walked, &search->pads);
-    for (size_t i = 0; i < search->pads.all.n; i++)
-        go_on_at(search, search->pads.all.at[i].address);
-    go_on_at(search, walked->entry);
-    walk(search);
+    analysis->procedure = procedure;
+    analysis->pads.all.n = 0;
+    module_code_landing_pads(analysis->code, walked, &analysis->pads);
+    for (size_t i = 0; i < analysis->pads.all.n; i++)
+        continue_at_address(analysis, analysis->pads.all.at[i].address);
+    continue_at_address(analysis, walked->entry);
+    walk_on(analysis);
 }
 
-static void continue_walk(struct search *search, struct waiter waiter)
+static void continue_walk(struct return_analysis *analysis, struct stopped_walk walk)
 {
-    search->procedure = waiter.who;
-    if (search->verdicts[waiter.who] != VERDICT_UNKNOWN)
+    analysis->procedure = walk.procedure;
+    if (analysis->states[walk.procedure] != RETURN_UNKNOWN)
         return;
-    /* Outside of all code: as good as a return. */
-    go_on_at(search, waiter.returns_too ? UINT64_MAX : waiter.continue_at);
-    walk(search);
+    /* UINT64_MAX lies outside all code, which counts as a return. */
+    continue_at_address(analysis, walk.is_tail_call ? UINT64_MAX : walk.continue_at);
+    walk_on(analysis);
 }
 
-static void mark_calls(const struct search *search)
+static void mark_calls(const struct return_analysis *analysis)
 {
-    const struct code_map *map = &search->code->map;
+    const struct code_map *map = &analysis->code->map;
     for (size_t i = 0; i < map->fragments.n; i++) {
-        struct flows *flows = &search->code->flows[i];
-        for (size_t k = 0; k < flows->all.n; k++) {
-            struct flow *flow = &flows->all.at[k];
-            if (flow->kind != FLOW_CALL)
+        struct fragment_flow *flow = &analysis->code->flows[i];
+        for (size_t k = 0; k < flow->transfers.n; k++) {
+            struct transfer *transfer = &flow->transfers.at[k];
+            if (transfer->kind != TRANSFER_CALL)
                 continue;
-            uint32_t callee =
-                procedure_at_entry(search->code, flow_target(&map->fragments.at[i], flow));
-            flow->never_returns = callee != NOBODY && search->verdicts[callee] != VERDICT_RETURNS;
+            uint32_t callee = procedure_at_entry(analysis->code,
+                                                 transfer_target(&map->fragments.at[i], transfer));
+            transfer->never_returns = callee != NONE && analysis->states[callee] != RETURNS;
         }
     }
 }
@@ -185,27 +185,27 @@ static void mark_calls(const struct search *search)
 void mark_calls_that_never_return(struct module_code *code)
 {
     size_t count = code->procedures.all.n;
-    struct search search = {
+    struct return_analysis analysis = {
         .code = code,
-        .verdicts = mem_alloc(count),
-        .waiting = mem_alloc(count * sizeof *search.waiting),
+        .states = mem_alloc(count),
+        .first_stopped = mem_alloc(count * sizeof *analysis.first_stopped),
     };
     for (size_t i = 0; i < count; i++) {
         const char *name = code->procedures.all.at[i].name;
-        search.waiting[i] = NOBODY;
+        analysis.first_stopped[i] = NONE;
         if (name && is_no_return_name(name))
-            search.verdicts[i] = VERDICT_NEVER;
+            analysis.states[i] = NEVER_RETURNS;
     }
     for (uint32_t i = 0; i < count; i++) {
-        start_walk(&search, i);
-        while (search.released.n)
-            continue_walk(&search, search.waiters.at[search.released.at[--search.released.n]]);
+        start_walk(&analysis, i);
+        while (analysis.ready.n)
+            continue_walk(&analysis, analysis.stopped.at[analysis.ready.at[--analysis.ready.n]]);
     }
-    mark_calls(&search);
-    free(search.verdicts);
-    free(search.waiting);
-    vec_free(&search.waiters);
-    vec_free(&search.released);
-    vec_free(&search.open);
-    vec_free(&search.pads.all);
+    mark_calls(&analysis);
+    free(analysis.states);
+    free(analysis.first_stopped);
+    vec_free(&analysis.stopped);
+    vec_free(&analysis.ready);
+    vec_free(&analysis.open);
+    vec_free(&analysis.pads.all);
 }

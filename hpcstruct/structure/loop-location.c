@@ -110,8 +110,7 @@ struct conditions {
 
 static struct conditions conditions_of(const struct loop_places *places, uint32_t loop)
 {
-    size_t first =
-        partition_point(i, places->conditions.n, places->conditions.at[i].loop < loop);
+    size_t first = partition_point(i, places->conditions.n, places->conditions.at[i].loop < loop);
     struct conditions found = {places->conditions.at + first, 0};
     while (first + found.n < places->conditions.n && found.at[found.n].loop == loop)
         found.n++;

@@ -96,10 +96,10 @@ static void find_pauses(struct scope_builder *b, const struct module_code *code,
         vec_push(&b->pauses, false);
     for (uint32_t i = 0; i < procedure->fragment_count; i++) {
         uint32_t number = code->procedures.fragments.at[procedure->first_fragment + i];
-        const struct flows *flows = &code->flows[number];
+        const struct fragment_flow *flow = &code->flows[number];
         uint64_t begin = code->map.fragments.at[number].begin;
-        for (size_t k = 0; k < flows->pauses.n; k++) {
-            const struct piece *piece = pieces_at(&b->pieces, begin + flows->pauses.at[k]);
+        for (size_t k = 0; k < flow->pauses.n; k++) {
+            const struct piece *piece = pieces_at(&b->pieces, begin + flow->pauses.at[k]);
             if (piece->loop != NO_LOOP)
                 b->pauses.at[b->stands_for.at[piece->loop]] = true;
         }
@@ -213,20 +213,21 @@ static void add_calls(struct scope_builder *b, const struct module_code *code,
     for (uint32_t i = 0; i < procedure->fragment_count; i++) {
         uint32_t number = code->procedures.fragments.at[procedure->first_fragment + i];
         const struct code_fragment *fragment = &code->map.fragments.at[number];
-        const struct flows *flows = &code->flows[number];
-        for (size_t k = 0; k < flows->all.n; k++) {
-            const struct flow *flow = &flows->all.at[k];
-            if (flow->kind != FLOW_CALL && flow->kind != FLOW_CALL_INDIRECT)
+        const struct fragment_flow *flow = &code->flows[number];
+        for (size_t k = 0; k < flow->transfers.n; k++) {
+            const struct transfer *transfer = &flow->transfers.at[k];
+            if (transfer->kind != TRANSFER_CALL && transfer->kind != TRANSFER_CALL_INDIRECT)
                 continue;
-            uint64_t address = fragment->begin + flow->offset;
+            uint64_t address = fragment->begin + transfer->offset;
             const struct piece *piece = pieces_at(&b->pieces, address);
             const struct scope scope = {
                 .kind = SCOPE_CALL,
                 .file = piece->file,
                 .line = piece->line,
                 .address = address,
-                .target = flow->kind == FLOW_CALL ? flow_target(fragment, flow) : NO_TARGET,
-                .length = flow->length,
+                .target = transfer->kind == TRANSFER_CALL ? transfer_target(fragment, transfer)
+                                                          : NO_TARGET,
+                .length = transfer->length,
             };
             add_scope(b, scope_for_piece(b, piece), scope);
         }

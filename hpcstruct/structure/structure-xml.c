@@ -186,9 +186,9 @@ static void write_waits(struct writer *w, const struct procedure *procedure)
     bool has_any = false;
     for (uint32_t i = 0; i < procedure->fragment_count; i++) {
         uint32_t number = code->procedures.fragments.at[procedure->first_fragment + i];
-        const struct flows *flows = &code->flows[number];
-        for (size_t k = 0; k < flows->waits.n; k++) {
-            uint64_t at = code->map.fragments.at[number].begin + flows->waits.at[k];
+        const struct fragment_flow *flow = &code->flows[number];
+        for (size_t k = 0; k < flow->waits.n; k++) {
+            uint64_t at = code->map.fragments.at[number].begin + flow->waits.at[k];
             if (!has_any)
                 begin_ranges(w);
             add_range(w, at, at + SYSCALL_SIZE + 1);

@@ -12,19 +12,20 @@
 static void show(const struct module_code *code, size_t number)
 {
     const struct code_fragment *fragment = &code->map.fragments.at[number];
-    const struct flows *flows = &code->flows[number];
+    const struct fragment_flow *flow = &code->flows[number];
     const char *name = code->map.owners.at[fragment->owner].name;
     if (name && strstr(name, "@plt"))
         return;
-    for (size_t i = 0; i < flows->all.n; i++) {
-        const struct flow *flow = &flows->all.at[i];
-        if (flow->kind != FLOW_JUMP_INDIRECT)
+    for (size_t i = 0; i < flow->transfers.n; i++) {
+        const struct transfer *transfer = &flow->transfers.at[i];
+        if (transfer->kind != TRANSFER_JUMP_INDIRECT)
             continue;
-        printf("%llx %s", (unsigned long long)fragment->begin + flow->offset, name ? name : "?");
-        if (flow->target != FLOW_NO_TABLE) {
-            const struct flow_table *table = &flows->tables.at[flow->target];
+        printf("%llx %s", (unsigned long long)fragment->begin + transfer->offset,
+               name ? name : "?");
+        if (transfer->target != NO_JUMP_TABLE) {
+            const struct jump_table *table = &flow->tables.at[transfer->target];
             for (uint32_t k = 0; k < table->count; k++)
-                printf(" %llx", (unsigned long long)flows->targets.at[table->first + k]);
+                printf(" %llx", (unsigned long long)flow->targets.at[table->first + k]);
         }
         putchar('\n');
     }

@@ -76,24 +76,24 @@ static void check_jumps(struct made_module *made, const struct expected_jump *ex
 {
     made_module_map(made, NULL, 0);
     uint32_t number = code_map_find(&made->module.map, FUNCTION);
-    const struct flows *flows = &made->module.flows[number];
+    const struct fragment_flow *flow = &made->module.flows[number];
     size_t jumps = 0;
-    for (size_t i = 0; i < flows->all.n; i++) {
-        const struct flow *flow = &flows->all.at[i];
-        if (flow->kind != FLOW_JUMP_INDIRECT)
+    for (size_t i = 0; i < flow->transfers.n; i++) {
+        const struct transfer *transfer = &flow->transfers.at[i];
+        if (transfer->kind != TRANSFER_JUMP_INDIRECT)
             continue;
         assert_true(jumps < count);
         int first = expected[jumps].first, last = expected[jumps].last;
         jumps++;
         if (last < first) {
-            assert_int_equal(flow->target, FLOW_NO_TABLE);
+            assert_int_equal(transfer->target, NO_JUMP_TABLE);
             continue;
         }
-        assert_int_not_equal(flow->target, FLOW_NO_TABLE);
-        const struct flow_table *table = &flows->tables.at[flow->target];
+        assert_int_not_equal(transfer->target, NO_JUMP_TABLE);
+        const struct jump_table *table = &flow->tables.at[transfer->target];
         assert_int_equal(table->count, last - first + 1);
         for (int k = first; k <= last; k++)
-            assert_int_equal(flows->targets.at[table->first + (uint32_t)(k - first)],
+            assert_int_equal(flow->targets.at[table->first + (uint32_t)(k - first)],
                              case_at((unsigned)k));
     }
     assert_int_equal(jumps, count);
@@ -220,13 +220,14 @@ static void test_any_bytes(void **state)
             jump_relative(made);
         }
         made_module_map(made, NULL, 0);
-        const struct flows *flows = &made->module.flows[code_map_find(&made->module.map, FUNCTION)];
-        for (size_t i = 0; i < flows->tables.n; i++) {
-            const struct flow_table *table = &flows->tables.at[i];
+        const struct fragment_flow *flow =
+            &made->module.flows[code_map_find(&made->module.map, FUNCTION)];
+        for (size_t i = 0; i < flow->tables.n; i++) {
+            const struct jump_table *table = &flow->tables.at[i];
             for (uint32_t k = 0; k < table->count; k++) {
-                uint64_t target = flows->targets.at[table->first + k];
+                uint64_t target = flow->targets.at[table->first + k];
                 assert_in_range(target, FUNCTION, FUNCTION_END - 1);
-                assert_true(k == 0 || target > flows->targets.at[table->first + k - 1]);
+                assert_true(k == 0 || target > flow->targets.at[table->first + k - 1]);
             }
         }
         made_module_free(made);
