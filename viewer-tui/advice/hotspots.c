@@ -2,7 +2,7 @@
 
 #include "viewer-tui/base/text.h"
 #include "viewer-tui/tree/label.h"
-#include "viewer-tui/tree/order.h"
+#include "viewer-tui/tree/view.h"
 #include "viewer-tui/tree/walk.h"
 
 #include <float.h>
@@ -136,8 +136,9 @@ static void find_callers(const struct view *view, uint32_t row, uint32_t callers
 
 /* Adds a row on the walk if it is a procedure; what is outside of the outermost ones is the own
  * cost of the row where the walk began. */
-static void enter(void *context, struct view *view, uint32_t number)
+static void enter(void *context, struct view *view, uint32_t number, uint32_t level)
 {
+    (void)level;
     struct collection *collection = context;
     const struct row *row = view_row(view, number);
     if (!is_procedure(row))

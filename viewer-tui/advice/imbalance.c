@@ -88,8 +88,9 @@ static bool is_inside_of_itself(const struct view *view, uint32_t row)
     return false;
 }
 
-static void enter(void *context, struct view *view, uint32_t row)
+static void enter(void *context, struct view *view, uint32_t row, uint32_t level)
 {
+    (void)level;
     struct collection *collection = context;
     const struct row *at = view_row(view, row);
     if (!is_procedure(at))

@@ -151,8 +151,9 @@ static void take_from_above(struct collection *collection, const struct view *vi
     }
 }
 
-static void enter(void *context, struct view *view, uint32_t number)
+static void enter(void *context, struct view *view, uint32_t number, uint32_t level)
 {
+    (void)level;
     struct collection *collection = context;
     const struct row *row = view_row(view, number);
     double own = time_cost(view, number, collection->time, EXCLUSIVE);

@@ -10,7 +10,7 @@
 #include "viewer-tui/output/print-changes.h"
 #include "viewer-tui/tree/describe.h"
 #include "viewer-tui/tree/label.h"
-#include "viewer-tui/tree/order.h"
+#include "viewer-tui/tree/view.h"
 
 #include <math.h>
 #include <stdlib.h>

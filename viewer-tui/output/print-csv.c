@@ -110,7 +110,7 @@ void print_tree_csv(const struct tree *tree)
     struct columns all = columns_all(tree->view);
     printing.columns = tree->columns ? *tree->columns : all;
     write_header(&printing, tree->view->metrics);
-    struct visible_visitor visitor = {.enter = enter, .context = &printing};
+    struct visitor visitor = {.enter = enter, .context = &printing};
     walk_visible(tree->filtered, tree->root, &tree->limits, NULL, &visitor);
     vec_free(&printing.name);
     vec_free(&printing.facts.name);

@@ -214,7 +214,7 @@ void print_tree_json(const struct tree *tree)
         write_filters(json, tree->filtered->filters);
     write_metrics(&printing, tree->view);
     json_write_key(json, "root");
-    struct visible_visitor visitor = {.enter = enter, .leave = leave, .context = &printing};
+    struct visitor visitor = {.enter = enter, .leave = leave, .context = &printing};
     walk_visible(tree->filtered, tree->root, &tree->limits, NULL, &visitor);
     json_write_object_end(json);
     json_write_finish(json);

@@ -279,7 +279,7 @@ void print_tree_text(const struct tree *tree)
     printing.columns = tree->columns ? *tree->columns : usual;
     print_head(&printing);
     print_column_heads(&printing);
-    struct visible_visitor visitor = {.enter = enter, .context = &printing};
+    struct visitor visitor = {.enter = enter, .context = &printing};
     struct left_out left_out =
         walk_visible(tree->filtered, tree->root, &tree->limits, tree->open, &visitor);
     print_left_out(&printing, &left_out);

@@ -11,7 +11,7 @@
 #include "viewer-tui/output/metric-json.h"
 #include "viewer-tui/tree/describe.h"
 #include "viewer-tui/tree/label.h"
-#include "viewer-tui/tree/order.h"
+#include "viewer-tui/tree/view.h"
 #include "viewer-tui/tree/pattern.h"
 #include "viewer-tui/tree/thread-costs.h"
 

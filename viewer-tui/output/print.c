@@ -4,6 +4,7 @@
 #include "viewer-tui/base/task.h"
 #include "viewer-tui/threads/run-threads.h"
 #include "viewer-tui/tree/describe.h"
+#include "viewer-tui/tree/matching-paths.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -101,8 +102,8 @@ int print_view(struct session *session, enum view_id id, const struct print_opti
                    view->metrics->at[sorting.metric].name);
         return 2;
     }
-    struct filtered_tree filtered;
-    filtered_open(&filtered, view, options->filters ? options->filters : &no_filters);
+    struct filtered_tree filtered = {.view = view,
+                                     .filters = options->filters ? options->filters : &no_filters};
     filtered_prepare(&filtered);
     struct tree tree = {
         .session = session,

@@ -6,7 +6,7 @@
 
 #include "viewer-tui/compare/session.h"
 #include "viewer-tui/output/cell.h"
-#include "viewer-tui/tree/shown.h"
+#include "viewer-tui/tree/walk.h"
 
 #include <stdio.h>
 

@@ -1,7 +1,8 @@
 #include "viewer-tui/terminal/pane.h"
 
 #include "viewer-tui/base/task.h"
-#include "viewer-tui/tree/order.h"
+#include "viewer-tui/tree/matching-paths.h"
+#include "viewer-tui/tree/view.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -57,14 +58,15 @@ static void list_rows(struct pane *pane, uint32_t selected)
     vec_free(&waiting);
     vec_free(&children);
     if (!is_found)
-        list_rows(pane, selected == pane->root ? selected
-                                               : filtered_parent(pane->filtered, selected, pane->root));
+        list_rows(pane, selected == pane->root
+                            ? selected
+                            : filtered_parent(pane->filtered, selected, pane->root));
 }
 
 void pane_open(struct pane *pane, struct view *view, const struct filters *filters)
 {
     *pane = (struct pane){.view = view, .filtered = mem_alloc(sizeof *pane->filtered)};
-    filtered_open(pane->filtered, view, filters);
+    *pane->filtered = (struct filtered_tree){.view = view, .filters = filters};
     view_start_walk(view);
     uint32_t row = 0;
     set_open(pane, row, true);

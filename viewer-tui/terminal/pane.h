@@ -3,7 +3,7 @@
 #ifndef VIEWER_PANE_H
 #define VIEWER_PANE_H
 
-#include "viewer-tui/tree/shown.h"
+#include "viewer-tui/tree/walk.h"
 #include "viewer-tui/tree/view.h"
 
 /* Rows are shown below this one. */

@@ -2,8 +2,8 @@
 
 #include "viewer-tui/db/database.h"
 
-#include "viewer-tui/tree/order.h"
 #include "viewer-tui/tree/row-path.h"
+#include "viewer-tui/tree/view.h"
 #include "viewer-tui/tree/walk.h"
 
 #include <stdlib.h>
@@ -76,8 +76,9 @@ struct copies {
     struct path path; /* of the best so far; empty for none */
 };
 
-static void look_at_copy(void *context, struct view *flat, uint32_t number)
+static void look_at_copy(void *context, struct view *flat, uint32_t number, uint32_t level)
 {
+    (void)level;
     struct copies *copies = context;
     const struct row *row = view_row(flat, number);
     double cost = view_cost(flat, number, flat->sorting.metric, INCLUSIVE);

@@ -1,63 +1,76 @@
-/* What filters and flattening leave of a view: the tree of rows that are shown.
+/* What filters and flattening leave of a view: the tree of visible rows.
  *
- * The children of a row in it are the view's, without those that are hidden and with what is below
- * elided ones in their place, sorted among each other. Which rows lie above one that matches a
- * FILTER_ONLY is found out by a pass over the view, for the filters in force (filtered_prepare). */
-#ifndef VIEWER_SIEVE_H
-#define VIEWER_SIEVE_H
+ * The children of a row in this tree are the view's children without the hidden ones. Elided rows
+ * are replaced by what is below them; all are sorted among each other. Which rows lie above one
+ * that matches a FILTER_ONLY is found by a pass over the view (filtered_prepare, matching-paths.h).
+ */
+#ifndef VIEWER_FILTERED_TREE_H
+#define VIEWER_FILTERED_TREE_H
 
 #include "viewer-tui/tree/filters.h"
-#include "viewer-tui/tree/matching-paths.h"
 #include "viewer-tui/tree/view.h"
+
+/* The rows that have a match below them, as nodes of a tree. Row 0 is node 0; another row is found
+ * by the node of its parent and by which child it is, as made, so that it is recognized when rows
+ * are made anew. A zeroed one is empty. */
+struct matching_paths {
+    uint64_t filters;       /* filters_number of the filters that it is for; 0 for none */
+    struct sorting sorting; /* the view's then; the smallest share depends on it */
+    struct idmap nodes;
+    uint32_t n;
+    uint64_t n_matches; /* rows that match and that other filters do not hide */
+};
 
 /* What is known of a row. */
 struct decision {
     uint8_t visibility; /* enum visibility, or unknown */
-    uint32_t node;      /* in paths[0] (matching-paths.h); NOTHING for rows that lead to no match */
+    uint32_t node;      /* in paths[0]; NOTHING for rows without a match below */
 };
 
-#define MOST_MATCHING_PATHS 4 /* passes whose results are kept */
+#define MOST_MATCHING_PATHS 4 /* results of passes that are kept */
 
+/* A zeroed one with a view and filters shows all that these leave. */
 struct filtered_tree {
     struct view *view;
     const struct filters *filters;
-    uint32_t flat_depth; /* rows that are not deeper are elided where something is below; 0: none */
-    uint64_t state;      /* filters_number when it was prepared, */
+    uint32_t flat_depth;            /* levels that are elided if something is below; 0: none */
+    bool is_unsorted;               /* children are listed in the order in which they were made */
+    uint64_t state;                 /* filters_number when it was prepared, */
     struct sorting sorting;         /* and the view's sorting */
     VEC(struct decision) decisions; /* by row, since then; those beyond are unknown */
     struct matching_paths paths[MOST_MATCHING_PATHS]; /* the latest first */
-    bool was_cut; /* so much was elided that not all rows were listed; for the user */
+    bool was_cut; /* too much was elided for all rows to be listed */
 };
 
 typedef VEC(uint32_t) row_list;
 typedef VEC(bool) open_rows; /* by row; rows beyond are closed */
 
-void filtered_open(struct filtered_tree *filtered, struct view *view,
-                   const struct filters *filters);
-void filtered_close(struct filtered_tree *filtered);
+void filtered_close(struct filtered_tree *tree);
 
-/* Takes note of the filters in force and of the view's sorting. To be called when they have changed
- * so that it matters (filtered_is_prepared). If STOPPED, other filters must be put in force. */
-enum outcome filtered_prepare(struct filtered_tree *filtered);
-bool filtered_is_prepared(const struct filtered_tree *filtered);
+/* Whether the filters and the view's sorting are still those that it was prepared for. */
+bool filtered_is_prepared(const struct filtered_tree *tree);
 
-/* Matches that the pass for the filters in force has found; 0 when there was no need of one. */
-uint64_t filtered_n_matches(const struct filtered_tree *filtered);
+/* Whether the filters in force need the matching paths of the view. */
+bool filtered_needs_paths(const struct filtered_tree *tree);
 
-enum visibility filtered_visibility(struct filtered_tree *filtered, uint32_t row);
+/* Number of matches that the pass for the filters in force found; 0 if none was needed. */
+uint64_t filtered_n_matches(const struct filtered_tree *tree);
 
-/* Whether there are, or may be, rows to be shown below a row. */
-bool filtered_can_open(struct filtered_tree *filtered, uint32_t row);
+enum visibility filtered_visibility(struct filtered_tree *tree, uint32_t row);
 
-/* Appends the rows shown below a row, in their order. Rows of the view that had to be expanded for
- * that are appended to `expanded` unless that is NULL. */
-void filtered_children(struct filtered_tree *filtered, uint32_t row, row_list *children,
+/* Whether there are, or may be, visible rows below a row. */
+bool filtered_can_open(struct filtered_tree *tree, uint32_t row);
+
+/* Appends the visible rows below a row, in their order. Rows of the view that had to be expanded
+ * for that are appended to `expanded` unless that is NULL. */
+void filtered_children(struct filtered_tree *tree, uint32_t row, row_list *children,
                        row_list *expanded);
 
-/* Gives up what is below rows that were expanded, but for the first `keep`; the last one first. */
-void filtered_release(struct filtered_tree *filtered, row_list *expanded, size_t keep);
+/* Gives up what is below rows that were expanded, except for the first `keep`; the last one first.
+ */
+void filtered_release(struct filtered_tree *tree, row_list *expanded, size_t keep);
 
-/* The row below which a row is shown where `root` is the first that is. */
-uint32_t filtered_parent(struct filtered_tree *filtered, uint32_t row, uint32_t root);
+/* The visible row above a row; `root` is the topmost one. */
+uint32_t filtered_parent(struct filtered_tree *tree, uint32_t row, uint32_t root);
 
 #endif

@@ -47,8 +47,9 @@ static void add_call(struct finding *finding, const struct view *view, uint32_t 
         (struct line_cost){.line = row->call_line, .cost = cost, .calls = true});
 }
 
-static void enter(void *context, struct view *view, uint32_t number)
+static void enter(void *context, struct view *view, uint32_t number, uint32_t level)
 {
+    (void)level;
     struct finding *finding = context;
     const struct row *row = view_row(view, number);
     uint32_t origin_row = number;
@@ -63,7 +64,7 @@ static void enter(void *context, struct view *view, uint32_t number)
 }
 
 /* What is called has lines of its own; a file is made of procedures. */
-static bool is_left_alone(void *context, const struct view *view, uint32_t row)
+static bool skips_below(void *context, const struct view *view, uint32_t row)
 {
     const struct finding *finding = context;
     return row != finding->scope && view_row(view, row)->kind == KIND_PROCEDURE &&
@@ -121,7 +122,7 @@ void line_costs_find(struct line_costs *costs, struct view *view, uint32_t row, 
                                          : NO_DEPTH_LIMIT,
                             .share = -INFINITY,
                             .by = view->sorting};
-    struct visitor visitor = {.enter = enter, .is_left_alone = is_left_alone, .context = &finding};
+    struct visitor visitor = {.enter = enter, .skips_below = skips_below, .context = &finding};
     walk_view(view, finding.scope, &limits, &visitor);
     merge(costs);
 }

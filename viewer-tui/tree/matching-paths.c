@@ -1,113 +1,131 @@
 #include "viewer-tui/tree/matching-paths.h"
 
 #include "viewer-tui/base/task.h"
+#include "viewer-tui/tree/walk.h"
 
 #include <stdlib.h>
 
-/* Of the progress: parts of the whole. */
+/* Steps of the whole pass, for its progress. */
 #define STEPS 1000000
 
-/* A row on the way from row 0 to the one that is looked at. */
-struct step {
-    uint32_t row, next; /* `next` is the child to be looked at */
+/* A row on the path to the one being visited. */
+struct path_row {
+    uint32_t ordinal;   /* which child of the row above, as made */
     uint32_t node;      /* NOTHING as long as no match was found below */
-    bool is_expanded_here;
     double start, size; /* of its part of the pass, 0..1 */
+    bool skips_below;
 };
 
-struct pass {
+struct search_pass {
     struct matching_paths *paths;
     const struct filters *filters;
     struct pattern *pattern;
-    struct view *view;
-    VEC(struct step) path;
+    VEC(struct path_row) path; /* from row 0 on */
 };
 
-bool matching_paths_are_for(const struct matching_paths *paths, const struct filters *filters,
-                            const struct view *view)
-{
-    return paths->filters == filters_number(filters) &&
-           filters_allow_sorting(filters, paths->sorting, view->sorting);
-}
-
-void matching_paths_free(struct matching_paths *paths)
-{
-    idmap_free(&paths->nodes);
-    *paths = (struct matching_paths){0};
-}
-
-uint32_t matching_paths_node(const struct matching_paths *paths, const struct view *view,
-                             uint32_t above, uint32_t row)
-{
-    if (above == NOTHING)
-        return NOTHING;
-    uint32_t ordinal = row - view_row(view, view_row(view, row)->parent)->first_child;
-    uint32_t node = idmap_get(&paths->nodes, above, ordinal);
-    return node == IDMAP_NONE ? NOTHING : node;
-}
-
 /* Makes nodes of the rows on the path that have none. */
-static void note_path(struct pass *pass)
+static void note_path(struct search_pass *pass)
 {
     size_t i = pass->path.n;
     while (pass->path.at[i - 1].node == NOTHING)
         i--;
     for (; i < pass->path.n; i++) {
-        const struct step *above = &pass->path.at[i - 1];
-        pass->path.at[i].node = ++pass->paths->n;
-        idmap_put(&pass->paths->nodes, above->node, above->next - 1, pass->paths->n);
+        struct path_row *row = &pass->path.at[i];
+        row->node = ++pass->paths->n;
+        idmap_put(&pass->paths->nodes, row[-1].node, row->ordinal, row->node);
     }
 }
 
-/* Looks at a row, and goes down to it if what is below it is to be looked at. */
-static void look_at(struct pass *pass, uint32_t row, double start, double size)
+/* Notes a match; false if what is below the row need not be visited. */
+static bool look_at(struct search_pass *pass, const struct view *view, uint32_t row)
 {
-    enum visibility visibility = filters_visibility(pass->filters, pass->view, row);
+    enum visibility visibility = filters_visibility(pass->filters, view, row);
     bool may_match = visibility == ROW_SHOWN || visibility == ROW_FOLDED;
-    if (may_match && pattern_matches(pass->pattern, pass->view, row)) {
+    if (may_match && pattern_matches(pass->pattern, view, row)) {
         pass->paths->n_matches++;
         note_path(pass);
     }
-    if (visibility == ROW_FOLDED || visibility == ROW_HIDDEN || view_row(pass->view, row)->is_leaf)
-        return;
-    bool was_expanded = view_row(pass->view, row)->is_expanded;
-    view_expand(pass->view, row);
-    vec_push(&pass->path, (struct step){row, 0, NOTHING, !was_expanded, start, size});
+    return visibility != ROW_FOLDED && visibility != ROW_HIDDEN;
 }
 
-static void walk(struct pass *pass)
+static void enter(void *context, struct view *view, uint32_t number, uint32_t level)
 {
-    struct view *view = pass->view;
-    while (pass->path.n) {
-        struct step *step = &pass->path.at[pass->path.n - 1];
-        uint32_t n = view_row(view, step->row)->n_children;
-        double size = n ? step->size / n : 0, start = step->start + step->next * size;
-        bool goes_on = progress_at((uint64_t)(start * STEPS));
-        if (goes_on && step->next < n) {
-            look_at(pass, view_row(view, step->row)->first_child + step->next++, start, size);
-            continue;
-        }
-        if (step->is_expanded_here)
-            view_release(view, step->row);
-        pass->path.n--;
+    struct search_pass *pass = context;
+    pass->path.n = level;
+    struct path_row row = {.node = 0, .size = 1}; /* row 0 itself is not looked at */
+    if (level > 0) {
+        const struct row *parent = view_row(view, view_row(view, number)->parent);
+        const struct path_row *above = &pass->path.at[level - 1];
+        row.ordinal = number - parent->first_child;
+        row.node = NOTHING;
+        row.size = above->size / parent->n_children;
+        row.start = above->start + row.ordinal * row.size;
+        bool goes_on = progress_at((uint64_t)(row.start * STEPS));
+        row.skips_below = !goes_on || !look_at(pass, view, number);
     }
+    vec_push(&pass->path, row);
 }
 
-enum outcome matching_paths_find(struct matching_paths *paths, const struct filters *filters,
-                                 struct view *view)
+static bool skips_below(void *context, const struct view *view, uint32_t row)
 {
-    struct pass pass = {paths, filters, filters_only(filters)->pattern, view, {0}};
+    const struct search_pass *pass = context;
+    (void)view;
+    (void)row;
+    return pass->path.at[pass->path.n - 1].skips_below;
+}
+
+static void forget_paths(struct matching_paths *paths)
+{
+    idmap_free(&paths->nodes);
+    *paths = (struct matching_paths){0};
+}
+
+/* Fills empty paths for the filters in force. If STOPPED, they stay empty. */
+static enum outcome find_paths(struct matching_paths *paths, const struct filters *filters,
+                               struct view *view)
+{
+    struct search_pass pass = {paths, filters, filters_only(filters)->pattern, {0}};
+    struct visitor visitor = {.enter = enter, .skips_below = skips_below, .context = &pass};
     paths->filters = filters_number(filters);
     paths->sorting = view->sorting;
-    bool was_expanded = view_row(view, 0)->is_expanded;
-    view_start_walk(view);
     progress_begin("looking for rows that match", STEPS);
-    view_expand(view, 0);
-    vec_push(&pass.path, (struct step){0, 0, 0, !was_expanded, 0, 1});
-    walk(&pass);
+    walk_unsorted(view, 0, &visitor);
     vec_free(&pass.path);
     enum outcome outcome = progress_end();
     if (outcome != DONE)
-        matching_paths_free(paths);
+        forget_paths(paths);
     return outcome;
+}
+
+static bool paths_are_for(const struct matching_paths *paths, const struct filtered_tree *tree)
+{
+    return paths->filters == filters_number(tree->filters) &&
+           filters_allow_sorting(tree->filters, paths->sorting, tree->view->sorting);
+}
+
+/* Puts the paths of this index first. */
+static void bring_to_front(struct filtered_tree *tree, size_t index)
+{
+    struct matching_paths paths = tree->paths[index];
+    for (; index > 0; index--)
+        tree->paths[index] = tree->paths[index - 1];
+    tree->paths[0] = paths;
+}
+
+enum outcome filtered_prepare(struct filtered_tree *tree)
+{
+    tree->state = filters_number(tree->filters);
+    tree->sorting = tree->view->sorting;
+    tree->decisions.n = 0;
+    tree->was_cut = false;
+    if (!filtered_needs_paths(tree))
+        return DONE;
+    size_t i = 0;
+    while (i < MOST_MATCHING_PATHS - 1 && !paths_are_for(&tree->paths[i], tree))
+        i++;
+    bring_to_front(tree, i);
+    if (paths_are_for(&tree->paths[0], tree))
+        return DONE;
+    forget_paths(&tree->paths[0]);
+    return find_paths(&tree->paths[0], tree->filters, tree->view);
 }

@@ -1,4 +1,4 @@
-#include "viewer-tui/tree/order.h"
+#include "viewer-tui/tree/view.h"
 
 #include "viewer-tui/base/task.h"
 #include "viewer-tui/tree/label.h"

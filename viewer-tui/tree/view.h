@@ -1,7 +1,7 @@
 /* A view: a tree of rows whose children come into being when somebody asks for them.
  *
  * Rows are numbers into one growing array, row 0 is the whole program. The children of a row are
- * made once, by view_expand, and can be visited in the order of the view's sorting (order.h). Rows
+ * made once, by view_expand, and can be visited in the order of the view's sorting . Rows
  * that were made last can be given up again (view_release), so that a walk over a huge tree needs
  * memory for one path only. Numbers stay valid while the rows exist, pointers only until the next
  * view_expand.
@@ -86,8 +86,16 @@ struct view {
 struct view *view_open(const struct view_class *class, struct database *db, const struct cct *cct);
 void view_close(struct view *view); /* NULL allowed */
 
-/* How its rows are sorted from now on, where somebody asks for them in order (order.h). */
+/* How its rows are sorted from now on, where somebody asks for them in order . */
 void view_sort(struct view *view, struct sorting sorting);
+
+/* The i-th child of an expanded row, i < n_children, in the order of the view's sorting. Rows that
+ * are equal by it are ordered by their other cost, then by name and line (label.h), last by when
+ * they were made: the same input always gives the same order. Undefined costs come last. */
+uint32_t view_child(struct view *view, uint32_t row, uint32_t i);
+
+/* Puts any rows into that order. */
+void view_sort_rows(struct view *view, uint32_t *rows, size_t n);
 
 /* Makes the children of a row unless they exist. If the user stops that, the row stays as it was.
  */

@@ -4,7 +4,7 @@
 #include "tests/unit/cmocka_suite.h"
 
 #include "viewer-tui/terminal/pane.h"
-#include "viewer-tui/tree/order.h"
+#include "viewer-tui/tree/view.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -106,7 +106,7 @@ void stacks_walk(const struct tree *tree, const size_t *metrics, size_t n,
     struct view *view = tree->view;
     struct walking walking = {.metrics = metrics, .n = n, .root = tree->root, .visitor = visitor};
     walking.part = is_flat(view) ? EXCLUSIVE : view->class->sorted_by;
-    struct visible_visitor of_rows = {.enter = enter, .leave = leave, .context = &walking};
+    struct visitor of_rows = {.enter = enter, .leave = leave, .context = &walking};
     walk_visible(tree->filtered, tree->root, &tree->limits, NULL, &of_rows);
     vec_free(&walking.rows);
     vec_free(&walking.own);
