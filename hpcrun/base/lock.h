@@ -1,6 +1,6 @@
-/* A lock for short stretches of normal context, held with every signal blocked: no handler of the
- * thread can want it. Who waits sleeps: with a real-time priority, a thread that spins or yields
- * could keep the holder from the CPU for ever. */
+/* A lock for short sections of normal context. The holder has every signal blocked, so none of its
+ * handlers can try to take the lock. A waiting thread sleeps: if it has a real-time priority and
+ * spins or yields, it could keep the holder from the CPU for ever. */
 #ifndef HPCRUN_BASE_LOCK_H
 #define HPCRUN_BASE_LOCK_H
 

@@ -7,7 +7,7 @@
 #include <sys/resource.h>
 
 #define MAX_FD 65536
-#define SCARCE 16
+#define SCARCE 16 /* a limit below this leaves no descriptor for perf events */
 
 static _Atomic uint64_t ours[MAX_FD / 64];
 static int first_high, table_end;
@@ -67,7 +67,7 @@ void fds_close_or_reserve(int fd)
         fds_close(fd);
 }
 
-void fds_give_up_reserve(void)
+void fds_release_reserve(void)
 {
     fds_close(atomic_exchange(&reserved, -1));
 }
@@ -77,12 +77,12 @@ static int open_file(int directory, const char *name, int flags, int mode)
     return (int)sys4(SYS_openat, directory, name, flags | O_CLOEXEC, mode);
 }
 
-/* When all descriptors are taken, the number that the reserve gives up is the one that is free. */
+/* When all descriptors are taken, the reserve is closed, and the file gets its number. */
 int fds_open(int directory, const char *name, int flags, int mode)
 {
     int fd = open_file(directory, name, flags, mode);
     if (fd == -EMFILE) {
-        fds_give_up_reserve();
+        fds_release_reserve();
         fd = open_file(directory, name, flags, mode);
         if (fd >= first_high && fd < MAX_FD)
             return make_ours(fd);
@@ -91,7 +91,7 @@ int fds_open(int directory, const char *name, int flags, int mode)
         return fd;
     int high = copy_up(fd);
     if (high < 0) {
-        fds_give_up_reserve();
+        fds_release_reserve();
         high = copy_up(fd);
     }
     if (high < 0 && fd >= first_high && fd < MAX_FD)

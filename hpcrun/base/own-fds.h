@@ -1,20 +1,20 @@
 /* Signal handler: everything here may be used there.
  *
- * Our file descriptors: kept high, close-on-exec, and known, so that the program's close, dup2 and
- * friends leave them alone (hooks/fd-hooks.c) and its own descriptors have the numbers that they
- * would have without us. */
+ * Our file descriptors. They are moved to high numbers, so that the program's descriptors have the
+ * same numbers as without us; they are close-on-exec; and they are recorded here, so that the
+ * program's close, dup2 and relatives do not touch them (hooks/fd-hooks.c). */
 #ifndef HPCRUN_BASE_OWN_FDS_H
 #define HPCRUN_BASE_OWN_FDS_H
 
 #include <stdbool.h>
 
-/* Finds out where "high" begins. Once per process image before the rest. */
+/* Computes the first high number from RLIMIT_NOFILE. Once per process image, before the rest. */
 void fds_init(void);
 
-/* Whether there are so few that none is taken but for the measurement. */
+/* Whether RLIMIT_NOFILE is so low that descriptors are used for the measurement only. */
 bool fds_are_scarce(void);
 
-/* Keeps a descriptor for a time when there is none left for fds_open. */
+/* Reserves a descriptor; fds_open uses it when the program has taken all others. */
 void fds_reserve(void);
 
 /* Opens a file, as openat, with a descriptor that is ours, close-on-exec. A negative errno on
@@ -25,12 +25,12 @@ int fds_open(int directory, const char *name, int flags, int mode);
  * number or a negative errno, never a low one. */
 int fds_adopt(int fd);
 
-/* Keeps one of ours instead of closing it, where nothing is kept. */
+/* Makes one of ours the reserve if there is none; otherwise closes it. */
 void fds_close_or_reserve(int fd);
 
-void fds_give_up_reserve(void);
+void fds_release_reserve(void);
 
-/* Closes one of ours; nothing for a negative one. */
+/* Closes one of ours; does nothing if `fd` is negative. */
 void fds_close(int fd);
 
 /* Whether the descriptor is ours. */

@@ -1,9 +1,11 @@
-/* The kernel gives a new mapping the highest gap that fits, which may be one that the program has
- * made a moment ago: what it then expects there is nothing, and what it maps over it, as a program
- * of one thread may, would take our memory away. So we ask for addresses that are far below the
- * lowest at which the kernel begins to give them out (47 bits of address space less the largest
- * random offset and gap), yet above what the sanitizers' runtimes keep for themselves. Where
- * something is in the way already, the kernel chooses. */
+/* Pages at addresses that the program does not use.
+ *
+ * By default the kernel places a new mapping in the highest gap that fits. The program may just
+ * have made this gap with munmap, and may map something there again by address (MAP_FIXED), which
+ * would replace our memory. So we ask for addresses far below the lowest one that the kernel gives
+ * out by default (47 bits of address space, less the largest random offset and gap), and above the
+ * regions that the sanitizers' runtimes reserve. If something is mapped there already, the kernel
+ * chooses. */
 #include "hpcrun/base/sys.h"
 
 #include <stdatomic.h>
@@ -12,7 +14,7 @@
 #define ZONE_BYTES (UINT64_C(192) << 30)
 #define PAGE       4096u
 
-/* Where the next pages are asked for. What is given back leaves a gap: there is room. */
+/* Offset in the zone of the next pages to ask for. Freed pages leave gaps: the zone is large. */
 static _Atomic uint64_t taken;
 
 void *sys_pages(size_t size)

@@ -13,13 +13,12 @@
 #define MAX_SCRIPT_DEPTH 4
 #define MOUNTED_NOSUID   2 /* ST_NOSUID in f_flags of statfs */
 
-/* What is asked about a file. */
-struct question {
-    bool rights;    /* also what rights it gives */
-    unsigned depth; /* of scripts whose interpreters are scripts */
+struct file_check {
+    bool rights;    /* also check whether the file gives rights */
+    unsigned depth; /* number of scripts so far whose interpreter is a script */
 };
 
-static enum unmeasured judge(int fd, struct question question);
+static enum unmeasured check_file(int fd, struct file_check check);
 
 static bool read_at(int fd, void *to, size_t size, uint64_t at)
 {
@@ -40,8 +39,8 @@ static bool may_gain_user(void)
     return sys6(SYS_prctl, PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0, 0) != 1;
 }
 
-/* Set-group-ID without execution by the group is a mark for file locks. */
-static enum unmeasured judge_mode(const struct stat *status)
+/* Set-group-ID without execute permission for the group marks a file for mandatory locks. */
+static enum unmeasured check_mode(const struct stat *status)
 {
     const mode_t group = S_ISGID | S_IXGRP;
     if ((status->st_mode & S_ISUID) && status->st_uid != (uid_t)sys0(SYS_getuid))
@@ -51,7 +50,7 @@ static enum unmeasured judge_mode(const struct stat *status)
     return UNMEASURED_NONE;
 }
 
-/* Whether the attribute gives capabilities: in effect at once, or permitted. */
+/* Whether the extended attribute gives capabilities, effective or permitted. */
 static bool gives_capabilities(const struct vfs_cap_data *caps, long size)
 {
     if (size < (long)XATTR_CAPS_SZ_1)
@@ -61,8 +60,8 @@ static bool gives_capabilities(const struct vfs_cap_data *caps, long size)
            (both && caps->data[1].permitted);
 }
 
-/* `path`: the file's; NULL: it is open as `fd`. */
-static enum unmeasured judge_rights(int fd, const char *path)
+/* The file is at `path`; if that is NULL, it is open as `fd`. */
+static enum unmeasured check_rights(int fd, const char *path)
 {
     struct stat status;
     struct statfs mount = {0};
@@ -77,7 +76,7 @@ static enum unmeasured judge_rights(int fd, const char *path)
     if (sys0(SYS_getuid) != 0)
         size = path ? sys4(SYS_getxattr, path, name, &attribute, sizeof attribute)
                     : sys4(SYS_fgetxattr, fd, name, &attribute, sizeof attribute);
-    enum unmeasured mode = judge_mode(&status);
+    enum unmeasured mode = check_mode(&status);
     bool capable = gives_capabilities(&attribute.caps, size);
     if (mode == UNMEASURED_NONE && !capable)
         return UNMEASURED_NONE;
@@ -89,9 +88,10 @@ static enum unmeasured judge_rights(int fd, const char *path)
     return capable ? UNMEASURED_CAPABILITIES : UNMEASURED_NONE;
 }
 
-/* ---- what the file holds ---- */
+/* ---- content ---- */
 
-/* The loader may be called as a program, with the program as its argument. It names no loader. */
+/* The dynamic loader itself has no PT_INTERP, like a static program. A user may run it with a
+ * program as its argument. */
 static bool is_loader(int fd)
 {
     char link[64], path[512] = "";
@@ -103,7 +103,7 @@ static bool is_loader(int fd)
     return slash && (text_after(slash, "/ld-linux") || text_after(slash, "/ld-2."));
 }
 
-static enum unmeasured judge_elf(int fd, const Elf64_Ehdr *header)
+static enum unmeasured check_elf(int fd, const Elf64_Ehdr *header)
 {
     char loader[256];
     Elf64_Phdr segment;
@@ -111,7 +111,7 @@ static enum unmeasured judge_elf(int fd, const Elf64_Ehdr *header)
         return UNMEASURED_OTHER_MACHINE;
     for (unsigned i = 0; i < header->e_phnum; i++) {
         if (!read_at(fd, &segment, sizeof segment, header->e_phoff + i * sizeof segment))
-            return UNMEASURED_NONE; /* the kernel refuses it */
+            return UNMEASURED_NONE; /* the kernel will refuse to run it */
         if (segment.p_type == PT_INTERP) {
             read_text(fd, loader, sizeof loader, segment.p_offset);
             return strstr(loader, "ld-linux") ? UNMEASURED_NONE : UNMEASURED_OTHER_LIBC;
@@ -120,46 +120,45 @@ static enum unmeasured judge_elf(int fd, const Elf64_Ehdr *header)
     return is_loader(fd) ? UNMEASURED_NONE : UNMEASURED_STATIC;
 }
 
-static enum unmeasured judge_path(int directory, const char *path, struct question question)
+static enum unmeasured check_path(int directory, const char *path, struct file_check check)
 {
     int fd = (int)sys4(SYS_openat, directory, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
     bool by_path = directory == AT_FDCWD || *path == '/';
     if (fd < 0)
-        return fd == -EACCES && by_path && question.rights ? judge_rights(-1, path)
-                                                           : UNMEASURED_NONE;
-    enum unmeasured result = judge(fd, question);
+        return fd == -EACCES && by_path && check.rights ? check_rights(-1, path) : UNMEASURED_NONE;
+    enum unmeasured result = check_file(fd, check);
     sys1(SYS_close, fd);
     return result;
 }
 
-static enum unmeasured judge_script(int fd, struct question question)
+static enum unmeasured check_script(int fd, struct file_check check)
 {
-    char line[256]; /* what the kernel looks at */
+    char line[256]; /* the kernel reads no more */
     read_text(fd, line, sizeof line, 2);
     char *interpreter = line + strspn(line, " \t");
     interpreter[strcspn(interpreter, " \t\n")] = '\0';
-    return question.depth++ == MAX_SCRIPT_DEPTH ? UNMEASURED_NONE
-                                                : judge_path(AT_FDCWD, interpreter, question);
+    return check.depth++ == MAX_SCRIPT_DEPTH ? UNMEASURED_NONE
+                                             : check_path(AT_FDCWD, interpreter, check);
 }
 
-static enum unmeasured judge(int fd, struct question question)
+static enum unmeasured check_file(int fd, struct file_check check)
 {
     Elf64_Ehdr header = {0};
     sys4(SYS_pread64, fd, &header, sizeof header, 0);
     if (memcmp(header.e_ident, "#!", 2) == 0)
-        return judge_script(fd, question);
+        return check_script(fd, check);
     if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
         return UNMEASURED_NONE;
-    enum unmeasured content = judge_elf(fd, &header);
-    return content == UNMEASURED_NONE && question.rights ? judge_rights(fd, NULL) : content;
+    enum unmeasured content = check_elf(fd, &header);
+    return content == UNMEASURED_NONE && check.rights ? check_rights(fd, NULL) : content;
 }
 
-enum unmeasured program_file_judge(int fd, bool rights)
+enum unmeasured program_file_check(int fd, bool rights)
 {
-    return judge(fd, (struct question){.rights = rights});
+    return check_file(fd, (struct file_check){.rights = rights});
 }
 
-enum unmeasured program_file_judge_at(int directory, const char *path, bool rights)
+enum unmeasured program_file_check_at(int directory, const char *path, bool rights)
 {
-    return judge_path(directory, path, (struct question){.rights = rights});
+    return check_path(directory, path, (struct file_check){.rights = rights});
 }

@@ -1,7 +1,7 @@
 /* Signal handler: everything here may be used there.
  *
- * System calls made directly, so that nothing the program interposes or libc locks, counts or
- * cancels is involved, and errno stays as it is. All return the kernel's result: a negative errno
+ * Direct system calls: they bypass functions that the program interposes and libc's locks and
+ * cancellation points, and leave errno as it is. All return the kernel's result: a negative errno
  * on failure. */
 #ifndef HPCRUN_BASE_SYS_H
 #define HPCRUN_BASE_SYS_H
@@ -26,7 +26,7 @@
 #define sys3(n, a, b, c)    sys6(n, SYS_ARG(a), SYS_ARG(b), SYS_ARG(c), 0, 0, 0)
 #define sys4(n, a, b, c, d) sys6(n, SYS_ARG(a), SYS_ARG(b), SYS_ARG(c), SYS_ARG(d), 0, 0)
 
-/* Zeroed pages, at an address if nothing is there; NULL when there are none. */
+/* Maps zeroed pages, at address `at` if nothing is mapped there; NULL without memory. */
 static inline void *sys_map(uint64_t at, size_t size)
 {
     long block = sys6(SYS_mmap, SYS_ARG(at), SYS_ARG(size), PROT_READ | PROT_WRITE,
@@ -39,8 +39,8 @@ static inline void sys_unmap(void *block, size_t size)
     sys2(SYS_munmap, block, size);
 }
 
-/* Zeroed pages, touched as they are used, away from where the program's mappings come to lie
- * (pages.c); NULL when there are none. */
+/* Maps zeroed pages away from the program's mappings (pages.c); NULL without memory. A page takes
+ * memory only once it is touched. */
 void *sys_pages(size_t size);
 void sys_pages_free(void *block, size_t size);
 
@@ -54,13 +54,13 @@ static inline int sys_gettid(void)
     return (int)sys0(SYS_gettid);
 }
 
-/* The CPU clock of any thread of the process (the kernel's encoding of a thread in a clock id). */
+/* The CPU clock of any thread of the process. The kernel encodes the thread id in the clock id. */
 static inline clockid_t sys_thread_clock(int tid)
 {
     return (clockid_t)(~(unsigned)tid << 3 | 6);
 }
 
-/* A clock in nanoseconds; 0 when the kernel refuses it. */
+/* The time of a clock in nanoseconds; 0 if the kernel refuses it. */
 static inline uint64_t sys_clock(clockid_t clock)
 {
     struct timespec now;
@@ -75,7 +75,7 @@ static inline struct timespec sys_timespec(uint64_t ns)
                              .tv_nsec = (long)(ns % 1000000000u)};
 }
 
-/* The signal set as the kernel has it. */
+/* The bit of a signal in the kernel's signal set. */
 static inline uint64_t sys_mask_bit(int signal)
 {
     return (uint64_t)1 << (signal - 1);
@@ -89,7 +89,7 @@ static inline uint64_t sys_mask(int how, uint64_t set)
     return old;
 }
 
-/* The kernel's view of a signal action; libc's struct sigaction differs. */
+/* The kernel's struct sigaction; libc's has another layout. */
 struct sys_sigaction {
     void *handler;
     uint64_t flags;
@@ -103,7 +103,7 @@ static inline long sys_sigaction(int signal, const struct sys_sigaction *action,
     return sys4(SYS_rt_sigaction, signal, action, old, sizeof(uint64_t));
 }
 
-/* Takes back the signals of a set that wait for this thread or its process. They are blocked. */
+/* Removes the pending signals of a set, which must be blocked, from this thread and its process. */
 static inline void sys_take_pending(uint64_t set)
 {
     const struct timespec now = {0};
@@ -125,9 +125,9 @@ static inline long sys_write_pieces(int fd, const char *at, size_t size)
     return 0;
 }
 
-/* Writes everything; 0, or a negative errno when a part could not be written. The signals with
- * which the kernel accompanies two of the errors are for us, and would end the program: a closed
- * pipe, and a file that would grow beyond RLIMIT_FSIZE. */
+/* Writes everything; returns 0, or a negative errno if a part could not be written. Two errors come
+ * with a signal that would end the program: SIGPIPE for a closed pipe, SIGXFSZ for a file that
+ * would grow beyond RLIMIT_FSIZE. These signals are removed. */
 static inline long sys_write_all(int fd, const void *data, size_t size)
 {
     uint64_t ours = sys_mask_bit(SIGPIPE) | sys_mask_bit(SIGXFSZ), pending = 0;

@@ -1,8 +1,7 @@
 /* Signal handler: everything here may be used there.
  *
- * The system call instruction: sys6 returns the kernel's result, a negative errno
- * on failure, and leave errno as it is. Tests put a simulated kernel in the place of this header.
- */
+ * The system call instruction. sys6 returns the kernel's result, a negative errno on failure, and
+ * leaves errno as it is. Tests replace this header by a simulated kernel. */
 #ifndef HPCRUN_BASE_SYSTEM_CALL_H
 #define HPCRUN_BASE_SYSTEM_CALL_H
 

@@ -67,7 +67,7 @@ void text_add_error(struct text *text, long error)
     }
 }
 
-bool text_take_number(const char **at, uint64_t *number)
+bool text_parse_number(const char **at, uint64_t *number)
 {
     const char *start = *at;
     uint64_t value = 0;

@@ -1,7 +1,7 @@
 /* Signal handler: everything here may be used there.
  *
- * Small text without libc: building file names, log lines and messages in a buffer. Text that
- * does not fit is cut off. */
+ * Text in a fixed buffer, without libc: file names, log lines, messages. Text that does not fit is
+ * cut off. */
 #ifndef HPCRUN_BASE_TEXT_BUFFER_H
 #define HPCRUN_BASE_TEXT_BUFFER_H
 
@@ -11,10 +11,10 @@
 
 struct text {
     char *at;
-    size_t length, room; /* room for a terminator is kept: length < room */
+    size_t length, room; /* length < room: the last byte is for the terminating 0 */
 };
 
-/* A text over `buffer`, empty. */
+/* An empty text in the array `buffer`. */
 #define TEXT(buffer) ((struct text){.at = (buffer), .room = sizeof(buffer)})
 
 void text_add(struct text *text, const char *string);
@@ -25,9 +25,9 @@ void text_add_decimal(struct text *text, uint64_t value, unsigned decimals);
 /* The name of an errno value ("No space left on device"). */
 void text_add_error(struct text *text, long error);
 
-/* Reads a number in base 10 at *at and advances it; false when there is none. */
-bool text_take_number(const char **at, uint64_t *number);
-/* Whether `string` begins with `prefix`; the rest, or NULL. */
+/* Parses a decimal number at *at and advances *at behind it; false if there is none. */
+bool text_parse_number(const char **at, uint64_t *number);
+/* The rest of `string` after `prefix`; NULL if it does not begin with it. */
 const char *text_after(const char *string, const char *prefix);
 
 #endif

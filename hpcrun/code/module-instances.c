@@ -11,7 +11,7 @@
 #include <sys/auxv.h>
 #include <sys/resource.h>
 
-/* Instances that there is room for; fewer where the process's address space is limited: it is the
+/* Most instances. LIMITED_INSTANCES applies if RLIMIT_AS is set: the address space is the
  * program's. */
 #define MAX_INSTANCES     (1u << 17)
 #define LIMITED_INSTANCES (1u << 11)
@@ -19,8 +19,8 @@
 
 enum { FILLING, PUBLISHED };
 
-/* Instances lie in segments that stay where they are, made as they are needed. The first has as
- * many as most processes need, each further one as many as all before it. */
+/* Instances lie in segments that never move and are mapped when needed. The first segment has 64,
+ * which is enough for most processes; each further one has as many as all before it. */
 #define SEGMENT_BITS 6
 #define SEGMENTS     12
 
@@ -44,24 +44,25 @@ _Static_assert(sizeof(((struct paths *)0)->text) > PATH_MAX, "room for any path"
 
 static struct {
     uint32_t room;
-    _Atomic(struct segment *) segments[SEGMENTS]; /* NULL: not there yet */
+    _Atomic(struct segment *) segments[SEGMENTS]; /* NULL: not mapped yet */
     _Atomic uint32_t end;
-    _Atomic(struct paths *) paths; /* where there may be room */
-    /* Open addressing by start address. A slot is (start >> 12) << 24 | live instance, instance 0
-     * after a retirement; a slot once taken keeps its start, so that a start has one slot. */
+    _Atomic(struct paths *) paths; /* the last one, which may have room */
+    /* Hash table by start address, open addressing. A slot is (start >> 12) << 24 | live instance;
+     * the instance is 0 once it is retired. A used slot keeps its start, so that each start has
+     * exactly one slot. */
     _Atomic uint64_t live[LIVE_SLOTS];
     _Atomic uint32_t live_count;
     _Atomic uint32_t generation;
-    _Atomic bool met_code_outside, met_too_many;
+    _Atomic bool saw_code_outside, overflowed;
     uint64_t vdso_start, libc_start, libc_end, own_start;
     char main_path[PATH_MAX];
 } modules;
 
-static struct code_range module_with(const void *address)
+static struct module_range module_with(const void *address)
 {
-    struct code_range range;
-    bool is_known = code_map_find((uint64_t)(uintptr_t)address, &range);
-    return is_known ? range : (struct code_range){0};
+    struct module_range range;
+    bool is_known = module_range_find((uint64_t)(uintptr_t)address, &range);
+    return is_known ? range : (struct module_range){0};
 }
 
 static uint32_t room_for_instances(void)
@@ -96,13 +97,13 @@ static struct segment *new_segment(unsigned number)
     return segment;
 }
 
-/* NULL where the segment is not there. */
+/* NULL if the segment is not mapped yet. */
 static struct segment *segment_of(uint32_t id)
 {
     return atomic_load_explicit(&modules.segments[segment_number(id)], memory_order_acquire);
 }
 
-/* The segment, made if need be; NULL without memory. */
+/* The segment, mapped if necessary; NULL without memory. */
 static struct segment *need_segment(uint32_t id)
 {
     struct segment *there = segment_of(id), *made;
@@ -114,7 +115,7 @@ static struct segment *need_segment(uint32_t id)
     return there;
 }
 
-/* Those that come after these, which are full; NULL without memory. */
+/* The successor of `full`; NULL without memory. */
 static struct paths *next_paths(struct paths *full)
 {
     struct paths *made = sys_pages(sizeof *made);
@@ -128,7 +129,7 @@ bool modules_init(const char *main_path, const void *own_code)
 {
     strncpy(modules.main_path, main_path, sizeof modules.main_path - 1);
     modules.vdso_start = getauxval(AT_SYSINFO_EHDR);
-    const struct code_range libc = module_with((const void *)(uintptr_t)getauxval);
+    const struct module_range libc = module_with((const void *)(uintptr_t)getauxval);
     modules.libc_start = libc.start;
     modules.libc_end = libc.end;
     modules.own_start = module_with(own_code).start;
@@ -144,7 +145,7 @@ bool modules_in_libc(uint64_t address)
     return address >= modules.libc_start && address < modules.libc_end;
 }
 
-bool modules_is_own(const struct code_range *range)
+bool modules_is_own(const struct module_range *range)
 {
     return range->start == modules.own_start;
 }
@@ -194,7 +195,7 @@ static uint64_t fnv1a(uint64_t hash, const uint8_t *data, uint64_t size)
     return hash;
 }
 
-/* The build-id and the hash of the headers, when the mapping begins with an ELF header. */
+/* Reads the build-id and the hash of the headers, if the mapping begins with an ELF header. */
 static void read_headers(struct module_instance *m)
 {
     const uint8_t *image = (const uint8_t *)(uintptr_t)m->start;
@@ -212,7 +213,7 @@ static void read_headers(struct module_instance *m)
                           segment[i].p_memsz);
 }
 
-static void describe(struct module_instance *m, const struct code_range *range)
+static void describe(struct module_instance *m, const struct module_range *range)
 {
     m->start = range->start;
     m->end = range->end;
@@ -264,26 +265,28 @@ static bool is_full(bool new_start)
            (new_start && atomic_load(&modules.live_count) >= LIVE_SLOTS / 2);
 }
 
-static uint32_t too_many(void)
+static uint32_t overflow(void)
 {
-    atomic_store_explicit(&modules.met_too_many, true, memory_order_relaxed);
+    atomic_store_explicit(&modules.overflowed, true, memory_order_relaxed);
     return INSTANCE_NO_MODULE;
 }
 
-/* Learns a module; a race between two threads ends with one instance, the other is given up. */
-static uint32_t learn(const struct code_range *range, _Atomic uint64_t *slot, uint64_t seen)
+/* Adds an instance. If two threads add the same module at once, one instance is used, the other id
+ * is left unused. */
+static uint32_t add_instance(const struct module_range *range, _Atomic uint64_t *slot,
+                             uint64_t seen)
 {
     if (is_full(seen == 0))
-        return too_many();
+        return overflow();
     uint32_t id = atomic_fetch_add(&modules.end, 1);
     struct segment *segment = id < modules.room ? need_segment(id) : NULL;
     if (!segment)
-        return too_many();
+        return overflow();
     describe(instance(segment, id), range);
     bool new_start = seen == 0;
     uint64_t filled = range->start >> 12 << 24 | id;
-    /* Published before it can be found: a fork may come in between, and its child goes on with what
-     * it finds. */
+    /* Published before it can be found: if the process forks in between, the child must not find an
+     * instance that nobody will publish. */
     set_state(segment, id, PUBLISHED);
     if (atomic_compare_exchange_strong(slot, &seen, filled)) {
         atomic_fetch_add(&modules.live_count, new_start);
@@ -295,22 +298,22 @@ static uint32_t learn(const struct code_range *range, _Atomic uint64_t *slot, ui
 
 uint64_t modules_ip_outside(uint64_t address)
 {
-    if (!atomic_load_explicit(&modules.met_code_outside, memory_order_relaxed))
-        atomic_store_explicit(&modules.met_code_outside, true, memory_order_relaxed);
+    if (!atomic_load_explicit(&modules.saw_code_outside, memory_order_relaxed))
+        atomic_store_explicit(&modules.saw_code_outside, true, memory_order_relaxed);
     return IP_NO_MODULE | (address & (((uint64_t)1 << 47) - 1));
 }
 
-bool modules_met_too_many(void)
+bool modules_overflowed(void)
 {
-    return atomic_load(&modules.met_too_many);
+    return atomic_load(&modules.overflowed);
 }
 
-bool modules_met_code_outside(void)
+bool modules_saw_code_outside(void)
 {
-    return atomic_load(&modules.met_code_outside);
+    return atomic_load(&modules.saw_code_outside);
 }
 
-uint64_t modules_ip(uint64_t address, const struct code_range *range)
+uint64_t modules_ip(uint64_t address, const struct module_range *range)
 {
     if (modules.room == 0)
         return modules_ip_outside(address);
@@ -318,7 +321,7 @@ uint64_t modules_ip(uint64_t address, const struct code_range *range)
     uint64_t seen = atomic_load_explicit(slot, memory_order_acquire);
     uint32_t id = slot_instance(seen);
     if (id == 0)
-        id = learn(range, slot, seen);
+        id = add_instance(range, slot, seen);
     uint64_t offset = address - range->bias;
     if (id == INSTANCE_NO_MODULE || offset >> IP_OFFSET_BITS)
         return modules_ip_outside(address);
@@ -332,8 +335,8 @@ void modules_unload_begin(void)
 
 static bool still_loaded(const struct module_instance *m)
 {
-    struct code_range range;
-    return code_map_find(m->start, &range) && range.start == m->start && range.end == m->end &&
+    struct module_range range;
+    return module_range_find(m->start, &range) && range.start == m->start && range.end == m->end &&
            range.bias == m->bias;
 }
 
@@ -345,7 +348,7 @@ void modules_unload_end(void)
         if (id != 0 && !still_loaded(instance(segment_of(id), id)))
             atomic_compare_exchange_strong(&modules.live[i], &slot, slot & ~(uint64_t)0xffffff);
     }
-    code_map_refresh();
+    module_ranges_refresh();
     atomic_fetch_add(&modules.generation, 1);
 }
 

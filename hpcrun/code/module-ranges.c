@@ -11,15 +11,15 @@
 
 #define MAX_MODULES 4096
 
-/* Two tables: readers use the current one while the other is filled. */
+/* Readers use the current table while the other one is filled. */
 static struct table {
     unsigned count;
-    struct code_range at[MAX_MODULES];
+    struct module_range at[MAX_MODULES];
 } tables[2];
 static _Atomic(struct table *) current = &tables[0];
 static bool own_table;
 
-static bool find_in_table(uint64_t address, struct code_range *range)
+static bool find_in_table(uint64_t address, struct module_range *range)
 {
     const struct table *table = atomic_load_explicit(&current, memory_order_acquire);
     size_t found = partition_point(i, table->count, table->at[i].end <= address);
@@ -34,7 +34,7 @@ static bool loader_has_table(void)
     return _dl_find_object && !own_table;
 }
 
-bool code_map_find(uint64_t address, struct code_range *range)
+bool module_range_find(uint64_t address, struct module_range *range)
 {
     if (!loader_has_table())
         return find_in_table(address, range);
@@ -53,7 +53,7 @@ static int add_module(struct dl_phdr_info *info, size_t size, void *data)
 {
     (void)size;
     struct table *table = data;
-    struct code_range range = {
+    struct module_range range = {
         .start = UINT64_MAX, .bias = info->dlpi_addr, .name = info->dlpi_name};
     for (int i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
@@ -76,7 +76,7 @@ static int add_module(struct dl_phdr_info *info, size_t size, void *data)
     return 0;
 }
 
-void code_map_refresh(void)
+void module_ranges_refresh(void)
 {
     if (loader_has_table())
         return;
@@ -86,8 +86,8 @@ void code_map_refresh(void)
     atomic_store_explicit(&current, next, memory_order_release);
 }
 
-void code_map_use_own_table(bool use)
+void module_ranges_use_own_table(bool use)
 {
     own_table = use;
-    code_map_refresh();
+    module_ranges_refresh();
 }

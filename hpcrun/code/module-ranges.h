@@ -1,9 +1,9 @@
-/* Signal handler: code_map_find runs in the sampling handler; lock-free.
+/* Signal handler: module_range_find runs in the sampling handler; lock-free.
  *
- * Which load module covers an address, and where its .eh_frame_hdr is. The answer comes from the
- * dynamic loader's own table (_dl_find_object, glibc >= 2.35), so nothing is built and nothing can
- * be stale. With an older glibc it comes from a sorted table made by dl_iterate_phdr, which must be
- * refreshed in normal context whenever the set of modules may have changed. */
+ * The load module that covers an address, and its .eh_frame_hdr. glibc >= 2.35 answers from the
+ * loader's own table (_dl_find_object), which is never stale. With an older glibc we keep a sorted
+ * table, filled by dl_iterate_phdr; it must be refreshed in normal context whenever the set of
+ * modules may have changed. */
 #ifndef HPCRUN_CODE_MODULE_RANGES_H
 #define HPCRUN_CODE_MODULE_RANGES_H
 
@@ -12,21 +12,21 @@
 
 struct link_map;
 
-struct code_range {
-    uint64_t start, end;         /* of the module's mapping */
+struct module_range {
+    uint64_t start, end;         /* addresses of the module's mapping */
     uint64_t bias;               /* run-time address - ELF virtual address */
-    const char *name;            /* of the link map, or NULL; valid while the module stays loaded */
+    const char *name;            /* link map's path, or NULL; valid while the module is loaded */
     const uint8_t *eh_frame_hdr; /* NULL: none */
 };
 
 /* Fills `range` with the module that covers `address`; false when none does. */
-bool code_map_find(uint64_t address, struct code_range *range);
+bool module_range_find(uint64_t address, struct module_range *range);
 
-/* Normal context, from one thread at a time, with no handler in flight that began before the
- * previous refresh. Does nothing where the loader has its own table. */
-void code_map_refresh(void);
+/* Normal context, from one thread at a time, when no handler still runs that began before the
+ * previous refresh. Does nothing if the loader has its own table. */
+void module_ranges_refresh(void);
 
-/* For tests: use the table of dl_iterate_phdr even where the loader has its own. */
-void code_map_use_own_table(bool use);
+/* For tests: uses our table even if the loader has its own. */
+void module_ranges_use_own_table(bool use);
 
 #endif

@@ -12,12 +12,12 @@ const char *config_variable(char *const *environment, const char *name)
     return NULL;
 }
 
-static bool take_field(const char **at, uint64_t *value)
+static bool parse_field(const char **at, uint64_t *value)
 {
     if (**at != '|')
         return false;
     (*at)++;
-    return text_take_number(at, value);
+    return text_parse_number(at, value);
 }
 
 static bool read_event(const char **at, struct event *event)
@@ -33,10 +33,10 @@ static bool read_event(const char **at, struct event *event)
         event->kind != EVENT_COUNTER)
         return false;
     *at += length + 2;
-    if (!take_field(at, &event->period) || !take_field(at, &event->interval) ||
-        !take_field(at, &type) || !take_field(at, &event->perf_config) ||
-        !take_field(at, &event->perf_config1) || !take_field(at, &event->perf_config2) ||
-        !take_field(at, &options))
+    if (!parse_field(at, &event->period) || !parse_field(at, &event->interval) ||
+        !parse_field(at, &type) || !parse_field(at, &event->perf_config) ||
+        !parse_field(at, &event->perf_config1) || !parse_field(at, &event->perf_config2) ||
+        !parse_field(at, &options))
         return false;
     event->perf_type = (uint32_t)type;
     event->options = (unsigned)options;
@@ -60,13 +60,13 @@ static bool read_events(struct config *config, const char *at)
 static unsigned owner_or_none(const char *text)
 {
     uint64_t number;
-    return text && text_take_number(&text, &number) ? (unsigned)number : UINT_MAX;
+    return text && text_parse_number(&text, &number) ? (unsigned)number : UINT_MAX;
 }
 
 static int number_or_zero(const char *text)
 {
     uint64_t number;
-    return text && text_take_number(&text, &number) ? (int)number : 0;
+    return text && text_parse_number(&text, &number) ? (int)number : 0;
 }
 
 bool config_read(struct config *config, char *const *environment)
@@ -136,9 +136,8 @@ void metrics_init(struct metrics *metrics, const struct config *config)
 
 /* ---- rank ---- */
 
-/* Where several say something, the first is nearest to the program: srun may have started what
- * mpirun started the program with. Slurm sets SLURM_PROCID in batch scripts, too, but there is no
- * step then. */
+/* The first variable that is set counts. Slurm's comes last, since mpirun may have started the
+ * program under srun. Slurm sets SLURM_PROCID in batch scripts, too, but no step id then. */
 static const struct {
     const char *rank, *needed;
 } variables[] = {
@@ -156,7 +155,7 @@ int64_t rank_in(char *const *environment)
         const char *needed = variables[i].needed;
         uint64_t rank;
         if (value && (!needed || config_variable(environment, needed)) &&
-            text_take_number(&value, &rank) && *value == '\0' && rank <= INT32_MAX)
+            text_parse_number(&value, &rank) && *value == '\0' && rank <= INT32_MAX)
             return (int64_t)rank;
     }
     return NO_RANK;

@@ -1,7 +1,8 @@
-/* What the launcher tells the preloaded library, through the environment of the profiled program:
+/* The configuration of a run. The launcher passes it to the preloaded library through the
+ * environment of the profiled program:
  *
  *   HPCRUN_DIR      absolute path of the measurement directory (made by the launcher)
- *   HPCRUN_OWNER    number of the user that the directory belongs to; absent: not known
+ *   HPCRUN_OWNER    user id of the directory's owner; absent: not known
  *   HPCRUN_EVENTS   the events, joined by ';', each
  *                   "NAME|KIND|PERIOD|INTERVAL|TYPE|CONFIG|CONFIG1|CONFIG2|FLAGS" (all but NAME and
  *                   KIND decimal)
@@ -9,12 +10,12 @@
  *                   the terminal, s files for other users, too, as far as the umask lets them
  *   HPCRUN_SIGNAL   number of the sampling signal; absent: the library chooses
  *   HPCRUN_AGENTS   the agents that may be used (logical/agent-loader.h); absent: none
- *   HPCRUN_CORES    what counts as the machine's number of CPUs for idleness; absent: those that
- *                   the process may use
- *   HPCRUN_PID      process that the launcher became
+ *   HPCRUN_CORES    number of CPUs that counts for idleness; absent: those that the process may use
+ *   HPCRUN_PID      process id of the launcher, which becomes the command by an exec
  *
- * Children inherit it and are profiled too. The library reads it from the `envp` of its constructor
- * and uses no libc: this file is part of both. */
+ * Child processes inherit these variables and are profiled, too. The library reads them from the
+ * `envp` of its constructor. This file is part of the library and of the launcher: it uses no libc.
+ */
 #ifndef HPCRUN_CONFIG_RUN_CONFIG_H
 #define HPCRUN_CONFIG_RUN_CONFIG_H
 
@@ -25,7 +26,7 @@
 #define MAX_EVENTS     8
 #define MAX_EVENT_NAME 128
 
-/* CPU time between samples of an event without a period: 200 per second, ns. */
+/* Mean CPU time between samples of an event without a period, ns: 200 samples per second. */
 #define DEFAULT_INTERVAL 5000000u
 
 enum event_kind { EVENT_CPUTIME = 'C', EVENT_REALTIME = 'R', EVENT_COUNTER = 'P' };
@@ -35,11 +36,11 @@ enum event_option { EVENT_CHOSEN_BY_DEFAULT = 1, EVENT_EXCLUDE_KERNEL = 2 };
 struct event {
     char name[MAX_EVENT_NAME];
     enum event_kind kind;
-    uint64_t period; /* mean; ns for time, else a count: with `interval` the first guess */
-    /* Counters without a period: the mean CPU time of a thread between two of its samples, ns. The
-     * period follows the thread's counts. 0: the period is fixed. */
+    uint64_t period; /* mean period: ns for time, else a count; with `interval`, the first guess */
+    /* Sampling by rate, for counters without a period: the mean CPU time between two samples of a
+     * thread, ns. The period then follows the thread's counts. 0: the period is fixed. */
     uint64_t interval;
-    /* For EVENT_COUNTER, what perf_event_open takes. */
+    /* EVENT_COUNTER: fields of struct perf_event_attr. */
     uint32_t perf_type;
     uint64_t perf_config, perf_config1, perf_config2;
     unsigned options;
@@ -56,9 +57,9 @@ struct config {
     unsigned event_count;
     int signal; /* 0: choose */
     int launched_pid;
-    unsigned owner;     /* of the directory; UINT_MAX: not known */
-    unsigned cores;     /* 0: those that the process may use */
-    const char *agents; /* in the environment; "" for none */
+    unsigned owner;     /* user id of the directory's owner; UINT_MAX: not known */
+    unsigned cores;     /* CPUs that count for idleness; 0: those that the process may use */
+    const char *agents; /* value of HPCRUN_AGENTS, in the environment; "" for none */
     bool collapse_recursion, start_off, quiet, shared;
 };
 
@@ -72,7 +73,7 @@ struct config {
 #define CONFIG_CORES   "HPCRUN_CORES"
 #define CONFIG_OWNER   "HPCRUN_OWNER"
 
-/* Reads the configuration; false when there is none or it makes no sense. */
+/* Reads the configuration; false if there is none or it is malformed. */
 bool config_read(struct config *config, char *const *environment);
 
 /* Appends the value of CONFIG_EVENTS for `config` to `text`. */
@@ -90,14 +91,16 @@ struct metric {
     unsigned event;
 };
 
+/* The metrics of a run. Arrays hold metric ids by event; NO_METRIC if the event has no such metric.
+ */
 struct metrics {
     unsigned count;
     struct metric at[MAX_METRICS];
-    unsigned work[MAX_EVENTS];     /* of every event: the id of what it measured */
-    unsigned blocked[MAX_EVENTS];  /* of wall-clock events: the part off the CPU; else NO_METRIC */
-    unsigned idleness[MAX_EVENTS]; /* of time events: blame for idle workers; else NO_METRIC */
-    unsigned incomplete[MAX_EVENTS]; /* of time events: the time in which not every worker had work;
-                                        else NO_METRIC */
+    unsigned work[MAX_EVENTS];     /* every event: what it measures */
+    unsigned blocked[MAX_EVENTS];  /* REALTIME: time off the CPU */
+    unsigned idleness[MAX_EVENTS]; /* time events with agents: blame for idle workers */
+    unsigned
+        incomplete[MAX_EVENTS]; /* time events with agents: time in which some worker was idle */
 };
 
 #define NO_METRIC UINT32_MAX

@@ -86,7 +86,7 @@ __attribute__((constructor)) static void begin(int count, char **arguments, char
     identify_program(environment);
     identify_arguments(arguments);
     metrics_init(&process.metrics, &process.config);
-    code_map_refresh();
+    module_ranges_refresh();
     rule_cache_init();
     modules_init(process.executable, (const void *)(uintptr_t)begin);
     fds_init();
@@ -123,7 +123,7 @@ static void before_main(void)
     uint64_t mask = sys_mask(SIG_BLOCK, ~(uint64_t)0);
     agents_look();
     if (thread_self)
-        thread_tell_agents(thread_self);
+        thread_announce_to_agents(thread_self);
     sys_mask(SIG_SETMASK, mask);
 }
 

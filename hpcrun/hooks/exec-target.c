@@ -13,22 +13,22 @@
 #define LIBRARY "libhpcrun.so"
 
 /* A process that restricts its system calls may have forbidden those that ask for rights. */
-enum unmeasured exec_target_judge(int fd)
+enum unmeasured exec_target_check(int fd)
 {
-    return program_file_judge(fd, !process.restricted);
+    return program_file_check(fd, !process.restricted);
 }
 
-enum unmeasured exec_target_judge_at(int directory, const char *path)
+enum unmeasured exec_target_check_at(int directory, const char *path)
 {
-    return program_file_judge_at(directory, path, !process.restricted);
+    return program_file_check_at(directory, path, !process.restricted);
 }
 
-enum unmeasured exec_command_judge(const char *command)
+enum unmeasured exec_command_check(const char *command)
 {
     char path[PATH_MAX];
     const char *at = getenv("PATH");
     if (strchr(command, '/') || !at)
-        return exec_target_judge_at(AT_FDCWD, command);
+        return exec_target_check_at(AT_FDCWD, command);
     for (size_t length; *at; at += length + (at[length] == ':')) {
         length = strcspn(at, ":");
         if (length + 1 + strlen(command) >= sizeof path)
@@ -37,7 +37,7 @@ enum unmeasured exec_command_judge(const char *command)
         path[length] = '/';
         strcpy(path + length + (length > 0), command);
         if (sys3(SYS_faccessat, AT_FDCWD, path, X_OK) == 0)
-            return exec_target_judge_at(AT_FDCWD, path);
+            return exec_target_check_at(AT_FDCWD, path);
     }
     return UNMEASURED_NONE;
 }
@@ -71,7 +71,7 @@ static bool can_be_opened(const char *start, size_t length)
     return fd >= 0 || fd == -EMFILE || fd == -ENFILE;
 }
 
-enum unmeasured environment_judge(char *const *environment)
+enum unmeasured environment_check(char *const *environment)
 {
     bool names_us = false;
     for (; environment && *environment; environment++) {

@@ -10,15 +10,15 @@
 
 /* By its file, as base/program-file.h says: of a descriptor, of a path relative to the directory
  * open as `directory`, or of a command that is looked for in PATH if there is no slash in it. */
-enum unmeasured exec_target_judge(int fd);
-enum unmeasured exec_target_judge_at(int directory, const char *path);
-enum unmeasured exec_command_judge(const char *command);
+enum unmeasured exec_target_check(int fd);
+enum unmeasured exec_target_check_at(int directory, const char *path);
+enum unmeasured exec_command_check(const char *command);
 
 /* By its environment: UNMEASURED_ENVIRONMENT if LD_PRELOAD does not name our library,
  * UNMEASURED_OUT_OF_REACH if it does and the library can't be opened: behind a chroot, in a
  * container of its own files, or with another user's rights. The loader would say so on standard
  * error. */
-enum unmeasured environment_judge(char *const *environment);
+enum unmeasured environment_check(char *const *environment);
 
 /* Room for a copy of an environment: entries, and bytes for one that changes. */
 struct environment_size {

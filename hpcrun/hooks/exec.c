@@ -57,7 +57,7 @@ static int spawned(enum unmeasured why, const char *program, int error, const pi
 
 static enum unmeasured judge(enum unmeasured by_file, char *const *environment)
 {
-    return by_file ? by_file : environment_judge(environment);
+    return by_file ? by_file : environment_check(environment);
 }
 
 /* Whether the library has to go from LD_PRELOAD: others than the program's own loader would
@@ -87,7 +87,7 @@ HOOK int execve(const char *path, char *const arguments[], char *const environme
     long found = sys3(SYS_faccessat, AT_FDCWD, path, F_OK);
     if (found == -ENOENT || found == -ENOTDIR)
         return REAL(execve)(path, arguments, environment);
-    ENVIRONMENT_FOR(exec_target_judge_at(AT_FDCWD, path));
+    ENVIRONMENT_FOR(exec_target_check_at(AT_FDCWD, path));
     struct exec exec = before_exec(why, path);
     return exec_failed(exec, REAL(execve)(path, arguments, for_program));
 }
@@ -99,7 +99,7 @@ HOOK int execv(const char *path, char *const arguments[])
 
 HOOK int execvpe(const char *file, char *const arguments[], char *const environment[])
 {
-    ENVIRONMENT_FOR(exec_command_judge(file));
+    ENVIRONMENT_FOR(exec_command_check(file));
     struct exec exec = before_exec(why, file);
     return exec_failed(exec, REAL(execvpe)(file, arguments, for_program));
 }
@@ -117,7 +117,7 @@ static const char *name_of(char *const arguments[])
 
 HOOK int fexecve(int fd, char *const arguments[], char *const environment[])
 {
-    ENVIRONMENT_FOR(exec_target_judge(fd));
+    ENVIRONMENT_FOR(exec_target_check(fd));
     struct exec exec = before_exec(why, name_of(arguments));
     return exec_failed(exec, REAL(fexecve)(fd, arguments, for_program));
 }
@@ -126,8 +126,8 @@ HOOK int execveat(int directory, const char *path, char *const arguments[],
                   char *const environment[], int flags)
 {
     bool by_descriptor = (flags & AT_EMPTY_PATH) && !*path;
-    ENVIRONMENT_FOR(by_descriptor ? exec_target_judge(directory)
-                                  : exec_target_judge_at(directory, path));
+    ENVIRONMENT_FOR(by_descriptor ? exec_target_check(directory)
+                                  : exec_target_check_at(directory, path));
     struct exec exec = before_exec(why, by_descriptor ? name_of(arguments) : path);
     return exec_failed(exec, REAL(execveat)(directory, path, arguments, for_program, flags));
 }
@@ -136,7 +136,7 @@ HOOK int posix_spawn(pid_t *child, const char *path, const posix_spawn_file_acti
                      const posix_spawnattr_t *attributes, char *const arguments[],
                      char *const environment[])
 {
-    ENVIRONMENT_FOR(exec_target_judge_at(AT_FDCWD, path));
+    ENVIRONMENT_FOR(exec_target_check_at(AT_FDCWD, path));
     int error = REAL(posix_spawn)(child, path, actions, attributes, arguments, for_program);
     return spawned(why, path, error, child);
 }
@@ -145,7 +145,7 @@ HOOK int posix_spawnp(pid_t *child, const char *file, const posix_spawn_file_act
                       const posix_spawnattr_t *attributes, char *const arguments[],
                       char *const environment[])
 {
-    ENVIRONMENT_FOR(exec_command_judge(file));
+    ENVIRONMENT_FOR(exec_command_check(file));
     int error = REAL(posix_spawnp)(child, file, actions, attributes, arguments, for_program);
     return spawned(why, file, error, child);
 }

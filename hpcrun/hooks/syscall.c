@@ -244,7 +244,7 @@ static void before_seccomp(unsigned operation, const struct sock_fprog *filter)
 REAL_FUNCTION(syscall)
 
 /* libc keeps the two signals below the real-time ones to itself, and its sigaction refuses them. */
-static bool is_libc_s(int signal)
+static bool is_reserved_by_libc(int signal)
 {
     return signal >= 32 && signal < SIGRTMIN;
 }
@@ -270,7 +270,7 @@ static long set_action(long number, int signal, const struct sys_sigaction *acti
                        struct sys_sigaction *old, size_t mask_size)
 {
     struct sigaction wanted, before;
-    if (mask_size != sizeof action->mask || is_libc_s(signal))
+    if (mask_size != sizeof action->mask || is_reserved_by_libc(signal))
         return REAL(syscall)(number, signal, action, old, mask_size);
     if (action)
         wanted = from_kernel(action);

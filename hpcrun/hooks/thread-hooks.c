@@ -112,7 +112,7 @@ static struct thread *prepare(enum thread_kind kind, struct start start,
     if (!thread)
         return NULL;
     *(struct start *)thread->start = start;
-    creation_note(thread, detached == PTHREAD_CREATE_JOINABLE);
+    creation_record(thread, detached == PTHREAD_CREATE_JOINABLE);
     return thread;
 }
 

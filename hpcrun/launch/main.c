@@ -68,7 +68,7 @@ static void preload(const char *library)
 }
 
 /* The runtime of the address sanitizer ends programs that have any library before it. */
-static void appease_address_sanitizer(void)
+static void allow_preload_under_asan(void)
 {
     const char *others = getenv("ASAN_OPTIONS");
     char *list = mem_printf("%s%sverify_asan_link_order=0", others ? others : "",
@@ -119,7 +119,7 @@ int main(int count, char **arguments)
     events_explain(&config);
     prepare_environment(&options, &config, agents, &directory);
     preload(library);
-    appease_address_sanitizer();
+    allow_preload_under_asan();
     execv(path, options.command);
     int error = errno;
     rmdir(directory.path);

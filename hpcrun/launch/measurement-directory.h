@@ -9,17 +9,17 @@ struct measurement_directory {
     unsigned owner; /* user id */
 };
 
-/* Makes the directory, readable by the user alone; with `shared` by others, too, as far as the umask
- * allows. Ends the process with a message if that is not possible.
+/* Makes the directory, readable by the user alone; with `shared` by others, too, as far as the
+ * umask allows. Ends the process with a message if that is not possible.
  *
- * `wanted` may exist if it is an empty directory of the user's. If it is NULL, the name is the first
- * of hpctoolkit-COMMAND-measurements[-N] that does not exist; characters of COMMAND that a terminal
- * would interpret are replaced.
+ * `wanted` may exist if it is an empty directory of the user's. If it is NULL, the name is the
+ * first of hpctoolkit-COMMAND-measurements[-N] that does not exist; characters of COMMAND that a
+ * terminal would interpret are replaced.
  *
- * The ranks of a parallel job (as Open MPI, MPICH, PMIx and Slurm start them) share a directory. The
- * first rank makes it, and every other rank may use it once. Two kinds of symbolic links in it, whose
- * targets do not exist, record the owner: `.job` holds the job's name, `.rank-N` the same for each
- * rank that has used it. */
+ * The ranks of a parallel job (as Open MPI, MPICH, PMIx and Slurm start them) share a directory.
+ * The first rank makes it, and every other rank may use it once. Two kinds of symbolic links in it,
+ * whose targets do not exist, record the owner: `.job` holds the job's name, `.rank-N` the same for
+ * each rank that has used it. */
 struct measurement_directory directory_make(const char *wanted, const char *command, bool shared);
 
 #endif

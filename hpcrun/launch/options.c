@@ -11,43 +11,65 @@
 
 #define MAX_RATE 10000 /* more stalls machines */
 
-enum { EVENT, LIST_EVENTS, OUTPUT, SHARED, DELAY_SAMPLING, COLLAPSE_RECURSION, AGENT, CORES, SIGNAL, QUIET, OPTIONS };
+enum {
+    EVENT,
+    LIST_EVENTS,
+    OUTPUT,
+    SHARED,
+    DELAY_SAMPLING,
+    COLLAPSE_RECURSION,
+    AGENT,
+    CORES,
+    SIGNAL,
+    QUIET,
+    OPTIONS
+};
 
 static const struct option_row rows[OPTIONS] = {
-    [EVENT] = {"e", "event", "EVENT[@PERIOD|@fRATE]", "@event",
-               "sample EVENT (repeatable); default rate 200/s",
-               "Sample EVENT; can be given several times. EVENT is `CPUTIME` (time on a CPU, the default), "
-               "`REALTIME` (time, waiting included) or a PAPI preset or native event; `hpcrun -L` lists them. "
-               "PERIOD is in microseconds for time, else a count. RATE is in samples per second and thread, at most "
-               "10000. The default is 200 samples per second. A counter without PERIOD is sampled by rate: its "
-               "period follows the thread's counts, and the line at the end of the run says \"by rate\"."},
-    [LIST_EVENTS] = {"L", "list-events", "[all]", NULL, "list the events that work here; all: the others, too",
-                     "List the events that can be used on this machine. With `all`, also list the others, each with "
-                     "the reason."},
-    [OUTPUT] = {"o", "output", "DIR", "@directory", "measurement directory, new or empty",
-                "The measurement directory. Default: `hpctoolkit-COMMAND-measurements`, or the same with a number "
-                "behind it if that exists. The ranks of a parallel job that Open MPI, MPICH, PMIx or Slurm starts "
-                "share one. A directory that exists must be empty and belong to you."},
-    [SHARED] = {NULL, "shared", NULL, NULL, "let other users read the measurements",
-                "Let other users read the measurements, as far as the umask allows it. By default only you can: the "
-                "measurements contain paths and the arguments of the command."},
-    [DELAY_SAMPLING] = {"ds", "delay-sampling", NULL, NULL, "start with sampling off",
-                        "Start with sampling off. The program switches it on with `hpctoolkit_sampling_start()` of "
-                        "`<hpctoolkit.h>`."},
-    [COLLAPSE_RECURSION] = {NULL, "collapse-recursion", NULL, NULL, "record a direct recursion one level deep",
-                            "Record a call once if it comes from the same place as the call around it. Measurements "
-                            "of deep recursions stay small; the views then show these recursions one level deep."},
-    [AGENT] = {NULL, "agent", "NAMES", "auto none", "agents for parallel runtimes; default auto",
-               "The agents that hpcrun can use: names joined by commas, `auto` (the default: all that are "
-               "installed) or `none`. An agent knows one parallel runtime."},
-    [CORES] = {NULL, "cores", "N", NULL, "number of CPUs that idleness counts",
-               "Number of CPUs that count for idleness and incomplete time. Default: the CPUs that the program may "
-               "use. With more than that, incomplete time by CPUTIME is about that of a machine with N CPUs, as far "
-               "as the system shares its CPUs fairly."},
-    [SIGNAL] = {NULL, "signal", "N", NULL, "real-time signal to use",
-                "Number of the real-time signal to use. Default: one that the process of the command has not taken."},
-    [QUIET] = {"q", "quiet", NULL, NULL, "print no summary line at the end",
-               "Print no summary line at the end. The file `hpcrun.log` in the measurement directory has it anyway."},
+    [EVENT] =
+        {"e", "event", "EVENT[@PERIOD|@fRATE]", "@event",
+         "sample EVENT (repeatable); default rate 200/s",
+         "Sample EVENT; can be given several times. EVENT is `CPUTIME` (time on a CPU, the default), "
+         "`REALTIME` (time, waiting included) or a PAPI preset or native event; `hpcrun -L` lists them. "
+         "PERIOD is in microseconds for time, else a count. RATE is in samples per second and thread, at most "
+         "10000. The default is 200 samples per second. A counter without PERIOD is sampled by rate: its "
+         "period follows the thread's counts, and the line at the end of the run says \"by rate\"."},
+    [LIST_EVENTS] =
+        {"L", "list-events", "[all]", NULL, "list the events that work here; all: the others, too",
+         "List the events that can be used on this machine. With `all`, also list the others, each with "
+         "the reason."},
+    [OUTPUT] =
+        {"o", "output", "DIR", "@directory", "measurement directory, new or empty",
+         "The measurement directory. Default: `hpctoolkit-COMMAND-measurements`, or the same with a number "
+         "behind it if that exists. The ranks of a parallel job that Open MPI, MPICH, PMIx or Slurm starts "
+         "share one. A directory that exists must be empty and belong to you."},
+    [SHARED] =
+        {NULL, "shared", NULL, NULL, "let other users read the measurements",
+         "Let other users read the measurements, as far as the umask allows it. By default only you can: the "
+         "measurements contain paths and the arguments of the command."},
+    [DELAY_SAMPLING] =
+        {"ds", "delay-sampling", NULL, NULL, "start with sampling off",
+         "Start with sampling off. The program switches it on with `hpctoolkit_sampling_start()` of "
+         "`<hpctoolkit.h>`."},
+    [COLLAPSE_RECURSION] =
+        {NULL, "collapse-recursion", NULL, NULL, "record a direct recursion one level deep",
+         "Record a call once if it comes from the same place as the call around it. Measurements "
+         "of deep recursions stay small; the views then show these recursions one level deep."},
+    [AGENT] =
+        {NULL, "agent", "NAMES", "auto none", "agents for parallel runtimes; default auto",
+         "The agents that hpcrun can use: names joined by commas, `auto` (the default: all that are "
+         "installed) or `none`. An agent knows one parallel runtime."},
+    [CORES] =
+        {NULL, "cores", "N", NULL, "number of CPUs that idleness counts",
+         "Number of CPUs that count for idleness and incomplete time. Default: the CPUs that the program may "
+         "use. With more than that, incomplete time by CPUTIME is about that of a machine with N CPUs, as far "
+         "as the system shares its CPUs fairly."},
+    [SIGNAL] =
+        {NULL, "signal", "N", NULL, "real-time signal to use",
+         "Number of the real-time signal to use. Default: one that the process of the command has not taken."},
+    [QUIET] =
+        {"q", "quiet", NULL, NULL, "print no summary line at the end",
+         "Print no summary line at the end. The file `hpcrun.log` in the measurement directory has it anyway."},
 };
 
 static const struct option_table table = {

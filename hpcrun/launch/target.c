@@ -108,7 +108,7 @@ static void check(const char *path, unsigned depth)
         free(line);
         return;
     }
-    enum unmeasured why = program_file_judge_at(AT_FDCWD, path, true);
+    enum unmeasured why = program_file_check_at(AT_FDCWD, path, true);
     if (why == UNMEASURED_NONE)
         return;
     diag_error(path, "%s: the profiler can't be loaded into it", unmeasured_reason(why));

@@ -86,7 +86,7 @@ void process_set_sampling(bool on)
 static void flush_last(struct thread *thread, void *data)
 {
     (void)data;
-    if (thread->quiet && !thread->written)
+    if (thread->quiescent && !thread->written)
         flush_thread(thread, true);
 }
 
@@ -182,7 +182,7 @@ void process_withdraw(const char *why)
     process_end(PROCESS_RUNNING, 0);
     events_close();
     report_after_fork();
-    fds_give_up_reserve();
+    fds_release_reserve();
     process.active = false;
     process.withdrawn = true;
 }
@@ -192,7 +192,7 @@ bool process_before_exec(bool is_measured)
     return stop_and_write(PROCESS_EXEC, 0, is_measured);
 }
 
-void process_goes_on(void)
+void process_reset_end(void)
 {
     atomic_store(&sampling.stopping, false);
     atomic_store(&last_writer, WRITER_NONE);
@@ -202,7 +202,7 @@ void process_exec_failed(void)
 {
     int error = errno;
     flush_restore_ends(&ends_before_last);
-    process_goes_on();
+    process_reset_end();
     if (atomic_load(&sampling.on))
         events_resume();
     errno = error;
@@ -228,7 +228,7 @@ void process_after_fork_in_child(void)
     perf_map_after_fork(process.pid);
     identify_process();
     process.origin = ORIGIN_FORK;
-    process_goes_on();
+    process_reset_end();
     note_begin();
     measurement_init();
     process_chunks_forget();

@@ -23,7 +23,7 @@ void process_exec_failed(void);
 void process_withdraw(const char *why);
 
 /* Nobody has ended it: in the child of a fork, whose parent may have been at its end. */
-void process_goes_on(void);
+void process_reset_end(void);
 
 /* Normal context, around a fork of a process that is measured. The child becomes a process of its
  * own, with nothing measured yet. */

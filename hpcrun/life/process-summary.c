@@ -40,9 +40,9 @@ static void add_sources(struct text *line, uint8_t set)
             text_add(line, name_of_source(source));
             separator = " and ";
         }
-    if (set == 1 && sources_note()[0]) { /* none, and why */
+    if (set == 1 && sources_fallback_reason()[0]) { /* none, and why */
         text_add(line, ": ");
-        text_add(line, sources_note());
+        text_add(line, sources_fallback_reason());
     }
 }
 
@@ -134,15 +134,15 @@ static void report_write_failure(void)
     text_add(&line, measurement_path());
     text_add(&line, ": ");
     text_add_error(&line, error);
-    text_add(&line, measurement_is_there() ? ": a part of the measurement could not be written"
-                                           : ": the measurement could not be written");
+    text_add(&line, measurement_is_open() ? ": a part of the measurement could not be written"
+                                          : ": the measurement could not be written");
     report_error(&line);
 }
 
 static void report_too_many_modules(void)
 {
     struct text line = TEXT(text_buffer);
-    if (!modules_met_too_many())
+    if (!modules_overflowed())
         return;
     text_add(&line, "more than ");
     text_add_number(&line, modules_end() - INSTANCE_FIRST);
@@ -196,7 +196,7 @@ static void say(struct text *line)
     report_terminal(line);
 }
 
-static void say_incomplete(const struct run_total *total)
+static void report_incomplete(const struct run_total *total)
 {
     struct text line = TEXT(text_buffer);
     text_buffer[0] = '\0';
@@ -207,7 +207,7 @@ static void say_incomplete(const struct run_total *total)
 }
 
 /* Of one process, its line is there. */
-static void say_total(const struct run_total *total)
+static void report_run_total(const struct run_total *total)
 {
     struct text line = TEXT(text_buffer);
     if (total->others_go_on)
@@ -218,7 +218,7 @@ static void say_total(const struct run_total *total)
         report_log(&line);
     say(&line);
     if (total->incomplete > 0)
-        say_incomplete(total);
+        report_incomplete(total);
 }
 
 void summarize(enum process_state state, int detail, bool goes_on)
@@ -235,7 +235,7 @@ void summarize(enum process_state state, int detail, bool goes_on)
     if (goes_on || process.pid != process.config.launched_pid)
         return;
     if (run_total_read(&total)) {
-        say_total(&total);
+        report_run_total(&total);
         run_total_free(&total);
     } else {
         say(&line);

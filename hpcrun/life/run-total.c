@@ -89,7 +89,7 @@ static bool is_alive(const struct process_image *image)
     for (unsigned field = 2; at && field < 22; field++)
         if ((at = strchr(at, ' ')))
             at++;
-    return at && text_take_number(&at, &start) && start == image->start;
+    return at && text_parse_number(&at, &start) && start == image->start;
 }
 
 /* ---- adding up ---- */

@@ -21,9 +21,9 @@ static void start_over(struct thread *thread)
     thread->began_cpu = sys_clock(CLOCK_THREAD_CPUTIME_ID);
     thread->ended_cpu = 0;
     atomic_store(&thread->ended_wall, 0);
-    thread->announced = false;
+    thread->identity_written = false;
     thread->written = false;
-    thread->quiet = false;
+    thread->quiescent = false;
     thread->flushed_at = 0;
     thread->looked_at = 0;
     thread->random = (thread->began_wall ^ (uint64_t)thread->tid << 32) | 1;
@@ -47,7 +47,7 @@ static void open_events(struct thread *thread)
 {
     for (unsigned i = 0; i < thread->event_count; i++)
         source_open(thread, &thread->events[i]);
-    atomic_store(&thread->shared, true);
+    atomic_store(&thread->events_shared, true);
     if (atomic_load(&sampling.stopping) || !atomic_load(&sampling.on))
         for (unsigned i = 0; i < thread->event_count; i++)
             source_pause(&thread->events[i]);
@@ -58,15 +58,15 @@ static void open_events(struct thread *thread)
 static void close_events(struct thread *thread)
 {
     static const struct timespec nap = {.tv_nsec = 20000};
-    atomic_store(&thread->shared, false);
-    while (atomic_load(&thread->visited))
+    atomic_store(&thread->events_shared, false);
+    while (atomic_load(&thread->events_in_use))
         sys2(SYS_nanosleep, &nap, NULL);
     handler_count_overdue(thread);
     for (unsigned i = 0; i < thread->event_count; i++)
         source_close(&thread->events[i]);
 }
 
-void thread_tell_agents(struct thread *thread)
+void thread_announce_to_agents(struct thread *thread)
 {
     consult_thread_begin(&thread->logical.consult, &thread->unwinder, thread->tid, thread->origin);
 }
@@ -82,7 +82,7 @@ void thread_adopt(struct thread *thread, uint64_t stack_low, uint64_t stack_high
     atomic_store(&thread->busy, true);
     start_over(thread);
     threads_enlist(thread);
-    thread_tell_agents(thread);
+    thread_announce_to_agents(thread);
     thread_self = thread;
     open_events(thread);
     atomic_store(&thread->busy, false);

@@ -10,7 +10,7 @@ void thread_adopt(struct thread *thread, uint64_t stack_low, uint64_t stack_high
 
 /* In the thread, signals blocked: tells the agents that it begins. thread_adopt does; once more for
  * agents that come before the program begins. */
-void thread_tell_agents(struct thread *thread);
+void thread_announce_to_agents(struct thread *thread);
 
 /* Stops the calling thread's events, writes what it has and gives up its record. */
 void thread_leave(void);

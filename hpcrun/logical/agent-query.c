@@ -155,7 +155,7 @@ static struct lnote note_of(const struct consult *consult, const struct agent_ln
 {
     const struct bichords *last = consult->last;
     uint32_t i = consult->now->lnote_count;
-    if (consult->unwinder->kept > 0 && i < last->lnote_count &&
+    if (consult->unwinder->reused > 0 && i < last->lnote_count &&
         last->lnotes[i].said.value == said->value && last->lnotes[i].said.site == said->site)
         return last->lnotes[i].note;
     struct rule_cache *cache = consult->unwinder->cache;
@@ -278,7 +278,7 @@ static bool is_recalled(const struct consult *consult)
     struct unwinder *u = consult->unwinder;
     if (!recall_holds(&consult->recall, RECALL_PATH, u))
         return false;
-    for (uint32_t i = u->kept; i < u->depth; i++)
+    for (uint32_t i = u->reused; i < u->depth; i++)
         if (claims_agent(u->path[i].pc) >= 0)
             return false;
     return true;
@@ -303,7 +303,7 @@ static bool is_same(const struct consult *consult, const struct bichord *now,
 static uint32_t unchanged_frames(const struct consult *consult)
 {
     const struct bichords *now = consult->now, *last = consult->last;
-    uint32_t i = now->count, o = last->count, kept = consult->unwinder->kept;
+    uint32_t i = now->count, o = last->count, kept = consult->unwinder->reused;
     while (i > 0 && o > 0 && now->at[i - 1].last < kept &&
            is_same(consult, &now->at[i - 1], &last->at[o - 1])) {
         i--;
@@ -319,9 +319,9 @@ static uint32_t unchanged_frames(const struct consult *consult)
 uint32_t consult_path(struct consult *consult)
 {
     if (atomic_load_explicit(&agents.count, memory_order_acquire) == 0)
-        return consult->unwinder->kept;
+        return consult->unwinder->reused;
     if (is_recalled(consult))
-        return consult->unwinder->kept;
+        return consult->unwinder->reused;
     ask_path(consult);
     return unchanged_frames(consult);
 }

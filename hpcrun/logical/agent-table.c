@@ -91,7 +91,7 @@ static struct seen {
     } at[MOST_CHANGES];
 } workers_seen[MAX_AGENTS];
 
-void workers_see(unsigned agent, uint32_t workers, uint32_t n)
+void workers_record(unsigned agent, uint32_t workers, uint32_t n)
 {
     struct seen *its = &workers_seen[agent];
     uint64_t numbers = (uint64_t)workers << 32 | n;

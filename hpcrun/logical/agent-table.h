@@ -1,4 +1,4 @@
-/* Signal handler: `agents` and workers_see are used there; lock-free.
+/* Signal handler: `agents` and workers_record are used there; lock-free.
  *
  * The agents that this process has loaded (agents/agent.h), and what the measurement file says of
  * them: agents that can't serve this process, and the numbers of workers over time. */
@@ -50,7 +50,7 @@ struct workers_change {
 };
 
 /* A sample saw these numbers. */
-void workers_see(unsigned agent, uint32_t workers, uint32_t n);
+void workers_record(unsigned agent, uint32_t workers, uint32_t n);
 
 /* The i-th change of an agent, in the order in which they were seen; false when there is none yet.
  */

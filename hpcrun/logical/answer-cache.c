@@ -15,7 +15,7 @@ static const struct {
 
 static bool same_frames(const struct recall_answer *answer, const struct unwinder *u)
 {
-    return answer->frames <= u->kept && (answer->depth == 0 || answer->depth == u->depth);
+    return answer->frames <= u->reused && (answer->depth == 0 || answer->depth == u->depth);
 }
 
 static bool same_word(const struct recall_read *read, struct unwinder *u)

@@ -22,7 +22,8 @@ static size_t read_file(const char *path, char *to, size_t room)
     return size > 0 ? (size_t)size : 0;
 }
 
-/* Field 22 of /proc/self/stat; the second field, a name in parentheses, may hold anything. */
+/* The start time: field 22 of /proc/self/stat. The search begins after the last ')', since the
+ * second field, a name in parentheses, may contain spaces and parentheses. */
 static uint64_t read_start_ticks(void)
 {
     char buffer[1024];
@@ -32,11 +33,11 @@ static uint64_t read_start_ticks(void)
     for (unsigned field = 2; at && field < 22; field++)
         if ((at = strchr(at, ' ')))
             at++;
-    return at && text_take_number(&at, &ticks) ? ticks : sys_clock(CLOCK_REALTIME);
+    return at && text_parse_number(&at, &ticks) ? ticks : sys_clock(CLOCK_REALTIME);
 }
 
-/* A number for the host that does not change: the machine id where there is one. gethostid would
- * ask name services. */
+/* A number for the host that does not change: a hash of the machine id, or else of the name. Not
+ * gethostid, which may query name services. */
 static uint64_t host_id(const char *name)
 {
     char id[64];
@@ -103,18 +104,18 @@ void identify_program(char *const *environment)
 }
 
 static char argument_text[MAX_ARGUMENTS * (MAX_ARGUMENT_SIZE + 1)];
-static const char *arguments_at_start[MAX_ARGUMENTS + 1];
+static const char *start_arguments[MAX_ARGUMENTS + 1];
 
 void identify_arguments(char *const *arguments)
 {
     char *to = argument_text;
     for (unsigned i = 0; i < MAX_ARGUMENTS && arguments[i]; i++) {
-        arguments_at_start[i] = to;
+        start_arguments[i] = to;
         to = (char *)mempcpy(to, arguments[i], strnlen(arguments[i], MAX_ARGUMENT_SIZE)) + 1;
     }
 }
 
 const char *const *process_arguments(void)
 {
-    return arguments_at_start;
+    return start_arguments;
 }

@@ -1,18 +1,18 @@
-/* Normal context: finds out who this process is, for `process`. */
+/* Normal context: fills in `process` (process.h). */
 #ifndef HPCRUN_PROCESS_IDENTITY_H
 #define HPCRUN_PROCESS_IDENTITY_H
 
 #include "hpcrun/base/text-buffer.h"
 
-/* Its numbers and clocks: what is new for every process, also for the child of a fork. */
+/* Ids, start time and clocks: they are new for every process, also for the child of a fork. */
 void identify_process(void);
 
 void identify_host(void);
 
-/* The host's name up to the first dot, in characters that suit a file name. Any context. */
+/* Appends the host's name up to the first dot; '/' and '-' become '_'. Any context. */
 void identity_add_host(struct text *text);
 
-/* What it executes, and where. After identify_process. */
+/* Executable, working directory, rank, CPUs. After identify_process. */
 void identify_program(char *const *environment);
 
 /* Copies the command line, a NULL-terminated array, before the program begins. A program may

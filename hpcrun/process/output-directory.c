@@ -7,8 +7,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* In a user namespace owners have other numbers; there it is the caller's own. Where the program
- * forbade geteuid (hooks/seccomp-filter.c), nobody can be told apart. */
+/* In a user namespace the owner's id differs from HPCRUN_OWNER; it is the caller's own id there. If
+ * the program has forbidden geteuid (seccomp), the owner can't be checked. */
 static bool is_the_users(const struct stat *status)
 {
     long user = sys0(SYS_geteuid);
@@ -30,7 +30,7 @@ int output_directory_open(int *directory)
         *directory = (int)fd;
         return 0;
     }
-    sys1(SYS_close, fd); /* it may be the only one that is left for the file */
+    sys1(SYS_close, fd); /* the file may need this last descriptor */
     return is_ours ? 0 : -EPERM;
 }
 

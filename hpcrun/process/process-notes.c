@@ -8,10 +8,11 @@
 
 #include <string.h>
 
-/* Bytes of a program's path that are noted. */
+/* Bytes of a program's path that are written. */
 #define MAX_PROGRAM 512
 
-/* A note's text. On the stack, but for the last one: the child of a vfork shares our memory. */
+/* The text of a note, on the stack, since the child of a vfork shares our memory. (note_end has a
+ * static one: it is never called in such a child.) */
 #define NOTE(note)                                                                                 \
     char note##_buffer[MAX_PROGRAM + 128] = "";                                                    \
     struct text note = TEXT(note##_buffer)
@@ -56,7 +57,7 @@ void note_begin(void)
 
 void note_end(enum process_state state, int detail, const struct image_counts *counts)
 {
-    static char buffer[1024]; /* one thread ends a process, on a small signal stack perhaps */
+    static char buffer[1024]; /* only one thread ends a process; its signal stack may be small */
     struct text note = TEXT(buffer);
     const uint64_t numbers[] = {counts->threads,     counts->cpu,     counts->thread_cpu,
                                 counts->thread_wall, counts->dropped, counts->partial};

@@ -1,26 +1,27 @@
 /* Signal handler: everything here may be used there; also in the child of a vfork.
  *
- * What this process adds to the list of processes in the measurement directory
- * (lib/process-list.h): it begins, it ends, it starts a program that can't be measured, it has seen
- * a child end. One line each, one write; nothing where that fails. errno stays. */
+ * Lines that this process appends to the list of processes in the measurement directory
+ * (lib/process-list.h): its begin, its end, a program that it starts and that can't be measured,
+ * the end of a child. Each line is one write; a write that fails is ignored. errno stays as it is.
+ */
 #ifndef HPCRUN_PROCESS_PROCESS_NOTES_H
 #define HPCRUN_PROCESS_PROCESS_NOTES_H
 
 #include "lib/process-list.h"
 
-/* The image has begun. */
+/* The process image has begun. */
 void note_begin(void);
 
-/* The image ends, or is to be replaced by an exec. */
+/* The process image ends, or an exec is about to replace it. `detail`: as in process_end. */
 void note_end(enum process_state state, int detail, const struct image_counts *counts);
 
-/* A program that can't be measured is to run as process `pid`, 0 if that is not known. */
+/* A program that can't be measured is about to run, as process `pid`; 0: not known. */
 void note_unmeasured(int pid, enum unmeasured why, const char *program);
 
 /* The calling process's exec failed. */
 void note_exec_failed(void);
 
-/* Child `pid` has ended, by this signal if it is not 0. */
+/* Child `pid` has ended, killed by `signal` if that is not 0. */
 void note_child_end(int pid, int signal);
 
 #endif

@@ -1,7 +1,7 @@
 /* Signal handler: everything here may be used there.
  *
- * The process image: who it is, what is measured of it, and whether it is sampled now. Its life is
- * in life/. */
+ * The process image: its identity, its configuration, and whether it is sampled now. life/ begins
+ * and ends it. */
 #ifndef HPCRUN_PROCESS_PROCESS_H
 #define HPCRUN_PROCESS_PROCESS_H
 
@@ -12,8 +12,8 @@
 #include <stdatomic.h>
 
 struct process {
-    bool active;    /* hpcrun asked for this process, and it could be set up */
-    bool withdrawn; /* it was; process_withdraw */
+    bool active;    /* this process is measured */
+    bool withdrawn; /* it was measured until process_withdraw */
     struct config config;
     struct metrics metrics;
     int pid, parent;
@@ -21,12 +21,12 @@ struct process {
     uint64_t start_ticks; /* of the process, clock ticks since boot */
     char host[65];
     uint64_t host_id;
-    char list_name[96]; /* of the list of this host's processes; process-notes.h */
-    int64_t rank;       /* in an MPI job, -1 without one */
+    char list_name[96]; /* file name of the list of this host's processes; process-notes.h */
+    int64_t rank;       /* in a parallel job; NO_RANK outside of one */
     unsigned usable_cpus;
     uint64_t began_real, began_wall, began_cpu; /* clocks at initialisation, ns */
     char executable[PATH_MAX];
-    bool restricted;          /* it has forbidden itself system calls (seccomp) */
+    bool restricted;          /* it restricts its own system calls (seccomp) */
     char directory[PATH_MAX]; /* working directory at initialisation */
     int signal;               /* the sampling signal */
     void *fault_handler;      /* hpcrun's handler of SIGSEGV and SIGBUS, for unwind/memory.h */
@@ -34,18 +34,18 @@ struct process {
 
 extern struct process process;
 
-/* What the handler asks at every sample. */
+/* State that the handler reads at every sample. */
 struct sampling {
-    _Atomic bool stopping; /* no samples any more: the image ends */
-    _Atomic bool on;       /* switched on by the user */
+    _Atomic bool stopping; /* the image ends: samples are only counted */
+    _Atomic bool on;       /* hpctoolkit_sampling_start, hpcrun -ds */
     _Atomic bool no_ticks; /* the program may not read the time stamp counter */
     bool collapse_recursion;
 };
 
 extern struct sampling sampling;
 
-/* Whether the calling process is the one that was initialised: false in the child of a vfork or a
- * bare clone, which shares or copies our memory and owns none of our data. One system call. */
+/* Whether the calling process is the one that was initialized. False in the child of a vfork or a
+ * bare clone, which shares or copies our memory and must not change our data. One system call. */
 static inline bool process_is_ours(void)
 {
     return process.pid == sys_getpid();

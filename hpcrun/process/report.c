@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 
 static int terminal = -1;          /* a copy of standard error */
-static struct stat standard_error; /* what it was; no links: it was closed */
+static struct stat standard_error; /* its file at the start; st_nlink is 0 if it was closed */
 
 void report_init(void)
 {
@@ -28,8 +28,9 @@ void report_after_fork(void)
     terminal = -1;
 }
 
-/* Where to write to the terminal, or -1. Descriptor 2 may by now be a file of the program's. */
-static int way_to_terminal(void)
+/* The descriptor for messages to the user, or -1. Descriptor 2 is used only if it is still the file
+ * that it was at the start: the program may have opened a file of its own there. */
+static int terminal_fd(void)
 {
     struct stat now;
     if (terminal >= 0)
@@ -39,8 +40,8 @@ static int way_to_terminal(void)
     return same ? 2 : -1;
 }
 
-/* Where others may write to the directory (hpcrun --shared), one could have made the name a second
- * one of any file, or a FIFO. */
+/* With hpcrun --shared other users may write to the directory, and could make the name a hard link
+ * to any file, or a FIFO. */
 static bool is_a_log(long fd)
 {
     struct stat status;
@@ -53,7 +54,7 @@ static long open_log(int directory, const char *name)
                 output_file_mode());
 }
 
-/* Of its own, so that a path on the stack, which may be small, is only there where it is needed. */
+/* Not inlined: only this case needs the stack for a path, and signal stacks may be small. */
 __attribute__((noinline)) static long open_log_by_path(const char *name)
 {
     char buffer[PATH_MAX + 128];
@@ -78,11 +79,11 @@ void report_append(const char *name, const char *data, size_t size)
     sys1(SYS_close, fd);
 }
 
-/* Static: a process that ends may be on a small signal stack, and one thread ends it. */
+/* Static, since the thread that ends a process may be on a small signal stack; only one does. */
 static char line_buffer[2 * (PATH_MAX + 512)];
 
-/* The line and a newline, in the buffer; one line at a time is written by a process that ends. The
- * names in it hold what the program or its user likes. */
+/* The line with a prefix and a newline, in line_buffer. Names in it may contain control characters:
+ * they are replaced. */
 static struct text with_newline(const char *prefix, const struct text *line)
 {
     struct text full = TEXT(line_buffer);
@@ -102,7 +103,7 @@ void report_log(const struct text *line)
 void report_terminal(const struct text *line)
 {
     struct text full = with_newline("hpcrun: ", line);
-    int fd = way_to_terminal();
+    int fd = terminal_fd();
     if (fd >= 0)
         sys_write_all(fd, full.at, full.length);
 }
@@ -113,14 +114,9 @@ void report_error(const struct text *line)
     report_log(line);
 }
 
-bool report_may_speak(void)
-{
-    return process.pid == process.config.launched_pid && !process.config.quiet;
-}
-
 void report_loss(const struct text *line)
 {
-    if (report_may_speak())
+    if (process.pid == process.config.launched_pid && !process.config.quiet)
         report_error(line);
     else
         report_log(line);

@@ -1,13 +1,13 @@
 /* Signal handler: everything but report_init and report_after_fork may be used there.
  *
- * Lines in the measurement directory's log, and on the terminal. What they say is others'. */
+ * Writes lines to the measurement directory's log and to the terminal. */
 #ifndef HPCRUN_PROCESS_REPORT_H
 #define HPCRUN_PROCESS_REPORT_H
 
 #include "hpcrun/base/text-buffer.h"
 
-/* Appends to a file of the measurement directory, in one write; nothing where that fails. Uses no
- * static memory: the child of a vfork may call it. */
+/* Appends to a file of the measurement directory, in one write; a failure is ignored. Uses no
+ * static memory, so that the child of a vfork may call it. */
 void report_append(const char *name, const char *data, size_t size);
 
 /* Appends a line (without its newline) to the log. */
@@ -16,23 +16,20 @@ void report_log(const struct text *line);
 /* "hpcrun: LINE" on standard error. */
 void report_terminal(const struct text *line);
 
-/* Both. */
+/* Writes the line to the log and to standard error. */
 void report_error(const struct text *line);
 
-/* Whether more than errors belongs there: this is the process that was launched, and it is not to
- * be quiet. */
-bool report_may_speak(void);
-
-/* That something is not measured: as an error for the process that was launched; a child says
- * nothing that it would not say without us, but for the log. */
+/* Reports that something is not measured. In the process that was launched, unless it is quiet,
+ * this is an error; a child process writes to the log only, so that its standard error stays
+ * unchanged. */
 void report_loss(const struct text *line);
 
-/* Remembers what standard error is; in the process that was launched also keeps a way to it that
- * the program's closing of it does not cut. */
+/* Remembers the file of standard error. The process that was launched also keeps a copy of the
+ * descriptor, so that messages arrive even if the program closes its own. */
 void report_init(void);
 
-/* In the child of a fork: gives that way up. Whoever reads from the other end of a pipe may wait
- * until all who write to it have gone, and a daemon stays. */
+/* In the child of a fork: closes the copy. The reader of a pipe waits until all writers have closed
+ * it, and a daemon would never do that. */
 void report_after_fork(void);
 
 #endif

@@ -53,7 +53,7 @@ static void read_name(int tid, char *name, size_t room)
 
 static bool write_identity(struct chunk *chunk, struct thread *thread)
 {
-    if (thread->announced)
+    if (thread->identity_written)
         return true;
     char name[32];
     read_name(thread->tid, name, sizeof name);
@@ -67,9 +67,9 @@ static bool write_identity(struct chunk *chunk, struct thread *thread)
     chunk_v(chunk, thread->began_cpu);
     chunk_v(chunk, ip_instance(thread->start_ip));
     chunk_v(chunk, ip_offset(thread->start_ip));
-    thread->announced = chunk_commit(chunk);
-    add(&totals.threads, thread->announced);
-    return thread->announced;
+    thread->identity_written = chunk_commit(chunk);
+    add(&totals.threads, thread->identity_written);
+    return thread->identity_written;
 }
 
 static void add_lnote(struct chunk *chunk, const struct lnote *note)
@@ -233,8 +233,8 @@ static void merge_missed(struct thread_event *event)
 {
     uint64_t count = __atomic_exchange_n(&event->missed.count, 0, __ATOMIC_RELAXED);
     uint64_t amount = __atomic_exchange_n(&event->missed.amount, 0, __ATOMIC_RELAXED);
-    struct tally *fired = &event->fates[fate_slot(FATE_FIRED)];
-    struct tally *dropped = &event->fates[fate_slot(FATE_DROPPED_ENDING)];
+    struct fate_count *fired = &event->fates[fate_slot(FATE_FIRED)];
+    struct fate_count *dropped = &event->fates[fate_slot(FATE_DROPPED_ENDING)];
     fired->count += count;
     fired->amount += amount;
     dropped->count += count;

@@ -23,10 +23,10 @@ struct flush_totals {
     struct flush_ends {
         uint64_t cpu, wall; /* their lives, ns */
         uint64_t nodes, node_bytes, trees;
-    } ends;                                     /* of ended threads */
-    struct tally fates[MAX_EVENTS][FATE_SLOTS]; /* of everything flushed */
-    uint8_t sources[MAX_EVENTS];                /* set of enum sample_source, by bit */
-    uint64_t threads;                           /* that are in the file */
+    } ends;                                          /* of ended threads */
+    struct fate_count fates[MAX_EVENTS][FATE_SLOTS]; /* of everything flushed */
+    uint8_t sources[MAX_EVENTS];                     /* set of enum sample_source, by bit */
+    uint64_t threads;                                /* that are in the file */
 };
 const struct flush_totals *flush_totals(void);
 /* Forgets all of them: in the child of a fork. */

@@ -149,7 +149,7 @@ void measurement_await(uint64_t wait_ns)
         sys2(SYS_nanosleep, &nap, NULL);
 }
 
-bool measurement_is_there(void)
+bool measurement_is_open(void)
 {
     return atomic_load(&measurement.state) == FILE_OPEN;
 }

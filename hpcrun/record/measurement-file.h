@@ -20,7 +20,7 @@ bool measurement_create(void);
 void measurement_await(uint64_t wait_ns);
 
 /* Whether the file is open. */
-bool measurement_is_there(void);
+bool measurement_is_open(void);
 
 /* Closes the file; no chunk is written after that. */
 void measurement_close(void);

@@ -56,7 +56,7 @@ static size_t whole_lines(const char *at, size_t size)
     return size;
 }
 
-static void tell_that_it_is_cut(int pid)
+static void report_truncated_map(int pid)
 {
     char buffer[128];
     struct text line = TEXT(buffer);
@@ -87,7 +87,7 @@ static bool copy(struct chunk *chunk, int fd, int pid)
             return false;
         at += lines;
     }
-    tell_that_it_is_cut(pid);
+    report_truncated_map(pid);
     return true;
 }
 
@@ -103,7 +103,7 @@ static bool write_map(struct chunk *chunk, int pid, uint64_t since)
 
 bool perf_map_write(struct chunk *chunk)
 {
-    if (!modules_met_code_outside())
+    if (!modules_saw_code_outside())
         return true;
     /* Later names replace earlier ones: first what was inherited. */
     return (parent.pid == 0 || write_map(chunk, parent.pid, parent.began_real)) &&

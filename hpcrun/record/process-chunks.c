@@ -60,7 +60,7 @@ static bool write_events(struct chunk *chunk)
         chunk_v(chunk, (time ? EVENT_TIME : 0u) | (event->interval ? EVENT_BY_RATE : 0u) |
                            (event->kind == EVENT_REALTIME ? EVENT_WALL_CLOCK : 0u) |
                            (event->options & EVENT_CHOSEN_BY_DEFAULT ? EVENT_BY_DEFAULT : 0u));
-        chunk_str(chunk, event->kind == EVENT_CPUTIME ? sources_note() : "");
+        chunk_str(chunk, event->kind == EVENT_CPUTIME ? sources_fallback_reason() : "");
     }
     return chunk_commit(chunk);
 }

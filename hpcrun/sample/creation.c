@@ -52,7 +52,7 @@ static struct joinable *keep_frames(const struct thread *self)
     return joinable;
 }
 
-void creation_note(struct thread *created, bool is_joinable)
+void creation_record(struct thread *created, bool is_joinable)
 {
     struct thread *self = thread_self;
     ucontext_t context;
@@ -64,8 +64,8 @@ void creation_note(struct thread *created, bool is_joinable)
     if (!atomic_load(&sampling.stopping) && getcontext(&context) == 0) {
         created->creation_node = enter(self, &context);
         created->creator = created->creation_node ? self->index + 1 : 0;
-        kept_path_take(created->creation_path, self->creation_path, &self->cct,
-                       &self->logical.lnotes, created->creation_node);
+        saved_path_copy(created->creation_path, self->creation_path, &self->cct,
+                        &self->logical.lnotes, created->creation_node);
         if (is_joinable && created->creation_node)
             created->joinable = keep_frames(self);
     }
@@ -117,6 +117,6 @@ void creation_joined(const struct joinable *joined)
 
 void creation_inherit(struct thread *self)
 {
-    self->creation_node = kept_path_enter(self->creation_path, &self->cct, &self->logical.lnotes);
+    self->creation_node = saved_path_insert(self->creation_path, &self->cct, &self->logical.lnotes);
     self->creator = self->creation_node ? self->index + 1 : 0;
 }

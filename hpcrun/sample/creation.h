@@ -16,7 +16,7 @@
 /* Normal context, in the creating thread: notes where it stands in the record of the thread that it
  * is going to create, and the frames there if that is created `is_joinable`. Notes nothing when the
  * caller isn't sampled, has no complete path, or is a runtime's worker without work. */
-void creation_note(struct thread *created, bool is_joinable);
+void creation_record(struct thread *created, bool is_joinable);
 
 /* Normal context, in a thread that has joined another one, whose record this is. Notes which frame
  * stayed live if the caller created that thread and has a complete path. */

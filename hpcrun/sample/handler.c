@@ -37,10 +37,11 @@ static void take_sample(struct thread *thread, struct thread_event *event, const
     atomic_store(&thread->busy, true);
     bool stopping = atomic_load(&sampling.stopping);
     struct increment increment = {.fired = false};
-    if (atomic_load_explicit(&sampling.on, memory_order_relaxed) && !atomic_load(&thread->held))
+    if (atomic_load_explicit(&sampling.on, memory_order_relaxed) &&
+        !atomic_load(&thread->samples_blocked))
         increment = source_measure(thread, event, info, context);
     if (increment.fired && stopping) {
-        sample_miss(event, &increment);
+        sample_count_missed(event, &increment);
     } else if (increment.fired) {
         sample_record(thread, event, &increment, context);
         source_arm(thread, event);
@@ -82,7 +83,7 @@ static bool is_tracer(uint64_t pid)
         uint64_t tracer;
         const char *number = line + name;
         if (number < status + size && memcmp(line, FIELD, name) == 0)
-            return text_take_number(&number, &tracer) && tracer == pid;
+            return text_parse_number(&number, &tracer) && tracer == pid;
     }
     return false;
 }
@@ -155,6 +156,6 @@ void handler_count_overdue(struct thread *thread)
     for (unsigned i = 0; i < thread->event_count; i++) {
         struct increment increment = source_overdue(&thread->events[i]);
         if (increment.fired)
-            sample_miss(&thread->events[i], &increment);
+            sample_count_missed(&thread->events[i], &increment);
     }
 }

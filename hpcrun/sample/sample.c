@@ -5,12 +5,12 @@
 
 static void tally(struct thread_event *event, enum fate fate, uint64_t amount)
 {
-    struct tally *tally = &event->fates[fate_slot(fate)];
+    struct fate_count *tally = &event->fates[fate_slot(fate)];
     tally->count++;
     tally->amount += amount;
 }
 
-void sample_miss(struct thread_event *event, const struct increment *increment)
+void sample_count_missed(struct thread_event *event, const struct increment *increment)
 {
     __atomic_fetch_add(&event->missed.count, 1, __ATOMIC_RELAXED);
     __atomic_fetch_add(&event->missed.amount, increment->amount, __ATOMIC_RELAXED);
@@ -74,7 +74,7 @@ void sample_record(struct thread *thread, struct thread_event *event,
     const struct stance *stance =
         consult_stance(&thread->logical.consult, &thread->unwinder, thread->tid);
     if (stance->class != AGENT_FOREIGN)
-        workers_see(stance->agent, stance->counts.workers, capacity(&stance->counts));
+        workers_record(stance->agent, stance->counts.workers, capacity(&stance->counts));
     if (stance->class == AGENT_IDLE || stance->class == AGENT_RUNTIME_OWNED) {
         record_idle(thread, event, increment, stance);
         return;

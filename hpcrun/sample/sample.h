@@ -11,6 +11,6 @@ void sample_record(struct thread *thread, struct thread_event *event,
                    const struct increment *increment, const ucontext_t *context);
 
 /* Counts a sample that came while the process was ending, or did not come before. */
-void sample_miss(struct thread_event *event, const struct increment *increment);
+void sample_count_missed(struct thread_event *event, const struct increment *increment);
 
 #endif

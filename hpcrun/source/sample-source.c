@@ -55,7 +55,7 @@ void sources_init(const struct config *config, int signal)
     }
 }
 
-const char *sources_note(void)
+const char *sources_fallback_reason(void)
 {
     return sources.note;
 }
@@ -238,7 +238,7 @@ static void arm(struct thread_event *event, uint64_t period)
  * end. */
 void source_resume(struct thread *thread, struct thread_event *event)
 {
-    if (!event->source || !thread_hold(thread))
+    if (!event->source || !thread_block_samples(thread))
         return;
     clockid_t cpu_clock = sys_thread_clock(thread->tid); /* the caller may be another thread */
     event->first = true;
@@ -249,7 +249,7 @@ void source_resume(struct thread *thread, struct thread_event *event)
         event->period = event->mean; /* what the first sample pays */
     plan(event, 1 + thread_random(thread, event->mean));
     uint64_t period = event->armed, due = event->due, mean = event->mean;
-    thread_let_go(thread);
+    thread_unblock_samples(thread);
     start(event, period, due, mean);
 }
 
@@ -271,24 +271,24 @@ static uint64_t leave_time(const struct thread_event *event, uint64_t period)
  * still. An access to the vDSO's clock page (kernel 6.18) counts a page fault, and a signal that is
  * pending then ends the fault before the page is there: the access faults again, and a sample at
  * every fault leaves the program there for ever. */
-#define STANDING_STILL 64
+#define MAX_REPEATS 64
 
 static void note_place(struct thread_event *event, const ucontext_t *context)
 {
     uint64_t pc = (uint64_t)context->uc_mcontext.gregs[REG_RIP];
     uint64_t sp = (uint64_t)context->uc_mcontext.gregs[REG_RSP];
-    event->standing = pc == event->pc && sp == event->sp ? event->standing + 1 : 0;
+    event->repeats = pc == event->pc && sp == event->sp ? event->repeats + 1 : 0;
     event->pc = pc;
     event->sp = sp;
 }
 
 /* One occurrence passes without a sample where the thread may be standing still. Increments are
  * counts, so it is paid by the next sample. */
-static uint64_t let_go_on(struct thread_event *event, uint64_t period)
+static uint64_t skip_one_if_stuck(struct thread_event *event, uint64_t period)
 {
-    if (event->standing < STANDING_STILL)
+    if (event->repeats < MAX_REPEATS)
         return period;
-    event->standing = 0;
+    event->repeats = 0;
     return period + 1;
 }
 
@@ -298,13 +298,13 @@ void source_arm(struct thread *thread, struct thread_event *event)
 {
     uint64_t period =
         event->first ? 1 + thread_random(thread, event->mean) : jittered(thread, event->mean);
-    period = let_go_on(event, period > event->lag ? period - event->lag : 1);
+    period = skip_one_if_stuck(event, period > event->lag ? period - event->lag : 1);
     arm(event, leave_time(event, period));
 }
 
 /* A moving average of the last samples' delays. Single long ones (a signal that was blocked) count
  * as no more than half a period. */
-static void learn_lag(struct thread_event *event, uint64_t delta)
+static void update_lag(struct thread_event *event, uint64_t delta)
 {
     uint64_t late = delta > event->armed ? delta - event->armed : 0;
     uint64_t most = event->period / 2;
@@ -454,7 +454,7 @@ struct increment source_measure(struct thread *thread, struct thread_event *even
             return (struct increment){.fired = false};
         uint64_t delta = event->first ? first_delta(event, now) : now - event->last;
         if (event->source != SOURCE_COUNTER && !event->first)
-            learn_lag(event, delta);
+            update_lag(event, delta);
         if (event->event->interval)
             follow_rate(event, delta);
         if (event->source == SOURCE_COUNTER)

@@ -38,7 +38,7 @@ struct increment {
 void sources_init(const struct config *config, int signal);
 
 /* Why CPUTIME does not use its preferred source; "" when it does. */
-const char *sources_note(void);
+const char *sources_fallback_reason(void);
 
 /* Opens and starts an event for the calling thread (normal context, signals blocked). On failure
  * the event stays closed. */

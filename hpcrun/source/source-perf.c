@@ -52,7 +52,7 @@ static int paranoia(void)
     const char *at = digits;
     if (fd >= 0)
         sys1(SYS_close, fd);
-    return size > 0 && text_take_number(&at, &level) ? (int)level : -2;
+    return size > 0 && text_parse_number(&at, &level) ? (int)level : -2;
 }
 
 static bool may_open_without_kernel(void)

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 /* Samples of one fate: how many, and the time or amount that they stand for (fixed point). */
-struct tally {
+struct fate_count {
     uint64_t count, amount;
 };
 

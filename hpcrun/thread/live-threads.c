@@ -13,7 +13,7 @@ struct block {
     struct thread thread;
     _Alignas(4096) struct rule_cache cache;
     struct frame path[UNWIND_FRAMES];
-    struct kept_path creation_path;
+    struct saved_path creation_path;
     struct joins joins;
 };
 
@@ -149,28 +149,28 @@ bool threads_quiesce(uint64_t wait_ns)
     bool quiet = true;
     uint64_t mask = lock();
     for (struct thread *thread = threads.live; thread; thread = thread->next) {
-        thread->quiet = thread == thread_self || !stays_busy(thread, deadline);
-        quiet = quiet && thread->quiet;
+        thread->quiescent = thread == thread_self || !stays_busy(thread, deadline);
+        quiet = quiet && thread->quiescent;
     }
     unlock(mask);
     return quiet;
 }
 
 /* A handler takes some microseconds; one that writes, milliseconds. */
-#define HOLD_WAIT_NS 100000000u
+#define BLOCK_WAIT_NS 100000000u
 
-bool thread_hold(struct thread *thread)
+bool thread_block_samples(struct thread *thread)
 {
-    atomic_store(&thread->held, true);
-    if (thread == thread_self || !stays_busy(thread, sys_clock(CLOCK_MONOTONIC) + HOLD_WAIT_NS))
+    atomic_store(&thread->samples_blocked, true);
+    if (thread == thread_self || !stays_busy(thread, sys_clock(CLOCK_MONOTONIC) + BLOCK_WAIT_NS))
         return true;
-    thread_let_go(thread);
+    thread_unblock_samples(thread);
     return false;
 }
 
-void thread_let_go(struct thread *thread)
+void thread_unblock_samples(struct thread *thread)
 {
-    atomic_store(&thread->held, false);
+    atomic_store(&thread->samples_blocked, false);
 }
 
 void threads_visit(void (*visit)(struct thread *thread, void *data), void *data)
@@ -190,10 +190,10 @@ void threads_visit_events(void (*visit)(struct thread *thread, void *data), void
 {
     uint64_t mask = lock();
     for (struct thread *thread = threads.live; thread; thread = thread->next) {
-        atomic_store(&thread->visited, true);
-        if (atomic_load(&thread->shared))
+        atomic_store(&thread->events_in_use, true);
+        if (atomic_load(&thread->events_shared))
             visit(thread, data);
-        atomic_store(&thread->visited, false);
+        atomic_store(&thread->events_in_use, false);
     }
     unlock(mask);
 }

@@ -25,8 +25,8 @@ bool threads_quiesce(uint64_t wait_ns);
 
 /* Keeps a thread's handler from its events while another thread changes them, with the list locked:
  * samples that come meanwhile are none. False when the thread is in its handler and stays there. */
-bool thread_hold(struct thread *thread);
-void thread_let_go(struct thread *thread);
+bool thread_block_samples(struct thread *thread);
+void thread_unblock_samples(struct thread *thread);
 
 /* Calls `visit` for every live thread, with the list locked and signals blocked. */
 void threads_visit(void (*visit)(struct thread *thread, void *data), void *data);

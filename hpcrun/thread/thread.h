@@ -57,15 +57,15 @@ struct thread_event {
     uint64_t measured_at; /* EVENT_REALTIME: the time stamp counter then */
     uint64_t pc, sp;      /* EVENT_COUNTER: where the last sample found the thread */
     unsigned standing;    /* EVENT_COUNTER: how many samples before it found it there, too */
-    struct tally fates[FATE_SLOTS];
-    struct tally missed; /* while the process was ending */
+    struct fate_count fates[FATE_SLOTS];
+    struct fate_count missed; /* while the process was ending */
 };
 
 /* What a sample touches stands together: at every sample the caches are cold. */
 struct thread {
     _Atomic bool busy; /* in the handler, at its beginning, or writing at its end */
-    _Atomic bool
-        held;   /* another thread starts its events anew: no samples; thread_hold in threads.h */
+    _Atomic bool held; /* another thread starts its events anew: no samples; thread_block_samples in
+                          threads.h */
     bool quiet; /* threads_quiesce saw that it was not busy; not so a thread that began later */
     _Atomic bool shared;  /* its events are open, and others may pause them */
     _Atomic bool visited; /* another thread is at its events: they stay open */
@@ -85,8 +85,8 @@ struct thread {
     /* Creator's index + 1, 0 unknown; its own when the thread was forked: then the path is in its
      * own tree. */
     uint32_t creator, creation_node;
-    struct kept_path *creation_path; /* the same, up to where the first thread began */
-    uint64_t began_wall, began_cpu;  /* clocks at first sight */
+    struct saved_path *creation_path; /* the same, up to where the first thread began */
+    uint64_t began_wall, began_cpu;   /* clocks at first sight */
     struct joinable *joinable;   /* before it begins: what its creator keeps for a join, or NULL */
     struct joins *joins;         /* that it has made, not yet written */
     uint64_t start_ip;           /* of the start routine; 0 unknown */

@@ -10,25 +10,25 @@ static uint32_t length_of(const struct cct *cct, uint32_t node)
     return length;
 }
 
-static struct kept_note keep(const struct cct_node *node, const struct lnotes *lnotes)
+static struct saved_note keep(const struct cct_node *node, const struct lnotes *lnotes)
 {
-    struct kept_note kept = {.note = {.ip = node->ip,
-                                      .lip = node->lip,
-                                      .association = node->association,
-                                      .first = node->first}};
+    struct saved_note kept = {.note = {.ip = node->ip,
+                                       .lip = node->lip,
+                                       .association = node->association,
+                                       .first = node->first}};
     if (node->lip >= LIP_OWN)
         kept.lnote = *lnotes_get(lnotes, node->lip);
     return kept;
 }
 
-void kept_path_take(struct kept_path *path, const struct kept_path *around, const struct cct *cct,
-                    const struct lnotes *lnotes, uint32_t node)
+void saved_path_copy(struct saved_path *path, const struct saved_path *around,
+                     const struct cct *cct, const struct lnotes *lnotes, uint32_t node)
 {
     uint32_t length = length_of(cct, node), before = around ? around->count : 0;
     path->count = 0;
-    if (length == 0 || length > KEPT_NOTES)
+    if (length == 0 || length > SAVED_PATH_NOTES)
         return;
-    if (before + length > KEPT_NOTES)
+    if (before + length > SAVED_PATH_NOTES)
         before = 0;
     if (before)
         memcpy(path->at, around->at, before * sizeof *path->at);
@@ -37,7 +37,7 @@ void kept_path_take(struct kept_path *path, const struct kept_path *around, cons
         path->at[--i] = keep(cct_node(cct, node), lnotes);
 }
 
-uint32_t kept_path_enter(const struct kept_path *path, struct cct *cct, struct lnotes *lnotes)
+uint32_t saved_path_insert(const struct saved_path *path, struct cct *cct, struct lnotes *lnotes)
 {
     uint32_t node = CCT_ROOT;
     for (uint32_t i = 0; i < path->count; i++) {

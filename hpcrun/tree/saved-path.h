@@ -7,23 +7,23 @@
 #include "hpcrun/tree/lnotes.h"
 
 /* Longer paths are not kept. */
-#define KEPT_NOTES 256
+#define SAVED_PATH_NOTES 256
 
-struct kept_path {
+struct saved_path {
     uint32_t count;
-    struct kept_note {
+    struct saved_note {
         struct cct_note note;
         struct lnote lnote; /* what its lip stands for, from LIP_OWN on */
-    } at[KEPT_NOTES];       /* from the outermost */
+    } at[SAVED_PATH_NOTES]; /* from the outermost */
 };
 
 /* Keeps the path `around`, which may be NULL, and below it that of a node. Without `around` where
  * both are too long together; nothing where the second alone is. */
-void kept_path_take(struct kept_path *path, const struct kept_path *around, const struct cct *cct,
-                    const struct lnotes *lnotes, uint32_t node);
+void saved_path_copy(struct saved_path *path, const struct saved_path *around,
+                     const struct cct *cct, const struct lnotes *lnotes, uint32_t node);
 
 /* Enters the path at the root of a tree: its innermost node; CCT_ROOT for an empty path, or without
  * memory. */
-uint32_t kept_path_enter(const struct kept_path *path, struct cct *cct, struct lnotes *lnotes);
+uint32_t saved_path_insert(const struct saved_path *path, struct cct *cct, struct lnotes *lnotes);
 
 #endif

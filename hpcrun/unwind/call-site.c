@@ -75,7 +75,7 @@ static bool target_by_word(struct memory *memory, uint64_t end, uint8_t which, u
 }
 
 /* An entry of the PLT is a jump by a word, where endbr64 may stand before and a bnd prefix. */
-static bool plt_leads_to(struct memory *memory, uint64_t entry, uint64_t function)
+static bool plt_calls(struct memory *memory, uint64_t entry, uint64_t function)
 {
     static const unsigned jump_at[] = {0, 1, 4, 5};
     uint64_t target;
@@ -86,10 +86,10 @@ static bool plt_leads_to(struct memory *memory, uint64_t entry, uint64_t functio
     return false;
 }
 
-bool call_site_leads_to(struct memory *memory, uint64_t ra, uint64_t function)
+bool call_site_calls(struct memory *memory, uint64_t ra, uint64_t function)
 {
     uint64_t target;
     if (call_site_target(memory, ra, &target))
-        return target == function || plt_leads_to(memory, target, function);
+        return target == function || plt_calls(memory, target, function);
     return target_by_word(memory, ra, CALL_BY_WORD, &target) && target == function;
 }

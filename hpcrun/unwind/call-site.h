@@ -15,6 +15,6 @@ bool call_site_target(struct memory *memory, uint64_t ra, uint64_t *target);
 
 /* Whether the call before `ra` surely leads to `function`: at once, by the PLT, or by the word of a
  * global offset table that it names. */
-bool call_site_leads_to(struct memory *memory, uint64_t ra, uint64_t function);
+bool call_site_calls(struct memory *memory, uint64_t ra, uint64_t function);
 
 #endif

@@ -9,11 +9,11 @@
 /* Whether a word between two stack pointers is the return address of a call of `function`. */
 static bool has_call_of(struct memory *memory, uint64_t function, uint64_t from, uint64_t to)
 {
-    struct code_range module;
+    struct module_range module;
     uint64_t word;
     for (; from < to; from += 8)
-        if (memory_load(memory, from, &word) && code_map_find(word, &module) &&
-            call_site_leads_to(memory, word, function))
+        if (memory_load(memory, from, &word) && module_range_find(word, &module) &&
+            call_site_calls(memory, word, function))
             return true;
     return false;
 }
@@ -25,7 +25,7 @@ static bool is_called(struct memory *memory, struct rule_cache *cache, const str
 {
     uint64_t function = rule_cache_function(cache, frame->pc), place = caller->sp - 8;
     return function && place - frame->sp < MAX_FRAME &&
-           call_site_leads_to(memory, caller->pc + 1, function) &&
+           call_site_calls(memory, caller->pc + 1, function) &&
            !has_call_of(memory, function, frame->sp, place);
 }
 
@@ -66,8 +66,8 @@ static bool find_other_sp(struct memory *memory, uint64_t ra, const struct frame
 
 /* The return address is copied at last: where it is the caller's, the stack pointer is, too; where
  * it is the other frame's, rbp is. */
-bool resume_step(struct memory *memory, struct rule_cache *cache, struct rule rule,
-                 struct frame *frame, struct frame *caller)
+bool eh_return_step(struct memory *memory, struct rule_cache *cache, struct rule rule,
+                    struct frame *frame, struct frame *caller)
 {
     uint64_t function = rule_cache_function(cache, frame->pc);
     rule.kind = RULE_CFA_BP;
@@ -75,7 +75,7 @@ bool resume_step(struct memory *memory, struct rule_cache *cache, struct rule ru
     frame->link = LINK_IRREGULAR;
     if (!stepped || !function)
         return false;
-    if (call_site_leads_to(memory, caller->pc + 1, function))
+    if (call_site_calls(memory, caller->pc + 1, function))
         return bp_holds(memory, cache, *caller);
     return find_other_sp(memory, caller->pc + 1, frame, caller->sp, &caller->sp);
 }

@@ -10,13 +10,13 @@
 
 static bool in_module(uint64_t address)
 {
-    struct code_range range;
-    return code_map_find(address, &range);
+    struct module_range range;
+    return module_range_find(address, &range);
 }
 
 /* Whether the call before `ra` may have led to `pc`: one that names a place in a module leads to no
  * code made at run time. So most of what earlier calls left on the stack is told from the truth. */
-static bool may_lead_to(struct memory *memory, uint64_t ra, uint64_t pc)
+static bool may_call(struct memory *memory, uint64_t ra, uint64_t pc)
 {
     uint64_t target;
     return !call_site_target(memory, ra, &target) || in_module(pc) || !in_module(target);
@@ -34,7 +34,7 @@ static bool return_address_at(struct memory *memory, const struct frame *frame, 
                               uint64_t *value)
 {
     return memory_load(memory, place, value) && !on_stack(memory, frame, *value) &&
-           call_site_is_before(memory, *value) && may_lead_to(memory, *value, frame->pc);
+           call_site_is_before(memory, *value) && may_call(memory, *value, frame->pc);
 }
 
 /* The caller if its return address is at `place`. */
@@ -83,9 +83,8 @@ static bool first_guess(struct memory *memory, const struct frame *frame, bool i
 
 /* Whether the caller's call names a place a little before `pc`, in the same module, that has no
  * unwind information either: it leads there. */
-static bool surely_leads_to(struct memory *memory, struct rule_cache *cache,
-                            const struct frame *caller, uint64_t pc,
-                            const struct code_range *module)
+static bool surely_calls(struct memory *memory, struct rule_cache *cache,
+                         const struct frame *caller, uint64_t pc, const struct module_range *module)
 {
     uint64_t target;
     return call_site_target(memory, caller->pc + 1, &target) && pc - target < NEAR &&
@@ -115,14 +114,14 @@ static void correct(struct memory *memory, struct rule_cache *cache, const struc
                     struct frame *caller)
 {
     struct frame sure;
-    struct code_range module;
-    if (!code_map_find(frame->pc, &module) ||
-        surely_leads_to(memory, cache, caller, frame->pc, &module))
+    struct module_range module;
+    if (!module_range_find(frame->pc, &module) ||
+        surely_calls(memory, cache, caller, frame->pc, &module))
         return;
     for (unsigned i = 0; i < SCAN_WORDS; i++) {
         uint64_t place = frame->sp + 8 * i;
         if (place >= caller->sp && caller_at(memory, frame, place, &sure) &&
-            surely_leads_to(memory, cache, &sure, frame->pc, &module)) {
+            surely_calls(memory, cache, &sure, frame->pc, &module)) {
             if (leads_over(memory, cache, *caller, place))
                 *caller = sure;
             return;

@@ -61,8 +61,8 @@ static bool step_signal_frame(struct registers *r, struct memory *memory)
 static bool step(struct registers *r, struct memory *memory, struct cfi_scratch *scratch)
 {
     uint64_t pc = r->reg[DWARF_RIP] - !r->exact;
-    struct code_range range;
-    if (!code_map_find(pc, &range) || !range.eh_frame_hdr ||
+    struct module_range range;
+    if (!module_range_find(pc, &range) || !range.eh_frame_hdr ||
         !cfi_open(&scratch->index, range.eh_frame_hdr))
         return false;
     const struct cfi_row *row = cfi_row_at(pc, &scratch->index, scratch);
@@ -73,7 +73,7 @@ static bool step(struct registers *r, struct memory *memory, struct cfi_scratch 
     uint64_t cfa = r->reg[row->cfa_reg] + (uint64_t)row->cfa_offset;
     if (row->cfa_expr && !expression_evaluate(row->cfa_expr, r->reg, NULL, memory, &cfa))
         return false;
-    struct registers caller = {.exact = resume_is_done(row)};
+    struct registers caller = {.exact = eh_return_is_done(row)};
     for (unsigned i = 0; i < DWARF_REGS; i++)
         if (!restore(&row->reg[i], i, cfa, r, memory, &caller.reg[i]))
             return false;

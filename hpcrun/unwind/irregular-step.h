@@ -17,11 +17,11 @@ bool full_step_from(const ucontext_t *context, struct memory *memory, struct cfi
 
 /* ---- a frame that may be resuming another one: eh-return-step.c ---- */
 
-/* From a frame that has RULE_RESUMING to its caller, or to the frame that it goes on in; sets
+/* From a frame that has RULE_EH_RETURNING to its caller, or to the frame that it goes on in; sets
  * frame->link. False where it can't be told which it is, and where unwinding on would need a
  * register that may be the other's. In a guarded region. */
-bool resume_step(struct memory *memory, struct rule_cache *cache, struct rule rule,
-                 struct frame *frame, struct frame *caller);
+bool eh_return_step(struct memory *memory, struct rule_cache *cache, struct rule rule,
+                    struct frame *frame, struct frame *caller);
 
 /* ---- no unwind information: fallback.c ---- */
 

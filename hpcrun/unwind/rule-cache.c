@@ -57,8 +57,8 @@ static struct known_module *find_module(struct rule_cache *cache, uint64_t pc)
         if (pc - module->start < module->end - module->start)
             return module;
     }
-    struct code_range range;
-    if (!code_map_find(pc, &range))
+    struct module_range range;
+    if (!module_range_find(pc, &range))
         return NULL;
     struct known_module *module = &cache->module[cache->next_module++ % RULE_MODULES];
     module->end = module->start = 0; /* no module, should a read fault here */
@@ -97,19 +97,19 @@ struct finding {
 };
 
 /* The code of a row that may be resuming another frame has a rule of its own. */
-static void tell_resuming(struct rule_cache *cache, struct known_module *module, uint64_t pc,
-                          struct finding *found)
+static void split_at_eh_return(struct rule_cache *cache, struct known_module *module, uint64_t pc,
+                               struct finding *found)
 {
     uint64_t function = cache->scratch.row.function, end = cache->scratch.row.end;
     const struct cfi_row *next = find_row(cache, module, end);
-    if (!next || next->function != function || !resume_is_done(next))
+    if (!next || next->function != function || !eh_return_is_done(next))
         return;
-    uint64_t begin = resume_begin(found->first, end, module->start, module->end);
+    uint64_t begin = eh_return_begin(found->first, end, module->start, module->end);
     if (pc < begin) {
         found->last = begin - 1;
     } else {
         found->first = begin;
-        found->rule.kind = RULE_RESUMING;
+        found->rule.kind = RULE_EH_RETURNING;
     }
 }
 
@@ -128,8 +128,8 @@ static struct finding look_up(struct rule_cache *cache, uint64_t pc)
             found.first = row->start;
             found.last = row->end - 1;
         }
-        if (resume_may_come(row))
-            tell_resuming(cache, module, pc, &found);
+        if (eh_return_may_follow(row))
+            split_at_eh_return(cache, module, pc, &found);
     } else if (is_entry_code(pc, module)) {
         found.rule.kind = RULE_OUTERMOST;
     }

@@ -19,14 +19,14 @@ static bool saves_arguments(const struct cfi_row *row)
            !row->cfa_expr;
 }
 
-bool resume_may_come(const struct cfi_row *row)
+bool eh_return_may_follow(const struct cfi_row *row)
 {
     return saves_arguments(row) && row->cfa_reg == DWARF_RBP &&
            row->reg[DWARF_RBP].kind == REG_AT_CFA;
 }
 
 /* The stack pointer is the other frame's, or about to be. Nothing is saved below it. */
-bool resume_is_done(const struct cfi_row *row)
+bool eh_return_is_done(const struct cfi_row *row)
 {
     if (!saves_arguments(row) || row->reg[DWARF_RBP].kind != REG_SAME || row->cfa_reg == DWARF_RBP)
         return false;
@@ -42,7 +42,7 @@ static bool is_call(const uint8_t *code, uint64_t module_start, uint64_t module_
     return *code == CALL && target - module_start < module_end - module_start;
 }
 
-uint64_t resume_begin(uint64_t start, uint64_t end, uint64_t module_start, uint64_t module_end)
+uint64_t eh_return_begin(uint64_t start, uint64_t end, uint64_t module_start, uint64_t module_end)
 {
     unsigned calls = 0;
     for (uint64_t at = end; at >= start + CALL_BYTES; at--)
@@ -133,8 +133,8 @@ struct rule rule_from_row(const struct cfi_row *row, uint64_t pc)
         return (struct rule){.kind = RULE_SIGNAL};
     if (ra->kind == REG_UNDEFINED)
         return (struct rule){.kind = RULE_OUTERMOST};
-    if (resume_is_done(row))
-        return (struct rule){.kind = RULE_RESUMED};
+    if (eh_return_is_done(row))
+        return (struct rule){.kind = RULE_EH_RETURNED};
     bool simple = ra->kind == REG_AT_CFA && ra->offset == -8 &&
                   row->reg[DWARF_RSP].kind == REG_SAME && set_cfa(&rule, row, pc) &&
                   set_bp(&rule, &row->reg[DWARF_RBP]);

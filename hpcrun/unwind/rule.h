@@ -9,16 +9,16 @@
 #include "hpcrun/unwind/cfi.h"
 
 enum rule_kind {
-    RULE_NONE = 0,  /* an empty cache entry */
-    RULE_CFA_SP,    /* CFA = sp + offset */
-    RULE_CFA_BP,    /* CFA = rbp + offset */
-    RULE_CFA_AT_BP, /* CFA = the word at rbp + offset (a realigned stack) */
-    RULE_OUTERMOST, /* the frame has no caller */
-    RULE_SIGNAL,    /* a signal frame: the caller's registers are in the ucontext at sp */
-    RULE_FULL,      /* needs other registers, or an expression */
-    RULE_RESUMED,   /* as RULE_FULL; the caller goes on where it did not call (resume.h) */
-    RULE_RESUMING,  /* as RULE_CFA_BP, but perhaps no longer true (resume.h) */
-    RULE_NO_FDE,    /* nothing is known about the pc */
+    RULE_NONE = 0,     /* an empty cache entry */
+    RULE_CFA_SP,       /* CFA = sp + offset */
+    RULE_CFA_BP,       /* CFA = rbp + offset */
+    RULE_CFA_AT_BP,    /* CFA = the word at rbp + offset (a realigned stack) */
+    RULE_OUTERMOST,    /* the frame has no caller */
+    RULE_SIGNAL,       /* a signal frame: the caller's registers are in the ucontext at sp */
+    RULE_FULL,         /* needs other registers, or an expression */
+    RULE_EH_RETURNED,  /* as RULE_FULL; the caller goes on where it did not call (resume.h) */
+    RULE_EH_RETURNING, /* as RULE_CFA_BP, but perhaps no longer true (resume.h) */
+    RULE_NO_FDE,       /* nothing is known about the pc */
 };
 
 /* Where the caller's rbp is. */
@@ -53,15 +53,15 @@ struct rule rule_from_row(const struct cfi_row *row, uint64_t pc);
  * is found out here, what to make of such a step in resume-step.h. */
 
 /* Whether the row is of a function that can do this, where it has saved the registers. */
-bool resume_may_come(const struct cfi_row *row);
+bool eh_return_may_follow(const struct cfi_row *row);
 
 /* Whether the row is of the instructions behind the loads: it leads to the other frame, and the
  * address there is one that is jumped to. */
-bool resume_is_done(const struct cfi_row *row);
+bool eh_return_is_done(const struct cfi_row *row);
 
 /* Where, of the code [start, end) behind which it is done, it may have begun: the address that a
  * frame has (struct frame) whose callee makes the copies. The code lies in a module from
  * `module_start` to `module_end`. */
-uint64_t resume_begin(uint64_t start, uint64_t end, uint64_t module_start, uint64_t module_end);
+uint64_t eh_return_begin(uint64_t start, uint64_t end, uint64_t module_start, uint64_t module_end);
 
 #endif

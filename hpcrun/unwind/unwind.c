@@ -68,10 +68,11 @@ static enum step step_irregular(struct unwinder *u, struct rule rule, struct fra
     case RULE_OUTERMOST: return STEP_OUTERMOST;
     case RULE_SIGNAL: return step_signal(u, frame, caller);
     case RULE_FULL:
-    case RULE_RESUMED: return step_full(u, rule.kind == RULE_RESUMED, frame, caller);
-    case RULE_RESUMING:
-        return resume_step(&u->memory, u->cache, rule, frame, caller) ? STEP_OK
-                                                                      : failed(u, UNWIND_NO_RULE);
+    case RULE_EH_RETURNED: return step_full(u, rule.kind == RULE_EH_RETURNED, frame, caller);
+    case RULE_EH_RETURNING:
+        return eh_return_step(&u->memory, u->cache, rule, frame, caller)
+                   ? STEP_OK
+                   : failed(u, UNWIND_NO_RULE);
     default: return step_without_fde(u, frame, caller);
     }
 }
@@ -117,8 +118,8 @@ static bool push_old(struct unwinder *u, uint32_t limit, uint32_t from)
     return limit == from;
 }
 
-/* Walks outwards from `frame`. Leaves new frames in u->fresh, and in u->kept how many frames of the
- * previous path continue them. */
+/* Walks outwards from `frame`. Leaves new frames in u->fresh, and in u->reused how many frames of
+ * the previous path continue them. */
 static enum unwind_end walk(struct unwinder *u, struct frame frame)
 {
     uint32_t limit = u->depth; /* path[0 .. limit) may still be met */
@@ -130,7 +131,7 @@ static enum unwind_end walk(struct unwinder *u, struct frame frame)
             while (i > 0 && link_holds(u, i))
                 i--;
             if (i == 0 && u->fresh_count + limit <= UNWIND_MAX_FRAMES) {
-                u->kept = limit;
+                u->reused = limit;
                 return UNWIND_COMPLETE;
             }
             if (!push_old(u, limit, i))
@@ -161,8 +162,8 @@ static void assemble(struct unwinder *u)
         *first = *last;
         *last = frame;
     }
-    memmove(u->path + u->kept, u->fresh, u->fresh_count * sizeof *u->fresh);
-    u->depth = u->kept + u->fresh_count;
+    memmove(u->path + u->reused, u->fresh, u->fresh_count * sizeof *u->fresh);
+    u->depth = u->reused + u->fresh_count;
 }
 
 enum unwind_end unwind(struct unwinder *u, const ucontext_t *context)
@@ -182,12 +183,12 @@ enum unwind_end unwind(struct unwinder *u, const ucontext_t *context)
     memory_set_own_stack(&u->memory, leaf.sp, on_own_stack ? u->stack_high : leaf.sp);
     u->fresh = u->path + u->depth;
     u->fresh_count = 0;
-    u->kept = 0;
+    u->reused = 0;
     if (guard_enter(&u->guard) == 0) {
         u->end = walk(u, leaf);
         guard_leave(&u->guard);
     } else {
-        u->kept = 0;
+        u->reused = 0;
         u->end = UNWIND_NOT_READABLE;
     }
     assemble(u);

@@ -180,7 +180,7 @@ static bool is_resuming(struct unwinder *u)
 {
     for (unsigned i = 0; i < u->depth; i++) {
         enum rule_kind kind = rule_cache_get(u->cache, u->path[i].pc).kind;
-        if (kind == RULE_RESUMING || kind == RULE_RESUMED)
+        if (kind == RULE_EH_RETURNING || kind == RULE_EH_RETURNED)
             return true;
     }
     return false;
@@ -349,7 +349,7 @@ __attribute__((constructor)) static void start(void)
     ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
     path[length > 0 ? length : 0] = '\0';
     modules_init(path, (const void *)(uintptr_t)start);
-    code_map_refresh();
+    module_ranges_refresh();
     fault_handler_address = (void *)(uintptr_t)on_fault;
     struct sigaction fault = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_NODEFER};
     sigaction(SIGSEGV, &fault, NULL);

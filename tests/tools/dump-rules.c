@@ -40,10 +40,10 @@ int main(int count, char **arguments)
 {
     void *handle = count == 2 ? dlopen(arguments[1], RTLD_LAZY) : NULL;
     struct link_map *map;
-    struct code_range range;
+    struct module_range range;
     static struct cfi_scratch scratch;
     if (!handle || dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0 ||
-        !code_map_find((uint64_t)(uintptr_t)map->l_ld, &range) || !range.eh_frame_hdr) {
+        !module_range_find((uint64_t)(uintptr_t)map->l_ld, &range) || !range.eh_frame_hdr) {
         fprintf(stderr, "dump-rules: no library with .eh_frame_hdr given\n");
         return 1;
     }

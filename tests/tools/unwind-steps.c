@@ -28,8 +28,8 @@ static FILE *report;
 
 static void print_frame(const struct frame *frame)
 {
-    struct code_range range;
-    if (!code_map_find(frame->pc, &range)) {
+    struct module_range range;
+    if (!module_range_find(frame->pc, &range)) {
         fprintf(report, " ?+%lx", frame->pc);
         return;
     }
@@ -114,7 +114,7 @@ __attribute__((constructor)) static void begin(void)
     setvbuf(report, buffer, _IOFBF, sizeof buffer);
     modules_init("", (const void *)(uintptr_t)begin);
     rule_cache_init();
-    code_map_refresh();
+    module_ranges_refresh();
     unwinder.cache = fresh_pages(sizeof *unwinder.cache);
     unwinder.path = fresh_pages(UNWIND_FRAMES * sizeof(struct frame));
     unwinder.fault_handler = (void *)(uintptr_t)on_fault;

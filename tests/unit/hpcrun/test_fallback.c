@@ -98,18 +98,18 @@ static void a_call_leads_there_by_the_plt_and_by_a_word_too(void **state)
     put_distance(plt + 10, word);
     put_call(ra);
     put_distance(ra, function);
-    assert_true(call_site_leads_to(&memory, address(ra), there));
-    assert_false(call_site_leads_to(&memory, address(ra), there + 1));
+    assert_true(call_site_calls(&memory, address(ra), there));
+    assert_false(call_site_calls(&memory, address(ra), there + 1));
     put_distance(ra, plt);
-    assert_true(call_site_leads_to(&memory, address(ra), there));
-    assert_false(call_site_leads_to(&memory, address(ra), there + 1));
+    assert_true(call_site_calls(&memory, address(ra), there));
+    assert_false(call_site_calls(&memory, address(ra), there + 1));
     ra[-6] = 0xff; /* call *word(%rip) */
     ra[-5] = 0x15;
     put_distance(ra, word);
-    assert_true(call_site_leads_to(&memory, address(ra), there));
-    assert_false(call_site_leads_to(&memory, address(ra), there + 1));
+    assert_true(call_site_calls(&memory, address(ra), there));
+    assert_false(call_site_calls(&memory, address(ra), there + 1));
     put_distance(ra, code + 4096 + 8192); /* no such word */
-    assert_false(call_site_leads_to(&memory, address(ra), there));
+    assert_false(call_site_calls(&memory, address(ra), there));
 }
 
 static int map_code(void **state)

@@ -112,7 +112,7 @@ static void add_sample(unsigned which, uint64_t amount, bool partial)
     assert_true(cct_add(&thread.cct, node, 1, amount / 3));
     added[node][0] += amount;
     added[node][1] += amount / 3;
-    struct tally *fates = thread.events[0].fates;
+    struct fate_count *fates = thread.events[0].fates;
     fates[fate_slot(FATE_FIRED)].count++;
     fates[fate_slot(FATE_FIRED)].amount += amount;
     fates[fate_slot(FATE_RECORDED)].count++;
@@ -217,7 +217,7 @@ static void late_samples_are_counted_once(void **state)
     (void)state;
     begin();
     add_sample(1, 1000, false);
-    thread.events[0].missed = (struct tally){.count = 2, .amount = 300};
+    thread.events[0].missed = (struct fate_count){.count = 2, .amount = 300};
     assert_true(flush_thread(&thread, false));
     assert_true(flush_thread(&thread, true));
     struct measurement *m = read_file();

@@ -41,13 +41,13 @@ uint32_t threads_live(void)
     return 1;
 }
 
-bool thread_hold(struct thread *thread)
+bool thread_block_samples(struct thread *thread)
 {
     (void)thread;
     return true;
 }
 
-void thread_let_go(struct thread *thread)
+void thread_unblock_samples(struct thread *thread)
 {
     (void)thread;
 }

@@ -142,9 +142,9 @@ static void make_script(struct script *s)
  * of some frames, kept or not. */
 static void change(struct unwinder *u)
 {
-    u->kept = choose(u->depth + 1);
-    u->depth = u->kept + choose(MOST_FRAMES - u->kept + 1);
-    for (uint32_t i = u->kept; i < u->depth; i++) {
+    u->reused = choose(u->depth + 1);
+    u->depth = u->reused + choose(MOST_FRAMES - u->reused + 1);
+    for (uint32_t i = u->reused; i < u->depth; i++) {
         u->path[i] = (struct frame){.pc = (choose(2) ? NATIVE : CLAIMED) + choose(3), .sp = i};
         make_script(&script[i]);
     }
@@ -278,7 +278,7 @@ static void every_path_is_entered_as_it_is(void **state)
 static uint32_t asked_at(struct thread *thread, uint32_t kept, uint64_t new_pc)
 {
     struct unwinder *u = &thread->unwinder;
-    u->kept = kept;
+    u->reused = kept;
     u->depth = kept + 2;
     for (uint32_t i = kept; i < u->depth; i++)
         u->path[i] = (struct frame){.pc = new_pc, .sp = i};
