@@ -141,7 +141,7 @@ stress-loader: all $(TEST_PROGRAMS) $(TEST_TOOLS)
 	cd tests/integration && BUILD=$(abspath $(BUILD)) LOADER_MS=40000 python3 -m unittest -v test_loader
 
 # A variant of libhpcrun.so that times its handler, for the benchmark.
-WRAPPED = handler_on_signal source_measure unwind consult_stance consult_path sample_record \
+WRAPPED = handler_on_signal source_measure unwind agent_query_status agent_query_path sample_record \
 	source_arm
 TIMED_FLAGS = $(LIBHPCRUN_FLAGS) $(addprefix -Wl$(comma)--wrap=,$(WRAPPED))
 $(BUILD)/obj/tests/bench/timed-handler.o: CFLAGS += -fPIC -fvisibility=hidden -ftls-model=initial-exec

@@ -121,7 +121,7 @@ static void before_main(void)
     if (!process.active)
         return;
     uint64_t mask = sys_mask(SIG_BLOCK, ~(uint64_t)0);
-    agents_look();
+    agents_update();
     if (thread_self)
         thread_announce_to_agents(thread_self);
     sys_mask(SIG_SETMASK, mask);

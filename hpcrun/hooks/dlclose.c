@@ -19,6 +19,6 @@ HOOK int dlclose(void *handle)
     threads_quiesce(WAIT_NS);
     int result = REAL(dlclose)(handle);
     modules_unload_end();
-    agents_look();
+    agents_update();
     return result;
 }

@@ -74,7 +74,7 @@ static void adopt(struct thread *thread, size_t stack_size, uint64_t function, u
     uint64_t high = (uint64_t)(uintptr_t)__builtin_thread_pointer();
     uint64_t low = high - stack_size + 4 * 4096;
     bool known = frame > low && frame < high;
-    thread->origin = (struct agent_start_routine){function, argument};
+    thread->routine = (struct agent_start_routine){function, argument};
     note_start(thread, function);
     thread_adopt(thread, known ? low : 0, known ? high : 0);
     if (have_end_key)
@@ -101,7 +101,7 @@ static struct thread *prepare(enum thread_kind kind, struct start start,
 {
     if (!process.active || !process_is_ours())
         return NULL;
-    agents_look();
+    agents_update();
     pthread_attr_t by_default;
     if (!attributes && pthread_attr_init(&by_default) == 0)
         attributes = &by_default;

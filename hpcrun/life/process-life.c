@@ -232,7 +232,7 @@ void process_after_fork_in_child(void)
     note_begin();
     measurement_init();
     process_chunks_forget();
-    workers_forget();
+    workers_clear();
     agents_after_fork();
     flush_forget_totals();
     thread_after_fork();

@@ -68,7 +68,8 @@ static void close_events(struct thread *thread)
 
 void thread_announce_to_agents(struct thread *thread)
 {
-    consult_thread_begin(&thread->logical.consult, &thread->unwinder, thread->tid, thread->origin);
+    agent_query_thread_begin(&thread->logical.query, &thread->unwinder, thread->tid,
+                             thread->routine);
 }
 
 void thread_adopt(struct thread *thread, uint64_t stack_low, uint64_t stack_high)
@@ -97,7 +98,7 @@ void thread_leave(void)
     uint64_t mask = sys_mask(SIG_BLOCK, ~(uint64_t)0);
     thread_self = NULL;
     close_events(thread);
-    consult_thread_end(&thread->logical.consult);
+    agent_query_thread_end(&thread->logical.query);
     thread->ended_cpu = sys_clock(CLOCK_THREAD_CPUTIME_ID);
     atomic_store(&thread->ended_wall, sys_clock(CLOCK_MONOTONIC));
     atomic_store(&thread->busy, true);
@@ -129,7 +130,7 @@ void thread_after_fork(void)
 {
     struct thread *self = thread_self;
     threads_visit(abandon_events, NULL);
-    threads_forget(self);
+    threads_clear(self);
     if (!self)
         return;
     uint64_t mask = sys_mask(SIG_BLOCK, ~(uint64_t)0);

@@ -1,6 +1,6 @@
-/* Signal handler: the functions that agents call there run there: claimed, read, path, step.
+/* Signal handler: find_claim, read_memory, path_frame and step run there.
  *
- * The functions of struct agent_host (agents/agent.h). */
+ * The services of hpcrun for agents: struct agent_host (agents/agent.h). */
 #include "hpcrun/logical/agent-query.h"
 #include "hpcrun/logical/agent-table.h"
 #include "hpcrun/logical/claims.h"
@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* MAX_AGENTS: none of this process's. */
+/* The agent's index in `agents`; MAX_AGENTS if it is not there. */
 static unsigned index_of(const struct agent *agent)
 {
     unsigned index = 0;
@@ -25,7 +25,7 @@ static bool claim(const struct agent *agent, const struct agent_claim *claims, s
 
 static bool find_claim(const struct agent *agent, uint64_t pc, struct agent_claim *found)
 {
-    return claims_around(index_of(agent), pc, found);
+    return claims_find(index_of(agent), pc, found);
 }
 
 static void log_line(const char *line)
@@ -44,65 +44,65 @@ static void refuse(const struct agent *agent, const char *why)
         refusals_withdraw(agent->name);
 }
 
-/* What lies in one aligned word, as a runtime's fields do, is loaded with it: a word never lies in
- * two pages. Only that is recalled. */
+/* A field of a runtime lies within one aligned word, so the whole word is loaded: it never crosses
+ * a page. Only such reads are cached. */
 static bool read_memory(const struct agent_cursor *cursor, uint64_t address, void *to, size_t size)
 {
-    struct consult *consult = cursor->host_private;
-    struct memory *memory = &consult->unwinder->memory;
+    struct agent_query *query = cursor->host_private;
+    struct memory *memory = &query->unwinder->memory;
     uint64_t word, offset = address % sizeof word;
     if (size == 0 || offset + size > sizeof word) {
-        recall_spoil(&consult->recall);
+        answer_invalidate(&query->answers);
         return memory_read_guarded(memory, address, to, size);
     }
     if (!memory_load(memory, address - offset, &word)) {
-        recall_spoil(&consult->recall);
+        answer_invalidate(&query->answers);
         return false;
     }
     word >>= 8 * offset;
     memcpy(to, &word, size);
-    recall_note_read(&consult->recall, address, size, word);
+    answer_add_read(&query->answers, address, size, word);
     return true;
 }
 
 static bool path_frame(const struct agent_cursor *cursor, uint32_t i, struct agent_frame *frame)
 {
-    struct consult *consult = cursor->host_private;
-    const struct unwinder *u = consult->unwinder;
+    struct agent_query *query = cursor->host_private;
+    const struct unwinder *u = query->unwinder;
     if (i >= u->depth) {
-        recall_note_depth(&consult->recall, u->depth);
+        answer_add_depth(&query->answers, u->depth);
         return false;
     }
-    recall_note_frame(&consult->recall, i);
+    answer_add_frame(&query->answers, i);
     *frame = (struct agent_frame){u->path[i].pc, u->path[i].sp, u->path[i].bp};
     return true;
 }
 
-/* A step rests on the words that gave the caller, or on the frame's rule alone. */
-static void note_step(struct consult *consult, const struct frame *frame,
-                      const struct frame *caller, bool stepped)
+/* The result of a step depends on the words that gave the caller, or on the frame's rule alone. */
+static void add_step(struct agent_query *query, const struct frame *frame,
+                     const struct frame *caller, bool stepped)
 {
     if (!stepped) {
-        if (!unwind_outermost(consult->unwinder, frame))
-            recall_spoil(&consult->recall);
+        if (!unwind_outermost(query->unwinder, frame))
+            answer_invalidate(&query->answers);
     } else if (frame->link == LINK_IRREGULAR) {
-        recall_spoil(&consult->recall);
+        answer_invalidate(&query->answers);
     } else {
-        recall_note_read(&consult->recall, caller->sp - 8, 8, caller->pc + 1);
+        answer_add_read(&query->answers, caller->sp - 8, 8, caller->pc + 1);
         if (frame->link != LINK_BP_SAME)
-            recall_note_read(&consult->recall, caller->sp + (uint64_t)frame->link, 8, caller->bp);
+            answer_add_read(&query->answers, caller->sp + (uint64_t)frame->link, 8, caller->bp);
     }
 }
 
-/* hpcrun's own frames, which start threads, are no part of paths. */
+/* Skips hpcrun's own frames, which start threads: they do not belong to paths. */
 static bool step(const struct agent_cursor *cursor, struct agent_frame *frame)
 {
-    struct consult *consult = cursor->host_private;
-    struct unwinder *u = consult->unwinder;
+    struct agent_query *query = cursor->host_private;
+    struct unwinder *u = query->unwinder;
     struct frame from = {.pc = frame->pc, .sp = frame->sp, .bp = frame->bp}, caller = {0};
     do {
         bool stepped = unwind_caller(u, &from, &caller);
-        note_step(consult, &from, &caller, stepped);
+        add_step(query, &from, &caller, stepped);
         if (!stepped)
             return false;
         from = caller;

@@ -17,33 +17,36 @@
 #define MAX_MODULES      512
 #define MAX_WORD         128
 
-/* An agent that is installed. */
-struct installed {
+struct installed_agent {
     char name[MAX_WORD], rules_version[MAX_WORD], path[PATH_MAX];
-    char note[MAX_WORD];                     /* owner of its runtime's ELF note; or "" */
-    char module[MAX_RECOGNITIONS][MAX_WORD]; /* base names of its runtime's modules; or "" */
+    char note[MAX_WORD];                     /* owner of its runtime's ELF note; "" for none */
+    char module[MAX_RECOGNITIONS][MAX_WORD]; /* base names of its runtime's modules; "" for none */
     bool may_be_in_program;                  /* the runtime may be linked into the program */
-    int loaded;                              /* index in agents, -1 not yet, -2 it can't be */
+    int loaded;                              /* index in `agents`; NOT_LOADED or UNUSABLE */
 };
 
-static struct installed installed[MAX_AGENTS];
+enum { NOT_LOADED = -1, UNUSABLE = -2 };
+
+static struct installed_agent installed[MAX_AGENTS];
 static unsigned installed_count;
 
 struct loaded_module {
-    struct agent_module module; /* without its note */
+    struct agent_module module; /* its note is not set */
     const ElfW(Phdr) * headers;
     unsigned header_count;
 };
 
-/* The modules of the process, as of the last look and as of this one. */
-static struct loaded_module at_look[2][MAX_MODULES];
-static unsigned at_look_count[2], last;
-static unsigned long long changes; /* loads and unloads so far, at the last look */
-static _Atomic int looking;
+/* The modules of the process at the last update and at this one: modules[last] and modules[!last].
+ */
+static struct loaded_module modules[2][MAX_MODULES];
+static unsigned module_count[2], last;
+static unsigned long long changes; /* number of loads and unloads, at the last update */
+static _Atomic int updating;
 
 /* ---- symbols of the program ---- */
 
-/* Larger tables are not searched: every process would start milliseconds later. */
+/* Larger string tables are not searched: it would delay the start of every process by milliseconds.
+ */
 #define MOST_BYTES_OF_NAMES (2u << 20)
 
 struct file {
@@ -72,7 +75,7 @@ static bool holds(const struct file *file, uint64_t offset, uint64_t size)
     return offset <= file->size && size <= file->size - offset;
 }
 
-/* The section headers; NULL when they are not within the file. */
+/* The section headers; NULL if they are malformed. */
 static const Elf64_Shdr *sections(const struct file *file, unsigned *count)
 {
     const Elf64_Ehdr *header = (const void *)file->at;
@@ -85,7 +88,8 @@ static const Elf64_Shdr *sections(const struct file *file, unsigned *count)
     return (const void *)(file->at + header->e_shoff);
 }
 
-/* With the 0 at its end; a longer name that ends so is none of ours, but is found, too. */
+/* Whether a string table has the name, including its terminating 0. A longer name with this ending
+ * also matches. */
 static bool has_name(const struct file *file, const Elf64_Shdr *strings, const char *name)
 {
     return strings->sh_size <= MOST_BYTES_OF_NAMES &&
@@ -111,8 +115,8 @@ static bool program_has_symbol(const char *name)
 
 /* ---- agents that are installed ---- */
 
-/* Copies a word that ends at '|' or ';' or the string's end; the rest. */
-static const char *take_word(const char *at, char *to, size_t room)
+/* Copies a word that ends at '|', ';' or the end of the string. Returns the rest. */
+static const char *parse_word(const char *at, char *to, size_t room)
 {
     size_t length = strcspn(at, "|;");
     size_t fitting = length < room ? length : room - 1;
@@ -122,7 +126,7 @@ static const char *take_word(const char *at, char *to, size_t room)
     return *at == '|' ? at + 1 : at;
 }
 
-static void add_recognition(struct installed *agent, const char *word)
+static void add_recognition(struct installed_agent *agent, const char *word)
 {
     const char *name = text_after(word, "note:");
     if (name) {
@@ -145,14 +149,14 @@ static void add_recognition(struct installed *agent, const char *word)
 void agents_init(const char *list)
 {
     for (const char *at = list; at && *at && installed_count < MAX_AGENTS;) {
-        struct installed *agent = &installed[installed_count++];
+        struct installed_agent *agent = &installed[installed_count++];
         char word[MAX_WORD];
-        agent->loaded = -1;
-        at = take_word(at, agent->name, sizeof agent->name);
-        at = take_word(at, agent->rules_version, sizeof agent->rules_version);
-        at = take_word(at, agent->path, sizeof agent->path);
+        agent->loaded = NOT_LOADED;
+        at = parse_word(at, agent->name, sizeof agent->name);
+        at = parse_word(at, agent->rules_version, sizeof agent->rules_version);
+        at = parse_word(at, agent->path, sizeof agent->path);
         while (*at && *at != ';') {
-            at = take_word(at, word, sizeof word);
+            at = parse_word(at, word, sizeof word);
             add_recognition(agent, word);
         }
         if (*at == ';')
@@ -160,7 +164,7 @@ void agents_init(const char *list)
     }
 }
 
-/* The data of the ELF note of this owner in one segment. */
+/* The data of the ELF note of this owner in one segment, or NULL. */
 static const void *find_note(const uint8_t *at, const uint8_t *end, size_t align, const char *owner,
                              size_t *bytes)
 {
@@ -189,7 +193,7 @@ static const void *module_note(const struct loaded_module *module, const char *o
     return found;
 }
 
-/* "libfoo.so" is the base name of lib/libfoo.so and of lib/libfoo.so.5. */
+/* Whether the file name of a path is NAME or NAME.<something>: "libfoo.so" fits lib/libfoo.so.5. */
 static bool has_base_name(const char *path, const char *name)
 {
     const char *slash = strrchr(path, '/');
@@ -197,7 +201,7 @@ static bool has_base_name(const char *path, const char *name)
     return rest && (*rest == '\0' || *rest == '.');
 }
 
-static bool recognises(const struct installed *agent, const struct loaded_module *module)
+static bool recognizes(const struct installed_agent *agent, const struct loaded_module *module)
 {
     size_t bytes;
     if (agent->may_be_in_program && !module->module.path[0])
@@ -208,7 +212,7 @@ static bool recognises(const struct installed *agent, const struct loaded_module
     return module_note(module, agent->note, &bytes) != NULL;
 }
 
-static void tell_added(const struct installed *agent, const struct loaded_module *module)
+static void announce_module(const struct installed_agent *agent, const struct loaded_module *module)
 {
     const struct agent *it = agents.at[agent->loaded];
     struct agent_module its = module->module;
@@ -217,8 +221,8 @@ static void tell_added(const struct installed *agent, const struct loaded_module
         it->module_added(&its);
 }
 
-/* Makes the agent one of this process's; -2 when it can't serve. */
-static int open_agent(const struct installed *installed)
+/* Opens an agent. Returns its index in `agents`, or UNUSABLE. */
+static int open_agent(const struct installed_agent *installed)
 {
     void *library = dlopen(installed->path, RTLD_NOW | RTLD_LOCAL);
     const struct agent *agent = library ? dlsym(library, "hpcrun_agent") : NULL;
@@ -239,20 +243,20 @@ static int open_agent(const struct installed *installed)
         }
         refusals_add(installed->name, "it cannot work with this hpcrun");
     }
-    return -2;
+    return UNUSABLE;
 }
 
-/* One module of dl_iterate_phdr. */
-static int learn(struct dl_phdr_info *info, size_t size, void *now)
+/* Callback of dl_iterate_phdr: adds a module to the list of number *now. */
+static int list_module(struct dl_phdr_info *info, size_t size, void *now)
 {
     (void)size;
     unsigned which = *(unsigned *)now;
     unsigned long long seen = info->dlpi_adds + info->dlpi_subs;
     if (seen == changes)
         return 1;
-    if (at_look_count[which] == MAX_MODULES)
+    if (module_count[which] == MAX_MODULES)
         return 0;
-    struct loaded_module *module = &at_look[which][at_look_count[which]++];
+    struct loaded_module *module = &modules[which][module_count[which]++];
     uint64_t low = UINT64_MAX, high = 0;
     for (unsigned i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *header = &info->dlpi_phdr[i];
@@ -279,56 +283,57 @@ static int count_changes(struct dl_phdr_info *info, size_t size, void *total)
     return 1;
 }
 
-static bool is_in(unsigned which, const struct loaded_module *module)
+static bool is_listed(unsigned which, const struct loaded_module *module)
 {
-    for (unsigned i = 0; i < at_look_count[which]; i++)
-        if (at_look[which][i].module.start == module->module.start &&
-            at_look[which][i].module.end == module->module.end)
+    for (unsigned i = 0; i < module_count[which]; i++)
+        if (modules[which][i].module.start == module->module.start &&
+            modules[which][i].module.end == module->module.end)
             return true;
     return false;
 }
 
-static void forget_module(const struct loaded_module *module)
+static void announce_removal(const struct loaded_module *module)
 {
     for (unsigned i = 0; i < atomic_load(&agents.count); i++)
         if (agents.at[i]->module_removed)
             agents.at[i]->module_removed(&module->module);
-    claims_give_up(module->module.start, module->module.end);
+    claims_remove(module->module.start, module->module.end);
 }
 
-/* For one installed agent: new modules, all of them if the agent is new. */
-static void serve(struct installed *agent, unsigned before, unsigned now)
+/* Opens an installed agent if its runtime is there, and announces new modules to it; all modules if
+ * the agent is new. */
+static void update_agent(struct installed_agent *agent, unsigned before, unsigned now)
 {
-    bool fresh = agent->loaded == -1;
-    for (unsigned i = 0; i < at_look_count[now] && agent->loaded == -1; i++)
-        if (recognises(agent, &at_look[now][i]))
+    bool fresh = agent->loaded == NOT_LOADED;
+    for (unsigned i = 0; i < module_count[now] && agent->loaded == NOT_LOADED; i++)
+        if (recognizes(agent, &modules[now][i]))
             agent->loaded = open_agent(agent);
-    for (unsigned i = 0; i < at_look_count[now] && agent->loaded >= 0; i++)
-        if (fresh || !is_in(before, &at_look[now][i]))
-            tell_added(agent, &at_look[now][i]);
+    for (unsigned i = 0; i < module_count[now] && agent->loaded >= 0; i++)
+        if (fresh || !is_listed(before, &modules[now][i]))
+            announce_module(agent, &modules[now][i]);
 }
 
-void agents_look(void)
+void agents_update(void)
 {
-    if (installed_count == 0 || atomic_exchange(&looking, 1))
+    if (installed_count == 0 || atomic_exchange(&updating, 1))
         return;
     unsigned before = last, now = !last;
-    at_look_count[now] = 0;
-    dl_iterate_phdr(learn, &now);
-    if (at_look_count[now] > 0) {
+    module_count[now] = 0;
+    dl_iterate_phdr(list_module, &now);
+    if (module_count[now] > 0) {
         last = now;
         dl_iterate_phdr(count_changes, &changes);
-        for (unsigned i = 0; i < at_look_count[before]; i++)
-            if (!is_in(now, &at_look[before][i]))
-                forget_module(&at_look[before][i]);
+        for (unsigned i = 0; i < module_count[before]; i++)
+            if (!is_listed(now, &modules[before][i]))
+                announce_removal(&modules[before][i]);
         for (unsigned i = 0; i < installed_count; i++)
-            serve(&installed[i], before, now);
+            update_agent(&installed[i], before, now);
         atomic_fetch_add(&agents.epoch, 1);
     }
-    atomic_store(&looking, 0);
+    atomic_store(&updating, 0);
 }
 
 void agents_after_fork(void)
 {
-    atomic_store(&looking, 0);
+    atomic_store(&updating, 0);
 }

@@ -1,20 +1,23 @@
-/* Normal context: opens agents (agents/agent.h) and tells them what modules come and go.
+/* Normal context: opens agents (agents/agent.h) and announces loaded and unloaded modules to them.
  *
- * The launcher names the agents that are installed and how their runtimes are recognised; an agent
- * is opened when a module of its runtime is seen in the process, at points where a program may open
- * libraries: when hpcrun starts, before a thread is created, after a dlclose. */
+ * The launcher passes the installed agents and how to recognize their runtimes. An agent is opened
+ * when a module of its runtime is in the process. This is checked where a program may open
+ * libraries: just before main, before a thread is created, after a dlclose. */
 #ifndef HPCRUN_LOGICAL_AGENT_LOADER_H
 #define HPCRUN_LOGICAL_AGENT_LOADER_H
 
-/* Reads what the launcher said; no agent is opened yet. `list` is the value of HPCRUN_AGENTS:
- * "NAME|VERSION OF ITS RULES|PATH|RECOGNITION..." joined by ';', RECOGNITION being "note:OWNER",
- * "module:NAME" or "symbol:NAME". */
+/* Parses the value of HPCRUN_AGENTS; opens nothing yet. Its entries are joined by ';':
+ *
+ *     NAME|RULES VERSION|PATH|RECOGNITION|RECOGNITION...
+ *
+ * RECOGNITION is "note:OWNER", "module:NAME" or "symbol:NAME", from the agent's rules file. */
 void agents_init(const char *list);
 
-/* Looks at what modules were loaded and unloaded since the last look; opens agents, tells them. */
-void agents_look(void);
+/* Opens agents whose runtime was loaded since the last call, and announces modules to all agents.
+ */
+void agents_update(void);
 
-/* In the child of a fork: nobody else is looking. */
+/* In the child of a fork, where no other thread runs agents_update. */
 void agents_after_fork(void);
 
 #endif

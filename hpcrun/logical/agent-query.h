@@ -1,8 +1,8 @@
 /* Signal handler: everything here runs in the sampling handler, except where said otherwise.
  *
- * Asks the agents about a thread at a sample: what it is to their runtimes, how their workers fare,
- * and which bichords its physical path is made of. An agent is asked only when something that its
- * last answer rests on has changed (recall.h). */
+ * Queries to the agents at a sample: the thread's status in their runtimes, the number of working
+ * workers, and the bichords of the physical path. An agent is called only if something that its
+ * last answer depends on has changed (answer-cache.h). */
 #ifndef HPCRUN_LOGICAL_AGENT_QUERY_H
 #define HPCRUN_LOGICAL_AGENT_QUERY_H
 
@@ -10,72 +10,72 @@
 #include "hpcrun/logical/answer-cache.h"
 #include "hpcrun/tree/lnotes.h"
 
-/* A bichord that is not a native frame. Its p-notes are neighbours in the path. */
+/* A bichord that an agent made; its p-notes are adjacent frames of the path. */
 struct bichord {
     uint32_t first, last;  /* indices in the path of its outermost and innermost p-note */
-    uint32_t lnotes, size; /* its l-notes in `lnotes` of the path, innermost first */
+    uint32_t lnotes, size; /* index of its innermost l-note in bichords.lnotes, and their number */
     enum agent_association association;
 };
 
-/* An l-note as the agent said it, and in ips. */
-struct told {
-    struct agent_lnote said;
+/* An l-note as the agent returned it, and with its addresses as ips. */
+struct answered_lnote {
+    struct agent_lnote answer;
     struct lnote note;
 };
 
-/* The bichords of one path, innermost first. Few of them, as most paths have, stand together with
- * what else a sample touches, for the caches are cold; more go to pages of their own. */
+/* The bichords of one path, innermost first. Most paths have few: those lie in this struct, next to
+ * other data of a sample, since the caches are cold. More of them get pages of their own. */
 #define FEW_BICHORDS 16
 #define FEW_LNOTES   32
 
 struct bichords {
     uint32_t count, lnote_count;
-    struct bichord *at; /* `few`, or pages with room for the most; NULL at first */
-    struct told *lnotes;
+    struct bichord *at;            /* `few`, or pages; NULL at first */
+    struct answered_lnote *lnotes; /* `few_lnotes`, or pages */
     struct bichord few[FEW_BICHORDS];
-    struct told few_lnotes[FEW_LNOTES];
+    struct answered_lnote few_lnotes[FEW_LNOTES];
 };
 
-/* What the thread is to the runtimes at this sample, and how their workers fare. */
-struct stance {
-    enum agent_thread_status class;
-    unsigned agent;                    /* whose worker it is, if it is one */
-    struct agent_worker_counts counts; /* as that agent gave them */
+/* The status of a thread at a sample. */
+struct thread_status {
+    enum agent_thread_status kind;
+    unsigned agent; /* index of the agent whose thread it is; not if AGENT_FOREIGN */
+    struct agent_worker_counts counts; /* of that agent's runtime */
 };
 
-/* What stays with a thread between samples. Zeroed memory is a thread that met no agent. */
-struct consult {
+/* Data of a thread that lives from sample to sample. Zeroed memory is a thread without agents. */
+struct agent_query {
     struct unwinder *unwinder; /* the thread's; set at each sample */
     int tid;
-    struct recall recall;
-    struct stance stance;
-    struct bichords *last, *now; /* of the last path but one, and the last, that agents were asked
-                                    about; NULL at first */
-    struct bichords two[2];      /* these */
-    bool is_begun;               /* the cursors are as `begin` left them, for this sample */
+    struct answer_cache answers;
+    struct thread_status status;
+    struct bichords *previous, *current; /* of the last two paths that agents were asked about; NULL
+                                            at first */
+    struct bichords buffers[2];          /* `previous` and `current` point to these */
+    bool cursors_begun; /* at this sample the cursors have the state of unwind_begin */
     struct agent_cursor cursor[MAX_AGENTS];
-    uint64_t begun[MAX_AGENTS][AGENT_STATE_WORDS]; /* their states after `begin` */
+    uint64_t begin_state[MAX_AGENTS][AGENT_STATE_WORDS]; /* cursor states after unwind_begin */
 };
 
-/* Begins the agents' unwinds of the calling thread, after the physical one, and asks what the
- * thread is to them. */
-const struct stance *consult_stance(struct consult *consult, struct unwinder *u, int tid);
+/* Begins the agents' unwinds of the calling thread, after the physical unwind, and asks for the
+ * thread's status. */
+const struct thread_status *agent_query_status(struct agent_query *query, struct unwinder *u,
+                                               int tid);
 
-/* Finds the bichords of the unwinder's path, after consult_stance; returns how many of its
- * outermost frames have the tree nodes that they had in the previous path. */
-uint32_t consult_path(struct consult *consult);
+/* Finds the bichords of the unwinder's path, after agent_query_status. Returns how many of its
+ * outermost frames have the same tree nodes as in the previous path. */
+uint32_t agent_query_path(struct agent_query *query);
 
-/* Normal context, in the thread, signals blocked: tells the agents that it begins, or ends. */
-void consult_thread_begin(struct consult *consult, struct unwinder *u, int tid,
-                          struct agent_start_routine origin);
-void consult_thread_end(struct consult *consult);
+/* Normal context, in the thread, with signals blocked: announces its begin or end to the agents. */
+void agent_query_thread_begin(struct agent_query *query, struct unwinder *u, int tid,
+                              struct agent_start_routine routine);
+void agent_query_thread_end(struct agent_query *query);
 
-/* Normal context, or with signals blocked: forgets all that concerns a thread's samples. */
-void consult_clear(struct consult *consult);
-/* The same, and gives memory back. */
-void consult_free(struct consult *consult);
+/* Normal context, or with signals blocked: clears the data for another thread, or also frees it. */
+void agent_query_clear(struct agent_query *query);
+void agent_query_free(struct agent_query *query);
 
-/* What hpcrun does for agents (agent-host.c). */
+/* The services of hpcrun for agents (agent-host.c). */
 const struct agent_host *host_for_agents(void);
 
 #endif

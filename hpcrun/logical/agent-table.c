@@ -10,15 +10,16 @@ struct agents agents;
 
 /* ---- refusals ---- */
 
-/* An agent refuses once, or for a second reason: in programs that load and unload its runtime. */
-#define MOST_REFUSALS (2 * MAX_AGENTS)
+/* An agent rarely refuses more than twice: for two reasons, in a program that reloads its runtime.
+ */
+#define MAX_REFUSALS (2 * MAX_AGENTS)
 
 static struct {
     char agent[64], why[256];
-} refusals[MOST_REFUSALS];
+} refusals[MAX_REFUSALS];
 static _Atomic unsigned refusal_count;
 
-/* The last of an agent; NULL for none. */
+/* The last reason of an agent, "" if withdrawn; NULL if it never refused. */
 static const char *last_reason(const char *agent)
 {
     for (unsigned i = atomic_load(&refusal_count); i > 0; i--)
@@ -30,7 +31,7 @@ static const char *last_reason(const char *agent)
 static bool add(const char *agent, const char *why)
 {
     unsigned n = atomic_load(&refusal_count);
-    if (n == MOST_REFUSALS)
+    if (n == MAX_REFUSALS)
         return false;
     strncpy(refusals[n].agent, agent, sizeof refusals[n].agent - 1);
     strncpy(refusals[n].why, why, sizeof refusals[n].why - 1);
@@ -44,10 +45,11 @@ static void report_refusal(const char *agent, const char *why)
     struct text line = TEXT(buffer);
     text_add(&line, "agent ");
     text_add(&line, agent);
-    text_add(&line, " takes no part: ");
+    text_add(&line, " is not used: ");
     text_add(&line, why);
     text_add(&line, ": native call paths");
-    if (process.pid == process.config.launched_pid) /* a child says nothing on its own account */
+    if (process.pid ==
+        process.config.launched_pid) /* children leave the program's standard error alone */
         report_error(&line);
     else
         report_log(&line);
@@ -78,9 +80,9 @@ bool refusals_get(unsigned i, struct refusal *refusal)
 
 /* ---- workers ---- */
 
-/* Runtimes set their number of workers a few times in a process's life; what comes after is lost.
+/* Changes that are recorded. Runtimes set their number of workers a few times in a process's life.
  */
-#define MOST_CHANGES 256
+#define MAX_CHANGES 256
 
 static struct seen {
     _Atomic uint64_t last; /* workers << 32 | n */
@@ -88,7 +90,7 @@ static struct seen {
     struct {
         struct workers_change change;
         _Atomic bool done;
-    } at[MOST_CHANGES];
+    } at[MAX_CHANGES];
 } workers_seen[MAX_AGENTS];
 
 void workers_record(unsigned agent, uint32_t workers, uint32_t n)
@@ -99,7 +101,7 @@ void workers_record(unsigned agent, uint32_t workers, uint32_t n)
         atomic_exchange(&its->last, numbers) == numbers)
         return;
     uint32_t i = atomic_fetch_add(&its->begun, 1);
-    if (i >= MOST_CHANGES)
+    if (i >= MAX_CHANGES)
         return;
     its->at[i].change = (struct workers_change){sys_clock(CLOCK_MONOTONIC), workers, n};
     atomic_store_explicit(&its->at[i].done, true, memory_order_release);
@@ -108,13 +110,13 @@ void workers_record(unsigned agent, uint32_t workers, uint32_t n)
 bool workers_change(unsigned agent, uint32_t i, struct workers_change *change)
 {
     struct seen *its = &workers_seen[agent];
-    if (i >= MOST_CHANGES || !atomic_load_explicit(&its->at[i].done, memory_order_acquire))
+    if (i >= MAX_CHANGES || !atomic_load_explicit(&its->at[i].done, memory_order_acquire))
         return false;
     *change = its->at[i].change;
     return true;
 }
 
-void workers_forget(void)
+void workers_clear(void)
 {
     memset(workers_seen, 0, sizeof workers_seen);
 }

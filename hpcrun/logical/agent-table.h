@@ -1,4 +1,5 @@
-/* Signal handler: `agents` and workers_record are used there; lock-free.
+/* Signal handler: `agents`, workers_record, workers_change and refusals_get may be used there;
+ * lock-free.
  *
  * The agents that this process has loaded (agents/agent.h), and what the measurement file says of
  * them: agents that can't serve this process, and the numbers of workers over time. */
@@ -11,10 +12,10 @@
 
 #define MAX_AGENTS 8
 
-/* In order of loading; never unloaded. */
+/* In order of loading; agents are never unloaded. */
 struct agents {
     _Atomic unsigned count;
-    _Atomic uint32_t epoch; /* changes after agents were told of modules or threads */
+    _Atomic uint32_t epoch; /* changes after modules or threads were announced to agents */
     const struct agent *at[MAX_AGENTS];
     const char *name[MAX_AGENTS], *rules_version[MAX_AGENTS]; /* of its rules file */
 };
@@ -23,40 +24,40 @@ extern struct agents agents;
 
 /* ---- refusals ----
  *
- * An agent refuses when its runtime is in the process but the agent can't serve it: call paths are
+ * An agent refuses when its runtime is in the process but the agent can't serve it. Call paths are
  * native then. Normal context, one call at a time, except for refusals_get. */
 
-/* Notes that an agent can't serve this process, and tells the user, once for each agent and reason.
- * Texts are copied; what is too long is cut. */
+/* Records that an agent can't serve this process, and reports it, once for each agent and reason.
+ * The texts are copied, up to 63 and 255 bytes. */
 void refusals_add(const char *agent, const char *why);
 
-/* It can serve, after all. */
+/* Records that the agent can serve after all. */
 void refusals_withdraw(const char *agent);
 
 struct refusal {
     const char *agent; /* its name */
-    const char *why;   /* "" when it was taken back */
+    const char *why;   /* "" if an earlier refusal is withdrawn */
 };
 
-/* Refusal i in the order of their being noted; false when there are not so many. One that is taken
- * back is a further one. Any context and thread. */
+/* The i-th record; false if there are fewer. A withdrawal is a record of its own. */
 bool refusals_get(unsigned i, struct refusal *refusal);
 
 /* ---- workers ---- */
 
+/* A change in the number of workers that a sample saw. */
 struct workers_change {
     uint64_t at; /* CLOCK_MONOTONIC, ns */
-    uint32_t workers, n;
+    uint32_t workers,
+        n; /* of the runtime; n of the law of metrics: workers that may work at once */
 };
 
-/* A sample saw these numbers. */
+/* Records the numbers that a sample saw, if they changed. */
 void workers_record(unsigned agent, uint32_t workers, uint32_t n);
 
-/* The i-th change of an agent, in the order in which they were seen; false when there is none yet.
- */
+/* The i-th change of an agent; false if there are fewer. */
 bool workers_change(unsigned agent, uint32_t i, struct workers_change *change);
 
-/* In the child of a fork: nothing was seen yet. */
-void workers_forget(void);
+/* In the child of a fork: discards the changes. */
+void workers_clear(void);
 
 #endif

@@ -3,22 +3,22 @@
 #include "hpcrun/base/sys.h"
 
 #define SIZE_SHIFT 56
-#define ALL_READS  (RECALL_CLASS_READS + RECALL_COUNTS_READS + RECALL_PATH_READS)
+#define MAX_READS  (MAX_STATUS_READS + MAX_COUNTS_READS + MAX_PATH_READS)
 
 static const struct {
     uint32_t first, limit;
-} place[RECALL_QUESTIONS] = {
-    [RECALL_CLASS] = {0, RECALL_CLASS_READS},
-    [RECALL_COUNTS] = {RECALL_CLASS_READS, RECALL_COUNTS_READS},
-    [RECALL_PATH] = {RECALL_CLASS_READS + RECALL_COUNTS_READS, RECALL_PATH_READS},
+} place[QUESTIONS] = {
+    [QUESTION_STATUS] = {0, MAX_STATUS_READS},
+    [QUESTION_COUNTS] = {MAX_STATUS_READS, MAX_COUNTS_READS},
+    [QUESTION_PATH] = {MAX_STATUS_READS + MAX_COUNTS_READS, MAX_PATH_READS},
 };
 
-static bool same_frames(const struct recall_answer *answer, const struct unwinder *u)
+static bool same_frames(const struct cached_answer *answer, const struct unwinder *u)
 {
     return answer->frames <= u->reused && (answer->depth == 0 || answer->depth == u->depth);
 }
 
-static bool same_word(const struct recall_read *read, struct unwinder *u)
+static bool same_word(const struct cached_read *read, struct unwinder *u)
 {
     uint64_t size = read->address_and_size >> SIZE_SHIFT, word;
     uint64_t address = read->address_and_size & (((uint64_t)1 << SIZE_SHIFT) - 1);
@@ -27,67 +27,68 @@ static bool same_word(const struct recall_read *read, struct unwinder *u)
            ((word >> 8 * offset ^ read->value) << (64 - 8 * size)) == 0;
 }
 
-bool recall_holds(const struct recall *recall, enum recall_question question, struct unwinder *u)
+bool answer_is_valid(const struct answer_cache *answers, enum agent_question question,
+                     struct unwinder *u)
 {
-    const struct recall_answer *answer = &recall->answer[question];
-    if (!answer->is_whole || !same_frames(answer, u))
+    const struct cached_answer *answer = &answers->answer[question];
+    if (!answer->is_complete || !same_frames(answer, u))
         return false;
-    const struct recall_read *read = recall->read + place[question].first;
+    const struct cached_read *read = answers->read + place[question].first;
     for (uint32_t i = 0; i < answer->reads; i++)
         if (!same_word(&read[i], u))
             return false;
     return true;
 }
 
-void recall_ask(struct recall *recall, enum recall_question question)
+void answer_begin(struct answer_cache *answers, enum agent_question question)
 {
-    if (!recall->read)
-        recall->read = sys_pages(ALL_READS * sizeof *recall->read);
-    recall->asked = question;
-    recall->answer[question] = (struct recall_answer){.is_whole = recall->read != NULL};
+    if (!answers->read)
+        answers->read = sys_pages(MAX_READS * sizeof *answers->read);
+    answers->asked = question;
+    answers->answer[question] = (struct cached_answer){.is_complete = answers->read != NULL};
 }
 
-void recall_note_read(struct recall *recall, uint64_t address, size_t size, uint64_t value)
+void answer_add_read(struct answer_cache *answers, uint64_t address, size_t size, uint64_t value)
 {
-    struct recall_answer *answer = &recall->answer[recall->asked];
-    if (!answer->is_whole)
+    struct cached_answer *answer = &answers->answer[answers->asked];
+    if (!answer->is_complete)
         return;
-    if (answer->reads == place[recall->asked].limit) {
-        answer->is_whole = false;
+    if (answer->reads == place[answers->asked].limit) {
+        answer->is_complete = false;
         return;
     }
-    recall->read[place[recall->asked].first + answer->reads++] =
-        (struct recall_read){address | (uint64_t)size << SIZE_SHIFT, value};
+    answers->read[place[answers->asked].first + answer->reads++] =
+        (struct cached_read){address | (uint64_t)size << SIZE_SHIFT, value};
 }
 
-void recall_note_frame(struct recall *recall, uint32_t i)
+void answer_add_frame(struct answer_cache *answers, uint32_t i)
 {
-    struct recall_answer *answer = &recall->answer[recall->asked];
+    struct cached_answer *answer = &answers->answer[answers->asked];
     if (i >= answer->frames)
         answer->frames = i + 1;
 }
 
-void recall_note_depth(struct recall *recall, uint32_t depth)
+void answer_add_depth(struct answer_cache *answers, uint32_t depth)
 {
-    recall->answer[recall->asked].depth = depth;
+    answers->answer[answers->asked].depth = depth;
     if (depth == 0)
-        recall_spoil(recall);
+        answer_invalidate(answers);
 }
 
-void recall_spoil(struct recall *recall)
+void answer_invalidate(struct answer_cache *answers)
 {
-    recall->answer[recall->asked].is_whole = false;
+    answers->answer[answers->asked].is_complete = false;
 }
 
-void recall_forget(struct recall *recall)
+void answer_cache_clear(struct answer_cache *answers)
 {
-    for (int i = 0; i < RECALL_QUESTIONS; i++)
-        recall->answer[i].is_whole = false;
+    for (int i = 0; i < QUESTIONS; i++)
+        answers->answer[i].is_complete = false;
 }
 
-void recall_free(struct recall *recall)
+void answer_cache_free(struct answer_cache *answers)
 {
-    recall_forget(recall);
-    sys_pages_free(recall->read, ALL_READS * sizeof *recall->read);
-    recall->read = NULL;
+    answer_cache_clear(answers);
+    sys_pages_free(answers->read, MAX_READS * sizeof *answers->read);
+    answers->read = NULL;
 }

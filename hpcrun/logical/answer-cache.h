@@ -1,65 +1,68 @@
 /* Signal handler: everything here runs in the sampling handler.
  *
- * What agents read for their answers at the last sample. An agent whose answers rest on nothing but
- * what it read (struct agent, `deterministic`) gives the same answers when all of that is the same: it
- * need not be asked. That is most samples, and comparing is one short loop where asking is a call
- * of many functions, whose code and data the processor has forgotten since the last sample.
+ * Inputs of the agents' last answers. A deterministic agent (agents/agent.h) gives the same answer
+ * again if all that it read is unchanged. This holds at most samples. Comparing the inputs is one
+ * short loop; asking would call many functions, whose code and data have left the processor's
+ * caches since the last sample.
  *
- * Kept apart for the three questions: what the thread is, how the workers fare, and the path. */
+ * There is one answer for each of three questions: the thread's status, the counts of workers, the
+ * bichords of the path. */
 #ifndef HPCRUN_LOGICAL_ANSWER_CACHE_H
 #define HPCRUN_LOGICAL_ANSWER_CACHE_H
 
 #include "hpcrun/unwind/unwind.h"
 
-enum recall_question { RECALL_CLASS, RECALL_COUNTS, RECALL_PATH, RECALL_QUESTIONS };
+enum agent_question { QUESTION_STATUS, QUESTION_COUNTS, QUESTION_PATH, QUESTIONS };
 
-/* Words of memory that were read; more than this are not recalled. All but the words of very long
- * paths are in the first page. */
-#define RECALL_CLASS_READS  32
-#define RECALL_COUNTS_READS 32
-#define RECALL_PATH_READS   960
+/* Most words of memory that an answer may depend on to be cached. The arrays of all questions take
+ * 16 KiB; all but very long paths use only the first page. */
+#define MAX_STATUS_READS 32
+#define MAX_COUNTS_READS 32
+#define MAX_PATH_READS   960
 
-struct recall_read {
-    uint64_t address_and_size; /* the size, 1 to 8, in the topmost byte; lies in one aligned word */
+/* A read of memory, within one aligned word. */
+struct cached_read {
+    uint64_t address_and_size; /* the size, 1 to 8 bytes, is in the most significant byte */
     uint64_t value;
 };
 
-struct recall_answer {
-    uint32_t reads;  /* how many */
-    uint32_t frames; /* the outermost frames of the path, so many, were looked at */
-    uint32_t depth;  /* of the path, if its end was looked at; else 0 */
-    bool is_whole;   /* all that the answer rests on is here */
+struct cached_answer {
+    uint32_t reads;   /* number of reads that it depends on */
+    uint32_t frames;  /* number of outermost frames of the path that it depends on */
+    uint32_t depth;   /* depth of the path, if it depends on that; else 0 */
+    bool is_complete; /* all its inputs are recorded, so it may be reused */
 };
 
-/* Zeroed memory recalls nothing. */
-struct recall {
-    struct recall_read *read; /* the questions' reads one behind the other; NULL at first */
-    struct recall_answer answer[RECALL_QUESTIONS];
-    enum recall_question asked; /* now */
-    uint32_t epoch;             /* of the agents, that the answers are of */
+/* Zeroed memory has no answers. */
+struct answer_cache {
+    struct cached_read *read; /* reads of the three questions, one array; NULL at first */
+    struct cached_answer answer[QUESTIONS];
+    enum agent_question asked; /* the question that inputs are added to */
+    uint32_t epoch;            /* agents.epoch when the answers were given */
 };
 
-/* Whether all that the last answer rests on is the same for the unwinder's path. */
-bool recall_holds(const struct recall *recall, enum recall_question question, struct unwinder *u);
+/* Whether the last answer is valid for the unwinder's path: all its inputs are unchanged. */
+bool answer_is_valid(const struct answer_cache *answers, enum agent_question question,
+                     struct unwinder *u);
 
-/* Begins the record of an answer. What is read until the next question belongs to it. */
-void recall_ask(struct recall *recall, enum recall_question question);
+/* Begins a new answer. Inputs are added to it until the next answer_begin. */
+void answer_begin(struct answer_cache *answers, enum agent_question question);
 
-/* The answer rests on this read of `size` bytes within one aligned word. */
-void recall_note_read(struct recall *recall, uint64_t address, size_t size, uint64_t value);
+/* The answer depends on this read of `size` bytes within one aligned word. */
+void answer_add_read(struct answer_cache *answers, uint64_t address, size_t size, uint64_t value);
 
-/* It rests on frame i of the path, counted from outside, and so on all frames outside that. */
-void recall_note_frame(struct recall *recall, uint32_t i);
+/* It depends on frame i of the path, 0 being the outermost, and on all frames outside it. */
+void answer_add_frame(struct answer_cache *answers, uint32_t i);
 
-/* It rests on the path's having no more than `depth` frames. */
-void recall_note_depth(struct recall *recall, uint32_t depth);
+/* It depends on the depth of the path. */
+void answer_add_depth(struct answer_cache *answers, uint32_t depth);
 
-/* It rests on something that is not recorded. */
-void recall_spoil(struct recall *recall);
+/* It depends on something that is not recorded. */
+void answer_invalidate(struct answer_cache *answers);
 
-/* Forgets the answers. */
-void recall_forget(struct recall *recall);
-/* The same, and gives memory back. */
-void recall_free(struct recall *recall);
+/* Discards all answers. */
+void answer_cache_clear(struct answer_cache *answers);
+/* The same, and frees the memory. */
+void answer_cache_free(struct answer_cache *answers);
 
 #endif

@@ -11,8 +11,8 @@ struct claim {
     uint32_t agent, tag;
 };
 
-/* Sorted and immutable: a change makes a new one. The old one stays, handlers may be reading it;
- * claims change with the loading of runtimes, a few times in a process's life. */
+/* Sorted and immutable: a change makes a new table. The old one is never freed, since handlers may
+ * be reading it; claims change only when runtimes are loaded, a few times in a process's life. */
 struct claims {
     size_t count;
     struct claim at[];
@@ -26,7 +26,7 @@ static size_t position(const struct claims *claims, uint64_t address)
     return partition_point(i, claims->count, claims->at[i].end <= address);
 }
 
-/* The claim around an address, NULL when it is nobody's. */
+/* The claim that covers an address, or NULL. */
 static const struct claim *claim_at(uint64_t pc)
 {
     const struct claims *claims = atomic_load_explicit(&current, memory_order_acquire);
@@ -40,7 +40,7 @@ int claims_agent(uint64_t pc)
     return claim ? (int)claim->agent : -1;
 }
 
-bool claims_around(unsigned index, uint64_t pc, struct agent_claim *found)
+bool claims_find(unsigned index, uint64_t pc, struct agent_claim *found)
 {
     const struct claim *claim = claim_at(pc);
     if (!claim || claim->agent != index)
@@ -54,7 +54,7 @@ static struct claims *new_claims(size_t count)
     return sys_pages(sizeof(struct claims) + count * sizeof(struct claim));
 }
 
-/* Into a table that has room. False when it is no range or somebody has part of it. */
+/* Inserts into a table with room. False if the range is empty or overlaps another claim. */
 static bool insert(struct claims *claims, const struct claim *claim)
 {
     size_t at = position(claims, claim->start);
@@ -86,7 +86,7 @@ bool claims_add(unsigned index, const struct agent_claim *ranges, size_t count)
     return true;
 }
 
-void claims_give_up(uint64_t start, uint64_t end)
+void claims_remove(uint64_t start, uint64_t end)
 {
     const struct claims *old = atomic_load(&current);
     struct claims *claims = old ? new_claims(old->count) : NULL;

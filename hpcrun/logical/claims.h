@@ -1,6 +1,6 @@
-/* Signal handler: claims_agent and claims_around are used there; the rest is for normal context.
+/* Signal handler: claims_agent and claims_find are used there; the rest is for normal context.
  *
- * Which code addresses agents have claimed. An agent is known by its index in the table. */
+ * The code addresses that agents have claimed. An agent is identified by its index in `agents`. */
 #ifndef HPCRUN_LOGICAL_CLAIMS_H
 #define HPCRUN_LOGICAL_CLAIMS_H
 
@@ -9,13 +9,11 @@
 /* The agent that has claimed `pc`, or -1. O(log n) in the number of claims. */
 int claims_agent(uint64_t pc);
 
-/* The claim of this agent that is around `pc`, as struct agent_host says. */
-bool claims_around(unsigned agent, uint64_t pc, struct agent_claim *found);
-
-/* Claims for an agent, as struct agent_host says: all or none. */
+/* agent_host.claim and agent_host.find_claim. */
 bool claims_add(unsigned agent, const struct agent_claim *claims, size_t count);
+bool claims_find(unsigned agent, uint64_t pc, struct agent_claim *found);
 
-/* Gives up all claims in a module that is gone. */
-void claims_give_up(uint64_t start, uint64_t end);
+/* Removes the claims of all agents in an unloaded module. */
+void claims_remove(uint64_t start, uint64_t end);
 
 #endif

@@ -8,7 +8,7 @@
 _Static_assert((int)AGENT_1_1 == ASSOC_1_1 && (int)AGENT_1_0 == ASSOC_1_0 &&
                    (int)AGENT_M_0 == ASSOC_M_0 && (int)AGENT_M_1 == ASSOC_M_1 &&
                    (int)AGENT_1_M == ASSOC_1_M,
-               "agents say what the file says");
+               "the agent interface and the file use the same numbers");
 
 uint32_t logical_unknown(struct cct *cct)
 {
@@ -16,20 +16,20 @@ uint32_t logical_unknown(struct cct *cct)
     return cct_child(cct, CCT_ROOT, &partial);
 }
 
-/* Where a path begins in the tree: at the root, or below the placeholder of partial paths. */
+/* The node below which a path is entered: the root, or the placeholder of partial paths. */
 static uint32_t origin(struct cct *cct, enum unwind_end end)
 {
     return end == UNWIND_COMPLETE ? CCT_ROOT : logical_unknown(cct);
 }
 
-/* Whether a frame with this ip is a call from the same place as the call around it, and such calls
- * are to be one. */
+/* Whether the frame is dropped for hpcrun --collapse-recursion: it calls from the same place as its
+ * caller. */
 static bool collapses(const struct cct *cct, uint32_t node, uint64_t ip)
 {
     return sampling.collapse_recursion && node != CCT_ROOT && cct_node(cct, node)->ip == ip;
 }
 
-/* A native frame, below `node`. */
+/* Enters a native frame below `node`. */
 static uint32_t enter_frame(struct cct *cct, uint32_t node, struct unwinder *u, struct frame *frame)
 {
     if (!unwind_hidden(u, frame)) {
@@ -40,7 +40,7 @@ static uint32_t enter_frame(struct cct *cct, uint32_t node, struct unwinder *u, 
     return frame->node = node;
 }
 
-/* The lip of an l-note beside a p-note's ip (0: there is none). */
+/* The lip of an l-note whose p-note has this ip; 0: there is no p-note. */
 static uint32_t lip_of(struct lnotes *lnotes, struct lnote note, uint64_t ip)
 {
     if (ip && note.value == ip && note.site == ip)
@@ -49,12 +49,12 @@ static uint32_t lip_of(struct lnotes *lnotes, struct lnote note, uint64_t ip)
     return lip ? lip : LIP_NONE;
 }
 
-/* All notes of a bichord, below `node`. hpcrun's own frames in it have none. */
+/* Enters all notes of a bichord below `node`. hpcrun's own frames get none. */
 static uint32_t enter_bichord(struct cct *cct, uint32_t node, struct unwinder *u,
                               struct logical *logical, const struct bichord *bichord)
 {
-    const struct told *outermost =
-        logical->consult.now->lnotes + bichord->lnotes + bichord->size - 1;
+    const struct answered_lnote *outermost =
+        logical->query.current->lnotes + bichord->lnotes + bichord->size - 1;
     uint32_t pnotes = bichord->last - bichord->first + 1;
     uint32_t notes = pnotes > bichord->size ? pnotes : bichord->size;
     bool first = true;
@@ -81,9 +81,9 @@ static uint32_t enter_bichord(struct cct *cct, uint32_t node, struct unwinder *u
 uint32_t logical_enter(struct logical *logical, struct unwinder *u, struct cct *cct,
                        enum unwind_end end, uint32_t unchanged)
 {
-    const struct bichords *now = logical->consult.now;
+    const struct bichords *now = logical->query.current;
     uint32_t node = unchanged ? u->path[unchanged - 1].node : origin(cct, end);
-    uint32_t next = now ? now->count : 0; /* bichords behind it are entered */
+    uint32_t next = now ? now->count : 0; /* bichords from here on are entered */
     while (next > 0 && now->at[next - 1].first < unchanged)
         next--;
     for (uint32_t i = unchanged; i < u->depth && node != CCT_NO_MEMORY; i++) {
@@ -99,12 +99,12 @@ uint32_t logical_enter(struct logical *logical, struct unwinder *u, struct cct *
 
 void logical_clear(struct logical *logical)
 {
-    consult_clear(&logical->consult);
+    agent_query_clear(&logical->query);
     lnotes_free(&logical->lnotes);
 }
 
 void logical_free(struct logical *logical)
 {
-    consult_free(&logical->consult);
+    agent_query_free(&logical->query);
     lnotes_free(&logical->lnotes);
 }

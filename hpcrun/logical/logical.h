@@ -1,13 +1,11 @@
 /* Signal handler: everything here runs in the sampling handler, except where said otherwise.
  *
- * The logical unwinder's results in the tree: what agents make of a physical path (agents/agent.h,
- * consult.h), entered into the thread's tree. A path is a list of bichords; frames that no agent
- * has claimed are bichords 1-1 of native code, made by the identity agent, which is the absence of
- * another.
+ * The logical unwinder: enters a physical path, as the agents see it (agent-query.h), into the
+ * thread's tree. A path is a list of bichords. A frame that no agent has claimed is a bichord 1-1
+ * of native code.
  *
- * Like the physical unwinder this tells a path from the one before: a node of the tree is found by
- * search only from the first frame on, seen from outside, at which the path or what an agent said
- * of it differs. */
+ * Like the physical unwinder it reuses the previous path: it searches nodes of the tree only from
+ * the outermost frame on at which the path or an agent's answer differs. */
 #ifndef HPCRUN_LOGICAL_LOGICAL_H
 #define HPCRUN_LOGICAL_LOGICAL_H
 
@@ -15,23 +13,22 @@
 #include "hpcrun/tree/cct.h"
 #include "hpcrun/tree/lnotes.h"
 
-/* What the logical unwinder keeps of a thread. Zeroed memory is a thread that met no agent. */
+/* A thread's data for the logical unwinder. Zeroed memory is a thread without agents. */
 struct logical {
-    struct consult consult;
+    struct agent_query query;
     struct lnotes lnotes;
 };
 
-/* Enters the unwinder's path into the tree; the node of its innermost note, or CCT_NO_MEMORY. The
- * outermost `unchanged` frames have the nodes that they had in the previous path. */
+/* Enters the unwinder's path into the tree. Returns the node of its innermost note, or
+ * CCT_NO_MEMORY. The outermost `unchanged` frames have the same nodes as in the previous path. */
 uint32_t logical_enter(struct logical *logical, struct unwinder *u, struct cct *cct,
                        enum unwind_end end, uint32_t unchanged);
 
-/* The placeholder of partial paths, below the root: for a path of which nothing is known. */
+/* The placeholder of partial paths, below the root: also the node of a path without any frame. */
 uint32_t logical_unknown(struct cct *cct);
 
-/* Normal context, or with signals blocked: forgets all that concerns a thread's samples. */
+/* Normal context, or with signals blocked: clears the data for another thread, or also frees it. */
 void logical_clear(struct logical *logical);
-/* The same, and gives memory back. */
 void logical_free(struct logical *logical);
 
 #endif

@@ -4,24 +4,24 @@
 #include "hpcrun/process/process.h"
 #include "hpcrun/record/flush.h"
 
-/* The node of the path in `context` in the calling thread's tree; 0 if it can't be had. */
+/* Enters the calling thread's path into its tree. Returns the node, or 0. */
 static uint32_t enter(struct thread *self, const ucontext_t *context)
 {
     enum unwind_end end = unwind(&self->unwinder, context);
-    const struct stance *stance =
-        consult_stance(&self->logical.consult, &self->unwinder, self->tid);
-    bool has_path = stance->class == AGENT_WORKING || stance->class == AGENT_FOREIGN;
+    const struct thread_status *status =
+        agent_query_status(&self->logical.query, &self->unwinder, self->tid);
+    bool has_path = status->kind == AGENT_WORKING || status->kind == AGENT_FOREIGN;
     uint32_t node = CCT_NO_MEMORY;
     if (end == UNWIND_COMPLETE && has_path)
         node = logical_enter(&self->logical, &self->unwinder, &self->cct, end,
-                             consult_path(&self->logical.consult));
+                             agent_query_path(&self->logical.query));
     if (node != CCT_NO_MEMORY)
         return node;
     unwind_forget(&self->unwinder);
     return 0;
 }
 
-/* While this thread is busy no sample may come to it. Faults must: reading memory is guarded. */
+/* Blocks samples while this thread unwinds. Faults stay unblocked, for guarded reads. */
 static uint64_t begin_unwinding(struct thread *self)
 {
     uint64_t faults = sys_mask_bit(SIGSEGV) | sys_mask_bit(SIGBUS);
@@ -36,8 +36,8 @@ static void end_unwinding(struct thread *self, uint64_t mask)
     sys_mask(SIG_SETMASK, mask);
 }
 
-/* Keeps the frames of the unwinder's path. */
-static struct joinable *keep_frames(const struct thread *self)
+/* Copies the frames of the unwinder's path. */
+static struct joinable *copy_frames(const struct thread *self)
 {
     const struct unwinder *u = &self->unwinder;
     uint32_t count = u->depth < JOINABLE_FRAMES ? u->depth : JOINABLE_FRAMES;
@@ -67,12 +67,12 @@ void creation_record(struct thread *created, bool is_joinable)
         saved_path_copy(created->creation_path, self->creation_path, &self->cct,
                         &self->logical.lnotes, created->creation_node);
         if (is_joinable && created->creation_node)
-            created->joinable = keep_frames(self);
+            created->joinable = copy_frames(self);
     }
     end_unwinding(self, mask);
 }
 
-/* How many frames the two paths have in common, from the outermost. */
+/* The number of outermost frames that the two paths have in common. */
 static uint32_t count_common(const struct unwinder *u, const struct joinable *joined)
 {
     uint32_t common = 0, most = joined->count < u->depth ? joined->count : u->depth;
@@ -82,9 +82,9 @@ static uint32_t count_common(const struct unwinder *u, const struct joinable *jo
     return common;
 }
 
-/* Adds the join that the unwinder's path makes. The first frame that the two paths do not have in
- * common is still the same activation, at another call; hpcrun's own are none. Without a common
- * frame the paths are on the stacks of two coroutines. */
+/* Adds the join at the unwinder's path. The first frame in which the two paths differ is still the
+ * same activation, at another call, unless it is hpcrun's own. Paths without a common frame are on
+ * the stacks of two coroutines: no join is added. */
 static void add_join(struct joins *joins, struct unwinder *u, const struct joinable *joined)
 {
     uint32_t common = count_common(u, joined);
@@ -98,7 +98,7 @@ static void add_join(struct joins *joins, struct unwinder *u, const struct joina
                                               .is_cut = joined->is_cut && common == joined->count};
 }
 
-/* Nothing is entered into the tree for this path, so the next one is not told from it. */
+/* This path is not entered into the tree, so the next one must not reuse it. */
 void creation_joined(const struct joinable *joined)
 {
     struct thread *self = thread_self;
@@ -107,7 +107,7 @@ void creation_joined(const struct joinable *joined)
         return;
     uint64_t mask = begin_unwinding(self);
     if (!atomic_load(&sampling.stopping) && getcontext(&context) == 0 &&
-        (self->joins->count < JOINS_KEPT || flush_joins(self))) {
+        (self->joins->count < MAX_JOINS || flush_joins(self))) {
         if (unwind(&self->unwinder, &context) == UNWIND_COMPLETE)
             add_join(self->joins, &self->unwinder, joined);
         unwind_forget(&self->unwinder);

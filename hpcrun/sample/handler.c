@@ -10,11 +10,11 @@
 
 #include <string.h>
 
-/* Time stamp ticks between looks at the clock: a second or two. The counter costs no memory access,
- * and the clock several, all of them cold. */
+/* Ticks between readings of the clock: a second or two. Reading the time stamp counter needs no
+ * memory access; reading the clock needs several, all of them cold in the caches. */
 #define TICKS_PER_LOOK ((uint64_t)1 << 32)
 
-static void flush_now_and_then(struct thread *thread)
+static void flush_if_due(struct thread *thread)
 {
     uint64_t ticks = ticks_now();
     if (thread->looked_at && ticks - thread->looked_at < TICKS_PER_LOOK)
@@ -45,7 +45,7 @@ static void take_sample(struct thread *thread, struct thread_event *event, const
     } else if (increment.fired) {
         sample_record(thread, event, &increment, context);
         source_arm(thread, event);
-        flush_now_and_then(thread);
+        flush_if_due(thread);
     }
     atomic_store_explicit(&thread->busy, false, memory_order_release);
 }
@@ -63,7 +63,7 @@ static void take_due_samples(struct thread *thread, const ucontext_t *context)
 
 #define FIELD "TracerPid:\t"
 
-/* It is among the first lines, of a few bytes each. */
+/* Reads the beginning of the file: TracerPid is among the first lines, of a few bytes each. */
 static size_t read_status(char *to, size_t room)
 {
     long fd = sys4(SYS_openat, AT_FDCWD, "/proc/thread-self/status", O_RDONLY | O_CLOEXEC, 0);
@@ -115,7 +115,7 @@ bool handler_on_signal(const siginfo_t *info, const void *context)
 
 /* ---- samples without a signal of their own ---- */
 
-/* Whether a sample's own signal is on its way to this thread. */
+/* Whether a sampling signal is pending for this thread: its handler will take the sample. */
 static bool sample_is_pending(void)
 {
     uint64_t pending = 0;
@@ -123,7 +123,7 @@ static bool sample_is_pending(void)
     return pending & sys_mask_bit(process.signal);
 }
 
-/* With the mask that the sampling signal's handler has. */
+/* Sets the signal mask of the sampling signal's handler meanwhile. */
 static void take_lost_samples(struct thread *thread, const siginfo_t *info,
                               const ucontext_t *context)
 {

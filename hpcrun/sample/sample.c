@@ -3,11 +3,11 @@
 #include "hpcrun/logical/agent-table.h"
 #include "hpcrun/process/process.h"
 
-static void tally(struct thread_event *event, enum fate fate, uint64_t amount)
+static void count_fate(struct thread_event *event, enum fate fate, uint64_t amount)
 {
-    struct fate_count *tally = &event->fates[fate_slot(fate)];
-    tally->count++;
-    tally->amount += amount;
+    struct fate_count *fate_count = &event->fates[fate_slot(fate)];
+    fate_count->count++;
+    fate_count->amount += amount;
 }
 
 void sample_count_missed(struct thread_event *event, const struct increment *increment)
@@ -16,25 +16,25 @@ void sample_count_missed(struct thread_event *event, const struct increment *inc
     __atomic_fetch_add(&event->missed.amount, increment->amount, __ATOMIC_RELAXED);
 }
 
-/* n of the law: workers that could work at once (design, section 4). */
+/* n of the law of metrics: the number of workers that can work at once, limited by CPUs. */
 static uint32_t capacity(const struct agent_worker_counts *counts)
 {
     uint32_t cores = process.config.cores ? process.config.cores : process.usable_cpus;
     return counts->workers < cores ? counts->workers : cores;
 }
 
-/* How many of n workers were working, 1 to n: the sampled one was. */
+/* The number of working workers, 1 to n: at least the sampled one was working. */
 static uint64_t working_of(const struct agent_worker_counts *counts, uint64_t n)
 {
     uint64_t working = counts->working;
     return working < 1 ? 1 : working > n ? n : working;
 }
 
-/* Pays for the workers that had nothing to do while this one worked: its share of the blame, and
- * of the time in which that was so. */
-static void pay_for_idle_workers(struct thread *thread, const struct thread_event *event,
-                                 const struct agent_worker_counts *counts, uint64_t amount,
-                                 uint32_t node)
+/* Charges the node for idle workers: with this worker's share of their idle time, and its share of
+ * the time in which some worker was idle. */
+static void charge_idleness(struct thread *thread, const struct thread_event *event,
+                            const struct agent_worker_counts *counts, uint64_t amount,
+                            uint32_t node)
 {
     uint64_t n = capacity(counts), working = working_of(counts, n);
     if (n <= working)
@@ -44,53 +44,53 @@ static void pay_for_idle_workers(struct thread *thread, const struct thread_even
     cct_add(&thread->cct, node, event->incomplete, amount / working);
 }
 
-/* The sample of a worker without work, or of a thread of the runtime's own, pays nothing to
- * anybody's code. That nobody works is told of workers only: they are what n counts. */
-static void record_idle(struct thread *thread, struct thread_event *event,
-                        const struct increment *increment, const struct stance *stance)
+/* A sample of a worker without work, or of a thread that the runtime uses for itself, is charged to
+ * no code. "Nobody working" counts workers only, as n does. */
+static void count_idle(struct thread *thread, struct thread_event *event,
+                       const struct increment *increment, const struct thread_status *status)
 {
     unwind_forget(&thread->unwinder);
-    bool nobody_works = stance->class == AGENT_IDLE && stance->counts.working == 0;
-    tally(event, nobody_works ? FATE_NOBODY_WORKING : FATE_IDLE, increment->amount);
+    bool nobody_works = status->kind == AGENT_IDLE && status->counts.working == 0;
+    count_fate(event, nobody_works ? FATE_NOBODY_WORKING : FATE_IDLE, increment->amount);
 }
 
-static bool pay(struct thread *thread, struct thread_event *event,
-                const struct increment *increment, const struct stance *stance, uint32_t node)
+static bool add_to_metrics(struct thread *thread, struct thread_event *event,
+                           const struct increment *increment, const struct thread_status *status,
+                           uint32_t node)
 {
     if (!cct_add(&thread->cct, node, event->work, increment->amount))
         return false;
     if (increment->blocked)
         cct_add(&thread->cct, node, event->blocked, increment->blocked);
-    if (stance->class == AGENT_WORKING && event->idleness != NO_METRIC)
-        pay_for_idle_workers(thread, event, &stance->counts, increment->amount, node);
+    if (status->kind == AGENT_WORKING && event->idleness != NO_METRIC)
+        charge_idleness(thread, event, &status->counts, increment->amount, node);
     return true;
 }
 
 void sample_record(struct thread *thread, struct thread_event *event,
                    const struct increment *increment, const ucontext_t *context)
 {
-    tally(event, FATE_FIRED, increment->amount);
+    count_fate(event, FATE_FIRED, increment->amount);
     enum unwind_end end = unwind(&thread->unwinder, context);
-    const struct stance *stance =
-        consult_stance(&thread->logical.consult, &thread->unwinder, thread->tid);
-    if (stance->class != AGENT_FOREIGN)
-        workers_record(stance->agent, stance->counts.workers, capacity(&stance->counts));
-    if (stance->class == AGENT_IDLE || stance->class == AGENT_RUNTIME_OWNED) {
-        record_idle(thread, event, increment, stance);
+    const struct thread_status *status =
+        agent_query_status(&thread->logical.query, &thread->unwinder, thread->tid);
+    if (status->kind != AGENT_FOREIGN)
+        workers_record(status->agent, status->counts.workers, capacity(&status->counts));
+    if (status->kind == AGENT_IDLE || status->kind == AGENT_RUNTIME_OWNED) {
+        count_idle(thread, event, increment, status);
         return;
     }
-    uint32_t unchanged = consult_path(&thread->logical.consult);
+    uint32_t unchanged = agent_query_path(&thread->logical.query);
     uint32_t node =
         logical_enter(&thread->logical, &thread->unwinder, &thread->cct, end, unchanged);
-    if (node ==
-        CCT_ROOT) /* all frames are our own; the root may not be there yet, and has no values */
+    if (node == CCT_ROOT) /* all frames are hpcrun's own; the root can't have values */
         node = logical_unknown(&thread->cct);
-    if (node == CCT_NO_MEMORY || !pay(thread, event, increment, stance, node)) {
+    if (node == CCT_NO_MEMORY || !add_to_metrics(thread, event, increment, status, node)) {
         unwind_forget(&thread->unwinder);
-        tally(event, FATE_DROPPED_NO_MEMORY, increment->amount);
+        count_fate(event, FATE_DROPPED_NO_MEMORY, increment->amount);
         return;
     }
-    tally(event, FATE_RECORDED, increment->amount);
+    count_fate(event, FATE_RECORDED, increment->amount);
     if (end != UNWIND_COMPLETE)
-        tally(event, FATE_PARTIAL_NO_FDE + (end - UNWIND_NO_FDE), increment->amount);
+        count_fate(event, FATE_PARTIAL_NO_FDE + (end - UNWIND_NO_FDE), increment->amount);
 }

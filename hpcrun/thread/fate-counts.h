@@ -1,6 +1,6 @@
 /* Signal handler: everything here may be used there.
  *
- * What became of samples, fate by fate. */
+ * Counts of samples by fate. */
 #ifndef HPCRUN_THREAD_FATE_COUNTS_H
 #define HPCRUN_THREAD_FATE_COUNTS_H
 
@@ -8,14 +8,14 @@
 
 #include <stdint.h>
 
-/* Samples of one fate: how many, and the time or amount that they stand for (fixed point). */
+/* Samples of one fate: their number, and the time (fixed point) or count that they stand for. */
 struct fate_count {
     uint64_t count, amount;
 };
 
 #define FATE_SLOTS 15
 
-/* The place of a fate in an array of tallies. */
+/* The index of a fate in an array of counts. */
 static inline unsigned fate_slot(enum fate fate)
 {
     if (fate < FATE_DROPPED_OWN_CODE)
@@ -27,7 +27,7 @@ static inline unsigned fate_slot(enum fate fate)
     return 14;
 }
 
-/* The fate of a place. */
+/* The fate of an index. */
 static inline enum fate fate_of_slot(unsigned slot)
 {
     if (slot < 4)

@@ -3,10 +3,10 @@
 #include "hpcrun/base/lock.h"
 #include "hpcrun/base/sys.h"
 
-/* Who still uses a record. */
+/* The users of a record; it is unused when none is left. */
 enum joinable_holder { BY_CREATOR = 1, BY_THREAD = 2, BY_TABLE = 4, BY_JOINER = 8 };
 
-/* Records come in three sizes: most paths have fewer than 16 frames. */
+/* Records have one of three sizes. Most paths have fewer than 16 frames. */
 static const uint32_t rooms[] = {16, 64, JOINABLE_FRAMES};
 #define SIZES       (sizeof rooms / sizeof *rooms)
 #define SLAB_BYTES  65536
@@ -31,8 +31,8 @@ void joinable_unlock_after_fork(void)
     lock_release(&table.lock, mask_at_fork);
 }
 
-/* The parent's records are left alone: touching them would copy its pages. */
-void joinable_forget(void)
+/* The parent's records are not touched: that would copy its pages. */
+void joinable_clear(void)
 {
     for (unsigned i = 0; i < SIZES; i++)
         table.unused[i] = NULL;
@@ -50,7 +50,7 @@ static void put_back(struct joinable *joinable)
     table.unused[size] = joinable;
 }
 
-/* Cuts new pages into records of a size. */
+/* Maps pages and divides them into records of a size. */
 static void map_records(unsigned size)
 {
     size_t bytes = sizeof(struct joinable) + rooms[size] * sizeof(struct activation);
@@ -87,22 +87,22 @@ void joinable_cancel(struct joinable *joinable)
     lock_release(&table.lock, mask);
 }
 
-/* All that follows is called with the lock held, but for the functions of the header. */
+/* The static functions below are called with the lock held. */
 
-static void let_go(struct joinable *joinable, enum joinable_holder holder)
+static void release(struct joinable *joinable, enum joinable_holder holder)
 {
     joinable->holders &= (uint8_t)~holder;
     if (!joinable->holders)
         put_back(joinable);
 }
 
-/* Thread ids are addresses of control blocks, which are a page or more apart. */
+/* A thread id is the address of a thread's control block. These are at least a page apart. */
 static struct joinable **bucket_of(uint64_t id)
 {
     return &table.bucket[(id >> 6) * 0x9e3779b97f4a7c15u >> (64 - BUCKET_BITS)];
 }
 
-/* The place of the latest entry with this id (serial 0), or of a certain one; NULL: none. */
+/* The link to the entry with this id and serial; with serial 0, to the latest one. NULL: none. */
 static struct joinable **find(uint64_t id, uint64_t serial)
 {
     struct joinable **place = bucket_of(id);
@@ -111,20 +111,20 @@ static struct joinable **find(uint64_t id, uint64_t serial)
     return *place ? place : NULL;
 }
 
-static struct joinable *take_out(struct joinable **place)
+static struct joinable *unlink_entry(struct joinable **place)
 {
     struct joinable *joinable = *place;
     *place = joinable->next;
     return joinable;
 }
 
-/* An older thread of this id is gone, and its end was not noticed; or its join has succeeded and
- * joinable_joined is about to be called. */
+/* Removes the entry of an older thread with this id, whose end was not noticed; not if its join has
+ * begun: joinable_joined is about to be called then. */
 static void remove_stale(uint64_t id)
 {
     struct joinable **place = find(id, 0);
     if (place && !(*place)->is_awaited)
-        let_go(take_out(place), BY_TABLE);
+        release(unlink_entry(place), BY_TABLE);
 }
 
 static void enter(struct joinable *joinable, uint64_t id)
@@ -147,20 +147,21 @@ void joinable_begin(struct joinable *joinable, uint64_t id, uint32_t thread)
     if (joinable) {
         enter(joinable, id);
         joinable->thread = thread;
-        let_go(joinable, BY_THREAD);
+        release(joinable, BY_THREAD);
     } else {
         remove_stale(id);
     }
     lock_release(&table.lock, mask);
 }
 
-/* While the lock is held and the record not entered, the new thread is before joinable_begin. */
+/* If the record is not entered, the new thread is before joinable_begin and waits for the lock, so
+ * *id is still there. */
 void joinable_created(struct joinable *joinable, const void *id)
 {
     uint64_t mask = lock_take(&table.lock);
     if (!joinable->is_entered)
         enter(joinable, *(const uint64_t *)id);
-    let_go(joinable, BY_CREATOR);
+    release(joinable, BY_CREATOR);
     lock_release(&table.lock, mask);
 }
 
@@ -182,7 +183,7 @@ struct joinable *joinable_joined(uint64_t id, uint64_t serial)
     uint64_t mask = lock_take(&table.lock);
     struct joinable **place = find(id, serial);
     if (place) {
-        joinable = take_out(place);
+        joinable = unlink_entry(place);
         joinable->holders = (uint8_t)((joinable->holders & ~BY_TABLE) | BY_JOINER);
     }
     lock_release(&table.lock, mask);
@@ -192,7 +193,7 @@ struct joinable *joinable_joined(uint64_t id, uint64_t serial)
 void joinable_release(struct joinable *joinable)
 {
     uint64_t mask = lock_take(&table.lock);
-    let_go(joinable, BY_JOINER);
+    release(joinable, BY_JOINER);
     lock_release(&table.lock, mask);
 }
 
@@ -201,6 +202,6 @@ void joinable_detach(uint64_t id)
     uint64_t mask = lock_take(&table.lock);
     struct joinable **place = find(id, 0);
     if (place)
-        let_go(take_out(place), BY_TABLE);
+        release(unlink_entry(place), BY_TABLE);
     lock_release(&table.lock, mask);
 }

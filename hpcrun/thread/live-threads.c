@@ -8,7 +8,7 @@ __thread struct thread *thread_self;
 __thread unsigned thread_samples_handled;
 __thread unsigned thread_program_handlers;
 
-/* One mapping per thread. */
+/* The mapping of one thread. */
 struct block {
     struct thread thread;
     _Alignas(4096) struct rule_cache cache;
@@ -20,7 +20,7 @@ struct block {
 static struct {
     struct lock lock;
     struct thread *live;
-    struct thread *idle; /* records without a thread, linked by next */
+    struct thread *unused; /* records without a thread, linked by `next` */
     uint32_t begun;
     _Atomic uint32_t alive;
 } threads;
@@ -73,9 +73,9 @@ static void unmap_record(struct thread *thread)
 struct thread *thread_new(enum thread_kind kind)
 {
     uint64_t mask = lock();
-    struct thread *thread = threads.idle;
+    struct thread *thread = threads.unused;
     if (thread)
-        threads.idle = thread->next;
+        threads.unused = thread->next;
     unlock(mask);
     if (!thread)
         thread = map_record();
@@ -87,8 +87,8 @@ struct thread *thread_new(enum thread_kind kind)
 void thread_discard(struct thread *thread)
 {
     uint64_t mask = lock();
-    thread->next = threads.idle;
-    threads.idle = thread;
+    thread->next = threads.unused;
+    threads.unused = thread;
     unlock(mask);
 }
 
@@ -118,7 +118,7 @@ void threads_delist(struct thread *thread)
     unlock(mask);
 }
 
-void threads_forget(struct thread *self)
+void threads_clear(struct thread *self)
 {
     struct thread *next;
     for (struct thread *thread = threads.live; thread; thread = next) {
@@ -128,7 +128,7 @@ void threads_forget(struct thread *self)
     }
     threads.live = NULL;
     threads.begun = threads.alive = 0;
-    joinable_forget();
+    joinable_clear();
 }
 
 /* Whether the thread is still busy when the clock shows `deadline`. */
@@ -156,7 +156,7 @@ bool threads_quiesce(uint64_t wait_ns)
     return quiet;
 }
 
-/* A handler takes some microseconds; one that writes, milliseconds. */
+/* A handler takes some microseconds; if it writes to the file, some milliseconds. */
 #define BLOCK_WAIT_NS 100000000u
 
 bool thread_block_samples(struct thread *thread)

@@ -1,42 +1,43 @@
 /* Normal context, where not said otherwise.
  *
- * The threads of the process: records for them, and the list of those that live. A record is one
- * mapping, touched as it is used, and is handed on to a later thread when its thread has ended. */
+ * The list of live threads, and the memory for their records. A record is one mapping, whose pages
+ * are touched as they are needed; a later thread uses it again. */
 #ifndef HPCRUN_THREAD_LIVE_THREADS_H
 #define HPCRUN_THREAD_LIVE_THREADS_H
 
 #include "hpcrun/thread/thread.h"
 
-/* A record for a thread that is going to be; NULL without memory. */
+/* A record for a thread that is about to be created; NULL without memory. */
 struct thread *thread_new(enum thread_kind kind);
-/* Gives back a record that was not begun. */
+/* Gives back a record that is not in the list. */
 void thread_discard(struct thread *thread);
 
-/* Enters the thread into the list, and numbers it; takes it out. */
+/* Adds a thread to the list and sets its index; removes it. */
 void threads_enlist(struct thread *thread);
 void threads_delist(struct thread *thread);
 
-/* In the child of a fork: no other thread is there. Empties the list; `self`, which may be NULL,
- * keeps its record. */
-void threads_forget(struct thread *self);
+/* In the child of a fork, which has no other thread: empties the list and frees all records except
+ * `self`, which may be NULL. */
+void threads_clear(struct thread *self);
 
-/* Waits until no other thread is busy, at most `wait_ns`; false when one still is. */
+/* Waits until no other thread is busy, at most `wait_ns`; false if one still is. Sets `quiescent`.
+ */
 bool threads_quiesce(uint64_t wait_ns);
 
-/* Keeps a thread's handler from its events while another thread changes them, with the list locked:
- * samples that come meanwhile are none. False when the thread is in its handler and stays there. */
+/* With the list locked: makes a thread's handler ignore signals while the caller changes the
+ * thread's events. False if the thread is in its handler and does not leave it within 100 ms. */
 bool thread_block_samples(struct thread *thread);
 void thread_unblock_samples(struct thread *thread);
 
 /* Calls `visit` for every live thread, with the list locked and signals blocked. */
 void threads_visit(void (*visit)(struct thread *thread, void *data), void *data);
-/* The same for those whose events are open; they are until `visit` returns. */
+/* The same for threads whose events are open; these stay open until `visit` returns. */
 void threads_visit_events(void (*visit)(struct thread *thread, void *data), void *data);
 
-/* Signal handler: how many have not ended. */
+/* Signal handler: the number of live threads. */
 uint32_t threads_live(void);
 
-/* Keep the list as it is around fork, in the forking thread. */
+/* Around a fork, in the forking thread: no other thread may be changing the list. */
 void threads_lock_for_fork(void);
 void threads_unlock_after_fork(void);
 

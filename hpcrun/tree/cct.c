@@ -92,7 +92,7 @@ static uint32_t add_node(struct cct *cct, uint32_t parent, const struct cct_note
     return id;
 }
 
-static void see(struct cct_node *node, uint8_t association)
+static void add_association(struct cct_node *node, uint8_t association)
 {
     uint8_t seen = node->seen | (uint8_t)(1u << association);
     node->seen_changed |= seen != node->seen;
@@ -106,7 +106,7 @@ uint32_t cct_child(struct cct *cct, uint32_t parent, const struct cct_note *note
     for (; cct->table[i]; i = (i + 1) & mask) {
         struct cct_node *node = cct_node(cct, cct->table[i]);
         if (matches(node, parent, note)) {
-            see(node, note->association);
+            add_association(node, note->association);
             return cct->table[i];
         }
     }
@@ -136,8 +136,8 @@ uint64_t cct_bytes(const struct cct *cct)
 
 void cct_clear(struct cct *cct)
 {
-    segments_cut(&cct->nodes);
-    segments_cut(&cct->values);
+    segments_clear(&cct->nodes);
+    segments_clear(&cct->values);
     memset(cct->table, 0, cct->table_size * sizeof *cct->table);
     cct->written = 1;
 }

@@ -3,15 +3,17 @@
  * A thread's logical calling context tree (L-CCT), after the Appendix of Tallent and
  * Mellor-Crummey, PPoPP 2009.
  *
- * A node is an X-structure: a p-note (ip), an l-note (lip), or both, with its association and
- * whether it begins a bichord. Two notes are shared when they have the same parent and are equal in
- * ip and lip; the first note of a bichord also in "x-0 or not", and it collects the set of
- * associations seen; later notes also in the association class. So the tree does not depend on the
- * order in which paths arrive. In native code every node is a 1-1 bichord whose lip is its ip.
+ * A node is an X-structure: a p-note (ip), an l-note (lip), or both, its association, and whether
+ * it begins a bichord. Two notes share a node if they have the same parent, ip and lip, and
+ *   - the first note of a bichord: both or neither are x-0 (no l-note); the node collects the set
+ * of associations;
+ *   - a later note: the association is the same.
+ * So the tree does not depend on the order in which paths arrive. In native code every node is a
+ * 1-1 bichord whose lip is its ip.
  *
- * Nodes have dense 32-bit ids from 1 in order of creation; 0 is the root. Children are found in a
- * hash table over (parent, note): 24 bytes for a node, 8 to 16 for its place in the table once
- * there are 32. Metric values are kept apart, for nodes that have some. */
+ * Nodes have dense 32-bit ids from 1 in order of creation; 0 is the root. A hash table over
+ * (parent, note) finds children. Memory: 24 bytes for a node, and 8 to 16 for its place in the
+ * table from 32 nodes on. Metric values are separate, since few nodes have some. */
 #ifndef HPCRUN_TREE_CCT_H
 #define HPCRUN_TREE_CCT_H
 
@@ -21,14 +23,14 @@
 #define CCT_ROOT      0u
 #define CCT_NO_MEMORY UINT32_MAX
 
-/* What lip may be: the ip itself, nothing, or from LIP_OWN on a number of tree/lnotes.h. */
+/* Values of lip: the same as the ip, none, or from LIP_OWN on an l-note of tree/lnotes.h. */
 enum { LIP_IS_IP = 0, LIP_NONE = 1, LIP_OWN = 2 };
 
 struct cct_note {
     uint64_t ip; /* code/module-instances.h; 0: the node has no p-note */
     uint32_t lip;
     uint8_t association; /* enum association */
-    bool first;          /* of its bichord */
+    bool first;          /* it is the first note of its bichord */
 };
 
 struct cct_node {
@@ -37,9 +39,9 @@ struct cct_node {
     uint32_t lip;
     uint32_t values; /* index of its metric values + 1; 0: none */
     uint8_t association;
-    uint8_t seen; /* set of associations, bit by enum association */
+    uint8_t seen; /* set of associations; bits by enum association */
     bool first;
-    bool seen_changed; /* since the node was written */
+    bool seen_changed; /* `seen` differs from what was written */
 };
 
 #define CCT_FIRST_TABLE 64
@@ -51,13 +53,13 @@ struct cct {
     uint32_t table_size;    /* power of two */
     uint32_t first_table[CCT_FIRST_TABLE];
     uint32_t metrics;
-    uint32_t written; /* nodes below this id are in the measurement file */
+    uint32_t written; /* nodes with smaller ids are in the measurement file */
 };
 
-/* Prepares a zeroed tree for this many metrics. Takes no memory before the first node. */
+/* Initializes a zeroed tree for this many metrics. Maps no memory before the first node. */
 void cct_init(struct cct *cct, uint32_t metrics);
 
-/* The child of `parent` for a note, made if it is new. CCT_NO_MEMORY when it can't be. */
+/* The child of `parent` for a note; makes it if it is new. CCT_NO_MEMORY if that fails. */
 uint32_t cct_child(struct cct *cct, uint32_t parent, const struct cct_note *note);
 
 /* Adds to a metric of a node; false without memory. */
@@ -68,7 +70,7 @@ static inline struct cct_node *cct_node(const struct cct *cct, uint32_t id)
     return segments_item(&cct->nodes, id);
 }
 
-/* Ids are below this; 0 before the first node. */
+/* All ids are smaller; 0 before the first node. */
 static inline uint32_t cct_end(const struct cct *cct)
 {
     return cct->nodes.count;
@@ -82,13 +84,13 @@ static inline uint64_t *cct_values(const struct cct *cct, uint32_t i, uint32_t *
     return record + 1;
 }
 
-/* Bytes that the tree holds, metric values apart. */
+/* Bytes of the tree without metric values. */
 uint64_t cct_bytes(const struct cct *cct);
 
 /* Empties the tree and keeps its memory for another thread. */
 void cct_clear(struct cct *cct);
 
-/* Empties the tree and gives its memory back. */
+/* Empties the tree and frees its memory. */
 void cct_free(struct cct *cct);
 
 #endif

@@ -10,7 +10,7 @@ static uint64_t hash(struct lnote note)
     return h ^ h >> 32;
 }
 
-/* The place of a note in the table: where it is, or the free one where it belongs. */
+/* The slot of a note in the table; an empty one if the note is not there. */
 static uint32_t slot_of(const struct lnotes *lnotes, struct lnote note)
 {
     uint32_t mask = lnotes->table_size - 1, i = (uint32_t)hash(note) & mask;

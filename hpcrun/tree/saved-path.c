@@ -10,15 +10,15 @@ static uint32_t length_of(const struct cct *cct, uint32_t node)
     return length;
 }
 
-static struct saved_note keep(const struct cct_node *node, const struct lnotes *lnotes)
+static struct saved_note copy_note(const struct cct_node *node, const struct lnotes *lnotes)
 {
-    struct saved_note kept = {.note = {.ip = node->ip,
-                                       .lip = node->lip,
-                                       .association = node->association,
-                                       .first = node->first}};
+    struct saved_note saved = {.note = {.ip = node->ip,
+                                        .lip = node->lip,
+                                        .association = node->association,
+                                        .first = node->first}};
     if (node->lip >= LIP_OWN)
-        kept.lnote = *lnotes_get(lnotes, node->lip);
-    return kept;
+        saved.lnote = *lnotes_get(lnotes, node->lip);
+    return saved;
 }
 
 void saved_path_copy(struct saved_path *path, const struct saved_path *around,
@@ -34,7 +34,7 @@ void saved_path_copy(struct saved_path *path, const struct saved_path *around,
         memcpy(path->at, around->at, before * sizeof *path->at);
     path->count = before + length;
     for (uint32_t i = path->count; i > before; node = cct_node(cct, node)->parent)
-        path->at[--i] = keep(cct_node(cct, node), lnotes);
+        path->at[--i] = copy_note(cct_node(cct, node), lnotes);
 }
 
 uint32_t saved_path_insert(const struct saved_path *path, struct cct *cct, struct lnotes *lnotes)

@@ -14,7 +14,7 @@ void *segments_add(struct segments *s)
     return segments_item(s, s->count++);
 }
 
-void segments_cut(struct segments *s)
+void segments_clear(struct segments *s)
 {
     uint32_t left = s->count;
     for (unsigned segment = 0; left > 0; segment++) {

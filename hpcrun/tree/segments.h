@@ -1,8 +1,8 @@
 /* Signal handler: everything here runs in the sampling handler.
  *
- * A growing array that never moves its items: segments of pages, each twice as long as the one
- * before. Items are addressed by a 32-bit index in constant time; new items are zero. Items are
- * cut off, not freed: what was taken from the system stays for the next user (segments_cut). */
+ * A growing array that never moves its items. It consists of segments, each twice as long as the
+ * one before. An item is found by its 32-bit index in constant time; a new item is zero. Emptying
+ * the array keeps its memory for the next user. */
 #ifndef HPCRUN_TREE_SEGMENTS_H
 #define HPCRUN_TREE_SEGMENTS_H
 
@@ -27,7 +27,7 @@ static inline size_t segment_length(unsigned segment)
     return (size_t)1 << (SEGMENT_FIRST_BITS + segment);
 }
 
-/* The item of an index below count. */
+/* The item with this index, which must be below count. */
 static inline void *segments_item(const struct segments *s, uint32_t index)
 {
     unsigned segment = segment_of(index);
@@ -35,13 +35,13 @@ static inline void *segments_item(const struct segments *s, uint32_t index)
     return s->at[segment] + within * s->item_size;
 }
 
-/* Appends a zeroed item and returns it; its index is the old count. NULL without memory. */
+/* Appends a zeroed item, whose index is the old count. NULL without memory. */
 void *segments_add(struct segments *s);
 
-/* Empties the array and keeps its memory, zeroed as far as it was used. */
-void segments_cut(struct segments *s);
+/* Empties the array. Keeps its memory, and zeroes the part that was used. */
+void segments_clear(struct segments *s);
 
-/* Gives the memory back to the system. */
+/* Empties the array and frees its memory. */
 void segments_free(struct segments *s);
 
 #endif

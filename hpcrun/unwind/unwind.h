@@ -38,7 +38,7 @@ struct unwinder {
     struct rule_cache *cache;
     struct frame *path;  /* UNWIND_FRAMES; outermost first; behind it, room for the next one's */
     uint32_t depth;      /* frames in path */
-    uint32_t kept;       /* of these, the outermost that are the same as in the previous path */
+    uint32_t reused;     /* of these, the outermost ones that are the same as in the previous path */
     struct frame *fresh; /* during a walk: the new frames, innermost first, behind the path */
     uint32_t fresh_count;
     enum unwind_end end;

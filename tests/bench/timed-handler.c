@@ -30,8 +30,8 @@ bool __real_handler_on_signal(const siginfo_t *info, const void *context);
 struct increment __real_source_measure(struct thread *thread, struct thread_event *event,
                                        const siginfo_t *info, const ucontext_t *context);
 enum unwind_end __real_unwind(struct unwinder *u, const ucontext_t *context);
-const struct stance *__real_consult_stance(struct consult *consult, struct unwinder *u, int tid);
-uint32_t __real_consult_path(struct consult *consult);
+const struct thread_status *__real_agent_query_status(struct agent_query *query, struct unwinder *u, int tid);
+uint32_t __real_agent_query_path(struct agent_query *query);
 void __real_sample_record(struct thread *thread, struct thread_event *event,
                           const struct increment *increment, const ucontext_t *context);
 void __real_source_arm(struct thread *thread, struct thread_event *event);
@@ -40,8 +40,8 @@ bool __wrap_handler_on_signal(const siginfo_t *info, const void *context);
 struct increment __wrap_source_measure(struct thread *thread, struct thread_event *event,
                                        const siginfo_t *info, const ucontext_t *context);
 enum unwind_end __wrap_unwind(struct unwinder *u, const ucontext_t *context);
-const struct stance *__wrap_consult_stance(struct consult *consult, struct unwinder *u, int tid);
-uint32_t __wrap_consult_path(struct consult *consult);
+const struct thread_status *__wrap_agent_query_status(struct agent_query *query, struct unwinder *u, int tid);
+uint32_t __wrap_agent_query_path(struct agent_query *query);
 void __wrap_sample_record(struct thread *thread, struct thread_event *event,
                           const struct increment *increment, const ucontext_t *context);
 void __wrap_source_arm(struct thread *thread, struct thread_event *event);
@@ -82,17 +82,17 @@ enum unwind_end __wrap_unwind(struct unwinder *u, const ucontext_t *context)
     return end;
 }
 
-const struct stance *__wrap_consult_stance(struct consult *consult, struct unwinder *u, int tid)
+const struct thread_status *__wrap_agent_query_status(struct agent_query *query, struct unwinder *u, int tid)
 {
-    const struct stance *stance;
-    TIMED(STANCE, stance = __real_consult_stance(consult, u, tid));
-    return stance;
+    const struct thread_status *status;
+    TIMED(STANCE, status = __real_agent_query_status(query, u, tid));
+    return status;
 }
 
-uint32_t __wrap_consult_path(struct consult *consult)
+uint32_t __wrap_agent_query_path(struct agent_query *query)
 {
     uint32_t unchanged;
-    TIMED(PATH, unchanged = __real_consult_path(consult));
+    TIMED(PATH, unchanged = __real_agent_query_path(query));
     return unchanged;
 }
 

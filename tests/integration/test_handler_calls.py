@@ -18,14 +18,14 @@ OBJECTS = pathlib.Path(os.environ.get("BUILD", profiling.ROOT / "build")).resolv
 HARMLESS = {"memcpy", "memset", "memmove", "memcmp", "memchr", "memrchr", "strlen", "strnlen", "strchr",
             "_dl_find_object", "__udivti3", "__umodti3", "__libc_stack_end"}
 
-# Entered by the kernel: our handlers, and what stands before the program's.
+# Entered by the kernel: our handlers, and the trampoline before the handlers of the program.
 HANDLERS = ("on_sampling_signal", "on_fault", "on_fatal", "signals_trampoline")
 
-# Functions with calls or jumps through pointers, and what stands there.
+# Functions with calls or jumps through pointers, and their targets.
 INDIRECT = {
-    "consult_stance": "agents' begin and counts",
+    "agent_query_status": "agents' unwind_begin and worker_counts",
     "ask_path": "agents' steps",
-    "consult_path": "agents' steps, inlined",
+    "agent_query_path": "agents' steps, inlined",
     "signals_trampoline": "the program's handler",
     "call_program": "the program's handler",
     "on_fault": "the same, inlined",
@@ -135,7 +135,7 @@ class HandlerCalls(unittest.TestCase):
         files = [file for file in (OBJECTS / "hpcrun").rglob("*.o")
                  if "launch" not in file.parts and has_source(file)]
         own, others = self.reached(files, HANDLERS)
-        for name in ("unwind", "cct_child", "flush_thread", "recall_holds"):
+        for name in ("unwind", "cct_child", "flush_thread", "answer_is_valid"):
             self.assertIn(name, own)  # the graph is one
         self.assertLessEqual(others, HARMLESS)
         self.assertLessEqual(self.indirect, set(INDIRECT))

@@ -55,7 +55,7 @@ static void print_thread(const struct measurement *m, const struct measurement_t
 }
 
 /* Whether a metric is what its event measured, not a part of it or a share of blame. */
-static bool is_whole(const struct measurement *m, const struct measurement_metric *metric)
+static bool is_complete(const struct measurement *m, const struct measurement_metric *metric)
 {
     return metric->event < m->events.n &&
            (strcmp(metric->name, "work") == 0 ||
@@ -68,7 +68,7 @@ static void print_sums(const struct measurement *m, const struct measurement_thr
         uint64_t sum = 0;
         for (size_t i = 0; i < thread->values.n; i++) {
             const struct measurement_metric *metric = &m->metrics.at[thread->values.at[i].metric];
-            if (metric->event == event && is_whole(m, metric))
+            if (metric->event == event && is_complete(m, metric))
                 sum += thread->values.at[i].amount;
         }
         printf("sum %u %s %" PRIu64 "\n", thread->index, m->events.at[event].name, sum);

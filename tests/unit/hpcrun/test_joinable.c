@@ -121,7 +121,7 @@ static void test_child_of_a_fork(void **state)
     created(ID, 1, 2);
     joinable_lock_for_fork();
     joinable_unlock_after_fork();
-    joinable_forget();
+    joinable_clear();
     assert_int_equal(joinable_await(ID), 0);
     created(ID, 3, 4);
     check_join(ID, 3, 4);

@@ -232,12 +232,12 @@ static void use(const struct agent *agent)
 /* A sample; the path's node. */
 static uint32_t sample(struct thread *thread)
 {
-    struct consult *consult = &thread->logical.consult;
-    const struct stance *stance = consult_stance(consult, &thread->unwinder, 1);
-    assert_int_equal(stance->class, class);
-    assert_int_equal(stance->counts.workers, class == AGENT_FOREIGN ? 0 : workers);
+    struct agent_query *query = &thread->logical.query;
+    const struct thread_status *status = agent_query_status(query, &thread->unwinder, 1);
+    assert_int_equal(status->kind, class);
+    assert_int_equal(status->counts.workers, class == AGENT_FOREIGN ? 0 : workers);
     return logical_enter(&thread->logical, &thread->unwinder, &thread->cct, UNWIND_COMPLETE,
-                         consult_path(consult));
+                         agent_query_path(query));
 }
 
 static void free_thread(struct thread *thread)
@@ -401,7 +401,7 @@ static void claims_are_found_and_given_up(void **state)
         assert_int_equal(claims_agent(0x10000f + i * 37 % 100 * 32), 1 + i % 3);
         assert_int_equal(claims_agent(0x100010 + i * 37 % 100 * 32), -1);
     }
-    claims_give_up(0x100000, 0x100000 + 50 * 32);
+    claims_remove(0x100000, 0x100000 + 50 * 32);
     for (uint64_t i = 0; i < 100; i++)
         assert_int_equal(claims_agent(0x100000 + i * 32) >= 0, i >= 50);
     assert_int_equal(claims_agent(CLAIMED), 0);
@@ -422,15 +422,15 @@ static void many_are_claimed_at_once_or_none(void **state)
     assert_true(claims_add(2, many, 1000));
     for (uint32_t i = 0; i < 1000; i++) {
         assert_int_equal(claims_agent(many[i].start), 2);
-        assert_true(claims_around(2, many[i].end - 1, &found));
+        assert_true(claims_find(2, many[i].end - 1, &found));
         assert_int_equal(found.start, many[i].start);
         assert_int_equal(found.end, many[i].end);
         assert_int_equal(found.tag, i);
-        assert_false(claims_around(1, many[i].start, &found));
-        assert_false(claims_around(2, many[i].end, &found));
+        assert_false(claims_find(1, many[i].start, &found));
+        assert_false(claims_find(2, many[i].end, &found));
     }
-    claims_give_up(0x200000, 0x200000 + 1000 * 32);
-    assert_false(claims_around(2, many[0].start, &found));
+    claims_remove(0x200000, 0x200000 + 1000 * 32);
+    assert_false(claims_find(2, many[0].start, &found));
 }
 
 static void l_notes_are_one_each(void **state)
