@@ -41,7 +41,7 @@ INDIRECT = {
 }
 
 # What hpcrun calls of an agent in the handler (agents/agent.h).
-AGENT_ENTRIES = ("begin", "counts", "step_bichord", "step_pnote", "step_lnote")
+AGENT_ENTRIES = ("unwind_begin", "worker_counts", "step_bichord", "step_pnote", "step_lnote")
 AGENTS = ("minicilk", "cilk5", "opencilk")
 
 

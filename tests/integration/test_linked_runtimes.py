@@ -33,10 +33,10 @@ class LinkedRuntimes(profiling.ProfilingTest):
         self.assertEqual({code for (_, code), (count, _) in fates.items() if count},
                          {profiling.FIRED, profiling.RECORDED})
         log = (self.measurements / "hpcrun.log").read_text(encoding="utf-8")
-        lines = [line for line in log.splitlines() if "takes no part" in line]
-        said = [line for line in done.stderr.splitlines() if "takes no part" in line]
+        lines = [line for line in log.splitlines() if "is not used" in line]
+        said = [line for line in done.stderr.splitlines() if "is not used" in line]
         self.assertEqual(said, ["hpcrun: " + line for line in lines])
-        self.check_database([re.match("agent (.*) takes no part: (.*): native call paths", line)
+        self.check_database([re.match("agent (.*) is not used: (.*): native call paths", line)
                              .groups() for line in lines])
         return lines
 
@@ -66,13 +66,13 @@ class LinkedRuntimes(profiling.ProfilingTest):
     def test_cilk5_of_another_build(self):
         lines = self.log_lines(LIKE_CILK5)
         self.assertEqual(len(lines), 1, lines)
-        self.assertEqual(lines[0], "agent cilk5 takes no part: the runtime is not Cilk-5.4.6 in its "
+        self.assertEqual(lines[0], "agent cilk5 is not used: the runtime is not Cilk-5.4.6 in its "
                                    "default build: native call paths")
 
     def test_opencilk_of_another_version(self):
         lines = self.log_lines(LIKE_OPENCILK)
         self.assertEqual(len(lines), 1, lines)
-        self.assertIn("agent opencilk takes no part: the runtime is of a version that the agent "
+        self.assertIn("agent opencilk is not used: the runtime is of a version that the agent "
                       "does not know", lines[0])
 
     def test_stripped(self):

@@ -222,7 +222,7 @@ class BadInput(LogicalTest):
                         root / "lib" / "agents" / "minicilk.so"], check=True)
         lines, _ = self.native(root / "bin" / "hpcrun", PHASES)
         self.assertEqual(len(lines), 1)
-        self.assertRegex(lines[0], "agent minicilk takes no part: .*interface")
+        self.assertRegex(lines[0], "agent minicilk is not used: .*interface")
 
     def test_layout_that_is_not_known(self):
         program = self.directory / "phases"
@@ -232,7 +232,7 @@ class BadInput(LogicalTest):
         program.chmod(0o755)
         lines, log = self.native(profiling.HPCRUN, program)
         self.assertEqual(len(lines), 1, lines)
-        self.assertIn("agent minicilk takes no part: the program's version is not known", lines[0])
+        self.assertIn("agent minicilk is not used: the program's version is not known", lines[0])
         self.assertEqual(len([line for line in log.splitlines() if "not known to the agent" in line]), 1)
 
 
