@@ -22,7 +22,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include <runtime.h>
+#include <minicilk-runtime.h>
 
 enum { TRAP_FLAG = 0x100, WINDOW = 2500, DEPTH = 11, MOST_FRAMES = 64, SITES = 3 };
 
