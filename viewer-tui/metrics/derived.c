@@ -1,7 +1,5 @@
 #include "viewer-tui/metrics/derived.h"
 
-#include "viewer-tui/metrics/formula-bound.h"
-
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
@@ -98,7 +96,8 @@ static struct formula_metric *nameable(const struct metrics *metrics, size_t n)
                                           .number = is_shown ? ++number : 0,
                                           .is_additive = metric_is_additive(metric),
                                           .has_threads =
-                                              !metric->derivation && !metric_is_compared(metric)};
+                                              !metric->derivation && !metric_is_compared(metric),
+                                          .is_lower_bound = metric_is_lower_bound(metric)};
     }
     return list;
 }
@@ -115,18 +114,6 @@ static const struct metric *first_in_state(const struct metrics *metrics,
     return NULL;
 }
 
-/* What the formula makes of the lower bounds among the metrics before `index`. */
-static enum formula_bound bound_of(const struct metrics *metrics, size_t index)
-{
-    bool *is_bound = mem_alloc((index + 1) * sizeof *is_bound);
-    for (size_t m = 0; m < index; m++)
-        is_bound[m] = metric_is_lower_bound(&metrics->at[m]);
-    const struct formula *formula = &metrics->at[index].derivation->formula;
-    enum formula_bound bound = formula_bound_of(formula, is_bound);
-    free(is_bound);
-    return bound;
-}
-
 /* Finds the state from those of the metrics that the formula names. */
 static void find_state(struct metrics *metrics, size_t index)
 {
@@ -135,13 +122,12 @@ static void find_state(struct metrics *metrics, size_t index)
     const struct formula *formula = &derivation->formula;
     const struct metric *missing = first_in_state(metrics, formula, METRIC_NOT_MEASURED);
     const struct metric *bounded = first_in_state(metrics, formula, METRIC_LOWER_BOUND);
-    enum formula_bound bound = bound_of(metrics, index);
     enum metric_state state = METRIC_MEASURED;
     if (missing) {
         state = METRIC_NOT_MEASURED;
         derivation->why = mem_printf("'%s' was not: %s", missing->name, missing->why);
-    } else if (bounded && bound != BOUND_EXACT) {
-        state = bound == BOUND_LOWER ? METRIC_LOWER_BOUND : METRIC_NOT_MEASURED;
+    } else if (bounded && formula->bound != BOUND_EXACT) {
+        state = formula->bound == BOUND_LOWER ? METRIC_LOWER_BOUND : METRIC_NOT_MEASURED;
         derivation->why = mem_printf("'%s' is only a lower bound: %s", bounded->name, bounded->why);
     }
     metric_set_state(metric, state, derivation->why);

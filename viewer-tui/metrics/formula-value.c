@@ -1,7 +1,7 @@
 /* Computing what a formula says. */
 #include "viewer-tui/metrics/formula.h"
 
-#include "viewer-tui/metrics/formula-step.h"
+#include "viewer-tui/metrics/formula-type.h"
 
 #include <math.h>
 
@@ -64,18 +64,14 @@ static double of_two(enum operation op, double a, double b)
 /* Takes the operator's values off the stack, of which `top` is the last; the new last one. */
 static double *compute(enum operation op, double *top)
 {
-    switch (op) {
-    case NEGATE:
-    case ABSOLUTE:
-    case SQUARE_ROOT:
-    case EXPONENTIAL:
-    case LOGARITHM: *top = of_one(op, *top); break;
-    case CHOICE:
-        top -= 2;
-        top[0] = isnan(top[0]) ? NAN : top[0] != 0 ? top[1] : top[2];
-        break;
-    default: top--; top[0] = of_two(op, top[0], top[1]);
-    }
+    unsigned n = operation_n_operands(op);
+    top -= n - 1;
+    if (n == 1)
+        *top = of_one(op, *top);
+    else if (n == 2)
+        *top = of_two(op, top[0], top[1]);
+    else
+        *top = isnan(top[0]) ? NAN : top[0] != 0 ? top[1] : top[2];
     if (!isfinite(*top))
         *top = NAN;
     return top;

@@ -1,7 +1,6 @@
 #include "viewer-tui/metrics/formula.h"
 
-#include "viewer-tui/metrics/formula-step.h"
-#include "viewer-tui/metrics/formula-term.h"
+#include "viewer-tui/metrics/formula-type.h"
 
 #include <ctype.h>
 #include <limits.h>
@@ -31,8 +30,10 @@ struct parser {
     bool has_failed;
 };
 
-static struct term parse_comparison(struct parser *parser);
-static struct term parse_signed(struct parser *parser);
+static const struct formula_type type_unknown = {.shape = OTHER};
+
+static struct formula_type parse_comparison(struct parser *parser);
+static struct formula_type parse_signed(struct parser *parser);
 
 __attribute__((format(printf, 3, 4))) static void fail(struct parser *parser, size_t at,
                                                        const char *format, ...)
@@ -72,10 +73,13 @@ static void add_step(struct parser *parser, struct formula_step step, unsigned n
         fail(parser, parser->at, "too many values that wait for an operator");
 }
 
-static void add_operator(struct parser *parser, enum operation op, unsigned n_taken)
+/* Adds an operation; the type of its result. */
+static struct formula_type apply(struct parser *parser, enum operation op,
+                                 const struct formula_type *operands)
 {
     if (!parser->has_failed)
-        add_step(parser, (struct formula_step){.operation = op}, n_taken);
+        add_step(parser, (struct formula_step){.operation = op}, operation_n_operands(op));
+    return type_of_operation(op, operands);
 }
 
 /* Names. */
@@ -178,7 +182,7 @@ static size_t quoted_metric(struct parser *parser, enum formula_part *part)
     return metric;
 }
 
-static struct term parse_metric(struct parser *parser)
+static struct formula_type parse_metric(struct parser *parser)
 {
     size_t start = parser->at++;
     enum formula_part part = parser->text[start] == '@' ? PART_OF_PROGRAM : PART_OF_RESULT;
@@ -190,14 +194,15 @@ static struct term parse_metric(struct parser *parser)
     else
         fail(parser, start, "'%c' wants the name or the number of a metric", parser->text[start]);
     if (parser->has_failed)
-        return term_other;
+        return type_unknown;
     const struct formula_metric *named = &parser->metrics[metric];
-    struct term term = {.shape = OTHER};
+    struct formula_type type = {.shape = OTHER,
+                                .bound = named->is_lower_bound ? BOUND_LOWER : BOUND_EXACT};
     if (part == PART_OF_PROGRAM)
-        term.shape = CONSTANT;
+        type.shape = CONSTANT;
     else if (part == PART_OF_RESULT && named->is_additive)
-        term.shape = ADDITIVE;
-    snprintf(term.unit, sizeof term.unit, "%s", named->unit);
+        type.shape = ADDITIVE;
+    snprintf(type.unit, sizeof type.unit, "%s", named->unit);
     add_step(parser,
              (struct formula_step){.operation = METRIC,
                                    .part = (uint8_t)part,
@@ -205,7 +210,7 @@ static struct term parse_metric(struct parser *parser)
                                    .at = (uint32_t)start,
                                    .length = (uint32_t)(parser->at - start)},
              0);
-    return term;
+    return type;
 }
 
 /* Functions. */
@@ -224,48 +229,24 @@ static const struct function functions[] = {
 
 #define N_FUNCTIONS (sizeof functions / sizeof *functions)
 
-static struct term result_of(const struct function *function, const struct term *terms)
+static struct formula_type parse_arguments(struct parser *parser, const struct function *function)
 {
-    struct term result = term_choice(terms[0], terms[0]);
-    switch (function->op) {
-    case ABSOLUTE: return result;
-    case CHOICE:
-        result = term_choice(terms[1], terms[2]);
-        bool is_sum = terms[1].shape == ADDITIVE && terms[2].shape == ADDITIVE;
-        if (terms[0].shape <= CONSTANT && is_sum)
-            result.shape = ADDITIVE;
-        else if (terms[0].shape > CONSTANT)
-            result.shape = OTHER;
-        return result;
-    default: return term_pure(terms[0], terms[0]);
-    }
-}
-
-static struct term parse_arguments(struct parser *parser, const struct function *function)
-{
-    struct term terms[3] = {{0}};
+    struct formula_type operands[3] = {{0}};
     unsigned n = 0;
     size_t start = parser->at;
-    bool is_folded = function->n_most > 3;
+    bool is_chain = function->n_most > 3; /* max(a, b, c) is max(max(a, b), c) */
     do {
-        struct term term = parse_comparison(parser);
-        if (is_folded && n > 0) {
-            terms[0] = term_choice(terms[0], term);
-            add_operator(parser, function->op, 2);
-        } else if (n < 3) {
-            terms[n] = term;
-        }
+        operands[is_chain && n > 0 ? 1 : n < 3 ? n : 2] = parse_comparison(parser);
+        if (is_chain && n > 0)
+            operands[0] = apply(parser, function->op, operands);
         n++;
     } while (take(parser, ","));
     if (!take(parser, ")"))
         fail(parser, parser->at, "')' is missing");
     if (n < function->n_least || n > function->n_most)
         fail(parser, start, "%s takes %s%u values, not %u", function->name,
-             is_folded ? "at least " : "", function->n_least, n);
-    if (is_folded)
-        return terms[0];
-    add_operator(parser, function->op, function->n_least);
-    return result_of(function, terms);
+             is_chain ? "at least " : "", function->n_least, n);
+    return is_chain ? operands[0] : apply(parser, function->op, operands);
 }
 
 static const struct {
@@ -286,8 +267,8 @@ static enum formula_statistic statistic_named(const char *name, size_t length)
 
 /* "($work)" behind the name of a statistic: the metric itself, no formula. The mean adds up, as the
  * number of threads is everywhere the same. */
-static struct term parse_statistic(struct parser *parser, enum formula_statistic which,
-                                   size_t name_at)
+static struct formula_type parse_statistic(struct parser *parser, enum formula_statistic which,
+                                           size_t name_at)
 {
     if (!take(parser, "("))
         fail(parser, parser->at, "'(' is missing");
@@ -295,12 +276,12 @@ static struct term parse_statistic(struct parser *parser, enum formula_statistic
     if (peek(parser) != '$')
         fail(parser, parser->at, "a metric of the row, $NAME, should stand here");
     if (parser->has_failed)
-        return term_other;
-    struct term term = parse_metric(parser);
+        return type_unknown;
+    struct formula_type type = parse_metric(parser);
     if (!take(parser, ")"))
         fail(parser, parser->at, "')' is missing");
     if (parser->has_failed)
-        return term_other;
+        return type_unknown;
     struct formula_step *step = &parser->formula->steps.at[parser->formula->steps.n - 1];
     step->statistic = (uint8_t)which;
     step->at = (uint32_t)name_at;
@@ -308,11 +289,13 @@ static struct term parse_statistic(struct parser *parser, enum formula_statistic
     if (!parser->metrics[step->metric].has_threads)
         fail(parser, start, "of this metric there are no values of threads");
     if (which != THREAD_MEAN)
-        term.shape = OTHER;
-    return term;
+        type.shape = OTHER;
+    if (which == THREAD_DEVIATION && type.bound != BOUND_EXACT)
+        type.bound = BOUND_NONE;
+    return type;
 }
 
-static struct term parse_function(struct parser *parser)
+static struct formula_type parse_function(struct parser *parser)
 {
     const char *name = parser->text + parser->at;
     size_t length = name_length(name), start = parser->at, f = 0;
@@ -328,11 +311,11 @@ static struct term parse_function(struct parser *parser)
              (int)(length < 60 ? length : 60), name);
     else if (!take(parser, "("))
         fail(parser, parser->at, "'(' is missing");
-    return parser->has_failed ? term_other : parse_arguments(parser, &functions[f]);
+    return parser->has_failed ? type_unknown : parse_arguments(parser, &functions[f]);
 }
 
 /* Numbers, in decimal only. */
-static struct term parse_number(struct parser *parser)
+static struct formula_type parse_number(struct parser *parser)
 {
     const char *from = parser->text + parser->at;
     size_t length = strspn(from, "0123456789");
@@ -353,10 +336,10 @@ static struct term parse_number(struct parser *parser)
     parser->at += length;
     if (!parser->has_failed)
         add_step(parser, (struct formula_step){.operation = NUMBER, .number = number}, 0);
-    return (struct term){.shape = LITERAL};
+    return (struct formula_type){.shape = LITERAL};
 }
 
-static struct term parse_value(struct parser *parser)
+static struct formula_type parse_value(struct parser *parser)
 {
     char next = peek(parser);
     if (next == '$' || next == '@')
@@ -367,94 +350,94 @@ static struct term parse_value(struct parser *parser)
         return parse_function(parser);
     if (!take(parser, "(")) {
         fail(parser, parser->at, next ? "a value should stand here" : "a value is missing");
-        return term_other;
+        return type_unknown;
     }
-    struct term term = parse_comparison(parser);
+    struct formula_type type = parse_comparison(parser);
     if (!take(parser, ")"))
         fail(parser, parser->at, "')' is missing");
-    return term;
+    return type;
 }
 
-static struct term parse_power(struct parser *parser)
+static struct formula_type parse_power(struct parser *parser)
 {
-    struct term term = parse_value(parser);
+    struct formula_type operands[2] = {parse_value(parser)};
     if (!take(parser, "^"))
-        return term;
-    term = term_pure(term, parse_signed(parser));
-    add_operator(parser, POWER, 2);
-    return term;
+        return operands[0];
+    operands[1] = parse_signed(parser);
+    return apply(parser, POWER, operands);
 }
 
-/* Everything that recurs comes by here. */
-static struct term parse_signed(struct parser *parser)
+/* Every recursion passes here, so the depth is limited here. */
+static struct formula_type parse_signed(struct parser *parser)
 {
-    struct term term = term_other;
+    struct formula_type type = type_unknown;
     if (++parser->n_levels > MOST_LEVELS)
         fail(parser, parser->at, "more than %d levels within each other", MOST_LEVELS);
     if (parser->has_failed) {
         parser->n_levels--;
-        return term;
+        return type;
     }
     if (take(parser, "-")) {
-        term = parse_signed(parser);
-        add_operator(parser, NEGATE, 1);
+        type = parse_signed(parser);
+        type = apply(parser, NEGATE, &type);
     } else {
-        term = parse_power(parser);
+        type = parse_power(parser);
     }
     parser->n_levels--;
-    return term;
+    return type;
 }
 
-static struct term parse_product(struct parser *parser)
+struct symbol {
+    const char *text;
+    enum operation op;
+};
+
+/* Takes the next of n symbols if it is there; NULL if not. */
+static const struct symbol *take_symbol(struct parser *parser, const struct symbol *symbols,
+                                        size_t n)
 {
-    struct term term = parse_signed(parser);
-    for (;;) {
-        if (take(parser, "*")) {
-            term = term_product(term, parse_signed(parser));
-            add_operator(parser, MULTIPLY, 2);
-        } else if (take(parser, "/")) {
-            term = term_quotient(term, parse_signed(parser));
-            add_operator(parser, DIVIDE, 2);
-        } else {
-            return term;
-        }
-    }
+    for (size_t i = 0; i < n; i++)
+        if (take(parser, symbols[i].text))
+            return &symbols[i];
+    return NULL;
 }
 
-static struct term parse_sum(struct parser *parser)
+/* "a * b / c": operators of the same rank, from left to right. */
+static struct formula_type parse_chain(struct parser *parser, const struct symbol symbols[2],
+                                       struct formula_type (*parse_operand)(struct parser *))
 {
-    struct term term = parse_product(parser);
-    for (;;) {
-        if (take(parser, "+")) {
-            term = term_sum(term, parse_product(parser));
-            add_operator(parser, ADD, 2);
-        } else if (take(parser, "-")) {
-            term = term_sum(term, parse_product(parser));
-            add_operator(parser, SUBTRACT, 2);
-        } else {
-            return term;
-        }
+    struct formula_type operands[2] = {parse_operand(parser)};
+    const struct symbol *symbol;
+    while ((symbol = take_symbol(parser, symbols, 2))) {
+        operands[1] = parse_operand(parser);
+        operands[0] = apply(parser, symbol->op, operands);
     }
+    return operands[0];
 }
 
-static struct term parse_comparison(struct parser *parser)
+static struct formula_type parse_product(struct parser *parser)
+{
+    return parse_chain(parser, (const struct symbol[]){{"*", MULTIPLY}, {"/", DIVIDE}},
+                       parse_signed);
+}
+
+static struct formula_type parse_sum(struct parser *parser)
+{
+    return parse_chain(parser, (const struct symbol[]){{"+", ADD}, {"-", SUBTRACT}}, parse_product);
+}
+
+static struct formula_type parse_comparison(struct parser *parser)
 {
     /* The longer ones first. */
-    static const struct {
-        const char *symbol;
-        enum operation op;
-    } symbols[] = {{"<=", LESS_OR_EQUAL}, {">=", GREATER_OR_EQUAL},
-                   {"==", EQUAL},         {"!=", NOT_EQUAL},
-                   {"<", LESS},           {">", GREATER}};
-    struct term term = parse_sum(parser);
-    for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
-        if (!take(parser, symbols[i].symbol))
-            continue;
-        term = term_pure(term, parse_sum(parser));
-        add_operator(parser, symbols[i].op, 2);
-        return term;
-    }
-    return term;
+    static const struct symbol symbols[] = {{"<=", LESS_OR_EQUAL}, {">=", GREATER_OR_EQUAL},
+                                            {"==", EQUAL},         {"!=", NOT_EQUAL},
+                                            {"<", LESS},           {">", GREATER}};
+    struct formula_type operands[2] = {parse_sum(parser)};
+    const struct symbol *symbol = take_symbol(parser, symbols, sizeof symbols / sizeof *symbols);
+    if (!symbol)
+        return operands[0];
+    operands[1] = parse_sum(parser);
+    return apply(parser, symbol->op, operands);
 }
 
 bool formula_parse(struct formula *formula, const char *text, size_t start,
@@ -470,11 +453,12 @@ bool formula_parse(struct formula *formula, const char *text, size_t start,
                             .error = error};
     if (strlen(text) > MOST_LENGTH)
         fail(&parser, start, "it is longer than %d characters", MOST_LENGTH);
-    struct term term = parse_comparison(&parser);
+    struct formula_type type = parse_comparison(&parser);
     if (peek(&parser))
         fail(&parser, parser.at, "nothing was expected to follow here");
-    memcpy(formula->unit, term.unit, sizeof formula->unit);
-    formula->is_additive = term.shape == ADDITIVE;
+    memcpy(formula->unit, type.unit, sizeof formula->unit);
+    formula->is_additive = type.shape == ADDITIVE;
+    formula->bound = type.bound;
     if (parser.has_failed)
         formula_free(formula);
     return !parser.has_failed;

@@ -30,6 +30,16 @@ struct formula_metric {
     unsigned number; /* among those that are shown, from 1 on; 0 for others */
     bool is_additive;
     bool has_threads; /* there may be values of threads */
+    bool is_lower_bound;
+};
+
+/* What a value that is computed from lower bounds is: a sum of them is one, a quotient by one is an
+ * upper bound. */
+enum formula_bound {
+    BOUND_EXACT,
+    BOUND_LOWER, /* the true value is this or more */
+    BOUND_UPPER, /* the true value is this or less */
+    BOUND_NONE   /* the true value may lie on either side */
 };
 
 /* What is wrong with a formula, and where: an offset in the text, at most its length. */
@@ -58,6 +68,7 @@ struct formula {
     VEC(struct formula_step) steps;
     char unit[UNIT_SIZE]; /* that its values have as far as that follows from its metrics */
     bool is_additive;     /* sums of values are the values of sums: it has percentages */
+    enum formula_bound bound;
 };
 
 struct thread_statistics;

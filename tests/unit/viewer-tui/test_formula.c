@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Metrics a, b, "c d" and e, which is derived and no sum. */
-static const struct formula_metric metrics[] = {{"a", "s", 1, true, true},
-                                                {"b", "s", 0, true, true},
-                                                {"c d", "count", 2, true, true},
-                                                {"e", "", 3, false, false}};
+/* Metrics a, b, "c d", which is a lower bound, and e, which is derived and no sum. */
+static const struct formula_metric metrics[] = {{"a", "s", 1, true, true, false},
+                                                {"b", "s", 0, true, true, false},
+                                                {"c d", "count", 2, true, true, true},
+                                                {"e", "", 3, false, false, false}};
 #define N_METRICS (sizeof metrics / sizeof *metrics)
 
 static const struct cost row[] = {{8, 2}, {4, 1}, {0, 0}}, program[] = {{16, 3}, {20, 5}, {64, 7}};
@@ -305,6 +305,33 @@ static void names_are_found_in_formulas(void **state)
     assert_false(formula_names("$b", ""));
 }
 
+static void bounds_follow_from_those_of_the_metrics(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        enum formula_bound bound;
+    } cases[] = {{"$a*2", BOUND_EXACT},
+                 {"$\"c d\" + $a", BOUND_LOWER},
+                 {"-$\"c d\"", BOUND_UPPER},
+                 {"$a/$\"c d\"", BOUND_UPPER},
+                 {"$a - $\"c d\"", BOUND_UPPER},
+                 {"$\"c d\" - $\"c d\"", BOUND_NONE},
+                 {"abs($\"c d\" - 1)", BOUND_NONE},
+                 {"$\"c d\" < 1", BOUND_NONE},
+                 {"max($a, $\"c d\", 1)", BOUND_LOWER},
+                 {"if($\"c d\", 1, 2)", BOUND_NONE},
+                 {"if(1, 2, $\"c d\")", BOUND_NONE},
+                 {"sqrt(thread_max($\"c d\"))", BOUND_LOWER},
+                 {"thread_stddev($\"c d\")", BOUND_NONE},
+                 {"thread_stddev($a)", BOUND_EXACT}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct formula formula = parsed(cases[i].text);
+        assert_int_equal(formula.bound, cases[i].bound);
+        formula_free(&formula);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -316,6 +343,7 @@ int main(void)
         cmocka_unit_test(what_is_too_deep_is_an_error),
         cmocka_unit_test(random_text_is_a_formula_or_an_error_within_it),
         cmocka_unit_test(names_are_found_in_formulas),
+        cmocka_unit_test(bounds_follow_from_those_of_the_metrics),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
