@@ -2,7 +2,7 @@
 #ifndef HPCPROF_OPTIONS_H
 #define HPCPROF_OPTIONS_H
 
-#include "lib/path-rules.h"
+#include "lib/path.h"
 
 struct options {
     unsigned workers;

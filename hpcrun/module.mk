@@ -31,7 +31,7 @@ CFLAGS_hpcrun = -fPIC -fvisibility=hidden -ftls-model=initial-exec
 # What every sample runs comes first and lies together: few pages and lines of code to load.
 SAMPLE_OBJS = $(BUILD)/obj/hpcrun/restart/restart.o \
 	$(foreach d,sample source unwind code logical tree thread,$(call objects_of,hpcrun/$(d)))
-LIBHPCRUN_OBJS = $(SAMPLE_OBJS) $(addprefix $(BUILD)/obj/hpcrun/shared/,printable.o utf8.o process-list.o measurement-words.o) \
+LIBHPCRUN_OBJS = $(SAMPLE_OBJS) $(addprefix $(BUILD)/obj/hpcrun/shared/,printable.o utf8.o process-list.o measurement-format.o) \
 	$(filter-out $(SAMPLE_OBJS),$(foreach d,record restart hooks process life config base,$(call objects_of,hpcrun/$(d))))
 
 PROGRAMS += $(BUILD)/lib/libhpcrun.so

@@ -89,9 +89,9 @@ static inline int get_varint(const uint8_t **at, const uint8_t *end, uint64_t *v
     return 0;
 }
 
-/* CRC-32 (IEEE 802.3, reflected polynomial 0xedb88320, as in zlib and gzip) of `size` bytes appended
- * to data whose CRC is `crc`; start with 0. Works on four bits at a time: its table is 64 bytes, so
- * a signal handler evicts little of the program's cache. */
+/* CRC-32 (IEEE 802.3, reflected polynomial 0xedb88320, as in zlib and gzip) of `size` bytes
+ * appended to data whose CRC is `crc`; start with 0. Works on four bits at a time: its table is 64
+ * bytes, so a signal handler evicts little of the program's cache. */
 static inline uint32_t crc32_update(uint32_t crc, const void *data, size_t size)
 {
     static const uint32_t table[16] = {

@@ -10,25 +10,25 @@
 
 #include <stdint.h>
 
-#define V4_MAGIC            "HPCTOOLKIT"
-#define V4_MAGIC_SIZE       10
-#define V4_FORMAT_SIZE      4
-#define V4_MAJOR            4
-#define V4_MINOR            0
-#define V4_HEADER_SIZE      16 /* the sections follow: a v4_section each */
-#define V4_FOOTER_SIZE      8
-#define V4_META_FORMAT      "meta"
-#define V4_META_FOOTER      "_meta.db"
-#define V4_PROFILE_FORMAT   "prof"
-#define V4_PROFILE_FOOTER   "_prof.db"
-#define V4_CCT_FORMAT       "ctxt"
-#define V4_CCT_FOOTER       "__ctx.db"
-#define V4_META_FILE        "meta.db"
-#define V4_PROFILE_FILE     "profile.db"
-#define V4_CCT_FILE         "cct.db"
-#define V4_PHYSICAL_FOLDER  "physical"
-#define DATABASE_RUN_FILE   "run.json"
-#define DATABASE_RUN_FORMAT "hpctoolkit-run"
+#define V4_MAGIC                     "HPCTOOLKIT"
+#define V4_MAGIC_SIZE                10
+#define V4_FORMAT_SIZE               4
+#define V4_MAJOR                     4
+#define V4_MINOR                     0
+#define V4_HEADER_SIZE               16 /* the sections follow: a v4_section each */
+#define V4_FOOTER_SIZE               8
+#define V4_META_FORMAT               "meta"
+#define V4_META_FOOTER               "_meta.db"
+#define V4_PROFILE_FORMAT            "prof"
+#define V4_PROFILE_FOOTER            "_prof.db"
+#define V4_CCT_FORMAT                "ctxt"
+#define V4_CCT_FOOTER                "__ctx.db"
+#define V4_META_FILE                 "meta.db"
+#define V4_PROFILE_FILE              "profile.db"
+#define V4_CCT_FILE                  "cct.db"
+#define V4_PHYSICAL_FOLDER           "physical"
+#define DATABASE_RUN_FILE            "run.json"
+#define DATABASE_RUN_FORMAT          "hpctoolkit-run"
 #define DATABASE_INSTRUCTIONS_FILE   "instructions.json"
 #define DATABASE_INSTRUCTIONS_FORMAT "hpctoolkit-instructions 1"
 

@@ -9,8 +9,9 @@
  *     ok = json_write_finish(&json);
  *
  * The caller keeps objects and arrays balanced. Strings are UTF-8; bytes that are not become
- * U+FFFD. What lib/printable.h would escape is written as \u: the text can be shown on a terminal. Doubles read back as the same value; what JSON has no number for (infinity, NaN) becomes
- * null. The process's LC_NUMERIC must be "C". */
+ * U+FFFD. What lib/printable.h would escape is written as \u: the text can be shown on a terminal.
+ * Doubles read back as the same value; what JSON has no number for (infinity, NaN) becomes null.
+ * The process's LC_NUMERIC must be "C". */
 #ifndef LIB_JSON_H
 #define LIB_JSON_H
 

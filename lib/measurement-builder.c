@@ -2,6 +2,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 /* ---- cursor ---- */
 
@@ -67,4 +68,103 @@ void builder_problem(struct builder *b, const char *format, ...)
         if ((unsigned char)*p < ' ' || *p == 0x7f)
             *p = '?';
     vec_push(&b->m->problems, mem_strdup(text));
+}
+
+/* ---- freeing ---- */
+
+static void free_process(struct measurement_process *p)
+{
+    free(p->host);
+    free(p->executable);
+    free(p->directory);
+    free(p->hpcrun_version);
+    for (size_t i = 0; i < p->arguments.n; i++)
+        free(p->arguments.at[i]);
+    vec_free(&p->arguments);
+}
+
+void release_event(struct measurement_event *event)
+{
+    free(event->name);
+    free(event->unit);
+    free(event->why_other_source);
+}
+
+void release_module(struct measurement_module *module)
+{
+    free(module->path);
+    free(module->build_id);
+}
+
+void release_name(struct measurement_name *name)
+{
+    free(name->procedure);
+    free(name->file);
+}
+
+void release_agent(struct measurement_agent *agent)
+{
+    free(agent->name);
+    free(agent->version);
+    free(agent->rules);
+    free(agent->rules_version);
+}
+
+void release_refusal(struct measurement_refusal *refusal)
+{
+    free(refusal->agent);
+    free(refusal->why);
+}
+
+static void free_name_table(struct measurement_name_table *table)
+{
+    for (size_t i = 0; i < table->names.n; i++)
+        release_name(&table->names.at[i]);
+    vec_free(&table->names);
+}
+
+void measurement_free_tree(struct measurement_thread *thread)
+{
+    vec_free(&thread->nodes);
+    vec_free(&thread->values);
+}
+
+void measurement_free(struct measurement *m)
+{
+    if (!m)
+        return;
+    free_process(&m->process);
+    for (size_t i = 0; i < m->events.n; i++)
+        release_event(&m->events.at[i]);
+    for (size_t i = 0; i < m->metrics.n; i++)
+        free(m->metrics.at[i].name);
+    for (size_t i = 0; i < m->modules.n; i++)
+        release_module(&m->modules.at[i]);
+    for (size_t i = 0; i < m->name_tables.n; i++)
+        free_name_table(&m->name_tables.at[i]);
+    for (size_t i = 0; i < m->code_names.n; i++)
+        free(m->code_names.at[i].name);
+    for (size_t i = 0; i < m->agents.n; i++)
+        release_agent(&m->agents.at[i]);
+    for (size_t i = 0; i < m->refusals.n; i++)
+        release_refusal(&m->refusals.at[i]);
+    for (size_t i = 0; i < m->threads.n; i++) {
+        measurement_free_tree(&m->threads.at[i]);
+        vec_free(&m->threads.at[i].fates);
+        free(m->threads.at[i].name);
+    }
+    for (size_t i = 0; i < m->problems.n; i++)
+        free(m->problems.at[i]);
+    vec_free(&m->events);
+    vec_free(&m->metrics);
+    vec_free(&m->modules);
+    vec_free(&m->name_tables);
+    vec_free(&m->code_names);
+    vec_free(&m->agents);
+    vec_free(&m->refusals);
+    vec_free(&m->workers);
+    vec_free(&m->threads);
+    vec_free(&m->problems);
+    free(m->path);
+    free(m);
 }

@@ -5,7 +5,7 @@
 #define LIB_MEASUREMENT_BUILDER_H
 
 #include "lib/bytes.h"
-#include "lib/idmap.h"
+#include "lib/hash-tables.h"
 #include "lib/measurement.h"
 
 /* Unread bytes of a payload. Once something did not fit, `bad` is set and all reads give 0. */

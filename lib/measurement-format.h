@@ -1,6 +1,8 @@
-/* Numbers of the measurement file; doc/FORMAT-hpcrun.md explains them. */
+/* The numbers in measurement files, and their names; doc/FORMAT-hpcrun.md describes them. */
 #ifndef LIB_MEASUREMENT_FORMAT_H
 #define LIB_MEASUREMENT_FORMAT_H
+
+#include <stdint.h>
 
 #define MEASUREMENT_MAGIC       "HPCRUNMF"
 #define MEASUREMENT_MAJOR       1
@@ -122,5 +124,15 @@ enum fate {
     FATE_PARTIAL_NO_PROGRESS = 69,
     FATE_KERNEL_UNATTRIBUTED = 96,
 };
+
+/* Names of the numbers above as doc/FORMAT-hpcrun.md has them; NULL for unknown numbers. */
+const char *fate_name(uint64_t fate);           /* "recorded", "dropped: out of memory" */
+const char *fate_drop_reason(uint64_t fate);    /* the text behind "dropped: ", else NULL */
+const char *fate_partial_reason(uint64_t fate); /* the text behind "partial: ", else NULL */
+const char *source_name(uint64_t source);       /* "perf task-clock" */
+const char *origin_name(uint64_t origin);       /* "launched" */
+const char *process_state_name(uint64_t state); /* "_exit" */
+const char *thread_kind_name(uint64_t kind);    /* "pthread" */
+const char *unmeasured_reason(uint64_t reason); /* "statically linked" */
 
 #endif

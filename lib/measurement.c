@@ -1,104 +1,11 @@
+#include "lib/measurement.h"
+
 #include "lib/binary-search.h"
-#include "lib/measurement-builder.h"
 
+#include <dirent.h>
+#include <errno.h>
 #include <stdlib.h>
-
-static void free_process(struct measurement_process *p)
-{
-    free(p->host);
-    free(p->executable);
-    free(p->directory);
-    free(p->hpcrun_version);
-    for (size_t i = 0; i < p->arguments.n; i++)
-        free(p->arguments.at[i]);
-    vec_free(&p->arguments);
-}
-
-void release_event(struct measurement_event *event)
-{
-    free(event->name);
-    free(event->unit);
-    free(event->why_other_source);
-}
-
-void release_module(struct measurement_module *module)
-{
-    free(module->path);
-    free(module->build_id);
-}
-
-void release_name(struct measurement_name *name)
-{
-    free(name->procedure);
-    free(name->file);
-}
-
-void release_agent(struct measurement_agent *agent)
-{
-    free(agent->name);
-    free(agent->version);
-    free(agent->rules);
-    free(agent->rules_version);
-}
-
-void release_refusal(struct measurement_refusal *refusal)
-{
-    free(refusal->agent);
-    free(refusal->why);
-}
-
-static void free_name_table(struct measurement_name_table *table)
-{
-    for (size_t i = 0; i < table->names.n; i++)
-        release_name(&table->names.at[i]);
-    vec_free(&table->names);
-}
-
-void measurement_free_tree(struct measurement_thread *thread)
-{
-    vec_free(&thread->nodes);
-    vec_free(&thread->values);
-}
-
-void measurement_free(struct measurement *m)
-{
-    if (!m)
-        return;
-    free_process(&m->process);
-    for (size_t i = 0; i < m->events.n; i++)
-        release_event(&m->events.at[i]);
-    for (size_t i = 0; i < m->metrics.n; i++)
-        free(m->metrics.at[i].name);
-    for (size_t i = 0; i < m->modules.n; i++)
-        release_module(&m->modules.at[i]);
-    for (size_t i = 0; i < m->name_tables.n; i++)
-        free_name_table(&m->name_tables.at[i]);
-    for (size_t i = 0; i < m->code_names.n; i++)
-        free(m->code_names.at[i].name);
-    for (size_t i = 0; i < m->agents.n; i++)
-        release_agent(&m->agents.at[i]);
-    for (size_t i = 0; i < m->refusals.n; i++)
-        release_refusal(&m->refusals.at[i]);
-    for (size_t i = 0; i < m->threads.n; i++) {
-        measurement_free_tree(&m->threads.at[i]);
-        vec_free(&m->threads.at[i].fates);
-        free(m->threads.at[i].name);
-    }
-    for (size_t i = 0; i < m->problems.n; i++)
-        free(m->problems.at[i]);
-    vec_free(&m->events);
-    vec_free(&m->metrics);
-    vec_free(&m->modules);
-    vec_free(&m->name_tables);
-    vec_free(&m->code_names);
-    vec_free(&m->agents);
-    vec_free(&m->refusals);
-    vec_free(&m->workers);
-    vec_free(&m->threads);
-    vec_free(&m->problems);
-    free(m->path);
-    free(m);
-}
+#include <string.h>
 
 const char *measurement_refusal(const struct measurement *m, const char *agent)
 {
@@ -138,4 +45,52 @@ const struct measurement_code_name *measurement_code_name(const struct measureme
     size_t i = measurement_first_code_name(m, address);
     bool found = i < m->code_names.n && m->code_names.at[i].address == address;
     return found ? &m->code_names.at[i] : NULL;
+}
+
+/* ---- files of a directory ---- */
+
+static bool ends_with(const char *name, const char *ending)
+{
+    size_t length = strlen(name), size = strlen(ending);
+    return length > size && strcmp(name + length - size, ending) == 0;
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static bool list_files(const char *directory, const char *ending, struct measurement_files *files,
+                       char **cause)
+{
+    DIR *stream = opendir(directory);
+    if (!stream) {
+        *cause = mem_strdup(strerror(errno));
+        return false;
+    }
+    for (struct dirent *entry; (entry = readdir(stream));)
+        if (ends_with(entry->d_name, ending))
+            vec_push(&files->paths, mem_printf("%s/%s", directory, entry->d_name));
+    closedir(stream);
+    if (files->paths.n)
+        qsort(files->paths.at, files->paths.n, sizeof *files->paths.at, by_text);
+    return true;
+}
+
+bool measurement_list(const char *directory, struct measurement_files *files, char **cause)
+{
+    return list_files(directory, MEASUREMENT_SUFFIX, files, cause);
+}
+
+bool measurement_list_processes(const char *directory, struct measurement_files *files,
+                                char **cause)
+{
+    return list_files(directory, MEASUREMENT_PROCESSES, files, cause);
+}
+
+void measurement_files_free(struct measurement_files *files)
+{
+    for (size_t i = 0; i < files->paths.n; i++)
+        free(files->paths.at[i]);
+    vec_free(&files->paths);
 }

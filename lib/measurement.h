@@ -180,9 +180,9 @@ struct measurement {
 };
 
 /* Reads a file. NULL if nothing can be read from it; *cause is then a line that says why, which the
- * caller frees. Any bytes are accepted: what is damaged is skipped and described in `problems`, what
- * is intact is used. Memory stays within a small multiple of the file's size. Several threads may
- * read different files at once. */
+ * caller frees. Any bytes are accepted: what is damaged is skipped and described in `problems`,
+ * what is intact is used. Memory stays within a small multiple of the file's size. Several threads
+ * may read different files at once. */
 struct measurement *measurement_open(const char *path, char **cause);
 
 void measurement_free(struct measurement *m);
@@ -190,7 +190,8 @@ void measurement_free(struct measurement *m);
 /* Frees the nodes and values of a thread, the bulk of it, before the rest. */
 void measurement_free_tree(struct measurement_thread *thread);
 
-/* Why an agent took no part although its runtime seemed to be there; NULL when it did not refuse. */
+/* Why an agent took no part although its runtime seemed to be there; NULL when it did not refuse.
+ */
 const char *measurement_refusal(const struct measurement *m, const char *agent);
 
 /* Whether an agent took part. */
@@ -206,5 +207,19 @@ size_t measurement_first_code_name(const struct measurement *m, uint64_t address
 /* The name of the code at an address in no module; NULL when nothing names it. */
 const struct measurement_code_name *measurement_code_name(const struct measurement *m,
                                                           uint64_t address);
+
+/* Paths of files in a directory. */
+struct measurement_files {
+    VEC(char *) paths; /* sorted */
+};
+
+/* Lists the measurement files of a directory, or its lists of processes (lib/process-list.h). False
+ * if the directory cannot be read; *cause is then a line that says why, which the caller frees. An
+ * empty list is no error. */
+bool measurement_list(const char *directory, struct measurement_files *files, char **cause);
+bool measurement_list_processes(const char *directory, struct measurement_files *files,
+                                char **cause);
+
+void measurement_files_free(struct measurement_files *files);
 
 #endif

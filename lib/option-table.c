@@ -49,7 +49,8 @@ size_t option_table_find(const struct option_table *table, const char *name)
 static char *head_of(const struct option_row *row)
 {
     return mem_printf("%s%s%s--%s%s%s", row->letters ? "-" : "", row->letters ? row->letters : "",
-                      row->letters ? ", " : "    ", row->name, row->value ? " " : "", row->value ? row->value : "");
+                      row->letters ? ", " : "    ", row->name, row->value ? " " : "",
+                      row->value ? row->value : "");
 }
 
 static int help_column(const struct option_table *table)
@@ -73,7 +74,8 @@ static void print_help(const struct option_table *table)
         const struct option_row *row = row_at(table, i);
         char *head = head_of(row);
         bool is_long = (int)strlen(head) > column;
-        printf("  %-*s%s%*s%s\n", column, head, is_long ? "\n" : "", is_long ? column + 4 : 2, "", row->brief);
+        printf("  %-*s%s%*s%s\n", column, head, is_long ? "\n" : "", is_long ? column + 4 : 2, "",
+               row->brief);
         free(head);
     }
     fputs(table->after, stdout);
@@ -81,21 +83,23 @@ static void print_help(const struct option_table *table)
 
 /* ---- --option-table ---- */
 
-/* One line for each option, its fields separated by tabs: letters, name, value ("" also for "[all]", see
- * struct option_row), completion, value in texts, text for the manual. */
+/* One line for each option, its fields separated by tabs: letters, name, value ("" also for
+ * "[all]", see struct option_row), completion, value in texts, text for the manual. */
 static void print_rows(const struct option_table *table)
 {
     for (size_t i = 0; i < row_count(table); i++) {
         const struct option_row *row = row_at(table, i);
         const char *value = row->value ? row->value : "";
-        printf("%s\t%s\t%s\t%s\t%s\t%s\n", row->letters ? row->letters : "", row->name, takes_value(row) ? value : "",
-               row->completion ? row->completion : "", value, row->manual ? row->manual : row->brief);
+        printf("%s\t%s\t%s\t%s\t%s\t%s\n", row->letters ? row->letters : "", row->name,
+               takes_value(row) ? value : "", row->completion ? row->completion : "", value,
+               row->manual ? row->manual : row->brief);
     }
 }
 
 /* ---- the command line ---- */
 
-/* What getopt_long returns for a long option is LONG_OPTION + its index; for a short one its letter. */
+/* What getopt_long returns for a long option is LONG_OPTION + its index; for a short one its
+ * letter. */
 #define LONG_OPTION 256
 
 struct getopt_tables {
@@ -137,8 +141,8 @@ static size_t row_of(const struct option_table *table, int result)
     return i;
 }
 
-/* Ends the process with what is wrong: getopt_long leaves in optopt what it returns for the option, or its letter;
- * 0 for a long option that does not exist. `argument` is then that option. */
+/* Ends the process with what is wrong: getopt_long leaves in optopt what it returns for the option,
+ * or its letter; 0 for a long option that does not exist. `argument` is then that option. */
 static void refuse(const struct option_table *table, bool lacks_value, const char *argument)
 {
     if (optopt >= LONG_OPTION) {
@@ -164,12 +168,14 @@ static void print_and_exit(const struct option_table *table, size_t common)
     exit(fflush(stdout) == 0 ? 0 : 1);
 }
 
-int option_table_parse(const struct option_table *table, int count, char **arguments, option_taker *take, void *target)
+int option_table_parse(const struct option_table *table, int count, char **arguments,
+                       option_taker *take, void *target)
 {
     struct getopt_tables tables;
     fill(&tables, table);
     opterr = 0;
-    for (int result; (result = getopt_long(count, arguments, tables.letters, tables.names, NULL)) != -1;) {
+    for (int result;
+         (result = getopt_long(count, arguments, tables.letters, tables.names, NULL)) != -1;) {
         if (result == '?' || result == ':')
             refuse(table, result == ':', arguments[optind - 1]);
         size_t row = row_of(table, result);

@@ -5,9 +5,9 @@
 #include <stdbool.h>
 
 /* The kind of parallel overhead that code of this source file is: "steal" for
- * "hpctoolkit:parallel-overhead:steal", "overhead" if the name ends before a kind. Runtimes put such
- * names in #line directives; a compiler may put a directory in front. The kind points into `path`
- * or is a constant. NULL: the file is not tagged. */
+ * "hpctoolkit:parallel-overhead:steal", "overhead" if the name ends before a kind. Runtimes put
+ * such names in #line directives; a compiler may put a directory in front. The kind points into
+ * `path` or is a constant. NULL: the file is not tagged. */
 const char *overhead_kind(const char *path);
 
 /* Whether a demangled C++ function is of namespace std. A result type may precede the name, as in

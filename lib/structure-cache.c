@@ -1,7 +1,7 @@
 #include "lib/structure-cache.h"
 
 #include "lib/alloc.h"
-#include "lib/own-directory.h"
+#include "lib/safe-output.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -9,8 +9,9 @@
  *
  * The cache is a directory: $XDG_CACHE_HOME/hpctoolkit/structure, or ~/.cache/hpctoolkit/structure
  * without XDG_CACHE_HOME, or, when that cannot be used or others can
- * write to it, hpctoolkit-UID/structure in $TMPDIR or /tmp. A file's name is its key: what the structure depends on. Files appear complete, so that
- * any number of processes may use the cache. A file by another generator counts as none. */
+ * write to it, hpctoolkit-UID/structure in $TMPDIR or /tmp. A file's name is its key: what the
+ * structure depends on. Files appear complete, so that any number of processes may use the cache. A
+ * file by another generator counts as none. */
 #ifndef LIB_STRUCTURE_CACHE_H
 #define LIB_STRUCTURE_CACHE_H
 

@@ -2,7 +2,7 @@
 #ifndef VIEWER_OPTIONS_H
 #define VIEWER_OPTIONS_H
 
-#include "lib/path-rules.h"
+#include "lib/path.h"
 #include "viewer-tui/compare/comparison.h"
 #include "viewer-tui/base/viewer-config.h"
 #include "viewer-tui/output/print.h"

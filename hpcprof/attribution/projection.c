@@ -4,8 +4,8 @@
 #include "hpcprof/metrics/overhead-samples.h"
 #include "hpcprof/metrics/waiting-samples.h"
 
+#include "lib/diag.h"
 #include "lib/parallel.h"
-#include "lib/progress.h"
 
 #include <stdlib.h>
 
@@ -111,7 +111,7 @@ static void fuse_profile(void *context, unsigned worker, size_t index)
     mark_nodes(f, input, thread);
     take_points(f, input, thread, profile);
     vec_push(&f->profiles, index);
-    progress_add(1);
+    diag_progress_add(1);
 }
 
 /* ---- all together ---- */
@@ -181,9 +181,9 @@ void fuse(struct fused *fused, const struct inputs *inputs, const struct program
         placer_start(&fusers[i].placer, inputs, program, projection);
     }
     struct fuse_job job = {.fused = fused, .fusers = fusers};
-    progress_begin("fusing call paths with structure", fused->profiles.n);
+    diag_progress_begin("fusing call paths with structure", fused->profiles.n);
     parallel_for(fused->profiles.n, workers, fuse_profile, &job);
-    progress_end();
+    diag_progress_end();
     fused->tree = fusers[0].placer.tree;
     for (unsigned i = 0; i < workers; i++) {
         if (i > 0) {

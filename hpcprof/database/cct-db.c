@@ -7,7 +7,6 @@
 #include "lib/binary-search.h"
 #include "lib/diag.h"
 #include "lib/parallel.h"
-#include "lib/progress.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -149,7 +148,7 @@ static void make_range(void *context, unsigned worker, size_t index)
     for (size_t i = 0; i < contexts; i++)
         lay_out(range, &range->infos[i], range->cells.at + i * range->metric_ids);
     visit_values(range, job->profiles, place_value);
-    progress_add(contexts);
+    diag_progress_add(contexts);
 }
 
 static void write_range(struct file_writer *file, const struct range *range)
@@ -178,7 +177,7 @@ static void write_ranges(struct file_writer *file, const struct profiles *profil
 {
     size_t batch = (size_t)workers * BATCH_PER_WORKER, size = range_size(profiles);
     struct cct_job job = {.profiles = profiles, .ranges = mem_alloc(batch * sizeof *job.ranges)};
-    progress_begin("writing contexts", contexts);
+    diag_progress_begin("writing contexts", contexts);
     for (size_t begin = 0; begin < contexts;) {
         size_t count = 0;
         for (; count < batch && begin < contexts; count++) {
@@ -193,7 +192,7 @@ static void write_ranges(struct file_writer *file, const struct profiles *profil
         for (size_t i = 0; i < count; i++)
             write_range(file, &job.ranges[i]);
     }
-    progress_end();
+    diag_progress_end();
     for (size_t i = 0; i < batch; i++) {
         vec_free(&job.ranges[i].bytes);
         vec_free(&job.ranges[i].cells);

@@ -5,8 +5,8 @@
 
 #include "lib/alloc.h"
 #include "lib/diag.h"
-#include "lib/own-directory.h"
 #include "lib/path.h"
+#include "lib/safe-output.h"
 #include "lib/sanitized-text.h"
 
 #include <dirent.h>

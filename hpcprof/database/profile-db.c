@@ -3,8 +3,8 @@
 #include "hpcprof/database/id-tuples.h"
 #include "hpcprof/database/v4-file.h"
 
+#include "lib/diag.h"
 #include "lib/parallel.h"
-#include "lib/progress.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,7 @@ static void make_block(void *context, unsigned worker, size_t index)
     struct block_job *job = context;
     values_of_profile(&job->blocks[index], &job->scratch[worker], job->contexts, job->inputs,
                       &job->fused->profiles.at[job->first + index]);
-    progress_add(1);
+    diag_progress_add(1);
 }
 
 /* `values` is zeroed and filled field by field, so that padding is zero in the file too. */
@@ -47,7 +47,7 @@ static void write_blocks(struct file_writer *file, struct v4_profile *profiles,
     size_t count = job->fused->profiles.n, batch = (size_t)workers * BATCH_PER_WORKER;
     job->blocks = mem_alloc(batch * sizeof *job->blocks);
     job->scratch = mem_alloc(workers * sizeof *job->scratch);
-    progress_begin("writing profiles", count);
+    diag_progress_begin("writing profiles", count);
     for (job->first = 0; job->first < count; job->first += batch) {
         size_t size = count - job->first < batch ? count - job->first : batch;
         parallel_for(size, workers, make_block, job);
@@ -58,7 +58,7 @@ static void write_blocks(struct file_writer *file, struct v4_profile *profiles,
     values_of_all(&all, &job->scratch[0], job->contexts, job->inputs, job->fused);
     write_block(file, &all, &profiles[0].values);
     value_block_free(&all);
-    progress_end();
+    diag_progress_end();
     for (size_t i = 0; i < batch; i++)
         value_block_free(&job->blocks[i]);
     for (unsigned i = 0; i < workers; i++)

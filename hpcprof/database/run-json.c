@@ -6,7 +6,7 @@
 #include "lib/database-format.h"
 #include "lib/diag.h"
 #include "lib/json.h"
-#include "lib/measurement-words.h"
+#include "lib/measurement-format.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,10 +1,8 @@
 #include "hpcprof/measurement/measurements.h"
 
 #include "lib/diag.h"
-#include "lib/measurement-files.h"
 #include "lib/measurement.h"
 #include "lib/parallel.h"
-#include "lib/progress.h"
 #include "lib/sanitized-text.h"
 
 #include <stdio.h>
@@ -24,7 +22,7 @@ static void read_one(void *context, unsigned worker, size_t index)
     (void)worker;
     struct read_job *job = context;
     job->read[index] = measurement_open(job->files->paths.at[index], &job->causes[index]);
-    progress_add(1);
+    diag_progress_add(1);
 }
 
 static void list_directory(struct inputs *inputs, const char *directory,
@@ -281,9 +279,9 @@ void inputs_read(struct inputs *inputs, char *const *directories, size_t count, 
         .read = mem_alloc(files.paths.n * sizeof *job.read),
         .causes = mem_alloc(files.paths.n * sizeof *job.causes),
     };
-    progress_begin("reading measurements", files.paths.n);
+    diag_progress_begin("reading measurements", files.paths.n);
     parallel_for(files.paths.n, workers, read_one, &job);
-    progress_end();
+    diag_progress_end();
     for (size_t i = 0; i < files.paths.n; i++) {
         if (job.read[i])
             vec_push(&inputs->files, (struct input){.m = job.read[i]});

@@ -1,8 +1,8 @@
 #include "hpcprof/measurement/process-ends.h"
 
 #include "lib/diag.h"
-#include "lib/measurement-files.h"
-#include "lib/measurement-words.h"
+#include "lib/measurement-format.h"
+#include "lib/measurement.h"
 #include "lib/process-list.h"
 
 #include <errno.h>

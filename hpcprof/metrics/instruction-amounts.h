@@ -6,7 +6,7 @@
 #ifndef HPCPROF_INSTRUCTION_AMOUNTS_H
 #define HPCPROF_INSTRUCTION_AMOUNTS_H
 
-#include "lib/idmap.h"
+#include "lib/hash-tables.h"
 #include "lib/alloc.h"
 
 struct instruction_amount {

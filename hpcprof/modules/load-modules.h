@@ -5,9 +5,8 @@
 
 #include "hpcprof/modules/structure.h"
 
-#include "lib/idmap.h"
+#include "lib/hash-tables.h"
 #include "lib/measurement.h"
-#include "lib/strtab.h"
 
 #include <sys/types.h>
 

@@ -7,7 +7,6 @@
 #include "lib/diag.h"
 #include "lib/parallel.h"
 #include "lib/path.h"
-#include "lib/progress.h"
 #include "lib/structure-cache.h"
 
 #include <errno.h>
@@ -203,7 +202,7 @@ static void find_one(void *context, unsigned worker, size_t index)
         module->is_vdso ? structure_of_vdso(finder, module) : structure_of_file(finder, module);
     if (module->structure)
         module->quality = module->structure->has_lines ? STRUCTURE_FULL : STRUCTURE_SYMBOLS;
-    progress_add(1);
+    diag_progress_add(1);
 }
 
 static int by_size(const void *a, const void *b)
@@ -251,9 +250,9 @@ void structures_find(struct modules *modules, const struct path_rules *rules, co
     if (finder.wanted.n && access(finder.hpcstruct, X_OK) != 0) {
         do_without(&finder);
     } else {
-        progress_begin("recovering program structure", finder.wanted.n);
+        diag_progress_begin("recovering program structure", finder.wanted.n);
         parallel_for(finder.wanted.n, workers, find_one, &finder);
-        progress_end();
+        diag_progress_end();
     }
     vec_free(&finder.wanted);
     free(finder.hpcstruct);

@@ -3,7 +3,7 @@
 #define HPCPROF_STRUCTURE_FINDER_H
 
 #include "hpcprof/modules/load-modules.h"
-#include "lib/path-rules.h"
+#include "lib/path.h"
 
 /* Gives each used module its structure, by running the hpcstruct that stands beside this program's
  * executable; of a binary that is gone or was rebuilt, from the cache (lib/structure-cache.h).

@@ -1,6 +1,6 @@
 #include "hpcprof/modules/structure.h"
 
-#include "lib/idmap.h"
+#include "lib/hash-tables.h"
 #include "lib/path.h"
 
 #include <errno.h>

@@ -13,7 +13,7 @@
 #define HPCPROF_STRUCTURE_H
 
 #include "lib/alloc.h"
-#include "lib/strtab.h"
+#include "lib/hash-tables.h"
 
 #include <stdbool.h>
 #include <stdint.h>

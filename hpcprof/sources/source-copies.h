@@ -4,9 +4,9 @@
 
 #include "hpcprof/tree/numbered-contexts.h"
 #include "hpcprof/sources/source-owners.h"
-#include "lib/path-rules.h"
+#include "lib/path.h"
 
-/* Copies those files that are found (lib/path-rules.h) and may be copied (hpcprof/sources/source-access.h),
+/* Copies those files that are found (lib/path.h) and may be copied (hpcprof/sources/source-access.h),
  * with their permissions, to DATABASE/src/ and their absolute path. `copies` has an element per
  * file of the program: NULL until it was looked for, then the path of the copy relative to the
  * database, or "" if there is none; the caller frees. */

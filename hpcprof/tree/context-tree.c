@@ -1,6 +1,6 @@
 #include "hpcprof/tree/context-tree.h"
 
-#include "lib/idmap.h"
+#include "lib/hash-tables.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 
 #include "hpcprof/tree/context-tree.h"
 
-#include "lib/idmap.h"
+#include "lib/hash-tables.h"
 
 struct known_sites {
     struct context_tree tree; /* below context 0 the functions, below these their sites */

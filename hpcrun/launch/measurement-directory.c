@@ -3,8 +3,8 @@
 #include "hpcrun/config/run-config.h"
 #include "lib/alloc.h"
 #include "lib/diag.h"
-#include "lib/own-directory.h"
 #include "lib/path.h"
+#include "lib/safe-output.h"
 #include "lib/sanitized-text.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
 #include "hpcrun/base/program-file.h"
 #include "lib/alloc.h"
 #include "lib/diag.h"
-#include "lib/measurement-words.h"
+#include "lib/measurement-format.h"
 
 #include <errno.h>
 #include <fcntl.h>

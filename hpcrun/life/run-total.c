@@ -4,7 +4,7 @@
 #include "hpcrun/config/run-config.h"
 #include "hpcrun/process/output-directory.h"
 #include "hpcrun/process/process.h"
-#include "lib/measurement-words.h"
+#include "lib/measurement-format.h"
 
 #include <string.h>
 #include <sys/stat.h>

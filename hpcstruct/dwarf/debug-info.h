@@ -8,8 +8,7 @@
 
 #include "hpcstruct/code/procedures.h"
 
-#include "lib/idmap.h"
-#include "lib/strtab.h"
+#include "lib/hash-tables.h"
 
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 #include "hpcstruct/elf/eh-frame.h"
 
-#include "lib/idmap.h"
+#include "lib/hash-tables.h"
 
 #include <elf.h>
 #include <libdwarf/dwarf.h>

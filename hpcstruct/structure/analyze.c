@@ -6,11 +6,10 @@
 #include "hpcstruct/flow/no-return.h"
 #include "hpcstruct/structure/structure-xml.h"
 
-#include "lib/atomic-file.h"
 #include "lib/diag.h"
 #include "lib/parallel.h"
 #include "lib/path.h"
-#include "lib/progress.h"
+#include "lib/safe-output.h"
 #include "lib/source-names.h"
 
 #include <errno.h>
@@ -113,7 +112,7 @@ static void analyze_procedure(void *context, unsigned worker, size_t index)
     name_procedure(analysis, record);
     record->scopes = procedure_scopes_build(analysis->builders[worker], &analysis->sources,
                                             record->procedure, record->file);
-    progress_add(1);
+    diag_progress_add(1);
 }
 
 static struct procedure_record *analyze_procedures(const struct module_code *code,
@@ -131,9 +130,9 @@ static struct procedure_record *analyze_procedures(const struct module_code *cod
     };
     for (unsigned i = 0; i < options->workers; i++)
         analysis.builders[i] = scope_builder_new();
-    progress_begin("analyzing procedures", code->procedures.all.n);
+    diag_progress_begin("analyzing procedures", code->procedures.all.n);
     parallel_for(code->procedures.all.n, options->workers, analyze_procedure, &analysis);
-    progress_end();
+    diag_progress_end();
     for (unsigned i = 0; i < options->workers; i++)
         scope_builder_free(analysis.builders[i]);
     free(analysis.builders);

@@ -1,12 +1,10 @@
 #include "hpcstruct/structure/cached-structures.h"
 
 #include "lib/diag.h"
-#include "lib/idmap.h"
-#include "lib/measurement-files.h"
+#include "lib/hash-tables.h"
 #include "lib/measurement.h"
 #include "lib/path.h"
 #include "lib/sanitized-text.h"
-#include "lib/strtab.h"
 #include "lib/structure-cache.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
 #include "viewer-tui/tree/label.h"
 #include "viewer-tui/tree/walk.h"
 
-#include "lib/idmap.h"
+#include "lib/hash-tables.h"
 
 #include <float.h>
 #include <stdlib.h>

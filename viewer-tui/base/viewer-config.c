@@ -1,7 +1,7 @@
 #include "viewer-tui/base/viewer-config.h"
 
-#include "lib/atomic-file.h"
 #include "lib/diag.h"
+#include "lib/safe-output.h"
 
 #include <errno.h>
 #include <stdio.h>

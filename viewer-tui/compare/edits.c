@@ -1,6 +1,6 @@
 #include "viewer-tui/compare/edits.h"
 
-#include "lib/idmap.h"
+#include "lib/hash-tables.h"
 #include "viewer-tui/base/text.h"
 #include "viewer-tui/compare/line-map.h"
 

@@ -2,7 +2,7 @@
 
 #include "lib/alloc.h"
 #include "lib/binary-search.h"
-#include "lib/idmap.h"
+#include "lib/hash-tables.h"
 
 #include <stdlib.h>
 #include <string.h>

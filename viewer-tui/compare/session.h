@@ -3,7 +3,7 @@
 #ifndef VIEWER_SESSION_H
 #define VIEWER_SESSION_H
 
-#include "lib/path-rules.h"
+#include "lib/path.h"
 #include "viewer-tui/db/database.h"
 #include "viewer-tui/db/run.h"
 #include "viewer-tui/threads/thread-set.h"

@@ -12,7 +12,7 @@
 #define VIEWER_DATABASE_H
 
 #include "lib/alloc.h"
-#include "lib/idmap.h"
+#include "lib/hash-tables.h"
 #include "viewer-tui/base/scope.h"
 #include "viewer-tui/db/summary-values.h"
 #include "viewer-tui/db/v4-map.h"

@@ -1,7 +1,6 @@
 #include "viewer-tui/db/fates.h"
 
 #include "lib/measurement-format.h"
-#include "lib/measurement-words.h"
 
 #include <stdlib.h>
 #include <string.h>

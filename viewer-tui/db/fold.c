@@ -1,6 +1,6 @@
 #include "viewer-tui/db/fold.h"
 
-#include "lib/idmap.h"
+#include "lib/hash-tables.h"
 #include "viewer-tui/db/context-table.h"
 
 #include <stdlib.h>

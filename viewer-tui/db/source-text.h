@@ -3,7 +3,7 @@
 #ifndef VIEWER_SOURCE_H
 #define VIEWER_SOURCE_H
 
-#include "lib/path-rules.h"
+#include "lib/path.h"
 #include "viewer-tui/db/database.h"
 #include "viewer-tui/db/syntax.h"
 

@@ -2,7 +2,7 @@
 #ifndef VIEWER_ANSWERS_H
 #define VIEWER_ANSWERS_H
 
-#include "lib/idmap.h"
+#include "lib/hash-tables.h"
 #include "viewer-tui/tree/view.h"
 
 /* A zeroed one knows nothing. */

@@ -2,7 +2,7 @@
 #ifndef VIEWER_LINES_H
 #define VIEWER_LINES_H
 
-#include "lib/idmap.h"
+#include "lib/hash-tables.h"
 
 /* A zeroed one has no lines; the owner frees ids with idmap_free. */
 struct lines {

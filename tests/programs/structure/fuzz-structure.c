@@ -4,7 +4,6 @@
 #include "hpcstruct/structure/analyze.h"
 
 #include "lib/diag.h"
-#include "lib/progress.h"
 
 #include <errno.h>
 #include <fcntl.h>

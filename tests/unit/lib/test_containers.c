@@ -2,8 +2,7 @@
 
 #include "lib/alloc.h"
 #include "lib/binary-search.h"
-#include "lib/idmap.h"
-#include "lib/strtab.h"
+#include "lib/hash-tables.h"
 
 #include <stdio.h>
 #include <stdlib.h>

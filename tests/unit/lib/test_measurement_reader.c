@@ -1,4 +1,4 @@
-#include "lib/measurement-files.h"
+#include "lib/measurement.h"
 #include "tests/unit/lib/measurement_encoder.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 #include "tests/unit/cmocka_suite.h"
 
-#include "lib/path-rules.h"
+#include "lib/path.h"
 
 #include <fcntl.h>
 #include <stdio.h>

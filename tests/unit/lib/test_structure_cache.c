@@ -2,7 +2,7 @@
 #include "tests/unit/cmocka_suite.h"
 
 #include "lib/alloc.h"
-#include "lib/atomic-file.h"
+#include "lib/safe-output.h"
 #include "lib/structure-cache.h"
 
 #include <dirent.h>

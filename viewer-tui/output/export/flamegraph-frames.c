@@ -1,6 +1,6 @@
 #include "viewer-tui/output/export/flamegraph-frames.h"
 
-#include "lib/idmap.h"
+#include "lib/hash-tables.h"
 #include "viewer-tui/tree/describe.h"
 #include "viewer-tui/tree/label.h"
 

@@ -6,8 +6,7 @@
  * bottom-up view; stacks of the others are turned round. */
 #include "viewer-tui/output/export/export-stacks.h"
 
-#include "lib/idmap.h"
-#include "lib/strtab.h"
+#include "lib/hash-tables.h"
 #include "viewer-tui/output/export/gzip.h"
 #include "viewer-tui/output/export/protobuf.h"
 #include "viewer-tui/tree/label.h"

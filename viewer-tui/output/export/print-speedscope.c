@@ -3,7 +3,7 @@
  * last in a stack, as in that view. */
 #include "viewer-tui/output/export/export-stacks.h"
 
-#include "lib/idmap.h"
+#include "lib/hash-tables.h"
 #include "lib/json.h"
 #include "viewer-tui/tree/label.h"
 

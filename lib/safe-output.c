@@ -1,4 +1,4 @@
-#include "lib/own-directory.h"
+#include "lib/safe-output.h"
 
 #include "lib/alloc.h"
 
@@ -10,6 +10,77 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* ---- files ---- */
+
+static bool is_special(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && !S_ISREG(status.st_mode);
+}
+
+/* Gives a file the permissions that open would have given it; mkostemp gave it 0600. */
+static void make_readable(int fd)
+{
+    mode_t mask = umask(0);
+    umask(mask);
+    if (fchmod(fd, 0666 & ~mask) != 0)
+        return; /* some file systems have no permissions */
+}
+
+bool atomic_file_begin(struct atomic_file *file, const char *path, char **cause)
+{
+    *file = (struct atomic_file){.path = mem_strdup(path)};
+    if (is_special(path)) {
+        file->out = fopen(path, "we");
+    } else {
+        file->temporary = mem_printf("%s.XXXXXX", path);
+        int fd = mkostemp(file->temporary, 0);
+        if (fd >= 0) {
+            make_readable(fd);
+            file->out = fdopen(fd, "w");
+        }
+    }
+    if (file->out)
+        return true;
+    *cause = mem_strdup(strerror(errno));
+    free(file->temporary);
+    file->temporary = NULL;
+    atomic_file_abandon(file);
+    return false;
+}
+
+bool atomic_file_commit(struct atomic_file *file, char **cause)
+{
+    errno = 0;
+    bool written = !ferror(file->out);
+    if (fclose(file->out) != 0)
+        written = false;
+    file->out = NULL;
+    if (written && file->temporary && rename(file->temporary, file->path) == 0) {
+        free(file->temporary);
+        file->temporary = NULL;
+    } else if (file->temporary) {
+        written = false;
+    }
+    if (!written)
+        *cause = mem_strdup(errno ? strerror(errno) : "cannot be written");
+    atomic_file_abandon(file);
+    return written;
+}
+
+void atomic_file_abandon(struct atomic_file *file)
+{
+    if (file->out)
+        fclose(file->out);
+    if (file->temporary)
+        unlink(file->temporary);
+    free(file->temporary);
+    free(file->path);
+    *file = (struct atomic_file){0};
+}
+
+/* ---- directories ---- */
+
 mode_t own_directory_mode(bool shared)
 {
     return shared ? 0777 : 0700;
@@ -20,7 +91,7 @@ mode_t own_file_mode(bool shared)
     return shared ? 0666 : 0600;
 }
 
-/* The user that a new file in the directory belongs to; false when none can be made. */
+/* The owner of new files in the directory; false if none can be created. */
 static bool owner_of_new_files(int directory, uid_t *owner)
 {
     char *name = mem_printf(".owner-%ld", (long)getpid());

@@ -1,7 +1,6 @@
 #include "tests/unit/cmocka_suite.h"
 
 #include "lib/diag.h"
-#include "lib/progress.h"
 
 #include <pty.h>
 #include <stdio.h>
@@ -22,13 +21,13 @@ static double now(void)
 static void work(void)
 {
     double end = now() + 1.5;
-    progress_begin("counting", 200);
-    progress_add(100);
+    diag_progress_begin("counting", 200);
+    diag_progress_add(100);
     while (now() < end)
-        progress_add(0);
+        diag_progress_add(0);
     diag_init("tool");
     diag_note("file", "a word");
-    progress_end();
+    diag_progress_end();
 }
 
 /* What work() writes to a terminal, or else to a pipe; the caller frees. */

@@ -1,5 +1,3 @@
-#include "lib/measurement-words.h"
-
 #include "lib/measurement-format.h"
 
 #include <string.h>
@@ -60,44 +58,44 @@ static const char *const unmeasured_reasons[] = {
     [UNMEASURED_UNKNOWN] = "did not load libhpcrun.so",
 };
 
-static const char *word(const char *const *words, size_t count, uint64_t code)
+static const char *name_of(const char *const *names, size_t count, uint64_t code)
 {
-    return code < count ? words[code] : NULL;
+    return code < count ? names[code] : NULL;
 }
 
-#define WORD(words, code) word(words, sizeof(words) / sizeof *(words), code)
+#define NAME(names, code) name_of(names, sizeof(names) / sizeof *(names), code)
 
 const char *fate_name(uint64_t code)
 {
-    return WORD(fates, code);
+    return NAME(fates, code);
 }
 
 const char *source_name(uint64_t code)
 {
-    return WORD(sources, code);
+    return NAME(sources, code);
 }
 
 const char *origin_name(uint64_t code)
 {
-    return WORD(origins, code);
+    return NAME(origins, code);
 }
 
 const char *process_state_name(uint64_t state)
 {
-    return WORD(process_states, state);
+    return NAME(process_states, state);
 }
 
 const char *thread_kind_name(uint64_t kind)
 {
-    return WORD(thread_kinds, kind);
+    return NAME(thread_kinds, kind);
 }
 
 const char *unmeasured_reason(uint64_t code)
 {
-    return WORD(unmeasured_reasons, code);
+    return NAME(unmeasured_reasons, code);
 }
 
-static const char *behind(const char *name, const char *prefix)
+static const char *text_behind(const char *name, const char *prefix)
 {
     size_t length = strlen(prefix);
     return name && strncmp(name, prefix, length) == 0 ? name + length : NULL;
@@ -105,10 +103,10 @@ static const char *behind(const char *name, const char *prefix)
 
 const char *fate_drop_reason(uint64_t code)
 {
-    return behind(fate_name(code), "dropped: ");
+    return text_behind(fate_name(code), "dropped: ");
 }
 
 const char *fate_partial_reason(uint64_t code)
 {
-    return behind(fate_name(code), "partial: ");
+    return text_behind(fate_name(code), "partial: ");
 }
