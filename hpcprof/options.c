@@ -74,7 +74,7 @@ void options_read(struct options *options, int argc, char **argv)
     if (options->database && options->database[0] == '\0')
         diag_usage("-o needs a name");
     if (at == argc)
-        diag_usage("which measurement directory?");
+        diag_usage("no measurement directory given");
     options->directories = argv + at;
     options->directory_count = (size_t)(argc - at);
 }

@@ -5,16 +5,16 @@
 #include "lib/path.h"
 
 struct options {
-    unsigned workers;
-    bool shared;          /* others may read the database, too */
-    const char *database; /* NULL: derived from the measurement directory's name */
+    unsigned workers;     /* number of threads to use */
+    bool shared;          /* other users may read the database */
+    const char *database; /* NULL: named after the measurement directory */
     struct path_rules rules;
     char *const *directories;
     size_t directory_count; /* at least 1 */
 };
 
-/* Reads the command line; answers --help and --version, and ends the process then or when the
- * command line is wrong. */
+/* Reads the command line. Ends the process with status 2 if it is wrong, and with status 0 after
+ * --help and --version. */
 void options_read(struct options *options, int argc, char **argv);
 
 void options_free(struct options *options);

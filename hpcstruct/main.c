@@ -82,9 +82,9 @@ static struct options read_options(int argc, char **argv)
     struct options options = {.analysis = {.debug_directory = DEFAULT_DEBUG_DIRECTORY}};
     int at = option_table_parse(&table, argc, argv, take_option, &options);
     if (at == argc)
-        diag_usage("which binary?");
+        diag_usage("no binary given");
     if (at + 1 < argc)
-        diag_usage("%s: one binary at a time", argv[at + 1]);
+        diag_usage("more than one binary given: %s", argv[at + 1]);
     options.input = argv[at];
     if (options.analysis.workers == 0)
         options.analysis.workers = parallel_default_workers();
@@ -129,7 +129,7 @@ int main(int argc, char **argv)
     diag_init("hpcstruct");
     struct options options = read_options(argc, argv);
     if (options.cache && (options.output || options.analysis.with_calls))
-        diag_usage("--cache goes with neither -o nor --calls");
+        diag_usage("--cache cannot be combined with -o or --calls");
     if (is_directory(options.input))
         directory_structures(options.input, &options.analysis);
     else if (options.cache)

@@ -161,7 +161,7 @@ static enum scaling scaling_in(const char *text)
     return WEAK_SCALING;
 }
 
-/* Understands "P,Q". */
+/* Reads "P,Q". */
 static void take_workers(double workers[SIDES], const char *text)
 {
     const char *at = text;
@@ -245,19 +245,19 @@ static void take_option(void *target, size_t option, const char *value)
 static void check_combination(const struct options *options, const bool given[OPTIONS])
 {
     if (options->metrics && options->by_kind)
-        diag_usage("--metrics and --kinds exclude each other; --metrics can name kinds");
+        diag_usage("--metrics and --kinds cannot be combined; --metrics can name kinds");
     if (options->threads && options->paths[1])
-        diag_usage("--threads: works with one database, not with two that are compared");
+        diag_usage("--threads works with one database, not with two that are compared");
     if (options->program && options->paths[1])
-        diag_usage("--program: works with one database, not with two that are compared");
+        diag_usage("--program works with one database, not with two that are compared");
     if (options->program && options->threads)
-        diag_usage("--program and --threads exclude each other");
+        diag_usage("--program and --threads cannot be combined");
     if (options->program && options->printed == PRINT_SUMMARY)
         diag_usage("--program: the summary is about the whole run; print another view");
     if (given[COLUMNS] && options->paths[1])
-        diag_usage("--columns: works with one database, not with two that are compared");
+        diag_usage("--columns works with one database, not with two that are compared");
     if (options->print.of && options->printed != PRINT_THREADS)
-        diag_usage("--of goes with --print threads");
+        diag_usage("--of needs --print threads");
     if (options->threads && options->printed == PRINT_SUMMARY)
         diag_usage("--threads: the summary is about the whole run; print another view");
     bool is_tree = options->printed < VIEWS;
@@ -267,22 +267,22 @@ static void check_combination(const struct options *options, const bool given[OP
         diag_usage("--columns, --numbers and --bars are for the viewer, not for --print");
     if (options->printed == PRINT_NOTHING) {
         if (given[FORMAT] || given[DEPTH] || given[MIN_PERCENT] || options->output)
-            diag_usage("--format, --output, --depth and --min-percent go with --print");
+            diag_usage("--format, --output, --depth and --min-percent need --print");
     } else if (options->print.format >= FORMAT_FOLDED && !is_tree) {
         diag_usage("this format shows trees: print top-down, bottom-up or flat");
     } else if (options->print.format == FORMAT_PPROF && !options->output && isatty(STDOUT_FILENO)) {
-        diag_usage("pprof is binary, and standard output is a terminal: use --output FILE");
+        diag_usage("pprof files are binary and standard output is a terminal: use --output FILE");
     }
 }
 
-/* What the databases are called that are compared; and whether the options for that fit. */
+/* Names the two databases by `list` ("A,B", NULL: by their paths), and checks the options that need two. */
 static void take_names(struct options *options, const char *list)
 {
     const struct comparison_options *comparison = &options->comparison;
     if (!options->paths[1] && (list || comparison->scaling || comparison->workers[0]))
-        diag_usage("--names, --scaling and --workers go with two databases");
+        diag_usage("--names, --scaling and --workers need two databases");
     if (comparison->workers[0] && comparison->scaling != WEAK_SCALING)
-        diag_usage("--workers goes with --scaling weak: a strong one is the same for any numbers");
+        diag_usage("--workers needs --scaling weak: strong scaling does not depend on the numbers");
     if (list && !comparison_names_in(list, options->comparison.names))
         diag_usage("--names takes two different names with a comma between them, not '%s'", list);
     if (!list && options->paths[1])

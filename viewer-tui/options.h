@@ -14,28 +14,28 @@ struct options {
     int printed; /* enum view_id or enum printed */
     struct print_options print;
     const char *output;            /* file to print to; NULL: standard output */
-    const char *metrics;           /* NULL: the usual ones */
-    VEC(const char *) definitions; /* of derived metrics; the caller frees */
-    const char *threads;           /* only those that this expression matches; NULL: all */
-    bool folds_inlined;            /* inlined code, into the procedures that contain it */
-    const char *program;           /* only threads of the program of that name; NULL: of all */
-    struct filters filters;        /* of trees; the caller frees */
-    bool by_kind;                  /* overhead and its kinds in place of the usual ones */
-    struct path_rules rules;       /* where sources are; the caller frees */
-    const char *paths[SIDES];      /* of a database or measurement directory; the second NULL: it is
-                                      not compared */
-    const char *usual_metrics, *usual_sort; /* the user's defaults, for databases that have them */
+    const char *metrics;           /* names of the metrics to show; NULL: the usual ones */
+    VEC(const char *) definitions; /* derived metrics, "NAME = FORMULA"; the caller frees */
+    const char *threads;           /* regular expression for threads; NULL: all */
+    const char *program;           /* program whose threads count; NULL: all */
+    bool folds_inlined;            /* count inlined code in the procedure that contains it */
+    bool by_kind;                  /* show overhead and its kinds instead of the usual metrics */
+    struct filters filters;        /* filters of the trees; the caller frees */
+    struct path_rules rules;       /* where source files are; the caller frees */
+    const char *paths[SIDES];      /* databases or measurement directories; the second is NULL if there is only one */
+    struct comparison_options comparison; /* the caller frees the names */
+    /* The user's defaults; the first three count only for databases that have these metrics or that projection. */
+    const char *usual_metrics, *usual_sort;
     bool usually_physical;
     bool no_mouse;
-    const char *columns; /* of the terminal, column-text.h; NULL: those that fit */
+    const char *columns; /* columns of the terminal viewer (column-text.h); NULL: those that fit */
     enum cell_units units;
     bool has_bars;
-    struct config config;                 /* which they are in; the caller frees */
-    struct comparison_options comparison; /* the names are the caller's */
+    struct config config; /* the configuration file that they were read from; the caller frees */
 };
 
-/* Understands the arguments. What cannot be understood ends the process with status 2, --help and
- * --version end it with status 0. */
+/* Reads the arguments and the user's configuration. Ends the process with status 2 if they are wrong, and with status 0
+ * after --help and --version. */
 struct options options_read(int argc, char **argv);
 
 #endif

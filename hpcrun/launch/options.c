@@ -175,7 +175,7 @@ static void take_option(void *target, size_t option, const char *value)
 static void read_list_argument(struct options *options)
 {
     if (strcmp(options->command[0], "all") != 0 || options->command[1])
-        diag_usage("-L takes nothing or 'all', not '%s'",
+        diag_usage("-L takes 'all' or nothing, not '%s'",
                    options->command[strcmp(options->command[0], "all") == 0]);
     options->list_all_events = true;
 }

@@ -13,18 +13,18 @@ struct event_request {
 
 struct options {
     struct event_request events[MAX_EVENTS];
-    unsigned event_count; /* 0: the default */
-    const char *output;   /* NULL: the default */
-    int signal;           /* 0: choose */
+    unsigned event_count; /* 0: the default event */
+    const char *output;   /* NULL: the default directory */
+    int signal;           /* number of a real-time signal; 0: choose a free one */
     const char *agents;   /* names joined by commas, "auto" or "none" */
-    unsigned cores;       /* 0: those that the process may use */
+    unsigned cores;       /* number of CPUs that idleness counts; 0: those that the process may use */
     bool list_events;     /* -L */
-    bool list_all_events; /* with it: also those that can't be used */
+    bool list_all_events; /* -L all: also list events that can't be used */
     bool collapse_recursion, start_off, quiet, shared;
     char **command; /* NULL-terminated; NULL when there is none */
 };
 
-/* Reads the command line; ends the process with a message when it makes no sense, and after
+/* Reads the command line. Ends the process with status 2 if it is wrong, and with status 0 after
  * --help and --version. */
 void options_read(struct options *options, int count, char **arguments);
 

@@ -31,7 +31,7 @@ class CommandLineTest(HpcprofCase):
         self.assertRegex(self.hpcprof("--version").stdout, r"^hpcprof \d+\.\d+\n$")
 
     def test_what_makes_no_sense(self):
-        for arguments, part in (((), "which measurement directory"), (("-j",), "-j needs a value"),
+        for arguments, part in (((), "no measurement directory"), (("-j",), "-j needs a value"),
                                 (("-j", "0", "x"), "-j takes"), (("-j", "-3", "x"), "-j takes"),
                                 (("-j", "4x", "x"), "-j takes"), (("-R", "abc", "x"), "OLD=NEW"),
                                 (("-R", "=abc", "x"), "OLD=NEW"), (("--frob", "x"), "--frob"),

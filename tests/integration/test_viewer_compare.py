@@ -440,9 +440,9 @@ class Scaling(Compared):
     def test_what_cannot_be_understood(self):
         for arguments, expected in (
                 (["--scaling", "odd", *self.folders], "--scaling is strong or weak, not 'odd'"),
-                (["--scaling", "weak", self.folders[0]], "go with two databases"),
-                (["--names", "a,b", self.folders[0]], "go with two databases"),
-                (["--workers", "1,2", *self.folders], "--workers goes with --scaling weak"),
+                (["--scaling", "weak", self.folders[0]], "need two databases"),
+                (["--names", "a,b", self.folders[0]], "need two databases"),
+                (["--workers", "1,2", *self.folders], "--workers needs --scaling weak"),
                 (["--scaling", "weak", "--workers", "1", *self.folders], "takes two numbers"),
                 (["--scaling", "weak", "--workers", "0,1", *self.folders], "takes two numbers"),
                 (["--scaling", "weak", "--workers", "1,2,3", *self.folders], "takes two numbers"),

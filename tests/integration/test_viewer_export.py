@@ -313,7 +313,7 @@ class Output(Checks):
                 self.assertIn("this format shows trees", done.stderr)
         done = viewer.run("--output", "x", self.db)
         self.assertEqual(done.returncode, 2)
-        self.assertIn("go with --print", done.stderr)
+        self.assertIn("need --print", done.stderr)
 
 
 if __name__ == "__main__":

@@ -112,7 +112,7 @@ class Views(Case):
         self.assertIn("work, overhead, overhead:loop, overhead:spawn", done.stderr)
         done = viewer.run("--print", "flat", "--kinds", "--metrics", "work", self.db)
         self.assertEqual(done.returncode, 2)
-        self.assertIn("--metrics and --kinds exclude each other", done.stderr)
+        self.assertIn("--metrics and --kinds cannot be combined", done.stderr)
 
     def test_threads(self):
         for seed in range(3):

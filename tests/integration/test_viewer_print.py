@@ -328,7 +328,7 @@ class Options(Story):
                 (["--print", "flat", "--min-percent", "nan", self.db], "--min-percent takes"),
                 (["--print", "flat", "--min-percent", "inf", self.db], "--min-percent takes"),
                 (["--print", "flat", "--min-percent", "101", self.db], "from 0 to 100, not '101'"),
-                (["--format", "json", self.db], "go with --print"),
+                (["--format", "json", self.db], "need --print"),
                 (["--bogus", self.db], "unknown option --bogus"),
                 (["--physical=1", self.db], "--physical takes no value"),
                 (["-x", self.db], "unknown option -x"),

@@ -131,7 +131,7 @@ class Printed(Case):
         write(self.db, describe())
         for options, status, why in (
                 (("--program", "cc2"), 2, "--program: no program 'cc2'; there are: make, cc1"),
-                (("--program", "cc1", "--threads", "x"), 2, "exclude each other"),
+                (("--program", "cc1", "--threads", "x"), 2, "cannot be combined"),
                 (("--program", "cc1", self.db), 2, "with one database, not with two")):
             done = viewer.run("--print", "flat", *options, self.db)
             self.assertEqual((done.returncode, done.stdout), (status, ""))

@@ -182,7 +182,7 @@ class Printed(unittest.TestCase):
         story.write(self.folder, with_sources=False)
         for arguments, said in ((("threads", "--of", "nothing"), "no procedure matches 'nothing'"),
                                 (("threads", "--of", "^(main|worker)$"), "2 procedures match"),
-                                (("flat", "--of", "main"), "--of goes with --print threads"),
+                                (("flat", "--of", "main"), "--of needs --print threads"),
                                 (("threads", "--of", "main", "--sort", "idleness"),
                                  "was not measured")):
             done = viewer.run("--print", *arguments, self.folder)
