@@ -131,7 +131,7 @@ int main(int argc, char **argv)
     if (options.cache && (options.output || options.analysis.with_calls))
         diag_usage("--cache cannot be combined with -o or --calls");
     if (is_directory(options.input))
-        directory_structures(options.input, &options.analysis);
+        cache_measured_modules(options.input, &options.analysis);
     else if (options.cache)
         use_cache(&options);
     else

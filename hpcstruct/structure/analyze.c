@@ -30,8 +30,8 @@ bool binary_open(struct binary *binary, const char *path, const struct analysis_
     if (binary->image->damage)
         diag_error(path, "%s", binary->image->damage);
     if (!binary->image->is_linked || binary->image->code.n == 0) {
-        diag_error(path, binary->image->is_linked ? "no executable code in it"
-                                                  : "object file that is not linked yet");
+        diag_error(path, binary->image->is_linked ? "no executable code"
+                                                  : "object file that is not linked");
         binary_close(binary);
         return false;
     }
@@ -75,7 +75,7 @@ struct analysis {
     struct scope_sources sources;
     struct scope_builder **builders; /* per worker */
     struct procedure_record *records;
-    const char *module_name; /* basename of the binary */
+    const char *module_name; /* file name of the binary */
 };
 
 static void name_procedure(const struct analysis *analysis, struct procedure_record *record)
@@ -88,10 +88,10 @@ static void name_procedure(const struct analysis *analysis, struct procedure_rec
         record->file = function->file;
         record->line = function->line;
     }
-    uint32_t mark = debug_info_line_index(info, procedure->entry);
-    if (record->file == DEBUG_NONE && mark != DEBUG_NONE) {
-        record->file = info->lines.at[mark].file;
-        record->line = info->lines.at[mark].line;
+    uint32_t row = debug_info_line_index(info, procedure->entry);
+    if (record->file == DEBUG_NONE && row != DEBUG_NONE) {
+        record->file = info->lines.at[row].file;
+        record->line = info->lines.at[row].line;
     }
     if (procedure->name) {
         record->linkage_name = clean_text(mem_strdup(procedure->name));

@@ -13,33 +13,103 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* A module as it was measured. */
-struct module {
+/* ---- the file of a binary ---- */
+
+/* A hash that changes if a debug file is installed, replaced or removed. */
+static uint64_t debug_file_hash(const struct elf_image *image)
+{
+    struct stat status;
+    if (!image || stat(image->path, &status) != 0)
+        return 0;
+    uint64_t time = (uint64_t)status.st_mtim.tv_sec * 1000000000 + (uint64_t)status.st_mtim.tv_nsec;
+    return hash_pair(hash_pair(hash_bytes(image->path, strlen(image->path)), image->file.size),
+                     time);
+}
+
+static uint64_t size_of_section(const struct elf_image *image, const char *name)
+{
+    const struct elf_section *section = elf_section(image, name);
+    return section ? section->stored.size : 0;
+}
+
+/* A hash of everything but the code on which the structure depends: the name of the binary (it is
+ * part of the names of procedures without symbols), symbols and debug information. A stripped
+ * binary has the build-id of the unstripped one. */
+static uint64_t detail_hash(const struct binary *binary, const struct analysis_options *options)
+{
+    const char *name = path_base(binary->path);
+    uint64_t detail = hash_bytes(name, strlen(name));
+    detail = hash_pair(detail, size_of_section(binary->image, ".symtab"));
+    detail = hash_pair(detail, size_of_section(binary->image, ".debug_info"));
+    detail = hash_pair(detail, size_of_section(binary->image, ".debug_line"));
+    detail = hash_pair(detail, debug_file_hash(binary->debug));
+    detail = hash_pair(detail, debug_file_hash(binary->supplement));
+    return hash_pair(detail, options->with_calls);
+}
+
+static char *path_for(const char *directory, const struct binary *binary,
+                      const struct analysis_options *options)
+{
+    struct elf_bytes id = binary->image->build_id;
+    uint64_t contents;
+    if (!id.size) {
+        contents = hash_bytes(binary->image->file.at, binary->image->file.size);
+        id = (struct elf_bytes){(const uint8_t *)&contents, sizeof contents};
+    }
+    return structure_cache_path(directory, id.at, id.size, detail_hash(binary, options));
+}
+
+char *cached_structure(const char *path, const struct analysis_options *options)
+{
+    struct binary binary;
+    char *note, *found = NULL;
+    char *directory = structure_cache_directory(&note);
+    if (!directory)
+        diag_error(NULL, "%s", note);
+    else if (note)
+        diag_note(NULL, "%s", note);
+    free(note);
+    if (directory && binary_open(&binary, path, options)) {
+        found = path_for(directory, &binary, options);
+        if (!structure_cache_has(found) && !binary_write(&binary, options, found)) {
+            free(found);
+            found = NULL;
+        }
+        binary_close(&binary);
+    }
+    free(directory);
+    return found;
+}
+
+/* ---- measured modules ---- */
+
+/* A load module, as recorded in the measurement. */
+struct recorded_module {
     uint32_t path;             /* in modules.paths */
-    struct elf_bytes build_id; /* copied; none: unknown */
-    uint64_t modified;         /* as recorded */
+    struct elf_bytes build_id; /* owned; empty: unknown */
+    uint64_t modified;         /* time, as in struct measurement_module */
 };
 
-/* Modules to look at; the same one counts once, however many processes had it. */
-struct modules {
+/* The modules of all processes, each version once. */
+struct recorded_modules {
     struct strtab paths;
-    struct idmap known; /* (path, version) -> its index */
-    VEC(struct module) all;
+    struct idmap known; /* (path, version) -> index in all */
+    VEC(struct recorded_module) all;
 };
 
-/* Tells a module from one that was rebuilt under its name. */
+/* Differs between a module and one that was rebuilt under the same name. */
 static uint64_t version_of(const struct measurement_module *module)
 {
     return module->build_id_size ? hash_bytes(module->build_id, module->build_id_size)
                                  : module->modified;
 }
 
-static void add_module(struct modules *modules, const struct measurement_module *module)
+static void add_module(struct recorded_modules *modules, const struct measurement_module *module)
 {
     if (!module->used || (module->flags & MODULE_VDSO) || module->path[0] != '/')
         return;
-    struct module added = {.path = strtab_id(&modules->paths, module->path),
-                           .modified = module->modified};
+    struct recorded_module added = {.path = strtab_id(&modules->paths, module->path),
+                                    .modified = module->modified};
     if (idmap_get(&modules->known, added.path, version_of(module)) != IDMAP_NONE)
         return;
     idmap_put(&modules->known, added.path, version_of(module), (uint32_t)modules->all.n);
@@ -51,7 +121,7 @@ static void add_module(struct modules *modules, const struct measurement_module 
     vec_push(&modules->all, added);
 }
 
-static void add_file(struct modules *modules, const char *path)
+static void add_file(struct recorded_modules *modules, const char *path)
 {
     char *cause = NULL;
     struct measurement *measurement = measurement_open(path, &cause);
@@ -67,8 +137,8 @@ static void add_file(struct modules *modules, const char *path)
     measurement_free(measurement);
 }
 
-/* Whether the file on disk is the one that was measured; if not, says so. */
-static bool is_unchanged(const struct module *module, const char *path)
+/* Whether the file on disk is the one that was measured. Prints a message if not. */
+static bool is_unchanged(const struct recorded_module *module, const char *path)
 {
     struct stat status;
     char *cause = NULL;
@@ -99,7 +169,8 @@ static void print_pair(const char *path, const char *structure)
     free(printable_structure);
 }
 
-static void print_structure(const struct modules *modules, const struct module *module,
+static void print_structure(const struct recorded_modules *modules,
+                            const struct recorded_module *module,
                             const struct analysis_options *options)
 {
     const char *path = strtab_string(&modules->paths, module->path);
@@ -111,7 +182,7 @@ static void print_structure(const struct modules *modules, const struct module *
     free(structure);
 }
 
-static void free_modules(struct modules *modules)
+static void free_modules(struct recorded_modules *modules)
 {
     for (size_t i = 0; i < modules->all.n; i++)
         free((void *)modules->all.at[i].build_id.at);
@@ -120,10 +191,10 @@ static void free_modules(struct modules *modules)
     strtab_free(&modules->paths);
 }
 
-void directory_structures(const char *directory, const struct analysis_options *options)
+void cache_measured_modules(const char *directory, const struct analysis_options *options)
 {
     struct measurement_files files = {0};
-    struct modules modules = {0};
+    struct recorded_modules modules = {0};
     char *cause = NULL;
     if (!measurement_list(directory, &files, &cause)) {
         diag_error(directory, "%s", cause);
@@ -139,70 +210,4 @@ void directory_structures(const char *directory, const struct analysis_options *
         diag_error("standard output", "%s", strerror(errno));
     measurement_files_free(&files);
     free_modules(&modules);
-}
-
-/* What distinguishes a debug file: it may be installed, replaced or removed at any time. */
-static uint64_t identity_of(const struct elf_image *image)
-{
-    struct stat status;
-    if (!image || stat(image->path, &status) != 0)
-        return 0;
-    uint64_t time = (uint64_t)status.st_mtim.tv_sec * 1000000000 + (uint64_t)status.st_mtim.tv_nsec;
-    return hash_pair(hash_pair(hash_bytes(image->path, strlen(image->path)), image->file.size),
-                     time);
-}
-
-static uint64_t size_of_section(const struct elf_image *image, const char *name)
-{
-    const struct elf_section *section = elf_section(image, name);
-    return section ? section->stored.size : 0;
-}
-
-/* What the structure depends on beside the code: the name (it is part of the names of procedures
- * without symbols), symbols and debug information. Binaries that were stripped share their
- * build-id with what they were stripped from. */
-static uint64_t detail_of(const struct binary *binary, const struct analysis_options *options)
-{
-    const char *name = path_base(binary->path);
-    uint64_t detail = hash_bytes(name, strlen(name));
-    detail = hash_pair(detail, size_of_section(binary->image, ".symtab"));
-    detail = hash_pair(detail, size_of_section(binary->image, ".debug_info"));
-    detail = hash_pair(detail, size_of_section(binary->image, ".debug_line"));
-    detail = hash_pair(detail, identity_of(binary->debug));
-    detail = hash_pair(detail, identity_of(binary->supplement));
-    return hash_pair(detail, options->with_calls);
-}
-
-static char *path_for(const char *directory, const struct binary *binary,
-                      const struct analysis_options *options)
-{
-    struct elf_bytes id = binary->image->build_id;
-    uint64_t contents;
-    if (!id.size) {
-        contents = hash_bytes(binary->image->file.at, binary->image->file.size);
-        id = (struct elf_bytes){(const uint8_t *)&contents, sizeof contents};
-    }
-    return structure_cache_path(directory, id.at, id.size, detail_of(binary, options));
-}
-
-char *cached_structure(const char *path, const struct analysis_options *options)
-{
-    struct binary binary;
-    char *note, *found = NULL;
-    char *directory = structure_cache_directory(&note);
-    if (!directory)
-        diag_error(NULL, "%s", note);
-    else if (note)
-        diag_note(NULL, "%s", note);
-    free(note);
-    if (directory && binary_open(&binary, path, options)) {
-        found = path_for(directory, &binary, options);
-        if (!structure_cache_has(found) && !binary_write(&binary, options, found)) {
-            free(found);
-            found = NULL;
-        }
-        binary_close(&binary);
-    }
-    free(directory);
-    return found;
 }

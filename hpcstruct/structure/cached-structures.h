@@ -1,18 +1,16 @@
-/* The structure of everything that a run was measured in. */
+/* Structure files in the cache (lib/structure-cache.h). */
 #ifndef HPCSTRUCT_CACHED_STRUCTURES_H
 #define HPCSTRUCT_CACHED_STRUCTURES_H
 
 #include "hpcstruct/structure/analyze.h"
 
-/* Puts the structure of all load modules that samples of a measurement directory lie in into the
- * cache, and prints a line for each. A module that is gone or has changed since the run costs a
- * message (lib/diag.h). */
-void directory_structures(const char *directory, const struct analysis_options *options);
-
-/* Structure files in the cache (lib/structure-cache.h). */
-
-/* The path of the structure file of a binary, which is analyzed unless the cache holds it already;
- * the caller frees. NULL, after a message, when there is none. */
+/* The path of the structure file of a binary; analyzes the binary unless the cache has the file.
+ * The caller frees. NULL, after a message (lib/diag.h), if there is none. */
 char *cached_structure(const char *path, const struct analysis_options *options);
+
+/* Puts the structure of all load modules with samples of a measurement directory into the cache,
+ * and prints a line for each: "MODULE: STRUCTURE FILE". Prints a message for each module that is
+ * missing or has changed since the run. */
+void cache_measured_modules(const char *directory, const struct analysis_options *options);
 
 #endif

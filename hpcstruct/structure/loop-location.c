@@ -5,17 +5,17 @@
 #include <stdlib.h>
 
 #define NONE UINT32_MAX
-/* Strays are tolerated up to this part of a loop's own bytes. */
-#define STRAY_PART 4
+/* Code of callers is tolerated up to one part in so many of a loop's own bytes. */
+#define CALLER_CODE_PART 4
 
-struct placer {
+struct locator {
     const struct loop_context *c;
-    struct loop_places *places;
+    struct loop_locations *locations;
 };
 
 /* ---- conditions ---- */
 
-/* The innermost loop around both of two loops; NO_LOOP takes part as the procedure. */
+/* The innermost loop that contains two loops. NO_LOOP stands for the procedure. */
 static uint32_t common_loop(const struct loops *loops, uint32_t a, uint32_t b)
 {
     while (a != b) {
@@ -29,20 +29,21 @@ static uint32_t common_loop(const struct loops *loops, uint32_t a, uint32_t b)
     return a;
 }
 
-/* Whether loop `a` lies in loop `b` or is the same. */
+/* Whether loop `a` is loop `b` or lies in it. */
 static bool lies_in(const struct loops *loops, uint32_t a, uint32_t b)
 {
     return common_loop(loops, a, b) == b;
 }
 
-static void add_condition(struct placer *p, uint32_t loop, uint32_t block, bool leaves)
+static void add_condition(struct locator *p, uint32_t loop, uint32_t block, bool leaves)
 {
-    vec_push(&p->places->conditions, (struct loop_condition){loop, block, leaves});
+    vec_push(&p->locations->conditions, (struct loop_condition){loop, block, leaves});
 }
 
-/* Finds the loops that a block decides about. Each edge stays in the loops around both of its ends
- * and leaves the others; a decision needs an edge that stays and one that leaves. */
-static void find_conditions_of(struct placer *p, uint32_t block_number)
+/* Adds the conditions that a block is. An edge stays in the loops that contain both of its ends and
+ * leaves the others. The block is a condition of the loops that one of its edges leaves and another
+ * stays in. */
+static void find_conditions_of(struct locator *p, uint32_t block_number)
 {
     const struct loops *loops = p->c->loops;
     const struct block *block = &p->c->cfg->blocks.at[block_number];
@@ -75,19 +76,19 @@ static int by_loop(const void *a, const void *b)
     return x->leaves - y->leaves;
 }
 
-/* Whether a condition lies in the same part of the procedure as the header of its loop. */
-static bool is_near(const struct placer *p, const struct loop_condition *condition)
+/* Whether a condition is in the same fragment of the procedure as the header of its loop. */
+static bool is_near(const struct locator *p, const struct loop_condition *condition)
 {
     const struct block *blocks = p->c->cfg->blocks.at;
     uint32_t header = p->c->loops->all.at[condition->loop].header;
     return blocks[condition->block].fragment == blocks[header].fragment;
 }
 
-/* Sorts the conditions, and drops those in other parts (in cold code) where there are near ones. */
-static void choose_conditions(struct placer *p)
+/* Sorts the conditions. Drops those in other fragments (in cold code) if a loop has near ones. */
+static void choose_conditions(struct locator *p)
 {
-    struct loop_condition *all = p->places->conditions.at;
-    size_t count = p->places->conditions.n, kept = 0;
+    struct loop_condition *all = p->locations->conditions.at;
+    size_t count = p->locations->conditions.n, kept = 0;
     if (count == 0)
         return;
     qsort(all, count, sizeof *all, by_loop);
@@ -99,45 +100,47 @@ static void choose_conditions(struct placer *p)
             if (!any_near || is_near(p, &all[k]))
                 all[kept++] = all[k];
     }
-    p->places->conditions.n = kept;
+    p->locations->conditions.n = kept;
 }
 
-/* A range of the conditions: those of one loop. */
+/* The conditions of one loop. */
 struct conditions {
     const struct loop_condition *at;
     size_t n;
 };
 
-static struct conditions conditions_of(const struct loop_places *places, uint32_t loop)
+static struct conditions conditions_of(const struct loop_locations *locations, uint32_t loop)
 {
-    size_t first = partition_point(i, places->conditions.n, places->conditions.at[i].loop < loop);
-    struct conditions found = {places->conditions.at + first, 0};
-    while (first + found.n < places->conditions.n && found.at[found.n].loop == loop)
+    size_t first =
+        partition_point(i, locations->conditions.n, locations->conditions.at[i].loop < loop);
+    struct conditions found = {locations->conditions.at + first, 0};
+    while (first + found.n < locations->conditions.n && found.at[found.n].loop == loop)
         found.n++;
     return found;
 }
 
-/* The piece with the instruction by which a block decides. */
-static const struct piece *piece_of(const struct placer *p, const struct loop_condition *condition)
+/* The range that contains the branch of a condition. */
+static const struct source_range *range_of(const struct locator *p,
+                                           const struct loop_condition *condition)
 {
     const struct block *block = &p->c->cfg->blocks.at[condition->block];
-    return pieces_at(p->c->pieces, block->last < block->end ? block->last : block->end - 1);
+    return source_range_at(p->c->ranges, block->last < block->end ? block->last : block->end - 1);
 }
 
 /* ---- the chain ---- */
 
-/* The longest chain common to the candidate and another one; NONE stands for no candidate yet. */
-static uint32_t narrow(const struct placer *p, uint32_t candidate, uint32_t chain)
+/* The longest common prefix of the candidate and another chain; NONE: there is no candidate yet. */
+static uint32_t narrow(const struct locator *p, uint32_t candidate, uint32_t chain)
 {
-    return candidate == NONE ? chain : chains_common(p->c->chains, candidate, chain);
+    return candidate == NONE ? chain : inline_chains_common(p->c->chains, candidate, chain);
 }
 
-static uint32_t chain_of_conditions(const struct placer *p, uint32_t loop)
+static uint32_t chain_of_conditions(const struct locator *p, uint32_t loop)
 {
-    struct conditions conditions = conditions_of(p->places, loop);
+    struct conditions conditions = conditions_of(p->locations, loop);
     uint32_t of_leaving = NONE, of_all = NONE;
     for (size_t i = 0; i < conditions.n; i++) {
-        uint32_t chain = piece_of(p, &conditions.at[i])->chain;
+        uint32_t chain = range_of(p, &conditions.at[i])->chain;
         of_all = narrow(p, of_all, chain);
         if (conditions.at[i].leaves)
             of_leaving = narrow(p, of_leaving, chain);
@@ -145,138 +148,146 @@ static uint32_t chain_of_conditions(const struct placer *p, uint32_t loop)
     return of_leaving != NONE ? of_leaving : of_all;
 }
 
-/* Whether code at a piece may be the call of the function that `candidate` has at its depth. */
-static bool is_at_call(const struct chains *chains, uint32_t candidate, const struct piece *piece)
+/* Whether a range of a caller may belong to the call of the next function in `candidate`: it has
+ * the line of the call, or none. */
+static bool is_at_call(const struct inline_chains *chains, uint32_t candidate,
+                       const struct source_range *range)
 {
-    uint32_t depth = chains->all.at[piece->chain].depth;
-    const struct chain *called = &chains->all.at[chains_prefix(chains, candidate, depth + 1)];
-    return piece->line == 0 ||
-           (piece->line == called->call_line && piece->file == called->call_file);
+    uint32_t depth = chains->all.at[range->chain].depth;
+    const struct inline_chain *called =
+        &chains->all.at[inline_chains_prefix(chains, candidate, depth + 1)];
+    return range->line == 0 ||
+           (range->line == called->call_line && range->file == called->call_file);
 }
 
-/* Rule 2: the chain after the strays had their say. */
-static uint32_t heed_strays(const struct placer *p, uint32_t loop, uint32_t candidate)
+/* Step 2: moves the loop outwards if too much of its code belongs to a caller. */
+static uint32_t move_to_caller(const struct locator *p, uint32_t loop, uint32_t candidate)
 {
-    const struct chains *chains = p->c->chains;
-    uint64_t bytes = 0, stray_bytes = 0;
-    uint32_t genuine = candidate, outermost = candidate;
-    for (uint32_t i = p->places->first_piece.at[loop]; i != NONE; i = p->places->next_piece.at[i]) {
-        const struct piece *piece = &p->c->pieces->all.at[i];
-        bytes += piece->end - piece->begin;
-        if (piece->chain == candidate ||
-            chains_common(chains, candidate, piece->chain) != piece->chain)
+    const struct inline_chains *chains = p->c->chains;
+    uint64_t bytes = 0, caller_bytes = 0;
+    uint32_t outermost = candidate,
+             outermost_off_call = candidate; /* of all ranges; of other lines */
+    for (uint32_t i = p->locations->first_range.at[loop]; i != NONE;
+         i = p->locations->next_range.at[i]) {
+        const struct source_range *range = &p->c->ranges->all.at[i];
+        bytes += range->end - range->begin;
+        if (range->chain == candidate ||
+            inline_chains_common(chains, candidate, range->chain) != range->chain)
             continue;
-        stray_bytes += piece->end - piece->begin;
-        outermost = chains_common(chains, outermost, piece->chain);
-        if (!is_at_call(chains, candidate, piece))
-            genuine = chains_common(chains, genuine, piece->chain);
+        caller_bytes += range->end - range->begin;
+        outermost = inline_chains_common(chains, outermost, range->chain);
+        if (!is_at_call(chains, candidate, range))
+            outermost_off_call = inline_chains_common(chains, outermost_off_call, range->chain);
     }
-    return stray_bytes * STRAY_PART > bytes ? outermost : genuine;
+    return caller_bytes * CALLER_CODE_PART > bytes ? outermost : outermost_off_call;
 }
 
-static uint32_t place_in_chain(const struct placer *p, uint32_t loop)
+static uint32_t find_chain(const struct locator *p, uint32_t loop)
 {
-    const struct chains *chains = p->c->chains;
-    const struct loop_places *places = p->places;
+    const struct inline_chains *chains = p->c->chains;
+    const struct loop_locations *locations = p->locations;
     uint32_t candidate = chain_of_conditions(p, loop);
-    for (uint32_t child = places->first_child.at[loop]; child != NONE;
-         child = places->next_child.at[child])
-        candidate = narrow(p, candidate, places->all.at[child].chain);
-    for (uint32_t i = places->first_piece.at[loop]; i != NONE; i = places->next_piece.at[i]) {
-        uint32_t chain = p->c->pieces->all.at[i].chain;
+    for (uint32_t child = locations->first_child.at[loop]; child != NONE;
+         child = locations->next_child.at[child])
+        candidate = narrow(p, candidate, locations->all.at[child].chain);
+    for (uint32_t i = locations->first_range.at[loop]; i != NONE; i = locations->next_range.at[i]) {
+        uint32_t chain = p->c->ranges->all.at[i].chain;
         uint32_t common = narrow(p, candidate, chain);
         if (candidate == NONE || common != chain)
             candidate = common;
     }
     if (candidate == NONE)
         return EMPTY_CHAIN;
-    return chains->all.at[candidate].depth ? heed_strays(p, loop, candidate) : candidate;
+    return chains->all.at[candidate].depth ? move_to_caller(p, loop, candidate) : candidate;
 }
 
 /* ---- the line ---- */
 
-/* A line that may be the loop's. */
+/* A possible line of a loop. */
 struct source_line {
     uint32_t file, line;
 };
 
-/* The line of code of `chain` as seen from a loop's chain; line 0 when it is not inside. */
-static struct source_line seen_from(const struct chains *chains, uint32_t from, uint32_t chain,
-                                    struct source_line line)
+/* The line at which code of `chain` appears in the loop's function, which has the chain `from`: its
+ * own line, or that of the inlined call. Line 0 if the code is not inside. */
+static struct source_line line_in(const struct inline_chains *chains, uint32_t from, uint32_t chain,
+                                  struct source_line line)
 {
     const struct source_line unknown = {DEBUG_NONE, 0};
     if (chain == from)
         return line;
-    if (chains_common(chains, from, chain) != from)
+    if (inline_chains_common(chains, from, chain) != from)
         return unknown;
-    const struct chain *called =
-        &chains->all.at[chains_prefix(chains, chain, chains->all.at[from].depth + 1)];
+    const struct inline_chain *called =
+        &chains->all.at[inline_chains_prefix(chains, chain, chains->all.at[from].depth + 1)];
     return (struct source_line){called->call_file, called->call_line};
 }
 
-struct choice {
-    const struct placer *p;
-    uint32_t chain, home; /* the loop's chain, and the file of its function */
+struct line_choice {
+    const struct locator *p;
+    uint32_t chain;          /* of the loop */
+    uint32_t preferred_file; /* that of the loop's function or of its conditions */
     struct source_line best;
-    bool best_is_tagged, best_is_home;
+    bool best_is_tagged, best_is_preferred;
 };
 
-static void consider(struct choice *choice, uint32_t chain, struct source_line line)
+static void consider(struct line_choice *choice, uint32_t chain, struct source_line line)
 {
-    line = seen_from(choice->p->c->chains, choice->chain, chain, line);
+    line = line_in(choice->p->c->chains, choice->chain, chain, line);
     if (line.line == 0 || line.file == DEBUG_NONE)
         return;
-    bool tagged = choice->p->c->tagged[line.file], home = line.file == choice->home;
+    bool tagged = choice->p->c->tagged[line.file], preferred = line.file == choice->preferred_file;
     bool better = choice->best.line == 0;
     if (!better && tagged != choice->best_is_tagged)
         better = !tagged;
-    else if (!better && home != choice->best_is_home)
-        better = home;
+    else if (!better && preferred != choice->best_is_preferred)
+        better = preferred;
     else if (!better)
         better = line.file == choice->best.file && line.line < choice->best.line;
     if (!better)
         return;
     choice->best = line;
     choice->best_is_tagged = tagged;
-    choice->best_is_home = home;
+    choice->best_is_preferred = preferred;
 }
 
-static void consider_piece(struct choice *choice, const struct piece *piece)
+static void consider_range(struct line_choice *choice, const struct source_range *range)
 {
-    consider(choice, piece->chain, (struct source_line){piece->file, piece->line});
+    consider(choice, range->chain, (struct source_line){range->file, range->line});
 }
 
-static uint32_t home_of(const struct placer *p, uint32_t chain)
+static uint32_t file_of_function(const struct locator *p, uint32_t chain)
 {
     if (chain == EMPTY_CHAIN)
         return p->c->procedure_file;
-    const struct chains *chains = p->c->chains;
+    const struct inline_chains *chains = p->c->chains;
     return chains->info->functions.at[chains->all.at[chain].function].file;
 }
 
-static struct source_line line_of(const struct placer *p, uint32_t loop, uint32_t chain)
+static struct source_line find_line(const struct locator *p, uint32_t loop, uint32_t chain)
 {
-    const struct loop_places *places = p->places;
-    struct choice choice = {.p = p, .chain = chain, .home = home_of(p, chain)};
+    const struct loop_locations *locations = p->locations;
+    struct line_choice choice = {
+        .p = p, .chain = chain, .preferred_file = file_of_function(p, chain)};
     choice.best.file = DEBUG_NONE;
-    struct conditions conditions = conditions_of(places, loop);
+    struct conditions conditions = conditions_of(locations, loop);
     for (size_t i = 0; i < conditions.n; i++)
-        consider_piece(&choice, piece_of(p, &conditions.at[i]));
+        consider_range(&choice, range_of(p, &conditions.at[i]));
     if (choice.best.line) {
-        choice.home = choice.best.file; /* other lines only matter in the file of the conditions */
-        choice.best_is_home = true;
+        choice.preferred_file = choice.best.file; /* the file of the conditions */
+        choice.best_is_preferred = true;
     }
-    for (uint32_t child = places->first_child.at[loop]; child != NONE;
-         child = places->next_child.at[child]) {
-        const struct loop_place *place = &places->all.at[child];
-        consider(&choice, place->chain, (struct source_line){place->file, place->line});
+    for (uint32_t child = locations->first_child.at[loop]; child != NONE;
+         child = locations->next_child.at[child]) {
+        const struct loop_location *location = &locations->all.at[child];
+        consider(&choice, location->chain, (struct source_line){location->file, location->line});
     }
-    /* Code without any line at its conditions: take the first that has one. */
-    for (uint32_t i = places->first_piece.at[loop]; i != NONE && choice.best.line == 0;
-         i = places->next_piece.at[i])
-        consider_piece(&choice, &p->c->pieces->all.at[i]);
+    /* If no condition has a line, take the first range that has one. */
+    for (uint32_t i = locations->first_range.at[loop]; i != NONE && choice.best.line == 0;
+         i = locations->next_range.at[i])
+        consider_range(&choice, &p->c->ranges->all.at[i]);
     if (choice.best.line == 0)
-        choice.best.file = home_of(p, chain);
+        choice.best.file = file_of_function(p, chain);
     return choice.best;
 }
 
@@ -289,59 +300,59 @@ static struct source_line line_of(const struct placer *p, uint32_t loop, uint32_
             vec_push(v, value);                                                                    \
     } while (0)
 
-/* Links pieces and loops to the loop that they lie in, in their order. */
-static void link_contents(struct placer *p)
+/* Lists the ranges and the loops directly inside each loop, in their order. */
+static void link_contents(struct locator *p)
 {
     const struct loops *loops = p->c->loops;
-    const struct pieces *pieces = p->c->pieces;
-    struct loop_places *places = p->places;
-    fill(&places->first_piece, loops->all.n, NONE);
-    fill(&places->next_piece, pieces->all.n, NONE);
-    fill(&places->first_child, loops->all.n, NONE);
-    fill(&places->next_child, loops->all.n, NONE);
-    for (size_t i = pieces->all.n; i-- > 0;) {
-        uint32_t loop = pieces->all.at[i].loop;
+    const struct source_ranges *ranges = p->c->ranges;
+    struct loop_locations *locations = p->locations;
+    fill(&locations->first_range, loops->all.n, NONE);
+    fill(&locations->next_range, ranges->all.n, NONE);
+    fill(&locations->first_child, loops->all.n, NONE);
+    fill(&locations->next_child, loops->all.n, NONE);
+    for (size_t i = ranges->all.n; i-- > 0;) {
+        uint32_t loop = ranges->all.at[i].loop;
         if (loop == NO_LOOP)
             continue;
-        places->next_piece.at[i] = places->first_piece.at[loop];
-        places->first_piece.at[loop] = (uint32_t)i;
+        locations->next_range.at[i] = locations->first_range.at[loop];
+        locations->first_range.at[loop] = (uint32_t)i;
     }
     for (size_t i = loops->all.n; i-- > 0;) {
         uint32_t parent = loops->all.at[i].parent;
         if (parent == NO_LOOP)
             continue;
-        places->next_child.at[i] = places->first_child.at[parent];
-        places->first_child.at[parent] = (uint32_t)i;
+        locations->next_child.at[i] = locations->first_child.at[parent];
+        locations->first_child.at[parent] = (uint32_t)i;
     }
 }
 
-void loops_place(struct loop_places *places, const struct loop_context *context)
+void loop_locations_find(struct loop_locations *locations, const struct loop_context *context)
 {
-    struct placer p = {context, places};
-    const struct loop_place unknown = {EMPTY_CHAIN, DEBUG_NONE, 0};
-    fill(&places->all, context->loops->all.n, unknown);
-    if (places->all.n == 0)
+    struct locator p = {context, locations};
+    const struct loop_location unknown = {EMPTY_CHAIN, DEBUG_NONE, 0};
+    fill(&locations->all, context->loops->all.n, unknown);
+    if (locations->all.n == 0)
         return;
     link_contents(&p);
-    places->conditions.n = 0;
+    locations->conditions.n = 0;
     for (uint32_t i = 0; i < context->cfg->blocks.n; i++)
         find_conditions_of(&p, i);
     choose_conditions(&p);
-    for (size_t i = places->all.n; i-- > 0;) {
-        struct loop_place *place = &places->all.at[i];
-        place->chain = place_in_chain(&p, (uint32_t)i);
-        struct source_line line = line_of(&p, (uint32_t)i, place->chain);
-        place->file = line.file;
-        place->line = line.line;
+    for (size_t i = locations->all.n; i-- > 0;) {
+        struct loop_location *location = &locations->all.at[i];
+        location->chain = find_chain(&p, (uint32_t)i);
+        struct source_line line = find_line(&p, (uint32_t)i, location->chain);
+        location->file = line.file;
+        location->line = line.line;
     }
 }
 
-void loop_places_free(struct loop_places *places)
+void loop_locations_free(struct loop_locations *locations)
 {
-    vec_free(&places->all);
-    vec_free(&places->conditions);
-    vec_free(&places->first_piece);
-    vec_free(&places->next_piece);
-    vec_free(&places->first_child);
-    vec_free(&places->next_child);
+    vec_free(&locations->all);
+    vec_free(&locations->conditions);
+    vec_free(&locations->first_range);
+    vec_free(&locations->next_range);
+    vec_free(&locations->first_child);
+    vec_free(&locations->next_child);
 }

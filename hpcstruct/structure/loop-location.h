@@ -1,68 +1,68 @@
-/* Where a loop stands in the source: in which chain of inlined functions, and at which line.
+/* The source location of a loop: its chain of inlined calls, its file and its line.
  *
- * The code of a loop may come from several functions: a loop of an inlined function has all of its
- * code in that function's chain; a loop around an inlined call has its own code in the chain that
- * the call lies in; of a loop over a C++ iterator even the condition may come from an inlined
- * operator. So, for every loop, inner loops first:
+ * The code of a loop may come from several functions. All code of a loop in an inlined function has
+ * the chain of that function. A loop around an inlined call has code of its own in the chain of the
+ * caller. In a loop over a C++ iterator, even the condition may come from an inlined operator. So
+ * the chain of a loop is found in these steps, for inner loops first:
  *
- * 1. The candidate is the longest chain common to its conditions (the branches that may leave it,
- *    and the branches back to its header when none leaves it; those in split-off cold code only
- *    when there are no others), to the places of the loops directly
- *    inside of it, and to those of its other pieces of code whose chain neither contains the
- *    candidate nor is contained in it.
- * 2. What is left are strays: pieces whose chain is a part of the candidate, code of a caller of
- *    the function that the candidate ends with. Compilers leave a few, such as the preparation of
- *    arguments: they have the line of the call, and are few. The loop belongs to the outermost
- *    chain of a stray with another line; or of any stray, when strays are more than a quarter of
- *    the bytes that are the loop's own.
+ * 1. The candidate is the longest common prefix of the chains of
+ *    - its conditions: the branches that may leave it, or the branches back to its header if none
+ * leaves it; those in split-off cold code count only if there are no others;
+ *    - the loops directly inside it;
+ *    - those of its other ranges whose chain is not a prefix of the candidate.
+ * 2. The remaining ranges have a proper prefix of the candidate: they are code of callers of the
+ *    candidate's innermost function. Compilers move some of it into the loop, such as the
+ * preparation of arguments; it has the line of the call, and is short. If these ranges are more
+ * than a quarter of the loop's own bytes, the loop belongs to the outermost of the callers; else to
+ * the outermost one that has a range with another line than that of the call, if there is any.
  *
- * So a loop contains all its instructions, a loop's chain begins with that of the loop around it,
- * and an inlined call is inside the loop exactly when the loop's control is outside the call.
+ * So a loop contains all its instructions, its chain begins with that of the loop around it, and an
+ * inlined call is inside the loop exactly if the control of the loop is outside the call.
  *
- * The line is where people see the loop begin. Candidates are its conditions and its branches back,
- * each seen from the loop's chain: one from a function inlined into the loop stands at the line of
- * the call. Of those in the file of the function that the loop belongs to (else of the first one's
- * file), the smallest line counts: the condition of a `for` is on its first line, while conditions
- * that leave early, by break or return, come later. No loop begins behind one that it contains.
- * Lines of tagged files (overhead-tag.h) only count where there are no others. */
+ * The line is where the loop begins in the source. Candidates are the lines of its conditions and
+ * of its branches back; one that is inlined into the loop counts as the line of the call. Lines in
+ * the file of the loop's function (else in the file of the first candidate) are preferred, then the
+ * smallest line: the condition of a `for` is on its first line, and conditions of a break or return
+ * come later. A loop begins no later than a loop inside it. Lines of tagged files (overhead-tag.h)
+ * count only if there are no others. */
 #ifndef HPCSTRUCT_LOOP_LOCATION_H
 #define HPCSTRUCT_LOOP_LOCATION_H
 
 #include "hpcstruct/structure/source-ranges.h"
 
-struct loop_place {
+struct loop_location {
     uint32_t chain;
-    uint32_t file; /* of its line, in debug_info.files, or DEBUG_NONE */
+    uint32_t file; /* in debug_info.files, or DEBUG_NONE */
     uint32_t line; /* 0: unknown */
 };
 
-/* A block that decides whether a loop goes on. */
+/* A block that ends with a condition of a loop. */
 struct loop_condition {
     uint32_t loop, block;
-    bool leaves; /* may leave the loop; else it only goes back to its header */
+    bool leaves; /* its branch may leave the loop; else it goes back to the header */
 };
 
-struct loop_places {
-    VEC(struct loop_place) all; /* per loop */
-    /* Scratch memory. */
+struct loop_locations {
+    VEC(struct loop_location) all; /* per loop */
+    /* Used by loop_locations_find. */
     VEC(struct loop_condition) conditions; /* sorted by loop */
-    VEC(uint32_t) first_piece, next_piece; /* per loop; per piece: the next of the same loop */
+    VEC(uint32_t) first_range, next_range; /* per loop; per range: the next one of its loop */
     VEC(uint32_t) first_child, next_child; /* per loop */
 };
 
-/* What is known of the procedure. */
+/* The procedure. */
 struct loop_context {
     const struct cfg *cfg;
     const struct loops *loops;
-    const struct pieces *pieces;
-    const struct chains *chains;
+    const struct source_ranges *ranges;
+    const struct inline_chains *chains;
     const bool *tagged;      /* per file of the debug information */
-    uint32_t procedure_file; /* of its declaration, or DEBUG_NONE */
+    uint32_t procedure_file; /* file of its declaration, or DEBUG_NONE */
 };
 
-/* Places all loops; the memory of `places` is used again. */
-void loops_place(struct loop_places *places, const struct loop_context *context);
+/* Finds the locations of all loops; the memory of `locations` is used again. */
+void loop_locations_find(struct loop_locations *locations, const struct loop_context *context);
 
-void loop_places_free(struct loop_places *places);
+void loop_locations_free(struct loop_locations *locations);
 
 #endif

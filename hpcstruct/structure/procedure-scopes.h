@@ -1,6 +1,5 @@
-/* The tree of scopes of one procedure, as the structure file shows it: inlined functions, loops and
- * statements (doc/FORMAT-structure.md). How loops and inlined functions are nested in each other
- * is decided in loop-place.h. */
+/* The tree of scopes of one procedure, as in the structure file (doc/FORMAT-structure.md): inlined
+ * calls, loops and statements. loop-location.h says how loops and inlined calls nest. */
 #ifndef HPCSTRUCT_PROCEDURE_SCOPES_H
 #define HPCSTRUCT_PROCEDURE_SCOPES_H
 
@@ -13,44 +12,45 @@ enum scope_kind { SCOPE_PROCEDURE, SCOPE_INLINED, SCOPE_LOOP, SCOPE_STATEMENT, S
 
 struct scope {
     uint8_t kind;               /* enum scope_kind */
-    uint32_t first_child, next; /* children in the order of their addresses; or NO_SCOPE */
-    uint32_t function;          /* of an inlined scope: what is inlined */
-    uint32_t file, line;        /* where it is called; the loop's header; the statement */
-    uint32_t first_range;       /* of a statement, or NO_RANGE */
-    uint64_t address, target;   /* of a loop: its header; of a call: itself, and where it goes */
-    uint8_t length;             /* of a call instruction */
-    bool pauses;                /* of a loop: it has a `pause` that is in no loop inside of it */
+    uint32_t first_child, next; /* children are in the order of their addresses; or NO_SCOPE */
+    uint32_t function;          /* inlined: the function, in debug_info.functions */
+    uint32_t file, line;        /* inlined: the call; loop: its header; statement: itself */
+    uint32_t first_range;       /* statement: its first range; or NO_RANGE */
+    uint64_t address;           /* loop: its header; call: the instruction */
+    uint64_t target;            /* call: the target, or NO_TARGET */
+    uint8_t length;             /* call: of the instruction */
+    bool pauses;                /* loop: it has a `pause` that is in no loop inside it */
 };
 
-struct scope_range_link {
+struct statement_range {
     uint64_t begin, end;
     uint32_t next; /* range of the same statement, or NO_RANGE */
 };
 
-/* The target of a call that is computed. */
+/* Target of an indirect call. */
 #define NO_TARGET UINT64_MAX
 
 /* Owned by the caller; freed by procedure_scopes_free. */
 struct procedure_scopes {
     struct scope *scopes; /* the first is the procedure */
-    struct scope_range_link *ranges;
+    struct statement_range *ranges;
     uint32_t scope_count, range_count;
 };
 
-/* Scratch memory of one thread. */
+/* Memory of one thread, which is used again for each procedure. */
 struct scope_builder;
 struct scope_builder *scope_builder_new(void);
 void scope_builder_free(struct scope_builder *builder);
 
-/* What all procedures of a module share. */
+/* Input that all procedures of a module share. */
 struct scope_sources {
     const struct module_code *code;
     const struct debug_info *info;
     const bool *tagged; /* per file of the debug information */
-    bool with_calls;    /* list call instructions */
+    bool with_calls;    /* whether to list call instructions */
 };
 
-/* Builds the tree of a procedure; `file` is that of its declaration, or DEBUG_NONE. */
+/* Builds the tree of a procedure. `file` is the file of its declaration, or DEBUG_NONE. */
 struct procedure_scopes procedure_scopes_build(struct scope_builder *builder,
                                                const struct scope_sources *sources,
                                                const struct procedure *procedure, uint32_t file);

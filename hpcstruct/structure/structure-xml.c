@@ -1,6 +1,5 @@
 #include "hpcstruct/structure/structure-xml.h"
 
-#include "lib/diag.h"
 #include "lib/source-names.h"
 #include "lib/structure-cache.h"
 
@@ -19,12 +18,12 @@ struct writer {
     xmlTextWriter *xml;
     const struct structure *from;
     uint32_t next_index;
-    VEC(char) text; /* an attribute's value while it is made */
+    VEC(char) text; /* the list of address ranges that is being made */
 };
 
 /* ---- elements and attributes ---- */
 
-/* Failures to write show at the end (struct sink). */
+/* Write errors are recorded by the stream (struct output). */
 static void attribute(struct writer *w, const char *name, const char *value)
 {
     xmlTextWriterWriteAttribute(w->xml, (const xmlChar *)name, (const xmlChar *)value);
@@ -92,7 +91,8 @@ static void tag_attribute(struct writer *w, const char *kind)
 static void write_children(struct writer *w, const struct procedure_scopes *scopes,
                            const struct scope *parent, uint32_t file);
 
-/* `file` is that of the scope around: statements name another one, unless that is a tag. */
+/* `file` is that of the enclosing scope. A statement names its own file if that is another one and
+ * no overhead tag. */
 static void write_statement(struct writer *w, const struct procedure_scopes *scopes,
                             const struct scope *scope, uint32_t file)
 {
@@ -177,9 +177,9 @@ static void write_children(struct writer *w, const struct procedure_scopes *scop
     }
 }
 
-/* The procedure's system calls that may wait. A sample that is taken in the kernel stands at the
- * system call if that is begun anew, else behind it: a range is from its first byte to the first
- * one of the next instruction. */
+/* Writes the system calls of a procedure that may wait. A sample taken in the kernel has the
+ * address of the system call if that is restarted, else the address after it: each range extends
+ * from the first byte of the system call to the first byte after it, inclusive. */
 static void write_waits(struct writer *w, const struct procedure *procedure)
 {
     const struct module_code *code = w->from->code;
@@ -221,22 +221,22 @@ static void write_procedure(struct writer *w, const struct procedure_record *rec
 
 /* ---- files ---- */
 
-/* A procedure's place in the document: by file, then by address. */
-struct entry {
-    const char *file; /* NULL sorts last */
+/* A procedure in the order of the document: by file, then by address. */
+struct document_entry {
+    const char *file; /* NULL: unknown; sorted last */
     uint32_t number;
 };
 
 static int by_file(const void *a, const void *b)
 {
-    const struct entry *x = a, *y = b;
+    const struct document_entry *x = a, *y = b;
     if (!x->file != !y->file)
         return x->file ? -1 : 1;
     int order = x->file ? strcmp(x->file, y->file) : 0;
     return order ? order : (x->number > y->number) - (x->number < y->number);
 }
 
-static bool same_file(const struct entry *a, const struct entry *b)
+static bool same_file(const struct document_entry *a, const struct document_entry *b)
 {
     return a->file == b->file || (a->file && b->file && strcmp(a->file, b->file) == 0);
 }
@@ -245,7 +245,7 @@ static void write_files(struct writer *w)
 {
     const struct structure *from = w->from;
     size_t count = from->code->procedures.all.n;
-    struct entry *entries = mem_alloc(count * sizeof *entries);
+    struct document_entry *entries = mem_alloc(count * sizeof *entries);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t file = from->procedures[i].file;
         entries[i].number = i;
@@ -276,7 +276,8 @@ static void write_directories(struct writer *w)
 
 /* ---- the whole ---- */
 
-/* "3/10": of ten units whose compiler says its options three were not optimized. */
+/* "3/10": 3 of the 10 units whose compiler records its options were compiled without optimization.
+ */
 static void write_optimization(struct writer *w)
 {
     const struct debug_info *info = w->from->info;
@@ -309,39 +310,41 @@ static void write_module(struct writer *w, const char *path)
     end(w);
 }
 
-/* Where the document goes. libxml2 complains on stderr when it cannot write: it never hears of it.
- */
-struct sink {
+/* The stream, and its first error. libxml2 prints a message of its own if a write fails, so that
+ * errors are not returned to it. */
+struct output {
     FILE *out;
-    int error; /* the first, as in errno, or 0 */
+    int error; /* errno; 0: none */
 };
 
-static int write_to_sink(void *context, const char *bytes, int size)
+static int write_output(void *context, const char *bytes, int size)
 {
-    struct sink *sink = context;
-    if (!sink->error && fwrite(bytes, 1, (size_t)size, sink->out) != (size_t)size)
-        sink->error = errno;
+    struct output *output = context;
+    if (!output->error && fwrite(bytes, 1, (size_t)size, output->out) != (size_t)size)
+        output->error = errno;
     return size;
 }
 
-static int close_sink(void *context)
+static int close_output(void *context)
 {
-    struct sink *sink = context;
-    if (!sink->error && fflush(sink->out) != 0)
-        sink->error = errno;
+    struct output *output = context;
+    if (!output->error && fflush(output->out) != 0)
+        output->error = errno;
     return 0;
 }
 
 bool structure_write(FILE *out, const struct structure *structure, const char *path)
 {
-    struct sink sink = {.out = out};
-    xmlOutputBuffer *buffer = xmlOutputBufferCreateIO(write_to_sink, close_sink, &sink, NULL);
+    struct output output = {.out = out};
+    xmlOutputBuffer *buffer = xmlOutputBufferCreateIO(write_output, close_output, &output, NULL);
     struct writer w = {.xml = buffer ? xmlNewTextWriter(buffer) : NULL, .from = structure};
-    if (!w.xml)
-        diag_fatal(NULL, "out of memory");
+    if (!w.xml) {
+        errno = ENOMEM;
+        return false;
+    }
     xmlTextWriterSetIndent(w.xml, 1);
-    /* Names have C1 controls and turn text around: as references to characters, no terminal obeys.
-     */
+    /* In US-ASCII, C1 controls and characters that change the direction of text are written as
+     * character references, which terminals do not interpret. */
     xmlTextWriterStartDocument(w.xml, NULL, "US-ASCII", NULL);
     start(&w, "HPCToolkitStructure");
     attribute(&w, "version", "4.9");
@@ -351,6 +354,6 @@ bool structure_write(FILE *out, const struct structure *structure, const char *p
     xmlTextWriterEndDocument(w.xml);
     xmlFreeTextWriter(w.xml);
     vec_free(&w.text);
-    errno = sink.error;
-    return sink.error == 0;
+    errno = output.error;
+    return output.error == 0;
 }

@@ -165,22 +165,22 @@ static void test_chains(void **state)
     uint32_t procedure = scope(&info, f, DEBUG_NONE, 0);
     uint32_t one = scope(&info, g, procedure, 5), copy = scope(&info, g, procedure, 5);
     uint32_t elsewhere = scope(&info, g, procedure, 6), deep = scope(&info, f, copy, 7);
-    struct chains chains = {0};
-    chains_reset(&chains, &info);
-    assert_int_equal(chains_of_scope(&chains, DEBUG_NONE), EMPTY_CHAIN);
-    assert_int_equal(chains_of_scope(&chains, procedure), EMPTY_CHAIN);
-    uint32_t a = chains_of_scope(&chains, one), b = chains_of_scope(&chains, deep);
-    assert_int_equal(chains_of_scope(&chains, copy), a); /* a copy looks the same */
-    uint32_t c = chains_of_scope(&chains, elsewhere);
+    struct inline_chains chains = {0};
+    inline_chains_reset(&chains, &info);
+    assert_int_equal(inline_chains_of_scope(&chains, DEBUG_NONE), EMPTY_CHAIN);
+    assert_int_equal(inline_chains_of_scope(&chains, procedure), EMPTY_CHAIN);
+    uint32_t a = inline_chains_of_scope(&chains, one), b = inline_chains_of_scope(&chains, deep);
+    assert_int_equal(inline_chains_of_scope(&chains, copy), a); /* a copy looks the same */
+    uint32_t c = inline_chains_of_scope(&chains, elsewhere);
     assert_int_not_equal(c, a);
     assert_int_equal(chains.all.at[b].depth, 2);
-    assert_int_equal(chains_prefix(&chains, b, 1), a);
-    assert_int_equal(chains_prefix(&chains, b, 0), EMPTY_CHAIN);
-    assert_int_equal(chains_common(&chains, a, b), a);
-    assert_int_equal(chains_common(&chains, b, a), a);
-    assert_int_equal(chains_common(&chains, b, c), EMPTY_CHAIN);
-    assert_int_equal(chains_common(&chains, b, b), b);
-    chains_free(&chains);
+    assert_int_equal(inline_chains_prefix(&chains, b, 1), a);
+    assert_int_equal(inline_chains_prefix(&chains, b, 0), EMPTY_CHAIN);
+    assert_int_equal(inline_chains_common(&chains, a, b), a);
+    assert_int_equal(inline_chains_common(&chains, b, a), a);
+    assert_int_equal(inline_chains_common(&chains, b, c), EMPTY_CHAIN);
+    assert_int_equal(inline_chains_common(&chains, b, b), b);
+    inline_chains_free(&chains);
     debug_info_free(&info);
 }
 

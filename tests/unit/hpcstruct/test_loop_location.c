@@ -1,4 +1,4 @@
-/* Where loops stand in the source: the rules of hpcstruct/loop-place.h, on procedures made of
+/* Where loops stand in the source: the rules of hpcstruct/loop-location.h, on procedures made of
  * blocks, edges, lines and chains of inlined functions by hand. */
 #include "tests/unit/cmocka_suite.h"
 
@@ -12,10 +12,10 @@ enum { MAIN_FILE, OTHER_FILE, TAGGED_FILE };
 struct fixture {
     struct cfg cfg;
     struct loops loops;
-    struct pieces pieces;
-    struct chains chains;
+    struct source_ranges ranges;
+    struct inline_chains chains;
     struct debug_info info;
-    struct loop_places places;
+    struct loop_locations locations;
     bool tagged[3];
 };
 
@@ -26,7 +26,7 @@ static struct fixture *new_fixture(void)
     strtab_id(&f->info.files, "other.h");
     strtab_id(&f->info.files, "hpctoolkit:parallel-overhead");
     f->tagged[TAGGED_FILE] = true;
-    chains_reset(&f->chains, &f->info);
+    inline_chains_reset(&f->chains, &f->info);
     return f;
 }
 
@@ -34,17 +34,17 @@ static void free_fixture(struct fixture *f)
 {
     cfg_free(&f->cfg);
     loops_free(&f->loops);
-    vec_free(&f->pieces.all);
-    chains_free(&f->chains);
+    vec_free(&f->ranges.all);
+    inline_chains_free(&f->chains);
     debug_info_free(&f->info);
-    loop_places_free(&f->places);
+    loop_locations_free(&f->locations);
     free(f);
 }
 
 /* A chain that is `parent` and a function of other.h, called in main.c at this line. */
 static uint32_t inlined(struct fixture *f, uint32_t parent, const char *name, uint32_t call_line)
 {
-    struct chain chain = {.parent = parent, .call_file = MAIN_FILE, .call_line = call_line};
+    struct inline_chain chain = {.parent = parent, .call_file = MAIN_FILE, .call_line = call_line};
     chain.depth = f->chains.all.at[parent].depth + 1;
     chain.function = debug_info_function(&f->info, name, OTHER_FILE, 1);
     vec_push(&f->chains.all, chain);
@@ -56,9 +56,9 @@ static void block(struct fixture *f, uint32_t size, uint32_t chain, uint32_t fil
 {
     uint64_t begin = f->cfg.blocks.n ? f->cfg.blocks.at[f->cfg.blocks.n - 1].end : 0x1000;
     const struct block block = {.begin = begin, .end = begin + size, .last = begin + size - 1};
-    const struct piece piece = {begin, begin + size, NO_LOOP, chain, file, line};
+    const struct source_range range = {begin, begin + size, NO_LOOP, chain, file, line};
     vec_push(&f->cfg.blocks, block);
-    vec_push(&f->pieces.all, piece);
+    vec_push(&f->ranges.all, range);
 }
 
 /* Edges from the block; blocks have theirs in their order. */
@@ -75,29 +75,29 @@ static void edges(struct fixture *f, uint32_t from, uint32_t one, uint32_t two)
     }
 }
 
-static void place(struct fixture *f)
+static void location(struct fixture *f)
 {
     loops_find(&f->loops, &f->cfg);
-    for (size_t i = 0; i < f->pieces.all.n; i++)
-        f->pieces.all.at[i].loop = f->loops.of_block.at[i];
+    for (size_t i = 0; i < f->ranges.all.n; i++)
+        f->ranges.all.at[i].loop = f->loops.of_block.at[i];
     const struct loop_context context = {
         .cfg = &f->cfg,
         .loops = &f->loops,
-        .pieces = &f->pieces,
+        .ranges = &f->ranges,
         .chains = &f->chains,
         .tagged = f->tagged,
         .procedure_file = MAIN_FILE,
     };
-    loops_place(&f->places, &context);
+    loop_locations_find(&f->locations, &context);
 }
 
 static void check(const struct fixture *f, uint32_t loop, uint32_t chain, uint32_t file,
                   uint32_t line)
 {
-    assert_true(loop < f->places.all.n);
-    assert_int_equal(f->places.all.at[loop].chain, chain);
-    assert_int_equal(f->places.all.at[loop].file, file);
-    assert_int_equal(f->places.all.at[loop].line, line);
+    assert_true(loop < f->locations.all.n);
+    assert_int_equal(f->locations.all.at[loop].chain, chain);
+    assert_int_equal(f->locations.all.at[loop].file, file);
+    assert_int_equal(f->locations.all.at[loop].line, line);
 }
 
 /* Edges of a loop of blocks 1 and 2 with the condition at the end of 2, between 0 and 3. */
@@ -118,8 +118,8 @@ static void test_own_loop(void **state)
     block(f, 8, EMPTY_CHAIN, MAIN_FILE, 10);
     block(f, 8, EMPTY_CHAIN, MAIN_FILE, 20);
     simple_loop(f);
-    place(f);
-    assert_int_equal(f->places.all.n, 1);
+    location(f);
+    assert_int_equal(f->locations.all.n, 1);
     check(f, 0, EMPTY_CHAIN, MAIN_FILE, 10);
     free_fixture(f);
 }
@@ -135,7 +135,7 @@ static void test_inlined_loop(void **state)
     block(f, 8, g, OTHER_FILE, 101);
     block(f, 8, EMPTY_CHAIN, MAIN_FILE, 6);
     simple_loop(f);
-    place(f);
+    location(f);
     check(f, 0, g, OTHER_FILE, 101);
     free_fixture(f);
 }
@@ -151,7 +151,7 @@ static void test_loop_around_call(void **state)
     block(f, 4, EMPTY_CHAIN, MAIN_FILE, 10);
     block(f, 8, EMPTY_CHAIN, MAIN_FILE, 20);
     simple_loop(f);
-    place(f);
+    location(f);
     check(f, 0, EMPTY_CHAIN, MAIN_FILE, 10);
     free_fixture(f);
 }
@@ -168,7 +168,7 @@ static void test_condition_of_iterator(void **state)
     block(f, 8, more, OTHER_FILE, 130);
     block(f, 8, EMPTY_CHAIN, MAIN_FILE, 20);
     simple_loop(f);
-    place(f);
+    location(f);
     check(f, 0, EMPTY_CHAIN, MAIN_FILE, 10);
     free_fixture(f);
 }
@@ -184,7 +184,7 @@ static void test_condition_inlined_alone(void **state)
     block(f, 80, more, OTHER_FILE, 130);
     block(f, 8, EMPTY_CHAIN, MAIN_FILE, 20);
     simple_loop(f);
-    place(f);
+    location(f);
     check(f, 0, EMPTY_CHAIN, MAIN_FILE, 10);
     free_fixture(f);
 }
@@ -201,7 +201,7 @@ static void test_strays(void **state)
         block(f, 60, g, OTHER_FILE, 130);
         block(f, 8, EMPTY_CHAIN, MAIN_FILE, 20);
         simple_loop(f);
-        place(f);
+        location(f);
         if (4 * bytes > 60 + bytes)
             check(f, 0, EMPTY_CHAIN, MAIN_FILE, 10);
         else
@@ -221,7 +221,7 @@ static void test_stray_without_line(void **state)
     block(f, 60, g, OTHER_FILE, 130);
     block(f, 8, EMPTY_CHAIN, MAIN_FILE, 20);
     simple_loop(f);
-    place(f);
+    location(f);
     check(f, 0, g, OTHER_FILE, 130);
     free_fixture(f);
 }
@@ -244,14 +244,14 @@ static void test_nest(void **state)
     edges(f, 3, 2, 4);
     edges(f, 4, 1, 5);
     edges(f, 5, NO_BLOCK, NO_BLOCK);
-    place(f);
-    assert_int_equal(f->places.all.n, 2);
+    location(f);
+    assert_int_equal(f->locations.all.n, 2);
     check(f, 0, EMPTY_CHAIN, MAIN_FILE, 10);
     check(f, 1, h, OTHER_FILE, 150);
     free_fixture(f);
 }
 
-/* An outer loop of an inlined function whose own code has left no trace but a stray: the place of
+/* An outer loop of an inlined function whose own code has left no trace but a stray: the location of
  * the inner loop holds it. */
 static void test_outer_follows_inner(void **state)
 {
@@ -266,8 +266,8 @@ static void test_outer_follows_inner(void **state)
     edges(f, 1, 1, 2);
     edges(f, 2, 1, 3); /* goes round both: one header, one loop */
     edges(f, 3, NO_BLOCK, NO_BLOCK);
-    place(f);
-    assert_int_equal(f->places.all.n, 1);
+    location(f);
+    assert_int_equal(f->locations.all.n, 1);
     check(f, 0, EMPTY_CHAIN, MAIN_FILE, 11);
     free_fixture(f);
 }
@@ -290,8 +290,8 @@ static void test_smallest_line(void **state)
     edges(f, 3, 5, 4);
     edges(f, 4, NO_BLOCK, NO_BLOCK);
     edges(f, 5, 1, NO_BLOCK);
-    place(f);
-    assert_int_equal(f->places.all.n, 2);
+    location(f);
+    assert_int_equal(f->locations.all.n, 2);
     check(f, 0, EMPTY_CHAIN, MAIN_FILE, 12);
     check(f, 1, EMPTY_CHAIN, MAIN_FILE, 12);
     free_fixture(f);
@@ -318,7 +318,7 @@ static void test_files(void **state)
         edges(f, 1, 2, 3);
         edges(f, 2, 1, 3);
         edges(f, 3, NO_BLOCK, NO_BLOCK);
-        place(f);
+        location(f);
         check(f, 0, EMPTY_CHAIN, MAIN_FILE, 10);
         free_fixture(f);
     }
@@ -341,7 +341,7 @@ static void test_cold_condition(void **state)
         edges(f, 2, near ? 1 : 4, near ? 3 : NO_BLOCK);
         edges(f, 3, NO_BLOCK, NO_BLOCK);
         edges(f, 4, 1, 3);
-        place(f);
+        location(f);
         check(f, 0, EMPTY_CHAIN, MAIN_FILE, near ? 32 : 3);
         free_fixture(f);
     }
@@ -354,7 +354,7 @@ static void test_nothing_known(void **state)
     for (int i = 0; i < 4; i++)
         block(f, 8, EMPTY_CHAIN, DEBUG_NONE, 0);
     simple_loop(f);
-    place(f);
+    location(f);
     check(f, 0, EMPTY_CHAIN, MAIN_FILE, 0);
     free_fixture(f);
 }
