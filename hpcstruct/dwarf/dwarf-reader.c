@@ -191,7 +191,7 @@ static uint32_t function_of(struct dwarf_reader *reader, struct source *source, 
     describe_all(reader, source, offset, &d);
     char *name = d.linkage_name ? demangled_name(d.linkage_name)
                                 : mem_strdup(d.name ? d.name : "<unknown procedure>");
-    name = clean_text(name);
+    name = xml_safe_text(name);
     bool is_local = !d.linkage_name && d.file == DEBUG_NONE;
     uint32_t function = is_local
                             ? debug_info_local_function(reader->info, name)
@@ -216,8 +216,8 @@ static void qualify_names(struct dwarf_reader *reader)
         if (prefix == IDMAP_NONE || idmap_get(&done, u->function, 0) != IDMAP_NONE)
             continue;
         struct debug_function *function = &info->functions.at[u->function];
-        char *name = clean_text(mem_printf("%s%s", strtab_string(&reader->prefixes, prefix),
-                                           strtab_string(&info->names, function->name)));
+        char *name = xml_safe_text(mem_printf("%s%s", strtab_string(&reader->prefixes, prefix),
+                                              strtab_string(&info->names, function->name)));
         function->name = strtab_id(&info->names, name);
         idmap_put(&done, u->function, 0, 0);
         free(name);

@@ -66,7 +66,7 @@ void symbols_add(struct symbol_table *table, const struct elf_image *from,
     }
 }
 
-/* Leading underscores mark names for the implementation; those of mangled C++ names do not. */
+/* Leading underscores mark internal names, except in mangled C++ names. */
 static unsigned underscores(const char *name)
 {
     if (strncmp(name, "_Z", 2) == 0)
@@ -74,7 +74,7 @@ static unsigned underscores(const char *name)
     return (unsigned)strspn(name, "_");
 }
 
-/* Which of two names of one address people know better. */
+/* Orders two names of one address: the better-known name first. */
 static int by_name_quality(const struct symbol *x, const struct symbol *y)
 {
     if (x->function != y->function)

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <zlib.h>
 
-static struct elf_image *open_quietly(const char *path)
+static struct elf_image *open_silently(const char *path)
 {
     char *cause = NULL;
     struct elf_image *image = elf_open(path, &cause);
@@ -40,7 +40,7 @@ static char *build_id_path(const char *directory, struct elf_bytes id)
 /* Opens a file if it has this build-id. */
 static struct elf_image *open_with_id(char *path, struct elf_bytes id)
 {
-    struct elf_image *image = path ? open_quietly(path) : NULL;
+    struct elf_image *image = path ? open_silently(path) : NULL;
     free(path);
     if (image && !same_build_id(image->build_id, id)) {
         elf_close(image);
@@ -58,7 +58,7 @@ static uint32_t checksum(struct elf_bytes bytes)
 
 static struct elf_image *open_with_checksum(char *path, uint32_t wanted)
 {
-    struct elf_image *image = open_quietly(path);
+    struct elf_image *image = open_silently(path);
     free(path);
     if (image && checksum(image->file) != wanted) {
         elf_close(image);
@@ -83,7 +83,7 @@ static struct elf_image *open_by_link(const struct elf_image *image, const char 
     const struct elf_section *link = elf_section(image, ".gnu_debuglink");
     if (!link || link->coding != ELF_PLAIN)
         return NULL;
-    /* A name, padded to four bytes, and the checksum of the file. */
+    /* Contents: a file name, padded to four bytes, and the checksum of that file. */
     const char *name = elf_string(link->stored, 0);
     size_t crc_at = (strlen(name) + 4) & ~(size_t)3;
     if (name[0] == '\0' || strchr(name, '/') || crc_at + 4 > link->stored.size)
@@ -113,7 +113,7 @@ struct elf_image *debug_file_open_supplement(const struct elf_image *image, cons
     const struct elf_section *link = elf_section(image, ".gnu_debugaltlink");
     if (!link || link->coding != ELF_PLAIN)
         return NULL;
-    /* A path, and the build-id of the file. */
+    /* Contents: a path, and the build-id of that file. */
     const char *name = elf_string(link->stored, 0);
     size_t id_at = strlen(name) + 1;
     if (name[0] == '\0' || id_at >= link->stored.size)

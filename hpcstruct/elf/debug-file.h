@@ -1,6 +1,10 @@
-/* Finds the files that hold what was stripped from a binary: its separate debug file, by build-id
- * (DIRECTORY/.build-id/xx/yyyy.debug) or by debug link (beside the binary, in .debug beside it, or
- * below DIRECTORY, with the right checksum), and the file that dwz moved shared parts to. */
+/* Finds the files with the debug information of a binary:
+ *
+ * file                 found by
+ * separate debug file  build-id: DIRECTORY/.build-id/xx/yyyy.debug
+ *                      debug link, with matching checksum: beside the binary, in .debug/ beside it,
+ * or below DIRECTORY supplement of dwz    path and build-id in .gnu_debugaltlink, or build-id as
+ * above */
 #ifndef HPCSTRUCT_DEBUG_FILE_H
 #define HPCSTRUCT_DEBUG_FILE_H
 
@@ -8,10 +12,10 @@
 
 #define DEFAULT_DEBUG_DIRECTORY "/usr/lib/debug"
 
-/* The debug file of a binary, opened, or NULL. To be closed by elf_close. */
+/* Opens the debug file of a binary; NULL if there is none. The caller closes it (elf_close). */
 struct elf_image *debug_file_open(const struct elf_image *image, const char *directory);
 
-/* The supplement of a file with debug information, opened, or NULL. */
+/* Opens the supplement of a file with debug information; NULL if there is none. */
 struct elf_image *debug_file_open_supplement(const struct elf_image *image, const char *directory);
 
 #endif

@@ -13,19 +13,20 @@
 #define ELFCOMPRESS_ZSTD 2
 #endif
 
-/* The most that a byte of each format can stand for: deflate's bound, and for zstd far more than
- * what debug sections reach. They keep a damaged size from asking for all memory. */
+/* Upper bounds of the compression ratio: that of deflate, and one that zstd does not reach on debug
+ * sections. They reject damaged sizes, which would ask for all memory. */
 #define ZLIB_MAX_RATIO 1040
 #define ZSTD_MAX_RATIO 20000
 
-static bool inflate_all(const uint8_t *packed, size_t packed_size, uint8_t *out, size_t size)
+static bool inflate_all(const uint8_t *compressed, size_t compressed_size, uint8_t *out,
+                        size_t size)
 {
-    z_stream stream = {.next_in = (Bytef *)packed, .next_out = out};
+    z_stream stream = {.next_in = (Bytef *)compressed, .next_out = out};
     if (inflateInit(&stream) != Z_OK)
         return false;
-    /* zlib counts in 32 bits: feed both sides in steps. */
+    /* zlib counts in 32 bits: pass input and output in steps. */
     const size_t step = 1u << 30;
-    size_t in_left = packed_size, out_left = size;
+    size_t in_left = compressed_size, out_left = size;
     int status = Z_OK;
     while (status == Z_OK) {
         size_t in = in_left < step ? in_left : step, room = out_left < step ? out_left : step;
@@ -39,11 +40,11 @@ static bool inflate_all(const uint8_t *packed, size_t packed_size, uint8_t *out,
     return status == Z_STREAM_END && out_left == 0;
 }
 
-static uint8_t *unpack(uint32_t format, const uint8_t *packed, size_t packed_size, uint64_t size,
-                       char **cause)
+static uint8_t *decompress(uint32_t format, const uint8_t *compressed, size_t compressed_size,
+                           uint64_t size, char **cause)
 {
     uint64_t ratio = format == ELFCOMPRESS_ZLIB ? ZLIB_MAX_RATIO : ZSTD_MAX_RATIO;
-    if (size == 0 || size / ratio > packed_size) {
+    if (size == 0 || size / ratio > compressed_size) {
         *cause = mem_printf("compressed section of impossible size %llu", (unsigned long long)size);
         return NULL;
     }
@@ -54,9 +55,9 @@ static uint8_t *unpack(uint32_t format, const uint8_t *packed, size_t packed_siz
     }
     bool whole;
     if (format == ELFCOMPRESS_ZLIB)
-        whole = inflate_all(packed, packed_size, out, size);
+        whole = inflate_all(compressed, compressed_size, out, size);
     else
-        whole = ZSTD_decompress(out, size, packed, packed_size) == size;
+        whole = ZSTD_decompress(out, size, compressed, compressed_size) == size;
     if (whole)
         return out;
     free(out);
@@ -64,7 +65,7 @@ static uint8_t *unpack(uint32_t format, const uint8_t *packed, size_t packed_siz
     return NULL;
 }
 
-uint8_t *unpack_elf(const uint8_t *stored, size_t stored_size, size_t *size, char **cause)
+uint8_t *decompress_elf(const uint8_t *stored, size_t stored_size, size_t *size, char **cause)
 {
     Elf64_Chdr header;
     if (stored_size < sizeof header) {
@@ -73,25 +74,25 @@ uint8_t *unpack_elf(const uint8_t *stored, size_t stored_size, size_t *size, cha
     }
     memcpy(&header, stored, sizeof header);
     if (header.ch_type != ELFCOMPRESS_ZLIB && header.ch_type != ELFCOMPRESS_ZSTD) {
-        *cause = mem_printf("section compressed in unknown way %u", header.ch_type);
+        *cause = mem_printf("section with unknown compression %u", header.ch_type);
         return NULL;
     }
     *size = header.ch_size;
-    return unpack(header.ch_type, stored + sizeof header, stored_size - sizeof header,
-                  header.ch_size, cause);
+    return decompress(header.ch_type, stored + sizeof header, stored_size - sizeof header,
+                      header.ch_size, cause);
 }
 
-uint8_t *unpack_gnu(const uint8_t *stored, size_t stored_size, size_t *size, char **cause)
+uint8_t *decompress_gnu(const uint8_t *stored, size_t stored_size, size_t *size, char **cause)
 {
     const size_t header_size = 12;
     if (stored_size < header_size || memcmp(stored, "ZLIB", 4) != 0) {
         *cause = mem_strdup("damaged header of a compressed section");
         return NULL;
     }
-    uint64_t unpacked_size = 0;
+    uint64_t decompressed_size = 0;
     for (size_t i = 4; i < header_size; i++)
-        unpacked_size = unpacked_size << 8 | stored[i];
-    *size = unpacked_size;
-    return unpack(ELFCOMPRESS_ZLIB, stored + header_size, stored_size - header_size, unpacked_size,
-                  cause);
+        decompressed_size = decompressed_size << 8 | stored[i];
+    *size = decompressed_size;
+    return decompress(ELFCOMPRESS_ZLIB, stored + header_size, stored_size - header_size,
+                      decompressed_size, cause);
 }

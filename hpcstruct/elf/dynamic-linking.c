@@ -1,6 +1,5 @@
 #include "hpcstruct/elf/dynamic-linking.h"
 
-#include "hpcstruct/elf/code-symbols.h"
 #include "hpcstruct/elf/sorted-addresses.h"
 
 #include "lib/bytes.h"
@@ -9,8 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void add(struct relocations *relocations, const struct elf_image *image,
-                const Elf64_Rela *rela, bool lazy)
+/* ---- relocations ---- */
+
+static void add_relocation(struct relocations *relocations, const struct elf_image *image,
+                           const Elf64_Rela *rela, bool lazy)
 {
     unsigned type = ELF64_R_TYPE(rela->r_info);
     struct slot_relocation slot = {.address = rela->r_offset};
@@ -57,7 +58,7 @@ void relocations_read(struct relocations *relocations, const struct elf_image *i
         for (size_t at = 0; at + sizeof(Elf64_Rela) <= bytes.size; at += sizeof(Elf64_Rela)) {
             Elf64_Rela rela;
             memcpy(&rela, bytes.at + at, sizeof rela);
-            add(relocations, image, &rela, lazy);
+            add_relocation(relocations, image, &rela, lazy);
         }
     }
     if (relocations->pointers.n)
@@ -99,6 +100,8 @@ const struct slot_relocation *relocations_slot(const struct relocations *relocat
     return &relocations->slots.at[i];
 }
 
+/* ---- stubs ---- */
+
 static const char *symbol_name_at(const struct symbol_table *symbols, uint64_t address)
 {
     size_t i = symbols_lower_bound(symbols, address);
@@ -107,10 +110,9 @@ static const char *symbol_name_at(const struct symbol_table *symbols, uint64_t a
     return NULL;
 }
 
-/* The slot whose function the code of a stub calls; NULL when it does something else. Stubs are
+/* The slot of the function that a stub calls; NULL if its code has none of these forms:
  *     [endbr64] [bnd] jmp *SLOT(%rip)
- * or, in .plt where the linker uses a second table or binds lazily,
- *     [endbr64] push $NUMBER; jmp HEADER */
+ *     [endbr64] push $NUMBER; jmp HEADER    in .plt, with lazy binding or a second table */
 static const struct slot_relocation *slot_of_stub(const struct relocations *relocations,
                                                   uint64_t address, const uint8_t *code,
                                                   size_t size)

@@ -1,10 +1,12 @@
-/* What the dynamic linker will write into a module: pointers in tables, and which function a slot
- * of the global offset table stands for. */
+/* What the dynamic linker does to a module: dynamic relocations of pointers and of slots of the
+ * global offset table, and the stubs of the procedure linkage table, which jump through these
+ * slots. */
 #ifndef HPCSTRUCT_DYNAMIC_LINKING_H
 #define HPCSTRUCT_DYNAMIC_LINKING_H
 
 #include "hpcstruct/elf/code-symbols.h"
-#include "hpcstruct/elf/elf-image.h"
+
+/* ---- relocations ---- */
 
 struct pointer_relocation {
     uint64_t address, value; /* the 8 bytes at `address` become load bias + value */
@@ -12,22 +14,22 @@ struct pointer_relocation {
 
 struct slot_relocation {
     uint64_t address;
-    const char *name; /* of the function; NULL for one of this module that is chosen at load time */
-    uint64_t resolver; /* address of the function that chooses, where name is NULL */
+    const char
+        *name; /* of the function; NULL: a function of this module that is chosen at load time */
+    uint64_t resolver; /* if name is NULL: address of the function that chooses (ifunc) */
 };
 
 struct relocations {
     VEC(struct pointer_relocation) pointers; /* sorted by address */
     VEC(struct slot_relocation) slots;       /* sorted by address */
-    VEC(struct slot_relocation) lazy;        /* those of .rela.plt in its order */
+    VEC(struct slot_relocation) lazy;        /* those of .rela.plt, in its order */
 };
 
 void relocations_read(struct relocations *relocations, const struct elf_image *image);
 
 void relocations_free(struct relocations *relocations);
 
-/* The pointer that will stand at an address: relocated, or as in the file. False when the image
- * has no bytes there. */
+/* The pointer at an address after relocation. False if the image has no bytes there. */
 bool relocations_pointer(const struct relocations *relocations, const struct elf_image *image,
                          uint64_t address, uint64_t *value);
 
@@ -35,11 +37,11 @@ bool relocations_pointer(const struct relocations *relocations, const struct elf
 const struct slot_relocation *relocations_slot(const struct relocations *relocations,
                                                uint64_t address);
 
-/* Stubs of the procedure linkage table, named after the functions that they call. */
+/* ---- stubs ---- */
 
 struct plt_stub {
     uint64_t begin, end;
-    char *name; /* "FUNCTION@plt", owned; NULL: not known */
+    char *name; /* "FUNCTION@plt", for the function that it calls; NULL: unknown. Owned */
 };
 
 struct plt_stubs {

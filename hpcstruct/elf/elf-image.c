@@ -18,7 +18,8 @@
 static struct elf_bytes map_file(const char *path, char **cause)
 {
     struct elf_bytes none = {0};
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* does not wait for a FIFO's writer */
+    int fd =
+        open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* do not wait for the writer of a FIFO */
     if (fd < 0) {
         *cause = mem_strdup(strerror(errno));
         return none;
@@ -39,7 +40,7 @@ static struct elf_bytes map_file(const char *path, char **cause)
     return at == MAP_FAILED ? none : (struct elf_bytes){at, (size_t)status.st_size};
 }
 
-/* The part of the file at an offset; none when it does not lie in the file as a whole. */
+/* A part of the file; none unless all of it lies in the file. */
 static struct elf_bytes part_of_file(const struct elf_image *image, uint64_t offset, uint64_t size)
 {
     if (offset > image->file.size || size > image->file.size - offset)
@@ -47,15 +48,15 @@ static struct elf_bytes part_of_file(const struct elf_image *image, uint64_t off
     return (struct elf_bytes){image->file.at + offset, size};
 }
 
-static void note_damage(struct elf_image *image, char *text)
+static void record_damage(struct elf_image *image, char *text)
 {
     if (image->damage)
         free(text);
     else
-        image->damage = clean_text(text);
+        image->damage = xml_safe_text(text);
 }
 
-/* NULL, or why this is no file for us. */
+/* Why the file is rejected; NULL: it is accepted. */
 static const char *refuse(const struct elf_image *image, Elf64_Ehdr *header)
 {
     if (image->file.size < EI_NIDENT || memcmp(image->file.at, ELFMAG, SELFMAG) != 0)
@@ -101,8 +102,8 @@ static struct elf_section make_section(struct elf_image *image, const Elf64_Shdr
     if (header->sh_type != SHT_NOBITS && header->sh_type != SHT_NULL && header->sh_size) {
         section.stored = part_of_file(image, header->sh_offset, header->sh_size);
         if (!section.stored.at)
-            note_damage(image, mem_printf("section %zu (%s) lies beyond the end of the file",
-                                          image->sections.n, section.name));
+            record_damage(image, mem_printf("section %zu (%s) lies beyond the end of the file",
+                                            image->sections.n, section.name));
     }
     if (header->sh_flags & SHF_COMPRESSED) {
         section.coding = ELF_COMPRESSED;
@@ -118,10 +119,10 @@ static void read_sections(struct elf_image *image, const Elf64_Ehdr *header)
         return;
     struct elf_bytes first = part_of_file(image, header->e_shoff, sizeof(Elf64_Shdr));
     if (!first.at || header->e_shentsize != sizeof(Elf64_Shdr)) {
-        note_damage(image, mem_strdup("its section headers cannot be read"));
+        record_damage(image, mem_strdup("its section headers cannot be read"));
         return;
     }
-    /* Large counts do not fit the ELF header; they stand in the null section. */
+    /* Counts that do not fit the ELF header are in the null section. */
     Elf64_Shdr null_section;
     memcpy(&null_section, first.at, sizeof null_section);
     uint64_t count = header->e_shnum ? header->e_shnum : null_section.sh_size;
@@ -131,7 +132,7 @@ static void read_sections(struct elf_image *image, const Elf64_Ehdr *header)
     if (count <= image->file.size / sizeof(Elf64_Shdr))
         table = part_of_file(image, header->e_shoff, count * sizeof(Elf64_Shdr));
     if (!table.at) {
-        note_damage(image, mem_strdup("its section headers lie beyond the end of the file"));
+        record_damage(image, mem_strdup("its section headers lie beyond the end of the file"));
         return;
     }
     struct elf_bytes names = {0};
@@ -163,18 +164,19 @@ struct elf_section *elf_section(const struct elf_image *image, const char *name)
 struct elf_bytes elf_section_data(struct elf_section *section, char **cause)
 {
     *cause = NULL;
-    if (section->unpacked)
-        return (struct elf_bytes){section->unpacked, section->size};
+    if (section->decompressed)
+        return (struct elf_bytes){section->decompressed, section->size};
     if (section->coding == ELF_PLAIN || !section->stored.at)
         return section->stored;
     size_t size;
-    section->unpacked = section->coding == ELF_COMPRESSED
-                            ? unpack_elf(section->stored.at, section->stored.size, &size, cause)
-                            : unpack_gnu(section->stored.at, section->stored.size, &size, cause);
-    if (!section->unpacked)
+    section->decompressed =
+        section->coding == ELF_COMPRESSED
+            ? decompress_elf(section->stored.at, section->stored.size, &size, cause)
+            : decompress_gnu(section->stored.at, section->stored.size, &size, cause);
+    if (!section->decompressed)
         return (struct elf_bytes){0};
     section->size = size;
-    return (struct elf_bytes){section->unpacked, size};
+    return (struct elf_bytes){section->decompressed, size};
 }
 
 /* ---- segments and code ---- */
@@ -186,7 +188,7 @@ static void read_segments(struct elf_image *image, const Elf64_Ehdr *header)
     struct elf_bytes table =
         part_of_file(image, header->e_phoff, (uint64_t)header->e_phnum * sizeof(Elf64_Phdr));
     if (!table.at || header->e_phentsize != sizeof(Elf64_Phdr)) {
-        note_damage(image, mem_strdup("its program headers cannot be read"));
+        record_damage(image, mem_strdup("its program headers cannot be read"));
         return;
     }
     for (size_t i = 0; i < header->e_phnum; i++) {
@@ -218,7 +220,7 @@ static int code_by_address(const void *a, const void *b)
     return (x->end > y->end) - (x->end < y->end);
 }
 
-/* Of code that overlaps, what starts first counts. */
+/* Sorts the code and removes overlaps: the range that starts first keeps its addresses. */
 static void sort_code(struct elf_image *image)
 {
     if (image->code.n == 0)
@@ -264,7 +266,7 @@ const struct elf_code *elf_code_at(const struct elf_image *image, uint64_t addre
     return &image->code.at[after - 1];
 }
 
-static struct elf_bytes tail(struct elf_bytes bytes, uint64_t begin, uint64_t address)
+static struct elf_bytes bytes_from(struct elf_bytes bytes, uint64_t begin, uint64_t address)
 {
     if (!bytes.at || address < begin || address - begin >= bytes.size)
         return (struct elf_bytes){0};
@@ -277,19 +279,19 @@ struct elf_bytes elf_loaded(const struct elf_image *image, uint64_t address)
     for (size_t i = 0; i < image->sections.n && !found.at; i++) {
         const struct elf_section *section = &image->sections.at[i];
         if ((section->flags & SHF_ALLOC) && section->coding == ELF_PLAIN)
-            found = tail(section->stored, section->address, address);
+            found = bytes_from(section->stored, section->address, address);
     }
     for (size_t i = 0; i < image->segments.n && image->sections.n == 0 && !found.at; i++) {
         const struct elf_segment *segment = &image->segments.at[i];
         if (segment->type == PT_LOAD)
-            found = tail(segment->stored, segment->address, address);
+            found = bytes_from(segment->stored, segment->address, address);
     }
     return found;
 }
 
 /* ---- build-id ---- */
 
-/* Searches a run of notes for the build-id. */
+/* Searches a sequence of notes for the build-id. */
 static bool find_build_id(struct elf_image *image, struct elf_bytes notes)
 {
     while (notes.size >= sizeof(Elf64_Nhdr)) {
@@ -355,7 +357,7 @@ void elf_close(struct elf_image *image)
     if (!image)
         return;
     for (size_t i = 0; i < image->sections.n; i++)
-        free(image->sections.at[i].unpacked);
+        free(image->sections.at[i].decompressed);
     vec_free(&image->sections);
     vec_free(&image->segments);
     vec_free(&image->code);

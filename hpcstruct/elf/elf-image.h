@@ -1,12 +1,12 @@
-/* An ELF file of x86-64 Linux in memory: its sections, its code, its loaded bytes.
+/* An ELF file of x86-64 Linux, mapped into memory: its sections, its code, its loaded bytes.
  *
- * Nothing in the file is trusted: offsets and sizes are checked when the file is opened, what does
- * not fit is left out, and every pointer handed out is followed by as many bytes as it says.
- * Addresses are ELF virtual addresses. Works for files without section headers (then the code is
- * that of the executable segments) and for separate debug files (which have no code).
+ * The file is not trusted: elf_open checks offsets and sizes and omits what lies beyond the end of
+ * the file, so that all pointers and sizes are valid. Addresses are ELF virtual addresses. Files
+ * without section headers (their code is that of the executable segments) and separate debug files
+ * (which have no code) are accepted.
  *
- * Everything handed out belongs to the image. After elf_open it does not change, except by
- * elf_section_data. */
+ * Everything returned belongs to the image, which does not change after elf_open, except that
+ * elf_section_data keeps decompressed sections. */
 #ifndef HPCSTRUCT_ELF_IMAGE_H
 #define HPCSTRUCT_ELF_IMAGE_H
 
@@ -16,20 +16,20 @@
 #include <stdint.h>
 
 struct elf_bytes {
-    const uint8_t *at; /* NULL when there are none */
+    const uint8_t *at; /* NULL: none */
     size_t size;
 };
 
 struct elf_section {
-    const char *name; /* of compressed debug sections ".debug_...", never ".zdebug_..." */
+    const char *name;
     uint32_t type, link, info;
     uint64_t flags;
     uint64_t address;
     uint64_t size; /* in memory */
     uint64_t entry_size;
-    struct elf_bytes stored; /* as in the file; none for SHT_NOBITS */
+    struct elf_bytes stored; /* as in the file; empty for SHT_NOBITS */
     enum { ELF_PLAIN, ELF_COMPRESSED, ELF_COMPRESSED_GNU } coding;
-    uint8_t *unpacked; /* by elf_section_data, owned */
+    uint8_t *decompressed; /* by elf_section_data; owned, or NULL */
 };
 
 struct elf_segment {
@@ -38,10 +38,10 @@ struct elf_segment {
     struct elf_bytes stored;
 };
 
-/* A run of executable addresses. */
+/* A range of executable addresses. */
 struct elf_code {
     uint64_t begin, end;
-    const uint8_t *bytes; /* end - begin of them */
+    const uint8_t *bytes; /* end - begin bytes */
 };
 
 struct elf_image {
@@ -50,31 +50,32 @@ struct elf_image {
     struct elf_bytes file;
     VEC(struct elf_section) sections; /* index 0 is the null section; empty without headers */
     VEC(struct elf_segment) segments;
-    VEC(struct elf_code) code; /* sorted, disjoint, not empty each */
-    struct elf_bytes build_id; /* none: there is no build-id */
-    char *damage;              /* a line about what had to be left out, or NULL */
+    VEC(struct elf_code) code; /* sorted, disjoint, none empty */
+    struct elf_bytes build_id; /* empty: none */
+    char *damage;              /* the first thing that was omitted, one line; or NULL */
 };
 
-/* Opens a file. NULL when it is not an x86-64 ELF file or cannot be read; *cause is then a
- * line that says why and belongs to the caller. */
+/* Opens a file. If it cannot be read or is not an x86-64 ELF file, returns NULL and sets *cause to
+ * a line that says why; the caller frees it. */
 struct elf_image *elf_open(const char *path, char **cause);
 
 void elf_close(struct elf_image *image);
 
-/* The first section of this name, or NULL. */
+/* The first section of this name, or NULL. ".debug_info" also finds ".zdebug_info". */
 struct elf_section *elf_section(const struct elf_image *image, const char *name);
 
-/* The contents of a section, unpacked if need be (kept for the next time). None, and *cause as
- * above, when they cannot be unpacked; none with *cause NULL when the section has none. */
+/* The contents of a section, decompressed if necessary. If they cannot be decompressed, returns
+ * none and sets *cause as above; else sets *cause to NULL. */
 struct elf_bytes elf_section_data(struct elf_section *section, char **cause);
 
-/* The file's bytes that are loaded at an address, up to the end of their section or segment. */
+/* The bytes of the file that are loaded at an address, up to the end of their section or segment.
+ */
 struct elf_bytes elf_loaded(const struct elf_image *image, uint64_t address);
 
-/* The run of code that an address lies in, or NULL. */
+/* The range of code that contains an address, or NULL. */
 const struct elf_code *elf_code_at(const struct elf_image *image, uint64_t address);
 
-/* The string at an offset of a string table; "" when it does not lie in it. */
+/* The string at an offset of a string table; "" if it does not end within the table. */
 const char *elf_string(struct elf_bytes table, uint64_t offset);
 
 #endif

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Demangled; NULL for a name that is not mangled. */
+/* NULL if the name is not mangled. */
 static char *demangle(const char *linkage_name)
 {
     bool may_be_mangled =
@@ -19,16 +19,16 @@ static char *demangle(const char *linkage_name)
     return cplus_demangle(linkage_name, DMGL_PARAMS | DMGL_ANSI | DMGL_AUTO);
 }
 
-/* Of the stub "FUNCTION@plt": the function's name, demangled, and the same ending. */
+/* Demangles FUNCTION in "FUNCTION@plt". NULL if the name has another form or is not mangled. */
 static char *demangle_stub(const char *linkage_name)
 {
-    static const char ending[] = "@plt";
-    size_t length = strlen(linkage_name), tail = strlen(ending);
-    if (length <= tail || strcmp(linkage_name + length - tail, ending) != 0)
+    static const char suffix[] = "@plt";
+    size_t length = strlen(linkage_name), tail = strlen(suffix);
+    if (length <= tail || strcmp(linkage_name + length - tail, suffix) != 0)
         return NULL;
     char *function = mem_strndup(linkage_name, length - tail);
     char *demangled = demangle(function);
-    char *name = demangled ? mem_printf("%s%s", demangled, ending) : NULL;
+    char *name = demangled ? mem_printf("%s%s", demangled, suffix) : NULL;
     free(demangled);
     free(function);
     return name;
@@ -42,7 +42,7 @@ char *demangled_name(const char *linkage_name)
     return name ? name : mem_strdup(linkage_name);
 }
 
-/* Length of the function's name before ".cold" or ".cold.N"; 0 when there is no such ending. */
+/* The length of the name before ".cold" or ".cold.N"; 0 if it has no such suffix. */
 static size_t length_without_cold(const char *name)
 {
     static const char cold[] = ".cold";
@@ -62,10 +62,10 @@ bool is_cold_name(const char *name)
     return length_without_cold(name) != 0;
 }
 
-bool is_cold_name_of(const char *name, const char *of)
+bool is_cold_name_of(const char *name, const char *function)
 {
     size_t length = length_without_cold(name);
-    return length != 0 && strlen(of) == length && strncmp(name, of, length) == 0;
+    return length != 0 && strlen(function) == length && strncmp(name, function, length) == 0;
 }
 
 static int compare_names(const void *a, const void *b)
@@ -75,7 +75,8 @@ static int compare_names(const void *a, const void *b)
 
 bool is_no_return_name(const char *name)
 {
-    /* Sorted. C and POSIX, the C++ run-time library, glibc's and the compilers' helpers, Rust. */
+    /* Sorted. From C and POSIX, the C++ run-time library, Rust, and helpers of glibc and compilers.
+     */
     static const char *const known[] = {
         "_Exit",
         "_Unwind_Resume",
@@ -150,7 +151,7 @@ static bool is_allowed(uint32_t code)
     return code >= 0x20 && code != 0x7f && code != 0xfffe && code != 0xffff && code != UTF8_INVALID;
 }
 
-char *clean_text(char *text)
+char *xml_safe_text(char *text)
 {
     uint32_t code;
     const char *at = text;

@@ -1,27 +1,25 @@
-/* What the names of procedures say, and how people want to read them. */
+/* Names and other text from binaries. */
 #ifndef HPCSTRUCT_NAMES_H
 #define HPCSTRUCT_NAMES_H
 
 #include <stdbool.h>
 
-/* The name for people: C++, Rust and D names demangled with their parameters, all others as they
- * are; "_ZN3fooEv@plt" is "foo()@plt". The caller frees. */
+/* Demangles C++, Rust and D names, with their parameters; other names stay as they are. The name of
+ * a stub keeps its suffix: "_ZN3fooEv@plt" becomes "foo()@plt". The caller frees. */
 char *demangled_name(const char *linkage_name);
 
-/* Whether a name is one that compilers give to the rarely executed part of a function:
+/* Whether a compiler gives this name to the cold (rarely executed) part of a function:
  * "FUNCTION.cold" or "FUNCTION.cold.N". */
 bool is_cold_name(const char *name);
 
-/* Whether `name` is the cold part of the function called `of`. */
-bool is_cold_name_of(const char *name, const char *of);
+/* Whether `name` is that of the cold part of `function`. */
+bool is_cold_name_of(const char *name, const char *function);
 
-/* Whether a function of this name (or its stub, "FUNCTION@plt") is known never to return. */
+/* Whether a function with this name is known never to return. "FUNCTION@plt" counts as FUNCTION. */
 bool is_no_return_name(const char *name);
 
-/* Text from a binary made fit for an XML document. */
-
-/* The text with everything replaced (by U+FFFD) that is not valid UTF-8 or is a control character.
- * Takes `text`, which malloc gave, and returns it or another one; the caller frees. */
-char *clean_text(char *text);
+/* Makes text fit for an XML document: replaces control characters and what is not valid UTF-8 by
+ * U+FFFD. Takes ownership of `text`; the caller frees the result. */
+char *xml_safe_text(char *text);
 
 #endif

@@ -94,12 +94,12 @@ static void name_procedure(const struct analysis *analysis, struct procedure_rec
         record->line = info->lines.at[row].line;
     }
     if (procedure->name) {
-        record->linkage_name = clean_text(mem_strdup(procedure->name));
-        record->name = clean_text(demangled_name(procedure->name));
+        record->linkage_name = xml_safe_text(mem_strdup(procedure->name));
+        record->name = xml_safe_text(demangled_name(procedure->name));
     } else if (function) {
         record->name = mem_strdup(strtab_string(&info->names, function->name));
     } else {
-        record->name = clean_text(
+        record->name = xml_safe_text(
             mem_printf("<%s+0x%llx>", analysis->module_name, (unsigned long long)procedure->entry));
     }
 }
@@ -161,7 +161,7 @@ bool binary_analyze(const struct binary *binary, const struct analysis_options *
     struct procedure_record *records = analyze_procedures(&code, &info, options);
     const struct structure structure = {&code, &info, records};
     char *real = realpath(binary->path, NULL);
-    char *path = clean_text(real ? real : mem_strdup(binary->path));
+    char *path = xml_safe_text(real ? real : mem_strdup(binary->path));
     bool written = structure_write(out, &structure, path);
     int error = errno;
     free(path);

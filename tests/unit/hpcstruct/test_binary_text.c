@@ -109,7 +109,7 @@ static void test_overhead_kind(void **state)
 
 static void check_clean(const char *text, const char *expected)
 {
-    char *found = clean_text(strdup(text));
+    char *found = xml_safe_text(strdup(text));
     assert_string_equal(found, expected);
     free(found);
 }
@@ -191,7 +191,7 @@ static void check_refused(uint8_t *bytes, size_t size)
 {
     char *cause = NULL;
     size_t unpacked_size;
-    assert_null(unpack_elf(bytes, size, &unpacked_size, &cause));
+    assert_null(decompress_elf(bytes, size, &unpacked_size, &cause));
     assert_non_null(cause);
     free(cause);
 }
@@ -207,7 +207,7 @@ static void test_unpack(void **state)
         struct packed p = pack(type, data, size);
         char *cause = NULL;
         size_t unpacked_size = 0;
-        uint8_t *unpacked = unpack_elf(p.bytes, p.size, &unpacked_size, &cause);
+        uint8_t *unpacked = decompress_elf(p.bytes, p.size, &unpacked_size, &cause);
         assert_non_null(unpacked);
         assert_int_equal(unpacked_size, size);
         assert_memory_equal(unpacked, data, size);
@@ -240,14 +240,14 @@ static void test_unpack_gnu(void **state)
     assert_int_equal(compress(packed + 12, &length, data, sizeof data), Z_OK);
     char *cause = NULL;
     size_t size = 0;
-    uint8_t *unpacked = unpack_gnu(packed, 12 + length, &size, &cause);
+    uint8_t *unpacked = decompress_gnu(packed, 12 + length, &size, &cause);
     assert_int_equal(size, sizeof data);
     assert_memory_equal(unpacked, data, sizeof data);
     free(unpacked);
     packed[0] = 'z';
-    assert_null(unpack_gnu(packed, 12 + length, &size, &cause));
+    assert_null(decompress_gnu(packed, 12 + length, &size, &cause));
     free(cause);
-    assert_null(unpack_gnu(packed, 11, &size, &cause));
+    assert_null(decompress_gnu(packed, 11, &size, &cause));
     free(cause);
 }
 

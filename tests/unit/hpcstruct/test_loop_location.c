@@ -251,8 +251,8 @@ static void test_nest(void **state)
     free_fixture(f);
 }
 
-/* An outer loop of an inlined function whose own code has left no trace but a stray: the location of
- * the inner loop holds it. */
+/* An outer loop of an inlined function whose own code has left no trace but a stray: the location
+ * of the inner loop holds it. */
 static void test_outer_follows_inner(void **state)
 {
     (void)state;
