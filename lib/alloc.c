@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void *must(void *block)
+static void *or_die(void *block)
 {
     if (!block)
         diag_fatal(NULL, "out of memory");
@@ -16,25 +16,25 @@ static void *must(void *block)
 
 void *mem_alloc(size_t size)
 {
-    return must(calloc(1, size ? size : 1));
+    return or_die(calloc(1, size ? size : 1));
 }
 
 void *mem_resize(void *old, size_t count, size_t size)
 {
     size_t bytes;
     if (__builtin_mul_overflow(count, size, &bytes))
-        must(NULL);
-    return must(realloc(old, bytes ? bytes : 1));
+        or_die(NULL);
+    return or_die(realloc(old, bytes ? bytes : 1));
 }
 
 char *mem_strdup(const char *text)
 {
-    return must(strdup(text));
+    return or_die(strdup(text));
 }
 
 char *mem_strndup(const char *text, size_t length)
 {
-    return must(strndup(text, length));
+    return or_die(strndup(text, length));
 }
 
 char *mem_printf(const char *format, ...)
@@ -44,5 +44,5 @@ char *mem_printf(const char *format, ...)
     va_start(args, format);
     int length = vasprintf(&text, format, args);
     va_end(args);
-    return must(length < 0 ? NULL : text);
+    return or_die(length < 0 ? NULL : text);
 }

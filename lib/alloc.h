@@ -1,14 +1,11 @@
-/* Memory for the tools: allocation that cannot fail (out of memory ends the tool with a message)
- * and growable arrays. Not for libhpcrun.so, which never calls malloc.
- *
- * A growable array of T is declared as `struct { T *at; size_t n, cap; } v = {0};` or with
- * VEC(T) v = {0}; its elements are v.at[0] .. v.at[v.n - 1]. */
+/* Memory for the tools: allocation that never returns NULL (without memory the tool ends with a
+ * message) and growable arrays. Not for libhpcrun.so, which never calls malloc. */
 #ifndef LIB_ALLOC_H
 #define LIB_ALLOC_H
 
 #include <stddef.h>
 
-/* As malloc (zeroed), realloc to count * size bytes, strdup, strndup. The caller frees. */
+/* As calloc, reallocarray, strdup and strndup. The caller frees. */
 void *mem_alloc(size_t size);
 void *mem_resize(void *old, size_t count, size_t size);
 char *mem_strdup(const char *text);
@@ -16,6 +13,7 @@ char *mem_strndup(const char *text, size_t length);
 /* A formatted string; the caller frees. */
 char *mem_printf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* A growable array. VEC(T) v = {0} is empty; its elements are v.at[0] .. v.at[v.n - 1]. */
 #define VEC(T)                                                                                     \
     struct {                                                                                       \
         T *at;                                                                                     \

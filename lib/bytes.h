@@ -69,8 +69,8 @@ static inline int64_t unzigzag(uint64_t value)
     return (int64_t)(value >> 1) ^ -(int64_t)(value & 1);
 }
 
-/* Reads a variable-length integer from *at, not beyond `end`, and advances *at.
- * Returns 0 and leaves *value alone when the bytes end early or encode more than 64 bits. */
+/* Reads a variable-length integer from *at, not beyond `end`, and advances *at. Returns 0 and does
+ * not change *value if the bytes end early or encode more than 64 bits. */
 static inline int get_varint(const uint8_t **at, const uint8_t *end, uint64_t *value)
 {
     uint64_t result = 0;

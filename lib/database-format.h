@@ -2,9 +2,9 @@
  * doc/FORMAT-database.md says which of the format's freedoms we use, doc/FORMATS.md of
  * HPCToolkit's public repository is the specification. hpcprof writes them, hpcviewer reads them.
  *
- * Little-endian, as is the machine. A pointer is a u64 offset from the start of its file, 0 for
- * none. Arrays have the stride that is written next to them, which in files of later minor
- * versions can be larger than the structure here; the structures called "fixed" never grow. */
+ * Little-endian, like the machine. A pointer is a u64 offset from the start of its file; 0: none.
+ * The stride of an array is stored next to it and may exceed the size of the structure here, in
+ * files of a later minor version. Structures marked "fixed" never grow. */
 #ifndef LIB_DATABASE_FORMAT_H
 #define LIB_DATABASE_FORMAT_H
 
@@ -142,8 +142,8 @@ struct v4_entry {
     uint64_t name;
 };
 
-/* Stands between the name of an entry point and that of its executable, where a database has entry
- * points of several: "main thread of make". */
+/* Separates the names of an entry point and of its executable, if the database has several
+ * executables: "main thread of make". */
 #define V4_ENTRY_OF " of "
 
 enum v4_entry_kind { V4_UNKNOWN_ENTRY, V4_MAIN_THREAD, V4_APPLICATION_THREAD };

@@ -3,6 +3,7 @@
 #include "lib/printable.h"
 #include "lib/utf8.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -20,7 +21,7 @@ static void break_line(const struct json_writer *json)
         putc_unlocked(' ', json->out);
 }
 
-/* What stands between the element before and the next one. */
+/* Writes the separator between the previous element and the next one. */
 static void separate(struct json_writer *json)
 {
     if (json->after_key) {
@@ -47,6 +48,7 @@ static void open_level(struct json_writer *json, char bracket)
 
 static void close_level(struct json_writer *json, char bracket)
 {
+    assert(json->depth > 0);
     json->depth--;
     if (json->indent && json->needs_comma)
         break_line(json);
@@ -154,7 +156,7 @@ void json_format_double(double value, char text[JSON_DOUBLE_SIZE])
         strcpy(text, "0");
         return;
     }
-    /* 15 digits always survive the way through a double, 17 always suffice. */
+    /* Any 15 digits survive conversion to a double; 17 identify any double. */
     for (int digits = 15; digits <= 17; digits++) {
         snprintf(text, JSON_DOUBLE_SIZE, "%.*g", digits, value);
         if (digits == 17 || strtod(text, NULL) == value)
@@ -207,6 +209,7 @@ void json_write_break(struct json_writer *json)
 
 bool json_write_finish(struct json_writer *json)
 {
+    assert(json->depth == 0);
     putc_unlocked('\n', json->out);
     return fflush(json->out) == 0 && !ferror(json->out);
 }

@@ -1,4 +1,4 @@
-/* Writing JSON (RFC 8259) as a stream: nothing is kept in memory but the position.
+/* Writes JSON (RFC 8259) as a stream; memory holds only the position.
  *
  *     struct json_writer json;
  *     json_write_start(&json, stdout, 2);
@@ -8,10 +8,9 @@
  *     json_write_object_end(&json);
  *     ok = json_write_finish(&json);
  *
- * The caller keeps objects and arrays balanced. Strings are UTF-8; bytes that are not become
- * U+FFFD. What lib/printable.h would escape is written as \u: the text can be shown on a terminal.
- * Doubles read back as the same value; what JSON has no number for (infinity, NaN) becomes null.
- * The process's LC_NUMERIC must be "C". */
+ * The caller keeps objects and arrays balanced. Strings are UTF-8; other bytes become U+FFFD.
+ * Characters that lib/printable.h would escape are written as \u, so the text is safe to print.
+ * Doubles read back as the same value; infinity and NaN become null. LC_NUMERIC must be "C". */
 #ifndef LIB_JSON_H
 #define LIB_JSON_H
 
@@ -21,11 +20,11 @@
 
 struct json_writer {
     FILE *out;
-    unsigned indent; /* spaces per level; 0: no line breaks but those of json_write_break */
+    unsigned indent; /* spaces per level; 0: no line breaks except by json_write_break */
     unsigned depth;
-    bool needs_comma; /* an element stands before the next one at this level */
+    bool needs_comma; /* there is an earlier element at this level */
     bool after_key;   /* the next element is the value of a key */
-    bool broken;      /* the next element starts a line */
+    bool broken;      /* the next element starts a new line */
 };
 
 void json_write_start(struct json_writer *json, FILE *out, unsigned indent);
@@ -51,11 +50,11 @@ void json_write_text(struct json_writer *json, const char *key, const char *text
 /* With indent 0: the next element or key starts a new line. */
 void json_write_break(struct json_writer *json);
 
-/* Ends the text with a newline and flushes; false when anything could not be written. */
+/* Writes a final newline and flushes; false if anything could not be written. */
 bool json_write_finish(struct json_writer *json);
 
-/* A finite double in as few of 15 to 17 significant digits as read back as the same value,
- * trailing zeros left out. */
+/* A finite double with the fewest of 15 to 17 significant digits that read back as the same value,
+ * without trailing zeros. */
 #define JSON_DOUBLE_SIZE 32
 void json_format_double(double value, char text[JSON_DOUBLE_SIZE]);
 

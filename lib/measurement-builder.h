@@ -1,6 +1,13 @@
-/* Inside the reader of measurement files (lib/measurement.h): a measurement under
- * construction. Chunks come in any order, so ids are collected as they are and resolved when all
- * chunks were seen. Nobody else includes this. */
+/* The parts of the reader of measurement files (measurement_open); included only by them.
+ *
+ *     measurement-reader.c      maps a file, finds its intact chunks, passes on their payloads
+ *     measurement-process.c     decodes chunks of the process
+ *     measurement-threads.c     decodes chunks of threads
+ *     measurement-resolve.c     after the last chunk: turns ids into indices, sorts, adds up
+ *     measurement-code-names.c  names the code that lies in no module
+ *     measurement-builder.c     payload cursor, problems, freeing
+ *
+ * Chunks come in any order, so ids can only be resolved after the last chunk. */
 #ifndef LIB_MEASUREMENT_BUILDER_H
 #define LIB_MEASUREMENT_BUILDER_H
 
@@ -8,7 +15,7 @@
 #include "lib/hash-tables.h"
 #include "lib/measurement.h"
 
-/* Unread bytes of a payload. Once something did not fit, `bad` is set and all reads give 0. */
+/* The unread bytes of a payload. A read past the end sets `bad`; then all reads return 0. */
 struct cursor {
     const uint8_t *at, *end;
     bool bad;
@@ -17,9 +24,9 @@ struct cursor {
 uint64_t read_v(struct cursor *c);
 uint8_t read_u8(struct cursor *c);
 uint64_t read_u64(struct cursor *c);
-/* A string, to be freed by the caller; empty when bad. */
+/* A string; empty if bad. The caller frees. */
 char *read_string(struct cursor *c);
-/* A count of entries that take at least `least` bytes each; bad when they can't fit. */
+/* A number of entries of at least `least` bytes each; bad if so many cannot fit. */
 uint64_t read_count(struct cursor *c, size_t least);
 
 /* Consecutive node ids of one thread, at consecutive indices. */
@@ -28,10 +35,10 @@ struct id_range {
     uint32_t first_index;
 };
 
-/* What is known of a thread beside the measurement_thread of the same position. */
+/* Facts about the measurement_thread at the same position that only the reader needs. */
 struct thread_state {
     VEC(struct id_range) ranges; /* ascending */
-    uint64_t creation_context;   /* id in the creator */
+    uint64_t creation_context;   /* id of a node of the creator */
     uint64_t lost_values, unknown_metrics;
 };
 
@@ -53,37 +60,39 @@ struct builder {
     struct idmap thread_positions; /* thread index -> position in m->threads and states */
     VEC(struct thread_state) states;
     struct idmap space_slots;    /* (id, names) -> index in spaces */
-    VEC(struct space_id) spaces; /* nodes hold indices of these until they are resolved */
+    VEC(struct space_id) spaces; /* until nodes are resolved, their spaces are indices in this */
     VEC(struct join_record) joins;
-    VEC(char) code_map; /* the text of all CODE NAMES */
+    VEC(char) code_map; /* the text of all CODE NAMES chunks */
     uint64_t problem_count;
 };
 
-/* Adds a line to the problems; beyond a bound only counts. */
-#define MAX_PROBLEMS 64 /* as many lines as a person may want to read of one file */
+/* Adds a line to the problems; after MAX_PROBLEMS lines, more than a person reads about one file,
+ * it only counts. */
+#define MAX_PROBLEMS 64
 void builder_problem(struct builder *b, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Decode a payload. They leave the cursor bad when it is malformed; what came before is kept. */
+/* Decode a payload. A malformed payload leaves the cursor bad; the entries before the error are
+ * kept. */
 void decode_process_chunk(struct builder *b, enum chunk_kind kind, struct cursor *c);
 void decode_thread_chunk(struct builder *b, enum chunk_kind kind, uint32_t thread,
                          struct cursor *c);
 
-/* Free what a record holds. */
+/* Free the strings of a record. */
 void release_event(struct measurement_event *event);
 void release_module(struct measurement_module *module);
 void release_name(struct measurement_name *name);
 void release_agent(struct measurement_agent *agent);
 void release_refusal(struct measurement_refusal *refusal);
 
-/* The index of a node by its id; MEASUREMENT_LOST_NODE when there is no such node. */
+/* The index of the node with an id; MEASUREMENT_LOST_NODE if there is none. */
 uint32_t node_index(const struct thread_state *state, uint64_t id);
 
-/* Names the code in no module that nodes are in, from the text of the perf map; after nodes were
- * resolved. */
+/* Finds the names of nodes' addresses in no module in the text of the perf map. Call after nodes
+ * were resolved. */
 void resolve_code_names(struct builder *b);
 
-/* Turns ids into indices and brings everything into order, after the last chunk. */
+/* Turns ids into indices, sorts and adds up. Call after the last chunk. */
 void builder_resolve(struct builder *b);
 
 #endif

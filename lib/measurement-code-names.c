@@ -5,7 +5,7 @@
 
 /* ---- the addresses to name ---- */
 
-static void want(struct builder *b, uint32_t space, uint64_t address)
+static void add_address(struct builder *b, uint32_t space, uint64_t address)
 {
     if (space == MEASUREMENT_NO_MODULE)
         vec_push(&b->m->code_names, (struct measurement_code_name){.address = address});
@@ -18,15 +18,15 @@ static int by_address(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* All addresses in no module that nodes have, sorted, each once. */
+/* Lists the addresses of nodes that lie in no module, sorted, without repetition. */
 static void list_addresses(struct builder *b)
 {
     struct measurement *m = b->m;
     for (size_t i = 0; i < m->threads.n; i++)
         for (size_t k = 0; k < m->threads.at[i].nodes.n; k++) {
             const struct measurement_node *node = &m->threads.at[i].nodes.at[k];
-            want(b, node->ip_space, node->ip_offset);
-            want(b, node->lip_space, node->lip_value);
+            add_address(b, node->ip_space, node->ip_offset);
+            add_address(b, node->lip_space, node->lip_value);
         }
     size_t distinct = 0;
     if (m->code_names.n)
@@ -37,7 +37,7 @@ static void list_addresses(struct builder *b)
     m->code_names.n = distinct;
 }
 
-/* ---- lines ---- */
+/* ---- lines of a perf map: "START SIZE NAME", hexadecimal ---- */
 
 struct line {
     uint64_t start, size;
@@ -45,7 +45,7 @@ struct line {
     size_t length;
 };
 
-/* A hexadecimal number of at most 64 bits and the blanks behind it. */
+/* Parses a hexadecimal number of at most 64 bits and the blanks behind it. */
 static bool take_number(const char **at, const char *end, uint64_t *number)
 {
     if (end - *at > 2 && memcmp(*at, "0x", 2) == 0)
@@ -79,7 +79,8 @@ static bool parse_line(const char *at, const char *end, struct line *line)
 
 /* ---- naming ---- */
 
-/* next[i] is the first address from i on that has no name yet, or on the way to it. */
+/* The first address at or after i without a name. next[i] == i: it has none; else next[i] leads
+ * there (a union-find forest with path halving). */
 static uint32_t unnamed_from(uint32_t *next, uint32_t i)
 {
     while (next[i] != i) {
@@ -99,7 +100,8 @@ static void name_addresses(struct measurement *m, uint32_t *next, const struct l
     }
 }
 
-/* From the last line to the first: a name that an address has stays. */
+/* Goes from the last line to the first and never replaces a name: where code was overwritten, the
+ * later line is right. */
 static void name_from_lines(struct builder *b, uint32_t *next)
 {
     const char *text = b->code_map.at, *end = text + b->code_map.n;

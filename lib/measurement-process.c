@@ -34,12 +34,11 @@ static void decode_process(struct builder *b, struct cursor *c)
     p->known = !c->bad;
 }
 
-/* Amounts are shifted by this much; more is not by hpcrun. */
-#define MAX_SHIFT 32
-
-/* More events or metrics than this are not by hpcrun. */
-#define MAX_EVENTS  1024
-#define MAX_METRICS 4096
+/* Bounds that hpcrun's files never exceed; beyond them a file is damaged or hostile. */
+#define MAX_SHIFT       32 /* of amounts */
+#define MAX_EVENTS      1024
+#define MAX_METRICS     4096
+#define MAX_NAME_TABLES 256 /* one per agent */
 
 static struct measurement_event read_event(struct cursor *c, uint64_t id)
 {
@@ -131,9 +130,6 @@ static struct measurement_name_table *name_table(struct builder *b, uint64_t num
     vec_push(&b->m->name_tables, (struct measurement_name_table){.number = number});
     return &b->m->name_tables.at[b->m->name_tables.n - 1];
 }
-
-/* One name table per agent; a file with more than this is not by hpcrun. */
-#define MAX_NAME_TABLES 256
 
 static void decode_names(struct builder *b, struct cursor *c)
 {

@@ -25,15 +25,15 @@ static void count_other_problems(struct builder *b)
 struct file_bytes {
     const uint8_t *at;
     size_t size;
-    /* How many bytes may still be looked at in vain: a file full of chunk headers whose chunks are
-     * damaged would otherwise take quadratic time. */
-    size_t patience;
+    /* Bytes of damaged chunks that may still be checked. Without this bound a file full of headers
+     * of damaged, overlapping chunks would take quadratic time. */
+    size_t damage_budget;
 };
 
-/* Damaged chunks may cost as much as reading the file this many times. */
-#define PATIENCE 16
+/* Initial damage_budget, in sizes of the file. */
+#define DAMAGE_BUDGET_FILES 16
 
-/* The size of the intact chunk at `offset`, or 0. */
+/* The size of the intact chunk at `offset`; 0 if there is none. */
 static size_t chunk_size(struct file_bytes *file, size_t offset)
 {
     size_t left = file->size - offset;
@@ -42,13 +42,13 @@ static size_t chunk_size(struct file_bytes *file, size_t offset)
         return 0;
     size_t payload = get_u32(header + 8);
     if (payload > CHUNK_MAX_PAYLOAD || payload > left - CHUNK_HEADER_SIZE ||
-        payload > file->patience)
+        payload > file->damage_budget)
         return 0;
     uLong crc = crc32(0, header, 20);
     crc = crc32(crc, header + CHUNK_HEADER_SIZE, (uInt)payload);
     if (crc == get_u32(header + 20))
         return CHUNK_HEADER_SIZE + payload;
-    file->patience -= payload;
+    file->damage_budget -= payload;
     return 0;
 }
 
@@ -91,7 +91,7 @@ static void decode_chunk(struct builder *b, const uint8_t *chunk, size_t size, s
     }
 }
 
-/* Which sequence numbers there were. */
+/* The sequence numbers of the chunks so far. */
 struct sequence {
     struct idmap seen;
     uint64_t next; /* the highest + 1 */
@@ -117,18 +117,18 @@ static void report_missing_chunks(struct builder *b, const struct sequence *sequ
     b->m->complete = false;
 }
 
-/* The beginning of a chunk that is not there whole: the disk was full in the middle of it. */
-struct torn {
+/* The beginning of a chunk whose rest is missing, since the disk was full. */
+struct torn_chunk {
     size_t offset, size;
-    uint32_t before; /* intact chunks before it */
+    uint32_t before; /* number of intact chunks before it */
 };
 
-/* What is known of a file's chunks while it is read. */
-struct reading {
+/* The chunks of a file while it is read. */
+struct chunk_list {
     struct sequence sequence;
     uint32_t count;    /* intact chunks so far */
-    struct idmap last; /* (kind, thread): how many chunks there were with the last of them */
-    VEC(struct torn) torn;
+    struct idmap last; /* (kind, thread) -> `count` when the last such chunk was read */
+    VEC(struct torn_chunk) torn;
 };
 
 static bool is_torn(const struct file_bytes *file, size_t start, size_t end)
@@ -138,7 +138,7 @@ static bool is_torn(const struct file_bytes *file, size_t start, size_t end)
     size_t size = end - start;
     put_u32(magic, CHUNK_MAGIC);
     if (end == file->size || memcmp(at, magic, size < 4 ? size : 4) != 0)
-        return false; /* at the end of the file nothing can repair it */
+        return false; /* nothing follows that could repeat its data */
     return size < 12 || CHUNK_HEADER_SIZE + (uint64_t)get_u32(at + 8) > size;
 }
 
@@ -148,10 +148,10 @@ static void report_damage(struct builder *b, size_t offset, size_t size)
     b->m->complete = false;
 }
 
-/* A torn chunk's data is written again, in the next chunk of its kind and thread. A piece too short
- * to tell them is harmless where no chunk is missing. */
-static bool is_written_again(const struct reading *r, const struct file_bytes *file,
-                             const struct torn *torn)
+/* hpcrun repeats the data of a torn chunk in the next chunk of its kind and thread. A piece without
+ * kind and thread is harmless if no chunk is missing. */
+static bool is_written_again(const struct chunk_list *r, const struct file_bytes *file,
+                             const struct torn_chunk *torn)
 {
     const uint8_t *at = file->at + torn->offset;
     if (torn->size < 16)
@@ -160,16 +160,16 @@ static bool is_written_again(const struct reading *r, const struct file_bytes *f
     return last != IDMAP_NONE && last > torn->before;
 }
 
-static void take_gap(struct builder *b, struct reading *r, const struct file_bytes *file,
+static void read_gap(struct builder *b, struct chunk_list *r, const struct file_bytes *file,
                      size_t start, size_t end)
 {
     if (is_torn(file, start, end))
-        vec_push(&r->torn, (struct torn){start, end - start, r->count});
+        vec_push(&r->torn, (struct torn_chunk){start, end - start, r->count});
     else if (end > start)
         report_damage(b, start, end - start);
 }
 
-static void take_chunk(struct builder *b, struct reading *r, const struct file_bytes *file,
+static void read_chunk(struct builder *b, struct chunk_list *r, const struct file_bytes *file,
                        size_t offset, size_t size)
 {
     const uint8_t *chunk = file->at + offset;
@@ -180,17 +180,17 @@ static void take_chunk(struct builder *b, struct reading *r, const struct file_b
         builder_problem(b, "the chunk at %zu repeats number %u", offset, get_u32(chunk + 16));
 }
 
-/* Decodes all intact chunks; false when there is none. */
+/* Decodes all intact chunks; false if there is none. */
 static bool decode_chunks(struct builder *b, struct file_bytes *file)
 {
-    struct reading r = {0};
+    struct chunk_list r = {0};
     size_t offset = MEASUREMENT_HEADER_SIZE;
     while (offset < file->size) {
         size_t size, start = find_chunk(file, offset, &size);
-        take_gap(b, &r, file, offset, start);
+        read_gap(b, &r, file, offset, start);
         if (start == file->size)
             break;
-        take_chunk(b, &r, file, start, size);
+        read_chunk(b, &r, file, start, size);
         offset = start + size;
     }
     for (size_t i = 0; i < r.torn.n; i++)
@@ -205,7 +205,8 @@ static bool decode_chunks(struct builder *b, struct file_bytes *file)
 
 /* ---- files ---- */
 
-/* Without a PROCESS record: pid, start time and sequence from ...-PID-STARTTIME-EXECSEQ.hpcrun. */
+/* Takes pid, start time and sequence from the name ...-PID-STARTTIME-EXECSEQ.hpcrun, in case the
+ * PROCESS record is lost. */
 static void identify_by_name(struct measurement *m)
 {
     char *name = mem_strdup(m->name);
@@ -274,7 +275,7 @@ static struct measurement *decode_file(const char *path, struct file_bytes *file
     return b.m;
 }
 
-/* Maps a regular file that is at least a header long. */
+/* Maps a regular file that has room for the header. */
 static bool map_file(const char *path, struct file_bytes *file, char **cause)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -286,7 +287,8 @@ static bool map_file(const char *path, struct file_bytes *file, char **cause)
         return false;
     }
     file->size = (size_t)status.st_size;
-    file->patience = file->size > SIZE_MAX / PATIENCE ? SIZE_MAX : file->size * PATIENCE;
+    if (__builtin_mul_overflow(file->size, DAMAGE_BUDGET_FILES, &file->damage_budget))
+        file->damage_budget = SIZE_MAX;
     void *map = MAP_FAILED;
     if (!S_ISREG(status.st_mode))
         *cause = mem_strdup("not a regular file");

@@ -23,7 +23,7 @@ static void resolve_metrics(struct builder *b, const struct idmap *events)
     }
 }
 
-/* Nodes hold slots of b->spaces; gives each slot its final space. The caller frees. */
+/* The final space of each entry of b->spaces. The caller frees. */
 static uint32_t *spaces_of_slots(struct builder *b)
 {
     struct measurement *m = b->m;
@@ -69,7 +69,7 @@ static void resolve_nodes(struct measurement_thread *thread, const uint32_t *spa
     }
 }
 
-/* Turns metric ids into indices; values of unknown metrics are dropped and counted. */
+/* Turns metric ids into indices; drops and counts values of unknown metrics. */
 static void resolve_value_metrics(struct measurement_thread *thread, struct thread_state *state,
                                   const struct idmap *metrics)
 {
@@ -179,7 +179,7 @@ static void resolve_creation_contexts(struct builder *b)
     }
 }
 
-/* Only the creator's join says where a thread hangs. */
+/* Only a join by the creator counts: the place of a thread in the tree depends on it. */
 static void resolve_joins(struct builder *b, const uint32_t *spaces)
 {
     for (size_t i = 0; i < b->joins.n; i++) {

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* Both halves of a thread under construction; valid until the next thread is added. */
+/* A thread under construction; the pointers are valid until the next thread is added. */
 struct thread_parts {
     struct measurement_thread *thread;
     struct thread_state *state;
@@ -57,7 +57,7 @@ uint32_t node_index(const struct thread_state *state, uint64_t id)
     return range->first_index + (uint32_t)(id - range->first_id);
 }
 
-/* A stand-in for a module instance or a name table, until all of them are known. */
+/* The index in b->spaces of a module instance or a name table, added if it is new. */
 static uint32_t space_slot(struct builder *b, uint64_t id, bool names)
 {
     uint32_t slot = idmap_get(&b->space_slots, id, names);
@@ -91,7 +91,7 @@ static void read_notes(struct builder *b, struct cursor *c, uint8_t tag,
     }
 }
 
-/* Reads one node; false, and no node, when it is malformed. */
+/* Reads one node; false if it is malformed. */
 static bool read_node(struct builder *b, struct cursor *c, const struct thread_state *state,
                       uint64_t id, struct measurement_node *node)
 {
@@ -171,7 +171,7 @@ static void decode_values(struct thread_parts t, struct cursor *c)
     }
 }
 
-/* Codes of fates and sources are small numbers; larger ones are not by hpcrun. */
+/* Codes of fates and sources never exceed this in hpcrun's files. */
 #define MAX_CODE 255
 
 static void decode_fates(struct thread_parts t, struct cursor *c)
@@ -193,7 +193,7 @@ static void decode_fates(struct thread_parts t, struct cursor *c)
     }
 }
 
-/* Ends the THREAD record since version 1.1. */
+/* The start routine, at the end of THREAD records since version 1.1. */
 static void decode_start(struct builder *b, struct measurement_thread *thread, struct cursor *c)
 {
     thread->start_space = MEASUREMENT_NO_NOTE;

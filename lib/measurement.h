@@ -1,9 +1,9 @@
-/* A measurement of one process as it is in memory: what a measurement file (doc/FORMAT-hpcrun.md)
- * says, deltas added up, ids resolved.
+/* The contents of a measurement file (doc/FORMAT-hpcrun.md) in memory: the measurement of one
+ * process, with deltas added up and ids resolved to indices.
  *
- * All memory belongs to the struct measurement and lives until measurement_free. Strings are never
- * NULL; those that the file does not hold are empty. Times are nanoseconds, amounts are in the
- * fixed point of their event (2^-shift of its unit). */
+ * All memory belongs to the struct measurement until measurement_free. Strings are never NULL;
+ * those that the file lacks are empty. Times are in ns, amounts in the fixed point of their event
+ * (2^-shift of its unit). */
 #ifndef LIB_MEASUREMENT_H
 #define LIB_MEASUREMENT_H
 
@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 struct measurement_process {
-    bool known; /* false: the record is lost, pid, start time and sequence are from the file name */
+    bool known; /* false: the record is lost; pid, start time and sequence are from the file name */
     char *host;
     uint64_t host_id;
     uint64_t pid, parent_pid, start_time, exec_sequence;
@@ -22,7 +22,7 @@ struct measurement_process {
     uint64_t origin;
     char *executable, *directory;
     VEC(char *) arguments;
-    uint64_t realtime, monotonic, cpu; /* clocks at initialisation */
+    uint64_t realtime, monotonic, cpu; /* clocks at initialization */
     uint64_t cpus;
     char *hpcrun_version;
 };
@@ -35,8 +35,8 @@ struct measurement_process_clock {
 struct measurement_event {
     uint64_t id;
     char *name, *unit;
-    uint64_t shift, period, flags; /* period: with EVENT_BY_RATE CPU time between samples, ns */
-    char *why_other_source;        /* empty: the preferred source is in use */
+    uint64_t shift, period, flags; /* with EVENT_BY_RATE the period is CPU time in ns */
+    char *why_other_source;        /* empty: the preferred source is used */
 };
 
 struct measurement_metric {
@@ -57,7 +57,7 @@ struct measurement_module {
     uint8_t *build_id;
     size_t build_id_size;
     uint64_t header_hash, file_size, modified;
-    bool used; /* some node's ip or lip lies in it */
+    bool used; /* some node has an ip or lip in it */
 };
 
 struct measurement_name {
@@ -71,7 +71,7 @@ struct measurement_name_table {
     VEC(struct measurement_name) names; /* sorted by value */
 };
 
-/* An address in no module that some node has, and the name of the code there. */
+/* The name of code in no module, e.g. of a JIT compiler, at an address that some node has. */
 struct measurement_code_name {
     uint64_t address;
     char *name;
@@ -83,7 +83,7 @@ struct measurement_agent {
     char *rules, *rules_version;
 };
 
-/* An agent that could not serve, and why; "": it could, after all. */
+/* An agent that could not serve the process, and why; "": it withdrew its refusal. */
 struct measurement_refusal {
     char *agent, *why;
 };
@@ -92,8 +92,8 @@ struct measurement_worker_change {
     uint64_t agent, monotonic, workers, n;
 };
 
-/* Where an address or a logical value lies: an index in modules; MEASUREMENT_NAMES + an index in
- * name_tables; or one of the following. */
+/* The space of an address or a logical value: an index in modules; MEASUREMENT_NAMES + an index in
+ * name_tables; or one of these. */
 enum measurement_space {
     MEASUREMENT_NAMES = 0x80000000u,
     MEASUREMENT_LOST_RECORD = 0xfffffffcu, /* a module or name table whose record is lost */
@@ -114,11 +114,11 @@ struct measurement_node {
     uint64_t site; /* of the l-note, if has_site; a module's offset or a name table's line */
 };
 
-/* Nodes are numbered anew: these two always exist. */
+/* Nodes are renumbered; these two always exist. */
 enum measurement_fixed_node {
     MEASUREMENT_ROOT = 0,
-    /* A partial path below the root. It stands for lost ancestors of intact nodes, and has the
-     * amounts of nodes that are lost themselves. */
+    /* A partial path below the root: the parent of nodes whose ancestors are lost. It has the
+     * values of lost nodes. */
     MEASUREMENT_LOST_NODE = 1,
 };
 
@@ -136,20 +136,20 @@ struct measurement_fate {
 /* The join of a thread by the thread that created it. */
 struct measurement_join {
     bool known;     /* false: no such join is recorded */
-    bool is_cut;    /* frames inside the one that `node` is were not compared */
+    bool is_cut;    /* frames inside the frame of `node` were not compared, see JOINS */
     uint32_t node;  /* index of a node of the creator: the deepest frame of the creation path that
-                       stayed live until the join, MEASUREMENT_ROOT: unknown */
-    uint32_t space; /* address at which that frame waits for the join, as a node's ip */
+                       was live until the join; MEASUREMENT_ROOT: unknown */
+    uint32_t space; /* with offset: where that frame waits for the join, as a node's ip */
     uint64_t offset;
 };
 
 struct measurement_thread {
     uint32_t index; /* in the process */
-    bool known;     /* false: its THREAD record is lost, the following are 0 */
+    bool known;     /* false: its THREAD record is lost; the fields up to `ended` are 0 */
     uint64_t tid, kind;
     char *name;
-    uint64_t creator;          /* index of the creating thread + 1, 0: none known */
-    uint32_t creation_context; /* index of a node of the creator, MEASUREMENT_ROOT: unknown */
+    uint64_t creator;          /* index of the creating thread + 1; 0: unknown */
+    uint32_t creation_context; /* index of a node of the creator; MEASUREMENT_ROOT: unknown */
     struct measurement_join join;
     uint32_t start_space; /* of the start routine, as a node's ip; MEASUREMENT_NO_NOTE: unknown */
     uint64_t start_offset;
@@ -171,7 +171,7 @@ struct measurement {
     VEC(struct measurement_module) modules;
     VEC(struct measurement_name_table) name_tables;
     VEC(struct measurement_code_name) code_names; /* sorted by address */
-    VEC(struct measurement_agent) agents; /* that were opened, also those that then refused */
+    VEC(struct measurement_agent) agents; /* all that were opened, also those that then refused */
     VEC(struct measurement_refusal) refusals;
     VEC(struct measurement_worker_change) workers;
     VEC(struct measurement_thread) threads; /* sorted by index */
@@ -187,24 +187,23 @@ struct measurement *measurement_open(const char *path, char **cause);
 
 void measurement_free(struct measurement *m);
 
-/* Frees the nodes and values of a thread, the bulk of it, before the rest. */
+/* Frees the nodes and values of a thread, most of its memory, before the rest. */
 void measurement_free_tree(struct measurement_thread *thread);
 
-/* Why an agent took no part although its runtime seemed to be there; NULL when it did not refuse.
- */
+/* Why an agent refused to serve although its runtime was recognized; NULL if it did not. */
 const char *measurement_refusal(const struct measurement *m, const char *agent);
 
-/* Whether an agent took part. */
+/* Whether any agent served the process. */
 bool measurement_has_agent(const struct measurement *m);
 
-/* The name that a name table gives to a value; NULL when it is lost. */
+/* The name of a value in a name table; NULL if it is lost. */
 const struct measurement_name *measurement_name(const struct measurement *m, uint32_t space,
                                                 uint64_t value);
 
-/* The index of the first of the code names whose address is not below this one. */
+/* The index of the first code name at or above an address. */
 size_t measurement_first_code_name(const struct measurement *m, uint64_t address);
 
-/* The name of the code at an address in no module; NULL when nothing names it. */
+/* The name of the code at an address in no module; NULL if unknown. */
 const struct measurement_code_name *measurement_code_name(const struct measurement *m,
                                                           uint64_t address);
 

@@ -14,13 +14,12 @@ struct prefix {
 static const struct prefix time_prefixes[] = {{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}};
 static const struct prefix prefixes[] = {{1e15, "P"}, {1e12, "T"}, {1e9, "G"}, {1e6, "M"}};
 
-/* So that a column of nine has room for "-0.00123" and a space. */
+/* A column is nine wide: "-0.00123" and a space. */
 #define MOST_DECIMALS 5
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 
-/* Decimals that give a value four significant digits; 1 to 3, so that a column of large values
- * keeps one. */
+/* The number of decimals, 1 to 3, that gives a value four significant digits. */
 static int decimals_for(double value)
 {
     if (value >= 100)
@@ -39,7 +38,7 @@ static struct number_scale time_scale(double reference)
     return scale;
 }
 
-/* The unit as it is shown behind values: nobody writes "7 count". */
+/* The unit as printed behind a value: "7", not "7 count". */
 static const char *shown_unit(const char *unit)
 {
     return strcmp(unit, "count") == 0 ? "" : unit;

@@ -1,8 +1,8 @@
-/* Numbers for people: four significant digits, units that fit, percentages.
+/* Numbers for people: four significant digits, SI prefixes, percentages.
  *
- * A column of numbers shares one scale, chosen for its largest value (usually the total), so that
- * decimal points stand below each other and sizes can be compared at a glance. Text is ASCII and
- * fits for any double. */
+ * A column of numbers shares one scale, chosen for its largest value (usually the total). So
+ * decimal points are aligned, and sizes can be compared at a glance. The text is ASCII and has room
+ * for any double. */
 #ifndef LIB_NUMBER_H
 #define LIB_NUMBER_H
 
@@ -12,18 +12,18 @@
 #define NUMBER_WITH_UNIT_SIZE 64
 
 struct number_scale {
-    double divisor; /* what values are divided by */
+    double divisor; /* values are divided by this before they are printed */
     int decimals;
-    char unit[24]; /* the unit of the divided values: "s", "ms", "M", "GB", ...; may be empty */
+    char unit[24]; /* of the divided values: "s", "ms", "M", "GB", ...; may be empty */
 };
 
-/* The scale for values up to `reference` of the unit "s" (seconds), "count", "B" (bytes) or any
- * other text. Seconds below 1 become ms, us or ns; other values from a million on become M, G, T
- * or P. Counts and bytes that are not scaled have no decimals. */
+/* The scale for values up to `reference`. `unit` is "s" (seconds), "count", "B" (bytes) or any
+ * other text. Seconds below 1 become ms, us or ns; other values from a million on become M, G, T or
+ * P. Counts and bytes below that have no decimals. */
 struct number_scale number_scale_for(double reference, const char *unit);
 
-/* The scale of values up to `own` that stand beside others up to `largest`: in the unit that suits
- * these, with as many decimals, five at most, as give `own` four significant digits. */
+/* The scale for values up to `own` beside other values up to `largest`: the unit that suits the
+ * largest, with the decimals (at most five) that give `own` four significant digits. */
 struct number_scale number_scale_beside(double largest, double own, const char *unit);
 
 /* The value in that scale, without the unit. Only zero is "0": what would be rounded to that in a
@@ -31,11 +31,11 @@ struct number_scale number_scale_beside(double largest, double own, const char *
  * for a column is written in scientific notation or as "inf" or "nan". */
 void number_format(double value, const struct number_scale *scale, char text[NUMBER_SIZE]);
 
-/* A single value with its unit, in the scale that suits it: "9.980 s". */
+/* A single value with its unit, in its own scale: "9.980 s". */
 void number_with_unit(double value, const char *unit, char text[NUMBER_WITH_UNIT_SIZE]);
 
-/* The share of `value` in `total` in percent with one decimal, without the sign: "12.3".
- * Nonzero shares that would read 0.0 are "<0.1"; a total of zero gives "". */
+/* The share of `value` in `total` in percent with one decimal, without '%': "12.3". Nonzero shares
+ * that would be rounded to 0.0 are "<0.1"; a total of zero gives "". */
 void number_percent(double value, double total, char text[NUMBER_SIZE]);
 
 /* An integer with a comma between groups of three digits: "12,345". */

@@ -2,6 +2,7 @@
 
 #include "lib/alloc.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -31,13 +32,14 @@ static void *work(void *argument)
 
 void parallel_for(size_t count, unsigned workers, parallel_task *task, void *context)
 {
+    assert(workers > 0);
     struct job job = {.task = task, .context = context, .count = count};
     if (workers > count)
         workers = count ? (unsigned)count : 1;
     struct worker *all = mem_alloc(workers * sizeof *all);
     for (unsigned i = 0; i < workers; i++)
         all[i] = (struct worker){.job = &job, .number = i};
-    /* The caller is worker 0. Where no thread can be had, the others do the work. */
+    /* The caller is worker 0. If no more threads can be created, these do the work. */
     unsigned started = 1;
     while (started < workers &&
            pthread_create(&all[started].thread, NULL, work, &all[started]) == 0)

@@ -4,12 +4,12 @@
 
 #include <stddef.h>
 
-/* Called for an index by worker `worker`, which is less than `workers` of parallel_for: calls of
- * the same worker follow one another, calls of different workers run at the same time. */
+/* Processes one index. `worker` is below the number of workers: calls with the same worker run one
+ * after another, calls with different workers run at the same time. */
 typedef void parallel_task(void *context, unsigned worker, size_t index);
 
-/* Calls `task` once for every index below `count`, by up to `workers` threads (at least 1), the
- * lowest indices first, and returns when all calls have returned. */
+/* Calls `task` once for every index below `count`, in ascending order, from up to `workers` threads
+ * (at least 1; the caller is one). Returns when all calls have returned. */
 void parallel_for(size_t count, unsigned workers, parallel_task *task, void *context);
 
 /* Number of CPUs that the process may use, at least 1: the default of -j. */

@@ -45,7 +45,7 @@ size_t printable_next_of_code(const char **text, char out[PRINTABLE_BYTES])
     return code > 0xffff ? write_escape(out, 'U', code, 8) : write_escape(out, 'u', code, 4);
 }
 
-/* Whether a backslash would be read together with the form of what is behind it. */
+/* Whether the backslash here and the form of the next character would look like an escape. */
 static bool would_look_like_an_escape(const char *text)
 {
     uint32_t next;

@@ -36,7 +36,7 @@ static const char *end_of_line(const char *at, const char *end)
     return newline ? newline : end;
 }
 
-/* Lines that may make an image. */
+/* The number of lines that may add an image: those that start with "b" or "u". */
 static size_t count_images(const char *text, size_t size)
 {
     size_t count = 0;
@@ -59,7 +59,7 @@ size_t process_list_memory(const char *text, size_t size)
     return images * sizeof(struct process_image) + count_slots(images) * sizeof(uint32_t);
 }
 
-/* The slot of a process: empty, or its last image's. */
+/* The slot of a process: empty, or the slot of its last image. */
 static uint32_t *slot_of(const struct process_list *list, int pid)
 {
     size_t slot = (uint32_t)pid * 2654435761u & (list->slots - 1);
@@ -74,14 +74,14 @@ static struct process_image *last_image(const struct process_list *list, int pid
     return *slot ? &list->images[*slot - 1] : NULL;
 }
 
-static void rest_as_program(struct line *line, struct process_image *image)
+static void read_program(struct line *line, struct process_image *image)
 {
     image->program = line->at;
     image->program_length = line->end > line->at ? (size_t)(line->end - line->at) : 0;
 }
 
-/* An image that an exec ended goes on as this one, if that is of the same process. */
-static void replace(struct process_image *before, const struct process_image *image)
+/* If `before` ended with an exec and `image` is of the same process, `image` replaced it. */
+static void mark_replaced(struct process_image *before, const struct process_image *image)
 {
     bool same_process = before->start == image->start || image->state == IMAGE_UNMEASURED;
     if (same_process && before->state == IMAGE_EXEC)
@@ -92,7 +92,7 @@ static void add_image(struct process_list *list, const struct process_image *ima
 {
     uint32_t *slot = slot_of(list, image->pid);
     if (*slot)
-        replace(&list->images[*slot - 1], image);
+        mark_replaced(&list->images[*slot - 1], image);
     list->images[list->n++] = *image;
     *slot = (uint32_t)list->n;
 }
@@ -105,7 +105,7 @@ static void read_begin(struct process_list *list, struct line *line, int64_t ran
     image.parent = (int)number(line);
     image.origin = (enum process_origin)number(line);
     image.began_at = number(line);
-    rest_as_program(line, &image);
+    read_program(line, &image);
     if (!line->bad)
         add_image(list, &image);
 }
@@ -134,7 +134,7 @@ static struct process_image *image_before(const struct process_list *list,
     return NULL;
 }
 
-/* The last one counts: an exec may fail, and the image goes on. */
+/* The last end line of an image counts, because an exec may fail and the image go on. */
 static void read_end(struct process_list *list, struct line *line, size_t order)
 {
     int pid = (int)number(line);
@@ -142,7 +142,7 @@ static void read_end(struct process_list *list, struct line *line, size_t order)
     struct image_counts counts = {0};
     read_counts(line, &counts);
     struct process_image *image = last_image(list, pid);
-    bool is_replaced = image && image->state == IMAGE_UNMEASURED; /* told of before this */
+    bool is_replaced = image && image->state == IMAGE_UNMEASURED; /* its line comes before this */
     if (is_replaced)
         image = image_before(list, image);
     if (line->bad || !image || image->start != start)
@@ -155,15 +155,14 @@ static void read_end(struct process_list *list, struct line *line, size_t order)
     image->counts = counts;
 }
 
-/* An exec: it is known before it happens. A process that is made with its program is told of
- * afterwards. */
+/* The line precedes the exec of the program; after posix_spawn it follows. */
 static void read_unmeasured(struct process_list *list, struct line *line, int64_t rank)
 {
     struct process_image image = {.state = IMAGE_UNMEASURED, .rank = rank};
     image.pid = (int)number(line);
     image.why = (enum unmeasured)number(line);
     image.began_at = number(line);
-    rest_as_program(line, &image);
+    read_program(line, &image);
     if (line->bad || image.why == UNMEASURED_NONE)
         return;
     struct process_image *before = last_image(list, image.pid);
@@ -172,11 +171,11 @@ static void read_unmeasured(struct process_list *list, struct line *line, int64_
     add_image(list, &image);
 }
 
-/* The image before, of the same process, goes on. The child of a vfork has none. */
-static void take_back_exec(struct process_list *list, struct process_image *image)
+/* The exec failed: the process continues as its previous image. The child of a vfork has none. */
+static void undo_exec(struct process_list *list, struct process_image *image)
 {
     struct process_image *before = image_before(list, image);
-    image->state = IMAGE_TAKEN_BACK;
+    image->state = IMAGE_EXEC_FAILED;
     if (!before)
         return;
     if (before->state == IMAGE_REPLACED)
@@ -184,14 +183,14 @@ static void take_back_exec(struct process_list *list, struct process_image *imag
     *slot_of(list, image->pid) = (uint32_t)(before - list->images + 1);
 }
 
-/* An exec that failed. */
+/* The last exec of the process failed. */
 static void read_failed(struct process_list *list, struct line *line)
 {
     struct process_image *image = last_image(list, (int)number(line));
     if (line->bad || !image)
         return;
     if (image->state == IMAGE_UNMEASURED)
-        take_back_exec(list, image);
+        undo_exec(list, image);
     else if (image->state == IMAGE_EXEC)
         image->state = IMAGE_BEGUN;
 }

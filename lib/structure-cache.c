@@ -13,7 +13,7 @@
 
 /* ---- the directory ---- */
 
-/* Makes a directory and those above it that are missing. */
+/* Creates a directory and its missing parents. */
 static bool make_directories(char *path)
 {
     for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
@@ -26,7 +26,7 @@ static bool make_directories(char *path)
     return mkdir(path, 0700) == 0 || errno == EEXIST;
 }
 
-/* Whoever can write to it decides what the procedures and source files of our programs are. */
+/* A user who can write to the cache could show us wrong procedures and source files. */
 static bool is_ours_alone(const char *path, char **cause)
 {
     struct stat status;
@@ -48,7 +48,7 @@ static bool is_usable(char *path, char **cause)
     return false;
 }
 
-/* NULL when neither variable is set to an absolute path. */
+/* NULL if neither variable is an absolute path. */
 static char *usual_directory(void)
 {
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
@@ -59,7 +59,8 @@ static char *usual_directory(void)
     return NULL;
 }
 
-/* A directory of ours in a place where others may write: made by us, and nobody else's. */
+/* A directory in a place where other users may write, e.g. /tmp. It must be a directory, not a
+ * link, belong to us and not be writable by others. */
 static char *fallback_directory(void)
 {
     const char *place = getenv("TMPDIR");
@@ -104,7 +105,7 @@ char *structure_cache_directory(char **note)
 char *structure_cache_path(const char *directory, const uint8_t *id, size_t id_size,
                            uint64_t detail)
 {
-    /* Longer ones are not in use; the bound keeps the name short enough for a file system. */
+    /* Build-ids have 20 bytes at most today; a file name has 255. */
     const size_t most = 64;
     char hex[2 * 64 + 1] = "";
     for (size_t i = 0; i < id_size && i < most; i++)
@@ -114,7 +115,7 @@ char *structure_cache_path(const char *directory, const uint8_t *id, size_t id_s
 
 bool structure_cache_has(const char *path)
 {
-    /* The generator is an attribute of the second element: near the start, behind a path. */
+    /* The generator is an attribute of the second element: near the start, after a path. */
     char start[3 * 4096];
     FILE *file = fopen(path, "re");
     if (!file)
@@ -127,7 +128,7 @@ bool structure_cache_has(const char *path)
     return generator && generator < strchr(module, '>');
 }
 
-/* Whether `path` is a usable file that is newer than `than`; then makes that its time. */
+/* Whether `path` is a usable file that is newer than *than; if so, sets *than to its time. */
 static bool is_newer(const char *path, struct timespec *than)
 {
     struct stat status;

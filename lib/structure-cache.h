@@ -1,11 +1,12 @@
 /* The cache of structure files (doc/FORMAT-structure.md), shared by all runs of the tools.
  *
- * The simple way to use it is to run
- *     hpcstruct --cache BINARY
- * which makes sure that the cache holds the structure of BINARY, prints the path of the structure
- * file as one line on stdout, and ends with status 0; complaints come on stderr. With a status
- * other than 0 and a path, the structure lacks what the complaints say; without a path, there is
- * none.
+ * The simple way to use it is `hpcstruct --cache BINARY`: it makes sure that the cache holds the
+ * structure of BINARY and prints the path of the structure file as one line on stdout.
+ *
+ *     status  path     meaning
+ *     0       printed  the structure is complete
+ *     else    printed  the structure lacks what the messages on stderr say
+ *     else    none     there is no structure; stderr says why
  *
  * The cache is a directory: $XDG_CACHE_HOME/hpctoolkit/structure, or ~/.cache/hpctoolkit/structure
  * without XDG_CACHE_HOME, or, when that cannot be used or others can
@@ -19,12 +20,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Attribute `g` of LM. Changes whenever the structure of a binary may come out differently. */
+/* Attribute `g` of LM. Must change whenever hpcstruct may produce a different structure. */
 #define STRUCTURE_GENERATOR "hpcstruct 4"
 
-/* The cache's directory, made if need be; the caller frees. NULL when there is none to be had.
- * *note is then the cause; otherwise it is NULL, or says why the usual place is not in use. It
- * belongs to the caller. */
+/* The cache's directory, created if it does not exist; the caller frees. NULL if none is usable.
+ * *note is then the cause; else it is NULL or says why the usual place is not used. The caller
+ * frees it. */
 char *structure_cache_directory(char **note);
 
 /* The path of the file for a key. `id` is the build-id, or another hash of the binary's contents;
@@ -32,11 +33,11 @@ char *structure_cache_directory(char **note);
 char *structure_cache_path(const char *directory, const uint8_t *id, size_t id_size,
                            uint64_t detail);
 
-/* Whether there is a file, and it is by this generator. */
+/* Whether the file exists and is by this generator. */
 bool structure_cache_has(const char *path);
 
-/* The newest file of a binary that is gone, by its build-id in hexadecimal; NULL when there is
- * none. The caller frees. */
+/* The newest file for a binary that no longer exists, by its build-id in hexadecimal; NULL if there
+ * is none. The caller frees. */
 char *structure_cache_find(const char *directory, const char *build_id);
 
 #endif

@@ -1,7 +1,6 @@
 #include "lib/utf8.h"
 
-/* The number of continuation bytes that a first byte asks for; 0 also for bytes that start
- * nothing. */
+/* The number of continuation bytes after a first byte; 0 also for bytes that start no sequence. */
 static size_t continuations(unsigned char first)
 {
     if (first >= 0xc2 && first <= 0xdf)
@@ -13,7 +12,7 @@ static size_t continuations(unsigned char first)
     return 0;
 }
 
-/* The smallest code point that needs so many continuation bytes: less is an overlong form. */
+/* The smallest code point by number of continuation bytes; smaller ones are overlong forms. */
 static const uint32_t smallest[] = {0, 0x80, 0x800, 0x10000};
 
 size_t utf8_decode(const char *text, uint32_t *code)

@@ -1,6 +1,5 @@
-/* Decoding UTF-8 that may be anything: names come from binaries and from files of others.
- *
- * Strict: overlong forms, surrogates and values above U+10FFFF are invalid, as in RFC 3629. */
+/* UTF-8 from untrusted sources, e.g. names in binaries. Strict as in RFC 3629: overlong forms,
+ * surrogates and values above U+10FFFF are invalid. Safe in signal handlers. */
 #ifndef LIB_UTF8_H
 #define LIB_UTF8_H
 
@@ -10,12 +9,11 @@
 #define UTF8_INVALID     0xffffffffu
 #define UTF8_REPLACEMENT 0xfffdu
 
-/* Decodes the code point at `text`, which is not empty (NUL-terminated, first byte not NUL).
- * Returns the number of bytes it takes; for a byte that starts no valid sequence sets *code to
- * UTF8_INVALID and returns 1. Never reads beyond the terminator. */
+/* Decodes the code point at the start of `text`, which is NUL-terminated and not empty, and returns
+ * its number of bytes. A byte that starts no valid sequence gives UTF8_INVALID and 1. */
 size_t utf8_decode(const char *text, uint32_t *code);
 
-/* Encodes a valid code point into `out` (room for 4 bytes, not terminated); returns its length. */
+/* Encodes a valid code point into `out` (room for 4 bytes, no terminator); returns its length. */
 size_t utf8_encode(uint32_t code, char *out);
 
 #endif

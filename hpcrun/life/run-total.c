@@ -166,7 +166,7 @@ static bool was_left(const struct run_total *total, const struct process_image *
         return false;
     for (const struct process_image *next = image + 1; next < total->list.images + total->list.n;
          next++)
-        if (next->pid == image->pid && next->state != IMAGE_TAKEN_BACK)
+        if (next->pid == image->pid && next->state != IMAGE_EXEC_FAILED)
             return next->state == IMAGE_UNMEASURED;
     return false;
 }
@@ -174,7 +174,7 @@ static bool was_left(const struct run_total *total, const struct process_image *
 static void add_image(struct run_total *total, struct process_image *image,
                       const struct process_image *own)
 {
-    if (image->state == IMAGE_TAKEN_BACK)
+    if (image->state == IMAGE_EXEC_FAILED)
         return;
     image->mark = outcome_of(image);
     bool is_launched = image->origin == ORIGIN_LAUNCHED && is_last_image(image);

@@ -88,11 +88,11 @@ static void an_exec_that_fails_is_none(void **state)
     (void)state;
     read_list("begin 0 7 5 6 0 10 a\nunmeasured 0 7 4 20 x\n" END("7", "3") "failed 7 21\n" END(
         "7", "1"));
-    ASSERT_STATES(IMAGE_ENDED, IMAGE_TAKEN_BACK);
+    ASSERT_STATES(IMAGE_ENDED, IMAGE_EXEC_FAILED);
     read_list("begin 0 7 5 6 0 10 a\n" END("7", "3") "failed 7 21\n");
     ASSERT_STATES(IMAGE_BEGUN);
     read_list("unmeasured 0 8 1 20 x\nfailed 8 21\nunmeasured 0 8 1 22 y\n");
-    ASSERT_STATES(IMAGE_TAKEN_BACK, IMAGE_UNMEASURED);
+    ASSERT_STATES(IMAGE_EXEC_FAILED, IMAGE_UNMEASURED);
 }
 
 static void numbers_of_processes_come_again(void **state)
