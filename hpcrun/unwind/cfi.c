@@ -1,95 +1,5 @@
 #include "hpcrun/unwind/cfi.h"
 
-#include "lib/bytes.h"
-
-/* A cursor over bytes; `bad` is set, and stays set, when it would have run past the end. */
-struct cursor {
-    const uint8_t *at, *end;
-    bool bad;
-};
-
-static bool has(struct cursor *c, uint64_t size)
-{
-    if ((uint64_t)(c->end - c->at) < size)
-        c->bad = true;
-    return !c->bad;
-}
-
-static uint64_t take(struct cursor *c, unsigned size)
-{
-    uint64_t value = 0;
-    if (has(c, size)) {
-        memcpy(&value, c->at, size);
-        c->at += size;
-    }
-    return value;
-}
-
-static uint64_t take_uleb(struct cursor *c)
-{
-    uint64_t value = 0;
-    if (c->at < c->end && *c->at < 0x80)
-        return *c->at++;
-    if (!get_varint(&c->at, c->end, &value))
-        c->bad = true;
-    return value;
-}
-
-static int64_t take_sleb(struct cursor *c)
-{
-    uint64_t value = 0;
-    unsigned shift = 0;
-    uint8_t byte = 0x80;
-    while ((byte & 0x80) && shift < 64 && has(c, 1)) {
-        byte = *c->at++;
-        value |= (uint64_t)(byte & 0x7f) << shift;
-        shift += 7;
-    }
-    if ((byte & 0x40) && shift < 64)
-        value |= ~(uint64_t)0 << shift;
-    return (int64_t)value;
-}
-
-enum {
-    PE_ABSPTR = 0x00,
-    PE_UDATA2 = 0x02,
-    PE_UDATA4 = 0x03,
-    PE_UDATA8 = 0x04,
-    PE_SDATA2 = 0x0a,
-    PE_SDATA4 = 0x0b,
-    PE_SDATA8 = 0x0c,
-    PE_FORMAT = 0x0f,
-    PE_PCREL = 0x10,
-    PE_DATAREL = 0x30,
-    PE_APPLICATION = 0x70,
-    PE_INDIRECT = 0x80,
-    PE_OMIT = 0xff,
-};
-
-/* A pointer in one of the DW_EH_PE encodings that linkers and compilers emit for code addresses.
- * Indirect pointers occur for personality routines only, whose value nobody needs. */
-static uint64_t take_encoded(struct cursor *c, uint8_t encoding, const uint8_t *data_base)
-{
-    uint64_t place = (uint64_t)(uintptr_t)c->at;
-    uint64_t value;
-    switch (encoding & PE_FORMAT) {
-    case PE_ABSPTR:
-    case PE_UDATA8:
-    case PE_SDATA8: value = take(c, 8); break;
-    case PE_UDATA4: value = take(c, 4); break;
-    case PE_SDATA4: value = (uint64_t)(int32_t)take(c, 4); break;
-    case PE_UDATA2: value = take(c, 2); break;
-    case PE_SDATA2: value = (uint64_t)(int16_t)take(c, 2); break;
-    default: c->bad = true; return 0;
-    }
-    switch (encoding & PE_APPLICATION) {
-    case 0: return value;
-    case PE_PCREL: return value + place;
-    case PE_DATAREL: return value + (uint64_t)(uintptr_t)data_base;
-    default: c->bad = true; return 0;
-    }
-}
-
 /* Only the table format that all linkers write is read: pairs of an address and its FDE, both as 32
  * bits relative to the header. */
 bool cfi_open(struct cfi_index *index, const uint8_t *hdr)
@@ -97,9 +7,9 @@ bool cfi_open(struct cfi_index *index, const uint8_t *hdr)
     memset(index, 0, sizeof *index);
     if (hdr[0] != 1 || hdr[3] != (PE_DATAREL | PE_SDATA4))
         return false;
-    struct cursor c = {.at = hdr + 4, .end = hdr + 4 + 16};
-    take_encoded(&c, hdr[1], hdr);
-    uint64_t count = take_encoded(&c, hdr[2], hdr);
+    struct cfi_cursor c = {.at = hdr + 4, .end = hdr + 4 + 16};
+    cfi_value(&c, hdr[1]); /* address of .eh_frame */
+    uint64_t count = cfi_pointer(&c, hdr[2]);
     if (c.bad || count == 0 || count > INT32_MAX)
         return false;
     index->hdr = hdr;
@@ -179,68 +89,6 @@ static const uint8_t *search_table(uint64_t pc, struct cfi_index *index)
     return index->hdr + (int32_t)get_u32(index->entries + 8 * (uint64_t)found + 4);
 }
 
-/* Opens the CIE or FDE at `at`: the cursor covers what follows its length. */
-static struct cursor open_entry(const uint8_t *at)
-{
-    struct cursor c = {.at = at + 4, .end = at + 4};
-    uint64_t length = get_u32(at);
-    if (length == 0xffffffff) {
-        length = get_u64(at + 4);
-        c.at = c.end = at + 12;
-    }
-    if (length == 0 || length > INT32_MAX)
-        c.bad = true;
-    else
-        c.end += length;
-    return c;
-}
-
-static bool parse_cie(const uint8_t *at, struct cfi_cie *cie)
-{
-    struct cursor c = open_entry(at);
-    if (c.bad || take(&c, 4) != 0)
-        return false;
-    uint8_t version = (uint8_t)take(&c, 1);
-    if (version != 1 && version != 3 && version != 4)
-        return false;
-    const char *augmentation = (const char *)c.at;
-    while (has(&c, 1) && *c.at)
-        c.at++;
-    take(&c, 1);
-    if (version == 4)
-        take(&c, 2); /* address size, segment size */
-    *cie = (struct cfi_cie){.at = at, .end = c.end, .fde_encoding = PE_ABSPTR};
-    cie->code_align = take_uleb(&c);
-    cie->data_align = take_sleb(&c);
-    uint64_t ra_reg = version == 1 ? take(&c, 1) : take_uleb(&c);
-    cie->instructions = c.at;
-    if (c.bad || ra_reg != DWARF_RIP)
-        return false;
-    if (augmentation[0] == '\0')
-        return true;
-    if (augmentation[0] != 'z')
-        return false;
-    cie->has_augmentation_data = true;
-    uint64_t size = take_uleb(&c);
-    if (!has(&c, size))
-        return false;
-    cie->instructions = c.at + size;
-    for (const char *letter = augmentation + 1; *letter; letter++)
-        switch (*letter) {
-        case 'R': cie->fde_encoding = (uint8_t)take(&c, 1); break;
-        case 'L': take(&c, 1); break;
-        case 'P': {
-            uint8_t encoding = (uint8_t)take(&c, 1);
-            if (encoding != PE_OMIT)
-                take_encoded(&c, encoding & (uint8_t)~PE_INDIRECT, NULL);
-            break;
-        }
-        case 'S': cie->signal_frame = true; break;
-        default: break;
-        }
-    return !c.bad;
-}
-
 enum {
     CFA_NOP = 0x00,
     CFA_SET_LOC = 0x01,
@@ -311,11 +159,11 @@ static void set_cfa(struct machine *m, uint64_t reg, int64_t offset)
     m->row->cfa_expr = NULL;
 }
 
-static struct reg_rule take_expression(struct cursor *c, enum reg_rule_kind kind)
+static struct reg_rule read_expression(struct cfi_cursor *c, enum reg_rule_kind kind)
 {
     struct reg_rule rule = {.kind = kind, .expr = c->at};
-    uint64_t size = take_uleb(c);
-    if (has(c, size))
+    uint64_t size = cfi_uleb(c);
+    if (cfi_has(c, size))
         c->at += size;
     return rule;
 }
@@ -336,66 +184,66 @@ static void restore_state(struct machine *m)
         m->bad = true;
 }
 
-static void run_extended(struct machine *m, struct cursor *c, uint8_t opcode)
+static void run_extended(struct machine *m, struct cfi_cursor *c, uint8_t opcode)
 {
     int64_t align = m->cie->data_align;
     uint64_t reg;
     switch (opcode) {
     case CFA_NOP: break;
-    case CFA_SET_LOC: m->location = take_encoded(c, m->cie->fde_encoding, NULL); break;
-    case CFA_ADVANCE_LOC1: m->location += take(c, 1) * m->cie->code_align; break;
-    case CFA_ADVANCE_LOC2: m->location += take(c, 2) * m->cie->code_align; break;
-    case CFA_ADVANCE_LOC4: m->location += take(c, 4) * m->cie->code_align; break;
+    case CFA_SET_LOC: m->location = cfi_pointer(c, m->cie->pointer_encoding); break;
+    case CFA_ADVANCE_LOC1: m->location += cfi_uint(c, 1) * m->cie->code_align; break;
+    case CFA_ADVANCE_LOC2: m->location += cfi_uint(c, 2) * m->cie->code_align; break;
+    case CFA_ADVANCE_LOC4: m->location += cfi_uint(c, 4) * m->cie->code_align; break;
     case CFA_OFFSET_EXTENDED:
-        reg = take_uleb(c);
-        set_reg(m, reg, offset_rule(REG_AT_CFA, (int64_t)take_uleb(c) * align));
+        reg = cfi_uleb(c);
+        set_reg(m, reg, offset_rule(REG_AT_CFA, (int64_t)cfi_uleb(c) * align));
         break;
     case CFA_OFFSET_EXTENDED_SF:
-        reg = take_uleb(c);
-        set_reg(m, reg, offset_rule(REG_AT_CFA, take_sleb(c) * align));
+        reg = cfi_uleb(c);
+        set_reg(m, reg, offset_rule(REG_AT_CFA, cfi_sleb(c) * align));
         break;
     case CFA_GNU_NEGATIVE_OFFSET_EXTENDED:
-        reg = take_uleb(c);
-        set_reg(m, reg, offset_rule(REG_AT_CFA, -(int64_t)take_uleb(c) * align));
+        reg = cfi_uleb(c);
+        set_reg(m, reg, offset_rule(REG_AT_CFA, -(int64_t)cfi_uleb(c) * align));
         break;
     case CFA_VAL_OFFSET:
-        reg = take_uleb(c);
-        set_reg(m, reg, offset_rule(REG_CFA_PLUS, (int64_t)take_uleb(c) * align));
+        reg = cfi_uleb(c);
+        set_reg(m, reg, offset_rule(REG_CFA_PLUS, (int64_t)cfi_uleb(c) * align));
         break;
     case CFA_VAL_OFFSET_SF:
-        reg = take_uleb(c);
-        set_reg(m, reg, offset_rule(REG_CFA_PLUS, take_sleb(c) * align));
+        reg = cfi_uleb(c);
+        set_reg(m, reg, offset_rule(REG_CFA_PLUS, cfi_sleb(c) * align));
         break;
-    case CFA_RESTORE_EXTENDED: restore_reg(m, take_uleb(c)); break;
-    case CFA_UNDEFINED: set_reg(m, take_uleb(c), (struct reg_rule){.kind = REG_UNDEFINED}); break;
-    case CFA_SAME_VALUE: set_reg(m, take_uleb(c), (struct reg_rule){.kind = REG_SAME}); break;
+    case CFA_RESTORE_EXTENDED: restore_reg(m, cfi_uleb(c)); break;
+    case CFA_UNDEFINED: set_reg(m, cfi_uleb(c), (struct reg_rule){.kind = REG_UNDEFINED}); break;
+    case CFA_SAME_VALUE: set_reg(m, cfi_uleb(c), (struct reg_rule){.kind = REG_SAME}); break;
     case CFA_REGISTER:
-        reg = take_uleb(c);
-        set_reg(m, reg, offset_rule(REG_IN_REG, (int64_t)take_uleb(c)));
+        reg = cfi_uleb(c);
+        set_reg(m, reg, offset_rule(REG_IN_REG, (int64_t)cfi_uleb(c)));
         break;
     case CFA_EXPRESSION:
-        reg = take_uleb(c);
-        set_reg(m, reg, take_expression(c, REG_AT_EXPR));
+        reg = cfi_uleb(c);
+        set_reg(m, reg, read_expression(c, REG_AT_EXPR));
         break;
     case CFA_VAL_EXPRESSION:
-        reg = take_uleb(c);
-        set_reg(m, reg, take_expression(c, REG_IS_EXPR));
+        reg = cfi_uleb(c);
+        set_reg(m, reg, read_expression(c, REG_IS_EXPR));
         break;
     case CFA_REMEMBER_STATE: remember(m); break;
     case CFA_RESTORE_STATE: restore_state(m); break;
     case CFA_DEF_CFA:
-        reg = take_uleb(c);
-        set_cfa(m, reg, (int64_t)take_uleb(c));
+        reg = cfi_uleb(c);
+        set_cfa(m, reg, (int64_t)cfi_uleb(c));
         break;
     case CFA_DEF_CFA_SF:
-        reg = take_uleb(c);
-        set_cfa(m, reg, take_sleb(c) * align);
+        reg = cfi_uleb(c);
+        set_cfa(m, reg, cfi_sleb(c) * align);
         break;
-    case CFA_DEF_CFA_REGISTER: set_cfa(m, take_uleb(c), m->row->cfa_offset); break;
-    case CFA_DEF_CFA_OFFSET: m->row->cfa_offset = (int64_t)take_uleb(c); break;
-    case CFA_DEF_CFA_OFFSET_SF: m->row->cfa_offset = take_sleb(c) * align; break;
-    case CFA_DEF_CFA_EXPRESSION: m->row->cfa_expr = take_expression(c, REG_IS_EXPR).expr; break;
-    case CFA_GNU_ARGS_SIZE: take_uleb(c); break;
+    case CFA_DEF_CFA_REGISTER: set_cfa(m, cfi_uleb(c), m->row->cfa_offset); break;
+    case CFA_DEF_CFA_OFFSET: m->row->cfa_offset = (int64_t)cfi_uleb(c); break;
+    case CFA_DEF_CFA_OFFSET_SF: m->row->cfa_offset = cfi_sleb(c) * align; break;
+    case CFA_DEF_CFA_EXPRESSION: m->row->cfa_expr = read_expression(c, REG_IS_EXPR).expr; break;
+    case CFA_GNU_ARGS_SIZE: cfi_uleb(c); break;
     default: m->bad = true; break;
     }
 }
@@ -404,14 +252,14 @@ static void run_extended(struct machine *m, struct cursor *c, uint8_t opcode)
  * begins, or still that of this one when there is no next. */
 static bool run(struct machine *m, const uint8_t *at, const uint8_t *end)
 {
-    struct cursor c = {.at = at, .end = end};
+    struct cfi_cursor c = {.at = at, .end = end};
     while (c.at < c.end && !m->bad && !c.bad) {
         uint8_t opcode = *c.at++;
         uint8_t low = opcode & (uint8_t)~CFA_PRIMARY;
         switch (opcode & CFA_PRIMARY) {
         case CFA_ADVANCE_LOC: m->location += low * m->cie->code_align; break;
         case CFA_OFFSET: {
-            int64_t offset = (int64_t)take_uleb(&c) * m->cie->data_align;
+            int64_t offset = (int64_t)cfi_uleb(&c) * m->cie->data_align;
             set_reg(m, low, offset_rule(REG_AT_CFA, offset));
             break;
         }
@@ -425,58 +273,45 @@ static bool run(struct machine *m, const uint8_t *at, const uint8_t *end)
     return !m->bad && !c.bad;
 }
 
-/* The CIE at `at`, and in scratch->initial the row that its instructions give. */
+/* A cursor over the entry at `at`, from its id on. */
+static struct cfi_cursor open_entry(const uint8_t *at)
+{
+    struct cfi_cursor c = {.at = at, .end = at + 12 + INT32_MAX}; /* no entry is longer */
+    return cfi_entry(&c);
+}
+
+/* Parses the CIE at `at`, and runs its instructions, which give scratch->initial. */
 static bool load_cie(const uint8_t *at, struct cfi_scratch *scratch)
 {
-    struct cfi_cie *cie = &scratch->cie;
-    if (cie->at == at)
+    if (scratch->cie_at == at)
         return true;
+    scratch->cie_at = NULL; /* in case a read faults, or the data is bad */
+    struct cfi_cursor c = open_entry(at);
+    if (c.bad || cfi_uint(&c, 4) != 0 || !cfi_parse_cie(&c, &scratch->cie) ||
+        scratch->cie.return_register != DWARF_RIP)
+        return false;
     struct cfi_row *row = &scratch->initial;
     struct machine m = {
-        .cie = cie, .pc = UINT64_MAX, .row = row, .remembered = scratch->remembered};
-    cie->at = NULL; /* should a read fault, or the data be bad */
-    struct cfi_cie fresh;
-    if (!parse_cie(at, &fresh))
+        .cie = &scratch->cie, .pc = UINT64_MAX, .row = row, .remembered = scratch->remembered};
+    *row = (struct cfi_row){.signal_frame = scratch->cie.signal_frame};
+    if (!run(&m, scratch->cie.instructions, scratch->cie.end))
         return false;
-    *cie = fresh;
-    cie->at = NULL;
-    *row = (struct cfi_row){.signal_frame = cie->signal_frame};
-    if (!run(&m, cie->instructions, cie->end))
-        return false;
-    cie->at = at;
+    scratch->cie_at = at;
     return true;
 }
 
-/* What an FDE says. */
-struct fde {
-    uint64_t begin, range;
-    const uint8_t *instructions, *end;
-};
-
-static bool load_fde(const uint8_t *at, struct cfi_scratch *scratch, struct fde *fde)
+static bool load_fde(const uint8_t *at, struct cfi_scratch *scratch, struct cfi_fde *fde)
 {
-    const struct cfi_cie *cie = &scratch->cie;
-    struct cursor c = open_entry(at);
-    const uint8_t *cie_pointer_place = c.at;
-    uint64_t cie_distance = take(&c, 4);
-    if (c.bad || cie_distance == 0 || !load_cie(cie_pointer_place - cie_distance, scratch))
-        return false;
-    fde->begin = take_encoded(&c, cie->fde_encoding, NULL);
-    fde->range = take_encoded(&c, cie->fde_encoding & PE_FORMAT, NULL);
-    if (cie->has_augmentation_data) {
-        uint64_t size = take_uleb(&c);
-        if (!has(&c, size))
-            return false;
-        c.at += size;
-    }
-    fde->instructions = c.at;
-    fde->end = c.end;
-    return !c.bad;
+    struct cfi_cursor c = open_entry(at);
+    const uint8_t *id_at = c.at;
+    uint64_t distance = cfi_uint(&c, 4);
+    return !c.bad && distance != 0 && load_cie(id_at - distance, scratch) &&
+           cfi_parse_fde(&c, &scratch->cie, fde);
 }
 
 const struct cfi_row *cfi_row_at(uint64_t pc, struct cfi_index *index, struct cfi_scratch *scratch)
 {
-    struct fde fde;
+    struct cfi_fde fde;
     const uint8_t *at = search_table(pc, index);
     if (!at || !load_fde(at, scratch, &fde) || pc - fde.begin >= fde.range)
         return NULL;

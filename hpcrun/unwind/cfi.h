@@ -9,8 +9,7 @@
 #ifndef HPCRUN_UNWIND_CFI_H
 #define HPCRUN_UNWIND_CFI_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "lib/cfi-decode.h"
 
 /* DWARF register numbers of x86-64. */
 enum {
@@ -71,14 +70,9 @@ struct cfi_index {
  * and again when modules may have been unloaded. */
 struct cfi_scratch {
     struct cfi_row row, initial, remembered[CFI_MAX_REMEMBERED];
-    struct cfi_cie {
-        const uint8_t *at; /* NULL: none */
-        const uint8_t *instructions, *end;
-        uint64_t code_align;
-        int64_t data_align;
-        uint8_t fde_encoding;
-        bool has_augmentation_data, signal_frame;
-    } cie; /* the last one, whose row is `initial`: most functions of a module share it */
+    struct cfi_cie
+        cie; /* the last one, whose row is `initial`: most functions of a module share it */
+    const uint8_t *cie_at;  /* its address; NULL: none */
     struct cfi_index index; /* for a module that is looked at once */
 };
 

@@ -5,7 +5,7 @@
 #ifndef HPCSTRUCT_EH_FRAME_H
 #define HPCSTRUCT_EH_FRAME_H
 
-#include "hpcstruct/elf/byte-reader.h"
+#include "hpcstruct/elf/elf-image.h"
 
 /* A frame description entry (FDE). */
 struct frame_entry {
@@ -24,10 +24,6 @@ struct frame_entries {
 void frame_entries_read(struct frame_entries *entries, const struct elf_image *image);
 
 void frame_entries_free(struct frame_entries *entries);
-
-/* A pointer in one of the DW_EH_PE encodings; `address` is that of the reader's byte 0. 0 for a
- * null pointer, and for encodings relative to anything but the position of the pointer itself. */
-uint64_t read_encoded_pointer(struct byte_reader *reader, uint64_t address, uint8_t encoding);
 
 /* A call-site record: calls in [begin, end) continue at `address` if they throw. Catch blocks and
  * destructors are reached in no other way. */
