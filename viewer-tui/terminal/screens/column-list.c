@@ -173,6 +173,7 @@ void tui_choose_columns(struct tui *tui)
         if (key == 'a') {
             column_choice_free(page.choice);
             *page.choice = (struct column_choice){0};
+            key = KEY_NOTHING; /* not the key for advice */
         } else if (list.n) {
             obey(&page, &list, key);
         }
