@@ -10,7 +10,7 @@
 
 #define LARGEST_FILE (64 << 20)
 
-/* The bytes of a regular file with a NUL behind them; NULL when that cannot be had. */
+/* The bytes of a regular file, with a NUL behind them; NULL if it cannot be read. */
 static char *read_bytes(const char *path, size_t *size)
 {
     struct stat status;
@@ -31,7 +31,7 @@ static char *read_bytes(const char *path, size_t *size)
     return bytes;
 }
 
-/* Cuts the bytes into lines. */
+/* Finds the lines in the bytes. */
 static void split(struct file_lines *file, size_t size)
 {
     VEC(const char *) lines = {0};

@@ -1,4 +1,4 @@
-/* A text file, cut into lines. */
+/* A text file as an array of lines. */
 #ifndef VIEWER_FILE_LINES_H
 #define VIEWER_FILE_LINES_H
 
@@ -6,12 +6,12 @@
 #include <stdint.h>
 
 struct file_lines {
-    char *bytes;     /* the file, with a NUL in place of each end of line */
+    char *bytes;     /* the file with a NUL in place of each newline */
     const char **at; /* at[0 .. n-1] */
     uint32_t n;
 };
 
-/* False, leaving none, when it is no regular file, larger than 64 MiB or cannot be read. */
+/* False, with no lines, if the file cannot be read, is not regular or is larger than 64 MiB. */
 bool file_lines_read(struct file_lines *lines, const char *path);
 void file_lines_free(struct file_lines *lines);
 

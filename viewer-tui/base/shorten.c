@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Deeper brackets are as good as this deep. */
+/* Brackets nested deeper than this count as this deep. */
 #define MOST_NESTED 64
 
 static const char *dots(bool ascii)
@@ -26,7 +26,7 @@ void shorten_path(const char *path, size_t columns, bool ascii, struct text *out
     text_add(out, path);
 }
 
-/* The length of "operator" and its sign where a name goes on with that; else 0. */
+/* Length of "operator" and its sign if they are at this place of a name; else 0. */
 static size_t operator_length(const char *name, const char *at)
 {
     static const char word[] = "operator";
@@ -41,7 +41,7 @@ static size_t operator_length(const char *name, const char *at)
     return 0;
 }
 
-/* The length of what is at some place of a name but no bracket, whatever it looks like. */
+/* Length of the text at some place of a name that looks like brackets but is none; else 0. */
 static size_t plain_length(const char *name, const char *at)
 {
     static const char *const plain[] = {"(anonymous namespace)", "->"};
@@ -54,13 +54,13 @@ static size_t plain_length(const char *name, const char *at)
     return operator_length(name, at);
 }
 
-/* The brackets that are open at some place of a name. */
+/* The open brackets at some place of a name, the innermost last. */
 struct brackets {
     char open[MOST_NESTED];
     size_t n;
 };
 
-/* Closes the innermost "(" and what was opened in it: "(a < b)" has no other bracket. */
+/* Closes the innermost "(" and everything opened inside: the "<" of "(a < b)" is no bracket. */
 static void close_round(struct brackets *brackets)
 {
     size_t n = brackets->n;
@@ -70,8 +70,8 @@ static void close_round(struct brackets *brackets)
         brackets->n = n - 1;
 }
 
-/* Takes a character into account. */
-static void pass(struct brackets *brackets, char character)
+/* Updates the open brackets for a character. */
+static void update(struct brackets *brackets, char character)
 {
     size_t n = brackets->n;
     if ((character == '<' || character == '(') && n < MOST_NESTED)
@@ -82,7 +82,7 @@ static void pass(struct brackets *brackets, char character)
         close_round(brackets);
 }
 
-/* Adds the name without what is in more than `kept` brackets. */
+/* Adds the name; replaces text within more than `kept` brackets by dots. */
 static void add_without_arguments(const char *name, size_t kept, bool ascii, struct text *out)
 {
     struct brackets brackets = {.n = 0};
@@ -90,7 +90,7 @@ static void add_without_arguments(const char *name, size_t kept, bool ascii, str
     for (const char *at = name; *at;) {
         size_t plain = plain_length(name, at), length = plain ? plain : 1;
         if (!plain)
-            pass(&brackets, *at);
+            update(&brackets, *at);
         if (hidden && brackets.n <= kept) {
             size_t n = (size_t)(at - hidden);
             bool is_short = n <= text_columns(dots(ascii));
@@ -104,10 +104,10 @@ static void add_without_arguments(const char *name, size_t kept, bool ascii, str
             hidden = at + length;
         at += length;
     }
-    text_add(out, hidden ? hidden : ""); /* a bracket that is never closed is none */
+    text_add(out, hidden ? hidden : ""); /* a bracket that is never closed hides nothing */
 }
 
-/* How deep the brackets of a name are nested. */
+/* Nesting depth of the brackets of a name. */
 static size_t nesting(const char *name)
 {
     struct brackets brackets = {.n = 0};
@@ -115,7 +115,7 @@ static size_t nesting(const char *name)
     for (const char *at = name; *at;) {
         size_t plain = plain_length(name, at);
         if (!plain)
-            pass(&brackets, *at);
+            update(&brackets, *at);
         most = brackets.n > most ? brackets.n : most;
         at += plain ? plain : 1;
     }

@@ -4,6 +4,7 @@
 #include "lib/printable.h"
 #include "lib/utf8.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <string.h>
 #include <wchar.h>
@@ -49,7 +50,7 @@ void text_pad(struct text *text, char with, size_t count)
     text->at[text->n] = '\0';
 }
 
-/* Escapes are ASCII, so that only characters begin with such a byte. */
+/* Adds one printable form: an escape, which is ASCII, or a character. */
 static void add_form(struct text *text, const char *form, size_t length, bool ascii)
 {
     if (ascii && (unsigned char)form[0] >= 0x80)
@@ -90,7 +91,7 @@ void text_add_expanded(struct text *text, const char *code)
     }
 }
 
-/* Columns of one code point; what the locale does not know takes one. */
+/* Columns of one code point; 1 for those that the locale does not know. */
 static size_t code_columns(uint32_t code)
 {
     int width = code < 0x80 ? 1 : wcwidth((wchar_t)code);
@@ -143,7 +144,7 @@ void text_cut(struct text *text, size_t columns)
     }
 }
 
-/* The length of the line with which a text begins; at least one character. */
+/* Length of the first line of a text, in bytes; at least one character. */
 static size_t line_length(const char *text, size_t columns)
 {
     size_t used = 0, n = 0, last_word = 0;
@@ -170,6 +171,25 @@ bool text_take_line(const char **rest, size_t columns, struct text *line)
     text_clear(line);
     text_add_bytes(line, start, length);
     return length > 0;
+}
+
+#define EIGHTHS 8
+
+void text_add_bar(struct text *text, double share, size_t columns, bool ascii)
+{
+    static const char *const blocks[EIGHTHS + 1] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"};
+    size_t units = columns * (ascii ? 1 : EIGHTHS);
+    if (!(share > 0) || units == 0)
+        return;
+    double length = round((share < 1 ? share : 1) * (double)units);
+    size_t left = length > 0 ? (size_t)length : 1;
+    if (ascii) {
+        text_pad(text, '#', left);
+        return;
+    }
+    for (; left > EIGHTHS; left -= EIGHTHS)
+        text_add(text, blocks[EIGHTHS]);
+    text_add(text, blocks[left]);
 }
 
 void text_end_line(struct text *text, FILE *out)

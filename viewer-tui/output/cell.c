@@ -1,6 +1,6 @@
 #include "viewer-tui/output/cell.h"
 
-#include "viewer-tui/base/bar.h"
+#include "viewer-tui/base/text.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -118,7 +118,7 @@ void cell_add(const struct cell_style *style, const struct view *view, uint32_t 
     if (style->has_bars) {
         struct text bar = {0};
         size_t room = width > used + 1 ? (size_t)(width - used - 1) : 0;
-        bar_add(&bar, cell_share(view, row, column), room, style->ascii);
+        text_add_bar(&bar, cell_share(view, row, column), room, style->ascii);
         text_printf(out, " %s", text_string(&bar));
         text_pad(out, ' ', room - text_columns(text_string(&bar)));
         vec_free(&bar);

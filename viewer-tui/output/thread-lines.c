@@ -1,6 +1,6 @@
 #include "viewer-tui/output/thread-lines.h"
 
-#include "viewer-tui/base/bar.h"
+#include "viewer-tui/base/text.h"
 #include "viewer-tui/output/columns.h"
 
 #include <math.h>
@@ -101,7 +101,7 @@ void thread_lines_add_bar(const struct thread_lines *lines, double value, double
 {
     size_t used = text_columns(text_string(out));
     if (largest > 0 && used < lines->width)
-        bar_add(out, value / largest, lines->width - used, lines->ascii);
+        text_add_bar(out, value / largest, lines->width - used, lines->ascii);
 }
 
 /* In columns that are filled up. What tells threads of one program apart is the end. */

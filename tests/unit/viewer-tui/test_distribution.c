@@ -1,7 +1,7 @@
 /* Statistics of values, bins, and bars. */
 #include "tests/unit/cmocka_suite.h"
 
-#include "viewer-tui/base/bar.h"
+#include "viewer-tui/base/text.h"
 #include "viewer-tui/base/distribution.h"
 
 #include <math.h>
@@ -71,7 +71,7 @@ static void test_number_of_bins(void **state)
 static void check_bar(double share, size_t columns, bool ascii, const char *expected)
 {
     struct text text = {0};
-    bar_add(&text, share, columns, ascii);
+    text_add_bar(&text, share, columns, ascii);
     assert_string_equal(text_string(&text), expected);
     vec_free(&text);
 }
