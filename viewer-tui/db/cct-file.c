@@ -45,8 +45,7 @@ void cct_file_check(const char *folder)
         cct_file_close(&file);
 }
 
-/* Where a metric's values are among those of a context: first .. *end - 1; false when it has
- * none. */
+/* Finds a metric's values among those of a context: *first .. *end - 1; false if there are none. */
 static bool find_metric(const struct v4_metric_index *metrics, const struct v4_profile_values *info,
                         int metric_id, uint64_t *first, uint64_t *end)
 {

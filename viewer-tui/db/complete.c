@@ -8,10 +8,10 @@
 
 /* The costs of one metric in every context, by number in the tree. */
 struct columns {
-    double *own; /* without anything below */
+    double *own; /* of the context alone */
     double *inclusive;
-    double *function; /* own costs with those of loops, lines and instructions below */
-    double *no_loops; /* the same without those of loops */
+    double *function; /* own costs and those of loops, lines and instructions below */
+    double *no_loops; /* the same without loops */
 };
 
 /* A value for the new table. */
@@ -36,15 +36,14 @@ static uint64_t position_of(const struct completion *completion, uint32_t contex
     return position == NOTHING ? NO_POSITION : position;
 }
 
-/* A context that is a part of the scope around it, not called from there. */
+/* Whether a context is a part of the scope around it, as opposed to being called from there. */
 static bool is_lexical(enum scope_kind kind)
 {
     return kind == KIND_LOOP || kind == KIND_STATEMENT || kind == KIND_INSTRUCTION;
 }
 
-/* The scope from which a context's own costs are computed. `point` comes last: HPCToolkit leaves
- * instructions out of databases together with what they were charged, so that it adds up to
- * nothing. */
+/* The scope from which a context's own costs are computed. `point` comes last: HPCToolkit omits
+ * instructions and their costs from databases, so that points add up to too little. */
 static enum metric_scope basis_of(const struct metric *metric)
 {
     if (metric->summary[METRIC_EXECUTION] != METRIC_ABSENT)
@@ -54,11 +53,10 @@ static enum metric_scope basis_of(const struct metric *metric)
     return METRIC_POINT;
 }
 
-/* Differences of sums below this share of them are errors of rounding. */
+/* Differences of sums below this share of the sums are rounding errors. */
 #define ROUNDING 1e-12
 
-/* Fills columns.own: what a context's costs are without those of the contexts below that they
- * contain. */
+/* Fills columns.own: a context's costs minus those of the contexts below that they include. */
 static void find_own_costs(struct completion *completion, const struct metric *metric)
 {
     const struct values *values = &completion->db->values;
@@ -107,7 +105,7 @@ static int unused_id(struct completion *completion)
     return METRIC_ABSENT;
 }
 
-/* Gives the metric a scope that it has not got. */
+/* Adds a scope that the metric lacks. */
 static void add_scope(struct completion *completion, struct metric *metric, enum metric_scope scope,
                       const double *column)
 {
@@ -131,8 +129,8 @@ static void complete_metric(struct completion *completion, struct metric *metric
     add_scope(completion, metric, METRIC_LEX_AWARE, columns->no_loops);
 }
 
-/* Appends the values that are written already. An id that is new here may be that of a metric
- * that is not shown. */
+/* Appends the values in the file, except for ids that are given to new scopes: such an id may also
+ * be that of a metric that is not shown. */
 static void keep_values(struct completion *completion)
 {
     const struct values *values = &completion->db->values;
@@ -157,7 +155,7 @@ static int compare_ids(const void *left, const void *right)
     return (a->number > b->number) - (a->number < b->number);
 }
 
-/* Makes the table from the additions: values grouped by context, contexts by id. */
+/* Makes a table of the additions: values grouped by context, contexts sorted by id. */
 static void replace_table(struct completion *completion)
 {
     const struct cct *cct = completion->cct;

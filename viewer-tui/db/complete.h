@@ -1,8 +1,8 @@
-/* Databases in which inclusive or exclusive costs are missing.
+/* Completes databases that lack inclusive or exclusive costs.
  *
- * HPCToolkit has written databases without the scope `lex_aware`, and metrics whose costs are not
- * propagated. What each context has of its own follows from the scopes that are there, and the
- * missing ones from that. */
+ * Some versions of HPCToolkit wrote databases without the scope `lex_aware`, or metrics whose costs
+ * are not propagated. The costs of each context alone follow from the scopes that exist, and the
+ * missing scopes follow from these. */
 #ifndef VIEWER_COMPLETE_H
 #define VIEWER_COMPLETE_H
 

@@ -11,11 +11,11 @@ struct open_context {
     struct context_range rest;
 };
 
-struct reading {
+struct tree_reader {
     struct database *db;
     struct cct *cct;
     uint64_t limit;
-    uint64_t bytes; /* of the section that were read */
+    uint64_t bytes; /* of the section read so far */
     uint8_t *position_used;
     uint64_t next_position;
     VEC(struct open_context) open;
@@ -35,20 +35,20 @@ static struct cct *new_cct(uint64_t most)
     return cct;
 }
 
-/* The values of the context; two contexts cannot have the same. Ids often ascend with the order
- * of the tree, so the next position is tried first. */
-static uint32_t take_position(struct reading *reading, uint32_t id)
+/* The position of a context's values. Two contexts must not share values. Ids often ascend in the
+ * order of the tree, so the next position is tried first. */
+static uint32_t take_position(struct tree_reader *reader, uint32_t id)
 {
-    uint64_t position = values_position(&reading->db->values, id, reading->next_position);
+    uint64_t position = values_position(&reader->db->values, id, reader->next_position);
     if (position == NO_POSITION)
         return NOTHING;
-    reading->next_position = position + 1;
+    reader->next_position = position + 1;
     uint8_t bit = (uint8_t)(1u << position % 8);
-    if (reading->position_used[position / 8] & bit) {
-        problem_found(reading->db->meta.path, "corrupt: two contexts have the id %u", id);
+    if (reader->position_used[position / 8] & bit) {
+        problem_found(reader->db->meta.path, "corrupt: two contexts have the id %u", id);
         return NOTHING;
     }
-    reading->position_used[position / 8] |= bit;
+    reader->position_used[position / 8] |= bit;
     return (uint32_t)position;
 }
 
@@ -57,12 +57,12 @@ static bool is_procedure_or_root(enum scope_kind kind)
     return kind == KIND_PROCEDURE || kind == KIND_INLINED || kind == KIND_ROOT;
 }
 
-static void add_context(struct reading *reading, uint32_t parent, const struct context *context,
+static void add_context(struct tree_reader *reader, uint32_t parent, const struct context *context,
                         uint64_t at)
 {
-    struct cct *cct = reading->cct;
-    uint32_t position = take_position(reading, context->id);
-    if (database_leaves_out(reading->db, position != NOTHING) && cct->n > 0)
+    struct cct *cct = reader->cct;
+    uint32_t position = take_position(reader, context->id);
+    if (database_leaves_out(reader->db, position != NOTHING) && cct->n > 0)
         return;
     uint32_t number = cct->n++;
     cct->kind[number] = (uint8_t)context->kind;
@@ -76,48 +76,48 @@ static void add_context(struct reading *reading, uint32_t parent, const struct c
     if (cct->at)
         cct->at[number] = at;
     if (context_has_children(context))
-        vec_push(&reading->open, (struct open_context){number, context->children});
+        vec_push(&reader->open, (struct open_context){number, context->children});
 }
 
-/* Ends the innermost open context: it contains all that were added since. */
-static void close_context(struct reading *reading)
+/* Ends the innermost open context. It contains all contexts that were added since it began. */
+static void close_context(struct tree_reader *reader)
 {
-    struct open_context *innermost = &reading->open.at[--reading->open.n];
-    reading->cct->end[innermost->number] = reading->cct->n;
+    struct open_context *innermost = &reader->open.at[--reader->open.n];
+    reader->cct->end[innermost->number] = reader->cct->n;
 }
 
 /* Reads everything below the open contexts. */
-static void read_below(struct reading *reading)
+static void read_below(struct tree_reader *reader)
 {
-    while (reading->open.n && progress_at(reading->bytes)) {
-        struct open_context *innermost = &reading->open.at[reading->open.n - 1];
+    while (reader->open.n && progress_at(reader->bytes)) {
+        struct open_context *innermost = &reader->open.at[reader->open.n - 1];
         struct context context;
-        if (reading->cct->n >= reading->limit) {
-            problem_found(reading->db->meta.path, "corrupt: contexts overlap or form a cycle");
+        if (reader->cct->n >= reader->limit) {
+            problem_found(reader->db->meta.path, "corrupt: contexts overlap or form a cycle");
             innermost->rest.at = innermost->rest.end;
         }
         uint64_t at = innermost->rest.at;
-        if (context_next(reading->db, &innermost->rest, &context)) {
-            reading->bytes += innermost->rest.at - at;
-            add_context(reading, innermost->number, &context, at);
+        if (context_next(reader->db, &innermost->rest, &context)) {
+            reader->bytes += innermost->rest.at - at;
+            add_context(reader, innermost->number, &context, at);
         } else {
-            close_context(reading);
+            close_context(reader);
         }
     }
 }
 
-static void read_entry(struct reading *reading, uint32_t index)
+static void read_entry(struct tree_reader *reader, uint32_t index)
 {
     struct v4_entry entry;
     const char *name;
-    if (!database_entry(reading->db, index, &entry, &name))
+    if (!database_entry(reader->db, index, &entry, &name))
         return;
     struct context context = {.kind = KIND_ROOT,
                               .id = entry.context_id,
                               .place = index,
-                              .children = entry_children(reading->db, &entry)};
-    add_context(reading, 0, &context, 0);
-    read_below(reading);
+                              .children = entry_children(reader->db, &entry)};
+    add_context(reader, 0, &context, 0);
+    read_below(reader);
 }
 
 static struct cct *read_tree(struct database *db, bool with_places)
@@ -125,20 +125,20 @@ static struct cct *read_tree(struct database *db, bool with_places)
     uint64_t limit = contexts_limit(db) + db->entries.n + 1;
     if (limit > NOTHING)
         limit = NOTHING;
-    struct reading reading = {.db = db, .limit = limit, .cct = new_cct(limit)};
+    struct tree_reader reader = {.db = db, .limit = limit, .cct = new_cct(limit)};
     if (with_places)
-        reading.cct->at = mem_alloc(limit * sizeof *reading.cct->at);
-    reading.position_used = mem_alloc(db->values.n_index / 8 + 1);
+        reader.cct->at = mem_alloc(limit * sizeof *reader.cct->at);
+    reader.position_used = mem_alloc(db->values.n_index / 8 + 1);
     progress_begin("reading all calling contexts", db->meta.sections[V4_META_CONTEXTS].size);
-    add_context(&reading, 0, &(struct context){.kind = KIND_ROOT, .place = NOTHING}, 0);
-    for (uint32_t i = 0; i < db->entries.n && reading.cct->n < limit; i++)
-        read_entry(&reading, i);
-    reading.cct->end[0] = reading.cct->n;
-    free(reading.position_used);
-    vec_free(&reading.open);
+    add_context(&reader, 0, &(struct context){.kind = KIND_ROOT, .place = NOTHING}, 0);
+    for (uint32_t i = 0; i < db->entries.n && reader.cct->n < limit; i++)
+        read_entry(&reader, i);
+    reader.cct->end[0] = reader.cct->n;
+    free(reader.position_used);
+    vec_free(&reader.open);
     if (progress_end() == DONE)
-        return reading.cct;
-    cct_free(reading.cct);
+        return reader.cct;
+    cct_free(reader.cct);
     return NULL;
 }
 

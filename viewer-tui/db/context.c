@@ -9,7 +9,7 @@ uint64_t contexts_limit(const struct database *db)
     return db->meta.sections[V4_META_CONTEXTS].size / sizeof(struct v4_context) + 1;
 }
 
-/* The array of `size` bytes at `at`, empty when it does not lie within the section. */
+/* The array of `size` bytes at `at`; empty if it does not lie within the section. */
 static struct context_range checked_range(const struct database *db, uint64_t at, uint64_t size)
 {
     const struct v4_section *section = &db->meta.sections[V4_META_CONTEXTS];
@@ -28,8 +28,8 @@ struct context_range entry_children(const struct database *db, const struct v4_e
     return checked_range(db, entry->children, entry->children_size);
 }
 
-/* A call leads to a procedure, even where only the instruction it starts with is known. What this
- * reader does not know is a part of the scope around it. */
+/* A call leads to a procedure, even if only its first instruction is known. Unknown lexical types
+ * are taken as a part of the scope around them, as instructions are. */
 static enum scope_kind kind_of(const struct v4_context *context)
 {
     if (context->relation == V4_CALL)
@@ -44,20 +44,20 @@ static enum scope_kind kind_of(const struct v4_context *context)
     }
 }
 
-/* The flexible part, one 8-byte word after the other. */
+/* The flexible part of a context: 8-byte words. */
 struct flex {
     const uint64_t *words;
     unsigned n, used;
 };
 
-/* The next word, 0 when there are no more. */
+/* The next word, 0 after the last one. */
 static uint64_t next_word(struct flex *flex)
 {
     return flex->used < flex->n ? flex->words[flex->used++] : 0;
 }
 
-/* Where the context is: its procedure, or file and line; or, where these are not known, the point
- * in its module. */
+/* Reads the place of a context: its procedure, or file and line; if these are unknown, the point in
+ * its module. */
 static void read_place(struct database *db, const struct v4_context *from, struct flex *flex,
                        struct context *context)
 {

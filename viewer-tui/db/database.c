@@ -17,7 +17,7 @@ static const struct v4_kind meta_kind = {V4_META_FILE, V4_META_FORMAT, V4_META_F
 static const struct v4_kind profile_kind = {V4_PROFILE_FILE, V4_PROFILE_FORMAT, V4_PROFILE_FOOTER,
                                             V4_PROFILE_SECTIONS};
 
-/* Ids of procedures and lines of tables have 32 bits, NOTHING being none of them. */
+/* Indices have 32 bits, and NOTHING is reserved. */
 #define MOST_ITEMS (UINT32_MAX - 1)
 
 static bool table_is_sound(const struct database *db, const struct table *table, size_t least)
@@ -85,7 +85,7 @@ struct v4_profile database_profile(const struct database *db, uint32_t number)
     return profile;
 }
 
-/* Finds the summary profile, which is the first. */
+/* Opens the values of the summary profile, which is the first. */
 static bool open_values(struct database *db)
 {
     struct v4_profiles header;
@@ -268,7 +268,7 @@ uint32_t database_n_procedures(const struct database *db)
     return unknown_procedure(db) + 1 + (uint32_t)db->points.n;
 }
 
-/* The string at a pointer that must not be 0; "" when it is damaged. */
+/* The string at a pointer that must not be 0; "", with the problem noted, if it is damaged. */
 static const char *string_at(const struct database *db, uint64_t pointer)
 {
     const char *text = v4_string(&db->meta, pointer);
@@ -327,7 +327,7 @@ static struct v4_file file_at(const struct database *db, uint32_t index)
     return file;
 }
 
-/* Copies lie below src/ with their whole path, in the database's folder or the one above. */
+/* Copies have their whole path below src/, in the database's folder or the one above. */
 static const char *without_copy_folder(const char *path)
 {
     if (strncmp(path, "../", 3) == 0)
@@ -354,8 +354,8 @@ const char *database_file_path(const struct database *db, uint32_t index)
     return file.flags & V4_FILE_COPIED ? without_copy_folder(path) : path;
 }
 
-/* Whether a path stays below the folder of a database, or, from that of the physical projection,
- * below the one around it. Databases come from others: a "copy" elsewhere is none. */
+/* Whether a path stays inside the folder of a database, or, from that of the physical projection,
+ * inside its parent. Databases may come from others, so a "copy" outside is not trusted. */
 static bool is_within(const char *path)
 {
     if (strncmp(path, "../", 3) == 0)
@@ -388,7 +388,7 @@ bool database_entry(const struct database *db, uint32_t index, struct v4_entry *
     return true;
 }
 
-/* Adds up the entry points, for databases without values of the whole program. */
+/* Adds up the entry points, for a database without values of the whole program. */
 static void add_entries(const struct database *db, struct cost *totals)
 {
     struct cost *costs = mem_alloc((db->metrics.n_stored + 1) * sizeof *costs);

@@ -1,13 +1,12 @@
-/* A v4 database of HPCToolkit, ours or not, opened for looking at.
+/* A database in HPCToolkit's format, version 4, opened for reading.
  *
- * Opening maps meta.db and profile.db and reads headers, metric descriptions and the list of
- * contexts that have values; contexts, names and values are read when somebody asks for them.
- * Nothing in the files is trusted: what is damaged is noted (task.h) and reads as nothing. All
- * of the database's files are looked at, cct.db too: that it is damaged is noted, but profile.db
- * says the same, so that nothing is lost.
+ * database_open maps meta.db and profile.db and reads headers, descriptions of metrics and the list
+ * of contexts with values. Contexts, names and values are read on demand. The files are not
+ * trusted: damaged parts are noted as problems (task.h) and read as empty. A damaged cct.db is
+ * noted too, but nothing is lost, since profile.db has the same values.
  *
- * Procedures have dense ids: the functions of meta.db in their order, then one for what has no
- * function, then code that is known by module and offset only, a *point*. */
+ * Procedures have dense ids: first the functions of meta.db, in their order; then one id for code
+ * without function; then one for each *point*, code of which only module and offset are known. */
 #ifndef VIEWER_DATABASE_H
 #define VIEWER_DATABASE_H
 
@@ -30,7 +29,6 @@ struct point {
     uint64_t offset;
 };
 
-/* Ids of contexts. */
 typedef VEC(uint32_t) context_ids;
 
 struct fold;
@@ -51,12 +49,12 @@ struct database {
     struct database_programs programs;
     struct metrics metrics;
     struct values values;
-    bool *has_profile;        /* by number: the threads that they are sums over; NULL: all */
-    bool is_restricted;       /* they are sums over some of the threads (restrict.h) */
+    bool *has_profile;  /* by number of the profile: whether it is in the sums; NULL: all are */
+    bool is_restricted; /* values are sums over some of the threads (restrict.h) */
     VEC(struct point) points; /* code without function or line */
     struct idmap point_ids;
-    context_ids no_call_site; /* ascending: calls from sites that are not known */
-    struct fold *fold;        /* its inlined code is folded (fold.h); NULL */
+    context_ids no_call_site; /* ascending: contexts called from unknown sites */
+    struct fold *fold;        /* of inlined code (fold.h); NULL if it is not folded */
 };
 
 /* A procedure; unknown parts are NULL, NOTHING and 0. */
@@ -67,21 +65,21 @@ struct procedure {
     uint64_t offset; /* of its entry in the module */
 };
 
-/* NULL, with the problem noted, when the folder holds no database that can be read. */
+/* NULL, with the problem noted, if the folder has no readable database. */
 struct database *database_open(const char *folder);
 /* NULL allowed; inlined code must not be folded (fold_undo). */
 void database_close(struct database *db);
 
 const char *database_title(const struct database *db);
 
-/* Indices of the structures that pointers of meta.db refer to; NOTHING for pointer 0, and, with
- * the problem noted, for one that points to no structure of that kind. */
+/* Indices of the structures that pointers of meta.db refer to. NOTHING for pointer 0 and, with the
+ * problem noted, for a pointer to anything else. */
 uint32_t database_module_index(const struct database *db, uint64_t pointer);
 uint32_t database_file_index(const struct database *db, uint64_t pointer);
-/* The id of the procedure that is the function at `pointer`, the unknown one for 0. */
+/* The id of the function at `pointer`; for 0 that of code without function. */
 uint32_t database_procedure_id(const struct database *db, uint64_t pointer);
-/* For code of which only module and offset are known: the id of the procedure that begins there,
- * and an index for it where those of files stand (beyond those of the table). */
+/* For a point: its procedure id, and an index that takes the place of a file's (beyond those of the
+ * table). */
 uint32_t database_point_procedure(struct database *db, uint32_t module, uint64_t offset);
 uint32_t database_point_file(struct database *db, uint32_t module, uint64_t offset);
 
@@ -90,24 +88,24 @@ uint32_t database_n_procedures(const struct database *db);
 struct procedure database_procedure(const struct database *db, uint32_t id);
 
 #define NAME_SIZE 128
-/* The procedure's name; where it has none one is made from its place, in `buffer`. */
+/* The procedure's name. If it has none, one is made of its module and offset in `buffer`. */
 const char *database_procedure_name(const struct database *db, uint32_t id, char buffer[NAME_SIZE]);
 
 /* The path of the binary, NULL for NOTHING. */
 const char *database_module_path(const struct database *db, uint32_t index);
 
-/* The path of the source file on the machine where it was measured or compiled; NULL for NOTHING
- * and where there is only a point. */
+/* The path of the source file on the machine where the code was measured or compiled; NULL for
+ * NOTHING and for a point. */
 const char *database_file_path(const struct database *db, uint32_t index);
 
-/* Where a copy of the source file is, relative to the database's folder; NULL when it was not
- * copied. */
+/* The path of the copy of a source file, relative to the database's folder; NULL if there is none.
+ */
 const char *database_file_copy(const struct database *db, uint32_t index);
 
-/* The point that stands for a file; NULL for those that are files, and for NOTHING. */
+/* The point with this index; NULL if the index is a file or NOTHING. */
 const struct point *database_file_point(const struct database *db, uint32_t index);
 
-/* The entry point at `index` < entries.n; false, with the problem noted, when it is damaged. */
+/* The entry point at `index` < entries.n; false, with the problem noted, if it is damaged. */
 bool database_entry(const struct database *db, uint32_t index, struct v4_entry *entry,
                     const char **name);
 
@@ -144,20 +142,20 @@ static inline bool profile_is_summary(const struct v4_profile *profile)
     return profile->flags & V4_IS_SUMMARY;
 }
 
-/* Notes the calls from sites that are not known; `ids` is an array of integers of run.json, or
- * anything else, which says nothing. */
+/* Sets the contexts that were called from unknown sites: `ids` is an array of integers in run.json;
+ * anything else is ignored. */
 void database_set_no_call_site(struct database *db, const json_t *ids);
 bool database_lacks_call_site(const struct database *db, uint32_t context_id);
 
-/* Whether views leave out a context without values, and what is below it: where the values are
- * those of some threads, these never came there. */
+/* Whether views omit a context without values and everything below: if values are sums over some
+ * threads, these never ran there. */
 static inline bool database_leaves_out(const struct database *db, bool has_values)
 {
     return db->is_restricted && !has_values;
 }
 
-/* The costs of the whole program, of stored metrics; their exclusive part is what belongs to no
- * entry point. */
+/* The costs of the whole program, by stored metric. Their exclusive part belongs to no entry point.
+ */
 void database_totals(const struct database *db, struct cost *totals);
 
 #endif

@@ -35,7 +35,7 @@ static void count_source(struct event_fates *event, const char *source, const ch
     vec_push(&event->sources, (struct source_use){source, note, 1});
 }
 
-/* Seconds on the threads' own clocks during which an event was sampled. */
+/* The samples of an event, and the time on the threads' own clocks during which it was sampled. */
 struct clock {
     double samples, seconds;
 };
@@ -61,7 +61,7 @@ static void add_thread_event(struct fates *fates, const json_t *sampled, struct 
     }
 }
 
-/* Events beyond that have no rate. */
+/* Events beyond this number get no rate. */
 #define MOST_CLOCKS 64
 
 void fates_read(struct fates *fates, const json_t *run)
@@ -108,19 +108,19 @@ const char *fate_meaning(const char *name)
         const char *meaning;
     } meanings[] = {
         {FATE_RECORDED, "in the views, at their call paths"},
-        {FATE_IDLE, "it waited for its runtime, or for work from it; charged to nobody"},
-        {FATE_NOBODY_WORKING, "no worker had work; charged to nobody"},
+        {FATE_IDLE, "worker without work, or waiting for the runtime; charged to no code"},
+        {FATE_NOBODY_WORKING, "no worker had work; charged to no code"},
         {FATE_DROPPED_OWN_CODE, "the profiler itself was running"},
-        {FATE_DROPPED_NO_MEMORY, "no room to record it"},
-        {FATE_DROPPED_ENDING, "too late to record it"},
-        {FATE_DROPPED_BEING_WRITTEN, "busy saving"},
-        {FATE_PARTIAL_NO_FDE, "code that cannot tell its caller"},
-        {FATE_PARTIAL_NO_RULE, "its caller is beyond us"},
-        {FATE_PARTIAL_NOT_READABLE, "no stack to read its callers from"},
-        {FATE_PARTIAL_NOT_A_RETURN_ADDRESS, "the stack holds no caller"},
-        {FATE_PARTIAL_TOO_DEEP, "more callers than are followed"},
-        {FATE_PARTIAL_NO_PROGRESS, "it leads back to itself"},
-        {FATE_KERNEL_UNATTRIBUTED, "time whose call paths may not be sampled"},
+        {FATE_DROPPED_NO_MEMORY, "out of memory for recording"},
+        {FATE_DROPPED_ENDING, "the thread or process was ending"},
+        {FATE_DROPPED_BEING_WRITTEN, "measurements were being written"},
+        {FATE_PARTIAL_NO_FDE, "code without unwind information"},
+        {FATE_PARTIAL_NO_RULE, "unwind information that is not supported"},
+        {FATE_PARTIAL_NOT_READABLE, "the stack could not be read"},
+        {FATE_PARTIAL_NOT_A_RETURN_ADDRESS, "no return address on the stack"},
+        {FATE_PARTIAL_TOO_DEEP, "the call path is too long"},
+        {FATE_PARTIAL_NO_PROGRESS, "the unwinder made no progress"},
+        {FATE_KERNEL_UNATTRIBUTED, "kernel time; its call paths may not be sampled"},
     };
     for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++)
         if (strcmp(name, fate_name(meanings[i].code)) == 0)

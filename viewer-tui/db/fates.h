@@ -1,5 +1,5 @@
-/* What became of the samples of one event, added up over all threads of a run: run.json has it
- * per thread (doc/FORMAT-database.md). */
+/* The fates of the samples of each event, added up over all threads of a run. run.json has them per
+ * thread (doc/FORMAT-database.md). */
 #ifndef VIEWER_FATES_H
 #define VIEWER_FATES_H
 
@@ -14,7 +14,7 @@ struct fate_total {
     double amount; /* in the event's unit */
 };
 
-/* How many threads sampled the event from a source. */
+/* Number of threads that sampled the event from a source. */
 struct source_use {
     const char *source, *note;
     uint64_t threads;
@@ -23,9 +23,9 @@ struct source_use {
 struct event_fates {
     const char *event;
     const char *unit;
-    double period;      /* 0: it follows the rate */
-    double wanted_rate; /* samples per second of CPU time asked for; 0: the period is fixed */
-    double rate;        /* samples per second of the threads' own clocks, 0 unknown */
+    double period;      /* 0: it follows from the rate */
+    double wanted_rate; /* requested samples per second of CPU time; 0: the period is fixed */
+    double rate;        /* samples per second of the threads' own clocks; 0 unknown */
     VEC(struct fate_total) fates;
     VEC(struct source_use) sources;
 };
@@ -34,11 +34,12 @@ struct fates {
     VEC(struct event_fates) events;
 };
 
-/* Adds up; the texts are those of `run`, which must outlive the result. The caller frees. */
+/* Adds up the fates. Texts point into `run`, which must outlive the result. Free with fates_free.
+ */
 void fates_read(struct fates *fates, const json_t *run);
 void fates_free(struct fates *fates);
 
-/* What a fate means, for people; NULL when its name says it all. */
+/* An explanation of a fate; NULL if its name explains itself. */
 const char *fate_meaning(const char *name);
 
 #endif

@@ -8,7 +8,7 @@
 
 #define METRIC_IDS 65536
 
-/* What was there before, and what folded contexts are made of. */
+/* The state before folding, and the parts of folded contexts. */
 struct fold {
     struct v4_map meta;
     struct table entries;
@@ -21,7 +21,7 @@ struct fold {
 
 /* A context of the folded tree; its id is its number. */
 struct node {
-    uint32_t parent, context; /* the context in the tree that it has place and kind of */
+    uint32_t parent, context; /* `context` in the unfolded tree: it has place and kind */
     uint32_t first_child, next_sibling, last_child;
 };
 
@@ -34,16 +34,16 @@ struct folding {
     struct database *db;
     struct cct *cct;
     uint8_t *is_folded; /* by context */
-    uint32_t *node_of;  /* by context: the node that it is, or that it is folded into */
+    uint32_t *node_of;  /* by context: the node that it becomes, or is folded into */
     VEC(struct node) nodes;
     VEC(struct part_of) parts;
     struct idmap known;  /* (parent and place, line and kind and ordinal) -> node */
-    struct idmap counts; /* (parent context and place, line and kind) -> how many there were */
+    struct idmap counts; /* (parent context and place, line and kind) -> ordinal of the last one */
 };
 
 /* ---- the tree ---- */
 
-/* Of what is lexically in folded code it says the same. */
+/* Whether a context is folded: inlined code in a procedure, and what is lexically in it. */
 static bool is_folded(const struct folding *folding, uint32_t context)
 {
     const struct cct *cct = folding->cct;
@@ -57,7 +57,7 @@ static bool is_folded(const struct folding *folding, uint32_t context)
     }
 }
 
-/* Contexts of one kind and place below one context are several: they stay so. */
+/* Tells contexts of one kind and place below one parent apart: they must not be merged. */
 static uint32_t ordinal(struct folding *folding, uint32_t context)
 {
     const struct cct *cct = folding->cct;
@@ -85,7 +85,7 @@ static uint32_t add_node(struct folding *folding, uint32_t parent, uint32_t cont
     return number;
 }
 
-/* The node of a context that is kept. */
+/* The node of a context that is not folded. */
 static uint32_t node_for(struct folding *folding, uint32_t context)
 {
     const struct cct *cct = folding->cct;
@@ -108,8 +108,8 @@ static void add_part(struct folding *folding, uint32_t node, uint32_t context, b
         vec_push(&folding->parts, (struct part_of){node, part});
 }
 
-/* Gives an inlined procedure's own costs to the line that it is folded into, the innermost loop and
- * the procedure around that. */
+/* Adds an inlined procedure's own costs to the line that it is folded into, and to the innermost
+ * loop and the procedure around that line. */
 static void add_inlined(struct folding *folding, uint32_t context)
 {
     bool is_in_loop = false;
@@ -126,7 +126,7 @@ static void add_inlined(struct folding *folding, uint32_t context)
     }
 }
 
-/* In preorder: what is above a context has its node. */
+/* Contexts are visited in preorder, so that the parent of each has its node. */
 static void make_nodes(struct folding *folding)
 {
     const struct cct *cct = folding->cct;
@@ -145,7 +145,7 @@ static void make_nodes(struct folding *folding)
     }
 }
 
-/* The parts in the order of their nodes. */
+/* Sorts the parts by node. */
 static void sort_parts(const struct folding *folding, struct fold *fold)
 {
     size_t n = folding->nodes.n;
@@ -166,10 +166,10 @@ static void sort_parts(const struct folding *folding, struct fold *fold)
 
 /* ---- the values ---- */
 
-/* What becomes of a value, by its id. */
+/* How to fold a value, by its id. */
 struct value_role {
-    uint8_t scope; /* enum metric_scope; METRIC_POINT: nobody reads it */
-    int lex_aware; /* of an exclusive value, where it goes as an inlined procedure's, too */
+    uint8_t scope; /* enum metric_scope; METRIC_POINT: dropped, since nothing reads it */
+    int lex_aware; /* id that an inlined procedure's exclusive value is added to as well */
 };
 
 static struct value_role *find_roles(const struct metrics *metrics)
@@ -184,10 +184,10 @@ static struct value_role *find_roles(const struct metrics *metrics)
     return roles;
 }
 
-/* The values of a node in the making. */
+/* The values of the node that is being made. */
 struct sums {
-    double *by_id;     /* of metrics; 0 for those that are not in `ids` */
-    bool *is_there;    /* by id */
+    double *by_id;     /* by metric id; 0 for those that are not in `ids` */
+    bool *is_there;    /* by metric id: whether it is in `ids` */
     VEC(uint16_t) ids; /* in the order of their appearance */
     const struct value_role *roles;
 };
@@ -202,7 +202,8 @@ static void add_value(struct sums *sums, int id, double value)
     sums->by_id[id] += value;
 }
 
-/* An inlined procedure has its loops' costs: those count for a loop around it, too. */
+/* Exclusive costs of an inlined procedure include those of its loops. They are added to a loop
+ * around it as well, hence to lex_aware. */
 static void add_part_values(struct sums *sums, const struct values *values, struct fold_part part)
 {
     size_t n;
@@ -259,7 +260,7 @@ static uint64_t size_of(const struct v4_map *meta, uint64_t at)
     return sizeof context + context.n_flex_words * UINT64_C(8);
 }
 
-/* The bytes that the children of each node take; entry points are in a table of their own. */
+/* Size in bytes of the children of each node. Entry points have a table of their own. */
 static uint64_t *find_sizes(const struct folding *folding)
 {
     const struct v4_map *meta = &folding->db->meta;
@@ -319,7 +320,7 @@ static void write_children(const struct folding *folding, uint32_t parent, uint8
     }
 }
 
-/* Makes the map; its bytes are the caller's to free. */
+/* Makes the map. The caller frees its bytes. */
 static void fold_meta(const struct folding *folding, struct v4_map *meta, struct table *entries)
 {
     const struct database *db = folding->db;
@@ -359,7 +360,7 @@ static context_ids fold_no_call_site(const struct database *db, const struct fol
     return ids;
 }
 
-/* Puts what was made in place of what is there. */
+/* Replaces contexts and values by the folded ones, and keeps the old ones in `fold`. */
 static void replace(struct folding *folding, struct fold *fold)
 {
     struct database *db = folding->db;
@@ -385,7 +386,7 @@ void fold_inlined(struct database *db)
     if (db->fold)
         return;
     struct folding folding = {.db = db};
-    while (!folding.cct) /* stopped: a part of it would be of no use */
+    while (!folding.cct) /* if the user stops this, start again: a part would be of no use */
         folding.cct = cct_read_with_places(db);
     folding.is_folded = mem_alloc(folding.cct->n + 1);
     folding.node_of = mem_alloc((folding.cct->n + 1) * sizeof *folding.node_of);

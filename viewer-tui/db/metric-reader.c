@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The scope that the {PS} structure at `at` describes, METRIC_SCOPES for one of no interest.
- * Transitive scopes may be many; the one that we know is that of HPCToolkit's name for it. */
+/* The scope that the {PS} structure at `at` describes; METRIC_SCOPES for scopes that are not used.
+ * A file may have several transitive and custom scopes; HPCToolkit's names identify ours. */
 static enum metric_scope scope_at(const struct v4_map *meta, uint64_t at)
 {
     struct v4_scope scope;
@@ -31,7 +31,7 @@ static bool is_plain_sum(const struct v4_map *meta, const struct v4_summary *sum
     return summary->combine == V4_SUM && formula && strcmp(formula, "$$") == 0;
 }
 
-/* The unit that HPCToolkit puts into names: "CPUTIME (sec)", "GXCOPY:D2H (B)". */
+/* HPCToolkit puts units into names: "CPUTIME (sec)", "GXCOPY:D2H (B)". */
 static void set_unit_from_name(struct metric *metric)
 {
     const char *open = strrchr(metric->name, '(');
@@ -44,67 +44,67 @@ static void set_unit_from_name(struct metric *metric)
         snprintf(metric->unit, sizeof metric->unit, "%.*s", (int)(close - open - 1), open + 1);
 }
 
-/* Ids have 16 bits, so there can be no more instances and summaries than that: a limit to what a
- * damaged file can make us read. */
+/* Ids have 16 bits, so there are at most this many instances and summaries. The limit bounds what a
+ * damaged file can make the viewer read. */
 #define MOST_IDS 65536
 
-/* Reading the section. */
-struct reading {
+/* The section, and the progress of reading it. */
+struct section_reader {
     const struct v4_map *meta;
     struct v4_metrics header;
     unsigned instances, summaries; /* seen so far */
 };
 
-static bool read_thread_ids(struct metric *metric, struct reading *reading,
+static bool read_thread_ids(struct metric *metric, struct section_reader *reader,
                             const struct v4_metric *from)
 {
-    uint64_t stride = reading->header.scope_instance_size;
-    reading->instances += from->n_scope_instances;
-    if (reading->instances > MOST_IDS)
+    uint64_t stride = reader->header.scope_instance_size;
+    reader->instances += from->n_scope_instances;
+    if (reader->instances > MOST_IDS)
         return false;
     for (uint64_t i = 0; i < from->n_scope_instances; i++) {
         struct v4_scope_instance instance;
         uint64_t at = from->scope_instances + i * stride;
-        if (!v4_read(reading->meta, at, &instance, sizeof instance))
+        if (!v4_read(reader->meta, at, &instance, sizeof instance))
             return false;
-        enum metric_scope scope = scope_at(reading->meta, instance.scope);
+        enum metric_scope scope = scope_at(reader->meta, instance.scope);
         if (scope < METRIC_SCOPES && metric->thread[scope] == METRIC_ABSENT)
             metric->thread[scope] = instance.metric_id;
     }
     return true;
 }
 
-static bool read_summary_ids(struct metric *metric, struct reading *reading,
+static bool read_summary_ids(struct metric *metric, struct section_reader *reader,
                              const struct v4_metric *from)
 {
-    uint64_t stride = reading->header.summary_size;
-    reading->summaries += from->n_summaries;
-    if (reading->summaries > MOST_IDS)
+    uint64_t stride = reader->header.summary_size;
+    reader->summaries += from->n_summaries;
+    if (reader->summaries > MOST_IDS)
         return false;
     for (uint64_t i = 0; i < from->n_summaries; i++) {
         struct v4_summary summary;
         uint64_t at = from->summaries + i * stride;
-        if (!v4_read(reading->meta, at, &summary, sizeof summary))
+        if (!v4_read(reader->meta, at, &summary, sizeof summary))
             return false;
-        enum metric_scope scope = scope_at(reading->meta, summary.scope);
+        enum metric_scope scope = scope_at(reader->meta, summary.scope);
         if (scope < METRIC_SCOPES && metric->summary[scope] == METRIC_ABSENT &&
-            is_plain_sum(reading->meta, &summary))
+            is_plain_sum(reader->meta, &summary))
             metric->summary[scope] = metric->in_file[scope] = summary.metric_id;
     }
     return true;
 }
 
-static bool read_metric(struct metric *metric, struct reading *reading, uint64_t at)
+static bool read_metric(struct metric *metric, struct section_reader *reader, uint64_t at)
 {
     struct v4_metric from;
-    if (!v4_read(reading->meta, at, &from, sizeof from))
+    if (!v4_read(reader->meta, at, &from, sizeof from))
         return false;
-    const char *name = v4_string(reading->meta, from.name);
+    const char *name = v4_string(reader->meta, from.name);
     if (!name)
         return false;
     *metric = metric_new(name);
     set_unit_from_name(metric);
-    if (!read_thread_ids(metric, reading, &from) || !read_summary_ids(metric, reading, &from))
+    if (!read_thread_ids(metric, reader, &from) || !read_summary_ids(metric, reader, &from))
         return false;
     if (metric->summary[METRIC_EXECUTION] == METRIC_ABSENT &&
         metric->summary[METRIC_FUNCTION] == METRIC_ABSENT &&
@@ -113,27 +113,27 @@ static bool read_metric(struct metric *metric, struct reading *reading, uint64_t
     return true;
 }
 
-static bool header_is_sound(const struct reading *reading)
+static bool header_is_sound(const struct section_reader *reader)
 {
-    const struct v4_metrics *header = &reading->header;
+    const struct v4_metrics *header = &reader->header;
     return header->metric_size >= sizeof(struct v4_metric) &&
            header->scope_instance_size >= sizeof(struct v4_scope_instance) &&
            header->summary_size >= sizeof(struct v4_summary) && header->n_metrics <= MOST_IDS &&
-           v4_array(reading->meta, header->metrics, header->n_metrics, header->metric_size, 8);
+           v4_array(reader->meta, header->metrics, header->n_metrics, header->metric_size, 8);
 }
 
 bool metrics_read(struct metrics *metrics, const struct v4_map *meta)
 {
     *metrics = (struct metrics){0};
-    struct reading reading = {.meta = meta};
+    struct section_reader reader = {.meta = meta};
     uint64_t section = meta->sections[V4_META_METRICS].at;
     bool sound =
-        v4_read(meta, section, &reading.header, sizeof reading.header) && header_is_sound(&reading);
+        v4_read(meta, section, &reader.header, sizeof reader.header) && header_is_sound(&reader);
     if (sound)
-        metrics->at = mem_alloc((reading.header.n_metrics + 1) * sizeof *metrics->at);
-    while (sound && metrics->n < reading.header.n_metrics) {
-        uint64_t at = reading.header.metrics + metrics->n * reading.header.metric_size;
-        sound = read_metric(&metrics->at[metrics->n], &reading, at);
+        metrics->at = mem_alloc((reader.header.n_metrics + 1) * sizeof *metrics->at);
+    while (sound && metrics->n < reader.header.n_metrics) {
+        uint64_t at = reader.header.metrics + metrics->n * reader.header.metric_size;
+        sound = read_metric(&metrics->at[metrics->n], &reader, at);
         metrics->n_stored = ++metrics->n;
     }
     if (!sound) {

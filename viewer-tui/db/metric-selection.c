@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Indices into the database's metrics, each once. */
+/* The selection: indices of metrics, each once. */
 struct choice {
     size_t *at, n;
-    size_t n_kinds; /* so many of them are kinds of overhead that came with it */
-    size_t n_shown; /* those behind are only named in formulas */
+    size_t n_kinds; /* kinds that were added with their overhead */
+    size_t n_shown; /* the metrics behind these are only named in formulas */
     bool *is_taken;
 };
 
@@ -54,8 +54,8 @@ static void choose_with_kinds(struct choice *choice, const struct metrics *metri
     choose_kinds(choice, metrics, metric);
 }
 
-/* Chooses a metric, and behind it its kinds; those of one effort together, in the order in which
- * people read them. */
+/* Chooses a metric and its kinds; if it belongs to an effort, all parts of that in their usual
+ * order. */
 static void choose_together(struct choice *choice, const struct metrics *metrics, size_t metric)
 {
     size_t from = 0;
@@ -71,7 +71,7 @@ static void choose_together(struct choice *choice, const struct metrics *metrics
         choose_with_kinds(choice, metrics, metric);
 }
 
-/* Adds the metrics that run.json has and the database has not. */
+/* Adds the metrics of run.json that the database lacks. */
 static void add_unmeasured(struct database *db, const json_t *metrics)
 {
     size_t i, n_before = db->metrics.n;
@@ -88,7 +88,7 @@ static void add_unmeasured(struct database *db, const json_t *metrics)
     }
 }
 
-/* run.json knows better than the name of a metric what its unit is, and how sure its values are. */
+/* Takes units and states from run.json. */
 static void take_described(struct database *db, const json_t *metrics)
 {
     size_t i;
@@ -123,7 +123,7 @@ static void choose_described(const struct database *db, const json_t *metrics,
         choose_together(choice, &db->metrics, m);
 }
 
-/* False where its total is known to be zero. */
+/* False if its total is known to be zero. */
 static bool may_have_values(const struct database *db, const struct metric *metric)
 {
     uint64_t position = values_position(&db->values, 0, 0);
@@ -143,8 +143,8 @@ static void choose_nonzero(const struct database *db, struct choice *choice)
         choose(choice, m);
 }
 
-/* The metric whose name begins the list, the longest if there are several, as names can contain
- * commas; metrics.n when there is none. */
+/* The metric whose name begins the list, or metrics->n. Names may contain commas, so the longest
+ * match counts. */
 static size_t first_in_list(const struct metrics *metrics, const char *list, size_t *length)
 {
     size_t found = metrics->n;
@@ -161,8 +161,8 @@ static size_t first_in_list(const struct metrics *metrics, const char *list, siz
     return found;
 }
 
-/* Whether a metric's name is what others have in front of their event: "work", so many bytes, of
- * "work (CPUTIME)"; and with `behind` behind that, "work (CPUTIME) difference". */
+/* Whether a name is `base` (of `length` bytes) with an event and `behind`: for "work" and "
+ * difference" the name "work (CPUTIME) difference". */
 static bool is_of_event(const char *name, const char *base, size_t length, const char *behind)
 {
     if (strncmp(name, base, length) != 0 || strncmp(name + length, " (", 2) != 0)
@@ -171,7 +171,7 @@ static bool is_of_event(const char *name, const char *base, size_t length, const
     return end && strcmp(end + 1, behind) == 0;
 }
 
-/* Chooses the metrics of all events that have that name; false when there are none. */
+/* Chooses "NAME (EVENT)" of all events; false if there are none. */
 static bool choose_of_events(struct choice *choice, const struct metrics *metrics, const char *name,
                              size_t length)
 {
@@ -184,7 +184,7 @@ static bool choose_of_events(struct choice *choice, const struct metrics *metric
     return is_there;
 }
 
-/* Returns the first name that is no metric, unless such are passed over. */
+/* Returns the first name that is no metric, unless such names are ignored. */
 static char *choose_listed(const struct database *db, const char *list, bool leniently,
                            struct choice *choice)
 {
@@ -203,8 +203,7 @@ static char *choose_listed(const struct database *db, const char *list, bool len
     return choice->n ? NULL : mem_strdup("");
 }
 
-/* Of the chosen metrics, what belongs to the view of overhead by kind: overhead, those of its kinds
- * that took something, and effort. */
+/* Puts into SET_KINDS: overhead, its kinds that may have values, and effort. */
 static void find_kinds_set(struct database *db, const struct choice *choice)
 {
     struct metrics *metrics = &db->metrics;
@@ -227,15 +226,15 @@ static void find_kinds_set(struct database *db, const struct choice *choice)
     }
 }
 
-/* Whether it is the metric of incomplete time of some event. It bounds the run time of the whole
- * program; next to work and idleness of single rows it would take room from source and names. */
+/* Whether it is incomplete time, which bounds the run time of the whole program. A column of it
+ * beside the work and idleness of single rows would only take space. */
 static bool is_incomplete_time(const char *name)
 {
     static const char incomplete[] = "incomplete";
     return strcmp(name, incomplete) == 0 || is_of_event(name, incomplete, strlen(incomplete), "");
 }
 
-/* Whether nothing but work has values of what an effort adds up. */
+/* Whether it is an effort of which only work has values. */
 static bool repeats_work(const struct database *db, size_t effort)
 {
     const char *work = efficiency_part_name(WORK);
@@ -249,7 +248,7 @@ static bool repeats_work(const struct database *db, size_t effort)
     return metric_is_sum(&db->metrics.at[effort]);
 }
 
-/* Says what is shown: of the list everything, otherwise all but the kinds of overhead. */
+/* Sets what is shown: what is listed; without a list all but the kinds of overhead. */
 static void find_sets(struct database *db, const struct choice *choice, size_t n_listed)
 {
     for (size_t i = 0; i < choice->n_shown; i++) {
@@ -262,7 +261,7 @@ static void find_sets(struct database *db, const struct choice *choice, size_t n
     find_kinds_set(db, choice);
 }
 
-/* Chooses what the formulas of derived metrics name. */
+/* Chooses the metrics that formulas of derived metrics name. */
 static void choose_named(const struct metrics *metrics, struct choice *choice)
 {
     for (size_t d = metrics->n_stored; d < metrics->n; d++)

@@ -1,32 +1,34 @@
-/* Which metrics are shown, and how what the user says about them is understood. */
+/* Selects the metrics that are shown, and reads what users write about them. */
 #ifndef VIEWER_METRIC_SELECTION_H
 #define VIEWER_METRIC_SELECTION_H
 
 #include "viewer-tui/db/database.h"
 #include "viewer-tui/db/run.h"
 
-/* Adds to the database's metrics what run.json (NULL: there is none) says of metrics that were not
- * measured, units, efforts, and finds kinds of overhead. */
+/* Adds to the database's metrics: those that run.json says were not measured, units and states from
+ * run.json, efforts, and which metrics are kinds of overhead. `run` may be NULL. */
 void choose_complete(struct database *db, const json_t *run);
 
-/* Reduces the database's metrics to those shown, after choose_complete. With `list`, names
- * separated by commas, these; otherwise all that run.json names and the database has, without a
- * run.json (NULL) those that are not zero in the whole program, the first MOST_BY_DEFAULT, with
- * incomplete time set aside (metric.h). Metrics
- * that run.json says were not measured are there too. Where a metric of overhead is shown its kinds
- * are kept, for SET_KINDS; and kept is what formulas of derived metrics name. NULL, or the first
- * name in the list that is no metric; the caller frees it. `run` must outlive the database.
- * "work" in the list stands for "work (EVENT)" of all events, where there is no metric of that
- * name.
- *
- * `leniently`: names in the list that are no metrics are passed over, and without others it is as
- * if there were no list. */
+/* Limit of the metrics selected without a list; the same limit applies to kinds of overhead. */
 #define MOST_BY_DEFAULT 64
+
+/* Reduces the database's metrics, after choose_complete, to those that are shown:
+ *
+ *   list                 names, separated by commas; "work" also stands for all "work (EVENT)"
+ *   no list, run.json    all metrics of run.json, then the others of the database
+ *   neither              metrics whose total is not zero
+ *
+ * Without a list, incomplete time is set aside (is_aside in metric.h). Kinds are kept with their
+ * overhead, for SET_KINDS; metrics that formulas of derived metrics name are kept, too.
+ *
+ * Returns NULL, or the first name in the list that is no metric; the caller frees it. `leniently`:
+ * such names are ignored, and a list without any metric counts as none. `run` must outlive the
+ * database. */
 char *choose_metrics(struct database *db, const json_t *run, const char *list, bool leniently);
 
-/* Understands "METRIC", "METRIC:inclusive" and "METRIC:exclusive", in a comparison METRIC also for
- * "METRIC difference" or "METRIC loss", and METRIC for the only "METRIC (EVENT)"; the part stays as
- * it is in *sorting when it is not named. False when there is no such metric. */
+/* Reads "METRIC", "METRIC:inclusive" or "METRIC:exclusive". METRIC may also stand for the only
+ * "METRIC (EVENT)" and, in a comparison, for "METRIC difference" or "METRIC loss". Without a part,
+ * sorting->part stays. False if there is no such metric. */
 bool choose_sorting(const struct metrics *metrics, const char *text, struct sorting *sorting);
 
 /* The names of all metrics, separated by commas. The caller frees. */

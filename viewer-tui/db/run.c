@@ -47,7 +47,7 @@ double run_number(const json_t *object, const char *key)
     return json_number_value(json_object_get(object, key));
 }
 
-/* The member of an array that has that name; NULL. */
+/* The member of an array with this name, or NULL. */
 static const json_t *member_named(const json_t *array, const char *name)
 {
     size_t i;
@@ -71,7 +71,7 @@ double run_period(const json_t *run, const char *metric)
     return run_number(member_named(json_object_get(run, "events"), event), "period");
 }
 
-/* Adds what a fate of an event has in all threads of a process. */
+/* Adds the samples of an event in all threads of a process. */
 static void add_fate(const json_t *process, const char *event, double *count, double *amount)
 {
     size_t t, e;

@@ -19,7 +19,7 @@ static void find_syntax(struct source *source)
     }
 }
 
-/* Reads the file at `path`, which is taken over. */
+/* Reads the file at `path`, and takes ownership of that. */
 static bool read_source(struct source *source, char *path)
 {
     struct file_lines lines;

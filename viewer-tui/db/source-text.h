@@ -1,5 +1,5 @@
-/* The text of source files: the copies in the database, else the files where they were or where
- * the user says that they are now. */
+/* The text of source files: from the copies in the database; else from the original paths, or where
+ * the user's rules say that the files are now. */
 #ifndef VIEWER_SOURCE_H
 #define VIEWER_SOURCE_H
 
@@ -8,32 +8,32 @@
 #include "viewer-tui/db/syntax.h"
 
 struct source {
-    char *path;         /* where it was read; NULL when it was not found */
-    char *bytes;        /* the file, with a NUL in place of each end of line */
+    char *path;         /* of the file that was read; NULL if none was found */
+    char *bytes;        /* the file with a NUL in place of each newline */
     const char **lines; /* lines[0 .. n_lines-1] */
     uint32_t n_lines;
-    const struct syntax *syntax; /* NULL when it is not known */
-    uint8_t *states;             /* of the syntax before each line */
+    const struct syntax *syntax; /* NULL if unknown */
+    uint8_t *states;             /* state of syntax_line before each line */
 };
 
-/* Files that were read, by index in the database's table. */
+/* Cache of source files, by index in the database's table. */
 struct sources {
-    const struct path_rules *rules; /* where else to look; NULL: nowhere */
+    const struct path_rules *rules; /* other places to search; NULL: none */
     struct source **at;
     size_t n;
 };
 
-/* The source file of that index, read when it is asked for the first time. Never NULL: a file
- * that is not there, is none or is larger than 64 MiB has no lines. Valid until sources_free. */
+/* The source file with this index, read at the first call. Never NULL: a file that is missing, not
+ * regular or larger than 64 MiB has no lines. Valid until sources_free. */
 const struct source *sources_get(struct sources *sources, const struct database *db, uint32_t file);
 
-/* Where the file is outside of the database, or NULL; the caller frees. */
+/* The path of the file outside of the database, or NULL. The caller frees. */
 char *source_original(const struct path_rules *rules, const struct database *db, uint32_t file);
 
-/* The text of a line (counted from 1); NULL when there is none. */
+/* The text of a line (counted from 1); NULL if there is none. */
 const char *source_line(const struct source *source, uint32_t line);
 
-/* Leaves it empty and usable, with the same rules. */
+/* Empties the cache. It can be used again, with the same rules. */
 void sources_free(struct sources *sources);
 
 #endif

@@ -5,24 +5,24 @@
 #include <string.h>
 #include <strings.h>
 
-/* Something that begins with one text and ends with another, "" for the end of the line. */
-struct row_pair {
+/* A comment or string: what it begins and ends with; "" is the end of the line. */
+struct delimiters {
     const char *begin, *end;
     enum syntax_kind kind;
-    bool has_escapes; /* a backslash takes the meaning off the next character */
-    bool goes_on;     /* in the next line, where it has not ended */
+    bool has_escapes; /* a backslash escapes the next character */
+    bool goes_on;     /* in the next line, if it has not ended */
 };
 
-#define MOST_PAIRS 7
+#define MOST_DELIMITERS 7
 
-/* Words stand between spaces. */
+/* Suffixes and keywords are separated by spaces, with one at each end. */
 struct syntax {
     const char *suffixes;
     const char *keywords;
     bool ignores_case;
-    bool has_directives;               /* lines that begin with # */
-    bool has_lifetimes;                /* 'a is no string that begins, 'a' is one */
-    struct row_pair pairs[MOST_PAIRS]; /* the first that fits counts */
+    bool has_directives;                           /* lines that begin with # */
+    bool has_lifetimes;                            /* 'a begins no string, 'a' is one */
+    struct delimiters delimiters[MOST_DELIMITERS]; /* the first match counts */
 };
 
 static const struct syntax syntaxes[] = {
@@ -34,10 +34,10 @@ static const struct syntax syntaxes[] = {
                  "short signed sizeof static struct switch template this throw true try typedef "
                  "typename union unsigned using virtual void volatile while ",
      .has_directives = true,
-     .pairs = {{"//", "", SYNTAX_COMMENT},
-               {"/*", "*/", SYNTAX_COMMENT, .goes_on = true},
-               {"\"", "\"", SYNTAX_STRING, .has_escapes = true},
-               {"'", "'", SYNTAX_STRING, .has_escapes = true}}},
+     .delimiters = {{"//", "", SYNTAX_COMMENT},
+                    {"/*", "*/", SYNTAX_COMMENT, .goes_on = true},
+                    {"\"", "\"", SYNTAX_STRING, .has_escapes = true},
+                    {"'", "'", SYNTAX_STRING, .has_escapes = true}}},
     {.suffixes = " f for ftn f77 f90 f95 f03 f08 F F90 F95 F03 F08 ",
      .keywords =
          " allocatable allocate associate call case character class common complex contains "
@@ -47,38 +47,40 @@ static const struct syntax syntaxes[] = {
          "program public pure real recursive result return save select stop subroutine "
          "target then type use where while ",
      .ignores_case = true,
-     .pairs = {{"!", "", SYNTAX_COMMENT}, {"\"", "\"", SYNTAX_STRING}, {"'", "'", SYNTAX_STRING}}},
+     .delimiters = {{"!", "", SYNTAX_COMMENT},
+                    {"\"", "\"", SYNTAX_STRING},
+                    {"'", "'", SYNTAX_STRING}}},
     {.suffixes = " go ",
      .keywords = " break case chan const continue default defer else fallthrough false for func go "
                  "goto if import interface map nil package range return select struct switch true "
                  "type var ",
-     .pairs = {{"//", "", SYNTAX_COMMENT},
-               {"/*", "*/", SYNTAX_COMMENT, .goes_on = true},
-               {"`", "`", SYNTAX_STRING, .goes_on = true},
-               {"\"", "\"", SYNTAX_STRING, .has_escapes = true},
-               {"'", "'", SYNTAX_STRING, .has_escapes = true}}},
+     .delimiters = {{"//", "", SYNTAX_COMMENT},
+                    {"/*", "*/", SYNTAX_COMMENT, .goes_on = true},
+                    {"`", "`", SYNTAX_STRING, .goes_on = true},
+                    {"\"", "\"", SYNTAX_STRING, .has_escapes = true},
+                    {"'", "'", SYNTAX_STRING, .has_escapes = true}}},
     {.suffixes = " py pyx pyi ",
      .keywords =
          " False None True and as assert async await break class continue def del elif else "
          "except finally for from global if import in is lambda match nonlocal not or pass "
          "raise return try while with yield ",
-     .pairs = {{"#", "", SYNTAX_COMMENT},
-               {"\"\"\"", "\"\"\"", SYNTAX_STRING, .has_escapes = true, .goes_on = true},
-               {"'''", "'''", SYNTAX_STRING, .has_escapes = true, .goes_on = true},
-               {"\"", "\"", SYNTAX_STRING, .has_escapes = true},
-               {"'", "'", SYNTAX_STRING, .has_escapes = true}}},
+     .delimiters = {{"#", "", SYNTAX_COMMENT},
+                    {"\"\"\"", "\"\"\"", SYNTAX_STRING, .has_escapes = true, .goes_on = true},
+                    {"'''", "'''", SYNTAX_STRING, .has_escapes = true, .goes_on = true},
+                    {"\"", "\"", SYNTAX_STRING, .has_escapes = true},
+                    {"'", "'", SYNTAX_STRING, .has_escapes = true}}},
     {.suffixes = " rs ",
      .keywords = " as async await break const continue crate dyn else enum extern false fn for if "
                  "impl in let loop match mod move mut pub ref return self Self static struct super "
                  "trait true type unsafe use where while ",
      .has_lifetimes = true,
-     .pairs = {{"//", "", SYNTAX_COMMENT},
-               {"/*", "*/", SYNTAX_COMMENT, .goes_on = true},
-               {"\"", "\"", SYNTAX_STRING, .has_escapes = true, .goes_on = true},
-               {"'", "'", SYNTAX_STRING, .has_escapes = true}}},
+     .delimiters = {{"//", "", SYNTAX_COMMENT},
+                    {"/*", "*/", SYNTAX_COMMENT, .goes_on = true},
+                    {"\"", "\"", SYNTAX_STRING, .has_escapes = true, .goes_on = true},
+                    {"'", "'", SYNTAX_STRING, .has_escapes = true}}},
 };
 
-/* Whether a word is in a list of words between spaces. */
+/* Whether a list of words contains a word. */
 static bool is_listed(const char *list, const char *word, size_t length, bool ignores_case)
 {
     for (const char *at = list + 1; *at; at += strcspn(at, " ") + 1)
@@ -97,40 +99,40 @@ const struct syntax *syntax_of(const char *path)
     return NULL;
 }
 
-/* The part of a line that was looked at. */
-struct look {
+/* A line that is being read, up to `at`. */
+struct scanner {
     const char *line, *at;
     uint8_t *kinds;
 };
 
-static void take(struct look *look, size_t length, enum syntax_kind kind)
+static void take(struct scanner *scanner, size_t length, enum syntax_kind kind)
 {
-    if (look->kinds)
-        memset(look->kinds + (look->at - look->line), kind, length);
-    look->at += length;
+    if (scanner->kinds)
+        memset(scanner->kinds + (scanner->at - scanner->line), kind, length);
+    scanner->at += length;
 }
 
-/* Takes the rest of a pair; whether its end was there. */
-static bool take_rest(struct look *look, const struct row_pair *pair)
+/* Takes the rest of a comment or string; whether it ends in this line. */
+static bool take_rest(struct scanner *scanner, const struct delimiters *ends)
 {
-    const char *end = look->at;
-    size_t length = strlen(pair->end);
-    while (*end && (length == 0 || strncmp(end, pair->end, length) != 0))
-        end += pair->has_escapes && *end == '\\' && end[1] ? 2 : 1;
+    const char *end = scanner->at;
+    size_t length = strlen(ends->end);
+    while (*end && (length == 0 || strncmp(end, ends->end, length) != 0))
+        end += ends->has_escapes && *end == '\\' && end[1] ? 2 : 1;
     bool is_there = *end != '\0';
-    take(look, (size_t)(end - look->at) + (is_there ? length : 0), pair->kind);
+    take(scanner, (size_t)(end - scanner->at) + (is_there ? length : 0), ends->kind);
     return is_there;
 }
 
-/* The index of the pair that begins here, MOST_PAIRS if none does. */
-static uint8_t pair_at(const struct syntax *syntax, const char *at)
+/* The index of the delimiters that begin here, MOST_DELIMITERS if none do. */
+static uint8_t delimiters_at(const struct syntax *syntax, const char *at)
 {
     bool is_lifetime =
         syntax->has_lifetimes && at[0] == '\'' && at[1] != '\\' && at[1] && at[2] != '\'';
     uint8_t i = 0;
-    while (i < MOST_PAIRS &&
-           (!syntax->pairs[i].begin || is_lifetime ||
-            strncmp(at, syntax->pairs[i].begin, strlen(syntax->pairs[i].begin)) != 0))
+    while (i < MOST_DELIMITERS &&
+           (!syntax->delimiters[i].begin || is_lifetime ||
+            strncmp(at, syntax->delimiters[i].begin, strlen(syntax->delimiters[i].begin)) != 0))
         i++;
     return i;
 }
@@ -146,36 +148,36 @@ static bool is_in_number(const char *at)
     return is_in_word(*at) || *at == '.' || (*at == '\'' && isalnum((unsigned char)at[1]));
 }
 
-static void take_word(struct look *look, const struct syntax *syntax)
+static void take_word(struct scanner *scanner, const struct syntax *syntax)
 {
-    bool is_number = isdigit((unsigned char)*look->at);
+    bool is_number = isdigit((unsigned char)*scanner->at);
     size_t length = 0;
-    while (is_number ? is_in_number(look->at + length) : is_in_word(look->at[length]))
+    while (is_number ? is_in_number(scanner->at + length) : is_in_word(scanner->at[length]))
         length++;
     bool is_keyword =
-        look->kinds && is_listed(syntax->keywords, look->at, length, syntax->ignores_case);
-    take(look, length, is_number ? SYNTAX_NUMBER : is_keyword ? SYNTAX_KEYWORD : SYNTAX_CODE);
+        scanner->kinds && is_listed(syntax->keywords, scanner->at, length, syntax->ignores_case);
+    take(scanner, length, is_number ? SYNTAX_NUMBER : is_keyword ? SYNTAX_KEYWORD : SYNTAX_CODE);
 }
 
 uint8_t syntax_line(const struct syntax *syntax, uint8_t state, const char *line, uint8_t *kinds)
 {
-    struct look look = {line, line, kinds};
-    uint8_t open = state ? (uint8_t)(state - 1) : MOST_PAIRS;
-    if (open == MOST_PAIRS && syntax->has_directives && line[strspn(line, " \t")] == '#') {
+    struct scanner scanner = {line, line, kinds};
+    uint8_t open = state ? (uint8_t)(state - 1) : MOST_DELIMITERS;
+    if (open == MOST_DELIMITERS && syntax->has_directives && line[strspn(line, " \t")] == '#') {
         size_t length = strspn(line, " \t#");
-        take(&look, length + strcspn(line + length, " \t\"</"), SYNTAX_DIRECTIVE);
+        take(&scanner, length + strcspn(line + length, " \t\"</"), SYNTAX_DIRECTIVE);
     }
-    while (*look.at || open != MOST_PAIRS) {
-        if (open != MOST_PAIRS) {
-            if (!take_rest(&look, &syntax->pairs[open]))
-                return syntax->pairs[open].goes_on ? (uint8_t)(open + 1) : 0;
-            open = MOST_PAIRS;
-        } else if ((open = pair_at(syntax, look.at)) != MOST_PAIRS) {
-            take(&look, strlen(syntax->pairs[open].begin), syntax->pairs[open].kind);
-        } else if (is_in_word(*look.at)) {
-            take_word(&look, syntax);
+    while (*scanner.at || open != MOST_DELIMITERS) {
+        if (open != MOST_DELIMITERS) {
+            if (!take_rest(&scanner, &syntax->delimiters[open]))
+                return syntax->delimiters[open].goes_on ? (uint8_t)(open + 1) : 0;
+            open = MOST_DELIMITERS;
+        } else if ((open = delimiters_at(syntax, scanner.at)) != MOST_DELIMITERS) {
+            take(&scanner, strlen(syntax->delimiters[open].begin), syntax->delimiters[open].kind);
+        } else if (is_in_word(*scanner.at)) {
+            take_word(&scanner, syntax);
         } else {
-            take(&look, 1, SYNTAX_CODE);
+            take(&scanner, 1, SYNTAX_CODE);
         }
     }
     return 0;

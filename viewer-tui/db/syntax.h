@@ -1,6 +1,6 @@
-/* The syntax of source code, as far as colours need it: comments, strings, numbers, keywords and
- * the preprocessor's lines of C, C++, CUDA, Fortran, Go, Python and Rust. What it gets wrong costs
- * a wrong colour. */
+/* The syntax of source code, as far as coloring needs it: comments, strings, numbers, keywords and
+ * preprocessor lines of C, C++, CUDA, Fortran, Go, Python and Rust. An error costs a wrong color.
+ */
 #ifndef VIEWER_SYNTAX_H
 #define VIEWER_SYNTAX_H
 
@@ -17,11 +17,11 @@ enum syntax_kind {
 
 struct syntax;
 
-/* That of files with the path's suffix; NULL for others. */
+/* The syntax for the suffix of a path; NULL if unknown. */
 const struct syntax *syntax_of(const char *path);
 
-/* Looks at a line: tells for each byte of it what it belongs to, if `kinds` is not NULL. `state`
- * is what the line before returned, at first 0; it says what is still open at its end. */
+/* Finds the enum syntax_kind of each byte of a line, stored in `kinds` unless that is NULL. `state`
+ * is the result for the line before, 0 for the first: the comment or string that is still open. */
 uint8_t syntax_line(const struct syntax *syntax, uint8_t state, const char *line, uint8_t *kinds);
 
 #endif

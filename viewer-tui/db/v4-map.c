@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Maps the open file; what is wrong with it, NULL when nothing is. */
+/* Maps the open file; returns what is wrong with it, NULL if nothing is. */
 static const char *map_descriptor(struct v4_map *map, int fd)
 {
     struct stat status;
@@ -73,7 +73,7 @@ const char *v4_string(const struct v4_map *map, uint64_t at)
     return memchr(text, '\0', limit) ? text : NULL;
 }
 
-/* What is wrong with the header and the footer, NULL when nothing is. */
+/* What is wrong with the header or the footer; NULL if nothing is. */
 static const char *check_frame(const struct v4_map *map, const struct v4_kind *kind)
 {
     struct v4_header header;
