@@ -215,6 +215,13 @@ struct view *comparison_view(const struct comparison *comparison, struct view *c
     return view;
 }
 
+char *comparison_metric_name(const struct comparison *comparison, size_t metric)
+{
+    const char *name = comparison->metrics.at[metric].name;
+    size_t side = strlen(comparison->options->names[0]) + strlen(" []");
+    return mem_strndup(name, strlen(name) - side);
+}
+
 /* What stands before an item of a list. */
 static const char *separator(bool is_first)
 {

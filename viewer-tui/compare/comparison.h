@@ -56,6 +56,10 @@ double comparison_workers(const struct comparison *comparison, int side);
  */
 const char *comparison_column(const struct comparison *comparison, enum merged_column column);
 
+/* The name of a metric without that of the side, "work" of "work [LEFT]"; the caller frees. `metric`: its
+ * left column. */
+char *comparison_metric_name(const struct comparison *comparison, size_t metric);
+
 /* Appends sentences that say what the difference is, which metrics are compared that have another
  * name in either run, and which ones only one side has. */
 void comparison_explain(const struct comparison *comparison, struct text *out);

@@ -22,8 +22,8 @@ struct listing {
     const char *metric_name; /* in the database */
     struct number_scale scale;
     struct procedure_code code;
-    double total;                           /* of the procedure */
-    const char *row_path;                   /* source file of the row's line; NULL: it has none */
+    double total;         /* of the procedure */
+    const char *row_path; /* source file of the row's line; NULL: it has none */
     uint32_t row_line;
     const struct code_statement *statement; /* of the last instruction */
     struct text line;                       /* being made */
@@ -218,7 +218,8 @@ static bool has_bytes(const struct procedure_code *code)
     return false;
 }
 
-/* The procedure around a row of a view of one database; its module is NOTHING where there is none. */
+/* The procedure around a row of a view of one database; its module is NOTHING where there is none.
+ */
 static struct procedure procedure_of(const struct view *view, uint32_t around)
 {
     if (!around)

@@ -1,8 +1,8 @@
 #include "viewer-tui/output/inspect.h"
 
 #include "lib/json.h"
-#include "viewer-tui/output/columns.h"
 #include "viewer-tui/metrics/derived.h"
+#include "viewer-tui/output/columns.h"
 #include "viewer-tui/tree/describe.h"
 #include "viewer-tui/tree/label.h"
 #include "viewer-tui/tree/row-origins.h"

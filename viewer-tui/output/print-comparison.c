@@ -1,13 +1,11 @@
-#include "viewer-tui/output/print-comparison.h"
+/* The summary of a comparison: both runs side by side, what changed (changes.h), and the procedures
+ * whose own costs differ most. */
+#include "viewer-tui/output/print.h"
 
 #include "lib/diag.h"
-#include "lib/json.h"
-#include "lib/number.h"
 #include "viewer-tui/base/task.h"
 #include "viewer-tui/compare/changes-text.h"
-#include "viewer-tui/output/csv.h"
-#include "viewer-tui/output/metric-json.h"
-#include "viewer-tui/output/print-changes.h"
+#include "viewer-tui/output/columns.h"
 #include "viewer-tui/tree/describe.h"
 #include "viewer-tui/tree/label.h"
 #include "viewer-tui/tree/view.h"
@@ -16,26 +14,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Who reads of more procedures at once? */
+/* Longer lists would not fit the summary's screen. */
 #define MOST_CHANGED 5
 
-static const char *const change_names[DIRECTIONS] = {[MORE] = "grew", [LESS] = "shrank"};
+/* Columns of text: a number with its unit, and the percentage behind the difference. */
+#define COLUMN  14
+#define PERCENT 9
 
-/* What is printed. */
-struct compared {
+static const char *const change_names[DIRECTIONS] = {[MORE] = "grew", [LESS] = "shrank"};
+static const char *const direction_names[DIRECTIONS] = {[MORE] = "more", [LESS] = "less"};
+
+struct comparison_printer {
+    struct writer writer;
     const struct session *session;
     const struct comparison *comparison;
-    struct view *view; /* bottom-up */
     enum projection projection;
-    size_t metric;                              /* the left side's; procedures are listed by its
-                                                   difference */
-    uint32_t changed[DIRECTIONS][MOST_CHANGED]; /* rows, the largest changes first */
+    struct view *view;    /* bottom-up, of which the changed procedures are rows */
+    struct view *topdown; /* of which the changes are */
+    size_t metric;        /* the left column of the metric by which changed procedures are listed */
+    uint32_t changed[DIRECTIONS][MOST_CHANGED]; /* the largest changes first */
     size_t n_changed[DIRECTIONS];
-    struct changes_printed advice; /* on the whole program */
-    FILE *out;
+    struct changes_list changes; /* of the whole program */
 };
 
-/* A number that is told of each side. */
+/* A number of each run. */
 struct fact {
     const char *name;
     double of[SIDES];
@@ -56,11 +58,11 @@ static void find_facts(const struct comparison *comparison, struct fact facts[N_
     }
 }
 
-/* Lists the procedures whose own costs changed most, in one direction and in the other. */
-static void find_changed(struct compared *compared)
+/* Lists the procedures whose own costs changed most, in each direction. */
+static void find_changed(struct comparison_printer *printer)
 {
-    struct view *view = compared->view;
-    size_t metric = compared->metric + MERGED_DIFFERENCE;
+    struct view *view = printer->view;
+    size_t metric = printer->metric + MERGED_DIFFERENCE;
     view_sort(view, (struct sorting){.metric = metric, .part = EXCLUSIVE});
     view_start_walk(view);
     view_expand(view, 0);
@@ -68,13 +70,13 @@ static void find_changed(struct compared *compared)
     for (uint32_t i = 0; i < n && i < MOST_CHANGED; i++) {
         uint32_t most = view_child(view, 0, i), least = view_child(view, 0, n - 1 - i);
         if (view_cost(view, most, metric, EXCLUSIVE) > 0)
-            compared->changed[MORE][compared->n_changed[MORE]++] = most;
+            printer->changed[MORE][printer->n_changed[MORE]++] = most;
         if (view_cost(view, least, metric, EXCLUSIVE) < 0)
-            compared->changed[LESS][compared->n_changed[LESS]++] = least;
+            printer->changed[LESS][printer->n_changed[LESS]++] = least;
     }
 }
 
-/* The next metric that is shown, of the left side, from `from` on. */
+/* The left column of the next metric that is shown, from `from` on. */
 static size_t next_compared(const struct metrics *metrics, size_t from)
 {
     size_t m = metrics_shown(metrics, from);
@@ -83,338 +85,377 @@ static size_t next_compared(const struct metrics *metrics, size_t from)
     return m;
 }
 
-/* "work" of "work [LEFT]". */
-static char *compared_name(const struct compared *compared, size_t metric)
+/* The name of the row's procedure; "" if a scope is no procedure. */
+static const char *hotspot_name(const struct comparison_printer *printer,
+                                const struct changed_hotspot *hotspot, char buffer[NAME_SIZE])
 {
-    const char *name = compared->view->metrics->at[metric].name;
-    size_t side = strlen(compared->comparison->options->names[0]) + strlen(" []");
-    return mem_strndup(name, strlen(name) - side);
+    uint32_t procedure = hotspot->hotspot.procedure;
+    const struct database *db = merged_side(printer->topdown, hotspot->side)->db;
+    return procedure == NOTHING ? "" : database_procedure_name(db, procedure, buffer);
 }
 
-/* --- text */
+/* ---- Text ---- */
 
-struct printing {
-    const struct compared *compared;
-    bool ascii;
-    struct text line;
-};
-
-/* A number with its unit, and behind the difference a percentage. */
-#define COLUMN  14
-#define PERCENT 9
-
-static void end_line(struct printing *printing)
+static void add_right(struct writer *writer, const char *text)
 {
-    text_end_line(&printing->line, printing->compared->out);
+    text_add_clean(&writer->right, text, writer->ascii);
+    text_cut(&writer->right, COLUMN - 1);
+    text_add_right(&writer->line, text_string(&writer->right), COLUMN);
+    text_clear(&writer->right);
 }
 
-static void add_right(struct printing *printing, const char *text)
+static void print_facts(struct comparison_printer *printer)
 {
-    struct text clean = {0};
-    text_add_clean(&clean, text, printing->ascii);
-    text_cut(&clean, COLUMN - 1);
-    text_pad(&printing->line, ' ', COLUMN - text_columns(text_string(&clean)));
-    text_add(&printing->line, text_string(&clean));
-    vec_free(&clean);
-}
-
-static void print_facts(struct printing *printing)
-{
+    struct writer *writer = &printer->writer;
     struct fact facts[N_FACTS];
-    find_facts(printing->compared->comparison, facts);
+    find_facts(printer->comparison, facts);
     for (int column = 0; column < MERGED_COLUMNS; column++) {
-        add_right(printing,
-                  comparison_column(printing->compared->comparison, (enum merged_column)column));
-        text_pad(&printing->line, ' ', column == MERGED_DIFFERENCE ? PERCENT : 0);
+        add_right(writer, comparison_column(printer->comparison, (enum merged_column)column));
+        text_pad(&writer->line, ' ', column == MERGED_DIFFERENCE ? PERCENT : 0);
     }
-    end_line(printing);
+    writer_end_line(writer);
     for (size_t i = 0; i < N_FACTS; i++) {
         for (int side = 0; side < SIDES; side++) {
             char text[NUMBER_SIZE];
             number_grouped((uint64_t)facts[i].of[side], text);
-            add_right(printing, text);
+            add_right(writer, text);
         }
-        text_pad(&printing->line, ' ', (MERGED_COLUMNS - SIDES) * COLUMN + PERCENT + 2);
-        text_add(&printing->line, facts[i].name);
-        end_line(printing);
+        writer_line(writer, "%*s%s", (MERGED_COLUMNS - SIDES) * COLUMN + PERCENT + 2, "",
+                    facts[i].name);
     }
 }
 
-static void add_percent(struct printing *printing, double value, size_t metric)
+/* The four numbers of a row, and the percentage of the difference. */
+static void add_costs(struct comparison_printer *printer, uint32_t row, size_t metric,
+                      enum cost_part part)
 {
-    char percent[NUMBER_SIZE] = "";
-    if (isfinite(value) && value != 0)
-        number_percent(value, view_whole(printing->compared->view, metric), percent);
-    text_printf(&printing->line, "%*s%s", PERCENT - 1, percent, *percent ? "%" : " ");
-}
-
-/* The four numbers of a row. */
-static void add_costs(struct printing *printing, uint32_t row, size_t metric, enum cost_part part)
-{
-    const struct view *view = printing->compared->view;
+    const struct view *view = printer->view;
     for (size_t m = metric; m < metric + MERGED_COLUMNS; m++) {
-        char text[NUMBER_WITH_UNIT_SIZE];
+        char text[NUMBER_WITH_UNIT_SIZE], percent[NUMBER_SIZE] = "";
         double value = view_cost(view, row, m, part);
         columns_with_unit(view, m, value, text);
-        add_right(printing, text);
-        if (m == metric + MERGED_DIFFERENCE)
-            add_percent(printing, value, m);
+        add_right(&printer->writer, text);
+        if (m != metric + MERGED_DIFFERENCE)
+            continue;
+        if (isfinite(value) && value != 0)
+            number_percent(value, view_whole(view, m), percent);
+        text_printf(&printer->writer.line, "%*s%s", PERCENT - 1, percent, *percent ? "%" : " ");
     }
-    text_add(&printing->line, "  ");
+    text_add(&printer->writer.line, "  ");
 }
 
-static void print_metrics(struct printing *printing)
+static void print_metrics(struct comparison_printer *printer)
 {
-    const struct compared *compared = printing->compared;
-    const struct metrics *metrics = compared->view->metrics;
+    struct writer *writer = &printer->writer;
+    const struct metrics *metrics = printer->view->metrics;
     for (size_t m = next_compared(metrics, 0); m < metrics->n; m = next_compared(metrics, m + 1)) {
-        char *name = compared_name(compared, m);
-        add_costs(printing, 0, m, INCLUSIVE);
-        text_add_clean(&printing->line, name, printing->ascii);
+        char *name = comparison_metric_name(printer->comparison, m);
         const char *why = metrics->at[m + MERGED_DIFFERENCE].why;
-        if (why) {
-            text_add(&printing->line, ": ");
-            text_add_clean(&printing->line, why, printing->ascii);
-        }
-        end_line(printing);
+        add_costs(printer, 0, m, INCLUSIVE);
+        writer_clean(writer, name);
+        text_add(&writer->line, why ? ": " : "");
+        writer_clean(writer, why ? why : "");
+        writer_end_line(writer);
         free(name);
     }
 }
 
-static void print_changed(struct printing *printing, enum direction direction)
+static void print_changed(struct comparison_printer *printer, enum direction direction)
 {
-    const struct compared *compared = printing->compared;
-    if (compared->n_changed[direction] == 0)
-        return;
-    struct text location = {0};
-    char *metric = compared_name(compared, compared->metric);
-    end_line(printing);
-    text_printf(&printing->line, "Procedures whose own ");
-    text_add_clean(&printing->line, metric, printing->ascii);
-    text_printf(&printing->line, " %s most", change_names[direction]);
-    end_line(printing);
-    for (size_t i = 0; i < compared->n_changed[direction]; i++) {
-        uint32_t row = compared->changed[direction][i];
-        add_costs(printing, row, compared->metric, EXCLUSIVE);
-        describe_name(compared->view, row, printing->ascii, &printing->line);
-        text_clear(&location);
-        describe_location(compared->view, row, printing->ascii, &location);
-        if (location.n)
-            text_printf(&printing->line, "  %s", text_string(&location));
-        end_line(printing);
+    struct writer *writer = &printer->writer;
+    char *metric = comparison_metric_name(printer->comparison, printer->metric);
+    if (printer->n_changed[direction]) {
+        text_add(&writer->line, "\nProcedures whose own ");
+        writer_clean(writer, metric);
+        writer_line(writer, " %s most", change_names[direction]);
     }
-    vec_free(&location);
+    for (size_t i = 0; i < printer->n_changed[direction]; i++) {
+        uint32_t row = printer->changed[direction][i];
+        add_costs(printer, row, printer->metric, EXCLUSIVE);
+        describe_name(printer->view, row, writer->ascii, &writer->line);
+        describe_location(printer->view, row, writer->ascii, &writer->right);
+        writer_line(writer, "%s%s", writer->right.n ? "  " : "", text_string(&writer->right));
+        text_clear(&writer->right);
+    }
     free(metric);
 }
 
-static void print_advice(struct printing *printing)
+static void print_text(struct comparison_printer *printer)
 {
-    const struct changes_printed *advice = &printing->compared->advice;
-    struct advice_lines lines = {.width = ADVICE_WIDTH, .ascii = printing->ascii};
-    changes_describe(&advice->list, advice->comparison, advice->view, advice->row, &lines);
-    advice_lines_print(&lines, printing->compared->out);
+    struct writer *writer = &printer->writer;
+    writer_clean(writer, session_title(printer->session, NULL));
+    writer_line(writer, ": comparison, %s projection%s\n", projection_name(printer->projection),
+                session_folding_words(printer->session));
+    print_facts(printer);
+    print_metrics(printer);
+    writer_end_line(writer);
+    comparison_explain(printer->comparison, &writer->line);
+    writer_end_line(writer);
+    struct advice_lines lines = {.width = ADVICE_WIDTH, .ascii = writer->ascii};
+    changes_describe(&printer->changes, printer->comparison, printer->topdown, 0, &lines);
+    advice_lines_print(&lines, writer->out);
     advice_lines_free(&lines);
-}
-
-static void print_text(const struct compared *compared)
-{
-    struct printing printing = {.compared = compared, .ascii = describe_in_ascii()};
-    text_add_clean(&printing.line, session_title(compared->session, NULL), printing.ascii);
-    text_printf(&printing.line, ": comparison, %s projection%s",
-                projection_name(compared->projection), session_folding_words(compared->session));
-    end_line(&printing);
-    end_line(&printing);
-    print_facts(&printing);
-    print_metrics(&printing);
-    end_line(&printing);
-    comparison_explain(compared->comparison, &printing.line);
-    end_line(&printing);
-    print_advice(&printing);
     for (int direction = MORE; direction < DIRECTIONS; direction++)
-        print_changed(&printing, (enum direction)direction);
-    vec_free(&printing.line);
+        print_changed(printer, (enum direction)direction);
 }
 
-/* --- csv: a section and a name, then a value of each column */
+/* ---- CSV: a section and a name, then a value of each column ---- */
 
-static void write_record(struct csv *csv, const char *section, const char *name)
+static void begin_record(struct writer *writer, const char *section, const char *name)
 {
-    csv_text(csv, section);
-    csv_text(csv, name);
+    csv_text(writer, section);
+    csv_text(writer, name);
 }
 
-static void write_costs(struct csv *csv, const struct compared *compared, uint32_t row,
-                        size_t metric, enum cost_part part)
+static void write_costs(struct comparison_printer *printer, uint32_t row, size_t metric,
+                        enum cost_part part)
 {
-    const struct view *view = compared->view;
     for (size_t m = metric; m < metric + MERGED_COLUMNS; m++)
-        csv_cost(csv, &view->metrics->at[m], view_cost(view, row, m, part));
-    csv_end_record(csv);
+        csv_cost(&printer->writer, &printer->view->metrics->at[m],
+                 view_cost(printer->view, row, m, part));
+    csv_end_record(&printer->writer);
 }
 
-/* Says in which of the two databases a metric is a lower bound: the reason in that one's column. */
-static void write_bounds(struct csv *csv, const struct metric *sides, const char *name)
+/* Says in which of the two databases a metric is a lower bound: the reason is in its column. */
+static void write_bounds(struct writer *writer, const struct metric *sides, const char *name)
 {
     if (!metric_is_lower_bound(&sides[0]) && !metric_is_lower_bound(&sides[1]))
         return;
-    write_record(csv, "lower bound", name);
+    begin_record(writer, "lower bound", name);
     for (int side = 0; side < SIDES; side++)
-        csv_text(csv, metric_is_lower_bound(&sides[side]) ? sides[side].why : NULL);
-    for (int column = SIDES; column < MERGED_COLUMNS; column++)
-        csv_text(csv, NULL);
-    csv_end_record(csv);
+        csv_text(writer, metric_is_lower_bound(&sides[side]) ? sides[side].why : NULL);
+    csv_texts(writer, NULL, MERGED_COLUMNS - SIDES);
+    csv_end_record(writer);
 }
 
-static void print_csv(const struct compared *compared)
+/* A record of a change: section "worse", "more work" and the like. */
+static void write_change(struct writer *writer, const char *section, const char *name,
+                         const struct costs_of_both *costs)
 {
-    static const char *const heads[] = {"section", "name"};
-    const struct metrics *metrics = compared->view->metrics;
-    struct csv csv = {.out = compared->out};
-    struct fact facts[N_FACTS];
-    find_facts(compared->comparison, facts);
-    write_record(&csv, heads[0], heads[1]);
-    for (int column = 0; column < MERGED_COLUMNS; column++)
-        csv_text(&csv, comparison_column(compared->comparison, (enum merged_column)column));
-    csv_end_record(&csv);
-    for (size_t i = 0; i < N_FACTS; i++) {
-        write_record(&csv, "run", facts[i].name);
-        for (int side = 0; side < SIDES; side++)
-            csv_number(&csv, facts[i].of[side]);
-        for (int column = SIDES; column < MERGED_COLUMNS; column++)
-            csv_text(&csv, NULL);
-        csv_end_record(&csv);
+    double expected = costs->sides[1] - costs->difference;
+    begin_record(writer, section, name);
+    for (int side = 0; side < SIDES; side++)
+        csv_number(writer, costs->sides[side]);
+    csv_number(writer, costs->difference);
+    if (expected != 0)
+        csv_number(writer, costs->sides[1] / expected);
+    else
+        csv_text(writer, "-");
+    csv_end_record(writer);
+}
+
+static void write_part(struct comparison_printer *printer, const struct changes *of_event,
+                       enum efficiency_part part)
+{
+    const struct change *change = &of_event->parts[part];
+    char buffer[NAME_SIZE], *name = mem_printf("%s%s", efficiency_part_name(part), of_event->event);
+    if (change->verdict != CHANGE_NOT_MEASURED)
+        write_change(&printer->writer, change_verdict_name(change->verdict), name, &change->costs);
+    for (int direction = MORE; direction < DIRECTIONS; direction++) {
+        const struct changed_hotspots *hotspots = &change->hotspots[direction];
+        char *section = mem_printf("%s %s", direction_names[direction], name);
+        for (size_t i = 0; i < hotspots->n; i++)
+            write_change(&printer->writer, section, hotspot_name(printer, &hotspots->at[i], buffer),
+                         &hotspots->at[i].costs);
+        free(section);
     }
+    free(name);
+}
+
+static void write_csv_head(struct comparison_printer *printer)
+{
+    struct writer *writer = &printer->writer;
+    struct fact facts[N_FACTS];
+    find_facts(printer->comparison, facts);
+    begin_record(writer, "section", "name");
+    for (int column = 0; column < MERGED_COLUMNS; column++)
+        csv_text(writer, comparison_column(printer->comparison, (enum merged_column)column));
+    csv_end_record(writer);
+    for (size_t i = 0; i < N_FACTS; i++) {
+        begin_record(writer, "run", facts[i].name);
+        for (int side = 0; side < SIDES; side++)
+            csv_number(writer, facts[i].of[side]);
+        csv_texts(writer, NULL, MERGED_COLUMNS - SIDES);
+        csv_end_record(writer);
+    }
+}
+
+static void print_csv(struct comparison_printer *printer)
+{
+    const struct metrics *metrics = printer->view->metrics;
+    struct writer *writer = &printer->writer;
+    write_csv_head(printer);
     for (size_t m = next_compared(metrics, 0); m < metrics->n; m = next_compared(metrics, m + 1)) {
-        char *name = compared_name(compared, m);
-        write_record(&csv, "metric", name);
-        write_costs(&csv, compared, 0, m, INCLUSIVE);
-        write_bounds(&csv, &metrics->at[m], name);
+        char *name = comparison_metric_name(printer->comparison, m);
+        begin_record(writer, "metric", name);
+        write_costs(printer, 0, m, INCLUSIVE);
+        write_bounds(writer, &metrics->at[m], name);
         free(name);
     }
-    print_changes_csv(&csv, &compared->advice);
-    struct text name = {0};
+    for (size_t i = 0; i < printer->changes.n; i++)
+        for (int part = WORK; part < EFFICIENCY_PARTS; part++)
+            write_part(printer, &printer->changes.at[i], (enum efficiency_part)part);
     for (int direction = MORE; direction < DIRECTIONS; direction++)
-        for (size_t i = 0; i < compared->n_changed[direction]; i++) {
-            uint32_t row = compared->changed[direction][i];
-            text_clear(&name);
-            label_name(compared->view, row, &name);
-            write_record(&csv, change_names[direction], text_string(&name));
-            write_costs(&csv, compared, row, compared->metric, EXCLUSIVE);
+        for (size_t i = 0; i < printer->n_changed[direction]; i++) {
+            uint32_t row = printer->changed[direction][i];
+            text_clear(&writer->right);
+            label_name(printer->view, row, &writer->right);
+            begin_record(writer, change_names[direction], text_string(&writer->right));
+            write_costs(printer, row, printer->metric, EXCLUSIVE);
         }
-    vec_free(&name);
 }
 
-/* --- json */
+/* ---- JSON ---- */
 
-static void write_facts(struct json_writer *json, const struct compared *compared)
+static void write_databases(struct comparison_printer *printer)
 {
+    struct json_writer *json = &printer->writer.json;
     struct fact facts[N_FACTS];
-    find_facts(compared->comparison, facts);
-    json_write_key(json, "databases");
-    json_write_array(json);
+    find_facts(printer->comparison, facts);
+    json_put_array(json, "databases");
     for (int side = 0; side < SIDES; side++) {
         json_write_object(json);
-        json_write_text(json, "name", compared->comparison->options->names[side]);
-        json_write_text(json, "path", compared->session->sides[side]->folder);
-        for (size_t i = 0; i < N_FACTS; i++) {
-            json_write_key(json, facts[i].name);
-            json_write_double(json, facts[i].of[side]);
-        }
+        json_write_text(json, "name", printer->comparison->options->names[side]);
+        json_write_text(json, "path", printer->session->sides[side]->folder);
+        for (size_t i = 0; i < N_FACTS; i++)
+            json_put_number(json, facts[i].name, facts[i].of[side]);
         json_write_object_end(json);
     }
     json_write_array_end(json);
 }
 
-static void write_changed(struct json_writer *json, const struct compared *compared,
-                          enum direction direction)
+static void write_changed(struct comparison_printer *printer, enum direction direction)
 {
-    const struct view *view = compared->view;
-    struct text name = {0};
-    json_write_key(json, change_names[direction]);
-    json_write_array(json);
-    for (size_t i = 0; i < compared->n_changed[direction]; i++) {
-        uint32_t row = compared->changed[direction][i];
-        text_clear(&name);
-        label_name(view, row, &name);
+    const struct view *view = printer->view;
+    struct json_writer *json = &printer->writer.json;
+    struct text *name = &printer->writer.right;
+    json_put_array(json, change_names[direction]);
+    for (size_t i = 0; i < printer->n_changed[direction]; i++) {
+        uint32_t row = printer->changed[direction][i];
+        text_clear(name);
+        label_name(view, row, name);
         json_write_object(json);
-        json_write_text(json, "name", text_string(&name));
-        for (size_t m = compared->metric; m < compared->metric + MERGED_COLUMNS; m++) {
-            json_write_key(json, view->metrics->at[m].name);
-            json_write_cost(json, &view->metrics->at[m], view_cost(view, row, m, EXCLUSIVE));
-        }
+        json_write_text(json, "name", text_string(name));
+        for (size_t m = printer->metric; m < printer->metric + MERGED_COLUMNS; m++)
+            json_put_cost(json, view->metrics->at[m].name, &view->metrics->at[m],
+                          view_cost(view, row, m, EXCLUSIVE));
         json_write_object_end(json);
     }
     json_write_array_end(json);
-    vec_free(&name);
 }
 
-static void print_json(const struct compared *compared)
+static void write_both(struct comparison_printer *printer, const struct costs_of_both *costs)
 {
-    const struct metrics *metrics = compared->view->metrics;
-    struct json_writer json;
-    json_write_start(&json, compared->out, 0);
-    json_write_object(&json);
-    json_write_text(&json, "title", session_title(compared->session, NULL));
-    write_facts(&json, compared);
-    json_write_key(&json, "metrics");
-    json_write_totals(&json, compared->view);
+    struct json_writer *json = &printer->writer.json;
+    for (int side = 0; side < SIDES; side++)
+        json_put_number(json, printer->comparison->options->names[side], costs->sides[side]);
+    json_put_number(json, comparison_column(printer->comparison, MERGED_DIFFERENCE),
+                    costs->difference);
+}
+
+static void write_hotspots(struct comparison_printer *printer, const char *key,
+                           const struct changed_hotspots *hotspots)
+{
+    struct json_writer *json = &printer->writer.json;
+    char buffer[NAME_SIZE];
+    json_put_array(json, key);
+    for (size_t i = 0; i < hotspots->n; i++) {
+        const struct changed_hotspot *hotspot = &hotspots->at[i];
+        const struct database *db = merged_side(printer->topdown, hotspot->side)->db;
+        json_write_object(json);
+        json_write_text(json, "name", hotspot_name(printer, hotspot, buffer));
+        json_put_place(json, database_file_path(db, hotspot->hotspot.file), hotspot->hotspot.line);
+        write_both(printer, &hotspot->costs);
+        json_write_object_end(json);
+    }
+    json_write_array_end(json);
+}
+
+static void write_part_changes(struct comparison_printer *printer, const struct change *change,
+                               enum efficiency_part part)
+{
+    struct json_writer *json = &printer->writer.json;
+    json_put_object(json, efficiency_part_name(part));
+    json_write_text(json, "verdict", change_verdict_name(change->verdict));
+    write_both(printer, &change->costs);
+    for (int direction = MORE; part != EFFORT && direction < DIRECTIONS; direction++)
+        write_hotspots(printer, direction_names[direction], &change->hotspots[direction]);
+    json_write_object_end(json);
+}
+
+/* An array with an object for each event: of each part of effort that both runs measured its
+ * verdict, difference and, of work, overhead and idleness, the procedures that have more and less.
+ */
+static void write_changes(struct comparison_printer *printer)
+{
+    struct json_writer *json = &printer->writer.json;
+    struct text event = {0};
+    json_put_array(json, "advice");
+    for (size_t i = 0; i < printer->changes.n; i++) {
+        const struct changes *of_event = &printer->changes.at[i];
+        advice_event(of_event->event, &event);
+        json_write_object(json);
+        json_write_text(json, "event", event.n ? text_string(&event) : NULL);
+        for (int part = WORK; part < EFFICIENCY_PARTS; part++)
+            if (of_event->parts[part].verdict != CHANGE_NOT_MEASURED)
+                write_part_changes(printer, &of_event->parts[part], (enum efficiency_part)part);
+        json_write_object_end(json);
+    }
+    json_write_array_end(json);
+    vec_free(&event);
+}
+
+static void print_json(struct comparison_printer *printer)
+{
+    struct json_writer *json = &printer->writer.json;
+    json_write_text(json, "title", session_title(printer->session, NULL));
+    write_databases(printer);
+    json_put_totals(json, printer->view);
     for (int direction = MORE; direction < DIRECTIONS; direction++)
-        write_changed(&json, compared, (enum direction)direction);
-    json_write_key(&json, "advice");
-    print_changes_json(&json, &compared->advice);
-    json_write_key(&json, "metric_states");
-    json_write_metrics(&json, metrics);
-    json_write_object_end(&json);
-    json_write_finish(&json);
+        write_changed(printer, (enum direction)direction);
+    write_changes(printer);
+    json_put_metrics(json, "metric_states", printer->view->metrics);
 }
 
-/* The metric by whose difference procedures are listed. */
-static bool choose_metric(struct compared *compared, const char *wanted)
+/* Chooses the metric by whose difference procedures are listed. */
+static bool choose_metric(struct comparison_printer *printer, const char *wanted)
 {
-    struct sorting sorting = compared->view->sorting;
-    if (!print_sorting(compared->session, compared->view->metrics, wanted, &sorting))
+    struct sorting sorting = printer->view->sorting;
+    if (!print_sorting(printer->session, printer->view->metrics, wanted, &sorting))
         return false;
-    const struct metric *sorted = &compared->view->metrics->at[sorting.metric];
+    const struct metric *sorted = &printer->view->metrics->at[sorting.metric];
     if (!metric_is_compared(sorted)) {
         diag_error("--sort", "the summary compares what was measured, not '%s'", sorted->name);
         return false;
     }
-    compared->metric = (size_t)sorted->sides[0];
+    printer->metric = (size_t)sorted->sides[0];
     return true;
-}
-
-/* What is to be said of the whole program: top-down, as procedures of the runtime stand for those
- * that they are in. False when that view cannot be had. */
-static bool find_advice(struct compared *compared, struct session *session)
-{
-    struct view *view = session_view(session, compared->projection, TOP_DOWN);
-    if (view)
-        compared->advice =
-            (struct changes_printed){.comparison = compared->comparison,
-                                     .view = view,
-                                     .list = changes_of(compared->comparison, view, 0)};
-    return view != NULL;
 }
 
 int print_comparison(struct session *session, const struct print_options *options, FILE *out)
 {
-    static void (*const printers[FORMATS])(const struct compared *) = {
+    static void (*const printers[FORMATS])(struct comparison_printer *) = {
         [FORMAT_TEXT] = print_text, [FORMAT_CSV] = print_csv, [FORMAT_JSON] = print_json};
-    struct compared compared = {.session = session,
-                                .view = session_view(session, options->projection, BOTTOM_UP),
-                                .projection = options->projection,
-                                .out = out};
-    if (!compared.view)
-        return session_exit_status(session);
-    compared.comparison = session_comparison(session, options->projection);
-    struct sorting sorting = compared.view->sorting;
-    if (!choose_metric(&compared, options->sort))
+    struct comparison_printer printer = {.session = session,
+                                         .view =
+                                             session_view(session, options->projection, BOTTOM_UP),
+                                         .projection = options->projection};
+    if (!printer.view)
+        return print_status_without_view(session);
+    printer.comparison = session_comparison(session, options->projection);
+    struct sorting sorting = printer.view->sorting;
+    if (!choose_metric(&printer, options->sort))
         return 2;
-    if (!find_advice(&compared, session))
+    /* Top-down, a runtime's procedures stand for the procedures that call them. */
+    printer.topdown = session_view(session, options->projection, TOP_DOWN);
+    if (!printer.topdown)
         return 1;
-    find_changed(&compared);
-    printers[options->format](&compared);
-    vec_free(&compared.advice.list);
-    view_sort(compared.view, sorting);
+    printer.changes = changes_of(printer.comparison, printer.topdown, 0);
+    find_changed(&printer);
+    writer_open(&printer.writer, print_class(options->format), out);
+    printers[options->format](&printer);
+    writer_free(&printer.writer);
+    vec_free(&printer.changes);
+    view_sort(printer.view, sorting);
     return problem_text() ? 1 : 0;
 }

@@ -1,18 +1,20 @@
-/* The summary as JSON (design.md, section 7) and as comma-separated values: processes with what
- * became of their samples, totals of the metrics, and what else run.json says. */
-#include "viewer-tui/output/print.h"
-
-#include "viewer-tui/base/text.h"
-#include "viewer-tui/db/fates.h"
-#include "viewer-tui/metrics/derived.h"
-#include "viewer-tui/output/csv.h"
-#include "viewer-tui/output/metric-json.h"
-#include "viewer-tui/output/print-advice.h"
+/* The summary for programs: processes with their samples, totals of the metrics, advice, and the
+ * rest of run.json. JSON: see the manual page hpcviewer(1). CSV: records of a section, a subject,
+ * an item and a value. */
 #include "viewer-tui/output/run-summary.h"
 
+#include "viewer-tui/base/task.h"
+#include "viewer-tui/metrics/derived.h"
+#include "viewer-tui/output/columns.h"
+#include "viewer-tui/output/print.h"
+#include "viewer-tui/threads/run-threads.h"
+
+#include <math.h>
 #include <stdlib.h>
 
-/* What is said of a process as run.json has it. */
+#define LENGTH(array) (sizeof(array) / sizeof *(array))
+
+/* The members of a process in run.json that are written as they are. */
 static const char *const members[] = {"pid",           "command",     "host",
                                       "rank",          "origin",      "state",
                                       "signal",        "data_until",  "missing_at_most",
@@ -21,9 +23,21 @@ static const char *const members[] = {"pid",           "command",     "host",
                                       "samples",       "recorded",    "idle",
                                       "nobody_working"};
 
-#define LENGTH(array) (sizeof(array) / sizeof *(array))
+double summary_sum(const json_t *counts)
+{
+    const char *reason;
+    json_t *count;
+    double sum = 0;
+    json_object_foreach((json_t *)counts, reason, count)
+    {
+        sum += json_number_value(count);
+    }
+    return sum;
+}
 
-/* Any value of run.json. */
+/* ---- JSON ---- */
+
+/* Any value of run.json; null for NULL. */
 static void write_value(struct json_writer *json, const json_t *value)
 {
     const char *key;
@@ -56,7 +70,7 @@ static void write_value(struct json_writer *json, const json_t *value)
     }
 }
 
-static void write_member(struct json_writer *json, const char *key, const json_t *object)
+static void copy_member(struct json_writer *json, const char *key, const json_t *object)
 {
     json_write_key(json, key);
     write_value(json, json_object_get(object, key));
@@ -64,246 +78,224 @@ static void write_member(struct json_writer *json, const char *key, const json_t
 
 static void write_process(struct json_writer *json, const json_t *process)
 {
+    const json_t *partial = json_object_get(process, "partial");
     json_write_break(json);
     json_write_object(json);
     for (size_t i = 0; i < LENGTH(members); i++)
-        write_member(json, members[i], process);
-    json_write_key(json, "threads");
-    json_write_integer(json, (int64_t)json_array_size(json_object_get(process, "threads")));
-    write_member(json, "dropped", process);
-    json_write_key(json, "partial");
-    json_write_integer(json, (int64_t)summary_sum(json_object_get(process, "partial")));
+        copy_member(json, members[i], process);
+    json_put_integer(json, "threads",
+                     (int64_t)json_array_size(json_object_get(process, "threads")));
+    copy_member(json, "dropped", process);
+    json_put_integer(json, "partial", (int64_t)summary_sum(partial));
     json_write_key(json, "partial_reasons");
-    write_value(json, json_object_get(process, "partial"));
+    write_value(json, partial);
     json_write_object_end(json);
 }
 
-static void write_tally(struct json_writer *json, const struct fate_total *fate)
+/* The samples of an event: their sources, and their number by fate. */
+static void write_event(struct json_writer *json, const struct event_fates *event)
 {
-    json_write_key(json, fate->name);
+    json_write_break(json);
     json_write_object(json);
-    json_write_key(json, "count");
-    json_write_integer(json, (int64_t)fate->count);
-    json_write_key(json, "amount");
-    json_write_double(json, fate->amount);
-    json_write_object_end(json);
-}
-
-static void write_source(struct json_writer *json, const struct source_use *use)
-{
-    json_write_object(json);
-    json_write_text(json, "source", use->source);
-    json_write_text(json, "why", use->note);
-    json_write_key(json, "threads");
-    json_write_integer(json, (int64_t)use->threads);
-    json_write_object_end(json);
-}
-
-/* What became of the samples of each event, and where they came from. */
-static void write_samples(struct json_writer *json, const struct fates *fates)
-{
-    json_write_key(json, "samples");
-    json_write_array(json);
-    for (size_t e = 0; e < fates->events.n; e++) {
-        const struct event_fates *event = &fates->events.at[e];
-        json_write_break(json);
+    json_write_text(json, "event", event->event);
+    json_put_number(json, "rate", event->rate);
+    json_put_array(json, "sources");
+    for (size_t i = 0; i < event->sources.n; i++) {
         json_write_object(json);
-        json_write_text(json, "event", event->event);
-        json_write_key(json, "rate");
-        json_write_double(json, event->rate);
-        json_write_key(json, "sources");
-        json_write_array(json);
-        for (size_t i = 0; i < event->sources.n; i++)
-            write_source(json, &event->sources.at[i]);
-        json_write_array_end(json);
-        json_write_key(json, "fates");
-        json_write_object(json);
-        for (size_t i = 0; i < event->fates.n; i++)
-            write_tally(json, &event->fates.at[i]);
-        json_write_object_end(json);
+        json_write_text(json, "source", event->sources.at[i].source);
+        json_write_text(json, "why", event->sources.at[i].note);
+        json_put_integer(json, "threads", (int64_t)event->sources.at[i].threads);
         json_write_object_end(json);
     }
     json_write_array_end(json);
+    json_put_object(json, "fates");
+    for (size_t i = 0; i < event->fates.n; i++) {
+        json_put_object(json, event->fates.at[i].name);
+        json_put_integer(json, "count", (int64_t)event->fates.at[i].count);
+        json_put_number(json, "amount", event->fates.at[i].amount);
+        json_write_object_end(json);
+    }
+    json_write_object_end(json);
+    json_write_object_end(json);
 }
 
-void print_summary_json(const struct summary *summary)
+static void write_totals(struct json_writer *json, const struct summary *summary)
+{
+    const struct metrics *metrics = &summary->db->metrics;
+    json_put_totals(json, summary->view);
+    json_put_object(json, "percent_of_effort");
+    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1))
+        if (metric_is_of_effort(&metrics->at[m]))
+            json_put_percent(json, metrics->at[m].name, view_total(summary->view, m),
+                             summary_effort(summary, m));
+    json_write_object_end(json);
+}
+
+void print_summary_json(struct summary *summary)
 {
     static const char *const copied[] = {"measurements", "events",     "agents",  "refused_agents",
                                          "modules",      "unmeasured", "problems"};
-    const struct metrics *metrics = &summary->db->metrics;
+    struct json_writer *json = &summary->writer.json;
     size_t i;
     json_t *process;
-    struct json_writer json;
-    json_write_start(&json, summary->out, 0);
-    json_write_object(&json);
-    json_write_text(&json, "title", summary->title);
-    json_write_key(&json, "processes");
-    json_write_array(&json);
+    json_write_text(json, "title", summary->title);
+    json_put_array(json, "processes");
     json_array_foreach(json_object_get(summary->run, "processes"), i, process)
     {
-        write_process(&json, process);
+        write_process(json, process);
     }
-    json_write_array_end(&json);
-    write_samples(&json, &summary->fates);
-    json_write_key(&json, "metrics");
-    json_write_totals(&json, summary->view);
-    json_write_key(&json, "percent_of_effort");
-    json_write_object(&json);
-    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1))
-        if (metric_is_of_effort(&metrics->at[m]))
-            json_write_percent(&json, metrics->at[m].name, view_total(summary->view, m),
-                               summary_effort(summary, m));
-    json_write_object_end(&json);
-    json_write_key(&json, "advice");
-    print_advice_json(&json, &summary->advice, summary->db);
-    json_write_key(&json, "metric_states");
-    json_write_metrics(&json, metrics);
-    json_write_key(&json, "threads");
-    json_write_integer(&json, (int64_t)summary->n_threads);
+    json_write_array_end(json);
+    json_put_array(json, "samples");
+    for (i = 0; i < summary->fates.events.n; i++)
+        write_event(json, &summary->fates.events.at[i]);
+    json_write_array_end(json);
+    write_totals(json, summary);
+    print_advice_json(json, &summary->advice, summary->db);
+    json_put_metrics(json, "metric_states", &summary->db->metrics);
+    json_put_integer(json, "threads", (int64_t)summary->n_threads);
     for (i = 0; i < LENGTH(copied); i++)
-        write_member(&json, copied[i], summary->run);
-    json_write_object_end(&json);
-    json_write_finish(&json);
+        copy_member(json, copied[i], summary->run);
 }
 
-/* The beginning of a record; its value follows. */
-static void begin_record(struct csv *csv, const char *section, const char *subject,
-                         const char *item)
-{
-    csv_text(csv, section);
-    csv_text(csv, subject);
-    csv_text(csv, item);
-}
+/* ---- CSV ---- */
 
-static void add_text_record(struct csv *csv, const char *section, const char *subject,
-                            const char *item, const char *text)
+static void add_value(struct writer *writer, const char *section, const char *subject,
+                      const char *item, const json_t *value)
 {
-    begin_record(csv, section, subject, item);
-    csv_text(csv, text);
-    csv_end_record(csv);
-}
-
-static void add_number_record(struct csv *csv, const char *section, const char *subject,
-                              const char *item, double number)
-{
-    begin_record(csv, section, subject, item);
-    csv_number(csv, number);
-    csv_end_record(csv);
-}
-
-static void add_value_record(struct csv *csv, const char *section, const char *subject,
-                             const char *item, const json_t *value)
-{
-    if (json_is_string(value))
-        add_text_record(csv, section, subject, item, json_string_value(value));
-    else if (json_is_number(value))
-        add_number_record(csv, section, subject, item, json_number_value(value));
+    if (json_is_number(value))
+        csv_fact_number(writer, section, subject, item, json_number_value(value));
     else if (json_is_boolean(value))
-        add_text_record(csv, section, subject, item, json_is_true(value) ? "true" : "false");
+        csv_fact(writer, section, subject, item, json_is_true(value) ? "true" : "false");
     else
-        add_text_record(csv, section, subject, item, NULL);
+        csv_fact(writer, section, subject, item, json_string_value(value));
 }
 
-static void add_counts(struct csv *csv, const char *subject, const char *what, const json_t *counts)
+/* An item "WHAT: NAME". */
+static void add_named(struct writer *writer, const char *section, const char *subject,
+                      const char *what, const char *name, double value)
+{
+    char *item = mem_printf("%s: %s", what, name);
+    csv_fact_number(writer, section, subject, item, value);
+    free(item);
+}
+
+static void add_counts(struct writer *writer, const char *subject, const char *what,
+                       const json_t *counts)
 {
     const char *reason;
     json_t *count;
     json_object_foreach((json_t *)counts, reason, count)
     {
-        struct text item = {0};
-        text_printf(&item, "%s: %s", what, reason);
-        add_value_record(csv, "process", subject, text_string(&item), count);
-        vec_free(&item);
+        char *item = mem_printf("%s: %s", what, reason);
+        add_value(writer, "process", subject, item, count);
+        free(item);
     }
 }
 
-static void add_process_records(struct csv *csv, size_t number, const json_t *process)
+static void add_process(struct writer *writer, size_t number, const json_t *process)
 {
     char subject[32];
     snprintf(subject, sizeof subject, "%zu", number);
     for (size_t i = 0; i < LENGTH(members); i++)
-        add_value_record(csv, "process", subject, members[i], json_object_get(process, members[i]));
-    add_number_record(csv, "process", subject, "threads",
-                      (double)json_array_size(json_object_get(process, "threads")));
-    add_counts(csv, subject, "dropped", json_object_get(process, "dropped"));
-    add_counts(csv, subject, "partial", json_object_get(process, "partial"));
+        add_value(writer, "process", subject, members[i], json_object_get(process, members[i]));
+    csv_fact_number(writer, "process", subject, "threads",
+                    (double)json_array_size(json_object_get(process, "threads")));
+    add_counts(writer, subject, "dropped", json_object_get(process, "dropped"));
+    add_counts(writer, subject, "partial", json_object_get(process, "partial"));
 }
 
-static void add_metric_records(struct csv *csv, const struct summary *summary)
+static void add_metric(struct summary *summary, size_t m)
 {
+    struct writer *writer = &summary->writer;
+    const struct metric *metric = &summary->db->metrics.at[m];
+    double total = view_total(summary->view, m);
+    csv_texts(writer, (const char *const[]){"metric", metric->name, "total"}, 3);
+    csv_cost(writer, metric, total);
+    csv_end_record(writer);
+    if (metric_is_of_effort(metric)) {
+        csv_texts(writer, (const char *const[]){"metric", metric->name, "percent_of_effort"}, 3);
+        csv_percent(writer, total, summary_effort(summary, m));
+        csv_end_record(writer);
+    }
+    csv_fact(writer, "metric", metric->name, "unit", metric->unit);
+    if (metric->derivation)
+        csv_fact(writer, "metric", metric->name, "formula", derived_formula(metric));
+    if (metric->state != METRIC_MEASURED)
+        csv_fact(writer, "metric", metric->name, columns_state_words(metric), metric->why);
+}
+
+static void add_event(struct writer *writer, const struct event_fates *event)
+{
+    csv_fact_number(writer, "event", event->event, "period", event->period);
+    csv_fact_number(writer, "event", event->event, "rate", event->rate);
+    for (size_t i = 0; i < event->sources.n; i++) {
+        const struct source_use *use = &event->sources.at[i];
+        add_named(writer, "event", event->event, "threads", use->source, (double)use->threads);
+        char *item = mem_printf("why: %s", use->source);
+        csv_fact(writer, "event", event->event, item, use->note);
+        free(item);
+    }
+    for (size_t i = 0; i < event->fates.n; i++) {
+        const struct fate_total *fate = &event->fates.at[i];
+        add_named(writer, "event", event->event, "count", fate->name, (double)fate->count);
+        add_named(writer, "event", event->event, "amount", fate->name, fate->amount);
+    }
+}
+
+void print_summary_csv(struct summary *summary)
+{
+    struct writer *writer = &summary->writer;
     const struct metrics *metrics = &summary->db->metrics;
-    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1)) {
-        const struct metric *metric = &metrics->at[m];
-        begin_record(csv, "metric", metric->name, "total");
-        csv_cost(csv, metric, view_total(summary->view, m));
-        csv_end_record(csv);
-        if (metric_is_of_effort(metric)) {
-            begin_record(csv, "metric", metric->name, "percent_of_effort");
-            csv_percent(csv, view_total(summary->view, m), summary_effort(summary, m));
-            csv_end_record(csv);
-        }
-        add_text_record(csv, "metric", metric->name, "unit", metric->unit);
-        if (metric->derivation)
-            add_text_record(csv, "metric", metric->name, "formula", derived_formula(metric));
-        if (metric->state != METRIC_MEASURED)
-            add_text_record(csv, "metric", metric->name, columns_state_words(metric), metric->why);
-    }
-}
-
-static void add_source_records(struct csv *csv, const char *event, const struct source_use *use)
-{
-    struct text item = {0};
-    text_printf(&item, "threads: %s", use->source);
-    add_number_record(csv, "event", event, text_string(&item), (double)use->threads);
-    text_clear(&item);
-    text_printf(&item, "why: %s", use->source);
-    add_text_record(csv, "event", event, text_string(&item), use->note);
-    vec_free(&item);
-}
-
-static void add_fate_records(struct csv *csv, const struct fates *fates)
-{
-    for (size_t e = 0; e < fates->events.n; e++) {
-        const struct event_fates *event = &fates->events.at[e];
-        add_number_record(csv, "event", event->event, "period", event->period);
-        add_number_record(csv, "event", event->event, "rate", event->rate);
-        for (size_t i = 0; i < event->sources.n; i++)
-            add_source_records(csv, event->event, &event->sources.at[i]);
-        for (size_t i = 0; i < event->fates.n; i++) {
-            const struct fate_total *fate = &event->fates.at[i];
-            struct text item = {0};
-            text_printf(&item, "count: %s", fate->name);
-            add_number_record(csv, "event", event->event, text_string(&item), (double)fate->count);
-            text_clear(&item);
-            text_printf(&item, "amount: %s", fate->name);
-            add_number_record(csv, "event", event->event, text_string(&item), fate->amount);
-            vec_free(&item);
-        }
-    }
-}
-
-void print_summary_csv(const struct summary *summary)
-{
-    struct csv csv = {.out = summary->out};
     size_t i;
-    json_t *process, *problem;
-    add_text_record(&csv, "section", "subject", "item", "value");
-    add_text_record(&csv, "program", NULL, "title", summary->title);
-    add_number_record(&csv, "program", NULL, "threads", (double)summary->n_threads);
-    add_metric_records(&csv, summary);
-    print_advice_csv(&csv, &summary->advice, summary->db);
-    add_fate_records(&csv, &summary->fates);
+    json_t *process, *reason, *problem;
+    csv_fact(writer, "section", "subject", "item", "value");
+    csv_fact(writer, "program", NULL, "title", summary->title);
+    csv_fact_number(writer, "program", NULL, "threads", (double)summary->n_threads);
+    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1))
+        add_metric(summary, m);
+    print_advice_csv(writer, &summary->advice, summary->db);
+    for (i = 0; i < summary->fates.events.n; i++)
+        add_event(writer, &summary->fates.events.at[i]);
     json_array_foreach(json_object_get(summary->run, "processes"), i, process)
     {
-        add_process_records(&csv, i, process);
+        add_process(writer, i, process);
     }
-    json_array_foreach(json_object_get(summary->run, "unmeasured"), i, process)
+    json_array_foreach(json_object_get(summary->run, "unmeasured"), i, reason)
     {
-        add_number_record(&csv, "unmeasured", json_string_value(json_object_get(process, "reason")),
-                          "count", json_number_value(json_object_get(process, "count")));
+        csv_fact_number(writer, "unmeasured", json_string_value(json_object_get(reason, "reason")),
+                        "count", json_number_value(json_object_get(reason, "count")));
     }
     json_array_foreach(json_object_get(summary->run, "problems"), i, problem)
     {
-        add_value_record(&csv, "problem", NULL, NULL, problem);
+        add_value(writer, "problem", NULL, NULL, problem);
     }
+}
+
+int print_summary(struct session *session, const struct print_options *options, FILE *out)
+{
+    static void (*const printers[FORMATS])(struct summary *) = {
+        [FORMAT_TEXT] = print_summary_text,
+        [FORMAT_CSV] = print_summary_csv,
+        [FORMAT_JSON] = print_summary_json,
+    };
+    if (session_is_of_two(session))
+        return print_comparison(session, options, out);
+    struct view *view = session_view(session, options->projection, TOP_DOWN);
+    const struct database *db = view ? view->db : NULL;
+    if (!db)
+        return print_status_without_view(session);
+    struct summary summary = {.db = db,
+                              .run = session->run,
+                              .title = session_title(session, db),
+                              .n_threads = threads_count(db),
+                              .view = view,
+                              .advice = advice_on(view, 0, session->run),
+                              .width = options->width};
+    fates_read(&summary.fates, session->run);
+    writer_open(&summary.writer, print_class(options->format), out);
+    printers[options->format](&summary);
+    writer_free(&summary.writer);
+    fates_free(&summary.fates);
+    advice_free(&summary.advice);
+    return problem_text() ? 1 : 0;
 }

@@ -2,7 +2,7 @@
 
 #include "lib/diag.h"
 #include "viewer-tui/base/task.h"
-#include "viewer-tui/threads/run-threads.h"
+#include "viewer-tui/db/metric-selection.h"
 #include "viewer-tui/tree/describe.h"
 #include "viewer-tui/tree/matching-paths.h"
 
@@ -46,8 +46,8 @@ enum format format_of_file(const char *name)
     return FORMATS;
 }
 
-/* The user's limit is of the percentages that users see; a format's own of the metric itself, so
- * that one sees where a little idleness is, too. */
+/* The user's limit refers to the percentages on the screen; a format's own to the metric itself, so
+ * that a little idleness shows, too. */
 struct limits print_limits(const struct view *view, enum format format, double min_percent,
                            uint32_t depth)
 {
@@ -60,6 +60,51 @@ struct limits print_limits(const struct view *view, enum format format, double m
                            .share = percent > 0 ? percent / 100 : -INFINITY,
                            .share_of = min_percent < 0 ? SHARE_OF_TOTAL : SHARE_OF_WHOLE,
                            .by = view_judged_by(view)};
+}
+
+const struct writer_class *print_class(enum format format)
+{
+    return format == FORMAT_TEXT ? &text_class : format == FORMAT_CSV ? &csv_class : &json_class;
+}
+
+int print_status_without_view(const struct session *session)
+{
+    return session->metric_list_is_bad ? 2 : 1;
+}
+
+bool print_sorting(const struct session *session, const struct metrics *metrics, const char *wanted,
+                   struct sorting *sorting)
+{
+    if (!wanted)
+        return true;
+    if (!choose_sorting(metrics, wanted, sorting)) {
+        char *names = choose_names(metrics);
+        diag_error(session->folder, "no metric '%s' to sort by; there are: %s", wanted, names);
+        free(names);
+        return false;
+    }
+    const struct metric *metric = &metrics->at[sorting->metric];
+    if (!metric_is_measured(metric))
+        diag_error(session->folder, "'%s' was not measured: %s", metric->name, metric->why);
+    return metric_is_measured(metric);
+}
+
+void tree_add_filters(const struct tree *tree, bool ascii, struct text *out)
+{
+    const struct filters *filters = tree->filtered->filters;
+    for (size_t i = 0; i < filters_n(filters); i++) {
+        text_add(out, i ? " [" : "[");
+        filter_describe(filters_at(filters, i), ascii, out);
+        text_add(out, "]");
+    }
+}
+
+bool tree_shows_metric(const struct tree *tree, size_t metric)
+{
+    bool is_shown = !tree->columns;
+    for (size_t i = 0; !is_shown && i < tree->columns->n; i++)
+        is_shown = tree->columns->at[i].metric == metric;
+    return is_shown;
 }
 
 int print_tree(const struct tree *tree, enum format format)
@@ -116,30 +161,4 @@ int print_view(struct session *session, enum view_id id, const struct print_opti
     int status = print_tree(&tree, options->format);
     filtered_close(&filtered);
     return status;
-}
-
-int print_threads(struct session *session, const struct print_options *options, FILE *out)
-{
-    static void (*const printers[FORMATS])(const struct thread_table *) = {
-        [FORMAT_TEXT] = print_threads_text,
-        [FORMAT_CSV] = print_threads_csv,
-        [FORMAT_JSON] = print_threads_json,
-    };
-    if (options->of)
-        return print_threads_of(session, options, out);
-    const struct database *db = session_database(session, options->projection);
-    struct sorting sorting;
-    if (!db)
-        return session_exit_status(session);
-    if (!print_sorting(session, &db->metrics, options->sort, &sorting))
-        return 2;
-    struct threads threads;
-    threads_read(&threads, db, session->run);
-    thread_set_keep(session->threads, &threads, &db->metrics);
-    if (options->sort)
-        threads_sort(&threads, sorting.metric);
-    struct thread_table table = {session, db, &threads, options->projection, out};
-    printers[options->format](&table);
-    threads_free(&threads);
-    return problem_text() ? 1 : 0;
 }

@@ -1,11 +1,13 @@
-/* Printing what a database says, for readers and for programs.
+/* Printing views of a database, for people and for programs.
  *
- * Everything goes to `out`; problems are noted (task.h) and what is intact is printed. */
+ * Output goes to a file; damage to the database is noted (task.h), and what is intact is printed.
+ */
 #ifndef VIEWER_PRINT_H
 #define VIEWER_PRINT_H
 
 #include "viewer-tui/compare/session.h"
 #include "viewer-tui/output/cell.h"
+#include "viewer-tui/output/writer.h"
 #include "viewer-tui/tree/walk.h"
 
 #include <stdio.h>
@@ -14,95 +16,90 @@ enum format {
     FORMAT_TEXT,
     FORMAT_CSV,
     FORMAT_JSON,
-    FORMAT_FOLDED, /* from here on of export-stacks.h: trees only */
+    FORMAT_FOLDED, /* this and the next ones show trees only (export-stacks.h) */
     FORMAT_FLAMEGRAPH,
-    FORMAT_SPEEDSCOPE, /* from here on of one database only */
+    FORMAT_SPEEDSCOPE, /* this and the next one hold one database only */
     FORMAT_PPROF,
     FORMATS
 };
 
-/* The format of that name, or that files so called have, FORMATS when there is none. */
+/* The format called so, "csv", or of a file called so, "a.csv"; FORMATS if there is none. */
 enum format format_named(const char *name);
 enum format format_of_file(const char *name);
 
-/* What the user wants. */
+/* The user's options. */
 struct print_options {
     enum format format;
     enum projection projection;
-    const char *of;     /* of threads: the procedure that this expression matches; NULL: all */
-    const char *sort;   /* as on the command line; NULL: the view's own */
-    uint32_t depth;     /* below the whole program; 0: the view's own limit */
+    const char *of;     /* threads only: a regular expression for one procedure; NULL: all costs */
+    const char *sort;   /* as on the command line; NULL: the view's own order */
+    uint32_t depth;     /* levels below the whole program; 0: the view's own limit */
     double min_percent; /* below 0: the format's own limit */
-    size_t width;       /* columns of running text; 0: the usual ones */
-    const struct filters *filters; /* of trees; NULL: none */
+    size_t width;       /* of running text, in columns; 0: the usual width */
+    const struct filters *filters; /* trees only; NULL: none */
 };
 
-/* Number of levels of callers that bottom-up prints unless told otherwise: there are as many
- * call chains as contexts, and who reads prints of all of them? */
+/* Levels of callers in a printed bottom-up view by default: there are as many call chains as
+ * contexts. */
 #define BOTTOM_UP_DEPTH 10
 
-/* Below this share in percent scopes are left out of text unless told otherwise. */
+/* Rows with a smaller share, in percent, are left out of text by default. */
 #define TEXT_MIN_PERCENT 0.5
 
-/* The same for flame graphs: browsers are slow where there are very many frames. */
+/* The same for flame graphs: browsers are slow with very many frames. */
 #define FLAMEGRAPH_MIN_PERCENT 0.02
 
-/* What the printers of trees get: a view as it is shown. */
+/* A tree to print: a view as it is shown. */
 struct tree {
     const struct session *session;
     struct view *view;
     enum projection projection;
-    struct filtered_tree *filtered; /* what filters leave of the view */
-    uint32_t root;       /* only this row and what is below */
+    struct filtered_tree *filtered; /* the view's rows that the filters leave */
+    uint32_t root;                  /* only this row and the rows below it */
     struct limits limits;
-    const open_rows *open;         /* text prints nothing below closed rows; NULL: all are open */
-    const struct columns *columns; /* where the format has columns; NULL: those that it has */
+    const open_rows *open;         /* text omits what is below closed rows; NULL: all are open */
+    const struct columns *columns; /* NULL: the format's own */
     struct cell_style cells;       /* of text */
     FILE *out;
 };
 
-struct threads;
-
-/* What the printers of threads get. */
-struct thread_table {
-    const struct session *session;
-    const struct database *db;
-    const struct threads *threads;
-    enum projection projection;
-    FILE *out;
-};
-
-/* One of the three trees; threads; the summary. The result is the exit status: 0, 1 when the
- * database has a problem (which the caller reports), 2 when the user asks for what there is not,
- * which has been reported. */
+/* Each prints one kind of view and returns the exit status: 0; 1 if the database is damaged (the
+ * caller reports that); 2 if the options do not fit the database, which has been reported. */
 int print_view(struct session *session, enum view_id id, const struct print_options *options,
                FILE *out);
 int print_threads(struct session *session, const struct print_options *options, FILE *out);
-/* What the procedure options->of costs in each thread. */
-int print_threads_of(struct session *session, const struct print_options *options, FILE *out);
 int print_summary(struct session *session, const struct print_options *options, FILE *out);
 
-/* Understands what the user wants to sort by (NULL: leaves *sorting alone); false, with the
- * complaint made, when that cannot be. */
+/* The summary of a comparison: both runs side by side, what changed, and the procedures whose own
+ * costs differ most. */
+int print_comparison(struct session *session, const struct print_options *options, FILE *out);
+
+/* Understands an option --sort (NULL leaves *sorting alone); false, with the error reported, if
+ * there is no such metric or it was not measured. */
 bool print_sorting(const struct session *session, const struct metrics *metrics, const char *wanted,
                    struct sorting *sorting);
 
-/* Whether a format can show what the view is sorted by: what stacks are of must add up along them,
- * of a comparison in either run. */
+/* The exit status when a session has no such view or database. */
+int print_status_without_view(const struct session *session);
+
+/* The class of a format that all views have: text, CSV or JSON. */
+const struct writer_class *print_class(enum format format);
+
+/* Whether a format can show the metric that the view is sorted by: the costs of stacks must add up.
+ */
 bool print_can(enum format format, const struct view *view);
 
-/* Prints a tree; the result is as above. */
+/* Prints a tree; the exit status is as above. */
 int print_tree(const struct tree *tree, enum format format);
 
-/* What is left out of a view that is printed so; by the format's own limits unless there are
- * others: print_options. */
+/* The limits that print_options ask for, or else the format's own. */
 struct limits print_limits(const struct view *view, enum format format, double min_percent,
                            uint32_t depth);
 
-/* tree-parts.c: adds the filters in force, "[&solve] [without main]"; whether a metric has a
- * column.
- */
+/* Adds the active filters, "[&solve] [without main]". */
 void tree_add_filters(const struct tree *tree, bool ascii, struct text *out);
+
+/* Whether a metric has a column. */
 bool tree_shows_metric(const struct tree *tree, size_t metric);
 
 void print_tree_text(const struct tree *tree);
@@ -112,8 +109,5 @@ void print_tree_folded(const struct tree *tree);
 void print_tree_flamegraph(const struct tree *tree);
 void print_tree_speedscope(const struct tree *tree);
 void print_tree_pprof(const struct tree *tree);
-void print_threads_text(const struct thread_table *table);
-void print_threads_csv(const struct thread_table *table);
-void print_threads_json(const struct thread_table *table);
 
 #endif

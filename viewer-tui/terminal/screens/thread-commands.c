@@ -2,8 +2,8 @@
 #include "viewer-tui/terminal/screens/commands.h"
 #include "viewer-tui/terminal/screens/pages.h"
 
-#include "viewer-tui/db/run.h"
 #include "viewer-tui/db/database.h"
+#include "viewer-tui/db/run.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #include "viewer-tui/terminal/screens/pages.h"
 
 #include "viewer-tui/compare/comparison.h"
-#include "viewer-tui/output/thread-lines.h"
+#include "viewer-tui/output/thread-table.h"
 #include "viewer-tui/terminal/screen.h"
 #include "viewer-tui/tree/describe.h"
 
@@ -31,21 +31,19 @@ struct pair_screen {
     struct text title;
 };
 
-static struct thread_lines lines_of(const struct pair_screen *page, int side)
+static struct thread_table table_of(const struct pair_screen *page, int side)
 {
     const struct thread_costs *costs = page->costs;
     double largest = costs[0].distribution.max > costs[1].distribution.max
                          ? costs[0].distribution.max
                          : costs[1].distribution.max;
-    struct thread_lines lines = {.scale = thread_lines_scale(&costs[side], largest),
-                                 .largest = largest,
-                                 .label_width = page->label_width,
-                                 .ascii = page->tui->ascii};
+    struct thread_table table = thread_table_of(&costs[side], largest, page->tui->ascii);
+    table.label_width = page->label_width;
     size_t width = (size_t)screen_width(), gap = sizeof GAP - 1;
-    lines.width = width > gap ? (width - gap) / SIDES : 0;
-    if (lines.label_width > lines.width / LABEL_PART)
-        lines.label_width = lines.width / LABEL_PART;
-    return lines;
+    table.width = width > gap ? (width - gap) / SIDES : 0;
+    if (table.label_width > table.width / LABEL_PART)
+        table.label_width = table.width / LABEL_PART;
+    return table;
 }
 
 /* Adds what both sides say, the left one filled up. */
@@ -56,7 +54,7 @@ static void add_sides(const struct pair_screen *page, size_t index,
 {
     struct text said = {0};
     for (int side = 0; side < SIDES; side++) {
-        size_t width = lines_of(page, side).width;
+        size_t width = table_of(page, side).width;
         text_clear(&said);
         add(page, side, index, &said);
         text_cut(&said, width);
@@ -75,7 +73,7 @@ static void add_name(const struct pair_screen *page, int side, size_t index, str
     text_add(out, "[");
     text_add_clean(out, page->comparison->options->names[side], page->tui->ascii);
     text_add(out, "] ");
-    thread_lines_add_number(&page->costs[side], out);
+    thread_costs_add_number(&page->costs[side], out);
     if (page->costs[side].distribution.imbalance > 0)
         text_printf(out, ", max/mean %.2f", page->costs[side].distribution.imbalance);
 }
@@ -83,25 +81,25 @@ static void add_name(const struct pair_screen *page, int side, size_t index, str
 static void add_statistics(const struct pair_screen *page, int side, size_t index, struct text *out)
 {
     (void)index;
-    struct thread_lines lines = lines_of(page, side);
-    thread_lines_add_statistics(&lines, &page->costs[side], out);
+    struct thread_table table = table_of(page, side);
+    thread_table_add_statistics(&table, out);
 }
 
 static void add_thread(const struct pair_screen *page, int side, size_t index, struct text *out)
 {
-    struct thread_lines lines = lines_of(page, side);
+    struct thread_table table = table_of(page, side);
     if (index < page->costs[side].threads.list.n)
-        thread_lines_add(&lines, &page->costs[side], index, out);
+        thread_table_add_line(&table, index, out);
 }
 
 static void head(const void *context, size_t index, struct text *out)
 {
     const struct pair_screen *page = context;
-    struct thread_lines lines = lines_of(page, 0);
+    struct thread_table table = table_of(page, 0);
     if (index == 0) {
-        thread_lines_add_what(&lines, &page->costs[0], out);
+        thread_table_add_title(&table, out);
         text_add(out, ": ");
-        thread_lines_add_order(page->ordering, out);
+        thread_ordering_add(page->ordering, out);
     } else {
         add_sides(page, 0, index == 1 ? add_name : add_statistics, out);
     }
@@ -201,7 +199,7 @@ static void open_page(struct pair_screen *page)
         uint32_t row = page->rows.rows[side];
         thread_costs_open(&page->costs[side], merged_side(view, side), row == NOTHING ? 0 : row,
                           page->tui->session->sides[side]->run, NULL, page->tui->ascii);
-        size_t width = thread_lines_label_width(&page->costs[side]);
+        size_t width = thread_costs_label_width(&page->costs[side]);
         page->label_width = width > page->label_width ? width : page->label_width;
     }
     text_add(&page->title, "threads: ");
@@ -212,7 +210,7 @@ static void open_page(struct pair_screen *page)
 void tui_both_threads(struct tui *tui)
 {
     struct pair_screen page = {.tui = tui,
-                        .comparison = session_comparison(tui->session, tui->projection)};
+                               .comparison = session_comparison(tui->session, tui->projection)};
     open_page(&page);
     if (read_costs(&page) == DONE)
         show(&page);

@@ -2,7 +2,7 @@
 #include "viewer-tui/terminal/screens/pages.h"
 
 #include "viewer-tui/output/columns.h"
-#include "viewer-tui/output/thread-lines.h"
+#include "viewer-tui/output/thread-table.h"
 #include "viewer-tui/terminal/screen.h"
 #include "viewer-tui/threads/thread-origin.h"
 #include "viewer-tui/tree/describe.h"
@@ -31,50 +31,49 @@ struct thread_screen {
 };
 
 /* How values are shown on a screen of this width. */
-static struct thread_lines lines_of(const struct thread_screen *page)
+static struct thread_table table_of(const struct thread_screen *page)
 {
-    const struct thread_costs *costs = &page->costs;
-    return (struct thread_lines){.scale = thread_lines_scale(costs, costs->distribution.max),
-                                 .largest = costs->distribution.max,
-                                 .label_width = page->label_width,
-                                 .width = (size_t)screen_width(),
-                                 .ascii = page->tui->ascii};
+    struct thread_table table =
+        thread_table_of(&page->costs, page->costs.distribution.max, page->tui->ascii);
+    table.label_width = page->label_width;
+    table.width = (size_t)screen_width();
+    return table;
 }
 
 static void add_what(const struct thread_screen *page, struct text *out)
 {
-    struct thread_lines lines = lines_of(page);
-    thread_lines_add_what(&lines, &page->costs, out);
+    struct thread_table table = table_of(page);
+    thread_table_add_title(&table, out);
     text_add(out, ": ");
-    thread_lines_add_number(&page->costs, out);
+    thread_costs_add_number(&page->costs, out);
     text_add(out, ", ");
     if (page->shows_bins)
         text_add(out, "how many have how much");
     else
-        thread_lines_add_order(page->ordering, out);
+        thread_ordering_add(page->ordering, out);
 }
 
 static void head(const void *context, size_t index, struct text *out)
 {
     const struct thread_screen *page = context;
-    struct thread_lines lines = lines_of(page);
+    struct thread_table table = table_of(page);
     if (index == 0)
         add_what(page, out);
     else
-        thread_lines_add_statistics(&lines, &page->costs, out);
+        thread_table_add_statistics(&table, out);
 }
 
 static void thread_line(const void *context, size_t index, struct text *out)
 {
     const struct thread_screen *page = context;
-    struct thread_lines lines = lines_of(page);
-    thread_lines_add(&lines, &page->costs, index, out);
+    struct thread_table table = table_of(page);
+    thread_table_add_line(&table, index, out);
 }
 
 static void add_bin(const struct thread_screen *page, size_t bin, struct text *out)
 {
     const struct distribution *distribution = &page->costs.distribution;
-    struct number_scale scale = thread_lines_scale(&page->costs, distribution->max);
+    struct number_scale scale = table_of(page).scale;
     char from[NUMBER_SIZE], to[NUMBER_SIZE];
     number_format(distribution_bin_start(distribution, bin, page->n_bins), &scale, from);
     number_format(distribution_bin_start(distribution, bin + 1, page->n_bins), &scale, to);
@@ -84,13 +83,13 @@ static void add_bin(const struct thread_screen *page, size_t bin, struct text *o
 static void bin_line(const void *context, size_t index, struct text *out)
 {
     const struct thread_screen *page = context;
-    struct thread_lines lines = lines_of(page);
+    struct thread_table table = table_of(page);
     add_bin(page, index, out);
     text_printf(out, "%*zu  ", COUNT_WIDTH, page->bins[index]);
     size_t most = 0;
     for (size_t bin = 0; bin < page->n_bins; bin++)
         most = page->bins[bin] > most ? page->bins[bin] : most;
-    thread_lines_add_bar(&lines, (double)page->bins[index], (double)most, out);
+    thread_table_add_bar(&table, (double)page->bins[index], (double)most, out);
 }
 
 /* As many bins as are good for so many threads; one where all have the same. */
@@ -181,7 +180,7 @@ static void open_page(struct thread_screen *page)
     const struct session *session = page->tui->session;
     thread_costs_open(&page->costs, pane->view, pane_row(pane), session->run, session->threads,
                       page->tui->ascii);
-    page->label_width = thread_lines_label_width(&page->costs);
+    page->label_width = thread_costs_label_width(&page->costs);
     size_t half = (size_t)screen_width() / 2;
     size_t most = half > MOST_LABEL_WIDTH ? half : MOST_LABEL_WIDTH;
     if (page->label_width > most)

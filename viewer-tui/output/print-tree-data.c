@@ -1,0 +1,356 @@
+/* A tree for programs.
+ *
+ * CSV: a record per row in the order of the walk, so that the rows below a row follow it with a
+ * larger depth. A comparison has a column "in": the databases that have the row.
+ *
+ * JSON: the tree of the manual page hpcviewer(1). Rows of the flat view can also be of the kinds
+ * "module" and "file", those of several programs of the kind "program". Further members, where they
+ * apply:
+ *
+ *     "call_site"   of a scope that is called or inlined; its "state" is "unknown" if the site is
+ * not known, "several" if calls from several sites are compared as one "created_at"  of a start
+ * routine below <thread root>: [{"threads":2,"path":[{"name":..,"file":.., "line":..}]}], the calls
+ * that created its threads "databases"   of a comparison: {"name", "path"} of each; a row then says
+ * "in" which it is "called"      of a metric that has another name in its database "filters" the
+ * active filters, as the viewer shows them "program", "threads"   which threads the values are sums
+ * over, unless over all "inlined"     "folded" if inlined code is folded into procedures (fold.h)
+ *
+ * Costs are null if the metric was not measured. Where effort is shown, the costs that are a part
+ * of it come with percentages of the whole program's effort. */
+#include "viewer-tui/output/print.h"
+
+#include "viewer-tui/compare/comparison.h"
+#include "viewer-tui/output/columns.h"
+#include "viewer-tui/tree/label.h"
+#include "viewer-tui/tree/row-origins.h"
+
+#include <stdlib.h>
+
+static const char *const part_names[] = {[INCLUSIVE] = "inclusive", [EXCLUSIVE] = "exclusive"};
+
+/* What programs learn of a row besides its costs. Paths are NULL and lines 0 if unknown. */
+struct row_facts {
+    struct text name;
+    const char *kind, *file, *module, *call_file;
+    uint32_t line, call_line;
+    bool has_call_site;
+    const char *call_site_state; /* "unknown", "several"; else NULL */
+};
+
+struct data_printer {
+    struct writer writer;
+    const struct tree *tree;
+    const struct comparison *comparison; /* NULL: one database */
+    struct columns columns;
+    struct row_facts facts; /* of the current row */
+    struct text name;       /* of a column, and the like */
+};
+
+/* Valid until the next row is read. */
+static void read_facts(struct row_facts *facts, const struct view *view, uint32_t number)
+{
+    const struct row *row = view_row(view, number);
+    uint32_t origin_row = number, file, line;
+    const struct database *db = view_origin(view, &origin_row)->db;
+    label_place(view, number, &file, &line);
+    text_clear(&facts->name);
+    label_name(view, number, &facts->name);
+    facts->kind = label_kind(row->kind);
+    facts->file = database_file_path(db, file);
+    facts->line = line;
+    facts->module = database_module_path(db, label_module(view, number));
+    facts->has_call_site = row->call_file != NOTHING || row->call_line;
+    facts->call_file = database_file_path(db, row->call_file);
+    facts->call_line = row->call_line;
+    facts->call_site_state = row->has_several_call_sites ? "several"
+                             : row->no_call_site         ? "unknown"
+                                                         : NULL;
+}
+
+/* The name of the database if the row is in it, else NULL. */
+static const char *name_if_in(const struct data_printer *printer, uint32_t row, int side)
+{
+    struct row_pair rows = merged_rows(printer->tree->view, row);
+    return rows.rows[side] != NOTHING ? printer->comparison->options->names[side] : NULL;
+}
+
+static struct data_printer open_printer(const struct tree *tree, const struct writer_class *class)
+{
+    struct data_printer printer = {
+        .tree = tree,
+        .comparison = session_comparison(tree->session, tree->projection),
+        .columns = tree->columns ? *tree->columns : columns_all(tree->view)};
+    writer_open(&printer.writer, class, tree->out);
+    return printer;
+}
+
+static void close_printer(struct data_printer *printer)
+{
+    if (!printer->tree->columns)
+        free(printer->columns.at);
+    vec_free(&printer->facts.name);
+    vec_free(&printer->name);
+    writer_free(&printer->writer);
+}
+
+/* ---- CSV ---- */
+
+static void write_column_names(struct data_printer *printer, const struct column *columns, size_t n,
+                               const char *unit)
+{
+    const struct metric *metric = &printer->tree->view->metrics->at[columns->metric];
+    for (size_t i = 0; i < n; i++) {
+        text_clear(&printer->name);
+        text_printf(&printer->name, "%s%s:%s%s", metric->name, csv_state(metric),
+                    part_names[columns[i].part], unit);
+        csv_text(&printer->writer, text_string(&printer->name));
+    }
+}
+
+static void write_header(struct data_printer *printer)
+{
+    static const char *const names[] = {"depth",  "kind",      "name",      "file", "line",
+                                        "module", "call_file", "call_line", "in"};
+    size_t n_names = sizeof names / sizeof *names;
+    csv_texts(&printer->writer, names, printer->comparison ? n_names : n_names - 1);
+    for (size_t i = 0, n; i < printer->columns.n; i += n) {
+        const struct column *columns = &printer->columns.at[i];
+        n = columns_of_metric(&printer->columns, i);
+        write_column_names(printer, columns, n, "");
+        if (metric_is_of_effort(&printer->tree->view->metrics->at[columns->metric]))
+            write_column_names(printer, columns, n, "_percent_of_effort");
+    }
+    csv_end_record(&printer->writer);
+}
+
+static void write_place(struct writer *writer, const char *file, uint32_t line)
+{
+    writer_text(writer, "file", file);
+    writer_integer(writer, "line", line ? (int64_t)line : -1, 0);
+}
+
+/* The values of a row in `n` columns of a metric, then their percentages. */
+static void write_values(struct writer *writer, const struct view *view, uint32_t row,
+                         const struct column *columns, size_t n)
+{
+    const struct metric *metric = &view->metrics->at[columns->metric];
+    for (size_t i = 0; i < n; i++)
+        csv_cost(writer, metric, view_cost(view, row, columns->metric, columns[i].part));
+    for (size_t i = 0; i < n && metric_is_of_effort(metric); i++)
+        csv_percent(writer, view_cost(view, row, columns->metric, columns[i].part),
+                    view_whole(view, columns->metric));
+}
+
+/* The names of the databases that have a row, "a,b". */
+static void write_in(struct data_printer *printer, uint32_t row)
+{
+    text_clear(&printer->name);
+    for (int side = 0; side < SIDES; side++) {
+        const char *name = name_if_in(printer, row, side);
+        if (name)
+            text_printf(&printer->name, "%s%s", printer->name.n ? "," : "", name);
+    }
+    csv_text(&printer->writer, text_string(&printer->name));
+}
+
+static void enter_csv(void *context, struct view *view, uint32_t number, uint32_t level)
+{
+    struct data_printer *printer = context;
+    struct writer *writer = &printer->writer;
+    const struct row_facts *facts = &printer->facts;
+    read_facts(&printer->facts, view, number);
+    csv_integer(writer, level);
+    csv_text(writer, facts->kind);
+    csv_text(writer, text_string(&facts->name));
+    write_place(writer, facts->file, facts->line);
+    csv_text(writer, facts->module);
+    write_place(writer, facts->call_file, facts->call_line);
+    if (printer->comparison)
+        write_in(printer, number);
+    for (size_t i = 0, n; i < printer->columns.n; i += n) {
+        n = columns_of_metric(&printer->columns, i);
+        write_values(writer, view, number, &printer->columns.at[i], n);
+    }
+    csv_end_record(writer);
+}
+
+void print_tree_csv(const struct tree *tree)
+{
+    struct data_printer printer = open_printer(tree, &csv_class);
+    write_header(&printer);
+    struct visitor visitor = {.enter = enter_csv, .context = &printer};
+    walk_visible(tree->filtered, tree->root, &tree->limits, NULL, &visitor);
+    close_printer(&printer);
+}
+
+/* ---- JSON ---- */
+
+/* Whether a column is the first one of its metric. */
+static bool is_first_of_metric(const struct columns *columns, size_t column)
+{
+    for (size_t i = 0; i < column; i++)
+        if (columns->at[i].metric == columns->at[column].metric)
+            return false;
+    return true;
+}
+
+static bool has_part(const struct columns *columns, size_t metric, int part)
+{
+    for (size_t i = 0; i < columns->n; i++)
+        if (columns->at[i].metric == metric && (int)columns->at[i].part == part)
+            return true;
+    return false;
+}
+
+static void write_cost(struct data_printer *printer, uint32_t row, size_t m)
+{
+    static const char *const percents[] = {
+        [INCLUSIVE] = "inclusive_percent_of_effort", [EXCLUSIVE] = "exclusive_percent_of_effort"};
+    const struct view *view = printer->tree->view;
+    const struct metric *metric = &view->metrics->at[m];
+    struct json_writer *json = &printer->writer.json;
+    json_put_object(json, metric->name);
+    for (int part = INCLUSIVE; part <= EXCLUSIVE; part++)
+        if (has_part(&printer->columns, m, part))
+            json_put_cost(json, part_names[part], metric,
+                          view_cost(view, row, m, (enum cost_part)part));
+    for (int part = INCLUSIVE; part <= EXCLUSIVE && metric_is_of_effort(metric); part++)
+        if (has_part(&printer->columns, m, part))
+            json_put_percent(json, percents[part], view_cost(view, row, m, (enum cost_part)part),
+                             view_whole(view, m));
+    json_write_object_end(json);
+}
+
+/* The calls that created the threads which begin at the row. */
+static void write_origins(struct data_printer *printer, const struct view *view, uint32_t row)
+{
+    struct thread_origins origins;
+    struct json_writer *json = &printer->writer.json;
+    row_origins_find(&origins, view, row, printer->tree->session->run,
+                     printer->tree->projection == PHYSICAL);
+    if (origins.list.n)
+        json_put_array(json, "created_at");
+    for (size_t i = 0; i < origins.list.n; i++) {
+        json_write_object(json);
+        json_put_integer(json, "threads", (int64_t)origins.list.at[i].threads);
+        json_write_key(json, "path");
+        thread_origin_write(origins.list.at[i].path, json);
+        json_write_object_end(json);
+    }
+    if (origins.list.n)
+        json_write_array_end(json);
+    vec_free(&origins.list);
+}
+
+static void write_call_site(struct json_writer *json, const struct row_facts *facts)
+{
+    json_put_object(json, "call_site");
+    json_put_place(json, facts->call_file, facts->call_line);
+    if (facts->call_site_state)
+        json_write_text(json, "state", facts->call_site_state);
+    json_write_object_end(json);
+}
+
+/* An array with the names of the databases that have the row. */
+static void write_names_in(struct data_printer *printer, uint32_t row)
+{
+    json_put_array(&printer->writer.json, "in");
+    for (int side = 0; side < SIDES; side++)
+        if (name_if_in(printer, row, side))
+            json_write_string(&printer->writer.json, name_if_in(printer, row, side));
+    json_write_array_end(&printer->writer.json);
+}
+
+static void enter_json(void *context, struct view *view, uint32_t number, uint32_t level)
+{
+    struct data_printer *printer = context;
+    struct json_writer *json = &printer->writer.json;
+    const struct row_facts *facts = &printer->facts;
+    (void)level;
+    read_facts(&printer->facts, view, number);
+    writer_row(&printer->writer, NULL);
+    json_write_text(json, "name", text_string(&facts->name));
+    json_write_text(json, "kind", facts->kind);
+    json_put_place(json, facts->file, facts->line);
+    json_write_text(json, "module", facts->module);
+    if (facts->has_call_site || facts->call_site_state)
+        write_call_site(json, facts);
+    if (row_is_start_routine(view, number))
+        write_origins(printer, view, number);
+    if (printer->comparison)
+        write_names_in(printer, number);
+    json_put_object(json, "metrics");
+    for (size_t i = 0; i < printer->columns.n; i++)
+        if (is_first_of_metric(&printer->columns, i))
+            write_cost(printer, number, printer->columns.at[i].metric);
+    json_write_object_end(json);
+    json_put_array(json, "children");
+}
+
+static void leave_json(void *context, struct view *view, uint32_t row)
+{
+    struct data_printer *printer = context;
+    (void)view;
+    (void)row;
+    json_write_array_end(&printer->writer.json);
+    writer_end_row(&printer->writer);
+}
+
+static void write_filters(struct json_writer *json, const struct filters *filters)
+{
+    struct text filter = {0};
+    json_put_array(json, "filters");
+    for (size_t i = 0; i < filters_n(filters); i++) {
+        text_clear(&filter);
+        filter_describe(filters_at(filters, i), false, &filter);
+        json_write_string(json, text_string(&filter));
+    }
+    json_write_array_end(json);
+    vec_free(&filter);
+}
+
+/* The databases that are compared. */
+static void write_databases(struct json_writer *json, const struct session *session)
+{
+    json_put_array(json, "databases");
+    for (int side = 0; side < SIDES; side++) {
+        json_write_object(json);
+        json_write_text(json, "name", session->comparing->names[side]);
+        json_write_text(json, "path", session->sides[side]->folder);
+        json_write_object_end(json);
+    }
+    json_write_array_end(json);
+}
+
+static void write_head(struct data_printer *printer)
+{
+    const struct tree *tree = printer->tree;
+    const struct thread_set *threads = tree->session->threads;
+    struct json_writer *json = &printer->writer.json;
+    json_write_text(json, "title", session_title(tree->session, tree->view->db));
+    if (printer->comparison)
+        write_databases(json, tree->session);
+    json_write_text(json, "view", tree->view->class->name);
+    json_write_text(json, "projection", projection_name(tree->projection));
+    if (tree->session->folds_inlined)
+        json_write_text(json, "inlined", "folded");
+    if (threads)
+        json_write_text(json, threads->is_program ? "program" : "threads", threads->what);
+    if (filters_n(tree->filtered->filters))
+        write_filters(json, tree->filtered->filters);
+    json_put_array(json, "metrics");
+    for (size_t i = 0; i < printer->columns.n; i++)
+        if (is_first_of_metric(&printer->columns, i))
+            json_write_metric(json, tree->view->metrics, printer->columns.at[i].metric);
+    json_write_array_end(json);
+}
+
+void print_tree_json(const struct tree *tree)
+{
+    struct data_printer printer = open_printer(tree, &json_class);
+    write_head(&printer);
+    json_write_key(&printer.writer.json, "root");
+    struct visitor visitor = {.enter = enter_json, .leave = leave_json, .context = &printer};
+    walk_visible(tree->filtered, tree->root, &tree->limits, NULL, &visitor);
+    close_printer(&printer);
+}

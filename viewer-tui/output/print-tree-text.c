@@ -1,0 +1,267 @@
+/* A tree as text for people: costs on the left, where they line up, and the tree on the right.
+ * Lines are 100 columns wide unless the user chose the columns. */
+#include "viewer-tui/output/print.h"
+
+#include "viewer-tui/compare/comparison.h"
+#include "viewer-tui/db/source-text.h"
+#include "viewer-tui/metrics/derived.h"
+#include "viewer-tui/metrics/efficiency.h"
+#include "viewer-tui/tree/describe.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LINE_WIDTH 100
+
+/* Deeper levels are not indented further; their number is shown, "[21]". */
+#define MOST_INDENTED 20
+#define INDENT        2
+
+/* Columns that must be left in the line for a statement's source text. */
+#define LEAST_SOURCE 16
+
+struct tree_printer {
+    struct writer writer;
+    const struct tree *tree;
+    struct columns columns;
+    struct sources sources[SIDES]; /* of each database */
+};
+
+/* The columns that the user asked for, or those that fit. */
+static struct columns usual_columns(const struct tree *tree)
+{
+    const struct view *view = tree->view;
+    const struct metrics *metrics = view->metrics;
+    size_t most = (LINE_WIDTH - GOOD_TREE_WIDTH) / PART_WIDTH;
+    bool is_asked_for = tree->session->metric_list != NULL;
+    if (metrics->set == SET_KINDS) /* parts of one whole: one column each */
+        most = metrics_n_shown(metrics);
+    struct columns columns = is_asked_for ? columns_all(view) : columns_fitting(view, most);
+    columns_add_derived(&columns, view); /* the user defined them to see them */
+    return columns;
+}
+
+/* Whether the total of a metric stands above the tree. */
+static bool has_total(const struct view *view, size_t metric)
+{
+    return metrics_with_columns(view->metrics, metric) == metric || view->sorting.metric == metric;
+}
+
+static void print_total(struct writer *writer, const struct view *view, size_t m, size_t width)
+{
+    const struct metric *metric = &view->metrics->at[m];
+    char total[NUMBER_WITH_UNIT_SIZE];
+    columns_with_unit(view, m, view_total(view, m), total);
+    text_add(&writer->line, "  ");
+    writer_clean(writer, metric->name);
+    text_printf(&writer->line, "%*s%s", (int)(width - text_columns(metric->name) + 2), "", total);
+    if (metric_is_sum(metric)) {
+        text_add(&writer->line, "  = ");
+        efficiency_add_formula(view->metrics, m, &writer->line);
+        text_add(&writer->line, ", whose percentages are of effort");
+    }
+    if (metric->derivation) {
+        text_add(&writer->line, "  = ");
+        writer_clean(writer, derived_formula(metric));
+    }
+    if (metric->state != METRIC_MEASURED) {
+        text_printf(&writer->line, "  %s: ", columns_state_words(metric));
+        writer_clean(writer, metric->why);
+    }
+    writer_end_line(writer);
+}
+
+static void print_totals(struct writer *writer, const struct view *view)
+{
+    const struct metrics *metrics = view->metrics;
+    size_t width = 0;
+    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1)) {
+        size_t columns = text_columns(metrics->at[m].name);
+        width = has_total(view, m) && columns > width ? columns : width;
+    }
+    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1))
+        if (has_total(view, m))
+            print_total(writer, view, m, width);
+}
+
+static void print_head(struct writer *writer, const struct tree *tree)
+{
+    writer_clean(writer, session_title(tree->session, tree->view->db));
+    writer_line(writer, ": %s view, %s projection%s\n%s\n", tree->view->class->name,
+                projection_name(tree->projection), session_folding_words(tree->session),
+                tree->view->class->title);
+    print_totals(writer, tree->view);
+    if (filters_n(tree->filtered->filters)) {
+        text_add(&writer->line, "  filters: ");
+        tree_add_filters(tree, writer->ascii, &writer->line);
+        writer_end_line(writer);
+    }
+    const struct comparison *comparison = session_comparison(tree->session, tree->projection);
+    if (comparison) {
+        comparison_explain(comparison, &writer->line);
+        writer_end_line(writer);
+    }
+    size_t n_problems = json_array_size(json_object_get(tree->session->run, "problems"));
+    if (n_problems)
+        writer_line(writer, "  %zu problem%s with the measurement: see --print summary", n_problems,
+                    n_problems == 1 ? "" : "s");
+    writer_end_line(writer);
+}
+
+/* The name of each metric, above its columns. */
+static void print_names(struct tree_printer *printer)
+{
+    const struct columns *columns = &printer->columns;
+    const struct tree *tree = printer->tree;
+    struct writer *writer = &printer->writer;
+    struct column_titles titles = {0};
+    struct text title = {0};
+    for (size_t i = 0, n; i < columns->n; i += n) {
+        const struct column *first = &columns->at[i];
+        struct number_scale scale = cell_scale(&tree->cells, tree->view, first);
+        int width = 0;
+        n = columns_of_metric(columns, i);
+        for (size_t c = 0; c < n; c++)
+            width += cell_width(&tree->cells, &first[c]);
+        text_clear(&title);
+        columns_title(&tree->view->metrics->at[first->metric], scale.unit, writer->ascii, &title);
+        column_titles_add(&titles, text_string(&title), (size_t)width);
+    }
+    while (column_titles_line(&titles, true, &writer->line))
+        writer_end_line(writer);
+    column_titles_free(&titles);
+    vec_free(&title);
+}
+
+static void print_column_heads(struct tree_printer *printer)
+{
+    struct writer *writer = &printer->writer;
+    print_names(printer);
+    for (size_t i = 0; i < printer->columns.n; i++)
+        text_printf(&writer->line, "%*s",
+                    cell_width(&printer->tree->cells, &printer->columns.at[i]),
+                    printer->columns.at[i].part == INCLUSIVE ? "inclusive" : "exclusive");
+    writer_line(writer, "  scope");
+    for (size_t i = 0; i < LINE_WIDTH; i++)
+        text_add(&writer->line, writer->ascii ? "-" : "─");
+    writer_end_line(writer);
+}
+
+/* The indentation of a row; it ends with a mark if rows below are closed. */
+static void add_indent(struct tree_printer *printer, uint32_t row, uint32_t depth)
+{
+    const struct tree *tree = printer->tree;
+    struct text *line = &printer->writer.line;
+    size_t levels = depth < MOST_INDENTED ? depth : MOST_INDENTED;
+    text_pad(line, ' ', 2 + INDENT * levels);
+    if (row_is_closed(tree->open, row) && filtered_can_open(tree->filtered, row)) {
+        line->n -= INDENT;
+        text_add(line, printer->writer.ascii ? "> " : "▸ ");
+    }
+    if (depth > MOST_INDENTED)
+        text_printf(line, "[%u] ", depth);
+}
+
+/* Adds a statement's source text, as far as it fits. */
+static void add_source(struct tree_printer *printer, uint32_t number)
+{
+    struct text *line = &printer->writer.line;
+    const struct view *view = view_origin(printer->tree->view, &number);
+    const struct row *row = view_row(view, number);
+    const struct source *source = sources_get(&printer->sources[view->side], view->db, row->place);
+    const char *code = source_line(source, row->line);
+    size_t used = text_columns(text_string(line)) + 2;
+    if (!code || used + LEAST_SOURCE > LINE_WIDTH)
+        return;
+    code += strspn(code, " \t");
+    struct text clean = {0}, spaced = {0};
+    text_add_expanded(&spaced, code);
+    text_add_clean_code(&clean, text_string(&spaced), printer->writer.ascii);
+    text_cut(&clean, LINE_WIDTH - used);
+    text_printf(line, "  %s", text_string(&clean));
+    vec_free(&spaced);
+    vec_free(&clean);
+}
+
+static void enter(void *context, struct view *view, uint32_t number, uint32_t level)
+{
+    struct tree_printer *printer = context;
+    struct writer *writer = &printer->writer;
+    for (size_t i = 0; i < printer->columns.n; i++)
+        cell_add(&printer->tree->cells, view, number, &printer->columns.at[i], &writer->line);
+    add_indent(printer, number, level);
+    describe_call(view, number, writer->ascii, &writer->line);
+    describe_name(view, number, writer->ascii, &writer->line);
+    describe_location(view, number, writer->ascii, &writer->right);
+    if (writer->right.n)
+        text_printf(&writer->line, "  %s", text_string(&writer->right));
+    text_clear(&writer->right);
+    if (view_row(view, number)->kind == KIND_STATEMENT)
+        add_source(printer, number);
+    writer_end_line(writer);
+}
+
+/* Adds what the limit is a share of: "work"; of two runs "work [a] and work [b]". */
+static void add_limited_metric(struct writer *writer, const struct tree *tree)
+{
+    const struct limits *limits = &tree->limits;
+    const struct metrics *metrics = tree->view->metrics;
+    const struct metric *metric = &metrics->at[limits->by.metric];
+    int of[SIDES] = {(int)limits->by.metric, METRIC_ABSENT};
+    if (metric_is_compared(metric))
+        memcpy(of, metric->sides, sizeof of);
+    for (int side = 0; side < SIDES && of[side] != METRIC_ABSENT; side++) {
+        size_t m = (size_t)of[side];
+        text_add(&writer->line, side == 0 ? "" : " and ");
+        writer_clean(
+            writer,
+            metrics->at[limits->share_of == SHARE_OF_WHOLE ? metrics_whole(metrics, m) : m].name);
+    }
+}
+
+static void print_left_out(struct writer *writer, const struct tree *tree,
+                           const struct left_out *left_out)
+{
+    char count[NUMBER_SIZE];
+    if (left_out->small || left_out->deep || left_out->closed)
+        writer_end_line(writer);
+    if (left_out->small) {
+        bool is_one = left_out->small == 1;
+        number_grouped(left_out->small, count);
+        text_printf(&writer->line, "%s scope%s with less than %g%% of ", count, is_one ? "" : "s",
+                    tree->limits.share * 100);
+        add_limited_metric(writer, tree);
+        writer_line(writer, " %s left out (--min-percent 0 shows all).", is_one ? "is" : "are");
+    }
+    if (left_out->deep) {
+        number_grouped(left_out->deep, count);
+        writer_line(writer, "%s scope%s below level %u (--depth shows more).", count,
+                    left_out->deep == 1 ? " goes on" : "s go on", tree->limits.depth);
+    }
+    if (left_out->closed) {
+        bool is_one = left_out->closed == 1;
+        number_grouped(left_out->closed, count);
+        writer_line(writer, "%s row%s %s closed: what is below %s is left out.", count,
+                    is_one ? "" : "s", is_one ? "is" : "are", is_one ? "it" : "them");
+    }
+}
+
+void print_tree_text(const struct tree *tree)
+{
+    const struct path_rules *rules = tree->session->rules;
+    struct tree_printer printer = {.tree = tree, .sources = {{.rules = rules}, {.rules = rules}}};
+    struct columns usual = tree->columns ? (struct columns){0} : usual_columns(tree);
+    printer.columns = tree->columns ? *tree->columns : usual;
+    writer_open(&printer.writer, &text_class, tree->out);
+    print_head(&printer.writer, tree);
+    print_column_heads(&printer);
+    struct visitor visitor = {.enter = enter, .context = &printer};
+    struct left_out left_out =
+        walk_visible(tree->filtered, tree->root, &tree->limits, tree->open, &visitor);
+    print_left_out(&printer.writer, tree, &left_out);
+    free(usual.at);
+    for (int side = 0; side < SIDES; side++)
+        sources_free(&printer.sources[side]);
+    writer_free(&printer.writer);
+}

@@ -1,0 +1,328 @@
+#include "viewer-tui/output/writer.h"
+
+#include "lib/printable.h"
+#include "viewer-tui/metrics/derived.h"
+#include "viewer-tui/tree/describe.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void writer_open(struct writer *writer, const struct writer_class *class, FILE *out)
+{
+    *writer = (struct writer){.class = class, .out = out, .ascii = describe_in_ascii()};
+    if (class != &json_class)
+        return;
+    json_write_start(&writer->json, out, 0);
+    json_write_object(&writer->json);
+}
+
+void writer_free(struct writer *writer)
+{
+    if (writer->class == &json_class) {
+        json_write_object_end(&writer->json);
+        json_write_finish(&writer->json);
+    }
+    vec_free(&writer->line);
+    vec_free(&writer->right);
+}
+
+/* ---- Text ---- */
+
+void writer_clean(struct writer *writer, const char *text)
+{
+    text_add_clean(&writer->line, text, writer->ascii);
+}
+
+void writer_end_line(struct writer *writer)
+{
+    text_end_line(&writer->line, writer->out);
+}
+
+void writer_heading(struct writer *writer, const char *heading)
+{
+    writer_line(writer, "\n%s", heading);
+}
+
+static void text_row(struct writer *writer, const char *kind)
+{
+    (void)writer;
+    (void)kind;
+}
+
+static void text_no_text(struct writer *writer, const char *key, const char *text)
+{
+    (void)writer;
+    (void)key;
+    (void)text;
+}
+
+static void text_integer(struct writer *writer, const char *key, int64_t value, int width)
+{
+    (void)key;
+    if (value >= 0 && width)
+        text_printf(&writer->right, "%*" PRId64, width, value);
+    else
+        text_printf(&writer->right, "%*s", width, width ? "-" : "");
+}
+
+static void text_end_row(struct writer *writer)
+{
+    text_add(&writer->line, text_string(&writer->right));
+    text_clear(&writer->right);
+    writer_end_line(writer);
+}
+
+const struct writer_class text_class = {text_row, text_no_text, text_integer, text_end_row};
+
+void column_titles_add(struct column_titles *titles, const char *title, size_t width)
+{
+    char *copy = mem_strdup(title);
+    vec_push(&titles->list, (struct column_title){.title = copy, .rest = copy, .width = width});
+}
+
+bool column_titles_line(struct column_titles *titles, bool is_centered, struct text *line)
+{
+    struct text piece = {0};
+    bool has_any = false;
+    size_t length_before = line->n;
+    for (size_t i = 0; i < titles->list.n; i++) {
+        struct column_title *title = &titles->list.at[i];
+        has_any |= text_take_line(&title->rest, title->width - 1, &piece);
+        size_t space = title->width - text_columns(text_string(&piece));
+        size_t before = is_centered ? space / 2 : space;
+        text_pad(line, ' ', before);
+        text_add(line, text_string(&piece));
+        text_pad(line, ' ', space - before);
+    }
+    if (!has_any && line->at) {
+        line->n = length_before;
+        line->at[length_before] = '\0';
+    }
+    vec_free(&piece);
+    return has_any;
+}
+
+void column_titles_free(struct column_titles *titles)
+{
+    for (size_t i = 0; i < titles->list.n; i++)
+        free(titles->list.at[i].title);
+    vec_free(&titles->list);
+}
+
+/* ---- CSV ---- */
+
+static void begin_field(struct writer *writer)
+{
+    if (writer->has_fields)
+        putc_unlocked(',', writer->out);
+    writer->has_fields = true;
+}
+
+/* Writes text in its printable form, with each quote doubled. */
+static void write_quoted(FILE *out, const char *text)
+{
+    while (*text) {
+        if (*text == '"')
+            putc_unlocked('"', out);
+        char form[PRINTABLE_BYTES];
+        size_t length = printable_next(&text, form);
+        fwrite_unlocked(form, 1, length, out);
+    }
+}
+
+void csv_text(struct writer *writer, const char *text)
+{
+    begin_field(writer);
+    if (!text)
+        return;
+    const char *quote = strpbrk(text, ",\"") ? "\"" : "";
+    fputs_unlocked(quote, writer->out);
+    write_quoted(writer->out, text);
+    fputs_unlocked(quote, writer->out);
+}
+
+void csv_texts(struct writer *writer, const char *const *texts, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        csv_text(writer, texts ? texts[i] : NULL);
+}
+
+void csv_number(struct writer *writer, double value)
+{
+    char text[JSON_DOUBLE_SIZE];
+    json_format_double(value, text);
+    begin_field(writer);
+    fputs_unlocked(text, writer->out);
+}
+
+void csv_integer(struct writer *writer, uint64_t value)
+{
+    begin_field(writer);
+    fprintf(writer->out, "%" PRIu64, value);
+}
+
+void csv_cost(struct writer *writer, const struct metric *metric, double value)
+{
+    if (metric_is_measured(metric) && isfinite(value))
+        csv_number(writer, value);
+    else
+        csv_text(writer, "-");
+}
+
+const char *csv_state(const struct metric *metric)
+{
+    return metric_is_lower_bound(metric) ? " (lower bound)" : "";
+}
+
+void csv_percent(struct writer *writer, double value, double effort)
+{
+    if (effort != 0)
+        csv_number(writer, 100 * value / effort);
+    else
+        csv_text(writer, "-");
+}
+
+void csv_end_record(struct writer *writer)
+{
+    fputs("\r\n", writer->out);
+    writer->has_fields = false;
+}
+
+void csv_fact(struct writer *writer, const char *section, const char *subject, const char *item,
+              const char *value)
+{
+    csv_texts(writer, (const char *const[]){section, subject, item, value}, 4);
+    csv_end_record(writer);
+}
+
+void csv_fact_number(struct writer *writer, const char *section, const char *subject,
+                     const char *item, double value)
+{
+    csv_texts(writer, (const char *const[]){section, subject, item}, 3);
+    csv_number(writer, value);
+    csv_end_record(writer);
+}
+
+static void csv_row(struct writer *writer, const char *kind)
+{
+    if (kind)
+        csv_text(writer, kind);
+}
+
+static void csv_cell(struct writer *writer, const char *key, const char *text)
+{
+    (void)key;
+    csv_text(writer, text);
+}
+
+static void csv_integer_cell(struct writer *writer, const char *key, int64_t value, int width)
+{
+    (void)key;
+    (void)width;
+    if (value >= 0)
+        csv_integer(writer, (uint64_t)value);
+    else
+        csv_text(writer, NULL);
+}
+
+const struct writer_class csv_class = {csv_row, csv_cell, csv_integer_cell, csv_end_record};
+
+/* ---- JSON ---- */
+
+void json_put_integer(struct json_writer *json, const char *key, int64_t value)
+{
+    json_write_key(json, key);
+    if (value >= 0)
+        json_write_integer(json, value);
+    else
+        json_write_null(json);
+}
+
+void json_put_cost(struct json_writer *json, const char *key, const struct metric *metric,
+                   double value)
+{
+    json_put_number(json, key, metric_is_measured(metric) ? value : NAN);
+}
+
+void json_put_percent(struct json_writer *json, const char *key, double value, double effort)
+{
+    json_put_number(json, key, effort != 0 ? 100 * value / effort : NAN);
+}
+
+void json_put_place(struct json_writer *json, const char *file, uint32_t line)
+{
+    json_write_text(json, "file", file);
+    json_put_integer(json, "line", line ? (int64_t)line : -1);
+}
+
+/* The names of the metrics that the one at `sum` adds up. */
+static void write_parts(struct json_writer *json, const struct metrics *metrics, size_t sum)
+{
+    json_put_array(json, "sum_of");
+    for (size_t m = 0; m < metrics->n + metrics->n_hidden; m++)
+        if (metrics->at[m].sum == (int)sum && metric_is_added(&metrics->at[m]))
+            json_write_string(json, metrics->at[m].name);
+    json_write_array_end(json);
+}
+
+void json_write_metric(struct json_writer *json, const struct metrics *metrics, size_t index)
+{
+    const struct metric *metric = &metrics->at[index];
+    json_write_object(json);
+    json_write_text(json, "name", metric->name);
+    json_write_text(json, "unit", metric->unit);
+    json_write_text(json, "state", metric_state_name(metric->state));
+    if (metric->state != METRIC_MEASURED)
+        json_write_text(json, "why", metric->why);
+    if (metric->called)
+        json_write_text(json, "called", metric->called);
+    if (metric_is_sum(metric))
+        write_parts(json, metrics, index);
+    if (metric->derivation)
+        json_write_text(json, "formula", derived_formula(metric));
+    json_write_object_end(json);
+}
+
+void json_put_metrics(struct json_writer *json, const char *key, const struct metrics *metrics)
+{
+    json_put_array(json, key);
+    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1))
+        json_write_metric(json, metrics, m);
+    json_write_array_end(json);
+}
+
+void json_put_totals(struct json_writer *json, const struct view *view)
+{
+    const struct metrics *metrics = view->metrics;
+    json_put_object(json, "metrics");
+    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1))
+        json_put_cost(json, metrics->at[m].name, &metrics->at[m], view_total(view, m));
+    json_write_object_end(json);
+}
+
+static void json_row(struct writer *writer, const char *kind)
+{
+    (void)kind;
+    json_write_break(&writer->json);
+    json_write_object(&writer->json);
+}
+
+static void json_text(struct writer *writer, const char *key, const char *text)
+{
+    json_write_text(&writer->json, key, text);
+}
+
+static void json_integer_cell(struct writer *writer, const char *key, int64_t value, int width)
+{
+    (void)width;
+    json_put_integer(&writer->json, key, value);
+}
+
+static void json_end_row(struct writer *writer)
+{
+    json_write_object_end(&writer->json);
+}
+
+const struct writer_class json_class = {json_row, json_text, json_integer_cell, json_end_row};

@@ -1,0 +1,172 @@
+/* What every printer writes with: text for people, or comma-separated values or JSON for programs.
+ *
+ * A table is written row by row, by the same calls in every format:
+ *
+ *     writer_row(&writer, "thread");                      text       csv            json
+ *     writer_integer(&writer, "pid", 71, 9);                    71   71,            "pid":71,
+ *     writer_text(&writer, "name", "solver");             -          solver, "name":"solver",
+ *     writer_end_row(&writer);                            \n         \r\n           }
+ *
+ * Costs are written by the printers: writer->line has those of a row of text, where they line up on
+ * the left; writer->right has the rest of that row.
+ *
+ * CSV is that of RFC 4180: records end with CR LF, and fields are quoted where they need it. Names
+ * are written in their printable form (lib/printable.h): valid UTF-8 without control characters. */
+#ifndef VIEWER_WRITER_H
+#define VIEWER_WRITER_H
+
+#include "lib/json.h"
+#include "lib/number.h"
+#include "viewer-tui/base/text.h"
+#include "viewer-tui/metrics/metric.h"
+#include "viewer-tui/tree/view.h"
+
+#include <stdio.h>
+
+struct writer;
+
+/* The calls of a table in one format. */
+struct writer_class {
+    void (*row)(struct writer *writer, const char *kind);
+    void (*text)(struct writer *writer, const char *key, const char *text);
+    void (*integer)(struct writer *writer, const char *key, int64_t value, int width);
+    void (*end_row)(struct writer *writer);
+};
+
+extern const struct writer_class text_class, csv_class, json_class;
+
+struct writer {
+    const struct writer_class *class;
+    FILE *out;
+    bool ascii;              /* text: no other characters */
+    struct text line;        /* text: the line in the making */
+    struct text right;       /* text: what stands on the right of the costs of the row */
+    bool has_fields;         /* csv: the record has a field already */
+    struct json_writer json; /* json */
+};
+
+/* The caller frees it with writer_free, which ends a JSON document. */
+void writer_open(struct writer *writer, const struct writer_class *class, FILE *out);
+void writer_free(struct writer *writer);
+
+/* ---- Tables ---- */
+
+/* Begins a row; `kind` is the first field of a CSV record, NULL: it has none. */
+static inline void writer_row(struct writer *writer, const char *kind)
+{
+    writer->class->row(writer, kind);
+}
+
+/* A cell for programs; NULL if unknown. */
+static inline void writer_text(struct writer *writer, const char *key, const char *text)
+{
+    writer->class->text(writer, key, text);
+}
+
+/* A number below 0 is unknown. `width`: in text, columns; 0: not shown. */
+static inline void writer_integer(struct writer *writer, const char *key, int64_t value, int width)
+{
+    writer->class->integer(writer, key, value, width);
+}
+
+static inline void writer_end_row(struct writer *writer)
+{
+    writer->class->end_row(writer);
+}
+
+/* ---- Text ---- */
+
+void writer_clean(struct writer *writer, const char *text);
+void writer_end_line(struct writer *writer);
+/* Ends the line with formatted text. */
+#define writer_line(writer, ...)                                                                   \
+    (text_printf(&(writer)->line, __VA_ARGS__), writer_end_line(writer))
+/* An empty line and a heading. */
+void writer_heading(struct writer *writer, const char *heading);
+
+/* Column titles, each in as many lines as it needs. A zeroed one is empty. */
+struct column_title {
+    char *title;
+    const char *rest; /* what is still to be written of it */
+    size_t width;
+};
+
+struct column_titles {
+    VEC(struct column_title) list;
+};
+
+/* Appends a column; there is a space between its title and that of the column before. */
+void column_titles_add(struct column_titles *titles, const char *title, size_t width);
+
+/* Adds the next line of all titles, centered or flush right; false at the end. */
+bool column_titles_line(struct column_titles *titles, bool is_centered, struct text *line);
+
+void column_titles_free(struct column_titles *titles);
+
+/* ---- CSV ---- */
+
+void csv_text(struct writer *writer, const char *text); /* NULL: an empty field */
+void csv_texts(struct writer *writer, const char *const *texts, size_t n);
+void csv_number(struct writer *writer, double value);
+void csv_integer(struct writer *writer, uint64_t value);
+
+/* A value of the metric; "-" if it was not measured or is not defined. */
+void csv_cost(struct writer *writer, const struct metric *metric, double value);
+
+/* What follows a metric's name in a head: " (lower bound)", or "". */
+const char *csv_state(const struct metric *metric);
+
+/* A value in percent of the whole program's effort; "-" if that is 0. */
+void csv_percent(struct writer *writer, double value, double effort);
+void csv_end_record(struct writer *writer);
+
+/* A record of the summary: section, subject, item and value. */
+void csv_fact(struct writer *writer, const char *section, const char *subject, const char *item,
+              const char *value);
+void csv_fact_number(struct writer *writer, const char *section, const char *subject,
+                     const char *item, double value);
+
+/* ---- JSON: members of the object in the making ---- */
+
+static inline void json_put_array(struct json_writer *json, const char *key)
+{
+    json_write_key(json, key);
+    json_write_array(json);
+}
+
+static inline void json_put_object(struct json_writer *json, const char *key)
+{
+    json_write_key(json, key);
+    json_write_object(json);
+}
+
+static inline void json_put_number(struct json_writer *json, const char *key, double value)
+{
+    json_write_key(json, key);
+    json_write_double(json, value);
+}
+
+/* null below 0. */
+void json_put_integer(struct json_writer *json, const char *key, int64_t value);
+
+/* null if the metric was not measured, or the value is not defined. */
+void json_put_cost(struct json_writer *json, const char *key, const struct metric *metric,
+                   double value);
+
+/* A value in percent of the whole program's effort; null if that is 0. */
+void json_put_percent(struct json_writer *json, const char *key, double value, double effort);
+
+/* "file" and "line", null for NULL and 0. */
+void json_put_place(struct json_writer *json, const char *file, uint32_t line);
+
+/* An element of an array: {"name", "unit", "state"}, with "why" unless it was simply measured; a
+ * sum has "sum_of", the names of its parts; a derived metric has its "formula". */
+void json_write_metric(struct json_writer *json, const struct metrics *metrics, size_t metric);
+
+/* The array of those metrics that are shown. */
+void json_put_metrics(struct json_writer *json, const char *key, const struct metrics *metrics);
+
+/* "metrics": the whole program's costs of those that are shown, by name. */
+void json_put_totals(struct json_writer *json, const struct view *view);
+
+#endif
