@@ -1,21 +1,9 @@
 #include "hpcprof/base/file-writer.h"
 #include "hpcprof/base/output-file.h"
-#include "hpcprof/database/cct-db.h"
 #include "hpcprof/database/database-dir.h"
-#include "hpcprof/database/instructions-json.h"
-#include "hpcprof/database/meta-db.h"
-#include "hpcprof/database/metrics-yaml.h"
-#include "hpcprof/database/profile-db.h"
-#include "hpcprof/database/propagation.h"
-#include "hpcprof/database/run-description.h"
-#include "hpcprof/database/run-json.h"
-#include "hpcprof/measurement/executables.h"
-#include "hpcprof/metrics/overhead-samples.h"
-#include "hpcprof/metrics/waiting-samples.h"
-#include "hpcprof/modules/structure-finder.h"
-#include "hpcprof/names/clones.h"
+#include "hpcprof/database/database-files.h"
+#include "hpcprof/database/v4-file.h"
 #include "hpcprof/options.h"
-#include "hpcprof/runtime/runtime-code.h"
 #include "hpcprof/sources/source-copies.h"
 
 #include "lib/database-format.h"
@@ -28,19 +16,79 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What a run of hpcprof works on. */
+/* The result of each step, in their order. A step only reads the results of earlier ones. */
 struct run {
     struct options options;
-    struct inputs inputs;
-    struct rules rules;
-    struct program program;
-    struct creations creations;
     const char *folder; /* that the database is written to */
+    struct measurements measurements;
+    struct executables executables;
+    struct structures structures;
+    struct runtime_code runtime_code;
+    struct overhead overhead;
+    struct waiting waiting;
+    struct metric_table metrics;
+    struct symbol_table symbols;
+    struct clones clones;
+    struct analysis analysis; /* all of the above */
+    struct thread_creations creations;
+    struct source_copies copies;
     char *title, *description;
-    struct source_origins origins;
-    char **copies;                   /* per file of the program: see hpcprof/sources/source-copies.h */
-    struct context_ids no_call_site; /* of the logical projection, see hpcprof/attribution/projection.h */
+    struct context_ids
+        unknown_site_calls; /* of the logical projection, see hpcprof/attribution/projection.h */
 };
+
+/* ---- analysis ---- */
+
+static void check_metrics(const struct metric_table *metrics)
+{
+    if (metrics->all.n > MAX_METRICS)
+        diag_fatal(NULL, "%zu metrics are more than a database can hold", metrics->all.n);
+}
+
+static void analyze(struct run *run)
+{
+    const struct options *options = &run->options;
+    if (!measurements_read(&run->measurements, options->directories, options->directory_count,
+                           options->workers))
+        exit(diag_exit_status()); /* every file and directory was reported */
+    executables_find(&run->executables, &run->measurements);
+    structures_find(&run->structures, &run->measurements.modules, &options->rules, run->folder,
+                    options->workers);
+    runtime_code_find(&run->runtime_code, &run->measurements, &run->structures);
+    overhead_find(&run->overhead, &run->runtime_code);
+    waiting_find(&run->waiting, &run->runtime_code);
+    metric_table_build(&run->metrics, &run->measurements, &run->overhead, &run->waiting);
+    check_metrics(&run->metrics);
+    symbols_build(&run->symbols, &run->measurements, &run->structures);
+    clones_find(&run->clones, &run->symbols, &run->runtime_code);
+    run->analysis = (struct analysis){
+        .measurements = &run->measurements,
+        .executables = &run->executables,
+        .structures = &run->structures,
+        .symbols = &run->symbols,
+        .clones = &run->clones,
+        .overhead = &run->overhead,
+        .waiting = &run->waiting,
+        .metrics = &run->metrics,
+    };
+    thread_creations_find(&run->creations, &run->analysis);
+}
+
+static void free_analysis(struct run *run)
+{
+    thread_creations_free(&run->creations);
+    clones_free(&run->clones);
+    symbols_free(&run->symbols);
+    metric_table_free(&run->metrics);
+    waiting_free(&run->waiting);
+    overhead_free(&run->overhead);
+    runtime_code_free(&run->runtime_code);
+    structures_free(&run->structures);
+    executables_free(&run->executables);
+    measurements_free(&run->measurements);
+}
+
+/* ---- files of a projection ---- */
 
 static char *in_folder(const char *folder, const char *name)
 {
@@ -53,43 +101,45 @@ static void make_folder(const char *path)
         diag_fatal(path, "%s", strerror(errno));
 }
 
-static void write_values(const struct run *run, const char *folder, const struct contexts *contexts,
-                         struct fused *fused)
+/* Writes profile.db and cct.db. */
+static void write_values(const struct run *run, const char *folder,
+                         const struct numbered_contexts *contexts, struct projection *projection)
 {
     char *profile_db = in_folder(folder, V4_PROFILE_FILE), *cct_db = in_folder(folder, V4_CCT_FILE);
     unsigned workers = run->options.workers;
-    profile_db_write(profile_db, contexts, &run->inputs, fused, workers);
-    cct_db_write(cct_db, profile_db, contexts->n, PROPAGATIONS * run->inputs.metrics.n, workers);
+    profile_db_write(profile_db, contexts, &run->analysis, projection, workers);
+    cct_db_write(cct_db, profile_db, contexts->n, PROPAGATIONS * run->metrics.all.n, workers);
     free(profile_db);
     free(cct_db);
 }
 
+/* Writes meta.db and metrics/default.yaml, and copies the sources. */
 static void write_names(struct run *run, const char *folder, const char *copies_prefix,
-                        const struct contexts *contexts)
+                        const struct numbered_contexts *contexts)
 {
-    sources_copy(run->copies, &run->origins, contexts, run->folder, &run->options.rules);
+    source_copies_make(&run->copies, contexts);
     const struct meta_texts texts = {
         .title = run->title,
         .description = run->description,
         .copies_prefix = copies_prefix,
-        .copies = run->copies,
+        .copies = run->copies.path_of,
     };
     char *meta_db = in_folder(folder, V4_META_FILE), *metrics = in_folder(folder, "metrics");
     char *yaml = in_folder(metrics, "default.yaml");
-    meta_db_write(meta_db, &texts, contexts, &run->inputs);
+    meta_db_write(meta_db, &texts, contexts, &run->analysis);
     make_folder(metrics);
-    metrics_yaml_write(yaml, &run->inputs);
+    metrics_yaml_write(yaml, &run->metrics);
     free(meta_db);
     free(metrics);
     free(yaml);
 }
 
-static void build_contexts(const struct run *run, enum projection projection, struct fused *fused,
-                           struct contexts *contexts)
+static void build_projection(const struct run *run, enum projection_kind kind,
+                             struct projection *projection, struct numbered_contexts *contexts)
 {
-    fuse(fused, &run->inputs, &run->program, projection, run->options.workers);
-    uint32_t *ids = contexts_number(contexts, &fused->tree, &run->program);
-    fused_renumber(fused, ids);
+    projection_build(projection, &run->analysis, kind, run->options.workers);
+    uint32_t *ids = contexts_number(contexts, &projection->tree, &run->symbols);
+    projection_renumber(projection, ids);
     free(ids);
 }
 
@@ -102,7 +152,8 @@ static void copy_output(const char *from, const char *to)
     close(fd);
 }
 
-/* The same values need not lie on the disk twice. */
+/* Gives a file of one folder a second name in another one; copies it if the file system has no
+ * links. */
 static void share_file(const char *from_folder, const char *to_folder, const char *name)
 {
     char *from = in_folder(from_folder, name), *to = in_folder(to_folder, name);
@@ -112,76 +163,66 @@ static void share_file(const char *from_folder, const char *to_folder, const cha
     free(to);
 }
 
-static void write_instructions(const struct run *run, const struct fused *fused)
+/* ---- the database ---- */
+
+static void write_instructions(const struct run *run, const struct projection *projection)
 {
     char *path = in_folder(run->folder, DATABASE_INSTRUCTIONS_FILE);
-    instructions_json_write(path, &fused->instructions, &run->inputs, &run->program,
-                            run->options.shared);
+    instructions_json_write(path, &projection->instructions, &run->analysis, run->options.shared);
     free(path);
 }
 
+/* Writes both projections. If they agree, the physical one shares the files with the values. */
 static void write_projections(struct run *run)
 {
     char *physical = in_folder(run->folder, V4_PHYSICAL_FOLDER);
-    struct contexts contexts;
-    struct fused fused;
-    bool agree = projections_agree(&run->inputs) && !run->program.has_clones;
+    struct numbered_contexts contexts;
+    struct projection projection;
+    bool agree = projections_agree(&run->analysis);
     make_folder(physical);
-    build_contexts(run, PROJECTION_LOGICAL, &fused, &contexts);
-    write_instructions(run, &fused);
-    run->no_call_site = fused.no_call_site;
-    fused.no_call_site = (struct context_ids){0};
+    build_projection(run, PROJECTION_LOGICAL, &projection, &contexts);
+    write_instructions(run, &projection);
+    run->unknown_site_calls = projection.unknown_site_calls;
+    projection.unknown_site_calls = (struct context_ids){0};
     if (agree)
-        inputs_free_trees(&run->inputs);
-    write_values(run, run->folder, &contexts, &fused);
+        measurements_free_trees(&run->measurements);
+    write_values(run, run->folder, &contexts, &projection);
     write_names(run, run->folder, "", &contexts);
     if (agree) {
         share_file(run->folder, physical, V4_PROFILE_FILE);
         share_file(run->folder, physical, V4_CCT_FILE);
     } else {
-        fused_free(&fused);
+        projection_free(&projection);
         contexts_free(&contexts);
-        build_contexts(run, PROJECTION_PHYSICAL, &fused, &contexts);
-        inputs_free_trees(&run->inputs);
-        write_values(run, physical, &contexts, &fused);
+        build_projection(run, PROJECTION_PHYSICAL, &projection, &contexts);
+        measurements_free_trees(&run->measurements);
+        write_values(run, physical, &contexts, &projection);
     }
     write_names(run, physical, "../", &contexts);
-    fused_free(&fused);
+    projection_free(&projection);
     contexts_free(&contexts);
     free(physical);
 }
 
 static void write_texts(const struct run *run)
 {
-    char *json = in_folder(run->folder, DATABASE_RUN_FILE);
-    char *formats = in_folder(run->folder, "FORMATS.md");
-    const struct run_facts facts = {&run->inputs, &run->program, &run->creations,
-                                    &run->no_call_site};
-    run_json_write(json, run->title, &facts);
-    text_write_formats(formats);
+    char *json = in_folder(run->folder, DATABASE_RUN_FILE),
+         *formats = in_folder(run->folder, "FORMATS.md");
+    run_json_write(json, run->title, &run->analysis, &run->creations, &run->unknown_site_calls);
+    formats_write(formats);
     free(json);
     free(formats);
 }
 
 static void write_database(struct run *run)
 {
-    run->title = text_title(&run->inputs);
-    run->description = text_description(&run->inputs);
-    program_build(&run->program, &run->inputs);
-    clones_find(&run->program, &run->inputs);
-    run->copies = mem_alloc(run->program.files.count * sizeof *run->copies);
-    creations_find(&run->creations, &run->inputs, &run->program);
-    source_origins_find(&run->origins, &run->program, &run->inputs);
+    run->title = run_title(&run->measurements);
+    run->description = run_description(&run->measurements);
+    source_copies_start(&run->copies, &run->symbols, &run->options.rules, run->folder);
     write_projections(run);
     write_texts(run);
-    sources_finish();
-    source_origins_free(&run->origins);
-    for (uint32_t i = 0; i < run->program.files.count; i++)
-        free(run->copies[i]);
-    free(run->copies);
-    vec_free(&run->no_call_site);
-    creations_free(&run->creations);
-    program_free(&run->program, &run->inputs);
+    source_copies_finish(&run->copies);
+    vec_free(&run->unknown_site_calls);
     free(run->title);
     free(run->description);
 }
@@ -193,28 +234,12 @@ int main(int argc, char **argv)
     options_read(&run.options, argc, argv);
     run.folder =
         database_dir_create(run.options.database, run.options.directories[0], run.options.shared);
-    inputs_read(&run.inputs, run.options.directories, run.options.directory_count,
-                run.options.workers);
-    executables_find(&run.inputs);
-    structures_find(&run.inputs.modules, &run.options.rules, run.folder, run.options.workers);
-    run.inputs.rules = &run.rules;
-    runtime_code_find(&run.inputs);
-    clones_note_missing(&run.inputs);
-    if (overhead_measurable(&run.inputs)) {
-        overhead_find_kinds(&run.inputs);
-        inputs_add_overhead(&run.inputs);
-    }
-    if (waiting_find(&run.inputs))
-        inputs_add_waiting(&run.inputs);
-    if (run.inputs.metrics.n > MAX_METRICS)
-        diag_fatal(NULL, "%zu metrics are more than a database can hold", run.inputs.metrics.n);
+    analyze(&run);
     write_database(&run);
     char *database = printable_text(database_dir_publish());
     puts(database);
     free(database);
-    executables_free(&run.inputs);
-    inputs_free(&run.inputs);
-    rules_free(&run.rules);
+    free_analysis(&run);
     options_free(&run.options);
     return diag_exit_status();
 }

@@ -1,207 +1,288 @@
 #include "hpcprof/attribution/projection.h"
 
-#include "hpcprof/attribution/static-calls.h"
-#include "hpcprof/metrics/overhead-samples.h"
-#include "hpcprof/metrics/waiting-samples.h"
+#include "hpcprof/attribution/path-attribution.h"
+#include "hpcprof/attribution/thread-root.h"
+#include "hpcprof/base/subprocess.h"
 
 #include "lib/diag.h"
 #include "lib/parallel.h"
+#include "lib/path.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
-/* What one worker has made so far. */
-struct fuser {
-    const struct inputs *inputs;
-    struct placer placer;
-    VEC(uint32_t) overhead;           /* scratch: kind of overhead of each node */
-    VEC(struct waiting_mark) waiting; /* scratch: whether a sample at each node is */
-    VEC(size_t) profiles;             /* those that this worker fused */
-    struct instruction_amounts instructions;
+/* ---- costs of a thread ---- */
+
+/* What one worker thread has built so far. */
+struct worker {
+    const struct analysis *analysis;
+    struct context_builder builder;
+    struct attribution attribution;    /* scratch */
+    VEC(uint32_t) overhead;            /* scratch: overhead_at() each node */
+    VEC(struct waiting_state) waiting; /* scratch: waiting_at() each node */
+    VEC(size_t) profiles;              /* built by this worker */
+    struct instruction_costs instructions;
 };
+
+/* Classifies the samples at each node. */
+static void classify_nodes(struct worker *w, const struct thread_ref *thread)
+{
+    const struct analysis *analysis = w->analysis;
+    const struct measurement_file *file = &analysis->measurements->files.at[thread->file];
+    size_t n = thread->thread->nodes.n;
+    w->overhead.n = w->waiting.n = 0;
+    vec_reserve(&w->overhead, n);
+    vec_reserve(&w->waiting, n);
+    w->overhead.at[MEASUREMENT_ROOT] = NOT_OVERHEAD;
+    w->waiting.at[MEASUREMENT_ROOT] = (struct waiting_state){.is_waiting = false};
+    for (size_t i = MEASUREMENT_ROOT + 1; i < n; i++) {
+        const struct measurement_node *node = &thread->thread->nodes.at[i];
+        const struct frame_code frame = frame_code_of(analysis->overhead->code, file, node);
+        w->overhead.at[i] =
+            overhead_at(analysis->overhead, node, &frame, w->overhead.at[node->parent]);
+        w->waiting.at[i] = waiting_at(analysis->waiting, &frame, w->waiting.at[node->parent]);
+    }
+}
 
 /* Where a sample was taken. */
 struct sample_place {
-    uint32_t context; /* calling context */
-    uint32_t module;  /* index in the run's modules; INPUT_NONE outside of all modules */
+    uint32_t context;
+    uint32_t module;  /* index in measurements.modules; NO_MODULE: outside of all modules */
     uint64_t address; /* in the module */
 };
 
-static void mark_nodes(struct fuser *f, const struct input *input,
-                       const struct measurement_thread *thread)
-{
-    f->overhead.n = f->waiting.n = 0;
-    vec_reserve(&f->overhead, thread->nodes.n);
-    vec_reserve(&f->waiting, thread->nodes.n);
-    overhead_mark(f->inputs, input, thread, f->overhead.at);
-    waiting_mark(f->inputs, input, thread, f->waiting.at);
-}
+#define NO_MODULE UINT32_MAX
 
-static void add_point(struct fuser *f, struct profile *profile, const struct sample_place *place,
-                      uint32_t metric, uint64_t amount)
+static struct sample_place place_of(struct worker *w, const struct thread_ref *thread,
+                                    uint32_t node_id)
 {
-    const struct point point = {.context = place->context, .metric = metric, .amount = amount};
-    vec_push(&profile->points, point);
-    if (place->module != INPUT_NONE)
-        instruction_amounts_add(&f->instructions, place->module, place->address, metric, amount);
-}
-
-/* The metric that an amount goes to at a node where samples are not overhead. */
-static uint32_t work_or_waiting(const struct fuser *f, uint32_t metric_id, uint32_t node)
-{
-    uint32_t waiting = f->inputs->metrics.at[metric_id].waiting;
-    return waiting != INPUT_NONE && f->waiting.at[node].is_waiting ? waiting : metric_id;
-}
-
-/* Pays an amount to its metric or, at a node where samples are waiting, to that of waiting; where
- * they are overhead, to that of overhead and to the one of its kind. */
-static void pay(struct fuser *f, struct profile *profile, const struct sample_place *place,
-                uint32_t metric_id, const struct measurement_value *value)
-{
-    const struct metric *metric = &f->inputs->metrics.at[metric_id];
-    uint32_t kind = f->overhead.at[value->node];
-    if (metric->overhead == INPUT_NONE || kind == NOT_OVERHEAD) {
-        uint32_t paid = work_or_waiting(f, metric_id, value->node);
-        add_point(f, profile, place, paid, value->amount);
-        return;
-    }
-    add_point(f, profile, place, metric->overhead, value->amount);
-    if (metric->kinds)
-        add_point(f, profile, place, metric->kinds[kind], value->amount);
-}
-
-static struct sample_place place_of(struct fuser *f, const struct input *input,
-                                    const struct measurement_thread *thread, uint32_t node_id)
-{
-    const struct measurement_node *node = &thread->nodes.at[node_id];
-    bool is_in_module = node->ip_space < input->m->modules.n;
+    const struct measurement_file *file = &w->analysis->measurements->files.at[thread->file];
+    const struct measurement_node *node = &thread->thread->nodes.at[node_id];
+    bool is_in_module = node->ip_space < file->m->modules.n;
     return (struct sample_place){
-        .context = placer_context(&f->placer, thread, node_id),
-        .module = is_in_module ? input->module_of[node->ip_space] : INPUT_NONE,
+        .context = attributed_context(&w->attribution, &w->builder, node_id),
+        .module = is_in_module ? file->module_of[node->ip_space] : NO_MODULE,
         .address = node->ip_offset,
     };
 }
 
-static void take_points(struct fuser *f, const struct input *input,
-                        const struct measurement_thread *thread, struct profile *profile)
+static void add_cost(struct worker *w, struct profile *profile, const struct sample_place *place,
+                     uint32_t metric, uint64_t amount)
 {
-    vec_reserve(&profile->points, thread->values.n);
-    for (size_t i = 0; i < thread->values.n; i++) {
-        const struct measurement_value *value = &thread->values.at[i];
-        uint32_t metric = input->metric_of[value->metric];
-        if (!value->amount || metric == INPUT_NONE)
-            continue;
-        const struct sample_place place = place_of(f, input, thread, value->node);
-        pay(f, profile, &place, metric, value);
+    const struct cost cost = {.context = place->context, .metric = metric, .amount = amount};
+    vec_push(&profile->costs, cost);
+    if (place->module != NO_MODULE)
+        instruction_costs_add(&w->instructions, place->module, place->address, metric, amount);
+}
+
+/* Pays an amount of a metric: to overhead and its kind, to waiting, or to the metric itself. */
+static void pay(struct worker *w, struct profile *profile, const struct sample_place *place,
+                uint32_t metric_id, const struct measurement_value *value)
+{
+    const struct metric *metric = &w->analysis->metrics->all.at[metric_id];
+    uint32_t kind = w->overhead.at[value->node];
+    if (metric->overhead != NO_METRIC && kind != NOT_OVERHEAD) {
+        add_cost(w, profile, place, metric->overhead, value->amount);
+        if (metric->kinds)
+            add_cost(w, profile, place, metric->kinds[kind], value->amount);
+    } else if (metric->waiting != NO_METRIC && w->waiting.at[value->node].is_waiting) {
+        add_cost(w, profile, place, metric->waiting, value->amount);
+    } else {
+        add_cost(w, profile, place, metric_id, value->amount);
     }
 }
 
-struct fuse_job {
-    struct fused *fused;
-    struct fuser *fusers;
+static void add_costs(struct worker *w, const struct thread_ref *thread, struct profile *profile)
+{
+    const struct measurement_file *file = &w->analysis->measurements->files.at[thread->file];
+    vec_reserve(&profile->costs, thread->thread->values.n);
+    for (size_t i = 0; i < thread->thread->values.n; i++) {
+        const struct measurement_value *value = &thread->thread->values.at[i];
+        uint32_t metric = file->metric_of[value->metric];
+        if (!value->amount || metric == NO_METRIC)
+            continue;
+        const struct sample_place place = place_of(w, thread, value->node);
+        pay(w, profile, &place, metric, value);
+    }
+}
+
+struct build_job {
+    struct projection *projection;
+    struct worker *workers;
 };
 
-static void fuse_profile(void *context, unsigned worker, size_t index)
+static void build_profile(void *context, unsigned worker, size_t index)
 {
-    struct fuse_job *job = context;
-    struct fuser *f = &job->fusers[worker];
-    struct profile *profile = &job->fused->profiles.at[index];
-    const struct input *input = &f->inputs->files.at[profile->input];
-    const struct measurement_thread *thread = &input->m->threads.at[profile->thread];
-    placer_place(&f->placer, profile->input, thread);
-    mark_nodes(f, input, thread);
-    take_points(f, input, thread, profile);
-    vec_push(&f->profiles, index);
+    struct build_job *job = context;
+    struct worker *w = &job->workers[worker];
+    struct profile *profile = &job->projection->profiles.at[index];
+    const struct thread_ref thread =
+        thread_ref_of(w->analysis->measurements, profile->file, profile->thread);
+    attribute_thread(&w->attribution, &w->builder, &thread);
+    classify_nodes(w, &thread);
+    add_costs(w, &thread, profile);
+    vec_push(&w->profiles, index);
     diag_progress_add(1);
+}
+
+/* ---- all threads ---- */
+
+static void list_profiles(struct projection *projection, const struct measurements *measurements)
+{
+    for (uint32_t i = 0; i < measurements->files.n; i++)
+        for (uint32_t k = 0; k < measurements->files.at[i].m->threads.n; k++)
+            vec_push(&projection->profiles, (struct profile){.file = i, .thread = k});
+}
+
+static void renumber_costs(struct profile *profile, const uint32_t *new_ids)
+{
+    for (size_t i = 0; i < profile->costs.n; i++)
+        profile->costs.at[i].context = new_ids[profile->costs.at[i].context];
+}
+
+static void renumber_profiles(struct projection *projection, const uint32_t *new_ids)
+{
+    for (size_t i = 0; i < projection->profiles.n; i++)
+        renumber_costs(&projection->profiles.at[i], new_ids);
+}
+
+static void start_worker(struct worker *w, const struct analysis *analysis,
+                         enum projection_kind kind)
+{
+    *w = (struct worker){.analysis = analysis};
+    builder_start(&w->builder, analysis, kind);
+}
+
+static void free_worker(struct worker *w)
+{
+    context_tree_free(&w->builder.tree);
+    builder_free(&w->builder);
+    attribution_free(&w->attribution);
+    vec_free(&w->overhead);
+    vec_free(&w->waiting);
+    vec_free(&w->profiles);
+    instruction_costs_free(&w->instructions);
+}
+
+/* Moves a worker's results into the projection. The first worker's tree becomes the projection's,
+ * the others are merged into it. */
+static void take_results(struct projection *projection, struct worker *w)
+{
+    instruction_costs_merge(&projection->instructions, &w->instructions);
+    if (projection->tree.contexts.n == 0) {
+        projection->tree = w->builder.tree;
+        w->builder.tree = (struct context_tree){0};
+        return;
+    }
+    uint32_t *new_ids = context_tree_merge(&projection->tree, &w->builder.tree);
+    for (size_t i = 0; i < w->profiles.n; i++)
+        renumber_costs(&projection->profiles.at[w->profiles.at[i]], new_ids);
+    free(new_ids);
+}
+
+/* Removes contexts without costs. The call of a part of a procedure (an inlet) leaves a line
+ * without any: what the part did is not below its call but beside it. */
+static void prune_tree(struct projection *projection)
+{
+    bool *is_used = mem_alloc(projection->tree.contexts.n * sizeof *is_used);
+    for (size_t i = 0; i < projection->profiles.n; i++)
+        for (size_t k = 0; k < projection->profiles.at[i].costs.n; k++)
+            is_used[projection->profiles.at[i].costs.at[k].context] = true;
+    uint32_t *new_ids = context_tree_prune(&projection->tree, is_used);
+    renumber_profiles(projection, new_ids);
+    free(new_ids);
+    free(is_used);
+}
+
+/* ---- unknown call sites ---- */
+
+/* The structure of a module's binary as it is now, with its direct calls; NULL if hpcstruct cannot
+ * make it. */
+static struct structure *structure_with_calls(const char *binary)
+{
+    char *hpcstruct = path_of_tool("hpcstruct"), *cause = NULL;
+    char *const arguments[] = {"hpcstruct", "--calls", "-o", "-", (char *)binary, NULL};
+    struct program_output result = run_program(hpcstruct, arguments);
+    struct structure *s = result.status == 0 ? structure_read_text(result.output, &cause) : NULL;
+    program_output_free(&result);
+    free(hpcstruct);
+    free(cause);
+    return s;
+}
+
+static void add_direct_calls(struct context_builder *code, uint32_t module)
+{
+    const struct module_structure *known = &code->analysis->structures->of_module[module];
+    struct structure *s =
+        known->binary && known->structure ? structure_with_calls(known->binary) : NULL;
+    for (size_t i = 0; s && i < s->calls.n; i++)
+        add_direct_call(code, module, s->calls.at[i].address, s->calls.at[i].target);
+    structure_free(s);
+}
+
+/* Adds the direct calls in the code of the modules that call something from an unknown site. A
+ * module whose binary is gone is skipped without a message: the sites in call paths are known all
+ * the same. */
+static void find_direct_calls(struct context_builder *code, const struct context_tree *tree)
+{
+    const struct symbol_table *symbols = code->analysis->symbols;
+    bool *is_wanted = mem_alloc(symbols->structures->n * sizeof *is_wanted);
+    for (size_t i = 0; i < tree->contexts.n; i++) {
+        const struct context *context = &tree->contexts.at[i];
+        if (context->kind != CONTEXT_NO_SITE)
+            continue;
+        uint32_t caller = tree->contexts.at[context->parent].name;
+        uint32_t module = symbols->functions.at[caller].module;
+        if (module != NO_SYMBOL)
+            is_wanted[module] = true;
+    }
+    for (uint32_t i = 0; i < symbols->structures->n; i++)
+        if (is_wanted[i])
+            add_direct_calls(code, i);
+    free(is_wanted);
+}
+
+/* Needs the whole tree, which has the calls from all known sites. */
+static void resolve_unknown_sites(struct projection *projection, const struct analysis *analysis,
+                                  enum projection_kind kind)
+{
+    if (!has_unknown_call_sites(&projection->tree))
+        return;
+    struct context_builder code;
+    builder_start(&code, analysis, kind);
+    find_direct_calls(&code, &projection->tree);
+    uint32_t *new_ids =
+        resolve_call_sites(&projection->tree, &code.tree, &projection->unknown_site_calls);
+    context_tree_free(&code.tree);
+    builder_free(&code);
+    renumber_profiles(projection, new_ids);
+    free(new_ids);
 }
 
 /* ---- all together ---- */
 
-static void list_profiles(struct fused *fused, const struct inputs *inputs)
+void projection_build(struct projection *projection, const struct analysis *analysis,
+                      enum projection_kind kind, unsigned workers)
 {
-    for (uint32_t i = 0; i < inputs->files.n; i++)
-        for (uint32_t k = 0; k < inputs->files.at[i].m->threads.n; k++)
-            vec_push(&fused->profiles, (struct profile){.input = i, .thread = k});
-}
-
-static void renumber_points(struct profile *profile, const uint32_t *new_ids)
-{
-    for (size_t i = 0; i < profile->points.n; i++)
-        profile->points.at[i].context = new_ids[profile->points.at[i].context];
-}
-
-/* Moves what a worker has made into the tree of all. */
-static void merge_fuser(struct fused *fused, struct fuser *f)
-{
-    uint32_t *ids = context_tree_merge(&fused->tree, &f->placer.tree);
-    for (size_t i = 0; i < f->profiles.n; i++)
-        renumber_points(&fused->profiles.at[f->profiles.at[i]], ids);
-    free(ids);
-}
-
-/* A call of a part of a procedure leaves a line where nothing is: what the part did is not below
- * its call, but beside it. */
-static void drop_calls_of_parts(struct fused *fused)
-{
-    bool *is_used = mem_alloc(fused->tree.contexts.n * sizeof *is_used);
-    for (size_t i = 0; i < fused->profiles.n; i++)
-        for (size_t k = 0; k < fused->profiles.at[i].points.n; k++)
-            is_used[fused->profiles.at[i].points.at[k].context] = true;
-    uint32_t *ids = context_tree_prune(&fused->tree, is_used);
-    for (size_t i = 0; i < fused->profiles.n; i++)
-        renumber_points(&fused->profiles.at[i], ids);
-    free(ids);
-    free(is_used);
-}
-
-/* Only now are all calls from all sites known. */
-static void join_call_sites(struct fused *fused, const struct inputs *inputs,
-                            const struct program *program, enum projection projection)
-{
-    if (!call_sites_lack(&fused->tree))
-        return;
-    struct placer code;
-    placer_start(&code, inputs, program, projection);
-    code_calls_place(&code, &fused->tree);
-    uint32_t *ids = call_sites_join(&fused->tree, &code.tree, &fused->no_call_site);
-    context_tree_free(&code.tree);
-    placer_free(&code);
-    for (size_t i = 0; i < fused->profiles.n; i++)
-        renumber_points(&fused->profiles.at[i], ids);
-    free(ids);
-}
-
-void fuse(struct fused *fused, const struct inputs *inputs, const struct program *program,
-          enum projection projection, unsigned workers)
-{
-    *fused = (struct fused){0};
-    list_profiles(fused, inputs);
-    struct fuser *fusers = mem_alloc(workers * sizeof *fusers);
-    for (unsigned i = 0; i < workers; i++) {
-        fusers[i].inputs = inputs;
-        placer_start(&fusers[i].placer, inputs, program, projection);
-    }
-    struct fuse_job job = {.fused = fused, .fusers = fusers};
-    diag_progress_begin("fusing call paths with structure", fused->profiles.n);
-    parallel_for(fused->profiles.n, workers, fuse_profile, &job);
+    assert(workers > 0);
+    *projection = (struct projection){0};
+    list_profiles(projection, analysis->measurements);
+    struct build_job job = {.projection = projection,
+                            .workers = mem_alloc(workers * sizeof *job.workers)};
+    for (unsigned i = 0; i < workers; i++)
+        start_worker(&job.workers[i], analysis, kind);
+    diag_progress_begin("attributing call paths to source code", projection->profiles.n);
+    parallel_for(projection->profiles.n, workers, build_profile, &job);
     diag_progress_end();
-    fused->tree = fusers[0].placer.tree;
     for (unsigned i = 0; i < workers; i++) {
-        if (i > 0) {
-            merge_fuser(fused, &fusers[i]);
-            context_tree_free(&fusers[i].placer.tree);
-        }
-        instruction_amounts_merge(&fused->instructions, &fusers[i].instructions);
-        instruction_amounts_free(&fusers[i].instructions);
-        placer_free(&fusers[i].placer);
-        vec_free(&fusers[i].overhead);
-        vec_free(&fusers[i].waiting);
-        vec_free(&fusers[i].profiles);
+        take_results(projection, &job.workers[i]);
+        free_worker(&job.workers[i]);
     }
-    free(fusers);
-    instruction_amounts_sort(&fused->instructions);
-    if (program->has_parts)
-        drop_calls_of_parts(fused);
-    join_call_sites(fused, inputs, program, projection);
+    free(job.workers);
+    instruction_costs_sort(&projection->instructions);
+    if (analysis->clones->has_parts)
+        prune_tree(projection);
+    resolve_unknown_sites(projection, analysis, kind);
 }
 
 static int by_id(const void *a, const void *b)
@@ -212,56 +293,62 @@ static int by_id(const void *a, const void *b)
 
 static void drop_repeated(struct context_ids *sorted)
 {
-    size_t kept = 0;
+    size_t n = 0;
     for (size_t i = 0; i < sorted->n; i++)
-        if (kept == 0 || sorted->at[kept - 1] != sorted->at[i])
-            sorted->at[kept++] = sorted->at[i];
-    sorted->n = kept;
+        if (n == 0 || sorted->at[n - 1] != sorted->at[i])
+            sorted->at[n++] = sorted->at[i];
+    sorted->n = n;
 }
 
-void fused_renumber(struct fused *fused, const uint32_t *new_ids)
+void projection_renumber(struct projection *projection, const uint32_t *new_ids)
 {
-    struct context_ids *ids = &fused->no_call_site;
-    for (size_t i = 0; i < fused->profiles.n; i++)
-        renumber_points(&fused->profiles.at[i], new_ids);
-    for (size_t i = 0; i < ids->n; i++)
-        ids->at[i] = new_ids[ids->at[i]];
-    if (ids->n)
-        qsort(ids->at, ids->n, sizeof *ids->at, by_id);
-    drop_repeated(ids);
-    context_tree_free(&fused->tree);
+    struct context_ids *calls = &projection->unknown_site_calls;
+    renumber_profiles(projection, new_ids);
+    for (size_t i = 0; i < calls->n; i++)
+        calls->at[i] = new_ids[calls->at[i]];
+    if (calls->n)
+        qsort(calls->at, calls->n, sizeof *calls->at, by_id);
+    drop_repeated(calls);
+    context_tree_free(&projection->tree);
 }
 
-void fused_free(struct fused *fused)
+void projection_free(struct projection *projection)
 {
-    context_tree_free(&fused->tree);
-    for (size_t i = 0; i < fused->profiles.n; i++)
-        vec_free(&fused->profiles.at[i].points);
-    vec_free(&fused->profiles);
-    vec_free(&fused->no_call_site);
-    instruction_amounts_free(&fused->instructions);
+    context_tree_free(&projection->tree);
+    for (size_t i = 0; i < projection->profiles.n; i++)
+        vec_free(&projection->profiles.at[i].costs);
+    vec_free(&projection->profiles);
+    vec_free(&projection->unknown_site_calls);
+    instruction_costs_free(&projection->instructions);
 }
+
+/* ---- comparison ---- */
 
 static bool notes_agree(const struct measurement_node *node)
 {
-    if (node->ip_space != node->lip_space)
+    if (node->ip_space != node->lip_space || node->ip_offset != node->lip_value)
         return false;
     if (node->ip_space == MEASUREMENT_NO_NOTE || node->ip_space == MEASUREMENT_PLACEHOLDER)
-        return node->ip_offset == node->lip_value;
-    return node->ip_offset == node->lip_value && node->has_site && node->site == node->ip_offset;
+        return true;
+    return node->has_site && node->site == node->ip_offset;
 }
 
-bool projections_agree(const struct inputs *inputs)
+/* A joined thread hangs below its creator's frame in the logical projection only. */
+static bool thread_agrees(const struct measurement_thread *thread)
 {
-    for (size_t i = 0; i < inputs->files.n; i++) {
-        const struct measurement *m = inputs->files.at[i].m;
-        for (size_t k = 0; k < m->threads.n; k++) {
-            if (m->threads.at[k].join.known)
-                return false; /* only the logical projection hangs it below its creator's frame */
-            for (size_t n = 0; n < m->threads.at[k].nodes.n; n++)
-                if (!notes_agree(&m->threads.at[k].nodes.at[n]))
-                    return false;
-        }
+    for (size_t i = 0; i < thread->nodes.n; i++)
+        if (!notes_agree(&thread->nodes.at[i]))
+            return false;
+    return !thread->join.known;
+}
+
+bool projections_agree(const struct analysis *analysis)
+{
+    for (size_t i = 0; i < analysis->measurements->files.n; i++) {
+        const struct measurement *m = analysis->measurements->files.at[i].m;
+        for (size_t k = 0; k < m->threads.n; k++)
+            if (!thread_agrees(&m->threads.at[k]))
+                return false;
     }
-    return true;
+    return !analysis->clones->has_clones;
 }

@@ -1,44 +1,44 @@
-/* Fuses the call paths of threads with the structure of the modules they go through: the tree of a
- * projection (path-attribution.h), and what was measured at its contexts. */
+/* A projection of a run: the tree of its calling contexts, and what each thread measured in
+ * them. */
 #ifndef HPCPROF_PROJECTION_H
 #define HPCPROF_PROJECTION_H
 
-#include "hpcprof/metrics/instruction-amounts.h"
+#include "hpcprof/attribution/analysis.h"
+#include "hpcprof/metrics/instruction-costs.h"
 #include "hpcprof/tree/unknown-call-sites.h"
-#include "hpcprof/attribution/path-attribution.h"
 
-struct point {
-    uint32_t context; /* that the amount was measured in */
-    uint32_t metric;
+/* An amount of a metric in a context. */
+struct cost {
+    uint32_t context;
+    uint32_t metric; /* index in the metric table */
     uint64_t amount;
 };
 
-/* A thread of a process. */
+/* The costs of a thread. */
 struct profile {
-    uint32_t input;  /* index in inputs->files */
-    uint32_t thread; /* position in the measurement's threads */
-    VEC(struct point) points;
+    uint32_t file;   /* index in measurements.files */
+    uint32_t thread; /* index in the measurement's threads */
+    VEC(struct cost) costs;
 };
 
-struct fused {
+struct projection {
     struct context_tree tree;
-    VEC(struct profile) profiles;    /* all threads of all files, in order */
-    struct context_ids no_call_site; /* contexts of calls from sites that are not known; once they
-                                       are numbered anew in ascending order */
-    struct instruction_amounts instructions;
+    VEC(struct profile) profiles;          /* all threads of all files, in order */
+    struct context_ids unknown_site_calls; /* calls from unknown sites; sorted once renumbered */
+    struct instruction_costs instructions; /* sorted */
 };
 
-/* Builds the tree of a projection and every thread's points in it. Ids of contexts depend on how
- * the work was shared out: number them anew before they become visible. */
-void fuse(struct fused *fused, const struct inputs *inputs, const struct program *program,
-          enum projection projection, unsigned workers);
+/* Builds a projection in `workers` threads. Ids of contexts depend on how the work was distributed:
+ * renumber them before anybody sees them. */
+void projection_build(struct projection *projection, const struct analysis *analysis,
+                      enum projection_kind kind, unsigned workers);
 
-/* Gives contexts their new ids, and frees the tree. */
-void fused_renumber(struct fused *fused, const uint32_t *new_ids);
+/* Replaces the ids of contexts by new ones, given by old id, and frees the tree. */
+void projection_renumber(struct projection *projection, const uint32_t *new_ids);
 
-void fused_free(struct fused *fused);
+void projection_free(struct projection *projection);
 
-/* Whether the logical projection of all files is the same as the physical one. */
-bool projections_agree(const struct inputs *inputs);
+/* Whether the logical projection of a run is the same as the physical one. */
+bool projections_agree(const struct analysis *analysis);
 
 #endif

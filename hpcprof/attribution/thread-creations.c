@@ -1,11 +1,12 @@
 #include "hpcprof/attribution/thread-creations.h"
 
-#include "hpcprof/attribution/path-attribution.h"
+#include "hpcprof/attribution/thread-root.h"
 
 #include <stdlib.h>
 
-/* Adds the path that ends in a context. */
-static void add_path(struct creations *creations, const struct context_tree *tree, uint32_t context)
+/* Adds the path that leads to a context. */
+static void add_path(struct thread_creations *creations, const struct context_tree *tree,
+                     uint32_t context)
 {
     VEC(uint32_t) inner = {0};
     for (; context != CONTEXT_ROOT; context = tree->contexts.at[context].parent)
@@ -14,7 +15,7 @@ static void add_path(struct creations *creations, const struct context_tree *tre
     while (inner.n) {
         const struct context *at = &tree->contexts.at[inner.at[--inner.n]];
         if (at->kind == CONTEXT_CALL || at->kind == CONTEXT_INLINED) {
-            const struct creation_frame frame = {.function = at->name, .file = PROGRAM_NONE};
+            const struct creation_frame frame = {.function = at->name, .file = NO_SYMBOL};
             vec_push(&creations->frames, frame);
         } else if (at->kind == CONTEXT_LINE && creations->frames.n > first) {
             creations->frames.at[creations->frames.n - 1].file = at->name;
@@ -25,12 +26,12 @@ static void add_path(struct creations *creations, const struct context_tree *tre
     vec_free(&inner);
 }
 
-/* Contexts are unique, so each stands for one path. */
-static uint32_t path_of(struct creations *creations, struct idmap *known,
+/* Returns the index of the path to a context. Contexts are unique, so each stands for one path. */
+static uint32_t path_of(struct thread_creations *creations, struct idmap *known,
                         const struct context_tree *tree, uint32_t context)
 {
     if (context == CONTEXT_ROOT)
-        return PROGRAM_NONE;
+        return NO_SYMBOL;
     uint32_t path = idmap_get(known, context, 0);
     if (path == IDMAP_NONE) {
         path = (uint32_t)creations->paths.n;
@@ -40,29 +41,28 @@ static uint32_t path_of(struct creations *creations, struct idmap *known,
     return path;
 }
 
-void creations_find(struct creations *creations, const struct inputs *inputs,
-                    const struct program *program)
+void thread_creations_find(struct thread_creations *creations, const struct analysis *analysis)
 {
     struct idmap known = {0};
-    struct placer placer;
-    placer_start(&placer, inputs, program, PROJECTION_LOGICAL);
-    for (size_t i = 0; i < inputs->files.n; i++)
-        for (size_t k = 0; k < inputs->files.at[i].m->threads.n; k++) {
-            const struct measurement_thread *thread = &inputs->files.at[i].m->threads.at[k];
-            uint32_t context = placer_creation(&placer, i, thread);
+    struct context_builder builder;
+    builder_start(&builder, analysis, PROJECTION_LOGICAL);
+    for (size_t i = 0; i < analysis->measurements->files.n; i++)
+        for (size_t k = 0; k < analysis->measurements->files.at[i].m->threads.n; k++) {
+            const struct thread_ref thread = thread_ref_of(analysis->measurements, i, k);
+            uint32_t context = creation_context(&builder, &thread);
             const struct thread_origin origin = {
-                .path = path_of(creations, &known, &placer.tree, context),
-                .start_routine = placer_start_routine(&placer, i, thread),
-                .has_live_frame = placer_has_live_frame(&placer, i, thread),
+                .path = path_of(creations, &known, &builder.tree, context),
+                .start_routine = thread_start_function(&builder, &thread),
+                .is_in_creator = has_frame_in_creator(&thread),
             };
             vec_push(&creations->threads, origin);
         }
-    context_tree_free(&placer.tree);
-    placer_free(&placer);
+    context_tree_free(&builder.tree);
+    builder_free(&builder);
     idmap_free(&known);
 }
 
-void creations_free(struct creations *creations)
+void thread_creations_free(struct thread_creations *creations)
 {
     vec_free(&creations->frames);
     vec_free(&creations->paths);

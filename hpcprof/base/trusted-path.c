@@ -9,10 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* As in the kernel. */
+/* The kernel follows as many (MAXSYMLINKS). */
 #define MAX_LINKS 40
 
-/* Replaces *rest, what is left of the path, by the link's target and what is behind the link. */
+/* Puts the link's target before *rest, the part of the path behind the link. */
 static bool follow(const char *link, char **done, char **rest)
 {
     char target[PATH_MAX];
@@ -28,7 +28,7 @@ static bool follow(const char *link, char **done, char **rest)
     return true;
 }
 
-/* Takes the first component off *rest; NULL at the end. The caller frees. */
+/* Removes and returns the first component of *rest; NULL at its end. The caller frees. */
 static char *take_component(char **rest)
 {
     char *at = *rest + strspn(*rest, "/");
@@ -38,7 +38,8 @@ static char *take_component(char **rest)
     return component;
 }
 
-/* One step from the directory *done, which is absolute without links and "" for the root. */
+/* Follows one component from the directory *done: an absolute path without links, "" for the
+ * root. */
 static bool step(char **done, char **rest, const char *component, uid_t other, unsigned *links)
 {
     struct stat status;
@@ -64,7 +65,7 @@ static bool step(char **done, char **rest, const char *component, uid_t other, u
     return is_there;
 }
 
-char *real_path(const char *path, uid_t other)
+char *trusted_path(const char *path, uid_t other)
 {
     char *done = path[0] == '/' ? mem_strdup("") : getcwd(NULL, 0), *rest = mem_strdup(path);
     unsigned links = 0;
@@ -85,13 +86,13 @@ char *real_path(const char *path, uid_t other)
     return done;
 }
 
-bool real_path_is_below(const char *path, const char *tree)
+bool path_is_below(const char *path, const char *tree)
 {
     size_t length = strcmp(tree, "/") == 0 ? 0 : strlen(tree);
     return strncmp(path, tree, length) == 0 && (path[length] == '/' || path[length] == '\0');
 }
 
-/* Whether only root and `owner` can rename what is in a directory. */
+/* Whether only root and `owner` can rename or replace entries of a directory. */
 static bool is_only_for(const char *directory, uid_t owner)
 {
     struct stat status;
@@ -99,10 +100,10 @@ static bool is_only_for(const char *directory, uid_t owner)
            (!(status.st_mode & S_IWOTH) || (status.st_mode & S_ISVTX));
 }
 
-bool real_path_owner(const char *path, uid_t *owner)
+bool trusted_path_owner(const char *path, uid_t *owner)
 {
     struct stat status;
-    char *real = stat(path, &status) == 0 ? real_path(path, status.st_uid) : NULL;
+    char *real = stat(path, &status) == 0 ? trusted_path(path, status.st_uid) : NULL;
     bool good = real != NULL && stat(real, &status) == 0;
     for (char *slash = real ? strchr(real + 1, '/') : NULL; good && slash;
          slash = strchr(slash + 1, '/')) {

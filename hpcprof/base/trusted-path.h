@@ -1,5 +1,5 @@
-/* Where a path really leads, and whose word that is. Whoever owns a symbolic link, or can write to
- * a directory, decides what the path means. */
+/* Resolves paths and says whose word they are: the owner of a symbolic link, and whoever can write
+ * to a directory, decide what a path means. */
 #ifndef HPCPROF_TRUSTED_PATH_H
 #define HPCPROF_TRUSTED_PATH_H
 
@@ -8,15 +8,16 @@
 
 #define NO_USER ((uid_t)-1)
 
-/* The absolute path without links, or NULL when it leads to nothing or passes a link that is not
- * root's, the user's or `other`'s. The caller frees. */
-char *real_path(const char *path, uid_t other);
+/* Returns the absolute path without links; NULL if there is no such file, or if a link on the way
+ * belongs to anybody but root, the user and `other`. The caller frees. */
+char *trusted_path(const char *path, uid_t other);
 
-/* Whether `path` is `tree` or lies below it; both are real paths. */
-bool real_path_is_below(const char *path, const char *tree);
+/* Whether `path` is `tree` or lies below it; both are absolute paths without links. */
+bool path_is_below(const char *path, const char *tree);
 
-/* The user who decides what is in a file: its owner, when nobody but root and the owner can put
- * another file or link in its place. False when that can't be told. */
-bool real_path_owner(const char *path, uid_t *owner);
+/* Sets *owner to the user who decides what is in a file: its owner, if only root and the owner can
+ * put another file or link in its place. Returns false if other users can, or if that cannot be
+ * determined. */
+bool trusted_path_owner(const char *path, uid_t *owner);
 
 #endif

@@ -1,4 +1,4 @@
-#include "hpcprof/database/cct-db.h"
+#include "hpcprof/database/database-files.h"
 
 #include "hpcprof/base/output-file.h"
 #include "hpcprof/database/v4-file.h"
@@ -17,15 +17,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The finished profile.db. */
-struct profiles {
+/* A finished profile.db, mapped into memory. */
+struct mapped_profiles {
     const uint8_t *at;
     size_t size;
     const struct v4_profile *all;
     uint32_t count;
 };
 
-static void map_profiles(struct profiles *profiles, const char *path)
+static void map_profiles(struct mapped_profiles *profiles, const char *path)
 {
     int fd = output_open(path);
     struct stat status;
@@ -44,27 +44,28 @@ static void map_profiles(struct profiles *profiles, const char *path)
     profiles->count = head->n_profiles;
 }
 
-/* The first of a profile's contexts that is not below `id`. */
+/* The index of a profile's first context whose id is at least `id`. */
 static uint64_t find_context(const struct v4_context_index *contexts, uint64_t count, uint32_t id)
 {
     return partition_point(i, count, contexts[i].context_id < id);
 }
 
-/* The values of some consecutive contexts, as they will lie in the file. */
-struct range {
-    uint32_t begin, end;             /* contexts */
-    size_t metric_ids;               /* all are below this */
-    struct v4_profile_values *infos; /* of each context; offsets count from the start of bytes */
+/* The values of consecutive contexts, in the form of the file. */
+struct context_range {
+    uint32_t begin, end;             /* ids of contexts */
+    size_t metric_ids;               /* upper bound of metric ids */
+    struct v4_profile_values *infos; /* by context; offsets count from the start of bytes */
     VEC(uint8_t) bytes;
     VEC(uint64_t)
-    cells; /* of each context and metric id: number of values, then where the next
-              of them goes */
+    cells; /* by context and metric id: number of values, then offset of the next one */
 };
 
-typedef void value_visitor(struct range *range, size_t cell, uint32_t profile, double value);
+typedef void value_visitor(struct context_range *range, size_t cell, uint32_t profile,
+                           double value);
 
 /* Visits the values of the range, profile by profile. */
-static void visit_values(struct range *range, const struct profiles *profiles, value_visitor *visit)
+static void visit_values(struct context_range *range, const struct mapped_profiles *profiles,
+                         value_visitor *visit)
 {
     for (uint32_t profile = 1; profile < profiles->count; profile++) {
         const struct v4_context_values *block = &profiles->all[profile].values;
@@ -81,13 +82,13 @@ static void visit_values(struct range *range, const struct profiles *profiles, v
     }
 }
 
-static void count_value(struct range *range, size_t cell, uint32_t profile, double value)
+static void count_value(struct context_range *range, size_t cell, uint32_t profile, double value)
 {
     (void)profile, (void)value;
     range->cells.at[cell]++;
 }
 
-static void place_value(struct range *range, size_t cell, uint32_t profile, double value)
+static void place_value(struct context_range *range, size_t cell, uint32_t profile, double value)
 {
     const struct v4_profile_value placed = {.profile = profile, .value = value};
     memcpy(range->bytes.at + range->cells.at[cell], &placed, sizeof placed);
@@ -95,7 +96,7 @@ static void place_value(struct range *range, size_t cell, uint32_t profile, doub
 }
 
 /* Makes room for `size` zeroed bytes; returns their offset. */
-static size_t grow(struct range *range, size_t size)
+static size_t grow(struct context_range *range, size_t size)
 {
     size_t offset = range->bytes.n;
     vec_reserve(&range->bytes, size);
@@ -105,8 +106,8 @@ static size_t grow(struct range *range, size_t size)
     return offset;
 }
 
-/* Turns the counts of a context's cells into places, and writes its metric indices. */
-static void lay_out(struct range *range, struct v4_profile_values *info, uint64_t *cells)
+/* Turns the counts of a context's cells into offsets, and writes its metric indices. */
+static void lay_out(struct context_range *range, struct v4_profile_values *info, uint64_t *cells)
 {
     size_t alignment = _Alignof(uint32_t);
     grow(range, -range->bytes.n % alignment);
@@ -130,15 +131,15 @@ static void lay_out(struct range *range, struct v4_profile_values *info, uint64_
 }
 
 struct cct_job {
-    const struct profiles *profiles;
-    struct range *ranges; /* of one batch */
+    const struct mapped_profiles *profiles;
+    struct context_range *ranges; /* of one batch */
 };
 
 static void make_range(void *context, unsigned worker, size_t index)
 {
     (void)worker;
     struct cct_job *job = context;
-    struct range *range = &job->ranges[index];
+    struct context_range *range = &job->ranges[index];
     size_t contexts = range->end - range->begin, cells = contexts * range->metric_ids;
     range->cells.n = range->bytes.n = 0;
     vec_reserve(&range->cells, cells);
@@ -151,7 +152,7 @@ static void make_range(void *context, unsigned worker, size_t index)
     diag_progress_add(contexts);
 }
 
-static void write_range(struct file_writer *file, const struct range *range)
+static void write_range(struct file_writer *file, const struct context_range *range)
 {
     uint64_t offset = file_align(file, 8);
     for (uint32_t i = 0; i < range->end - range->begin; i++) {
@@ -161,17 +162,17 @@ static void write_range(struct file_writer *file, const struct range *range)
     file_write(file, range->bytes.at, range->bytes.n);
 }
 
-/* Ranges are made in parallel, a batch at a time, and written in order. */
+/* Ranges per worker that are built in parallel before they are written in order. */
 #define BATCH_PER_WORKER 2
 
-/* As many contexts as have about a million values if every thread had been in all of them. */
-static uint32_t range_size(const struct profiles *profiles)
+/* Contexts per range: about a million values, if every thread had a value in each. */
+static uint32_t range_size(const struct mapped_profiles *profiles)
 {
     uint32_t size = (1 << 20) / profiles->count;
     return size < 64 ? 64 : size > 1 << 15 ? 1 << 15 : size;
 }
 
-static void write_ranges(struct file_writer *file, const struct profiles *profiles,
+static void write_ranges(struct file_writer *file, const struct mapped_profiles *profiles,
                          struct v4_profile_values *infos, size_t contexts, size_t metric_ids,
                          unsigned workers)
 {
@@ -181,7 +182,7 @@ static void write_ranges(struct file_writer *file, const struct profiles *profil
     for (size_t begin = 0; begin < contexts;) {
         size_t count = 0;
         for (; count < batch && begin < contexts; count++) {
-            struct range *range = &job.ranges[count];
+            struct context_range *range = &job.ranges[count];
             range->begin = (uint32_t)begin;
             begin = contexts - begin < size ? contexts : begin + size;
             range->end = (uint32_t)begin;
@@ -203,7 +204,7 @@ static void write_ranges(struct file_writer *file, const struct profiles *profil
 void cct_db_write(const char *path, const char *profile_db, size_t contexts, size_t metric_ids,
                   unsigned workers)
 {
-    struct profiles profiles;
+    struct mapped_profiles profiles;
     map_profiles(&profiles, profile_db);
     struct file_writer file;
     struct v4_section sections[V4_CCT_SECTIONS];
@@ -218,7 +219,7 @@ void cct_db_write(const char *path, const char *profile_db, size_t contexts, siz
     head.context_size = sizeof(struct v4_profile_values);
     file_write(&file, &head, sizeof head);
     struct v4_profile_values *infos = mem_alloc(contexts * sizeof *infos);
-    file_write(&file, infos, contexts * sizeof *infos); /* written again when they are known */
+    file_write(&file, infos, contexts * sizeof *infos); /* placeholder: file_patch fills it in */
     section->size = file.offset - section->at;
 
     write_ranges(&file, &profiles, infos, contexts, metric_ids, workers);

@@ -1,6 +1,5 @@
-#include "hpcprof/database/instructions-json.h"
-
 #include "hpcprof/base/output-file.h"
+#include "hpcprof/database/database-files.h"
 #include "hpcprof/modules/code-bytes.h"
 
 #include "lib/database-format.h"
@@ -13,79 +12,72 @@
 
 typedef unsigned __int128 wide;
 
-/* The amount of one function of the program, in one metric. */
-struct function_amount {
+/* The cost of a function in one metric. */
+struct function_cost {
     uint32_t function, metric;
     wide amount;
 };
 
-/* An entry of the amounts (`index` there) or a statement (`index` in the module's structure) that
- * belongs to a function. */
+/* An instruction cost (`index` in the sorted costs) or a statement (`index` in the module's
+ * structure) that belongs to a function. */
 struct function_part {
     uint32_t module, function, index;
 };
 
 struct instructions_writer {
-    const struct instruction_amounts *amounts;
-    const struct inputs *inputs;
-    const struct program *program;
+    const struct instruction_costs *all_costs;
+    const struct analysis *analysis;
+    const struct symbol_table *symbols;
     bool for_others;
-    bool *is_kept;             /* of each function of the program */
-    uint32_t *file_ids;        /* of each file of the program: its index in `files`; PROGRAM_NONE */
-    VEC(uint32_t) files;       /* those that statements of kept functions name */
-    VEC(struct function_part) costs, statements; /* of kept functions: by module, function, address */
+    bool *is_selected;   /* by function */
+    uint32_t *file_ids;  /* by file of the symbol table: index in `files`; NO_SYMBOL: not in it */
+    VEC(uint32_t) files; /* files that statements of selected functions name */
+    VEC(struct function_part)
+    costs, statements; /* of selected functions: by module, function, address */
     struct json_writer json;
 };
 
-static void *mem_none(size_t n)
-{
-    uint32_t *ids = mem_alloc(n * sizeof *ids);
-    for (size_t i = 0; i < n; i++)
-        ids[i] = PROGRAM_NONE;
-    return ids;
-}
-
 /* ---- selection ---- */
 
-/* The function that a scope's machine code is part of. */
-static uint32_t function_of_scope(const struct program *program, uint32_t module, uint32_t scope)
+/* The function whose machine code contains a scope. */
+static uint32_t function_of_scope(const struct analysis *analysis, uint32_t module, uint32_t scope)
 {
-    const struct structure *s = program->modules->all.at[module].structure;
-    uint32_t procedure = structure_procedure(s, scope);
-    return program->original[program->first_function[module] + s->scopes.at[procedure].function];
+    const struct structure *s = symbols_structure(analysis->symbols, module);
+    const struct structure_scope *procedure = &s->scopes.at[structure_procedure(s, scope)];
+    return analysis->clones->original[symbols_function(analysis->symbols, module, procedure)];
 }
 
-/* The function whose machine code is at an address; PROGRAM_NONE when no structure describes it. */
-static uint32_t function_at(const struct program *program, uint32_t module, uint64_t address)
+/* The function whose machine code is at an address; NO_SYMBOL if no structure describes it. */
+static uint32_t function_at(const struct analysis *analysis, uint32_t module, uint64_t address)
 {
-    const struct structure *s = program->modules->all.at[module].structure;
+    const struct structure *s = symbols_structure(analysis->symbols, module);
     const struct structure_statement *statement = s ? structure_find(s, address) : NULL;
-    return statement ? function_of_scope(program, module, statement->scope) : PROGRAM_NONE;
+    return statement ? function_of_scope(analysis, module, statement->scope) : NO_SYMBOL;
 }
 
-/* Keeps functions that have at least INSTRUCTIONS_LEAST_SHARE of a metric's total. */
+/* Selects functions that have at least INSTRUCTIONS_LEAST_SHARE of a metric's total. */
 static void select_functions(struct instructions_writer *w, const uint32_t *function_of)
 {
-    wide *totals = mem_alloc(w->inputs->metrics.n * sizeof *totals);
+    wide *totals = mem_alloc(w->analysis->metrics->all.n * sizeof *totals);
     struct idmap ids = {0};
-    VEC(struct function_amount) sums = {0};
-    for (size_t i = 0; i < w->amounts->all.n; i++) {
-        const struct instruction_amount *a = &w->amounts->all.at[i];
+    VEC(struct function_cost) sums = {0};
+    for (size_t i = 0; i < w->all_costs->all.n; i++) {
+        const struct instruction_cost *a = &w->all_costs->all.at[i];
         totals[a->metric] += a->amount;
-        if (function_of[i] == PROGRAM_NONE)
+        if (function_of[i] == NO_SYMBOL)
             continue;
         uint32_t id = idmap_get(&ids, function_of[i], a->metric);
         if (id == IDMAP_NONE) {
             id = (uint32_t)sums.n;
             idmap_put(&ids, function_of[i], a->metric, id);
-            vec_push(&sums, (struct function_amount){function_of[i], a->metric, 0});
+            vec_push(&sums, (struct function_cost){function_of[i], a->metric, 0});
         }
         sums.at[id].amount += a->amount;
     }
     for (size_t i = 0; i < sums.n; i++) {
         double least = INSTRUCTIONS_LEAST_SHARE * (double)totals[sums.at[i].metric];
         if ((double)sums.at[i].amount >= least)
-            w->is_kept[sums.at[i].function] = true;
+            w->is_selected[sums.at[i].function] = true;
     }
     vec_free(&sums);
     idmap_free(&ids);
@@ -94,16 +86,16 @@ static void select_functions(struct instructions_writer *w, const uint32_t *func
 
 static void collect_costs(struct instructions_writer *w)
 {
-    uint32_t *function_of = mem_alloc(w->amounts->all.n * sizeof *function_of);
-    for (size_t i = 0; i < w->amounts->all.n; i++) {
-        const struct instruction_amount *a = &w->amounts->all.at[i];
-        function_of[i] = function_at(w->program, a->module, a->address);
+    uint32_t *function_of = mem_alloc(w->all_costs->all.n * sizeof *function_of);
+    for (size_t i = 0; i < w->all_costs->all.n; i++) {
+        const struct instruction_cost *a = &w->all_costs->all.at[i];
+        function_of[i] = function_at(w->analysis, a->module, a->address);
     }
     select_functions(w, function_of);
-    for (uint32_t i = 0; i < w->amounts->all.n; i++)
-        if (function_of[i] != PROGRAM_NONE && w->is_kept[function_of[i]])
+    for (uint32_t i = 0; i < w->all_costs->all.n; i++)
+        if (function_of[i] != NO_SYMBOL && w->is_selected[function_of[i]])
             vec_push(&w->costs,
-                     (struct function_part){w->amounts->all.at[i].module, function_of[i], i});
+                     (struct function_part){w->all_costs->all.at[i].module, function_of[i], i});
     free(function_of);
 }
 
@@ -111,8 +103,8 @@ static void use_file(struct instructions_writer *w, uint32_t module, uint32_t fi
 {
     if (file == STRUCTURE_NONE)
         return;
-    uint32_t id = w->program->file_of[module][file];
-    if (w->file_ids[id] != PROGRAM_NONE)
+    uint32_t id = w->symbols->file_of[module][file];
+    if (w->file_ids[id] != NO_SYMBOL)
         return;
     w->file_ids[id] = (uint32_t)w->files.n;
     vec_push(&w->files, id);
@@ -120,10 +112,10 @@ static void use_file(struct instructions_writer *w, uint32_t module, uint32_t fi
 
 static void collect_statements(struct instructions_writer *w, uint32_t module)
 {
-    const struct structure *s = w->program->modules->all.at[module].structure;
+    const struct structure *s = symbols_structure(w->symbols, module);
     for (uint32_t i = 0; s && i < s->statements.n; i++) {
-        uint32_t function = function_of_scope(w->program, module, s->statements.at[i].scope);
-        if (!w->is_kept[function])
+        uint32_t function = function_of_scope(w->analysis, module, s->statements.at[i].scope);
+        if (!w->is_selected[function])
             continue;
         vec_push(&w->statements, (struct function_part){module, function, i});
         use_file(w, module, s->statements.at[i].file);
@@ -142,10 +134,12 @@ static int by_function(const void *a, const void *b)
 
 static void collect(struct instructions_writer *w)
 {
-    w->is_kept = mem_alloc(w->program->functions.n * sizeof *w->is_kept);
-    w->file_ids = mem_none(w->program->files.count);
+    w->is_selected = mem_alloc(w->symbols->functions.n * sizeof *w->is_selected);
+    w->file_ids = mem_alloc(w->symbols->files.count * sizeof *w->file_ids);
+    for (uint32_t i = 0; i < w->symbols->files.count; i++)
+        w->file_ids[i] = NO_SYMBOL;
     collect_costs(w);
-    for (uint32_t i = 0; i < w->program->modules->all.n; i++)
+    for (uint32_t i = 0; i < w->symbols->structures->n; i++)
         collect_statements(w, i);
     if (w->costs.n)
         qsort(w->costs.at, w->costs.n, sizeof *w->costs.at, by_function);
@@ -178,7 +172,7 @@ static struct part_range leading_parts(const struct function_part *at, size_t n)
 static const struct structure_statement *statement_of(const struct instructions_writer *w,
                                                       const struct function_part *part)
 {
-    return &w->program->modules->all.at[part->module].structure->statements.at[part->index];
+    return &symbols_structure(w->symbols, part->module)->statements.at[part->index];
 }
 
 static void write_metric_names(struct instructions_writer *w)
@@ -186,8 +180,8 @@ static void write_metric_names(struct instructions_writer *w)
     json_write_break(&w->json);
     json_write_key(&w->json, "metrics");
     json_write_array(&w->json);
-    for (size_t i = 0; i < w->inputs->metrics.n; i++)
-        json_write_string(&w->json, w->inputs->metrics.at[i].name);
+    for (size_t i = 0; i < w->analysis->metrics->all.n; i++)
+        json_write_string(&w->json, w->analysis->metrics->all.at[i].name);
     json_write_array_end(&w->json);
 }
 
@@ -197,7 +191,7 @@ static void write_files(struct instructions_writer *w)
     json_write_key(&w->json, "files");
     json_write_array(&w->json);
     for (size_t i = 0; i < w->files.n; i++)
-        json_write_string(&w->json, strtab_string(&w->program->files, w->files.at[i]));
+        json_write_string(&w->json, strtab_string(&w->symbols->files, w->files.at[i]));
     json_write_array_end(&w->json);
 }
 
@@ -235,7 +229,7 @@ static void write_statements(struct instructions_writer *w, struct part_range st
     json_write_array(&w->json);
     for (size_t i = 0; i < statements.n; i++) {
         const struct structure_statement *statement = statement_of(w, &statements.at[i]);
-        const uint32_t *file_of = w->program->file_of[statements.at[i].module];
+        const uint32_t *file_of = w->symbols->file_of[statements.at[i].module];
         json_write_array(&w->json);
         json_write_integer(&w->json, (int64_t)statement->begin);
         json_write_integer(&w->json, (int64_t)(statement->end - statement->begin));
@@ -254,8 +248,9 @@ static void write_costs(struct instructions_writer *w, struct part_range costs)
     json_write_key(&w->json, "costs");
     json_write_array(&w->json);
     for (size_t i = 0; i < costs.n; i++) {
-        const struct instruction_amount *a = &w->amounts->all.at[costs.at[i].index];
-        const struct event *event = &w->inputs->events.at[w->inputs->metrics.at[a->metric].event];
+        const struct instruction_cost *a = &w->all_costs->all.at[costs.at[i].index];
+        const struct metric_table *metrics = w->analysis->metrics;
+        const struct event *event = metric_event(metrics, &metrics->all.at[a->metric]);
         json_write_array(&w->json);
         json_write_integer(&w->json, (int64_t)a->address);
         json_write_integer(&w->json, a->metric);
@@ -268,10 +263,11 @@ static void write_costs(struct instructions_writer *w, struct part_range costs)
 static void write_procedure(struct instructions_writer *w, const struct code_bytes *code,
                             struct part_range statements, struct part_range costs)
 {
-    const struct function *function = &w->program->functions.at[costs.at->function];
+    const struct function *function = &w->symbols->functions.at[costs.at->function];
     json_write_break(&w->json);
     json_write_object(&w->json);
-    json_write_text(&w->json, "module", w->program->modules->all.at[costs.at->module].path);
+    json_write_text(&w->json, "module",
+                    w->analysis->measurements->modules.all.at[costs.at->module].path);
     json_write_text(&w->json, "name", function->name);
     json_write_key(&w->json, "entry");
     json_write_integer(&w->json, (int64_t)function->entry);
@@ -286,7 +282,7 @@ static void write_procedure(struct instructions_writer *w, const struct code_byt
 static size_t write_module(struct instructions_writer *w, size_t first_cost, size_t *statement)
 {
     uint32_t module = w->costs.at[first_cost].module;
-    const char *binary = w->program->modules->all.at[module].binary;
+    const char *binary = w->symbols->structures->of_module[module].binary;
     struct code_bytes code = code_bytes_open(binary ? binary : "", w->for_others);
     size_t at = first_cost;
     while (at < w->costs.n && w->costs.at[at].module == module) {
@@ -316,12 +312,15 @@ static void write_procedures(struct instructions_writer *w)
     json_write_array_end(&w->json);
 }
 
-void instructions_json_write(const char *path, const struct instruction_amounts *amounts,
-                             const struct inputs *inputs, const struct program *program,
-                             bool for_others)
+void instructions_json_write(const char *path, const struct instruction_costs *costs,
+                             const struct analysis *analysis, bool for_others)
 {
     struct instructions_writer w = {
-        .amounts = amounts, .inputs = inputs, .program = program, .for_others = for_others};
+        .all_costs = costs,
+        .analysis = analysis,
+        .symbols = analysis->symbols,
+        .for_others = for_others,
+    };
     FILE *out = output_stream(path);
     if (!out)
         diag_fatal(path, "%s", strerror(errno));
@@ -340,5 +339,5 @@ void instructions_json_write(const char *path, const struct instruction_amounts 
     vec_free(&w.statements);
     vec_free(&w.files);
     free(w.file_ids);
-    free(w.is_kept);
+    free(w.is_selected);
 }

@@ -1,9 +1,4 @@
-#include "hpcprof/database/meta-db.h"
-
-#include "hpcprof/measurement/executables.h"
-
-#include "hpcprof/database/id-tuples.h"
-#include "hpcprof/database/propagation.h"
+#include "hpcprof/database/database-files.h"
 #include "hpcprof/database/v4-file.h"
 
 #include "lib/sanitized-text.h"
@@ -11,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bit 0 of a context's propagation mask is that of the one transitive scope; the index of the
- * others means nothing. */
+/* The one transitive scope has bit 0 of a context's propagation mask; the other scopes have no
+ * bit. */
 static const enum v4_scope_type scope_types[PROPAGATIONS] = {
     [PROPAGATE_POINT] = V4_POINT,
     [PROPAGATE_FUNCTION] = V4_TRANSITIVE,
@@ -30,15 +25,16 @@ struct meta {
     struct file_writer file;
     struct v4_section sections[V4_META_SECTIONS];
     const struct meta_texts *texts;
-    const struct contexts *contexts;
-    const struct inputs *inputs;
+    const struct numbered_contexts *contexts;
+    const struct metric_table *metrics;
+    const struct executables *executables;
     struct strtab strings;                       /* of the common string table */
     uint64_t *string_at;                         /* by id */
     uint64_t modules_at, files_at, functions_at; /* first elements of their tables */
 };
 
-/* All structures are zeroed as a whole before they are filled, so that padding is zero in the file
- * too. */
+/* Zeroes a structure as a whole before its fields are set, so that its padding is zero in the
+ * file. */
 #define ZERO(structure) memset(&(structure), 0, sizeof(structure))
 
 static void start_section(struct meta *meta, enum v4_meta_section section)
@@ -86,7 +82,7 @@ static void write_id_names(struct meta *meta)
 
 #define SUM_FORMULA "$$"
 
-/* Where the parts of the metrics section lie. */
+/* Offsets of the parts of the metrics section. */
 struct metrics_layout {
     uint64_t scopes, metrics, instances, summaries, formula, scope_names, metric_names;
 };
@@ -122,7 +118,7 @@ static void write_scopes(struct meta *meta, const struct metrics_layout *layout)
 static void write_metric_records(struct meta *meta, const struct metrics_layout *layout)
 {
     uint64_t name = layout->metric_names;
-    for (size_t i = 0; i < meta->inputs->metrics.n; i++) {
+    for (size_t i = 0; i < meta->metrics->all.n; i++) {
         struct v4_metric metric;
         ZERO(metric);
         metric.name = name;
@@ -131,13 +127,13 @@ static void write_metric_records(struct meta *meta, const struct metrics_layout 
         metric.summaries = layout->summaries + i * PROPAGATIONS * sizeof(struct v4_summary);
         metric.n_scope_instances = metric.n_summaries = PROPAGATIONS;
         file_write(&meta->file, &metric, sizeof metric);
-        name += strlen(meta->inputs->metrics.at[i].name) + 1;
+        name += strlen(meta->metrics->all.at[i].name) + 1;
     }
 }
 
 static void write_instances(struct meta *meta, const struct metrics_layout *layout)
 {
-    for (size_t id = 0; id < meta->inputs->metrics.n * PROPAGATIONS; id++) {
+    for (size_t id = 0; id < meta->metrics->all.n * PROPAGATIONS; id++) {
         struct v4_scope_instance instance;
         ZERO(instance);
         instance.scope = layout->scopes + id % PROPAGATIONS * sizeof(struct v4_scope);
@@ -148,7 +144,7 @@ static void write_instances(struct meta *meta, const struct metrics_layout *layo
 
 static void write_summaries(struct meta *meta, const struct metrics_layout *layout)
 {
-    for (size_t id = 0; id < meta->inputs->metrics.n * PROPAGATIONS; id++) {
+    for (size_t id = 0; id < meta->metrics->all.n * PROPAGATIONS; id++) {
         struct v4_summary summary;
         ZERO(summary);
         summary.scope = layout->scopes + id % PROPAGATIONS * sizeof(struct v4_scope);
@@ -162,7 +158,7 @@ static void write_summaries(struct meta *meta, const struct metrics_layout *layo
 static void write_metrics(struct meta *meta)
 {
     start_section(meta, V4_META_METRICS);
-    size_t count = meta->inputs->metrics.n;
+    size_t count = meta->metrics->all.n;
     const struct metrics_layout layout = lay_out_metrics(meta->file.offset, count);
     struct v4_metrics head;
     ZERO(head);
@@ -183,24 +179,25 @@ static void write_metrics(struct meta *meta)
     for (unsigned scope = 0; scope < PROPAGATIONS; scope++)
         file_write_string(&meta->file, propagation_names[scope]);
     for (size_t i = 0; i < count; i++)
-        file_write_string(&meta->file, meta->inputs->metrics.at[i].name);
+        file_write_string(&meta->file, meta->metrics->all.at[i].name);
     end_section(meta, V4_META_METRICS);
 }
 
 /* ---- strings, modules, files, functions ---- */
 
-/* Ids of the first child and of the next sibling; end[parent] when there is none. */
+/* The ids of the first child and of the next sibling; end[parent] if there is none. */
 static uint32_t first_child(uint32_t id)
 {
     return id + 1;
 }
 
-static uint32_t next_sibling(const struct contexts *contexts, uint32_t id)
+static uint32_t next_sibling(const struct numbered_contexts *contexts, uint32_t id)
 {
     return contexts->end[id];
 }
 
-/* The id of a text in the string table, whose strings are UTF-8; paths of files can be anything. */
+/* The id of a text in the string table, whose strings are UTF-8. Paths of files can be any
+ * bytes. */
 static uint32_t string_id(struct meta *meta, const char *text)
 {
     char *repaired = utf8_repaired(text);
@@ -209,11 +206,11 @@ static uint32_t string_id(struct meta *meta, const char *text)
     return id;
 }
 
-/* The name of an entry point: "main thread"; "main thread of make" where there are several
+/* The name of an entry point: "main thread"; "main thread of make" if there are several
  * executables. */
 static uint32_t entry_string(struct meta *meta, const struct context *entry)
 {
-    const char *executable = executables_entry_name(meta->inputs, (uint32_t)entry->detail);
+    const char *executable = executables_entry_name(meta->executables, (uint32_t)entry->detail);
     char *name = mem_printf("%s%s%s", entry_names[entry->name], executable ? V4_ENTRY_OF : "",
                             executable ? executable : "");
     uint32_t id = string_id(meta, name);
@@ -221,13 +218,13 @@ static uint32_t entry_string(struct meta *meta, const struct context *entry)
     return id;
 }
 
-/* The path of a file in the database: of its copy, or as it was recorded. */
+/* The path of a file in the database: that of its copy, else the recorded one. */
 static char *file_path(const struct meta *meta, uint32_t file)
 {
     const char *copy = meta->texts->copies[file];
     if (copy[0] != '\0')
         return mem_printf("%s%s", meta->texts->copies_prefix, copy);
-    return mem_strdup(strtab_string(&meta->contexts->program->files, file));
+    return mem_strdup(strtab_string(&meta->contexts->symbols->files, file));
 }
 
 static uint32_t file_string(struct meta *meta, uint32_t file)
@@ -240,16 +237,16 @@ static uint32_t file_string(struct meta *meta, uint32_t file)
 
 static void write_strings(struct meta *meta)
 {
-    const struct contexts *contexts = meta->contexts;
-    const struct program *program = contexts->program;
+    const struct numbered_contexts *contexts = meta->contexts;
+    const struct symbol_table *symbols = contexts->symbols;
     for (uint32_t id = first_child(CONTEXT_ROOT); id < contexts->n; id = next_sibling(contexts, id))
         entry_string(meta, &contexts->at[id]);
     for (size_t i = 0; i < contexts->modules.ids.n; i++)
-        string_id(meta, program->modules->all.at[contexts->modules.ids.at[i]].path);
+        string_id(meta, symbols->measurements->modules.all.at[contexts->modules.ids.at[i]].path);
     for (size_t i = 0; i < contexts->files.ids.n; i++)
         file_string(meta, contexts->files.ids.at[i]);
     for (size_t i = 0; i < contexts->functions.ids.n; i++)
-        string_id(meta, program->functions.at[contexts->functions.ids.at[i]].name);
+        string_id(meta, symbols->functions.at[contexts->functions.ids.at[i]].name);
     start_section(meta, V4_META_STRINGS);
     meta->string_at = mem_alloc(meta->strings.count * sizeof *meta->string_at);
     for (uint32_t i = 0; i < meta->strings.count; i++) {
@@ -264,7 +261,7 @@ static uint64_t string_at(struct meta *meta, const char *text)
     return meta->string_at[string_id(meta, text)];
 }
 
-/* The head of a table whose items follow; returns where they begin. */
+/* Writes the head of a table whose items follow; returns their offset. */
 static uint64_t write_table_head(struct meta *meta, size_t count, size_t item_size)
 {
     struct v4_table head;
@@ -278,14 +275,14 @@ static uint64_t write_table_head(struct meta *meta, size_t count, size_t item_si
 
 static void write_modules(struct meta *meta)
 {
-    const struct contexts *contexts = meta->contexts;
+    const struct numbered_contexts *contexts = meta->contexts;
     start_section(meta, V4_META_MODULES);
     meta->modules_at = write_table_head(meta, contexts->modules.ids.n, sizeof(struct v4_module));
     for (size_t i = 0; i < contexts->modules.ids.n; i++) {
         struct v4_module module;
         ZERO(module);
         uint32_t id = contexts->modules.ids.at[i];
-        module.path = string_at(meta, contexts->program->modules->all.at[id].path);
+        module.path = string_at(meta, contexts->symbols->measurements->modules.all.at[id].path);
         file_write(&meta->file, &module, sizeof module);
     }
     end_section(meta, V4_META_MODULES);
@@ -293,7 +290,7 @@ static void write_modules(struct meta *meta)
 
 static void write_files(struct meta *meta)
 {
-    const struct contexts *contexts = meta->contexts;
+    const struct numbered_contexts *contexts = meta->contexts;
     start_section(meta, V4_META_FILES);
     meta->files_at = write_table_head(meta, contexts->files.ids.n, sizeof(struct v4_file));
     for (size_t i = 0; i < contexts->files.ids.n; i++) {
@@ -319,21 +316,21 @@ static uint64_t module_at(const struct meta *meta, uint32_t id)
 
 static void write_functions(struct meta *meta)
 {
-    const struct contexts *contexts = meta->contexts;
+    const struct numbered_contexts *contexts = meta->contexts;
     start_section(meta, V4_META_FUNCTIONS);
     meta->functions_at =
         write_table_head(meta, contexts->functions.ids.n, sizeof(struct v4_function));
     for (size_t i = 0; i < contexts->functions.ids.n; i++) {
         const struct function *from =
-            &contexts->program->functions.at[contexts->functions.ids.at[i]];
+            &contexts->symbols->functions.at[contexts->functions.ids.at[i]];
         struct v4_function function;
         ZERO(function);
         function.name = string_at(meta, from->name);
-        if (from->module != PROGRAM_NONE) {
+        if (from->module != NO_SYMBOL) {
             function.module = module_at(meta, from->module);
             function.offset = from->entry;
         }
-        if (from->file != PROGRAM_NONE) {
+        if (from->file != NO_SYMBOL) {
             function.file = file_at(meta, from->file);
             function.line = from->line;
         }
@@ -350,9 +347,9 @@ static size_t context_size(const struct context *context)
     return sizeof(struct v4_context) + 8 * words;
 }
 
-/* Gives every context the place of its children, in the order of their parents, from `at` on.
- * The children of context 0 are entries and lie elsewhere. The caller frees. */
-static uint64_t *place_children(const struct contexts *contexts, uint64_t at)
+/* Returns, by context, the offset of its children: they lie in the order of their parents, from
+ * `at` on. The children of context 0 are entry points and lie elsewhere. The caller frees. */
+static uint64_t *place_children(const struct numbered_contexts *contexts, uint64_t at)
 {
     uint64_t *children_at = mem_alloc((contexts->n + 1) * sizeof *children_at);
     for (uint32_t id = 1; id < contexts->n; id++) {
@@ -407,7 +404,7 @@ static void write_context(struct meta *meta, uint32_t id, const uint64_t *childr
 
 static void write_entries(struct meta *meta, const uint64_t *children_at)
 {
-    const struct contexts *contexts = meta->contexts;
+    const struct numbered_contexts *contexts = meta->contexts;
     for (uint32_t id = first_child(CONTEXT_ROOT); id < contexts->n;
          id = next_sibling(contexts, id)) {
         uint32_t kind = contexts->at[id].name;
@@ -424,7 +421,7 @@ static void write_entries(struct meta *meta, const uint64_t *children_at)
 
 static void write_contexts(struct meta *meta)
 {
-    const struct contexts *contexts = meta->contexts;
+    const struct numbered_contexts *contexts = meta->contexts;
     size_t entries = 0;
     for (uint32_t id = first_child(CONTEXT_ROOT); id < contexts->n; id = next_sibling(contexts, id))
         entries++;
@@ -447,9 +444,14 @@ static void write_contexts(struct meta *meta)
 }
 
 void meta_db_write(const char *path, const struct meta_texts *texts,
-                   const struct contexts *contexts, const struct inputs *inputs)
+                   const struct numbered_contexts *contexts, const struct analysis *analysis)
 {
-    struct meta meta = {.texts = texts, .contexts = contexts, .inputs = inputs};
+    struct meta meta = {
+        .texts = texts,
+        .contexts = contexts,
+        .metrics = analysis->metrics,
+        .executables = analysis->executables,
+    };
     v4_create(&meta.file, path, V4_META_FORMAT, V4_META_SECTIONS);
     write_general(&meta);
     write_id_names(&meta);

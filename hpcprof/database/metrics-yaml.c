@@ -1,7 +1,7 @@
-#include "hpcprof/database/metrics-yaml.h"
+#include "hpcprof/database/database-files.h"
+#include "hpcprof/database/v4-file.h"
 
 #include "hpcprof/base/output-file.h"
-#include "hpcprof/database/propagation.h"
 
 #include "lib/diag.h"
 
@@ -9,11 +9,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The scopes that views are made of; point values are contained in them. */
+/* The scopes that views use; point values are contained in them. */
 static const enum propagation_scope shown[] = {PROPAGATE_EXECUTION, PROPAGATE_LEX_AWARE,
                                                PROPAGATE_FUNCTION};
 
-/* A name as a double-quoted scalar. */
+/* Writes a name as a double-quoted scalar. */
 static void write_quoted(FILE *out, const char *text)
 {
     fputc('"', out);
@@ -28,24 +28,24 @@ static void write_quoted(FILE *out, const char *text)
     fputc('"', out);
 }
 
-static void write_inputs(FILE *out, const struct inputs *inputs)
+static void write_inputs(FILE *out, const struct metric_table *metrics)
 {
-    for (size_t i = 0; i < inputs->metrics.n; i++)
+    for (size_t i = 0; i < metrics->all.n; i++)
         for (size_t k = 0; k < sizeof shown / sizeof *shown; k++) {
             const char *scope = propagation_names[shown[k]];
             fprintf(out, "  - &metric-%zu-%s\n    metric: ", i, scope);
-            write_quoted(out, inputs->metrics.at[i].name);
+            write_quoted(out, metrics->all.at[i].name);
             fprintf(out, "\n    scope: %s\n    formula: $$\n    combine: sum\n", scope);
         }
 }
 
-/* A metric, as an item of a sequence that is indented by so many spaces. */
-static void write_metric(FILE *out, const struct inputs *inputs, size_t metric, int indent)
+/* Writes a metric as an item of a sequence; `indent`: spaces before it. */
+static void write_metric(FILE *out, const struct metric_table *metrics, size_t metric, int indent)
 {
     fprintf(out, "%*s- name: ", indent, "");
-    write_quoted(out, inputs->metrics.at[metric].name);
+    write_quoted(out, metrics->all.at[metric].name);
     fprintf(out, "\n%*s  description: ", indent, "");
-    write_quoted(out, inputs->metrics.at[metric].name);
+    write_quoted(out, metrics->all.at[metric].name);
     static const char *const lines[] = {"variants:", "  Sum:", "    render: [number, percent]",
                                         "    formula:", "      inclusive:"};
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
@@ -56,36 +56,37 @@ static void write_metric(FILE *out, const struct inputs *inputs, size_t metric, 
     fprintf(out, "\n%*s          standard: *metric-%zu-function\n", indent, "", metric);
 }
 
-/* The kinds of overhead are children of what they are kinds of: readers show them on request. */
-static void write_children(FILE *out, const struct inputs *inputs, size_t parent)
+/* Writes the kinds of overhead as children of the metric of all overhead: readers show them on
+ * request. */
+static void write_children(FILE *out, const struct metric_table *metrics, size_t parent)
 {
     const char *head = "    children:\n";
-    for (size_t i = 0; i < inputs->metrics.n; i++)
-        if (inputs->metrics.at[i].kind_of == parent) {
+    for (size_t i = 0; i < metrics->all.n; i++)
+        if (metrics->all.at[i].kind_of == parent) {
             fputs(head, out);
             head = "";
-            write_metric(out, inputs, i, 4);
+            write_metric(out, metrics, i, 4);
         }
 }
 
-static void write_roots(FILE *out, const struct inputs *inputs)
+static void write_roots(FILE *out, const struct metric_table *metrics)
 {
-    for (size_t i = 0; i < inputs->metrics.n; i++)
-        if (inputs->metrics.at[i].kind_of == INPUT_NONE) {
-            write_metric(out, inputs, i, 2);
-            write_children(out, inputs, i);
+    for (size_t i = 0; i < metrics->all.n; i++)
+        if (metrics->all.at[i].kind_of == NO_METRIC) {
+            write_metric(out, metrics, i, 2);
+            write_children(out, metrics, i);
         }
 }
 
-void metrics_yaml_write(const char *path, const struct inputs *inputs)
+void metrics_yaml_write(const char *path, const struct metric_table *metrics)
 {
     FILE *out = output_stream(path);
     if (!out)
         diag_fatal(path, "%s", strerror(errno));
     fputs("version: 0\ninputs:\n", out);
-    write_inputs(out, inputs);
+    write_inputs(out, metrics);
     fputs("roots:\n", out);
-    write_roots(out, inputs);
+    write_roots(out, metrics);
     bool failed = ferror(out);
     if (fclose(out) != 0 || failed)
         diag_fatal(path, "%s", strerror(errno));

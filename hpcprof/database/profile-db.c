@@ -1,7 +1,5 @@
-#include "hpcprof/database/profile-db.h"
-
-#include "hpcprof/database/id-tuples.h"
-#include "hpcprof/database/v4-file.h"
+#include "hpcprof/database/database-files.h"
+#include "hpcprof/database/value-propagation.h"
 
 #include "lib/diag.h"
 #include "lib/parallel.h"
@@ -9,14 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Blocks are made in parallel, a batch at a time, and written in order. */
+/* ---- values ---- */
+
+/* Blocks per worker that are built in parallel before they are written in order. */
 #define BATCH_PER_WORKER 4
 
 struct block_job {
-    const struct contexts *contexts;
-    const struct inputs *inputs;
-    struct fused *fused;
-    size_t first; /* profile of blocks[0] */
+    const struct numbered_contexts *contexts;
+    const struct metric_table *metrics;
+    struct projection *projection;
+    size_t first; /* index of the profile of blocks[0] */
     struct value_block *blocks;
     struct values_scratch *scratch; /* per worker */
 };
@@ -24,12 +24,12 @@ struct block_job {
 static void make_block(void *context, unsigned worker, size_t index)
 {
     struct block_job *job = context;
-    values_of_profile(&job->blocks[index], &job->scratch[worker], job->contexts, job->inputs,
-                      &job->fused->profiles.at[job->first + index]);
+    values_of_profile(&job->blocks[index], &job->scratch[worker], job->contexts, job->metrics,
+                      &job->projection->profiles.at[job->first + index]);
     diag_progress_add(1);
 }
 
-/* `values` is zeroed and filled field by field, so that padding is zero in the file too. */
+/* `values` is zeroed, and filled field by field so that its padding stays zero in the file. */
 static void write_block(struct file_writer *file, const struct value_block *block,
                         struct v4_context_values *values)
 {
@@ -44,7 +44,7 @@ static void write_block(struct file_writer *file, const struct value_block *bloc
 static void write_blocks(struct file_writer *file, struct v4_profile *profiles,
                          struct block_job *job, unsigned workers)
 {
-    size_t count = job->fused->profiles.n, batch = (size_t)workers * BATCH_PER_WORKER;
+    size_t count = job->projection->profiles.n, batch = (size_t)workers * BATCH_PER_WORKER;
     job->blocks = mem_alloc(batch * sizeof *job->blocks);
     job->scratch = mem_alloc(workers * sizeof *job->scratch);
     diag_progress_begin("writing profiles", count);
@@ -55,7 +55,7 @@ static void write_blocks(struct file_writer *file, struct v4_profile *profiles,
             write_block(file, &job->blocks[i], &profiles[1 + job->first + i].values);
     }
     struct value_block all = {0};
-    values_of_all(&all, &job->scratch[0], job->contexts, job->inputs, job->fused);
+    values_of_all(&all, &job->scratch[0], job->contexts, job->metrics, job->projection);
     write_block(file, &all, &profiles[0].values);
     value_block_free(&all);
     diag_progress_end();
@@ -67,27 +67,73 @@ static void write_blocks(struct file_writer *file, struct v4_profile *profiles,
     free(job->scratch);
 }
 
+/* ---- identifier tuples ---- */
+
+struct id_tuple {
+    struct v4_id_tuple head;
+    struct v4_id ids[ID_KINDS];
+};
+
+/* The tuples are zeroed, and filled field by field so that their padding stays zero in the file. */
+static void add_id(struct id_tuple *tuple, enum id_kind kind, enum v4_id_flag flags,
+                   uint64_t logical, uint64_t physical)
+{
+    struct v4_id *id = &tuple->ids[tuple->head.n_ids++];
+    id->kind = (uint8_t)kind;
+    id->flags = (uint16_t)flags;
+    id->logical_id = (uint32_t)logical;
+    id->physical_id = physical;
+}
+
+/* The tuple of each profile; the caller frees. Files are sorted by host, so nodes are numbered as
+ * they come. */
+static struct id_tuple *make_id_tuples(const struct measurements *measurements,
+                                       const struct projection *projection)
+{
+    struct id_tuple *tuples = mem_alloc(projection->profiles.n * sizeof *tuples);
+    uint64_t node = 0;
+    for (size_t i = 0; i < projection->profiles.n; i++) {
+        const struct profile *profile = &projection->profiles.at[i];
+        const struct measurement *m = measurements->files.at[profile->file].m;
+        const struct measurement_process *process = &m->process;
+        if (i > 0)
+            node += !is_same_host(m, measurements->files.at[projection->profiles.at[i - 1].file].m);
+        uint32_t thread = m->threads.at[profile->thread].index;
+        add_id(&tuples[i], ID_NODE, V4_ID_IS_PHYSICAL, node, process->host_id);
+        if (process->rank >= 0)
+            add_id(&tuples[i], ID_RANK, 0, (uint64_t)process->rank, (uint64_t)process->rank);
+        add_id(&tuples[i], ID_PROCESS, V4_ID_IS_PHYSICAL, profile->file, process->pid);
+        add_id(&tuples[i], ID_THREAD, 0, thread, thread);
+    }
+    return tuples;
+}
+
 static struct v4_section write_id_tuples(struct file_writer *file, struct v4_profile *profiles,
-                                         const struct inputs *inputs, const struct fused *fused)
+                                         const struct measurements *measurements,
+                                         const struct projection *projection)
 {
     struct v4_section section = {.at = file_align(file, 8)};
-    struct id_tuple *tuples = id_tuples(inputs, fused);
-    for (size_t i = 0; i < fused->profiles.n; i++) {
+    struct id_tuple *tuples = make_id_tuples(measurements, projection);
+    for (size_t i = 0; i < projection->profiles.n; i++) {
         profiles[1 + i].id_tuple = file->offset;
-        file_write(file, &tuples[i], id_tuple_size(&tuples[i]));
+        file_write(file, &tuples[i],
+                   sizeof tuples[i].head + tuples[i].head.n_ids * sizeof *tuples[i].ids);
     }
     free(tuples);
     section.size = file->offset - section.at;
     return section;
 }
 
-void profile_db_write(const char *path, const struct contexts *contexts,
-                      const struct inputs *inputs, struct fused *fused, unsigned workers)
+/* ---- the file ---- */
+
+void profile_db_write(const char *path, const struct numbered_contexts *contexts,
+                      const struct analysis *analysis, struct projection *projection,
+                      unsigned workers)
 {
     struct file_writer file;
     struct v4_section sections[V4_PROFILE_SECTIONS];
     v4_create(&file, path, V4_PROFILE_FORMAT, V4_PROFILE_SECTIONS);
-    size_t count = fused->profiles.n + 1;
+    size_t count = projection->profiles.n + 1;
     struct v4_profile *profiles = mem_alloc(count * sizeof *profiles);
     profiles[0].flags = V4_IS_SUMMARY;
 
@@ -99,11 +145,13 @@ void profile_db_write(const char *path, const struct contexts *contexts,
     head.n_profiles = (uint32_t)count;
     head.profile_size = sizeof *profiles;
     file_write(&file, &head, sizeof head);
-    file_write(&file, profiles, count * sizeof *profiles); /* written again when they are known */
+    file_write(&file, profiles, count * sizeof *profiles); /* placeholder: file_patch fills it in */
     infos->size = file.offset - infos->at;
 
-    sections[V4_PROFILE_ID_TUPLES] = write_id_tuples(&file, profiles, inputs, fused);
-    struct block_job job = {.contexts = contexts, .inputs = inputs, .fused = fused};
+    sections[V4_PROFILE_ID_TUPLES] =
+        write_id_tuples(&file, profiles, analysis->measurements, projection);
+    struct block_job job = {
+        .contexts = contexts, .metrics = analysis->metrics, .projection = projection};
     write_blocks(&file, profiles, &job, workers);
     file_patch(&file, head.profiles, profiles, count * sizeof *profiles);
     free(profiles);

@@ -1,4 +1,4 @@
-#include "hpcprof/database/run-description.h"
+#include "hpcprof/database/database-files.h"
 
 #include "hpcprof/base/output-file.h"
 
@@ -12,48 +12,49 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The image that the launched process has become at last: what came before it (env, the script that
- * stands in for an interpreter) is not what the user means. Any image when none is known. */
-static const struct measurement_process *measured_program(const struct inputs *inputs)
+/* The last image of the launched process: earlier ones (env, a script that starts an interpreter)
+ * are not the program that the user means. The first image of all if the launched process is
+ * unknown. */
+static const struct measurement_process *measured_program(const struct measurements *measurements)
 {
-    size_t i = 0, n = inputs->files.n;
-    while (i < n && !(inputs->files.at[i].m->process.known &&
-                      inputs->files.at[i].m->process.origin == ORIGIN_LAUNCHED))
+    size_t i = 0, n = measurements->files.n;
+    while (i < n && !(measurements->files.at[i].m->process.known &&
+                      measurements->files.at[i].m->process.origin == ORIGIN_LAUNCHED))
         i++;
     if (i == n)
-        return &inputs->files.at[0].m->process;
-    const struct measurement_process *launched = &inputs->files.at[i].m->process;
+        return &measurements->files.at[0].m->process;
+    const struct measurement_process *launched = &measurements->files.at[i].m->process;
     for (; i + 1 < n; i++) {
-        const struct measurement_process *next = &inputs->files.at[i + 1].m->process;
+        const struct measurement_process *next = &measurements->files.at[i + 1].m->process;
         if (next->origin != ORIGIN_EXEC || next->pid != launched->pid ||
             next->start_time != launched->start_time)
             break;
     }
-    return &inputs->files.at[i].m->process;
+    return &measurements->files.at[i].m->process;
 }
 
-char *text_title(const struct inputs *inputs)
+char *run_title(const struct measurements *measurements)
 {
-    const struct measurement_process *process = measured_program(inputs);
+    const struct measurement_process *process = measured_program(measurements);
     const char *path = process->executable;
     if (path[0] == '\0' && process->arguments.n)
         path = process->arguments.at[0];
     return utf8_repaired(path[0] ? path_base(path) : "unknown program");
 }
 
-char *text_description(const struct inputs *inputs)
+char *run_description(const struct measurements *measurements)
 {
     size_t threads = 0;
-    for (size_t i = 0; i < inputs->files.n; i++)
-        threads += inputs->files.at[i].m->threads.n;
-    const struct measurement_process *process = measured_program(inputs);
+    for (size_t i = 0; i < measurements->files.n; i++)
+        threads += measurements->files.at[i].m->threads.n;
+    const struct measurement_process *process = measured_program(measurements);
     char *executable = printable_text(process->executable[0] ? process->executable : "unknown");
     char *host = printable_text(process->host[0] ? process->host : "unknown");
     char *text = mem_printf("* executable: %s\n"
                             "* host: %s\n"
                             "* processes: %zu\n"
                             "* threads: %zu\n",
-                            executable, host, inputs->files.n, threads);
+                            executable, host, measurements->files.n, threads);
     free(executable);
     free(host);
     return text;
@@ -88,7 +89,7 @@ static const char formats[] =
     "`overhead:spawn` and the like are the part of `overhead` that is of that kind; all kinds\n"
     "together are `overhead`.\n";
 
-void text_write_formats(const char *path)
+void formats_write(const char *path)
 {
     FILE *out = output_stream(path);
     if (!out)

@@ -2,6 +2,18 @@
 
 #include <string.h>
 
+const char *const propagation_names[PROPAGATIONS] = {
+    [PROPAGATE_POINT] = "point",
+    [PROPAGATE_FUNCTION] = "function",
+    [PROPAGATE_LEX_AWARE] = "lex_aware",
+    [PROPAGATE_EXECUTION] = "execution",
+};
+
+const char *const id_kind_names[ID_KINDS] = {
+    [ID_SUMMARY] = "SUMMARY", [ID_NODE] = "NODE",     [ID_RANK] = "RANK",
+    [ID_PROCESS] = "PROCESS", [ID_THREAD] = "THREAD",
+};
+
 void v4_create(struct file_writer *file, const char *path, const char *format, size_t count)
 {
     struct v4_header header = {.major = V4_MAJOR, .minor = V4_MINOR};

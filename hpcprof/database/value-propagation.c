@@ -5,15 +5,16 @@
 
 typedef unsigned __int128 wide;
 
-/* What the children of an open context have handed up, for one metric; then the context's own. */
+/* The sums of one metric in a context: first those of its children, then its own costs are
+ * added. */
 struct scope_sums {
     wide point, function, without_loops, execution;
 };
 
-/* The values of one context, found from the last context to the first. */
+/* The values of one context. Groups are in descending order of contexts. */
 struct value_group {
     uint32_t context;
-    size_t first, count; /* in scratch->values */
+    size_t first, count; /* in values_scratch.values */
 };
 
 static bool is_loop(const struct context *context)
@@ -38,12 +39,12 @@ static void add_value(struct values_scratch *scratch, const struct event *event,
     vec_push(&scratch->values, value);
 }
 
-static void add_values(struct values_scratch *scratch, const struct inputs *inputs,
+static void add_values(struct values_scratch *scratch, const struct metric_table *metrics,
                        const struct context *context, uint32_t id, const struct scope_sums *sums)
 {
     struct value_group group = {.context = id, .first = scratch->values.n};
-    for (size_t metric = 0; metric < inputs->metrics.n; metric++) {
-        const struct event *event = &inputs->events.at[inputs->metrics.at[metric].event];
+    for (size_t metric = 0; metric < metrics->all.n; metric++) {
+        const struct event *event = metric_event(metrics, &metrics->all.at[metric]);
         const struct scope_sums *s = &sums[metric];
         add_value(scratch, event, metric, PROPAGATE_POINT, s->point);
         add_value(scratch, event, metric, PROPAGATE_FUNCTION, s->function);
@@ -56,10 +57,10 @@ static void add_values(struct values_scratch *scratch, const struct inputs *inpu
         vec_push(&scratch->groups, group);
 }
 
-static void hand_up(struct scope_sums *parent, const struct scope_sums *sums, size_t metrics,
-                    const struct context *context)
+static void add_to_parent(struct scope_sums *parent, const struct scope_sums *sums,
+                          size_t n_metrics, const struct context *context)
 {
-    for (size_t metric = 0; metric < metrics; metric++) {
+    for (size_t metric = 0; metric < n_metrics; metric++) {
         parent[metric].execution += sums[metric].execution;
         if (is_called(context))
             continue;
@@ -69,8 +70,8 @@ static void hand_up(struct scope_sums *parent, const struct scope_sums *sums, si
     }
 }
 
-/* Marks all contexts that have an amount at or below them. */
-static void mark_needed(struct values_scratch *scratch, const struct contexts *contexts)
+/* Marks all contexts with a sum at or below them. */
+static void mark_needed(struct values_scratch *scratch, const struct numbered_contexts *contexts)
 {
     size_t words = contexts->n / 64 + 1;
     if (scratch->needed.n < words) {
@@ -78,8 +79,8 @@ static void mark_needed(struct values_scratch *scratch, const struct contexts *c
         scratch->needed.n = words;
         memset(scratch->needed.at, 0, words * sizeof *scratch->needed.at);
     }
-    for (size_t i = 0; i < scratch->amounts.n; i++) {
-        uint32_t id = scratch->amounts.at[i].context;
+    for (size_t i = 0; i < scratch->sums.n; i++) {
+        uint32_t id = scratch->sums.at[i].context;
         while (!(scratch->needed.at[id / 64] >> (id % 64) & 1)) {
             scratch->needed.at[id / 64] |= (uint64_t)1 << (id % 64);
             id = contexts->at[id].parent;
@@ -87,42 +88,50 @@ static void mark_needed(struct values_scratch *scratch, const struct contexts *c
     }
 }
 
-/* Visits the needed contexts from the last to the first: descendants of a context come before it,
- * and what its children have handed up waits at its depth. */
-static void propagate(struct values_scratch *scratch, const struct contexts *contexts,
-                      const struct inputs *inputs)
+/* Adds the costs of context `id`, the last of those left, to its sums. */
+static void add_own_costs(const struct values_scratch *scratch, const struct cost_sum **left,
+                          uint32_t id, struct scope_sums *sums)
 {
-    size_t metrics = inputs->metrics.n, levels = ((size_t)contexts->max_depth + 1) * metrics;
+    for (; *left > scratch->sums.at && (*left)[-1].context == id; --*left) {
+        struct scope_sums *own = &sums[(*left)[-1].metric];
+        own->point += (*left)[-1].amount;
+        own->function += (*left)[-1].amount;
+        own->without_loops += (*left)[-1].amount;
+        own->execution += (*left)[-1].amount;
+    }
+}
+
+/* Visits the needed contexts from the last to the first, so that descendants come before their
+ * ancestors. levels[d] holds the sums of the children seen so far of the next context at depth
+ * d. */
+static void propagate(struct values_scratch *scratch, const struct numbered_contexts *contexts,
+                      const struct metric_table *metrics)
+{
+    size_t n_metrics = metrics->all.n, levels = ((size_t)contexts->max_depth + 1) * n_metrics;
     scratch->levels.n = 0;
     vec_reserve(&scratch->levels, levels);
     if (levels)
         memset(scratch->levels.at, 0, levels * sizeof *scratch->levels.at);
     scratch->values.n = scratch->groups.n = 0;
     mark_needed(scratch, contexts);
-    const struct amount *left = scratch->amounts.at + scratch->amounts.n;
+    const struct cost_sum *left = scratch->sums.at + scratch->sums.n;
     for (size_t word = contexts->n / 64 + 1; word-- > 0;) {
         for (uint64_t bits; (bits = scratch->needed.at[word]) != 0;) {
             unsigned bit = 63 - (unsigned)__builtin_clzll(bits);
             scratch->needed.at[word] = bits & ~((uint64_t)1 << bit);
             uint32_t id = (uint32_t)(word * 64 + bit);
             const struct context *context = &contexts->at[id];
-            struct scope_sums *sums = &scratch->levels.at[contexts->depth[id] * metrics];
-            for (; left > scratch->amounts.at && left[-1].context == id; left--) {
-                struct scope_sums *own = &sums[left[-1].metric];
-                own->point += left[-1].amount;
-                own->function += left[-1].amount;
-                own->without_loops += left[-1].amount;
-                own->execution += left[-1].amount;
-            }
-            add_values(scratch, inputs, context, id, sums);
+            struct scope_sums *sums = &scratch->levels.at[contexts->depth[id] * n_metrics];
+            add_own_costs(scratch, &left, id, sums);
+            add_values(scratch, metrics, context, id, sums);
             if (id != CONTEXT_ROOT)
-                hand_up(sums - metrics, sums, metrics, context);
-            memset(sums, 0, metrics * sizeof *sums);
+                add_to_parent(sums - n_metrics, sums, n_metrics, context);
+            memset(sums, 0, n_metrics * sizeof *sums);
         }
     }
 }
 
-/* Brings the groups into the order of the database. */
+/* Copies the groups in the order of the database: ascending contexts. */
 static void take_block(struct value_block *block, const struct values_scratch *scratch)
 {
     block->values.n = block->contexts.n = 0;
@@ -141,65 +150,65 @@ static void take_block(struct value_block *block, const struct values_scratch *s
 
 static int by_context(const void *a, const void *b)
 {
-    const struct point *x = a, *y = b;
+    const struct cost *x = a, *y = b;
     return (x->context > y->context) - (x->context < y->context);
 }
 
 void values_of_profile(struct value_block *block, struct values_scratch *scratch,
-                       const struct contexts *contexts, const struct inputs *inputs,
+                       const struct numbered_contexts *contexts, const struct metric_table *metrics,
                        struct profile *profile)
 {
-    if (profile->points.n)
-        qsort(profile->points.at, profile->points.n, sizeof *profile->points.at, by_context);
-    scratch->amounts.n = 0;
-    for (size_t i = 0; i < profile->points.n; i++) {
-        const struct point *point = &profile->points.at[i];
-        const struct amount amount = {
-            .context = point->context, .metric = point->metric, .amount = point->amount};
-        vec_push(&scratch->amounts, amount);
+    if (profile->costs.n)
+        qsort(profile->costs.at, profile->costs.n, sizeof *profile->costs.at, by_context);
+    scratch->sums.n = 0;
+    for (size_t i = 0; i < profile->costs.n; i++) {
+        const struct cost *cost = &profile->costs.at[i];
+        const struct cost_sum sum = {
+            .context = cost->context, .metric = cost->metric, .amount = cost->amount};
+        vec_push(&scratch->sums, sum);
     }
-    propagate(scratch, contexts, inputs);
+    propagate(scratch, contexts, metrics);
     take_block(block, scratch);
 }
 
-/* The sums of all profiles at the contexts that have any: row r, metric m is at[r * metrics + m].
- */
-static wide *sum_points(const struct contexts *contexts, size_t metrics, const struct fused *fused,
-                        uint32_t *row_of)
+/* Returns the sums of all profiles; that of a context and metric is at row_of[context] * n_metrics
+ * + metric. Contexts without costs have the row NO_SYMBOL. The caller frees. */
+static wide *sum_costs(const struct numbered_contexts *contexts, size_t n_metrics,
+                       const struct projection *projection, uint32_t *row_of)
 {
     uint32_t rows = 0;
-    for (size_t i = 0; i < fused->profiles.n; i++)
-        for (size_t k = 0; k < fused->profiles.at[i].points.n; k++)
-            row_of[fused->profiles.at[i].points.at[k].context] = 1;
+    for (size_t i = 0; i < projection->profiles.n; i++)
+        for (size_t k = 0; k < projection->profiles.at[i].costs.n; k++)
+            row_of[projection->profiles.at[i].costs.at[k].context] = 1;
     for (size_t i = 0; i < contexts->n; i++)
-        row_of[i] = row_of[i] ? rows++ : PROGRAM_NONE;
-    wide *sums = mem_alloc(rows * metrics * sizeof *sums);
-    for (size_t i = 0; i < fused->profiles.n; i++)
-        for (size_t k = 0; k < fused->profiles.at[i].points.n; k++) {
-            const struct point *point = &fused->profiles.at[i].points.at[k];
-            sums[row_of[point->context] * metrics + point->metric] += point->amount;
+        row_of[i] = row_of[i] ? rows++ : NO_SYMBOL;
+    wide *sums = mem_alloc(rows * n_metrics * sizeof *sums);
+    for (size_t i = 0; i < projection->profiles.n; i++)
+        for (size_t k = 0; k < projection->profiles.at[i].costs.n; k++) {
+            const struct cost *cost = &projection->profiles.at[i].costs.at[k];
+            sums[row_of[cost->context] * n_metrics + cost->metric] += cost->amount;
         }
     return sums;
 }
 
 void values_of_all(struct value_block *block, struct values_scratch *scratch,
-                   const struct contexts *contexts, const struct inputs *inputs,
-                   const struct fused *fused)
+                   const struct numbered_contexts *contexts, const struct metric_table *metrics,
+                   const struct projection *projection)
 {
-    size_t metrics = inputs->metrics.n;
+    size_t n_metrics = metrics->all.n;
     uint32_t *row_of = mem_alloc(contexts->n * sizeof *row_of);
-    wide *sums = sum_points(contexts, metrics, fused, row_of);
-    scratch->amounts.n = 0;
+    wide *sums = sum_costs(contexts, n_metrics, projection, row_of);
+    scratch->sums.n = 0;
     for (uint32_t id = 0; id < contexts->n; id++)
-        for (uint32_t metric = 0; row_of[id] != PROGRAM_NONE && metric < metrics; metric++) {
-            const struct amount amount = {
-                .context = id, .metric = metric, .amount = sums[row_of[id] * metrics + metric]};
-            if (amount.amount)
-                vec_push(&scratch->amounts, amount);
+        for (uint32_t metric = 0; row_of[id] != NO_SYMBOL && metric < n_metrics; metric++) {
+            wide amount = sums[row_of[id] * n_metrics + metric];
+            if (amount)
+                vec_push(&scratch->sums,
+                         (struct cost_sum){.context = id, .metric = metric, .amount = amount});
         }
     free(sums);
     free(row_of);
-    propagate(scratch, contexts, inputs);
+    propagate(scratch, contexts, metrics);
     take_block(block, scratch);
 }
 
@@ -215,5 +224,5 @@ void values_scratch_free(struct values_scratch *scratch)
     vec_free(&scratch->levels);
     vec_free(&scratch->values);
     vec_free(&scratch->groups);
-    vec_free(&scratch->amounts);
+    vec_free(&scratch->sums);
 }

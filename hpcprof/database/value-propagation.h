@@ -1,47 +1,45 @@
-/* From the amounts that were measured to the values that the database has.
+/* Computes the values of the database from costs.
  *
- * Amounts are integers at the contexts that they were measured in. Each propagation scope adds up
- * amounts of descendants (doc/FORMAT-database.md, section 1); sums are made in 128-bit integers, so
- * they are exact and do not depend on an order, and become doubles when all is added. */
+ * Costs are integers in the contexts where they were measured. Each propagation scope adds up the
+ * costs of some descendants (doc/FORMAT-database.md, section 1); sums are 128-bit integers, so they
+ * are exact and do not depend on the order; they become doubles at the end. */
 #ifndef HPCPROF_VALUE_PROPAGATION_H
 #define HPCPROF_VALUE_PROPAGATION_H
 
-#include "hpcprof/tree/numbered-contexts.h"
 #include "hpcprof/attribution/projection.h"
-#include "hpcprof/database/propagation.h"
+#include "hpcprof/database/v4-file.h"
+#include "hpcprof/tree/numbered-contexts.h"
 
-#include "lib/database-format.h"
-
-/* The sum of all amounts that were measured in a context. */
-struct amount {
+/* The sum of costs of a context and metric. */
+struct cost_sum {
     uint32_t context, metric;
     unsigned __int128 amount;
 };
 
-/* The nonzero values of one profile, as profile.db has them. */
+/* The nonzero values of one profile, in the form of profile.db. */
 struct value_block {
     VEC(struct v4_metric_value) values;
     VEC(struct v4_context_index) contexts;
 };
 
-/* Memory that one worker uses again and again; zeroed it is ready. */
+/* Memory that one worker uses for one profile after the other; zeroed, it is ready. */
 struct values_scratch {
-    VEC(uint64_t) needed; /* a bit per context */
-    VEC(struct scope_sums) levels;
+    VEC(uint64_t) needed;          /* a bit per context */
+    VEC(struct scope_sums) levels; /* by depth and metric */
     VEC(struct v4_metric_value) values;
     VEC(struct value_group) groups;
-    VEC(struct amount) amounts;
+    VEC(struct cost_sum) sums;
 };
 
-/* The values of a profile, from its points (in any order, which are put into order). */
+/* Computes the values of a profile; sorts its costs. */
 void values_of_profile(struct value_block *block, struct values_scratch *scratch,
-                       const struct contexts *contexts, const struct inputs *inputs,
+                       const struct numbered_contexts *contexts, const struct metric_table *metrics,
                        struct profile *profile);
 
-/* The values of all profiles together. */
+/* Computes the values of all profiles together. */
 void values_of_all(struct value_block *block, struct values_scratch *scratch,
-                   const struct contexts *contexts, const struct inputs *inputs,
-                   const struct fused *fused);
+                   const struct numbered_contexts *contexts, const struct metric_table *metrics,
+                   const struct projection *projection);
 
 void value_block_free(struct value_block *block);
 void values_scratch_free(struct values_scratch *scratch);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The executable's path; if that is unknown, the first argument of the process. */
+/* The executable's path; if it is unknown, the first argument of the process. */
 static const char *path_of(const struct measurement_process *process)
 {
     if (process->executable[0] == '\0' && process->arguments.n)
@@ -22,7 +22,8 @@ static bool has_samples(const struct measurement *m)
     return false;
 }
 
-/* Whether another path ends in the same name: then only the whole path tells them apart. */
+/* Whether another path ends in the same name, so that only the whole path identifies the
+ * executable. */
 static bool is_ambiguous(const struct strtab *paths, uint32_t index)
 {
     const char *base = path_base(strtab_string(paths, index));
@@ -32,38 +33,41 @@ static bool is_ambiguous(const struct strtab *paths, uint32_t index)
     return false;
 }
 
-void executables_find(struct inputs *inputs)
+void executables_find(struct executables *executables, const struct measurements *measurements)
 {
+    size_t n = measurements->files.n;
     struct strtab paths = {0};
-    bool *are_sampled = mem_alloc(inputs->files.n * sizeof *are_sampled);
-    for (size_t i = 0; i < inputs->files.n; i++) {
-        struct input *input = &inputs->files.at[i];
-        input->executable = strtab_id(&paths, path_of(&input->m->process));
-        are_sampled[input->executable] |= has_samples(input->m);
+    bool *is_sampled = mem_alloc(n * sizeof *is_sampled);
+    executables->of_file = mem_alloc(n * sizeof *executables->of_file);
+    for (size_t i = 0; i < n; i++) {
+        const struct measurement *m = measurements->files.at[i].m;
+        executables->of_file[i] = strtab_id(&paths, path_of(&m->process));
+        is_sampled[executables->of_file[i]] |= has_samples(m);
     }
     for (uint32_t i = 0; i < paths.count; i++) {
         const char *path = strtab_string(&paths, i);
         const char *name = is_ambiguous(&paths, i) ? path : path_base(path);
-        vec_push(&inputs->executables, utf8_repaired(*name ? name : "unknown program"));
-        inputs->n_sampled_executables += are_sampled[i];
+        vec_push(&executables->names, utf8_repaired(*name ? name : "unknown program"));
+        executables->n_sampled += is_sampled[i];
     }
-    free(are_sampled);
+    free(is_sampled);
     strtab_free(&paths);
 }
 
-void executables_free(struct inputs *inputs)
+void executables_free(struct executables *executables)
 {
-    for (size_t i = 0; i < inputs->executables.n; i++)
-        free(inputs->executables.at[i]);
-    vec_free(&inputs->executables);
+    for (size_t i = 0; i < executables->names.n; i++)
+        free(executables->names.at[i]);
+    vec_free(&executables->names);
+    free(executables->of_file);
 }
 
-uint32_t executables_entry(const struct inputs *inputs, size_t input)
+uint32_t executables_entry(const struct executables *executables, size_t file)
 {
-    return inputs->n_sampled_executables > 1 ? inputs->files.at[input].executable + 1 : 0;
+    return executables->n_sampled > 1 ? executables->of_file[file] + 1 : 0;
 }
 
-const char *executables_entry_name(const struct inputs *inputs, uint32_t entry)
+const char *executables_entry_name(const struct executables *executables, uint32_t entry)
 {
-    return entry ? inputs->executables.at[entry - 1] : NULL;
+    return entry ? executables->names.at[entry - 1] : NULL;
 }

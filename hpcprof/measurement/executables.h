@@ -1,23 +1,28 @@
 /* The executables that the processes of a run ran.
  *
- * Where more than one of them has samples, the paths of each begin at entry points of its own, so
- * that viewers can tell what `make` cost from what its compilers did. */
+ * If several of them have samples, the call paths of each begin at entry points of its own ("main
+ * thread of make"), so that a viewer can separate the time of `make` from that of its compilers. */
 #ifndef HPCPROF_EXECUTABLES_H
 #define HPCPROF_EXECUTABLES_H
 
 #include "hpcprof/measurement/measurements.h"
 
-/* Names the executable of each file, and finds out how many have samples. Once the files are in
- * their order, and before their values are freed. */
-void executables_find(struct inputs *inputs);
+struct executables {
+    VEC(char *) names; /* distinct: "make"; "/opt/bin/ld" if another executable is also called ld */
+    uint32_t *of_file; /* by index in measurements.files: index in names */
+    size_t n_sampled;  /* executables that have samples */
+};
 
-void executables_free(struct inputs *inputs);
+/* Needs the values of the measurements. */
+void executables_find(struct executables *executables, const struct measurements *measurements);
 
-/* What tells the entry points of a file's executable from those of others: 0 where only one has
- * samples, else its index + 1. */
-uint32_t executables_entry(const struct inputs *inputs, size_t input);
+void executables_free(struct executables *executables);
 
-/* Its name, by what executables_entry has returned; NULL for 0. */
-const char *executables_entry_name(const struct inputs *inputs, uint32_t entry);
+/* The number that distinguishes the entry points of a file's executable: 0 if only one executable
+ * has samples, else its index + 1. */
+uint32_t executables_entry(const struct executables *executables, size_t file);
+
+/* The name of the executable with that number; NULL for 0. */
+const char *executables_entry_name(const struct executables *executables, uint32_t entry);
 
 #endif

@@ -1,30 +1,44 @@
-/* How the processes of a run ended, and which programs of it were not measured: from the lists of
+/* How the processes of a run ended, and which of its programs were not measured: from the lists of
  * processes in the measurement directories (lib/process-list.h). Directories of older versions have
- * none: then no more is known than what the measurement files say. */
+ * no lists; then only what the measurement files say is known. */
 #ifndef HPCPROF_PROCESS_ENDS_H
 #define HPCPROF_PROCESS_ENDS_H
 
 #include "hpcprof/measurement/measurements.h"
 
-#include "lib/json.h"
+struct process_ends;
 
-struct run_ends;
+/* Reads the lists; the caller frees. A list that cannot be read is reported and skipped. */
+struct process_ends *process_ends_read(const struct measurements *measurements);
+void process_ends_free(struct process_ends *ends);
 
-/* The caller frees. A list that can't be read is reported, and left out. */
-struct run_ends *run_ends_read(const struct inputs *inputs);
-void run_ends_free(struct run_ends *ends);
+/* The end of a process that wrote nothing at its end. */
+struct lost_end {
+    const char *state; /* "killed", "bare system call", "withdrawn", "unknown"; NULL: the process
+                          wrote at its end, or nothing is known of its end */
+    int signal;        /* that killed it; 0: none, or unknown */
+    double data_until; /* seconds of its life that its data covers */
+    double missing_at_most; /* seconds before its end that its data may lack */
+};
 
-/* Members of a process's object: "state", "signal", and for a process that did not write at its end
- * "data_until" (seconds of its life) and "missing_at_most" (seconds before its end), else null. */
-void run_ends_write_process(struct json_writer *json, const struct run_ends *ends,
-                            const struct measurement *m);
+struct lost_end process_ends_find(const struct process_ends *ends, const struct measurement *m);
 
-/* Elements of "problems": a line for each process whose data is incomplete. */
-void run_ends_write_problems(struct json_writer *json, const struct run_ends *ends,
-                             const struct inputs *inputs);
+/* A line about an end whose state is not NULL; the caller frees. */
+char *lost_end_text(const struct lost_end *end);
 
-/* "unmeasured": reasons, each with the number of times that such a program was started, and the
- * programs, as hpcrun wrote them in its list. */
-void run_ends_write_unmeasured(struct json_writer *json, const struct run_ends *ends);
+/* Programs that were not measured for one reason. */
+struct unmeasured_programs {
+    char *reason;
+    size_t count;         /* processes */
+    VEC(char *) programs; /* distinct, the first few, as hpcrun wrote them in its list */
+};
+
+struct unmeasured_list {
+    VEC(struct unmeasured_programs) all; /* in the order in which they come up */
+};
+
+/* The caller frees with unmeasured_list_free. */
+struct unmeasured_list process_ends_unmeasured(const struct process_ends *ends);
+void unmeasured_list_free(struct unmeasured_list *list);
 
 #endif

@@ -1,25 +1,33 @@
 #include "hpcprof/metrics/overhead-samples.h"
 
-#include "hpcprof/runtime/runtime-code.h"
-
 #include <stdlib.h>
 #include <string.h>
 
-/* What a structure file has for a tag without kind, and the kind that it is then of. */
+/* The kind in structure files of a tag without a kind, and the kind that it counts as. */
 #define TAG_WITHOUT_KIND "overhead"
 #define OTHER_KIND       "other"
 
-/* ---- state ---- */
+/* ---- what can be measured ---- */
 
-static bool is_tagged(const struct module *module)
+static bool is_tagged(const struct runtime_code *code, uint32_t module)
 {
-    return module->structure && module->structure->overhead_kinds.count;
+    const struct structure *s = code->structures->of_module[module].structure;
+    return s && s->overhead_kinds.count;
 }
 
-static bool has_tags(const struct inputs *inputs, const struct input *input)
+static bool has_tags(const struct runtime_code *code, const struct measurement_file *file)
 {
-    for (size_t i = 0; i < input->m->modules.n; i++)
-        if (is_tagged(&inputs->modules.all.at[input->module_of[i]]))
+    for (size_t i = 0; i < file->m->modules.n; i++)
+        if (is_tagged(code, file->module_of[i]))
+            return true;
+    return false;
+}
+
+/* Whether a process has code that is overhead by a rule. */
+static bool has_rules(const struct runtime_code *code, const struct measurement_file *file)
+{
+    for (size_t i = 0; i < file->m->modules.n; i++)
+        if (runtime_code_has(code, file->module_of[i], RULE_OVERHEAD))
             return true;
     return false;
 }
@@ -30,43 +38,34 @@ static const char *agent_name(const struct measurement *m)
     return agent < m->agents.n ? m->agents.at[agent].name : "its agent";
 }
 
-/* Whether a process has code that rules call overhead. */
-static bool has_rules(const struct inputs *inputs, const struct input *input)
+/* Why overhead is a lower bound if a process runs a runtime without tags. */
+static char *lower_bound_of(const struct measurement *m)
 {
-    for (size_t i = 0; i < input->m->modules.n; i++)
-        if (runtime_code_has(&inputs->modules.all.at[input->module_of[i]], RULE_OVERHEAD))
-            return true;
-    return false;
-}
-
-/* Why overhead is a lower bound where a process runs a runtime without tags. */
-static char *bound_of(const struct measurement *m)
-{
-    char *whose = m->workers.n ? mem_printf("the runtime of agent %s", agent_name(m))
-                               : mem_strdup("its runtime");
+    char *runtime = m->workers.n ? mem_printf("the runtime of agent %s", agent_name(m))
+                                 : mem_strdup("its runtime");
     char *why =
         mem_printf("no code is tagged as that of %s, so what its rules do not name, or what "
                    "is compiled into the program, counts as work: compile the program "
                    "with -g and the tags of runtime-patches to measure all of it",
-                   whose);
-    free(whose);
+                   runtime);
+    free(runtime);
     return why;
 }
 
-bool overhead_measurable(struct inputs *inputs)
+static void find_state(struct overhead *overhead)
 {
-    bool is_known = false;
-    for (size_t i = 0; i < inputs->files.n; i++) {
-        const struct input *input = &inputs->files.at[i];
-        if (!input->m->workers.n && !has_rules(inputs, input))
+    const struct runtime_code *code = overhead->code;
+    const struct measurements *measurements = code->measurements;
+    for (size_t i = 0; i < measurements->files.n; i++) {
+        const struct measurement_file *file = &measurements->files.at[i];
+        if (!file->m->workers.n && !has_rules(code, file))
             continue;
-        is_known = true;
-        if (!inputs->overhead_bound && !has_tags(inputs, input))
-            inputs->overhead_bound = bound_of(input->m);
+        overhead->is_measurable = true;
+        if (!overhead->why_lower_bound && !has_tags(code, file))
+            overhead->why_lower_bound = lower_bound_of(file->m);
     }
-    for (size_t i = 0; i < inputs->modules.all.n && !is_known; i++)
-        is_known = is_tagged(&inputs->modules.all.at[i]);
-    return is_known;
+    for (uint32_t i = 0; i < code->structures->n && !overhead->is_measurable; i++)
+        overhead->is_measurable = is_tagged(code, i);
 }
 
 /* ---- kinds ---- */
@@ -81,34 +80,16 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The last one. */
-static uint32_t other_kind(const struct inputs *inputs)
+static uint32_t other_kind(const struct overhead *overhead)
 {
-    uint32_t n = inputs->overhead_kinds.count;
+    uint32_t n = overhead->kinds.count;
     return n ? n - 1 : 0;
 }
 
-/* The index of a kind; that of "other" where it has no name. */
-static uint32_t kind_index(const struct inputs *inputs, const char *kind)
+/* The index of a kind; UINT32_MAX for the kind of a rule that no code matches. */
+static uint32_t kind_index(const struct overhead *overhead, const char *kind)
 {
-    return is_named(kind) ? strtab_find(&inputs->overhead_kinds, kind) : other_kind(inputs);
-}
-
-static void map_kinds_of_tags(const struct inputs *inputs, struct module *module)
-{
-    const struct strtab *kinds = &module->structure->overhead_kinds;
-    module->overhead_kinds = mem_alloc(kinds->count * sizeof *module->overhead_kinds);
-    for (uint32_t i = 0; i < kinds->count; i++)
-        module->overhead_kinds[i] = kind_index(inputs, strtab_string(kinds, i));
-}
-
-static void map_kinds_of_rules(struct inputs *inputs)
-{
-    for (size_t i = 0; i < inputs->rules->files.n; i++)
-        for (size_t k = 0; k < inputs->rules->files.at[i].rules.n; k++) {
-            struct rule *rule = &inputs->rules->files.at[i].rules.at[k];
-            rule->kind_index = kind_index(inputs, rule->kind);
-        }
+    return is_named(kind) ? strtab_find(&overhead->kinds, kind) : other_kind(overhead);
 }
 
 struct kind_names {
@@ -121,111 +102,122 @@ static void add_kind(struct kind_names *names, const char *kind)
         vec_push(&names->all, kind);
 }
 
-static void add_kinds_of_tags(struct kind_names *names, const struct structure *s)
+static void add_kinds_of_module(struct kind_names *names, const struct structure *s,
+                                const struct rule **rule_of_scope)
 {
-    for (uint32_t k = 0; k < s->overhead_kinds.count; k++)
-        add_kind(names, strtab_string(&s->overhead_kinds, k));
-}
-
-static void add_kinds_of_rules(struct kind_names *names, const struct module *module)
-{
-    const struct rule *last = NULL;
-    for (size_t i = 0; module->rule_of_scope && i < module->structure->scopes.n; i++) {
-        const struct rule *rule = module->rule_of_scope[i];
+    for (uint32_t i = 0; i < s->overhead_kinds.count; i++)
+        add_kind(names, strtab_string(&s->overhead_kinds, i));
+    const struct rule *last = NULL; /* most scopes have the rule of the scope before them */
+    for (size_t i = 0; rule_of_scope && i < s->scopes.n; i++) {
+        const struct rule *rule = rule_of_scope[i];
         if (rule && rule != last && rule->key == RULE_OVERHEAD)
             add_kind(names, rule->kind);
         last = rule ? rule : last;
     }
 }
 
-void overhead_find_kinds(struct inputs *inputs)
+static void find_kinds(struct overhead *overhead)
 {
     struct kind_names names = {0};
-    struct modules *modules = &inputs->modules;
-    for (size_t i = 0; i < modules->all.n; i++)
-        if (modules->all.at[i].structure) {
-            add_kinds_of_tags(&names, modules->all.at[i].structure);
-            add_kinds_of_rules(&names, &modules->all.at[i]);
-        }
+    const struct runtime_code *code = overhead->code;
+    for (size_t i = 0; i < code->structures->n; i++)
+        if (code->structures->of_module[i].structure)
+            add_kinds_of_module(&names, code->structures->of_module[i].structure,
+                                code->rule_of_scope[i]);
     if (names.all.n)
         qsort(names.all.at, names.all.n, sizeof *names.all.at, by_name);
     for (size_t i = 0; i < names.all.n; i++)
-        strtab_id(&inputs->overhead_kinds, names.all.at[i]);
+        strtab_id(&overhead->kinds, names.all.at[i]);
     if (names.all.n)
-        strtab_id(&inputs->overhead_kinds, OTHER_KIND);
+        strtab_id(&overhead->kinds, OTHER_KIND);
     vec_free(&names.all);
-    for (size_t i = 0; i < modules->all.n; i++)
-        if (modules->all.at[i].structure)
-            map_kinds_of_tags(inputs, &modules->all.at[i]);
-    map_kinds_of_rules(inputs);
 }
 
-/* ---- the walk ---- */
-
-/* The kind that a statement is tagged with, or that a rule says; NOT_OVERHEAD for none. */
-static uint32_t kind_of(const struct module *module, const struct structure_statement *statement)
+static void map_kinds_of_tags(struct overhead *overhead)
 {
-    const struct rule *rule = runtime_code_rule(module, statement);
+    const struct structures *structures = overhead->code->structures;
+    overhead->kind_of_tag = mem_alloc(structures->n * sizeof *overhead->kind_of_tag);
+    for (size_t i = 0; i < structures->n; i++) {
+        const struct structure *s = structures->of_module[i].structure;
+        uint32_t n = s ? s->overhead_kinds.count : 0;
+        overhead->kind_of_tag[i] = mem_alloc(n * sizeof **overhead->kind_of_tag);
+        for (uint32_t k = 0; k < n; k++)
+            overhead->kind_of_tag[i][k] =
+                kind_index(overhead, strtab_string(&s->overhead_kinds, k));
+    }
+}
+
+static void map_kinds_of_rules(struct overhead *overhead)
+{
+    const struct rules *rules = &overhead->code->rules;
+    overhead->kind_of_rule = mem_alloc(rules->n_rules * sizeof *overhead->kind_of_rule);
+    for (size_t i = 0; i < rules->files.n; i++)
+        for (size_t k = 0; k < rules->files.at[i].rules.n; k++) {
+            const struct rule *rule = &rules->files.at[i].rules.at[k];
+            overhead->kind_of_rule[rule->id] = kind_index(overhead, rule->kind);
+        }
+}
+
+void overhead_find(struct overhead *overhead, const struct runtime_code *code)
+{
+    *overhead = (struct overhead){.code = code};
+    find_state(overhead);
+    find_kinds(overhead);
+    map_kinds_of_tags(overhead);
+    map_kinds_of_rules(overhead);
+}
+
+void overhead_free(struct overhead *overhead)
+{
+    for (size_t i = 0; i < overhead->code->structures->n; i++)
+        free(overhead->kind_of_tag[i]);
+    free(overhead->kind_of_tag);
+    free(overhead->kind_of_rule);
+    free(overhead->why_lower_bound);
+    strtab_free(&overhead->kinds);
+}
+
+/* ---- samples ---- */
+
+/* The kind of a statement, by its tag, else by its rule; NOT_OVERHEAD if it has neither. */
+static uint32_t kind_of(const struct overhead *overhead, uint32_t module,
+                        const struct structure_statement *statement)
+{
     if (statement && statement->overhead != STRUCTURE_NONE)
-        return module->overhead_kinds[statement->overhead];
-    return rule && rule->key == RULE_OVERHEAD ? rule->kind_index : NOT_OVERHEAD;
+        return overhead->kind_of_tag[module][statement->overhead];
+    const struct rule *rule = runtime_code_rule(overhead->code, module, statement);
+    return rule && rule->key == RULE_OVERHEAD ? overhead->kind_of_rule[rule->id] : NOT_OVERHEAD;
 }
 
-/* The kind of a fence whose last instruction stands directly before an address; NOT_OVERHEAD. */
-static uint32_t kind_of_fence(const struct module *module, uint64_t address)
+/* The kind of a fence whose last instruction ends at the address of a frame; NOT_OVERHEAD if there
+ * is none. */
+static uint32_t kind_of_fence(const struct overhead *overhead, const struct frame_code *frame)
 {
-    const struct structure *s = module->structure;
-    const struct structure_statement *before = address ? structure_find(s, address - 1) : NULL;
-    const struct rule *rule = runtime_code_rule(module, before);
-    return rule && rule->is_fence ? kind_of(module, before) : NOT_OVERHEAD;
+    const struct structure_statement *before =
+        frame->address ? structure_find(frame->structure, frame->address - 1) : NULL;
+    const struct rule *rule = runtime_code_rule(overhead->code, frame->module, before);
+    return rule && rule->is_fence ? kind_of(overhead, frame->module, before) : NOT_OVERHEAD;
 }
 
-/* The kind that a frame's code is of. Only where a sample was taken can a frame's address be the
- * first of a statement: calls end before return addresses. */
-static uint32_t kind_at(const struct module *module, const struct structure_statement *statement,
-                        uint64_t address)
+/* The kind of a frame's code. Only the address of a sample can be the first one of a statement: the
+ * address of a caller is return address - 1, inside the call instruction. */
+static uint32_t kind_of_code(const struct overhead *overhead, const struct frame_code *frame)
 {
-    uint32_t kind = kind_of(module, statement);
-    bool may_be_behind = kind == NOT_OVERHEAD && statement && address == statement->begin;
-    return may_be_behind ? kind_of_fence(module, address) : kind;
+    uint32_t kind = kind_of(overhead, frame->module, frame->statement);
+    bool may_follow_fence =
+        kind == NOT_OVERHEAD && frame->statement && frame->address == frame->statement->begin;
+    return may_follow_fence ? kind_of_fence(overhead, frame) : kind;
 }
 
-/* Whether code belongs to whoever called it, for all that is known. */
-static bool is_on_behalf(const struct structure *s, const struct structure_statement *statement,
-                         uint64_t flags)
+uint32_t overhead_at(const struct overhead *overhead, const struct measurement_node *node,
+                     const struct frame_code *frame, uint32_t caller)
 {
-    return flags & (MODULE_LIBC | MODULE_VDSO) || (statement && structure_is_stub(s, statement));
-}
-
-/* What the walk makes of a frame, whose callers' frames come to `outer`. */
-static uint32_t mark_of(const struct inputs *inputs, const struct input *input,
-                        const struct measurement_node *node, uint32_t outer)
-{
-    const struct module *module = NULL;
-    const struct structure_statement *statement = NULL;
-    if (node->ip_space < input->m->modules.n) {
-        module = &inputs->modules.all.at[input->module_of[node->ip_space]];
-        statement = module->structure ? structure_find(module->structure, node->ip_offset) : NULL;
-        uint32_t kind = kind_at(module, statement, node->ip_offset);
-        if (kind != NOT_OVERHEAD)
-            return kind;
-    }
+    uint32_t kind = frame->has_module ? kind_of_code(overhead, frame) : NOT_OVERHEAD;
+    if (kind != NOT_OVERHEAD)
+        return kind;
     if (node->association == ASSOC_1_0 || node->association == ASSOC_M_0)
-        return outer == NOT_OVERHEAD ? other_kind(inputs) : outer;
+        return caller == NOT_OVERHEAD ? other_kind(overhead) : caller;
     if (node->ip_space == MEASUREMENT_NO_NOTE)
-        return outer;
-    if (!module)
-        return NOT_OVERHEAD;
-    uint64_t flags = input->m->modules.at[node->ip_space].flags;
-    return is_on_behalf(module->structure, statement, flags) ? outer : NOT_OVERHEAD;
-}
-
-void overhead_mark(const struct inputs *inputs, const struct input *input,
-                   const struct measurement_thread *thread, uint32_t *marks)
-{
-    marks[MEASUREMENT_ROOT] = NOT_OVERHEAD;
-    for (size_t i = MEASUREMENT_ROOT + 1; i < thread->nodes.n; i++) {
-        const struct measurement_node *node = &thread->nodes.at[i];
-        marks[i] = mark_of(inputs, input, node, marks[node->parent]);
-    }
+        return caller;
+    return frame->has_module && frame_code_is_callee(frame) ? caller : NOT_OVERHEAD;
 }

@@ -1,37 +1,41 @@
-/* Which samples are parallel overhead, and of which kind: time in the runtime's own code, found
- * after the run and at no cost during it (Tallent and Mellor-Crummey, PPoPP 2009, section 5.2).
+/* Decides which samples are parallel overhead, and of which kind: time in the runtime's own code,
+ * found after the run and at no cost during it (Tallent and Mellor-Crummey, PPoPP 2009, section
+ * 5.2).
  *
- * Of each sampled call path the physical frames are looked at from the leaf outwards, up to the
- * innermost frame of the user's code. The sample is overhead if one of these frames, that one
- * included, is at an address that is tagged (doc/FORMAT-structure.md, attribute `o`) or in a
- * procedure that a rule calls overhead (hpcprof/runtime/rules.h), or is a frame that an agent has no l-note
- * for: the scheduler's. A frame of the C library, or of a stub that
- * calls it, belongs to whoever called it, so the walk goes on. What is overhead is paid, at the
- * same place, into a metric of its own.
+ * The physical frames of a sampled call path are examined from the leaf outwards, up to the
+ * innermost frame of the user's code, inclusive. The sample is overhead if one of them
+ * - is at a tagged address (doc/FORMAT-structure.md, attribute `o`),
+ * - is in a procedure that a rule calls overhead (hpcprof/runtime/rules.h), or
+ * - is a frame of the scheduler: an agent has no l-note for it.
+ * A frame of the C library, or of a PLT stub, belongs to its caller, so the search goes on.
+ * Overhead is paid into a metric of its own in the same context.
  *
- * Its kind is that of the innermost of these tags and rules; at one address the tag counts. Where
- * there is none, or it names no kind, the kind is "other". */
+ * The kind of overhead is that of the innermost tag or rule; if both are at one address, the tag
+ * counts. It is "other" if neither names a kind. */
 #ifndef HPCPROF_OVERHEAD_SAMPLES_H
 #define HPCPROF_OVERHEAD_SAMPLES_H
 
-#include "hpcprof/measurement/measurements.h"
+#include "hpcprof/runtime/runtime-code.h"
 
 #define NOT_OVERHEAD UINT32_MAX
 
-/* Whether overhead can be told from work: an agent knew the runtime (it has counted workers), or
- * some code is tagged or overhead by a rule. Sets inputs->overhead_bound where a process with a
- * runtime has no tagged code: what no rule knows of the runtime's code in the user's procedures
- * then counts as their work. After runtime_code_find. */
-bool overhead_measurable(struct inputs *inputs);
+struct overhead {
+    const struct runtime_code *code;
+    bool is_measurable; /* an agent counted workers, or some code is tagged or overhead by a rule */
+    char *why_lower_bound;  /* why some overhead counts as work; NULL: none does */
+    struct strtab kinds;    /* sorted, "other" last; empty: no tag or rule names a kind */
+    uint32_t **kind_of_tag; /* by module and kind in its structure: index in kinds */
+    uint32_t *kind_of_rule; /* by id of the rule: index in kinds */
+};
 
-/* Fills inputs->overhead_kinds, unless no tag names a kind: the kinds of all modules, sorted, and
- * "other" behind them. After runtime_code_find. */
-void overhead_find_kinds(struct inputs *inputs);
+/* The result refers to `code`. */
+void overhead_find(struct overhead *overhead, const struct runtime_code *code);
 
-/* Sets marks[i], for each node i of a thread, to the kind in inputs->overhead_kinds of a sample
- * there, which means nothing where these are none, or to NOT_OVERHEAD. `marks` has room for all
- * nodes. */
-void overhead_mark(const struct inputs *inputs, const struct input *input,
-                   const struct measurement_thread *thread, uint32_t *marks);
+void overhead_free(struct overhead *overhead);
+
+/* The kind of overhead of samples at a node: an index in `kinds`, 0 if there are no kinds, or
+ * NOT_OVERHEAD. `caller` is the result for its parent; NOT_OVERHEAD for the root. */
+uint32_t overhead_at(const struct overhead *overhead, const struct measurement_node *node,
+                     const struct frame_code *frame, uint32_t caller);
 
 #endif

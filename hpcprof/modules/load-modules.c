@@ -22,7 +22,7 @@ static char *module_key(const struct measurement_module *instance, const char *b
                       (unsigned long long)instance->header_hash);
 }
 
-static void add_path(struct modules *modules, uint32_t index, const char *path)
+static void add_path(struct load_modules *modules, uint32_t index, const char *path)
 {
     uint32_t name = strtab_id(&modules->path_names, path);
     if (idmap_get(&modules->paths, index, name) != IDMAP_NONE)
@@ -31,28 +31,27 @@ static void add_path(struct modules *modules, uint32_t index, const char *path)
     vec_push(&modules->all.at[index].paths, mem_strdup(path));
 }
 
-uint32_t modules_add(struct modules *modules, const struct measurement_module *instance)
+uint32_t load_modules_add(struct load_modules *modules, const struct measurement_module *instance)
 {
     char *build_id = hexadecimal(instance->build_id, instance->build_id_size);
     char *key = module_key(instance, build_id);
     uint32_t index = strtab_id(&modules->keys, key);
     free(key);
     if (index == modules->all.n) {
-        const struct module new = {
+        const struct load_module new = {
             .build_id = build_id,
             .header_hash = instance->header_hash,
             .file_size = instance->file_size,
             .modified = instance->modified,
-            .why = mem_strdup(""),
         };
         vec_push(&modules->all, new);
     } else {
         free(build_id);
     }
     add_path(modules, index, instance->path);
-    struct module *module = &modules->all.at[index];
-    module->used |= instance->used;
-    module->replaced |= (instance->flags & MODULE_REPLACED) != 0;
+    struct load_module *module = &modules->all.at[index];
+    module->is_used |= instance->used;
+    module->is_replaced |= (instance->flags & MODULE_REPLACED) != 0;
     module->is_vdso |= (instance->flags & MODULE_VDSO) != 0;
     return index;
 }
@@ -62,29 +61,23 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-void modules_sort_paths(struct modules *modules)
+void load_modules_sort_paths(struct load_modules *modules)
 {
     for (size_t i = 0; i < modules->all.n; i++) {
-        struct module *module = &modules->all.at[i];
+        struct load_module *module = &modules->all.at[i];
         qsort(module->paths.at, module->paths.n, sizeof *module->paths.at, by_text);
         module->path = module->paths.at[0];
     }
 }
 
-void modules_free(struct modules *modules)
+void load_modules_free(struct load_modules *modules)
 {
     for (size_t i = 0; i < modules->all.n; i++) {
-        struct module *module = &modules->all.at[i];
+        struct load_module *module = &modules->all.at[i];
         for (size_t k = 0; k < module->paths.n; k++)
             free(module->paths.at[k]);
         vec_free(&module->paths);
         free(module->build_id);
-        free(module->why);
-        free(module->binary);
-        structure_free(module->structure);
-        free(module->overhead_kinds);
-        free(module->rule_of_scope);
-        free(module->is_waiting_scope);
     }
     vec_free(&modules->all);
     strtab_free(&modules->keys);

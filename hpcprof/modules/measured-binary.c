@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- what identifies an ELF file ---- */
+/* ---- identity of an ELF file ---- */
 
 struct identity {
     char *build_id; /* in hexadecimal; empty: none */
@@ -27,7 +27,7 @@ static uint64_t fnv1a(uint64_t hash, const uint8_t *bytes, size_t size)
     return hash;
 }
 
-/* The build-id among the notes, or NULL; the caller frees. */
+/* Finds the build-id among the notes; NULL if there is none. The caller frees. */
 static char *build_id_in(const uint8_t *notes, size_t size)
 {
     while (size >= sizeof(Elf64_Nhdr)) {
@@ -54,7 +54,7 @@ static bool read_at(int fd, void *to, size_t size, uint64_t offset)
     return pread(fd, to, size, (off_t)offset) == (ssize_t)size;
 }
 
-/* Notes are small; of larger segments the beginning is enough. */
+/* Bytes of a note segment that are searched: notes are small, and the build-id comes early. */
 #define MAX_NOTES (1 << 16)
 
 static char *read_build_id(int fd, const Elf64_Phdr *segments, size_t count)
@@ -73,7 +73,7 @@ static char *read_build_id(int fd, const Elf64_Phdr *segments, size_t count)
     return mem_strdup("");
 }
 
-/* False when the file is not an ELF file of this machine. */
+/* Returns false if the file is not an ELF file of this machine. */
 static bool identify(int fd, struct identity *identity)
 {
     Elf64_Ehdr header;
@@ -100,18 +100,18 @@ static uint64_t modification_time(const struct stat *status)
     return (uint64_t)status->st_mtim.tv_sec * 1000000000u + (uint64_t)status->st_mtim.tv_nsec;
 }
 
-static bool is_same(const struct module *module, const struct identity *identity,
+static bool is_same(const struct load_module *module, const struct identity *identity,
                     const struct stat *status)
 {
     if (module->build_id[0] != '\0')
         return strcmp(module->build_id, identity->build_id) == 0;
-    return !module->replaced &&
+    return !module->is_replaced &&
            (!module->header_hash || module->header_hash == identity->header_hash) &&
            (!module->file_size || module->file_size == (uint64_t)status->st_size) &&
            (!module->modified || module->modified == modification_time(status));
 }
 
-static enum binary_match compare_open(int fd, const struct module *module, char **cause)
+static enum binary_match compare_open(int fd, const struct load_module *module, char **cause)
 {
     struct stat status;
     struct identity identity = {0};
@@ -130,7 +130,7 @@ static enum binary_match compare_open(int fd, const struct module *module, char 
     return same ? BINARY_MATCHES : BINARY_CHANGED;
 }
 
-enum binary_match binary_compare(const char *path, const struct module *module, char **cause)
+enum binary_match binary_compare(const char *path, const struct load_module *module, char **cause)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) {
@@ -145,7 +145,7 @@ enum binary_match binary_compare(const char *path, const struct module *module, 
 
 /* ---- vdso ---- */
 
-/* The kernel maps the vdso as it would lie in a file, section headers and all. */
+/* The kernel maps the vdso as a complete ELF image, section headers included. */
 static size_t vdso_size(const uint8_t *image)
 {
     const Elf64_Ehdr *header = (const Elf64_Ehdr *)image;
@@ -157,7 +157,7 @@ static size_t vdso_size(const uint8_t *image)
     return size;
 }
 
-bool binary_write_vdso(const struct module *module, const char *path)
+bool binary_write_vdso(const struct load_module *module, const char *path)
 {
     const uint8_t *image = (const uint8_t *)getauxval(AT_SYSINFO_EHDR);
     if (!image || module->build_id[0] == '\0')

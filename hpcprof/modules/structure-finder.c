@@ -1,8 +1,8 @@
 #include "hpcprof/modules/structure-finder.h"
 
-#include "hpcprof/modules/measured-binary.h"
-#include "hpcprof/base/trusted-path.h"
 #include "hpcprof/base/subprocess.h"
+#include "hpcprof/base/trusted-path.h"
+#include "hpcprof/modules/measured-binary.h"
 
 #include "lib/diag.h"
 #include "lib/parallel.h"
@@ -17,29 +17,40 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* A module whose structure is wanted, and where the result goes. */
+struct wanted_module {
+    const struct load_module *module;
+    struct module_structure *result;
+};
+
 struct finder {
     const struct path_rules *rules;
     const char *scratch;
-    char *hpcstruct;             /* its path */
-    char *cache;                 /* directory of structure files, or NULL */
-    VEC(struct module *) wanted; /* the largest first: they take longest */
-    double wanted_size;          /* of all their files */
+    char *hpcstruct;                  /* path of the tool */
+    char *cache;                      /* directory of structure files; NULL: none */
+    VEC(struct wanted_module) wanted; /* largest file first: it takes longest */
+    double wanted_size;               /* bytes of all their files */
     unsigned workers;
 };
 
-/* The module stays without structure. */
-static void give_up(struct module *module, char *why)
+static void set_why(struct module_structure *result, char *why)
 {
-    diag_error(module->path, "%s: its code is shown without names", why);
-    free(module->why);
-    module->why = why;
+    free(result->why);
+    result->why = why;
+}
+
+/* Leaves the module without structure; takes `why`. */
+static void give_up(const struct wanted_module *wanted, char *why)
+{
+    diag_error(wanted->module->path, "%s: its code is shown without names", why);
+    set_why(wanted->result, why);
 }
 
 /* ---- which file ---- */
 
-/* The path of the binary that was measured, or NULL, and then why it cannot be had; the caller
- * frees both. */
-static char *find_binary(const struct finder *finder, const struct module *module, char **why)
+/* Returns the path of the binary that was measured; NULL if it cannot be had, and then *why says
+ * why. The caller frees both. */
+static char *find_binary(const struct finder *finder, const struct load_module *module, char **why)
 {
     enum binary_match worst = BINARY_MISSING;
     *why = mem_strdup("the file does not exist");
@@ -64,7 +75,7 @@ static char *find_binary(const struct finder *finder, const struct module *modul
 
 /* ---- hpcstruct ---- */
 
-/* The first line of what hpcstruct says, without its name. */
+/* The first line of a text, without the leading "hpcstruct: ". */
 static char *first_line(const char *text)
 {
     static const char name[] = "hpcstruct: ";
@@ -86,17 +97,17 @@ static char *failure(const struct program_output *result)
     return text;
 }
 
-/* The -j of a module's hpcstruct: its share of the workers, or one. */
-static unsigned workers_for(const struct finder *finder, const struct module *module)
+/* The -j of a module's hpcstruct: workers in proportion to its share of all bytes, at least one. */
+static unsigned workers_for(const struct finder *finder, const struct load_module *module)
 {
     double share = finder->wanted_size ? (double)module->file_size / finder->wanted_size : 0;
     unsigned workers = (unsigned)(share * finder->workers + 0.5);
     return workers ? workers : 1;
 }
 
-/* The path of the structure file in the cache, or NULL; *why is what hpcstruct complains about, or
- * NULL. The caller frees both. */
-static char *make_structure(const struct finder *finder, const struct module *module,
+/* Returns the path of the structure file in the cache; NULL if there is none. *why is hpcstruct's
+ * complaint; NULL if it has none. The caller frees both. */
+static char *make_structure(const struct finder *finder, const struct load_module *module,
                             const char *binary, char **why)
 {
     char workers[16];
@@ -113,10 +124,10 @@ static char *make_structure(const struct finder *finder, const struct module *mo
     return path;
 }
 
-/* NULL, and then *why, when there is none to be had. A damaged file in the cache is told and made
- * again once. */
+/* Returns NULL and sets *why if there is no structure. A damaged file in the cache is reported and
+ * made again once. */
 static struct structure *structure_of_binary(const struct finder *finder,
-                                             const struct module *module, const char *binary,
+                                             const struct load_module *module, const char *binary,
                                              char **why)
 {
     for (int attempt = 0; attempt < 2; attempt++) {
@@ -143,26 +154,20 @@ static struct structure *structure_of_binary(const struct finder *finder,
 
 /* ---- modules ---- */
 
-/* That of another kernel is no cause for complaint: nobody can have it. */
-static struct structure *structure_of_vdso(const struct finder *finder, struct module *module)
+/* The vdso of another kernel is not reported as an error: nobody can get its code. */
+static void find_for_vdso(const struct finder *finder, const struct wanted_module *wanted)
 {
     char *path = mem_printf("%s/[vdso]", finder->scratch), *why = NULL;
-    struct structure *s = NULL;
-    if (!binary_write_vdso(module, path)) {
-        free(module->why);
-        module->why = mem_strdup("the vdso of another kernel");
-    } else {
-        s = structure_of_binary(finder, module, path, &why);
-        if (!s)
-            give_up(module, why);
-    }
+    if (!binary_write_vdso(wanted->module, path))
+        set_why(wanted->result, mem_strdup("the vdso of another kernel"));
+    else if (!(wanted->result->structure = structure_of_binary(finder, wanted->module, path, &why)))
+        give_up(wanted, why);
     unlink(path);
     free(path);
-    return s;
 }
 
 static struct structure *structure_from_cache(const struct finder *finder,
-                                              const struct module *module)
+                                              const struct load_module *module)
 {
     char *path = NULL, *cause = NULL;
     if (finder->cache && module->build_id[0] != '\0')
@@ -173,70 +178,75 @@ static struct structure *structure_from_cache(const struct finder *finder,
     return s;
 }
 
-static struct structure *structure_of_file(const struct finder *finder, struct module *module)
+static void find_for_file(const struct finder *finder, const struct wanted_module *wanted)
 {
-    char *why, *binary = find_binary(finder, module, &why);
-    struct structure *s;
-    module->owner = NO_USER;
-    if (binary) {
+    const struct load_module *module = wanted->module;
+    struct module_structure *result = wanted->result;
+    char *why;
+    result->binary = find_binary(finder, module, &why);
+    if (result->binary) {
         free(why);
-        s = structure_of_binary(finder, module, binary, &why);
-        if (!real_path_owner(binary, &module->owner))
-            module->owner = NO_USER;
-        module->binary = binary;
-    } else if ((s = structure_from_cache(finder, module))) {
+        result->structure = structure_of_binary(finder, module, result->binary, &why);
+        if (!trusted_path_owner(result->binary, &result->owner))
+            result->owner = NO_USER;
+    } else if ((result->structure = structure_from_cache(finder, module))) {
         diag_note(module->path, "%s: its structure is still in the cache", why);
         free(why);
     }
-    if (!s)
-        give_up(module, why);
-    return s;
+    if (!result->structure)
+        give_up(wanted, why);
 }
 
 static void find_one(void *context, unsigned worker, size_t index)
 {
     (void)worker;
     const struct finder *finder = context;
-    struct module *module = finder->wanted.at[index];
-    module->structure =
-        module->is_vdso ? structure_of_vdso(finder, module) : structure_of_file(finder, module);
-    if (module->structure)
-        module->quality = module->structure->has_lines ? STRUCTURE_FULL : STRUCTURE_SYMBOLS;
+    const struct wanted_module *wanted = &finder->wanted.at[index];
+    if (wanted->module->is_vdso)
+        find_for_vdso(finder, wanted);
+    else
+        find_for_file(finder, wanted);
+    if (wanted->result->structure)
+        wanted->result->quality =
+            wanted->result->structure->has_lines ? STRUCTURE_FULL : STRUCTURE_SYMBOLS;
     diag_progress_add(1);
 }
 
 static int by_size(const void *a, const void *b)
 {
-    const struct module *x = *(struct module *const *)a, *y = *(struct module *const *)b;
+    const struct load_module *x = ((const struct wanted_module *)a)->module;
+    const struct load_module *y = ((const struct wanted_module *)b)->module;
     if (x->file_size != y->file_size)
         return x->file_size < y->file_size ? 1 : -1;
     return (x > y) - (x < y);
 }
 
-static void list_wanted(struct finder *finder, struct modules *modules)
+static void list_wanted(struct finder *finder, struct structures *structures,
+                        const struct load_modules *modules)
 {
     for (size_t i = 0; i < modules->all.n; i++) {
-        if (!modules->all.at[i].used)
+        const struct load_module *module = &modules->all.at[i];
+        structures->of_module[i] =
+            (struct module_structure){.owner = NO_USER, .why = mem_strdup("")};
+        if (!module->is_used)
             continue;
-        vec_push(&finder->wanted, &modules->all.at[i]);
-        finder->wanted_size += (double)modules->all.at[i].file_size;
+        vec_push(&finder->wanted, (struct wanted_module){module, &structures->of_module[i]});
+        finder->wanted_size += (double)module->file_size;
     }
     if (finder->wanted.n)
         qsort(finder->wanted.at, finder->wanted.n, sizeof *finder->wanted.at, by_size);
 }
 
-/* Without hpcstruct one line is enough for all modules. */
-static void do_without(struct finder *finder)
+/* Reports a missing hpcstruct once instead of once per module. */
+static void do_without_hpcstruct(struct finder *finder)
 {
     diag_error(finder->hpcstruct, "%s: code is shown without names", strerror(errno));
-    for (size_t i = 0; i < finder->wanted.n; i++) {
-        free(finder->wanted.at[i]->why);
-        finder->wanted.at[i]->why = mem_strdup("there is no hpcstruct");
-    }
+    for (size_t i = 0; i < finder->wanted.n; i++)
+        set_why(finder->wanted.at[i].result, mem_strdup("there is no hpcstruct"));
 }
 
-void structures_find(struct modules *modules, const struct path_rules *rules, const char *scratch,
-                     unsigned workers)
+void structures_find(struct structures *structures, const struct load_modules *modules,
+                     const struct path_rules *rules, const char *scratch, unsigned workers)
 {
     struct finder finder = {.rules = rules,
                             .scratch = scratch,
@@ -244,11 +254,13 @@ void structures_find(struct modules *modules, const struct path_rules *rules, co
                             .workers = workers};
     char *note;
     finder.cache = structure_cache_directory(&note);
-    free(note); /* hpcstruct tells it */
-    list_wanted(&finder, modules);
+    free(note); /* hpcstruct reports it */
+    structures->n = modules->all.n;
+    structures->of_module = mem_alloc(structures->n * sizeof *structures->of_module);
+    list_wanted(&finder, structures, modules);
     xmlInitParser();
     if (finder.wanted.n && access(finder.hpcstruct, X_OK) != 0) {
-        do_without(&finder);
+        do_without_hpcstruct(&finder);
     } else {
         diag_progress_begin("recovering program structure", finder.wanted.n);
         parallel_for(finder.wanted.n, workers, find_one, &finder);
@@ -257,4 +269,15 @@ void structures_find(struct modules *modules, const struct path_rules *rules, co
     vec_free(&finder.wanted);
     free(finder.hpcstruct);
     free(finder.cache);
+}
+
+void structures_free(struct structures *structures)
+{
+    for (size_t i = 0; i < structures->n; i++) {
+        structure_free(structures->of_module[i].structure);
+        free(structures->of_module[i].binary);
+        free(structures->of_module[i].why);
+    }
+    free(structures->of_module);
+    *structures = (struct structures){0};
 }

@@ -9,18 +9,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What an open element means for the elements in it. */
-struct frame {
-    uint32_t scope;    /* innermost scope around, STRUCTURE_NONE outside of procedures */
-    uint32_t file;     /* of statements that name none */
-    bool is_call_site; /* an outer A: the A in it is the procedure that is inlined there */
+/* An open XML element: the defaults for the elements in it. */
+struct element {
+    uint32_t scope;    /* innermost scope; STRUCTURE_NONE: outside of procedures */
+    uint32_t file;     /* for statements without `f` */
+    bool is_call_site; /* an outer A element: the A in it is the procedure inlined there */
     uint32_t call_file, call_line;
-    uint32_t overhead; /* the kind that the innermost tagged procedure around has */
+    uint32_t overhead; /* kind of the innermost tagged procedure */
 };
 
 struct reader {
     struct structure *s;
-    VEC(struct frame) frames; /* one for the document, then one per open element */
+    VEC(struct element) open; /* the document, then one per open element */
     struct idmap functions;   /* (name and file, line or address) -> index in s->functions */
     struct strtab raw_files;  /* paths as written */
     VEC(uint32_t) files;      /* their ids in s->files, or STRUCTURE_NONE */
@@ -35,7 +35,7 @@ struct attribute {
     size_t length;
 };
 
-/* Those that we use; all have names of one letter. */
+/* The attributes that hpcprof uses, all named by one letter (doc/FORMAT-structure.md). */
 struct attributes {
     struct attribute n, f, l, v, o, w, u, t;
 };
@@ -66,7 +66,7 @@ static struct attributes take_attributes(int count, const xmlChar **from)
     return a;
 }
 
-/* The value as a string, valid until the next call. */
+/* The value as a string; valid until the next call. */
 static const char *text_of(struct reader *r, struct attribute a)
 {
     r->text.n = 0;
@@ -83,7 +83,7 @@ static uint32_t line_of(struct reader *r, struct attribute a)
     return line < UINT32_MAX ? (uint32_t)line : 0;
 }
 
-/* The id of a file, or STRUCTURE_NONE for an unknown one. */
+/* The id of a file; STRUCTURE_NONE if it is unknown. */
 static uint32_t file_of(struct reader *r, struct attribute a)
 {
     const char *raw = text_of(r, a);
@@ -100,7 +100,7 @@ static uint32_t file_of(struct reader *r, struct attribute a)
     return r->files.at[raw_id];
 }
 
-/* Takes the next "[0xBEGIN-0xEND)" of a set of ranges; false at its end. */
+/* Reads the next "[0xBEGIN-0xEND)" of a set of ranges; false at its end. */
 static bool next_range(const char **at, uint64_t *begin, uint64_t *end)
 {
     const char *open = strchr(*at, '[');
@@ -123,10 +123,10 @@ static uint64_t first_address(struct reader *r, struct attribute ranges)
     return next_range(&at, &begin, &end) ? begin : 0;
 }
 
-/* The kind of overhead of an element: its own tag, or what is around says. */
-static uint32_t overhead_of(struct reader *r, struct attribute tag, const struct frame *around)
+/* The kind of overhead of an element: its own tag, else that of the element around it. */
+static uint32_t overhead_of(struct reader *r, struct attribute kind, const struct element *around)
 {
-    return tag.at ? strtab_id(&r->s->overhead_kinds, text_of(r, tag)) : around->overhead;
+    return kind.at ? strtab_id(&r->s->overhead_kinds, text_of(r, kind)) : around->overhead;
 }
 
 /* ---- functions and scopes ---- */
@@ -167,8 +167,8 @@ static void add_waits(struct reader *r, struct attribute ranges)
             vec_push(&r->s->waits, wait);
 }
 
-static struct frame start_procedure(struct reader *r, struct frame around,
-                                    const struct attributes *a)
+static struct element start_procedure(struct reader *r, struct element around,
+                                      const struct attributes *a)
 {
     uint64_t entry = first_address(r, a->v);
     const struct structure_scope scope = {
@@ -183,7 +183,8 @@ static struct frame start_procedure(struct reader *r, struct frame around,
     return around;
 }
 
-static struct frame start_inlined(struct reader *r, struct frame around, const struct attributes *a)
+static struct element start_inlined(struct reader *r, struct element around,
+                                    const struct attributes *a)
 {
     uint32_t file = a->f.at ? file_of(r, a->f) : around.file, line = line_of(r, a->l);
     if (!around.is_call_site) {
@@ -199,11 +200,12 @@ static struct frame start_inlined(struct reader *r, struct frame around, const s
         .file = around.call_file,
         .line = around.call_line,
     };
-    return (struct frame){
+    return (struct element){
         .scope = add_scope(r, scope), .file = file, .overhead = overhead_of(r, a->o, &around)};
 }
 
-static struct frame start_loop(struct reader *r, struct frame around, const struct attributes *a)
+static struct element start_loop(struct reader *r, struct element around,
+                                 const struct attributes *a)
 {
     const struct structure_scope scope = {
         .parent = around.scope,
@@ -213,11 +215,12 @@ static struct frame start_loop(struct reader *r, struct frame around, const stru
         .address = first_address(r, a->v),
         .pauses = a->w.at != NULL,
     };
-    return (struct frame){
+    return (struct element){
         .scope = add_scope(r, scope), .file = scope.file, .overhead = around.overhead};
 }
 
-static void add_statement(struct reader *r, const struct frame *around, const struct attributes *a)
+static void add_statement(struct reader *r, const struct element *around,
+                          const struct attributes *a)
 {
     struct structure_statement statement = {
         .scope = around->scope,
@@ -235,7 +238,7 @@ static void add_statement(struct reader *r, const struct frame *around, const st
             vec_push(&r->s->statements, statement);
 }
 
-/* A call whose target is computed has none here. */
+/* Calls with a computed target have no `t` and are left out. */
 static void add_call(struct reader *r, const struct attributes *a)
 {
     uint64_t begin, end;
@@ -265,33 +268,33 @@ static void on_start(void *context, const xmlChar *name, const xmlChar *prefix, 
     (void)prefix, (void)uri, (void)namespace_count, (void)namespaces, (void)defaulted;
     struct reader *r = context;
     const struct attributes a = take_attributes(attribute_count, attributes);
-    struct frame frame = r->frames.at[r->frames.n - 1];
-    bool in_procedure = frame.scope != STRUCTURE_NONE;
-    const char *element = (const char *)name;
-    if (strcmp(element, "LM") == 0)
+    struct element element = r->open.at[r->open.n - 1];
+    bool in_procedure = element.scope != STRUCTURE_NONE;
+    const char *tag = (const char *)name;
+    if (strcmp(tag, "LM") == 0)
         start_module(r, &a);
-    else if (strcmp(element, "D") == 0)
+    else if (strcmp(tag, "D") == 0)
         strtab_id(&r->s->directories, text_of(r, a.n));
-    else if (strcmp(element, "F") == 0)
-        frame.file = file_of(r, a.n);
-    else if (strcmp(element, "P") == 0 && !in_procedure)
-        frame = start_procedure(r, frame, &a);
-    else if (strcmp(element, "A") == 0 && in_procedure)
-        frame = start_inlined(r, frame, &a);
-    else if (strcmp(element, "L") == 0 && in_procedure)
-        frame = start_loop(r, frame, &a);
-    else if (strcmp(element, "S") == 0 && in_procedure)
-        add_statement(r, &frame, &a);
-    else if (strcmp(element, "C") == 0 && in_procedure)
+    else if (strcmp(tag, "F") == 0)
+        element.file = file_of(r, a.n);
+    else if (strcmp(tag, "P") == 0 && !in_procedure)
+        element = start_procedure(r, element, &a);
+    else if (strcmp(tag, "A") == 0 && in_procedure)
+        element = start_inlined(r, element, &a);
+    else if (strcmp(tag, "L") == 0 && in_procedure)
+        element = start_loop(r, element, &a);
+    else if (strcmp(tag, "S") == 0 && in_procedure)
+        add_statement(r, &element, &a);
+    else if (strcmp(tag, "C") == 0 && in_procedure)
         add_call(r, &a);
-    vec_push(&r->frames, frame);
+    vec_push(&r->open, element);
 }
 
 static void on_end(void *context, const xmlChar *name, const xmlChar *prefix, const xmlChar *uri)
 {
     (void)name, (void)prefix, (void)uri;
     struct reader *r = context;
-    r->frames.n--;
+    r->open.n--;
 }
 
 static int by_address(const void *a, const void *b)
@@ -308,7 +311,8 @@ static int by_begin(const void *a, const void *b)
     return (x->begin > y->begin) - (x->begin < y->begin);
 }
 
-/* Statements that overlap are not by hpcstruct; the first of them keeps what it has. */
+/* Cuts overlaps, which a damaged file may have: the statement that begins first keeps the shared
+ * addresses. */
 static void sort_statements(struct structure *s)
 {
     if (s->statements.n)
@@ -329,7 +333,7 @@ static void sort_statements(struct structure *s)
 
 /* ---- files ---- */
 
-/* Feeds the parser; NULL, or why it failed, to be freed by the caller. */
+/* Parses the file. Returns NULL, or the cause of failure; the caller frees it. */
 static char *parse(xmlParserCtxt *parser, FILE *file)
 {
     char buffer[1 << 16];
@@ -351,7 +355,7 @@ static char *parse(xmlParserCtxt *parser, FILE *file)
 
 static char *read_elements(struct reader *r, FILE *file)
 {
-    /* Without a handler that looks them up there are no entities that could grow or reach out. */
+    /* No handler looks up entities, so none can expand without bound or name a file. */
     xmlSAXHandler handler = {
         .initialized = XML_SAX2_MAGIC,
         .startElementNs = on_start,
@@ -362,7 +366,7 @@ static char *read_elements(struct reader *r, FILE *file)
         return mem_strdup("out of memory");
     xmlCtxtUseOptions(parser, XML_PARSE_NOENT | XML_PARSE_NONET | XML_PARSE_HUGE);
     char *cause = parse(parser, file);
-    xmlFreeDoc(parser->myDoc); /* where libxml2 keeps declarations of entities all the same */
+    xmlFreeDoc(parser->myDoc); /* libxml2 stores entity declarations there even without a tree */
     xmlFreeParserCtxt(parser);
     if (!cause && !r->has_module)
         cause = mem_strdup("it describes no load module");
@@ -377,12 +381,12 @@ static struct structure *read_file(FILE *file, char **cause)
         return NULL;
     }
     struct reader r = {.s = mem_alloc(sizeof *r.s)};
-    const struct frame first = {
+    const struct element first = {
         .scope = STRUCTURE_NONE, .file = STRUCTURE_NONE, .overhead = STRUCTURE_NONE};
-    vec_push(&r.frames, first);
+    vec_push(&r.open, first);
     *cause = read_elements(&r, file);
     fclose(file);
-    vec_free(&r.frames);
+    vec_free(&r.open);
     idmap_free(&r.functions);
     strtab_free(&r.raw_files);
     vec_free(&r.files);

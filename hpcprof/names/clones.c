@@ -1,7 +1,5 @@
 #include "hpcprof/names/clones.h"
 
-#include "hpcprof/runtime/rules.h"
-
 #include "lib/diag.h"
 
 #include <stdlib.h>
@@ -9,10 +7,10 @@
 
 /* ---- names ---- */
 
-/* A pattern at its first star. */
+/* A pattern, split at its first star. */
 struct split_pattern {
-    size_t before;     /* length of what stands before the star */
-    const char *after; /* what follows it */
+    size_t before;     /* length of the text before the star */
+    const char *after; /* text after it */
 };
 
 static struct split_pattern split(const char *pattern)
@@ -21,84 +19,86 @@ static struct split_pattern split(const char *pattern)
     return (struct split_pattern){before, pattern + before + 1};
 }
 
-static bool is_of_parts(const struct rule *rule)
+/* Whether a rule is about parts of procedures. */
+static bool is_about_parts(const struct rule *rule)
 {
     return strchr(split(rule->pattern).after, '*') != NULL;
 }
 
-/* Whether a clone's name, by the rule's pattern, may be made of the name of a procedure. */
-static bool may_be_of(const struct rule *rule, const char *clone, const char *procedure)
+/* Whether the rule's pattern allows that a clone's name was made from the name of a procedure. */
+static bool is_name_of_clone(const struct rule *rule, const char *clone, const char *procedure)
 {
     struct split_pattern pattern = split(rule->pattern);
     size_t length = strlen(procedure);
     const char *at = clone + pattern.before, *rest = at + length;
     if (strncmp(at, procedure, length) != 0)
         return false;
-    return is_of_parts(rule) ? *rest == '_' : strcmp(rest, pattern.after) == 0;
+    return is_about_parts(rule) ? *rest == '_' : strcmp(rest, pattern.after) == 0;
 }
 
 /* ---- functions ---- */
 
-/* A module's functions in a program. */
-struct its_functions {
-    uint32_t first, count;
+struct clone_search {
+    struct clones *clones;
+    const struct symbol_table *symbols;
+    uint32_t first, end; /* functions of the module */
 };
 
-/* The function of the module that is where a clone comes from: of its file and line or, of a part,
- * the last one declared before it; the clone itself when there is none. */
-static uint32_t find_source(const struct program *program, struct its_functions all,
-                            const struct rule *rule, uint32_t clone)
+/* Returns the function of the module that a clone comes from: the one at its file and line or, for
+ * a part, the last one declared before it. Returns the clone itself if there is none. */
+static uint32_t find_source(const struct clone_search *search, const struct rule *rule,
+                            uint32_t clone)
 {
-    const struct function *its = &program->functions.at[clone];
+    const struct function *functions = search->symbols->functions.at, *own = &functions[clone];
     uint32_t found = clone;
-    for (uint32_t i = all.first; i < all.first + all.count; i++) {
-        const struct function *other = &program->functions.at[i];
-        bool is_there = other->file == its->file &&
-                        (is_of_parts(rule) ? other->line <= its->line : other->line == its->line);
-        bool is_nearer = found == clone || other->line > program->functions.at[found].line;
-        if (i != clone && is_there && is_nearer && may_be_of(rule, its->name, other->name))
+    for (uint32_t i = search->first; i < search->end; i++) {
+        const struct function *other = &functions[i];
+        bool is_there =
+            other->file == own->file &&
+            (is_about_parts(rule) ? other->line <= own->line : other->line == own->line);
+        bool is_nearer = found == clone || other->line > functions[found].line;
+        if (i != clone && is_there && is_nearer && is_name_of_clone(rule, own->name, other->name))
             found = i;
     }
     return found;
 }
 
-/* By the first rule that its name matches and that knows where it comes from. */
-static void find_original(struct program *program, struct its_functions all,
-                          const struct rules_file *file, uint32_t function)
+/* Applies the first rule that matches the function's name and finds a source. */
+static void find_original(const struct clone_search *search, const struct rules_file *file,
+                          uint32_t function)
 {
-    const char *name = program->functions.at[function].name;
+    struct clones *clones = search->clones;
+    const struct function *functions = search->symbols->functions.at;
+    const char *name = functions[function].name;
     for (const struct rule *rule = rules_match(file, RULE_CLONE, name, NULL);
-         rule && program->original[function] == function;
+         rule && clones->original[function] == function;
          rule = rules_match(file, RULE_CLONE, name, rule)) {
-        uint32_t source = find_source(program, all, rule, function);
-        program->original[function] = source;
-        bool is_whole = program->functions.at[source].line == program->functions.at[function].line;
-        program->is_part[function] = is_of_parts(rule) && source != function && !is_whole;
+        uint32_t source = find_source(search, rule, function);
+        clones->original[function] = source;
+        bool is_whole = functions[source].line == functions[function].line;
+        clones->is_part[function] = is_about_parts(rule) && source != function && !is_whole;
     }
-    program->has_clones |= program->original[function] != function;
-    program->has_parts |= program->is_part[function];
+    clones->has_clones |= clones->original[function] != function;
+    clones->has_parts |= clones->is_part[function];
 }
 
-void clones_find(struct program *program, const struct inputs *inputs)
+static void find_in_module(struct clone_search *search, const struct rules_file *file,
+                           uint32_t module)
 {
-    for (size_t k = 0; k < inputs->rules->files.n; k++) {
-        const struct rules_file *file = &inputs->rules->files.at[k];
-        for (size_t module = 0; module < inputs->modules.all.n; module++) {
-            const struct structure *s = inputs->modules.all.at[module].structure;
-            struct its_functions all = {program->first_function[module], s ? s->functions.n : 0};
-            for (uint32_t i = all.first; i < all.first + all.count; i++)
-                find_original(program, all, file, i);
-        }
-    }
+    const struct structure *s = symbols_structure(search->symbols, module);
+    search->first = search->symbols->first_function[module];
+    search->end = search->first + (uint32_t)(s ? s->functions.n : 0);
+    for (uint32_t i = search->first; i < search->end; i++)
+        find_original(search, file, i);
 }
 
-/* ---- programs without names ---- */
+/* ---- stripped programs ---- */
 
 static const char NO_NAMES[] =
-    "it was stripped: the clones that its parallel language's compiler made "
-    "of a procedure cannot be told to be one, and are shown apart";
+    "it was stripped: the clones that its parallel language's compiler made of a procedure "
+    "cannot be recognized, and are shown separately";
 
-/* Whether code is there that has no name, and no clone by its name. */
+/* Whether the structure has code without names, and no clone by its name. */
 static bool lacks_names(const struct structure *s, const struct rules_file *file)
 {
     bool has_nameless = false;
@@ -111,35 +111,70 @@ static bool lacks_names(const struct structure *s, const struct rules_file *file
     return has_nameless;
 }
 
-static void note_program(struct module *module, const struct rules_file *file)
+static void check_program(struct clones *clones, const struct runtime_code *code, uint32_t index,
+                          const struct rules_file *file)
 {
-    bool is_known = *module->why || !module->structure || !module->used;
-    if (is_known || rules_have_module(file, module->path) || !lacks_names(module->structure, file))
+    const struct load_module *module = &code->measurements->modules.all.at[index];
+    const struct module_structure *structure = &code->structures->of_module[index];
+    bool is_reported = *structure->why || clones->lacks_names[index];
+    if (is_reported || !structure->structure || !module->is_used ||
+        rules_have_module(file, module->path) || !lacks_names(structure->structure, file))
         return;
     diag_note(module->path, "%s", NO_NAMES);
-    free(module->why);
-    module->why = mem_strdup(NO_NAMES);
+    clones->lacks_names[index] = true;
 }
 
-/* The executable of a process where an agent took part that has rules for clones. */
-static void note_executable(struct inputs *inputs, const struct input *input,
-                            const struct rules_file *file)
+static void check_executable(struct clones *clones, const struct runtime_code *code,
+                             const struct measurement_file *process, const struct rules_file *file)
 {
-    for (size_t i = 0; i < input->m->modules.n; i++)
-        if (input->m->modules.at[i].flags & MODULE_MAIN)
-            note_program(&inputs->modules.all.at[input->module_of[i]], file);
+    for (size_t i = 0; i < process->m->modules.n; i++)
+        if (process->m->modules.at[i].flags & MODULE_MAIN)
+            check_program(clones, code, process->module_of[i], file);
 }
 
-void clones_note_missing(struct inputs *inputs)
+/* Checks the executable of each process where an agent took part that has rules for clones. */
+static void check_names(struct clones *clones, const struct runtime_code *code)
 {
-    for (size_t i = 0; i < inputs->files.n; i++) {
-        const struct measurement *m = inputs->files.at[i].m;
-        for (size_t k = 0; k < m->agents.n; k++) {
-            const struct measurement_agent *agent = &m->agents.at[k];
-            const struct rules_file *file = rules_find_file(inputs->rules, agent->rules);
-            bool took_part = !measurement_refusal(m, agent->name);
+    for (size_t i = 0; i < code->measurements->files.n; i++) {
+        const struct measurement_file *process = &code->measurements->files.at[i];
+        for (size_t k = 0; k < process->m->agents.n; k++) {
+            const struct measurement_agent *agent = &process->m->agents.at[k];
+            const struct rules_file *file = rules_find_file(&code->rules, agent->rules);
+            bool took_part = !measurement_refusal(process->m, agent->name);
             if (took_part && file && rules_have(file, RULE_CLONE))
-                note_executable(inputs, &inputs->files.at[i], file);
+                check_executable(clones, code, process, file);
         }
     }
+}
+
+/* ---- all together ---- */
+
+void clones_find(struct clones *clones, const struct symbol_table *symbols,
+                 const struct runtime_code *code)
+{
+    size_t n = symbols->functions.n, modules = symbols->structures->n;
+    *clones = (struct clones){
+        .original = mem_alloc(n * sizeof *clones->original),
+        .is_part = mem_alloc(n * sizeof *clones->is_part),
+        .lacks_names = mem_alloc(modules * sizeof *clones->lacks_names),
+    };
+    for (uint32_t i = 0; i < n; i++)
+        clones->original[i] = i;
+    struct clone_search search = {.clones = clones, .symbols = symbols};
+    for (size_t k = 0; k < code->rules.files.n; k++)
+        for (uint32_t module = 0; module < modules; module++)
+            find_in_module(&search, &code->rules.files.at[k], module);
+    check_names(clones, code);
+}
+
+void clones_free(struct clones *clones)
+{
+    free(clones->original);
+    free(clones->is_part);
+    free(clones->lacks_names);
+}
+
+const char *clones_why_separate(const struct clones *clones, uint32_t module)
+{
+    return clones->lacks_names[module] ? NO_NAMES : NULL;
 }

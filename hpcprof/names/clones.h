@@ -1,25 +1,37 @@
-/* Clones: procedures that a parallel language's compiler makes of one source procedure, such as
- * Cilk-5's fast and slow ones. An agent's rules file says by their names which they are:
+/* Clones: procedures that the compiler of a parallel language makes of one source procedure, such
+ * as Cilk-5's fast and slow versions. The rules files of agents (hpcprof/runtime/rules.h) recognize
+ * them by name:
  *
- *     clone PREFIX*SUFFIX      a procedure with such a name is a clone of the one of the same file
- *                              and line whose name stands in the place of the star
+ *     clone PREFIX*SUFFIX      a clone of the procedure of the same file and line whose name is the
+ *                              text in place of the star
  *
- *     clone PREFIX*MIDDLE*     such a procedure is a part of one of the same file that is declared
- *                              before it, and whose name and a '_' begin what the first star stands
- *                              for; of several, of the last one. Its code is that procedure's, as
- *                              if it stood there: Cilk-5's inlets
+ *     clone PREFIX*MIDDLE*     a part of a procedure: code that counts as if it stood there
+ *                              (Cilk-5's inlets). The text in place of the first star begins with
+ *                              the procedure's name and '_'. The procedure is declared in the same
+ *                              file, before the part; if there are several, the last one
  *
- * hpcprof/runtime/rules.h says where the rules lie. */
+ * Example: with `clone _cilk_*_slow`, `_cilk_fib_slow` is a clone of `fib`. */
 #ifndef HPCPROF_CLONES_H
 #define HPCPROF_CLONES_H
 
 #include "hpcprof/names/symbol-table.h"
+#include "hpcprof/runtime/runtime-code.h"
 
-/* Sets program->original, is_part and has_clones by the run's rules. */
-void clones_find(struct program *program, const struct inputs *inputs);
+struct clones {
+    uint32_t *original; /* by function: what it is a clone or part of; otherwise itself */
+    bool *is_part;      /* by function: it is a part */
+    bool has_clones, has_parts;
+    bool *lacks_names; /* by module: it was stripped, so its clones cannot be recognized */
+};
 
-/* Reports stripped programs: without names their clones can't be recognized and are shown apart.
- * The modules' `why` says so, too. Call it after runtime_code_find. */
-void clones_note_missing(struct inputs *inputs);
+/* Finds the clones by the run's rules. Prints a note on stripped programs. */
+void clones_find(struct clones *clones, const struct symbol_table *symbols,
+                 const struct runtime_code *code);
+
+void clones_free(struct clones *clones);
+
+/* Why the clones of a module's procedures are shown separately; NULL: they are not, or the module
+ * has none. */
+const char *clones_why_separate(const struct clones *clones, uint32_t module);
 
 #endif

@@ -1,53 +1,58 @@
-/* What contexts name: the functions, source files and modules of a run, in tables over all load
- * modules, and the way from an address to its scopes.
+/* The functions and source files of a run, in tables over all load modules. Calling contexts refer
+ * to them.
  *
- * Functions that no structure knows have names in angle brackets. Everything is built before the
- * call paths are fused and does not change then: threads may read it together. */
+ * Functions that no structure describes have names in angle brackets. Nothing changes after
+ * symbols_build: threads may share the table. */
 #ifndef HPCPROF_SYMBOL_TABLE_H
 #define HPCPROF_SYMBOL_TABLE_H
 
 #include "hpcprof/measurement/measurements.h"
+#include "hpcprof/modules/structure-finder.h"
 
-#define PROGRAM_NONE UINT32_MAX
+#define NO_SYMBOL UINT32_MAX
 
 struct function {
     const char *name;
-    uint32_t module; /* index in modules, or PROGRAM_NONE */
-    uint32_t file;   /* in files, or PROGRAM_NONE */
+    uint32_t module; /* index in measurements.modules; NO_SYMBOL: none */
+    uint32_t file;   /* id in files; NO_SYMBOL: unknown */
     uint32_t line;   /* 0: unknown */
-    uint64_t entry;  /* ELF address in the module, 0: unknown */
+    uint64_t entry;  /* ELF address in the module; 0: unknown */
 };
 
-struct program {
-    const struct modules *modules;
+struct symbol_table {
+    const struct measurements *measurements;
+    const struct structures *structures;
     struct strtab files; /* normalized paths */
     VEC(struct function) functions;
-    uint32_t *original; /* of each function: what it is a clone of, or itself */
-    bool *is_part;      /* of each function: it is a part of that, not a whole */
-    bool has_clones, has_parts;
-    uint32_t *first_function;     /* of each module: its structure's functions follow one another */
-    uint32_t *unknown_function;   /* of each module: code that no structure describes */
-    uint32_t **file_of;           /* of each module: file of its structure -> id in files */
+    uint32_t *first_function;     /* by module: first function of its structure; all are in a row */
+    uint32_t *unknown_function;   /* by module: stands for code that no structure describes */
+    uint32_t **file_of;           /* by module and file of its structure: id in files */
     struct strtab names;          /* of functions that are in no structure */
     struct idmap agent_functions; /* (name and file, line) -> function */
-    /* Of each measurement file, of each of its name tables: functions of its names. */
-    uint32_t ***functions_of_names;
-    uint32_t **functions_of_code; /* of each measurement file: of its names of code in no module */
+    uint32_t ***functions_of_names; /* by measurement file, name table and index in it */
+    uint32_t **functions_of_code;   /* by measurement file and index in its code_names */
     uint32_t partial_path, kernel, unknown_code; /* functions */
 };
 
-/* Builds the tables; the modules have their structures. */
-void program_build(struct program *program, const struct inputs *inputs);
+/* The result refers to the arguments. */
+void symbols_build(struct symbol_table *symbols, const struct measurements *measurements,
+                   const struct structures *structures);
 
-void program_free(struct program *program, const struct inputs *inputs);
+void symbols_free(struct symbol_table *symbols);
 
-/* The function that a name of an agent's name table means, in the file of index `input`;
- * PROGRAM_NONE when the name is lost. */
-uint32_t program_agent_function(const struct program *program, const struct inputs *inputs,
-                                size_t input, uint32_t space, uint64_t value);
+/* The structure of a module; NULL: it has none. */
+const struct structure *symbols_structure(const struct symbol_table *symbols, uint32_t module);
 
-/* The function at an address in no module, in the file of index `input`. */
-uint32_t program_code_function(const struct program *program, const struct inputs *inputs,
-                               size_t input, uint64_t address);
+/* The function of a structure's scope of kind SCOPE_PROCEDURE or SCOPE_INLINED. */
+uint32_t symbols_function(const struct symbol_table *symbols, uint32_t module,
+                          const struct structure_scope *scope);
+
+/* The function that a value of an agent's name table means, in the measurement file of that index;
+ * NO_SYMBOL if its name is lost. */
+uint32_t symbols_agent_function(const struct symbol_table *symbols, size_t file, uint32_t space,
+                                uint64_t value);
+
+/* The function at an address in no module, in the measurement file of that index. */
+uint32_t symbols_code_function(const struct symbol_table *symbols, size_t file, uint64_t address);
 
 #endif

@@ -19,10 +19,10 @@
 struct rules_line {
     const char *path;
     unsigned number;
-    char *rest; /* what was not read yet */
+    char *rest; /* words not read yet */
 };
 
-static void refuse(const struct rules_line *line, const char *key, const char *why)
+static void reject(const struct rules_line *line, const char *key, const char *why)
 {
     char *place = mem_printf("%s:%u", line->path, line->number);
     diag_error(place, "%s: %s; the line is skipped", key, why);
@@ -34,8 +34,7 @@ static char *next_word(struct rules_line *line)
     return strtok_r(NULL, SPACE, &line->rest);
 }
 
-/* Whether a pattern has a star for the procedure's name, and no more than another one at the end.
- */
+/* Whether a pattern is PREFIX*SUFFIX or PREFIX*MIDDLE* (hpcprof/names/clones.h). */
 static bool is_clone_pattern(const char *pattern)
 {
     const char *star = strchr(pattern, '*'), *second = star ? strchr(star + 1, '*') : NULL;
@@ -48,11 +47,11 @@ static void take_rule(struct rules_file *file, struct rules_line *line, enum rul
     const char *pattern = next_word(line);
     const char *kind = pattern && key == RULE_OVERHEAD ? next_word(line) : NULL;
     if (!pattern)
-        refuse(line, name, "the pattern is missing");
+        reject(line, name, "the pattern is missing");
     else if (next_word(line))
-        refuse(line, name, "there are too many words");
+        reject(line, name, "there are too many words");
     else if (key == RULE_CLONE && !is_clone_pattern(pattern))
-        refuse(line, name,
+        reject(line, name,
                "the pattern needs a star, which stands for the procedure's name, and may "
                "end with another one");
     else
@@ -85,16 +84,16 @@ static void take_line(struct rules_file *file, struct rules_line *line, char *te
             return;
         }
     if (strncmp(word, "runtime-", strlen("runtime-")) != 0)
-        refuse(line, word, "no such rule");
+        reject(line, word, "no such rule");
 }
 
 /* ---- files ---- */
 
-/* Whether the first line names what the rules are of: "agent", "runtime". */
-static bool begins_with(const char *line, const char *what)
+/* Whether the first word of a line is `word`. */
+static bool begins_with(const char *line, const char *word)
 {
-    size_t length = strlen(what);
-    return strncmp(line, what, length) == 0 && strchr(SPACE, line[length]) && line[length];
+    size_t length = strlen(word);
+    return strncmp(line, word, length) == 0 && strchr(SPACE, line[length]) && line[length];
 }
 
 static void read_lines(struct rules_file *file, const char *path, FILE *in)
@@ -107,7 +106,7 @@ static void read_lines(struct rules_file *file, const char *path, FILE *in)
         if (line.number > 1)
             take_line(file, &line, text);
         else if (!begins_with(text, file->is_of_agent ? "agent" : "runtime"))
-            refuse(&line, "first line", "it is not 'agent NAME VERSION'");
+            reject(&line, "first line", "it is not 'agent NAME VERSION'");
     }
     free(text);
 }
@@ -119,7 +118,7 @@ static char *path_of(const char *base)
     return path;
 }
 
-/* Whether a file is there and is one of a runtime that needs no agent. */
+/* Whether a file exists and has the rules of a runtime that needs no agent. */
 static bool is_of_runtime(const char *path)
 {
     char line[64] = "";
@@ -128,6 +127,13 @@ static bool is_of_runtime(const char *path)
     if (in)
         fclose(in);
     return is_read && begins_with(line, "runtime");
+}
+
+static void add_file(struct rules *rules, struct rules_file file)
+{
+    for (size_t i = 0; i < file.rules.n; i++)
+        file.rules.at[i].id = rules->n_rules++;
+    vec_push(&rules->files, file);
 }
 
 void rules_read_agent(struct rules *rules, const char *base)
@@ -142,12 +148,13 @@ void rules_read_agent(struct rules *rules, const char *base)
         read_lines(&file, path, in);
         fclose(in);
     } else {
-        diag_note(path,
-                  "%s: clones of procedures are told apart, and the runtime's procedures "
-                  "are not known by name",
-                  strerror(errno));
+        diag_note(
+            path,
+            "%s: clones of procedures are shown separately, and the runtime's procedures are not "
+            "recognized",
+            strerror(errno));
     }
-    vec_push(&rules->files, file);
+    add_file(rules, file);
     free(path);
 }
 
@@ -171,7 +178,7 @@ void rules_read_runtimes(struct rules *rules)
                 read_lines(&file, path, in);
                 fclose(in);
             }
-            vec_push(&rules->files, file);
+            add_file(rules, file);
         }
         free(path);
         free(found[i]);
@@ -194,7 +201,7 @@ void rules_free(struct rules *rules)
     vec_free(&rules->files);
 }
 
-/* ---- questions ---- */
+/* ---- matching ---- */
 
 const struct rules_file *rules_find_file(const struct rules *rules, const char *base)
 {
@@ -204,7 +211,7 @@ const struct rules_file *rules_find_file(const struct rules *rules, const char *
     return NULL;
 }
 
-/* Matches stars one after the other: only the latest one may have to stand for more. */
+/* Matches from left to right; on a mismatch, lets the latest star match one more character. */
 static bool matches(const char *pattern, const char *name)
 {
     const char *star = NULL, *retry = NULL;
@@ -228,15 +235,15 @@ static bool matches(const char *pattern, const char *name)
 }
 
 const struct rule *rules_match(const struct rules_file *file, enum rule_key key, const char *name,
-                               const struct rule *behind)
+                               const struct rule *after)
 {
-    for (size_t i = behind ? (size_t)(behind - file->rules.at) + 1 : 0; i < file->rules.n; i++)
+    for (size_t i = after ? (size_t)(after - file->rules.at) + 1 : 0; i < file->rules.n; i++)
         if (file->rules.at[i].key == key && matches(file->rules.at[i].pattern, name))
             return &file->rules.at[i];
     return NULL;
 }
 
-/* Whether nobody but the runtime can have given a procedure outside its modules such a name. */
+/* Whether a user's procedure cannot match the pattern. */
 static bool is_exclusive(const char *pattern)
 {
     return !strchr(pattern, '*') || strncmp(pattern, "__", 2) == 0;
@@ -247,8 +254,8 @@ const struct rule *rules_match_code(const struct rules_file *file, const char *n
 {
     for (size_t i = 0; i < file->rules.n; i++) {
         const struct rule *rule = &file->rules.at[i];
-        bool is_of_code = rule->key == RULE_OVERHEAD || rule->key == RULE_WAITING ||
-                          rule->key == RULE_WORKING;
+        bool is_of_code =
+            rule->key == RULE_OVERHEAD || rule->key == RULE_WAITING || rule->key == RULE_WORKING;
         if (is_of_code && (is_in_own_module || is_exclusive(rule->pattern)) &&
             matches(rule->pattern, name))
             return rule;
@@ -264,13 +271,13 @@ bool rules_have(const struct rules_file *file, enum rule_key key)
     return false;
 }
 
-/* "libfoo.so" is a base name of libfoo.so and of libfoo.so.5. */
+/* The pattern "libfoo.so" matches libfoo.so and libfoo.so.5. */
 static bool is_module(const char *pattern, const char *base)
 {
     char *with_version = mem_printf("%s.*", pattern);
-    bool is_it = matches(pattern, base) || matches(with_version, base);
+    bool is_match = matches(pattern, base) || matches(with_version, base);
     free(with_version);
-    return is_it;
+    return is_match;
 }
 
 bool rules_have_module(const struct rules_file *file, const char *path)

@@ -1,34 +1,37 @@
-/* Rules files: what is known of a runtime's code by the names of its procedures. They lie in
- * ../lib/agents, seen from this program. The first line is one of
+/* Rules files: which procedures belong to a parallel runtime, by their names. They lie in
+ * ../lib/agents, seen from this program's folder. The first line is one of
  *
- *     agent NAME VERSION       the rules of an agent (agents/agent.h): they are read where it took
+ *     agent NAME VERSION       rules of an agent (agents/agent.h); they are read if the agent took
  *                              part in a process, and apply to the modules of that process
- *     runtime NAME VERSION     the rules of a runtime that needs no agent: they apply to modules
- *                              whose base name a `runtime-module` line matches
+ *     runtime NAME VERSION     rules of a runtime that needs no agent; they apply to modules whose
+ *                              base name matches a `runtime-module` line
  *
- * then, in any order, blank lines, lines that begin with '#', and
+ * The other lines are, in any order:
  *
- *     runtime-module PATTERN   base name of a module of the runtime's, or BASE NAME.<something>
+ *     # TEXT                   comment; empty lines are ignored, too
+ *     runtime-module PATTERN   base name of a module of the runtime; BASE.<anything> matches, too
  *     clone PATTERN            see hpcprof/names/clones.h
- *     overhead PATTERN [KIND]  time in such a procedure, also where it is inlined, is the runtime's
- *                              overhead of that kind (spawn, sync, steal, scheduler, loop, ...)
- *     fence PATTERN [KIND]     the same, of a procedure that ends with a memory fence or an atomic
- *                              operation: the processor takes no interrupt before that is done, so
- *                              its time is sampled at the instruction behind it, which the compiler
- *                              may have taken from the caller
+ *     overhead PATTERN [KIND]  time in such a procedure, inlined or not, is overhead of that kind
+ *                              (spawn, sync, steal, scheduler, loop, ...)
+ *     fence PATTERN [KIND]     like `overhead`, for a procedure that ends with a memory fence or an
+ *                              atomic operation. The processor takes no interrupt before that is
+ *                              done, so its time is sampled at the next instruction, which may be
+ *                              the caller's
  *     waiting PATTERN          time in such a procedure of a `runtime-module` is waiting, not work
- *     waiting-code PATTERN     so is time in such a procedure of a `runtime-module`, if it is in a
- *                              loop that has a `pause` instruction, or in a system call that waits
- *     waiting-call PATTERN     so is time in such a function of the C library, if it is called
- *                              from a `runtime-module`
- *     working PATTERN          time in such a procedure is not waiting, whoever called it
+ *     waiting-code PATTERN     the same, but only in a loop with a `pause` instruction or at a
+ *                              waiting system call
+ *     waiting-call PATTERN     time in such a function of the C library is waiting if a
+ *                              `runtime-module` called it
+ *     working PATTERN          time in such a procedure is never waiting, whoever called it
+ *     runtime-...              any other key that begins so is for hpcrun, and ignored here
  *
- * Other lines that begin with `runtime-` are hpcrun's. In a PATTERN a star stands for any text. Of
- * several lines that match a name the first one counts. In modules that are not the runtime's, as
- * users' are, into which the compiler inlines procedures of its headers, only whole names count
- * and patterns that begin with two underscores, which C reserves: so no star takes a user's
- * procedure for the runtime's. Each line that makes no sense is reported
- * by file and number, and skipped. */
+ * In a PATTERN, * matches any text. If several lines match a name, the first one counts.
+ *
+ * The compiler inlines procedures of a runtime's headers into the user's modules. There, a pattern
+ * counts only if it has no star or begins with two underscores (names that C reserves), so that it
+ * cannot match a procedure of the user.
+ *
+ * An invalid line is reported with file and line number, and skipped. */
 #ifndef HPCPROF_RULES_H
 #define HPCPROF_RULES_H
 
@@ -50,9 +53,9 @@ enum rule_key {
 struct rule {
     enum rule_key key;
     char *pattern;
-    char *kind;          /* of overhead; "" for none */
-    bool is_fence;       /* of overhead: what is sampled directly behind it is its own */
-    uint32_t kind_index; /* of overhead: the kind in inputs->overhead_kinds (hpcprof/metrics/overhead-samples.h) */
+    char *kind;    /* RULE_OVERHEAD: kind of overhead; empty: none */
+    bool is_fence; /* RULE_OVERHEAD: the instruction behind it is sampled in its place */
+    uint32_t id;   /* number among all rules of the run, from 0 */
 };
 
 struct rules_file {
@@ -61,35 +64,36 @@ struct rules_file {
     VEC(struct rule) rules;
 };
 
-/* A zeroed one is empty. */
+/* All rules of a run; zeroed, it is empty. */
 struct rules {
     VEC(struct rules_file) files;
+    uint32_t n_rules;
 };
 
-/* Reads the rules of an agent by the base name of its file, once. Says so, and leaves an empty file
- * in `rules`, when there is none. */
+/* Reads the rules of an agent from the file with that base name, unless it was read before. If
+ * there is no such file, prints a note and adds a file without rules. */
 void rules_read_agent(struct rules *rules, const char *base);
 
 /* Reads the rules of all runtimes that need no agent. */
 void rules_read_runtimes(struct rules *rules);
 
-/* The file of that base name; NULL if it was not read. */
+/* The file with that base name; NULL if it was not read. */
 const struct rules_file *rules_find_file(const struct rules *rules, const char *base);
 
-/* The first rule with that key that matches a name and, unless that is NULL, stands behind another
- * one; NULL for none. */
+/* The first rule with that key that matches a name; NULL for none. If `after` is not NULL, only
+ * rules that come after it are considered. */
 const struct rule *rules_match(const struct rules_file *file, enum rule_key key, const char *name,
-                               const struct rule *behind);
+                               const struct rule *after);
 
-/* The first rule for code, RULE_OVERHEAD, RULE_WAITING or RULE_WORKING, that matches the name of a
- * procedure in a module that is the runtime's own, or is not. */
+/* The first of the rules RULE_OVERHEAD, RULE_WAITING and RULE_WORKING that matches the name of a
+ * procedure; NULL for none. `is_in_own_module`: the procedure is in a module of the runtime. */
 const struct rule *rules_match_code(const struct rules_file *file, const char *name,
                                     bool is_in_own_module);
 
-/* Whether there is a rule with that key. */
+/* Whether the file has a rule with that key. */
 bool rules_have(const struct rules_file *file, enum rule_key key);
 
-/* Whether a module, of which `path` is the path, is the runtime's. */
+/* Whether the module at `path` belongs to the runtime. */
 bool rules_have_module(const struct rules_file *file, const char *path);
 
 void rules_free(struct rules *rules);

@@ -1,27 +1,56 @@
-/* Which code of the load modules is a runtime's, by the rules (hpcprof/runtime/rules.h).
+/* Finds the code of parallel runtimes in the load modules, by the rules (hpcprof/runtime/rules.h).
  *
- * A scope belongs to the rule that its procedure, or inlined procedure, matches by name. What is
- * inlined into such a procedure belongs to it as well if it is declared in the same folder: helpers
- * of the runtime do, and a procedure of the user's that a compiler inlined into the runtime's does
- * not. The rules of an agent apply to all modules of the processes where it took part, since the
- * compiler inlines procedures of the runtime's headers into the user's: they name procedures as
- * only the runtime may (reserved names, or whole names that it exports). */
+ * - A scope belongs to the rule that the name of its procedure or inlined procedure matches.
+ * - Code inlined into such a procedure belongs to that rule as well, if it is declared in the same
+ *   folder. So helpers of the runtime belong to it, but a user's procedure that the compiler
+ *   inlined into the runtime does not.
+ * - The rules of an agent apply to all modules of the processes where it took part, since the
+ *   compiler inlines procedures of the runtime's headers into the user's modules. */
 #ifndef HPCPROF_RUNTIME_CODE_H
 #define HPCPROF_RUNTIME_CODE_H
 
 #include "hpcprof/measurement/measurements.h"
+#include "hpcprof/modules/structure-finder.h"
 #include "hpcprof/runtime/rules.h"
 
-/* Reads the rules, and finds the code that they are about. Once the modules have their structures.
- */
-void runtime_code_find(struct inputs *inputs);
+struct runtime_code {
+    const struct measurements *measurements;
+    const struct structures *structures;
+    struct rules rules;
+    const struct rule ***rule_of_scope; /* by module and scope of its structure; NULL: no rule */
+};
 
-/* The rule, RULE_OVERHEAD, RULE_WAITING or RULE_WORKING, that a statement of a module belongs to;
- * NULL for none, and for a statement that is NULL. */
-const struct rule *runtime_code_rule(const struct module *module,
+/* Reads the rules and finds the code that they match. The result refers to the measurements and
+ * structures. */
+void runtime_code_find(struct runtime_code *code, const struct measurements *measurements,
+                       const struct structures *structures);
+
+void runtime_code_free(struct runtime_code *code);
+
+/* The rule RULE_OVERHEAD, RULE_WAITING or RULE_WORKING that a statement of a module belongs to;
+ * NULL if it belongs to none, or is NULL itself. */
+const struct rule *runtime_code_rule(const struct runtime_code *code, uint32_t module,
                                      const struct structure_statement *statement);
 
 /* Whether some code of a module belongs to a rule with that key. */
-bool runtime_code_has(const struct module *module, enum rule_key key);
+bool runtime_code_has(const struct runtime_code *code, uint32_t module, enum rule_key key);
+
+/* The code of a frame of a call path. */
+struct frame_code {
+    bool has_module;  /* false: the code is in no known module, the rest is unset */
+    uint32_t module;  /* index in measurements.modules */
+    uint64_t address; /* in the module */
+    uint64_t flags;   /* MODULE_LIBC, ... of the module instance */
+    const struct structure *structure;           /* NULL: the module has none */
+    const struct structure_statement *statement; /* NULL: no structure describes the address */
+};
+
+/* The code at the instruction pointer of a node. */
+struct frame_code frame_code_of(const struct runtime_code *code,
+                                const struct measurement_file *file,
+                                const struct measurement_node *node);
+
+/* Whether the code works for whoever called it: the C library, the vdso, or a PLT stub. */
+bool frame_code_is_callee(const struct frame_code *frame);
 
 #endif

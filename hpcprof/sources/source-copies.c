@@ -2,7 +2,6 @@
 
 #include "hpcprof/base/file-writer.h"
 #include "hpcprof/base/output-file.h"
-#include "hpcprof/sources/source-access.h"
 
 #include "lib/diag.h"
 #include "lib/path.h"
@@ -14,44 +13,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A source that is looked for. */
-struct wanted {
-    const char *path, *database;
-    const struct source_origins *origins;
-    const struct source_origin *origin;
-    const char *refused; /* why a file that was found is not copied; NULL */
-    char *refused_file;
-    char *copy;
-};
+/* Refused files that are reported by name. */
+#define MAX_REPORTED 3
 
-/* What is copied: several recorded paths may mean one file. Two files whose paths differ in bytes
- * that are not UTF-8 would have one copy: the second has none. Same id: the source and its copy. */
-static struct strtab copied_sources, copies_made;
-
-/* ---- refused files ---- */
-
-#define MOST_TOLD 3
-static size_t refused_count;
-
-static void count_refused(const struct wanted *wanted)
-{
-    if (refused_count++ < MOST_TOLD)
-        diag_note(wanted->refused_file, "this source file is not copied: %s", wanted->refused);
-}
-
-void sources_finish(void)
-{
-    if (refused_count > MOST_TOLD)
-        diag_note(NULL,
-                  "%zu more source files are not copied for such reasons; -I DIR says where "
-                  "sources are",
-                  refused_count - MOST_TOLD);
-    refused_count = 0;
-    strtab_free(&copied_sources);
-    strtab_free(&copies_made);
-}
-
-/* ---- copies ---- */
+/* ---- copying an open file ---- */
 
 /* Makes the directories that lead to `path`. */
 static bool make_parents(char *path, const char *database)
@@ -66,7 +31,7 @@ static bool make_parents(char *path, const char *database)
     return good;
 }
 
-/* The absolute path of a source, normalized, or NULL. */
+/* The absolute path of a source, normalized; NULL: unknown. The caller frees. */
 static char *absolute_path(const char *source)
 {
     char *absolute = source[0] == '/' ? mem_strdup(source) : realpath(source, NULL);
@@ -75,8 +40,8 @@ static char *absolute_path(const char *source)
     return normal;
 }
 
-/* The path of the copy of a source below the database: "src" and its absolute path, in UTF-8 as all
- * names in the database. */
+/* The path of a source's copy below the database: "src" and its absolute path, in UTF-8 like all
+ * names in the database. The caller frees. */
 static char *copy_path(const char *source)
 {
     char *name = utf8_repaired(source), *copy = mem_printf("src%s", name);
@@ -98,16 +63,19 @@ static bool write_copy(int from, const char *source, const struct stat *status,
     return good;
 }
 
-/* The path of the copy, or NULL; the caller frees. */
-static char *copy_open(int from, const char *file, const struct stat *status, const char *database)
+/* Copies an open file unless it was copied before. Returns the path of the copy, or NULL; the
+ * caller frees. */
+static char *copy_open_file(struct source_copies *copies, int from, const char *file,
+                            const struct stat *status)
 {
     char *source = absolute_path(file), *copy = source ? copy_path(source) : NULL;
-    uint32_t made = copy ? strtab_find(&copies_made, copy) : UINT32_MAX;
-    bool good = copy && (made != UINT32_MAX ? strtab_find(&copied_sources, source) == made
-                                            : write_copy(from, source, status, database, copy));
-    if (good && made == UINT32_MAX) {
-        strtab_id(&copied_sources, source);
-        strtab_id(&copies_made, copy);
+    uint32_t known = copy ? strtab_find(&copies->copies, copy) : UINT32_MAX;
+    bool is_new = known == UINT32_MAX;
+    bool good = copy && (is_new ? write_copy(from, source, status, copies->database, copy)
+                                : strtab_find(&copies->copied, source) == known);
+    if (good && is_new) {
+        strtab_id(&copies->copied, source);
+        strtab_id(&copies->copies, copy);
     }
     free(source);
     if (good)
@@ -116,49 +84,83 @@ static char *copy_open(int from, const char *file, const struct stat *status, co
     return NULL;
 }
 
+/* ---- finding files ---- */
+
+/* A source file that is searched for. */
+struct search {
+    struct source_copies *copies;
+    const struct source_owners *owners;
+    const char *why_refused; /* why the first file found is not copied; NULL: none was refused */
+    char *refused_file;
+    char *copy; /* path of the copy; NULL: none yet */
+};
+
 /* A path_visitor. */
 static bool try_file(void *context, const char *file, const char *found_in)
 {
-    struct wanted *wanted = context;
-    const char *compiled_in = found_in ? NULL : source_origins_tree(wanted->origins, file);
-    char *own = mem_printf("%.*s", (int)(path_base(file) - file), file);
-    const struct source_tree tree = {
-        .path = found_in      ? found_in
-                : compiled_in ? compiled_in
-                              : own,
-        .is_of_sources = found_in || compiled_in,
-    };
+    struct search *search = context;
     struct stat status;
     const char *why;
-    int fd = source_open(file, &tree, wanted->origin, &status, &why);
-    free(own);
+    int fd =
+        source_open(&search->copies->permissions, file, found_in, search->owners, &status, &why);
     if (fd < 0) {
-        if (!wanted->refused) {
-            wanted->refused = why;
-            wanted->refused_file = mem_strdup(file);
+        if (!search->why_refused) {
+            search->why_refused = why;
+            search->refused_file = mem_strdup(file);
         }
         return false;
     }
-    wanted->copy = copy_open(fd, file, &status, wanted->database);
+    search->copy = copy_open_file(search->copies, fd, file, &status);
     close(fd);
-    return wanted->copy != NULL;
+    return search->copy != NULL;
 }
 
-void sources_copy(char **copies, const struct source_origins *origins,
-                  const struct contexts *contexts, const char *database,
-                  const struct path_rules *rules)
+/* Returns the path of the copy, or "". */
+static char *copy_source(struct source_copies *copies, uint32_t file)
+{
+    struct search search = {.copies = copies, .owners = &copies->permissions.of_file[file]};
+    const char *path = strtab_string(&copies->symbols->files, file);
+    bool is_copied = path_visit_sources(copies->rules, path, try_file, &search);
+    if (!is_copied && search.why_refused && copies->n_refused++ < MAX_REPORTED)
+        diag_note(search.refused_file, "this source file is not copied: %s", search.why_refused);
+    free(search.refused_file);
+    return search.copy ? search.copy : mem_strdup("");
+}
+
+/* ---- all together ---- */
+
+void source_copies_start(struct source_copies *copies, const struct symbol_table *symbols,
+                         const struct path_rules *rules, const char *database)
+{
+    *copies = (struct source_copies){
+        .rules = rules,
+        .database = database,
+        .symbols = symbols,
+        .path_of = mem_alloc(symbols->files.count * sizeof *copies->path_of),
+    };
+    source_permissions_find(&copies->permissions, symbols);
+}
+
+void source_copies_make(struct source_copies *copies, const struct numbered_contexts *contexts)
 {
     for (size_t i = 0; i < contexts->files.ids.n; i++) {
-        uint32_t id = contexts->files.ids.at[i];
-        if (copies[id])
-            continue;
-        struct wanted wanted = {.path = strtab_string(&contexts->program->files, id),
-                                .database = database,
-                                .origins = origins,
-                                .origin = &origins->of_file[id]};
-        if (!path_visit_sources(rules, wanted.path, try_file, &wanted) && wanted.refused)
-            count_refused(&wanted);
-        free(wanted.refused_file);
-        copies[id] = wanted.copy ? wanted.copy : mem_strdup("");
+        uint32_t file = contexts->files.ids.at[i];
+        if (!copies->path_of[file])
+            copies->path_of[file] = copy_source(copies, file);
     }
+}
+
+void source_copies_finish(struct source_copies *copies)
+{
+    if (copies->n_refused > MAX_REPORTED)
+        diag_note(
+            NULL,
+            "%zu more source files are not copied for such reasons; -I DIR says where sources are",
+            copies->n_refused - MAX_REPORTED);
+    for (uint32_t i = 0; i < copies->symbols->files.count; i++)
+        free(copies->path_of[i]);
+    free(copies->path_of);
+    source_permissions_free(&copies->permissions);
+    strtab_free(&copies->copied);
+    strtab_free(&copies->copies);
 }

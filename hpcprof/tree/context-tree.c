@@ -2,6 +2,7 @@
 
 #include "lib/hash-tables.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
@@ -18,9 +19,9 @@ void context_tree_free(struct context_tree *tree)
     *tree = (struct context_tree){0};
 }
 
-/* The hash saves looking at a context, which is rarely in the cache, when it is another one. */
+/* Comparing hashes first avoids most accesses to contexts, which are rarely in the cache. */
 struct context_slot {
-    uint32_t id; /* 0: empty */
+    uint32_t id; /* 0: empty slot */
     uint32_t hash;
 };
 
@@ -56,6 +57,7 @@ static bool is_same(const struct context *a, const struct context *b)
 uint32_t context_tree_child(struct context_tree *tree, uint32_t parent, enum context_kind kind,
                             uint32_t name, uint64_t detail)
 {
+    assert(parent < tree->contexts.n);
     if (tree->contexts.n * 3 >= tree->slot_count * 2)
         grow_slots(tree);
     const struct context child = {.parent = parent, .name = name, .detail = detail, .kind = kind};
@@ -86,18 +88,18 @@ uint32_t *context_tree_merge(struct context_tree *into, const struct context_tre
 
 uint32_t *context_tree_prune(struct context_tree *tree, bool *is_used)
 {
-    struct context_tree kept;
+    struct context_tree pruned;
     uint32_t *ids = mem_alloc(tree->contexts.n * sizeof *ids);
     for (size_t i = tree->contexts.n - 1; i > CONTEXT_ROOT; i--)
         is_used[tree->contexts.at[i].parent] |= is_used[i];
-    context_tree_start(&kept);
+    context_tree_start(&pruned);
     for (size_t i = CONTEXT_ROOT + 1; i < tree->contexts.n; i++) {
         const struct context *context = &tree->contexts.at[i];
         if (is_used[i])
-            ids[i] = context_tree_child(&kept, ids[context->parent], context->kind, context->name,
+            ids[i] = context_tree_child(&pruned, ids[context->parent], context->kind, context->name,
                                         context->detail);
     }
     context_tree_free(tree);
-    *tree = kept;
+    *tree = pruned;
     return ids;
 }

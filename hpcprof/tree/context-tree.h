@@ -1,7 +1,7 @@
-/* A tree of source-level calling contexts that grows while call paths are added.
+/* A tree of source-level calling contexts, built while call paths are added.
  *
- * A context is told from its siblings by its kind and what it names; ids are given in order of
- * first appearance, so a parent's is smaller than its children's. */
+ * Siblings differ in kind, name or detail. Ids are given in the order of first appearance, so a
+ * parent's id is smaller than its children's. */
 #ifndef HPCPROF_CONTEXT_TREE_H
 #define HPCPROF_CONTEXT_TREE_H
 
@@ -11,20 +11,21 @@
 #include <stdint.h>
 
 enum context_kind {
-    CONTEXT_GLOBAL,  /* context 0, above all others */
-    CONTEXT_ENTRY,   /* name: enum v4_entry_kind; detail: executables_entry */
+    CONTEXT_GLOBAL,  /* context 0, the root of all others */
+    CONTEXT_ENTRY,   /* name: enum v4_entry_kind; detail: executables_entry() */
     CONTEXT_CALL,    /* a called function; name: function */
     CONTEXT_INLINED, /* an inlined function; name: function */
     CONTEXT_LOOP,    /* name: file; detail: line of the header */
     CONTEXT_LOOP_AT, /* a loop of unknown line; name: module; detail: address of the header */
     CONTEXT_LINE,    /* name: file; detail: line */
-    CONTEXT_NO_SITE, /* what a function called from a site that is not known; see unknown-call-sites.h */
+    CONTEXT_NO_SITE, /* parent of what a function called from an unknown site; see
+                        unknown-call-sites.h */
 };
 
 struct context {
     uint32_t parent;
     uint32_t name;   /* see the kind */
-    uint64_t detail; /* see the kind; 0 where it says nothing */
+    uint64_t detail; /* see the kind; 0 for the others */
     enum context_kind kind;
 };
 
@@ -39,15 +40,15 @@ struct context_tree {
 void context_tree_start(struct context_tree *tree);
 void context_tree_free(struct context_tree *tree);
 
-/* The child of `parent` that is so named; added when it is new. */
+/* Returns the child of `parent` with this kind, name and detail; adds it if it is new. */
 uint32_t context_tree_child(struct context_tree *tree, uint32_t parent, enum context_kind kind,
                             uint32_t name, uint64_t detail);
 
-/* Adds all contexts of `from`; returns their ids in `into`, to be freed by the caller. */
+/* Adds all contexts of `from`. Returns, by id in `from`, the ids in `into`; the caller frees. */
 uint32_t *context_tree_merge(struct context_tree *into, const struct context_tree *from);
 
-/* Leaves out the contexts that have nothing at or below them, of those that `is_used` says what has
- * something itself. Returns the new ids of the others, to be freed by the caller. */
+/* Removes the contexts that are not used and have no used descendant. `is_used`, by id, is
+ * overwritten. Returns the new ids of the others, by old id; the caller frees. */
 uint32_t *context_tree_prune(struct context_tree *tree, bool *is_used);
 
 #endif

@@ -16,7 +16,7 @@ void known_sites_free(struct known_sites *sites)
     idmap_free(&sites->of_code);
 }
 
-/* ---- one site of two ---- */
+/* ---- merging two sites ---- */
 
 static const struct context *context_at(const struct known_sites *sites, uint32_t id)
 {
@@ -33,7 +33,8 @@ static bool is_same(const struct context *a, const struct context *b)
     return a->kind == b->kind && a->name == b->name && a->detail == b->detail;
 }
 
-/* Whether two sites are one line, of one inlined procedure if of any, in other loops. */
+/* Whether two sites are the same line, in the same inlined procedures, and differ only in their
+ * loops. */
 static bool is_one_line(const struct known_sites *sites, uint32_t a, uint32_t b)
 {
     if (context_at(sites, a)->kind != CONTEXT_LINE)
@@ -68,7 +69,8 @@ static int compare(uint64_t a, uint64_t b)
     return (a > b) - (a < b);
 }
 
-/* Orders sites of one depth by what they are: ids depend on the order in which they were found. */
+/* Orders sites of the same depth by content, since ids depend on the order in which the sites were
+ * found. */
 static int compare_scopes(const struct known_sites *sites, uint32_t a, uint32_t b)
 {
     int order = 0;
@@ -110,22 +112,22 @@ static void add_site(struct known_sites *sites, struct idmap *calls, uint32_t ca
 
 /* ---- trees ---- */
 
-/* What a context of a tree that is read stands for. */
-struct code {
-    uint32_t site;     /* context of the sites' tree, SITES_NONE: it is in no function */
-    uint32_t function; /* whose code it is in */
+/* The place in the code that a context stands for. */
+struct code_place {
+    uint32_t site;     /* context in known_sites.tree; SITES_NONE: in no function */
+    uint32_t function; /* function that the code belongs to */
 };
 
-static struct code code_of(struct known_sites *sites, const struct context *context,
-                           struct code around)
+static struct code_place place_of(struct known_sites *sites, const struct context *context,
+                                  struct code_place around)
 {
-    struct code code = {SITES_NONE, context->name};
+    struct code_place place = {SITES_NONE, context->name};
     if (context->kind == CONTEXT_CALL) {
-        code.site = context_tree_child(&sites->tree, CONTEXT_ROOT, CONTEXT_CALL, context->name, 0);
-        return code;
+        place.site = context_tree_child(&sites->tree, CONTEXT_ROOT, CONTEXT_CALL, context->name, 0);
+        return place;
     }
     if (around.site == SITES_NONE || context->kind == CONTEXT_NO_SITE)
-        return code;
+        return place;
     around.site = context_tree_child(&sites->tree, around.site, context->kind, context->name,
                                      context->detail);
     return around;
@@ -135,16 +137,16 @@ static void add_tree(struct known_sites *sites, struct idmap *calls,
                      const struct context_tree *tree)
 {
     size_t n = tree->contexts.n;
-    struct code *codes = mem_alloc(n * sizeof *codes);
-    codes[CONTEXT_ROOT].site = SITES_NONE;
+    struct code_place *places = mem_alloc(n * sizeof *places);
+    places[CONTEXT_ROOT].site = SITES_NONE;
     for (size_t i = 1; i < n; i++) {
         const struct context *context = &tree->contexts.at[i];
-        const struct code around = codes[context->parent];
-        codes[i] = code_of(sites, context, around);
+        const struct code_place around = places[context->parent];
+        places[i] = place_of(sites, context, around);
         if (context->kind == CONTEXT_CALL && around.site != SITES_NONE)
             add_site(sites, calls, around.function, context->name, around.site);
     }
-    free(codes);
+    free(places);
 }
 
 void known_sites_add_paths(struct known_sites *sites, const struct context_tree *tree)

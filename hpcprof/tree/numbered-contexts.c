@@ -3,13 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what is used, and its order ---- */
+/* ---- used functions, files and modules ---- */
 
 static void use(struct used_items *items, uint32_t id)
 {
-    if (id == PROGRAM_NONE || items->rank_of[id] != PROGRAM_NONE)
+    if (id == NO_SYMBOL || items->rank_of[id] != NO_SYMBOL)
         return;
-    items->rank_of[id] = 0; /* until all are known */
+    items->rank_of[id] = 0; /* rank() sets it */
     vec_push(&items->ids, id);
 }
 
@@ -17,15 +17,15 @@ static void start_items(struct used_items *items, size_t count)
 {
     items->rank_of = mem_alloc(count * sizeof *items->rank_of);
     for (size_t i = 0; i < count; i++)
-        items->rank_of[i] = PROGRAM_NONE;
+        items->rank_of[i] = NO_SYMBOL;
 }
 
-static void find_used(struct contexts *contexts, const struct context_tree *tree)
+static void find_used(struct numbered_contexts *contexts, const struct context_tree *tree)
 {
-    const struct program *program = contexts->program;
-    start_items(&contexts->functions, program->functions.n);
-    start_items(&contexts->files, program->files.count);
-    start_items(&contexts->modules, program->modules->all.n);
+    const struct symbol_table *symbols = contexts->symbols;
+    start_items(&contexts->functions, symbols->functions.n);
+    start_items(&contexts->files, symbols->files.count);
+    start_items(&contexts->modules, symbols->measurements->modules.all.n);
     for (size_t i = 0; i < tree->contexts.n; i++) {
         const struct context *context = &tree->contexts.at[i];
         switch (context->kind) {
@@ -38,7 +38,7 @@ static void find_used(struct contexts *contexts, const struct context_tree *tree
         }
     }
     for (size_t i = 0; i < contexts->functions.ids.n; i++) {
-        const struct function *function = &program->functions.at[contexts->functions.ids.at[i]];
+        const struct function *function = &symbols->functions.at[contexts->functions.ids.at[i]];
         use(&contexts->files, function->file);
         use(&contexts->modules, function->module);
     }
@@ -51,16 +51,17 @@ static int compare(uint64_t a, uint64_t b)
 
 static int by_path(const void *a, const void *b, void *argument)
 {
-    const struct program *program = argument;
-    return strcmp(strtab_string(&program->files, *(const uint32_t *)a),
-                  strtab_string(&program->files, *(const uint32_t *)b));
+    const struct symbol_table *symbols = argument;
+    return strcmp(strtab_string(&symbols->files, *(const uint32_t *)a),
+                  strtab_string(&symbols->files, *(const uint32_t *)b));
 }
 
 static int by_module(const void *a, const void *b, void *argument)
 {
-    const struct program *program = argument;
+    const struct symbol_table *symbols = argument;
     uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
-    const struct module *x = &program->modules->all.at[i], *y = &program->modules->all.at[k];
+    const struct load_module *x = &symbols->measurements->modules.all.at[i],
+                             *y = &symbols->measurements->modules.all.at[k];
     int order = strcmp(x->path, y->path);
     if (!order)
         order = strcmp(x->build_id, y->build_id);
@@ -71,23 +72,23 @@ static int by_module(const void *a, const void *b, void *argument)
     return order ? order : compare(i, k);
 }
 
-/* Files and modules are ranked before; that no file or module comes last. */
+/* Needs the ranks of files and modules. A function without file or module comes last. */
 static int by_function(const void *a, const void *b, void *argument)
 {
-    const struct contexts *contexts = argument;
-    const struct function *all = contexts->program->functions.at;
+    const struct numbered_contexts *contexts = argument;
+    const struct function *all = contexts->symbols->functions.at;
     uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
     const struct function *x = &all[i], *y = &all[k];
     const uint32_t *file_rank = contexts->files.rank_of, *module_rank = contexts->modules.rank_of;
     int order = strcmp(x->name, y->name);
     if (!order)
-        order = compare(x->file == PROGRAM_NONE ? x->file : file_rank[x->file],
-                        y->file == PROGRAM_NONE ? y->file : file_rank[y->file]);
+        order = compare(x->file == NO_SYMBOL ? x->file : file_rank[x->file],
+                        y->file == NO_SYMBOL ? y->file : file_rank[y->file]);
     if (!order)
         order = compare(x->line, y->line);
     if (!order)
-        order = compare(x->module == PROGRAM_NONE ? x->module : module_rank[x->module],
-                        y->module == PROGRAM_NONE ? y->module : module_rank[y->module]);
+        order = compare(x->module == NO_SYMBOL ? x->module : module_rank[x->module],
+                        y->module == NO_SYMBOL ? y->module : module_rank[y->module]);
     if (!order)
         order = compare(x->entry, y->entry);
     return order ? order : compare(i, k);
@@ -104,14 +105,14 @@ static void rank(struct used_items *items, int (*order)(const void *, const void
 
 /* ---- numbering ---- */
 
-/* A context among its siblings. */
+/* A context and its sort keys among its siblings. */
 struct sibling {
-    uint64_t name_and_kind, detail; /* in the order of siblings */
+    uint64_t name_and_kind, detail;
     uint32_t id;
 };
 
-static struct sibling sibling_of(const struct contexts *contexts, const struct context *context,
-                                 uint32_t id)
+static struct sibling sibling_of(const struct numbered_contexts *contexts,
+                                 const struct context *context, uint32_t id)
 {
     uint32_t name = context->name;
     switch (context->kind) {
@@ -136,9 +137,9 @@ static int by_order(const void *a, const void *b)
     return order ? order : compare(x->detail, y->detail);
 }
 
-/* All contexts but the root, grouped by parent, each group sorted; start[p] is where the group of
- * parent p begins. The caller frees both. */
-static struct sibling *sort_siblings(const struct contexts *contexts,
+/* Returns all contexts but the root, grouped by parent, each group sorted; the group of parent p
+ * begins at start[p]. The caller frees both. */
+static struct sibling *sort_siblings(const struct numbered_contexts *contexts,
                                      const struct context_tree *tree, uint32_t **start)
 {
     size_t n = tree->contexts.n;
@@ -152,7 +153,7 @@ static struct sibling *sort_siblings(const struct contexts *contexts,
         const struct context *context = &tree->contexts.at[i];
         siblings[next[context->parent + 1]++] = sibling_of(contexts, context, i);
     }
-    /* Filling has moved next[p + 1] to the end of group p, which is the start of group p + 1. */
+    /* Filling has moved next[p + 1] to the end of group p, where group p + 1 begins. */
     for (size_t p = 0; p < n; p++)
         if (next[p + 1] - next[p] > 1)
             qsort(siblings + next[p], next[p + 1] - next[p], sizeof *siblings, by_order);
@@ -160,11 +161,11 @@ static struct sibling *sort_siblings(const struct contexts *contexts,
     return siblings;
 }
 
-static void number_depth_first(struct contexts *contexts, const struct context_tree *tree,
+static void number_depth_first(struct numbered_contexts *contexts, const struct context_tree *tree,
                                const struct sibling *siblings, const uint32_t *start,
                                uint32_t *new_ids)
 {
-    /* Open contexts: their children from `next` on are still to be numbered. */
+    /* A context whose children from `next` on are not numbered yet. */
     struct open {
         uint32_t old_id, next;
     };
@@ -191,20 +192,20 @@ static void number_depth_first(struct contexts *contexts, const struct context_t
     vec_free(&open);
 }
 
-uint32_t *contexts_number(struct contexts *contexts, const struct context_tree *tree,
-                          const struct program *program)
+uint32_t *contexts_number(struct numbered_contexts *contexts, const struct context_tree *tree,
+                          const struct symbol_table *symbols)
 {
     size_t n = tree->contexts.n;
-    *contexts = (struct contexts){
-        .program = program,
+    *contexts = (struct numbered_contexts){
+        .symbols = symbols,
         .n = n,
         .at = mem_alloc(n * sizeof *contexts->at),
         .end = mem_alloc(n * sizeof *contexts->end),
         .depth = mem_alloc(n * sizeof *contexts->depth),
     };
     find_used(contexts, tree);
-    rank(&contexts->files, by_path, (void *)program);
-    rank(&contexts->modules, by_module, (void *)program);
+    rank(&contexts->files, by_path, (void *)symbols);
+    rank(&contexts->modules, by_module, (void *)symbols);
     rank(&contexts->functions, by_function, contexts);
     uint32_t *start, *new_ids = mem_alloc(n * sizeof *new_ids);
     struct sibling *siblings = sort_siblings(contexts, tree, &start);
@@ -220,7 +221,7 @@ static void free_items(struct used_items *items)
     free(items->rank_of);
 }
 
-void contexts_free(struct contexts *contexts)
+void contexts_free(struct numbered_contexts *contexts)
 {
     free_items(&contexts->functions);
     free_items(&contexts->files);

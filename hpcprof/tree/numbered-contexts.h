@@ -1,37 +1,36 @@
-/* The contexts of a projection as the database has them: in depth-first order, siblings sorted,
- * with the functions, files and modules that they name numbered in the order of the database.
+/* The contexts of a projection with the ids of the database: in depth-first order with siblings
+ * sorted, and with the functions, files and modules that they refer to ranked. So ids depend only
+ * on the measurements, not on the threads that built the tree.
  *
- * So ids depend only on what was measured. A context's descendants are the ids from its own + 1 to
- * before its end. */
+ * The descendants of context `id` are the contexts id + 1 to end[id] - 1. */
 #ifndef HPCPROF_NUMBERED_CONTEXTS_H
 #define HPCPROF_NUMBERED_CONTEXTS_H
 
-#include "hpcprof/tree/context-tree.h"
 #include "hpcprof/names/symbol-table.h"
+#include "hpcprof/tree/context-tree.h"
 
-/* Those of a program's functions, files or modules that the contexts name, in order. */
+/* The functions, files or modules that contexts refer to, in order. */
 struct used_items {
-    VEC(uint32_t) ids; /* by rank: index in the program's table */
-    uint32_t *rank_of; /* by index in the program's table; PROGRAM_NONE: not used */
+    VEC(uint32_t) ids; /* by rank: index in the symbol table */
+    uint32_t *rank_of; /* by index in the symbol table: rank; NO_SYMBOL: not used */
 };
 
-struct contexts {
-    const struct program *program;
-    struct used_items functions; /* by name, file, line, module and entry */
-    struct used_items files;     /* by path */
-    struct used_items modules;   /* by path and build-id */
+struct numbered_contexts {
+    const struct symbol_table *symbols;
+    struct used_items functions; /* sorted by name, file, line, module and entry */
+    struct used_items files;     /* sorted by path */
+    struct used_items modules;   /* sorted by path and build-id */
     size_t n;
-    struct context *at; /* by new id; parents are new ids, names are those of the program */
-    uint32_t *end;      /* by new id: one after the last descendant */
-    uint32_t *depth;    /* by new id: number of ancestors */
+    struct context *at; /* by id; parents are such ids, names are indices in the symbol table */
+    uint32_t *end;      /* by id: one after the last descendant */
+    uint32_t *depth;    /* by id: number of ancestors */
     uint32_t max_depth;
 };
 
-/* Numbers the contexts of a tree; returns the new ids of its contexts, to be freed by the
- * caller. */
-uint32_t *contexts_number(struct contexts *contexts, const struct context_tree *tree,
-                          const struct program *program);
+/* Numbers the contexts of a tree. Returns, by id in the tree, the new ids; the caller frees. */
+uint32_t *contexts_number(struct numbered_contexts *contexts, const struct context_tree *tree,
+                          const struct symbol_table *symbols);
 
-void contexts_free(struct contexts *contexts);
+void contexts_free(struct numbered_contexts *contexts);
 
 #endif

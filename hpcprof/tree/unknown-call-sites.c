@@ -4,62 +4,62 @@
 
 #include <stdlib.h>
 
-struct joining {
+struct resolver {
     const struct context_tree *from;
     struct context_tree into;
     struct known_sites sites;
-    VEC(uint32_t) chain; /* scratch: scopes from the inside out */
-    struct context_ids *unknown;
+    VEC(uint32_t) chain; /* scratch: contexts of a site, innermost first */
+    struct context_ids *unresolved;
 };
 
-static uint32_t copy_below(struct joining *j, uint32_t parent, const struct context *context)
+static uint32_t copy_below(struct resolver *r, uint32_t parent, const struct context *context)
 {
-    return context_tree_child(&j->into, parent, context->kind, context->name, context->detail);
+    return context_tree_child(&r->into, parent, context->kind, context->name, context->detail);
 }
 
-/* The context below `frame`, a context of the site's function, that a site is. */
-static uint32_t site_below(struct joining *j, uint32_t frame, uint32_t site)
+/* Returns the context of a site below `frame`, a context of the site's function. */
+static uint32_t site_below(struct resolver *r, uint32_t frame, uint32_t site)
 {
-    const struct context *contexts = j->sites.tree.contexts.at;
-    j->chain.n = 0;
+    const struct context *contexts = r->sites.tree.contexts.at;
+    r->chain.n = 0;
     for (; contexts[site].kind != CONTEXT_CALL; site = contexts[site].parent)
-        vec_push(&j->chain, site);
-    while (j->chain.n)
-        frame = copy_below(j, frame, &contexts[j->chain.at[--j->chain.n]]);
+        vec_push(&r->chain, site);
+    while (r->chain.n)
+        frame = copy_below(r, frame, &contexts[r->chain.at[--r->chain.n]]);
     return frame;
 }
 
-/* The context of a call from an unknown site of a function's context. */
-static uint32_t unsited_call(struct joining *j, uint32_t frame, const struct context *call)
+/* Returns the context of a call from an unknown site of `frame`. */
+static uint32_t resolve_call(struct resolver *r, uint32_t frame, const struct context *call)
 {
-    uint32_t caller = j->into.contexts.at[frame].name;
-    uint32_t site = known_sites_find(&j->sites, caller, call->name);
+    uint32_t caller = r->into.contexts.at[frame].name;
+    uint32_t site = known_sites_find(&r->sites, caller, call->name);
     if (site != SITES_NONE && site != SITES_SEVERAL)
-        return copy_below(j, site_below(j, frame, site), call);
-    uint32_t id = copy_below(j, frame, call);
-    vec_push(j->unknown, id);
+        return copy_below(r, site_below(r, frame, site), call);
+    uint32_t id = copy_below(r, frame, call);
+    vec_push(r->unresolved, id);
     return id;
 }
 
-/* Parents come before their children. */
-static uint32_t *copy_all(struct joining *j)
+/* Copies parents before their children. */
+static uint32_t *copy_all(struct resolver *r)
 {
-    uint32_t *new_ids = mem_alloc(j->from->contexts.n * sizeof *new_ids);
+    uint32_t *new_ids = mem_alloc(r->from->contexts.n * sizeof *new_ids);
     new_ids[CONTEXT_ROOT] = CONTEXT_ROOT;
-    for (size_t i = 1; i < j->from->contexts.n; i++) {
-        const struct context *context = &j->from->contexts.at[i];
+    for (size_t i = 1; i < r->from->contexts.n; i++) {
+        const struct context *context = &r->from->contexts.at[i];
         uint32_t parent = new_ids[context->parent];
         if (context->kind == CONTEXT_NO_SITE)
             new_ids[i] = parent;
-        else if (j->from->contexts.at[context->parent].kind == CONTEXT_NO_SITE)
-            new_ids[i] = unsited_call(j, parent, context);
+        else if (r->from->contexts.at[context->parent].kind == CONTEXT_NO_SITE)
+            new_ids[i] = resolve_call(r, parent, context);
         else
-            new_ids[i] = copy_below(j, parent, context);
+            new_ids[i] = copy_below(r, parent, context);
     }
     return new_ids;
 }
 
-bool call_sites_lack(const struct context_tree *tree)
+bool has_unknown_call_sites(const struct context_tree *tree)
 {
     for (size_t i = 0; i < tree->contexts.n; i++)
         if (tree->contexts.at[i].kind == CONTEXT_NO_SITE)
@@ -67,18 +67,18 @@ bool call_sites_lack(const struct context_tree *tree)
     return false;
 }
 
-uint32_t *call_sites_join(struct context_tree *tree, const struct context_tree *code,
-                          struct context_ids *unknown)
+uint32_t *resolve_call_sites(struct context_tree *tree, const struct context_tree *code,
+                             struct context_ids *unresolved)
 {
-    struct joining j = {.from = tree, .unknown = unknown};
-    context_tree_start(&j.into);
-    known_sites_start(&j.sites);
-    known_sites_add_paths(&j.sites, tree);
-    known_sites_add_code(&j.sites, code);
-    uint32_t *new_ids = copy_all(&j);
-    known_sites_free(&j.sites);
-    vec_free(&j.chain);
+    struct resolver r = {.from = tree, .unresolved = unresolved};
+    context_tree_start(&r.into);
+    known_sites_start(&r.sites);
+    known_sites_add_paths(&r.sites, tree);
+    known_sites_add_code(&r.sites, code);
+    uint32_t *new_ids = copy_all(&r);
+    known_sites_free(&r.sites);
+    vec_free(&r.chain);
     context_tree_free(tree);
-    *tree = j.into;
+    *tree = r.into;
     return new_ids;
 }

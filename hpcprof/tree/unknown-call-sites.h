@@ -1,8 +1,8 @@
-/* Calls from sites that are not known: where they belong in the tree.
+/* Resolves calls from unknown sites: finds where they belong in the tree.
  *
- * A runtime without exact spawn sites knows of a stolen frame which procedure it belongs to, but
- * not where in it the call is. path-attribution.h puts what such a frame called below a CONTEXT_NO_SITE of
- * its procedure:
+ * A runtime without exact spawn sites knows the procedure of a stolen frame, but not where in it
+ * the call is. path-attribution.h puts what such a frame called below a CONTEXT_NO_SITE of its
+ * procedure:
  *
  *     f                                    f
  *       line 12                              line 12
@@ -10,25 +10,24 @@
  *       unknown site
  *         g   2 s, below it h and i
  *
- * The known sites of a call of g in f are those that any call path of the run has, and those that
- * the code has, as far as the caller knows them:
+ * The known sites of a call of g in f are those in any call path of the run, and the direct calls
+ * in the code as far as the caller of this file knows them.
  *
- * - There is one: the call was there. It joins that site's context, which is made if need be.
- * - There are several that are one source line in different loops, as of copies of f with other
- *   loops: it joins one that a call path has, of these the one in most loops.
- * - There are several, or none: the call hangs directly below f, where code without lines calls.
+ * - If there is one site, the call was there: it joins that site's context, which is created if
+ *   need be.
+ * - If there are several and they are one source line in different loops (f was copied), the call
+ *   joins one that a call path has; of these, the one in most loops.
+ * - Otherwise the call hangs directly below f, like calls from code without lines.
  *
- * It is not enough that one context of f has one site of g: fib calls itself from two lines, and in
- * a context with few samples of known site all of them may be of one.
+ * It is not enough to look at one context of f: fib calls itself from two lines, but in a context
+ * with few samples all of them may be from one.
  *
- * What joins brings what is below it along. No amount is divided: each context of the old tree
+ * A call that moves takes its descendants along. No amount is divided: each context of the old tree
  * becomes one context of the new one. */
 #ifndef HPCPROF_UNKNOWN_CALL_SITES_H
 #define HPCPROF_UNKNOWN_CALL_SITES_H
 
 #include "hpcprof/tree/context-tree.h"
-
-#include <stdbool.h>
 
 struct context_ids {
     uint32_t *at;
@@ -36,13 +35,12 @@ struct context_ids {
 };
 
 /* Whether a tree has a CONTEXT_NO_SITE. */
-bool call_sites_lack(const struct context_tree *tree);
+bool has_unknown_call_sites(const struct context_tree *tree);
 
-/* Makes a tree without CONTEXT_NO_SITE of one that is complete; `code` has calls that the code has,
- * below their callers (hpcprof/attribution/static-calls.h). Returns the new ids of its
- * contexts, to be freed by the caller. Appends the contexts of calls whose site stays unknown, some
- * of them more than once. */
-uint32_t *call_sites_join(struct context_tree *tree, const struct context_tree *code,
-                          struct context_ids *unknown);
+/* Replaces a complete tree by one without CONTEXT_NO_SITE. `code` has the direct calls in the code,
+ * below their callers. Returns, by old id, the new ids of the contexts; the caller frees. Appends
+ * to `unresolved` the contexts of calls whose site stays unknown, some of them repeatedly. */
+uint32_t *resolve_call_sites(struct context_tree *tree, const struct context_tree *code,
+                             struct context_ids *unresolved);
 
 #endif

@@ -47,14 +47,12 @@ static struct context tree[CONTEXTS] = {
 };
 
 static uint32_t depth[CONTEXTS];
-static struct contexts contexts = {.n = CONTEXTS, .at = tree, .depth = depth};
+static struct numbered_contexts contexts = {.n = CONTEXTS, .at = tree, .depth = depth};
 static struct event events[] = {{.name = "CPUTIME", .unit = "s"},
                                 {.name = "FAULTS", .unit = "count"}};
-static struct metric metrics[] = {{.name = "work", .event = 0}, {.name = "FAULTS", .event = 1}};
-static struct inputs inputs = {
-    .events = {.at = events, .n = 2},
-    .metrics = {.at = metrics, .n = 2},
-};
+static struct measurements measurements = {.events = {.at = events, .n = 2}};
+static struct metric rows[] = {{.name = "work", .event = 0}, {.name = "FAULTS", .event = 1}};
+static struct metric_table metrics = {.measurements = &measurements, .all = {.at = rows, .n = 2}};
 
 static int measure_depths(void **state)
 {
@@ -67,7 +65,7 @@ static int measure_depths(void **state)
     return 0;
 }
 
-/* The value of a block, 0 when it has none; checks that the block is in order. */
+/* The value of a block; 0 if it has none. Checks the order of the block. */
 static double value_of(const struct value_block *block, uint32_t context, size_t metric,
                        enum propagation_scope scope)
 {
@@ -105,25 +103,25 @@ static void check(const struct value_block *block, size_t metric, const struct e
     }
 }
 
-static void add_point(struct profile *profile, uint32_t context, uint32_t metric, uint64_t amount)
+static void add_cost(struct profile *profile, uint32_t context, uint32_t metric, uint64_t amount)
 {
-    const struct point point = {.context = context, .metric = metric, .amount = amount};
-    vec_push(&profile->points, point);
+    const struct cost cost = {.context = context, .metric = metric, .amount = amount};
+    vec_push(&profile->costs, cost);
 }
 
-static void each_scope_adds_up_what_it_should(void **state)
+static void each_scope_sums_its_descendants(void **state)
 {
     (void)state;
     struct profile profile = {0};
-    add_point(&profile, TINY_LINE, 1, 32);
-    add_point(&profile, SITE, 1, 16);
-    add_point(&profile, HELPER_LINE, 1, 8);
-    add_point(&profile, OUTER_LINE, 1, 4);
-    add_point(&profile, INNER_LINE, 1, 2);
-    add_point(&profile, MAIN, 1, 1);
+    add_cost(&profile, TINY_LINE, 1, 32);
+    add_cost(&profile, SITE, 1, 16);
+    add_cost(&profile, HELPER_LINE, 1, 8);
+    add_cost(&profile, OUTER_LINE, 1, 4);
+    add_cost(&profile, INNER_LINE, 1, 2);
+    add_cost(&profile, MAIN, 1, 1);
     struct value_block block = {0};
     struct values_scratch scratch = {0};
-    values_of_profile(&block, &scratch, &contexts, &inputs, &profile);
+    values_of_profile(&block, &scratch, &contexts, &metrics, &profile);
     static const struct expected expected[] = {
         {0, 0, 0, 0, 63},          {ENTRY, 0, 0, 0, 63},  {MAIN, 1, 23, 23, 63},
         {OUTER, 0, 6, 4, 14},      {INNER, 0, 2, 2, 2},   {INNER_LINE, 2, 2, 2, 2},
@@ -133,7 +131,7 @@ static void each_scope_adds_up_what_it_should(void **state)
     check(&block, 1, expected, sizeof expected / sizeof *expected);
     value_block_free(&block);
     values_scratch_free(&scratch);
-    vec_free(&profile.points);
+    vec_free(&profile.costs);
 }
 
 static void scratch_can_be_used_again(void **state)
@@ -143,15 +141,15 @@ static void scratch_can_be_used_again(void **state)
     struct values_scratch scratch = {0};
     for (uint64_t amount = 1; amount < 4; amount++) {
         struct profile profile = {0};
-        add_point(&profile, INNER, 0, amount << TIME_SHIFT);
-        values_of_profile(&block, &scratch, &contexts, &inputs, &profile);
+        add_cost(&profile, INNER, 0, amount << TIME_SHIFT);
+        values_of_profile(&block, &scratch, &contexts, &metrics, &profile);
         const struct expected expected[] = {
             {0, 0, 0, 0, (double)amount / 1e9},
             {OUTER, 0, (double)amount / 1e9, 0, (double)amount / 1e9},
             {HELPER, 0, 0, 0, 0},
         };
         check(&block, 0, expected, 3);
-        vec_free(&profile.points);
+        vec_free(&profile.costs);
     }
     value_block_free(&block);
     values_scratch_free(&scratch);
@@ -161,14 +159,14 @@ static void sums_of_all_threads_are_exact(void **state)
 {
     (void)state;
     struct profile profiles[2] = {0};
-    add_point(&profiles[0], INNER_LINE, 1, UINT64_MAX);
-    add_point(&profiles[1], INNER_LINE, 1, UINT64_MAX);
-    add_point(&profiles[1], MAIN, 1, 2);
-    add_point(&profiles[1], MAIN, 0, 5 << TIME_SHIFT);
-    const struct fused fused = {.profiles = {.at = profiles, .n = 2}};
+    add_cost(&profiles[0], INNER_LINE, 1, UINT64_MAX);
+    add_cost(&profiles[1], INNER_LINE, 1, UINT64_MAX);
+    add_cost(&profiles[1], MAIN, 1, 2);
+    add_cost(&profiles[1], MAIN, 0, 5 << TIME_SHIFT);
+    const struct projection projection = {.profiles = {.at = profiles, .n = 2}};
     struct value_block block = {0};
     struct values_scratch scratch = {0};
-    values_of_all(&block, &scratch, &contexts, &inputs, &fused);
+    values_of_all(&block, &scratch, &contexts, &metrics, &projection);
     assert_true(value_of(&block, 0, 1, PROPAGATE_EXECUTION) == 0x1p65); /* 2 (2^64 - 1) + 2 */
     assert_true(value_of(&block, 0, 0, PROPAGATE_EXECUTION) == 5e-9);
     assert_true(value_of(&block, MAIN, 0, PROPAGATE_POINT) == 5e-9);
@@ -176,16 +174,16 @@ static void sums_of_all_threads_are_exact(void **state)
     value_block_free(&block);
     values_scratch_free(&scratch);
     for (size_t i = 0; i < 2; i++)
-        vec_free(&profiles[i].points);
+        vec_free(&profiles[i].costs);
 }
 
-static void a_thread_without_points_has_no_values(void **state)
+static void a_thread_without_costs_has_no_values(void **state)
 {
     (void)state;
     struct profile profile = {0};
     struct value_block block = {0};
     struct values_scratch scratch = {0};
-    values_of_profile(&block, &scratch, &contexts, &inputs, &profile);
+    values_of_profile(&block, &scratch, &contexts, &metrics, &profile);
     assert_int_equal(block.values.n + block.contexts.n, 0);
     value_block_free(&block);
     values_scratch_free(&scratch);
@@ -194,10 +192,10 @@ static void a_thread_without_points_has_no_values(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_scope_adds_up_what_it_should),
+        cmocka_unit_test(each_scope_sums_its_descendants),
         cmocka_unit_test(scratch_can_be_used_again),
         cmocka_unit_test(sums_of_all_threads_are_exact),
-        cmocka_unit_test(a_thread_without_points_has_no_values),
+        cmocka_unit_test(a_thread_without_costs_has_no_values),
     };
     return cmocka_run_group_tests(tests, measure_depths, NULL);
 }

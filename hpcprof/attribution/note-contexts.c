@@ -1,0 +1,209 @@
+#include "hpcprof/attribution/note-contexts.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+void builder_start(struct context_builder *builder, const struct analysis *analysis,
+                   enum projection_kind kind)
+{
+    *builder = (struct context_builder){.analysis = analysis, .kind = kind};
+    context_tree_start(&builder->tree);
+}
+
+void builder_free(struct context_builder *builder)
+{
+    vec_free(&builder->chain);
+}
+
+struct note note_of(const struct measurement_node *node, enum projection_kind kind)
+{
+    if (kind == PROJECTION_PHYSICAL)
+        return (struct note){.space = node->ip_space,
+                             .value = node->ip_offset,
+                             .has_site = true,
+                             .site = node->ip_offset};
+    return (struct note){.space = node->lip_space,
+                         .value = node->lip_value,
+                         .has_site = node->has_site,
+                         .site = node->site};
+}
+
+uint32_t entry_context(struct context_builder *builder, size_t file, enum v4_entry_kind kind)
+{
+    return context_tree_child(&builder->tree, CONTEXT_ROOT, CONTEXT_ENTRY, kind,
+                              executables_entry(builder->analysis->executables, file));
+}
+
+uint32_t call_below(struct context_builder *builder, uint32_t parent, uint32_t function)
+{
+    assert(function != NO_SYMBOL);
+    return context_tree_child(&builder->tree, parent, CONTEXT_CALL, function, 0);
+}
+
+/* ---- scopes ---- */
+
+static uint32_t file_id(const struct context_builder *builder, uint32_t module, uint32_t file)
+{
+    return builder->analysis->symbols->file_of[module][file];
+}
+
+static uint32_t line_below(struct context_builder *builder, uint32_t module, uint32_t parent,
+                           uint32_t file, uint32_t line)
+{
+    if (line == 0 || file == STRUCTURE_NONE)
+        return parent;
+    return context_tree_child(&builder->tree, parent, CONTEXT_LINE, file_id(builder, module, file),
+                              line);
+}
+
+/* The function that a procedure's scope is shown as. */
+static uint32_t shown_function(const struct context_builder *builder, uint32_t module,
+                               const struct structure_scope *scope)
+{
+    uint32_t function = symbols_function(builder->analysis->symbols, module, scope);
+    return builder->kind == PROJECTION_LOGICAL ? builder->analysis->clones->original[function]
+                                               : function;
+}
+
+/* Whether a scope is a part of another procedure (an inlet), which is not shown as a procedure. */
+static bool is_part(const struct context_builder *builder, uint32_t module,
+                    const struct structure_scope *scope)
+{
+    uint32_t function = symbols_function(builder->analysis->symbols, module, scope);
+    return builder->kind == PROJECTION_LOGICAL && builder->analysis->clones->is_part[function];
+}
+
+static bool is_function_context(const struct context *context)
+{
+    return context->kind == CONTEXT_CALL || context->kind == CONTEXT_INLINED;
+}
+
+/* The scope of `function` that contains the call site `parent`; CONTEXT_ROOT if the site is in
+ * another function. */
+static uint32_t scope_of_call(const struct context_builder *builder, uint32_t parent,
+                              uint32_t function)
+{
+    const struct context *all = builder->tree.contexts.at;
+    bool is_site = all[parent].kind == CONTEXT_LINE || all[parent].kind == CONTEXT_NO_SITE;
+    uint32_t scope = is_site ? all[parent].parent : parent, caller = scope;
+    while (caller != CONTEXT_ROOT && !is_function_context(&all[caller]))
+        caller = all[caller].parent;
+    return is_function_context(&all[caller]) && all[caller].name == function ? scope : CONTEXT_ROOT;
+}
+
+static uint32_t loop_below(struct context_builder *builder, uint32_t module, uint32_t parent,
+                           const struct structure_scope *loop)
+{
+    if (loop->line == 0 || loop->file == STRUCTURE_NONE)
+        return context_tree_child(&builder->tree, parent, CONTEXT_LOOP_AT, module, loop->address);
+    return context_tree_child(&builder->tree, parent, CONTEXT_LOOP,
+                              file_id(builder, module, loop->file), loop->line);
+}
+
+static uint32_t scope_below(struct context_builder *builder, uint32_t module, uint32_t parent,
+                            const struct structure_scope *scope)
+{
+    if (scope->kind == SCOPE_LOOP)
+        return loop_below(builder, module, parent, scope);
+    uint32_t function = shown_function(builder, module, scope);
+    if (is_part(builder, module, scope)) {
+        uint32_t whole = scope_of_call(builder, parent, function);
+        if (whole != CONTEXT_ROOT)
+            return whole;
+    }
+    if (scope->kind == SCOPE_PROCEDURE)
+        return call_below(builder, parent, function);
+    parent = line_below(builder, module, parent, scope->file, scope->line);
+    return context_tree_child(&builder->tree, parent, CONTEXT_INLINED, function, 0);
+}
+
+uint32_t statement_below(struct context_builder *builder, uint32_t module, uint32_t parent,
+                         const struct structure_statement *statement)
+{
+    const struct structure *s = symbols_structure(builder->analysis->symbols, module);
+    builder->chain.n = 0;
+    for (uint32_t scope = statement->scope; scope != STRUCTURE_NONE;
+         scope = s->scopes.at[scope].parent)
+        vec_push(&builder->chain, scope);
+    while (builder->chain.n)
+        parent = scope_below(builder, module, parent,
+                             &s->scopes.at[builder->chain.at[--builder->chain.n]]);
+    return line_below(builder, module, parent, statement->file, statement->line);
+}
+
+/* ---- notes ---- */
+
+static uint32_t code_below(struct context_builder *builder, uint32_t module, uint32_t parent,
+                           const struct note *note)
+{
+    const struct structure *s = symbols_structure(builder->analysis->symbols, module);
+    const struct structure_statement *statement =
+        s ? structure_find(s, note->has_site ? note->site : note->value) : NULL;
+    if (!statement)
+        return call_below(builder, parent, builder->analysis->symbols->unknown_function[module]);
+    if (note->has_site)
+        return statement_below(builder, module, parent, statement);
+    return scope_below(builder, module, parent,
+                       &s->scopes.at[structure_procedure(s, statement->scope)]);
+}
+
+void add_direct_call(struct context_builder *builder, uint32_t module, uint64_t address,
+                     uint64_t target)
+{
+    const struct structure *s = symbols_structure(builder->analysis->symbols, module);
+    const struct note call = {.value = address, .has_site = true, .site = address};
+    const struct note callee = {.value = target};
+    if (structure_find(s, address) && structure_find(s, target))
+        code_below(builder, module, code_below(builder, module, CONTEXT_ROOT, &call), &callee);
+}
+
+static uint32_t placeholder_function(const struct symbol_table *symbols, uint64_t placeholder)
+{
+    switch (placeholder) {
+    case PLACEHOLDER_KERNEL: return symbols->kernel;
+    case PLACEHOLDER_PARTIAL: return symbols->partial_path;
+    default: return symbols->unknown_code;
+    }
+}
+
+static uint32_t name_below(struct context_builder *builder, size_t file, uint32_t parent,
+                           const struct note *note)
+{
+    const struct symbol_table *symbols = builder->analysis->symbols;
+    uint32_t function = symbols_agent_function(symbols, file, note->space, note->value);
+    if (function == NO_SYMBOL)
+        function = symbols->unknown_code;
+    uint32_t context = call_below(builder, parent, function),
+             source = symbols->functions.at[function].file;
+    if (note->has_site && note->site && source != NO_SYMBOL)
+        context =
+            context_tree_child(&builder->tree, context, CONTEXT_LINE, source, (uint32_t)note->site);
+    return context;
+}
+
+/* A note in a module or in an agent's name table. */
+static uint32_t located_note_below(struct context_builder *builder, size_t file, uint32_t parent,
+                                   const struct note *note)
+{
+    const struct measurement_file *process = &builder->analysis->measurements->files.at[file];
+    uint32_t context = note->space >= MEASUREMENT_NAMES
+                           ? name_below(builder, file, parent, note)
+                           : code_below(builder, process->module_of[note->space], parent, note);
+    return note->has_site ? context
+                          : context_tree_child(&builder->tree, context, CONTEXT_NO_SITE, 0, 0);
+}
+
+uint32_t note_below(struct context_builder *builder, size_t file, uint32_t parent,
+                    const struct note *note)
+{
+    const struct symbol_table *symbols = builder->analysis->symbols;
+    assert(note->space != MEASUREMENT_NO_NOTE);
+    switch (note->space) {
+    case MEASUREMENT_PLACEHOLDER:
+        return call_below(builder, parent, placeholder_function(symbols, note->value));
+    case MEASUREMENT_NO_MODULE:
+        return call_below(builder, parent, symbols_code_function(symbols, file, note->value));
+    case MEASUREMENT_LOST_RECORD: return call_below(builder, parent, symbols->unknown_code);
+    default: return located_note_below(builder, file, parent, note);
+    }
+}

@@ -1,0 +1,60 @@
+/* Builds the source-level contexts of notes.
+ *
+ * A projection of a thread's logical calling context tree is the tree of its ips or of its lips
+ * (doc/FORMAT-hpcrun.md, section 5, NODES). Each note becomes the chain of scopes around its
+ * address: the procedure, which is called, then loops and inlined procedures, then the line. The
+ * notes below it hang under that line (doc/FORMAT-database.md, section 1). Below a note of unknown
+ * site they hang under a CONTEXT_NO_SITE until the whole tree is known (unknown-call-sites.h). */
+#ifndef HPCPROF_NOTE_CONTEXTS_H
+#define HPCPROF_NOTE_CONTEXTS_H
+
+#include "hpcprof/attribution/analysis.h"
+#include "hpcprof/tree/context-tree.h"
+
+#include "lib/database-format.h"
+
+struct context_builder {
+    const struct analysis *analysis;
+    enum projection_kind kind;
+    struct context_tree tree; /* grows; the caller frees it */
+    VEC(uint32_t) chain;      /* scratch: scopes, innermost first */
+};
+
+void builder_start(struct context_builder *builder, const struct analysis *analysis,
+                   enum projection_kind kind);
+
+/* Frees all but the tree. */
+void builder_free(struct context_builder *builder);
+
+/* A note of the projection: what an ip or an lip says. */
+struct note {
+    uint32_t space; /* as in struct measurement_node */
+    uint64_t value; /* offset, address, placeholder or name */
+    bool has_site;  /* false: the note means a procedure as a whole */
+    uint64_t site;
+};
+
+/* The note of a node; its space is MEASUREMENT_NO_NOTE if the node has none in that projection. */
+struct note note_of(const struct measurement_node *node, enum projection_kind kind);
+
+/* The entry point of a process's threads. */
+uint32_t entry_context(struct context_builder *builder, size_t file, enum v4_entry_kind kind);
+
+/* A called function below `parent`. */
+uint32_t call_below(struct context_builder *builder, uint32_t parent, uint32_t function);
+
+/* The innermost context of a note below `parent`. */
+uint32_t note_below(struct context_builder *builder, size_t file, uint32_t parent,
+                    const struct note *note);
+
+/* The innermost context of a statement of a module: its scopes and line, below the call site
+ * `parent`. */
+uint32_t statement_below(struct context_builder *builder, uint32_t module, uint32_t parent,
+                         const struct structure_statement *statement);
+
+/* Adds a direct call in the code of a module, below context 0: from `address` to the procedure at
+ * `target`. Does nothing if either is in no known procedure. */
+void add_direct_call(struct context_builder *builder, uint32_t module, uint64_t address,
+                     uint64_t target);
+
+#endif

@@ -1,0 +1,61 @@
+/* Writes the files of a database (doc/FORMAT-database.md). `path` is that of the file, in the
+ * folder that is written to. A file that cannot be written ends the process with a message. */
+#ifndef HPCPROF_DATABASE_FILES_H
+#define HPCPROF_DATABASE_FILES_H
+
+#include "hpcprof/attribution/projection.h"
+#include "hpcprof/attribution/thread-creations.h"
+#include "hpcprof/tree/numbered-contexts.h"
+
+/* profile.db: the values of every thread, context by context, and of all threads together. Sorts
+ * the costs of the projection, which is renumbered. */
+void profile_db_write(const char *path, const struct numbered_contexts *contexts,
+                      const struct analysis *analysis, struct projection *projection,
+                      unsigned workers);
+
+/* cct.db: the values of the threads context by context and metric by metric, from a finished
+ * profile.db. `contexts` counts context 0; ids of metrics are below `metric_ids`. */
+void cct_db_write(const char *path, const char *profile_db, size_t contexts, size_t metric_ids,
+                  unsigned workers);
+
+/* What meta.db says besides contexts and metrics. */
+struct meta_texts {
+    const char *title;
+    const char *description;   /* Markdown */
+    const char *copies_prefix; /* "" or "../": leads from the folder of meta.db to that of the
+                                  copies of sources */
+    char *const *copies;       /* by file of the symbol table: path of its copy, or "" */
+};
+
+/* meta.db: title, metrics, modules, source files, functions and the tree of contexts. */
+void meta_db_write(const char *path, const struct meta_texts *texts,
+                   const struct numbered_contexts *contexts, const struct analysis *analysis);
+
+/* metrics/default.yaml: the metrics that viewers of HPCToolkit's databases show: the sum of each,
+ * inclusive and exclusive. */
+void metrics_yaml_write(const char *path, const struct metric_table *metrics);
+
+/* run.json: what a run is about and the v4 format has no place for. */
+void run_json_write(const char *path, const char *title, const struct analysis *analysis,
+                    const struct thread_creations *creations,
+                    const struct context_ids *unknown_site_calls);
+
+/* A procedure has an entry in instructions.json if it has at least this share of a metric. */
+#define INSTRUCTIONS_LEAST_SHARE 0.001
+
+/* instructions.json: costs of single instructions, and their code, of the most expensive procedures
+ * (doc/FORMAT-database.md, section 3). `costs` are sorted. `for_others`: the database is shared, so
+ * code of binaries that not everybody may read is left out. */
+void instructions_json_write(const char *path, const struct instruction_costs *costs,
+                             const struct analysis *analysis, bool for_others);
+
+/* FORMATS.md: a guide to the files of the database. */
+void formats_write(const char *path);
+
+/* The name of the program that was measured; the caller frees. */
+char *run_title(const struct measurements *measurements);
+
+/* A few lines of Markdown about the run; the caller frees. */
+char *run_description(const struct measurements *measurements);
+
+#endif

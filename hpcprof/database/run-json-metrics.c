@@ -1,0 +1,82 @@
+#include "hpcprof/database/run-json-parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* `event`: NULL if the metric was not measured. `why`: NULL if it was measured exactly. */
+static void write_metric(struct json_writer *json, const char *name, const struct event *event,
+                         const char *state, const char *why)
+{
+    json_write_object(json);
+    json_write_text(json, "name", name);
+    if (event)
+        json_write_text(json, "event", event->name);
+    json_write_text(json, "unit", event ? event->unit : "s");
+    json_write_text(json, "state", state);
+    if (why)
+        json_write_text(json, "why", why);
+    json_write_object_end(json);
+}
+
+/* Writes a metric that was measured, exactly or as a lower bound. */
+static void write_measured(struct json_writer *json, const struct metric_table *metrics,
+                           const struct metric *metric)
+{
+    const char *why = metric_lower_bound(metrics, metric);
+    write_metric(json, metric->name, metric_event(metrics, metric),
+                 why ? "lower bound" : "measured", why);
+}
+
+/* Why a metric of runtimes was not measured. */
+static const char *why_not_measured(uint64_t most_workers, const char *name)
+{
+    if (strcmp(name, WAITING) == 0)
+        return "no module is a runtime's whose waiting code is known";
+    if (strcmp(name, OVERHEAD) == 0)
+        return "no code is tagged as a runtime's, and no agent took part";
+    if (most_workers == 0)
+        return "no runtime with an agent took part";
+    if (strcmp(name, INCOMPLETE) == 0 && most_workers == 1)
+        return "only one worker could run at a time, and it always has work; measure with two or "
+               "more workers, and on one CPU with hpcrun --cores N";
+    return "the measurements are of an hpcrun that does not record it";
+}
+
+/* The first refusal of an agent, in the order of the files; NULL for none. */
+static const struct measurement_refusal *first_refusal(const struct measurements *measurements)
+{
+    for (size_t i = 0; i < measurements->files.n; i++) {
+        const struct measurement *m = measurements->files.at[i].m;
+        for (size_t k = 0; k < m->refusals.n; k++)
+            if (measurement_refusal(m, m->refusals.at[k].agent))
+                return &m->refusals.at[k];
+    }
+    return NULL;
+}
+
+static void write_not_measured(struct json_writer *json, const struct measurements *measurements,
+                               const char *name)
+{
+    uint64_t most_workers = measurements_most_workers(measurements);
+    const char *why = why_not_measured(most_workers, name);
+    const struct measurement_refusal *refusal =
+        most_workers == 0 ? first_refusal(measurements) : NULL;
+    char *text = refusal ? mem_printf("%s (%s refused: %s)", why, refusal->agent, refusal->why)
+                         : mem_strdup(why);
+    write_metric(json, name, NULL, "not measurable", text);
+    free(text);
+}
+
+void run_json_write_metrics(struct run_json *run)
+{
+    static const char *const of_runtimes[] = {IDLENESS, INCOMPLETE, OVERHEAD, WAITING};
+    const struct metric_table *metrics = run->analysis->metrics;
+    json_write_key(&run->json, "metrics");
+    json_write_array(&run->json);
+    for (size_t i = 0; i < metrics->all.n; i++)
+        write_measured(&run->json, metrics, &metrics->all.at[i]);
+    for (size_t i = 0; i < sizeof of_runtimes / sizeof *of_runtimes; i++)
+        if (!metric_table_has(metrics, of_runtimes[i]))
+            write_not_measured(&run->json, run->analysis->measurements, of_runtimes[i]);
+    json_write_array_end(&run->json);
+}

@@ -1,0 +1,136 @@
+#include "hpcprof/metrics/metric-table.h"
+
+#include "lib/sanitized-text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const struct event *metric_event(const struct metric_table *table, const struct metric *metric)
+{
+    return &table->measurements->events.at[metric->event];
+}
+
+/* ---- names ---- */
+
+static size_t count_time_events(const struct measurements *measurements)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < measurements->events.n; i++)
+        n += event_is_time(&measurements->events.at[i]);
+    return n;
+}
+
+static char *display_name(const char *recorded_name, const struct event *event, size_t time_events)
+{
+    if (event_is_time(event))
+        return time_events == 1 ? mem_strdup(recorded_name)
+                                : mem_printf("%s (%s)", recorded_name, event->name);
+    if (strcmp(recorded_name, WORK) == 0 || strcmp(recorded_name, event->name) == 0)
+        return mem_strdup(event->name);
+    return mem_printf("%s %s", event->name, recorded_name);
+}
+
+static void name_metrics(struct metric_table *table)
+{
+    size_t time_events = count_time_events(table->measurements);
+    for (size_t i = 0; i < table->all.n; i++) {
+        struct metric *metric = &table->all.at[i];
+        char *name = display_name(metric->recorded_name, metric_event(table, metric), time_events);
+        metric->name = utf8_repaired(name);
+        free(name);
+    }
+}
+
+/* ---- metrics ---- */
+
+/* Returns the index of the event's metric with this recorded name; adds it if it is new. */
+static uint32_t add_metric(struct metric_table *table, const char *recorded_name, uint32_t event)
+{
+    char *key = mem_printf("%u\n%s", event, recorded_name);
+    uint32_t id = strtab_id(&table->keys, key);
+    free(key);
+    if (id == table->all.n)
+        vec_push(&table->all, (struct metric){.recorded_name = mem_strdup(recorded_name),
+                                              .event = event,
+                                              .overhead = NO_METRIC,
+                                              .waiting = NO_METRIC,
+                                              .kind_of = NO_METRIC});
+    return id;
+}
+
+/* Whether a metric is what its event measures, not a part or consequence of it. */
+static bool is_measured_by_event(const struct metric_table *table, const struct metric *metric)
+{
+    return strcmp(metric->recorded_name, WORK) == 0 ||
+           strcmp(metric->recorded_name, metric_event(table, metric)->name) == 0;
+}
+
+/* Adds the metrics of an event for each kind of overhead: "overhead:spawn". */
+static uint32_t *add_kinds(struct metric_table *table, const struct strtab *kinds, uint32_t event,
+                           uint32_t overhead)
+{
+    uint32_t *metrics = mem_alloc(kinds->count * sizeof *metrics);
+    for (uint32_t kind = 0; kind < kinds->count; kind++) {
+        char *name = mem_printf("%s:%s", OVERHEAD, strtab_string(kinds, kind));
+        metrics[kind] = add_metric(table, name, event);
+        table->all.at[metrics[kind]].kind_of = overhead;
+        free(name);
+    }
+    return metrics;
+}
+
+static void add_overhead(struct metric_table *table, const struct strtab *kinds, uint32_t metric)
+{
+    uint32_t event = table->all.at[metric].event, overhead = add_metric(table, OVERHEAD, event);
+    uint32_t *of_kinds = kinds->count ? add_kinds(table, kinds, event, overhead) : NULL;
+    table->all.at[metric].overhead = overhead;
+    table->all.at[metric].kinds = of_kinds;
+}
+
+static void add_waiting(struct metric_table *table, uint32_t metric)
+{
+    uint32_t waiting = add_metric(table, WAITING, table->all.at[metric].event);
+    table->all.at[metric].waiting = waiting;
+}
+
+void metric_table_build(struct metric_table *table, const struct measurements *measurements,
+                        const struct overhead *overhead, const struct waiting *waiting)
+{
+    *table = (struct metric_table){.measurements = measurements,
+                                   .why_lower_bound = overhead->why_lower_bound};
+    uint32_t n = (uint32_t)measurements->metrics.n;
+    for (uint32_t i = 0; i < n; i++)
+        add_metric(table, measurements->metrics.at[i].name, measurements->metrics.at[i].event);
+    for (uint32_t i = 0; i < n && overhead->is_measurable; i++)
+        if (is_measured_by_event(table, &table->all.at[i]))
+            add_overhead(table, &overhead->kinds, i);
+    for (uint32_t i = 0; i < n && waiting->is_measurable; i++)
+        if (is_measured_by_event(table, &table->all.at[i]))
+            add_waiting(table, i);
+    name_metrics(table);
+}
+
+void metric_table_free(struct metric_table *table)
+{
+    for (size_t i = 0; i < table->all.n; i++) {
+        free(table->all.at[i].recorded_name);
+        free(table->all.at[i].name);
+        free(table->all.at[i].kinds);
+    }
+    vec_free(&table->all);
+    strtab_free(&table->keys);
+}
+
+bool metric_table_has(const struct metric_table *table, const char *recorded_name)
+{
+    for (size_t i = 0; i < table->all.n; i++)
+        if (strcmp(table->all.at[i].recorded_name, recorded_name) == 0)
+            return true;
+    return false;
+}
+
+const char *metric_lower_bound(const struct metric_table *table, const struct metric *metric)
+{
+    bool is_overhead = strcmp(metric->recorded_name, OVERHEAD) == 0 || metric->kind_of != NO_METRIC;
+    return is_overhead ? table->why_lower_bound : NULL;
+}
