@@ -16,16 +16,16 @@ enum { OUTPUT, JOBS, CALLS, CACHE, DEBUG_DIR, OPTIONS };
 
 static const struct option_row rows[OPTIONS] = {
     [OUTPUT] = {"o", "output", "FILE", "@file", "write to FILE; - is standard output",
-                "Write to FILE; `-` is standard output. Default: the name of the binary with `.hpcstruct` behind "
-                "it, in the current directory."},
+                "Write to FILE; `-` is standard output. Default: the name of the binary with the suffix "
+                "`.hpcstruct`, in the current directory."},
     [JOBS] = {"j", "jobs", "N", NULL, "use N threads (default: one for each CPU)",
               "Use N threads. Default: one for each CPU."},
     [CALLS] = {NULL, "calls", NULL, NULL, "list call instructions, too", "List call instructions, too."},
     [CACHE] = {NULL, "cache", NULL, NULL, "put the structure into the cache and print its path",
                "Make sure that the cache holds the structure of the binary, and print the path of the structure "
                "file there."},
-    [DEBUG_DIR] = {NULL, "debug-dir", "DIR", "@directory", "where separate debug files are (/usr/lib/debug)",
-                   "Where separate debug files are. Default: `/usr/lib/debug`."},
+    [DEBUG_DIR] = {NULL, "debug-dir", "DIR", "@directory", "directory of separate debug files (/usr/lib/debug)",
+                   "Directory of separate debug files. Default: `/usr/lib/debug`."},
 };
 
 static const struct option_table table = {
@@ -51,7 +51,7 @@ static const struct option_table table = {
 
 struct options {
     struct analysis_options analysis;
-    const char *output; /* NULL: by the binary's name */
+    const char *output; /* NULL: named after the binary */
     const char *input;
     bool cache;
 };

@@ -3,6 +3,7 @@
 #include "hpcstruct/elf/sorted-addresses.h"
 
 #include <Zydis/Zydis.h>
+#include <assert.h>
 #include <stdlib.h>
 
 /* A possible owner, and all addresses that its source gives it, before overlaps are resolved. */
@@ -259,6 +260,7 @@ static void divide(struct code_map *map, const struct elf_image *image,
 
 void code_map_build(struct code_map *map, const struct code_sources *sources)
 {
+    assert(map->owners.n == 0 && map->fragments.n == 0);
     struct candidates candidates = {0};
     add_symbols(&candidates, sources);
     add_stubs(&candidates, sources);

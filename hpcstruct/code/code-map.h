@@ -33,7 +33,7 @@ struct code_map {
     VEC(struct code_fragment) fragments; /* sorted, disjoint */
 };
 
-/* What the map is made from. It must outlive the map, which points to its names. */
+/* Input of code_map_build. It must outlive the map, which points to its names. */
 struct code_sources {
     const struct elf_image *image;
     const struct symbol_table *symbols;

@@ -109,7 +109,7 @@ static bool transfers_control(const ZydisDecodedInstruction *instruction)
 }
 
 /* Whether the decoder's last instruction, a `syscall`, may wait for a futex: whether an instruction
- * before it sets the fourth argument (r10). Of the system calls that runtimes make without libc,
+ * before it sets the fourth argument (r10). Among the system calls that runtimes make without libc,
  * FUTEX_WAIT has one, the timeout; FUTEX_WAKE has none. The search ends at a transfer of control or
  * after MAX_ARGUMENT_INSTRUCTIONS. */
 static bool waits_in_system_call(const struct decoder *decoder,

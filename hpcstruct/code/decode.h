@@ -69,7 +69,7 @@ struct decoder {
 void decoder_init(struct decoder *decoder);
 void decoder_free(struct decoder *decoder);
 
-/* What the decoding of one fragment reads of the module. */
+/* The parts of the module that the decoding of a fragment reads. */
 struct decode_context {
     const struct code_map *map;
     const struct elf_image *image;

@@ -9,8 +9,8 @@ struct entry_load {
     uint32_t index;      /* of the instruction that loads the entry, or of the jump itself */
     unsigned entry_size; /* 8: an address; 4: an offset */
     ZydisDecodedOperandMem memory; /* the operand that is the entry */
-    /* What an offset is added to: a known value, a register, or something in memory (then `base` is
-     * NONE). For an address: the table, if its address is known. */
+    /* The base that an offset is added to: a known value, a register, or something in memory
+     * (`base` is then NONE). For an address: the table, if its address is known. */
     bool base_known;
     uint64_t base_value;
     ZydisRegister base;

@@ -78,7 +78,7 @@ static bool try_address(struct table_finder *finder, const struct entry_load *lo
     return true;
 }
 
-/* Tries the address that a lea loads, if it loads `r`; ZYDIS_REGISTER_NONE stands for any register.
+/* Tries the address that a lea loads, if it loads `r`; ZYDIS_REGISTER_NONE means any register.
  */
 static bool try_lea(struct table_finder *finder, const struct entry_load *load, uint32_t lea,
                     ZydisRegister r, struct table_candidate *table)

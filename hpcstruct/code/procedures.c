@@ -3,6 +3,7 @@
 #include "hpcstruct/elf/eh-frame.h"
 #include "hpcstruct/elf/names.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* A jump, or the unwinding to a landing pad, from the code of one owner to that of another. */
@@ -249,6 +250,7 @@ static void list_fragments(struct procedures *procedures, const struct code_map 
 
 void procedures_build(struct procedures *procedures, const struct procedure_sources *sources)
 {
+    assert(procedures->all.n == 0 && procedures->fragments.n == 0);
     struct joiner joiner = {.from = sources};
     for (uint32_t i = 0; i < sources->map->owners.n; i++) {
         vec_push(&joiner.called, false);

@@ -2,6 +2,7 @@
 
 #include "hpcstruct/elf/byte-reader.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* ---- saving ---- */
@@ -112,6 +113,7 @@ static bool scope_rows_are_valid(const struct debug_info *info)
 
 bool debug_info_load(struct debug_info *info, struct elf_bytes bytes)
 {
+    assert(info->functions.n == 0 && info->scopes.n == 0 && info->lines.n == 0);
     struct byte_reader from = {.bytes = bytes};
     load_strings(&from, &info->files);
     load_strings(&from, &info->directories);

@@ -2,6 +2,7 @@
 
 #include "hpcstruct/elf/sorted-addresses.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* ---- filling ---- */
@@ -72,6 +73,7 @@ void debug_info_add_range(struct debug_info *info, uint64_t begin, uint64_t end,
     const struct elf_code *code = elf_code_at(image, begin);
     if (!code || end <= begin)
         return;
+    assert(scope < info->scopes.n);
     const struct scope_range range = {begin, end < code->end ? end : code->end, scope};
     vec_push(&info->ranges, range);
 }

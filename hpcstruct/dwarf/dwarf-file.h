@@ -1,7 +1,7 @@
 /* A file with DWARF 2 to 5, read through libdwarf: its sections, its units, and the attributes of
  * their debugging information entries (DIEs).
  *
- * Functions return false, or NULL, if an entry lacks what they are asked for or if it is damaged;
+ * Functions return false, or NULL, if an entry lacks the attribute or is damaged;
  * the first damage is recorded. */
 #ifndef HPCSTRUCT_DWARF_FILE_H
 #define HPCSTRUCT_DWARF_FILE_H
@@ -31,7 +31,7 @@ bool dwarf_file_open(struct dwarf_file *file, const struct elf_image *image, cha
 
 void dwarf_file_close(struct dwarf_file *file);
 
-/* The contents of a section; empty if the file lacks it or if nobody here needs it. */
+/* The contents of a section that the reader needs; empty if the file lacks it. */
 struct elf_bytes dwarf_file_section(const struct dwarf_file *file, const char *name);
 
 /* Records a problem, unless there is one already. */

@@ -1,4 +1,4 @@
-#include "hpcstruct/dwarf/dwarf-process.h"
+#include "hpcstruct/dwarf/dwarf-reader.h"
 
 #include "hpcstruct/dwarf/line-table.h"
 

@@ -135,7 +135,7 @@ static uint32_t file_by_number(const struct dwarf_reader *reader, const struct s
 
 /* ---- which function an entry describes ---- */
 
-/* What the entries along the references say; the first one that has an attribute counts. */
+/* The attributes of a function, each from the first entry along the references that has it. */
 struct description {
     const char *linkage_name, *name;
     const struct source *source; /* of the last entry */
@@ -299,7 +299,7 @@ static bool may_contain_functions(Dwarf_Half tag)
     return false;
 }
 
-/* What encloses an entry. */
+/* The scopes that enclose an entry. */
 struct surroundings {
     uint32_t scope;  /* function compiled out of line or inlined; DEBUG_NONE: none */
     uint32_t prefix; /* namespaces and classes, in reader.prefixes; DEBUG_NONE: none */

@@ -1,7 +1,8 @@
 /* Reads DWARF (2 to 5) into a struct debug_info: line tables, functions, and the functions inlined
- * into them. This file and dwarf-file.c are the only ones that know libdwarf.
+ * into them. Only dwarf-reader.c and dwarf-file.c know libdwarf.
  *
- * libdwarf may crash on damaged files: see dwarf-process.h. */
+ * On damaged files libdwarf 20210528 frees memory twice, reads out of bounds and loops forever. It
+ * therefore runs in a process of its own, and damage costs only the debug information. */
 #ifndef HPCSTRUCT_DWARF_READER_H
 #define HPCSTRUCT_DWARF_READER_H
 
@@ -18,8 +19,12 @@ struct dwarf_inputs {
     const struct elf_image *supplement; /* the file with the parts that dwz moved; NULL: none */
 };
 
-/* Reads the debug information into an empty `info` and finishes it. `info` then holds all that
- * could be read. */
+/* Reads the debug information into an empty `info` and finishes it; if the process fails, only the
+ * line tables. `info` then holds all that could be read. Forks: call it while there is one thread.
+ * (dwarf-process.c) */
+struct dwarf_report dwarf_read(struct debug_info *info, const struct dwarf_inputs *inputs);
+
+/* The same in this process. */
 struct dwarf_report dwarf_read_unprotected(struct debug_info *info,
                                            const struct dwarf_inputs *inputs);
 

@@ -5,6 +5,7 @@
 
 #include "lib/path.h"
 
+#include <assert.h>
 #include <libdwarf/dwarf.h>
 #include <stdlib.h>
 
@@ -253,6 +254,7 @@ bool line_table_read(const struct line_sections *sections, uint64_t offset, cons
     struct line_table t = {
         .sections = sections, .directory = directory, .info = info, .image = image};
     struct byte_reader c = {.bytes = sections->lines, .at = offset};
+    assert(files->ids.n == 0);
     t.files = files;
     bool good = offset < sections->lines.size && read_header(&t, &c);
     if (good && image) {

@@ -19,7 +19,7 @@ uint64_t read_uint(struct byte_reader *reader, unsigned size);
 uint64_t read_uleb128(struct byte_reader *reader);
 int64_t read_sleb128(struct byte_reader *reader);
 
-/* A string; the reader then stands after its terminating 0. */
+/* A string; skips its terminating 0, too. */
 const char *read_cstring(struct byte_reader *reader);
 
 void skip_bytes(struct byte_reader *reader, uint64_t size);

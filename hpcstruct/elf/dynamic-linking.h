@@ -1,4 +1,4 @@
-/* What the dynamic linker does to a module: dynamic relocations of pointers and of slots of the
+/* The dynamic linking of a module: relocations of pointers and of slots of the
  * global offset table, and the stubs of the procedure linkage table, which jump through these
  * slots. */
 #ifndef HPCSTRUCT_DYNAMIC_LINKING_H

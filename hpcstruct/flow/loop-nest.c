@@ -1,8 +1,9 @@
 #include "hpcstruct/flow/loop-nest.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
-/* What the paper records of a block. */
+/* Properties of a block, as in the paper. */
 struct block_state {
     uint32_t header;   /* innermost loop header known so far; NO_BLOCK: none */
     uint32_t position; /* on the current path, from 1; 0: not on it */
@@ -128,6 +129,7 @@ static void list_loops(struct loop_finder *f, struct loops *loops)
             uint32_t header = f->s->headers.at[--f->s->headers.n];
             struct block_state *state = state_of(f, header);
             state->loop = (uint32_t)loops->all.n;
+            assert(state->header == NO_BLOCK || state_of(f, state->header)->loop != NO_LOOP);
             const struct loop loop = {
                 .header = header,
                 .parent = state->header == NO_BLOCK ? NO_LOOP : state_of(f, state->header)->loop,

@@ -1,6 +1,6 @@
 #include "hpcstruct/structure/analyze.h"
 
-#include "hpcstruct/dwarf/dwarf-process.h"
+#include "hpcstruct/dwarf/dwarf-reader.h"
 #include "hpcstruct/elf/debug-file.h"
 #include "hpcstruct/elf/names.h"
 #include "hpcstruct/flow/no-return.h"

@@ -15,7 +15,7 @@ struct locator {
 
 /* ---- conditions ---- */
 
-/* The innermost loop that contains two loops. NO_LOOP stands for the procedure. */
+/* The innermost loop that contains two loops. NO_LOOP is the procedure. */
 static uint32_t common_loop(const struct loops *loops, uint32_t a, uint32_t b)
 {
     while (a != b) {

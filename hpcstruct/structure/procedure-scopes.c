@@ -1,5 +1,6 @@
 #include "hpcstruct/structure/procedure-scopes.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -182,6 +183,7 @@ static uint32_t scope_for_range(struct scope_builder *b, const struct source_ran
 
 static void add_range(struct scope_builder *b, uint32_t statement, uint64_t begin, uint64_t end)
 {
+    assert(begin < end);
     struct list_ends *ends = &b->list_ends.at[statement];
     if (ends->last_range != NO_RANGE && b->statement_ranges.at[ends->last_range].end == begin) {
         b->statement_ranges.at[ends->last_range].end = end;

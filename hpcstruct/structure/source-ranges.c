@@ -46,6 +46,7 @@ uint32_t inline_chains_of_scope(struct inline_chains *chains, uint32_t scope)
 {
     if (scope == DEBUG_NONE)
         return EMPTY_CHAIN;
+    assert(scope < chains->info->scopes.n);
     const struct debug_scope *of = &chains->info->scopes.at[scope];
     if (of->parent == DEBUG_NONE)
         return EMPTY_CHAIN;
@@ -70,6 +71,7 @@ uint32_t inline_chains_common(const struct inline_chains *chains, uint32_t a, ui
 
 uint32_t inline_chains_prefix(const struct inline_chains *chains, uint32_t chain, uint32_t depth)
 {
+    assert(chains->all.at[chain].depth >= depth);
     while (chains->all.at[chain].depth > depth)
         chain = chains->all.at[chain].parent;
     return chain;
