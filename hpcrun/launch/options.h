@@ -17,8 +17,8 @@ struct options {
     const char *output;   /* NULL: the default directory */
     int signal;           /* number of a real-time signal; 0: choose a free one */
     const char *agents;   /* names joined by commas, "auto" or "none" */
-    unsigned cores;       /* number of CPUs that idleness counts; 0: those that the process may use */
-    bool list_events;     /* -L */
+    unsigned cores;   /* number of CPUs that idleness counts; 0: those that the process may use */
+    bool list_events; /* -L */
     bool list_all_events; /* -L all: also list events that can't be used */
     bool collapse_recursion, start_off, quiet, shared;
     char **command; /* NULL-terminated; NULL when there is none */

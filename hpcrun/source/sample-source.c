@@ -9,18 +9,17 @@
 
 #include <sys/resource.h>
 
-/* A wait shorter than this, or than a 32nd of the period, is not waited for. A first sample does
- * not pay what was measured but a period: it must not come early, or short threads have too many.
- */
+/* A sample that comes early by less than this, or than a 32nd of the period, is taken at once. Not
+ * a first sample: it pays a period, not what was measured, so early ones would overcount short
+ * threads. */
 #define SLACK_NS 50000u
 
-/* Threads that wait are sampled by the wall clock as those that run are. Where there are more of
- * them than CPUs, a CPU gets no more than a sample in this time, or thousands of threads would do
- * nothing else. */
+/* REALTIME samples waiting threads, too. If there are more threads than CPUs, each CPU takes at
+ * most one sample in this time; otherwise thousands of threads would do nothing else. */
 #define LEAST_NS_PER_SAMPLE 100000u
 
-/* Counters by rate: what other threads have found to be the period for the rate. A new thread
- * begins with it. 0: none has. */
+/* Counters by rate: the period to which the last thread has adapted; new threads begin with it. 0:
+ * not known yet. */
 static _Atomic uint64_t learned_period[MAX_EVENTS];
 
 static struct {
@@ -29,8 +28,8 @@ static struct {
     char note[160];
 } sources;
 
-/* Perf signals and timers need a queued signal each; with none allowed, the kernel sends SIGIO
- * instead of ours, which kills, or refuses timers. */
+/* Each perf signal and each timer needs a queued signal. Without one, the kernel sends SIGIO
+ * instead of the sampling signal, which may kill the program, or refuses the timer. */
 static bool signals_can_queue(void)
 {
     struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
@@ -60,10 +59,9 @@ const char *sources_fallback_reason(void)
     return sources.note;
 }
 
-/* A period uniform in half to one and a half times the mean. Its spread is the mean itself, so that
- * consecutive samples are uncorrelated for a program that repeats itself with this period or a
- * fraction of it; with 10 % either way they would still move along together for dozens of samples.
- */
+/* A period uniform in half to one and a half times the mean. The width of this range is the mean
+ * itself, so that consecutive samples are uncorrelated in a program that repeats itself with this
+ * period or a fraction of it. With +-10 % they would stay correlated for dozens of samples. */
 static uint64_t jittered(struct thread *thread, uint64_t mean)
 {
     uint64_t half = mean / 2;
@@ -81,8 +79,7 @@ static uint64_t first_count_period(const struct thread_event *event)
     return period ? period : event->event->period;
 }
 
-/* The mean period to arm with. Amounts are what a sample was armed with: longer ones lose nothing.
- */
+/* The mean period to use. A sample pays what it was armed with, so longer periods lose no time. */
 static uint64_t mean_period(const struct thread_event *event)
 {
     uint64_t threads = threads_live(), cpus = process.usable_cpus;
@@ -99,7 +96,7 @@ bool source_is_perf(const struct thread_event *event)
     return event->source == SOURCE_TASK_CLOCK || event->source == SOURCE_COUNTER;
 }
 
-/* The event's clock or count; `cpu_clock` is that of its thread. */
+/* The event's clock or count now; `cpu_clock` is its thread's. */
 static uint64_t clock_of(const struct thread_event *event, clockid_t cpu_clock)
 {
     switch (event->source) {
@@ -109,7 +106,8 @@ static uint64_t clock_of(const struct thread_event *event, clockid_t cpu_clock)
     }
 }
 
-/* The clock of an event that is enabled does not stand still. */
+/* perf disables the event when it sends its signal, so a stopped clock means that a sample is due.
+ */
 bool source_has_lost_sample(const struct thread_event *event)
 {
     switch (event->source) {
@@ -207,7 +205,7 @@ void source_abandon(struct thread_event *event)
     event->source = 0;
 }
 
-/* The next sample is `period` after `event->last`, which is about now. */
+/* Plans the next sample for `period` after event->last, which is about now. */
 static void plan(struct thread_event *event, uint64_t period)
 {
     event->armed = period;
@@ -215,8 +213,8 @@ static void plan(struct thread_event *event, uint64_t period)
 }
 
 /* Arms the event as planned. A wall-clock timer expires again every mean period until the handler
- * arms it anew: the planned period may be a first one of a few hundred nanoseconds, and a timer
- * with such an interval leaves a thread that defers its signals no time to run. */
+ * arms it anew. The interval is not the planned period: a first one may be a few hundred
+ * nanoseconds, which would leave no time to run to a thread that defers its signals. */
 static void start(const struct thread_event *event, uint64_t period, uint64_t due, uint64_t mean)
 {
     switch (event->source) {
@@ -233,9 +231,9 @@ static void arm(struct thread_event *event, uint64_t period)
     start(event, period, event->due, event->mean);
 }
 
-/* The thread's handler may run as soon as it is let go, for a sample that was late: then it arms
- * the event, too, and owns what is planned. One that it does not come out of arms the event at its
- * end. */
+/* The thread's handler may run as soon as samples are unblocked, for a late signal; it then arms
+ * the event, too, and may change the plan, hence the copies. If the thread stays in its handler,
+ * nothing is done here: the handler arms the event at its end. */
 void source_resume(struct thread *thread, struct thread_event *event)
 {
     if (!event->source || !thread_block_samples(thread))
@@ -246,19 +244,19 @@ void source_resume(struct thread *thread, struct thread_event *event)
     event->last_cpu = sys_clock(cpu_clock);
     event->mean = mean_period(event);
     if (event->event->interval)
-        event->period = event->mean; /* what the first sample pays */
+        event->period = event->mean; /* the first sample pays it */
     plan(event, 1 + thread_random(thread, event->mean));
     uint64_t period = event->armed, due = event->due, mean = event->mean;
     thread_unblock_samples(thread);
     start(event, period, due, mean);
 }
 
-/* REALTIME's samples are due at times that are set, whatever the thread gets done before. One of a
- * very deep path can take longer than the period: the thread gets as much time behind it as it
- * took, or it would be in the handler for ever. Time stamp ticks are no longer than ns; the clocks
- * are asked only where they tell something. A signal that was on its way when its timer was armed
- * anew comes before the sample is due: `last` is yet to come then. */
-static uint64_t leave_time(const struct thread_event *event, uint64_t period)
+/* Lengthens a REALTIME period so that the program gets at least as much time as the last sample
+ * took. A sample of a very deep path can take longer than the period; since samples are due at
+ * fixed times, the thread would never leave the handler. Ticks are at most a nanosecond long, so
+ * the clocks are read only if the sample may have been too long. event->last may be in the future:
+ * a signal that was sent before its timer was armed anew comes before the sample is due. */
+static uint64_t leave_time_for_program(const struct thread_event *event, uint64_t period)
 {
     if (event->source != SOURCE_MONOTONIC_TIMER || ticks_now() - event->measured_at < period / 4)
         return period;
@@ -267,10 +265,10 @@ static uint64_t leave_time(const struct thread_event *event, uint64_t period)
     return earliest > event->last + period ? earliest - event->last : period;
 }
 
-/* So many samples in a row at one instruction and stack pointer, and the thread may be standing
- * still. An access to the vDSO's clock page (kernel 6.18) counts a page fault, and a signal that is
- * pending then ends the fault before the page is there: the access faults again, and a sample at
- * every fault leaves the program there for ever. */
+/* After so many samples in a row with the same pc and sp, the thread may make no progress. An
+ * access to the vDSO's clock page (kernel 6.18) counts a page fault, and a pending signal ends the
+ * fault before the page is mapped: the access faults again. With a sample at every fault, that
+ * never ends. */
 #define MAX_REPEATS 64
 
 static void note_place(struct thread_event *event, const ucontext_t *context)
@@ -282,8 +280,8 @@ static void note_place(struct thread_event *event, const ucontext_t *context)
     event->sp = sp;
 }
 
-/* One occurrence passes without a sample where the thread may be standing still. Increments are
- * counts, so it is paid by the next sample. */
+/* Lets one occurrence pass without a sample if the thread may make no progress. The next sample
+ * pays for it, since increments are counts. */
 static uint64_t skip_one_if_stuck(struct thread_event *event, uint64_t period)
 {
     if (event->repeats < MAX_REPEATS)
@@ -292,18 +290,18 @@ static uint64_t skip_one_if_stuck(struct thread_event *event, uint64_t period)
     return period + 1;
 }
 
-/* Samples come late by the time from the expiry to the handler, and from there to the arming: less
- * is armed by as much, so that the mean period is kept. */
+/* Samples come late by the time from expiry to handler and from there to arming. The period is
+ * shortened by that, so that its mean is right. */
 void source_arm(struct thread *thread, struct thread_event *event)
 {
     uint64_t period =
         event->first ? 1 + thread_random(thread, event->mean) : jittered(thread, event->mean);
     period = skip_one_if_stuck(event, period > event->lag ? period - event->lag : 1);
-    arm(event, leave_time(event, period));
+    arm(event, leave_time_for_program(event, period));
 }
 
-/* A moving average of the last samples' delays. Single long ones (a signal that was blocked) count
- * as no more than half a period. */
+/* Moving average of the samples' delays. A single long one (a blocked signal) counts as at most
+ * half a period. */
 static void update_lag(struct thread_event *event, uint64_t delta)
 {
     uint64_t late = delta > event->armed ? delta - event->armed : 0;
@@ -323,8 +321,8 @@ struct thread_event *source_of_signal(struct thread *thread, const siginfo_t *in
     return NULL;
 }
 
-/* Whether the signal found the thread waiting in a system call: the call was interrupted (pc is
- * behind the instruction and the result says so), or will be restarted (pc is on it). */
+/* Whether the signal interrupted a waiting system call: pc is behind the instruction and the result
+ * is -EINTR, or pc is at the instruction, which will be restarted. */
 static bool was_waiting(const struct thread *thread, const ucontext_t *context)
 {
     uint8_t code[2];
@@ -334,8 +332,8 @@ static bool was_waiting(const struct thread *thread, const ucontext_t *context)
     return guard_copy(code, call, sizeof code, armed) && code[0] == 0x0f && code[1] == 0x05;
 }
 
-/* CPUTIME by timers: false when the thread has not used the CPU for its period yet; then waits on.
- */
+/* CPUTIME by timers: false if the thread has not used its period of CPU time yet; arms a timer for
+ * the rest. */
 static bool cpu_time_is_due(struct thread *thread, struct thread_event *event, uint64_t now,
                             const ucontext_t *context)
 {
@@ -351,9 +349,10 @@ static bool cpu_time_is_due(struct thread *thread, struct thread_event *event, u
     return false;
 }
 
-/* A sample stands for half of the period before it and half of the one behind it: the first one,
- * that came after half a period on average, pays a whole one, and the time after the last one is
- * lost. Where the mean changes, the sample between pays half of the difference, more or less. */
+/* Updates the mean period, and corrects the increment. A sample stands for half of the period
+ * before it and half of the one after it: the first sample comes after half a period on average and
+ * pays a whole one; the time after the last sample is not paid. So when the mean changes, the
+ * sample in between pays half of the difference more or less. */
 static uint64_t change_mean(struct thread_event *event, uint64_t wall)
 {
     uint64_t before = event->mean;
@@ -364,9 +363,10 @@ static uint64_t change_mean(struct thread_event *event, uint64_t wall)
     return wall > less ? wall - less : 0;
 }
 
-/* CPUTIME by perf: false when a first sample has come before the thread has used its period; then
- * waits on. Perf's clock runs on where the thread's CPU clock does not: while a virtual machine is
- * halted, or in interrupts. Later samples pay what was measured, which makes them right. */
+/* CPUTIME by perf: false if a first sample comes before the thread has used its period of CPU time;
+ * then arms the event for the rest. perf's clock also runs while a virtual machine is halted, and
+ * in interrupts; the thread's CPU clock does not. Later samples pay what was measured, so they are
+ * right. */
 static bool task_clock_is_due(struct thread_event *event, uint64_t now)
 {
     if (!event->first || now >= event->due)
@@ -393,17 +393,17 @@ static struct increment measure_wall_time(struct thread_event *event, const sigi
     return result;
 }
 
-/* What the first sample after a start pays: a period for each that began before it came, however
- * late (the signal was blocked, the machine halted). As the first was due at a random time of a
- * period, that is the time since the start on average; the next sample is the first of a new start
- * then. */
+/* What the first sample after a start pays: one period for each period that began before it came
+ * (it may be late: a blocked signal, a halted machine). Since it was due at a random time in a
+ * period, this is on average the time since the start. If it pays more than one, the next sample is
+ * a first one again. */
 static uint64_t first_delta(const struct thread_event *event, uint64_t now)
 {
     uint64_t due = event->last + event->armed, late = now > due ? now - due : 0;
     return event->period * (1 + late / event->period);
 }
 
-/* A sample that is a little late is as good as on its way. */
+/* A sample that is late by less than a period is not overdue: its signal may still come. */
 struct increment source_overdue(struct thread_event *event)
 {
     if (event->source != SOURCE_TASK_CLOCK && event->source != SOURCE_CPU_TIMER)
@@ -418,9 +418,10 @@ struct increment source_overdue(struct thread_event *event)
     return (struct increment){.fired = true, .amount = delta << TIME_SHIFT};
 }
 
-/* Counters by rate: the mean period that makes the thread's counts since its last sample one sample
- * per interval. A quarter of it is taken over, so that one burst does not change much: from 1 to
- * 5 million takes 16 samples. What a sample pays is the count, whatever the period was. */
+/* Counters by rate: adapts the mean period, so that the thread's counts since its last sample would
+ * make one sample per interval. The new mean takes a quarter of that, so that one burst changes
+ * little: from 1 to 5 million takes 16 samples. A sample pays the count, whatever the period was.
+ */
 static void follow_rate(struct thread_event *event, uint64_t count)
 {
     uint64_t now = sys_clock(CLOCK_THREAD_CPUTIME_ID);
@@ -429,7 +430,7 @@ static void follow_rate(struct thread_event *event, uint64_t count)
     uint64_t most = event->mean * 8, least = event->mean / 2;
     event->last_cpu = now;
     if (event->first)
-        return; /* its count is of a random part of a period */
+        return; /* its count is of a random fraction of a period */
     if (wanted > most)
         wanted = most;
     if (wanted < least)

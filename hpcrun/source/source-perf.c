@@ -41,8 +41,8 @@ long perf_probe_task_clock(void)
     return 0;
 }
 
-/* kernel.perf_event_paranoid; -2 where it can't be read. */
-static int paranoia(void)
+/* The value of kernel.perf_event_paranoid; -2 if it can't be read. */
+static int paranoid_level(void)
 {
     char digits[16] = "";
     long fd =
@@ -65,10 +65,11 @@ static bool may_open_without_kernel(void)
     return fd >= 0;
 }
 
-/* Levels above 1 hide the kernel from ordinary users; Debian's level 3 refuses them everything. */
+/* Above level 1 users without privileges can't see kernel time; Debian's level 3 forbids them perf.
+ */
 void perf_explain_refusal(struct text *text, long error)
 {
-    int level = paranoia();
+    int level = paranoid_level();
     bool is_refused = error == -EACCES || error == -EPERM, hides = may_open_without_kernel();
     if (!is_refused || (!hides && level < 3)) {
         text_add(text, "perf_event_open: ");

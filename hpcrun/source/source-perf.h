@@ -1,20 +1,20 @@
-/* Signal handler: perf_measure and perf_arm run there.
+/* Signal handler: perf_enable, perf_disable and perf_count run there.
  *
- * Sources on perf_event_open: the task clock, and counters. The event is enabled for one overflow
- * (PERF_EVENT_IOC_REFRESH 1), which sends the sampling signal to the thread and disables it;
- * the handler sets the next period and enables it again. So a thread that blocks the signal has at
- * most one waiting, and nothing counts while the handler runs. */
+ * * Sources that use perf_event_open: the task clock, and counters. The event is enabled for one
+ * overflow (PERF_EVENT_IOC_REFRESH 1), which sends the sampling signal to the thread and disables
+ * the event. The handler sets the next period and enables it again. So at most one signal is
+ * pending in a thread that blocks it, and nothing is counted while the handler runs. */
 #ifndef HPCRUN_SOURCE_SOURCE_PERF_H
 #define HPCRUN_SOURCE_SOURCE_PERF_H
 
 #include "hpcrun/base/text-buffer.h"
 #include "hpcrun/config/run-config.h"
 
-/* Whether this process may open a task clock that sees the kernel: 0, or a negative errno. */
+/* Tries to open a task clock that includes kernel time: 0, or a negative errno. */
 long perf_probe_task_clock(void);
 
-/* Appends why perf_probe_task_clock failed with `error`: which of the kernel's settings refuses it,
- * or that none does (normal context: opens files). */
+/* Appends the reason why perf_probe_task_clock failed with `error`: the kernel setting that forbids
+ * it, or the error. Normal context: opens files. */
 void perf_explain_refusal(struct text *text, long error);
 
 /* Opens the event for the calling thread, stopped; `signal` is the sampling signal. Returns a

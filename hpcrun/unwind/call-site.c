@@ -5,7 +5,7 @@
 #define LONGEST_CALL 7
 #define PAGE         4096u
 
-/* Forms of `ff /2`, the indirect call, by the length of what follows the opcode. */
+/* Whether `length` bytes after the opcode ff are the rest of an indirect call (ff /2). */
 static bool is_indirect_call(const uint8_t *modrm, unsigned length)
 {
     unsigned mod = *modrm >> 6, rm = *modrm & 7;
@@ -16,8 +16,8 @@ static bool is_indirect_call(const uint8_t *modrm, unsigned length)
     return length == 1 + sib + displacement;
 }
 
-/* The bytes before `address`; zeros, which no call has for its opcode, for those of a page before
- * it that can't be read: code may begin with a call. */
+/* Reads the bytes before `address`. If the page before can't be read (code may begin with a call),
+ * its bytes are 0, which is no opcode of a call. */
 static bool read_code_before(struct memory *memory, uint64_t address, uint8_t code[LONGEST_CALL])
 {
     if (memory_read_guarded(memory, address - LONGEST_CALL, code, LONGEST_CALL))
@@ -57,31 +57,33 @@ bool call_site_target(struct memory *memory, uint64_t ra, uint64_t *target)
     return true;
 }
 
-/* An instruction that names a word, by its distance from the instruction's end, where it leads. */
-struct by_word {
+/* A call or jump through a word in memory, which is addressed relative to the end of the
+ * instruction. */
+struct indirect_code {
     uint8_t opcode[2];
     int32_t distance;
 } __attribute__((packed));
 
-enum { CALL_BY_WORD = 0x15, JUMP_BY_WORD = 0x25 };
+enum { INDIRECT_CALL = 0x15, INDIRECT_JUMP = 0x25 };
 
-/* Where a call or jump by a word leads, if that is what ends at `end`. */
-static bool target_by_word(struct memory *memory, uint64_t end, uint8_t which, uint64_t *target)
+/* The target of such a call or jump; false if the bytes before `end` are none. */
+static bool indirect_target(struct memory *memory, uint64_t end, uint8_t which, uint64_t *target)
 {
-    struct by_word code;
+    struct indirect_code code;
     return memory_read_guarded(memory, end - sizeof code, &code, sizeof code) &&
            code.opcode[0] == 0xff && code.opcode[1] == which &&
            memory_load(memory, end + (uint64_t)(int64_t)code.distance, target);
 }
 
-/* An entry of the PLT is a jump by a word, where endbr64 may stand before and a bnd prefix. */
+/* Whether a PLT entry jumps to `function`. The jump may have an endbr64 before it, and a bnd
+ * prefix. */
 static bool plt_calls(struct memory *memory, uint64_t entry, uint64_t function)
 {
     static const unsigned jump_at[] = {0, 1, 4, 5};
     uint64_t target;
     for (unsigned i = 0; i < sizeof jump_at / sizeof *jump_at; i++)
-        if (target_by_word(memory, entry + jump_at[i] + sizeof(struct by_word), JUMP_BY_WORD,
-                           &target))
+        if (indirect_target(memory, entry + jump_at[i] + sizeof(struct indirect_code),
+                            INDIRECT_JUMP, &target))
             return target == function;
     return false;
 }
@@ -91,5 +93,5 @@ bool call_site_calls(struct memory *memory, uint64_t ra, uint64_t function)
     uint64_t target;
     if (call_site_target(memory, ra, &target))
         return target == function || plt_calls(memory, target, function);
-    return target_by_word(memory, ra, CALL_BY_WORD, &target) && target == function;
+    return indirect_target(memory, ra, INDIRECT_CALL, &target) && target == function;
 }

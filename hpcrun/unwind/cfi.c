@@ -1,7 +1,7 @@
 #include "hpcrun/unwind/cfi.h"
 
-/* Only the table format that all linkers write is read: pairs of an address and its FDE, both as 32
- * bits relative to the header. */
+/* The only supported table format, which all linkers write, has pairs of an address and its FDE,
+ * both as 32 bits relative to the header. */
 bool cfi_open(struct cfi_index *index, const uint8_t *hdr)
 {
     memset(index, 0, sizeof *index);
@@ -25,19 +25,19 @@ static int32_t table_key(const struct cfi_index *index, uint32_t i)
     return (int32_t)get_u32(index->entries + 8 * (uint64_t)i);
 }
 
-/* The part of [first, last] that a key lies in, counted from 1. */
+/* The number of the part of [first, last] that a key lies in. */
 static uint32_t part_of(const struct cfi_index *index, int64_t key)
 {
     uint64_t span = (uint64_t)((int64_t)index->last - index->first) + 1;
     return 1 + (uint32_t)((uint64_t)(key - index->first) * CFI_PARTS / span);
 }
 
-/* Steps that guess from the distance before halving begins. */
+/* Steps of interpolation search before bisection begins. */
 #define INTERPOLATIONS 4
 
 /* The last entry that begins at or before `key`, which is in [first, last). Every probe is likely
- * to miss in the processor's caches: earlier searches narrow the interval, and functions are of
- * similar length, so that a guess from the distance lands near. */
+ * to miss the processor's caches. So the hints of earlier searches narrow the interval, and
+ * interpolation comes first: functions are of similar length. */
 static uint32_t search(const struct cfi_index *index, int64_t key)
 {
     uint32_t part = part_of(index, key);
@@ -66,7 +66,7 @@ static uint32_t search(const struct cfi_index *index, int64_t key)
     return low;
 }
 
-static void learn(struct cfi_index *index, uint32_t found)
+static void add_hint(struct cfi_index *index, uint32_t found)
 {
     uint32_t part = part_of(index, table_key(index, found));
     if (index->before[part + 1] < found)
@@ -84,7 +84,7 @@ static const uint8_t *search_table(uint64_t pc, struct cfi_index *index)
         return NULL;
     if (key < index->last) {
         found = search(index, key);
-        learn(index, found);
+        add_hint(index, found);
     }
     return index->hdr + (int32_t)get_u32(index->entries + 8 * (uint64_t)found + 4);
 }
@@ -140,7 +140,7 @@ static struct reg_rule offset_rule(enum reg_rule_kind kind, int64_t offset)
 
 static void set_reg(struct machine *m, uint64_t reg, struct reg_rule rule)
 {
-    if (reg < DWARF_REGS) /* others (vector registers) say nothing about frames */
+    if (reg < DWARF_REGS) /* vector registers don't matter for unwinding */
         m->row->reg[reg] = rule;
 }
 
@@ -248,8 +248,8 @@ static void run_extended(struct machine *m, struct cfi_cursor *c, uint8_t opcode
     }
 }
 
-/* Runs instructions until the row for m->pc is complete; m->location is then where the next row
- * begins, or still that of this one when there is no next. */
+/* Runs instructions until the row for m->pc is complete. m->location is then the begin of the next
+ * row, or, for the last row, not after m->pc. */
 static bool run(struct machine *m, const uint8_t *at, const uint8_t *end)
 {
     struct cfi_cursor c = {.at = at, .end = end};

@@ -1,11 +1,11 @@
 /* Signal handler: everything here runs in the sampling handler; no state, no libc.
  *
- * Call frame information: finds the FDE of an address in .eh_frame through .eh_frame_hdr and runs
- * its instructions up to that address, giving the row of unwind rules that holds there.
- * After the DWARF 5 standard, section 6.4, and the Linux Standard Base's description of .eh_frame.
+ * * Call frame information: finds the FDE of an address through .eh_frame_hdr, and runs its
+ * instructions up to that address. The result is the row of unwind rules for the address (DWARF 5,
+ * section 6.4).
  *
- * The sections are read directly: callers are in a guarded region (guard.h). Malformed data gives
- * "no row", never an endless loop: every step consumes bytes within the FDE. */
+ * * The sections are read directly: call these functions in a guarded region (memory.h). Malformed
+ * data gives no row, and never an endless loop, since every step consumes bytes of the FDE. */
 #ifndef HPCRUN_UNWIND_CFI_H
 #define HPCRUN_UNWIND_CFI_H
 
@@ -34,7 +34,7 @@ enum reg_rule_kind {
     REG_IS_EXPR,   /* is the value of the expression */
 };
 
-/* An expression is a pointer to its size (ULEB128), which its operations follow. */
+/* `expr` points to the size of an expression (ULEB128), followed by its operations. */
 struct reg_rule {
     union {
         int64_t offset;
@@ -46,7 +46,7 @@ struct reg_rule {
 /* The rules at one address. The CFA is register cfa_reg + cfa_offset, or cfa_expr when not NULL. */
 struct cfi_row {
     uint64_t start, end; /* the addresses for which the row holds */
-    uint64_t function;   /* where the code of its FDE begins */
+    uint64_t function;   /* begin of its FDE's code */
     int64_t cfa_offset;
     const uint8_t *cfa_expr;
     uint8_t cfa_reg;
@@ -54,33 +54,34 @@ struct cfi_row {
     struct reg_rule reg[DWARF_REGS];
 };
 
-/* What look-ups in a module share: its search table, and where earlier ones ended in it. */
+/* The search table of a module's .eh_frame_hdr, and hints from earlier look-ups. */
 struct cfi_index {
     const uint8_t *hdr, *entries;
     uint32_t count;
     int32_t first, last; /* keys of the table: addresses relative to hdr */
-    /* For each of equal parts of [first, last]: the last entry that earlier searches found in the
-     * part before it, and the first that they found in the part after it; 0 when none was. */
+    /* Hints: [first, last] is divided into CFI_PARTS equal parts, numbered from 1. before[i] is the
+     * last entry that was found in part i - 1, after[i] the first one found in part i + 1; 0 for
+     * none. */
     uint32_t before[CFI_PARTS + 2], after[CFI_PARTS + 2];
 };
 
-#define CFI_MAX_REMEMBERED 4 /* compilers nest one deep */
+#define CFI_MAX_REMEMBERED 4 /* nesting of DW_CFA_remember_state; compilers use 1 */
 
-/* Memory for look-ups, kept off the stack: a program's signal stack may be small. Zeroed at first,
- * and again when modules may have been unloaded. */
+/* Memory for look-ups; not on the stack, since a program's signal stack may be small. Zero it at
+ * first, and after modules may have been unloaded. */
 struct cfi_scratch {
     struct cfi_row row, initial, remembered[CFI_MAX_REMEMBERED];
     struct cfi_cie
         cie; /* the last one, whose row is `initial`: most functions of a module share it */
     const uint8_t *cie_at;  /* its address; NULL: none */
-    struct cfi_index index; /* for a module that is looked at once */
+    struct cfi_index index; /* for full-step.c, which opens a module for each look-up */
 };
 
-/* Opens the .eh_frame_hdr at `hdr`; false when there is no table in it that can be searched. */
+/* Opens the .eh_frame_hdr at `hdr`; false if it has no search table of the usual format. */
 bool cfi_open(struct cfi_index *index, const uint8_t *hdr);
 
-/* The row for `pc` (for a caller's frame: return address - 1), in scratch->row; NULL when no FDE
- * covers pc or the data makes no sense. */
+/* The row for `pc` (of a caller's frame: return address - 1), in scratch->row. NULL if no FDE
+ * covers pc or the data is malformed. */
 const struct cfi_row *cfi_row_at(uint64_t pc, struct cfi_index *index, struct cfi_scratch *scratch);
 
 #endif

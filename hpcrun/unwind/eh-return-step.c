@@ -6,7 +6,7 @@
 #define MAX_STEPS 64
 #define MAX_FRAME 4096u
 
-/* Whether a word between two stack pointers is the return address of a call of `function`. */
+/* Whether a word between two stack pointers is a return address behind a call of `function`. */
 static bool has_call_of(struct memory *memory, uint64_t function, uint64_t from, uint64_t to)
 {
     struct module_range module;
@@ -18,8 +18,8 @@ static bool has_call_of(struct memory *memory, uint64_t function, uint64_t from,
     return false;
 }
 
-/* Whether `caller` has called the function of `frame`, and no other frame of it lies between them:
- * another frame's rbp leads from one to the other's caller. */
+/* Whether `caller` has called the function of `frame`, with no other frame of that function between
+ * them. (A wrong rbp would lead past such a frame, to its caller.) */
 static bool is_called(struct memory *memory, struct rule_cache *cache, const struct frame *frame,
                       const struct frame *caller)
 {
@@ -29,7 +29,7 @@ static bool is_called(struct memory *memory, struct rule_cache *cache, const str
            !has_call_of(memory, function, frame->sp, place);
 }
 
-/* Whether the frame's rbp is its own, or nobody's path depends on it. */
+/* Whether the frame's rbp is its own, or the path does not depend on it. */
 static bool bp_holds(struct memory *memory, struct rule_cache *cache, struct frame frame)
 {
     struct frame caller = {0};
@@ -48,10 +48,10 @@ static bool bp_holds(struct memory *memory, struct rule_cache *cache, struct fra
     return false;
 }
 
-/* The stack pointer of the frame that is gone on in, if `ra`, which was copied, is its. It stands
- * in libgcc's description of that frame (struct _Unwind_Context), a variable of the function:
- * behind the places where its registers were saved, of which the last but one is that of its return
- * address. The address where it goes on follows, and may have been stored in that place already. */
+/* Finds the stack pointer of the resumed frame, if `ra`, which may be copied already, is its return
+ * address. It is in libgcc's description of that frame (struct _Unwind_Context), a local variable
+ * of `frame`: after pointers to its saved registers, of which the last but one points to its return
+ * address. The landing pad's address follows, and may have been stored there already. */
 static bool find_other_sp(struct memory *memory, uint64_t ra, const struct frame *frame,
                           uint64_t cfa, uint64_t *sp)
 {
@@ -64,8 +64,8 @@ static bool find_other_sp(struct memory *memory, uint64_t ra, const struct frame
     return false;
 }
 
-/* The return address is copied at last: where it is the caller's, the stack pointer is, too; where
- * it is the other frame's, rbp is. */
+/* The return address is copied last. If it is still the caller's, so is the stack pointer; if it is
+ * the other frame's, so is rbp. */
 bool eh_return_step(struct memory *memory, struct rule_cache *cache, struct rule rule,
                     struct frame *frame, struct frame *caller)
 {

@@ -134,7 +134,7 @@ enum {
     OP_NOP = 0x96,
 };
 
-/* Operations with two operands on the stack: `a` is below `b`. */
+/* An operation on the two topmost words of the stack; `b` is the top. */
 static uint64_t binary(struct evaluator *e, uint8_t op, uint64_t a, uint64_t b)
 {
     switch (op) {

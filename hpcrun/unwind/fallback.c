@@ -14,16 +14,17 @@ static bool in_module(uint64_t address)
     return module_range_find(address, &range);
 }
 
-/* Whether the call before `ra` may have led to `pc`: one that names a place in a module leads to no
- * code made at run time. So most of what earlier calls left on the stack is told from the truth. */
+/* Whether the call before `ra` may have called the code at `pc`. A direct call within a module
+ * can't have called code made at run time; this excludes most return addresses that earlier calls
+ * have left. */
 static bool may_call(struct memory *memory, uint64_t ra, uint64_t pc)
 {
     uint64_t target;
     return !call_site_target(memory, ra, &target) || in_module(pc) || !in_module(target);
 }
 
-/* Whether an address lies in the stack of the frame. Nothing is called from there: where there is
- * code on a stack, as in trampolines, it jumps. */
+/* Whether an address lies in the frame's stack. Code on a stack, such as trampolines, jumps and
+ * does not call, so there are no return addresses to it. */
 static bool on_stack(const struct memory *memory, const struct frame *frame, uint64_t address)
 {
     return address - frame->sp < MAX_FRAME ||
@@ -44,7 +45,7 @@ static bool caller_at(struct memory *memory, const struct frame *frame, uint64_t
     uint64_t ra, bp = frame->bp;
     if (!return_address_at(memory, frame, place, &ra))
         return false;
-    /* The frame has one that rbp points to: then the caller's rbp lies there. */
+    /* If rbp points to the word before, that is the caller's rbp. */
     if (frame->bp == place - 8 && !memory_load(memory, place - 8, &bp))
         return false;
     *caller = (struct frame){.pc = ra - 1, .sp = place + 8, .bp = bp};
@@ -81,8 +82,8 @@ static bool first_guess(struct memory *memory, const struct frame *frame, bool i
            from_stack_words(memory, frame, SCAN_WORDS, caller);
 }
 
-/* Whether the caller's call names a place a little before `pc`, in the same module, that has no
- * unwind information either: it leads there. */
+/* Whether the caller directly calls an address a little before `pc`, in the same module, that has
+ * no unwind information either: then it has called this code. */
 static bool surely_calls(struct memory *memory, struct rule_cache *cache,
                          const struct frame *caller, uint64_t pc, const struct module_range *module)
 {
@@ -91,10 +92,9 @@ static bool surely_calls(struct memory *memory, struct rule_cache *cache,
            target >= module->start && rule_cache_get(cache, target).kind == RULE_NO_FDE;
 }
 
-/* Whether unwind information leads from a frame to one outside of `place`, or comes to no caller
- * before. */
-static bool leads_over(struct memory *memory, struct rule_cache *cache, struct frame frame,
-                       uint64_t place)
+/* Whether unwinding from a frame by unwind information passes over `place`, or ends before. */
+static bool passes_over(struct memory *memory, struct rule_cache *cache, struct frame frame,
+                        uint64_t place)
 {
     struct frame caller = {0};
     for (unsigned i = 0; i < SCAN_WORDS; i++, frame = caller) {
@@ -107,9 +107,9 @@ static bool leads_over(struct memory *memory, struct rule_cache *cache, struct f
     return false;
 }
 
-/* Earlier calls leave return addresses, and whole chains of them, in a frame that is not filled.
- * But where a call surely leads to this code, nothing that has unwind information can lie across
- * the return address that it pushed. */
+/* Earlier calls may have left return addresses, even whole chains, in an unused part of the frame.
+ * But if a call has called this code for sure, no true path passes over the return address that it
+ * pushed. */
 static void correct(struct memory *memory, struct rule_cache *cache, const struct frame *frame,
                     struct frame *caller)
 {
@@ -122,7 +122,7 @@ static void correct(struct memory *memory, struct rule_cache *cache, const struc
         uint64_t place = frame->sp + 8 * i;
         if (place >= caller->sp && caller_at(memory, frame, place, &sure) &&
             surely_calls(memory, cache, &sure, frame->pc, &module)) {
-            if (leads_over(memory, cache, *caller, place))
+            if (passes_over(memory, cache, *caller, place))
                 *caller = sure;
             return;
         }

@@ -7,17 +7,17 @@
 #include "hpcrun/unwind/memory.h"
 #include "hpcrun/unwind/rule-cache.h"
 
-/* How a frame's caller was found, for checking it again. */
+/* Special values of frame.link, which tells how to check the caller again. */
 enum { LINK_BP_SAME = 0, LINK_IRREGULAR = INT32_MIN };
 
 struct frame {
     uint64_t pc; /* where interrupted or resumed: exact; callers: return address - 1 */
     uint64_t sp, bp;
-    uint32_t node; /* the user's: set for all frames of a path, kept for the frames that are kept */
+    uint32_t node; /* tree node, set by the user of the path; frames that are reused keep it */
     int32_t link;  /* caller's rbp is at caller's sp + link; or a LINK constant */
 };
 
-/* What a step gives. */
+/* The result of a step. */
 enum step { STEP_OK, STEP_OUTERMOST, STEP_FAILED };
 
 static inline bool frame_rule_is_regular(struct rule rule)
@@ -25,7 +25,7 @@ static inline bool frame_rule_is_regular(struct rule rule)
     return rule.kind == RULE_CFA_SP || rule.kind == RULE_CFA_BP || rule.kind == RULE_CFA_AT_BP;
 }
 
-/* From a frame to its caller by a regular rule; sets frame->link. Fails where the stack is not
+/* From a frame to its caller by a regular rule. Sets frame->link. Fails if the stack is not
  * readable. In a guarded region. */
 static inline enum step frame_step(struct memory *memory, struct rule rule, struct frame *frame,
                                    struct frame *caller)
@@ -58,7 +58,7 @@ static inline enum step frame_step(struct memory *memory, struct rule rule, stru
     return STEP_OK;
 }
 
-/* From a frame of any stack that stands still to its caller; false at the outermost frame, or where
+/* From a frame of any stack that is not running to its caller. False at the outermost frame, or if
  * the rule needs more than sp and rbp. Sets frame->link. In a guarded region. */
 static inline bool frame_caller(struct memory *memory, struct rule_cache *cache,
                                 struct frame *frame, struct frame *caller)

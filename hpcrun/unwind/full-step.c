@@ -7,13 +7,14 @@
 
 #include <string.h>
 
-/* DWARF numbers to places in the machine context. */
+/* Index in the machine context, by DWARF register number. */
 static const uint8_t greg_of[DWARF_REGS] = {
     REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP, REG_RSP, REG_R8,
     REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP,
 };
 
-/* A frame's registers, and whether its pc is exact rather than a return address. */
+/* A frame's registers; `exact`: its pc is where it was interrupted or will continue, not a return
+ * address. */
 struct registers {
     uint64_t reg[DWARF_REGS];
     bool exact;

@@ -8,34 +8,35 @@
 
 /* ---- all registers: full-step.c ---- */
 
-/* Walks from `context` to the frame that has this pc (as in struct frame) and sp, and one step
- * further: its caller's return address, sp and rbp. At most `max_frames` frames; false when that
- * frame is not met or some rule can't be evaluated. In a guarded region. */
+/* Walks with all registers from `context` to the frame with this pc (as in struct frame) and sp, at
+ * most `max_frames` frames, and one step further: to its caller's return address, sp and rbp. False
+ * if that frame is not found or some rule can't be evaluated. */
 bool full_step_from(const ucontext_t *context, struct memory *memory, struct cfi_scratch *scratch,
                     uint64_t pc, uint64_t sp, unsigned max_frames, uint64_t *caller_ra,
                     uint64_t *caller_sp, uint64_t *caller_bp);
 
-/* ---- a frame that may be resuming another one: eh-return-step.c ---- */
+/* ---- a frame that may be about to resume another one: eh-return-step.c ---- */
 
-/* From a frame that has RULE_EH_RETURNING to its caller, or to the frame that it goes on in; sets
- * frame->link. False where it can't be told which it is, and where unwinding on would need a
- * register that may be the other's. In a guarded region. */
+/* From a frame with RULE_EH_RETURNING to its caller, or to the frame that it is about to resume.
+ * Sets frame->link. False if it is not known which of the two it is, or if unwinding further would
+ * need a register that may belong to the other one. */
 bool eh_return_step(struct memory *memory, struct rule_cache *cache, struct rule rule,
                     struct frame *frame, struct frame *caller);
 
 /* ---- no unwind information: fallback.c ---- */
 
-/* Finds the caller of `frame`. `interrupted` says that frame->pc is where a signal struck, so that
- * the return address may still be at the top of the stack. Tries, in this order:
+/* Guesses the caller of `frame`. `interrupted`: a signal interrupted the frame, so its return
+ * address may still be at the top of the stack. A guess is accepted only if the return address is
+ * behind a call instruction. The first of these that fits is taken:
  *
  *   top of stack   one of the first words at sp, as in a PLT entry or at a function's first
  *                  instruction
  *   frame pointer  rbp points to the saved rbp and the return address
  *   stack scan     the first return address within 64 words
  *
- * What earlier calls left there is told from the truth by a call within 64 words that surely led to
- * this code: a path that passes over it is not true. Returns false when nothing fits. In a guarded
- * region. */
+ * Earlier calls may have left return addresses on the stack. So the guess is replaced if a call
+ * within 64 words calls this code for sure, and the guessed path passes over it. Returns false if
+ * nothing fits. */
 bool fallback_step(struct memory *memory, struct rule_cache *cache, const struct frame *frame,
                    bool interrupted, struct frame *caller);
 

@@ -2,8 +2,8 @@
 
 #include "hpcrun/base/sys.h"
 
-/* guard_enter stores the registers that a call preserves, and its own return address and the
- * stack pointer after its return; resuming there is returning from it again. */
+/* guard_enter stores the callee-saved registers, its return address, and the stack pointer after
+ * its return. To resume from these is to return from it a second time. */
 __asm__(".text\n"
         ".globl guard_enter\n"
         ".hidden guard_enter\n"
@@ -26,8 +26,8 @@ __asm__(".text\n"
         "    .cfi_endproc\n"
         ".size guard_enter, .-guard_enter\n");
 
-_Static_assert(offsetof(struct guard, rip) == 56, "guard_enter knows the layout");
-_Static_assert(offsetof(struct guard, active) == 64, "guard_enter knows the layout");
+_Static_assert(offsetof(struct guard, rip) == 56, "guard_enter uses the layout");
+_Static_assert(offsetof(struct guard, active) == 64, "guard_enter uses the layout");
 
 /* bool guard_load(uint64_t from, uint64_t *value) */
 __asm__(".text\n"
@@ -47,7 +47,7 @@ __asm__(".text\n"
         "    .cfi_endproc\n"
         ".size guard_load, .-guard_load\n");
 
-/* Copies and returns the number of bytes that it could not copy. */
+/* Copies; returns the number of bytes that could not be copied. */
 __asm__(".text\n"
         ".type guarded_move, @function\n"
         "guarded_move:\n"
@@ -124,9 +124,9 @@ bool guard_copy(void *to, uint64_t from, size_t size, bool armed)
 
 /* ---- stacks and runtime data ---- */
 
-/* The hooks keep the handler of SIGSEGV ours; only a program that makes the system call itself gets
- * round them. So the kernel is asked at the first sample that needs it and then at one in this
- * many. */
+/* The hooks on sigaction keep our handler of SIGSEGV installed; only a program that makes the
+ * system call itself can replace it. So the kernel is asked at the first sample that needs a
+ * guarded read, and then at one in this many. */
 #define SAMPLES_PER_CHECK 64
 
 static bool armed(struct memory *memory)
@@ -142,8 +142,8 @@ static bool armed(struct memory *memory)
     return memory->guard == MEMORY_GUARD_ARMED;
 }
 
-/* Addresses that are not canonical raise a fault that the kernel reports without an address; the
- * null page is never data. Both are common in garbage, and cheap to refuse. */
+/* Refuses non-canonical addresses, whose faults the kernel reports without an address, and the null
+ * page. Both are frequent in garbage, and cheap to refuse. */
 static bool plausible(uint64_t address, uint64_t size)
 {
     return address >= 4096 && address < ((uint64_t)1 << 47) - size;

@@ -1,18 +1,18 @@
 /* Signal handler: everything here runs in the sampling handler, guard_fix_up and guard_abandon in
  * the fault handler.
  *
- * Reading memory that may not be there. Two ways, both through a fault fix-up: the process's
- * SIGSEGV and SIGBUS handler (hooks/signals.c owns it and chains to the program's) calls
- * guard_fix_up first, which resumes a guarded read with failure, or abandons a guarded region.
+ * * Reads of memory that may not be readable. There are two ways. Both use a fault fix-up: the
+ * process's SIGSEGV and SIGBUS handler (in hooks/signals.c, which chains to the program's) first
+ * calls guard_fix_up, which makes a guarded read fail, or leaves a guarded region.
  *
- *  - A *guarded region* protects a stretch of code that keeps its results in memory:
+ *  *  - A *guarded region* is a section of code that keeps its results in memory:
  *        if (guard_enter(&guard) == 0) { ...read freely...; guard_leave(&guard); }
- *        else { ...a read faulted: guard_leave has been done... }
- *    The code inside takes no lock and calls nothing that does: it may be left at any load.
- *  - guard_copy copies bytes and reports whether all of them were readable.
+ *        else { ...a read faulted; the region is closed... }
+ *    *    The code inside must not take locks: it may be left at any load.
+ *  - guard_copy copies bytes and returns whether all of them were readable.
  *
- * Both need SIGSEGV unblocked and its handler ours; guard_is_armed tells. Where it is not,
- * guard_copy asks the kernel (process_vm_readv), and regions must not be entered for foreign
+ * * Both need our handler for SIGSEGV, and the signal unblocked (guard_is_armed). Otherwise
+ * guard_copy asks the kernel (process_vm_readv), and no region may be entered to read the program's
  * memory. */
 #ifndef HPCRUN_UNWIND_MEMORY_H
 #define HPCRUN_UNWIND_MEMORY_H
@@ -23,7 +23,7 @@
 #include <stdint.h>
 #include <ucontext.h>
 
-/* The registers that a region resumes with; the layout is known to the assembly in guard.c. */
+/* The registers with which guard_enter returns again. The assembly in memory.c uses this layout. */
 struct guard {
     uint64_t rbx, rbp, r12, r13, r14, r15, rsp, rip;
     volatile bool active;
@@ -38,28 +38,26 @@ static inline void guard_leave(struct guard *guard)
     guard->active = false;
 }
 
-/* For the fault handler: if the faulting instruction belongs to guard_copy, or `guard` (of the
- * faulting thread, may be NULL) is active, changes `context` so that returning from the handler
- * resumes there, and returns true. */
+/* For the fault handler. If the faulting instruction belongs to guard_copy or guard_load, or if
+ * `guard` (of the faulting thread; may be NULL) is active, changes `context` so that the read fails
+ * or the region is left, and returns true. */
 bool guard_fix_up(struct guard *guard, ucontext_t *context);
 
-/* For the fault handler: makes `context` resume as if a read in the region had faulted, if one is
- * active. */
+/* For the fault handler: leaves the region, if one is active, as if a read in it had faulted. */
 bool guard_abandon(struct guard *guard, ucontext_t *context);
 
 /* Whether SIGSEGV and SIGBUS are unblocked in `mask` (the mask of the interrupted code). */
 bool guard_is_unblocked(uint64_t mask);
 
-/* Whether a fault at this moment would reach guard_fix_up: the signals are unblocked and the kernel
- * has `handler` for SIGSEGV. One system call. */
+/* Whether a fault now would reach guard_fix_up: the signals are unblocked in `mask`, and `handler`
+ * is the kernel's handler of SIGSEGV. One system call. */
 bool guard_is_armed(uint64_t mask, void *handler);
 
-/* Loads the 8 bytes at `from` under the fault fix-up; false when they are not readable.
- * Only where guard_is_armed. */
+/* Loads the 8 bytes at `from`; false if they are not readable. Only if guard_is_armed. */
 bool guard_load(uint64_t from, uint64_t *value);
 
-/* Copies `size` bytes, if `armed` under the fault fix-up, else by process_vm_readv. Returns false
- * when some byte was not readable; then the destination is unspecified. */
+/* Copies `size` bytes: with the fault fix-up if `armed`, otherwise by process_vm_readv. Returns
+ * false if some byte was not readable; the destination is unspecified then. */
 bool guard_copy(void *to, uint64_t from, size_t size, bool armed);
 
 /* ---- stacks and runtime data ----
@@ -68,19 +66,19 @@ bool guard_copy(void *to, uint64_t from, size_t size, bool armed);
 
 enum memory_guard { MEMORY_GUARD_UNKNOWN, MEMORY_GUARD_ARMED, MEMORY_GUARD_KERNEL };
 
-/* What may be read during one sample. `checks` stays from one to the next. */
+/* What may be read during one sample. `checks` is kept between samples. */
 struct memory {
-    uint64_t own_low, own_high; /* live part of the thread's own stack; equal when not known */
-    enum memory_guard guard;    /* found out at the first guarded read */
+    uint64_t own_low, own_high; /* live part of the thread's own stack; equal if unknown */
+    enum memory_guard guard;    /* determined at the first guarded read */
     uint64_t mask;              /* of the interrupted code */
     void *fault_handler;        /* ours */
-    uint32_t checks;            /* how often the guard was needed */
+    uint32_t checks;            /* number of samples that needed guarded reads */
 };
 
 bool memory_read_guarded(struct memory *memory, uint64_t address, void *to, size_t size);
 bool memory_load_guarded(struct memory *memory, uint64_t address, uint64_t *value);
 
-/* Loads the 8 bytes at `address`; false when they can't be read. */
+/* Loads the 8 bytes at `address`; false if they can't be read. */
 static inline bool memory_load(struct memory *memory, uint64_t address, uint64_t *value)
 {
     if (address - memory->own_low < memory->own_high - memory->own_low) {
@@ -90,8 +88,8 @@ static inline bool memory_load(struct memory *memory, uint64_t address, uint64_t
     return memory_load_guarded(memory, address, value);
 }
 
-/* Declares [low, high) as the live part of the own stack; unaligned loads near the end stay in it.
- */
+/* Sets [low, high) as the live part of the thread's own stack, less 7 bytes, so that unaligned
+ * loads do not cross its end. */
 static inline void memory_set_own_stack(struct memory *memory, uint64_t low, uint64_t high)
 {
     bool sane = high - low > 8 && low < high;

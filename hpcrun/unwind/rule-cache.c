@@ -8,10 +8,10 @@
 #include <string.h>
 #include <ucontext.h>
 
-_Static_assert(RULE_BLOCK_BITS == 8 && RULE_SET_BITS == 11, "the layout of a way");
+_Static_assert(RULE_BLOCK_BITS == 8 && RULE_SET_BITS == 11, "the layout of a way fits");
 
-/* The code at a module's entry point that may lack unwind information: the loader's, which calls
- * the constructors of libraries and jumps to the program. It has no caller. */
+/* Bytes of code at a module's entry point that may lack unwind information. The loader's entry code
+ * calls the constructors of libraries and jumps to the program. Entry code has no caller. */
 #define ENTRY_CODE_BYTES 96
 
 static bool is_entry_code(uint64_t pc, const struct known_module *module)
@@ -21,8 +21,8 @@ static bool is_entry_code(uint64_t pc, const struct known_module *module)
            pc - (module->bias + header->e_entry) < ENTRY_CODE_BYTES;
 }
 
-/* What makecontext puts on a new stack to be returned to. No call leads there, and what lies above
- * it is no frame; glibc's unwind information does not say so. */
+/* The return address that makecontext stores on a new stack. It is the end of a path: no call is
+ * before it, and there is no frame above it, though glibc's unwind information does not say so. */
 static uint64_t context_end;
 
 static void no_function(void)
@@ -44,7 +44,7 @@ void rule_cache_init(void)
            sizeof context_end);
 }
 
-/* As a caller its address is that of the byte before. */
+/* As a caller's pc it is the address of the byte before. */
 static bool is_context_end(uint64_t pc, const struct cfi_row *row)
 {
     return pc + 1 == context_end || (row && row->start == context_end);
@@ -61,7 +61,7 @@ static struct known_module *find_module(struct rule_cache *cache, uint64_t pc)
     if (!module_range_find(pc, &range))
         return NULL;
     struct known_module *module = &cache->module[cache->next_module++ % RULE_MODULES];
-    module->end = module->start = 0; /* no module, should a read fault here */
+    module->end = module->start = 0; /* no module, in case a read faults here */
     module->ip_minus_pc = modules_ip(pc, &range) - pc;
     module->own = modules_is_own(&range);
     module->has_index = range.eh_frame_hdr && cfi_open(&module->index, range.eh_frame_hdr);
@@ -90,15 +90,16 @@ uint64_t rule_cache_function(struct rule_cache *cache, uint64_t pc)
     return row ? row->function : 0;
 }
 
-/* What a look-up found: a rule, and the addresses for which it holds. */
-struct finding {
+/* A rule, and the addresses for which it holds. */
+struct rule_range {
     struct rule rule;
     uint64_t first, last;
 };
 
-/* The code of a row that may be resuming another frame has a rule of its own. */
+/* Splits the range at the address from which the code may be about to resume another frame
+ * (rule.h). */
 static void split_at_eh_return(struct rule_cache *cache, struct known_module *module, uint64_t pc,
-                               struct finding *found)
+                               struct rule_range *found)
 {
     uint64_t function = cache->scratch.row.function, end = cache->scratch.row.end;
     const struct cfi_row *next = find_row(cache, module, end);
@@ -113,9 +114,9 @@ static void split_at_eh_return(struct rule_cache *cache, struct known_module *mo
     }
 }
 
-static struct finding look_up(struct rule_cache *cache, uint64_t pc)
+static struct rule_range look_up(struct rule_cache *cache, uint64_t pc)
 {
-    struct finding found = {.rule.kind = RULE_NO_FDE, .first = pc, .last = pc};
+    struct rule_range found = {.rule.kind = RULE_NO_FDE, .first = pc, .last = pc};
     struct known_module *module = find_module(cache, pc);
     if (!module)
         return found;
@@ -124,7 +125,7 @@ static struct finding look_up(struct rule_cache *cache, uint64_t pc)
         found.rule.kind = RULE_OUTERMOST;
     } else if (row) {
         found.rule = rule_from_row(row, pc);
-        if (!row->cfa_expr) { /* the PLT's expression depends on pc */
+        if (!row->cfa_expr) { /* the rule of a PLT entry holds for pc only */
             found.first = row->start;
             found.last = row->end - 1;
         }
@@ -137,7 +138,7 @@ static struct finding look_up(struct rule_cache *cache, uint64_t pc)
     return found;
 }
 
-static void forget(struct rule_cache *cache)
+static void clear(struct rule_cache *cache)
 {
     memset(cache->set, 0, sizeof cache->set);
     memset(cache->rule_index, 0, sizeof cache->rule_index);
@@ -149,17 +150,17 @@ static void forget(struct rule_cache *cache)
 void rule_cache_renew(struct rule_cache *cache, uint32_t generation)
 {
     if (cache->generation != generation)
-        forget(cache);
+        clear(cache);
     cache->generation = generation;
 }
 
-/* The number of a rule in the table of distinct rules. */
-static unsigned number_of(struct rule_cache *cache, struct rule rule)
+/* The index of a rule in the table of distinct rules; adds it if it is new. */
+static unsigned rule_index_of(struct rule_cache *cache, struct rule rule)
 {
     uint64_t word;
     memcpy(&word, &rule, sizeof word);
     if (cache->rule_count == RULE_DISTINCT)
-        forget(cache);
+        clear(cache);
     unsigned i = (unsigned)(word * 0x9e3779b97f4a7c15u >> 32) % (2 * RULE_DISTINCT);
     for (; cache->rule_index[i]; i = (i + 1) % (2 * RULE_DISTINCT))
         if (memcmp(&cache->rule[cache->rule_index[i] - 1], &rule, sizeof rule) == 0)
@@ -169,8 +170,8 @@ static unsigned number_of(struct rule_cache *cache, struct rule rule)
     return cache->rule_count - 1;
 }
 
-/* The newest entry stands first, the oldest goes. */
-static void enter(struct rule_set *set, uint64_t way)
+/* Puts the new entry first, and drops the oldest. */
+static void insert(struct rule_set *set, uint64_t way)
 {
     for (unsigned i = RULE_WAYS - 1; i > 0; i--)
         set->way[i] = set->way[i - 1];
@@ -179,14 +180,14 @@ static void enter(struct rule_set *set, uint64_t way)
 
 struct rule rule_cache_fill(struct rule_cache *cache, uint64_t pc)
 {
-    struct finding found = look_up(cache, pc);
-    uint64_t number = number_of(cache, found.rule);
+    struct rule_range found = look_up(cache, pc);
+    uint64_t number = rule_index_of(cache, found.rule);
     uint64_t block = pc >> RULE_BLOCK_BITS, block_start = block << RULE_BLOCK_BITS;
     uint64_t block_last = block_start + (1u << RULE_BLOCK_BITS) - 1;
     uint64_t first = found.first > block_start ? found.first - block_start : 0;
     uint64_t last = (found.last < block_last ? found.last : block_last) - block_start;
     uint64_t tag = pc << 17 >> (17 + RULE_BLOCK_BITS + RULE_SET_BITS);
-    enter(&cache->set[block & ((1u << RULE_SET_BITS) - 1)],
-          tag << 36 | first << 28 | last << 20 | (number + 1));
+    insert(&cache->set[block & ((1u << RULE_SET_BITS) - 1)],
+           tag << 36 | first << 28 | last << 20 | (number + 1));
     return found.rule;
 }

@@ -3,15 +3,15 @@
  * A thread's cache from pc to unwind rule, filled on a miss from the loader's table, the
  * .eh_frame_hdr and the CFI.
  *
- * At every sample the program has had the processor's caches for a millisecond or more: what counts
- * is how few lines and pages a look-up touches, and how few of them miss. So
- *  - a rule holds for a range of addresses, often the whole body of a function; an entry stands for
- * the part of the range that lies in one block of 256 bytes of code, and an address that was never
- *    seen hits when its neighbours were;
- *  - an entry is one word: part of the block's number, the range within it, and the number of the
- *    rule in a table of distinct rules, of which programs have a few hundred;
- *  - the entries of a block share one cache line, and blocks that are neighbours have neighbouring
- *    lines. */
+ * Between two samples the program uses the processor's caches for a millisecond or more. So the
+ * time of a look-up depends on how few cache lines and pages it touches, and on how rarely it
+ * misses:
+ *  - A rule holds for a range of addresses, often the whole body of a function. An entry stands for
+ * the part of the range in one block of 256 bytes of code, so a new address hits if its neighbors
+ * were seen.
+ *  - An entry is one word: part of the block's number, the range within the block, and the index of
+ * the rule in a table of distinct rules, of which programs have a few hundred.
+ *  - The entries of a block share one cache line; adjacent blocks have adjacent lines. */
 #ifndef HPCRUN_UNWIND_RULE_CACHE_H
 #define HPCRUN_UNWIND_RULE_CACHE_H
 
@@ -24,43 +24,43 @@
 #define RULE_DISTINCT   4096
 #define RULE_MODULES    8
 
-/* A module that this thread has met, with what a look-up in it needs. */
+/* A module in which this thread has looked up addresses. */
 struct known_module {
     uint64_t start, end, bias, ip_minus_pc;
-    bool own, has_index; /* hpcrun's library; there is a table of FDEs */
+    bool own, has_index; /* it is hpcrun's library; `index` is open */
     struct cfi_index index;
 };
 
-/* Zeroed memory is an empty cache; pages are touched as entries come. */
+/* Zeroed memory is an empty cache. */
 struct rule_cache {
     /* From the most significant bit: the block's number above the set's (28 bits), first and last
      * offset of the range in the block (8 each), number of the rule + 1 (16; 0: empty). */
     struct rule_set {
         _Alignas(64) uint64_t way[RULE_WAYS];
     } set[1u << RULE_SET_BITS];
-    struct rule rule[RULE_DISTINCT]; /* in order of appearance */
+    struct rule rule[RULE_DISTINCT]; /* the distinct rules, in order of appearance */
     unsigned rule_count;
-    uint16_t rule_index[2 * RULE_DISTINCT]; /* their numbers + 1, hashed by value */
+    uint16_t rule_index[2 * RULE_DISTINCT]; /* hash table of their indices + 1 */
     struct known_module module[RULE_MODULES];
-    unsigned next_module; /* the one to replace */
-    uint32_t generation;  /* of the modules, for which all this holds */
+    unsigned next_module; /* index of the module to replace next */
+    uint32_t generation;  /* modules_generation() when the entries were made */
     struct cfi_scratch scratch;
 };
 
-/* Normal context, once: finds out where the C library lets a context of makecontext's end. */
+/* Normal context, once: finds the return address of functions that are started by makecontext. */
 void rule_cache_init(void);
 
-/* Computes the rule of `pc` and enters it. In a guarded region: it reads modules' sections. */
+/* Computes the rule of `pc` and adds it. In a guarded region: it reads modules' sections. */
 struct rule rule_cache_fill(struct rule_cache *cache, uint64_t pc);
 
-/* Forgets everything when modules were unloaded since. Before the look-ups of a sample. */
+/* Empties the cache if modules were unloaded since. Before the look-ups of a sample. */
 void rule_cache_renew(struct rule_cache *cache, uint32_t generation);
 
 /* The ip of `pc` for the tree. In a guarded region. */
 uint64_t rule_cache_ip(struct rule_cache *cache, uint64_t pc);
 
-/* Where the function that `pc` is in begins, as far as unwind information says; 0: it does not. In
- * a guarded region. */
+/* The begin of the function that contains `pc`, by its FDE; 0 if it has none. In a guarded region.
+ */
 uint64_t rule_cache_function(struct rule_cache *cache, uint64_t pc);
 
 /* The rule of `pc`, a code address (return address - 1 for a caller's frame). */

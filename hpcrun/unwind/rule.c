@@ -9,8 +9,8 @@
 #define CALL       0xe8
 #define CALL_BYTES 5
 
-/* Behind the call of the function that makes the copies there is one for debuggers to break at
- * (_Unwind_DebugHook), and no other. */
+/* The last two calls are that of the function that overwrites the registers, and one where
+ * debuggers set breakpoints (_Unwind_DebugHook). */
 #define CALLS 2
 
 static bool saves_arguments(const struct cfi_row *row)
@@ -25,7 +25,7 @@ bool eh_return_may_follow(const struct cfi_row *row)
            row->reg[DWARF_RBP].kind == REG_AT_CFA;
 }
 
-/* The stack pointer is the other frame's, or about to be. Nothing is saved below it. */
+/* The CFA is no longer computed from rbp, and rbp is the other frame's. */
 bool eh_return_is_done(const struct cfi_row *row)
 {
     if (!saves_arguments(row) || row->reg[DWARF_RBP].kind != REG_SAME || row->cfa_reg == DWARF_RBP)
@@ -33,8 +33,8 @@ bool eh_return_is_done(const struct cfi_row *row)
     return row->cfa_reg != DWARF_RSP || row->reg[DWARF_RAX].offset < -row->cfa_offset;
 }
 
-/* Bytes that look like a call within the module are taken for one: the rest of an instruction
- * seldom has so small a distance in it. */
+/* Whether the bytes look like a call within the module. Parts of other instructions rarely do:
+ * their distance would have to be as small. */
 static bool is_call(const uint8_t *code, uint64_t module_start, uint64_t module_end)
 {
     uint64_t behind = (uint64_t)(uintptr_t)code + CALL_BYTES;
@@ -58,9 +58,9 @@ uint64_t eh_return_begin(uint64_t start, uint64_t end, uint64_t module_start, ui
 #define OP_BREG_RSP 0x77
 #define OP_DEREF    0x06
 
-/* rsp + 8 + ((rip & 15) >= 11 or 10) * 8: how linkers describe lazy PLT entries, which push one
- * word before their last instruction. Byte 7 of the operations is the bound, DW_OP_lit10 or lit11.
- */
+/* The expression by which linkers describe lazy PLT entries, which push one word before their last
+ * instruction: rsp + 8 + ((rip & 15) >= B) * 8. Byte 7 of the operations is B: DW_OP_lit10 or
+ * lit11. */
 static bool is_plt_expression(const uint8_t *expr, uint64_t pc, int32_t *offset)
 {
     static const uint8_t head[] = {11, OP_BREG_RSP, 8, 0x80, 0, 0x3f, 0x1a};
@@ -74,7 +74,7 @@ static bool is_plt_expression(const uint8_t *expr, uint64_t pc, int32_t *offset)
     return true;
 }
 
-/* breg N + one-byte offset, optionally followed by deref. */
+/* DW_OP_breg with a one-byte offset, optionally followed by DW_OP_deref. */
 static bool is_register_expression(const uint8_t *expr, uint8_t reg_op, bool deref, int32_t *offset)
 {
     unsigned size = deref ? 3 : 2;

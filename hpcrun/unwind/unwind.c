@@ -27,7 +27,7 @@ static enum step step_signal(struct unwinder *u, struct frame *frame, struct fra
     return STEP_OK;
 }
 
-/* `exact`: what is found is no return address, but where the frame goes on. */
+/* `exact`: the result is the address where the frame will continue, not a return address. */
 static enum step step_full(struct unwinder *u, bool exact, struct frame *frame,
                            struct frame *caller)
 {
@@ -42,7 +42,7 @@ static enum step step_full(struct unwinder *u, bool exact, struct frame *frame,
     return STEP_OK;
 }
 
-/* Whether a signal struck at the frame's pc: the leaf, and the frame outside a signal frame. */
+/* Whether a signal interrupted the frame: the leaf, and the frame outside a signal frame. */
 static bool is_interrupted(struct unwinder *u, const struct frame *frame)
 {
     return frame == u->fresh || rule_cache_get(u->cache, frame[-1].pc).kind == RULE_SIGNAL;
@@ -53,7 +53,8 @@ static enum step step_without_fde(struct unwinder *u, struct frame *frame, struc
     bool interrupted = is_interrupted(u, frame);
     frame->link = LINK_IRREGULAR;
     if (!interrupted && !call_site_is_before(&u->memory, frame->pc + 1)) {
-        u->fresh_count--; /* the frame is garbage: a word that was no return address */
+        u->fresh_count--; /* the frame is wrong: its pc came from a word that was no return address
+                           */
         return failed(u, UNWIND_NOT_A_RETURN_ADDRESS);
     }
     if (!fallback_step(&u->memory, u->cache, frame, interrupted, caller))
@@ -77,7 +78,7 @@ static enum step step_irregular(struct unwinder *u, struct rule rule, struct fra
     }
 }
 
-/* From a frame of the walk to its caller. */
+/* One step of the walk. */
 static inline enum step step(struct unwinder *u, struct frame *frame, struct frame *caller)
 {
     struct rule rule = rule_cache_get(u->cache, frame->pc);
@@ -110,7 +111,7 @@ static void push(struct unwinder *u, const struct frame *frame)
     u->fresh[u->fresh_count++] = *frame;
 }
 
-/* Adds the frames path[limit - 1], ... path[from] to the fresh ones; false when they don't fit. */
+/* Adds the frames path[limit - 1], ... path[from] to the fresh ones; false if they don't fit. */
 static bool push_old(struct unwinder *u, uint32_t limit, uint32_t from)
 {
     while (limit > from && u->fresh_count < UNWIND_MAX_FRAMES)
@@ -118,11 +119,11 @@ static bool push_old(struct unwinder *u, uint32_t limit, uint32_t from)
     return limit == from;
 }
 
-/* Walks outwards from `frame`. Leaves new frames in u->fresh, and in u->reused how many frames of
- * the previous path continue them. */
+/* Walks outwards from `frame`. Stores new frames in u->fresh, and in u->reused the number of frames
+ * of the previous path that continue them. */
 static enum unwind_end walk(struct unwinder *u, struct frame frame)
 {
-    uint32_t limit = u->depth; /* path[0 .. limit) may still be met */
+    uint32_t limit = u->depth; /* the walk may still come to path[0 .. limit) */
     for (;;) {
         while (limit > 0 && u->path[limit - 1].sp < frame.sp)
             limit--;
@@ -152,8 +153,8 @@ static enum unwind_end walk(struct unwinder *u, struct frame frame)
     }
 }
 
-/* path := the kept frames, then the fresh ones in reverse. They share one array, of which only the
- * beginning is used mostly: one page. */
+/* Makes the path of the reused frames and, in reverse order, the fresh ones. All are in one array,
+ * of which mostly just the first page is used. */
 static void assemble(struct unwinder *u)
 {
     struct frame *first = u->fresh, *last = u->fresh + u->fresh_count - 1;

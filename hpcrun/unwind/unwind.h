@@ -1,19 +1,19 @@
-/* Signal handler: unwind runs in the sampling handler: no lock, no allocation, no system call
- * unless the path leaves the thread's own stack (memory.h) or comes to a module for which there is
- * no room as yet (code/module-instances.h).
+/* Signal handler: unwind runs in the sampling handler. It takes no lock and allocates nothing. It
+ * makes no system call unless the path leaves the thread's own stack (memory.h) or enters a module
+ * for which memory must be mapped (code/module-instances.h).
  *
  * The physical unwinder: from the registers of the interrupted code to the call path, outermost
- * frame first.
+ * frame first. Two ideas make it fast:
+ *  - Rules come from a per-thread cache (rule-cache.h).
+ *  - The thread's previous path is reused. The walk goes from the leaf outwards. When it comes to a
+ *    frame of the previous path, with the same pc, sp and rbp, the frames outside it are unchanged
+ * if the words that the previous walk read (return addresses and saved rbps) are unchanged. This
+ * check costs one load and one comparison each, and the frames' tree nodes stay valid. A frame
+ * whose words differ is unwound by its rule.
  *
- * Two ideas make it fast. Rules come from a per-thread cache (rule-cache.h). And a path is told
- * from the thread's previous one instead of anew: when the walk from the leaf outwards comes to a
- * frame that the previous path had, with the same pc, sp and rbp, the frames outside it are the
- * same as long as the words that the previous walk read (the return addresses and saved rbps) still
- * are; checking them is one load and one comparison each, and their tree nodes stay valid. Nothing
- * is assumed about the stack: a frame whose words differ is stepped over with its rule.
- *
- * Frames without unwind information are tried with named fallbacks (fallback.h). sp need not grow:
- * cactus stacks jump. A path that can't be completed keeps its inner frames and has a reason. */
+ * Frames without unwind information are guessed (irregular-step.h). sp need not grow, since cactus
+ * stacks jump between stacks. A path that can't be completed keeps its inner frames and has a
+ * reason. */
 #ifndef HPCRUN_UNWIND_UNWIND_H
 #define HPCRUN_UNWIND_UNWIND_H
 
@@ -24,7 +24,7 @@
 #define UNWIND_FRAMES     (2 * UNWIND_MAX_FRAMES)
 
 enum unwind_end {
-    UNWIND_COMPLETE, /* the outermost frame says so, or has return address 0 */
+    UNWIND_COMPLETE, /* the outermost frame has no caller by its rule, or return address 0 */
     UNWIND_NO_FDE,
     UNWIND_NO_RULE,
     UNWIND_NOT_READABLE,
@@ -33,32 +33,33 @@ enum unwind_end {
     UNWIND_NO_PROGRESS,
 };
 
-/* What stays with a thread between samples. */
+/* A thread's data for unwinding, kept between samples. */
 struct unwinder {
     struct rule_cache *cache;
-    struct frame *path;  /* UNWIND_FRAMES; outermost first; behind it, room for the next one's */
-    uint32_t depth;      /* frames in path */
-    uint32_t reused;     /* of these, the outermost ones that are the same as in the previous path */
-    struct frame *fresh; /* during a walk: the new frames, innermost first, behind the path */
+    struct frame
+        *path;       /* UNWIND_FRAMES of them: the path, outermost first, and room for the next */
+    uint32_t depth;  /* frames in path */
+    uint32_t reused; /* of these, the outermost ones that are the same as in the previous path */
+    struct frame *fresh; /* during a walk: new frames, innermost first, stored behind the path */
     uint32_t fresh_count;
     enum unwind_end end;
-    uint64_t stack_low, stack_high; /* the thread's own stack; equal when not known */
+    uint64_t stack_low, stack_high; /* the thread's own stack; equal if unknown */
     void *fault_handler;            /* see memory.h */
     struct memory memory;
     struct guard guard;
     const ucontext_t *context;
 };
 
-/* Walks from `context` to the outermost frame. Fills path, depth, kept and end. */
+/* Walks from `context` to the outermost frame. Sets path, depth, reused and end. */
 enum unwind_end unwind(struct unwinder *u, const ucontext_t *context);
 
-/* frame_caller after unwind, on any stack that stands still. In a guarded region. */
+/* frame_caller, after unwind. In a guarded region. */
 static inline bool unwind_caller(struct unwinder *u, struct frame *frame, struct frame *caller)
 {
     return frame_caller(&u->memory, u->cache, frame, caller);
 }
 
-/* Forgets the previous path: the next one keeps nothing. */
+/* Discards the previous path: the next one reuses nothing. */
 static inline void unwind_forget(struct unwinder *u)
 {
     u->depth = 0;
@@ -76,13 +77,13 @@ static inline bool unwind_outermost(struct unwinder *u, const struct frame *fram
     return rule_cache_get(u->cache, frame->pc).kind == RULE_OUTERMOST;
 }
 
-/* Whether the frame is the one that the kernel made for a signal: its callee is the handler. */
+/* Whether the kernel made the frame for a signal: its callee is the handler. */
 static inline bool unwind_is_signal(struct unwinder *u, const struct frame *frame)
 {
     return rule_cache_get(u->cache, frame->pc).kind == RULE_SIGNAL;
 }
 
-/* Whether the frame is hpcrun's own and should not be recorded. */
+/* Whether the frame is hpcrun's own, so that it must not be recorded. */
 static inline bool unwind_hidden(struct unwinder *u, const struct frame *frame)
 {
     return rule_cache_get(u->cache, frame->pc).hidden;
