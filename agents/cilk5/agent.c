@@ -28,7 +28,6 @@
  * the slow clone is called and after it has returned the worker is idle to us. */
 #include "agents/agent.h"
 
-#include "agents/cilk5/cilk5-imports.h"
 #include "agents/cilk5/cilk5-layout.h"
 #include "agents/cilk5/cilk5-runtime.h"
 
@@ -71,7 +70,7 @@ static void module_added(const struct agent_module *module)
 {
     size_t count;
     runtime_look(module);
-    struct agent_claim *imports = imports_find(module, IMPORT, &count);
+    struct agent_claim *imports = imports_find(module, &count);
     if (imports)
         host->claim(&hpcrun_agent, imports, count);
     free(imports);

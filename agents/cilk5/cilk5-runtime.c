@@ -2,7 +2,6 @@
 
 #include "agents/cilk5/cilk5-exports.h"
 #include "agents/cilk5/cilk5-layout.h"
-#include "agents/common/elf-symbols.h"
 #include "agents/common/linked-runtime.h"
 
 #include "runtime-patches/cilk5/description.h"
@@ -17,35 +16,35 @@ struct runtime runtime;
 static const struct agent_host *host;
 
 /* What the symbols of one module say. */
-struct reading {
+struct runtime_symbols {
     const struct agent_module *module;
     struct range scheduler, child_main, root;
     bool has_mark;
-    uint64_t description; /* address of the patch's; 0: there is none */
+    uint64_t description; /* address of the patch's hpctoolkit_cilk5; 0: none */
 };
 
-void runtime_start(const struct agent_host *its)
+void runtime_start(const struct agent_host *agent_host)
 {
-    host = its;
+    host = agent_host;
 }
 
-static void see_symbol(const struct symbol *symbol, void *data)
+static void add_symbol(const struct symbol *symbol, void *data)
 {
-    struct reading *reading = data;
+    struct runtime_symbols *found = data;
     const char *name = symbol->name;
-    uint64_t begin = symbol->address + reading->module->bias;
+    uint64_t begin = symbol->address + found->module->bias;
     struct range range = {begin, begin + symbol->size};
     if (strcmp(name, LAYOUT_MARK) == 0)
-        reading->has_mark = true;
+        found->has_mark = true;
     else if (strcmp(name, "Cilk_scheduler") == 0)
-        reading->scheduler = range;
+        found->scheduler = range;
     else if (strcmp(name, "Cilk_child_main") == 0)
-        reading->child_main = range;
+        found->child_main = range;
     else if (strcmp(name, "invoke_main_slow") == 0)
-        reading->root = range;
+        found->root = range;
     else if (strcmp(name, "hpctoolkit_cilk5") == 0 &&
              symbol->size == sizeof(struct hpctoolkit_cilk5))
-        reading->description = begin;
+        found->description = begin;
 }
 
 static void learn_patch(uint64_t address)
@@ -62,8 +61,8 @@ static void learn_patch(uint64_t address)
     runtime.site_in_closure = description->site_in_closure;
 }
 
-/* A library is the runtime's as a whole, of a program only the functions that were linked in are;
- * where threads start is a static one, which may lie before those that are known by name. */
+/* Claims the whole module if it is a library, else the functions that were linked in. The function
+ * where threads start is static and may lie before the exported ones. */
 static void claim_runtime(const struct agent_module *module)
 {
     struct agent_claim whole = {module->start, module->end, RUNTIME}, claim;
@@ -81,38 +80,125 @@ static void claim_runtime(const struct agent_module *module)
     free(parts);
 }
 
-static void learn(const struct reading *reading)
+static void learn(const struct runtime_symbols *found)
 {
-    if (!reading->has_mark || !reading->child_main.end || !reading->root.end) {
-        host->refuse(&hpcrun_agent, reading->has_mark
+    if (!found->has_mark || !found->child_main.end || !found->root.end) {
+        host->refuse(&hpcrun_agent, found->has_mark
                                         ? "the runtime was stripped"
                                         : "the runtime is not Cilk-5.4.6 in its default build");
         return;
     }
     host->refuse(&hpcrun_agent, NULL);
-    runtime.scheduler = reading->scheduler;
-    runtime.child_main = reading->child_main;
-    runtime.root = reading->root;
-    runtime.module = reading->module->start;
-    learn_patch(reading->description);
+    runtime.scheduler = found->scheduler;
+    runtime.child_main = found->child_main;
+    runtime.root = found->root;
+    runtime.module = found->module->start;
+    learn_patch(found->description);
     atomic_store(&runtime.is_known, true);
-    claim_runtime(reading->module);
+    claim_runtime(found->module);
 }
 
 void runtime_look(const struct agent_module *module)
 {
-    struct reading reading = {.module = module};
+    struct runtime_symbols found = {.module = module};
     if (module->start == getauxval(AT_BASE))
         runtime.linker = (struct range){module->start, module->end};
     if (runtime.is_known)
         return;
-    symbols_visit(module->path, see_symbol, &reading);
-    if (reading.scheduler.end)
-        learn(&reading);
+    symbols_visit(module->path, add_symbol, &found);
+    if (found.scheduler.end)
+        learn(&found);
 }
 
 void runtime_forget(const struct agent_module *module)
 {
     if (runtime.module == module->start)
         atomic_store(&runtime.is_known, false);
+}
+
+/* -------- imports -------- */
+
+#define BEGINNING "_cilk_"
+#define ENDING    "_import"
+
+struct import {
+    char *procedure; /* its name */
+    uint64_t procedure_at;
+    struct agent_claim code;
+};
+
+struct import_list {
+    uint64_t bias;
+    struct import *at;
+    size_t count;
+};
+
+/* The length of f if the name is _cilk_f_import, else 0. */
+static size_t procedure_in(const char *name)
+{
+    size_t length = strlen(name), around = strlen(BEGINNING ENDING);
+    if (length <= around || strncmp(name, BEGINNING, strlen(BEGINNING)) != 0 ||
+        strcmp(name + length - strlen(ENDING), ENDING) != 0)
+        return 0;
+    return length - around;
+}
+
+static void add_import(const struct symbol *symbol, void *data)
+{
+    struct import_list *list = data;
+    size_t length = procedure_in(symbol->name);
+    if (!symbol->is_function || symbol->size == 0 || length == 0)
+        return;
+    struct import *more = realloc(list->at, (list->count + 1) * sizeof *more);
+    if (!more)
+        return;
+    uint64_t start = list->bias + symbol->address;
+    more[list->count++] =
+        (struct import){.procedure = strndup(symbol->name + strlen(BEGINNING), length),
+                        .code = {.start = start, .end = start + symbol->size}};
+    list->at = more;
+}
+
+static void set_procedure(const struct symbol *symbol, void *data)
+{
+    struct import_list *list = data;
+    for (size_t i = 0; i < list->count && symbol->is_function; i++)
+        if (list->at[i].procedure && strcmp(list->at[i].procedure, symbol->name) == 0)
+            list->at[i].procedure_at = list->bias + symbol->address;
+}
+
+/* Whether the import calls its procedure. Checks at every byte, as if an instruction began there.
+ */
+static bool calls_procedure(const struct import *import)
+{
+    enum { CALL = 0xe8, BYTES = 5 };
+    for (uint64_t at = import->code.start; at + BYTES <= import->code.end; at++) {
+        int32_t distance;
+        memcpy(&distance, (const char *)at + 1, sizeof distance);
+        if (*(const uint8_t *)at == CALL &&
+            at + BYTES + (uint64_t)(int64_t)distance == import->procedure_at)
+            return true;
+    }
+    return false;
+}
+
+struct agent_claim *imports_find(const struct agent_module *module, size_t *count)
+{
+    struct import_list list = {.bias = module->bias};
+    symbols_visit(module->path, add_import, &list);
+    if (list.count > 0)
+        symbols_visit(module->path, set_procedure, &list);
+    struct agent_claim *claims = list.count ? malloc(list.count * sizeof *claims) : NULL;
+    *count = 0;
+    for (size_t i = 0; i < list.count; i++) {
+        if (claims && calls_procedure(&list.at[i]))
+            claims[(*count)++] =
+                (struct agent_claim){list.at[i].code.start, list.at[i].code.end, IMPORT};
+        free(list.at[i].procedure);
+    }
+    free(list.at);
+    if (*count > 0)
+        return claims;
+    free(claims);
+    return NULL;
 }

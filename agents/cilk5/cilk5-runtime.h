@@ -1,5 +1,5 @@
-/* Where Cilk-5's runtime is in the process: its code, which is claimed, and what of it the agent
- * looks at. Functions are for normal context. */
+/* Finds Cilk-5's runtime in the process: its code, which is claimed, and what the agent reads of
+ * its data. Functions are for normal context. */
 #ifndef AGENTS_CILK5_CILK5_RUNTIME_H
 #define AGENTS_CILK5_CILK5_RUNTIME_H
 
@@ -9,28 +9,37 @@ struct range {
     uint64_t begin, end;
 };
 
-/* Marks of claims. */
+/* Tags of claims. */
 enum { RUNTIME, IMPORT };
 
 /* The one runtime in the process. Set in normal context before its code is claimed. */
 struct runtime {
     struct range scheduler, child_main, root;
-    struct range linker; /* the dynamic linker, which runs at a first call: the one code that the
-                            runtime's functions call without its being theirs or a procedure */
-    uint64_t module;     /* where the module begins that it is in */
-    uint64_t working;    /* address of the count of workers that work; 0: not patched */
+    struct range linker; /* the dynamic linker, which runs when a function is called first: the only
+                            code called by the runtime that is neither its own nor a procedure */
+    uint64_t module;     /* start address of the module that has the runtime */
+    uint64_t working;    /* address of the counter of working workers; 0: not patched */
     uint64_t site_in_closure; /* offset of the spawn site; 0: not patched */
-    _Atomic bool is_known;    /* set last: handlers of other threads run meanwhile */
+    _Atomic bool is_known;    /* set last, since handlers of other threads run meanwhile */
 };
 
 extern struct runtime runtime;
 
 void runtime_start(const struct agent_host *host);
 
-/* Whether the runtime is in this module; a runtime that the agent can't serve is not known. */
+/* Learns the runtime if it is in this module and the agent can serve it. */
 void runtime_look(const struct agent_module *module);
 
-/* The module is gone. */
+/* Forgets the runtime if it was in this module, which was unloaded. */
 void runtime_forget(const struct agent_module *module);
+
+/* The imports in a module, as claims tagged IMPORT; the caller frees. NULL if there are none.
+ *
+ * C code starts a Cilk procedure f through an import of f; the runtime's root starts the first
+ * procedure in this way. The compiler names the import _cilk_f_import, and nothing else identifies
+ * it. Only a function that calls f counts: the C compiler may have inlined f, and then the import
+ * is f to the user (the rules rename it). An import that calls f through a linkage table is not
+ * found and appears as a call of f by f. */
+struct agent_claim *imports_find(const struct agent_module *module, size_t *count);
 
 #endif

@@ -1,18 +1,31 @@
-/* A runtime that was linked into a program: where its code is. Normal context.
- *
- * It is told by the names of the functions that its library exports, which the agent lists. Between
- * two of them that follow each other, no other function of the program that is visible outside its
- * source file lying between, all is the runtime's: linkers keep the code of a source file together,
- * and an archive's files. Else only that one function is. */
+/* The symbols of ELF files, and the code of a runtime that was linked into a program. Normal
+ * context. */
 #ifndef AGENTS_COMMON_LINKED_RUNTIME_H
 #define AGENTS_COMMON_LINKED_RUNTIME_H
 
 #include "agents/agent.h"
 
-/* The ranges of the module's code that belong to the runtime, ascending, each with `mark`; the
- * caller frees. NULL when it has none of the functions, or when there is no memory. The last of
- * `functions` is NULL. */
+/* A function or an object that an ELF file defines. */
+struct symbol {
+    const char *name;
+    uint64_t address, size; /* ELF virtual address, bytes */
+    bool is_function;
+    bool is_global; /* visible outside its source file */
+};
+
+/* Calls `visit` for each symbol of the file: those in .symtab, or in .dynsym if the file was
+ * stripped. An empty path is the program's. False if the file cannot be read as ELF. */
+bool symbols_visit(const char *path, void (*visit)(const struct symbol *symbol, void *data),
+                   void *data);
+
+/* The ranges of the module's code that belong to a runtime, ascending, each with `tag`. `functions`
+ * are the names of the functions that the runtime's library exports; the last is NULL. The caller
+ * frees. NULL if the module has none of them, or without memory.
+ *
+ * A range holds the listed functions that follow one another without another global function of the
+ * program between them, and the local functions between them: linkers keep the code of a source
+ * file together, and the files of an archive. */
 struct agent_claim *linked_runtime(const struct agent_module *module, const char *const *functions,
-                                   uint32_t mark, size_t *count);
+                                   uint32_t tag, size_t *count);
 
 #endif

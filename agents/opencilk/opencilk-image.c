@@ -1,6 +1,6 @@
 #include "agents/opencilk/opencilk-image.h"
 
-#include "agents/common/elf-symbols.h"
+#include "agents/common/linked-runtime.h"
 #include "lib/binary-search.h"
 
 #include <string.h>
