@@ -1,5 +1,11 @@
-# Agents, one folder per runtime: NAME/*.c become lib/agents/NAME.so, with NAME.rules beside it.
+# Agents, one folder per runtime: NAME/*.c are linked to lib/agents/NAME.so; NAME.rules lies beside it.
 AGENTS = minicilk cilk5 opencilk
+
+# The folders from the ground up: an agent uses common/, and no other agent.
+#   common/    symbols of ELF files, runtimes that are linked into programs
+#   NAME/      the agent of one runtime
+#   rules/     rules files of runtimes that need no agent
+AGENTS_FOLDERS = common minicilk cilk5 opencilk
 
 CFLAGS_agents = -fPIC -fvisibility=hidden
 
@@ -17,7 +23,7 @@ $(RUNTIME_RULES): $(BUILD)/lib/agents/%.rules: agents/rules/%.rules
 	@mkdir -p $(@D)
 	$(Q)cp $< $@
 
-# What agents of runtimes that may be linked into programs share.
+# Shared by the agents of runtimes that may be linked into programs.
 AGENTS_COMMON = $(call objects_of,agents/common)
 $(BUILD)/lib/agents/cilk5.so $(BUILD)/lib/agents/opencilk.so: $(AGENTS_COMMON)
 
@@ -40,7 +46,7 @@ MADE_CILK5 = $(call objects_of,agents/cilk5) $(AGENTS_COMMON) $(RECORDING_HOST) 
 $(eval $(call unit_test,agents/test_cilk5_agent,$(MADE_CILK5),))
 $(eval $(call unit_test,agents/test_cilk5_threads,$(MADE_CILK5),))
 
-# A program under a made-up runtime, which is a module of its own, and others that it opens.
+# A program with a simulated runtime as a module, and further modules that the program opens.
 MADE_CHEETAH = $(BUILD)/tests/made/made-cheetah.so
 OTHER_CHEETAHS = $(BUILD)/tests/made/made-old-cheetah.so $(BUILD)/tests/made/made-patched-cheetah.so
 $(BUILD)/tests/made/made-patched-cheetah.so: CFLAGS += -DPATCHED
@@ -54,5 +60,5 @@ $(MADE_CHEETAH) $(OTHER_CHEETAHS):
 $(eval $(call unit_test,agents/test_opencilk_agent,$(call objects_of,agents/opencilk) $(AGENTS_COMMON) $(RECORDING_HOST) $(MADE_CHEETAH),-Xlinker -rpath -Xlinker $(abspath $(BUILD))/tests/made))
 $(BUILD)/tests/unit/agents/test_opencilk_agent: | $(OTHER_CHEETAHS)
 
-# As above, with the runtime in the program.
+# The same with the simulated runtime linked into the program.
 $(eval $(call unit_test,agents/test_opencilk_linked,$(call objects_of,agents/opencilk) $(AGENTS_COMMON) $(RECORDING_HOST) $(BUILD)/obj/tests/unit/agents/made-cheetah.o,))

@@ -7,8 +7,8 @@
 #include <stdbool.h>
 
 /* The path without empty and "." components and with "NAME/.." removed; the caller frees. An
- * absolute path stays absolute and never climbs above the root. Pure text: links are not followed.
- */
+ * absolute path stays absolute and never climbs above the root. Pure text: links are not
+ * followed. */
 char *path_normalize(const char *path);
 
 /* The last component. */

@@ -1,31 +1,39 @@
 /* The agent for Cilk-5.4.6, as its authors left it and with our patch (runtime-patches/cilk5), as a
  * shared library or linked into a program that is not stripped.
  *
- * A worker's stack, innermost first, and what it becomes:
+ * A worker's stack, innermost frame first:
  *
- *     C functions, fast clones, the slow clone that the scheduler called      native code
- *     Cilk_scheduler               1-M: the ancestors of the closure that the slow clone belongs
- *                                  to, from the heap; their spawn sites are known only where
- *                                  the runtime is patched
- *     Cilk_child_main ... the thread's start                                  M-0
- *     other functions of the runtime, the root, the import of its procedure   1-0
- *     (imports.h); with functions of libc that they have called              M-0
+ *     frames                                       bichord
+ *     C functions, fast clones, the slow clone     native code
+ *       that the scheduler called
+ *     Cilk_scheduler                               1-M: the ancestors of the slow clone's closure,
+ *                                                  from the heap; their spawn sites are known only
+ *                                                  if the runtime is patched
+ *     Cilk_child_main ... the thread's start       M-0
+ *     other functions of the runtime, the root,    1-0, or M-0 with the functions of libc that
+ *       the import of its procedure                they call
  *
- * The thread that starts the computation, as the initial thread does, waits in the runtime for the
- * workers to end: while it does it is the runtime's own, and never pays.
+ * The thread that starts the computation, usually the initial one, waits in the runtime until the
+ * workers end. Meanwhile it is AGENT_RUNTIME_OWNED.
  *
- * What it relies on. A worker's thread is created with the address of {context, id}, which lives as
- * long as the thread; the context lives as long as its workers. The worker's state is found from
- * there: the deque's bottom is the closure that the worker runs, and points to the worker. It is
- * there with status RUNNING from before its slow clone is called until its procedure gives its
- * result, then RETURNING until the scheduler takes it out; or it is taken out when it waits for its
- * children. All that time its chain of parents stands still.
+ * Assumptions. A worker's thread is created with the address of {context, id}, which lives as long
+ * as the thread; the context lives as long as its workers. From there the agent finds the worker's
+ * deque. The deque's bottom is the closure that the worker runs, and points to the worker:
  *
- * Windows. A thief may promote this worker's innermost unstolen frame at any instant: it makes the
- * new closure the bottom first, then changes the old one, so what was read of a closure holds if it
- * is the bottom still. While RETURNING the closure's frame is cleared or freed, and the stack
- * unwinds through procedures that were stolen: they are its ancestors, so the path is right. Before
- * the slow clone is called and after it has returned the worker is idle to us. */
+ *     status      from                             until
+ *     RUNNING     before the slow clone is called  the procedure gives its result
+ *     RETURNING   then                             the scheduler removes the closure
+ *
+ * A closure that waits for its children is removed, too. In both states its chain of parents does
+ * not change.
+ *
+ * Windows.
+ *   - A thief may promote this worker's innermost unstolen frame at any instant. It first makes the
+ *     new closure the bottom, then changes the old one. So what was read of a closure is valid if
+ *     the closure is still the bottom afterwards.
+ *   - While RETURNING, the closure's frame is cleared or freed, and the stack unwinds through
+ *     procedures that were stolen. They are the closure's ancestors, so the path is right.
+ *   - Before the slow clone is called and after it has returned, the worker counts as idle. */
 #include "agents/agent.h"
 
 #include "agents/cilk5/cilk5-layout.h"
@@ -37,32 +45,31 @@
 
 static const struct agent_host *host;
 
-/* The context of the last computation that got workers; 0 when they end. For threads that are none.
- */
+/* The context of the latest computation; 0 after its workers ended. For threads that are no
+ * workers. */
 static _Atomic uint64_t newest_context;
 
-/* A thread: of which context it is worker number `self`; context 0: it is none. */
-struct slot {
-    uint64_t context;
-    uint32_t self;
-    bool is_strange; /* the runtime's structures were not as expected */
+struct thread_data {
+    uint64_t context;        /* of which the thread is a worker; 0: no worker */
+    uint32_t self;           /* its number as a worker */
+    bool has_unknown_layout; /* the runtime's structures were not as expected */
 };
 
 /* cursor->state */
 enum {
-    IS_WORKER, /* and works */
-    CLOSURE,   /* of the next l-note */
-    SITE,      /* that this closure spawned the one inside from; 0: not known */
-    BELOW,     /* whether the walk is past Cilk_scheduler */
-    NATIVE,    /* the next l-note is this pc itself */
+    IS_WORKING, /* the thread is a worker that executes user code */
+    CLOSURE,    /* of the next l-note */
+    SITE,       /* where this closure spawned the previous one; 0: unknown */
+    BELOW,      /* whether the walk is past Cilk_scheduler */
+    NATIVE,     /* pc of a native frame, the next l-note; 0: none */
 };
 
 /* -------- modules -------- */
 
-static bool start(const struct agent_host *its)
+static bool start(const struct agent_host *agent_host)
 {
-    host = its;
-    runtime_start(its);
+    host = agent_host;
+    runtime_start(agent_host);
     return host->interface == AGENT_INTERFACE;
 }
 
@@ -81,10 +88,10 @@ static bool is_in(struct range range, uint64_t pc)
     return pc >= range.begin && pc < range.end;
 }
 
-static bool is_claimed_as(uint32_t mark, uint64_t pc)
+static bool is_claimed_as(uint32_t tag, uint64_t pc)
 {
     struct agent_claim claim;
-    return host->find_claim(&hpcrun_agent, pc, &claim) && claim.tag == mark;
+    return host->find_claim(&hpcrun_agent, pc, &claim) && claim.tag == tag;
 }
 
 static bool is_in_runtime(uint64_t pc)
@@ -94,41 +101,41 @@ static bool is_in_runtime(uint64_t pc)
 
 /* -------- threads -------- */
 
-static void thread_begin(void *memory, int tid, struct agent_start_routine origin)
+static void thread_begin(void *memory, int tid, struct agent_start_routine routine)
 {
     (void)tid;
-    struct slot *slot = memory;
-    *slot = (struct slot){0};
-    if (!runtime.is_known || origin.function != runtime.child_main.begin)
+    struct thread_data *data = memory;
+    *data = (struct thread_data){0};
+    if (!runtime.is_known || routine.function != runtime.child_main.begin)
         return;
-    const char *parameters = (const char *)origin.argument;
-    memcpy(&slot->context, parameters + CHILD_CONTEXT, sizeof slot->context);
-    memcpy(&slot->self, parameters + CHILD_ID, sizeof slot->self);
-    atomic_store(&newest_context, slot->context);
+    const char *parameters = (const char *)routine.argument;
+    memcpy(&data->context, parameters + CHILD_CONTEXT, sizeof data->context);
+    memcpy(&data->self, parameters + CHILD_ID, sizeof data->self);
+    atomic_store(&newest_context, data->context);
 }
 
 static void thread_end(void *memory)
 {
     static atomic_flag said = ATOMIC_FLAG_INIT;
-    struct slot *slot = memory;
-    uint64_t ended = slot->context;
+    struct thread_data *data = memory;
+    uint64_t ended = data->context;
     if (ended)
         atomic_compare_exchange_strong(&newest_context, &ended, 0);
-    if (slot->is_strange && !atomic_flag_test_and_set(&said))
+    if (data->has_unknown_layout && !atomic_flag_test_and_set(&said))
         host->refuse(&hpcrun_agent, "the runtime's structures are not those of Cilk-5.4.6");
 }
 
 /* -------- the runtime's structures -------- */
 
-/* The runtime's parameters; 0 when there is no computation. */
+/* The runtime's parameters; 0 if there is no computation. */
 static uint64_t parameters(const struct agent_cursor *cursor)
 {
-    const struct slot *slot = cursor->thread_data;
-    uint64_t context = slot->context ? slot->context : atomic_load(&newest_context);
+    const struct thread_data *data = cursor->thread_data;
+    uint64_t context = data->context ? data->context : atomic_load(&newest_context);
     return context ? agent_u64(host, cursor, context + CONTEXT_PARAMETERS) : 0;
 }
 
-/* The statement that a closure was spawned from; 0 when not known. */
+/* The address from which a closure was spawned; 0: unknown. */
 static uint64_t site_of(const struct agent_cursor *cursor, uint64_t closure)
 {
     return runtime.site_in_closure ? agent_u64(host, cursor, closure + runtime.site_in_closure) : 0;
@@ -136,14 +143,14 @@ static uint64_t site_of(const struct agent_cursor *cursor, uint64_t closure)
 
 /* -------- the closure that a worker runs -------- */
 
-/* How often a thief may come between the reads. */
-#define MOST_THIEVES 64
-/* How long a chain of closures is believed. */
-#define MOST_ANCESTORS 1000000
+/* Reads are repeated this often if thieves interfere. */
+#define MAX_THIEVES 64
+/* Longest chain of closures; a longer one is taken for a circle in damaged memory. */
+#define MAX_ANCESTORS 1000000
 
 struct running {
     uint64_t closure; /* 0: none */
-    uint64_t worker;  /* its state */
+    uint64_t worker;  /* address of the worker's state */
 };
 
 static bool is_current(uint32_t status)
@@ -151,14 +158,14 @@ static bool is_current(uint32_t status)
     return status == STATUS_RUNNING || status == STATUS_RETURNING;
 }
 
-/* The bottom of this worker's deque, if the worker runs it. */
+/* The bottom of this worker's deque if the worker runs it. */
 static struct running find_running(const struct agent_cursor *cursor)
 {
-    const struct slot *slot = cursor->thread_data;
+    const struct thread_data *data = cursor->thread_data;
     uint64_t deques = agent_u64(host, cursor, parameters(cursor) + PARAMETERS_DEQUES);
-    uint64_t bottom = deques + (uint64_t)slot->self * DEQUE_SIZE + DEQUE_BOTTOM;
+    uint64_t bottom = deques + (uint64_t)data->self * DEQUE_SIZE + DEQUE_BOTTOM;
     struct running running = {.closure = agent_u64(host, cursor, bottom)};
-    for (int i = 0; i < MOST_THIEVES && running.closure; i++) {
+    for (int i = 0; i < MAX_THIEVES && running.closure; i++) {
         uint32_t status = agent_u32(host, cursor, running.closure + CLOSURE_STATUS);
         running.worker = agent_u64(host, cursor, running.closure + CLOSURE_CACHE);
         uint64_t again = agent_u64(host, cursor, bottom);
@@ -169,23 +176,23 @@ static struct running find_running(const struct agent_cursor *cursor)
     return (struct running){0};
 }
 
-/* Whether the structures are those that the agent knows. */
+/* Whether the structures have the layout that the agent knows. */
 static bool is_consistent(const struct agent_cursor *cursor, uint64_t worker)
 {
-    const struct slot *slot = cursor->thread_data;
-    return agent_u32(host, cursor, worker + WORKER_SELF) == slot->self &&
-           agent_u64(host, cursor, worker + WORKER_CONTEXT) == slot->context;
+    const struct thread_data *data = cursor->thread_data;
+    return agent_u32(host, cursor, worker + WORKER_SELF) == data->self &&
+           agent_u64(host, cursor, worker + WORKER_CONTEXT) == data->context;
 }
 
-/* The closure whose slow clone the scheduler called: the ancestor of the running one that has the
- * worker's oldest frame. One that has given up its frame is that closure itself: a slow clone gives
- * its result. 0 when there is none. */
+/* The closure whose slow clone the scheduler called: the ancestor of the running closure that has
+ * the worker's oldest frame. A closure without a frame is the one: its slow clone is giving its
+ * result. 0: none. */
 static uint64_t find_base(const struct agent_cursor *cursor, struct running running)
 {
     uint64_t oldest =
         agent_u64(host, cursor, agent_u64(host, cursor, running.worker + WORKER_STACK));
     uint64_t closure = running.closure;
-    for (int i = 0; i < MOST_ANCESTORS && closure && oldest; i++) {
+    for (int i = 0; i < MAX_ANCESTORS && closure && oldest; i++) {
         uint64_t frame = agent_u64(host, cursor, closure + CLOSURE_FRAME);
         if (frame == oldest || frame == 0)
             return closure;
@@ -201,18 +208,18 @@ static bool is_in_scheduler(uint64_t pc)
     return is_in(runtime.scheduler, pc);
 }
 
-/* The outermost frame that is so: its index; false when there is none. */
-static bool find_frame(const struct agent_cursor *cursor, bool (*is_so)(uint64_t pc),
+/* The index of the outermost frame whose pc matches; false if there is none. */
+static bool find_frame(const struct agent_cursor *cursor, bool (*matches)(uint64_t pc),
                        uint32_t *index)
 {
     struct agent_frame frame;
     for (*index = 0; host->path_frame(cursor, *index, &frame); ++*index)
-        if (is_so(frame.pc))
+        if (matches(frame.pc))
             return true;
     return false;
 }
 
-/* Whether frame i is there and a procedure's. */
+/* Whether frame i exists and is a procedure's. */
 static bool is_procedure(const struct agent_cursor *cursor, uint32_t i)
 {
     struct agent_frame frame;
@@ -220,8 +227,9 @@ static bool is_procedure(const struct agent_cursor *cursor, uint32_t i)
            !is_in(runtime.linker, frame.pc);
 }
 
-/* Whether the scheduler has called a slow clone, or the root's has called the user's procedure,
- * mostly through its import. When the path doesn't reach the scheduler, it has. */
+/* Whether the worker is in user code: the scheduler has called a slow clone, or the root's slow
+ * clone has called the user's first procedure, usually through its import. A path that is cut
+ * before the scheduler is in user code. */
 static bool is_in_procedure(const struct agent_cursor *cursor)
 {
     uint32_t i;
@@ -238,9 +246,9 @@ static bool is_in_procedure(const struct agent_cursor *cursor)
 
 /* -------- at a sample -------- */
 
-/* A thread that is no worker is the runtime's while it is in its functions: the initial thread
- * waits there for the workers. */
-static enum agent_thread_status class_of_other(const struct agent_cursor *cursor)
+/* The status of a thread that is no worker. It belongs to the runtime while it is in the runtime's
+ * functions: the initial thread waits there for the workers. */
+static enum agent_thread_status status_of_other(const struct agent_cursor *cursor)
 {
     uint32_t i;
     return find_frame(cursor, is_in_runtime, &i) ? AGENT_RUNTIME_OWNED : AGENT_FOREIGN;
@@ -248,28 +256,28 @@ static enum agent_thread_status class_of_other(const struct agent_cursor *cursor
 
 static enum agent_thread_status unwind_begin(struct agent_cursor *cursor)
 {
-    struct slot *slot = cursor->thread_data;
-    if (!runtime.is_known || slot->is_strange)
+    struct thread_data *data = cursor->thread_data;
+    if (!runtime.is_known || data->has_unknown_layout)
         return AGENT_FOREIGN;
-    if (!slot->context)
-        return class_of_other(cursor);
+    if (!data->context)
+        return status_of_other(cursor);
     struct running running = find_running(cursor);
     if (!running.closure)
         return AGENT_IDLE;
     if (!is_consistent(cursor, running.worker)) {
-        slot->is_strange = true;
+        data->has_unknown_layout = true;
         return AGENT_FOREIGN;
     }
     uint64_t base = find_base(cursor, running);
     if (!base || !is_in_procedure(cursor))
         return AGENT_IDLE;
-    cursor->state[IS_WORKER] = true;
+    cursor->state[IS_WORKING] = true;
     cursor->state[CLOSURE] = agent_u64(host, cursor, base + CLOSURE_PARENT);
     cursor->state[SITE] = site_of(cursor, base);
     return AGENT_WORKING;
 }
 
-/* A worker works while its deque has a bottom that it runs. */
+/* The number of deques whose bottom is being run. */
 static uint32_t count_working(const struct agent_cursor *cursor, uint64_t deques, uint32_t workers)
 {
     uint32_t working = 0;
@@ -284,20 +292,21 @@ static uint32_t count_working(const struct agent_cursor *cursor, uint64_t deques
 static struct agent_worker_counts worker_counts(struct agent_cursor *cursor)
 {
     struct agent_worker_counts counts = {0};
-    uint64_t its = parameters(cursor);
-    if (!its)
+    uint64_t runtime_parameters = parameters(cursor);
+    if (!runtime_parameters)
         return counts;
-    counts.workers = agent_u32(host, cursor, its + PARAMETERS_WORKERS);
-    counts.working = runtime.working
-                         ? agent_u32(host, cursor, runtime.working)
-                         : count_working(cursor, agent_u64(host, cursor, its + PARAMETERS_DEQUES),
-                                         counts.workers);
+    counts.workers = agent_u32(host, cursor, runtime_parameters + PARAMETERS_WORKERS);
+    counts.working =
+        runtime.working
+            ? agent_u32(host, cursor, runtime.working)
+            : count_working(cursor, agent_u64(host, cursor, runtime_parameters + PARAMETERS_DEQUES),
+                            counts.workers);
     return counts;
 }
 
 /* -------- bichords -------- */
 
-/* The root, which has no parent, is the runtime's own. */
+/* The root, which has no parent, is the runtime's own and no l-note. */
 static bool has_lnote(const struct agent_cursor *cursor)
 {
     uint64_t closure = cursor->state[CLOSURE];
@@ -308,14 +317,15 @@ static enum agent_association step_bichord(struct agent_cursor *cursor,
                                            const struct agent_frame *frame)
 {
     uint64_t *state = cursor->state;
-    if (!state[IS_WORKER]) {
+    if (!state[IS_WORKING]) {
         state[NATIVE] = frame->pc;
         return AGENT_1_1;
     }
     if (state[BELOW])
         return AGENT_M_0;
     if (!is_in_scheduler(frame->pc)) {
-        /* Its locks, its memory; but the procedure may be inlined into its import. */
+        /* The runtime's functions call libc for locks and memory. An import may contain its
+         * procedure, whose calls of libc are the user's. */
         cursor->include_libc = is_in_runtime(frame->pc);
         return AGENT_1_0;
     }
@@ -323,7 +333,7 @@ static enum agent_association step_bichord(struct agent_cursor *cursor,
     return has_lnote(cursor) ? AGENT_1_M : AGENT_1_0;
 }
 
-/* What is outside the scheduler is the runtime's. */
+/* All frames outside the scheduler's are the runtime's. */
 static bool step_pnote(struct agent_cursor *cursor, const struct agent_frame *frame)
 {
     (void)cursor;
@@ -360,7 +370,7 @@ const struct agent hpcrun_agent = {
     .interface = AGENT_INTERFACE,
     .name = "cilk5",
     .version = "1.0",
-    .thread_data_bytes = sizeof(struct slot),
+    .thread_data_bytes = sizeof(struct thread_data),
     .deterministic = true,
     .start = start,
     .module_added = module_added,

@@ -1,13 +1,13 @@
-/* Where Cilk-5.4.6 keeps what the agent reads: offsets in its structures, on x86-64, of the default
- * build (no debugging, timing or statistics), which is known by the symbol LAYOUT_MARK. At every
- * sample of a worker it is checked that the structures point to each other as they should. */
+/* Offsets of fields in Cilk-5.4.6's structures, on x86-64, in the default build (no debugging,
+ * timing or statistics), which has the symbol LAYOUT_MARK. At every sample of a worker the agent
+ * checks that the structures point to each other as expected. */
 #ifndef AGENTS_CILK5_CILK5_LAYOUT_H
 #define AGENTS_CILK5_CILK5_LAYOUT_H
 
 #define LAYOUT_MARK "Cilk_flags_are_wrong_NODEBUG_NOTIMING_NOSTATS_please_recompile"
 
 enum {
-    CHILD_CONTEXT = 0, /* CilkChildParams: what a worker's thread is created with */
+    CHILD_CONTEXT = 0, /* CilkChildParams: the argument of a worker's start routine */
     CHILD_ID = 8,
 
     CONTEXT_PARAMETERS = 0, /* CilkContext */

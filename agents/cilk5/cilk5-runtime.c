@@ -167,8 +167,8 @@ static void set_procedure(const struct symbol *symbol, void *data)
             list->at[i].procedure_at = list->bias + symbol->address;
 }
 
-/* Whether the import calls its procedure. Checks at every byte, as if an instruction began there.
- */
+/* Whether the import calls its procedure. Checks at every byte, as if an instruction began
+ * there. */
 static bool calls_procedure(const struct import *import)
 {
     enum { CALL = 0xe8, BYTES = 5 };

@@ -1,18 +1,19 @@
-/* The agent for minicilk (runtime-patches/minicilk). What it relies on is written down in
- * minicilk-introspect.h: the lifetimes, and the order in which the scheduler changes things, which
- * make every instant exact.
+/* The agent for minicilk (runtime-patches/minicilk). minicilk-introspect.h describes the lifetimes
+ * and the order of changes in the runtime's memory, which make the agent's answers exact at any
+ * instant.
  *
- * A worker's stack, innermost first, and what it becomes:
+ * A worker's stack, innermost frame first:
  *
+ *     frames                                       bichord
  *     the program's procedures and functions       native code
+ *     functions of the runtime that procedures     1-0, or M-0 with the functions of libc that they
+ *       call (slow paths of spawn and sync)        call
  *     cilk_call_base                               1-M: the ancestors of the worker's base frame,
- *                                                  from the heap; in threads that did not start the
- *                                                  computation also the stack of the one that did
+ *                                                  from the heap; in a thread that did not start
+ *                                                  the computation also the stack of the one that
+ *                                                  did
  *     the scheduler ... the thread's start         M-0; in the thread that started the computation
- *                                                  1-0 each, and its callers native
- *
- * The runtime's functions that procedures call (slow paths of spawn and sync) are 1-0, or M-0 with
- * the C library's functions that they call. */
+ *                                                  1-0 each, and its callers are native */
 #include "agents/agent.h"
 
 #include "runtime-patches/minicilk/minicilk-introspect.h"
@@ -21,29 +22,29 @@
 
 static const struct agent_host *host;
 
-/* Of the one runtime in the process, once it is known. Handlers of other threads run meanwhile. */
+/* The one runtime in the process. is_known is set last, since handlers of other threads run
+ * meanwhile. */
 static struct minicilk_introspection runtime;
 static _Atomic bool is_known;
 
-/* What a thread's data keeps: where it was found among the workers, to look there first. */
 struct thread_data {
-    uint32_t guess;
+    uint32_t guess; /* the thread's index among the workers at the last sample */
 };
 
 /* cursor->state */
 enum {
-    WORKER,     /* address of the thread's worker; 0: it is none */
-    FIRST,      /* whether that is worker 0, which started the computation */
+    WORKER,     /* address of the thread's worker; 0: no worker */
+    FIRST,      /* whether this is worker 0, which started the computation */
     BELOW_BASE, /* whether the walk is past cilk_call_base */
-    FRAME,      /* next l-note: the heap frame that it is the parent of; 0: a frame of the caller */
-    PC,         /* of the frame of the caller; 0: no more l-notes */
+    FRAME, /* the next l-note is the parent of this heap frame; 0: it is a frame of the caller */
+    PC,    /* pc, sp and bp of the caller's frame; pc 0: no more l-notes */
     SP,
     BP,
 };
 
-static bool start(const struct agent_host *its)
+static bool start(const struct agent_host *agent_host)
 {
-    host = its;
+    host = agent_host;
     return host->interface == AGENT_INTERFACE;
 }
 
@@ -85,7 +86,7 @@ static bool is_worker(const struct agent_cursor *cursor, uint64_t worker)
     return (int)agent_u32(host, cursor, worker + runtime.worker_tid) == cursor->tid;
 }
 
-/* The address of this thread's worker, 0 if it has none; *index is its number. */
+/* The address of this thread's worker and its index; 0: no worker. */
 static uint64_t find_worker(const struct agent_cursor *cursor, uint32_t *index)
 {
     struct thread_data *data = cursor->thread_data;
@@ -115,7 +116,7 @@ static enum agent_thread_status unwind_begin(struct agent_cursor *cursor)
     return state == MINICILK_SCHEDULING ? AGENT_IDLE : AGENT_WORKING;
 }
 
-/* Whether the thread of worker 0 runs the program's serial code, between computations: it works. */
+/* Whether worker 0 works outside of computations: it executes the program's serial code. */
 static bool is_outside(struct agent_cursor *cursor)
 {
     uint64_t first = agent_u64(host, cursor, LIVE(workers));
@@ -138,7 +139,7 @@ static bool is_in(uint64_t pc, const char *begin, const char *end)
     return pc >= (uint64_t)begin && pc < (uint64_t)end;
 }
 
-static void go_on_in_caller(struct agent_cursor *cursor)
+static void continue_in_caller(struct agent_cursor *cursor)
 {
     uint64_t *state = cursor->state;
     uint64_t pc = state[FIRST] ? 0 : agent_u64(host, cursor, LIVE(caller_pc));
@@ -148,7 +149,7 @@ static void go_on_in_caller(struct agent_cursor *cursor)
     state[BP] = agent_u64(host, cursor, LIVE(caller_bp));
 }
 
-/* cilk_call_base: prepares the l-notes. */
+/* The bichord of cilk_call_base; prepares its l-notes. */
 static enum agent_association begin_base(struct agent_cursor *cursor)
 {
     uint64_t *state = cursor->state;
@@ -157,7 +158,7 @@ static enum agent_association begin_base(struct agent_cursor *cursor)
     if (!state[FRAME])
         return AGENT_1_0;
     if (!agent_u64(host, cursor, state[FRAME] + runtime.frame_parent))
-        go_on_in_caller(cursor);
+        continue_in_caller(cursor);
     return state[FRAME] || state[PC] ? AGENT_1_M : AGENT_1_0;
 }
 
@@ -171,7 +172,7 @@ static enum agent_association step_bichord(struct agent_cursor *cursor,
     return state[BELOW_BASE] && !state[FIRST] ? AGENT_M_0 : AGENT_1_0;
 }
 
-/* What is outside the scheduler in a thread of the runtime is the runtime's. */
+/* All frames outside the scheduler's in a thread of the runtime are the runtime's. */
 static bool step_pnote(struct agent_cursor *cursor, const struct agent_frame *frame)
 {
     (void)cursor;
@@ -186,7 +187,7 @@ static bool step_ancestor(struct agent_cursor *cursor, struct agent_lnote *note)
     *note = (struct agent_lnote){.space = AGENT_CODE, .value = site, .site = site};
     state[FRAME] = agent_u64(host, cursor, frame + runtime.frame_parent);
     if (!state[FRAME] || !agent_u64(host, cursor, state[FRAME] + runtime.frame_parent))
-        go_on_in_caller(cursor);
+        continue_in_caller(cursor);
     return true;
 }
 

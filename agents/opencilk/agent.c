@@ -1,26 +1,34 @@
 /* The agent for OpenCilk's runtime, "Cheetah" v2.1 and later, unpatched or not, as a shared library
  * or linked into a program that is not stripped.
  *
- * Its cactus stack is a real one: who resumes a stolen procedure runs on a new stack, a *fiber*,
- * with its frame pointer in the procedure's frame on the victim's fiber. A physical path through
- * fibers is therefore the logical one, but for frames that nobody wrote:
+ * OpenCilk has a real cactus stack: a worker that resumes a stolen procedure runs on a new stack, a
+ * *fiber*, with its frame pointer in the procedure's frame on the victim's fiber. So the physical
+ * path through the fibers is the logical one, except for these frames:
  *
- *     the runtime's functions that procedures call      1-0, with libc's that they call M-0
- *     spawn helpers (helpers.h)                          1-0
- *     the scheduler, on the thread's own stack           1-M and M-0, see below
+ *     frames                                       bichord
+ *     functions of the runtime that procedures     1-0, or M-0 with the functions of libc that they
+ *       call                                       call
+ *     spawn helpers (opencilk-helpers.h)           1-0
+ *     the scheduler, on the thread's own stack     1-M and M-0, see below
  *
- * Threads. A thief's thread-local __cilkrts_tls_worker is its worker, soon after the runtime
- * created the thread. In all other threads it is worker 0; of these the *boss* is the one on whose
- * stack the parallel region began. A worker executes the user's code when its state is RUN and its
- * thread-local __cilkrts_current_fh, the fiber that it runs on, belongs to it. Both are needed: a
- * worker that has to wait at a sync gives the fiber back before it gives the procedure away, and
- * changes its state after it; in between others may resume the procedure, and its frames are no
- * longer this thread's to read.
+ * Threads. The thread-local variable __cilkrts_tls_worker is the thread's worker:
  *
- * The scheduler runs on the thread's own stack: a thief's begins where threads begin, the boss's on
- * top of whoever began the region. With state RUN a worker is in there for some instructions,
- * before it jumps to a procedure and after it came back from a child whose caller was stolen. The
- * path is then told from the procedure's frame: 1-M. What is outside the scheduler is the
+ *     thread                                       __cilkrts_tls_worker
+ *     thief, created by the runtime                its own worker, soon after its creation
+ *     boss, on whose stack the region began        worker 0
+ *     any other thread                             worker 0
+ *
+ * A worker executes user code if its state is RUN and the fiber in its thread-local variable
+ * __cilkrts_current_fh belongs to it. Both conditions are needed. A worker that must wait at a sync
+ *   1. gives its fiber back,
+ *   2. gives the procedure away,
+ *   3. changes its state.
+ * Between 2 and 3 another worker may resume the procedure, and its frames must not be read here.
+ *
+ * The scheduler runs on the thread's own stack: a thief's at the thread's start, the boss's on top
+ * of the frame that began the region. With state RUN a worker is there for a few instructions,
+ * before it jumps to a procedure and after it returned from a child whose caller was stolen. Then
+ * the path continues with the procedure's frame: 1-M. The frames outside the scheduler's are the
  * runtime's, or not being executed: M-0. */
 #include "agents/agent.h"
 #include "agents/common/linked-runtime.h"
@@ -33,42 +41,41 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NOT_KNOWN "the runtime is of a version that the agent does not know (it knows 2.1)"
+#define UNKNOWN_VERSION "the runtime is of a version that the agent does not know (it knows 2.1)"
 
-extern void *__libc_stack_end; /* where the initial thread's stack begins */
+extern void *__libc_stack_end; /* the upper end of the initial thread's stack */
 
 static const struct agent_host *host;
 
-/* The one runtime in the process; zeros while there is none. Set in normal context before its code
- * is claimed. */
+/* The one runtime in the process; zeros if there is none. Set in normal context before its code is
+ * claimed. All but tls_module, worker and fiber are addresses. */
 static struct {
-    uint64_t module;               /* where the module begins that it is in */
-    _Atomic uint64_t first_worker; /* worker 0; 0: none. Set last: handlers run meanwhile */
-    uint64_t need_to_cilkify;      /* a byte: whether no region is open */
-    uint64_t working;              /* count of working workers; 0: the runtime was not patched */
-    size_t tls_module;             /* thread-local variables: their module's number, */
-    uint64_t worker, fiber;        /* and their places in its storage */
+    uint64_t module;               /* start of the module that has the runtime */
+    _Atomic uint64_t first_worker; /* worker 0. Set last, since handlers run meanwhile */
+    uint64_t need_to_cilkify;      /* a byte: 1 if no region is open */
+    uint64_t working;              /* counter of working workers; 0: the runtime is not patched */
+    size_t tls_module;             /* number of the runtime's thread-local storage */
+    uint64_t worker, fiber;        /* offsets of its variables in it */
 } runtime;
 
-/* What a thread's slot keeps. */
-struct slot {
-    bool is_of_runtime; /* the runtime created it */
+struct thread_data {
+    bool is_of_runtime; /* the runtime created the thread */
 };
 
 /* cursor->state */
 enum {
-    GLOBAL,    /* address of the runtime's state; 0: the thread is none of its workers */
-    FIBER,     /* that the thread executes the user's code on; 0: it does not */
-    SCHEDULER, /* how far the walk is in the scheduler: not, past its innermost frame, or told */
-    PC,        /* of the next l-note's frame; 0: there is none */
+    GLOBAL,    /* address of the runtime's state; 0: the thread is no worker */
+    FIBER,     /* on which the thread executes user code; 0: it does not */
+    SCHEDULER, /* enum scheduler_position of the walk */
+    PC,        /* pc, sp and bp of the next l-note's frame; pc 0: none */
     SP,
     BP,
-    STEPS, /* whether there are callers to be told after it */
+    STEPS, /* whether its callers are l-notes, too */
 };
 
-static bool start(const struct agent_host *its)
+static bool start(const struct agent_host *agent_host)
 {
-    host = its;
+    host = agent_host;
     return host->interface == AGENT_INTERFACE;
 }
 
@@ -86,8 +93,7 @@ static bool is_in_helper(uint64_t pc)
     return host->find_claim(&hpcrun_agent, pc, &claim) && claim.tag != RUNTIME;
 }
 
-/* A library is the runtime's as a whole, of a program only the functions that were linked in are.
- */
+/* Claims the whole module if it is a library, else the functions that were linked in. */
 static void claim_runtime(const struct agent_module *module)
 {
     struct agent_claim whole = {module->start, module->end, RUNTIME};
@@ -111,14 +117,15 @@ static void claim_helpers(const struct image *image)
     free(helpers);
 }
 
-/* In normal context what the module's headers say is there. */
+/* Normal context. The initial value of __cilkrts_tls_worker, worker 0; the headers say where it
+ * is. */
 static uint64_t initial_worker(const struct image *image, const ElfW(Sym) * worker)
 {
     return *(const uint64_t *)(image_tls_template(image) + worker->st_value);
 }
 
-/* The address of a variable of the module, 0 if it has none. A program may have its own copy of a
- * library's variable, which is the one in use. */
+/* The address of a variable of the module; 0 if it has none. If the program has a copy of a
+ * library's variable (a copy relocation), that copy is in use. */
 static uint64_t variable(const struct image *image, const char *name)
 {
     const ElfW(Sym) *symbol = image_symbol(image, name);
@@ -134,7 +141,7 @@ static void learn_runtime(const struct agent_module *module, const struct image 
     const ElfW(Sym) *fiber = image_symbol(image, "__cilkrts_current_fh");
     uint64_t outside = variable(image, "__cilkrts_need_to_cilkify");
     if (!fiber || !outside || !image->tls_module || !initial_worker(image, worker)) {
-        host->refuse(&hpcrun_agent, NOT_KNOWN);
+        host->refuse(&hpcrun_agent, UNKNOWN_VERSION);
         return;
     }
     host->refuse(&hpcrun_agent, NULL);
@@ -163,7 +170,7 @@ static void module_added(const struct agent_module *module)
         return;
     const ElfW(Sym) *worker = image_symbol(&image, "__cilkrts_tls_worker");
     if (!worker && is_library(module))
-        host->refuse(&hpcrun_agent, NOT_KNOWN);
+        host->refuse(&hpcrun_agent, UNKNOWN_VERSION);
     if (worker && !runtime.first_worker)
         learn_runtime(module, &image, worker);
     if (!worker || !module->path[0])
@@ -178,18 +185,18 @@ static void module_removed(const struct agent_module *module)
 
 /* -------- threads -------- */
 
-static void thread_begin(void *its, int tid, struct agent_start_routine origin)
+static void thread_begin(void *thread_data, int tid, struct agent_start_routine routine)
 {
-    struct slot *slot = its;
+    struct thread_data *data = thread_data;
     (void)tid;
-    slot->is_of_runtime = is_in_runtime(origin.function);
+    data->is_of_runtime = is_in_runtime(routine.function);
 }
 
-/* -------- reading; 0 where nothing can be read -------- */
+/* -------- reading; 0 if the memory cannot be read -------- */
 
-/* The calling thread's storage of the runtime's thread-local variables, found as debuggers do:
- * behind the thread control block, which begins with its own address, is the vector of the modules'
- * storages, and before that its size. 0: the thread never used them. */
+/* The calling thread's storage of the runtime's thread-local variables; 0 if it never used them. As
+ * in debuggers: the thread control block at fs points to the vector (dtv) of the modules' storages;
+ * the vector's size is in the entry before it. */
 static uint64_t thread_local_storage(const struct agent_cursor *cursor)
 {
     enum { VECTOR = 8, ENTRY = 16 };
@@ -204,27 +211,27 @@ static uint64_t thread_local_storage(const struct agent_cursor *cursor)
 
 /* -------- workers -------- */
 
-/* Worker i, 0 when it was never used. */
+/* The address of worker i; 0 if it was never used. */
 static uint64_t worker_at(const struct agent_cursor *cursor, uint64_t global, uint32_t i)
 {
     return agent_u64(host, cursor,
                      agent_u64(host, cursor, global + GLOBAL_WORKERS) + 8 * (uint64_t)i);
 }
 
-/* The runtime's state, between its constructor and its destructor; else, and when it is not laid
- * out as known, 0. */
+/* The address of the runtime's state. 0 before its constructor, after its destructor, or if it does
+ * not have the layout that the agent knows. */
 static uint64_t find_global(const struct agent_cursor *cursor)
 {
     uint64_t global = agent_u64(host, cursor, runtime.first_worker + WORKER_GLOBAL);
     uint32_t workers = global ? agent_u32(host, cursor, global + GLOBAL_WORKER_COUNT) : 0;
-    if (!workers || workers > MOST_WORKERS ||
+    if (!workers || workers > MAX_WORKERS ||
         !agent_u64(host, cursor, runtime.first_worker + WORKER_LOCAL) ||
         worker_at(cursor, global, 0) != runtime.first_worker)
         return 0;
     return global;
 }
 
-/* IDLE, SCHED, STEAL or RUN; 0 for a worker that was never used. */
+/* IDLE, SCHED, STEAL or RUN; 0 if the worker was never used. */
 static uint32_t worker_state(const struct agent_cursor *cursor, uint64_t worker)
 {
     uint64_t local = agent_u64(host, cursor, worker + WORKER_LOCAL);
@@ -252,7 +259,7 @@ static bool is_boss(const struct agent_cursor *cursor, uint64_t global)
     return is_on_own_stack(cursor, agent_u64(host, cursor, global + GLOBAL_BOSS_SP));
 }
 
-/* The fiber that the thread executes the user's code on, as this worker; 0 when it does not. */
+/* The fiber on which the thread executes user code as this worker; 0 if it does not. */
 static uint64_t find_fiber(const struct agent_cursor *cursor, uint64_t worker, uint64_t storage)
 {
     uint64_t fiber = agent_u64(host, cursor, storage + runtime.fiber);
@@ -261,14 +268,18 @@ static uint64_t find_fiber(const struct agent_cursor *cursor, uint64_t worker, u
     return runs ? fiber : 0;
 }
 
-/* What a thread is that is not a thief's yet, or never will be: the one that began the region, if
- * one is open, takes part in it; the initial thread runs the program's serial code outside regions.
- */
+/* The status of a thread that is not (yet) a thief:
+ *
+ *     thread                       in a region         outside
+ *     created by the runtime       idle                idle
+ *     the one that began it        working or idle     -
+ *     initial thread               foreign             working: the program's serial code
+ *     other                        foreign             foreign */
 static enum agent_thread_status begin_in_program(struct agent_cursor *cursor, uint64_t storage)
 {
     uint64_t *state = cursor->state;
-    const struct slot *slot = cursor->thread_data;
-    if (slot->is_of_runtime)
+    const struct thread_data *data = cursor->thread_data;
+    if (data->is_of_runtime)
         return AGENT_IDLE;
     if (is_outside_regions(cursor))
         return is_initial_thread(cursor) ? AGENT_WORKING : AGENT_FOREIGN;
@@ -295,7 +306,7 @@ static enum agent_thread_status unwind_begin(struct agent_cursor *cursor)
     return state[FIBER] ? AGENT_WORKING : AGENT_IDLE;
 }
 
-/* Of workers, how many execute the user's code. */
+/* The number of workers that execute user code. */
 static uint32_t count_working(const struct agent_cursor *cursor, uint64_t global, uint32_t workers)
 {
     uint32_t working = 0;
@@ -306,12 +317,12 @@ static uint32_t count_working(const struct agent_cursor *cursor, uint64_t global
     return working;
 }
 
-/* Outside regions the initial thread works. */
+/* Outside of regions the initial thread works, so one more is working. */
 static struct agent_worker_counts worker_counts(struct agent_cursor *cursor)
 {
     uint64_t global = cursor->state[GLOBAL];
     uint32_t workers = global ? agent_u32(host, cursor, global + GLOBAL_WORKER_COUNT) : 0;
-    if (workers == 0 || workers > MOST_WORKERS)
+    if (workers == 0 || workers > MAX_WORKERS)
         return (struct agent_worker_counts){0};
     return (struct agent_worker_counts){.workers = workers,
                                         .working = count_working(cursor, global, workers) +
@@ -325,10 +336,9 @@ static bool is_interrupted(const struct agent_cursor *cursor, const struct agent
     return frame->pc == cursor->leaf.pc && frame->sp == cursor->leaf.sp;
 }
 
-/* Whether a frame of a helper is to be seen: a spawned statement runs in the helper itself, and
- * where that may be so, the helper's own time is the user's. A helper of a runtime that is not
- * known is native code. */
-static bool is_shown(const struct agent_cursor *cursor, const struct agent_frame *frame)
+/* Whether a helper's frame is an l-note. A spawned statement may run in the helper itself, and then
+ * the helper's own time is the user's. Without a known runtime a helper is native code. */
+static bool is_visible(const struct agent_cursor *cursor, const struct agent_frame *frame)
 {
     struct agent_claim helper;
     return !runtime.first_worker ||
@@ -339,15 +349,19 @@ static bool is_shown(const struct agent_cursor *cursor, const struct agent_frame
 static enum agent_association begin_helper(struct agent_cursor *cursor,
                                            const struct agent_frame *frame)
 {
-    if (!is_shown(cursor, frame))
+    if (!is_visible(cursor, frame))
         return AGENT_1_0;
     cursor->state[PC] = frame->pc;
     return AGENT_1_1;
 }
 
-enum { NOT_IN_SCHEDULER, PAST_INNERMOST, TOLD };
+enum scheduler_position {
+    NOT_IN_SCHEDULER,
+    PAST_INNERMOST, /* past the scheduler's innermost frame */
+    PAST_SCHEDULER, /* the procedure's bichord was made */
+};
 
-/* Whether the two callers of a frame are the runtime's, too. */
+/* Whether the caller of a frame and the caller's caller are the runtime's, too. */
 static bool is_deep_in_runtime(const struct agent_cursor *cursor, const struct agent_frame *frame)
 {
     struct agent_frame caller = *frame;
@@ -355,12 +369,12 @@ static bool is_deep_in_runtime(const struct agent_cursor *cursor, const struct a
            is_in_runtime(caller.pc);
 }
 
-/* The path goes on with the procedure at the end of the fiber. */
-static enum agent_association tell_procedure(struct agent_cursor *cursor)
+/* The path continues with the innermost procedure on the fiber. */
+static enum agent_association begin_procedure(struct agent_cursor *cursor)
 {
     uint64_t *state = cursor->state;
     uint64_t frame = agent_u64(host, cursor, state[FIBER] + FIBER_CURRENT_FRAME);
-    state[SCHEDULER] = TOLD;
+    state[SCHEDULER] = PAST_SCHEDULER;
     if (!frame || agent_u32(host, cursor, frame + FRAME_MAGIC) != FRAME_MAGIC_VALUE)
         return AGENT_M_0;
     state[PC] = agent_u64(host, cursor, frame + FRAME_PC);
@@ -370,17 +384,17 @@ static enum agent_association tell_procedure(struct agent_cursor *cursor)
     return AGENT_1_M;
 }
 
-/* The scheduler's frames: if there are enough of them, the innermost is one that nobody wrote; its
- * time is then seen to be overhead. */
+/* The scheduler's frames. If there are several, the innermost is 1-0, so that its time counts as
+ * overhead. */
 static enum agent_association begin_scheduler(struct agent_cursor *cursor,
                                               const struct agent_frame *frame)
 {
     uint64_t *state = cursor->state;
-    if (state[SCHEDULER] == TOLD)
+    if (state[SCHEDULER] == PAST_SCHEDULER)
         return AGENT_M_0;
     if (state[SCHEDULER] == PAST_INNERMOST || !is_deep_in_runtime(cursor, frame)) {
         cursor->include_libc = false;
-        return tell_procedure(cursor);
+        return begin_procedure(cursor);
     }
     state[SCHEDULER] = PAST_INNERMOST;
     return AGENT_1_0;
@@ -393,13 +407,13 @@ static enum agent_association step_bichord(struct agent_cursor *cursor,
     state[PC] = state[STEPS] = 0;
     if (!is_in_runtime(frame->pc))
         return begin_helper(cursor, frame);
-    cursor->include_libc = true; /* for what is 1-0: its locks, its memory */
+    cursor->include_libc = true; /* 1-0 frames call libc for locks and memory */
     if (!state[FIBER] || !is_on_own_stack(cursor, frame->sp))
         return AGENT_1_0;
     return begin_scheduler(cursor, frame);
 }
 
-/* Below the scheduler nothing is being executed. */
+/* All frames outside the scheduler's belong to its bichord. */
 static bool step_pnote(struct agent_cursor *cursor, const struct agent_frame *frame)
 {
     (void)cursor;
@@ -407,8 +421,8 @@ static bool step_pnote(struct agent_cursor *cursor, const struct agent_frame *fr
     return true;
 }
 
-/* The caller of the frame that was told, but for helpers. */
-static void go_to_caller(struct agent_cursor *cursor)
+/* Moves to the caller of the last l-note's frame; skips helpers. */
+static void step_to_caller(struct agent_cursor *cursor)
 {
     uint64_t *state = cursor->state;
     struct agent_frame frame = {state[PC], state[SP], state[BP]};
@@ -427,7 +441,7 @@ static bool step_lnote(struct agent_cursor *cursor, struct agent_lnote *note)
     if (!pc)
         return false;
     *note = (struct agent_lnote){.space = AGENT_CODE, .value = pc, .site = pc};
-    go_to_caller(cursor);
+    step_to_caller(cursor);
     return true;
 }
 
@@ -435,7 +449,7 @@ const struct agent hpcrun_agent = {
     .interface = AGENT_INTERFACE,
     .name = "opencilk",
     .version = "1.0",
-    .thread_data_bytes = sizeof(struct slot),
+    .thread_data_bytes = sizeof(struct thread_data),
     .deterministic = true,
     .start = start,
     .module_added = module_added,

@@ -3,14 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A helper of at most so many bytes, in which nothing is spawned, has room for the spawn and the
- * call. */
-#define MOST_BYTES_OF_SPAWN 512
+/* A helper that spawns nothing itself and has at most this many bytes has only room for the spawn
+ * and the call, none for user code. */
+#define MAX_PLAIN_HELPER_BYTES 512
 
 /* -------- reading code -------- */
 
-/* A stretch of executable code, and two functions that it may call: the slots of the module's
- * linkage table that they are called through, or where they are, if they are in the module. */
+/* A range of executable code, and the two functions that it may call: their slots in the module's
+ * linkage table, and their addresses if they are in the module. 0: none. */
 struct code {
     const uint8_t *start, *end;
     uint64_t slot[2], function[2];
@@ -18,7 +18,7 @@ struct code {
 
 enum { CHILD_RETURNS, SYNC };
 
-/* `size` opcode bytes at `at` and then the distance to something, from behind it. */
+/* The target of an instruction with `size` opcode bytes and then a 32-bit relative address. */
 static uint64_t target(const uint8_t *at, size_t size)
 {
     int32_t distance;
@@ -26,7 +26,7 @@ static uint64_t target(const uint8_t *at, size_t size)
     return (uint64_t)at + size + sizeof distance + (uint64_t)(int64_t)distance;
 }
 
-/* The slot that a stub of the linkage table at `at` jumps through; 0 when there is none. */
+/* The slot through which a stub of the linkage table at `at` jumps; 0 if `at` is no stub. */
 static uint64_t slot_of_stub(const struct code *code, uint64_t at)
 {
     static const uint8_t landing[] = {0xf3, 0x0f, 0x1e, 0xfa};
@@ -40,8 +40,8 @@ static uint64_t slot_of_stub(const struct code *code, uint64_t at)
     return stub[0] == 0xff && stub[1] == 0x25 ? target(stub, 2) : 0;
 }
 
-/* Whether an instruction at `at` calls the function, or jumps to it at a function's end. Any byte
- * is looked at as if an instruction began there. */
+/* Whether an instruction at `at` calls the function or tail-calls it. Works at any byte, as if an
+ * instruction began there. */
 static bool is_call(const struct code *code, const uint8_t *at, int which)
 {
     uint64_t called = 0;
@@ -57,7 +57,7 @@ static bool is_call(const struct code *code, const uint8_t *at, int which)
            (code->slot[which] && slot_of_stub(code, called) == code->slot[which]);
 }
 
-/* Whether [start, end) has a call of that function. */
+/* Whether [start, end) calls the function. */
 static bool calls(const struct code *code, uint64_t start, uint64_t end, int which)
 {
     for (const uint8_t *at = (const uint8_t *)start; at + 6 <= code->end; at++)
@@ -89,7 +89,7 @@ static void search(const struct image *image, const struct code *code, struct fo
         if (!is_call(code, at, CHILD_RETURNS) ||
             !image_function(image, (uint64_t)at, &helper.start, &helper.end))
             continue;
-        if (helper.end - helper.start > MOST_BYTES_OF_SPAWN ||
+        if (helper.end - helper.start > MAX_PLAIN_HELPER_BYTES ||
             calls(code, helper.start, helper.end, SYNC))
             helper.tag = HELPER_WITH_USER_CODE;
         add(found, &helper);

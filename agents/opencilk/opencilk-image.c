@@ -5,14 +5,14 @@
 
 #include <string.h>
 
-struct search {
+struct image_search {
     const struct agent_module *module;
     struct image *image;
 };
 
 static int match(struct dl_phdr_info *info, size_t size, void *data)
 {
-    const struct search *search = data;
+    const struct image_search *search = data;
     const char *path = info->dlpi_name ? info->dlpi_name : "";
     (void)size;
     if (info->dlpi_addr != search->module->bias || strcmp(path, search->module->path) != 0)
@@ -50,12 +50,12 @@ static void read_dynamic(struct image *image, const ElfW(Dyn) * at)
     }
 }
 
-/* The runtime's symbols that the agent uses. */
+/* Symbols of the runtime that the agent uses. */
 static const char *const linked_names[IMAGE_LINKED] = {
     "__cilkrts_tls_worker",        "__cilkrts_current_fh",   "__cilkrts_need_to_cilkify",
     "hpctoolkit_opencilk_working", "Cilk_exception_handler", "__cilkrts_sync"};
 
-static void see_linked(const struct symbol *symbol, void *data)
+static void add_linked(const struct symbol *symbol, void *data)
 {
     struct image *image = data;
     for (unsigned i = 0; i < IMAGE_LINKED; i++)
@@ -66,16 +66,16 @@ static void see_linked(const struct symbol *symbol, void *data)
 
 bool image_of(const struct agent_module *module, struct image *image)
 {
-    struct search search = {module, image};
+    struct image_search search = {module, image};
     if (!dl_iterate_phdr(match, &search))
         return false;
     const ElfW(Phdr) *dynamic = header_of(image, PT_DYNAMIC);
-    /* The loader relocates the dynamic section's pointers, except where it can't be written. */
+    /* The loader relocates the pointers in the dynamic section if the section is writable. */
     if (!dynamic || !(dynamic->p_flags & PF_W))
         return false;
     read_dynamic(image, (const void *)(image->bias + dynamic->p_vaddr));
     if (!module->path[0])
-        symbols_visit("", see_linked, image);
+        symbols_visit("", add_linked, image);
     return image->symbols && image->names;
 }
 
@@ -135,7 +135,7 @@ uint64_t image_tls_template(const struct image *image)
     return header ? image->bias + header->p_vaddr : 0;
 }
 
-/* -------- the unwind table: .eh_frame_hdr, as linkers write it -------- */
+/* -------- the unwind table: .eh_frame_hdr in the form that linkers write -------- */
 
 enum { VERSION, FRAMES_ENCODING, COUNT_ENCODING, TABLE_ENCODING, COUNT = 8, ENTRIES = 12 };
 
@@ -163,8 +163,8 @@ bool image_function(const struct image *image, uint64_t address, uint64_t *start
         return false;
     const struct table_entry *entry = &entries[n - 1];
     *start = base + (uint64_t)(int64_t)entry->function;
-    /* length, CIE, function, size: 32 bits each, the function relative to its place; what is
-     * encoded otherwise shows in the function. */
+    /* The FDE: length, CIE, function, size, 32 bits each; the function is relative to its field.
+     * With another encoding the function would differ from the table's. */
     uint64_t description = base + (uint64_t)(int64_t)entry->description;
     int32_t field[4];
     memcpy(field, (const void *)description, sizeof field);

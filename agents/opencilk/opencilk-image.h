@@ -1,6 +1,6 @@
-/* A load module as it lies in memory: what of it the dynamic loader uses; and of the program, which
- * the runtime may be linked into, the runtime's symbols that its file has. Normal context only. It
- * trusts what the loader has accepted. */
+/* A loaded module: the tables that the dynamic loader uses, which are trusted since the loader has
+ * accepted them; and for the program, into which the runtime may be linked, the runtime's symbols
+ * in its file. Normal context only. */
 #ifndef AGENTS_OPENCILK_OPENCILK_IMAGE_H
 #define AGENTS_OPENCILK_OPENCILK_IMAGE_H
 
@@ -14,7 +14,7 @@ struct image {
     uint64_t bias;
     const ElfW(Phdr) * headers;
     size_t header_count;
-    size_t tls_module; /* number of its thread-local storage; 0: it has none */
+    size_t tls_module; /* number of its thread-local storage; 0: none */
     const ElfW(Sym) * symbols;
     const char *names;
     const uint32_t *hash; /* the GNU hash table */
@@ -28,21 +28,21 @@ struct image {
     } linked[IMAGE_LINKED];
 };
 
-/* False when it is not loaded, or lacks a dynamic section. */
+/* False if the module is not loaded or lacks a dynamic section. */
 bool image_of(const struct agent_module *module, struct image *image);
 
-/* A symbol that the module defines and exports, or one of these of the program: a variable or
- * function that its agent uses (image.c). NULL without one. */
+/* A symbol that the module exports, or one of linked_names (opencilk-image.c) that the program
+ * defines; NULL if there is none. */
 const ElfW(Sym) * image_symbol(const struct image *image, const char *name);
 
-/* The address of the pointer through which the module calls a function of another; 0 if it does
- * not. */
+/* The address of the pointer through which the module calls a function of another module; 0:
+ * none. */
 uint64_t image_slot(const struct image *image, const char *name);
 
 /* The address of the initial value of the module's thread-local storage. */
 uint64_t image_tls_template(const struct image *image);
 
-/* The function around an address, by the module's unwind table; false without one. */
+/* The function around an address, from the module's unwind table; false if there is none. */
 bool image_function(const struct image *image, uint64_t address, uint64_t *start, uint64_t *end);
 
 #endif
