@@ -1,17 +1,20 @@
 """What the integration tests share: running the tools, reading measurements, other users."""
 import atexit
 import collections
+import ctypes
 import os
 import pathlib
 import re
 import shlex
 import shutil
+import struct
 import subprocess
 import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 ORDINARY_USER = 65534  # nobody
+SYS_PERF_EVENT_OPEN = 298  # x86-64
 
 
 def build_for_everybody():
@@ -48,10 +51,21 @@ RUNNING = 0  # state of a process that was killed: section 5, PROCESS CLOCK
 TIME_UNIT = 1e-9 / 1024  # seconds per unit of a time in a measurement file
 
 
+# Codes of sample sources: doc/FORMAT-hpcrun.md, section 8.
+PERF_SOURCES, WALL_CLOCK_SOURCE = {1, 2, 5}, 4
+
+
 def have_perf():
     """Whether this machine lets us open perf's task clock with kernel samples."""
-    out = subprocess.run([HPCRUN, "-L"], capture_output=True, text=True).stdout
-    return "perf task-clock" in out.splitlines()[0]
+    attributes = bytearray(112)  # struct perf_event_attr of PERF_ATTR_SIZE_VER5
+    PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, DISABLED = 1, 1, 1
+    struct.pack_into("=IIQQ16xQ", attributes, 0, PERF_TYPE_SOFTWARE, len(attributes), PERF_COUNT_SW_TASK_CLOCK,
+                     1_000_000, DISABLED)
+    buffer = (ctypes.c_char * len(attributes)).from_buffer(attributes)
+    fd = ctypes.CDLL(None).syscall(SYS_PERF_EVENT_OPEN, buffer, 0, -1, -1, 0)
+    if fd >= 0:
+        os.close(fd)
+    return fd >= 0
 
 
 def sources():
@@ -70,6 +84,7 @@ class Thread:
         self.wall, self.cpu = int(fields["wall"]) * 1e-9, int(fields["cpu"]) * 1e-9
         self.ended = fields["ended"] == "1"
         self.fates = collections.defaultdict(lambda: (0, 0))  # (event, code) -> count, amount
+        self.sources = collections.defaultdict(set)  # event -> codes of sample sources
         self.sums = {}  # event -> amount of all nodes of the tree
         self.paths = []  # (metric, value, [frame, innermost first])
 
@@ -129,7 +144,10 @@ def read_measurements(directory, paths=False):
         elif words[0] == "thread":
             images[-1].threads.append(Thread(pairs(words)))
         elif words[0] == "fate":
-            images[-1].threads[-1].fates[words[2], int(words[3])] = (int(words[4]), int(words[5]))
+            thread, key = images[-1].threads[-1], (words[2], int(words[3]))
+            count, amount = thread.fates[key]  # of the thread's other sources of the event
+            thread.fates[key] = (count + int(words[4]), amount + int(words[5]))
+            thread.sources[words[2]].add(int(words[6]))
         elif words[0] == "sum":
             images[-1].threads[-1].sums[words[2]] = int(words[3])
         elif words[0] == "path":
@@ -174,7 +192,41 @@ class ProfilingTest(unittest.TestCase):
         for image in images:
             self.assertEqual(image.problems, [], image.path)
             self.check_sums(image)
+            self.check_sources(image, deny_perf)
+        self.check_summary_lines(where / "hpcrun.log", images)
         return done, images
+
+    def check_sources(self, image, deny_perf):
+        """Where perf is refused no sample is said to be perf's; wall time is only measured by one clock."""
+        for thread in image.threads:
+            for event, sources in thread.sources.items():
+                if deny_perf:
+                    self.assertFalse(sources & PERF_SOURCES, f"{image.path}: {event}: {sources}")
+                if event == "REALTIME":
+                    self.assertEqual(sources, {WALL_CLOCK_SOURCE}, image.path)
+
+    SUMMARY_LINE = re.compile(r"\[(\d+)\](?: rank \d+)?: (.*) in [\d.]+ s CPU, .*; (\d+) dropped, (\d+) partial paths")
+
+    @staticmethod
+    def counts_of_fates(images):
+        """Samples that fired, that were dropped, and whose paths are partial, of all events together."""
+        events = {event for image in images for thread in image.threads for event, _ in thread.fates}
+        return tuple(sum(image.count(event, codes) for image in images for event in events)
+                     for codes in ([FIRED], DROPPED, PARTIAL))
+
+    def check_summary_lines(self, log, images):
+        """What hpcrun says last of a process is what the files have of it: of its last image, or of all of them
+        where it called exec. Lines before that, of other images or of an exec that failed, say no more."""
+        last = {}
+        for pid, events, dropped, partial in self.SUMMARY_LINE.findall(log.read_text() if log.exists() else ""):
+            fired = sum(int(count) for count in re.findall(r"(\d+) samples? of", events))
+            last.setdefault(int(pid), []).append((fired, int(dropped), int(partial)))
+        for pid, lines in last.items():
+            own = [image for image in images if image.pid == pid]
+            total = self.counts_of_fates(own)
+            for line in lines:
+                self.assertTrue(all(said <= counted for said, counted in zip(line, total)), (str(log), line, total))
+            self.assertIn(lines[-1], [total, *(self.counts_of_fates([image]) for image in own)], log)
 
     def check_sums(self, image):
         """What a thread's tree has of each event is what its fates say was recorded, to the unit. A

@@ -48,9 +48,9 @@ static void print_thread(const struct measurement *m, const struct measurement_t
            thread->ended);
     for (size_t i = 0; i < thread->fates.n; i++) {
         const struct measurement_fate *fate = &thread->fates.at[i];
-        printf("fate %u %s %u %" PRIu64 " %" PRIu64 "\n", thread->index,
+        printf("fate %u %s %u %" PRIu64 " %" PRIu64 " %u\n", thread->index,
                fate->event < m->events.n ? m->events.at[fate->event].name : "?", fate->code,
-               fate->count, fate->amount);
+               fate->count, fate->amount, fate->source);
     }
 }
 
