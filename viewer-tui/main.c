@@ -1,8 +1,8 @@
 /* hpcviewer: shows databases of hpcprof in the terminal, or prints them. */
 #include "lib/diag.h"
 #include "viewer-tui/base/task.h"
-#include "viewer-tui/run-hpcprof.h"
 #include "viewer-tui/options.h"
+#include "viewer-tui/run-hpcprof.h"
 #include "viewer-tui/terminal/keys.h"
 #include "viewer-tui/terminal/screens/terminal.h"
 
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Much is printed piece by piece: few writes. */
+/* Bytes; printers write in small pieces. */
 #define OUTPUT_BUFFER (1 << 18)
 
 static int print(struct session *session, const struct options *options, FILE *out)
@@ -23,7 +23,7 @@ static int print(struct session *session, const struct options *options, FILE *o
     return print_view(session, (enum view_id)options->printed, &options->print, out);
 }
 
-/* To the file that the user named, or standard output. */
+/* Prints to the file that the user named, or standard output; the exit status. */
 static int print_to_output(struct session *session, const struct options *options)
 {
     FILE *out = options->output ? fopen(options->output, "we") : stdout;
@@ -52,7 +52,7 @@ static struct session *open_database(const struct options *options, int side)
     return session;
 }
 
-/* The database, or both that are compared; NULL, which has been reported, when there is none. */
+/* Opens the database, or the two to compare; NULL, with the error reported, if that failed. */
 static struct session *open_databases(const struct options *options)
 {
     struct session *left = open_database(options, 0);
@@ -66,7 +66,7 @@ static struct session *open_databases(const struct options *options)
     return session_compare(left, right, &options->comparison);
 }
 
-/* Lets values be sums over the threads that the user named; the exit status. */
+/* Restricts values to the threads that the user named; the exit status. */
 static int restrict_threads(struct session *session, const struct options *options)
 {
     enum projection projection = options->print.projection;
@@ -81,21 +81,18 @@ static int restrict_threads(struct session *session, const struct options *optio
     return set && session_restrict(session, projection, set) == DONE ? 0 : status;
 }
 
-/* What the user wants of all views. */
+/* Applies the options that concern all views. */
 static void configure(struct session *session, const struct options *options)
 {
     session->rules = &options->rules;
-    session->usual_metrics = options->usual_metrics;
-    session->usual_sort = options->usual_sort;
-    for (int side = 0; session_is_of_two(session) && side < SIDES; side++)
-        session->sides[side]->usual_metrics = options->usual_metrics;
+    session_set_defaults(session, options->usual_metrics, options->usual_sort);
     for (size_t i = 0; i < options->definitions.n; i++)
         session_define(session, options->definitions.at[i]);
     session_fold_inlined(session, options->folds_inlined);
     session_show(session, options->by_kind ? SET_KINDS : SET_CHOSEN);
 }
 
-/* Shows or prints it; the exit status. */
+/* Opens the viewer or prints; the exit status. */
 static int show(struct session *session, struct options *options)
 {
     configure(session, options);
@@ -117,8 +114,8 @@ static int show(struct session *session, struct options *options)
     return terminal_run(session, &terminal);
 }
 
-/* `hpcviewer --key-table`, for the manual page (lib/manual-page.awk): "KEYS<tab>MEANING" for each line of the help;
- * headings have no keys. */
+/* `hpcviewer --key-table`, for the manual page (lib/manual-page.awk): "KEYS<tab>MEANING" for each
+ * line of the help; headings have no keys. */
 static int print_keys(void)
 {
     size_t n;
@@ -133,7 +130,7 @@ int main(int argc, char **argv)
     if (argc == 2 && strcmp(argv[1], "--key-table") == 0)
         return print_keys();
     diag_init("hpcviewer");
-    /* Only the encoding: numbers are written and read with a point. */
+    /* Not LC_NUMERIC: numbers are written and read with a decimal point. */
     setlocale(LC_CTYPE, "");
     struct options options = options_read(argc, argv);
     struct session *session = open_databases(&options);

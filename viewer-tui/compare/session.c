@@ -1,10 +1,10 @@
 #include "viewer-tui/compare/session.h"
 
 #include "viewer-tui/base/task.h"
-#include "viewer-tui/db/metric-selection.h"
 #include "viewer-tui/compare/comparison.h"
 #include "viewer-tui/db/complete.h"
 #include "viewer-tui/db/fold.h"
+#include "viewer-tui/db/metric-selection.h"
 #include "viewer-tui/metrics/derived.h"
 #include "viewer-tui/threads/restrict.h"
 
@@ -54,7 +54,7 @@ void session_close(struct session *session)
             fold_undo(session->opened[p].db);
         database_close(session->opened[p].db);
     }
-    for (int side = 0; session_is_of_two(session) && side < SIDES; side++)
+    for (int side = 0; session_is_comparison(session) && side < SIDES; side++)
         session_close(session->sides[side]);
     thread_set_free(session->threads);
     free(session->title);
@@ -66,12 +66,20 @@ void session_close(struct session *session)
     free(session);
 }
 
+void session_set_defaults(struct session *session, const char *metrics, const char *sort)
+{
+    session->usual_metrics = metrics;
+    session->usual_sort = sort;
+    for (int side = 0; session_is_comparison(session) && side < SIDES; side++)
+        session->sides[side]->usual_metrics = metrics;
+}
+
 void session_define(struct session *session, const char *definition)
 {
     vec_push(&session->definitions, mem_strdup(definition));
 }
 
-/* The metrics of the projection's views; NULL when there can be none yet. */
+/* The metrics of the projection's views; NULL if it is not open. */
 static struct metrics *metrics_of(struct session *session, int projection)
 {
     struct opened *opened = &session->opened[projection];
@@ -93,7 +101,7 @@ bool session_define_now(struct session *session, enum projection projection, con
     return true;
 }
 
-/* Takes a definition off the list. */
+/* Removes a definition from the list. */
 static void forget_definition(struct session *session, const char *definition)
 {
     size_t kept = 0;
@@ -124,7 +132,7 @@ void session_undefine(struct session *session, const char *name)
 void session_show(struct session *session, enum metric_set set)
 {
     session->set = set;
-    for (int side = 0; session_is_of_two(session) && side < SIDES; side++)
+    for (int side = 0; session_is_comparison(session) && side < SIDES; side++)
         session_show(session->sides[side], set);
     for (int p = 0; p < PROJECTIONS; p++)
         if (metrics_of(session, p))
@@ -136,7 +144,7 @@ void session_fold_inlined(struct session *session, bool folds)
     session->folds_inlined = folds;
     for (int p = 0; p < PROJECTIONS; p++)
         forget_views(&session->opened[p]);
-    for (int side = 0; session_is_of_two(session) && side < SIDES; side++)
+    for (int side = 0; session_is_comparison(session) && side < SIDES; side++)
         session_fold_inlined(session->sides[side], folds);
 }
 
@@ -149,7 +157,7 @@ static char *projection_folder(const struct session *session, enum projection pr
 
 bool session_has_projection(const struct session *session, enum projection projection)
 {
-    if (session_is_of_two(session))
+    if (session_is_comparison(session))
         return session_has_projection(session->sides[0], projection) &&
                session_has_projection(session->sides[1], projection);
     char *folder = projection_folder(session, projection);
@@ -185,7 +193,7 @@ static bool settle_derived_metrics(struct session *session, struct database *db)
            definition_is_bad(session, db->metrics.at[metric].derivation->text, &error);
 }
 
-/* Chooses the metrics; false, with the problem noted, when that leaves none. */
+/* Chooses the metrics to show; false, with the problem noted, if that leaves none. */
 static bool settle_metrics(struct session *session, struct database *db)
 {
     choose_complete(db, session->run);
@@ -243,7 +251,7 @@ static void follow_folding(struct opened *opened, bool folds)
     opened->is_folded = folds;
 }
 
-/* Makes the values those of the session's threads, with inlined code folded or not. */
+/* Restricts the values to the session's threads, and folds inlined code or not. */
 static enum outcome follow_restriction(struct session *session, struct opened *opened)
 {
     bool is_restricted = opened->restriction == session->restriction;
@@ -271,7 +279,7 @@ struct database *session_database(struct session *session, enum projection proje
     return session->outcome == DONE ? opened->db : NULL;
 }
 
-/* Metrics that are derived from those of both sides. */
+/* Defines the derived metrics of a comparison. */
 static bool define_compared(struct session *session, struct metrics *metrics)
 {
     struct formula_error error;
@@ -300,8 +308,8 @@ static char *compared_title(const struct session *session, const struct database
                       is_same ? "" : " ", names[1]);
 }
 
-/* What both databases have; NULL, with the problem noted, when one of them cannot be read or they
- * have no metric in common, or when the user stopped it. */
+/* The comparison of a projection. NULL, with the problem noted, if one database cannot be read or
+ * they have no metric in common, or if the user stopped. */
 static struct comparison *open_comparison(struct session *session, enum projection projection)
 {
     struct compared_run runs[SIDES];
@@ -329,7 +337,7 @@ static struct comparison *open_comparison(struct session *session, enum projecti
     return comparison;
 }
 
-/* A view of each side, both for the caller; false when one of them cannot be made. */
+/* Takes a view of each side for the caller; false if one of them cannot be made. */
 static bool take_sides(struct session *session, enum projection projection, enum view_id id,
                        struct view *views[SIDES])
 {
@@ -359,7 +367,7 @@ static struct view *open_compared_view(struct session *session, enum projection 
     return view;
 }
 
-/* session_view of two databases; what is wrong with one of them is wrong with both. */
+/* session_view of a comparison; a problem of one database is one of both. */
 static struct view *compared_view(struct session *session, enum projection projection,
                                   enum view_id id)
 {
@@ -378,7 +386,7 @@ static struct view *compared_view(struct session *session, enum projection proje
 struct view *session_view(struct session *session, enum projection projection, enum view_id id)
 {
     struct opened *opened = &session->opened[projection];
-    if (session_is_of_two(session))
+    if (session_is_comparison(session))
         return compared_view(session, projection, id);
     struct database *db = session_database(session, projection);
     if (!db || opened->views[id])

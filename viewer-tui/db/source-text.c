@@ -59,13 +59,13 @@ const struct source *sources_get(struct sources *sources, const struct database 
     static const struct source none;
     if (!database_file_path(db, file))
         return &none;
-    if (!sources->at) {
-        sources->n = db->files.n;
-        sources->at = mem_alloc((sources->n + 1) * sizeof *sources->at);
-    }
-    if (!sources->at[file])
-        sources->at[file] = find_source(sources->rules, db, file);
-    return sources->at[file];
+    uint32_t number = idmap_get(&sources->numbers, (uintptr_t)db, file);
+    if (number != IDMAP_NONE)
+        return sources->list.at[number];
+    struct source *source = find_source(sources->rules, db, file);
+    idmap_put(&sources->numbers, (uintptr_t)db, file, (uint32_t)sources->list.n);
+    vec_push(&sources->list, source);
+    return source;
 }
 
 const char *source_line(const struct source *source, uint32_t line)
@@ -75,16 +75,14 @@ const char *source_line(const struct source *source, uint32_t line)
 
 void sources_free(struct sources *sources)
 {
-    for (size_t i = 0; sources->at && i < sources->n; i++) {
-        struct source *source = sources->at[i];
-        if (!source)
-            continue;
+    for (size_t i = 0; i < sources->list.n; i++) {
+        struct source *source = sources->list.at[i];
         free(source->path);
         free(source->bytes);
         free(source->lines);
         free(source->states);
         free(source);
     }
-    free(sources->at);
-    *sources = (struct sources){.rules = sources->rules};
+    vec_free(&sources->list);
+    idmap_free(&sources->numbers);
 }

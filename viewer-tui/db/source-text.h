@@ -3,6 +3,7 @@
 #ifndef VIEWER_SOURCE_H
 #define VIEWER_SOURCE_H
 
+#include "lib/hash-tables.h"
 #include "lib/path.h"
 #include "viewer-tui/db/database.h"
 #include "viewer-tui/db/syntax.h"
@@ -16,15 +17,16 @@ struct source {
     uint8_t *states;             /* state of syntax_line before each line */
 };
 
-/* Cache of source files, by index in the database's table. */
+/* Cache of the source files of all open databases. */
 struct sources {
     const struct path_rules *rules; /* other places to search; NULL: none */
-    struct source **at;
-    size_t n;
+    struct idmap numbers;           /* (database, file) -> index in `list` */
+    VEC(struct source *) list;
 };
 
-/* The source file with this index, read at the first call. Never NULL: a file that is missing, not
- * regular or larger than 64 MiB has no lines. Valid until sources_free. */
+/* The source file with this index in the database's table, read at the first call. Never NULL: a
+ * file that is missing, not regular or larger than 64 MiB has no lines. Valid until sources_free.
+ */
 const struct source *sources_get(struct sources *sources, const struct database *db, uint32_t file);
 
 /* The path of the file outside of the database, or NULL. The caller frees. */

@@ -252,7 +252,7 @@ bool disassembly_of_row(struct disassembly *disassembly, const struct view *view
     const char *module = database_module_path(db, procedure.module);
     struct listing listing = {.target = disassembly,
                               .db = db,
-                              .sources = &disassembly->sources[origin->side],
+                              .sources = disassembly->sources,
                               .metric = &view->metrics->at[metric],
                               .dearest = -1};
     listing.metric_name = listing.metric->called ? listing.metric->called : listing.metric->name;

@@ -18,7 +18,7 @@
 #include "viewer-tui/tree/view.h"
 
 struct disassembly {
-    struct sources *sources; /* of each side of a comparison; of one database only the first */
+    struct sources *sources;
     size_t width;            /* longer lines are cut; 0: none are */
     bool ascii;
     struct text *out;  /* the listing is added here */

@@ -441,7 +441,7 @@ int print_comparison(struct session *session, const struct print_options *option
                                              session_view(session, options->projection, BOTTOM_UP),
                                          .projection = options->projection};
     if (!printer.view)
-        return print_status_without_view(session);
+        return session_exit_status(session);
     printer.comparison = session_comparison(session, options->projection);
     struct sorting sorting = printer.view->sorting;
     if (!choose_metric(&printer, options->sort))

@@ -278,12 +278,12 @@ int print_summary(struct session *session, const struct print_options *options, 
         [FORMAT_CSV] = print_summary_csv,
         [FORMAT_JSON] = print_summary_json,
     };
-    if (session_is_of_two(session))
+    if (session_is_comparison(session))
         return print_comparison(session, options, out);
     struct view *view = session_view(session, options->projection, TOP_DOWN);
     const struct database *db = view ? view->db : NULL;
     if (!db)
-        return print_status_without_view(session);
+        return session_exit_status(session);
     struct summary summary = {.db = db,
                               .run = session->run,
                               .title = session_title(session, db),

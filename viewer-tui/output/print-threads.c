@@ -437,7 +437,7 @@ static int print_threads_of(struct session *session, const struct print_options 
 {
     struct view *view = session_view(session, options->projection, BOTTOM_UP);
     if (!view)
-        return print_status_without_view(session);
+        return session_exit_status(session);
     struct sorting sorting = {.metric = view->sorting.metric, .part = INCLUSIVE};
     if (!print_sorting(session, view->metrics, options->sort, &sorting))
         return 2;
@@ -466,7 +466,7 @@ int print_threads(struct session *session, const struct print_options *options, 
     const struct database *db = session_database(session, options->projection);
     struct sorting sorting;
     if (!db)
-        return print_status_without_view(session);
+        return session_exit_status(session);
     if (!print_sorting(session, &db->metrics, options->sort, &sorting))
         return 2;
     struct threads_table table = {.session = session,

@@ -25,7 +25,7 @@ struct tree_printer {
     struct writer writer;
     const struct tree *tree;
     struct columns columns;
-    struct sources sources[SIDES]; /* of each database */
+    struct sources sources;
 };
 
 /* The columns that the user asked for, or those that fit. */
@@ -169,7 +169,7 @@ static void add_source(struct tree_printer *printer, uint32_t number)
     struct text *line = &printer->writer.line;
     const struct view *view = view_origin(printer->tree->view, &number);
     const struct row *row = view_row(view, number);
-    const struct source *source = sources_get(&printer->sources[view->side], view->db, row->place);
+    const struct source *source = sources_get(&printer->sources, view->db, row->place);
     const char *code = source_line(source, row->line);
     size_t used = text_columns(text_string(line)) + 2;
     if (!code || used + LEAST_SOURCE > LINE_WIDTH)
@@ -249,8 +249,7 @@ static void print_left_out(struct writer *writer, const struct tree *tree,
 
 void print_tree_text(const struct tree *tree)
 {
-    const struct path_rules *rules = tree->session->rules;
-    struct tree_printer printer = {.tree = tree, .sources = {{.rules = rules}, {.rules = rules}}};
+    struct tree_printer printer = {.tree = tree, .sources = {.rules = tree->session->rules}};
     struct columns usual = tree->columns ? (struct columns){0} : usual_columns(tree);
     printer.columns = tree->columns ? *tree->columns : usual;
     writer_open(&printer.writer, &text_class, tree->out);
@@ -261,7 +260,6 @@ void print_tree_text(const struct tree *tree)
         walk_visible(tree->filtered, tree->root, &tree->limits, tree->open, &visitor);
     print_left_out(&printer.writer, tree, &left_out);
     free(usual.at);
-    for (int side = 0; side < SIDES; side++)
-        sources_free(&printer.sources[side]);
+    sources_free(&printer.sources);
     writer_free(&printer.writer);
 }

@@ -67,11 +67,6 @@ const struct writer_class *print_class(enum format format)
     return format == FORMAT_TEXT ? &text_class : format == FORMAT_CSV ? &csv_class : &json_class;
 }
 
-int print_status_without_view(const struct session *session)
-{
-    return session->metric_list_is_bad ? 2 : 1;
-}
-
 bool print_sorting(const struct session *session, const struct metrics *metrics, const char *wanted,
                    struct sorting *sorting)
 {

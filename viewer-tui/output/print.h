@@ -79,9 +79,6 @@ int print_comparison(struct session *session, const struct print_options *option
 bool print_sorting(const struct session *session, const struct metrics *metrics, const char *wanted,
                    struct sorting *sorting);
 
-/* The exit status when a session has no such view or database. */
-int print_status_without_view(const struct session *session);
-
 /* The class of a format that all views have: text, CSV or JSON. */
 const struct writer_class *print_class(enum format format);
 

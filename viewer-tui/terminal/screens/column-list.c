@@ -115,7 +115,7 @@ static bool obey(struct column_list *page, struct list *list, int key)
 void tui_take_kept_columns(struct tui *tui, enum projection projection)
 {
     struct column_choice *choice = &tui->columns[projection];
-    bool is_for_it = tui->kept_columns && !session_is_of_two(tui->session);
+    bool is_for_it = tui->kept_columns && !session_is_comparison(tui->session);
     for (int v = 0; v < VIEWS && is_for_it && !tui->took_columns[projection]; v++) {
         const struct view *view = tui->panes[projection][v].view;
         if (!view)
@@ -141,7 +141,7 @@ static void keep_columns(struct tui *tui)
         {"fold-inlined", NULL, tui->session->folds_inlined},
         {"columns", text_string(&columns), choice->is_made}};
     size_t n = sizeof changes / sizeof *changes;
-    bool is_of_two = session_is_of_two(tui->session); /* whose columns others do not have */
+    bool is_of_two = session_is_comparison(tui->session); /* whose columns others do not have */
     if (config_save(changes, is_of_two ? n - 1 : n, &path, &cause)) {
         text_add(&tui->message, is_of_two ? "numbers and bars saved for the next time: "
                                           : "columns, numbers and bars saved for the next time: ");

@@ -116,7 +116,7 @@ static void ask_and_write(struct tui *tui)
     if (format == FORMATS)
         text_add(&tui->message, "the name must end with .txt .csv .json .html .folded .pb.gz or "
                                 ".speedscope.json");
-    else if (session_is_of_two(tui->session) && format >= FORMAT_SPEEDSCOPE)
+    else if (session_is_comparison(tui->session) && format >= FORMAT_SPEEDSCOPE)
         text_add(&tui->message, "of two databases there are .txt .csv .json .html .folded");
     else if (!print_can(format, tui_pane(tui)->view))
         text_add(&tui->message, "what rows are sorted by does not add up along stacks: sort by "

@@ -118,7 +118,7 @@ void tui_disassemble(struct tui *tui)
     const struct pane *pane = tui_pane(tui);
     const char *why;
     struct text text = {0};
-    struct disassembly listing = {.sources = tui->sources[tui->projection],
+    struct disassembly listing = {.sources = &tui->sources,
                                   .width = (size_t)screen_width(),
                                   .ascii = tui->ascii,
                                   .out = &text};

@@ -58,7 +58,7 @@ static struct shown selected_place(struct tui *tui)
     } else {
         label_place(view, number, &shown.file, &shown.line);
     }
-    shown.source = sources_get(&tui->sources[tui->projection][view->side], view->db, shown.file);
+    shown.source = sources_get(&tui->sources, view->db, shown.file);
     return shown;
 }
 

@@ -101,10 +101,9 @@ static void close_tui(struct tui *tui)
     for (int p = 0; p < PROJECTIONS; p++) {
         for (int v = 0; v < VIEWS; v++)
             pane_close(&tui->panes[p][v]);
-        for (int side = 0; side < SIDES; side++)
-            sources_free(&tui->sources[p][side]);
         column_choice_free(&tui->columns[p]);
     }
+    sources_free(&tui->sources);
     pattern_free(tui->wanted);
     places_free(&tui->places);
     vec_free(&tui->spots);
@@ -118,6 +117,7 @@ int terminal_run(struct session *session, const struct terminal_options *options
     struct tui tui = {.session = session,
                       .projection = options->projection,
                       .id = TOP_DOWN,
+                      .sources = {.rules = session->rules},
                       .ascii = describe_in_ascii(),
                       .kept_columns = options->columns,
                       .cells = {.units = options->units,
@@ -126,9 +126,6 @@ int terminal_run(struct session *session, const struct terminal_options *options
                       .filters = options->filters,
                       .hot_share = HOT_SHARE,
                       .shows_source = true};
-    for (int p = 0; p < PROJECTIONS; p++)
-        for (int side = 0; side < SIDES; side++)
-            tui.sources[p][side].rules = session->rules;
     int status = open_first_view(&tui, options->sort);
     const char *cause = status == 0 ? screen_start(options->has_mouse) : NULL;
     if (cause) {

@@ -84,7 +84,7 @@ static void fold_or_not(struct tui *tui)
 
 static void show_threads(struct tui *tui)
 {
-    if (session_is_of_two(tui->session)) {
+    if (session_is_comparison(tui->session)) {
         tui_both_threads(tui);
         return;
     }

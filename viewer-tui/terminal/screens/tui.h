@@ -26,7 +26,7 @@ struct tui {
     enum projection projection;
     enum view_id id;
     struct pane panes[PROJECTIONS][VIEWS];      /* view is NULL until the pane is shown */
-    struct sources sources[PROJECTIONS][SIDES]; /* of each open database */
+    struct sources sources; /* of all open databases */
     struct column_choice columns[PROJECTIONS];
     const char *kept_columns; /* the user's saved columns (column-text.h); NULL: none */
     bool took_columns[PROJECTIONS];

@@ -69,9 +69,9 @@ static void show_other_projection(struct tui *tui)
 
 bool tui_is_of_one_run(struct tui *tui, const char *what)
 {
-    if (session_is_of_two(tui->session))
+    if (session_is_comparison(tui->session))
         text_printf(&tui->message, "%s: only of one database, not of two that are compared", what);
-    return !session_is_of_two(tui->session);
+    return !session_is_comparison(tui->session);
 }
 
 bool tui_obey_views(struct tui *tui, enum command command)
