@@ -1,5 +1,5 @@
-"""A program's instructions, and the lines that its debug information gives them, read by the tools of
-others: what hpcstruct and the runtime's tags are compared to."""
+"""The instructions of a program and their source lines, from objdump and llvm-symbolizer: the reference
+for hpcstruct and for the overhead tags of runtimes."""
 import os
 import re
 
@@ -18,7 +18,7 @@ class Instruction:
 
 
 def disassembly(path, *options):
-    """Without the file's name."""
+    """The output of objdump -d without the name of the file."""
     return output_of("objdump", "-d", "--no-show-raw-insn", *options, path).split("\n", 3)[3]
 
 
@@ -37,7 +37,7 @@ def instructions(program, function):
 
 
 def places_in(block):
-    """What llvm-symbolizer says of one address: pairs of lines."""
+    """The places that llvm-symbolizer prints for one address, as pairs of lines."""
     lines = block.splitlines()
     places = []
     for name, place in zip(lines[::2], lines[1::2]):

@@ -1,4 +1,4 @@
-"""What the tests of hpcstruct share: running it, compiling programs, lines by their markers."""
+"""Base of the tests of hpcstruct: runs it, compiles programs, finds lines by their markers."""
 import os
 import pathlib
 import re
@@ -28,13 +28,13 @@ def output_of(*command):
 
 
 def hpcstruct(*arguments, **options):
-    """Runs it; the result has text."""
+    """Runs hpcstruct; its output is text."""
     return subprocess.run([str(HPCSTRUCT), *map(str, arguments)], capture_output=True, text=True,
                           errors="replace", timeout=TIME_LIMIT, **options)
 
 
 def markers(source):
-    """`LINE name` comments of a source: name -> line number."""
+    """`LINE NAME` comments of a source file: name -> line number."""
     found = {}
     for number, text in enumerate((SOURCES / source).read_text().splitlines(), 1):
         for name in re.findall(r"LINE (\S+)", text):
@@ -43,7 +43,7 @@ def markers(source):
 
 
 def marks(binary):
-    """What MARK (mark.h) left in a program: list of (address, name)."""
+    """The marks in a program (MARK in mark.h): list of (address, name)."""
     found = []
     with tempfile.NamedTemporaryFile() as raw:
         run("objcopy", "-O", "binary", "--only-section=.marks", "--set-section-flags",
@@ -67,12 +67,12 @@ class StructureCase(unittest.TestCase):
     def compile(self, source, *options, compiler="gcc", name="program"):
         """Compiles a program of tests/programs/structure."""
         path = self.folder / name
-        # Split debug information goes to the directory at hand.
+        # The compiler writes split debug information to the current directory.
         run(compiler, "-I", ROOT, SOURCES / source, "-o", path, *options, cwd=self.folder)
         return path
 
     def structure(self, binary, *options):
-        """The structure of a binary; there is nothing to complain about."""
+        """The structure of a binary, which must give no message."""
         result = hpcstruct("-o", "-", *options, binary)
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         structure = Structure(result.stdout)

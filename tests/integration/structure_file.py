@@ -1,4 +1,4 @@
-"""Reads structure files (doc/FORMAT-structure.md) for tests, and checks what holds for all of them."""
+"""Reads structure files (doc/FORMAT-structure.md) for tests, and checks the rules of the format."""
 import bisect
 import re
 import xml.etree.ElementTree as ElementTree
@@ -15,8 +15,8 @@ def parse_ranges(text):
 
 
 class Scope:
-    """P: a procedure; A: an inlined procedure (a pair of A elements, with the call site of the
-    outer one); L: a loop; S: a statement; C: a call."""
+    """P: a procedure; A: an inlined call (a pair of A elements; the outer one is the call site);
+    L: a loop; S: a statement; C: a call."""
 
     def __init__(self, kind, element, parent, file):
         self.kind, self.parent, self.children = kind, parent, []
@@ -30,13 +30,13 @@ class Scope:
         self.call_file = self.call_line = None
 
     def within(self):
-        """The scope itself and all in it."""
+        """The scope and all scopes inside it."""
         yield self
         for child in self.children:
             yield from child.within()
 
     def chain(self):
-        """From the procedure to the scope."""
+        """The scopes from the procedure to this one."""
         return (self.parent.chain() if self.parent else []) + [self]
 
     def loops(self):
@@ -74,7 +74,7 @@ class Structure:
         return procedure
 
     def _children(self, element, scope, file):
-        """`file` is that of statements that name none."""
+        """`file` is the file of statements that name none."""
         for child in element:
             if child.tag == "A":
                 if len(child) != 1 or child[0].tag != "A" or child.get("n") != "":
@@ -93,7 +93,7 @@ class Structure:
                 raise ValueError(f"{child.tag} in {element.tag}")
 
     def at(self, address):
-        """The statement that an address lies in, or None."""
+        """The statement that contains an address, or None."""
         i = bisect.bisect_right(self.begins, address) - 1
         if i < 0 or address >= self.statements[i][1]:
             return None
@@ -107,12 +107,12 @@ class Structure:
         return found[0]
 
     def problems(self):
-        """What breaks the rules of the format, a list of lines."""
+        """Violations of the format, as a list of lines."""
         found = []
         if self.indices != list(range(len(self.indices))):
             found.append("elements are not numbered in document order")
         if len(set(self.files)) != len(self.files):
-            found.append("a file comes twice")
+            found.append("a file occurs twice")
         pieces = sorted((begin, end, p) for i, p in enumerate(self.procedures)
                         for begin, end in p.ranges for p in [i])
         for (_, end, p), (begin, _, q) in zip(pieces, pieces[1:]):
@@ -136,18 +136,18 @@ class Structure:
             if scope.kind in "AL" and not any(s.kind == "S" for s in scope.within()):
                 found.append(f"{procedure}: {scope} has no statement")
             if scope.kind == "S" and scope.children:
-                found.append(f"{procedure}: {scope} has something in it")
+                found.append(f"{procedure}: {scope} is not empty")
             if scope.kind == "L" and not any(b <= scope.ranges[0][0] < e for s in scope.within()
                                              if s.kind == "S" for b, e in s.ranges):
                 found.append(f"{procedure}: header of {scope} is not in it")
             keys = [(s.kind, s.line, s.file, s.tag) for s in scope.children if s.kind == "S"]
             if len(set(keys)) != len(keys):
-                found.append(f"{procedure}: a statement comes twice in {scope}")
+                found.append(f"{procedure}: a statement occurs twice in {scope}")
         return found
 
 
 def merged(pairs):
-    """Sorted ranges with those that touch or overlap made one."""
+    """The ranges, sorted; those that touch or overlap are joined."""
     result = []
     for begin, end in sorted(pairs):
         if result and begin <= result[-1][1]:

@@ -1,5 +1,5 @@
-"""Program structure for tests: described once, written as a structure file
-(doc/FORMAT-structure.md), and asked, independently of hpcprof, which contexts an address has.
+"""A model of program structure for tests: written as a structure file (doc/FORMAT-structure.md), and
+queried, independently of hpcprof, for the contexts of an address. Example:
 
     F("/src/a.c",
       P("main", 10, [(0x1000, 0x1100)],
@@ -21,7 +21,7 @@ def attributes(**values):
 
 
 def function_label(kind, name, file, line, entry):
-    """Functions are one when name, file and line are; without file, when name and entry are."""
+    """Two functions are the same if name, file and line are; without file, if name and entry are."""
     return (kind, name, file, line) if file else (kind, name, None, entry)
 
 
@@ -30,7 +30,7 @@ def line_labels(file, line):
 
 
 class Element:
-    """An element, with those in it; `tag` is the kind of parallel overhead that it is tagged as."""
+    """An element and its children; `tag` is the kind of parallel overhead that it is tagged as."""
 
     def __init__(self, *inner, tag=None):
         self.inner, self.tag = inner, tag
@@ -51,7 +51,7 @@ class Element:
         return None
 
     def tags(self, address):
-        """The tags around an address from the outside in; None if it is not here."""
+        """The tags around an address, outermost first; None if the element does not contain it."""
         for element in self.inner:
             found = element.tags(address)
             if found is not None:
@@ -122,7 +122,7 @@ class L(Element):
 
 
 class A(Element):
-    """Code inlined at `call_line` (of `call_file`, or the file around)."""
+    """A call inlined at `call_line` (of `call_file`, or of the enclosing file)."""
 
     def __init__(self, call_line, name, file, line, *inner, call_file=None, tag=None):
         super().__init__(*inner, tag=tag)
@@ -162,7 +162,7 @@ class Structure:
         return None
 
     def tags(self, address):
-        """The tags around an address, the innermost one last; none where nothing is known."""
+        """The tags around an address, outermost first; empty if it is in no procedure."""
         found = [tags for tags in (file.tags(address) for file in self.files) if tags is not None]
         return found[0] if found else []
 
@@ -173,7 +173,7 @@ class Structure:
 
 
 def elf_file(build_id="", padding=0):
-    """The smallest ELF file with a build-id."""
+    """A minimal ELF file with a build-id."""
     notes = b""
     if build_id:
         data = bytes.fromhex(build_id)
@@ -185,7 +185,7 @@ def elf_file(build_id="", padding=0):
 
 
 def header_hash(elf):
-    """FNV-1a over ELF header and program headers, as measurement files have it."""
+    """FNV-1a over ELF header and program headers, as in measurement files."""
     result = 0xcbf29ce484222325
     for byte in elf[:64 + 56]:
         result = (result ^ byte) * 0x100000001b3 % 2**64
@@ -193,7 +193,7 @@ def header_hash(elf):
 
 
 FAKE_HPCSTRUCT = r"""#!/usr/bin/env python3
-# Stands in for hpcstruct: does for a binary what BINARY.answer says.
+# Takes the place of hpcstruct: returns the structure file in answers/, or runs the code there.
 import os, signal, sys
 if sys.argv[1:4] == ["--calls", "-o", "-"]:
     here = os.path.dirname(os.path.abspath(__file__))
@@ -216,7 +216,7 @@ else:
 
 
 class Answers:
-    """A folder for a copy of hpcprof, with an hpcstruct beside it that answers as told."""
+    """A folder for a copy of hpcprof, with a fake hpcstruct beside it that returns given answers."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -237,7 +237,7 @@ class Answers:
             file.write(text)
 
     def give_calls(self, binary, *calls):
-        """Direct calls of the binary's code: (address of the call, target)."""
+        """Sets the direct calls in a binary: (address of the call, target)."""
         listed = "".join(f'<C l="0" v="{ranges([(at, at + 5)])}" t="{target:#x}"/>'
                          for at, target in calls)
         with open(self.path(binary) + ".calls", "w") as file:
@@ -245,7 +245,7 @@ class Answers:
                        f"{listed}</P></F></LM></HPCToolkitStructure>")
 
     def do(self, binary, code):
-        """Python code to be run in place of hpcstruct; `answer` is the path of the structure."""
+        """Sets Python code to run in place of hpcstruct; `answer` is the path of the structure."""
         with open(self.path(binary) + ".py", "w") as file:
             file.write(code)
 

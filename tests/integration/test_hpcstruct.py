@@ -1,5 +1,5 @@
-"""hpcstruct on binaries: symbols, stripped and split binaries, jump tables, the line map, and what
-holds for every binary; compared with what the compiler's output and other tools say."""
+"""hpcstruct on binaries: symbols, stripped and split binaries, jump tables, the line map, and properties
+of every structure; compared with the output of compilers and of other tools."""
 import os
 import pathlib
 import random
@@ -34,7 +34,7 @@ class ProcedureTest(StructureCase):
         return {begin for begin, _ in procedure.ranges}
 
     def test_symbols(self):
-        """Procedures have the names and addresses of nm's symbols."""
+        """Procedures have the names and addresses of the symbols that nm lists."""
         for compiler in C_COMPILERS:
             program = self.compile("cold.c", "-O2", "-g", compiler=compiler)
             structure = self.structure(program)
@@ -65,7 +65,7 @@ class ProcedureTest(StructureCase):
                         "loop-in-cold": [lines["loop-in-cold"]],
                         "tail-recursion": loops[:1]}[mark]
             self.assertEqual(loops, expected, mark)
-        # The same without any name, by frames and jumps.
+        # The same without names: found by frame description entries and jumps.
         run("strip", program)
         self.check_cold(program, self.structure(program), addresses)
 
@@ -78,13 +78,13 @@ class ProcedureTest(StructureCase):
                 procedure = structure.procedure("ends_in_call")
                 (loop,) = procedure.loops()
                 self.assertEqual(loop.line, lines["ends-in-call"])
-                # Nothing of the procedure behind is reached, nor belongs to this one.
+                # The code of the next procedure is not reached and does not belong to this one.
                 self.assertEqual(merged(procedure.ranges),
                                  [[a, a + size] for a, size in [symbols(program)["ends_in_call"]]])
                 self.assertEqual(structure.procedure("tail_caller").loops(), [])
 
     def test_stubs(self):
-        """Stubs are named after the functions that objdump names them after, demangled."""
+        """Stubs have the names that objdump gives them, demangled."""
         for source, compiler, options in (
                 ("cold.c", "gcc", ["-O1"]), ("cold.c", "gcc", ["-O1", "-Wl,-z,now"]),
                 ("cold.c", "gcc", ["-O1", "-fcf-protection=full", "-Wl,-z,ibtplt"]),
@@ -99,7 +99,7 @@ class ProcedureTest(StructureCase):
             self.assertLessEqual(expected, found)
 
     def test_stripped(self):
-        """Without symbols, procedures have the same addresses, and names after them."""
+        """Without symbols, procedures have the same addresses and are named after them."""
         program = self.compile("loops.c", "-O2")
         before = self.structure(program)
         run("strip", program)
@@ -114,7 +114,7 @@ class ProcedureTest(StructureCase):
         self.assertEqual(after.files, [UNKNOWN_FILE])
 
     def test_without_frames(self):
-        """Without symbols and frame descriptions, calls tell where functions begin."""
+        """Without symbols and frame description entries, functions begin at call targets."""
         program = self.compile("loops.c", "-O2", "-fno-asynchronous-unwind-tables")
         named = {p.name: p.ranges[0][0] for p in self.structure(program).procedures}
         run("strip", "-R", ".eh_frame", "-R", ".eh_frame_hdr", program)
@@ -174,7 +174,7 @@ class ProcedureTest(StructureCase):
 
 class JumpTableTest(StructureCase):
     def tables(self, assembly, addresses):
-        """Jump tables in the compiler's output, as sets of addresses."""
+        """The jump tables in the assembly of the compiler, as sets of addresses."""
         found, label = {}, None
         for line in assembly.splitlines():
             start = re.match(r"([.\w]+):", line)
@@ -203,7 +203,7 @@ class JumpTableTest(StructureCase):
             if targets:
                 found.add(frozenset(int(target, 16) for target in targets))
         if (compiler, level) == ("clang", "-O0"):
-            # A computed goto by way of memory is the only one that is not found.
+            # Only a computed goto through memory is not found.
             missing = expected - found
             self.assertEqual([len(targets) for targets in missing], [6])
             expected -= missing
@@ -219,10 +219,10 @@ class JumpTableTest(StructureCase):
 
 
 class DebugInformationTest(StructureCase):
-    """Debug information in other places and codings says the same."""
+    """Debug information in other files and encodings gives the same structure."""
 
     def contents(self, structure):
-        """All but the module's own name."""
+        """The structure without the name of the module."""
         def scope(s):
             return (s.kind, s.name, s.file, s.line, s.tag, s.call_file, s.call_line,
                     tuple(s.ranges), tuple(scope(child) for child in s.children))
@@ -249,7 +249,7 @@ class DebugInformationTest(StructureCase):
                 f"--add-gnu-debuglink={debug}", program)
             with self.subTest(place=place):
                 self.assertEqual(self.contents(self.structure(program)), expected)
-                with open(debug, "ab") as file:  # another file: the checksum is wrong
+                with open(debug, "ab") as file:  # changes the checksum
                     file.write(b"\0")
                 self.assertNotEqual(self.contents(self.structure(program)), expected)
             debug.unlink()
@@ -268,7 +268,7 @@ class DebugInformationTest(StructureCase):
 
     @unittest.skipUnless(shutil.which("dwz"), "needs dwz")
     def test_supplement(self):
-        """dwz moves what two binaries share to a third file."""
+        """dwz moves debug information that two binaries share to a third file."""
         programs = [self.compile("loops.c", "-O2", "-g", "-gdwarf-4", name=name)
                     for name in ("one", "two")]
         expected = [self.contents(self.structure(program)) for program in programs]
@@ -276,7 +276,7 @@ class DebugInformationTest(StructureCase):
         self.assertIn(".gnu_debugaltlink", output_of("readelf", "-SW", programs[0]))
         for program, contents in zip(programs, expected):
             self.assertEqual(self.contents(self.structure(program)), contents)
-        # Without it there are lines still, and a note at most.
+        # Without that file there still are lines, and at most a note.
         (self.folder / "shared").unlink()
         result = hpcstruct("-o", "-", programs[0])
         structure = Structure(result.stdout)
@@ -327,7 +327,7 @@ class DebugInformationTest(StructureCase):
             self.assertEqual(inlined, {"checksum"})
 
     def test_dropped_code(self):
-        """What the linker dropped leaves no trace in the lines of what it kept."""
+        """Code that the linker removed does not change the lines of other code."""
         source = self.folder / "dropped.c"
         source.write_text("int dropped(int n)\n{\n    return n * 3;\n}\n"
                           "int main(int argc, char **argv)\n{\n    return argc + !argv;\n}\n")
@@ -343,11 +343,11 @@ class DebugInformationTest(StructureCase):
 
 
 class LineMapTest(StructureCase):
-    """Every row of the line table of real binaries, against objdump; chains of inlined functions
-    against addr2line."""
+    """The line tables of real binaries, compared with objdump; inline chains, compared with
+    addr2line."""
 
     def rows(self, binary):
-        """(begin, end, file, line) from objdump; files are base names, perhaps cut short."""
+        """(begin, end, file, line) from objdump; files are base names, perhaps truncated."""
         row = re.compile(r"(\S+) +(\d+|-) +(?:0x)?([0-9a-f]+)")
         last = None
         for line in output_of("objdump", "--dwarf=decodedline", binary).splitlines():
@@ -418,7 +418,7 @@ class LineMapTest(StructureCase):
     def test_chains(self):
         self.assertGreater(self.check_chains(HPCSTRUCT, 2000, "addr2line"), 1000)
 
-    # addr2line 2.40 takes files of DWARF 5 for others, and knows no inlined functions of clang's.
+    # addr2line 2.40 confuses files in DWARF 5, and does not show calls that clang inlined.
     @unittest.skipUnless(shutil.which("llvm-symbolizer"), "needs llvm-symbolizer")
     def test_chains_with_files(self):
         symbolizer = ["llvm-symbolizer", "--output-style=GNU"]
@@ -432,7 +432,7 @@ class LineMapTest(StructureCase):
 
 
 class EveryBinaryTest(StructureCase):
-    """What holds for all binaries, on large ones of this machine."""
+    """Properties of every structure, on large binaries of this machine."""
 
     def test_rules_of_the_format(self):
         found = 0
@@ -449,8 +449,8 @@ class EveryBinaryTest(StructureCase):
         self.assertGreater(found, 2)
 
     def check_symbols(self, structure, binary):
-        """Every function symbol lies in a procedure, and begins one unless it is inside another
-        one's size."""
+        """Every function symbol lies in a procedure, and begins one unless it lies inside another
+        symbol."""
         inside, starts = 0, {p.ranges[0][0] for p in structure.procedures} | {
             begin for p in structure.procedures for begin, _ in p.ranges}
         functions = 0

@@ -1,5 +1,5 @@
-"""hpcstruct as a program: its command line and outputs, the cache, measurement directories, and
-what it does with bad input."""
+"""hpcstruct as a program: its command line and outputs, the cache, measurement directories, and damaged
+input."""
 import concurrent.futures
 import os
 import pathlib
@@ -19,7 +19,7 @@ FUZZER = HPCSTRUCT.parents[1] / "tests" / "tools" / "fuzz-structure"
 
 class UseCase(StructureCase):
     def assert_refused(self, result, *parts, status=1):
-        """One line on stderr says all of that, and nothing is written."""
+        """One line on stderr contains all of these texts, and nothing is written."""
         self.assertEqual(result.returncode, status)
         lines = result.stderr.splitlines()
         self.assertEqual(len(lines), 1 if status == 1 else 2, result.stderr)
@@ -114,7 +114,7 @@ class BadInputTest(UseCase):
         program = self.compile("loops.c", "-O1")
         os.chmod(self.folder, 0o755)
         os.chmod(program, 0)
-        # The tool itself may lie where only root can go.
+        # The tool may be in a directory that only root can read.
         tool = self.folder / "hpcstruct"
         shutil.copy(HPCSTRUCT, tool)
         result = subprocess.run(["setpriv", "--reuid=65534", "--clear-groups", tool, "-o", "-",
@@ -122,7 +122,7 @@ class BadInputTest(UseCase):
         self.assert_refused(result, program, "Permission denied")
 
     def test_truncated(self):
-        """What is left of a truncated file is used, and a line says that there was more."""
+        """The rest of a truncated file is used, and a message says that something is missing."""
         program = self.compile("loops.c", "-O2", "-g")
         data = program.read_bytes()
         for part in (0.3, 0.6, 0.9, 0.999):
@@ -142,7 +142,7 @@ class BadInputTest(UseCase):
         self.fail(f"no {name}")
 
     def test_damaged_debug_information(self):
-        """It costs the debug information only."""
+        """Damage costs only the debug information."""
         for version in (4, 5):
             program = self.compile("loops.c", "-O2", "-g", f"-gdwarf-{version}")
             whole = self.structure(program)
@@ -157,13 +157,13 @@ class BadInputTest(UseCase):
                     self.assertEqual(result.returncode, 1)
                     self.assertIn(f"hpcstruct: {damaged}: its debug information is damaged",
                                   result.stderr)
-                    self.assertNotIn("Dwarf_Error is NULL", result.stderr)  # says what it is
+                    self.assertNotIn("Dwarf_Error is NULL", result.stderr)  # a real cause
                     structure = Structure(result.stdout)
                     self.assertEqual(structure.problems(), [])
                     self.assertEqual({(p.name, tuple(p.ranges)) for p in structure.procedures},
                                      {(p.name, tuple(p.ranges)) for p in whole.procedures})
                     if name != ".debug_line":
-                        # The line table does not depend on the rest.
+                        # The line table is read without the rest.
                         lines = {s.line for _, _, s in structure.statements}
                         self.assertGreater(len(lines), 50)
 
@@ -178,15 +178,15 @@ class BadInputTest(UseCase):
             self.assertEqual(result.returncode, 1)
             self.assertIn("compressed", result.stderr)
             self.assertEqual(Structure(result.stdout).problems(), [])
-            # A size that asks for all memory.
+            # A size larger than memory.
             data[offset + 8:offset + 16] = struct.pack("<Q", 1 << 62)
             result = hpcstruct("-o", "-", self.file(data))
             self.assertEqual(result.returncode, 1)
             self.assertIn("impossible size", result.stderr)
 
     def our_faults(self, messages):
-        """What sanitizers (make fuzz) say about our code. libdwarf's own faults, in a process of
-        its own, are no news."""
+        """Reports of sanitizers (make fuzz) about our code. Faults in libdwarf, which runs in a
+        process of its own, are expected."""
         faults = re.findall(r"^.*runtime error: .*$", messages, re.M)
         for report in re.split(r"^=+\n(?==+\d+=+ERROR)", messages, flags=re.M)[1:]:
             top = re.findall(r"^ +#[01] .*$", report, re.M)[:2]
@@ -196,7 +196,7 @@ class BadInputTest(UseCase):
 
     @unittest.skipUnless(FUZZER.exists(), "needs the fuzzer")
     def test_fuzz(self):
-        """Thousands of damaged binaries: no crash, no hang. `make fuzz` does more of it."""
+        """Damaged binaries cause no crash and no hang. `make fuzz` tries more of them."""
         seeds, first = os.environ.get("FUZZ_ROUNDS", "600"), os.environ.get("FUZZ_SEED", "1")
         programs = [self.compile("loops.c", "-O2", "-g", name="c"),
                     self.compile("loops.c", "-O2", "-g", "-gz", name="compressed"),
@@ -237,7 +237,7 @@ class CacheTest(UseCase):
         self.assertIn(build_id, path.name)
         path.write_text(path.read_text().replace('n="plain"', 'n="marked"'))
         self.assertEqual(self.cached(program), path)
-        self.assertIn('n="marked"', path.read_text())  # not made again
+        self.assertIn('n="marked"', path.read_text())  # not written again
         self.assertEqual([p.name for p in path.parent.iterdir()], [path.name])
 
     def test_of_another_generator(self):
@@ -251,7 +251,7 @@ class CacheTest(UseCase):
                 self.assertEqual(path.read_text(), good)
 
     def test_keys(self):
-        """Another name, other symbols or other debug information make another structure."""
+        """Another name, other symbols or other debug information give another file in the cache."""
         program = self.compile("loops.c", "-O2", "-g", "-Wl,--build-id")
         paths = {self.cached(program)}
         renamed = self.folder / "renamed"
@@ -270,13 +270,13 @@ class CacheTest(UseCase):
         moved = self.folder / "elsewhere" / "program"
         moved.parent.mkdir()
         shutil.copy(program, moved)
-        self.assertIn(self.cached(moved), paths)  # the same binary
+        self.assertIn(self.cached(moved), paths)  # same binary
 
     def test_without_build_id(self):
         one = self.compile("loops.c", "-O1", "-Wl,--build-id=none")
         first = self.cached(one)
         self.assertEqual(self.cached(one), first)
-        two = self.compile("loops.c", "-O2", "-Wl,--build-id=none")  # of the same name
+        two = self.compile("loops.c", "-O2", "-Wl,--build-id=none")  # same name
         self.assertNotEqual(self.cached(two), first)
 
     def test_many_at_once(self):
@@ -298,7 +298,7 @@ class CacheTest(UseCase):
         self.assertTrue(result.stdout.startswith(f"{self.folder}/home/.cache/hpctoolkit/structure/"))
 
     def test_unusable(self):
-        """A cache that cannot be used costs a note; another directory takes its place."""
+        """If the cache cannot be used, a note says so and another directory is used."""
         program = self.compile("loops.c", "-O1")
         (self.folder / "file").write_text("")
         scratch = self.folder / "scratch"
@@ -311,7 +311,7 @@ class CacheTest(UseCase):
         path = pathlib.Path(result.stdout.rstrip("\n"))
         self.assertEqual(path.parents[2], scratch)
         self.assertEqual(stat.S_IMODE(path.parents[1].stat().st_mode), 0o700)
-        # A directory in a public place that is not ours alone is not used.
+        # A directory in a public place is not used unless it is private to the user.
         path.parents[1].chmod(0o777)
         self.assert_refused(self.ask(program, environment=environment), "no directory for the cache")
 
@@ -327,7 +327,7 @@ class DirectoryTest(UseCase):
         self.directory.mkdir()
 
     def measure(self, modules, pid=100):
-        """A measurement file with a sample in each (path, build-id)."""
+        """A measurement file with a sample in each module (path, build-id)."""
         measurement = mw.Measurement(pid=pid)
         metric = measurement.metric("work", measurement.event("CPUTIME"))
         thread = measurement.thread()
@@ -369,7 +369,7 @@ class DirectoryTest(UseCase):
         self.assertTrue(result.stdout.startswith(f"{program}: "))
 
     def test_rebuilt_between_processes(self):
-        """Of two builds of one path, the one that is still there has its structure."""
+        """Two builds have one path: the one that still exists gets a structure."""
         program = self.compile("loops.c", "-O1", name="one")
         self.measure([(program, "abcdef")])
         self.measure([(program, self.build_id(program))], pid=101)

@@ -10,7 +10,7 @@ LEVELS = ("-O0", "-O1", "-O2", "-O3")
 
 
 def shape(scope, lines):
-    """The chain of a scope without its procedure, as texts like "A name@marker" and "L marker"."""
+    """The chain of a scope, without its procedure, as texts like "A name@marker" and "L marker"."""
     names = {number: name for name, number in lines.items()}
     texts = []
     for part in scope.chain()[1:]:
@@ -22,7 +22,7 @@ def shape(scope, lines):
 
 
 class LoopTest(StructureCase):
-    """Which loops and inlined functions are around the marked places of loops.c."""
+    """The loops and inlined calls around the marks of loops.c."""
 
     EXPECTED = {
         ("plain", "plain-body"): ["L plain-for"],
@@ -51,8 +51,8 @@ class LoopTest(StructureCase):
         ("two_entries", "two-entries-body"): ["L two-entries-if"],
     }
 
-    # What compilers do to these loops: clang unrolls the 3 and 4 rounds of two of them, and leaves
-    # no trace of the `for` in the code of a third.
+    # Optimizations of these loops: clang unrolls the 3 and 4 iterations of two of them completely, and
+    # gives no instruction of a third the line of its `for`.
     UNROLLED = {("clang", level, name) for level in ("-O2", "-O3")
                 for name in ("two-levels-for", "visit-for")}
     WITHOUT_LINE = {("clang", level, "early-exit-for") for level in ("-O1", "-O2", "-O3")}
@@ -103,7 +103,7 @@ class LoopTest(StructureCase):
                 self.check(compiler, "-O2", ["-fno-pie", "-no-pie"])
 
     def test_without_marks(self):
-        """The same nests where no mark keeps the compiler from its work."""
+        """The same nests without marks, which hinder optimizations."""
         lines = markers("loops.c")
         for compiler in C_COMPILERS:
             for level in LEVELS:
@@ -124,8 +124,8 @@ class LoopTest(StructureCase):
                     self.assertEqual(found["do_loop"], {("L do-while",)})
 
     def test_procedure_of_a_header(self):
-        """A procedure of another file than the unit's: with DWARF 5, tools that count files from 0
-        show the lines of that file as lines of the unit's."""
+        """A procedure in another file than the unit: with DWARF 5, tools that number files from 0
+        show its lines as lines of the unit's file."""
         header = ROOT / "tests" / "programs" / "hpcrun" / "burn.h"
         text = header.read_text().splitlines()
         begin = 1 + next(i for i, line in enumerate(text) if " burn_unit(" in line)
@@ -142,7 +142,7 @@ class LoopTest(StructureCase):
 
     def test_declarations(self):
         lines = markers("loops.c")
-        source = str(self.compile("loops.c").parent)  # the compiler's directory is not the source's
+        source = str(self.compile("loops.c").parent)  # not the directory of the source
         structure = self.structure(self.compile("loops.c", "-O2", "-g"))
         inlined = {(s.name, s.line) for p in structure.procedures for s in p.within()
                    if s.kind == "A" and s.name != "next_value"}
@@ -154,7 +154,7 @@ class LoopTest(StructureCase):
 
 
 class NestTest(StructureCase):
-    """The loops around the marked places of nests.c: control flow that is not that of a `for`."""
+    """The loops around the marks of nests.c, whose control flow is not that of a plain `for`."""
 
     EXPECTED = {  # (procedure, mark): lines of the loops, outermost first; pairs: from .. to
         ("switch_in_loop", "switch-case"): ["switch-for"],
@@ -178,7 +178,7 @@ class NestTest(StructureCase):
         ("middle_exit", "middle-inner"): [("middle-for", "middle-if"), "middle-while"],
         ("middle_exit", "middle-end"): [],
     }
-    # Of what comes before the condition there is a copy ahead of the loop.
+    # The code before the condition has a copy before the loop.
     ROTATED = "middle-top"
     # A table whose address goes through memory is not found (as in JumpTableTest).
     NOT_FOUND = {("clang", "-O0", "interpret")}
@@ -211,7 +211,7 @@ class NestTest(StructureCase):
                     self.check(self.structure(program), program, compiler, level)
 
     def test_stripped(self):
-        """Without lines, loops are told from each other still."""
+        """Without lines, loops are still distinguished."""
         for compiler in C_COMPILERS:
             for level in LEVELS:
                 program = self.compile("nests.c", level, "-DMARKS", compiler=compiler)
@@ -225,7 +225,7 @@ class NestTest(StructureCase):
                             self.assertEqual(depth, len(loops), f"{compiler} {level} {mark}")
 
     def test_what_optimizers_make(self):
-        """Every copy of a loop stands at the loop's line, side by side."""
+        """All copies of a loop have its line and are siblings."""
         lines = markers("nests.c")
         for compiler in C_COMPILERS:
             for level in LEVELS:
@@ -238,7 +238,7 @@ class NestTest(StructureCase):
                         self.assertEqual({tuple(s.line for s in loop.chain() if s.kind == "L")
                                           for loop in loops}, {(lines[f"{name}-for"],)})
                 if level == "-O3":
-                    self.assertGreater(copies, 3)  # they did make copies
+                    self.assertGreater(copies, 3)  # the compiler did make copies
 
 
 class ObjectTest(StructureCase):
@@ -287,19 +287,19 @@ class ObjectTest(StructureCase):
             if mark == "lambda":
                 self.assertEqual(chain[-2].call_line, lines["lambda-call"])
                 self.assertIn("operator()", chain[-2].name)
-                # Where gcc does not say where a lambda is, its code does.
+                # gcc does not declare a lambda; its code gives the line.
                 self.assertIn(chain[-2].line, range(lines["lambda"], lines["lambda"] + 3))
                 self.assertTrue(chain[-2].file.endswith("/objects.cc"))
         self.assertEqual(seen, set(self.LOOPS))
 
 
 class OverheadTest(StructureCase):
-    """Tagged code in overhead.c: four ways to be tagged, and nothing else is."""
+    """The tagged code of overhead.c, by four rules; no other code is tagged."""
 
     TAGGED = {"tagged_inline": "overhead", "tagged_around": "overhead", "tagged_kind": "steal"}
 
     def tagged_lines(self, program):
-        """Address ranges whose row of the line table is in a tagged file, from objdump."""
+        """Address ranges whose line is in a tagged file, from objdump."""
         rows = []
         for line in output_of("objdump", "--dwarf=decodedline", program).splitlines():
             match = re.match(r"(\S+)\s+(\d+|-)\s+0x([0-9a-f]+)", line)

@@ -1,4 +1,4 @@
-"""runtime-patches/cilk5/tag-overhead.py on made-up text in the form of cilk2c's output."""
+"""runtime-patches/cilk5/tag-overhead.py on text in the form of the output of cilk2c."""
 import os
 import re
 import subprocess
@@ -9,7 +9,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 TOOL = os.path.join(HERE, "..", "..", "runtime-patches", "cilk5", "tag-overhead.py")
 TAG = "hpctoolkit:parallel-overhead:"
 
-# A runtime of the same names, so that the text compiles.
+# Declarations of the runtime, so that the text compiles.
 RUNTIME = """
 struct worker { struct frame **tail; int (*children)(void); };
 struct header { int entry; };
@@ -43,8 +43,8 @@ static inline int is_stolen(struct worker *ws) { fence(); return ws->tail == 0; 
 #define CILK2C_ABORT_SLOW() ends_children(_cilk_ws)
 """
 
-# Overhead stands between «KIND and », which are no part of the text. Two variables that the user
-# copies look like the compiler's copies, but for their names; so do comments and strings.
+# Overhead is between «KIND and », which are not part of the text. Two variables that the user copies look
+# like copies of the compiler, except for their names; so do comments and strings.
 FAST = """#define CILK_WHERE_AM_I IN_FAST_PROCEDURE
 # 10 "tree.cilk"
 int tree(struct worker*const _cilk_ws,int n){struct tree_frame*_cilk_frame;\
@@ -110,7 +110,7 @@ PLAIN = MARKS.sub(r"\2", MARKED)
 
 
 def kinds_of_text(text):
-    """What is tagged, without white space: a list of kind and text."""
+    """The tagged parts, without white space: a list of (kind, text)."""
     found, kind = [], None
     for line in text.split("\n"):
         switch = re.fullmatch(r'#line \d+ "(.*)"', line)
@@ -142,7 +142,7 @@ class TagOverhead(unittest.TestCase):
             return file.read()
 
     def tag(self, text, status=0, says=""):
-        """What comes out of the filter."""
+        """The output of the filter."""
         done = subprocess.run([TOOL], input=text, capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, status, done.stderr)
         self.assertIn(says, done.stderr)
@@ -152,8 +152,8 @@ class TagOverhead(unittest.TestCase):
         return done.stdout
 
     def code(self, name, *options):
-        """The machine code of a file, made in two steps as Cilk's compiler driver does it, and of
-        every place in it the file and line."""
+        """The machine code of a file, compiled in two steps as the Cilk compiler driver does, and the
+        file and line of each instruction."""
         obj = self.path("a.o")
         subprocess.run(["gcc", "-E", "-x", "c", "-o", "a.i", name], check=True, cwd=self.folder)
         subprocess.run(["gcc", "-gdwarf-4", *options, "-c", "-o", obj, "a.i"], check=True,
@@ -174,7 +174,7 @@ class TagOverhead(unittest.TestCase):
             return file.read(), lines
 
     def test_what_is_tagged(self):
-        """All that the compiler has put in, each by its kind, and nothing of the user's."""
+        """Exactly the code that the compiler inserted is tagged, each part with its kind."""
         expected = [(kind, re.sub(r"\s", "", text)) for kind, text in MARKS.findall(MARKED)]
         self.assertEqual(len(expected), 16)
         self.assertEqual(kinds_of_text(self.tag(PLAIN)), expected)
@@ -185,7 +185,7 @@ class TagOverhead(unittest.TestCase):
         self.assertEqual(without_lines(self.tag(PLAIN)), PLAIN)
 
     def assert_same_code(self, plain, options):
-        """Byte by byte; each instruction is of the line that it was of, but for the tag."""
+        """The same bytes; each instruction keeps its line, except for the tag."""
         self.write("plain.cilkc", plain)
         subprocess.run([TOOL, "plain.cilkc", "tagged.cilkc"], check=True, cwd=self.folder)
         before, lines_before = self.code("plain.cilkc", *options)
@@ -210,7 +210,7 @@ class TagOverhead(unittest.TestCase):
                 self.assertLess(tagged, total)
 
     def test_text_without_directives(self):
-        """Its lines are the file's own."""
+        """Its lines are those of the file itself."""
         plain = re.sub(r"^# .*\n", "", PLAIN, flags=re.MULTILINE)
         tagged, _ = self.assert_same_code(plain, ["-O2"])
         self.assertGreater(tagged, 0)

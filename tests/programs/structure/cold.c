@@ -1,5 +1,5 @@
-/* Functions whose rarely executed part the compiler puts elsewhere (gcc -O2), functions that never
- * return, tail calls, recursion; compiled by test_hpcstruct.py. */
+/* Functions with cold parts that the compiler splits off (gcc -O2), functions that never return, tail
+ * calls, recursion; compiled by test_hpcstruct.py. */
 #include "tests/programs/structure/mark.h"
 
 #include <stdlib.h>
@@ -15,14 +15,14 @@ COLD void complain(const char *about)
     sink = about[0];
 }
 
-/* Never returns, which only its code tells. */
+/* Never returns; only its code shows that. */
 NOINLINE void give_up(int status)
 {
     sink = status;
     exit(status + 1);
 }
 
-/* The cold part comes back into the loop. */
+/* The cold part jumps back into the loop. */
 NOINLINE int cold_in_loop(const int *a, int n)
 {
     int s = 0;
@@ -52,7 +52,7 @@ NOINLINE int loop_in_cold(const int *a, int n)
     return s + a[0];
 }
 
-/* Behind the call is another function's code: control does not go on there. */
+/* The code after the call belongs to another function: control does not continue there. */
 NOINLINE int ends_in_call(int n)
 {
     for (int i = 0; i < n; i++) { /* LINE ends-in-call */
@@ -74,7 +74,7 @@ NOINLINE int tail_caller(int n)
     return tail_callee(n + 1);
 }
 
-/* A call of itself in the last place becomes a loop. */
+/* The compiler turns a recursive tail call into a loop. */
 NOINLINE int tail_recursion(int n, int s)
 {
     if (n <= sink)

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #define SECONDS_EACH 20
-/* Beside this, an analysis may use a multiple of the file's size. */
+/* Memory limit of an analysis, in addition to a multiple of the size of the file. */
 #define MEMORY_LIMIT ((rlim_t)4 << 30)
 
 static volatile unsigned long seed_at_work;
@@ -40,7 +40,7 @@ static uint64_t next_random(uint64_t *state)
     return *state * 0x2545f4914f6cdd1du;
 }
 
-/* One of the values that break things, or any. */
+/* A value at a limit of its type, or a random one. */
 static uint64_t interesting(uint64_t *state)
 {
     static const uint64_t values[] = {0,
@@ -63,7 +63,7 @@ static void damage(uint8_t *bytes, size_t *size, uint64_t seed)
     uint64_t state = seed * 0x9e3779b97f4a7c15u + 1;
     unsigned changes = 1 + (unsigned)(next_random(&state) % 16);
     for (unsigned i = 0; i < changes; i++) {
-        /* Headers and the tables at the end decide most. */
+        /* Damage in the headers and in the tables at the end has most effect. */
         uint64_t where = next_random(&state) % 4, at = next_random(&state);
         if (where == 0)
             at %= 1024 < *size ? 1024 : *size;

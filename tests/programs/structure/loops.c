@@ -1,6 +1,5 @@
-/* Loops and inlined functions nested in each other in every way; compiled by
- * test_structure_source.py, which finds lines by their markers, and with -DMARKS the addresses of
- * places in the code. */
+/* All nests of loops and inlined functions; compiled by test_structure_source.py, which finds lines by
+ * their markers and, with -DMARKS, addresses of code by MARK. */
 #include "tests/programs/structure/mark.h"
 
 #include <stddef.h>
@@ -39,7 +38,7 @@ NOINLINE void multiply(double *c, const double *a, const double *b, int n)
         }
 }
 
-/* A loop inside of an inlined function. */
+/* A loop inside an inlined function. */
 INLINE uint64_t checksum(const uint8_t *data, size_t size) /* LINE checksum */
 {
     uint64_t sum = 1;
@@ -119,7 +118,7 @@ NOINLINE int iterate(const int *a, int n)
     return s;
 }
 
-/* Loops that end in other ways. */
+/* Loops with other exits. */
 NOINLINE int do_loop(int n)
 {
     do {
@@ -217,7 +216,7 @@ int main(int argc, char **argv)
     uint8_t *rows[2] = {(uint8_t *)argv[0], (uint8_t *)argv[0]};
     int *lines[2] = {a, a};
     struct node leaf = {{0}, argc}, root = {{&leaf, &leaf, 0, 0}, 1};
-    /* Nothing is constant: it would be propagated into the procedures. */
+    /* No argument is a constant, which would be propagated into the procedures. */
     int n = sink + argc;
     multiply(m[0], m[1], m[2], n);
     return plain(a, n) + (int)inlined_loop(rows[0], n) + loop_around(a, n) +

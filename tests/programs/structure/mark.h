@@ -1,6 +1,5 @@
-/* Ground truth of the test programs: with -DMARKS, MARK(NAME) writes the address where it stands,
- * and its name, to section .marks of the program, once for every copy that the compiler makes of
- * it. */
+/* Ground truth of the test programs: with -DMARKS, MARK(NAME) writes its own address and NAME to section
+ * .marks of the program, once for each copy that the compiler makes. */
 #ifndef TESTS_PROGRAMS_STRUCTURE_MARK_H
 #define TESTS_PROGRAMS_STRUCTURE_MARK_H
 

@@ -1,6 +1,6 @@
 /* Loops whose control flow is not that of a plain `for`: switches, computed gotos, several entries
  * and exits, and what optimizers make of loops; compiled by test_structure_source.py, which finds
- * lines by their markers, and with -DMARKS the addresses of places in the code. */
+ * lines by their markers and, with -DMARKS, addresses of code by MARK. */
 #include "tests/programs/structure/mark.h"
 
 #include <stddef.h>
@@ -12,7 +12,7 @@ volatile int sink;
 #define CASE(n)                                                                                    \
     case n: sink = sink * (n * 7 + 3) + n; break;
 
-/* A jump table in a loop, a loop behind one of its entries. */
+/* A jump table in a loop; one of its cases is a loop. */
 NOINLINE int switch_in_loop(const unsigned char *text, int n)
 {
     int s = 0;
@@ -47,8 +47,8 @@ NOINLINE int switch_in_loop(const unsigned char *text, int n)
     return s;
 }
 
-/* An interpreter: every operation jumps to every other. It is one loop, not a nest of as many as
- * there are operations; operations may have loops of their own. */
+/* An interpreter in which every operation jumps to every other one. It is one loop, not a nest with a loop
+ * per operation; operations may contain loops. */
 NOINLINE int interpret(const unsigned char *code, int n)
 {
     static const void *const targets[] = {&&add, &&multiply, &&negate, &&store, &&repeat, &&halt};
@@ -89,7 +89,7 @@ halt:
     return a; /* LINE interpret-last */
 }
 
-/* A machine of three states that can be entered in each of them, in a loop. */
+/* A loop around a machine with three states, each of which may be the first. */
 NOINLINE int state_machine(const int *a, int rounds, int start)
 {
     int s = 0;
@@ -122,7 +122,7 @@ NOINLINE int state_machine(const int *a, int rounds, int start)
     return s;
 }
 
-/* Left in the middle only, and continued from several places. */
+/* The only exit is in the middle; the loop is continued from several places. */
 NOINLINE int middle_exit(const int *a, int n)
 {
     int s = 0;
@@ -145,7 +145,7 @@ NOINLINE int middle_exit(const int *a, int n)
     return s;
 }
 
-/* Compilers make two loops of one that goes round in two ways. */
+/* Compilers make a nest of two loops of a loop that is continued in two places. */
 struct item {
     const struct item *next;
     int value;
@@ -170,14 +170,14 @@ NOINLINE int continued(const struct item *item)
     return s;
 }
 
-/* The optimizer makes a vector loop and a rest of this one, */
+/* The optimizer makes a vector loop and a remainder loop of this one. */
 NOINLINE void vector(float *restrict a, const float *restrict b, size_t n)
 {
     for (size_t i = 0; i < n; i++) /* LINE vector-for */
         a[i] = a[i] * 2 + b[i];
 }
 
-/* two of this one, as the condition is the same in every round, */
+/* The optimizer makes two loops of this one, since its condition is invariant. */
 NOINLINE int unswitched(const int *a, int n, int odd)
 {
     int s = 0;
@@ -190,7 +190,7 @@ NOINLINE int unswitched(const int *a, int n, int odd)
     return s;
 }
 
-/* and copies the body of this one. */
+/* The optimizer copies the body of this one. */
 NOINLINE int unrolled(const int *a, int n)
 {
     int s = 1;

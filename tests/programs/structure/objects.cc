@@ -15,7 +15,7 @@ volatile int sink;
 namespace shapes
 {
 
-/* Overloads and instances of templates have names of their own. */
+/* Overloads and template instances have different names. */
 NOINLINE int area(int side) /* LINE area-int */
 {
     return side * side + sink;
@@ -83,7 +83,7 @@ NOINLINE int risky(int n)
     return n + sink;
 }
 
-/* The catch block is in the loop: control goes on in it. */
+/* The catch block is in the loop, since the loop continues after it. */
 NOINLINE int catch_in_loop(int n)
 {
     int s = 0;

@@ -1,5 +1,5 @@
-/* What overhead.c tags as parallel overhead. A header of its own: behind the #include the lines are
- * those of the including file again. */
+/* Functions that overhead.c tags as parallel overhead. They are in a header because the lines after an
+ * #include are those of the including file again. */
 #line 100 "hpctoolkit:parallel-overhead"
 static inline __attribute__((always_inline)) int tagged_inline(int x)
 {

@@ -1,4 +1,4 @@
-/* Code tagged as parallel overhead, in the four ways in which tags are found; compiled by
+/* Code tagged as parallel overhead, for the four rules by which tags are found; compiled by
  * test_structure_source.py. */
 extern volatile int sink;
 volatile int sink;

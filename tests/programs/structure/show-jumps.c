@@ -1,7 +1,7 @@
-/* Prints what hpcstruct finds out about the indirect jumps of a binary, for tests: a line
+/* Prints the targets that hpcstruct finds for the indirect jumps of a binary, for tests: a line
  *     ADDRESS PROCEDURE TARGET TARGET ...
- * per indirect jump outside of PLT stubs, in the order of addresses (targets sorted and distinct,
- * none for jumps without table). */
+ * per indirect jump outside PLT stubs, by address. Targets are sorted and distinct; jumps without a
+ * table have none. */
 #include "hpcstruct/code/module-code.h"
 
 #include "lib/diag.h"

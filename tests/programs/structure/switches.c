@@ -1,6 +1,6 @@
 /* Switches of many shapes and a computed goto; test_hpcstruct.py compares the jump tables that the
- * compiler emits for them with those that hpcstruct finds. Each case does something of its own, so
- * that compilers do not make a table of values of it. */
+ * compiler emits for them with those that hpcstruct finds. Each case does something different, so
+ * that compilers do not emit a table of values instead. */
 #define NOINLINE __attribute__((noinline))
 
 extern volatile int sink;
@@ -121,7 +121,7 @@ NOINLINE int nested(int i, int j)
     return result;
 }
 
-/* Values kept over calls go to the stack, registers are scarce. */
+/* Values that live across calls are spilled to the stack, since registers are scarce. */
 NOINLINE long crowded(const long *a, int i)
 {
     long b = a[0], c = a[1], d = a[2], e = a[3], f = a[4], g = a[5], h = a[6], k = a[7];
@@ -155,7 +155,7 @@ NOINLINE long crowded(const long *a, int i)
     return b + c + d + e + f + g + h + k;
 }
 
-/* A computed goto, as interpreters use it. */
+/* A computed goto, as in interpreters. */
 NOINLINE int interpret(const unsigned char *code)
 {
     static const void *const targets[] = {&&add, &&multiply, &&negate, &&store, &&load, &&halt};

@@ -100,7 +100,7 @@ void made_return(struct made_module *made)
 void made_work(struct made_module *made, unsigned count)
 {
     for (unsigned i = 0; i < count; i++)
-        made_code(made, 0x48, 0x01, 0xd8); /* add %rbx, %rax: padding would be left out */
+        made_code(made, 0x48, 0x01, 0xd8); /* add %rbx, %rax: no padding */
 }
 
 void made_u32(struct made_module *made, uint64_t address, uint32_t value)

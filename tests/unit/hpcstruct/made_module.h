@@ -1,5 +1,5 @@
-/* A module made by hand: code at CODE_AT and read-only data at DATA_AT, with the symbols, frames,
- * stubs and relocations that a test gives it. */
+/* A handmade module: code at CODE_AT, read-only data at DATA_AT, and the symbols, frame description
+ * entries, stubs and relocations that a test adds. */
 #ifndef TESTS_UNIT_HPCSTRUCT_MADE_MODULE_H
 #define TESTS_UNIT_HPCSTRUCT_MADE_MODULE_H
 
@@ -13,10 +13,10 @@
 struct made_module {
     struct module_code module;
     struct elf_image image;
-    uint8_t code[CODE_SIZE]; /* int3 where nothing was put: padding */
+    uint8_t code[CODE_SIZE]; /* initially int3, which is padding */
     uint8_t data[DATA_SIZE];
     struct decoder decoder;
-    uint64_t at; /* where the next code goes */
+    uint64_t at; /* address of the next code */
 };
 
 struct made_module *made_module_new(void);
@@ -24,13 +24,13 @@ void made_module_free(struct made_module *made);
 
 /* ---- contents, before made_module_map ---- */
 
-/* A function symbol; a plain label where size is 0. */
+/* A function symbol; a label if size is 0. */
 void made_symbol(struct made_module *made, uint64_t address, uint64_t size, const char *name);
 void made_frame(struct made_module *made, uint64_t begin, uint64_t end, bool begins_mid_function);
 void made_stub(struct made_module *made, uint64_t begin, const char *name);
 void made_pointer(struct made_module *made, uint64_t address, uint64_t value);
 
-/* Puts bytes at made->at, which goes on behind them. */
+/* Puts bytes at made->at and moves that past them. */
 #define made_code(made, ...)                                                                       \
     made_bytes(made, (const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__}))
 void made_bytes(struct made_module *made, const uint8_t *bytes, size_t size);
@@ -48,13 +48,13 @@ void made_u64(struct made_module *made, uint64_t address, uint64_t value);
 
 /* ---- results ---- */
 
-/* Makes the map and decodes. `called` as in struct code_sources. */
+/* Builds the code map and decodes the code. `called` as in struct code_sources. */
 void made_module_map(struct made_module *made, const uint64_t *called, size_t called_count);
 
 /* Finds the procedures. */
 void made_module_procedures(struct made_module *made, const struct code_link *links, size_t count);
 
-/* The entry of the procedure that an address lies in; 0: none. */
+/* The entry of the procedure that contains an address; 0: none. */
 uint64_t made_entry_of(const struct made_module *made, uint64_t address);
 
 #endif

@@ -1,4 +1,4 @@
-/* Names, tags, text from binaries, and reading and unpacking of bytes. */
+/* Names and text from binaries, overhead tags, byte readers, decompression. */
 #include "tests/unit/cmocka_suite.h"
 
 #include "hpcstruct/elf/byte-reader.h"
@@ -107,29 +107,29 @@ static void test_overhead_kind(void **state)
     assert_null(overhead_kind(""));
 }
 
-static void check_clean(const char *text, const char *expected)
+static void check_xml_safe(const char *text, const char *expected)
 {
     char *found = xml_safe_text(strdup(text));
     assert_string_equal(found, expected);
     free(found);
 }
 
-static void test_clean_text(void **state)
+static void test_xml_safe_text(void **state)
 {
     (void)state;
-    check_clean("", "");
-    check_clean("plain <a> & b", "plain <a> & b");
-    check_clean("gr\xc3\xb6\xc3\x9f"
-                "e",
-                "gr\xc3\xb6\xc3\x9f"
-                "e");
-    check_clean("a\x01"
-                "b\n",
-                "a\xef\xbf\xbd"
-                "b\xef\xbf\xbd");
-    check_clean("\xff\xfe", "\xef\xbf\xbd\xef\xbf\xbd");
-    check_clean("\xc3", "\xef\xbf\xbd");
-    check_clean("\xef\xbf\xbf", "\xef\xbf\xbd"); /* U+FFFF is no character of XML */
+    check_xml_safe("", "");
+    check_xml_safe("plain <a> & b", "plain <a> & b");
+    check_xml_safe("gr\xc3\xb6\xc3\x9f"
+                   "e",
+                   "gr\xc3\xb6\xc3\x9f"
+                   "e");
+    check_xml_safe("a\x01"
+                   "b\n",
+                   "a\xef\xbf\xbd"
+                   "b\xef\xbf\xbd");
+    check_xml_safe("\xff\xfe", "\xef\xbf\xbd\xef\xbf\xbd");
+    check_xml_safe("\xc3", "\xef\xbf\xbd");
+    check_xml_safe("\xef\xbf\xbf", "\xef\xbf\xbd"); /* XML excludes U+FFFF */
 }
 
 static void test_byte_reader(void **state)
@@ -164,7 +164,7 @@ static void test_byte_reader(void **state)
     assert_true(part.failed && no_part.failed);
 }
 
-/* ---- unpacking ---- */
+/* ---- decompression ---- */
 
 struct packed {
     uint8_t *bytes;
@@ -190,13 +190,13 @@ static struct packed pack(unsigned type, const uint8_t *data, size_t size)
 static void check_refused(uint8_t *bytes, size_t size)
 {
     char *cause = NULL;
-    size_t unpacked_size;
-    assert_null(decompress_elf(bytes, size, &unpacked_size, &cause));
+    size_t decompressed_size;
+    assert_null(decompress_elf(bytes, size, &decompressed_size, &cause));
     assert_non_null(cause);
     free(cause);
 }
 
-static void test_unpack(void **state)
+static void test_decompress(void **state)
 {
     (void)state;
     const size_t size = 300000;
@@ -206,12 +206,12 @@ static void test_unpack(void **state)
     for (unsigned type = 1; type <= 2; type++) {
         struct packed p = pack(type, data, size);
         char *cause = NULL;
-        size_t unpacked_size = 0;
-        uint8_t *unpacked = decompress_elf(p.bytes, p.size, &unpacked_size, &cause);
-        assert_non_null(unpacked);
-        assert_int_equal(unpacked_size, size);
-        assert_memory_equal(unpacked, data, size);
-        free(unpacked);
+        size_t decompressed_size = 0;
+        uint8_t *decompressed = decompress_elf(p.bytes, p.size, &decompressed_size, &cause);
+        assert_non_null(decompressed);
+        assert_int_equal(decompressed_size, size);
+        assert_memory_equal(decompressed, data, size);
+        free(decompressed);
         check_refused(p.bytes, p.size / 2);
         check_refused(p.bytes, 10);
         Elf64_Chdr *header = (Elf64_Chdr *)(void *)p.bytes;
@@ -219,7 +219,7 @@ static void test_unpack(void **state)
         check_refused(p.bytes, p.size);
         header->ch_size = size + 1;
         check_refused(p.bytes, p.size);
-        header->ch_size = UINT64_MAX; /* must not be asked of malloc */
+        header->ch_size = UINT64_MAX; /* must not be allocated */
         check_refused(p.bytes, p.size);
         header->ch_size = 0;
         check_refused(p.bytes, p.size);
@@ -231,7 +231,7 @@ static void test_unpack(void **state)
     free(data);
 }
 
-static void test_unpack_gnu(void **state)
+static void test_decompress_gnu(void **state)
 {
     (void)state;
     static const uint8_t data[] = "the older way, the older way, the older way";
@@ -240,10 +240,10 @@ static void test_unpack_gnu(void **state)
     assert_int_equal(compress(packed + 12, &length, data, sizeof data), Z_OK);
     char *cause = NULL;
     size_t size = 0;
-    uint8_t *unpacked = decompress_gnu(packed, 12 + length, &size, &cause);
+    uint8_t *decompressed = decompress_gnu(packed, 12 + length, &size, &cause);
     assert_int_equal(size, sizeof data);
-    assert_memory_equal(unpacked, data, sizeof data);
-    free(unpacked);
+    assert_memory_equal(decompressed, data, sizeof data);
+    free(decompressed);
     packed[0] = 'z';
     assert_null(decompress_gnu(packed, 12 + length, &size, &cause));
     free(cause);
@@ -256,8 +256,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_demangled),       cmocka_unit_test(test_cold_names),
         cmocka_unit_test(test_no_return_names), cmocka_unit_test(test_overhead_kind),
-        cmocka_unit_test(test_clean_text),      cmocka_unit_test(test_byte_reader),
-        cmocka_unit_test(test_unpack),          cmocka_unit_test(test_unpack_gnu),
+        cmocka_unit_test(test_xml_safe_text),   cmocka_unit_test(test_byte_reader),
+        cmocka_unit_test(test_decompress),      cmocka_unit_test(test_decompress_gnu),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

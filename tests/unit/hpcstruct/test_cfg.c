@@ -1,4 +1,4 @@
-/* Blocks and edges of procedures, and calls that never return, on a module made by hand. */
+/* Blocks and edges of procedures, and calls that never return, on a handmade module. */
 #include "tests/unit/cmocka_suite.h"
 
 #include "tests/unit/hpcstruct/made_module.h"
@@ -8,7 +8,8 @@
 
 #define NONE 0u
 
-/* A block: its addresses, that of its last instruction, up to two successors' addresses. */
+/* A block: its addresses, the address of its last instruction, the addresses of up to two
+ * successors. */
 struct expected_block {
     uint64_t begin, end, last, to, also_to;
     bool leaves;
@@ -50,7 +51,8 @@ static void finish(struct made_module *made)
     mark_calls_that_never_return(&made->module);
 }
 
-/* A loop with a branch out of it, a tail call, and padding, which stays with the code before. */
+/* A loop with a branch out of it, a tail call, and padding, which belongs to the block before it.
+ */
 static void test_blocks(void **state)
 {
     (void)state;
@@ -73,8 +75,8 @@ static void test_blocks(void **state)
     made_module_free(made);
 }
 
-/* `dies` never returns because of the stub that it calls, `passes_on` because of `dies`;
- * `may_return` has another way. */
+/* `dies` never returns because it calls a stub of a function that never does, and `calls_dies`
+ * because it calls `dies`. `may_return` also has a path without such a call. */
 static void test_never_returning_calls(void **state)
 {
     (void)state;
@@ -89,7 +91,7 @@ static void test_never_returning_calls(void **state)
         const char *name;
         uint64_t at;
     } functions[] = {
-        {"dies", 0x1100}, {"passes_on", 0x1200}, {"may_return", 0x1300}, {"f", 0x1400}};
+        {"dies", 0x1100}, {"calls_dies", 0x1200}, {"may_return", 0x1300}, {"f", 0x1400}};
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
         made_symbol(made, functions[i].at, 0x20, functions[i].name);
     made->at = 0x1100;
@@ -103,8 +105,8 @@ static void test_never_returning_calls(void **state)
     made->at = 0x1310;
     made_return(made);
     made->at = 0x1400;
-    made_call(made, 0x1300); /* goes on */
-    made_call(made, 0x1200); /* does not, at 0x1405 */
+    made_call(made, 0x1300); /* returns */
+    made_call(made, 0x1200); /* at 0x1405; does not return */
     made_work(made, 1);
     made_return(made);
     finish(made);
@@ -116,7 +118,7 @@ static void test_never_returning_calls(void **state)
     made_module_free(made);
 }
 
-/* Functions that only call each other never return; nor is the search caught in them. */
+/* Functions that only call each other never return, and the analysis ends. */
 static void test_mutual_recursion(void **state)
 {
     (void)state;
@@ -135,7 +137,7 @@ static void test_mutual_recursion(void **state)
     made_module_free(made);
 }
 
-/* The parts of a procedure are one graph. */
+/* All parts of a procedure are in one graph. */
 static void test_parts(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* How statements of debug information about the same addresses are brought together. */
+/* Conflicts in debug information are resolved; chains of inlined calls; transfer between processes.
+ */
 #include "tests/unit/cmocka_suite.h"
 
 #include "hpcstruct/dwarf/debug-info.h"
@@ -37,17 +38,18 @@ static void test_sequences(void **state)
     struct elf_image image = make_image();
     struct debug_info info = {0};
     debug_info_add_line(&info, 0x1200, 0, 20);
-    debug_info_add_line(&info, 0x1200, 0, 21); /* the first has no bytes */
-    debug_info_add_line(&info, 0x1208, 0, 21); /* says nothing new */
-    debug_info_add_line(&info, 0x11ff, 0, 99); /* goes back: not heeded */
+    debug_info_add_line(&info, 0x1200, 0, 21); /* the row before covers no bytes */
+    debug_info_add_line(&info, 0x1208, 0, 21); /* same line */
+    debug_info_add_line(&info, 0x11ff, 0, 99); /* descending address: ignored */
     debug_info_add_line(&info, 0x1210, 0, 22);
     debug_info_end_sequence(&info, 0x1220, &image);
     debug_info_add_line(&info, 0x1100, 0, 10);
     debug_info_end_sequence(&info, 0x1120, &image);
-    debug_info_add_line(&info, 0x1218, 0, 30); /* overlaps: counts where the first ends */
+    debug_info_add_line(&info, 0x1218, 0,
+                        30); /* overlap: used after the end of the first sequence */
     debug_info_add_line(&info, 0x1228, 0, 31);
     debug_info_end_sequence(&info, 0x1230, &image);
-    debug_info_add_line(&info, 0x1ff0, 0, 40); /* ends with the code */
+    debug_info_add_line(&info, 0x1ff0, 0, 40); /* cut at the end of the code */
     debug_info_end_sequence(&info, 0x3000, &image);
     debug_info_finish(&info);
     const struct {
@@ -85,9 +87,9 @@ static void test_scopes(void **state)
     debug_info_add_range(&info, 0x1800, 0x1810, outer, &image); /* its cold part */
     debug_info_add_range(&info, 0x1000, 0x1040, inner, &image);
     debug_info_add_range(&info, 0x1010, 0x1020, innermost, &image);
-    debug_info_add_range(&info, 0x1050, 0x1200, innermost, &image); /* beyond what is around it */
+    debug_info_add_range(&info, 0x1050, 0x1200, innermost, &image); /* beyond its parent */
     debug_info_add_range(&info, 0x1300, 0x1310, other, &image);
-    debug_info_add_range(&info, 0x0000, 0x0010, other, &image); /* no code */
+    debug_info_add_range(&info, 0x0000, 0x0010, other, &image); /* outside the code */
     debug_info_finish(&info);
     const struct {
         uint64_t address;
@@ -119,7 +121,7 @@ static void test_functions(void **state)
     debug_info_free(&info);
 }
 
-/* Functions without a declaration are never one, and stand where their code begins. */
+/* Functions without a declaration are distinct, and are declared where their code begins. */
 static void test_local_functions(void **state)
 {
     (void)state;
@@ -139,9 +141,9 @@ static void test_local_functions(void **state)
     debug_info_add_line(&info, 0x1020, 3, 2);
     debug_info_add_line(&info, 0x1030, 3, 0);
     debug_info_add_line(&info, 0x1034, 4, 21);
-    debug_info_add_line(&info, 0x1038, 3, 5); /* of another file */
+    debug_info_add_line(&info, 0x1038, 3, 5); /* in another file */
     debug_info_add_line(&info, 0x103c, 4, 20);
-    debug_info_add_line(&info, 0x1050, 4, 3); /* behind its end */
+    debug_info_add_line(&info, 0x1050, 4, 3); /* after its end */
     debug_info_end_sequence(&info, 0x1100, &image);
     debug_info_finish(&info);
     const struct {
@@ -170,7 +172,7 @@ static void test_chains(void **state)
     assert_int_equal(inline_chains_of_scope(&chains, DEBUG_NONE), EMPTY_CHAIN);
     assert_int_equal(inline_chains_of_scope(&chains, procedure), EMPTY_CHAIN);
     uint32_t a = inline_chains_of_scope(&chains, one), b = inline_chains_of_scope(&chains, deep);
-    assert_int_equal(inline_chains_of_scope(&chains, copy), a); /* a copy looks the same */
+    assert_int_equal(inline_chains_of_scope(&chains, copy), a); /* a copy has the same chain */
     uint32_t c = inline_chains_of_scope(&chains, elsewhere);
     assert_int_not_equal(c, a);
     assert_int_equal(chains.all.at[b].depth, 2);
@@ -226,7 +228,7 @@ static void test_transfer(void **state)
     assert_string_equal(strtab_string(&loaded.files, 0), "/a.c");
     assert_string_equal(strtab_string(&loaded.names, loaded.functions.at[0].name), "f");
     debug_info_free(&loaded);
-    /* Cut short or changed, it is refused or consistent. */
+    /* Truncated or changed bytes are rejected, or give consistent information. */
     for (size_t i = 0; i < size; i++) {
         assert_false(debug_info_load(&loaded, (struct elf_bytes){all.at, i}));
         char old = bytes[i];

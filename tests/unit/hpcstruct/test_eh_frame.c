@@ -1,4 +1,4 @@
-/* Frame description entries and call-site tables of exceptions, assembled by hand; and damaged. */
+/* Frame description entries and call-site tables of exceptions, written by hand; damaged ones. */
 #include "tests/unit/cmocka_suite.h"
 
 #include "hpcstruct/elf/eh-frame.h"
@@ -58,7 +58,7 @@ static void put_u32(struct fixture *f, uint32_t value)
 
 /* ---- entries ---- */
 
-/* A CIE as gcc writes it for C++: pointers and data are relative to their place, 32 bits. */
+/* A CIE as gcc writes it for C++: pointers and data are 32 bits, relative to their own address. */
 static void put_cie(struct fixture *f)
 {
     put_u32(f, 24); /* length */
@@ -89,10 +89,10 @@ static void put_entries(struct fixture *f)
     put_fde(f, 0x1400, 0x20, 0, def_cfa_offset);
     put_fde(f, 0x1100, 0x40, TABLE_AT, advance_loc);
     put_fde(f, 0x1ff0, 0x40, 0, remember_state); /* beyond the end of the code */
-    put_fde(f, 0x5000, 0x40, 0, advance_loc);    /* not in it */
+    put_fde(f, 0x5000, 0x40, 0, advance_loc);    /* outside the code */
     put_fde(f, 0x1800, 0, 0, advance_loc);       /* empty */
     put_u32(f, 0);
-    put_fde(f, 0x1900, 0x10, 0, advance_loc); /* behind the end */
+    put_fde(f, 0x1900, 0x10, 0, advance_loc); /* after the terminator */
     add_section(f, ".eh_frame", FRAMES_AT, f->frames, f->frames_size);
 }
 
@@ -121,17 +121,17 @@ static void test_entries(void **state)
 
 /* ---- landing pads ---- */
 
-static void test_landings(void **state)
+static void test_landing_pads(void **state)
 {
     (void)state;
     static const uint8_t table[] = {
-        0xff, 0x9b, 20,            /* pads are relative to the function; types behind 20 bytes */
-        0x01, 17,                  /* uleb128; 17 bytes of call sites */
-        0x00, 0x08, 0x00, 0,       /* no landing */
-        0x08, 0x04, 0x20, 1,       /* 0x1108 to 0x110c: 0x1120 */
-        0x0c, 0x04, 0x80, 0x5e, 0, /* 0x1100 + 0x2f00 is no code */
+        0xff, 0x9b, 20,      /* pads are relative to the function; type table after 20 bytes */
+        0x01, 17,            /* uleb128; 17 bytes of call sites */
+        0x00, 0x08, 0x00, 0, /* no landing pad */
+        0x08, 0x04, 0x20, 1, /* 0x1108 to 0x110c: 0x1120 */
+        0x0c, 0x04, 0x80, 0x5e, 0, /* 0x1100 + 0x2f00: outside the code */
         0x10, 0x10, 0x28, 3,       /* 0x1110 to 0x1120: 0x1128 */
-        0x20, 0x04, 0x30, 0,       /* behind the end of the table */
+        0x20, 0x04, 0x30, 0,       /* after the end of the table */
     };
     struct fixture *f = new_fixture();
     struct landing_pads found = {0};
@@ -152,7 +152,7 @@ static void test_landings(void **state)
 
 /* ---- damage ---- */
 
-/* With any byte changed, entries lie in the code, and there is an end. */
+/* Whichever byte is changed, the reader ends and all entries lie in the code. */
 static void test_damage(void **state)
 {
     (void)state;
@@ -188,7 +188,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_entries),
-        cmocka_unit_test(test_landings),
+        cmocka_unit_test(test_landing_pads),
         cmocka_unit_test(test_damage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

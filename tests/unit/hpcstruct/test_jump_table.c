@@ -1,4 +1,4 @@
-/* Jump tables: the forms of compilers, assembled by hand, and what is no table. */
+/* Jump tables in the forms that compilers emit, written by hand; indirect jumps without table. */
 #include "tests/unit/cmocka_suite.h"
 
 #include "tests/unit/hpcstruct/made_module.h"
@@ -57,7 +57,7 @@ static void jump_absolute(struct made_module *made, uint32_t address)
 
 /* ---- tables ---- */
 
-/* Entries `first` to `last` lead to the cases of these numbers. */
+/* Entries `first` to `last` point to the cases with these numbers. */
 static void relative_table(struct made_module *made, uint64_t address, unsigned first,
                            unsigned last)
 {
@@ -65,8 +65,8 @@ static void relative_table(struct made_module *made, uint64_t address, unsigned 
         made_u32(made, address + 4 * (i - first), case_at(i) - (uint32_t)address);
 }
 
-/* Checks the jumps of the function: jump number i leads to the cases `first` to `last`; no table
- * when `last` is below `first`. */
+/* Checks the jumps of the function: jump number i goes to the cases `first` to `last`; it has no
+ * table if `last` is below `first`. */
 struct expected_jump {
     int first, last;
 };
@@ -109,7 +109,7 @@ static void test_relative(void **state)
 {
     (void)state;
     struct made_module *made = new_function();
-    relative_table(made, DATA_AT, 0, 9); /* the code says that it goes to 5 */
+    relative_table(made, DATA_AT, 0, 9); /* the code limits the index to 5 */
     compare_with(made, 5);
     load_address(made, DATA_AT);
     jump_relative(made);
@@ -144,7 +144,7 @@ static void test_masked(void **state)
     CHECK_JUMPS(made, {0, 3});
 }
 
-/* The address is loaded far before, at the other end of a loop. */
+/* The address is loaded far away, at the other end of a loop. */
 static void test_hoisted(void **state)
 {
     (void)state;
@@ -159,7 +159,7 @@ static void test_hoisted(void **state)
     CHECK_JUMPS(made, {0, 4});
 }
 
-/* Without a bound, a table ends where an entry leads nowhere, or where another table begins. */
+/* Without a bound, a table ends at the first invalid entry, or where another table begins. */
 static void test_without_bound(void **state)
 {
     (void)state;
@@ -174,7 +174,7 @@ static void test_without_bound(void **state)
     CHECK_JUMPS(made, {0, 3}, {4, 9});
 }
 
-/* Clang points entries that cannot be taken to the end of the function. */
+/* Clang lets entries that are never used point to the end of the function. */
 static void test_impossible_entries(void **state)
 {
     (void)state;
@@ -196,12 +196,12 @@ static void test_tail_calls(void **state)
     made_code(made, 0x48, 0x8b, 0x07);       /* mov (%rdi), %rax */
     made_code(made, 0xff, 0xe0);             /* jmp *%rax */
     made_code(made, 0xff, 0x67, 0x18);       /* jmp *24(%rdi) */
-    made_code(made, 0x48, 0x8b, 0x04, 0xf7); /* mov (%rdi,%rsi,8), %rax: of a table of functions */
+    made_code(made, 0x48, 0x8b, 0x04, 0xf7); /* mov (%rdi,%rsi,8), %rax: a table of functions */
     made_code(made, 0xff, 0xe0);
     CHECK_JUMPS(made, {0, -1}, {0, -1}, {0, -1});
 }
 
-/* Whatever the bytes are: targets are instructions of the function, and there is an end. */
+/* Whatever the bytes are, the search ends and all targets are instructions of the function. */
 static void test_any_bytes(void **state)
 {
     (void)state;
@@ -214,7 +214,7 @@ static void test_any_bytes(void **state)
         }
         for (unsigned i = 0; i < DATA_SIZE / 4; i++)
             made_u32(made, DATA_AT + 4 * i, case_at(i % 16) - DATA_AT);
-        for (unsigned i = 0; i < 4; i++) { /* somewhere, the end of a switch */
+        for (unsigned i = 0; i < 4; i++) { /* the code of a switch at a random place */
             made->at = FUNCTION + 48 * i;
             load_address(made, DATA_AT + 16 * i);
             jump_relative(made);

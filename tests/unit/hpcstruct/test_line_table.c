@@ -1,4 +1,4 @@
-/* Line tables, written here byte by byte after the standard (DWARF 5, section 6.2). */
+/* Line tables, written byte by byte as the standard says (DWARF 5, section 6.2). */
 #include "tests/unit/cmocka_suite.h"
 
 #include "hpcstruct/dwarf/line-table.h"
@@ -44,14 +44,14 @@ static void append(struct bytes *b, const struct bytes *other)
 
 enum { LINE_BASE = -5, LINE_RANGE = 14, OPCODE_BASE = 13 };
 
-/* The start of a header up to the lengths of the opcodes. */
+/* The start of a header, up to the lengths of the opcodes. */
 static void head(struct bytes *b, unsigned version)
 {
     static const uint8_t lengths[] = {0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1};
-    u8(b, 1); /* bytes an instruction */
+    u8(b, 1); /* minimum instruction length */
     if (version >= 4)
-        u8(b, 1); /* operations an instruction */
-    u8(b, 1);     /* rows are statements */
+        u8(b, 1); /* operations per instruction */
+    u8(b, 1);     /* default of the statement flag */
     u8(b, (uint8_t)LINE_BASE);
     u8(b, LINE_RANGE);
     u8(b, OPCODE_BASE);
@@ -59,7 +59,7 @@ static void head(struct bytes *b, unsigned version)
         u8(b, lengths[i]);
 }
 
-/* A whole table from the header's rest and the program. */
+/* A table of the rest of the header and the program. */
 static void table(struct bytes *b, unsigned version, const struct bytes *rest,
                   const struct bytes *program)
 {
@@ -223,7 +223,7 @@ static void test_version_4(void **state)
     free_fixture(f);
 }
 
-/* Rows begin with file 1 in every version; in version 5 that is the second one. */
+/* The file register starts at 1 in all versions; in version 5 that is the second file. */
 static void test_version_5(void **state)
 {
     (void)state;
@@ -245,7 +245,8 @@ static void test_version_5(void **state)
     free_fixture(f);
 }
 
-/* A unit without directory, of types, may be the first with a table; and a file without a name. */
+/* The first unit of a table may be a type unit, which names no directory; a file may have no name.
+ */
 static void test_directory_of_version_5(void **state)
 {
     (void)state;
@@ -253,7 +254,7 @@ static void test_directory_of_version_5(void **state)
     names_of_version_5(&rest);
     set_address(&program, 0x1000);
     special(&program, 0, 8);
-    u8(&program, 4), u8(&program, 2); /* there is none */
+    u8(&program, 4), u8(&program, 2); /* no such file */
     special(&program, 1, 1);
     end_sequence(&program, 1);
     table(&lines, 5, &rest, &program);
@@ -277,7 +278,7 @@ static void test_several_tables(void **state)
     end_sequence(&two, 16);
     table(&lines, 4, &rest, &one);
     size_t second = lines.n;
-    table(&lines, 2, &(struct bytes){0}, &two); /* a version 2 without the header's rest */
+    table(&lines, 2, &(struct bytes){0}, &two); /* version 2 without the rest of the header */
     table(&lines, 4, &rest, &two);
     struct fixture *f = new_fixture(&lines);
     assert_false(read_one(f, second));
@@ -290,7 +291,7 @@ static void test_several_tables(void **state)
     free_fixture(f);
 }
 
-/* Of dropped code (at 0), and of code that is not in the image, nothing stays. */
+/* Rows of removed code (at 0) and of code outside the image are dropped. */
 static void test_dropped_code(void **state)
 {
     (void)state;
@@ -310,7 +311,7 @@ static void test_dropped_code(void **state)
     free_fixture(f);
 }
 
-/* Cut short anywhere, and with any byte changed, a table gives no harm and no unsorted rows. */
+/* A table that is truncated anywhere, or has any byte changed, gives sorted rows and no crash. */
 static void test_damage(void **state)
 {
     (void)state;

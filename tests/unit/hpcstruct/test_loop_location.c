@@ -1,5 +1,5 @@
-/* Where loops stand in the source: the rules of hpcstruct/loop-location.h, on procedures made of
- * blocks, edges, lines and chains of inlined functions by hand. */
+/* Source locations of loops: the rules of hpcstruct/structure/loop-location.h, on procedures whose
+ * blocks, edges, lines and inline chains are made by hand. */
 #include "tests/unit/cmocka_suite.h"
 
 #include "hpcstruct/structure/loop-location.h"
@@ -41,7 +41,7 @@ static void free_fixture(struct fixture *f)
     free(f);
 }
 
-/* A chain that is `parent` and a function of other.h, called in main.c at this line. */
+/* The chain `parent` extended by a call in main.c, at this line, of a function of other.h. */
 static uint32_t inlined(struct fixture *f, uint32_t parent, const char *name, uint32_t call_line)
 {
     struct inline_chain chain = {.parent = parent, .call_file = MAIN_FILE, .call_line = call_line};
@@ -51,7 +51,7 @@ static uint32_t inlined(struct fixture *f, uint32_t parent, const char *name, ui
     return (uint32_t)f->chains.all.n - 1;
 }
 
-/* The next block, of `size` bytes of code of one line and chain. Its last byte is its branch. */
+/* Adds a block of `size` bytes of code with one line and chain. Its last byte is its branch. */
 static void block(struct fixture *f, uint32_t size, uint32_t chain, uint32_t file, uint32_t line)
 {
     uint64_t begin = f->cfg.blocks.n ? f->cfg.blocks.at[f->cfg.blocks.n - 1].end : 0x1000;
@@ -61,7 +61,7 @@ static void block(struct fixture *f, uint32_t size, uint32_t chain, uint32_t fil
     vec_push(&f->ranges.all, range);
 }
 
-/* Edges from the block; blocks have theirs in their order. */
+/* Adds edges from a block. Must be called in the order of the blocks. */
 static void edges(struct fixture *f, uint32_t from, uint32_t one, uint32_t two)
 {
     struct block *block = &f->cfg.blocks.at[from];
@@ -100,7 +100,7 @@ static void check(const struct fixture *f, uint32_t loop, uint32_t chain, uint32
     assert_int_equal(f->locations.all.at[loop].line, line);
 }
 
-/* Edges of a loop of blocks 1 and 2 with the condition at the end of 2, between 0 and 3. */
+/* Edges of a loop of blocks 1 and 2, between 0 and 3, with the condition at the end of 2. */
 static void simple_loop(struct fixture *f)
 {
     edges(f, 0, 1, NO_BLOCK);
@@ -124,7 +124,7 @@ static void test_own_loop(void **state)
     free_fixture(f);
 }
 
-/* All of the loop is in an inlined function: so is the loop. */
+/* All code is in an inlined function: so is the loop. */
 static void test_inlined_loop(void **state)
 {
     (void)state;
@@ -157,7 +157,7 @@ static void test_loop_around_call(void **state)
 }
 
 /* The condition is in one inlined function, the body in another: the loop is around both, at the
- * line of the condition's call. */
+ * line of the call of the condition. */
 static void test_condition_of_iterator(void **state)
 {
     (void)state;
@@ -173,7 +173,8 @@ static void test_condition_of_iterator(void **state)
     free_fixture(f);
 }
 
-/* Only the condition is inlined, and the body is on other lines: it is no stray. */
+/* Only the condition is inlined; the body has other lines than the call: the loop is around the
+ * call. */
 static void test_condition_inlined_alone(void **state)
 {
     (void)state;
@@ -189,8 +190,9 @@ static void test_condition_inlined_alone(void **state)
     free_fixture(f);
 }
 
-/* A few bytes at the line of the call are strays; many are the loop's own. */
-static void test_strays(void **state)
+/* A few bytes of the caller at the line of the call leave the loop inlined; many move it outwards.
+ */
+static void test_caller_code(void **state)
 {
     (void)state;
     for (uint32_t bytes = 1; bytes < 60; bytes++) {
@@ -210,8 +212,8 @@ static void test_strays(void **state)
     }
 }
 
-/* Code without a line is a stray, too. */
-static void test_stray_without_line(void **state)
+/* The same for code of the caller without a line. */
+static void test_caller_code_without_line(void **state)
 {
     (void)state;
     struct fixture *f = new_fixture();
@@ -226,7 +228,7 @@ static void test_stray_without_line(void **state)
     free_fixture(f);
 }
 
-/* Two nested loops, the inner one in an inlined function: the outer one is outside of it. */
+/* Two nested loops, the inner one in an inlined function: the outer one is outside that. */
 static void test_nest(void **state)
 {
     (void)state;
@@ -251,8 +253,8 @@ static void test_nest(void **state)
     free_fixture(f);
 }
 
-/* An outer loop of an inlined function whose own code has left no trace but a stray: the location
- * of the inner loop holds it. */
+/* An outer loop in an inlined function that has no code of its own but a few bytes of the caller:
+ * the location of the inner loop keeps it in the inlined function. */
 static void test_outer_follows_inner(void **state)
 {
     (void)state;
@@ -264,7 +266,7 @@ static void test_outer_follows_inner(void **state)
     block(f, 8, EMPTY_CHAIN, MAIN_FILE, 20);
     edges(f, 0, 1, NO_BLOCK);
     edges(f, 1, 1, 2);
-    edges(f, 2, 1, 3); /* goes round both: one header, one loop */
+    edges(f, 2, 1, 3); /* back to 1: one header, so one loop */
     edges(f, 3, NO_BLOCK, NO_BLOCK);
     location(f);
     assert_int_equal(f->locations.all.n, 1);
@@ -272,8 +274,8 @@ static void test_outer_follows_inner(void **state)
     free_fixture(f);
 }
 
-/* The line of a loop that is left early is that of its first condition; it does not begin behind a
- * loop in it. */
+/* The line of a loop with early exits is that of its first condition. It is not after that of a
+ * loop inside it. */
 static void test_smallest_line(void **state)
 {
     (void)state;
@@ -297,7 +299,7 @@ static void test_smallest_line(void **state)
     free_fixture(f);
 }
 
-/* Lines of the procedure's own file count before others, untagged ones before tagged ones. */
+/* Lines of the procedure's own file are preferred, and untagged files to tagged ones. */
 static void test_files(void **state)
 {
     (void)state;
@@ -324,7 +326,7 @@ static void test_files(void **state)
     }
 }
 
-/* Conditions in another part of the procedure only count where there are no near ones. */
+/* Conditions in another fragment of the procedure count only if there are no near ones. */
 static void test_cold_condition(void **state)
 {
     (void)state;
@@ -367,8 +369,8 @@ int main(void)
         cmocka_unit_test(test_loop_around_call),
         cmocka_unit_test(test_condition_of_iterator),
         cmocka_unit_test(test_condition_inlined_alone),
-        cmocka_unit_test(test_strays),
-        cmocka_unit_test(test_stray_without_line),
+        cmocka_unit_test(test_caller_code),
+        cmocka_unit_test(test_caller_code_without_line),
         cmocka_unit_test(test_nest),
         cmocka_unit_test(test_outer_follows_inner),
         cmocka_unit_test(test_smallest_line),

@@ -1,5 +1,5 @@
-/* Loop nests: of structured programs, whose nest is known as they are generated; of any graphs,
- * where a block is in a loop exactly when it is on a cycle. */
+/* Loop nests of generated structured programs, whose nest is known; and of random graphs, in which
+ * a block is in a loop exactly if it is on a cycle. */
 #include "tests/unit/cmocka_suite.h"
 
 #include "hpcstruct/flow/loop-nest.h"
@@ -54,12 +54,12 @@ static uint32_t choose(uint32_t below)
 
 /* ---- structured programs ---- */
 
-/* A program under construction: the graph, and for each block the header of the loop around it (a
- * header's own loop for headers). */
+/* A program under construction: the graph, and for each block the header of its innermost loop (for
+ * a header, its own loop). */
 struct program {
     struct graph g;
     uint32_t loop_of[MAX_BLOCKS];   /* header, or NO_BLOCK */
-    uint32_t parent_of[MAX_BLOCKS]; /* of headers: header of the loop around, or NO_BLOCK */
+    uint32_t parent_of[MAX_BLOCKS]; /* of headers: header of the enclosing loop, or NO_BLOCK */
     bool is_header[MAX_BLOCKS];
 };
 
@@ -69,8 +69,8 @@ static uint32_t new_block(struct program *p, uint32_t loop)
     return p->g.count++;
 }
 
-/* Adds code behind block `from`, inside of a loop (its header, the block behind it); returns the
- * block that control is in at its end. */
+/* Adds code after block `from`, inside a loop (given by its header and the block after it). Returns
+ * the block in which control is at its end. */
 static uint32_t add_code(struct program *p, uint32_t from, uint32_t loop, uint32_t behind,
                          unsigned depth)
 {
@@ -78,17 +78,17 @@ static uint32_t add_code(struct program *p, uint32_t from, uint32_t loop, uint32
         if (p->g.count > MAX_BLOCKS - 20)
             return from;
         uint32_t kind = depth > 5 ? 0 : choose(5);
-        if (kind <= 1) { /* straight on */
+        if (kind <= 1) { /* straight-line code */
             uint32_t next = new_block(p, loop);
             connect(&p->g, from, next);
             from = next;
-        } else if (kind == 2) { /* if, perhaps with a break or continue */
+        } else if (kind == 2) { /* if, with or without a break or continue */
             uint32_t then = new_block(p, loop), next = new_block(p, loop);
             connect(&p->g, from, then);
             connect(&p->g, from, next);
             uint32_t end = add_code(p, then, loop, behind, depth + 1);
             uint32_t jump = loop == NO_BLOCK ? 0 : choose(4);
-            /* What never goes round again is not in the loop: break only from a branch. */
+            /* Code that is not repeated is outside the loop: a break must be in a branch. */
             uint32_t inner = jump == 1 ? new_block(p, p->parent_of[loop]) : end;
             if (jump == 1) {
                 connect(&p->g, end, inner);
@@ -166,7 +166,7 @@ static void test_structured(void **state)
     loops_free(&loops);
 }
 
-/* ---- any graphs ---- */
+/* ---- random graphs ---- */
 
 #define SMALL 24
 
@@ -184,7 +184,7 @@ static void find_paths(const struct graph *g, bool reaches[SMALL][SMALL])
                 reaches[i][k] |= reaches[i][via] && reaches[via][k];
 }
 
-static void test_any(void **state)
+static void test_random(void **state)
 {
     (void)state;
     struct cfg cfg = {0};
@@ -223,7 +223,7 @@ static void test_any(void **state)
     loops_free(&loops);
 }
 
-/* A loop with two entries: the one that the pass enters by is the header. */
+/* A loop with two entries: the one that the traversal reaches first is the header. */
 static void test_two_entries(void **state)
 {
     (void)state;
@@ -248,7 +248,7 @@ static void test_two_entries(void **state)
     loops_free(&loops);
 }
 
-/* A nest as deep as the graph is long: no recursion, and an end. */
+/* A nest as deep as the graph is long: without recursion, no stack overflows. */
 static void test_deep(void **state)
 {
     (void)state;
@@ -272,7 +272,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_structured),
-        cmocka_unit_test(test_any),
+        cmocka_unit_test(test_random),
         cmocka_unit_test(test_two_entries),
         cmocka_unit_test(test_deep),
     };

@@ -1,5 +1,5 @@
-/* Who owns which addresses, and which parts make up a procedure: the rules of code-map.h and
- * procedures.h, on a module made by hand. */
+/* Owners of addresses, and the parts of procedures: the rules of code-map.h and procedures.h, on a
+ * handmade module. */
 #include "tests/unit/cmocka_suite.h"
 
 #include "tests/unit/hpcstruct/made_module.h"
@@ -43,7 +43,7 @@ static void test_symbols(void **state)
     struct made_module *made = made_module_new();
     made_symbol(made, 0x1100, 0x100, "around");
     made_symbol(made, 0x1140, 0x20, "inside");
-    made_symbol(made, 0x1180, 0x100, "overlapping"); /* begins last: owns the rest */
+    made_symbol(made, 0x1180, 0x100, "overlapping"); /* begins last: owns the overlap */
     made_symbol(made, 0x1100, 0x80, "__alias");
     made_symbol(made, 0x1ff0, 0x100, "beyond"); /* the end of the code */
     made_module_map(made, NULL, 0);
@@ -61,7 +61,7 @@ static void test_frames_and_stubs(void **state)
     made_stub(made, 0x1020, "puts@plt");
     made_symbol(made, 0x1100, 0x80, "named");
     made_frame(made, 0x1100, 0x1180, false);
-    made_frame(made, 0x1140, 0x1160, false); /* in hand-written code: no function of its own */
+    made_frame(made, 0x1140, 0x1160, false); /* inside a named function: hand-written assembly */
     made_frame(made, 0x1200, 0x1240, false);
     made_frame(made, 0x1240, 0x1250, true);
     made_module_map(made, NULL, 0);
@@ -73,7 +73,7 @@ static void test_frames_and_stubs(void **state)
     made_module_free(made);
 }
 
-/* What nothing covers is cut at labels and calls; padding belongs to nobody. */
+/* Uncovered code is divided at labels and call targets; padding has no owner. */
 static void test_gaps(void **state)
 {
     (void)state;
@@ -125,7 +125,7 @@ static void test_cold_part_by_name(void **state)
 
     made = split_function();
     made_symbol(made, 0x1100, 0x40, "f");
-    made_symbol(made, 0x1400, 0x20, "g"); /* another function, whatever jumps there are */
+    made_symbol(made, 0x1400, 0x20, "g"); /* named: a function, whatever jumps to it */
     made_module_map(made, NULL, 0);
     expect_entry(made, 0x1400);
 
@@ -133,7 +133,7 @@ static void test_cold_part_by_name(void **state)
     made_symbol(made, 0x1100, 0x40, "f");
     made_symbol(made, 0x1400, 0x20, "f.cold");
     made->at = 0x1600;
-    made_call(made, 0x1400); /* what is called is a function */
+    made_call(made, 0x1400); /* called: a function */
     made_symbol(made, 0x1600, 0x10, "caller");
     made_module_map(made, NULL, 0);
     expect_entry(made, 0x1400);
@@ -142,13 +142,13 @@ static void test_cold_part_by_name(void **state)
 static void test_part_without_name(void **state)
 {
     (void)state;
-    struct made_module *made = split_function(); /* it comes back to the middle */
+    struct made_module *made = split_function(); /* jumps back to the middle */
     made_frame(made, 0x1100, 0x1140, false);
     made_frame(made, 0x1400, 0x1420, false);
     made_module_map(made, NULL, 0);
     expect_entry(made, 0x1100);
 
-    made = split_function(); /* two functions go there: it is shared */
+    made = split_function(); /* two functions jump there: shared code */
     made->at = 0x1600;
     made_jump(made, 0x1400);
     made_frame(made, 0x1100, 0x1140, false);
@@ -169,7 +169,7 @@ static void test_tail_call(void **state)
         made->at = 0x1400;
         made_return(made);
         made_frame(made, 0x1100, 0x1140, false);
-        made_frame(made, 0x1400, 0x1420, begins_mid_function); /* the frame tells */
+        made_frame(made, 0x1400, 0x1420, begins_mid_function); /* decides */
         made_module_map(made, NULL, 0);
         expect_entry(made, begins_mid_function ? 0x1100 : 0x1400);
     }
@@ -186,7 +186,7 @@ static void test_links(void **state)
     const struct code_link links[] = {{0x1400, 0x1100}, {0x1500, 0x1100}, {0x0, 0x1100}};
     made_module_procedures(made, links, 3);
     assert_int_equal(made_entry_of(made, 0x1400), 0x1100);
-    assert_int_equal(made_entry_of(made, 0x1500), 0x1500); /* has a name of its own */
+    assert_int_equal(made_entry_of(made, 0x1500), 0x1500); /* named */
     assert_int_equal(made_entry_of(made, 0x1300), 0);
     assert_int_equal(made->module.procedures.all.n, 2);
     assert_int_equal(made->module.procedures.all.at[0].fragment_count, 2);
