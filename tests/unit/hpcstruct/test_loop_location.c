@@ -75,7 +75,7 @@ static void edges(struct fixture *f, uint32_t from, uint32_t one, uint32_t two)
     }
 }
 
-static void location(struct fixture *f)
+static void find_locations(struct fixture *f)
 {
     loops_find(&f->loops, &f->cfg);
     for (size_t i = 0; i < f->ranges.all.n; i++)
@@ -118,7 +118,7 @@ static void test_own_loop(void **state)
     block(f, 8, EMPTY_CHAIN, MAIN_FILE, 10);
     block(f, 8, EMPTY_CHAIN, MAIN_FILE, 20);
     simple_loop(f);
-    location(f);
+    find_locations(f);
     assert_int_equal(f->locations.all.n, 1);
     check(f, 0, EMPTY_CHAIN, MAIN_FILE, 10);
     free_fixture(f);
@@ -135,7 +135,7 @@ static void test_inlined_loop(void **state)
     block(f, 8, g, OTHER_FILE, 101);
     block(f, 8, EMPTY_CHAIN, MAIN_FILE, 6);
     simple_loop(f);
-    location(f);
+    find_locations(f);
     check(f, 0, g, OTHER_FILE, 101);
     free_fixture(f);
 }
@@ -151,7 +151,7 @@ static void test_loop_around_call(void **state)
     block(f, 4, EMPTY_CHAIN, MAIN_FILE, 10);
     block(f, 8, EMPTY_CHAIN, MAIN_FILE, 20);
     simple_loop(f);
-    location(f);
+    find_locations(f);
     check(f, 0, EMPTY_CHAIN, MAIN_FILE, 10);
     free_fixture(f);
 }
@@ -168,7 +168,7 @@ static void test_condition_of_iterator(void **state)
     block(f, 8, more, OTHER_FILE, 130);
     block(f, 8, EMPTY_CHAIN, MAIN_FILE, 20);
     simple_loop(f);
-    location(f);
+    find_locations(f);
     check(f, 0, EMPTY_CHAIN, MAIN_FILE, 10);
     free_fixture(f);
 }
@@ -185,7 +185,7 @@ static void test_condition_inlined_alone(void **state)
     block(f, 80, more, OTHER_FILE, 130);
     block(f, 8, EMPTY_CHAIN, MAIN_FILE, 20);
     simple_loop(f);
-    location(f);
+    find_locations(f);
     check(f, 0, EMPTY_CHAIN, MAIN_FILE, 10);
     free_fixture(f);
 }
@@ -203,7 +203,7 @@ static void test_caller_code(void **state)
         block(f, 60, g, OTHER_FILE, 130);
         block(f, 8, EMPTY_CHAIN, MAIN_FILE, 20);
         simple_loop(f);
-        location(f);
+        find_locations(f);
         if (4 * bytes > 60 + bytes)
             check(f, 0, EMPTY_CHAIN, MAIN_FILE, 10);
         else
@@ -223,7 +223,7 @@ static void test_caller_code_without_line(void **state)
     block(f, 60, g, OTHER_FILE, 130);
     block(f, 8, EMPTY_CHAIN, MAIN_FILE, 20);
     simple_loop(f);
-    location(f);
+    find_locations(f);
     check(f, 0, g, OTHER_FILE, 130);
     free_fixture(f);
 }
@@ -246,7 +246,7 @@ static void test_nest(void **state)
     edges(f, 3, 2, 4);
     edges(f, 4, 1, 5);
     edges(f, 5, NO_BLOCK, NO_BLOCK);
-    location(f);
+    find_locations(f);
     assert_int_equal(f->locations.all.n, 2);
     check(f, 0, EMPTY_CHAIN, MAIN_FILE, 10);
     check(f, 1, h, OTHER_FILE, 150);
@@ -268,7 +268,7 @@ static void test_outer_follows_inner(void **state)
     edges(f, 1, 1, 2);
     edges(f, 2, 1, 3); /* back to 1: one header, so one loop */
     edges(f, 3, NO_BLOCK, NO_BLOCK);
-    location(f);
+    find_locations(f);
     assert_int_equal(f->locations.all.n, 1);
     check(f, 0, EMPTY_CHAIN, MAIN_FILE, 11);
     free_fixture(f);
@@ -292,7 +292,7 @@ static void test_smallest_line(void **state)
     edges(f, 3, 5, 4);
     edges(f, 4, NO_BLOCK, NO_BLOCK);
     edges(f, 5, 1, NO_BLOCK);
-    location(f);
+    find_locations(f);
     assert_int_equal(f->locations.all.n, 2);
     check(f, 0, EMPTY_CHAIN, MAIN_FILE, 12);
     check(f, 1, EMPTY_CHAIN, MAIN_FILE, 12);
@@ -320,7 +320,7 @@ static void test_files(void **state)
         edges(f, 1, 2, 3);
         edges(f, 2, 1, 3);
         edges(f, 3, NO_BLOCK, NO_BLOCK);
-        location(f);
+        find_locations(f);
         check(f, 0, EMPTY_CHAIN, MAIN_FILE, 10);
         free_fixture(f);
     }
@@ -343,7 +343,7 @@ static void test_cold_condition(void **state)
         edges(f, 2, near ? 1 : 4, near ? 3 : NO_BLOCK);
         edges(f, 3, NO_BLOCK, NO_BLOCK);
         edges(f, 4, 1, 3);
-        location(f);
+        find_locations(f);
         check(f, 0, EMPTY_CHAIN, MAIN_FILE, near ? 32 : 3);
         free_fixture(f);
     }
@@ -356,7 +356,7 @@ static void test_nothing_known(void **state)
     for (int i = 0; i < 4; i++)
         block(f, 8, EMPTY_CHAIN, DEBUG_NONE, 0);
     simple_loop(f);
-    location(f);
+    find_locations(f);
     check(f, 0, EMPTY_CHAIN, MAIN_FILE, 0);
     free_fixture(f);
 }
