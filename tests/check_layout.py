@@ -30,7 +30,8 @@ ROOMS = {
 # What a room includes besides its own headers and lib/: the public interfaces of runtimes and agents.
 ALLOWED = {
     'hpcrun': {'agents/agent.h', 'include/hpctoolkit.h'},
-    'agents': {'agents/agent.h', 'runtime-patches/cilk5/description.h', 'runtime-patches/minicilk/minicilk-introspect.h'},
+    'agents': {'agents/agent.h', 'runtime-patches/cilk5/description.h',
+               'runtime-patches/minicilk/minicilk-introspect.h'},
 }
 
 
