@@ -27,7 +27,7 @@ struct overhead_kinds overhead_kinds_of(const struct view *view, uint32_t row, s
     for (size_t m = 0; m < metrics->n; m++) {
         const struct metric *metric = &metrics->at[m];
         double cost = view_cost(view, row, m, part);
-        if (metric->kind && metric->kind_of == (int)overhead && cost > 0)
+        if (metric->kind.name && metric->kind.overhead == (int)overhead && cost > 0)
             insert(&kinds, (struct kind_cost){metric, cost});
     }
     return kinds;
@@ -35,7 +35,7 @@ struct overhead_kinds overhead_kinds_of(const struct view *view, uint32_t row, s
 
 char *overhead_kind_name(const struct metric *kind)
 {
-    return mem_strndup(kind->kind, (size_t)kind->kind_length);
+    return mem_strndup(kind->kind.name, (size_t)kind->kind.length);
 }
 
 const char *overhead_kind_meaning(const char *kind)

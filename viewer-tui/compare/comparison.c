@@ -69,24 +69,25 @@ static void add_column(struct comparison *comparison, struct merged_metric from,
     const struct metric *named = named_of(sides);
     char *name = column_name(comparison, from.column, named->name);
     struct metric metric = metric_new(keep(comparison, name));
+    metric.source = METRIC_COMPARED;
+    metric.compared = (struct metric_comparison){
+        .whole = METRIC_ABSENT, .is_sum = metric_is_sum(named) && from.column < SIDES};
     metric.is_ratio = from.column == MERGED_RATIO;
     if (!metric.is_ratio)
         metric_set_unit(&metric, named->unit);
     set_state(comparison, from.column, sides, &metric);
     if (from.column < SIDES && strcmp(sides[from.column]->name, named->name) != 0)
-        metric.called = sides[from.column]->name;
+        metric.compared.called = sides[from.column]->name;
     for (int side = 0; side < SIDES; side++)
-        metric.sides[side] = (int)(metrics->n - from.column) + side;
+        metric.compared.sides[side] = metrics->n - from.column + (size_t)side;
     for (int set = 0; set < METRIC_SETS; set++)
         metric.is_in[set] = sides[0]->is_in[set] || sides[1]->is_in[set];
     metric.is_aside = sides[0]->is_aside && sides[1]->is_aside;
     metric.is_asked_for = sides[0]->is_asked_for || sides[1]->is_asked_for;
     metric.repeats_work = sides[0]->repeats_work && sides[1]->repeats_work;
-    if (metric_is_sum(named) && from.column < SIDES)
-        metric.sum_name = mem_strdup(name);
-    if (named->kind) {
-        metric.kind = name + (named->kind - named->name);
-        metric.kind_length = named->kind_length;
+    if (named->kind.name) {
+        metric.kind.name = name + (named->kind.name - named->name);
+        metric.kind.length = named->kind.length;
     }
     size_t n = metrics->n++;
     metrics->n_stored = metrics->n;
@@ -146,7 +147,8 @@ static void relate(struct comparison *comparison)
         const struct merged_metric *from = &comparison->from[m];
         int side = from->column == MERGED_LEFT ? 0 : 1;
         const struct metric *of_side = &comparison->sides[side].db->metrics.at[from->sides[side]];
-        metrics->at[m].kind_of = find_column(comparison, from->column, side, of_side->kind_of);
+        metrics->at[m].kind.overhead =
+            find_column(comparison, from->column, side, of_side->kind.overhead);
         if (from->column < SIDES)
             metrics->at[m].sum = find_column(comparison, from->column, side, of_side->sum);
     }
@@ -154,9 +156,9 @@ static void relate(struct comparison *comparison)
     for (size_t m = 0; m < metrics->n; m++)
         if (comparison->from[m].column == MERGED_DIFFERENCE) {
             struct metric *difference = &metrics->at[m];
-            size_t base = (size_t)difference->sides[whole];
-            difference->whole = (int)metrics_whole(metrics, base);
-            difference->compares_effort = metric_is_of_effort(&metrics->at[base]);
+            size_t base = difference->compared.sides[whole];
+            difference->compared.whole = (int)metrics_whole(metrics, base);
+            difference->compared.is_of_effort = metric_is_of_effort(&metrics->at[base]);
         }
 }
 
@@ -202,7 +204,7 @@ static void sort_by_loss(const struct comparison *comparison, struct view *view)
     for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1))
         if (metric_is_sum(&metrics->at[m])) {
             struct sorting sorting = view->sorting;
-            sorting.metric = (size_t)metrics->at[m].sides[0] + MERGED_DIFFERENCE;
+            sorting.metric = metrics->at[m].compared.sides[0] + MERGED_DIFFERENCE;
             view_sort(view, sorting);
             return;
         }
@@ -254,7 +256,7 @@ static void add_other_names(const struct comparison *comparison, struct text *ou
     for (size_t m = 0; m < comparison->metrics.n_stored; m += MERGED_COLUMNS) {
         const struct merged_metric *from = &comparison->from[m];
         const struct metric *column = &comparison->metrics.at[m];
-        if (!column->is_in[SET_CHOSEN] || (!column[0].called && !column[1].called))
+        if (!column->is_in[SET_CHOSEN] || (!metric_called(&column[0]) && !metric_called(&column[1])))
             continue;
         for (int side = 0; side < SIDES; side++)
             text_printf(&list, "%s%s [%s]", side ? " and " : separator(list.n == 0),

@@ -121,9 +121,9 @@ void session_undefine(struct session *session, const char *name)
     for (int p = 0; p < PROJECTIONS; p++) {
         struct metrics *metrics = metrics_of(session, p);
         size_t metric = metrics ? metrics_find(metrics, given_up) : 0;
-        if (!metrics || metric == metrics->n || !metrics->at[metric].derivation)
+        if (!metrics || metric == metrics->n || !metric_derivation(&metrics->at[metric]))
             continue;
-        forget_definition(session, metrics->at[metric].derivation->text);
+        forget_definition(session, metrics->at[metric].derived->text);
         derived_give_up(metrics, metric);
     }
     free(given_up);
@@ -190,7 +190,7 @@ static bool settle_derived_metrics(struct session *session, struct database *db)
     struct formula_error error;
     size_t metric;
     return derived_settle(&db->metrics, &metric, &error) ||
-           definition_is_bad(session, db->metrics.at[metric].derivation->text, &error);
+           definition_is_bad(session, db->metrics.at[metric].derived->text, &error);
 }
 
 /* Chooses the metrics to show; false, with the problem noted, if that leaves none. */

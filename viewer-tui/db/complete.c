@@ -46,9 +46,9 @@ static bool is_lexical(enum scope_kind kind)
  * instructions and their costs from databases, so that points add up to too little. */
 static enum metric_scope basis_of(const struct metric *metric)
 {
-    if (metric->summary[METRIC_EXECUTION] != METRIC_ABSENT)
+    if (metric->ids.summary[METRIC_EXECUTION] != METRIC_ABSENT)
         return METRIC_EXECUTION;
-    if (metric->summary[METRIC_FUNCTION] != METRIC_ABSENT)
+    if (metric->ids.summary[METRIC_FUNCTION] != METRIC_ABSENT)
         return METRIC_FUNCTION;
     return METRIC_POINT;
 }
@@ -64,7 +64,8 @@ static void find_own_costs(struct completion *completion, const struct metric *m
     double *own = completion->columns.own, *whole = completion->columns.inclusive;
     enum metric_scope basis = basis_of(metric);
     for (uint32_t c = 0; c < cct->n; c++)
-        own[c] = whole[c] = values_get(values, position_of(completion, c), metric->summary[basis]);
+        own[c] = whole[c] =
+            values_get(values, position_of(completion, c), metric->ids.summary[basis]);
     for (uint32_t c = 1; c < cct->n && basis != METRIC_POINT; c++)
         if (basis == METRIC_EXECUTION || is_lexical(cct->kind[c]))
             own[cct->parent[c]] -= whole[c];
@@ -109,9 +110,9 @@ static int unused_id(struct completion *completion)
 static void add_scope(struct completion *completion, struct metric *metric, enum metric_scope scope,
                       const double *column)
 {
-    if (metric->summary[scope] != METRIC_ABSENT)
+    if (metric->ids.summary[scope] != METRIC_ABSENT)
         return;
-    int id = metric->summary[scope] = unused_id(completion);
+    int id = metric->ids.summary[scope] = unused_id(completion);
     for (uint32_t c = 0; c < completion->cct->n && id != METRIC_ABSENT; c++) {
         struct v4_metric_value value = {.metric_id = (uint16_t)id, .value = column[c]};
         if (column[c] != 0)
@@ -191,8 +192,8 @@ static void mark_used_ids(struct completion *completion)
     const struct metrics *metrics = &completion->db->metrics;
     for (size_t m = 0; m < metrics->n + metrics->n_hidden; m++)
         for (int scope = 0; scope < METRIC_SCOPES; scope++)
-            if (metrics->at[m].summary[scope] != METRIC_ABSENT)
-                completion->id_is_used[metrics->at[m].summary[scope]] = true;
+            if (metric_ids(&metrics->at[m])->summary[scope] != METRIC_ABSENT)
+                completion->id_is_used[metrics->at[m].ids.summary[scope]] = true;
 }
 
 static void complete(struct database *db, struct cct *cct)

@@ -177,7 +177,7 @@ static struct value_role *find_roles(const struct metrics *metrics)
     struct value_role *roles = mem_alloc(METRIC_IDS * sizeof *roles);
     for (size_t m = 0; m < metrics->n + metrics->n_hidden; m++)
         for (int scope = METRIC_FUNCTION; scope < METRIC_SCOPES; scope++) {
-            const int *ids = metrics->at[m].summary;
+            const int *ids = metric_ids(&metrics->at[m])->summary;
             if (ids[scope] != METRIC_ABSENT)
                 roles[ids[scope]] = (struct value_role){(uint8_t)scope, ids[METRIC_LEX_AWARE]};
         }

@@ -68,8 +68,8 @@ static bool read_thread_ids(struct metric *metric, struct section_reader *reader
         if (!v4_read(reader->meta, at, &instance, sizeof instance))
             return false;
         enum metric_scope scope = scope_at(reader->meta, instance.scope);
-        if (scope < METRIC_SCOPES && metric->thread[scope] == METRIC_ABSENT)
-            metric->thread[scope] = instance.metric_id;
+        if (scope < METRIC_SCOPES && metric->ids.thread[scope] == METRIC_ABSENT)
+            metric->ids.thread[scope] = instance.metric_id;
     }
     return true;
 }
@@ -87,9 +87,9 @@ static bool read_summary_ids(struct metric *metric, struct section_reader *reade
         if (!v4_read(reader->meta, at, &summary, sizeof summary))
             return false;
         enum metric_scope scope = scope_at(reader->meta, summary.scope);
-        if (scope < METRIC_SCOPES && metric->summary[scope] == METRIC_ABSENT &&
+        if (scope < METRIC_SCOPES && metric->ids.summary[scope] == METRIC_ABSENT &&
             is_plain_sum(reader->meta, &summary))
-            metric->summary[scope] = metric->in_file[scope] = summary.metric_id;
+            metric->ids.summary[scope] = metric->ids.in_file[scope] = summary.metric_id;
     }
     return true;
 }
@@ -106,9 +106,9 @@ static bool read_metric(struct metric *metric, struct section_reader *reader, ui
     set_unit_from_name(metric);
     if (!read_thread_ids(metric, reader, &from) || !read_summary_ids(metric, reader, &from))
         return false;
-    if (metric->summary[METRIC_EXECUTION] == METRIC_ABSENT &&
-        metric->summary[METRIC_FUNCTION] == METRIC_ABSENT &&
-        metric->summary[METRIC_POINT] == METRIC_ABSENT)
+    if (metric->ids.summary[METRIC_EXECUTION] == METRIC_ABSENT &&
+        metric->ids.summary[METRIC_FUNCTION] == METRIC_ABSENT &&
+        metric->ids.summary[METRIC_POINT] == METRIC_ABSENT)
         metric_set_state(metric, METRIC_NOT_MEASURED, "the database has no sums of it");
     return true;
 }

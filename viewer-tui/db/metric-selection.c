@@ -37,7 +37,7 @@ static void choose(struct choice *choice, size_t metric)
 static void choose_kinds(struct choice *choice, const struct metrics *metrics, size_t overhead)
 {
     for (size_t m = 0; m < metrics->n && choice->n_kinds < MOST_BY_DEFAULT; m++)
-        if (metrics->at[m].kind_of == (int)overhead && !choice->is_taken[m]) {
+        if (metrics->at[m].kind.overhead == (int)overhead && !choice->is_taken[m]) {
             choose(choice, m);
             choice->n_kinds++;
         }
@@ -67,7 +67,7 @@ static void choose_together(struct choice *choice, const struct metrics *metrics
             if (event.at[part] < metrics->n && metric_is_of_effort(&metrics->at[event.at[part]]))
                 choose_with_kinds(choice, metrics, event.at[part]);
     }
-    if (!metrics->at[metric].kind)
+    if (!metrics->at[metric].kind.name)
         choose_with_kinds(choice, metrics, metric);
 }
 
@@ -127,7 +127,7 @@ static void choose_described(const struct database *db, const json_t *metrics,
 static bool may_have_values(const struct database *db, const struct metric *metric)
 {
     uint64_t position = values_position(&db->values, 0, 0);
-    int id = metric->summary[METRIC_EXECUTION];
+    int id = metric_ids(metric)->summary[METRIC_EXECUTION];
     return id == METRIC_ABSENT || position == NO_POSITION ||
            values_get(&db->values, position, id) != 0;
 }
@@ -217,11 +217,11 @@ static void find_kinds_set(struct database *db, const struct choice *choice)
     }
     for (size_t i = 0; i < choice->n_shown; i++) {
         struct metric *metric = &metrics->at[choice->at[i]];
-        if (metric->derivation)
+        if (metric_derivation(metric))
             metric->is_in[SET_KINDS] = metric->is_in[SET_CHOSEN];
-        if (!metric->kind)
+        if (!metric->kind.name)
             continue;
-        metrics->at[metric->kind_of].is_in[SET_KINDS] = true;
+        metrics->at[metric->kind.overhead].is_in[SET_KINDS] = true;
         metric->is_in[SET_KINDS] = may_have_values(db, metric);
     }
 }
@@ -253,7 +253,7 @@ static void find_sets(struct database *db, const struct choice *choice, size_t n
 {
     for (size_t i = 0; i < choice->n_shown; i++) {
         struct metric *metric = &db->metrics.at[choice->at[i]];
-        metric->is_in[SET_CHOSEN] = n_listed ? i < n_listed : !metric->kind;
+        metric->is_in[SET_CHOSEN] = n_listed ? i < n_listed : !metric->kind.name;
         metric->is_aside = !n_listed && is_incomplete_time(metric->name);
         metric->is_asked_for = i < n_listed;
         metric->repeats_work = repeats_work(db, choice->at[i]);
@@ -266,7 +266,7 @@ static void choose_named(const struct metrics *metrics, struct choice *choice)
 {
     for (size_t d = metrics->n_stored; d < metrics->n; d++)
         for (size_t m = 0; m < metrics->n; m++)
-            if (formula_names(metrics->at[d].derivation->text, metrics->at[m].name))
+            if (formula_names(metrics->at[d].derived->text, metrics->at[m].name))
                 choose(choice, m);
 }
 

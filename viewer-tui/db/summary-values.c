@@ -55,7 +55,7 @@ void values_set_metrics(struct values *values, const struct metrics *metrics)
     for (size_t m = 0; m < metrics->n + metrics->n_hidden; m++)
         for (int scope = 0; scope < METRIC_SCOPES; scope++) {
             const struct metric *metric = &metrics->at[m];
-            int id = metric->summary[scope];
+            int id = metric_ids(metric)->summary[scope];
             int32_t shown = m < metrics->n ? (int32_t)m : METRIC_ABSENT;
             if (id != METRIC_ABSENT)
                 values->roles[id] = (struct metric_role){

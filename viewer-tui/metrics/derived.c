@@ -95,8 +95,8 @@ static struct formula_metric *nameable(const struct metrics *metrics, size_t n)
                                           .unit = metric->unit,
                                           .number = is_shown ? ++number : 0,
                                           .is_additive = metric_is_additive(metric),
-                                          .has_threads =
-                                              !metric->derivation && !metric_is_compared(metric),
+                                          .has_threads = !metric_derivation(metric) &&
+                                                         !metric_is_compared(metric),
                                           .is_lower_bound = metric_is_lower_bound(metric)};
     }
     return list;
@@ -118,7 +118,7 @@ static const struct metric *first_in_state(const struct metrics *metrics,
 static void find_state(struct metrics *metrics, size_t index)
 {
     struct metric *metric = &metrics->at[index];
-    struct derivation *derivation = metric->derivation;
+    struct derivation *derivation = metric->derived;
     const struct formula *formula = &derivation->formula;
     const struct metric *missing = first_in_state(metrics, formula, METRIC_NOT_MEASURED);
     const struct metric *bounded = first_in_state(metrics, formula, METRIC_LOWER_BOUND);
@@ -137,14 +137,14 @@ static void find_state(struct metrics *metrics, size_t index)
 static void find_needs(struct metrics *metrics, size_t index)
 {
     struct metric *metric = &metrics->at[index];
-    struct derivation *derivation = metric->derivation;
+    struct derivation *derivation = metric->derived;
     for (size_t i = 0; i < derivation->formula.steps.n; i++) {
         size_t named;
         if (!formula_step_names(&derivation->formula.steps.at[i], &named))
             continue;
         const struct metric *needed = &metrics->at[named];
-        if (needed->derivation)
-            derivation->needs |= needed->derivation->needs | (uint64_t)1
+        if (metric_derivation(needed))
+            derivation->needs |= needed->derived->needs | (uint64_t)1
                                                                  << (named - metrics->n_stored);
     }
     find_state(metrics, index);
@@ -153,7 +153,7 @@ static void find_needs(struct metrics *metrics, size_t index)
 static bool settle(struct metrics *metrics, size_t index, struct formula_error *error)
 {
     struct metric *metric = &metrics->at[index];
-    struct derivation *derivation = metric->derivation;
+    struct derivation *derivation = metric->derived;
     struct formula_metric *list = nameable(metrics, index);
     bool is_sound = formula_parse(&derivation->formula, derivation->text, derivation->formula_at,
                                   list, index, error);
@@ -192,7 +192,7 @@ void derived_give_up(struct metrics *metrics, size_t index)
     struct metric *metric = &metrics->at[index];
     for (int set = 0; set < METRIC_SETS; set++)
         metric->is_in[set] = false;
-    metric->derivation->name[0] = '\0'; /* which no definition can name */
+    metric->derived->name[0] = '\0'; /* which no definition can name */
 }
 
 double derived_value(const struct metrics *metrics, size_t metric, const struct derived_row *row,
@@ -207,15 +207,15 @@ double derived_value(const struct metrics *metrics, size_t metric, const struct 
     whole.derived = of_program;
     whole.row = 0;
     for (size_t d = 0; d < n; d++) {
-        if (!(metrics->at[metric].derivation->needs >> d & 1))
+        if (!(metrics->at[metric].derived->needs >> d & 1))
             continue;
-        const struct formula *formula = &metrics->at[metrics->n_stored + d].derivation->formula;
+        const struct formula *formula = &metrics->at[metrics->n_stored + d].derived->formula;
         of_program[d].inclusive = formula_value(formula, &whole, INCLUSIVE);
         of_program[d].exclusive = formula_value(formula, &whole, EXCLUSIVE);
         derived[d].inclusive = formula_value(formula, &of_row, INCLUSIVE);
         derived[d].exclusive = formula_value(formula, &of_row, EXCLUSIVE);
     }
-    return formula_value(&metrics->at[metric].derivation->formula, &of_row, part);
+    return formula_value(&metrics->at[metric].derived->formula, &of_row, part);
 }
 
 static bool formula_needs(const struct formula *formula, derived_need *need, void *context)
@@ -232,9 +232,9 @@ bool derived_thread_needs(const struct metrics *metrics, size_t metric, derived_
 {
     if (metric < metrics->n_stored)
         return true;
-    const struct derivation *derivation = metrics->at[metric].derivation;
+    const struct derivation *derivation = metrics->at[metric].derived;
     for (size_t d = 0; d < metric - metrics->n_stored; d++) {
-        const struct formula *other = &metrics->at[metrics->n_stored + d].derivation->formula;
+        const struct formula *other = &metrics->at[metrics->n_stored + d].derived->formula;
         bool is_needed = derivation->needs >> d & 1;
         if (is_needed && !formula_needs(other, need, context))
             return false;

@@ -29,7 +29,7 @@ void derived_give_up(struct metrics *metrics, size_t metric);
 /* The formula as the user wrote it. */
 static inline const char *derived_formula(const struct metric *metric)
 {
-    return metric->derivation->text + metric->derivation->formula_at;
+    return metric->derived->text + metric->derived->formula_at;
 }
 
 /* A row, by its costs of the stored metrics, the program's, and who knows its values in threads. */

@@ -102,9 +102,7 @@ void efficiency_find_kinds(struct metrics *metrics)
         }
         if (overhead == metrics->n)
             continue;
-        metric->kind = kind;
-        metric->kind_length = (int)(strlen(kind) - rest);
-        metric->kind_of = (int)overhead;
+        metric->kind = (struct overhead_kind){kind, (int)(strlen(kind) - rest), (int)overhead};
         metric->sum = metrics->at[overhead].sum;
     }
 }

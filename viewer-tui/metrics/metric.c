@@ -6,15 +6,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define ABSENT_SCOPES                                                                              \
+    {                                                                                              \
+        METRIC_ABSENT, METRIC_ABSENT, METRIC_ABSENT, METRIC_ABSENT                                 \
+    }
+
+static const struct metric_ids no_ids = {ABSENT_SCOPES, ABSENT_SCOPES, ABSENT_SCOPES};
+
 struct metric metric_new(const char *name)
 {
     struct metric metric = {.name = name};
-    for (int scope = 0; scope < METRIC_SCOPES; scope++)
-        metric.summary[scope] = metric.in_file[scope] = metric.thread[scope] = METRIC_ABSENT;
-    metric.sum = metric.kind_of = metric.whole = METRIC_ABSENT;
-    for (int side = 0; side < SIDES; side++)
-        metric.sides[side] = METRIC_ABSENT;
+    metric.ids = no_ids;
+    metric.sum = metric.kind.overhead = METRIC_ABSENT;
     return metric;
+}
+
+const struct metric_ids *metric_ids(const struct metric *metric)
+{
+    return metric->source == METRIC_FROM_FILE ? &metric->ids : &no_ids;
 }
 
 /* Puts a metric at an index; those from there on move by one. */
@@ -39,20 +48,23 @@ void metrics_add_unmeasured(struct metrics *metrics, const char *name, const cha
 void metrics_add_derived(struct metrics *metrics, struct derivation *derivation)
 {
     struct metric metric = metric_new(derivation->name);
-    metric.derivation = derivation;
+    metric.source = METRIC_DERIVED;
+    metric.derived = derivation;
     insert(metrics, metrics->n, metric);
 }
 
 static void free_metric(struct metric *metric)
 {
-    free(metric->sum_name);
-    if (metric->derivation) {
-        formula_free(&metric->derivation->formula);
-        free(metric->derivation->name);
-        free(metric->derivation->text);
-        free(metric->derivation->why);
-        free(metric->derivation);
-    }
+    struct derivation *derivation = metric_derivation(metric);
+    if (metric->source == METRIC_SUM)
+        free(metric->sum_name);
+    if (!derivation)
+        return;
+    formula_free(&derivation->formula);
+    free(derivation->name);
+    free(derivation->text);
+    free(derivation->why);
+    free(derivation);
 }
 
 void metrics_drop_last(struct metrics *metrics)
@@ -66,6 +78,7 @@ size_t metrics_add_sum(struct metrics *metrics, char *name, const char *unit)
 {
     metrics_add_unmeasured(metrics, name, unit, NULL);
     metric_set_state(&metrics->at[metrics->n_stored - 1], METRIC_MEASURED, NULL);
+    metrics->at[metrics->n_stored - 1].source = METRIC_SUM;
     metrics->at[metrics->n_stored - 1].sum_name = name;
     return metrics->n_stored - 1;
 }
@@ -95,10 +108,10 @@ enum metric_state metric_state_of(const char *name)
 
 bool metric_is_complete(const struct metric *metric)
 {
-    return metric_is_sum(metric) || metric->derivation ||
-           (metric->summary[METRIC_EXECUTION] != METRIC_ABSENT &&
-            metric->summary[METRIC_FUNCTION] != METRIC_ABSENT &&
-            metric->summary[METRIC_LEX_AWARE] != METRIC_ABSENT);
+    return metric->source != METRIC_FROM_FILE ||
+           (metric->ids.summary[METRIC_EXECUTION] != METRIC_ABSENT &&
+            metric->ids.summary[METRIC_FUNCTION] != METRIC_ABSENT &&
+            metric->ids.summary[METRIC_LEX_AWARE] != METRIC_ABSENT);
 }
 
 size_t metrics_find(const struct metrics *metrics, const char *name)
@@ -138,7 +151,7 @@ static void keep_chosen(const struct metrics *metrics, const size_t *chosen, siz
                         bool is_derived, struct metrics *kept, int *new_index)
 {
     for (size_t i = 0; i < n_chosen; i++) {
-        if ((metrics->at[chosen[i]].derivation != NULL) != is_derived)
+        if ((metrics->at[chosen[i]].source == METRIC_DERIVED) != is_derived)
             continue;
         new_index[chosen[i]] = (int)kept->n;
         kept->at[kept->n++] = metrics->at[chosen[i]];
@@ -166,8 +179,8 @@ void metrics_keep(struct metrics *metrics, const size_t *chosen, size_t n_chosen
         struct metric *metric = &kept.at[m];
         if (metric->sum != METRIC_ABSENT)
             metric->sum = new_index[metric->sum];
-        if (metric->kind_of != METRIC_ABSENT)
-            metric->kind_of = new_index[metric->kind_of];
+        if (metric->kind.overhead != METRIC_ABSENT)
+            metric->kind.overhead = new_index[metric->kind.overhead];
     }
     free(new_index);
     free(metrics->at);

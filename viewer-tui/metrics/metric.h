@@ -1,9 +1,8 @@
-/* The metrics of a database: what meta.db says of them, and where their values are; and metrics
- * that are computed from them.
+/* Metrics: what their values mean, and where these come from.
  *
- * Those that have values themselves are stored: what adds up and keeps costs has room for these
- * only. Behind them stand the derived ones, which are computed when somebody asks (derived.h), so
- * that one can be added at any time. */
+ * Metrics with values of their own are *stored*; arrays of costs have room for these only. They
+ * come first. Derived metrics come behind them: they are computed on demand (derived.h), so that
+ * one can be added at any time. */
 #ifndef VIEWER_METRIC_H
 #define VIEWER_METRIC_H
 
@@ -12,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Propagation scopes: which costs of contexts below a value contains (doc/FORMAT-database.md). */
+/* Propagation scopes: which costs of contexts below a value includes (doc/FORMAT-database.md). */
 enum metric_scope {
     METRIC_POINT,
     METRIC_FUNCTION,
@@ -21,69 +20,94 @@ enum metric_scope {
     METRIC_SCOPES
 };
 
-/* What is shown of the metrics that are kept. */
+/* Which metrics are shown. */
 enum metric_set {
     SET_CHOSEN, /* what the user chose, or the usual ones */
     SET_KINDS,  /* overhead and its kinds */
     METRIC_SETS
 };
 
-/* Whether the values of a metric are the whole truth: the states of run.json. */
+/* Reliability of a metric's values: the states of run.json. */
 enum metric_state {
     METRIC_MEASURED,
-    METRIC_LOWER_BOUND, /* "lower bound": what was recognized; there may be more of it */
+    METRIC_LOWER_BOUND, /* "lower bound": the true value is this or more */
     METRIC_NOT_MEASURED /* "not measurable": there are no values */
 };
 
-/* No metric id. */
+/* No metric id, or no index of a metric. */
 #define METRIC_ABSENT (-1)
 
-/* What is compared with each other. */
+/* Databases in a comparison. */
 #define SIDES 2
 
-/* What a metric is derived by. */
+/* Where the values of a metric come from: the member of the union in struct metric. */
+enum metric_source {
+    METRIC_FROM_FILE, /* ids: from the files of a database, if they are there */
+    METRIC_SUM,       /* sum_name: the sum of the metrics that name it in `sum` */
+    METRIC_COMPARED,  /* compared: from the same metric of two databases */
+    METRIC_DERIVED    /* derived: computed by a formula */
+};
+
+/* Ids of the values of a metric, by scope; METRIC_ABSENT if a scope has none. */
+struct metric_ids {
+    int summary[METRIC_SCOPES]; /* of the sums in use (summary-values.h) */
+    int in_file[METRIC_SCOPES]; /* of the sums over all threads in the summary profile */
+    int thread[METRIC_SCOPES];  /* in the profiles of threads */
+};
+
+/* A column of a comparison. */
+struct metric_comparison {
+    size_t sides[SIDES]; /* indices of the two metrics that are compared; one may be this one */
+    int whole;           /* index of the metric of whose total its percentages are; METRIC_ABSENT:
+                            of its sum or of itself */
+    const char *called; /* name of the metric whose values these are, if it is another; else NULL */
+    bool is_sum;        /* of one side, it is a sum */
+    bool is_of_effort;  /* its percentages are of one side's effort */
+};
+
+/* The definition of a derived metric. */
 struct derivation {
     char *name, *text; /* "waste", "waste [s] = $idleness + $overhead" */
-    size_t formula_at; /* where the formula begins in the text */
+    size_t formula_at; /* offset of the formula in the text */
     struct formula formula;
-    uint64_t needs; /* from which derived ones: bit 0 is the first */
-    char *why;      /* why it has no values; NULL when it has */
+    uint64_t needs; /* derived metrics that it depends on: bit 0 is the first one */
+    char *why;      /* reason of its state (struct metric); NULL if it is measured */
+};
+
+/* A part of overhead, by the tags in the runtime's source: "overhead:spawn (CPUTIME)". */
+struct overhead_kind {
+    const char *name; /* the part of the metric's name that begins with "spawn"; NULL: no kind */
+    int length;       /* of "spawn" */
+    int overhead;     /* index of the metric of overhead; METRIC_ABSENT: no kind, or not shown */
 };
 
 struct metric {
-    const char *name;     /* in the mapped file, or the caller's */
+    const char *name;     /* owned by the source, or by the caller */
     char unit[UNIT_SIZE]; /* "s", "count", or what stands in parentheses in the name */
     enum metric_state state;
-    const char *why;            /* why it is not measured, or only a lower bound; else NULL */
-    int summary[METRIC_SCOPES]; /* id of the sum over the threads in the values (values.h) */
-    int in_file[METRIC_SCOPES]; /* the same in the summary profile of the file */
-    int thread[METRIC_SCOPES];  /* id in the profiles of threads */
-    int sum;                    /* index of the metric of which it is a part; METRIC_ABSENT */
-    char *sum_name;             /* not NULL: it is such a sum, without ids of its own; its name */
-    const char *kind; /* not NULL: it is a kind of overhead, and what its name has from there on */
-    int kind_length;  /* of "spawn" in "overhead:spawn (CPUTIME)" */
-    int kind_of;      /* of a kind, the index of the metric of overhead; METRIC_ABSENT */
-    int sides[SIDES]; /* in a comparison, the indices of the two metrics that are compared, which
-                         may be the metric itself; METRIC_ABSENT */
-    int whole;        /* index of the metric of whose total its percentages are; METRIC_ABSENT:
-                         its sum, or itself */
-    const char *called; /* in a comparison, the name of the metric whose values these are, where it
-                           is another; NULL */
-    bool compares_effort; /* its percentages are of one side's effort */
-    bool is_ratio;        /* it has no percentages, and may be undefined (NAN) */
-    bool is_aside;        /* it has no column of a view until the user asks for it; summary,
-                             list of columns, inspector, CSV and JSON have it */
-    struct derivation *derivation; /* not NULL: it is derived */
-    bool is_asked_for;             /* the user named it */
-    bool repeats_work;             /* an effort of which only work is not 0 */
+    const char *why; /* reason why it is not measured, or a lower bound; else NULL */
+    enum metric_source source;
+    union {
+        struct metric_ids ids;
+        char *sum_name; /* its name, owned */
+        struct metric_comparison compared;
+        struct derivation *derived; /* owned; metric_derivation */
+    };
+    int sum; /* index of the metric that it is a part of; METRIC_ABSENT */
+    struct overhead_kind kind;
+    bool is_ratio;     /* it does not add up: it has no percentages and may be undefined (NAN) */
+    bool is_aside;     /* views have no column of it unless the user asks for one; the summary, the
+                          list of columns, the inspector, CSV and JSON have it */
+    bool is_asked_for; /* the user named it */
+    bool repeats_work; /* an effort of which only work is not 0 */
     bool is_in[METRIC_SETS];
 };
 
 struct metrics {
     struct metric *at;
     size_t n;
-    size_t n_stored; /* those before n that are not derived, which stand first */
-    size_t n_hidden; /* metrics behind those that are not kept themselves, but their sums are */
+    size_t n_stored; /* the first ones, which are not derived */
+    size_t n_hidden; /* metrics behind the n: parts of sums that are shown */
     enum metric_set set;
 };
 
@@ -98,34 +122,50 @@ struct sorting {
 /* A metric without values. */
 struct metric metric_new(const char *name);
 
-/* Appends a metric without values, and why there are none; the texts must outlive it. */
+/* Appends a metric without values; `why` says why there are none. The texts must outlive it. */
 void metrics_add_unmeasured(struct metrics *metrics, const char *name, const char *unit,
                             const char *why);
 
-/* Appends a sum of others, which are to name it in `sum`; takes ownership of the name. Returns its
- * index. */
+/* Appends a sum and returns its index, which its parts must have in `sum`. Takes ownership of the
+ * name. */
 size_t metrics_add_sum(struct metrics *metrics, char *name, const char *unit);
 
 static inline bool metric_is_compared(const struct metric *metric)
 {
-    return metric->sides[0] != METRIC_ABSENT;
+    return metric->source == METRIC_COMPARED;
 }
+
+/* The definition of a derived metric; NULL for others. */
+static inline struct derivation *metric_derivation(const struct metric *metric)
+{
+    return metric->source == METRIC_DERIVED ? metric->derived : NULL;
+}
+
+/* The name of the metric whose values these are, if it is another; else NULL. */
+static inline const char *metric_called(const struct metric *metric)
+{
+    return metric_is_compared(metric) ? metric->compared.called : NULL;
+}
+
+/* The ids of its values in the files; all are absent if it has none. */
+const struct metric_ids *metric_ids(const struct metric *metric);
 
 static inline bool metric_is_sum(const struct metric *metric)
 {
-    return metric->sum_name != NULL;
+    return metric->source == METRIC_SUM || (metric_is_compared(metric) && metric->compared.is_sum);
 }
 
-/* Whether values of scopes add up, so that it makes sense to speak of a share in the program's. */
+/* Whether values of rows add up, so that they are shares of the program's value. */
 static inline bool metric_is_additive(const struct metric *metric)
 {
     return !metric->is_ratio;
 }
 
-/* Whether its values are added to those of its sum; a kind is in what it is a kind of. */
+/* Whether its values are added to those of its sum. Those of a kind are a part of its overhead,
+ * which is added. */
 static inline bool metric_is_added(const struct metric *metric)
 {
-    return metric->sum != METRIC_ABSENT && !metric->kind;
+    return metric->sum != METRIC_ABSENT && !metric->kind.name;
 }
 
 /* The first metric that is shown among those from `from` on, or metrics->n. */
@@ -145,33 +185,34 @@ static inline size_t metrics_n_shown(const struct metrics *metrics)
     return n;
 }
 
-/* Whether it has a share in effort, the one sum that there is, or is that sum: its percentages are
- * then of the whole program's effort. */
+/* Whether it is effort (the only sum) or a part of it: its percentages are then of the program's
+ * effort. */
 static inline bool metric_is_of_effort(const struct metric *metric)
 {
-    return metric_is_sum(metric) || metric->sum != METRIC_ABSENT || metric->compares_effort;
+    return metric_is_sum(metric) || metric->sum != METRIC_ABSENT ||
+           (metric_is_compared(metric) && metric->compared.is_of_effort);
 }
 
-/* The metric whose total is what percentages of a metric refer to. */
-static inline size_t metrics_whole(const struct metrics *metrics, size_t metric)
+/* The metric of whose total a metric's percentages are. */
+static inline size_t metrics_whole(const struct metrics *metrics, size_t index)
 {
-    if (metrics->at[metric].whole != METRIC_ABSENT)
-        return (size_t)metrics->at[metric].whole;
-    int sum = metrics->at[metric].sum;
-    return sum == METRIC_ABSENT ? metric : (size_t)sum;
+    const struct metric *metric = &metrics->at[index];
+    if (metric_is_compared(metric) && metric->compared.whole != METRIC_ABSENT)
+        return (size_t)metric->compared.whole;
+    return metric->sum == METRIC_ABSENT ? index : (size_t)metric->sum;
 }
 
-/* The unit that others know of it; ignored when empty. */
+/* Sets the unit; ignored if empty. */
 void metric_set_unit(struct metric *metric, const char *unit);
 
-/* Gives a metric a state; `why` (NULL for METRIC_MEASURED) must outlive it. */
+/* `why` (NULL for METRIC_MEASURED) must outlive the metric. */
 static inline void metric_set_state(struct metric *metric, enum metric_state state, const char *why)
 {
     metric->state = state;
     metric->why = why;
 }
 
-/* Whether it has values, if only lower bounds. */
+/* Whether it has values, exact or lower bounds. */
 static inline bool metric_is_measured(const struct metric *metric)
 {
     return metric->state != METRIC_NOT_MEASURED;
@@ -185,30 +226,30 @@ static inline bool metric_is_lower_bound(const struct metric *metric)
 /* "measured", "lower bound", "not measurable": as in run.json. */
 const char *metric_state_name(enum metric_state state);
 
-/* The state of that name; METRIC_MEASURED for one that is unknown. */
+/* The state with this name; METRIC_MEASURED if unknown. */
 enum metric_state metric_state_of(const char *name);
 
-/* Whether inclusive and exclusive costs of every kind of scope stand in the summary profile, or
- * follow from others that do. */
+/* Whether the summary profile has inclusive and exclusive costs of every kind of scope, or they
+ * follow from others. */
 bool metric_is_complete(const struct metric *metric);
 
-/* Whether columns of the metric say something: those of what was not measured and copies of work do
- * not, unless the user asked for them. */
+/* Whether columns of the metric say something. Those of metrics that were not measured and copies
+ * of work do not, unless the user asked for them. */
 static inline bool metric_says_something(const struct metric *metric)
 {
-    bool is_wanted = metric->is_asked_for || metric->derivation;
+    bool is_wanted = metric->is_asked_for || metric_derivation(metric);
     return is_wanted || (metric_is_measured(metric) && !metric->repeats_work);
 }
 
-/* Whether the metric has columns for people unless they choose otherwise. Files for programs have
- * all metrics that are shown. */
+/* Whether views and text have columns of the metric by default. CSV and JSON have all metrics that
+ * are shown. */
 static inline bool metric_has_columns(const struct metric *metric)
 {
     return metric_says_something(metric) && !metric->is_aside;
 }
 
-/* The first metric from `from` on that is shown and has columns, or metrics->n; overhead by kind
- * has been asked for. */
+/* The first metric from `from` on that is shown and has columns, or metrics->n. In SET_KINDS, which
+ * the user asked for, all have. */
 static inline size_t metrics_with_columns(const struct metrics *metrics, size_t from)
 {
     size_t m = metrics_shown(metrics, from);
@@ -217,24 +258,23 @@ static inline size_t metrics_with_columns(const struct metrics *metrics, size_t 
     return m;
 }
 
-/* The index of the metric of that name, or metrics->n. */
+/* The index of the metric with this name, or metrics->n. */
 size_t metrics_find(const struct metrics *metrics, const char *name);
 
-/* The index of the first metric that was measured, if possible of those shown; 0 when none was. */
+/* The index of the first metric that was measured, preferably one that is shown; 0 if none was. */
 size_t metrics_first_measured(const struct metrics *metrics);
-/* The same of those that have shares in the program's. */
+/* The same among additive metrics. */
 size_t metrics_first_additive(const struct metrics *metrics);
 
-/* Appends a derived metric, which is as yet without a formula that was understood; takes ownership
- * of the derivation. Those that are hidden move. */
+/* Appends a derived metric whose formula has not been parsed yet. Takes ownership of the
+ * derivation. Hidden metrics move. */
 void metrics_add_derived(struct metrics *metrics, struct derivation *derivation);
 
-/* Takes the last metric away again, which is derived. */
+/* Removes the last metric, which must be derived. */
 void metrics_drop_last(struct metrics *metrics);
 
-/* Keeps the metrics chosen[0..n_chosen), in that order but derived ones behind the others, and
- * hidden those of which the chosen sums are made. Which of them are shown is to be said in `is_in`.
- */
+/* Keeps the metrics chosen[0 .. n_chosen-1], in this order, but derived ones last. Parts of chosen
+ * sums are kept hidden. The caller sets `is_in`. */
 void metrics_keep(struct metrics *metrics, const size_t *chosen, size_t n_chosen);
 
 void metrics_free(struct metrics *metrics);

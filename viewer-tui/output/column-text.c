@@ -61,7 +61,7 @@ static void add_others(struct column_choice *choice, const struct metrics *metri
 {
     for (size_t m = 0; m < metrics->n; m++)
         for (int part = INCLUSIVE; part <= EXCLUSIVE; part++) {
-            bool is_usual = metrics->at[m].is_in[SET_CHOSEN] && !metrics->at[m].derivation;
+            bool is_usual = metrics->at[m].is_in[SET_CHOSEN] && !metric_derivation(&metrics->at[m]);
             struct chosen_column other = {
                 .metric = m, .part = (enum cost_part)part, .is_hidden = is_usual};
             if (find(choice, m, (enum cost_part)part) == choice->list.n)

@@ -19,10 +19,11 @@ static void add_both(struct columns *columns, size_t metric)
 
 static bool belong_together(const struct metrics *metrics, size_t a, size_t b)
 {
-    if (metric_is_compared(&metrics->at[a]))
-        return metrics->at[a].sides[0] == metrics->at[b].sides[0];
-    return a == b || (metric_is_of_effort(&metrics->at[a]) &&
-                      metrics_whole(metrics, a) == metrics_whole(metrics, b));
+    const struct metric *x = &metrics->at[a], *y = &metrics->at[b];
+    if (metric_is_compared(x))
+        return metric_is_compared(y) && x->compared.sides[0] == y->compared.sides[0];
+    return a == b ||
+           (metric_is_of_effort(x) && metrics_whole(metrics, a) == metrics_whole(metrics, b));
 }
 
 /* Adds the metric that is sorted by, then those that belong together with it. */
@@ -108,8 +109,9 @@ static bool is_time(const struct metric *metric)
 static bool share_unit(const struct metrics *metrics, size_t a, size_t b)
 {
     const struct metric *x = &metrics->at[a], *y = &metrics->at[b];
-    bool is_compared = metric_is_compared(x) && x->sides[0] == y->sides[0] &&
-                       metric_is_additive(x) && metric_is_additive(y);
+    bool is_compared = metric_is_compared(x) && metric_is_compared(y) &&
+                       x->compared.sides[0] == y->compared.sides[0] && metric_is_additive(x) &&
+                       metric_is_additive(y);
     return (is_time(x) && is_time(y)) || is_compared;
 }
 
@@ -213,13 +215,13 @@ void columns_title(const struct metric *metric, const char *unit, bool ascii, st
 {
     if (metric_is_lower_bound(metric))
         text_add(out, ascii ? ">= " : "≥ ");
-    if (metric->kind) {
-        char *overhead = mem_strndup(metric->name, (size_t)(metric->kind - metric->name));
+    if (metric->kind.name) {
+        char *overhead = mem_strndup(metric->name, (size_t)(metric->kind.name - metric->name));
         text_add_clean(out, overhead, ascii);
         text_add(out, " ");
         free(overhead);
     }
-    text_add_clean(out, metric->kind ? metric->kind : metric->name, ascii);
+    text_add_clean(out, metric->kind.name ? metric->kind.name : metric->name, ascii);
     if (*unit && metric_is_measured(metric))
         text_printf(out, ", %s", unit);
 }

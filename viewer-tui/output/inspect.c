@@ -126,7 +126,7 @@ static double value_named(const struct inspection *inspection, const struct form
 static void add_substituted(const struct inspection *inspection, size_t metric, enum cost_part part)
 {
     const struct view *view = inspection->view;
-    const struct derivation *derivation = view->metrics->at[metric].derivation;
+    const struct derivation *derivation = metric_derivation(&view->metrics->at[metric]);
     const char *rest = derived_formula(&view->metrics->at[metric]);
     text_add(inspection->out, " = ");
     struct text formula = {0};
@@ -161,7 +161,7 @@ static void add_value(const struct inspection *inspection, size_t metric, enum c
         text_add(inspection->out, "-");
     else
         text_printf(inspection->out, "%s%s", isfinite(value) ? columns_sign(of) : "", number);
-    if (of->derivation)
+    if (metric_derivation(of))
         add_substituted(inspection, metric, part);
     size_t used = text_columns(inspection->out->at + start);
     text_pad(inspection->out, ' ', used < NUMBER_WIDTH ? NUMBER_WIDTH - used : 0);
@@ -187,13 +187,13 @@ static void add_metric(const struct inspection *inspection, size_t metric)
     add_clean(inspection, of->name);
     if (of->unit[0])
         text_printf(inspection->out, ", %s", of->unit);
-    if (of->derivation) {
+    if (metric_derivation(of)) {
         text_add(inspection->out, " = ");
         add_clean(inspection, derived_formula(of));
     }
-    if (of->called) {
+    if (metric_called(of)) {
         text_add(inspection->out, ", there called ");
-        add_clean(inspection, of->called);
+        add_clean(inspection, metric_called(of));
     }
     text_add(inspection->out, "\n");
     if (of->state != METRIC_MEASURED) {

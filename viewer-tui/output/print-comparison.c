@@ -80,7 +80,8 @@ static void find_changed(struct comparison_printer *printer)
 static size_t next_compared(const struct metrics *metrics, size_t from)
 {
     size_t m = metrics_shown(metrics, from);
-    while (m < metrics->n && metrics->at[m].sides[0] != (int)m)
+    while (m < metrics->n &&
+           !(metric_is_compared(&metrics->at[m]) && metrics->at[m].compared.sides[0] == m))
         m = metrics_shown(metrics, m + 1);
     return m;
 }
@@ -428,7 +429,7 @@ static bool choose_metric(struct comparison_printer *printer, const char *wanted
         diag_error("--sort", "the summary compares what was measured, not '%s'", sorted->name);
         return false;
     }
-    printer->metric = (size_t)sorted->sides[0];
+    printer->metric = sorted->compared.sides[0];
     return true;
 }
 

@@ -69,7 +69,7 @@ static void print_metric(struct summary *summary, size_t m)
     if (writer->right.n)
         text_printf(&writer->line, ": %s", text_string(&writer->right));
     text_clear(&writer->right);
-    if (metric->derivation) {
+    if (metric_derivation(metric)) {
         text_add(&writer->line, " = ");
         writer_clean(writer, derived_formula(metric));
     }

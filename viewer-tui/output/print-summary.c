@@ -218,7 +218,7 @@ static void add_metric(struct summary *summary, size_t m)
         csv_end_record(writer);
     }
     csv_fact(writer, "metric", metric->name, "unit", metric->unit);
-    if (metric->derivation)
+    if (metric_derivation(metric))
         csv_fact(writer, "metric", metric->name, "formula", derived_formula(metric));
     if (metric->state != METRIC_MEASURED)
         csv_fact(writer, "metric", metric->name, columns_state_words(metric), metric->why);

@@ -61,7 +61,7 @@ static void print_total(struct writer *writer, const struct view *view, size_t m
         efficiency_add_formula(view->metrics, m, &writer->line);
         text_add(&writer->line, ", whose percentages are of effort");
     }
-    if (metric->derivation) {
+    if (metric_derivation(metric)) {
         text_add(&writer->line, "  = ");
         writer_clean(writer, derived_formula(metric));
     }
@@ -208,11 +208,8 @@ static void add_limited_metric(struct writer *writer, const struct tree *tree)
     const struct limits *limits = &tree->limits;
     const struct metrics *metrics = tree->view->metrics;
     const struct metric *metric = &metrics->at[limits->by.metric];
-    int of[SIDES] = {(int)limits->by.metric, METRIC_ABSENT};
-    if (metric_is_compared(metric))
-        memcpy(of, metric->sides, sizeof of);
-    for (int side = 0; side < SIDES && of[side] != METRIC_ABSENT; side++) {
-        size_t m = (size_t)of[side];
+    for (int side = 0; side < (metric_is_compared(metric) ? SIDES : 1); side++) {
+        size_t m = metric_is_compared(metric) ? metric->compared.sides[side] : limits->by.metric;
         text_add(&writer->line, side == 0 ? "" : " and ");
         writer_clean(
             writer,

@@ -276,11 +276,11 @@ void json_write_metric(struct json_writer *json, const struct metrics *metrics, 
     json_write_text(json, "state", metric_state_name(metric->state));
     if (metric->state != METRIC_MEASURED)
         json_write_text(json, "why", metric->why);
-    if (metric->called)
-        json_write_text(json, "called", metric->called);
+    if (metric_called(metric))
+        json_write_text(json, "called", metric_called(metric));
     if (metric_is_sum(metric))
         write_parts(json, metrics, index);
-    if (metric->derivation)
+    if (metric_derivation(metric))
         json_write_text(json, "formula", derived_formula(metric));
     json_write_object_end(json);
 }

@@ -296,8 +296,8 @@ void pane_sort_by_shown(struct pane *pane)
     const struct metric *metric = &metrics->at[sorting.metric];
     if (metric->is_in[metrics->set])
         return;
-    bool is_kind = metric->kind_of != METRIC_ABSENT;
-    sorting.metric = is_kind ? (size_t)metric->kind_of : metrics_first_measured(metrics);
+    bool is_kind = metric->kind.overhead != METRIC_ABSENT;
+    sorting.metric = is_kind ? (size_t)metric->kind.overhead : metrics_first_measured(metrics);
     pane_sort(pane, sorting);
 }
 

@@ -42,7 +42,8 @@ static void choose_columns(struct restriction *restriction)
         restriction->column_of[id] = -1;
     for (size_t m = 0; m < metrics->n + metrics->n_hidden; m++)
         for (int scope = 0; scope < METRIC_SCOPES; scope++) {
-            int thread = metrics->at[m].thread[scope], summary = metrics->at[m].in_file[scope];
+            const struct metric_ids *ids = metric_ids(&metrics->at[m]);
+            int thread = ids->thread[scope], summary = ids->in_file[scope];
             if (thread == METRIC_ABSENT || summary == METRIC_ABSENT ||
                 restriction->column_of[thread] >= 0)
                 continue;
@@ -142,9 +143,11 @@ static void restore_ids(struct metrics *metrics, bool is_restricted)
 {
     for (size_t m = 0; m < metrics->n + metrics->n_hidden; m++)
         for (int scope = 0; scope < METRIC_SCOPES; scope++) {
-            struct metric *metric = &metrics->at[m];
-            bool is_there = !is_restricted || metric->thread[scope] != METRIC_ABSENT;
-            metric->summary[scope] = is_there ? metric->in_file[scope] : METRIC_ABSENT;
+            struct metric_ids *ids = &metrics->at[m].ids;
+            if (metrics->at[m].source != METRIC_FROM_FILE)
+                continue;
+            bool is_there = !is_restricted || ids->thread[scope] != METRIC_ABSENT;
+            ids->summary[scope] = is_there ? ids->in_file[scope] : METRIC_ABSENT;
         }
 }
 

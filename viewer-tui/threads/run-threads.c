@@ -66,7 +66,7 @@ static bool add_context(struct reading *reading, struct thread *thread, const st
         reading->values_left--;
         for (size_t m = 0; m < metrics->n + metrics->n_hidden; m++) {
             const struct metric *metric = &metrics->at[m];
-            if (metric->thread[METRIC_EXECUTION] != at->metric_id || !isfinite(at->value))
+            if (metric_ids(metric)->thread[METRIC_EXECUTION] != at->metric_id || !isfinite(at->value))
                 continue;
             if (m < metrics->n)
                 thread->totals[m] += at->value;
@@ -213,7 +213,7 @@ static void compute_statistics_of(struct threads *threads, const struct metrics 
         least = fmin(least, value);
         largest = fmax(largest, value);
     }
-    double of_none = metrics->at[m].derivation ? NAN : 0;
+    double of_none = metric_derivation(&metrics->at[m]) ? NAN : 0;
     threads->statistics[SUM][m] = metric_is_additive(&metrics->at[m]) ? sum : NAN;
     threads->statistics[LEAST][m] = n ? least : of_none;
     threads->statistics[MEAN][m] = n ? sum / (double)n : of_none;

@@ -32,7 +32,7 @@ bool thread_values_exist(const struct database *db, size_t metric, enum metric_s
         const struct metric *from = &metrics->at[m];
         if (!contributes(metrics, m, metric) || !metric_is_measured(from))
             continue;
-        if (from->thread[scope] == METRIC_ABSENT)
+        if (metric_ids(from)->thread[scope] == METRIC_ABSENT)
             return false;
         has_any = true;
     }
@@ -44,8 +44,9 @@ struct thread_ids thread_ids_of(const struct metrics *metrics, size_t metric)
     struct thread_ids ids = {0};
     for (size_t m = 0; m < metrics->n + metrics->n_hidden; m++)
         for (int scope = 0; scope < METRIC_SCOPES; scope++)
-            if (contributes(metrics, m, metric) && metrics->at[m].thread[scope] != METRIC_ABSENT)
-                vec_push(&ids.of[scope], metrics->at[m].thread[scope]);
+            if (contributes(metrics, m, metric) &&
+                metric_ids(&metrics->at[m])->thread[scope] != METRIC_ABSENT)
+                vec_push(&ids.of[scope], metrics->at[m].ids.thread[scope]);
     return ids;
 }
 

@@ -55,7 +55,7 @@ static const char *obstacle(const struct reading *reading, size_t metric, enum c
     const struct value_refs *refs = &reading->refs[part];
     if (!metric_is_measured(&db->metrics.at[metric]))
         return db->metrics.at[metric].why;
-    if (db->metrics.at[metric].derivation)
+    if (metric_derivation(&db->metrics.at[metric]))
         return "it is derived: sort by what was measured; formulas have thread_max and the like";
     for (size_t i = 0; i < refs->list.n; i++)
         if (!thread_values_exist(db, metric, (enum metric_scope)refs->list.at[i].scope))

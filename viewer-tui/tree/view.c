@@ -171,8 +171,8 @@ double view_share(const struct view *view, uint32_t row, struct sorting by, enum
     const struct metric *metric = &view->metrics->at[by.metric];
     if (!metric_is_compared(metric))
         return metric->is_ratio ? 0 : plain_share(view, row, by, of);
-    struct sorting left = {.metric = (size_t)metric->sides[0], .part = by.part};
-    struct sorting right = {.metric = (size_t)metric->sides[1], .part = by.part};
+    struct sorting left = {.metric = metric->compared.sides[0], .part = by.part};
+    struct sorting right = {.metric = metric->compared.sides[1], .part = by.part};
     return fmax(plain_share(view, row, left, of), plain_share(view, row, right, of));
 }
 
@@ -192,8 +192,8 @@ double view_magnitude(const struct view *view, size_t metric)
     const struct metric *of = &view->metrics->at[metric];
     if (!metric_is_compared(of) || of->is_ratio)
         return view_total(view, metric);
-    return fmax(fabs(view_total(view, (size_t)of->sides[0])),
-                fabs(view_total(view, (size_t)of->sides[1])));
+    return fmax(fabs(view_total(view, of->compared.sides[0])),
+                fabs(view_total(view, of->compared.sides[1])));
 }
 
 double view_whole(const struct view *view, size_t metric)

@@ -44,11 +44,7 @@ struct fixture {
 
 static void open_view(struct fixture *fixture, const struct view_class *class)
 {
-    *fixture = (struct fixture){.metric = {.name = "cost",
-                                           .sum = METRIC_ABSENT,
-                                           .kind_of = METRIC_ABSENT,
-                                           .sides = {METRIC_ABSENT, METRIC_ABSENT},
-                                           .whole = METRIC_ABSENT}};
+    *fixture = (struct fixture){.metric = metric_new("cost")};
     fixture->metrics = (struct metrics){.at = &fixture->metric, .n = 1, .n_stored = 1};
     fixture->view = view_new(class, NULL, &fixture->metrics);
     set_costs(fixture->view, 0, 0);

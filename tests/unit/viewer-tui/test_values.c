@@ -67,7 +67,7 @@ static void inclusive_and_exclusive_come_from_their_scopes(void **state)
     fixture.block.n_values = METRIC_SCOPES;
     struct metric metric = {.name = "work", .sum = METRIC_ABSENT};
     for (int scope = 0; scope < METRIC_SCOPES; scope++)
-        metric.summary[scope] = 10 + scope;
+        metric.ids.summary[scope] = 10 + scope;
     struct metrics metrics = {.at = &metric, .n = 1, .n_stored = 1};
     assert_true(values_open(&fixture.values, &fixture.map, &fixture.block));
     values_set_metrics(&fixture.values, &metrics);

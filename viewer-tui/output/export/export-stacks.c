@@ -96,7 +96,7 @@ size_t stacks_metrics(const struct tree *tree, size_t metrics[SIDES])
     if (!metric_is_compared(metric))
         return 1;
     for (int side = 0; side < SIDES; side++)
-        metrics[side] = (size_t)metric->sides[side];
+        metrics[side] = metric->compared.sides[side];
     return SIDES;
 }
 

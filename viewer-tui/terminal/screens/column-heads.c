@@ -96,7 +96,7 @@ static void draw_metric_name(const struct tui *tui, const struct view *view,
     text_clear(&name);
     columns_title(&view->metrics->at[metric], scale.unit, tui->ascii, &name);
     bool is_too_wide = (int)text_columns(text_string(&name)) >= width;
-    if (is_too_wide && view->metrics->at[metric].kind)
+    if (is_too_wide && view->metrics->at[metric].kind.name)
         drop_overhead(&name, &unit_at);
     if ((int)text_columns(text_string(&name)) >= width &&
         (metric_is_of_effort(&view->metrics->at[metric]) ||

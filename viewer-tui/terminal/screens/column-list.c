@@ -58,9 +58,9 @@ static void add_line(const void *context, size_t index, struct text *out)
     } else if (metric->repeats_work) {
         text_add(out, "  the same as work");
     }
-    if (metric->derivation) {
+    if (metric_derivation(metric)) {
         text_add(out, "  = ");
-        text_add_clean(out, metric->derivation->text + metric->derivation->formula_at,
+        text_add_clean(out, metric->derived->text + metric->derived->formula_at,
                        page->tui->ascii);
     }
 }
@@ -74,7 +74,7 @@ static void sort_by(struct column_list *page, const struct chosen_column *column
 static void delete_metric(struct column_list *page, const struct chosen_column *column)
 {
     const struct metric *metric = &metrics_of(page)->at[column->metric];
-    if (!metric->derivation)
+    if (!metric_derivation(metric))
         return;
     session_undefine(page->tui->session, metric->name);
     pane_sort_by_shown(pane_of(page));

@@ -10,7 +10,7 @@
 static bool has_kinds(const struct metrics *metrics)
 {
     for (size_t m = 0; m < metrics->n; m++)
-        if (metrics->at[m].kind)
+        if (metrics->at[m].kind.name)
             return true;
     return false;
 }

@@ -193,7 +193,7 @@ static void open_page(struct pair_screen *page)
     size_t metric = view->sorting.metric < view->metrics->n_stored
                         ? view->sorting.metric
                         : metrics_first_measured(view->metrics);
-    page->metric = (size_t)view->metrics->at[metric].sides[0];
+    page->metric = view->metrics->at[metric].compared.sides[0];
     page->part = view->sorting.part;
     for (int side = 0; side < SIDES; side++) {
         uint32_t row = page->rows.rows[side];
