@@ -2,14 +2,14 @@
 #
 # Its folders, from the ground up: a file includes headers of its own folder and of those above it in this list.
 #
-#   base/         new files and the processes it starts; trustworthy paths
-#   modules/      load modules of the run, and the structure of each (from hpcstruct or its cache)
-#   measurement/  the measurement files of the run: processes, events, metrics
-#   runtime/      rules files: which code is a parallel runtime's
-#   metrics/      which samples are overhead or waiting
+#   base/         files that are written, programs that are run, paths that can be trusted
+#   modules/      load modules, and the structure of each: from hpcstruct or its cache
+#   measurement/  measurement files: events, executables, how processes ended
+#   runtime/      rules files, and the code that they call a parallel runtime's
+#   metrics/      which samples are overhead or waiting, and the metrics that they are paid into
 #   names/        functions and source files of all modules; clones of functions
 #   tree/         trees of calling contexts
-#   attribution/  from measured call paths to calling contexts
+#   attribution/  from measured call paths to calling contexts: the two projections
 #   sources/      copies of source files
 #   database/     the files of the database
 HPCPROF_FOLDERS = base modules measurement runtime metrics names tree attribution sources database

@@ -5,6 +5,7 @@
 #include "lib/alloc.h"
 #include "lib/diag.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -63,6 +64,7 @@ void file_write_string(struct file_writer *file, const char *text)
 uint64_t file_align(struct file_writer *file, unsigned alignment)
 {
     static const uint8_t zeros[8];
+    assert(alignment && alignment <= sizeof zeros);
     unsigned over = (unsigned)(file->offset % alignment);
     if (over)
         file_write(file, zeros, alignment - over);
@@ -71,6 +73,7 @@ uint64_t file_align(struct file_writer *file, unsigned alignment)
 
 void file_patch(struct file_writer *file, uint64_t offset, const void *data, size_t size)
 {
+    assert(offset + size <= file->offset);
     flush(file);
     const uint8_t *from = data;
     while (size && !file->error) {

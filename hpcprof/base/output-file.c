@@ -16,7 +16,7 @@ void output_root(int directory, const char *path)
     root_path = path;
 }
 
-/* What of a path is below the root, or NULL. */
+/* The part of a path below the root; NULL if it is not below. */
 static const char *below_root(const char *path)
 {
     size_t length = strlen(root_path);
@@ -24,8 +24,8 @@ static const char *below_root(const char *path)
     return is_below ? path + length + 1 : NULL;
 }
 
-/* A descriptor of the directory that a path lies in, and the path's last component; -1. The caller
- * closes it, unless it is AT_FDCWD. */
+/* Returns a descriptor of the directory that a path lies in, and sets *name to the last component;
+ * -1 on failure. The caller closes it with close_parent. */
 static int open_parent(const char *path, const char **name)
 {
     *name = below_root(path);

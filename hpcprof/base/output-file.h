@@ -1,29 +1,30 @@
-/* The database's files, while they are written. Every name is taken relative to the descriptor of
- * the database's directory and is new, and no link is followed: whoever may write to the directory
- * above, or to a shared database, can't lead hpcprof to other files. */
+/* Creates and opens the files of the database while it is written. Names are resolved from the
+ * descriptor of the database's directory, component by component, without following links, and
+ * files are always new. So users who may write to the directory above, or to a shared database,
+ * cannot make hpcprof write to other files. */
 #ifndef HPCPROF_OUTPUT_FILE_H
 #define HPCPROF_OUTPUT_FILE_H
 
 #include <stdbool.h>
 #include <stdio.h>
 
-/* The directory and its path, with which the paths below begin; kept, not copied. Paths that do not
- * begin so are taken as they are. Before there are threads. */
+/* Sets the directory and its path (kept, not copied). Paths below that begin with it are resolved
+ * from the directory; all others are used as they are. Call before there are threads. */
 void output_root(int directory, const char *path);
 
-/* Creates a file for reading and writing; -1 and errno when that can't be done. */
+/* Creates a file for reading and writing. Returns -1 and sets errno on failure. */
 int output_create(const char *path);
 
-/* The same as a stream; NULL and errno. */
+/* Creates a file as a stream. Returns NULL and sets errno on failure. */
 FILE *output_stream(const char *path);
 
-/* Opens a file that is there for reading; -1 and errno. */
+/* Opens an existing file for reading. Returns -1 and sets errno on failure. */
 int output_open(const char *path);
 
-/* Makes a directory; false and errno. */
+/* Makes a directory. Returns false and sets errno on failure. */
 bool output_make_directory(const char *path);
 
-/* Gives a file a second name; false and errno. */
+/* Gives a file a second name. Returns false and sets errno on failure. */
 bool output_link(const char *from, const char *to);
 
 #endif

@@ -16,10 +16,11 @@
 
 extern char **environ;
 
+/* Bytes of output that are kept. */
 #define MAX_OUTPUT (4 << 20)
 
-/* Who holds it starts, reaps or stops programs. */
-static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
+/* Programs that run. The lock is held while one is started, reaped or stopped. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static VEC(pid_t) running;
 
 static char *contents(int fd)
@@ -34,7 +35,7 @@ static char *contents(int fd)
     return text;
 }
 
-/* An errno. */
+/* Returns 0 or an errno. */
 static int spawn(pid_t *pid, const char *path, char *const *arguments, int output, int errors)
 {
     posix_spawn_file_actions_t actions;
@@ -54,37 +55,38 @@ static int spawn(pid_t *pid, const char *path, char *const *arguments, int outpu
     return error;
 }
 
-/* An errno. */
+/* Returns 0 or an errno. */
 static int start(pid_t *pid, const char *path, char *const *arguments, int output, int errors)
 {
-    pthread_mutex_lock(&starting);
+    pthread_mutex_lock(&lock);
     int error = spawn(pid, path, arguments, output, errors);
     if (error == 0)
         vec_push(&running, *pid);
-    pthread_mutex_unlock(&starting);
+    pthread_mutex_unlock(&lock);
     return error;
 }
 
-/* The pid stays the program's until it is reaped, under the lock. */
+/* Waits for a program; returns 0 or an errno. Reaps it under the lock, since its pid may be reused
+ * afterwards. */
 static int finish(pid_t pid, int *status)
 {
     siginfo_t info;
     while (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT) != 0)
         if (errno != EINTR)
             return errno;
-    pthread_mutex_lock(&starting);
+    pthread_mutex_lock(&lock);
     size_t i = 0;
     while (running.at[i] != pid)
         i++;
     running.at[i] = running.at[--running.n];
     int error = waitpid(pid, status, 0) < 0 ? errno : 0;
-    pthread_mutex_unlock(&starting);
+    pthread_mutex_unlock(&lock);
     return error;
 }
 
 void run_program_stop_all(void)
 {
-    pthread_mutex_lock(&starting); /* and never let go */
+    pthread_mutex_lock(&lock); /* never released: no program is started any more */
     for (size_t i = 0; i < running.n; i++)
         kill(running.at[i], SIGTERM);
 }

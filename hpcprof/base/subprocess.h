@@ -1,18 +1,19 @@
-/* Runs another program to its end and takes what it writes. */
+/* Runs another program to its end and collects its output. */
 #ifndef HPCPROF_SUBPROCESS_H
 #define HPCPROF_SUBPROCESS_H
 
 struct program_output {
-    int status;   /* as waitpid gives it; -1: it could not be started */
-    char *output; /* stdout, and stderr, up to some megabytes; to be freed by the caller */
-    char *errors;
+    int status;   /* from waitpid; -1: the program could not be started */
+    char *output; /* stdout, at most some megabytes; owned */
+    char *errors; /* stderr likewise; if the program could not be started, the cause */
 };
 
-/* Stops all programs that run; threads that wait for one wait for ever. For a process that is about
- * to end. */
+/* Stops all running programs. Threads that wait for one then wait forever, so call it only when the
+ * process is about to end. */
 void run_program_stop_all(void);
 
-/* Runs `path` with `arguments` (NULL at the end), no input and no signal blocked. Thread-safe. */
+/* Runs `path` with `arguments` (NULL at the end), without input and without blocked signals.
+ * Thread-safe. The caller frees the result with program_output_free. */
 struct program_output run_program(const char *path, char *const *arguments);
 
 void program_output_free(struct program_output *output);

@@ -21,16 +21,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char *final_path, *temporary_path; /* temporary_path is NULL when there is none */
-static int folder = -1;                   /* descriptor of temporary_path */
-static char *stem;                        /* without -n; NULL when the user gave the name */
+static char *final_path;
+static char *temporary_path; /* NULL: the folder was published */
+static int folder = -1;      /* descriptor of temporary_path */
+static char *stem;           /* final_path without -n; NULL: the user chose the name */
 
-/* Who holds it may publish or remove the folder. A signal never lets go of it. */
-static pthread_mutex_t fate_of_folder = PTHREAD_MUTEX_INITIALIZER;
+/* Held while the folder is published or removed. A signal never releases it. */
+static pthread_mutex_t folder_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---- names ---- */
 
-/* Whether it is empty or "-NUMBER". */
+/* Whether a text is empty or "-NUMBER". */
 static bool is_number_suffix(const char *text)
 {
     if (text[0] == '\0')
@@ -39,8 +40,13 @@ static bool is_number_suffix(const char *text)
     return digits > 0 && text[1 + digits] == '\0';
 }
 
-/* "hpctoolkit-CMD-measurements-3" -> "hpctoolkit-CMD-database" and "-3"; anything else X ->
- * "hpctoolkit-X-database" and "", without what a terminal obeys. The caller frees both. */
+/* Derives the name of the database from that of the measurement directory, without control
+ * characters:
+ *
+ *     hpctoolkit-CMD-measurements-3 -> *name hpctoolkit-CMD-database, *number -3
+ *     X (anything else)             -> *name hpctoolkit-X-database, *number empty
+ *
+ * The caller frees both. */
 static void derive_name(const char *measurements, char **name, char **number)
 {
     static const char prefix[] = "hpctoolkit-", word[] = "-measurements";
@@ -120,7 +126,8 @@ static void take_name(const char *wanted)
 
 static void remove_entries(int directory);
 
-/* A directory is emptied by its descriptor: names above it may come to mean something else. */
+/* Removes an entry of a directory. Uses descriptors, since names above may be replaced meanwhile.
+ */
 static void remove_one(int directory, const char *name)
 {
     if (unlinkat(directory, name, 0) == 0 || errno == ENOENT)
@@ -131,7 +138,7 @@ static void remove_one(int directory, const char *name)
     unlinkat(directory, name, AT_REMOVEDIR);
 }
 
-/* Closes `directory`. */
+/* Empties and closes `directory`. */
 static void remove_entries(int directory)
 {
     DIR *stream = fdopendir(directory);
@@ -144,7 +151,7 @@ static void remove_entries(int directory)
 
 static void remove_temporary(void)
 {
-    /* Other threads may still write when a signal stops the process: they end with it. */
+    /* Repeats, since other threads may still write until the signal ends the process. */
     for (int attempt = 0; attempt < 100 && temporary_path && exists(temporary_path); attempt++) {
         int again = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (again >= 0)
@@ -153,7 +160,7 @@ static void remove_temporary(void)
     }
 }
 
-/* Those that stop the process, as it was started. */
+/* The signals that stop the process, unless it was started with them ignored. */
 static void stop_signals(sigset_t *set)
 {
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
@@ -173,7 +180,7 @@ static void *remove_at_signal(void *unused)
     stop_signals(&set);
     if (sigwait(&set, &number) != 0)
         return NULL;
-    pthread_mutex_lock(&fate_of_folder);
+    pthread_mutex_lock(&folder_lock);
     run_program_stop_all();
     remove_temporary();
     signal(number, SIG_DFL);
@@ -182,7 +189,8 @@ static void *remove_at_signal(void *unused)
     return NULL;
 }
 
-/* Without this thread only the tidying up after a signal is lost. */
+/* Starts the thread that removes the folder after a signal. If that fails, an interrupted run
+ * leaves its folder behind. */
 static void watch_signals(void)
 {
     sigset_t set;
@@ -223,7 +231,7 @@ const char *database_dir_create(const char *wanted, const char *measurements, bo
     return temporary_path;
 }
 
-/* Another user who may write to the directory above could have put something else there. */
+/* Ends the process if another user, who may write to the directory above, replaced the folder. */
 static void check_folder(void)
 {
     struct stat by_name, status;
@@ -235,7 +243,7 @@ static void check_folder(void)
 
 const char *database_dir_publish(void)
 {
-    pthread_mutex_lock(&fate_of_folder);
+    pthread_mutex_lock(&folder_lock);
     check_folder();
     while (rename(temporary_path, final_path) != 0) {
         bool taken = errno == EEXIST || errno == ENOTEMPTY || errno == ENOTDIR;
@@ -246,6 +254,6 @@ const char *database_dir_publish(void)
     }
     free(temporary_path);
     temporary_path = NULL;
-    pthread_mutex_unlock(&fate_of_folder);
+    pthread_mutex_unlock(&folder_lock);
     return final_path;
 }

@@ -195,7 +195,7 @@ static void write_files(struct instructions_writer *w)
     json_write_array_end(&w->json);
 }
 
-/* Writes the code at [begin, end) as hexadecimal digits; "" where the binary does not have it. */
+/* Writes the code at [begin, end) as hexadecimal digits; "" if the binary does not have it. */
 static void write_part(struct instructions_writer *w, const struct code_bytes *code, uint64_t begin,
                        uint64_t end)
 {
@@ -208,7 +208,7 @@ static void write_part(struct instructions_writer *w, const struct code_bytes *c
     free(digits);
 }
 
-/* Writes the code of runs of statements that follow one another without a gap. */
+/* Writes the code of each run of statements without gaps between them. */
 static void write_parts(struct instructions_writer *w, const struct code_bytes *code,
                         struct part_range statements)
 {
@@ -277,8 +277,8 @@ static void write_procedure(struct instructions_writer *w, const struct code_byt
     json_write_object_end(&w->json);
 }
 
-/* Writes the functions of the module that `costs` begin with; returns how many entries of costs
- * these were. `*statement` moves behind the module's. */
+/* Writes the functions of the module whose costs begin at `first_cost`, and returns the number of its
+ * costs. *statement: index of the first statement not passed yet. */
 static size_t write_module(struct instructions_writer *w, size_t first_cost, size_t *statement)
 {
     uint32_t module = w->costs.at[first_cost].module;

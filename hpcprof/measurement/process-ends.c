@@ -74,7 +74,8 @@ static int compare(uint64_t a, uint64_t b)
     return (a > b) - (a < b);
 }
 
-/* The time of its beginning identifies an image of a process, which has one image at a time. */
+/* Orders images by process and beginning. A process has one image at a time, so its beginning
+ * identifies an image. */
 static int by_begin(const void *a, const void *b)
 {
     const struct process_image *x = *(struct process_image *const *)a;
@@ -147,7 +148,7 @@ static double seconds_between(uint64_t from, uint64_t to)
     return to > from ? (double)(to - from) / 1e9 : 0;
 }
 
-/* When the data of all threads that had not ended was written: the earliest of their last
+/* The time until which the data covers all threads that had not ended: the earliest of their last
  * samples. */
 static uint64_t oldest_write(const struct measurement *m)
 {
@@ -210,9 +211,9 @@ char *lost_end_text(const struct lost_end *end)
     return text;
 }
 
-/* ---- what was not measured ---- */
+/* ---- programs that were not measured ---- */
 
-/* Programs that are named per reason. */
+/* Programs listed per reason. */
 #define MAX_PROGRAMS 20
 
 /* Why an image was not measured at all; NULL if it was, at least in part. The caller frees. */

@@ -23,6 +23,7 @@ static uint32_t add_named(struct symbol_table *symbols, const char *name, uint32
     return add_function(symbols, function);
 }
 
+/* Adds the function that stands for code of a module without structure. */
 static uint32_t add_unknown(struct symbol_table *symbols, uint32_t index)
 {
     const struct load_module *module = &symbols->measurements->modules.all.at[index];
@@ -54,6 +55,7 @@ static void add_structure(struct symbol_table *symbols, uint32_t index, const st
     }
 }
 
+/* Returns the function of a name that an agent or a perf map gave; adds it if it is new. */
 static uint32_t function_of_name(struct symbol_table *symbols, const struct measurement_name *name)
 {
     uint32_t name_id = strtab_id(&symbols->names, name->procedure), file = NO_SYMBOL;

@@ -8,7 +8,7 @@ from logical_case import TOOLS, LogicalTest, procedures, walk
 import profiling
 
 HOW = (("perf", {}), ("timers", {"deny_perf": True}))
-MOST_CREATIONS = 16  # hpcprof/attribution/path-attribution.h
+MOST_CREATIONS = 16  # MAX_CREATIONS of hpcprof/attribution/thread-root.c
 
 # Start routine or worker: the procedures below main that stayed live until the join, and the one that created
 # the thread.
