@@ -214,7 +214,7 @@ class Installed(RulesCase):
     def test_all_that_a_library_exports(self):
         for agent, library in (("cilk5", "libcilk.so.0"), ("opencilk", "libopencilk.so")):
             with self.subTest(agent=agent):
-                exports = re.findall(r'"(\w+)"', next((AGENTS / agent).glob("*exports.c")).read_text())
+                exports = re.findall(r'"(\w+)"', next((AGENTS / agent).glob("*exports.[ch]")).read_text())
                 self.assertGreater(len(exports), 50)
                 self.setUp()
                 rules = (AGENTS / agent / f"{agent}.rules").read_text(encoding="utf-8")
