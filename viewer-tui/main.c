@@ -46,9 +46,11 @@ static int print_to_output(struct session *session, const struct options *option
 
 static struct session *open_database(const struct options *options, int side)
 {
-    char *folder = database_for(options->paths[side]);
+    char *here = options->paths[side] ? NULL : only_path_here();
+    char *folder = database_for(here ? here : options->paths[side]);
     struct session *session = folder ? session_open(folder, options->metrics) : NULL;
     free(folder);
+    free(here);
     return session;
 }
 
@@ -107,6 +109,7 @@ static int show(struct session *session, struct options *options)
     struct terminal_options terminal = {.projection = options->print.projection,
                                         .sort = options->print.sort,
                                         .has_mouse = !options->no_mouse,
+                                        .starts_closed = options->starts_closed,
                                         .columns = options->columns,
                                         .units = options->units,
                                         .has_bars = options->has_bars,

@@ -13,7 +13,7 @@
 enum {
     PRINT, FORMAT, OUTPUT, SORT, METRICS, KINDS, DERIVE, PHYSICAL_CALLS, FOLD_INLINED, FILTER, DEPTH,
     MIN_PERCENT, PROGRAM, THREADS, OF, NAMES, SCALING, WORKERS, INCLUDE, REPLACE, COLUMNS, NUMBERS, BARS,
-    NO_MOUSE, NO_CONFIG, OPTIONS
+    NO_MOUSE, CLOSED, NO_CONFIG, OPTIONS
 };
 
 static const struct option_row rows[OPTIONS] = {
@@ -96,20 +96,21 @@ static const struct option_row rows[OPTIONS] = {
     [NO_MOUSE] = {NULL, "no-mouse", NULL, NULL, "leave the mouse to the terminal",
                   "Leave the mouse to the terminal, for selecting text. Most terminals also do that while Shift is "
                   "held."},
+    [CLOSED] = {NULL, "closed", NULL, NULL, "open with the tree closed, not along the hot path",
+                "Open the viewer with the tree closed. Default: the tree is open along the hot path."},
     [NO_CONFIG] = {NULL, "no-config", NULL, NULL, "do not read the user's defaults",
                    "Do not read the user's defaults. See FILES."},
 };
 
 static const struct option_table table = {
     .tool = "hpcviewer",
-    .before = "usage: hpcviewer [options] DB [DB2]               opens the viewer; ? lists keys\n"
-              "       hpcviewer --print VIEW [options] DB [DB2]  prints a view\n"
+    .before = "usage: hpcviewer [options] [DB [DB2]]               opens the viewer; ? lists keys\n"
+              "       hpcviewer --print VIEW [options] [DB [DB2]]  prints a view\n"
               "\n"
               "Shows a database of hpcprof or HPCToolkit (version 4), or runs hpcprof on a\n"
-              "measurement directory and shows that. Two databases are compared.\n"
+              "measurement directory and shows that; default: the only one here. DB2: compares.\n"
               "\n",
-    .after = "\n"
-             "The manual page hpcviewer(1) says more. Exit status: 1 damaged input, 2 usage.\n",
+    .after = "The manual page hpcviewer(1) says more. Exit status: 1 damaged input, 2 usage.\n",
     .rows = rows,
     .n = OPTIONS,
 };
@@ -239,6 +240,7 @@ static void take_option(void *target, size_t option, const char *value)
     case NUMBERS: options->units = units_in(value); break;
     case BARS: options->has_bars = true; break;
     case NO_MOUSE: options->no_mouse = true; break;
+    case CLOSED: options->starts_closed = true; break;
     }
 }
 
@@ -315,6 +317,7 @@ static const char *take_setting(struct options *options, const bool given[OPTION
     case SORT: options->usual_sort = setting->value; break;
     case PHYSICAL_CALLS: options->usually_physical = true; break;
     case NO_MOUSE: options->no_mouse = true; break;
+    case CLOSED: options->starts_closed = true; break;
     case FOLD_INLINED: options->folds_inlined = true; break;
     case COLUMNS:
         options->columns = given[COLUMNS] ? options->columns : setting->value;
@@ -351,8 +354,6 @@ struct options options_read(int argc, char **argv)
     struct command_line line = {.options = {.printed = PRINT_NOTHING, .print = {.min_percent = -1}}};
     struct options *options = &line.options;
     int at = option_table_parse(&table, argc, argv, take_option, &line);
-    if (at == argc)
-        diag_usage("no database given");
     if (argc - at > SIDES)
         diag_usage("more than two databases given");
     for (int side = 0; at + side < argc; side++)

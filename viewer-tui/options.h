@@ -22,12 +22,14 @@ struct options {
     bool by_kind;                  /* show overhead and its kinds instead of the usual metrics */
     struct filters filters;        /* filters of the trees; the caller frees */
     struct path_rules rules;       /* where source files are; the caller frees */
-    const char *paths[SIDES];      /* databases or measurement directories; the second is NULL if there is only one */
+    const char *paths[SIDES];      /* databases or measurement directories. First NULL: the only one in the
+                                      current directory; second NULL: nothing to compare */
     struct comparison_options comparison; /* the caller frees the names */
     /* The user's defaults; the first three count only for databases that have these metrics or that projection. */
     const char *usual_metrics, *usual_sort;
     bool usually_physical;
     bool no_mouse;
+    bool starts_closed; /* the tree, not open along the hot path */
     const char *columns; /* columns of the terminal viewer (column-text.h); NULL: those that fit */
     enum cell_units units;
     bool has_bars;

@@ -155,3 +155,53 @@ char *database_for(const char *path)
                          ") nor a measurement directory (no *" MEASUREMENT_SUFFIX ")");
     return NULL;
 }
+
+/* Whether a directory entry is a database, or a measurement directory. */
+static int is_path(const struct dirent *entry)
+{
+    struct timespec when;
+    return entry->d_name[0] != '.' && (modified(entry->d_name, V4_META_FILE, &when) ||
+                                       latest_measurement(entry->d_name, &when));
+}
+
+/* Whether a path is the database that one of the measurement directories among the paths has. */
+static bool is_database_of_another(const char *path, struct dirent *const *entries, int n)
+{
+    struct timespec when;
+    bool is = false;
+    for (int i = 0; i < n && !is; i++) {
+        char *database = latest_measurement(entries[i]->d_name, &when)
+                             ? database_name(entries[i]->d_name)
+                             : mem_strdup("");
+        is = strcmp(database, path) == 0;
+        free(database);
+    }
+    return is;
+}
+
+char *only_path_here(void)
+{
+    struct dirent **entries = NULL;
+    struct text names = {0};
+    char *only = NULL;
+    struct timespec when;
+    if (modified(".", V4_META_FILE, &when) || latest_measurement(".", &when))
+        return mem_strdup(".");
+    int n = scandir(".", &entries, is_path, alphasort), n_found = 0;
+    for (int i = 0; i < n; i++) {
+        if (is_database_of_another(entries[i]->d_name, entries, n))
+            continue;
+        text_printf(&names, "%s%s", n_found++ ? ", " : "", entries[i]->d_name);
+        free(only);
+        only = mem_strdup(entries[i]->d_name);
+    }
+    if (n_found == 0)
+        diag_usage("no database given, and neither a database nor a measurement directory is here");
+    if (n_found > 1)
+        diag_usage("no database given, and several are here: %s", text_string(&names));
+    for (int i = 0; i < n; i++)
+        free(entries[i]);
+    free(entries);
+    vec_free(&names);
+    return only;
+}

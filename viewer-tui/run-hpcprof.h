@@ -8,4 +8,9 @@
  * with the complaint made (lib/diag.h), when there is no database to be had. The caller frees. */
 char *database_for(const char *path);
 
+/* The only database or measurement directory in the current directory, for a command line without
+ * one; a measurement directory counts together with its database. Ends the process with status 2 and
+ * a list if there are none or several. The caller frees. */
+char *only_path_here(void);
+
 #endif

@@ -101,7 +101,7 @@ class HostileNames(unittest.TestCase):
                 json.loads(printed)
             if kind == "flamegraph":
                 html.parser.HTMLParser().feed(printed)
-        raw = subprocess.run([BIN / "hpcviewer", "--no-config", "--print", "top-down", "--format",
+        raw = subprocess.run([BIN / "hpcviewer", "--closed", "--no-config", "--print", "top-down", "--format",
                               "pprof", database], capture_output=True, check=True).stdout
         for text in protobuf_reader.Pprof(raw).strings:
             self.check(text.encode(), "pprof")
@@ -109,7 +109,7 @@ class HostileNames(unittest.TestCase):
 
     def check_terminal(self, database, locale="C.UTF-8"):
         """The bytes that the viewer sends to a terminal, on all its pages."""
-        with viewer_driver.Driver([BIN / "hpcviewer", "--no-config", os.fsdecode(database)],
+        with viewer_driver.Driver([BIN / "hpcviewer", "--closed", "--no-config", os.fsdecode(database)],
                                   environment={"LC_ALL": locale}) as driver:
             seen = bytearray(driver.first.output)
             for key in ("*", "j", "j", "j", "j", "j", "i", "q", "2", "*", "3", "*", "4", "j", "q", "5",
@@ -259,6 +259,6 @@ class Databases(HostileNames):
                 v4_writer.write_database(db, folder / f"db{i}")
                 for inner in ("src", "physical"):
                     (folder / f"db{i}" / inner).mkdir(exist_ok=True)
-                with viewer_driver.Driver([BIN / "hpcviewer", "--no-config", folder / f"db{i}"]) as driver:
+                with viewer_driver.Driver([BIN / "hpcviewer", "--closed", "--no-config", folder / f"db{i}"]) as driver:
                     seen = driver.first.output + driver.press(b"*").output + driver.press(b"j").output
                     self.assertNotIn(b"int secret", seen + driver.press(b"j").output, path)

@@ -197,7 +197,7 @@ class Viewer(LogicalTest):
         self.assertTrue({"main thread", "kept_worker", "call_worker"} <= set(names), names)
 
     def test_inspector_and_threads_page(self):
-        with Terminal([TOOLS / "hpcviewer", self.database], width=100, height=45) as terminal:
+        with Terminal([TOOLS / "hpcviewer", "--closed", self.database], width=100, height=45) as terminal:
             terminal.until_seen("<thread root>")
             terminal.press("/")
             terminal.type("kept_worker")

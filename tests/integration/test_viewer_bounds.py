@@ -167,7 +167,7 @@ class Comparison(Case):
 class InTerminal(Case):
     def test_columns_inspector_and_threads(self):
         self.write(with_kinds(describe()), RUN)
-        with Terminal([viewer.VIEWER, "--sort", "overhead", self.db], width=120, height=40) as term:
+        with Terminal([viewer.VIEWER, "--closed", "--sort", "overhead", self.db], width=120, height=40) as term:
             term.until_seen("≥ overhead", "≥ 2.000", "fib")
 
 

@@ -34,7 +34,7 @@ class InTerminal(unittest.TestCase):
             json.dump(parallel.run_json(metrics), file)
 
     def start(self, *arguments, **more):
-        terminal = Terminal([viewer.VIEWER, *(arguments or [self.db])], **more)
+        terminal = Terminal([viewer.VIEWER, "--closed", *(arguments or [self.db])], **more)
         self.addCleanup(terminal.__exit__)
         if more.get("height", 24) >= 8:
             terminal.until_seen("?:help")
@@ -149,7 +149,7 @@ class Stopping(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         v4_big.write_big(folder.name, 20_000, 2)
-        driver = Driver([viewer.VIEWER, folder.name], environment={"LD_PRELOAD": str(FAST_CLOCK)})
+        driver = Driver([viewer.VIEWER, "--closed", folder.name], environment={"LD_PRELOAD": str(FAST_CLOCK)})
         self.addCleanup(driver.__exit__)
         driver.press(b"3")
         driver.press(b"*")

@@ -552,7 +552,7 @@ class Terminals(Compared):
         self.write(*Program(11, unit=1).databases)
 
     def start(self, *arguments, width=120, height=50, **more):
-        terminal = Terminal([viewer.VIEWER, *arguments, *self.folders], width, height, **more)
+        terminal = Terminal([viewer.VIEWER, "--closed", *arguments, *self.folders], width, height, **more)
         self.addCleanup(terminal.__exit__)
         terminal.until_seen("?:help")
         return terminal

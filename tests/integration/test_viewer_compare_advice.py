@@ -198,7 +198,7 @@ class ByHand(Compared):
 @unittest.skipUnless(HAVE_TMUX, "tmux is not installed")
 class OnTheScreen(Compared):
     def start(self, *arguments, width=110, height=60, **more):
-        terminal = Terminal([viewer.VIEWER, *arguments, *self.folders], width, height, **more)
+        terminal = Terminal([viewer.VIEWER, "--closed", *arguments, *self.folders], width, height, **more)
         self.addCleanup(terminal.__exit__)
         terminal.until_seen("?:help")
         return terminal

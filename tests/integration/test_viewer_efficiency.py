@@ -537,7 +537,7 @@ class Advice(Case):
 @unittest.skipUnless(HAVE_TMUX, "tmux is not installed")
 class InTerminal(Case):
     def start(self, **more):
-        terminal = Terminal([viewer.VIEWER, self.db], **more)
+        terminal = Terminal([viewer.VIEWER, "--closed", self.db], **more)
         self.addCleanup(terminal.__exit__)
         terminal.until_seen("?:help")
         return terminal
@@ -560,7 +560,7 @@ class InTerminal(Case):
     def test_min_percent(self):
         """As --min-percent: of the percentages that are shown."""
         self.write(describe(), run_json(MEASURED))
-        terminal = Terminal([viewer.VIEWER, "--sort", "idleness", self.db])
+        terminal = Terminal([viewer.VIEWER, "--closed", "--sort", "idleness", self.db])
         self.addCleanup(terminal.__exit__)
         terminal.press("*")
         terminal.until_seen("init  m.c:20")

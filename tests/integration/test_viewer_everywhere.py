@@ -63,7 +63,7 @@ class Lines(InTerminal):
     """Bytes for keys: what they change, not the screen."""
 
     def driver(self):
-        driver = Driver([viewer.VIEWER, self.db], width=80, height=24)
+        driver = Driver([viewer.VIEWER, "--closed", self.db], width=80, height=24)
         self.addCleanup(driver.__exit__)
         return driver
 

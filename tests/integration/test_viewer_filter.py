@@ -371,7 +371,7 @@ class Stopping(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         v4_big.write_big(folder.name, 20_000, 2)
-        driver = Driver([viewer.VIEWER, folder.name], environment={"LD_PRELOAD": str(FAST_CLOCK)})
+        driver = Driver([viewer.VIEWER, "--closed", folder.name], environment={"LD_PRELOAD": str(FAST_CLOCK)})
         self.addCleanup(driver.__exit__)
         return driver
 

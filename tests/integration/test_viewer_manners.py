@@ -45,7 +45,7 @@ class InTerminal(unittest.TestCase):
         v4_writer.write_database(cls.database(), cls.db)
 
     def start(self, *arguments, **more):
-        terminal = Terminal([viewer.VIEWER, *arguments, self.db], **more)
+        terminal = Terminal([viewer.VIEWER, "--closed", *arguments, self.db], **more)
         self.addCleanup(terminal.__exit__)
         terminal.until_seen("?:help")
         return terminal

@@ -47,17 +47,19 @@ class InTerminal(unittest.TestCase):
     def test_the_hot_path(self):
         terminal = self.start()
         terminal.press("H")
-        terminal.until_seen(f"no source here; {self.NEAREST}")
-        terminal.press("w")
         lines = terminal.until_seen("main > work > lock", "22 > line 22 of app")
         self.assertFalse(any("futex" in line and line.startswith(" hpc") for line in lines))
-        terminal.press("[")  # back to where H had led
+        terminal.press("j")
+        terminal.until_seen("main > work > lock > futex", f"No source here; {self.NEAREST}")
+        terminal.press("w")
+        terminal.until_seen("main > work > lock", "22 > line 22 of app")
+        terminal.press("[")  # back to where w was pressed
         terminal.until_seen("main > work > lock > futex")
 
     def test_in_the_source_pane(self):
         """Also without H, on the row of libc itself; not where there is source."""
         terminal = self.start()
-        terminal.press("H", "k")
+        terminal.press("H", "j", "k")
         terminal.until_seen(f"No source here; {self.NEAREST}. Nothing tells which lines")
         terminal.press("k")
         terminal.until_gone("nearest line of yours")
@@ -72,7 +74,7 @@ class InTerminal(unittest.TestCase):
     def test_where_there_is_none(self):
         terminal = self.start()
         terminal.press("w")
-        terminal.until_seen("no row above this one has source of its own, or this has")
+        terminal.until_seen("this row or none above it has source of your own")
         terminal.press("2", "w")
         terminal.until_seen("only in the top-down view")
 

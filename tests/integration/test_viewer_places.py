@@ -187,7 +187,7 @@ class SameScope(InTerminal):
 @unittest.skipUnless(HAVE_TMUX, "tmux is not installed")
 class Moves(story.StoryTest):
     def start(self, height=40):
-        terminal = Terminal([viewer.VIEWER, self.db], height=height)
+        terminal = Terminal([viewer.VIEWER, "--closed", self.db], height=height)
         self.addCleanup(terminal.__exit__)
         terminal.until_seen("?:help")
         return terminal

@@ -264,7 +264,7 @@ class Margin(InTerminal):
             if depth <= 5:
                 paths.append(list(path))
         total = root["metrics"]["work"]["inclusive"]
-        terminal = Terminal([viewer.VIEWER, folder], height=200)
+        terminal = Terminal([viewer.VIEWER, "--closed", folder], height=200)
         self.addCleanup(terminal.__exit__)
         terminal.until_seen("?:help")
         n_with_source = 0

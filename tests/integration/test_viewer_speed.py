@@ -29,7 +29,7 @@ class Large(unittest.TestCase):
         cls.size = sum(file.stat().st_size for file in pathlib.Path(cls.db).iterdir())
 
     def start(self, **more):
-        driver = Driver([viewer.VIEWER, self.db], **more)
+        driver = Driver([viewer.VIEWER, "--closed", self.db], **more)
         self.addCleanup(driver.__exit__)
         self.assertIn(b"?:help", driver.first.output)
         return driver

@@ -202,7 +202,7 @@ class Page(unittest.TestCase):
     """Key 4 in the terminal."""
 
     def start(self, folder, *arguments, **more):
-        terminal = Terminal([viewer.VIEWER, *arguments, folder], **more)
+        terminal = Terminal([viewer.VIEWER, "--closed", *arguments, folder], **more)
         self.addCleanup(terminal.__exit__)
         terminal.until_seen("?:help")
         return terminal

@@ -62,7 +62,7 @@ class Viewer(Terminal):
     """The viewer on a screen so large that all rows fit."""
 
     def __init__(self, *arguments, width=200, height=400, **more):
-        super().__init__([viewer.VIEWER, *arguments], width=width, height=height, **more)
+        super().__init__([viewer.VIEWER, "--closed", *arguments], width=width, height=height, **more)
         self.until_seen("?:help")
 
     def answer(self, key, text):

@@ -34,6 +34,54 @@ static void set_open(struct pane *pane, uint32_t row, bool is_open)
     pane->is_open.at[row] = is_open && view_row(pane->view, row)->is_expanded;
 }
 
+const struct start_chain *pane_folded_chain(const struct pane *pane, uint32_t row)
+{
+    for (size_t i = 0; i < pane->chains.n; i++)
+        if (pane->chains.at[i].last == row && !pane->chains.at[i].is_open)
+            return &pane->chains.at[i];
+    return NULL;
+}
+
+/* The chain that begins at a row; NULL if none does. */
+static struct start_chain *chain_from(struct pane *pane, uint32_t row)
+{
+    for (size_t i = 0; i < pane->chains.n; i++)
+        if (pane->chains.at[i].first == row)
+            return &pane->chains.at[i];
+    return NULL;
+}
+
+static void set_chain_open(struct pane *pane, struct start_chain *chain, bool is_open)
+{
+    open_rows *passed_over = &pane->filtered->passed_over;
+    if (chain->last == NOTHING)
+        return;
+    chain->is_open = is_open;
+    for (uint32_t row = chain->last; row != chain->first;) {
+        row = view_row(pane->view, row)->parent;
+        while (passed_over->n <= row)
+            vec_push(passed_over, false);
+        passed_over->at[row] = !is_open;
+        set_open(pane, row, true);
+    }
+}
+
+/* Folds the chains that begin at one of these rows, each once. True if there are new ones. */
+static bool fold_chains(struct pane *pane, const row_list *rows)
+{
+    size_t n_folded = 0;
+    for (size_t i = 0; i < rows->n; i++) {
+        uint32_t row = rows->at[i];
+        if (chain_from(pane, row) || !start_chain_may_begin(pane->view, row))
+            continue;
+        vec_push(&pane->chains, start_chain_at(pane->view, row));
+        struct start_chain *chain = &pane->chains.at[pane->chains.n - 1];
+        set_chain_open(pane, chain, false);
+        n_folded += chain->last != NOTHING;
+    }
+    return n_folded > 0;
+}
+
 /* Lists the shown rows anew; `selected` stays selected, or what it is shown below. */
 static void list_rows(struct pane *pane, uint32_t selected)
 {
@@ -50,8 +98,10 @@ static void list_rows(struct pane *pane, uint32_t selected)
         vec_push(&pane->shown, row);
         if (!pane_is_open(pane, row))
             continue;
-        children.n = 0;
-        filtered_children(pane->filtered, row, &children, NULL);
+        do {
+            children.n = 0;
+            filtered_children(pane->filtered, row, &children, NULL);
+        } while (fold_chains(pane, &children));
         while (children.n)
             vec_push(&waiting, children.at[--children.n]);
     }
@@ -85,6 +135,7 @@ void pane_close(struct pane *pane)
     vec_free(&pane->is_open);
     vec_free(&pane->shown);
     vec_free(&pane->zooms);
+    vec_free(&pane->chains);
     vec_free(&pane->open_before);
     *pane = (struct pane){0};
 }
@@ -118,21 +169,43 @@ void pane_select(struct pane *pane, uint32_t row)
         above = view_row(pane->view, above)->parent;
         set_open(pane, above, true);
     }
+    for (size_t i = 0; i < pane->chains.n; i++)
+        if (start_chain_hides(pane->view, &pane->chains.at[i], row))
+            set_chain_open(pane, &pane->chains.at[i], true);
     list_rows(pane, row);
 }
 
 void pane_expand(struct pane *pane)
 {
     uint32_t row = pane_row(pane);
+    const struct start_chain *chain = pane_folded_chain(pane, row);
     view_start_walk(pane->view);
     set_open(pane, row, true);
+    if (chain) {
+        row = chain->first;
+        set_chain_open(pane, chain_from(pane, row), true);
+    }
     list_rows(pane, row);
 }
 
 void pane_collapse(struct pane *pane)
 {
     uint32_t row = pane_row(pane);
-    set_open(pane, row, false);
+    struct start_chain *chain = chain_from(pane, row);
+    if (chain && chain->is_open) {
+        set_chain_open(pane, chain, false);
+        row = chain->last;
+    } else {
+        set_open(pane, row, false);
+    }
+    list_rows(pane, row);
+}
+
+void pane_open_chains(struct pane *pane, bool opens)
+{
+    uint32_t row = pane_row(pane);
+    for (size_t i = 0; i < pane->chains.n; i++)
+        set_chain_open(pane, &pane->chains.at[i], opens);
     list_rows(pane, row);
 }
 
@@ -372,10 +445,12 @@ void pane_scroll(struct pane *pane, size_t height)
 {
     if (height == 0)
         return;
+    size_t below = pane->shows_below ? height / 3 : 0;
+    pane->shows_below = false;
+    if (pane->selected + below - pane->top >= height && pane->selected >= pane->top)
+        pane->top = pane->selected + below - height + 1;
     if (pane->top > pane->selected)
         pane->top = pane->selected;
-    if (pane->selected - pane->top >= height)
-        pane->top = pane->selected - height + 1;
     /* No empty lines below while there are rows above. */
     if (pane->shown.n - pane->top < height)
         pane->top = pane->shown.n > height ? pane->shown.n - height : 0;

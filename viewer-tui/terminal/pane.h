@@ -3,6 +3,7 @@
 #ifndef VIEWER_PANE_H
 #define VIEWER_PANE_H
 
+#include "viewer-tui/terminal/start-code.h"
 #include "viewer-tui/tree/walk.h"
 #include "viewer-tui/tree/view.h"
 
@@ -22,8 +23,10 @@ struct pane {
     VEC(struct zoom) zooms;    /* those before */
     size_t selected;           /* index in shown */
     size_t top;                /* index in shown of the first row on the screen */
+    bool shows_below;          /* the next pane_scroll leaves a third of the rows below the selected */
     size_t shift;              /* columns of the tree that lie left of the screen, */
     int width;                 /* while it is so wide */
+    VEC(struct start_chain) chains; /* of the rows that may begin one, as far as they were shown */
     const struct filter *only; /* the FILTER_ONLY whose matches have been opened */
     open_rows open_before;     /* what was open before there was one */
 };
@@ -50,6 +53,9 @@ bool pane_is_open(const struct pane *pane, uint32_t row);
 /* Whether there is, or may be, something to be shown below a row. */
 bool pane_can_open(const struct pane *pane, uint32_t row);
 
+/* The folded chain of start code that a shown row stands for; NULL: none. */
+const struct start_chain *pane_folded_chain(const struct pane *pane, uint32_t row);
+
 /* Levels between a shown row and the root. */
 size_t pane_level(const struct pane *pane, uint32_t row);
 
@@ -61,7 +67,8 @@ void pane_move_up_tree(struct pane *pane);
  * it, and zooms out where it lies outside. */
 void pane_select(struct pane *pane, uint32_t row);
 
-/* Opens or closes the selected row. */
+/* Opens or closes the selected row. The row of a folded chain opens into the chain's rows, and its
+ * first row closes into it. */
 void pane_expand(struct pane *pane);
 void pane_collapse(struct pane *pane);
 
@@ -75,6 +82,9 @@ void pane_collapse_all(struct pane *pane);
  * at least this share of its parent's, and selects the last. Where a difference is below nothing
  * the child with the least of it. */
 void pane_hot_path(struct pane *pane, double share);
+
+/* Shows the rows of all chains of start code, or folds them again. */
+void pane_open_chains(struct pane *pane, bool opens);
 
 /* Shows only the selected row and what is below; the row that was shown that way before. */
 void pane_zoom_in(struct pane *pane);

@@ -12,6 +12,7 @@
 void filtered_close(struct filtered_tree *tree)
 {
     vec_free(&tree->decisions);
+    vec_free(&tree->passed_over);
     for (size_t i = 0; i < MOST_MATCHING_PATHS; i++)
         idmap_free(&tree->paths[i].nodes);
 }
@@ -121,7 +122,9 @@ enum visibility filtered_visibility(struct filtered_tree *tree, uint32_t row)
         return ROW_SHOWN;
     enum visibility visibility =
         filters_n(tree->filters) ? decision_on(tree, row).visibility : ROW_SHOWN;
-    return visibility == ROW_SHOWN && is_flattened(tree, row) ? ROW_ELIDED : visibility;
+    bool is_passed_over = row < tree->passed_over.n && tree->passed_over.at[row];
+    return visibility == ROW_SHOWN && (is_passed_over || is_flattened(tree, row)) ? ROW_ELIDED
+                                                                                   : visibility;
 }
 
 bool filtered_can_open(struct filtered_tree *tree, uint32_t number)

@@ -27,6 +27,9 @@ struct decision {
     uint32_t node;      /* in paths[0]; NOTHING for rows without a match below */
 };
 
+typedef VEC(uint32_t) row_list;
+typedef VEC(bool) open_rows; /* by row; rows beyond are closed */
+
 #define MOST_MATCHING_PATHS 4 /* results of passes that are kept */
 
 /* A zeroed one with a view and filters shows all that these leave. */
@@ -39,11 +42,9 @@ struct filtered_tree {
     struct sorting sorting;         /* and the view's sorting */
     VEC(struct decision) decisions; /* by row, since then; those beyond are unknown */
     struct matching_paths paths[MOST_MATCHING_PATHS]; /* the latest first */
+    open_rows passed_over; /* by row: elided start code (terminal/start-code.h) */
     bool was_cut; /* too much was elided for all rows to be listed */
 };
-
-typedef VEC(uint32_t) row_list;
-typedef VEC(bool) open_rows; /* by row; rows beyond are closed */
 
 void filtered_close(struct filtered_tree *tree);
 

@@ -43,7 +43,7 @@ const char *tui_ask(struct tui *tui, const char *prompt, const char *initial,
     line_edit_set(&tui->asked, initial);
     tui->prompt = prompt;
     while (edit == EDIT_GOES_ON) {
-        tui_draw(tui);
+        tui_show(tui);
         int key = screen_key();
         if (!recall(tui, &way, key))
             edit = edit_line(&tui->asked, key);
@@ -64,7 +64,7 @@ int tui_ask_key(struct tui *tui, const char *prompt)
     line_edit_set(&tui->asked, "");
     tui->prompt = prompt;
     do {
-        tui_draw(tui);
+        tui_show(tui);
         key = screen_key();
     } while (key == KEY_NOTHING || screen_key_is_resize(key));
     tui->prompt = NULL;

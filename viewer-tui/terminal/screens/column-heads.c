@@ -42,9 +42,9 @@ static struct columns chosen(const struct tui *tui, const struct view *view, int
     return columns;
 }
 
-struct columns tui_columns(struct tui *tui, int width)
+struct columns tui_columns(const struct tui *tui, int width)
 {
-    const struct view *view = tui_pane(tui)->view;
+    const struct view *view = tui_drawn_pane(tui)->view;
     if (tui->columns[tui->projection].is_made)
         return chosen(tui, view, width);
     return fitting(view, width, cell_width(&tui->cells, &(struct column){0}));
@@ -143,34 +143,42 @@ static int width_of_metric(const struct tui *tui, const struct columns *columns,
     return width;
 }
 
-static void add_spot(struct tui *tui, struct area area, struct sorting sorting)
+/* Draws "scope" above the names of the rows. */
+static void draw_scope_head(const struct tui *tui, struct area area)
 {
-    vec_push(&tui->spots, (struct spot){.kind = SPOT_HEAD, .area = area, .sorting = sorting});
+    const struct sorting *sorting = &tui_drawn_pane(tui)->view->sorting;
+    struct text scope = {0};
+    text_printf(&scope, "  scope %s", sorting->by_name ? sort_mark(tui, sorting) : "");
+    screen_put(area.line, area.column, area.width, STYLE_HEAD, text_string(&scope));
+    vec_free(&scope);
 }
 
-void tui_draw_heads(struct tui *tui, struct area area)
+void tui_draw_heads(const struct tui *tui, struct area area)
 {
-    const struct view *view = tui_pane(tui)->view;
-    struct columns columns = tui_columns(tui, area.width);
-    screen_fill(area.line + 1, area.column, area.width, STYLE_HEAD);
+    const struct view *view = tui_drawn_pane(tui)->view;
+    const struct columns *columns = &tui->shown_columns;
     int at = area.column;
-    for (size_t i = 0; i < columns.n; i++) {
-        if (i == 0 || columns.at[i - 1].metric != columns.at[i].metric)
-            draw_metric_name(tui, view, &columns.at[i], area.line, at,
-                             width_of_metric(tui, &columns, i));
-        draw_part_name(tui, view, &columns.at[i], area.line + 1, at);
-        int column_width = cell_width(&tui->cells, &columns.at[i]);
-        struct sorting by = {.metric = columns.at[i].metric, .part = columns.at[i].part};
-        add_spot(tui, (struct area){area.line, at, area.height, column_width}, by);
-        at += column_width;
+    screen_fill(area.line + 1, area.column, area.width, STYLE_HEAD);
+    for (size_t i = 0; i < columns->n; i++) {
+        if (i == 0 || columns->at[i - 1].metric != columns->at[i].metric)
+            draw_metric_name(tui, view, &columns->at[i], area.line, at,
+                             width_of_metric(tui, columns, i));
+        draw_part_name(tui, view, &columns->at[i], area.line + 1, at);
+        at += cell_width(&tui->cells, &columns->at[i]);
     }
-    struct sorting by_name = view->sorting;
-    by_name.by_name = true;
-    add_spot(tui, (struct area){area.line, at, area.height, area.width - at}, by_name);
-    const char *mark = view->sorting.by_name ? sort_mark(tui, &view->sorting) : "";
-    struct text scope = {0};
-    text_printf(&scope, "  scope %s", mark);
-    screen_put(area.line + 1, at, area.width - at, STYLE_HEAD, text_string(&scope));
-    vec_free(&scope);
-    free(columns.at);
+    draw_scope_head(tui, (struct area){area.line + 1, at, 1, area.column + area.width - at});
+}
+
+struct sorting tui_sorting_at(const struct tui *tui, int column)
+{
+    const struct columns *columns = &tui->shown_columns;
+    struct sorting sorting = tui_drawn_pane(tui)->view->sorting;
+    int at = 0;
+    for (size_t i = 0; i < columns->n; i++) {
+        at += cell_width(&tui->cells, &columns->at[i]);
+        if (column < at)
+            return (struct sorting){.metric = columns->at[i].metric, .part = columns->at[i].part};
+    }
+    sorting.by_name = true;
+    return sorting;
 }

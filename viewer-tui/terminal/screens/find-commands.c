@@ -66,7 +66,7 @@ static bool must_stop(void *context)
     struct tui *tui = context;
     if (tui->message.n == 0) {
         text_add(&tui->message, "searching ...");
-        tui_draw(tui);
+        tui_show(tui);
     }
     return screen_key_pressed();
 }

@@ -7,48 +7,57 @@
 
 #include <string.h>
 
-/* Heights at which parts of the screen come in. */
-#define HEIGHT_FOR_HEADS  6
-#define HEIGHT_FOR_HELP   8
-#define HEIGHT_FOR_PLACES 10 /* the filters, and what is zoomed into */
-#define HEIGHT_FOR_SOURCE 14
-
-/* And the width at which the names of all that the keys 1 to 5 show do. */
+/* Smallest width that names all views and pages in the title, not only the views. */
 #define WIDTH_FOR_PAGES 110
 
-/* The names of the views on the right of a line, and of pages where it is wide; the column at which
- * they begin. */
-static int draw_view_names(struct tui *tui, int line)
+static const struct {
+    enum command command;
+    const char *name;
+} view_names[] = {[TOP_DOWN] = {COMMAND_TOP_DOWN, "1 top-down"},
+                  [BOTTOM_UP] = {COMMAND_BOTTOM_UP, "2 bottom-up"},
+                  [FLAT] = {COMMAND_FLAT, "3 flat"},
+                  {COMMAND_THREADS, "4 threads"},
+                  {COMMAND_SUMMARY, "5 summary"}};
+
+#define N_VIEW_NAMES (sizeof view_names / sizeof *view_names)
+
+/* The column before which the i-th name begins, on the right of the title. */
+static int view_name_column(size_t i)
 {
-    static const struct {
-        enum command command;
-        const char *name;
-    } names[] = {[TOP_DOWN] = {COMMAND_TOP_DOWN, "1 top-down"},
-                 [BOTTOM_UP] = {COMMAND_BOTTOM_UP, "2 bottom-up"},
-                 [FLAT] = {COMMAND_FLAT, "3 flat"},
-                 {COMMAND_THREADS, "4 threads"},
-                 {COMMAND_SUMMARY, "5 summary"}};
+    size_t n = screen_width() >= WIDTH_FOR_PAGES ? N_VIEW_NAMES : VIEWS;
     int at = screen_width();
-    int n = at >= WIDTH_FOR_PAGES ? (int)(sizeof names / sizeof *names) : VIEWS;
-    for (int i = n - 1; i >= 0; i--) {
-        int length = (int)strlen(names[i].name);
-        at -= length + 2;
-        enum style style = i == (int)tui->id ? STYLE_PLAIN : STYLE_BAR;
-        screen_fill(line, at, length + 2, style);
-        screen_put(line, at + 1, length, style, names[i].name);
-        vec_push(&tui->spots, (struct spot){.kind = SPOT_COMMAND,
-                                            .area = {line, at, 1, length + 2},
-                                            .number = (size_t)names[i].command});
-    }
+    while (n > i)
+        at -= (int)strlen(view_names[--n].name) + 2;
     return at;
 }
 
-static void draw_title(struct tui *tui, int line)
+enum command tui_command_at(const struct tui *tui, int column)
 {
-    const struct view *view = tui_pane(tui)->view;
+    enum command command = COMMAND_NONE;
+    size_t n = screen_width() >= WIDTH_FOR_PAGES ? N_VIEW_NAMES : VIEWS;
+    (void)tui;
+    for (size_t i = 0; i < n && view_name_column(i) <= column; i++)
+        command = view_names[i].command;
+    return command;
+}
+
+static void draw_view_names(const struct tui *tui, int line)
+{
+    size_t n = screen_width() >= WIDTH_FOR_PAGES ? N_VIEW_NAMES : VIEWS;
+    for (size_t i = 0; i < n; i++) {
+        int at = view_name_column(i), length = (int)strlen(view_names[i].name);
+        enum style style = i == (size_t)tui->id ? STYLE_PLAIN : STYLE_BAR;
+        screen_fill(line, at, length + 2, style);
+        screen_put(line, at + 1, length, style, view_names[i].name);
+    }
+}
+
+static void draw_title(const struct tui *tui, int line)
+{
+    const struct view *view = tui_drawn_pane(tui)->view;
     struct text title = {0};
     screen_fill(line, 0, screen_width(), STYLE_BAR);
-    int at = draw_view_names(tui, line);
+    draw_view_names(tui, line);
     text_add(&title, " hpcviewer  ");
     text_add_clean(&title, session_title(tui->session, view->db), tui->ascii);
     text_printf(&title, "  [%s%s]", projection_name(tui->projection),
@@ -60,8 +69,18 @@ static void draw_title(struct tui *tui, int line)
         text_add_clean(&title, view->metrics->at[metrics_whole(view->metrics, sorted)].name,
                        tui->ascii);
     }
-    screen_put(line, 0, at - 1, STYLE_BAR, text_string(&title));
+    screen_put(line, 0, view_name_column(0) - 1, STYLE_BAR, text_string(&title));
     vec_free(&title);
+}
+
+static void draw_headline(const struct tui *tui, int line)
+{
+    const char *text = text_string(&tui->headline), *more = " ... (a)";
+    int room = screen_width() - 2, length = (int)strlen(more);
+    bool fits = (int)text_columns(text) <= room;
+    int used = screen_put(line, 1, fits ? room : room - length, STYLE_WARNING, text);
+    if (!fits)
+        screen_put(line, 1 + used, length, STYLE_DIM, more);
 }
 
 #define PATH_CUT "... > "
@@ -69,9 +88,9 @@ static void draw_title(struct tui *tui, int line)
 /* Longer names in a path are shortened. */
 #define MOST_NAME_COLUMNS 40
 
-void tui_add_path(struct tui *tui, uint32_t row, struct text *out, size_t width)
+void tui_add_path(const struct tui *tui, uint32_t row, struct text *out, size_t width)
 {
-    struct pane *pane = tui_pane(tui);
+    const struct pane *pane = tui_drawn_pane(tui);
     struct text path = {0}, longer = {0};
     for (; row != 0; row = view_row(pane->view, row)->parent) {
         text_clear(&longer);
@@ -99,9 +118,9 @@ static void draw_question(const struct tui *tui, int line)
     screen_put(line, at + 2, width - at - 2, STYLE_WARNING, text_string(&tui->message));
 }
 
-static void draw_position(struct tui *tui, int line)
+static void draw_position(const struct tui *tui, int line)
 {
-    struct pane *pane = tui_pane(tui);
+    const struct pane *pane = tui_drawn_pane(tui);
     int width = screen_width();
     struct text position = {0};
     text_printf(&position, "%zu/%zu%s", pane->selected + 1, pane->shown.n,
@@ -116,10 +135,10 @@ static void draw_position(struct tui *tui, int line)
 }
 
 /* Where the row is that is zoomed into, and how to get out. */
-static void draw_zoom(struct tui *tui, int line)
+static void draw_zoom(const struct tui *tui, int line)
 {
     static const char way_out[] = "  Z: out";
-    const struct pane *pane = tui_pane(tui);
+    const struct pane *pane = tui_drawn_pane(tui);
     int width = screen_width();
     struct text zoom = {0};
     text_printf(&zoom, "zoomed %u deep: ", view_row(pane->view, pane->root)->depth);
@@ -132,7 +151,7 @@ static void draw_zoom(struct tui *tui, int line)
 }
 
 /* One after the other, as many as fit. */
-static void draw_filters(struct tui *tui, int line)
+static void draw_filters(const struct tui *tui, int line)
 {
     static const char help[] = "  \\: list  U: undo";
     const struct filters *filters = tui->filters;
@@ -154,21 +173,15 @@ static void draw_filters(struct tui *tui, int line)
     vec_free(&chip);
 }
 
-static int status_line(void)
+static void draw_status(const struct tui *tui, int line)
 {
-    int height = screen_height();
-    return height - (height >= HEIGHT_FOR_HELP ? 2 : 1);
-}
-
-static void draw_status(struct tui *tui)
-{
-    screen_fill(status_line(), 0, screen_width(), STYLE_PLAIN);
+    screen_fill(line, 0, screen_width(), STYLE_PLAIN);
     if (tui->prompt)
-        draw_question(tui, status_line());
+        draw_question(tui, line);
     else if (tui->message.n)
-        screen_put(status_line(), 0, screen_width(), STYLE_WARNING, text_string(&tui->message));
+        screen_put(line, 0, screen_width(), STYLE_WARNING, text_string(&tui->message));
     else
-        draw_position(tui, status_line());
+        draw_position(tui, line);
 }
 
 /* As many keys as there is room for, those first that one needs first. */
@@ -188,43 +201,66 @@ static void draw_help_line(int line)
     }
 }
 
-/* From the top: title, heads, zoom, tree, source, filters, status, help; the tree is the last to
- * go. */
-void tui_draw(struct tui *tui)
+static void prepare_layout(struct tui *tui)
 {
-    int width = screen_width(), height = screen_height();
-    int top = 0, bottom = height;
+    const struct pane *pane = tui_pane(tui);
+    struct layout_content content = {.n_rows = pane->shown.n,
+                                     .n_source_lines = tui_source_lines(tui),
+                                     .has_advice = tui->headline.n > 0,
+                                     .has_zoom = pane->root != 0,
+                                     .has_filters = filters_n(tui->filters) > 0,
+                                     .has_source = tui->shows_source,
+                                     .asks = tui->prompt != NULL};
+    tui->layout = layout_make(screen_width(), screen_height(), &content);
+}
+
+static void prepare(struct tui *tui)
+{
+    if (tui->shows_source)
+        tui_prepare_source(tui);
+    prepare_layout(tui);
+    free(tui->shown_columns.at);
+    tui->shown_columns = tui_columns(tui, tui->layout.tree.width);
+    tui_prepare_tree(tui, tui->layout.tree);
+    if (tui->layout.source.height)
+        tui_place_source(tui, tui->layout.source);
+}
+
+static void draw(const struct tui *tui)
+{
+    const struct layout *layout = &tui->layout;
     screen_begin();
-    tui->spots.n = 0;
-    if (height >= HEIGHT_FOR_HELP)
-        draw_help_line(--bottom);
-    bool has_status = height > 1 || tui->prompt;
-    bottom -= has_status;
-    if (height >= HEIGHT_FOR_PLACES && filters_n(tui->filters))
-        draw_filters(tui, --bottom);
-    if (height >= HEIGHT_FOR_HEADS) {
-        draw_title(tui, top++);
-        tui_draw_heads(tui, (struct area){top, 0, 2, width});
-        top += 2;
-    }
-    if (height >= HEIGHT_FOR_PLACES && tui_pane(tui)->root)
-        draw_zoom(tui, top++);
-    if (tui->shows_source && height >= HEIGHT_FOR_SOURCE) {
-        int source = (bottom - top) * 2 / 5;
-        bottom -= source;
-        tui_draw_source(tui, (struct area){bottom, 0, source, width});
-    }
-    tui->tree_height = bottom - top;
-    tui_draw_tree(tui, (struct area){top, 0, bottom - top, width});
-    if (has_status) /* the last: values that take a while tell there how far they are */
-        draw_status(tui);
+    if (layout->title != NO_LINE)
+        draw_title(tui, layout->title);
+    if (layout->advice != NO_LINE)
+        draw_headline(tui, layout->advice);
+    if (layout->heads.height)
+        tui_draw_heads(tui, layout->heads);
+    if (layout->zoom != NO_LINE)
+        draw_zoom(tui, layout->zoom);
+    tui_draw_tree(tui, layout->tree);
+    if (layout->source.height)
+        tui_draw_source(tui, layout->source);
+    if (layout->filters != NO_LINE)
+        draw_filters(tui, layout->filters);
+    if (layout->status != NO_LINE)
+        draw_status(tui, layout->status);
+    if (layout->help != NO_LINE)
+        draw_help_line(layout->help);
     screen_end();
+}
+
+void tui_show(struct tui *tui)
+{
+    prepare(tui);
+    draw(tui);
 }
 
 void tui_announce(const char *what)
 {
-    screen_fill(status_line(), 0, screen_width(), STYLE_PLAIN);
-    screen_put(status_line(), 0, screen_width(), STYLE_WARNING, what);
+    int height = screen_height(), line = height > 7 ? height - 2 : height - 1;
+    screen_fill(line, 0, screen_width(), STYLE_PLAIN);
+    screen_put(line, 0, screen_width(), STYLE_WARNING, what);
     screen_end();
 }
 

@@ -57,3 +57,29 @@ bool tui_draw_tag(const struct tui *tui, struct area area, const char *path)
     vec_free(&words);
     return true;
 }
+
+/* Why there is nothing to show, and what would help; "" where there is no code to be shown. */
+static const char *why_missing(struct tui *tui, const struct shown_source *shown)
+{
+    uint32_t number = pane_row(tui_pane(tui));
+    const struct view *view = view_origin(tui_pane(tui)->view, &number);
+    enum scope_kind kind = view_row(view, number)->kind;
+    if (kind <= KIND_MODULE)
+        return "";
+    if (shown->file == NOTHING || database_file_point(shown->view->db, shown->file))
+        return "Nothing tells which lines this code is from: its binary was built without -g, or "
+               "its debugging information is not installed.";
+    return "The database has no copy of this file, and it was not found where it was. Start with "
+           "-I DIR to search it below a directory, or with -R OLD=NEW where paths that begin with "
+           "OLD begin with NEW now.";
+}
+
+void tui_explain_missing(struct tui *tui, const struct shown_source *shown, struct text *out)
+{
+    struct text nearest = {0};
+    tui_add_own_call(tui, &nearest);
+    if (nearest.n)
+        text_printf(out, "No source here; %s. ", text_string(&nearest));
+    text_add(out, why_missing(tui, shown));
+    vec_free(&nearest);
+}

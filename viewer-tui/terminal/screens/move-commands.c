@@ -29,21 +29,21 @@ static void go_right(struct pane *pane)
 static void toggle(struct pane *pane)
 {
     uint32_t row = pane_row(pane);
-    if (pane_is_open(pane, row))
+    if (pane_is_open(pane, row) && !pane_folded_chain(pane, row))
         pane_collapse(pane);
     else if (pane_can_open(pane, row))
         pane_expand(pane);
 }
 
-/* Where it ends in code without source, the nearest line that has one is named. */
-static void follow_hot_path(struct tui *tui)
+/* Where the path ends in code without source of the program's own, as a futex, the row with the
+ * nearest line of the program is selected; what it calls stays open below it. */
+void tui_follow_hot_path(struct tui *tui)
 {
-    struct text nearest = {0};
-    pane_hot_path(tui_pane(tui), tui->hot_share);
-    tui_add_own_call(tui, &nearest);
-    if (nearest.n)
-        text_printf(&tui->message, "no source here; %s", text_string(&nearest));
-    vec_free(&nearest);
+    struct pane *pane = tui_pane(tui);
+    pane_hot_path(pane, tui->hot_share);
+    tui->source_scroll = (struct source_scroll){0};
+    tui_go_to_own_call(tui);
+    pane->shows_below = true;
 }
 
 static void zoom_in(struct tui *tui)
@@ -109,7 +109,7 @@ static void unflatten(struct tui *tui)
 bool tui_obey_moves(struct tui *tui, enum command command)
 {
     struct pane *pane = tui_pane(tui);
-    long page = tui->tree_height > 1 ? tui->tree_height - 1 : 1;
+    long page = tui->layout.tree.height > 1 ? tui->layout.tree.height - 1 : 1;
     switch (command) {
     case COMMAND_UP: pane_move(pane, -1); break;
     case COMMAND_DOWN: pane_move(pane, 1); break;
@@ -127,7 +127,7 @@ bool tui_obey_moves(struct tui *tui, enum command command)
     case COMMAND_COLLAPSE: pane_collapse(pane); break;
     case COMMAND_EXPAND_ALL: open_all(tui); break;
     case COMMAND_COLLAPSE_ALL: pane_collapse_all(pane); break;
-    case COMMAND_HOT_PATH: follow_hot_path(tui); break;
+    case COMMAND_HOT_PATH: tui_follow_hot_path(tui); return true;
     case COMMAND_HOT_SHARE: ask_hot_share(tui); break;
     case COMMAND_FLATTEN: flatten(tui); break;
     case COMMAND_UNFLATTEN: unflatten(tui); break;

@@ -59,17 +59,12 @@ void tui_add_own_call(struct tui *tui, struct text *out)
     vec_free(&line);
 }
 
-void tui_go_to_own_call(struct tui *tui)
+bool tui_go_to_own_call(struct tui *tui)
 {
     uint32_t row = tui_nearest_own_call(tui);
-    if (row == NOTHING) {
-        text_add(&tui->message, is_topdown(tui_pane(tui)->view)
-                                    ? "no row above this one has source of its own, or this has"
-                                    : "only in the top-down view: there callers stand above");
-        return;
-    }
+    if (row == NOTHING)
+        return false;
     pane_select(tui_pane(tui), row);
-    tui->shows_call_site = true;
-    tui->shows_source = true;
-    tui->source_scroll = (struct source_scroll){0};
+    tui->source_scroll = (struct source_scroll){.at_call = true};
+    return true;
 }

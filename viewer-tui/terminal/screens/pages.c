@@ -1,6 +1,7 @@
 #include "viewer-tui/terminal/screens/pages.h"
 
 #include "viewer-tui/advice/advice-text.h"
+#include "viewer-tui/base/task.h"
 #include "viewer-tui/compare/changes-text.h"
 #include "viewer-tui/output/disassembly.h"
 #include "viewer-tui/output/inspect.h"
@@ -9,9 +10,13 @@
 #include "viewer-tui/tree/describe.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Longer lines are hard to read. */
 #define MOST_COLUMNS 100
+
+/* A width at which every paragraph is one line. */
+#define WHOLE_PARAGRAPH 100000
 
 static void show_page(struct tui *tui, struct page *page)
 {
@@ -60,20 +65,34 @@ static void add_scope(const struct view *view, uint32_t row, bool ascii, struct 
     text_printf(out, "\n%s\n", part_text(view, row));
 }
 
-static void add_advice(const struct tui *tui, struct view *view, uint32_t row,
+/* Returns whether there is any. */
+static bool add_advice(const struct tui *tui, struct view *view, uint32_t row,
                        struct advice_lines *lines)
 {
     struct advice advice = advice_on(view, row, tui->session->run);
+    bool is_any = advice.findings.list.n > 0;
     advice_describe(&advice, lines);
     advice_free(&advice);
+    return is_any;
 }
 
-static void add_changes(const struct comparison *comparison, struct view *view, uint32_t row,
+static bool add_changes(const struct comparison *comparison, struct view *view, uint32_t row,
                         struct advice_lines *lines)
 {
     struct changes_list changes = changes_of(comparison, view, row);
+    bool is_any = changes.n > 0;
     changes_describe(&changes, comparison, view, row, lines);
     vec_free(&changes);
+    return is_any;
+}
+
+/* Adds the advice on a row, or of two databases what changed there; false if there is none. */
+static bool describe(const struct tui *tui, struct view *view, uint32_t row,
+                     struct advice_lines *lines)
+{
+    const struct comparison *comparison = session_comparison(tui->session, tui->projection);
+    return comparison ? add_changes(comparison, view, row, lines)
+                      : add_advice(tui, view, row, lines);
 }
 
 void tui_advice(struct tui *tui)
@@ -85,22 +104,44 @@ void tui_advice(struct tui *tui)
     struct advice_lines lines = {.width = (size_t)(width < MOST_COLUMNS ? width : MOST_COLUMNS),
                                  .ascii = tui->ascii};
     struct text text = {0};
-    tui_announce("looking for what carries work, idleness and overhead ...");
-    if (row == 0) /* of the whole program it is the same in all views: that of the summary */
+    tui_announce("looking for work, idleness and overhead ...");
+    if (row == 0) /* advice on the whole program is that of the summary, in all views */
         view = session_view(tui->session, tui->projection, TOP_DOWN);
     if (!view)
         return;
-    const struct comparison *comparison = session_comparison(tui->session, tui->projection);
-    if (comparison)
-        add_changes(comparison, view, row, &lines);
-    else
-        add_advice(tui, view, row, &lines);
+    describe(tui, view, row, &lines);
     add_scope(view, row, tui->ascii, &text);
     for (size_t i = 0; i < lines.list.n; i++)
         text_printf(&text, "%s\n", lines.list.at[i]);
-    tui_show_text(tui, comparison ? "what changed" : "advice", text_string(&text), COMMAND_ADVICE);
+    tui_show_text(tui, session_is_of_two(tui->session) ? "what changed" : "advice",
+                  text_string(&text), COMMAND_ADVICE);
     advice_lines_free(&lines);
     vec_free(&text);
+}
+
+/* A progress_listener: stops for a key. */
+static bool stop_for_key(const char *what, int percent)
+{
+    (void)what;
+    (void)percent;
+    return !screen_key_pressed();
+}
+
+bool tui_find_headline(struct tui *tui)
+{
+    struct view *view = session_view(tui->session, tui->projection, TOP_DOWN);
+    struct advice_lines lines = {.width = WHOLE_PARAGRAPH, .ascii = tui->ascii};
+    if (!view || screen_key_pressed())
+        return false;
+    progress_listen(stop_for_key);
+    bool is_any = describe(tui, view, 0, &lines);
+    progress_listen(tui_tell_progress);
+    bool is_done = !screen_key_pressed();
+    text_clear(&tui->headline);
+    if (is_done && is_any)
+        text_printf(&tui->headline, "advice: %s", lines.list.at[0] + strspn(lines.list.at[0], " "));
+    advice_lines_free(&lines);
+    return is_done;
 }
 
 void tui_inspect(struct tui *tui)

@@ -21,6 +21,10 @@ void tui_inspect(struct tui *tui); /* all values of the selected row */
 void tui_disassemble(struct tui *tui); /* the instructions around the selected row */
 void tui_advice(struct tui *tui);  /* on the selected row; of two databases what changed */
 
+/* Finds the first line of the advice on the whole program, for the main screen. False if the user
+ * pressed a key meanwhile. */
+bool tui_find_headline(struct tui *tui);
+
 /* Shows a printer's output. */
 void tui_report(struct tui *tui, const char *title, enum command opener,
                 int (*print)(struct session *session, const struct print_options *options,

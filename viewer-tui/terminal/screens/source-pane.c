@@ -33,51 +33,67 @@
 #define SIGN_MORE          "…"
 #define SIGN_MORE_IN_ASCII ">"
 
-/* What the source pane shows. */
-struct shown {
-    const struct view *view; /* of one database, to which file and line belong */
-    uint32_t file, line;
-    bool is_call;
-    const struct source *source;
-    struct line_costs costs; /* of the file's lines */
-};
-
-/* The place: where the row is declared, or where it is called. Callers in the bottom-up view are
- * shown where they call, unless the user wants it the other way round. */
-static struct shown selected_place(struct tui *tui)
+/* Selects the place that the pane shows: where the row is declared, or where it is called. Callers in
+ * the bottom-up view are shown at their calls, unless the user switched to the other place. */
+static void select_place(struct tui *tui, struct shown_source *shown)
 {
     uint32_t number = pane_row(tui_pane(tui));
-    const struct view *view = view_origin(tui_pane(tui)->view, &number);
-    const struct row *row = view_row(view, number);
-    bool is_caller = view->class->shows_callers && row->depth > 1;
-    bool wants_call = tui->shows_call_site != is_caller;
-    struct shown shown = {.view = view, .is_call = wants_call && row->call_line};
-    if (shown.is_call) {
-        shown.file = row->call_file;
-        shown.line = row->call_line;
+    shown->view = view_origin(tui_pane(tui)->view, &number);
+    const struct row *row = view_row(shown->view, number);
+    bool is_caller = shown->view->class->shows_callers && row->depth > 1;
+    bool wants_call = (tui->shows_call_site != is_caller) || tui->source_scroll.at_call;
+    shown->is_call = wants_call && row->call_line;
+    if (shown->is_call) {
+        shown->file = row->call_file;
+        shown->line = row->call_line;
     } else {
-        label_place(view, number, &shown.file, &shown.line);
+        label_place(shown->view, number, &shown->file, &shown->line);
     }
-    shown.source = sources_get(&tui->sources, view->db, shown.file);
-    return shown;
+    shown->source = sources_get(&tui->sources, shown->view->db, shown->file);
 }
 
-/* The costs of the lines; those around a call are the caller's. */
-static void find_costs(struct tui *tui, struct shown *shown)
+/* Finds the costs of the lines. Those around a call belong to the caller, the row above. */
+static void find_costs(struct tui *tui, struct shown_source *shown)
 {
     struct pane *pane = tui_pane(tui);
     uint32_t row = pane_row(pane);
     bool is_in_row_above = shown->is_call && !pane->view->class->shows_callers;
     if (is_in_row_above)
         row = view_row(pane->view, row)->parent;
+    shown->costs.n = 0;
     if (shown->source->n_lines)
         line_costs_find(&shown->costs, pane->view, row, shown->file);
 }
 
-/* On the right of the title: what the margin tells. */
-static int draw_metric(struct tui *tui, struct area area)
+void tui_prepare_source(struct tui *tui)
 {
-    const struct view *view = tui_pane(tui)->view;
+    if (!tui->source)
+        tui->source = mem_alloc(sizeof *tui->source);
+    select_place(tui, tui->source);
+    find_costs(tui, tui->source);
+    text_clear(&tui->source->missing);
+    if (tui->source->source->n_lines == 0)
+        tui_explain_missing(tui, tui->source, &tui->source->missing);
+}
+
+size_t tui_source_lines(const struct tui *tui)
+{
+    return tui->source ? tui->source->source->n_lines : 0;
+}
+
+void tui_free_source(struct tui *tui)
+{
+    if (!tui->source)
+        return;
+    vec_free(&tui->source->costs);
+    vec_free(&tui->source->missing);
+    free(tui->source);
+}
+
+/* On the right of the title: what the margin tells. */
+static int draw_metric(const struct tui *tui, struct area area)
+{
+    const struct view *view = tui_drawn_pane(tui)->view;
     struct text text = {0};
     size_t metric = view->sorting.metric, whole = metrics_whole(view->metrics, metric);
     text_add(&text, " ");
@@ -112,7 +128,7 @@ static void add_place(const struct tui *tui, const char *path, uint32_t line, in
     vec_free(&behind);
 }
 
-static void draw_title(struct tui *tui, struct area area, const struct shown *shown)
+static void draw_title(const struct tui *tui, struct area area, const struct shown_source *shown)
 {
     struct text title = {0};
     const char *path = database_file_path(shown->view->db, shown->file);
@@ -134,7 +150,7 @@ static void draw_title(struct tui *tui, struct area area, const struct shown *sh
 static void draw_percent(const struct tui *tui, const struct line_cost *cost, struct area area,
                          bool is_marked)
 {
-    const struct view *view = tui->panes[tui->projection][tui->id].view;
+    const struct view *view = tui_drawn_pane(tui)->view;
     double whole = view_whole(view, view->sorting.metric);
     char percent[NUMBER_SIZE];
     const struct metric *metric = &view->metrics->at[view->sorting.metric];
@@ -150,7 +166,7 @@ static void draw_percent(const struct tui *tui, const struct line_cost *cost, st
 }
 
 /* The percentage and the signs for loops and calls. */
-static void draw_margin(const struct tui *tui, const struct shown *shown, uint32_t line,
+static void draw_margin(const struct tui *tui, const struct shown_source *shown, uint32_t line,
                         struct area area)
 {
     const struct line_cost *cost = line_costs_of(&shown->costs, line);
@@ -215,6 +231,7 @@ static void draw_code(const struct tui *tui, const struct source *source, uint32
     struct text code = {0};
     size_t hidden = (size_t)tui->source_scroll.columns;
     int edge = area.column + area.width;
+    long room = area.width;
     text_add_expanded(&code, source_line(source, line));
     uint8_t *kinds = mem_alloc(code.n + 1); /* SYNTAX_CODE */
     if (source->syntax)
@@ -227,14 +244,14 @@ static void draw_code(const struct tui *tui, const struct source *source, uint32
         area.column += used;
         area.width -= used;
     }
-    if (columns_of(tui, source, line) > tui->source_scroll.columns + code_room(screen_width()))
+    if (columns_of(tui, source, line) > tui->source_scroll.columns + room)
         screen_put(area.line, edge - 1, 1, is_marked ? STYLE_SELECTED : STYLE_DIM,
                    tui->ascii ? SIGN_MORE_IN_ASCII : SIGN_MORE);
     free(kinds);
     vec_free(&code);
 }
 
-static void draw_line(const struct tui *tui, const struct shown *shown, uint32_t line,
+static void draw_line(const struct tui *tui, const struct shown_source *shown, uint32_t line,
                       struct area area)
 {
     struct text number = {0};
@@ -289,62 +306,34 @@ static void limit_columns(struct tui *tui, const struct source *source, uint32_t
         tui->source_scroll.columns = 0;
 }
 
-/* Why there is nothing to show, and what would help; "" where there is no code to be shown. */
-static const char *why_missing(struct tui *tui, const struct shown *shown)
+void tui_place_source(struct tui *tui, struct area area)
 {
-    uint32_t number = pane_row(tui_pane(tui));
-    const struct view *view = view_origin(tui_pane(tui)->view, &number);
-    enum scope_kind kind = view_row(view, number)->kind;
-    if (kind <= KIND_MODULE)
-        return "";
-    if (shown->file == NOTHING || database_file_point(shown->view->db, shown->file))
-        return "Nothing tells which lines this code is from: its binary was built without -g, or "
-               "its debugging information is not installed.";
-    return "The database has no copy of this file, and it was not found where it was. Start with "
-           "-I DIR to search it below a directory, or with -R OLD=NEW where paths that begin with "
-           "OLD begin with NEW now.";
+    struct shown_source *shown = tui->source;
+    shown->first = first_line(tui, shown->source, shown->line, area.height - 1);
+    limit_columns(tui, shown->source, shown->first, area);
 }
 
-static void draw_missing(struct tui *tui, struct area area, const struct shown *shown)
+void tui_draw_source(const struct tui *tui, struct area area)
 {
-    struct text nearest = {0}, words = {0};
-    tui_add_own_call(tui, &nearest);
-    if (nearest.n)
-        text_printf(&words, "No source here; %s. ", text_string(&nearest));
-    text_add(&words, why_missing(tui, shown));
-    page_draw_paragraph(area, text_string(&words));
-    vec_free(&nearest);
-    vec_free(&words);
-}
-
-void tui_draw_source(struct tui *tui, struct area area)
-{
-    vec_push(&tui->spots, (struct spot){.kind = SPOT_SOURCE, .area = area});
-    struct shown shown = selected_place(tui);
-    const char *path = database_file_path(shown.view->db, shown.file);
-    if (shown.source->n_lines == 0 && tui_draw_tag(tui, area, path))
+    const struct shown_source *shown = tui->source;
+    size_t n_lines = shown->source->n_lines;
+    struct area line = {area.line + 1, area.column, 1, area.width};
+    if (n_lines == 0 && tui_draw_tag(tui, area, database_file_path(shown->view->db, shown->file)))
         return;
-    find_costs(tui, &shown);
-    uint32_t first = first_line(tui, shown.source, shown.line, area.height - 1);
-    limit_columns(tui, shown.source, first, area);
-    draw_title(tui, area, &shown);
-    if (shown.source->n_lines == 0)
-        draw_missing(tui, (struct area){area.line + 1, area.column, area.height - 1, area.width},
-                     &shown);
-    for (int i = 1; i < area.height; i++) {
-        uint32_t number = first + (uint32_t)i - 1;
-        if (number > shown.source->n_lines)
-            break;
-        draw_line(tui, &shown, number, (struct area){area.line + i, area.column, 1, area.width});
-    }
-    vec_free(&shown.costs);
+    draw_title(tui, area, shown);
+    if (n_lines == 0)
+        page_draw_paragraph((struct area){line.line, line.column, area.height - 1, line.width},
+                            text_string(&shown->missing));
+    for (uint32_t i = 0; i + 1 < (uint32_t)area.height && shown->first + i <= n_lines; i++, line.line++)
+        draw_line(tui, shown, shown->first + i, line);
 }
 
 /* The file where it is, rather than the database's copy: a change there would be lost. */
 static void edit(struct tui *tui)
 {
-    struct shown shown = selected_place(tui);
+    struct shown_source shown = {0};
     struct text problem = {0};
+    select_place(tui, &shown);
     char *original = source_original(tui->session->rules, shown.view->db, shown.file);
     const char *path = original ? original : shown.source->path;
     if (path) {
@@ -362,8 +351,20 @@ static void edit(struct tui *tui)
 /* By half of what is seen, as others do. */
 static void scroll_sideways(struct tui *tui, int direction)
 {
-    long step = code_room(screen_width()) / 2;
+    long step = code_room(tui->layout.source.width) / 2;
     tui->source_scroll.columns += direction * (step > 0 ? step : 1);
+}
+
+static void go_to_own_call(struct tui *tui)
+{
+    struct pane *pane = tui_pane(tui);
+    uint32_t row = pane_row(pane);
+    const struct view *origin = view_origin(pane->view, &row);
+    tui->shows_source = true;
+    if (!tui_go_to_own_call(tui))
+        text_add(&tui->message, origin->class == &topdown_class
+                                    ? "this row or none above it has source of your own"
+                                    : "only in the top-down view, which has callers above");
 }
 
 bool tui_obey_source(struct tui *tui, enum command command)
@@ -371,10 +372,10 @@ bool tui_obey_source(struct tui *tui, enum command command)
     switch (command) {
     case COMMAND_SOURCE: tui->shows_source = !tui->shows_source; break;
     case COMMAND_CALL_SITE:
-        tui->shows_call_site = !tui->shows_call_site;
+        tui->shows_call_site = !tui->shows_call_site && !tui->source_scroll.at_call;
         tui->source_scroll = (struct source_scroll){0};
         break;
-    case COMMAND_OWN_CALL: tui_go_to_own_call(tui); break;
+    case COMMAND_OWN_CALL: go_to_own_call(tui); break;
     case COMMAND_SOURCE_UP: tui->source_scroll.lines--; break;
     case COMMAND_SOURCE_DOWN: tui->source_scroll.lines++; break;
     case COMMAND_SOURCE_RIGHT: scroll_sideways(tui, 1); break;

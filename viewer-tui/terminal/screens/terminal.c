@@ -8,6 +8,7 @@
 #include "viewer-tui/terminal/screens/commands.h"
 #include "viewer-tui/terminal/screens/main-screen.h"
 #include "viewer-tui/terminal/screens/pages.h"
+#include "viewer-tui/terminal/screens/source-pane.h"
 #include "viewer-tui/tree/describe.h"
 
 #include <stdlib.h>
@@ -57,11 +58,24 @@ static void say_no_such_key(struct tui *tui, int key)
         text_printf(&tui->message, "^%c does nothing here; ? lists the keys", key + '@');
 }
 
+/* Shows the first line of the advice as soon as it is known. A key stops the search, which begins
+ * again behind it. */
+static void show_headline(struct tui *tui)
+{
+    if (tui->knows_headline || tui->next != COMMAND_NONE)
+        return;
+    tui->knows_headline = tui_find_headline(tui);
+    say_problem(tui);
+    if (tui->knows_headline)
+        tui_show(tui);
+}
+
 /* Until the user quits or the terminal is gone. */
 static void loop(struct tui *tui)
 {
     for (;;) {
-        tui_draw(tui);
+        tui_show(tui);
+        show_headline(tui);
         int key = tui->next == COMMAND_NONE ? screen_key() : KEY_NOTHING;
         enum command command = tui->next == COMMAND_NONE ? keys_command(key) : tui->next;
         if (key == KEY_GONE || command == COMMAND_QUIT)
@@ -106,7 +120,9 @@ static void close_tui(struct tui *tui)
     sources_free(&tui->sources);
     pattern_free(tui->wanted);
     places_free(&tui->places);
-    vec_free(&tui->spots);
+    free(tui->shown_columns.at);
+    tui_free_source(tui);
+    vec_free(&tui->headline);
     vec_free(&tui->asked.text);
     history_free(&tui->answers);
     vec_free(&tui->message);
@@ -134,6 +150,8 @@ int terminal_run(struct session *session, const struct terminal_options *options
     } else if (status == 0) {
         progress_listen(tui_tell_progress);
         tui_apply_filters(&tui);
+        if (!options->starts_closed)
+            tui_follow_hot_path(&tui);
         say_if_empty(&tui);
         say_problem(&tui);
         loop(&tui);

@@ -8,11 +8,12 @@
 
 #define INDENT       2
 #define MARKER_WIDTH 2
+#define GAP          2 /* columns between costs and names */
 
 static void draw_costs(const struct tui *tui, uint32_t row, const struct columns *columns, int line,
                        int at, bool is_selected)
 {
-    const struct view *view = tui->panes[tui->projection][tui->id].view;
+    const struct view *view = tui_drawn_pane(tui)->view;
     struct text text = {0};
     for (size_t c = 0; c < columns->n; c++) {
         const struct column *column = &columns->at[c];
@@ -32,7 +33,7 @@ static const char *marker(const struct tui *tui, const struct pane *pane, uint32
 {
     if (!pane_can_open(pane, row))
         return "  ";
-    if (pane_is_open(pane, row))
+    if (pane_is_open(pane, row) && !pane_folded_chain(pane, row))
         return tui->ascii ? "v " : "▾ ";
     return tui->ascii ? "> " : "▸ ";
 }
@@ -42,13 +43,29 @@ static size_t indentation(const struct pane *pane, uint32_t row)
     return INDENT * pane_level(pane, row);
 }
 
+/* Adds "main thread > ... > " for the rows that a folded chain hides, or "thread > ... > ". */
+static void add_chain(const struct tui *tui, const struct pane *pane,
+                      const struct start_chain *chain, struct text *out)
+{
+    bool is_entry = view_row(pane->view, chain->first)->kind == KIND_ROOT;
+    if (is_entry)
+        describe_name(pane->view, chain->first, tui->ascii, out);
+    else
+        text_add(out, "thread");
+    text_add(out, " > ... > ");
+}
+
 /* Adds the tree's part of a row, marker, call site and name, in so many columns where that can be
  * done; returns where the name itself begins. */
 static size_t add_name(const struct tui *tui, const struct pane *pane, uint32_t row, size_t columns,
                        struct text *out)
 {
+    const struct start_chain *chain = pane_folded_chain(pane, row);
     text_add(out, marker(tui, pane, row));
-    describe_call(pane->view, row, tui->ascii, out);
+    if (chain)
+        add_chain(tui, pane, chain, out);
+    else
+        describe_call(pane->view, row, tui->ascii, out);
     describe_mark(pane->view, row, out);
     size_t name_at = out->n, used = text_columns(text_string(out));
     describe_bare_name(pane->view, row, tui->ascii, columns > used ? columns - used : 0, out);
@@ -104,50 +121,47 @@ static void draw_name(const struct tui *tui, const struct pane *pane, uint32_t r
     vec_free(&location);
 }
 
-static void add_spots(struct tui *tui, size_t index, struct area line, struct area tree)
+/* The part of the area with the names of the rows; the costs are on its left. */
+static struct area names_area(const struct tui *tui, struct area area)
 {
-    const struct pane *pane = tui_pane(tui);
-    struct area marker = {tree.line, tree.column, 1, MARKER_WIDTH};
-    marker.column += offset(pane, pane->shown.at[index]);
-    vec_push(&tui->spots, (struct spot){.kind = SPOT_ROW, .area = line, .number = index});
-    vec_push(&tui->spots, (struct spot){.kind = SPOT_MARKER, .area = marker, .number = index});
+    int width = 0;
+    for (size_t c = 0; c < tui->shown_columns.n; c++)
+        width += cell_width(&tui->cells, &tui->shown_columns.at[c]);
+    width += width ? GAP : 0;
+    return (struct area){area.line, area.column + width, area.height, area.width - width};
 }
 
-/* Finds out in one pass what the columns of the rows on the screen need. */
-static void gather(struct pane *pane, const struct columns *columns, size_t height)
+bool tui_is_marker(const struct tui *tui, size_t index, int column)
 {
-    size_t n = pane->shown.n - pane->top;
-    for (size_t c = 0; c < columns->n; c++)
-        view_gather(pane->view, pane->shown.at + pane->top, n < height ? n : height,
-                    columns->at[c].metric);
+    const struct pane *pane = tui_drawn_pane(tui);
+    int marker = names_area(tui, tui->layout.tree).column + offset(pane, pane->shown.at[index]);
+    return column >= marker && column < marker + MARKER_WIDTH;
 }
 
-void tui_draw_tree(struct tui *tui, struct area area)
+void tui_prepare_tree(struct tui *tui, struct area area)
 {
     struct pane *pane = tui_pane(tui);
-    struct columns columns = tui_columns(tui, area.width);
-    int costs_width = 0;
-    for (size_t c = 0; c < columns.n; c++)
-        costs_width += cell_width(&tui->cells, &columns.at[c]);
-    int gap = columns.n ? 2 : 0;
-    struct area tree = {.column = area.column + costs_width + gap,
-                        .height = 1,
-                        .width = area.width - costs_width - gap};
-    pane_scroll(pane, (size_t)area.height);
-    gather(pane, &columns, (size_t)area.height);
-    shift_to_selected(tui, pane, tree.width);
-    for (int i = 0; i < area.height; i++) {
+    size_t height = area.height > 0 ? (size_t)area.height : 0;
+    pane_scroll(pane, height);
+    size_t n = pane->shown.n - pane->top;
+    for (size_t c = 0; c < tui->shown_columns.n; c++)
+        view_gather(pane->view, pane->shown.at + pane->top, n < height ? n : height,
+                    tui->shown_columns.at[c].metric);
+    shift_to_selected(tui, pane, names_area(tui, area).width);
+}
+
+void tui_draw_tree(const struct tui *tui, struct area area)
+{
+    const struct pane *pane = tui_drawn_pane(tui);
+    struct area name = names_area(tui, area);
+    for (int i = 0; i < area.height && pane->top + (size_t)i < pane->shown.n; i++) {
         size_t index = pane->top + (size_t)i;
-        if (index >= pane->shown.n)
-            break;
         uint32_t row = pane->shown.at[index];
         bool is_selected = index == pane->selected;
-        tree.line = area.line + i;
+        name.line = area.line + i;
         if (is_selected)
-            screen_fill(tree.line, area.column, area.width, STYLE_SELECTED);
-        draw_costs(tui, row, &columns, tree.line, area.column, is_selected);
-        draw_name(tui, pane, row, tree, is_selected);
-        add_spots(tui, index, (struct area){tree.line, area.column, 1, area.width}, tree);
+            screen_fill(name.line, area.column, area.width, STYLE_SELECTED);
+        draw_costs(tui, row, &tui->shown_columns, name.line, area.column, is_selected);
+        draw_name(tui, pane, row, name, is_selected);
     }
-    free(columns.at);
 }

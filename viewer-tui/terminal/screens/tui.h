@@ -11,14 +11,15 @@
 #include "viewer-tui/output/cell.h"
 #include "viewer-tui/output/column-choice.h"
 #include "viewer-tui/terminal/history.h"
+#include "viewer-tui/terminal/layout.h"
 #include "viewer-tui/terminal/line-edit.h"
 #include "viewer-tui/terminal/pane.h"
 #include "viewer-tui/terminal/places.h"
-#include "viewer-tui/terminal/spots.h"
 
 /* Distance of the source pane from its initial position. */
 struct source_scroll {
     long lines, columns;
+    bool at_call; /* the call of the selected row is shown, until the user moves */
 };
 
 struct tui {
@@ -48,11 +49,19 @@ struct tui {
     const char *prompt;  /* question being asked; NULL: none */
     struct text message; /* for the status line, until the next key */
     bool has_said_problem;
-    int tree_height; /* rows of the tree on the screen */
-    spots spots;     /* mouse targets on the screen */
+    struct text headline; /* first line of the advice, or "" */
+    bool knows_headline;
+    struct layout layout; /* of the main screen, and what tui_prepare found for it: */
+    struct columns shown_columns;
+    struct shown_source *source; /* source-pane.h */
 };
 
 static inline struct pane *tui_pane(struct tui *tui)
+{
+    return &tui->panes[tui->projection][tui->id];
+}
+
+static inline const struct pane *tui_drawn_pane(const struct tui *tui)
 {
     return &tui->panes[tui->projection][tui->id];
 }

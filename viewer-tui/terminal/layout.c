@@ -1,0 +1,86 @@
+#include "viewer-tui/terminal/layout.h"
+
+/* Smallest heights of the screen that show a part. */
+#define HEIGHT_FOR_HEADS  6 /* and the title */
+#define HEIGHT_FOR_HELP   8
+#define HEIGHT_FOR_PLACES 10 /* filters and zoom */
+#define HEIGHT_FOR_SOURCE 14
+#define HEIGHT_FOR_ADVICE 20
+
+/* The source is beside the tree on a screen that is at least this wide and at least so many times as
+ * wide as it is high. */
+#define WIDTH_FOR_BESIDE  160
+#define ASPECT_FOR_BESIDE 3
+
+/* Lines that the tree keeps if the source below it has more lines than fit. */
+#define LEAST_TREE_HEIGHT 5
+
+/* Lines of a source pane without source: title and explanation. */
+#define LEAST_SOURCE_HEIGHT 5
+
+static size_t min_size(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Below: two fifths of the lines, more if the tree has few rows, fewer if the file has few lines. */
+static void split_vertically(struct layout *layout, const struct layout_content *content)
+{
+    size_t height = (size_t)layout->tree.height;
+    size_t rows = content->n_rows > LEAST_TREE_HEIGHT ? content->n_rows : LEAST_TREE_HEIGHT;
+    size_t tree = min_size(rows, height - height * 2 / 5);
+    size_t lines = content->n_source_lines + 1;
+    size_t source = min_size(height - tree,
+                             lines > LEAST_SOURCE_HEIGHT ? lines : LEAST_SOURCE_HEIGHT);
+    layout->tree.height -= (int)source;
+    layout->source = (struct area){layout->tree.line + layout->tree.height, 0, (int)source,
+                                   layout->tree.width};
+}
+
+static void split_horizontally(struct layout *layout)
+{
+    int width = layout->tree.width, tree = width * 11 / 20;
+    layout->heads.width = layout->tree.width = tree;
+    layout->source = (struct area){layout->tree.line, tree + 1, layout->tree.height,
+                                   width - tree - 1};
+    layout->source.line = layout->heads.line;
+    layout->source.height += layout->tree.line - layout->heads.line;
+}
+
+struct layout layout_make(int width, int height, const struct layout_content *content)
+{
+    struct layout layout = {NO_LINE, NO_LINE, NO_LINE, NO_LINE, NO_LINE, NO_LINE,
+                            {0}, {0, 0, 0, width}, {0}};
+    int top = 0, bottom = height;
+    if (height >= HEIGHT_FOR_HELP)
+        layout.help = --bottom;
+    if (height > 1 || content->asks)
+        layout.status = --bottom;
+    if (height >= HEIGHT_FOR_PLACES && content->has_filters)
+        layout.filters = --bottom;
+    if (height >= HEIGHT_FOR_HEADS) {
+        layout.title = top++;
+        if (height >= HEIGHT_FOR_ADVICE && content->has_advice)
+            layout.advice = top++;
+        layout.heads = (struct area){top, 0, 2, width};
+        top += 2;
+    }
+    if (height >= HEIGHT_FOR_PLACES && content->has_zoom)
+        layout.zoom = top++;
+    layout.tree.line = top;
+    layout.tree.height = bottom - top;
+    if (!content->has_source || height < HEIGHT_FOR_SOURCE)
+        return layout;
+    bool is_wide = width >= WIDTH_FOR_BESIDE && width >= ASPECT_FOR_BESIDE * height;
+    if (is_wide && content->n_source_lines)
+        split_horizontally(&layout);
+    else
+        split_vertically(&layout, content);
+    return layout;
+}
+
+bool area_contains(struct area area, int line, int column)
+{
+    return line >= area.line && line < area.line + area.height && column >= area.column &&
+           column < area.column + area.width;
+}

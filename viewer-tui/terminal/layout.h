@@ -1,0 +1,38 @@
+/* Where the parts of the main screen are.
+ *
+ *     title
+ *     advice                     its first line
+ *     heads                      2 lines
+ *     zoom                       if zoomed
+ *     tree | source              source below the tree, unless the screen is wide
+ *     filters                    if there are any
+ *     status
+ *     help
+ *
+ * On a low screen parts are left out; the tree is the last one to go. */
+#ifndef VIEWER_LAYOUT_H
+#define VIEWER_LAYOUT_H
+
+#include "viewer-tui/terminal/screen.h"
+
+/* What there is to show. */
+struct layout_content {
+    size_t n_rows;         /* of the tree */
+    size_t n_source_lines; /* of the selected row's source file */
+    bool has_advice, has_zoom, has_filters, has_source;
+    bool asks; /* the status line has a question: it is always shown */
+};
+
+#define NO_LINE (-1)
+
+struct layout {
+    int title, advice, zoom, filters, status, help; /* line, or NO_LINE */
+    struct area heads, tree, source;                /* height 0: not shown */
+};
+
+struct layout layout_make(int width, int height, const struct layout_content *content);
+
+/* Whether a cell is in an area. */
+bool area_contains(struct area area, int line, int column);
+
+#endif

@@ -1,0 +1,137 @@
+#include "viewer-tui/terminal/start-code.h"
+
+#include "viewer-tui/base/text.h"
+#include "viewer-tui/tree/label.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Smallest share of its parent's cost of a row that continues a chain. What else is below the parent
+ * stays visible beside the folded chain. */
+#define DOMINATING_SHARE 0.9
+
+/* Longer chains are no start code; Rust's, the longest known, has 19 rows. */
+#define MOST_ROWS 64
+
+static bool is_one_of(const char *name, const char *const *names, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t length = strlen(text), n = strlen(end);
+    return length >= n && strcmp(text + length - n, end) == 0;
+}
+
+/* Whether a procedure is the outermost frame of a thread below its creation context: libc's,
+ * libstdc++'s, or Rust's "<std::sys::thread::unix::Thread>::new::thread_start". */
+static bool begins_thread(const char *name)
+{
+    static const char *const names[] = {"start_thread", "clone", "clone3", "__clone3",
+                                        "execute_native_thread_routine"};
+    return is_one_of(name, names, sizeof names / sizeof *names) || ends_with(name, "::thread_start");
+}
+
+/* Whether a procedure is start code wherever it stands. Rust's main calls std::rt::lang_start. */
+static bool is_start_procedure(const char *name)
+{
+    static const char *const names[] = {"_start", "__libc_start_main", "__libc_start_call_main"};
+    return is_one_of(name, names, sizeof names / sizeof *names) ||
+           strstr(name, "std::rt::lang_start") || begins_thread(name);
+}
+
+static bool is_procedure(const struct view *view, uint32_t row)
+{
+    enum scope_kind kind = view_row(view, row)->kind;
+    return kind == KIND_PROCEDURE || kind == KIND_INLINED;
+}
+
+/* Whether a row whose caller is start code belongs to the same library. */
+static bool continues_start_code(const struct view *view, uint32_t row, const char *name)
+{
+    uint32_t file, line;
+    label_place(view, row, &file, &line);
+    const char *path = database_file_path(view->db, file);
+    const char *module = database_module_path(view->db, label_module(view, row));
+    bool is_of_libc = module && strncmp(path_name(module), "libc.so", strlen("libc.so")) == 0;
+    bool is_of_rust = path && strncmp(path, "/rustc/", strlen("/rustc/")) == 0;
+    return is_of_libc || is_of_rust || strstr(name, "std::thread::") || strstr(name, "std::__invoke");
+}
+
+/* The child with nearly all of a row's cost, if it is a procedure; else NOTHING. */
+static uint32_t dominating_child(struct view *view, uint32_t row)
+{
+    size_t metric = view->sorting.metric;
+    double whole = view_cost(view, row, metric, INCLUSIVE);
+    view_expand(view, row);
+    for (uint32_t i = 0; i < view_row(view, row)->n_children; i++) {
+        uint32_t child = view_row(view, row)->first_child + i;
+        double cost = view_cost(view, child, metric, INCLUSIVE);
+        if (whole != 0 && cost / whole >= DOMINATING_SHARE)
+            return is_procedure(view, child) ? child : NOTHING;
+    }
+    return NOTHING;
+}
+
+bool start_chain_may_begin(const struct view *view, uint32_t row)
+{
+    view = view_origin(view, &row);
+    if (view->class != &topdown_class || row == 0)
+        return false;
+    if (view_row(view, row)->kind == KIND_ROOT)
+        return true;
+    struct text name = {0};
+    if (view_row(view, row)->kind == KIND_PROCEDURE)
+        label_name(view, row, &name);
+    bool may_begin = begins_thread(text_string(&name));
+    vec_free(&name);
+    return may_begin;
+}
+
+/* Whether a row is start code; `above_is` says whether the row above is. */
+static bool is_start_code(const struct view *view, uint32_t row, bool above_is)
+{
+    struct text name = {0};
+    view = view_origin(view, &row);
+    label_name(view, row, &name);
+    bool is = is_start_procedure(text_string(&name)) ||
+              (above_is && continues_start_code(view, row, text_string(&name)));
+    vec_free(&name);
+    return is;
+}
+
+/* One row that is not start code may stand above start code: _start of a stripped program, and the
+ * main that Rust's compiler makes. */
+struct start_chain start_chain_at(struct view *view, uint32_t row)
+{
+    uint32_t innermost = row, at = row;
+    bool above_is = true;
+    for (size_t n = 0, n_others = 0; n < MOST_ROWS && n_others < 2; n++) {
+        at = dominating_child(view, at);
+        if (at == NOTHING)
+            break;
+        above_is = is_start_code(view, at, above_is);
+        n_others = above_is ? 0 : n_others + 1;
+        if (above_is)
+            innermost = at;
+    }
+    uint32_t last = dominating_child(view, innermost);
+    bool hides_several = last != NOTHING && view_row(view, last)->parent != row;
+    return (struct start_chain){.first = row, .last = hides_several ? last : NOTHING};
+}
+
+bool start_chain_hides(const struct view *view, const struct start_chain *chain, uint32_t row)
+{
+    if (chain->is_open || chain->last == NOTHING)
+        return false;
+    for (uint32_t at = chain->last; at != chain->first && at != 0;) {
+        at = view_row(view, at)->parent;
+        if (at == row)
+            return true;
+    }
+    return false;
+}
