@@ -29,7 +29,7 @@ struct options {
     const char *usual_metrics, *usual_sort;
     bool usually_physical;
     bool no_mouse;
-    bool starts_closed; /* the tree, not open along the hot path */
+    bool starts_closed; /* the viewer, with the tree closed and without advice */
     const char *columns; /* columns of the terminal viewer (column-text.h); NULL: those that fit */
     enum cell_units units;
     bool has_bars;

@@ -590,7 +590,7 @@ class Terminals(InTerminal):
             terminal.until_seen("main thread")
             terminal.press("H")
             terminal.until(lambda lines: any(re.search(r"% +level_199$", line.rstrip())
-                                             for line in lines[3:15]), "the innermost row")
+                                             for line in lines[3:18]), "the innermost row")
             terminal.press("g")
             terminal.until_seen("<whole program>")
 

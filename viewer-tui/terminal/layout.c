@@ -15,9 +15,6 @@
 /* Lines that the tree keeps if the source below it has more lines than fit. */
 #define LEAST_TREE_HEIGHT 5
 
-/* Lines of a source pane without source: title and explanation. */
-#define LEAST_SOURCE_HEIGHT 5
-
 static size_t min_size(size_t a, size_t b)
 {
     return a < b ? a : b;
@@ -29,9 +26,7 @@ static void split_vertically(struct layout *layout, const struct layout_content 
     size_t height = (size_t)layout->tree.height;
     size_t rows = content->n_rows > LEAST_TREE_HEIGHT ? content->n_rows : LEAST_TREE_HEIGHT;
     size_t tree = min_size(rows, height - height * 2 / 5);
-    size_t lines = content->n_source_lines + 1;
-    size_t source = min_size(height - tree,
-                             lines > LEAST_SOURCE_HEIGHT ? lines : LEAST_SOURCE_HEIGHT);
+    size_t source = min_size(height - tree, content->n_source_lines + 1);
     layout->tree.height -= (int)source;
     layout->source = (struct area){layout->tree.line + layout->tree.height, 0, (int)source,
                                    layout->tree.width};
@@ -72,7 +67,7 @@ struct layout layout_make(int width, int height, const struct layout_content *co
     if (!content->has_source || height < HEIGHT_FOR_SOURCE)
         return layout;
     bool is_wide = width >= WIDTH_FOR_BESIDE && width >= ASPECT_FOR_BESIDE * height;
-    if (is_wide && content->n_source_lines)
+    if (is_wide && content->is_source)
         split_horizontally(&layout);
     else
         split_vertically(&layout, content);

@@ -18,8 +18,10 @@
 /* What there is to show. */
 struct layout_content {
     size_t n_rows;         /* of the tree */
-    size_t n_source_lines; /* of the selected row's source file */
-    bool has_advice, has_zoom, has_filters, has_source;
+    size_t n_source_lines; /* of the source file, or of the explanation why there is none */
+    bool has_advice, has_zoom, has_filters;
+    bool has_source; /* the source pane is shown */
+    bool is_source;  /* it shows source, no explanation */
     bool asks; /* the status line has a question: it is always shown */
 };
 

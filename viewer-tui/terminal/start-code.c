@@ -104,22 +104,32 @@ static bool is_start_code(const struct view *view, uint32_t row, bool above_is)
     return is;
 }
 
-/* One row that is not start code may stand above start code: _start of a stripped program, and the
- * main that Rust's compiler makes. */
+static bool has_source_file(const struct view *view, uint32_t row)
+{
+    uint32_t file, line;
+    view = view_origin(view, &row);
+    label_place(view, row, &file, &line);
+    return database_file_path(view->db, file) != NULL;
+}
+
+/* One row that is not start code may stand above start code: _start of a stripped program, or the main
+ * that Rust's compiler makes. Neither has a source file. */
 struct start_chain start_chain_at(struct view *view, uint32_t row)
 {
     uint32_t innermost = row, at = row;
     bool above_is = true;
-    for (size_t n = 0, n_others = 0; n < MOST_ROWS && n_others < 2; n++) {
+    for (size_t n = 0; n < MOST_ROWS; n++) {
         at = dominating_child(view, at);
         if (at == NOTHING)
             break;
-        above_is = is_start_code(view, at, above_is);
-        n_others = above_is ? 0 : n_others + 1;
-        if (above_is)
+        bool is = is_start_code(view, at, above_is);
+        if (!is && (!above_is || has_source_file(view, at)))
+            break;
+        above_is = is;
+        if (is)
             innermost = at;
     }
-    uint32_t last = dominating_child(view, innermost);
+    uint32_t last = innermost == row ? NOTHING : dominating_child(view, innermost);
     bool hides_several = last != NOTHING && view_row(view, last)->parent != row;
     return (struct start_chain){.first = row, .last = hides_several ? last : NOTHING};
 }

@@ -122,7 +122,8 @@ enum visibility filtered_visibility(struct filtered_tree *tree, uint32_t row)
         return ROW_SHOWN;
     enum visibility visibility =
         filters_n(tree->filters) ? decision_on(tree, row).visibility : ROW_SHOWN;
-    bool is_passed_over = row < tree->passed_over.n && tree->passed_over.at[row];
+    bool is_passed_over = row < tree->passed_over.n && tree->passed_over.at[row] &&
+                          !tree->shows_passed_over;
     return visibility == ROW_SHOWN && (is_passed_over || is_flattened(tree, row)) ? ROW_ELIDED
                                                                                    : visibility;
 }

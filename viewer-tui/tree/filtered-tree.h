@@ -42,7 +42,8 @@ struct filtered_tree {
     struct sorting sorting;         /* and the view's sorting */
     VEC(struct decision) decisions; /* by row, since then; those beyond are unknown */
     struct matching_paths paths[MOST_MATCHING_PATHS]; /* the latest first */
-    open_rows passed_over; /* by row: elided start code (terminal/start-code.h) */
+    open_rows passed_over;  /* by row: elided start code (terminal/start-code.h) */
+    bool shows_passed_over; /* it is not elided: a search is looking into it */
     bool was_cut; /* too much was elided for all rows to be listed */
 };
 

@@ -42,7 +42,9 @@ static uint32_t search_from_here(struct tui *tui, struct search *search)
     search->filtered = pane->filtered;
     search->root = pane->root;
     search->pattern = tui->wanted;
+    pane->filtered->shows_passed_over = true;
     uint32_t row = search_next(search, pane_row(pane));
+    pane->filtered->shows_passed_over = false;
     if (row != NOTHING)
         pane_select(pane, row);
     say_result(tui, search, row);

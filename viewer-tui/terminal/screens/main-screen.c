@@ -88,13 +88,24 @@ static void draw_headline(const struct tui *tui, int line)
 /* Longer names in a path are shortened. */
 #define MOST_NAME_COLUMNS 40
 
-void tui_add_path(const struct tui *tui, uint32_t row, struct text *out, size_t width)
+/* Adds the name of a row, behind "... > " for the rows that a folded chain of start code hides; moves
+ * on to the row above. */
+static uint32_t add_step(const struct tui *tui, uint32_t row, struct text *out)
 {
     const struct pane *pane = tui_drawn_pane(tui);
+    const struct start_chain *chain = pane_folded_chain(pane, row);
+    if (chain)
+        text_add(out, PATH_CUT);
+    describe_short_name(pane->view, row, tui->ascii, MOST_NAME_COLUMNS, out);
+    return chain ? chain->first : view_row(pane->view, row)->parent;
+}
+
+void tui_add_path(const struct tui *tui, uint32_t row, struct text *out, size_t width)
+{
     struct text path = {0}, longer = {0};
-    for (; row != 0; row = view_row(pane->view, row)->parent) {
+    while (row != 0) {
         text_clear(&longer);
-        describe_short_name(pane->view, row, tui->ascii, MOST_NAME_COLUMNS, &longer);
+        uint32_t above = add_step(tui, row, &longer);
         if (path.n)
             text_printf(&longer, " > %s", text_string(&path));
         if (path.n && text_columns(text_string(&longer)) + strlen(PATH_CUT) > width) {
@@ -103,6 +114,7 @@ void tui_add_path(const struct tui *tui, uint32_t row, struct text *out, size_t 
         }
         text_clear(&path);
         text_add(&path, text_string(&longer));
+        row = above;
     }
     text_add(out, text_string(&path));
     vec_free(&path);
@@ -206,10 +218,11 @@ static void prepare_layout(struct tui *tui)
     const struct pane *pane = tui_pane(tui);
     struct layout_content content = {.n_rows = pane->shown.n,
                                      .n_source_lines = tui_source_lines(tui),
-                                     .has_advice = tui->headline.n > 0,
+                                     .has_advice = tui->has_headline,
                                      .has_zoom = pane->root != 0,
                                      .has_filters = filters_n(tui->filters) > 0,
                                      .has_source = tui->shows_source,
+                                     .is_source = tui->source && tui->source->source->n_lines,
                                      .asks = tui->prompt != NULL};
     tui->layout = layout_make(screen_width(), screen_height(), &content);
 }

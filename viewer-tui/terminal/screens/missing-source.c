@@ -14,7 +14,7 @@ static bool is_named(const char *kind)
     return strcmp(kind, "overhead") != 0;
 }
 
-static void explain(const char *kind, bool ascii, struct text *out)
+static void explain_tag(const char *kind, bool ascii, struct text *out)
 {
     const char *meaning = overhead_kind_meaning(kind);
     text_add(out, "Code of the parallel runtime, tagged as overhead");
@@ -30,9 +30,12 @@ static void explain(const char *kind, bool ascii, struct text *out)
                 meaning ? ": " : "", meaning ? meaning : "");
 }
 
-static void draw_title(const struct tui *tui, struct area area, const char *kind)
+bool tui_draw_tag_title(const struct tui *tui, struct area area, const char *path)
 {
+    const char *kind = path ? overhead_kind(path) : NULL;
     struct text title = {0};
+    if (!kind)
+        return false;
     text_add(&title, " overhead of the runtime");
     if (is_named(kind)) {
         text_add(&title, ": ");
@@ -42,19 +45,6 @@ static void draw_title(const struct tui *tui, struct area area, const char *kind
     screen_rule(area.line, area.column, area.width);
     screen_put(area.line, area.column + 2, area.width - 4, STYLE_PLAIN, text_string(&title));
     vec_free(&title);
-}
-
-bool tui_draw_tag(const struct tui *tui, struct area area, const char *path)
-{
-    const char *kind = path ? overhead_kind(path) : NULL;
-    struct text words = {0};
-    if (!kind)
-        return false;
-    draw_title(tui, area, kind);
-    explain(kind, tui->ascii, &words);
-    page_draw_paragraph((struct area){area.line + 1, area.column, area.height - 1, area.width},
-                   text_string(&words));
-    vec_free(&words);
     return true;
 }
 
@@ -76,7 +66,12 @@ static const char *why_missing(struct tui *tui, const struct shown_source *shown
 
 void tui_explain_missing(struct tui *tui, const struct shown_source *shown, struct text *out)
 {
+    const char *path = database_file_path(shown->view->db, shown->file);
     struct text nearest = {0};
+    if (path && overhead_kind(path)) {
+        explain_tag(overhead_kind(path), tui->ascii, out);
+        return;
+    }
     tui_add_own_call(tui, &nearest);
     if (nearest.n)
         text_printf(out, "No source here; %s. ", text_string(&nearest));

@@ -78,7 +78,12 @@ void tui_prepare_source(struct tui *tui)
 
 size_t tui_source_lines(const struct tui *tui)
 {
-    return tui->source ? tui->source->source->n_lines : 0;
+    size_t width = screen_width() > 8 ? (size_t)screen_width() - 8 : 1;
+    if (!tui->source)
+        return 0;
+    return tui->source->source->n_lines
+               ? tui->source->source->n_lines
+               : text_columns(text_string(&tui->source->missing)) / width + 2;
 }
 
 void tui_free_source(struct tui *tui)
@@ -318,9 +323,9 @@ void tui_draw_source(const struct tui *tui, struct area area)
     const struct shown_source *shown = tui->source;
     size_t n_lines = shown->source->n_lines;
     struct area line = {area.line + 1, area.column, 1, area.width};
-    if (n_lines == 0 && tui_draw_tag(tui, area, database_file_path(shown->view->db, shown->file)))
-        return;
-    draw_title(tui, area, shown);
+    const char *path = database_file_path(shown->view->db, shown->file);
+    if (n_lines || !tui_draw_tag_title(tui, area, path))
+        draw_title(tui, area, shown);
     if (n_lines == 0)
         page_draw_paragraph((struct area){line.line, line.column, area.height - 1, line.width},
                             text_string(&shown->missing));

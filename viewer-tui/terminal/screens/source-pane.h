@@ -23,14 +23,15 @@ void tui_prepare_source(struct tui *tui);
 void tui_place_source(struct tui *tui, struct area area);
 
 void tui_draw_source(const struct tui *tui, struct area area);
+/* Lines that the pane could show, without its title. */
 size_t tui_source_lines(const struct tui *tui);
 void tui_free_source(struct tui *tui);
 
 /* missing-source.c: why a row has no source, and what to do about it. */
 void tui_explain_missing(struct tui *tui, const struct shown_source *shown, struct text *out);
 
-/* Draws an explanation if the path of a source file is an overhead tag; false if it is none. */
-bool tui_draw_tag(const struct tui *tui, struct area area, const char *path);
+/* Draws the title of the pane if the path of a source file is an overhead tag; false if it is none. */
+bool tui_draw_tag_title(const struct tui *tui, struct area area, const char *path);
 
 /* own-source.c: top-down, for a row without source of the program's own: the nearest row from there
  * upwards that is called from a line of the program's own source; else NOTHING. */

@@ -66,8 +66,12 @@ static void show_headline(struct tui *tui)
         return;
     tui->knows_headline = tui_find_headline(tui);
     say_problem(tui);
-    if (tui->knows_headline)
-        tui_show(tui);
+    if (!tui->knows_headline)
+        return;
+    tui->has_headline = tui->headline.n > 0;
+    if (!tui->has_headline)
+        screen_redraw(); /* all lines move up; terminals of the type "ansi" lose some without this */
+    tui_show(tui);
 }
 
 /* Until the user quits or the terminal is gone. */
@@ -150,6 +154,8 @@ int terminal_run(struct session *session, const struct terminal_options *options
     } else if (status == 0) {
         progress_listen(tui_tell_progress);
         tui_apply_filters(&tui);
+        tui.has_headline = !options->starts_closed;
+        tui.knows_headline = options->starts_closed;
         if (!options->starts_closed)
             tui_follow_hot_path(&tui);
         say_if_empty(&tui);

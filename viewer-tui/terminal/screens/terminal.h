@@ -11,7 +11,7 @@ struct terminal_options {
     enum projection projection;
     const char *sort; /* as on the command line; NULL: the view's own */
     bool has_mouse;
-    bool starts_closed; /* the tree, not open along the hot path */
+    bool starts_closed; /* with the tree closed and without advice */
     const char *columns; /* column-text.h; NULL: those that fit */
     enum cell_units units;
     bool has_bars;

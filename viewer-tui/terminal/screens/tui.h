@@ -50,7 +50,7 @@ struct tui {
     struct text message; /* for the status line, until the next key */
     bool has_said_problem;
     struct text headline; /* first line of the advice, or "" */
-    bool knows_headline;
+    bool has_headline, knows_headline;
     struct layout layout; /* of the main screen, and what tui_prepare found for it: */
     struct columns shown_columns;
     struct shown_source *source; /* source-pane.h */

@@ -49,7 +49,7 @@ void tui_reopen(struct tui *tui, struct sorting sorting)
         view = session_view(tui->session, tui->projection, tui->id);
     }
     view_sort(view, sorting);
-    tui->knows_headline = false;
+    tui->knows_headline = !tui->has_headline;
     pane_open(tui_pane(tui), view, tui->filters);
     tui_apply_filters(tui);
 }

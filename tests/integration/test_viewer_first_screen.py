@@ -1,0 +1,199 @@
+"""The first screen answers where the time goes: it is open along the hot path, the code that starts the program is
+folded into one row, the selected row has a line of the program's own source, and the header has the advice's first line.
+
+    main thread > _start > __libc_start_main > __libc_start_call_main > main (app.c:10)
+        line 12: work (app.c:20)    line 22: lock (libc.so.6), in it futex (libc.so.6): 60 s
+                                    lines 23 to 33: a procedure each: 1 s
+        lines 13, 14: a procedure each: 9 s
+    thread root > start_thread > worker (app.c:50)    lines 51 to 56: 1 s each
+"""
+import os
+import re
+import subprocess
+import tempfile
+import unittest
+
+import v4_writer
+import viewer
+import viewer_story
+from terminal import HAVE_TMUX, Terminal
+
+LINES = 120  # of the source file
+
+
+def write(folder, title="app"):
+    db = v4_writer.Database(title, ["work"])
+    app, libc = db.module("/bin/app"), db.module("/lib/libc.so.6")
+    app_c = db.file("src/app.c", copied=True)
+    at = db.entry().call(db.function("_start", app, 0x10)).call(db.function("__libc_start_main", libc, 0x10))
+    main = at.call(db.function("__libc_start_call_main", libc, 0x20)).call(db.function("main", app, 0x20, app_c, 10))
+    work = main.statement(app_c, 12).call(db.function("work", app, 0x30, app_c, 20))
+    lock = work.statement(app_c, 22).call(db.function("lock", libc, 0x30))
+    lock.call(db.function("futex", libc, 0x40)).charge(60.0)
+    for i in range(11):
+        work.statement(app_c, 23 + i).call(db.function(f"part_{i}", app, 0x100 + i, app_c, 60 + i)).charge(1.0)
+    for line in (13, 14):
+        main.statement(app_c, line).call(db.function(f"other_{line}", app, 0x200 + line, app_c, 70)).charge(9.0)
+    start = db.entry(kind=2, name="thread root").call(db.function("start_thread", libc, 0x50))
+    worker = start.call(db.function("worker", app, 0x60, app_c, 50))
+    for line in range(51, 57):
+        worker.statement(app_c, line).charge(1.0)
+    v4_writer.write_database(db, folder)
+    os.makedirs(os.path.join(folder, "src"), exist_ok=True)
+    with open(os.path.join(folder, "src", "app.c"), "w") as file:
+        file.write("".join(f"line {n} of app\n" for n in range(1, LINES + 1)))
+
+
+def content(lines):
+    """The rows of the tree and the lines of source on the screen."""
+    rows = [line for line in lines if re.match(r" +[\d.]+ +[\d.]+% ", line) and "line" not in line]
+    return rows, [line for line in lines if re.search(r"line \d+ of app", line)]
+
+
+class InTerminal(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.db = os.path.join(folder.name, "db")
+        os.mkdir(self.db)
+        write(self.db)
+
+    def start(self, *arguments, **more):
+        terminal = Terminal([viewer.VIEWER, *(arguments or [self.db])], **more)
+        self.addCleanup(terminal.__exit__)
+        terminal.until_seen("?:help")
+        return terminal
+
+
+@unittest.skipUnless(HAVE_TMUX, "tmux is not installed")
+class FirstScreen(InTerminal):
+    def test_it_leads_to_a_line_of_the_program(self):
+        """Not into the futex, where the hot path ends."""
+        lines = self.start(width=120, height=40).until_seen("main thread > ... > main  app.c:10", "22 > line 22 of app")
+        self.assertTrue(any("main > work > lock" in line for line in lines[-4:]))
+        self.assertTrue(any("futex" in line for line in lines))
+        self.assertFalse(any("__libc_start" in line for line in lines))
+
+    def test_there_is_room_for_content(self):
+        for width, height, least in ((80, 24, 14), (120, 40, 25), (200, 50, 40)):
+            rows, source = content(self.start(width=width, height=height).until_seen("22 > line 22 of app"))
+            self.assertGreaterEqual(len(rows) + len(source), least, (width, height))
+            self.assertGreaterEqual(len(source), 5)
+
+    def test_a_wide_screen_has_the_source_beside_the_tree(self):
+        lines = self.start(width=200, height=50).until_seen("22 > line 22 of app")
+        self.assertTrue(any(re.search(r"%.*line \d+ of app", line) for line in lines))
+
+    def test_the_header_has_advice(self):
+        viewer_story.write(self.db)
+        lines = self.start(width=120, height=40).until_seen("advice: ")
+        self.assertTrue(lines[1].startswith(" advice: Only one thread runs for at least 5.000 s"), lines[1])
+
+    def test_start_code_opens_and_closes_with_the_usual_key(self):
+        terminal = self.start(width=120, height=40)
+        terminal.until_seen("▸ main thread > ... > main")
+        terminal.press("g", "j", "Enter")
+        terminal.until_seen("▾ main thread", "▾ _start", "▾ __libc_start_main", "▾ main  app.c:10", "  ▾ 22 » lock")
+        terminal.press("Enter")
+        terminal.until_seen("▸ main thread > ... > main", "  ▾ 22 » lock")
+        terminal.until_gone("_start")
+
+    def test_what_is_found_in_start_code_is_shown(self):
+        terminal = self.start(width=120, height=40)
+        terminal.press("/")
+        terminal.type("call_main")
+        terminal.press("Enter")
+        terminal.until_seen("▾ main thread", "▾ _start", "▾ __libc_start_call_main")
+
+    def test_threads_are_folded_too(self):
+        self.start(width=120, height=45).until_seen("▸ thread root > ... > worker")
+
+    def test_closed(self):
+        lines = self.start("--closed", self.db, width=120, height=40).until_seen("1/")
+        self.assertFalse(any("futex" in line for line in lines))
+
+
+@unittest.skipUnless(HAVE_TMUX, "tmux is not installed")
+class KeysOfViews(InTerminal):
+    """1 to 5 and ? work on every page; a page closes with the key that opened it, or with Esc."""
+    PAGES = {"5": "hpcviewer: summary", "4": "hpcviewer: threads", "?": "hpcviewer: help", "a": "hpcviewer: advice",
+             "i": "hpcviewer: all of one row", "C": "hpcviewer: columns", "M": "hpcviewer: marks",
+             "\\": "hpcviewer: filters"}
+
+    def test_from_page_to_page(self):
+        terminal = self.start(width=120, height=40)
+        for key, title in self.PAGES.items():
+            for view, sign in (("2", "main"), ("3", "/bin/app"), ("1", "lock")):
+                terminal.type(key)
+                terminal.until_seen(title)
+                terminal.press(view)
+                terminal.until_gone("hpcviewer: ")
+                terminal.until_seen("?:help", sign)
+            for other in ("5", "4"):
+                terminal.type(key)
+                terminal.until_seen(title)
+                if other != key:
+                    terminal.press(other)
+                terminal.until_seen(self.PAGES[other])
+                terminal.press("Escape")
+                terminal.until_seen("?:help")
+
+    def test_pages_close_with_their_key(self):
+        terminal = self.start(width=120, height=40)
+        for key, title in self.PAGES.items():
+            for closing in (key, "Escape"):
+                terminal.type(key)
+                terminal.until_seen(title)
+                terminal.press("Escape") if closing == "Escape" else terminal.type(key)
+                terminal.until_seen("?:help")
+
+    def test_help_on_top_of_a_page(self):
+        terminal = self.start(width=120, height=40)
+        for key in ("5", "4", "a", "C"):
+            terminal.type(key)
+            terminal.until_seen(self.PAGES[key])
+            terminal.press("?")
+            terminal.until_seen(self.PAGES["?"])
+            terminal.press("?")
+            terminal.until_seen(self.PAGES[key])
+            terminal.press("Escape")
+            terminal.until_seen("?:help")
+
+
+class WithoutArgument(InTerminal):
+    """hpcviewer opens the only database or measurement directory in the current directory."""
+    def printed(self):
+        return subprocess.run([viewer.VIEWER, "--print", "top-down"], cwd=os.path.dirname(self.db), text=True,
+                              capture_output=True)
+
+    def test_one(self):
+        done = self.printed()
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("app: top-down view", done.stdout)
+
+    def test_several(self):
+        os.mkdir(self.db + "2")
+        write(self.db + "2", "app2")
+        done = self.printed()
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("no database given, and several are here: db, db2\n", done.stderr)
+
+    def test_none(self):
+        done = subprocess.run([viewer.VIEWER], cwd="/proc/self", text=True, capture_output=True)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("neither a database nor a measurement directory is here", done.stderr)
+
+    def test_a_measurement_directory_counts_with_its_database(self):
+        folder = os.path.dirname(self.db)
+        os.rename(self.db, os.path.join(folder, "hpctoolkit-app-database"))
+        measurements = os.path.join(folder, "hpctoolkit-app-measurements")
+        os.mkdir(measurements)
+        with open(os.path.join(measurements, "a.hpcrun"), "w"):
+            os.utime(os.path.join(measurements, "a.hpcrun"), (1, 1))
+        done = self.printed()
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("opening its database hpctoolkit-app-database", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
