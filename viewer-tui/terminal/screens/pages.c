@@ -113,7 +113,7 @@ void tui_advice(struct tui *tui)
     add_scope(view, row, tui->ascii, &text);
     for (size_t i = 0; i < lines.list.n; i++)
         text_printf(&text, "%s\n", lines.list.at[i]);
-    tui_show_text(tui, session_is_of_two(tui->session) ? "what changed" : "advice",
+    tui_show_text(tui, session_is_comparison(tui->session) ? "what changed" : "advice",
                   text_string(&text), COMMAND_ADVICE);
     advice_lines_free(&lines);
     vec_free(&text);
