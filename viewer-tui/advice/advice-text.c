@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Lines of advice in a summary; what comes on top is a paragraph that began before. */
+/* Lines of advice in a summary. Only a paragraph that has begun may exceed them. */
 #define FEW_LINES 6
 
 void advice_event(const char *suffix, struct text *event)
@@ -50,7 +50,7 @@ static void add_place(struct text *text, const struct database *db, const struct
     vec_free(&place);
 }
 
-/* ", called from free, from free_matrix" */
+/* Adds ", called from free, from free_matrix". */
 static void add_callers(struct text *text, const struct database *db, const struct hotspot *hotspot,
                         bool ascii)
 {
@@ -86,7 +86,7 @@ void advice_add_event(struct advice_lines *lines, const char *suffix)
     vec_free(&text);
 }
 
-/* Adds text with names in it, which may come from anywhere. */
+/* Adds text with names from the database, which may contain anything. */
 static void add_clean_paragraph(struct advice_lines *lines, size_t indent, size_t hanging,
                                 const char *raw)
 {
@@ -107,7 +107,7 @@ static void add_none(struct advice_lines *lines)
     advice_add_paragraph(lines, 2, 0, "None: nothing that was measured stands out.");
 }
 
-/* Why there is nothing about idleness and overhead: once, for whatever events. */
+/* Adds why idleness and overhead are missing: once for all events. */
 static void add_unmeasured(const struct advice *advice, struct advice_lines *lines)
 {
     struct text text = {0};
@@ -137,7 +137,7 @@ void advice_describe(const struct advice *advice, struct advice_lines *lines)
     add_unmeasured(advice, lines);
 }
 
-/* How many details from one on belong together: a head and the items of its list. */
+/* The number of details, from one on, that belong together: a head and the items of its list. */
 static size_t group_size(const struct finding *finding, size_t first)
 {
     size_t n = 1;
@@ -146,7 +146,7 @@ static size_t group_size(const struct finding *finding, size_t first)
     return n;
 }
 
-/* Adds details of a finding up to so many lines; a list has its head and at least one item. */
+/* Adds details of a finding, up to `most` lines. A list gets its head and at least one item. */
 static void add_some_details(struct advice_lines *lines, const struct finding *finding, size_t most)
 {
     for (size_t d = 0; d < finding->details.n;) {

@@ -6,27 +6,27 @@
 
 #include <stdio.h>
 
-/* The name of an event, "CPUTIME" of " (CPUTIME)"; "" of "". */
+/* The name of an event: "CPUTIME" of " (CPUTIME)", "" of "". */
 void advice_event(const char *suffix, struct text *event);
 
-/* Of advice in print, in columns. */
+/* Screen columns of printed advice. */
 #define ADVICE_WIDTH 96
 
-/* Lines of text, each with its indentation. */
+/* Lines of text with their indentation. */
 struct advice_lines {
     VEC(char *) list;
-    size_t width; /* of each line, in columns */
+    size_t width; /* screen columns of a line */
     bool ascii;
 };
 
 /* Adds all findings with their details, or that there are none. */
 void advice_describe(const struct advice *advice, struct advice_lines *lines);
 
-/* The same in few lines: the findings with the largest gains, and of the first as many details as
- * there is room for. */
+/* The same in few lines: the findings with the largest gains, and as many details of the first one
+ * as fit. */
 void advice_describe_shortly(const struct advice *advice, struct advice_lines *lines);
 
-/* Adds a paragraph: its first line behind so many spaces, the others behind `hanging` more. */
+/* Adds a paragraph, indented by `indent`, its lines after the first one by `hanging` more. */
 void advice_add_paragraph(struct advice_lines *lines, size_t indent, size_t hanging,
                           const char *text);
 
@@ -37,7 +37,7 @@ void advice_add_event(struct advice_lines *lines, const char *suffix);
 void advice_describe_hotspot(const struct database *db, const struct hotspot *hotspot, bool ascii,
                              struct text *text);
 
-/* Prints them as a part of a summary: behind an empty line and a head. */
+/* Prints the lines as a section of a summary, with an empty line and a heading before. */
 void advice_lines_print(const struct advice_lines *lines, FILE *out);
 
 void advice_lines_free(struct advice_lines *lines);

@@ -1,27 +1,27 @@
-/* Where threads are blocked, by REALTIME: locks, barriers, input and output, sleeps; and threads
+/* Threads that are blocked, by REALTIME: in locks, barriers, input and output, sleeps; and threads
  * that could run but had no CPU.
  *
- * Without the waiting at a line the run is not shorter by more than all threads wait there, and not
- * shorter than its CPU time on all CPUs: of a run of W seconds with C seconds of CPU time on n
- * CPUs, and B seconds of waiting, at least max(W - B, C / n) remain. Waiting for another thread to
- * end, for a child or for an event is no cause: what is waited for is. */
+ * Bound of the gain. Of a run of W seconds with C seconds of CPU time on n CPUs, of which all
+ * threads together wait B seconds at a line, at least max(W - B, C / n) remain without that
+ * waiting. Waiting for another thread, a child or an event is no cause: what they do meanwhile is.
+ */
 #include "viewer-tui/advice/situation.h"
 
 #include <math.h>
 
-/* Waiting of less than this share of the wall clock is left out. */
+/* Less waiting, as a share of the wall clock, is not reported. */
 #define LEAST_SHARE_OF_WALL 0.05
 
-/* Gains below that are not worth a sentence: as what is fine (judgement.h). */
+/* Smaller gains are not reported; close to what judgement.h calls fine. */
 #define LEAST_GAIN 1.05
 
-/* Whether waiting can be shortened by a change where it happens. */
+/* Whether the waiting can be shortened where it happens. */
 static bool is_cause(enum wait wait)
 {
     return wait >= WAIT_LOCK && wait <= WAIT_CONDITION;
 }
 
-/* The seconds of waiting with 95 %: as of a share of all that was sampled of the metric. */
+/* The interval of the waiting, from its share of all samples of the metric. */
 static struct share seconds_of(const struct situation *situation, double seconds)
 {
     double total = situation->blocked_places.total;
@@ -54,7 +54,8 @@ static void add_callee(const struct situation *situation, const struct time_plac
                 database_procedure_name(situation->view->db, place->callee, buffer));
 }
 
-/* "Threads wait for a lock: worker, convoy.c:7, in pthread_mutex_lock; on average 30.9 of 33." */
+/* Adds "Threads wait for a lock: worker, convoy.c:7, in pthread_mutex_lock; on average 30.9 of
+ * 33." */
 static void add_blocked(const struct situation *situation, const struct time_place *place,
                         struct findings *findings)
 {
@@ -83,7 +84,8 @@ static void add_blocked(const struct situation *situation, const struct time_pla
     vec_free(&text);
 }
 
-/* Blocked in code that does not wait: a thread that lost its CPU, or waits for a page. */
+/* Whether the thread is blocked in code that does not wait: it lost its CPU, or waits for a
+ * page. */
 static bool has_no_cpu(const struct time_place *place)
 {
     return place->wait == WAIT_NONE && place->callee == NOTHING && place->is_user_code &&

@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where dpkg keeps a list of the files of each package, "zlib1g:amd64.list". */
+/* dpkg's lists of the files of each package, such as "zlib1g:amd64.list". */
 #define LISTS  "/var/lib/dpkg/info"
 #define SUFFIX ".list"
 
-/* Whether a list names the file, as it is or below /usr, of which /lib and /bin are links. */
+/* Whether a list names the file. /lib and /bin are links to folders in /usr. */
 static bool has_file(const char *list, const char *path)
 {
     char *line = NULL;
@@ -33,7 +33,7 @@ static bool has_file(const char *list, const char *path)
     return is_found;
 }
 
-/* Its own name for the C library, whose debug information is a package of its own. */
+/* The package with debug information, which has a name of its own for the C library. */
 static char *debug_package(const char *package)
 {
     return strcmp(package, "libc6") == 0 ? mem_strdup("libc6-dbg")

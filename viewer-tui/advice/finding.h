@@ -1,49 +1,48 @@
-/* Findings: what a run's data says that a reader can act on, one statement each. */
+/* Findings: what a reader of a profile can act on, one statement each. */
 #ifndef VIEWER_FINDING_H
 #define VIEWER_FINDING_H
 
 #include "viewer-tui/advice/gain.h"
 #include "viewer-tui/tree/view.h"
 
-/* Their names in JSON and CSV: finding_kind_name. */
+/* finding_kind_name gives their names in JSON and CSV. */
 enum finding_kind {
     FINDING_PARALLELIZATION, /* idleness and overhead of a runtime's workers */
-    FINDING_SPAN,            /* what no number of workers makes faster */
+    FINDING_SPAN,            /* a limit to the speed with any number of workers */
     FINDING_NO_NAMES,        /* code made at run time without names */
     FINDING_NO_LINES,        /* code without line information */
-    FINDING_IMBALANCE,       /* threads have unequal parts of a procedure's work */
-    FINDING_ONE_THREAD,      /* only one thread runs */
-    FINDING_BLOCKED,         /* threads wait at a line */
+    FINDING_IMBALANCE,       /* threads with unequal parts of a procedure's work */
+    FINDING_ONE_THREAD,      /* a time in which only one thread runs */
+    FINDING_BLOCKED,         /* threads that wait at a line */
     FINDING_NOT_OPTIMIZED,   /* code compiled without optimization */
     FINDING_SYSTEM_CALLS,    /* CPU time in system calls */
-    FINDING_NO_CPU,          /* threads that could run had no CPU */
+    FINDING_NO_CPU,          /* threads that could run but had no CPU */
     FINDING_WAITING,         /* CPU time in a runtime's waiting procedures */
     FINDING_HOT_PLACE,       /* the loop or line with most CPU time */
     FINDING_KINDS
 };
 
-/* What it saves to act on a finding. */
+/* What it would gain to act on a finding. */
 enum gain_state {
-    GAIN_NONE,    /* it says nothing about time */
-    GAIN_AT_MOST, /* the run becomes that much faster at most */
-    GAIN_LIMIT,   /* it does with whatever number of workers: no order follows from that */
+    GAIN_NONE,    /* nothing is known */
+    GAIN_AT_MOST, /* the run becomes faster by this factor at most */
+    GAIN_LIMIT,   /* the same with any number of workers; findings are not ordered by it */
 };
 
 struct finding {
     enum finding_kind kind;
     enum gain_state gain_state;
-    struct gain gain; /* of the whole run; where there is one */
-    int order;        /* of findings without a gain, and of equal gains: the least first; or
-                         FINDING_BEFORE_ALL */
-    uint32_t procedure, file, line; /* where it is; NOTHING, NOTHING and 0 where it has no place */
-    const void *source; /* what else JSON says of it: its kind knows (parallelization.h); NULL */
+    struct gain gain; /* of the whole run; undefined for GAIN_NONE */
+    int order; /* ascending, of findings without a gain or with equal gains; or FINDING_BEFORE_ALL
+                */
+    uint32_t procedure, file, line; /* the place; NOTHING, NOTHING and 0 if there is none */
+    const void *source; /* of more members in JSON, by kind (parallelization.h); NULL: none */
     char *text;         /* a few sentences, the cause and the place first */
     VEC(char *)
-    details; /* more of them, a paragraph each; those that begin with FINDING_ITEM are
-                items of a list below the one before */
+    details; /* further paragraphs; items of a list begin with FINDING_ITEM */
 };
 
-/* It comes before all others, whatever these gain. */
+/* Comes before all other findings, whatever their gains. */
 #define FINDING_BEFORE_ALL (-1)
 
 #define FINDING_ITEM '\t'
@@ -53,7 +52,7 @@ struct findings {
     VEC(struct finding) list;
 };
 
-/* Adds one without a place; it is valid until the next one is added. */
+/* Adds a finding without a place; the result is valid until the next one is added. */
 struct finding *findings_add(struct findings *findings, enum finding_kind kind,
                              const struct text *text);
 void finding_set_text(struct finding *finding, const struct text *text);
@@ -68,7 +67,7 @@ static inline void finding_set_gain(struct finding *finding, struct gain gain)
     finding->gain = gain;
 }
 
-/* The largest gain first, by the least that it is with 95 %; then what has none. */
+/* Sorts by the lower end of the gain's interval, the largest first; then those without a gain. */
 void findings_sort(struct findings *findings);
 
 void findings_free(struct findings *findings);

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* Larger factors are not told apart: nobody plans by them. */
+/* Larger factors are printed as this bound: they are too uncertain. */
 #define MOST_GAIN 100
 
 static double factor_without(double share)

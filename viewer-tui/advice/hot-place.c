@@ -1,13 +1,13 @@
-/* The loop, or else the line, with most CPU time. What it would gain to change it is not known, so
- * that none is claimed; but nothing else can gain more than the rest of the time. */
+/* The loop, or else the line, with the most CPU time. No gain is claimed, since nobody knows what a
+ * change would bring; but no other change can gain more than the rest of the time. */
 #include "viewer-tui/advice/situation.h"
 
 #include "viewer-tui/tree/label.h"
 
-/* Of a program without such a place its procedures are many and small. */
+/* Programs without such a place have many small procedures. */
 #define LEAST_SHARE 0.05
 
-/* A loop, or a line outside of loops, and its time. */
+/* A loop, or a line outside of loops. */
 struct hot {
     uint32_t procedure, file, line;
     bool is_loop;
@@ -30,13 +30,14 @@ static bool is_same(const struct hot *a, const struct hot *b)
     return a->procedure == b->procedure && a->file == b->file && a->line == b->line;
 }
 
-/* By REALTIME the CPU time since the last sample is found where the thread waits after it. */
+/* Whether the time may be from elsewhere. By REALTIME the CPU time since the last sample is charged
+ * to the place where the thread waits next. */
 static bool is_elsewhere(const struct situation *situation, const struct time_place *place)
 {
     return situation->cpu.without != NO_METRIC && place->wait != WAIT_NONE;
 }
 
-/* So many places are looked at: behind them all are small. */
+/* Places after this many are small. */
 #define MOST_PLACES 1000
 
 static struct hot hottest(const struct situation *situation)

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The base name of files that are tagged, before ":KIND". */
+/* The base name of tagged source files, before ":KIND". */
 #define OVERHEAD_TAG "hpctoolkit:parallel-overhead"
 
 /* The cost of a procedure in calls from the same callers. */
@@ -23,10 +23,10 @@ struct calls {
 struct collection {
     struct hotspot_list procedures;
     VEC(struct calls) calls;
-    struct idmap procedure_numbers, call_numbers; /* -> index in these */
+    struct idmap procedure_numbers, call_numbers; /* -> index in `procedures`, `calls` */
     uint32_t row;                                 /* whose hotspots these are */
     size_t metric;
-    double in_procedures; /* the cost of the outermost procedures in the row */
+    double in_procedures; /* cost of the outermost procedures in the row */
 };
 
 static bool is_procedure(const struct row *row)
@@ -34,7 +34,7 @@ static bool is_procedure(const struct row *row)
     return row->kind == KIND_PROCEDURE || row->kind == KIND_INLINED;
 }
 
-/* The nearest procedure above a row; 0 when there is none. */
+/* The nearest procedure above a row; 0 if there is none. */
 static uint32_t procedure_above(const struct view *view, uint32_t row)
 {
     do
@@ -52,15 +52,15 @@ static bool is_tagged(const struct view *view, uint32_t row)
     return strncmp(name, OVERHEAD_TAG, length) == 0 && (name[length] == ':' || !name[length]);
 }
 
-/* Whether a row is above the one where the walk began, or there is no such row: rows above were
- * made before it and have smaller numbers. */
+/* Whether a row is not below `first`, where the walk began. Rows above were made earlier, so they
+ * have smaller numbers. */
 static bool is_outside(uint32_t row, uint32_t first)
 {
     return row == 0 || row < first;
 }
 
-/* The tagged procedure at a row or above it, with nothing between them but the library that the
- * row belongs to; NOTHING where there is none in the row `first`. */
+/* The nearest tagged procedure, from a row upwards, with nothing between them but the library of
+ * the row; NOTHING if there is none below `first`. */
 static uint32_t tagged_above(const struct view *view, uint32_t row, uint32_t first)
 {
     if (is_tagged(view, row))
@@ -114,7 +114,7 @@ static void add_calls(struct collection *collection, const struct hotspot *hotsp
     }
 }
 
-/* Finds the callers of the procedure at `row`, without repetitions, and of user code without the
+/* Finds the callers of the procedure at `row`, without repetitions; for user code also without the
  * runtime's procedures. */
 static void find_callers(const struct view *view, uint32_t row, uint32_t callers[MOST_CALLERS])
 {
@@ -134,8 +134,8 @@ static void find_callers(const struct view *view, uint32_t row, uint32_t callers
         callers[n++] = NOTHING;
 }
 
-/* Adds a row on the walk if it is a procedure; what is outside of the outermost ones is the own
- * cost of the row where the walk began. */
+/* Adds a row of the walk if it is a procedure. Costs outside of the outermost procedures are the
+ * own costs of the row where the walk began. */
 static void enter(void *context, struct view *view, uint32_t number, uint32_t level)
 {
     (void)level;
@@ -160,7 +160,7 @@ static void enter(void *context, struct view *view, uint32_t number, uint32_t le
     add_calls(collection, &hotspot);
 }
 
-/* Walks through everything below the row that has some of the cost. */
+/* Visits everything below the row that has some of the cost. */
 static void collect_below(struct view *view, struct collection *collection)
 {
     struct limits limits = {.depth = NO_DEPTH_LIMIT,
@@ -170,7 +170,7 @@ static void collect_below(struct view *view, struct collection *collection)
     walk_view(view, collection->row, &limits, &visitor);
 }
 
-/* Loops and statements have costs outside of the procedures in them. */
+/* Adds the own cost of a loop or statement, which is outside of the procedures in it. */
 static void add_own(struct view *view, struct collection *collection)
 {
     const struct row *row = view_row(view, collection->row);
@@ -185,7 +185,7 @@ static void add_own(struct view *view, struct collection *collection)
     add_procedure(collection, &itself);
 }
 
-/* Callers from several lines are several. */
+/* Adds the callers; one that calls from several lines is several rows. */
 static void collect_callers(struct view *view, struct collection *collection)
 {
     view_start_walk(view);
@@ -205,7 +205,8 @@ static void collect_callers(struct view *view, struct collection *collection)
     }
 }
 
-/* In the flat view what is called from a procedure is no part of it. */
+/* Whether the row contains what is below it. In the flat view procedures do not contain what they
+ * call. */
 static bool is_divided(const struct view *view, uint32_t row)
 {
     uint8_t kind = view_row(view, row)->kind;
@@ -213,7 +214,7 @@ static bool is_divided(const struct view *view, uint32_t row)
            kind == KIND_FILE;
 }
 
-/* Descending costs; equal ones in the order of procedures and lines in the database. */
+/* By cost, the largest first; then in the order of procedures and lines in the database. */
 static int compare(const void *left, const void *right)
 {
     const struct hotspot *a = left, *b = right;
@@ -224,7 +225,7 @@ static int compare(const void *left, const void *right)
     return (a->line > b->line) - (a->line < b->line);
 }
 
-/* Names the callers from which most of each procedure's cost comes. */
+/* Chooses the callers from which most of each procedure's cost comes. */
 static void choose_callers(struct collection *collection)
 {
     const struct calls **most = mem_alloc((collection->procedures.n + 1) * sizeof(*most));

@@ -8,24 +8,24 @@
 
 #include "viewer-tui/tree/view.h"
 
-/* Who reads of more than three places at once? */
+/* More places would not fit the advice text. */
 #define MOST_HOTSPOTS 3
 
-/* Callers that are told: one is often a wrapper, "free" of "_int_free". */
+/* Callers that are shown: one is often only a wrapper, as free is of _int_free. */
 #define MOST_CALLERS 2
 
-/* A procedure, and those from which most of its cost comes: who called it or what it is inlined
- * into, from the inside out; recursion is left out. */
+/* A procedure, and the callers from which most of its cost comes: its callers or the procedures
+ * into which it is inlined, innermost first, without recursion. */
 struct hotspot {
-    uint32_t procedure; /* id; NOTHING where it is the row itself, a loop or statement */
-    uint32_t callers[MOST_CALLERS]; /* ids; NOTHING for none */
+    uint32_t procedure;             /* id; NOTHING: the row itself, a loop or statement */
+    uint32_t callers[MOST_CALLERS]; /* ids; NOTHING: none */
     bool has_other_callers;
-    uint32_t file, line; /* where the procedure is declared, or of a caller: where it calls */
-    double cost;         /* from whatever callers */
+    uint32_t file, line; /* the declaration of the procedure; of a caller the line of the call */
+    double cost;         /* from all callers */
 };
 
 struct hotspots {
-    struct hotspot at[MOST_HOTSPOTS]; /* those with the largest costs first, without zeros */
+    struct hotspot at[MOST_HOTSPOTS]; /* the largest costs first, without zeros */
     size_t n;
 };
 
@@ -34,19 +34,19 @@ struct hotspot_list {
     size_t n, cap;
 };
 
-/* The part of a row's costs that the view is about, and that its hotspots divide: what is below in
- * the top-down view, what is the row's own in the others. */
+/* The part of a row's costs that its hotspots divide: inclusive in the top-down view, else
+ * exclusive. */
 static inline enum cost_part hotspots_part(const struct view *view)
 {
     uint32_t row = 0;
     return view_origin(view, &row)->class == &topdown_class ? INCLUSIVE : EXCLUSIVE;
 }
 
-/* Those of a row: procedures in it, itself included; in the bottom-up view those that call it. What
- * is a procedure or less in the flat view has none. */
+/* The hotspots of a row: the procedures below it and itself; in the bottom-up view its callers.
+ * Procedures and smaller scopes of the flat view have none. */
 struct hotspots hotspots_find(struct view *view, uint32_t row, size_t metric);
 
-/* All of them, those with the largest costs first. The caller frees with vec_free. */
+/* All of them, the largest costs first. The caller frees with vec_free. */
 struct hotspot_list hotspots_all(struct view *view, uint32_t row, size_t metric);
 
 #endif

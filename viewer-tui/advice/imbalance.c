@@ -1,9 +1,9 @@
-/* Threads that have unequal parts of a procedure's work: the others wait for the one with most.
+/* Threads with unequal parts of a procedure's work: the others wait for the one with the most.
  *
- * A procedure that threads share is the first one of user code on the paths of threads: the start
- * routine, or below the procedures of a runtime the body of a parallel loop, which the main thread
- * runs, too. If its threads have CPU times c of mean m, the one with most is busy for max c - m
- * longer than if all had the same; the run is shorter by that at most. */
+ * The procedure that threads share is the first one of user code on their paths: the start routine
+ * or, below a runtime's procedures, the body of a parallel loop, which the main thread runs, too.
+ * If its threads have CPU times c with mean m, the longest is busy for max c - m longer than with
+ * equal parts; the run gets shorter by that at most. */
 #include "viewer-tui/advice/situation.h"
 
 #include "viewer-tui/db/database.h"
@@ -16,10 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A smaller gain is not worth a sentence: as what is fine (judgement.h). */
+/* Smaller gains are not reported; close to what judgement.h calls fine. */
 #define LEAST_GAIN 1.05
 
-/* Procedures with less of the CPU time are left out. */
+/* Procedures with a smaller share of the CPU time are skipped. */
 #define LEAST_SHARE 0.05
 
 /* A procedure that threads share. */
@@ -33,7 +33,7 @@ struct collection {
     VEC(struct shared) list;
     const json_t *run;
     struct time_metric time;
-    bool collects_value_refs; /* on the second walk */
+    bool collects_value_refs; /* the second walk collects value refs */
 };
 
 static bool is_procedure(const struct row *row)
@@ -49,7 +49,7 @@ static size_t index_of(const struct collection *collection, uint32_t procedure)
     return i;
 }
 
-/* Whether a row is the entry point of threads, "<thread root>" or "application thread". */
+/* Whether a row is the entry point of threads: "<thread root>" or "application thread". */
 static bool is_entry_of_threads(const struct view *view, uint32_t row)
 {
     struct v4_entry entry;
@@ -60,7 +60,7 @@ static bool is_entry_of_threads(const struct view *view, uint32_t row)
     return entry.kind != V4_MAIN_THREAD && entry.kind != V4_UNKNOWN_ENTRY;
 }
 
-/* Whether a row is the first of user code on the path of a thread that was created. */
+/* Whether a row is the first user code on the path of a created thread. */
 static bool is_first_of_thread(const struct view *view, uint32_t row, const json_t *run)
 {
     char buffer[NAME_SIZE];
@@ -115,16 +115,16 @@ static void walk(struct collection *collection, const struct situation *situatio
     walk_view(situation->view, situation->row, &limits, &visitor);
 }
 
-/* What threads have of a procedure, and what that means. */
+/* How evenly threads share a procedure. */
 struct balance {
-    size_t n; /* threads that share it */
+    size_t n; /* number of threads that share it */
     double mean, most;
-    double alone;        /* seconds that the most is more than all others together, at least 0 */
-    struct share excess; /* of the most over the mean, seconds */
+    double alone;        /* seconds of the maximum minus those of all other threads, at least 0 */
+    struct share excess; /* seconds of the maximum over the mean */
 };
 
-/* A difference is taken for real where it is more than what the largest of n equal parts exceeds
- * the mean by chance, with 95 %. */
+/* The excess is significant if it is larger than what the largest of n equal parts exceeds the mean
+ * by chance, with 95 %. */
 static struct balance balance_of(const double *seconds, size_t n, double increment)
 {
     struct balance balance = {.n = n};
@@ -159,8 +159,8 @@ static double *values_by_profile(const struct situation *situation, struct value
     return NULL;
 }
 
-/* Whether a thread that has none of it belongs to those that share it: one that began as they did.
- */
+/* Whether a thread without a part belongs to the group: it began in the same procedure as one with
+ * a part. */
 static bool is_of_group(const struct main_process *process, const struct process_thread *thread,
                         const double *by_profile)
 {
@@ -197,7 +197,7 @@ static double factor(const struct main_process *process, double excess)
     return excess < process->wall ? process->wall / (process->wall - excess) : INFINITY;
 }
 
-/* The line with most time in a procedure itself; NULL where it has none. */
+/* The line with the most own time in a procedure; NULL if there is none. */
 static const struct time_place *place_in(const struct situation *situation, uint32_t procedure)
 {
     const struct time_places *places = &situation->cpu_places;
@@ -207,7 +207,7 @@ static const struct time_place *place_in(const struct situation *situation, uint
     return NULL;
 }
 
-/* Returns what it explains: the seconds for which the thread with most runs alone. */
+/* Returns the seconds that it explains, in which the longest thread runs alone. */
 static double add_imbalance(const struct situation *situation, struct shared *shared,
                             struct findings *findings)
 {

@@ -1,6 +1,6 @@
 #include "viewer-tui/advice/judgement.h"
 
-/* A scope's part in the whole run: what is outside of it counts as work. */
+/* A share of the whole run's effort, with everything outside of the scope counted as work. */
 static struct share share_of_run(const struct judged *judged, enum share_of_effort with)
 {
     struct efforts in_run = judged->scope;
@@ -10,7 +10,7 @@ static struct share share_of_run(const struct judged *judged, enum share_of_effo
     return share_of_effort(&in_run, with, &judged->sampling);
 }
 
-/* Idleness comes with samples of working threads: it adds none. */
+/* Samples of working threads carry the idleness, so it adds none. */
 static bool has_few_samples(const struct judged *judged)
 {
     double sampled = judged->scope.work + judged->scope.overhead;
@@ -49,7 +49,7 @@ static enum verdict verdict_on(const struct judgement *judgement)
 
 static struct efforts known_efforts(struct efforts efforts, const struct judged *judged)
 {
-    if (judged->overhead == NOT_KNOWN) { /* it is in the work */
+    if (judged->overhead == NOT_KNOWN) { /* unmeasured overhead is contained in the work */
         efforts.work += efforts.overhead;
         efforts.overhead = 0;
     }

@@ -1,24 +1,22 @@
-/* What idleness and overhead say of a part of a parallel program: Table 1 of Tallent and
+/* What idleness and overhead say about a part of a parallel program: Table 1 of Tallent and
  * Mellor-Crummey, "Effective performance measurement and analysis of multithreaded applications"
  * (PPoPP 2009), with the uncertainty of samples. Numbers in, verdict out.
  *
- * A verdict says of shares on which side of a threshold they are, and is given only where the whole
- * interval (share-interval.h, 95 %) is on that side. For a run of a program whose true share is the
- * threshold itself
+ * A verdict says on which side of a threshold shares are. It is given only if the whole interval
+ * (share-interval.h, 95 %) is on that side. A run whose true share is the threshold itself
  *
- *     says "below"          2.5 %
- *     says "cannot tell"   95   %
- *     says "above"          2.5 %
+ *     is judged "below"          2.5 %
+ *     is judged "cannot tell"   95   %
+ *     is judged "above"          2.5 %
  *
- * so that two runs contradict each other with less than 0.2 %, which is the worst case; where the
- * true share is 4 sigma from the threshold, 98 % of the runs say the same. In between, about 2
- * sigma from the threshold, a run may say either the verdict or "cannot tell", which leaves the
- * verdict open. No rule is free of that: some program stands where one outcome ends and the next
- * begins.
+ * of the time, so two runs contradict each other with less than 0.2 %. That is the worst case: if
+ * the true share is 4 sigma from the threshold, 98 % of the runs get the same verdict. About 2
+ * sigma from the threshold, some runs get the verdict and others "cannot tell". Every rule has such
+ * a region between two verdicts.
  *
- * Nothing follows from what was not measured. From a lower bound follows only what more of it would
- * not refute: overhead of at least 17 % is high; overhead of at least 0.1 % is not low, and no
- * grain of tasks is called right or wrong. */
+ * Nothing follows from what was not measured. From a lower bound follows only what a larger value
+ * would not refute: overhead of at least 17 % is high; overhead of at least 0.1 % is not low, and
+ * the grain of tasks is not judged. */
 #ifndef VIEWER_JUDGEMENT_H
 #define VIEWER_JUDGEMENT_H
 
@@ -26,53 +24,53 @@
 
 #include <stdbool.h>
 
-/* Idleness and overhead that take less than this share of a scope's effort together are fine: the
- * run can become 1.11 times as fast at most. The paper calls 1.6 % "very effective" and 11.6 %
+/* If idleness and overhead together take less than this share of a scope's effort, they are fine:
+ * the run can become 1.11 times as fast at most. The paper calls 1.6 % "very effective" and 11.6 %
  * "less effective". */
 #define FINE_SHARE 0.10
 
-/* Where they take more, each of the two that takes more than this is named as a cause: half of
- * FINE_SHARE, so that one of them always can. */
+/* If they take more, each of the two above this share is named as a cause. Half of FINE_SHARE, so
+ * that at least one of them is above it. */
 #define HIGH_SHARE (FINE_SHARE / 2)
 
-/* What wastes less than this share of the whole run's effort is not worth a change, however bad it
- * looks by itself. */
+/* Waste of less than this share of the whole run's effort is not worth a change. */
 #define NOTABLE_SHARE_OF_RUN 0.01
 
-/* With fewer samples intervals are not those of a normal distribution. */
+/* With fewer samples the normal distribution does not hold. */
 #define LEAST_SAMPLES 100
 
-/* How well something is known. */
+/* How well a number is known. */
 enum knowledge { NOT_KNOWN, KNOWN_AT_LEAST, KNOWN };
 
 enum verdict {
     VERDICT_TOO_FEW_SAMPLES,
     VERDICT_OPEN,              /* cannot tell: it may be fine or not */
-    VERDICT_FINE,              /* little is wasted: look at serial performance */
-    VERDICT_WASTE,             /* too much is, but it is not certain on what */
-    VERDICT_TOO_LITTLE,        /* idleness is high, overhead is not known to be */
-    VERDICT_TOO_FINE,          /* overhead is high, idleness is not known to be */
-    VERDICT_OVERHEAD,          /* the same of a lower bound: no word about grain */
-    VERDICT_WRONG_PARALLELISM, /* both are high: no grain will do, parallelize in another way */
+    VERDICT_FINE,              /* little is wasted; the serial code comes next */
+    VERDICT_WASTE,             /* too much is wasted, but the samples do not tell on what */
+    VERDICT_TOO_LITTLE,        /* idleness is high; overhead is not known to be */
+    VERDICT_TOO_FINE,          /* overhead is high; idleness is not known to be */
+    VERDICT_OVERHEAD,          /* the same from a lower bound, so the grain is not judged */
+    VERDICT_WRONG_PARALLELISM, /* both are high: the grain cannot be right, parallelize differently
+                                */
     VERDICTS
 };
 
-/* The sides of HIGH_SHARE that a share can be on. */
+/* Where a share is, compared with HIGH_SHARE. */
 enum side { SIDE_OPEN, SIDE_LOW, SIDE_HIGH };
 
-/* Shares are of what is known: of a lower bound they are the bound's, of what is not known 0. */
+/* Shares are those of what is known: of a lower bound, the bound's; 0 if not known. */
 struct judgement {
     enum verdict verdict;
     enum knowledge idleness_known, overhead_known;
     double effort;                   /* of the scope */
-    struct share idleness, overhead; /* of the scope's effort */
-    struct share waste;              /* both together */
+    struct share idleness, overhead; /* shares of the scope's effort */
+    struct share waste;              /* of both together */
     enum side idleness_side, overhead_side;
-    struct share idleness_of_run, overhead_of_run; /* shares of the whole run's effort */
+    struct share idleness_of_run, overhead_of_run; /* as shares of the whole run's effort */
     struct share waste_of_run;
-    double effort_of_run; /* the scope's effort in the whole run's */
-    bool is_notable;      /* what is high is notable in the whole run, too */
-    bool would_rate_help; /* more samples a second would make the intervals narrower */
+    double effort_of_run; /* share of the scope's effort in that of the whole run */
+    bool is_notable;      /* what is high is worth a change */
+    bool would_rate_help; /* more samples per second would narrow the intervals */
 };
 
 struct judged {

@@ -34,7 +34,7 @@ static void add_threads(struct main_process *main)
     }
 }
 
-/* Other processes matter if one has a tenth of its CPU time. */
+/* Another process matters if it has this share of the main one's CPU time. */
 #define MATTERS 0.1
 
 struct main_process main_process_of(const json_t *run)

@@ -1,15 +1,15 @@
-/* Code that was compiled without optimization: what its compiler says in the debug information. */
+/* Code compiled without optimization, as the debug information records it. */
 #include "viewer-tui/advice/situation.h"
 
 #include <string.h>
 
-/* Less of the CPU time does not matter. */
+/* Smaller shares of the CPU time are not reported. */
 #define LEAST_SHARE 0.10
 
-/* From this share on the rest of the advice may be another with optimization. */
+/* From this share on, optimization may change all other advice. */
 #define MOST_OF_IT 0.50
 
-/* What run.json says of a module; NULL where all of its code is optimized, or that is unknown. */
+/* A module in run.json; NULL if all of its code is optimized or that is unknown. */
 static const json_t *unoptimized_module(const json_t *run, const char *path)
 {
     size_t i;

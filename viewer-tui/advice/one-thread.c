@@ -1,16 +1,17 @@
 /* Wall time in which only one thread runs.
  *
- * Times of single samples are not recorded, but the threads' CPU clocks are, and bounds follow:
+ * Times of single samples are not recorded, but the threads' CPU clocks are, which gives two
+ * bounds:
  *
- * 1. Thread X used x seconds of CPU time and all others together y. While others run, at least one
- *    of them does, so that this lasts y at most, and X runs alone for at least x - y.
- * 2. While two threads or more run, they use at least two seconds of CPU time per second. If their
- *    CPU time is C in W seconds, that lasts C / 2 at most, and at most one runs for W - C / 2 at
- *    least. That one does not run may have any cause: a lock, a disk, other programs on the
- *    machine. It is used only where nothing says why.
+ * 1. Thread X used x seconds of CPU time, all others together y. While others run, at least one of
+ * them does, which lasts at most y. So X runs alone for at least x - y.
+ * 2. While two or more threads run, they use at least two CPU seconds per second. If their CPU time
+ * is C in W seconds, that lasts at most C / 2. So at most one thread runs for at least W - C / 2.
+ * The cause may be anything: a lock, a disk, other programs. This bound is used only if nothing
+ * else gives a reason.
  *
- * Clocks are exact, so that these have no uncertainty from samples, but they are lower bounds: the
- * gain is that of the time that is known. */
+ * Clocks have no sampling error, but these are lower bounds: the gain is that of the time that is
+ * known. */
 #include "viewer-tui/advice/situation.h"
 
 #include "viewer-tui/db/database.h"
@@ -19,16 +20,16 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Less of the wall clock is left out. */
+/* Smaller shares of the wall clock are not reported. */
 #define LEAST_SHARE_OF_WALL 0.10
 
-/* A thread takes part in the program's work with this share of its CPU time. */
+/* A thread takes part in the work if it has this share of the CPU time. */
 #define LEAST_SHARE_OF_CPU 0.01
 
-/* So many places are looked at for one that other threads do not run. */
+/* Number of places that are tried, to find one where no other thread runs. */
 #define MOST_PLACES 16
 
-/* A place is one thread's own if others have less than this share of its time. */
+/* A place belongs to one thread if others have less than this share of that thread's time. */
 #define OTHERS_SHARE 0.05
 
 struct alone {
@@ -56,7 +57,7 @@ static size_t threads_that_work(const struct main_process *process)
     return n;
 }
 
-/* The CPU time of a place in one thread, and in all others. */
+/* Whether a place belongs to the thread of that profile. */
 static bool is_of_thread(const struct situation *situation, struct time_place *place,
                          uint32_t profile, double *by_profile, uint32_t n_profiles)
 {
@@ -74,7 +75,7 @@ static bool is_of_thread(const struct situation *situation, struct time_place *p
     return outcome == DONE && profile < n_profiles && others <= OTHERS_SHARE * by_profile[profile];
 }
 
-/* Where a thread spends most of the time that no other thread spends there; NULL unknown. */
+/* The place where a thread has most time and no other thread runs; NULL if unknown. */
 static const struct time_place *place_of_thread(const struct situation *situation,
                                                 const struct process_thread *thread)
 {
@@ -89,7 +90,7 @@ static const struct time_place *place_of_thread(const struct situation *situatio
     return found;
 }
 
-/* On n CPUs that time shrinks to its n-th part. */
+/* On n CPUs that time can shrink to its n-th part. */
 static struct gain gain_of(const struct main_process *process, double alone)
 {
     double n = process->cpus > 1 ? process->cpus : 1;
@@ -137,7 +138,7 @@ static void add_alone(const struct situation *situation, const struct alone *alo
     vec_free(&text);
 }
 
-/* Nothing says what the threads wait for. */
+/* Adds the finding when nothing says what the threads wait for. */
 static void add_unknown(const struct situation *situation, double seconds,
                         struct findings *findings)
 {

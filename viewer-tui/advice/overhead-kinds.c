@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a share must have to be told; less would be printed as 0.0 %. */
+/* Smaller shares would be printed as 0.0 %. */
 #define LEAST_SHARE 0.0005
 
-/* Keeps the list in order; what does not fit is the least. */
+/* Inserts in order of cost; drops the smallest if the list is full. */
 static void insert(struct overhead_kinds *kinds, struct kind_cost new)
 {
     size_t at = kinds->n < MOST_KINDS ? kinds->n++ : MOST_KINDS - 1;

@@ -1,4 +1,4 @@
-/* What there is to say of idleness and overhead. */
+/* The finding on idleness and overhead, in words. */
 #include "viewer-tui/advice/advice-text.h"
 #include "viewer-tui/advice/parallelization.h"
 
@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Beyond so many times the run's length a longer run is no advice. */
+/* A run of more times this length is no useful advice. */
 #define MOST_LENGTH 100
 
-/* What a finding is made from. */
+/* The input of a finding. */
 struct describing {
     const struct parallelization *of;
     const struct view *view;
@@ -33,13 +33,13 @@ const char *verdict_name(enum verdict verdict)
     return names[verdict];
 }
 
-/* How the numbers of what is only a lower bound begin. */
+/* What precedes numbers that are lower bounds. */
 static const char *at_least(enum knowledge known)
 {
     return known == KNOWN_AT_LEAST ? "at least " : "";
 }
 
-/* "without idleness at most 1.62x faster (1.41x to 1.90x)" */
+/* Adds "without idleness at most 1.62x faster (1.41x to 1.90x)". */
 static void add_gain(struct text *text, const char *without, const struct share *of_run)
 {
     struct gain gain = gain_without(of_run);
@@ -47,14 +47,14 @@ static void add_gain(struct text *text, const char *without, const struct share 
     gain_describe(&gain, text);
 }
 
-/* The same of both; what is not known of overhead may come on top. */
+/* The same of both. Unknown overhead may come on top. */
 static void add_gain_of_both(struct text *text, const struct judgement *judgement)
 {
     add_gain(text, judgement->overhead_known == KNOWN ? "without both" : "without what is known",
              &judgement->waste_of_run);
 }
 
-/* " 98.0% of the idleness is in init, m.c:20, called from main." */
+/* Adds " 98.0% of the idleness is in init, m.c:20, called from main." */
 static void add_hotspot(struct text *text, const struct describing *describing, enum waste waste)
 {
     const struct hotspots *hotspots = &describing->of->hotspots[waste];
@@ -77,8 +77,8 @@ static bool has_side(const struct judgement *judgement, enum side idleness, enum
     return judgement->idleness_side == idleness && judgement->overhead_side == overhead;
 }
 
-/* How many times as long a run would have to be for the interval to leave the threshold out, if the
- * share stays what it is; INFINITY where it is the threshold. */
+/* How many times longer the run would have to be for the interval to exclude the threshold, if the
+ * share stays the same; INFINITY if the share is the threshold. */
 static double length_to_tell(const struct share *share, double threshold)
 {
     double half = share->value < threshold ? share->high - share->value : share->value - share->low;
@@ -86,7 +86,7 @@ static double length_to_tell(const struct share *share, double threshold)
     return distance > 0 ? half / distance * (half / distance) : INFINITY;
 }
 
-/* " A run about 3 times as long would tell." */
+/* Adds " A run about 3 times as long would tell." */
 static void add_what_would_tell(struct text *text, const struct judgement *judgement)
 {
     double length = length_to_tell(&judgement->waste, FINE_SHARE);
@@ -99,7 +99,7 @@ static void add_what_would_tell(struct text *text, const struct judgement *judge
                     100 * FINE_SHARE);
 }
 
-/* What is not known and what would make it so. */
+/* Adds what is not known, and what would make it known. */
 static void add_unknown(struct text *text, const struct parallelization *of, enum waste waste)
 {
     enum knowledge known =
@@ -216,7 +216,7 @@ static void add_verdict(struct text *text, const struct describing *describing)
     }
 }
 
-/* "overhead at least 3.8% (3.2% to 4.5%; 3.0% spawn, 0.8% sync)" */
+/* Adds "overhead at least 3.8% (3.2% to 4.5%; 3.0% spawn, 0.8% sync)". */
 static void add_share(struct text *text, const char *what, const struct share *share,
                       enum knowledge known, const char *more)
 {
@@ -252,7 +252,7 @@ static void add_numbers(struct finding *finding, const struct describing *descri
     vec_free(&text);
 }
 
-/* Names the kind that more than half of a high overhead is of. */
+/* Names the kind that makes up more than half of a high overhead. */
 static void add_dominant_kind(struct finding *finding, const struct parallelization *of)
 {
     const struct judgement *judgement = &of->judgement;
@@ -270,7 +270,8 @@ static void add_dominant_kind(struct finding *finding, const struct parallelizat
     vec_free(&text);
 }
 
-/* "98.0% block, cholesky.c:63, called from multiply" below "Most of the idleness is in:" */
+/* Adds the items "98.0% block, cholesky.c:63, called from multiply" after "Most of the idleness is
+ * in:". */
 static void add_hotspots(struct finding *finding, const struct describing *describing,
                          enum waste waste)
 {
@@ -307,13 +308,13 @@ static void add_details(struct finding *finding, const struct describing *descri
     }
     vec_free(&text);
     if (judgement->verdict != VERDICT_FINE || describing->row != 0 || describing->of->kinds.n)
-        add_numbers(finding, describing); /* else its sentence has them all */
+        add_numbers(finding, describing); /* else the text has them all */
     add_dominant_kind(finding, describing->of);
     for (int waste = 0; waste < WASTES; waste++)
         add_hotspots(finding, describing, (enum waste)waste);
 }
 
-/* What of the run would be saved, if the finding says that anything could be. */
+/* Sets the gain of what the verdict names. */
 static void set_gain(struct finding *finding, const struct judgement *judgement)
 {
     switch (judgement->verdict) {
@@ -329,7 +330,7 @@ static void set_gain(struct finding *finding, const struct judgement *judgement)
     }
 }
 
-/* Where most of what is high is. */
+/* Sets the place with the most of what is high. */
 static void set_place(struct finding *finding, const struct parallelization *of)
 {
     enum waste waste = of->judgement.idleness_side == SIDE_HIGH ? WASTED_IDLE : WASTED_ON_OVERHEAD;

@@ -27,7 +27,7 @@ static struct efforts efforts_of(const struct view *view, uint32_t row,
                             .idleness = cost_of(view, row, event->at[IDLENESS], part)};
 }
 
-/* Whether it is worth to say where the idleness or overhead is. */
+/* Whether to name the procedures with the idleness or overhead. */
 static bool is_interesting(const struct judgement *judgement, enum waste waste)
 {
     if (judgement->verdict == VERDICT_TOO_FEW_SAMPLES || judgement->verdict == VERDICT_FINE)

@@ -1,5 +1,5 @@
-/* How well a run or a scope in it is parallelized, by what agents measured: the judgement on each
- * time event, and which procedures carry idleness and overhead. */
+/* How well a run or a scope in it is parallelized, by agents' measurements: a judgement for each
+ * time event, and the procedures responsible for idleness and overhead. */
 #ifndef VIEWER_PARALLELIZATION_H
 #define VIEWER_PARALLELIZATION_H
 
@@ -10,43 +10,43 @@
 #include "viewer-tui/db/run.h"
 #include "viewer-tui/metrics/efficiency.h"
 
-/* What can be high. */
+/* What effort is wasted on. */
 enum waste { WASTED_IDLE, WASTED_ON_OVERHEAD, WASTES };
 
 struct parallelization {
     const char *event;                /* "", or with several time events " (CPUTIME)" */
-    const char *why[WASTES];          /* why idleness, overhead is not known; NULL: it is */
+    const char *why[WASTES];          /* why idleness and overhead are not known; NULL: they are */
     const char *unit;                 /* of the efforts */
-    struct judgement judgement;       /* only where one of both is known at all */
-    struct hotspots hotspots[WASTES]; /* of what is high, or of the larger one; empty otherwise */
+    struct judgement judgement;       /* undefined unless one of both is known */
+    struct hotspots hotspots[WASTES]; /* of what is high, or of the larger one; else empty */
     struct overhead_kinds kinds;      /* of the scope's overhead */
 };
 
-/* One for each time event; the caller frees the list with vec_free. */
+/* One per time event; the caller frees the list with vec_free. */
 struct parallelizations {
     VEC(struct parallelization) list;
 };
 
-/* Of a row of a view. The texts are those of the database and of `run`, which may be NULL. */
+/* Judges a row of a view. Texts belong to the database and to `run`, which may be NULL. */
 struct parallelizations parallelization_of(struct view *view, uint32_t row, const json_t *run);
 
-/* Whether there is anything to judge. */
+/* Whether there is something to judge. */
 static inline bool parallelization_is_known(const struct parallelization *of)
 {
     return of->judgement.idleness_known != NOT_KNOWN || of->judgement.overhead_known != NOT_KNOWN;
 }
 
-/* Adds the finding on one event, whose source it is; it must outlive the finding. */
+/* Adds the finding on one event. `of` must outlive it. */
 void parallelization_find(const struct parallelization *of, const struct view *view, uint32_t row,
                           struct findings *findings);
 
-/* "idleness", "overhead". */
+/* "idleness" or "overhead". */
 static inline const char *waste_name(enum waste waste)
 {
     return efficiency_part_name(waste == WASTED_IDLE ? IDLENESS : OVERHEAD);
 }
 
-/* A verdict in a few words, "too little parallelism". */
+/* A verdict in a few words: "too little parallelism". */
 const char *verdict_name(enum verdict verdict);
 
 #endif

@@ -10,7 +10,7 @@ static double larger(double a, double b)
     return a > b ? a : b;
 }
 
-/* Wilson's interval of a share that was found in so many independent observations. */
+/* Wilson's interval of a share found in that many independent observations. */
 static struct share wilson(double share, double observations)
 {
     if (!(observations > 0))
@@ -24,8 +24,8 @@ static struct share wilson(double share, double observations)
                           .high = share < 1 ? larger(share, fmin(middle + half, 1)) : 1};
 }
 
-/* The interval of a share whose variance is known; `unit` is the least variance that an amount has,
- * per amount: it holds where the share is 0 or 1 and the estimated variance therefore 0. */
+/* The interval of a share with a known variance. `unit`: the least variance of an amount, per
+ * amount; it applies if the share is 0 or 1, where the estimated variance is 0. */
 static struct share interval(double share, double variance, double whole, double unit)
 {
     double observations = whole / unit;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The index of "PART (EVENT)" or "PART", if it was measured. */
+/* The metric "PART (EVENT)" or "PART"; NO_METRIC if it was not measured. */
 static size_t metric_of(const struct metrics *metrics, const char *part, const char *suffix)
 {
     char *name = mem_printf("%s%s", part, suffix);
@@ -52,7 +52,7 @@ struct situation situation_of(struct view *view, uint32_t row, const json_t *run
                                   .incomplete = NO_METRIC};
     struct efficiency event;
     size_t from = 0;
-    if (view->db->is_restricted) { /* to some threads: nothing is known of the process then */
+    if (view->db->is_restricted) { /* of some threads only, so the process's numbers do not apply */
         vec_free(&situation.process.threads);
         situation.process.wall = 0;
     }

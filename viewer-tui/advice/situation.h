@@ -1,4 +1,5 @@
-/* What findings are made from: a row, what is known of the run, and where its time went. */
+/* What finders of advice look at: a row, the facts about the run, and the places where time
+ * goes. */
 #ifndef VIEWER_SITUATION_H
 #define VIEWER_SITUATION_H
 
@@ -11,37 +12,37 @@ struct situation {
     struct view *view; /* top-down */
     uint32_t row;
     const json_t *run;
-    struct main_process process; /* without threads and wall clock where the view has only some
-                                    threads' values */
-    struct time_metric cpu;      /* CPU time, by CPUTIME or else by REALTIME; NO_METRIC: neither */
-    struct time_metric blocked;  /* NO_METRIC where it was not measured */
-    size_t waiting, incomplete;  /* metrics of the event of CPU time; NO_METRIC */
-    const char *cpu_event;       /* "" or " (CPUTIME)", the end of its metrics' names */
-    double cpu_increment;        /* of a sample */
+    struct main_process
+        process; /* without threads and wall clock if the view is restricted to some threads */
+    struct time_metric cpu;     /* by CPUTIME, else by REALTIME; NO_METRIC: neither */
+    struct time_metric blocked; /* NO_METRIC: not measured */
+    size_t waiting, incomplete; /* of the event of `cpu`; NO_METRIC: not measured */
+    const char *cpu_event;      /* "" or " (CPUTIME)", the end of the names of its metrics */
+    double cpu_increment;       /* mean of a sample */
     double blocked_increment;
     struct time_places cpu_places, blocked_places;
 };
 
-/* Looks at a row of a top-down view. The caller frees. */
+/* For a row of a top-down view. The caller frees. */
 struct situation situation_of(struct view *view, uint32_t row, const json_t *run);
 void situation_free(struct situation *situation);
 
-/* Adds "solve, solve.c:12", or "solve" where no line is known. */
+/* Adds "solve, solve.c:12", or "solve" if the line is unknown. */
 void situation_add_place(const struct situation *situation, const struct time_place *place,
                          struct text *text);
 
-/* The finding is there. */
+/* Sets the place of a finding. */
 void finding_set_place(struct finding *finding, const struct time_place *place);
 
 /* Adds "1.200 s". */
 void add_seconds(struct text *text, double seconds);
 
-/* The finders, each in a file of its own; they add what they find. */
+/* The finders, each in a file of its own, add what they find. */
 void find_unknown_code(const struct situation *situation, struct findings *findings);
 void find_blocked(const struct situation *situation, struct findings *findings);
-/* Returns the seconds for which threads with larger parts than others run alone, at least. */
+/* Returns the seconds, at least, in which threads with more work than others run alone. */
 double find_imbalance(const struct situation *situation, struct findings *findings);
-/* `explained`: so many seconds in which one thread runs alone are known to be of imbalance. */
+/* `explained`: the seconds in which one thread runs alone because of imbalance. */
 void find_one_thread(const struct situation *situation, double explained,
                      struct findings *findings);
 void find_waiting(const struct situation *situation, struct findings *findings);

@@ -1,14 +1,14 @@
-/* What no number of workers makes faster, by the metric `incomplete`.
+/* The limit to the speed with any number of workers, by the metric `incomplete`.
  *
- * U, the sum of increment / n_w over the samples of working workers of which there were fewer than
- * n, is the wall time in which not every worker had work. A greedy scheduler never leaves a worker
- * without work while there is some: then all that can run does run, and each instant of such time
- * shortens what is left of the longest chain of dependent work, the span. So the span is at least
- * U, and parallelism, work over span, at most work / U. With any number p of workers the program
- * takes at least max(U, work / p). All that is "about" so: a work-stealing scheduler is greedy but
- * for the time that it takes to find work, which is in U.
+ * U is the sum of increment / n_w over the samples of working workers when fewer than n worked: the
+ * wall time in which not every worker had work. A greedy scheduler never leaves a worker without
+ * work while there is some. So during U all that can run does run, and each instant shortens the
+ * remaining longest chain of dependent work, the span. Hence the span is at least U, parallelism
+ * (work over span) at most work / U, and the time with any number p of workers at least max(U, work
+ * / p). All this is approximate: a work-stealing scheduler is greedy except while it looks for
+ * work, and that time is in U.
  *
- * U is a sum of wall time, in spells as idleness: its variance is 13/12 max(d, IDLE_SPELL) U
+ * U is a sum of wall time in spells, like idleness: its variance is 13/12 max(d, IDLE_SPELL) U
  * (share-interval.h). The run's time is that of its workers, effort / n. */
 #include "viewer-tui/advice/advice-text.h"
 #include "viewer-tui/advice/hotspots.h"
@@ -18,10 +18,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* With less than that nearly all of the time has work for all workers: nothing limits yet. */
+/* Below this share all workers nearly always have work, so there is no limit yet. */
 #define LEAST_SHARE_OF_WALL 0.05
 
-/* Procedures that together have half of it, "init, m.c:20", of those that are found. */
+/* Names the procedures that together have half of it, "init, m.c:20". */
 static void add_half(const struct situation *situation, double incomplete, struct text *text,
                      struct finding *finding)
 {

@@ -1,9 +1,9 @@
-/* CPU time in system calls: that of libc's procedures that do nothing else. Page faults, and calls
- * that a program makes by itself, are not in it: it is a lower bound of the kernel's time. By
- * REALTIME alone there is none: CPU time is then found where a thread waits after it. */
+/* CPU time in system calls: in libc's procedures that do nothing else. That is a lower bound of the
+ * kernel's time: page faults and a program's own system calls are not in it. By REALTIME alone it
+ * is unknown, since CPU time is then charged to the place where a thread waits next. */
 #include "viewer-tui/advice/situation.h"
 
-/* As of overhead (judgement.h): more is high. */
+/* Smaller shares are not reported; what judgement.h calls high. */
 #define LEAST_SHARE 0.10
 
 void find_system_calls(const struct situation *situation, struct findings *findings)

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A scope on the walk's path, and the part of its own time that no statement or loop in it has. */
+/* A scope on the current path, and the own time that its statements and loops do not have. */
 struct open_scope {
     uint32_t row;
     double rest;
@@ -17,7 +17,7 @@ struct open_scope {
 
 struct collection {
     struct time_places *places;
-    struct idmap numbers; /* of places by procedure, line and what is waited for */
+    struct idmap numbers; /* of places, by procedure, line and what is waited for */
     struct time_metric time;
     const json_t *run;
     VEC(struct open_scope) open;
@@ -35,7 +35,7 @@ static bool is_procedure(const struct row *row)
     return row->kind == KIND_PROCEDURE || row->kind == KIND_INLINED;
 }
 
-/* The nearest procedure at a row or above; 0 when there is none. */
+/* The nearest procedure, from a row upwards; 0 if there is none. */
 static uint32_t procedure_at(const struct view *view, uint32_t row)
 {
     while (row != 0 && !is_procedure(view_row(view, row)))
@@ -43,7 +43,7 @@ static uint32_t procedure_at(const struct view *view, uint32_t row)
     return row;
 }
 
-/* Sets the innermost loop between a row and the procedure it is in. */
+/* Sets the innermost loop between a row and its procedure. */
 static void set_loop(struct time_place *place, const struct view *view, uint32_t row)
 {
     while (row != 0 && !is_procedure(view_row(view, row))) {
@@ -57,8 +57,8 @@ static void set_loop(struct time_place *place, const struct view *view, uint32_t
     }
 }
 
-/* Goes outwards from the procedure at `row` to user code; false where there is none on the path of
- * the thread. */
+/* Searches user code from the procedure at `row` outwards; false if there is none on the thread's
+ * path. */
 static bool find_user_code(const struct collection *collection, const struct view *view,
                            uint32_t row, struct time_place *place)
 {
@@ -83,7 +83,7 @@ static bool find_user_code(const struct collection *collection, const struct vie
     return false;
 }
 
-/* The place of a row's own time, which is at a line or in code without one. */
+/* The place of a row's own time. */
 static struct time_place place_of(const struct collection *collection, const struct view *view,
                                   uint32_t number)
 {
@@ -136,7 +136,7 @@ static void add_time(struct collection *collection, struct view *view, uint32_t 
     view_value_refs(view, row, EXCLUSIVE, &place->refs);
 }
 
-/* Takes what a loop or statement has from the procedure or loop around it. */
+/* Subtracts the time of a loop or statement from the procedure or loop around it. */
 static void take_from_above(struct collection *collection, const struct view *view, uint32_t row,
                             double seconds)
 {

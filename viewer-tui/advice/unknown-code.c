@@ -1,21 +1,21 @@
-/* Code of which names or lines are missing, so that nobody can be told where the time is: made at
- * run time without names, or compiled or installed without debug information. */
+/* Code whose names or lines are missing, so that the advice cannot say where the time is: made at
+ * run time without names, or without debug information. */
 #include "viewer-tui/advice/debug-package.h"
 #include "viewer-tui/advice/situation.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Smaller shares of the CPU time hide nothing that matters. */
+/* Smaller shares of the CPU time are not reported. */
 #define LEAST_SHARE 0.10
 
-/* From this share on nothing else that is said of the program is worth much. */
+/* From this share on the finding comes first: the others are about the rest of the program. */
 #define MOST_OF_IT 0.50
 
-/* Who makes code at run time, and how it is told to write names to /tmp/perf-PID.map. */
+/* A program that makes code at run time, and how it writes names to /tmp/perf-PID.map. */
 struct code_maker {
-    const char *executable; /* how its base name begins */
-    const char *flag;       /* in the command: it was told */
+    const char *executable; /* beginning of its base name */
+    const char *flag;       /* in the command, if that was asked for */
     const char *advice;
 };
 
@@ -43,7 +43,7 @@ static struct share share_of_cpu(const struct situation *situation, double secon
     return share_of_samples(seconds, situation->cpu_places.total, situation->cpu_increment);
 }
 
-/* Missing knowledge comes first where it hides most of the program. */
+/* Puts the finding first if most of the program is unknown. */
 static void set_order(struct finding *finding, const struct share *share)
 {
     if (share->low > MOST_OF_IT)
@@ -74,7 +74,7 @@ static void add_names_wanted(const struct situation *situation, double seconds,
     vec_free(&text);
 }
 
-/* What of a module's code has no lines. */
+/* A module and its time in code without lines. */
 struct module_time {
     uint32_t module;
     double seconds;
@@ -121,7 +121,7 @@ static void add_lines_wanted(const struct situation *situation, const struct mod
     vec_free(&text);
 }
 
-/* The module with most time in code without lines. */
+/* The module with the most time in code without lines. */
 static struct module_time most_without_lines(const struct time_places *places)
 {
     VEC(struct module_time) modules = {0};

@@ -27,7 +27,7 @@ static bool is_of_system(const char *path)
     return begins_with(path, "/lib") || begins_with(path, "/usr/lib");
 }
 
-/* Code that was made at run time has no module; hpcprof's placeholders are "<unknown code>". */
+/* Code made at run time has no module. hpcprof's placeholders look like "<unknown code>". */
 static bool is_made_at_run_time(const struct procedure *procedure)
 {
     return procedure->name && *procedure->name && *procedure->name != '<';
@@ -55,7 +55,7 @@ bool begins_thread(const char *procedure)
     return false;
 }
 
-/* A procedure's name without what libc puts around it, "read" of "__GI___libc_read". */
+/* The name of a procedure without libc's prefixes and suffixes: "read" of "__GI___libc_read". */
 static void bare_name(const char *name, char *bare, size_t size)
 {
     static const char *const prefixes[] = {"_", "GI_", "libc_", "new_", "old_"};

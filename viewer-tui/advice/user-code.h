@@ -1,15 +1,14 @@
-/* Which procedures on a path are code that the reader can change, and what libc's own ones do.
+/* Which procedures are code that the reader can change, and what libc's procedures do.
  *
- * Code of the system is what lies in a module below /lib or /usr/lib (but for the program itself),
- * or was inlined from a header below /usr. Everything else is user code, also what was made at run
- * time and has a name. */
+ * System code is in modules below /lib or /usr/lib (except for the program itself), or inlined from
+ * headers below /usr. All other code is user code, also code made at run time that has a name. */
 #ifndef VIEWER_USER_CODE_H
 #define VIEWER_USER_CODE_H
 
 #include "viewer-tui/db/run.h"
 #include "viewer-tui/tree/view.h"
 
-/* What a thread waits for in a procedure of libc, by its name. */
+/* What a thread waits for in a procedure of libc. */
 enum wait {
     WAIT_NONE,
     WAIT_LOCK,
@@ -24,10 +23,10 @@ enum wait {
     WAITS
 };
 
-/* Whether a row, a procedure or inlined one of a top-down view, is user code. */
+/* Whether a row is user code: a procedure or inlined procedure of a top-down view. */
 bool is_user_code(const struct view *view, uint32_t row, const json_t *run);
 
-/* Whether a procedure is where a thread begins: what is further out belongs to its creator. */
+/* Whether threads begin in the procedure; frames further out belong to the creator. */
 bool begins_thread(const char *procedure);
 
 enum wait wait_of(const char *procedure);
@@ -35,7 +34,7 @@ enum wait wait_of(const char *procedure);
 /* "for a lock" */
 const char *wait_name(enum wait wait);
 
-/* Whether it is nothing but a system call, so that its own time is the kernel's. */
+/* Whether the procedure is only a system call, so that its own time is the kernel's. */
 bool is_system_call(const char *procedure);
 
 #endif

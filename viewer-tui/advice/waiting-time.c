@@ -1,8 +1,7 @@
-/* CPU time in a runtime's waiting procedures: threads that spin, because they have nothing to do.
- */
+/* CPU time in a runtime's waiting procedures: threads that spin because they have no work. */
 #include "viewer-tui/advice/situation.h"
 
-/* Less is left out. */
+/* Smaller shares are not reported. */
 #define LEAST_SHARE 0.10
 
 void find_waiting(const struct situation *situation, struct findings *findings)

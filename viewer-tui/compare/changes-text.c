@@ -22,7 +22,7 @@ const char *change_verdict_name(enum change_verdict verdict)
     return verdict == CHANGE_NOT_MEASURED ? NULL : names[verdict];
 }
 
-/* What more of it comes from, and what to do. */
+/* Causes of an increase, and what to do about it. */
 static const char *meaning_of_more(enum efficiency_part part)
 {
     static const char *const meanings[EFFORT] = {
@@ -53,7 +53,7 @@ static void add_value(const struct describing *describing, double value, size_t 
     text_add(text, number);
 }
 
-/* "75.97 ms (14.1%)", without a sign. */
+/* Adds "75.97 ms (14.1%)", without a sign. */
 static void add_size(const struct describing *describing, const struct change *change,
                      double difference, struct text *text)
 {
@@ -65,7 +65,7 @@ static void add_size(const struct describing *describing, const struct change *c
         text_printf(text, " (%s%%)", percent);
 }
 
-/* "75.97 ms (14.1%) more" */
+/* Adds "75.97 ms (14.1%) more". */
 static void add_change(const struct describing *describing, const struct change *change,
                        struct text *text)
 {
@@ -101,7 +101,7 @@ static void describe_effort(const struct describing *describing, const struct ch
     vec_free(&text);
 }
 
-/* What stands before the parts of which a verdict is. */
+/* Adds what precedes the parts of effort with a verdict, "Worse in p4: ". */
 static void add_head(const struct describing *describing, enum change_verdict verdict,
                      struct text *text)
 {

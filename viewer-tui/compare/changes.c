@@ -7,16 +7,16 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* So many standard deviations are more than chance. */
+/* A change of more standard deviations than this is taken for real. */
 #define MORE_THAN_CHANCE 2
 
-/* What is compared. */
+/* An event of a row that is being compared. */
 struct comparing {
     const struct comparison *comparison;
     struct view *view;
     uint32_t row;
-    double factor;         /* of what is expected, for a cost of the left side */
-    double periods[SIDES]; /* of the event's samples; 0 unknown */
+    double factor;         /* expected cost on the right, per cost on the left */
+    double periods[SIDES]; /* of the event's samples; 0 if unknown */
 };
 
 static struct costs_of_both both(const struct comparing *comparing, double left, double right)
@@ -25,7 +25,7 @@ static struct costs_of_both both(const struct comparing *comparing, double left,
                                   .difference = right - comparing->factor * left};
 }
 
-/* What a cost that stands for n samples is off by itself: period * sqrt(n). */
+/* The standard deviation of a difference: a cost of n samples varies by period * sqrt(n). */
 static double chance_in(const struct comparing *comparing, const struct costs_of_both *costs)
 {
     double factors[SIDES] = {comparing->factor, 1}, variance = 0;
@@ -45,7 +45,7 @@ static enum change_verdict judge_change(const struct comparing *comparing,
     return costs->difference > 0 ? CHANGE_WORSE : CHANGE_BETTER;
 }
 
-/* Keeps the list in order; what does not fit is the least. */
+/* Inserts in order of size; drops the smallest if the list is full. */
 static void insert(struct changed_hotspots *hotspots, const struct changed_hotspot *new)
 {
     size_t at = hotspots->n;
@@ -83,7 +83,7 @@ static void find_hotspots(const struct comparing *comparing, struct change *chan
     hotspot_pairs_free(&pairs);
 }
 
-/* The first column of a part; metrics.n where the runs do not have it in common. */
+/* The first column of a part of effort; metrics.n if the runs do not have it in common. */
 static size_t column_of(const struct comparison *comparison, const struct efficiency *event,
                         enum efficiency_part part)
 {

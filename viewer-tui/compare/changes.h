@@ -1,10 +1,10 @@
-/* What changed between two runs in a row of a comparison's view: how much more or less of work,
- * overhead and idleness the second one has, with scaling more than expected; and which procedures
- * carry that.
+/* What changed between two runs in a row of a comparison's view: how much more or less work,
+ * overhead and idleness the right run has (with scaling: than expected), and which procedures are
+ * responsible.
  *
- * A change is worse or better if it is at least NOTABLE_SHARE_OF_RUN (judgement.h) of what the
- * view's percentages of differences are of, and more than chance: more than twice the standard
- * deviation that numbers of samples have by themselves. */
+ * A change is worse or better if it is at least NOTABLE_SHARE_OF_RUN (judgement.h) of what
+ * percentages of the view's differences refer to, and more than twice the standard deviation that
+ * it has by chance. */
 #ifndef VIEWER_CHANGES_H
 #define VIEWER_CHANGES_H
 
@@ -12,15 +12,15 @@
 #include "viewer-tui/compare/comparison.h"
 #include "viewer-tui/metrics/efficiency.h"
 
-/* What a scope, or a procedure in it, has in both runs. */
+/* The costs of a row, or of a procedure in it, in both runs. */
 struct costs_of_both {
     double sides[SIDES];
-    double difference; /* as the view's column */
+    double difference; /* as in the view's column */
 };
 
 /* A procedure whose own costs changed. */
 struct changed_hotspot {
-    int side; /* of which run it is told: the second one if it is there */
+    int side; /* run whose names and places are shown: the right one if it has the procedure */
     struct hotspot hotspot;
     struct costs_of_both costs;
 };
@@ -33,22 +33,22 @@ struct changed_hotspots {
 enum direction { MORE, LESS, DIRECTIONS };
 
 enum change_verdict {
-    CHANGE_NOT_MEASURED, /* in both */
+    CHANGE_NOT_MEASURED, /* not in both runs */
     CHANGE_HARDLY,
-    CHANGE_BY_CHANCE, /* which may be nothing but chance */
-    CHANGE_WORSE,     /* more */
+    CHANGE_BY_CHANCE, /* not more than chance can explain */
+    CHANGE_WORSE,     /* an increase */
     CHANGE_BETTER
 };
 
-/* The change of a part of the effort. */
+/* The change of a part of effort. */
 struct change {
     enum change_verdict verdict;
-    size_t metric; /* its first column in the view; nothing else is there if it was not measured */
+    size_t metric; /* first column in the view; the other members are 0 if it was not measured */
     struct costs_of_both costs;
-    struct changed_hotspots hotspots[DIRECTIONS]; /* not of effort */
+    struct changed_hotspots hotspots[DIRECTIONS]; /* empty for effort itself */
 };
 
-/* Of a time event. */
+/* The changes of a time event. */
 struct changes {
     const char *event; /* "", or with several time events " (CPUTIME)" */
     struct change parts[EFFICIENCY_PARTS];
@@ -59,7 +59,7 @@ struct changes_list {
     size_t n, cap;
 };
 
-/* Of a row of a view of the comparison. The caller frees the list with vec_free. */
+/* Finds the changes in a row of a comparison's view. The caller frees the list with vec_free. */
 struct changes_list changes_of(const struct comparison *comparison, struct view *view,
                                uint32_t row);
 

@@ -21,8 +21,8 @@ static bool is_between_words(char c)
     return !isalnum((unsigned char)c) && (unsigned char)c < 0x80;
 }
 
-/* Moves both starts behind the separators up to which the pieces are equal, unless that would leave
- * nothing of one. */
+/* Moves both starts behind the last separator up to which the pieces are equal, unless nothing
+ * would remain of one. */
 static void cut_fronts(struct piece pieces[SIDES], bool (*separates)(char))
 {
     const char *a = pieces[0].start, *b = pieces[1].start;
@@ -33,7 +33,7 @@ static void cut_fronts(struct piece pieces[SIDES], bool (*separates)(char))
         }
 }
 
-/* The same from behind. */
+/* The same from the end. */
 static void cut_ends(struct piece pieces[SIDES], bool (*separates)(char))
 {
     const char *a = pieces[0].end, *b = pieces[1].end;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Keeps a text for the metrics. */
+/* Takes ownership of a text to which the metrics point. */
 static const char *keep(struct comparison *comparison, char *text)
 {
     vec_push(&comparison->texts, text);
@@ -32,8 +32,8 @@ static char *column_name(const struct comparison *comparison, enum merged_column
     return column < SIDES ? mem_printf("%s [%s]", metric, name) : mem_printf("%s %s", metric, name);
 }
 
-/* Sets the state of a column. A difference or ratio of a lower bound may be more or less than what
- * the two values give, so it has none. */
+/* Sets the state of a column. Differences and ratios of lower bounds are not defined: they may be
+ * more or less than those of the bounds. */
 static void set_state(struct comparison *comparison, enum merged_column column,
                       const struct metric *const sides[SIDES], struct metric *metric)
 {
@@ -52,7 +52,7 @@ static void set_state(struct comparison *comparison, enum merged_column column,
     }
 }
 
-/* The metric whose name the columns bear: an effort if only one is, then the one that says its
+/* The metric whose name the columns have: an effort if only one is, else the one that names its
  * event. */
 static const struct metric *named_of(const struct metric *const sides[SIDES])
 {
@@ -106,7 +106,7 @@ double comparison_workers(const struct comparison *comparison, int side)
     return (double)threads_count(of_side->db);
 }
 
-/* What a cost of the left side is expected to be multiplied with on the right side. */
+/* What a cost of the left side is multiplied by to give the cost expected on the right side. */
 static double expected_factor(const struct comparison *comparison)
 {
     if (comparison->options->scaling != WEAK_SCALING)
@@ -128,7 +128,7 @@ static void add_columns(struct comparison *comparison, const struct metric_pair 
                    sides);
 }
 
-/* The index of that column of a side's metric; METRIC_ABSENT where the other side lacks it. */
+/* The index of a side's metric in that column; METRIC_ABSENT if the other side lacks the metric. */
 static int find_column(const struct comparison *comparison, enum merged_column column, int side,
                        int metric)
 {
@@ -139,7 +139,7 @@ static int find_column(const struct comparison *comparison, enum merged_column c
     return METRIC_ABSENT;
 }
 
-/* Says which columns are parts of which, as their metrics are. */
+/* Copies the relations between metrics (part of, kind of) to their columns. */
 static void relate(struct comparison *comparison)
 {
     struct metrics *metrics = &comparison->metrics;
@@ -162,7 +162,7 @@ static void relate(struct comparison *comparison)
         }
 }
 
-/* Finds what both sides have. */
+/* Makes the columns of all metrics that both sides have. */
 static void make_metrics(struct comparison *comparison)
 {
     struct metric_pairs pairs = metric_pairs_of(comparison->sides);
@@ -195,7 +195,7 @@ void comparison_free(struct comparison *comparison)
     free(comparison);
 }
 
-/* Of scaling the loss of all effort comes first, if it was measured. */
+/* With scaling, sorts by the loss of effort, if that was measured. */
 static void sort_by_loss(const struct comparison *comparison, struct view *view)
 {
     const struct metrics *metrics = view->metrics;
@@ -224,14 +224,13 @@ char *comparison_metric_name(const struct comparison *comparison, size_t metric)
     return mem_strndup(name, strlen(name) - side);
 }
 
-/* What stands before an item of a list. */
+/* What precedes an item of a list. */
 static const char *separator(bool is_first)
 {
     return is_first ? "" : ", ";
 }
 
-/* Adds " Only in NAME: a, b." of the metrics that are shown of a side and that the other one lacks.
- */
+/* Adds " Only in NAME: a, b.", the shown metrics of a side that the other one lacks. */
 static void add_only_in(const struct comparison *comparison, int side, struct text *out)
 {
     const struct metrics *metrics = &comparison->sides[side].db->metrics;
@@ -248,8 +247,8 @@ static void add_only_in(const struct comparison *comparison, int side, struct te
     vec_free(&list);
 }
 
-/* Adds " Compared with each other: a [LEFT] and b [RIGHT]." of the metrics that are shown and have
- * another name in either run. */
+/* Adds " Compared with each other: a [LEFT] and b [RIGHT].", the shown metrics with different
+ * names. */
 static void add_other_names(const struct comparison *comparison, struct text *out)
 {
     struct text list = {0};

@@ -9,8 +9,8 @@
 
 struct edits {
     const struct database *sides[SIDES];
-    uint32_t *other[SIDES]; /* by file: its other version; NOTHING; NULL until it is asked for */
-    struct line_map **maps; /* by file of the left side; NULL until it is asked for */
+    uint32_t *other[SIDES]; /* by file: the other version; NOTHING: none. NULL until it is needed */
+    struct line_map **maps; /* by file of the left side; NULL until it is needed */
 };
 
 struct edits *edits_new(const struct database *left, const struct database *right)
@@ -36,7 +36,8 @@ void edits_free(struct edits *edits)
 
 #define SEVERAL (UINT32_MAX - 1)
 
-/* The files of a side of which there are copies, by path or by name; SEVERAL for the same name. */
+/* The files of a side with a copy in the database, by path or by name; SEVERAL if the name is not
+ * unique. */
 static struct idmap files_by(const struct database *db, bool by_name)
 {
     struct idmap files = {0};
@@ -51,7 +52,7 @@ static struct idmap files_by(const struct database *db, bool by_name)
     return files;
 }
 
-/* Pairs the files that are the only ones with their path or name on either side. */
+/* Pairs files whose path or name is unique on both sides. */
 static void pair_files(struct edits *edits, bool by_name)
 {
     struct idmap left = files_by(edits->sides[0], by_name);
@@ -93,7 +94,7 @@ static bool read_copy(struct file_lines *lines, const struct database *db, uint3
     return is_read;
 }
 
-/* Of a file of the left side; an empty one when a version cannot be read. */
+/* The line map of a file of the left side; empty if a version cannot be read. */
 static const struct line_map *map_of(struct edits *edits, uint32_t file)
 {
     if (edits->maps[file])

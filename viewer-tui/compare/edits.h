@@ -1,8 +1,8 @@
-/* How the sources of two runs differ: where lines of the left one are in the right one.
+/* How the sources of two runs differ: which line of the right version is a line of the left one.
  *
- * Only the copies in the databases are looked at: files elsewhere may have been edited since. A
- * file's other version has the same path, or, if there is one of that name on either side, the same
- * name. Where one of them is not there, nothing is known of its lines. */
+ * Only the copies in the databases count: files elsewhere may have been edited since. Two files are
+ * versions of each other if they have the same path, or else the same name and no other file of
+ * either side has it. Without a copy of both versions nothing is known of the lines. */
 #ifndef VIEWER_EDITS_H
 #define VIEWER_EDITS_H
 
@@ -10,12 +10,12 @@
 
 enum edit {
     EDIT_UNKNOWN,
-    EDIT_NONE,   /* the line is in both versions */
-    EDIT_CHANGED /* it is only in one of them */
+    EDIT_NONE,   /* in both versions */
+    EDIT_CHANGED /* in one version only */
 };
 
-/* Where a line is in the right version; one that is not there as far behind the last line before it
- * that is there as on the left. */
+/* The place of a line in the right version. A line that was removed keeps its distance from the
+ * last line before it that is still there. */
 struct edited_line {
     enum edit edit;
     int64_t line;
@@ -27,7 +27,7 @@ struct edits;
 struct edits *edits_new(const struct database *left, const struct database *right);
 void edits_free(struct edits *edits);
 
-/* A line of a file of one side, 0 the left one. */
+/* Looks up a line of a file of a side, 0 (left) or 1. */
 struct edited_line edits_line(struct edits *edits, int side, uint32_t file, uint32_t line);
 
 #endif

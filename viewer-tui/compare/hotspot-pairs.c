@@ -17,7 +17,7 @@ static struct hotspot_pair alone(const struct database *db, int side, const stru
     return pair;
 }
 
-/* By name and file; the left side's first, those with the largest costs before the others. */
+/* By name and file; then the left side first; then by cost, the largest first. */
 static int compare(const void *left, const void *right)
 {
     const struct hotspot_pair *a = left, *b = right;
@@ -48,7 +48,7 @@ static void take_in(struct hotspot_pair *into, struct hotspot_pair *from)
     free(from->name);
 }
 
-/* Makes one of all that have the same name and file. */
+/* Joins hotspots with the same name and file. */
 static void join_by_file(struct hotspot_pairs *pairs)
 {
     size_t kept = 0;
@@ -67,7 +67,8 @@ static bool is_only_in(const struct hotspot_pair *pair, int side)
     return pair->is_in[side] && !pair->is_in[1 - side];
 }
 
-/* The only one among pairs[first..end) that is in that side alone; `end` for none or several. */
+/* The only one among pairs[first .. end-1] that is in that side alone; `end` if there are none or
+ * several. */
 static size_t only_one_in(const struct hotspot_pairs *pairs, size_t first, size_t end, int side)
 {
     size_t found = end;
@@ -80,7 +81,7 @@ static size_t only_one_in(const struct hotspot_pairs *pairs, size_t first, size_
     return found;
 }
 
-/* Makes one of the two that are left of a name. */
+/* Joins the two of a name that remain, if each side has one. */
 static void join_by_name(struct hotspot_pairs *pairs)
 {
     size_t kept = 0, end;

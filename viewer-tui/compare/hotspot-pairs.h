@@ -1,6 +1,5 @@
-/* The procedures that carry a cost in two runs, each with the one that it is in the other: that of
- * the same name and file without folders; what is left, of the same name, if there is one on either
- * side. */
+/* The hotspots of two runs, paired: procedures of the same name and file name; then, of the rest,
+ * those of the same name if each side has only one. */
 #ifndef VIEWER_HOTSPOT_PAIRS_H
 #define VIEWER_HOTSPOT_PAIRS_H
 
@@ -8,9 +7,9 @@
 
 struct hotspot_pair {
     char *name;       /* owned */
-    const char *file; /* without folders, "" unknown */
+    const char *file; /* name without folders, "" if unknown */
     bool is_in[SIDES];
-    struct hotspot sides[SIDES]; /* costs are 0 where it is not in it */
+    struct hotspot sides[SIDES]; /* cost 0 in the run that does not have it */
 };
 
 struct hotspot_pairs {
@@ -18,8 +17,8 @@ struct hotspot_pairs {
     size_t n, cap;
 };
 
-/* `views` are of the two databases, `rows` what is the same in them; NOTHING where it is not, and
- * `metrics` what is compared. */
+/* `views` are those of the two databases, `rows` the rows that are compared (NOTHING: not there),
+ * `metrics` the metric in each. */
 struct hotspot_pairs hotspot_pairs_find(struct view *const views[SIDES], const uint32_t rows[SIDES],
                                         const size_t metrics[SIDES]);
 void hotspot_pairs_free(struct hotspot_pairs *pairs);

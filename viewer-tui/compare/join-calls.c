@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A call of a procedure, or a caller that is one. */
+/* A call of a procedure; in the bottom-up view, a caller. */
 struct call {
     int side;
-    uint32_t child;   /* of its side's row: which one */
+    uint32_t child;   /* index among the children of its side's row */
     char *name;       /* owned */
-    const char *file; /* without folders, "" unknown */
+    const char *file; /* name without folders, "" if unknown */
     bool has_site, is_unknown;
 };
 
@@ -63,7 +63,7 @@ static int compare(const void *left, const void *right)
     return result ? result : (a->child > b->child) - (a->child < b->child);
 }
 
-/* Whether calls of one procedure are one for a comparison. */
+/* Whether the calls of one procedure must be joined. */
 static bool are_one(const struct call *calls, size_t n)
 {
     bool has_sited = false, has_unsited = false, is_unknown = false;
@@ -78,7 +78,7 @@ static bool are_one(const struct call *calls, size_t n)
 
 /* ---- loops ---- */
 
-/* Those of calls from unknown sites, and nothing else, in the order of procedures. */
+/* The calls from unknown sites, sorted by procedure. */
 static struct calls unknown_calls(struct view *const sides[SIDES], struct row_pair parents)
 {
     struct calls all = {0}, unknown = {0};
@@ -100,7 +100,8 @@ static int by_procedure(const void *left, const void *right)
     return compare_procedures(left, right);
 }
 
-/* Whether a loop or one in it, all of which get expanded, has a call of one of these procedures. */
+/* Expands a loop and the loops in it, and says whether there is a call of one of these
+ * procedures. */
 static bool has_call_of(const struct calls *unknown, struct view *view, int side, uint32_t loop)
 {
     bool is_found = false;
@@ -141,7 +142,8 @@ static void free_calls(struct calls *calls)
     vec_free(calls);
 }
 
-/* In the bottom-up view there are none. */
+/* Replaces loops by their contents if the call from an unknown site may be in them. Bottom-up views
+ * have no loops. */
 static void look_through_loops(struct view *const sides[SIDES], struct row_pair parents)
 {
     struct calls unknown = unknown_calls(sides, parents);
@@ -152,7 +154,7 @@ static void look_through_loops(struct view *const sides[SIDES], struct row_pair 
 
 /* ---- groups ---- */
 
-/* Groups of the children of both rows: see view_join. */
+/* Groups of children to join, for view_join. */
 struct groups {
     uint32_t *of[SIDES];
     uint32_t n;
@@ -173,7 +175,7 @@ static void group_calls(struct groups *groups, const struct calls *calls)
     }
 }
 
-/* The rows that groups become, in the order of their numbers; NOTHING where a side lacks one. */
+/* The rows that the groups become, by group; NOTHING if the side has none. */
 static uint32_t *join_groups(struct view *view, uint32_t parent, const struct groups *groups,
                              int side)
 {

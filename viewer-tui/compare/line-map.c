@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The two texts while they are compared; lines count from 1. */
+/* The two texts that are compared; lines count from 1. */
 struct texts {
     struct line_map *map;
     const struct file_lines *left, *right;
-    uint32_t first, end_left, end_right; /* what lies between the equal beginnings and ends */
+    uint32_t first, end_left, end_right; /* the lines between the equal beginnings and ends */
 };
 
 static bool are_equal(const struct texts *texts, uint32_t left, uint32_t right)
@@ -25,7 +25,7 @@ static void pair_lines(const struct texts *texts, uint32_t left, uint32_t right)
     texts->map->to_left[right] = left;
 }
 
-/* Pairs what is equal at the beginnings and ends. */
+/* Pairs equal lines at the beginnings and ends. */
 static void pair_ends(struct texts *texts)
 {
     texts->first = 1;
@@ -41,19 +41,20 @@ static void pair_ends(struct texts *texts)
         pair_lines(texts, --texts->end_left, --texts->end_right);
 }
 
-/* A line that occurs in one place of either text. */
+/* A line that occurs once in each text. */
 struct unique {
     uint32_t left, right;
-    uint32_t before; /* index of the one before it in the longest chain that ends here, + 1 */
+    uint32_t
+        before; /* 1 + index of the line before it in the longest chain that ends here; 0: none */
 };
 
 struct uniques {
-    VEC(struct unique) list; /* in the order of the left text */
+    VEC(struct unique) list; /* in order of the left text */
 };
 
 #define SEVERAL (UINT32_MAX - 1)
 
-/* Lines by their text; SEVERAL for those that occur more than once. */
+/* Lines by their text; SEVERAL if the text occurs more than once. */
 static struct idmap lines_by_text(const struct file_lines *file, uint32_t first, uint32_t end)
 {
     struct idmap lines = {0};
@@ -82,15 +83,16 @@ static void find_uniques(const struct texts *texts, struct uniques *uniques)
     idmap_free(&right);
 }
 
-/* Pairs the longest chain of unique lines that is in order in the right text, too. */
+/* Pairs the longest chain of unique lines that is in order in both texts (patience sorting). */
 static void pair_uniques(const struct texts *texts, struct uniques *uniques)
 {
-    uint32_t *ends = mem_alloc((uniques->list.n + 1) * sizeof *ends); /* by length of chain: the
-                                                                         one that ends first */
+    uint32_t *ends = mem_alloc(
+        (uniques->list.n + 1) *
+        sizeof *ends); /* by length of a chain: the last line of that chain which ends first */
     size_t longest = 0;
     for (size_t i = 0; i < uniques->list.n; i++) {
-        size_t first = partition_point(
-            k, longest, uniques->list.at[ends[k]].right < uniques->list.at[i].right);
+        size_t first = partition_point(k, longest,
+                                       uniques->list.at[ends[k]].right < uniques->list.at[i].right);
         ends[first] = (uint32_t)i;
         uniques->list.at[i].before = first ? ends[first - 1] + 1 : 0;
         longest = first == longest ? longest + 1 : longest;
@@ -107,7 +109,7 @@ static bool is_free(const struct texts *texts, uint32_t left, uint32_t right)
            right < texts->end_right && !texts->map->to_right[left] && !texts->map->to_left[right];
 }
 
-/* Pairs equal lines behind and before those that are paired. */
+/* Pairs equal lines next to those that are paired. */
 static void extend(const struct texts *texts)
 {
     const struct line_map *map = texts->map;

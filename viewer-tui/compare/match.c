@@ -8,23 +8,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a row is recognized by. */
+/* What identifies a row. */
 struct key {
-    uint32_t row, match; /* NOTHING: none yet */
+    uint32_t row, match; /* row of the other side; NOTHING: none yet */
     uint8_t kind;
-    char *name;                            /* owned; "" where the file or module says it all */
-    const char *file, *module, *call_file; /* paths, "" unknown */
-    struct edited_line line; /* on the right side, or from the declaration around it */
+    char *name;                            /* owned; "" if file or module identify the row */
+    const char *file, *module, *call_file; /* paths, "" if unknown */
+    struct edited_line
+        line; /* on the right side, or relative to the declaration of the procedure around it */
 };
 
 struct keys {
     VEC(struct key) all;
-    VEC(struct key *) left; /* those that have found nothing yet */
+    VEC(struct key *) left; /* not matched yet, in order */
 };
 
 enum strictness { BY_PATH, BY_FILE_NAME, BY_NAME };
 
-/* How the lines of what is the same otherwise are matched. */
+/* How lines must agree, of rows that are the same otherwise. */
 enum line_rule { SAME_LINE, NEAREST_LINE };
 
 static const struct pass {
@@ -47,7 +48,7 @@ static bool is_procedure(const struct row *row)
     return row->kind == KIND_PROCEDURE || row->kind == KIND_INLINED;
 }
 
-/* The procedure in whose code a row's line is: of a caller its own, otherwise the one around. */
+/* The procedure around a row's line; of a caller, the caller itself. */
 static struct procedure procedure_of_line(const struct view *view, uint32_t number)
 {
     if (!view->class->shows_callers)
@@ -133,7 +134,7 @@ static bool is_shared_library(const char *path)
     return strstr(path_name(path), ".so") != NULL;
 }
 
-/* By name, modules are the program or a library of whatever name... */
+/* By name, all programs are the same, but a library has its own name. */
 static int compare_programs(const char *a, const char *b)
 {
     bool is_library = is_shared_library(a);
@@ -159,7 +160,7 @@ static int compare_by_name(const struct key *a, const struct key *b)
     return result;
 }
 
-/* Whether two keys are of the same scope but for the line. */
+/* Compares all that identifies scopes except for the line. */
 static int compare_identity(const struct key *a, const struct key *b, enum strictness strictness)
 {
     if (strictness == BY_NAME)
@@ -176,7 +177,7 @@ static int compare_identity(const struct key *a, const struct key *b, enum stric
     return result;
 }
 
-/* A line that was changed is none of those that were not. */
+/* A changed line differs from an unchanged one. */
 static int compare_lines(const struct key *a, const struct key *b)
 {
     int result = compare_numbers(a->line.line, b->line.line);
@@ -202,7 +203,7 @@ static int compare_keys(const void *left, const void *right, void *strictness)
     return result;
 }
 
-/* Lists the keys without a match, in the order of the strictness. */
+/* Lists the unmatched keys in the order of the strictness. */
 static void list_left(struct keys *keys, enum strictness strictness)
 {
     keys->left.n = 0;
@@ -213,7 +214,7 @@ static void list_left(struct keys *keys, enum strictness strictness)
         qsort_r(keys->left.at, keys->left.n, sizeof *keys->left.at, compare_keys, &strictness);
 }
 
-/* Keys of one side that are the same but for their lines, in the order of these. */
+/* Keys of one side that differ only in their lines, in order of these. */
 struct group {
     struct key **at;
     size_t n;
@@ -236,13 +237,13 @@ static void match_same_lines(struct group a, struct group b)
     }
 }
 
-/* A line that is in both versions of the source is no other one. */
+/* An unchanged line cannot be another line. */
 static bool may_have_moved(const struct key *key)
 {
     return key->match == NOTHING && key->line.edit != EDIT_NONE;
 }
 
-/* The nearest key without a match; NULL when there is none. */
+/* The nearest unmatched key; NULL if there is none. */
 static struct key *nearest(struct group group, int64_t line)
 {
     struct key *before = NULL, *behind = NULL;
@@ -284,7 +285,7 @@ static void match_groups(struct group a, struct group b, const struct pass *pass
         match_nearest(a, b);
 }
 
-/* The group that begins at `first` of what is left. */
+/* The group of unmatched keys that begins at `first`. */
 static struct group group_at(const struct keys *keys, size_t first, enum strictness strictness)
 {
     struct group group = {.at = keys->left.at + first, .n = 1};
@@ -310,7 +311,7 @@ static void go_through(struct keys keys[SIDES], const struct pass *pass)
     }
 }
 
-/* Keys are in the order of the rows. */
+/* Keys are in the order of the children. */
 static struct key *key_of(struct keys keys[SIDES], const struct row_pair *parents,
                           struct view *const sides[SIDES], int side, uint32_t row)
 {

@@ -1,37 +1,36 @@
-/* Which scopes of two runs are the same: the children of a row of one view and those of the row
- * that it was matched with in another of the same kind.
+/* Which scopes of two runs are the same: matches the children of a row of one view with those of
+ * the matching row of another view of the same kind.
  *
- * Each child is matched with at most one. What tells scopes apart is compared ever less strictly,
- * and what has found its like is out of the comparison:
+ * Each child is matched with at most one other. Four passes compare ever less strictly, each among
+ * the children that the passes before left:
  *
- * 1. the same kind, name, file and module by their paths, and file of the call site without
- *    folders; the same line;
- * 2. the same with file and module by their names without folders: two build trees;
- * 3. the same with the nearest line, as the source was edited;
- * 4. the same name and kind, an inlined procedure being a procedure, from whatever file, module and
- *    call site; the same line, or the nearest one. Of modules: both are no shared libraries, the
- * program itself under another name.
+ * 1. the same kind, name, line, path of file and module, and file name of the call site
+ * 2. file and module by their names without folders: the trees were built in different places
+ * 3. as 2, the nearest line: the source was edited
+ * 4. the same name and kind, from any file, module and call site; the same line or the nearest one.
+ * An inlined procedure counts as a procedure, and a module that is no shared library as any other
+ * such: the program may have been renamed.
  *
- * Where both databases have the source, a line of the left one is where that line of the source is
- * on the right (edits.h); one that is in both versions is no other one (3 and 4), and none that is
- * in one of them only. Otherwise lines are counted from the declaration of the procedure that they
- * lie in, if they lie in its file, so that procedures can move as a whole. The line of a procedure
- * or inlined procedure is that of its call site, where it has none that of its declaration. Nearest
- * means: one after the other in the order of their lines, those of the left side take the nearest
- * that is left, of two equally near the smaller one, of those with one line the first by kind,
- * file, module and file of the call site. Statements are never matched with another line (3 and 4),
- * as two lines with few samples would be: which of them has some is chance. Modules and files are
- * only in 1, and beyond where there is one candidate on either side. */
+ * Lines. If both databases have the source, a line of the left side is where it is in the right
+ * version (edits.h); then an unchanged line matches no other line (3 and 4), and a changed one no
+ * unchanged one. Else lines count from the declaration of the procedure around them, if it is in
+ * the same file, so that procedures can move as a whole. The line of a procedure is that of its
+ * call site, or else of its declaration. Nearest: the left side's rows, in order of lines, each
+ * take the nearest row that remains; of two equally near the smaller line; on one line the first by
+ * kind, file, module and file of the call site.
+ *
+ * Statements match in passes 1 and 2 only: chance decides which of two lines has a few samples.
+ * Modules and files match in pass 1; later only if each side has one candidate. */
 #ifndef VIEWER_MATCH_H
 #define VIEWER_MATCH_H
 
 #include "viewer-tui/compare/edits.h"
 #include "viewer-tui/compare/row-pair.h"
 
-/* Matches the children of rows of two views, which were expanded last; a row may be NOTHING, and
- * has no children then. Calls of one procedure from sites that one side does not know are joined
- * before (join-calls.h). Every child is in one pair: those of the left side in their order, each
- * with its like, then what is left of the right side. The caller frees with vec_free. */
+/* Matches the children of rows of two views, which were expanded last; a row may be NOTHING,
+ * without children. First joins calls of one procedure from sites that one side does not know
+ * (join-calls.h). Every child is in one pair: those of the left side in their order, then the rest
+ * of the right side. The caller frees with vec_free. */
 struct row_pairs match_children(struct view *const sides[SIDES], struct row_pair parents,
                                 struct edits *edits);
 

@@ -3,11 +3,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A row's data are its rows in the two views. */
+/* Two views in one. A row's data are its rows in the two views. */
 struct merged {
     struct view_class class;
     struct view *sides[SIDES];
-    const struct merged_metric *from; /* of each metric */
+    const struct merged_metric *from; /* by metric */
     struct edits *edits;
 };
 
@@ -21,7 +21,7 @@ static struct row_pair pair_of(const struct row *row)
     return (struct row_pair){{(uint32_t)(row->data >> 32), (uint32_t)row->data}};
 }
 
-/* The side that says what a pair is called. */
+/* The side whose names and places a pair shows. */
 static int side_shown(struct row_pair pair)
 {
     return pair.rows[1] == NOTHING ? 0 : 1;
@@ -45,7 +45,7 @@ static struct cost column_cost(const struct merged_metric *metric, struct cost l
                          .exclusive = column_value(metric, left.exclusive, right.exclusive)};
 }
 
-/* The costs of both sides; zero where a side does not have the scope. */
+/* Sets the costs from both sides; 0 for a side without the scope. */
 static void add_costs(struct view *view, uint32_t number, struct row_pair pair)
 {
     const struct merged *merged = view->state;
@@ -151,7 +151,7 @@ static void merged_close(struct view *view)
     free(merged);
 }
 
-/* What is sorted by at first: what got worse. */
+/* The initial sorting: what got worse. */
 static size_t first_difference(const struct metrics *metrics, const struct merged_metric *from)
 {
     size_t first = metrics_first_measured(metrics);

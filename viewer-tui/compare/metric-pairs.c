@@ -1,17 +1,17 @@
 #include "viewer-tui/compare/metric-pairs.h"
 
-#include "viewer-tui/metrics/efficiency.h"
 #include "viewer-tui/db/run.h"
+#include "viewer-tui/metrics/efficiency.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* What a metric is recognized by. */
+/* What identifies a metric. */
 struct identity {
-    const char *name; /* so many bytes of it: "overhead:spawn" of "overhead:spawn (CPUTIME)" */
+    const char *name; /* the first `length` bytes: "overhead:spawn" of "overhead:spawn (CPUTIME)" */
     size_t length;
-    char *event;      /* "" unknown */
-    const char *unit; /* "" unknown */
+    char *event;      /* owned; "" if unknown */
+    const char *unit; /* "" if unknown */
 };
 
 struct identities {
@@ -19,7 +19,7 @@ struct identities {
     size_t n;
 };
 
-/* The event of an effort is that of its work. */
+/* An effort has the event of its work. */
 static char *event_of_effort(const json_t *run, const char *name)
 {
     const char *behind = name + strlen(efficiency_part_name(EFFORT));
@@ -65,7 +65,7 @@ static void free_identities(struct identities *identities)
     free(identities->at);
 }
 
-/* Whether two texts do not contradict each other. */
+/* Whether two texts are equal, or one is unknown. */
 static bool agree(const char *a, const char *b)
 {
     return !*a || !*b || strcmp(a, b) == 0;
@@ -77,13 +77,13 @@ static bool may_be_same(const struct identity *a, const struct identity *b)
            agree(a->event, b->event) && agree(a->unit, b->unit);
 }
 
-/* Whether no doubt is left: both say their event, or they have one name. */
+/* Whether they are the same without doubt: both name their event, or their names are equal. */
 static bool is_same(const struct identity *a, const struct identity *b)
 {
     return may_be_same(a, b) && ((*a->event && *b->event) || strcmp(a->name, b->name) == 0);
 }
 
-/* The only candidate; all->n when there are several or none. */
+/* The only candidate; all->n if there are none or several. */
 static size_t only_candidate(const struct identities *all, const struct identity *wanted)
 {
     size_t found = all->n;
@@ -96,7 +96,7 @@ static size_t only_candidate(const struct identities *all, const struct identity
     return found;
 }
 
-/* The metric of the others that is the same as one of the own side; others->n for none. */
+/* The metric of the other side that is the same as one of the own side; others->n if none is. */
 static size_t like(const struct identities *own, size_t metric, const struct identities *others)
 {
     const struct identity *wanted = &own->at[metric];
@@ -108,8 +108,8 @@ static size_t like(const struct identities *own, size_t metric, const struct ide
     return is_mutual ? found : others->n;
 }
 
-/* The work that stands for the effort `metric` of the own side on the other, which has none;
- * others->n when there is no such thing. */
+/* The other side's work, if that stands for the own side's effort `metric`, which the other side
+ * lacks; others->n if there is none. */
 static size_t like_effort(const struct metrics *metrics, const struct identities *own,
                           size_t metric, const struct identities *others)
 {
@@ -129,7 +129,7 @@ static size_t like_effort(const struct metrics *metrics, const struct identities
     return others->n;
 }
 
-/* Adds the pairs of one side's metrics with others, unless they are there. */
+/* Adds the pairs of a side's metrics, unless they are in the list already. */
 static void add_pairs(struct metric_pairs *pairs, const struct metrics *metrics, int side,
                       const struct identities all[SIDES])
 {

@@ -1,10 +1,11 @@
-/* Which metrics of two runs are the same.
+/* Which metrics of two runs are the same: those with the same event, unit and name.
  *
- * Those of the same event and unit and the same name, where "work" of a run with a single time
- * event has the name of "work (EVENT)" of a run with several. The event is the one that run.json
- * says, otherwise what stands in parentheses behind the name. Where one of the two does not tell
- * its event, the names are to be equal, or there is to be one candidate on either side. An effort
- * that one side lacks, having measured neither idleness nor overhead, is the work of its event. */
+ * * "work" of a run with one time event is "work (EVENT)" of a run with several.
+ * * The event is that of run.json, or else the text in parentheses after the name.
+ * * If one side does not name the event, the full names must be equal, or each side have one
+ * candidate.
+ * * An effort that one side lacks, since it measured neither idleness nor overhead, is the work of
+ * its event. */
 #ifndef VIEWER_METRIC_PAIRS_H
 #define VIEWER_METRIC_PAIRS_H
 
@@ -13,7 +14,7 @@
 
 #include <jansson.h>
 
-/* A run that is compared: its database in the projection, and its run.json or NULL. */
+/* A side of a comparison: its database in the projection, and its run.json or NULL. */
 struct compared_run {
     const struct database *db;
     const json_t *run;
@@ -29,11 +30,11 @@ struct metric_pairs {
     size_t n, cap;
 };
 
-/* In the order of the left side, then what the right one adds: of a metric there may be several
- * pairs, of work that is an effort, too. The caller frees with vec_free. */
+/* In order of the left side, then the additions of the right one. A metric may be in several pairs:
+ * work that is an effort, too. The caller frees with vec_free. */
 struct metric_pairs metric_pairs_of(const struct compared_run sides[SIDES]);
 
-/* Adds " (of EVENT)" to the name of a side's metric if the other side has that name for another
+/* Adds " (of EVENT)" to the name of a side's metric, if the other side has that name for another
  * event. */
 void metric_add_event(const struct compared_run sides[SIDES], int side, size_t metric,
                       struct text *out);

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The narrowest column has room for its head and a sign of sorting; so has one of percentages. */
+/* Room for a column's title and the mark of sorting; also the width of a column of percentages. */
 #define LEAST_WIDTH        12
 #define PERCENT_ONLY_WIDTH LEAST_WIDTH
 
-/* Digits behind the point of seconds: nobody measures less than microseconds. */
+/* Of seconds: nothing below a microsecond is measured. */
 #define MOST_DECIMALS 6
 
 int cell_width(const struct cell_style *style, const struct column *column)
@@ -20,8 +20,8 @@ int cell_width(const struct cell_style *style, const struct column *column)
     return width > LEAST_WIDTH ? width : LEAST_WIDTH;
 }
 
-/* What is left of a cell for its number: what is wider than usual makes bars longer, or numbers
- * where these have more digits to show. */
+/* The width of the number in a cell. Extra width lengthens the bar; without bars, it makes room for
+ * digits if the units have more to show. */
 static int number_width(const struct cell_style *style, const struct column *column)
 {
     if (style->units == UNITS_PERCENT)
@@ -31,8 +31,7 @@ static int number_width(const struct cell_style *style, const struct column *col
     return is_for_digits || least < VALUE_WIDTH ? least : VALUE_WIDTH;
 }
 
-/* All values of a column with the same number of decimals, as many as the largest one leaves room
- * for between a space and the percentage. */
+/* A scale in plain units: as many decimals as leave room for the largest value of the column. */
 static struct number_scale plain_scale(const struct view *view, const struct column *column,
                                        int width)
 {
@@ -64,7 +63,7 @@ struct number_scale cell_scale(const struct cell_style *style, const struct view
     return scale;
 }
 
-/* In scientific notation behind the sign, with as many digits as there is room for. */
+/* Formats in scientific notation, after the sign, with as many digits as fit. */
 static void format_scientific(const char *sign, double value, int width, char text[NUMBER_SIZE])
 {
     int around = value < 0 ? 8 : 7; /* a space, a sign, a digit, a point, "e-04" */
@@ -87,7 +86,7 @@ static void format_number(const struct cell_style *style, const struct view *vie
         format_scientific(columns_sign(metric), value, number_width(style, column), text);
 }
 
-/* Without the sign of a lower bound where the number beside it has one. */
+/* Formats the percentage; the sign of a lower bound is left out if the number beside it has it. */
 static void format_percent(const struct view *view, const struct column *column, double value,
                            bool is_alone, char text[NUMBER_SIZE])
 {

@@ -5,7 +5,7 @@
 
 static const char *const parts[] = {[INCLUSIVE] = ":inclusive", [EXCLUSIVE] = ":exclusive"};
 
-/* Understands what stands behind the name of a metric, up to the comma or the end. */
+/* Parses what follows the name of a metric, up to the comma or the end. */
 static bool take_rest(const char *text, struct chosen_column *column)
 {
     for (int part = INCLUSIVE; part <= EXCLUSIVE; part++) {
@@ -22,8 +22,8 @@ static bool take_rest(const char *text, struct chosen_column *column)
     return false;
 }
 
-/* The column with which the text begins, of the longest name that fits: names can contain commas
- * and colons. False when there is none. */
+/* Parses the first column of the text. Of several names that fit it takes the longest: names can
+ * contain commas and colons. False if there is none. */
 static bool first_column(const struct metrics *metrics, const char *text,
                          struct chosen_column *column)
 {
@@ -46,7 +46,7 @@ static const char *behind_comma(const char *text)
     return *text ? text + 1 : text;
 }
 
-/* The index in the choice's list, list.n for none. */
+/* The index in the choice's list; list.n if it is not there. */
 static size_t find(const struct column_choice *choice, size_t metric, enum cost_part part)
 {
     size_t i = 0;
@@ -56,7 +56,7 @@ static size_t find(const struct column_choice *choice, size_t metric, enum cost_
     return i;
 }
 
-/* Adds the columns that are not named. */
+/* Appends the columns that the text does not name. */
 static void add_others(struct column_choice *choice, const struct metrics *metrics)
 {
     for (size_t m = 0; m < metrics->n; m++)

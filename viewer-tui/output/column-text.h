@@ -1,13 +1,14 @@
-/* A choice of columns (column-choice.h) as one line of text, to be kept: those that are shown, in
- * their order, "work:inclusive,work:exclusive+4": +N and -N are wider and narrower than usual. */
+/* A choice of columns (column-choice.h) as one line of text, for the configuration file: the shown
+ * columns in order, "work:inclusive,work:exclusive+4". +N and -N: screen columns wider or narrower
+ * than usual. */
 #ifndef VIEWER_COLUMN_TEXT_H
 #define VIEWER_COLUMN_TEXT_H
 
 #include "viewer-tui/output/column-choice.h"
 
-/* Makes an empty choice what the text says: other columns of the usual metrics are hidden, those of
- * kinds of overhead and of derived metrics follow. What is not there is passed over; when nothing
- * is there the choice stays empty. */
+/* Fills an empty choice from the text. Other columns of the usual metrics become hidden; those of
+ * kinds of overhead and of derived metrics follow. Unknown columns are skipped; if all are unknown
+ * the choice stays empty. */
 void column_text_take(struct column_choice *choice, const struct metrics *metrics,
                       const char *text);
 

@@ -26,7 +26,7 @@ static bool belong_together(const struct metrics *metrics, size_t a, size_t b)
            (metric_is_of_effort(x) && metrics_whole(metrics, a) == metrics_whole(metrics, b));
 }
 
-/* Adds the metric that is sorted by, then those that belong together with it. */
+/* Adds the columns of the metric that is sorted by, then those of the metrics that belong to it. */
 static void add_sorted(struct columns *columns, const struct view *view, size_t most)
 {
     const struct metrics *metrics = view->metrics;
@@ -158,7 +158,8 @@ static bool has_value(const struct metric *metric, double value)
     return metric_is_measured(metric) && isfinite(value) && !says_nothing;
 }
 
-/* Adds the sign to a number that was formatted. One that rounds to 0 is more than 0. */
+/* Adds the sign of a lower bound to a formatted number. A number that was rounded to 0 becomes ">
+ * 0". */
 static void add_sign(const struct metric *metric, char *text, size_t size)
 {
     char number[NUMBER_WITH_UNIT_SIZE];

@@ -19,7 +19,7 @@
 
 struct disassembly {
     struct sources *sources;
-    size_t width;            /* longer lines are cut; 0: none are */
+    size_t width; /* longer lines are cut; 0: none are */
     bool ascii;
     struct text *out;  /* the listing is added here */
     size_t first_line; /* result: index of the most expensive instruction's line of text: of those

@@ -12,7 +12,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Of "called at", and of values, so that what follows lines up. */
+/* Widths of labels like "called at", and of values, so that columns line up. */
 #define LABEL_WIDTH  12
 #define NUMBER_WIDTH 24
 
@@ -33,7 +33,7 @@ static void add_clean(const struct inspection *inspection, const char *text)
     text_add_clean(inspection->out, text, inspection->ascii);
 }
 
-/* A place with its whole path, after the label; nothing when it is unknown. */
+/* Adds a label and a place with its full path; nothing if the place is unknown. */
 static void add_place(const struct inspection *inspection, const struct database *db,
                       const char *label, uint32_t file, uint32_t line)
 {
@@ -47,7 +47,7 @@ static void add_place(const struct inspection *inspection, const struct database
     text_add(inspection->out, "\n");
 }
 
-/* The rows from the whole program to this one, which may be far below. */
+/* Adds the path from the whole program to the row. No recursion: it may be long. */
 static void add_path(const struct inspection *inspection)
 {
     VEC(uint32_t) path = {0};
@@ -90,7 +90,7 @@ static void add_scope(const struct inspection *inspection)
     }
 }
 
-/* All digits; "-" for what is not defined. */
+/* Writes all digits; "-" if the value is not defined. */
 static void format(double value, char text[JSON_DOUBLE_SIZE])
 {
     if (isfinite(value))
@@ -99,7 +99,7 @@ static void format(double value, char text[JSON_DOUBLE_SIZE])
         snprintf(text, JSON_DOUBLE_SIZE, "-");
 }
 
-/* "65% of the program". */
+/* Adds "  65% of the program". */
 static void add_percent(const struct inspection *inspection, double value, double whole,
                         const char *of_what)
 {
@@ -107,7 +107,7 @@ static void add_percent(const struct inspection *inspection, double value, doubl
         text_printf(inspection->out, "  %.6g%% of %s", 100 * value / whole, of_what);
 }
 
-/* What a step of a formula takes of the metric that it names. */
+/* The value of a metric that a formula names. */
 static double value_named(const struct inspection *inspection, const struct formula_step *step,
                           size_t metric, enum cost_part part)
 {
@@ -122,7 +122,7 @@ static double value_named(const struct inspection *inspection, const struct form
     return view_cost(view, inspection->row, metric, part);
 }
 
-/* The formula with values in place of the metrics' names. */
+/* Adds the formula with values in place of the metrics' names. */
 static void add_substituted(const struct inspection *inspection, size_t metric, enum cost_part part)
 {
     const struct view *view = inspection->view;
@@ -146,7 +146,7 @@ static void add_substituted(const struct inspection *inspection, size_t metric, 
     vec_free(&formula);
 }
 
-/* One part of a metric. */
+/* Adds a line for one part of a metric. */
 static void add_value(const struct inspection *inspection, size_t metric, enum cost_part part)
 {
     const struct view *view = inspection->view;
@@ -205,7 +205,7 @@ static void add_metric(const struct inspection *inspection, size_t metric)
     add_value(inspection, metric, EXCLUSIVE);
 }
 
-/* What was not measured, and why: a line each, behind all values. */
+/* Adds a line for each metric that was not measured, with the reason. */
 static void add_unmeasured(const struct inspection *inspection)
 {
     const struct metrics *metrics = inspection->view->metrics;
@@ -223,10 +223,10 @@ static void add_unmeasured(const struct inspection *inspection)
     }
 }
 
-/* Different places; more would push the values off the screen. */
+/* More places would push the values off the screen. */
 #define MOST_ORIGINS 4
 
-/* Where the threads were created that begin here. */
+/* Adds the calls that created the threads which begin at the row. */
 static void add_origins(const struct inspection *inspection, const json_t *run, bool is_physical)
 {
     struct thread_origins origins;

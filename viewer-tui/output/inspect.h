@@ -1,5 +1,5 @@
-/* All that is known of a row, for people: where it is, and every metric's values with all digits,
- * their percentages, and how derived ones come about:
+/* All that is known of a row, for people: its place, every metric's values with all digits and
+ * percentages, and how derived values are computed:
  *
  *     procedure coder_run
  *       declared    /src/coder.c:20
@@ -28,8 +28,7 @@
 
 #include <jansson.h>
 
-/* `run`: of the database, to tell where the threads were created that begin at the row; NULL: that
- * is not told. */
+/* `run` is the database's run.json, for the calls that created threads; may be NULL. */
 void inspect_row(const struct view *view, uint32_t row, const json_t *run, bool is_physical,
                  bool ascii, struct text *out);
 

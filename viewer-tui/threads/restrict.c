@@ -10,26 +10,26 @@
 
 #define METRIC_IDS 65536
 
-/* The sums are made for so many contexts at a time that this many numbers are in the making: few
- * enough for caches. */
+/* Numbers in the block of sums that is computed at a time: few enough for the CPU's caches. */
 #define SUMS_AT_ONCE (1u << 18)
 
 /* One thread, read from its first context to its last. */
 struct reader {
     struct values values;
-    uint64_t next; /* position of the context to be read next */
-    uint64_t near; /* where the context before stands in the summary */
+    uint64_t next; /* position of the next context to read */
+    uint64_t near; /* position in the summary of the context before, where the next search begins */
 };
 
 struct restriction {
     const struct database *db;
-    struct values summary; /* of all threads, in the file */
+    struct values summary; /* of all threads, as in the file */
     VEC(struct reader) readers;
-    int32_t *column_of;   /* by id in the profiles of threads: of a sum, or -1 */
-    VEC(uint16_t) ids;    /* by column: id in the summary profile */
-    double *sums;         /* by context and column */
-    uint64_t first, end;  /* the contexts in the making: their positions in the summary */
-    uint64_t values_left; /* that may be read: a damaged file can make profiles overlap */
+    int32_t *column_of;  /* by metric id in threads' profiles: a column of sums, or -1 */
+    VEC(uint16_t) ids;   /* by column: metric id in the summary profile */
+    double *sums;        /* of the current block, by context and column */
+    uint64_t first, end; /* the current block of contexts: positions in the summary */
+    uint64_t
+        values_left; /* values that may still be read: profiles of a damaged file can overlap */
     VEC(struct v4_context_index) index;
     VEC(struct v4_metric_value) table;
 };
@@ -81,7 +81,7 @@ static void add_values(struct restriction *restriction, const struct reader *rea
     }
 }
 
-/* Adds up what a thread has for the contexts in the making. */
+/* Adds a thread's values to the sums of the current block. */
 static void read_on(struct restriction *restriction, struct reader *reader)
 {
     const struct values *summary = &restriction->summary;
@@ -100,7 +100,7 @@ static void read_on(struct restriction *restriction, struct reader *reader)
     }
 }
 
-/* Appends the sums that are there to the new table. */
+/* Appends the sums of the current block to the new table. */
 static void store(struct restriction *restriction)
 {
     size_t n_columns = restriction->ids.n;
@@ -117,7 +117,7 @@ static void store(struct restriction *restriction)
     }
 }
 
-/* Makes the table of sums. */
+/* Computes the table of sums. */
 static enum outcome add_up(struct restriction *restriction)
 {
     uint64_t n = restriction->summary.n_index;
@@ -138,7 +138,7 @@ static enum outcome add_up(struct restriction *restriction)
     return progress_end();
 }
 
-/* The ids under which the scopes stand: those in the file, where threads have them, too. */
+/* Sets the metric ids of the summary values; restricted, only those that threads have, too. */
 static void restore_ids(struct metrics *metrics, bool is_restricted)
 {
     for (size_t m = 0; m < metrics->n + metrics->n_hidden; m++)
@@ -174,7 +174,8 @@ static void use(struct database *db, struct values values, bool is_restricted)
 {
     values_close(&db->values);
     db->values = values;
-    db->is_restricted = false; /* until they are complete: some may stand only further down */
+    db->is_restricted =
+        false; /* until complete_values has run, which computes what is not stored */
     restore_ids(&db->metrics, is_restricted);
     values_set_metrics(&db->values, &db->metrics);
 }

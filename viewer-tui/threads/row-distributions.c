@@ -7,28 +7,28 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* More values than that are no sound context's: it has one for each metric id. */
+/* A valid context has at most one value per metric id. */
 #define MOST_VALUES 65536
 
 /* Metric ids are 16 bits wide. */
 #define METRIC_IDS 65536
 
-/* Where wanted contexts stand is noted by context: in at most so many numbers for each that the
- * database has. */
+/* Bound on the memory of number_of: this many numbers per context of the database. */
 #define MOST_ROOM 8
 
-/* Searching for a context, in memory that is far away, takes as long as looking at so many. */
+/* Looking at this many contexts in order takes as long as one search, which misses the CPU's
+ * caches. */
 #define MOST_SEARCHED 256
 
 /* Bits per pass of the radix sort by context. */
 #define DIGIT_BITS 11
 #define DIGITS     (1u << DIGIT_BITS)
 
-/* What is known of a row after some threads; those that have nothing of it are not among them. */
+/* A row after some threads; counts and sums cover only threads that have a value of the row. */
 struct row_state {
-    double value; /* of the thread that is being looked at, */
-    bool is_met;  /* which has something of it */
-    uint32_t n;   /* threads that had something */
+    double value; /* of the current thread */
+    bool is_met;  /* the current thread has a value */
+    uint32_t n;   /* threads that have a value */
     double sum, mean, squares, least, largest;
 };
 
@@ -40,12 +40,12 @@ struct wanted {
 struct spreading {
     const struct database *db;
     const struct row_value_refs *row_refs;
-    uint8_t *scopes_of;        /* by metric id: bits of the scopes whose values are added up */
-    VEC(struct wanted) wanted; /* ascending, and an end behind the last */
-    uint32_t *number_of;       /* by context: 1 + where it stands there, or 0; NULL: not noted */
+    uint8_t *scopes_of;        /* by metric id: a bit per scope whose values are added up */
+    VEC(struct wanted) wanted; /* ascending; the last element marks the end */
+    uint32_t *number_of;       /* by context: 1 + index in `wanted`, or 0; NULL: too large */
     uint64_t n_numbers;
     struct row_state *rows;
-    VEC(uint32_t) met; /* rows of the thread that is being looked at */
+    VEC(uint32_t) met; /* rows of which the current thread has a value */
     uint32_t n_threads;
 };
 
@@ -121,7 +121,7 @@ static void add_value(const struct values *values, const struct v4_metric_value 
             by_scope[scope] += at->value;
 }
 
-/* Adds what a thread has for a context, which stands at `position`. */
+/* Adds a thread's values of a wanted context, which are at `position`. */
 static void add_context(struct spreading *spreading, const struct values *values, uint64_t position,
                         const struct wanted *wanted)
 {
@@ -142,8 +142,7 @@ static void add_context(struct spreading *spreading, const struct values *values
     }
 }
 
-/* Notes where each wanted context stands in the list, if that needs not much more room than the
- * database's contexts. */
+/* Makes number_of, unless it would take too much memory. */
 static void number_wanted(struct spreading *spreading)
 {
     size_t n = spreading->wanted.n - 1;
@@ -156,7 +155,7 @@ static void number_wanted(struct spreading *spreading)
         spreading->number_of[spreading->wanted.at[i].context] = (uint32_t)i + 1;
 }
 
-/* One way through the contexts that the thread has. */
+/* Finds the wanted contexts among those of the thread, in one pass over the latter. */
 static void add_by_number(struct spreading *spreading, const struct values *values)
 {
     for (uint64_t i = 0; i < values->n_index; i++) {
@@ -169,7 +168,7 @@ static void add_by_number(struct spreading *spreading, const struct values *valu
     }
 }
 
-/* One way through the contexts that are wanted. */
+/* The same in one pass over the wanted contexts, each of which is searched for. */
 static void add_by_search(struct spreading *spreading, const struct values *values)
 {
     uint64_t near = 0;
@@ -182,7 +181,7 @@ static void add_by_search(struct spreading *spreading, const struct values *valu
     }
 }
 
-/* Contexts ascend, those that the thread has and those that are wanted: few are searched for. */
+/* Chooses the faster way. Both lists of contexts are ascending. */
 static void add_thread(struct spreading *spreading, const struct values *values)
 {
     bool are_few = spreading->wanted.n < values->n_index / MOST_SEARCHED;
@@ -192,7 +191,7 @@ static void add_thread(struct spreading *spreading, const struct values *values)
         add_by_number(spreading, values);
 }
 
-/* Takes the values of a thread into account. */
+/* Adds the current thread's values to the statistics of the rows (Welford's algorithm). */
 static void end_thread(struct spreading *spreading)
 {
     for (size_t i = 0; i < spreading->met.n; i++) {
@@ -211,7 +210,7 @@ static void end_thread(struct spreading *spreading)
     spreading->n_threads++;
 }
 
-/* With the threads that had nothing of the row. */
+/* The distribution over all threads; those without a value have 0. */
 static struct distribution distribution_of_row(const struct row_state *row, uint32_t n_threads)
 {
     struct distribution distribution = {.sum = row->sum, .median = NAN};

@@ -1,5 +1,5 @@
-/* The distribution over the threads of the costs of many rows, in one pass over the values of
- * threads, with memory for what is added up and for the rows, whatever the number of threads. */
+/* The distributions over the threads of the costs of many rows, found in one pass over the threads'
+ * values. Memory does not grow with the number of threads. */
 #ifndef VIEWER_ROW_DISTRIBUTIONS_H
 #define VIEWER_ROW_DISTRIBUTIONS_H
 
@@ -8,10 +8,10 @@
 #include "viewer-tui/db/database.h"
 #include "viewer-tui/threads/value-refs.h"
 
-/* A value of a context that is to be added to those of a row. */
+/* A value of which a row's cost is the sum. */
 struct row_value_ref {
     uint32_t context;
-    uint32_t row : 30; /* one of those of the pass, from 0 on */
+    uint32_t row : 30; /* number of the row in this pass */
     uint32_t scope : 2;
 };
 
@@ -23,9 +23,8 @@ struct row_value_refs {
 void row_value_refs_add(struct row_value_refs *row_refs, uint32_t row,
                         const struct value_refs *refs);
 
-/* Finds the distributions of rows 0 .. n_rows - 1 over the threads that count: those that the
- * database is restricted to, or all; without the median, which is NAN. Sorts the refs. DONE or
- * STOPPED. */
+/* Finds the distributions of rows 0 .. n_rows - 1 over the threads to which the database is
+ * restricted, or all; their medians are NAN. Sorts the refs. DONE or STOPPED. */
 enum outcome row_distributions(const struct database *db, struct row_value_refs *row_refs,
                                size_t metric, uint32_t n_rows, struct distribution *distributions);
 

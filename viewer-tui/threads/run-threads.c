@@ -2,8 +2,8 @@
 
 #include "viewer-tui/base/task.h"
 #include "viewer-tui/base/text.h"
-#include "viewer-tui/db/fold.h"
 #include "viewer-tui/db/database.h"
+#include "viewer-tui/db/fold.h"
 #include "viewer-tui/metrics/derived.h"
 #include "viewer-tui/threads/thread-origin.h"
 
@@ -16,7 +16,8 @@ struct reading {
     const struct database *db;
     struct threads *threads;
     struct v4_id_names names;
-    uint64_t values_left; /* that may be looked at: a damaged file can make profiles overlap */
+    uint64_t
+        values_left; /* values that may still be read: profiles of a damaged file can overlap */
 };
 
 static const char *kind_name(const struct reading *reading, uint8_t kind)
@@ -32,7 +33,7 @@ static const char *kind_name(const struct reading *reading, uint8_t kind)
     return "?";
 }
 
-/* More identifiers than that are no identity. */
+/* Damaged files can claim more. */
 #define MOST_IDS 16
 
 static char *id_text(const struct reading *reading, uint64_t pointer)
@@ -54,7 +55,8 @@ static char *id_text(const struct reading *reading, uint64_t pointer)
     return text.at;
 }
 
-/* Adds the inclusive costs of a context to the thread's; false when it has none. */
+/* Adds the inclusive costs of a context to the thread's totals; false if the thread does not have
+ * it. */
 static bool add_context(struct reading *reading, struct thread *thread, const struct values *values,
                         uint32_t context)
 {
@@ -77,8 +79,7 @@ static bool add_context(struct reading *reading, struct thread *thread, const st
     return position != NO_POSITION;
 }
 
-/* Adds what a thread has of an entry point: where inlined code is folded, of what is in the file.
- */
+/* Adds an entry point's costs. If inlined code is folded, the file has them in several contexts. */
 static void add_entry(struct reading *reading, struct thread *thread, const struct values *values,
                       uint32_t id)
 {
@@ -91,8 +92,7 @@ static void add_entry(struct reading *reading, struct thread *thread, const stru
             add_context(reading, thread, values, parts[i].id);
 }
 
-/* The totals are the costs of the whole program, context 0, or where these are missing those of
- * the entry points. */
+/* Reads the costs of the whole program, context 0; without it, those of the entry points. */
 static void read_totals(struct reading *reading, struct thread *thread,
                         const struct v4_context_values *block)
 {
@@ -158,7 +158,7 @@ static void count_samples(struct thread *thread, const json_t *described)
     }
 }
 
-/* Gives the thread that a description in run.json is about its names. */
+/* Completes a thread with what run.json says of it. */
 static void identify(struct threads *threads, const json_t *run, const json_t *process,
                      const json_t *described)
 {
@@ -180,7 +180,7 @@ static void identify(struct threads *threads, const json_t *run, const json_t *p
     count_samples(thread, described);
 }
 
-/* The threads' totals of derived metrics; of exclusive costs nothing is known. */
+/* Computes the threads' totals of derived metrics. Threads have inclusive costs only. */
 static void derive_totals(struct threads *threads, const struct database *db)
 {
     const struct metrics *metrics = &db->metrics;
@@ -199,7 +199,7 @@ static void derive_totals(struct threads *threads, const struct database *db)
     free(program);
 }
 
-/* Over the threads in which the metric is defined. */
+/* Only threads in which the metric is defined count. */
 static void compute_statistics_of(struct threads *threads, const struct metrics *metrics, size_t m)
 {
     double sum = 0, least = INFINITY, largest = -INFINITY;

@@ -9,7 +9,7 @@
 #include "viewer-tui/base/text.h"
 #include "viewer-tui/threads/run-threads.h"
 
-/* `with_host`: run_hosts_differ(run). The text is safe for terminals (text_add_clean). */
+/* Adds the label of a thread, safe for terminals. `with_host`: run_hosts_differ(run). */
 void thread_label(const struct thread *thread, bool with_host, bool ascii, struct text *out);
 
 #endif

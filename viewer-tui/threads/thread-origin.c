@@ -32,7 +32,7 @@ static void add_frame(const json_t *frame, bool ascii, struct text *out)
         text_printf(out, ":%.0f", line);
 }
 
-/* C++'s library creates threads for its caller, who is of interest. */
+/* Whether a frame belongs to the C++ library, which creates threads on behalf of its caller. */
 static bool is_of_library(const json_t *frame)
 {
     return cxx_name_is_std(run_text(frame, "name"));

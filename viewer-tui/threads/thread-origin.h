@@ -1,4 +1,4 @@
-/* Where threads were created, as run.json has it (doc/FORMAT-database.md, section 2). A path is an
+/* The calls that created threads, from run.json (doc/FORMAT-database.md, section 2). A path is an
  * array of {"name", "file", "line"}: procedures with the lines of their calls, outermost first. */
 #ifndef VIEWER_THREAD_ORIGIN_H
 #define VIEWER_THREAD_ORIGIN_H
@@ -9,21 +9,22 @@
 
 #include <jansson.h>
 
-/* The path that created the thread that a description in run.json is about; NULL if unknown. */
+/* The path that created a thread described in run.json; NULL if unknown. */
 const json_t *thread_origin_path(const json_t *run, const json_t *described);
 
-/* Adds its last procedures, the innermost first: "pool_start pool.c:12 < phase_one pool.c:80". */
+/* Adds the last procedures of a path, innermost first: "pool_start pool.c:12 < phase_one
+ * pool.c:80". */
 void thread_origin_add(const json_t *path, bool ascii, struct text *out);
 
-/* Adds each procedure in a line of its own, outermost first. NULL adds nothing. */
+/* Adds a line per procedure, outermost first; nothing for NULL. */
 void thread_origin_add_lines(const json_t *path, bool ascii, struct text *out);
 
-/* Writes it as it is in run.json, with null for what is not known; null for NULL. */
+/* Writes the array; unknown files and lines are null. null for NULL. */
 void thread_origin_write(const json_t *path, struct json_writer *json);
 
-/* How many threads a path has created. */
+/* A path and the number of threads that it created. */
 struct thread_origin {
-    const json_t *path; /* NULL unknown */
+    const json_t *path; /* NULL: unknown */
     size_t threads;
 };
 
@@ -32,12 +33,12 @@ struct thread_origins {
 };
 
 enum thread_root {
-    ROOT_THREAD,  /* threads below <thread root> in the logical projection */
-    ROOT_CREATOR, /* threads below a frame of their creator there */
-    ROOT_ANY,     /* both: the physical projection has them below <thread root> */
+    ROOT_THREAD,  /* threads that are below <thread root> in the logical projection */
+    ROOT_CREATOR, /* threads that are below a frame of their creator there */
+    ROOT_ANY,     /* both: in the physical projection all are below <thread root> */
 };
 
-/* Finds the paths that created the threads with this start routine and root, those of the most
+/* Finds the paths that created the threads with this start routine and root, those with the most
  * threads first. The caller frees the list. */
 void thread_origins_find(struct thread_origins *origins, const json_t *run,
                          const char *start_routine, enum thread_root root);

@@ -56,7 +56,7 @@ struct thread_set *thread_set_matching(const struct threads *threads, const json
             add(set, &threads->list.at[i]);
     }
     regfree(&regex);
-    if (set->n == 0) { /* the last label tells what they are called */
+    if (set->n == 0) { /* The last label shows the form of labels. */
         *cause = mem_printf(label.n ? "no thread matches '%s'; one is called '%s'"
                                     : "no thread matches '%s'",
                             expression, text_string(&label));
@@ -67,7 +67,7 @@ struct thread_set *thread_set_matching(const struct threads *threads, const json
     return set;
 }
 
-/* "make, cc1, ld". */
+/* Adds "make, cc1, ld". */
 static void add_programs(const json_t *run, struct text *out)
 {
     program_names names = run_programs(run);

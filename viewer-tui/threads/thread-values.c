@@ -15,7 +15,8 @@ struct adding {
     double *by_profile;
 };
 
-/* The metrics whose values are a metric's: itself, or those that it is the sum of. */
+/* Whether a metric's values are the other one's: they are one metric, or that is a sum with this
+ * part. */
 static bool contributes(const struct metrics *metrics, size_t from, size_t to)
 {
     const struct metric *metric = &metrics->at[from];
@@ -78,10 +79,10 @@ static void add_from_cct(struct adding *adding, const struct cct_file *file)
     }
 }
 
-/* More values than that are no sound context's: it has one for each metric id. */
+/* A valid context has at most one value per metric id. */
 #define MOST_VALUES 65536
 
-/* Terms and contexts ascend: one way through both. */
+/* Refs and contexts are ascending, so one pass over both is enough. */
 static void add_profile(struct adding *adding, uint32_t number, const struct values *values)
 {
     uint64_t near = 0;

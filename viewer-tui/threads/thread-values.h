@@ -1,4 +1,4 @@
-/* What scopes cost in each thread. */
+/* What rows cost in each thread. */
 #ifndef VIEWER_THREAD_VALUES_H
 #define VIEWER_THREAD_VALUES_H
 
@@ -11,7 +11,7 @@ struct thread_ids {
     VEC(int) of[METRIC_SCOPES];
 };
 
-/* Those of a metric's values in the threads; the caller frees. */
+/* The ids of a metric's values in the threads; the caller frees. */
 struct thread_ids thread_ids_of(const struct metrics *metrics, size_t metric);
 void thread_ids_free(struct thread_ids *ids);
 
@@ -23,13 +23,13 @@ static inline bool thread_ids_have(const struct thread_ids *ids, enum metric_sco
     return false;
 }
 
-/* Whether the database has the values of threads of that scope for a metric, or for
- * all metrics of which it is the sum. */
+/* Whether the database has the threads' values of that scope for a metric, or for all parts of a
+ * sum. */
 bool thread_values_exist(const struct database *db, size_t metric, enum metric_scope scope);
 
-/* Adds up the referenced values of a metric in every profile: by_profile[0 .. database_n_profiles - 1], that
- * of the summary stays 0. From cct.db where there is one, else from profile.db. Sorts the refs.
- * DONE or STOPPED. */
+/* Adds up the referenced values of a metric in every profile: by_profile[0 .. database_n_profiles -
+ * 1], 0 for the summary. Reads cct.db if it exists, else profile.db. Sorts the refs. DONE or
+ * STOPPED. */
 enum outcome thread_values(const struct database *db, struct value_refs *refs, size_t metric,
                            double *by_profile);
 

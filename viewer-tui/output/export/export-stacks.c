@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* No other frame has the costs of this one. */
+/* No other frame's costs contain those of this one. */
 #define NO_PAYER SIZE_MAX
 
 struct walking {
@@ -14,7 +14,7 @@ struct walking {
     uint32_t root;
     enum cost_part part;
     const struct stack_visitor *visitor;
-    VEC(uint32_t) rows; /* of the frames that were entered */
+    VEC(uint32_t) rows; /* of the open frames */
     VEC(double) own;    /* n for each of them */
 };
 
@@ -45,9 +45,9 @@ static bool has_files_costs(const struct view *view, uint32_t row)
     return kind == KIND_FILE || kind == KIND_MODULE;
 }
 
-/* Which frame's costs contain those of a new one: the one above; in the flat view procedures do not
- * contain what is inlined into them, but their files and modules do, of which filters may leave out
- * some. */
+/* The frame whose costs contain those of a new one. That is the frame above; but in the flat view a
+ * procedure's costs do not contain those of code inlined into it, while those of its file and
+ * module do. Filters may have removed the latter. */
 static size_t payer_of(const struct walking *walking, const struct view *view, uint32_t row)
 {
     size_t payer = walking->rows.n;
@@ -83,7 +83,7 @@ static void leave(void *context, struct view *view, uint32_t row)
     walking->own.n -= walking->n;
     double *own = walking->own.at + walking->own.n;
     for (size_t i = 0; i < walking->n; i++)
-        if (!(own[i] > 0)) /* differences of rounded numbers */
+        if (!(own[i] > 0)) /* Rounding can make a difference negative. */
             own[i] = 0;
     walking->visitor->leave(walking->visitor->context, view, row, own);
 }

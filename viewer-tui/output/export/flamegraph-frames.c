@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* In percent of the whole. Nobody could see or hit what is smaller, even zoomed in. */
+/* In percent of the whole. Narrower frames could not be seen or hit, even zoomed in. */
 #define MIN_WIDTH 0.001
 
 struct finding {
@@ -69,7 +69,7 @@ static void leave(void *context, const struct view *view, uint32_t row, const do
     }
 }
 
-/* A frame for the whole program, which has none among the stacks. */
+/* Adds a frame for the whole program, which is not a frame of the stacks. */
 static void add_program(struct frames *frames, const struct view *view)
 {
     struct frame program = describe(frames, view, 0);
@@ -86,10 +86,11 @@ static void add_costs_of_program(struct frames *frames, const struct view *view)
     }
 }
 
-/* Frames stand beside each other in their order. */
+/* Places frames beside each other, in their order. */
 static void lay_out(struct frames *frames)
 {
-    double *used = mem_alloc((frames->list.n + 1) * sizeof *used); /* by the frames in each */
+    double *used = mem_alloc((frames->list.n + 1) *
+                             sizeof *used); /* by frame: the width of the frames in it so far */
     frames->list.at[0].is_shown = true;
     for (size_t i = 1; i < frames->list.n; i++) {
         struct frame *frame = &frames->list.at[i];
@@ -129,7 +130,7 @@ static double percent(const struct frames *frames, double costs)
     return 100 * costs / frames->list.at[0].total[frames->shown];
 }
 
-/* The first one is the whole, also of nothing. */
+/* The first one is the whole, even if all costs are 0. */
 double frames_width(const struct frames *frames, const struct frame *frame)
 {
     const struct frame *whole = &frames->list.at[0];

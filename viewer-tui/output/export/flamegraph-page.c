@@ -40,7 +40,7 @@ const char flamegraph_to_frames[] =
     "<span id=\"said\">Click a frame to zoom in.</span>\n"
     "</div>\n";
 
-/* Frames are asked for what they are in percent of the whole once, at the start. */
+/* The script reads the positions of frames once, at the start. */
 const char flamegraph_end[] =
     "</div>\n"
     "<script>\n"

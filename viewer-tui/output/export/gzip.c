@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* The window size of zlib, with the mark for a gzip header. */
+/* zlib's window size; 16 asks for a gzip header. */
 #define GZIP_WINDOW (15 + 16)
 #define MEMORY      8
 

@@ -1,5 +1,5 @@
-/* Writing a gzip file piece by piece; the same bytes for the same input. What cannot be written
- * sets the error of the file underneath. */
+/* Writes a gzip file piece by piece; the same input gives the same bytes. Write errors set the
+ * error of the file underneath. */
 #ifndef VIEWER_GZIP_H
 #define VIEWER_GZIP_H
 

@@ -1,10 +1,9 @@
-/* Stacks (export-stacks.h) as a flame graph: one HTML page without anything else, the outermost
- * frames on top. A frame is as wide as the part of the costs in it and in the frames below; its
- * colour is its module's. Frames that are too narrow are left out: the room below the one above
- * stays empty.
+/* Stacks (export-stacks.h) as a flame graph: one self-contained HTML page, the outermost frames on
+ * top. A frame is as wide as its costs, with those of the frames below; its color is that of its
+ * module. Frames that are too narrow are left out: the room below their parent stays empty.
  *
- * Of a comparison the widths are the second run's, and the colours say what it has more or less
- * than the first one, of what is expected of it. What only the first one has has no width. */
+ * In a comparison widths are the right run's, and colors say what it has more or less than expected
+ * from the left one. Frames that only the left run has have no width. */
 #include "viewer-tui/output/export/flamegraph-frames.h"
 #include "viewer-tui/output/export/flamegraph-page.h"
 
@@ -15,20 +14,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Changes of less than this part are none that one should see. */
+/* Smaller relative changes are shown as none. */
 #define LEAST_CHANGE 0.005
 
 struct printing {
     const struct tree *tree;
     const struct metrics *metrics;
-    const struct comparison *comparison; /* NULL: of one database */
+    const struct comparison *comparison; /* NULL: one database */
     struct frames frames;
     double factor; /* of the numbers for programs */
     struct text line;
 };
 
-/* Adds text with what has a meaning in XML escaped. It holds no controls and nothing that XML
- * forbids: it is printable (lib/printable.h). */
+/* Adds printable text (lib/printable.h) with the special characters of XML escaped. */
 static void add_escaped(struct text *out, const char *text)
 {
     for (; *text; text++) {
@@ -42,7 +40,7 @@ static void add_escaped(struct text *out, const char *text)
     }
 }
 
-/* The same of text that may contain anything. */
+/* The same for any text. */
 static void add_clean(struct text *out, const char *text)
 {
     struct text clean = {0};
@@ -70,7 +68,7 @@ static void write_line(struct printing *printing)
     text_end_line(&printing->line, printing->tree->out);
 }
 
-/* What the second run has more than expected: a part, -1..1, of the larger of the two. */
+/* The change from the expected cost, relative to the larger of the two: -1..1. */
 static double change_of(const struct printing *printing, const struct frame *frame)
 {
     size_t left = printing->frames.metrics[0];
@@ -79,8 +77,8 @@ static double change_of(const struct printing *printing, const struct frame *fra
     return larger > 0 ? (frame->total[1] - expected) / larger : 0;
 }
 
-/* From grey to red for what is more, to blue for what is less. */
-static void add_colour_of_change(struct text *out, double change)
+/* Red is an increase, blue a decrease, gray no change. */
+static void add_color_of_change(struct text *out, double change)
 {
     if (fabs(change) < LEAST_CHANGE)
         text_add(out, "hsl(0,0%,88%)");
@@ -88,10 +86,10 @@ static void add_colour_of_change(struct text *out, double change)
         text_printf(out, "hsl(%d,80%%,%.0f%%)", change > 0 ? 0 : 215, 90 - 30 * fabs(change));
 }
 
-static void add_colour(struct printing *printing, const struct frame *frame)
+static void add_color(struct printing *printing, const struct frame *frame)
 {
     if (printing->comparison)
-        add_colour_of_change(&printing->line, change_of(printing, frame));
+        add_color_of_change(&printing->line, change_of(printing, frame));
     else if (frame->has_module)
         text_printf(&printing->line, "hsl(%u,70%%,%u%%)", frame->hue, frame->lightness);
     else
@@ -103,7 +101,7 @@ static void add_data(struct printing *printing, const char *name, double costs)
     text_printf(&printing->line, " data-%s=\"%.0f\"", name, round(costs * printing->factor));
 }
 
-/* A line of what is shown where one points at a frame. */
+/* Adds a line of a frame's tooltip. */
 static void add_values(struct printing *printing, const char *what, const double costs[SIDES])
 {
     const struct frames *frames = &printing->frames;
@@ -125,7 +123,7 @@ static void add_values(struct printing *printing, const char *what, const double
               difference);
 }
 
-/* "work", of a comparison without the names of its columns; the caller frees. */
+/* "work", without the name of the side in a comparison; the caller frees. */
 static char *metric_name(const struct printing *printing)
 {
     const char *name = printing->metrics->at[printing->frames.metrics[0]].name;
@@ -162,7 +160,7 @@ static void write_frame(struct printing *printing, const struct frame *frame, co
     text_printf(line, "\" style=\"left:%.4f%%;width:%.4f%%;top:%upx;background:",
                 frames_left(frames, frame), frames_width(frames, frame),
                 frame->depth * FLAMEGRAPH_ROW);
-    add_colour(printing, frame);
+    add_color(printing, frame);
     text_add(line, "\">");
     add_escaped(line, name);
     text_add(line, "</div>");
@@ -188,7 +186,7 @@ static void write_frames(struct printing *printing, const char *metric)
             write_frame(printing, &frames->list.at[i], metric);
 }
 
-/* What the first run has in frames that are not shown, while those above are. */
+/* The left run's costs in frames that are not shown although the frames above them are. */
 static double left_out(const struct frames *frames)
 {
     double costs = 0;
@@ -203,11 +201,11 @@ static double left_out(const struct frames *frames)
 static void add_sample(struct text *out, double change, const char *what)
 {
     text_add(out, " <span class=\"sample\" style=\"background:");
-    add_colour_of_change(out, change);
+    add_color_of_change(out, change);
     text_printf(out, "\">%s</span>", what);
 }
 
-/* What widths and colours are, for a comparison. */
+/* Writes the meaning of widths and colors in a comparison. */
 static void write_legend(struct printing *printing, const char *metric)
 {
     const struct comparison *comparison = printing->comparison;
@@ -219,7 +217,7 @@ static void write_legend(struct printing *printing, const char *metric)
     struct text *line = &printing->line;
     text_printf(line, "<p id=\"legend\">Widths: what %s has of ", right);
     add_clean(line, metric);
-    text_printf(line, ". Colours, with what is below: %s has", right);
+    text_printf(line, ". Colors, with what is below: %s has", right);
     add_sample(line, -0.9, "a tenth");
     add_sample(line, -0.5, "half");
     add_sample(line, 0, "as much");

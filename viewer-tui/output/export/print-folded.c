@@ -1,7 +1,7 @@
-/* Call paths as folded stacks, what flame graph programs read: the names of the frames of a stack
- * (export-stacks.h), separated by semicolons, and what was spent there itself, as a whole number:
- * times in nanoseconds, other metrics in their unit. Of a comparison there are two numbers, what
- * either run has, as differential flame graphs are made of. */
+/* Call paths as folded stacks, the input of flame graph programs: the names of the frames of a
+ * stack (export-stacks.h), separated by semicolons, and its own costs as a whole number, times in
+ * nanoseconds. In a comparison there are two numbers, one per run, as for differential flame
+ * graphs. */
 #include "viewer-tui/output/export/export-stacks.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
 struct printing {
     FILE *out;
     struct text stack;
-    VEC(size_t) sizes; /* of the text without the frame and those below */
+    VEC(size_t) sizes; /* by open frame: length of the text before it */
     double factor;
     size_t n; /* how many numbers */
 };

@@ -1,9 +1,9 @@
-/* Stacks (export-stacks.h) as a profile of pprof, https://github.com/google/pprof: profile.proto,
- * gzipped, with every metric shown as a type of values. Locations have the line of the call where
- * that is known.
+/* Stacks (export-stacks.h) as a profile for pprof, https://github.com/google/pprof: profile.proto,
+ * gzipped, with a type of values per shown metric. Locations have the line of the call if it is
+ * known.
  *
- * A stack of pprof begins with the frame in which the costs arose. That is the order of the
- * bottom-up view; stacks of the others are turned round. */
+ * A stack of pprof begins with the innermost frame, as in the bottom-up view; stacks of other views
+ * are reversed. */
 #include "viewer-tui/output/export/export-stacks.h"
 
 #include "lib/hash-tables.h"
@@ -48,7 +48,7 @@ enum {
 /* A frame of the stack. */
 struct frame {
     uint32_t function, mapping;
-    uint32_t call_line; /* of the row */
+    uint32_t call_line; /* of the call of the row */
 };
 
 struct printing {
@@ -71,14 +71,14 @@ static void write_field(struct printing *printing, unsigned field, const struct 
     vec_free(&framed);
 }
 
-/* Writes the message under construction and leaves it empty. */
+/* Writes the current message and empties it. */
 static void write_message(struct printing *printing, unsigned field)
 {
     write_field(printing, field, &printing->message);
     text_clear(&printing->message);
 }
 
-/* The number of a key, given out from 1; *is_new says that it was not known. */
+/* The number of a key, counted from 1; *is_new says whether the key is new. */
 static uint32_t number_of(struct idmap *map, uint64_t a, uint64_t b, uint32_t *count, bool *is_new)
 {
     uint32_t number = idmap_get(map, a, b);
@@ -95,7 +95,7 @@ static uint32_t string(struct printing *printing, const char *text)
     return strtab_id(&printing->strings, text ? text : "");
 }
 
-/* Of text of unknown origin: strings are to be UTF-8. */
+/* The same for any text: pprof requires UTF-8. */
 static uint32_t clean_string(struct printing *printing, const char *text)
 {
     text_clear(&printing->name);
@@ -128,7 +128,7 @@ static uint32_t function_of(struct printing *printing, const struct view *view, 
     return id;
 }
 
-/* 0 where the module is not known. */
+/* 0 if the module is unknown. */
 static uint32_t mapping_of(struct printing *printing, const struct view *view, uint32_t number)
 {
     bool is_new;
@@ -142,7 +142,7 @@ static uint32_t mapping_of(struct printing *printing, const struct view *view, u
     struct text *message = &printing->message;
     protobuf_number(message, MAPPING_ID, id);
     protobuf_number(message, MAPPING_FILENAME, clean_string(printing, path));
-    /* Nobody is to look for symbols. */
+    /* pprof need not look for symbols. */
     for (unsigned field = MAPPING_HAS_FUNCTIONS; field <= MAPPING_HAS_INLINE_FRAMES; field++)
         protobuf_number(message, field, 1);
     write_message(printing, PROFILE_MAPPING);
@@ -176,8 +176,8 @@ static void enter(void *context, const struct view *view, uint32_t number)
     vec_push(&printing->stack, frame);
 }
 
-/* The line at which the i-th frame is: where the next inner one was called. Bottom-up, rows know
- * where they call the one above. */
+/* The line of the i-th frame: that of the call of the next inner frame. Bottom-up, rows have the
+ * line where they call the row above. */
 static uint32_t line_in(const struct printing *printing, size_t i)
 {
     if (printing->callers_last)
@@ -216,7 +216,7 @@ static void leave(void *context, const struct view *view, uint32_t row, const do
     printing->stack.n--;
 }
 
-/* The types of values; pprof shows first what the view is sorted by. */
+/* Writes the types of values; pprof shows the default type first. */
 static void write_types(struct printing *printing, const struct tree *tree)
 {
     const struct view *view = tree->view;

@@ -1,6 +1,6 @@
-/* Stacks (export-stacks.h) as a file of speedscope, https://www.speedscope.app: one profile of
- * samples, each a stack with what was spent there itself. In the bottom-up view the callers come
- * last in a stack, as in that view. */
+/* Stacks (export-stacks.h) as a file for speedscope, https://www.speedscope.app: a profile of
+ * samples, each a stack with its own costs. In the bottom-up view callers come last, as in that
+ * view. */
 #include "viewer-tui/output/export/export-stacks.h"
 
 #include "lib/hash-tables.h"
@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* What speedscope shows of a frame. */
+/* A frame as speedscope shows it. */
 struct frame {
     char *name;
     uint32_t file, line;
@@ -130,7 +130,7 @@ static void write_profile(struct printing *printing, const struct tree *tree)
     json_write_object_end(json);
 }
 
-/* What was run, and what is shown of it. */
+/* Writes the title and the filters. */
 static void write_name(struct json_writer *json, const struct tree *tree)
 {
     struct text name = {0};

@@ -1,4 +1,4 @@
-/* Messages of Protocol Buffers, put together in memory: fields of numbers, bytes and messages. */
+/* Messages of Protocol Buffers, built in memory: fields of numbers, bytes and messages. */
 #ifndef VIEWER_PROTOBUF_H
 #define VIEWER_PROTOBUF_H
 
@@ -16,7 +16,7 @@ static inline void protobuf_varint(struct text *message, uint64_t value)
     text_add_bytes(message, bytes, n);
 }
 
-/* A field that is a number; 0, which is what an absent one means, is left out. */
+/* Adds a number; 0 is left out, since it is the value of an absent field. */
 static inline void protobuf_number(struct text *message, unsigned field, uint64_t value)
 {
     if (value == 0)
@@ -25,7 +25,7 @@ static inline void protobuf_number(struct text *message, unsigned field, uint64_
     protobuf_varint(message, value);
 }
 
-/* A field that is a string, a message or a packed list of numbers. */
+/* Adds a string, a message or a packed list of numbers. */
 static inline void protobuf_bytes(struct text *message, unsigned field, const char *bytes,
                                   size_t size)
 {
