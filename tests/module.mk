@@ -72,7 +72,7 @@ $(BUILD)/tests/tools/fast-clock.so $(BUILD)/tests/tools/endless-dwarf.so: $(BUIL
 	$(call link,-shared,)
 
 # Preloaded into programs: everything in it is position-independent.
-UNWINDER_OBJS = $(call objects_of,hpcrun/unwind) $(call objects_of,hpcrun/code) $(BUILD)/obj/hpcrun/base/pages.o
+UNWINDER_OBJS = $(call objects_of,hpcrun/unwind) $(call objects_of,hpcrun/code) $(BUILD)/obj/hpcrun/base/own-pages.o
 UNWIND_COMPARE_FLAGS = -shared -Wl,-z,defs
 $(BUILD)/obj/tests/bench/unwind-compare.o: CFLAGS += -fPIC -ftls-model=initial-exec
 $(BUILD)/tests/tools/unwind-compare.so: $(BUILD)/obj/tests/bench/unwind-compare.o $(UNWINDER_OBJS)

@@ -39,8 +39,8 @@ static inline void sys_unmap(void *block, size_t size)
     sys2(SYS_munmap, block, size);
 }
 
-/* Maps zeroed pages away from the program's mappings (pages.c); NULL without memory. A page takes
- * memory only once it is touched. */
+/* Maps zeroed pages away from the program's mappings (own-pages.c); NULL without memory. A page
+ * takes memory only once it is touched. */
 void *sys_pages(size_t size);
 void sys_pages_free(void *block, size_t size);
 

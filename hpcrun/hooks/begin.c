@@ -36,7 +36,7 @@ void __tsan_init(void) __attribute__((weak, visibility("default")));
 static bool has_thread_sanitizer(void)
 {
 #ifdef __SANITIZE_THREAD__
-    return false; /* a test of this library */
+    return false; /* this is a test of the library itself */
 #else
     return __tsan_init;
 #endif
@@ -58,7 +58,7 @@ static void report_thread_sanitizer(void)
 
 /* ---- the constructor ---- */
 
-/* The initial thread's stack: below its arguments, as far down as it may grow. */
+/* Its stack is below its arguments, as far down as it may grow. */
 static void begin_initial_thread(char *const *arguments)
 {
     struct rlimit limit = {.rlim_cur = 8 << 20};
@@ -72,8 +72,8 @@ static void begin_initial_thread(char *const *arguments)
 __attribute__((constructor)) static void begin(int count, char **arguments, char **environment)
 {
     (void)count;
-    /* A program that has more rights than its user writes nothing where its user's environment
-     * says. The loader ignores LD_PRELOAD for it, but not /etc/ld.so.preload. */
+    /* A program with more rights than its user must not write where the user's environment says.
+     * The loader ignores LD_PRELOAD for such a program, but not /etc/ld.so.preload. */
     if (getauxval(AT_SECURE) || has_thread_sanitizer() ||
         !config_read(&process.config, environment))
         return;

@@ -1,4 +1,5 @@
-/* Hooks on the loader: dlclose. Loading needs none: modules are learned at first sight. */
+/* The hook on dlclose. Loading needs no hook, since modules are added when a sample finds code in
+ * them. */
 #include "hpcrun/base/hook.h"
 #include "hpcrun/code/module-instances.h"
 #include "hpcrun/logical/agent-loader.h"
@@ -7,8 +8,8 @@
 
 REAL_FUNCTION(dlclose)
 
-/* Handlers in flight may be reading the module's unwind information: they get this long to finish.
- * One that does not is protected by the fault fix-up, and its rules by their generation. */
+/* Most time to wait for running handlers, which may be reading the module's unwind information. A
+ * handler that takes longer is protected by the fault fix-up, and its cache by the generation. */
 #define WAIT_NS 10000000u
 
 HOOK int dlclose(void *handle)

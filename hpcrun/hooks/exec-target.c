@@ -12,7 +12,7 @@
 #define PRELOAD "LD_PRELOAD="
 #define LIBRARY "libhpcrun.so"
 
-/* A process that restricts its system calls may have forbidden those that ask for rights. */
+/* A process that restricts its system calls may have forbidden those that check rights. */
 enum unmeasured exec_target_check(int fd)
 {
     return program_file_check(fd, !process.restricted);
@@ -88,7 +88,8 @@ enum unmeasured environment_check(char *const *environment)
     return names_us ? UNMEASURED_NONE : UNMEASURED_ENVIRONMENT;
 }
 
-/* The list of libraries, between colons or spaces, without ours. False when nothing is left. */
+/* Copies LD_PRELOAD, a list separated by colons or spaces, without our library. False if nothing is
+ * left. */
 static bool without_our_library(const char *entry, char *text)
 {
     char *to = stpcpy(text, PRELOAD);

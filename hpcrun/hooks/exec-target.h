@@ -1,6 +1,7 @@
-/* Whether a program that is to be started can have our library preloaded, and why not. Loaders for
- * another machine say on standard error that they can't; other C libraries than glibc end the
- * program. System calls and the stack only: may be called where a vfork's child may be. */
+/* Checks before an exec whether our library can be preloaded into the program. If it can't, it must
+ * be removed from LD_PRELOAD: loaders of another architecture print an error, and C libraries other
+ * than glibc end the program. Uses system calls and the stack only, so that the child of a vfork
+ * may call it. */
 #ifndef HPCRUN_HOOKS_EXEC_TARGET_H
 #define HPCRUN_HOOKS_EXEC_TARGET_H
 
@@ -8,19 +9,18 @@
 
 #include <stddef.h>
 
-/* By its file, as base/program-file.h says: of a descriptor, of a path relative to the directory
- * open as `directory`, or of a command that is looked for in PATH if there is no slash in it. */
+/* Checks the program's file (base/program-file.h): open as `fd`, at a path relative to the
+ * directory open as `directory`, or of a command, which is searched in PATH if it has no slash. */
 enum unmeasured exec_target_check(int fd);
 enum unmeasured exec_target_check_at(int directory, const char *path);
 enum unmeasured exec_command_check(const char *command);
 
-/* By its environment: UNMEASURED_ENVIRONMENT if LD_PRELOAD does not name our library,
- * UNMEASURED_OUT_OF_REACH if it does and the library can't be opened: behind a chroot, in a
- * container of its own files, or with another user's rights. The loader would say so on standard
- * error. */
+/* Checks its environment: UNMEASURED_ENVIRONMENT if LD_PRELOAD does not name our library;
+ * UNMEASURED_OUT_OF_REACH if the library can't be opened (in a chroot or a container, or with
+ * another user's rights): the loader would print an error. */
 enum unmeasured environment_check(char *const *environment);
 
-/* Room for a copy of an environment: entries, and bytes for one that changes. */
+/* Room for a copy of an environment: entries, and bytes for the changed LD_PRELOAD. */
 struct environment_size {
     size_t entries, bytes;
 };

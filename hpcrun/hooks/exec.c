@@ -1,8 +1,8 @@
-/* Hooks on what replaces a process, or makes another from a program: the exec family, posix_spawn.
+/* Hooks on the exec family and posix_spawn.
  *
- * Before an exec what was measured is written, and taken up again if it fails. The library stays in
- * LD_PRELOAD only for programs that can load it (hooks/exec-target.h); with system and popen that
- * is the shell's affair, which has these hooks, too. */
+ * Before an exec, everything measured is written; if the exec fails, measuring continues. The
+ * library stays in LD_PRELOAD only for programs that can load it (hooks/exec-target.h). For system
+ * and popen the shell does this, since it has these hooks, too. */
 #include "hpcrun/base/hook.h"
 #include "hpcrun/base/sys.h"
 #include "hpcrun/hooks/exec-target.h"
@@ -23,8 +23,8 @@ REAL_FUNCTION(posix_spawnp)
 
 /* An exec by this process, or by its vfork's child. */
 struct exec {
-    enum unmeasured why; /* the program that is to run is not measured */
-    bool written;        /* what was measured is: the image ends here, unless the exec fails */
+    enum unmeasured why; /* why the new program is not measured, or UNMEASURED_NONE */
+    bool written; /* everything measured is written: the image ends here unless the exec fails */
 };
 
 static struct exec before_exec(enum unmeasured why, const char *program)
@@ -47,7 +47,7 @@ static int exec_failed(struct exec exec, int result)
     return result;
 }
 
-/* posix_spawn's child: told of when it is there. */
+/* After posix_spawn: notes a child that is not measured. */
 static int spawned(enum unmeasured why, const char *program, int error, const pid_t *child)
 {
     if (error == 0 && why && process.active)
@@ -55,24 +55,25 @@ static int spawned(enum unmeasured why, const char *program, int error, const pi
     return error;
 }
 
-static enum unmeasured judge(enum unmeasured by_file, char *const *environment)
+static enum unmeasured check(enum unmeasured by_file, char *const *environment)
 {
     return by_file ? by_file : environment_check(environment);
 }
 
-/* Whether the library has to go from LD_PRELOAD: others than the program's own loader would
- * complain, or end the program. */
-static bool must_go(enum unmeasured why)
+/* Whether the library must be removed from LD_PRELOAD: the program's loader would print an error,
+ * or fail. */
+static bool must_remove(enum unmeasured why)
 {
     return why == UNMEASURED_OTHER_MACHINE || why == UNMEASURED_OTHER_LIBC ||
            why == UNMEASURED_OUT_OF_REACH;
 }
 
-/* Defines `why`, and `for_program`: the environment, without our library for a program that can't
- * load it or won't find it, or that inherits what made us withdraw. */
-#define ENVIRONMENT_FOR(judged_by_file)                                                            \
-    enum unmeasured why = process.active ? judge(judged_by_file, environment) : UNMEASURED_NONE;   \
-    bool keeps_us = !process.withdrawn && !must_go(why);                                           \
+/* Defines `why` and `for_program`, the environment for the program. The library is removed from it
+ * if the program can't load or find it, or if this process has withdrawn, for a reason that the
+ * program inherits. */
+#define ENVIRONMENT_FOR(checked_file)                                                              \
+    enum unmeasured why = process.active ? check(checked_file, environment) : UNMEASURED_NONE;     \
+    bool keeps_us = !process.withdrawn && !must_remove(why);                                       \
     struct environment_size room = {.entries = 1};                                                 \
     if (!keeps_us)                                                                                 \
         room = environment_size(environment);                                                      \
@@ -81,7 +82,7 @@ static bool must_go(enum unmeasured why)
         environment_without_us(environment, without_us, text);                                     \
     char *const *for_program = keeps_us ? environment : without_us
 
-/* Shells try one directory of PATH after the other: what is not there is not worth stopping for. */
+/* Shells try one directory of PATH after the other: a missing file must not stop sampling. */
 HOOK int execve(const char *path, char *const arguments[], char *const environment[])
 {
     long found = sys3(SYS_faccessat, AT_FDCWD, path, F_OK);
@@ -109,7 +110,7 @@ HOOK int execvp(const char *file, char *const arguments[])
     return execvpe(file, arguments, environ);
 }
 
-/* What is known of a program that is started by a descriptor. */
+/* The name of a program that is started by a descriptor: its first argument. */
 static const char *name_of(char *const arguments[])
 {
     return arguments && arguments[0] ? arguments[0] : "";
@@ -150,8 +151,8 @@ HOOK int posix_spawnp(pid_t *child, const char *file, const posix_spawn_file_act
     return spawned(why, file, error, child);
 }
 
-/* The list arguments of execl and its relatives, counted, then copied to an array that starts with
- * `first`; `rest` ends up behind the terminating NULL. */
+/* Counts the variable arguments of execl and relatives, and copies them, with `first`, to an array.
+ * The list is then behind the terminating NULL. */
 static size_t count_list(va_list list)
 {
     size_t count = 1;

@@ -1,5 +1,5 @@
-/* Hooks on closing and replacing file descriptors: ours stay open and look closed. And on getting a
- * table of one's own: what we open later is in one of the tables only. */
+/* Hooks on functions that close or replace file descriptors: ours stay open and look closed to the
+ * program. And on functions that give a thread a descriptor table of its own. */
 #include "hpcrun/base/own-fds.h"
 
 #include "hpcrun/base/hook.h"
@@ -40,7 +40,7 @@ HOOK int dup3(int old, int new, int flags)
     return fds_is_ours(old) || fds_is_ours(new) ? bad_descriptor() : REAL(dup3)(old, new, flags);
 }
 
-/* The measurement is to be the same descriptor in both. */
+/* Opens the measurement file before the tables are separated, so that it is in both. */
 static void before_own_table(void)
 {
     if (!process.active || !process_is_ours())
@@ -57,20 +57,20 @@ HOOK int unshare(int what)
     return REAL(unshare)(what);
 }
 
-/* In pieces around our descriptors. */
+/* Closes the ranges between our descriptors. */
 HOOK int close_range(unsigned first, unsigned last, int flags)
 {
     if (flags & CLOSE_RANGE_UNSHARE)
         before_own_table();
     for (;;) {
-        int hole = first > INT_MAX ? -1 : fds_next((int)first);
-        if (hole < 0 || (unsigned)hole > last)
+        int ours = first > INT_MAX ? -1 : fds_next((int)first);
+        if (ours < 0 || (unsigned)ours > last)
             return REAL(close_range)(first, last, flags);
-        if ((unsigned)hole > first && REAL(close_range)(first, (unsigned)hole - 1, flags) != 0)
+        if ((unsigned)ours > first && REAL(close_range)(first, (unsigned)ours - 1, flags) != 0)
             return -1;
-        if ((unsigned)hole == last)
+        if ((unsigned)ours == last)
             return 0;
-        first = (unsigned)hole + 1;
+        first = (unsigned)ours + 1;
     }
 }
 

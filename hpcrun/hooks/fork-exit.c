@@ -1,10 +1,11 @@
-/* Hooks on what creates and ends processes: fork and its relatives through pthread_atfork, _Fork,
- * _exit, _Exit, quick_exit. What replaces them is in hooks/exec.c.
+/* Hooks on fork (through pthread_atfork), _Fork, daemon, _exit, _Exit and quick_exit. The exec
+ * family is in hooks/exec.c.
  *
- * exit and a return from main end in a function registered with __cxa_atexit for no particular
- * library, before any other: it runs after all handlers and destructors. The child of a vfork runs
- * in our memory: process_is_ours keeps it from writing our data. posix_spawn, system and popen make
- * their children inside libc, without these hooks, and need none: the children load the library. */
+ * * exit and a return from main call a function that we register with __cxa_atexit, for no
+ * particular library and before any other, so that it runs after all handlers and destructors. The
+ * child of a vfork runs in our memory; it must not change our data (process_is_ours). posix_spawn,
+ * system and popen make their children inside libc, past these hooks. They need none: the children
+ * load the library. */
 #include "hpcrun/hooks/hook-init.h"
 
 #include "hpcrun/base/hook.h"
@@ -71,7 +72,7 @@ HOOK pid_t _Fork(void)
     return child;
 }
 
-/* As glibc's, whose parent ends inside libc, without our _exit. */
+/* The same as glibc's, whose parent process ends inside libc, past our _exit. */
 HOOK int daemon(int stay, int keep_streams)
 {
     pid_t child = fork();
@@ -80,7 +81,7 @@ HOOK int daemon(int stay, int keep_streams)
     if (child < 0 || setsid() < 0)
         return -1;
     int moved = stay ? 0 : chdir("/");
-    (void)moved; /* glibc's goes on, too */
+    (void)moved; /* glibc also ignores a failure */
     if (keep_streams)
         return 0;
     int null = open("/dev/null", O_RDWR);

@@ -1,6 +1,6 @@
-/* Hooks on the older ways to set a signal's action, or to wait for one. In libc they call its own
- * sigaction and sigsuspend, without our hooks; here they are what they are specified to be in terms
- * of these. */
+/* Hooks on older functions that set a signal's action or wait for a signal. libc's versions call
+ * its own sigaction and sigsuspend directly, past our hooks. These implement their specifications
+ * with the hooked functions. */
 #include "hpcrun/base/hook.h"
 #include "hpcrun/hooks/signals.h"
 
@@ -8,9 +8,9 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-sighandler_t bsd_signal(int number, sighandler_t handler); /* no longer in the headers */
+sighandler_t bsd_signal(int number, sighandler_t handler); /* no longer declared in headers */
 
-/* Signals that siginterrupt was asked for: signal() sets no SA_RESTART for them. */
+/* Set of signals with siginterrupt(number, 1): signal() sets no SA_RESTART for them. */
 static _Atomic uint64_t interrupting;
 
 static uint64_t bit(int number)
@@ -47,7 +47,7 @@ HOOK sighandler_t ssignal(int number, sighandler_t handler)
     return signal(number, handler);
 }
 
-/* signal() in programs that ask for POSIX without BSD. */
+/* signal() in programs that are compiled for POSIX without BSD. */
 HOOK sighandler_t __sysv_signal(int number, sighandler_t handler)
 {
     return set(number, handler, SA_RESETHAND | SA_NODEFER | SA_INTERRUPT, false);
@@ -98,7 +98,7 @@ HOOK sighandler_t sigset(int number, sighandler_t handler)
     return sigismember(&before, number) ? SIG_HOLD : old.sa_handler;
 }
 
-/* sigpause has two meanings: the signal to wait for, or, in BSD's, the mask to wait with. */
+/* sigpause takes the signal to wait for, or, in BSD's version, the mask to wait with. */
 int __sigpause(int signal_or_mask, int is_signal);
 int __xpg_sigpause(int number);
 int sigpause_with_mask(int mask) __asm__("sigpause");

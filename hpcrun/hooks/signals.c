@@ -22,22 +22,22 @@ REAL_FUNCTION(sigaltstack)
 
 #define SIGNALS 65
 
-/* What the program set, as it would read it back. */
+/* The actions that the program set. */
 static struct sigaction program_action[SIGNALS];
 
-/* Its handlers; they stay when the action becomes another: a signal may be on its way to them. */
+/* Its last handlers, kept when the action becomes another: a signal may already be on its way. */
 static void *program_handler[SIGNALS];
 
 static struct {
-    bool ours;                /* initialised */
-    uint64_t not_for_libc;    /* signals that libc keeps to itself: its sigaction refuses them */
+    bool ours;                /* our handlers are installed */
+    uint64_t not_for_libc;    /* set of signals that libc reserves: its sigaction refuses them */
     _Atomic bool small_stack; /* a signal stack has no room for a sample */
     int sampling_signal;
     struct lock lock;
 } state;
 
-/* Where the kernel enters a handler of the program: enters it in its turn, with all arguments and
- * nothing on the stack. */
+/* Entered by the kernel in place of a handler of the program; jumps to that with all its arguments
+ * and an unchanged stack. */
 void signals_trampoline(int signal, siginfo_t *info, void *context)
     __attribute__((visibility("hidden")));
 /* clang-format off */
@@ -53,12 +53,12 @@ __asm__(".text\n"
         ".size signals_trampoline, .-signals_trampoline\n");
 /* clang-format on */
 
-/* Before every handler of the program's; returns the handler. */
+/* Runs before every handler of the program. Returns the handler. */
 void *signals_enter_program(int signal, siginfo_t *info, void *context)
     __attribute__((visibility("hidden")));
 void *signals_enter_program(int signal, siginfo_t *info, void *context)
 {
-    if (!atomic_load(&state.small_stack)) /* the program's own may have come with it */
+    if (!atomic_load(&state.small_stack)) /* the signal may also be a lost sample's SIGIO */
         handler_take_lost(signal, info, context);
     thread_program_handlers++;
     restart_before_handler(context, program_action[signal].sa_flags & SA_RESTART);
@@ -87,20 +87,21 @@ static bool is_fault(int signal)
     return signal == SIGSEGV || signal == SIGBUS;
 }
 
-/* Signals that an instruction raises: returning from the handler raises them again. */
+/* Whether an instruction raised the signal: it does so again when the handler returns. */
 static bool is_raised_by_instruction(int signal, const siginfo_t *info)
 {
     return info->si_code > 0 && info->si_code != SI_KERNEL &&
            (is_fault(signal) || signal == SIGFPE || signal == SIGILL);
 }
 
-/* Writes what was measured; then lets the signal do what it does by default. */
+/* Writes what was measured; then lets the signal take its default effect. */
 static void end_by_signal(int signal, const siginfo_t *info)
 {
     static const struct sys_sigaction by_default = {.handler = NULL};
     static const struct timespec a_while = {.tv_nsec = 100000000};
     if (process_is_ours() && !process_end(PROCESS_SIGNAL, signal))
-        sys2(SYS_nanosleep, &a_while, NULL); /* another signal came first: it is to take effect */
+        sys2(SYS_nanosleep, &a_while,
+             NULL); /* another signal is ending the process: let that one take effect */
     sys_sigaction(signal, &by_default, NULL);
     if (is_raised_by_instruction(signal, info))
         return;
@@ -128,7 +129,7 @@ static void call_program(int signal, siginfo_t *info, void *context)
     handler(signal, info, context);
 }
 
-/* A signal that was sent, and no fault: in the handler of a sample it has to wait for its end. */
+/* Sends a signal to the thread again, and blocks it until the handler of a sample is done. */
 static void postpone(int signal, siginfo_t *info, ucontext_t *context)
 {
     context->uc_sigmask.__val[0] |= sys_mask_bit(signal);
@@ -140,7 +141,8 @@ static void on_fault(int signal, siginfo_t *info, void *context)
     struct thread *thread = thread_self;
     if (thread && atomic_load(&thread->busy) && info->si_code <= 0) {
         if (guard_abandon(&thread->unwinder.guard, context))
-            thread->unwinder.cache->generation--; /* left half-way: to be forgotten */
+            thread->unwinder.cache
+                ->generation--; /* invalidate the cache, which may be half changed */
         postpone(signal, info, context);
         return;
     }
@@ -158,7 +160,7 @@ void *signals_fault_handler(void)
     return (void *)(uintptr_t)on_fault;
 }
 
-/* Not so a sample that comes late, when its source is gone. */
+/* Whether a process or the program sent the signal: not a late sample whose source is closed. */
 static bool was_sent(const siginfo_t *info)
 {
     return info->si_code == SI_USER || info->si_code == SI_QUEUE || info->si_code == SI_TKILL;
@@ -173,7 +175,7 @@ static void pass_on(int signal, siginfo_t *info, void *context)
             end_by_signal(signal, info);
         return;
     }
-    restart_mark(context); /* it was our SA_RESTART that the kernel went by */
+    restart_mark(context); /* the kernel restarts the call by our SA_RESTART */
     call_program(signal, info, context);
 }
 
@@ -184,7 +186,7 @@ static void on_sampling_signal(int signal, siginfo_t *info, void *context)
         pass_on(signal, info, context);
 }
 
-/* Tells the kernel what the program's action for a signal comes to. */
+/* Installs the action that stands for the program's one. */
 static int install(int signal)
 {
     struct sigaction action = program_action[signal];
@@ -202,7 +204,8 @@ static int install(int signal)
     } else if (action.sa_handler == SIG_DFL && ends_process(signal)) {
         action.sa_sigaction = on_fatal;
         action.sa_flags = SA_SIGINFO | SA_ONSTACK;
-        action.sa_mask.__val[0] = ~(uint64_t)0; /* the first signal is the one that ends it */
+        action.sa_mask.__val[0] =
+            ~(uint64_t)0; /* the first fatal signal decides how the process ends */
     }
     return REAL(sigaction)(signal, &action, NULL);
 }
@@ -229,9 +232,9 @@ void signals_unlock_after_fork(void)
     unlock(mask_at_fork);
 }
 
-/* In the child of a vfork: it has signal actions of its own, but what it writes to memory is ours.
- * The kernel gets what it sets as it is. */
-static int set_for_borrower(int signal, const struct sigaction *action, struct sigaction *old)
+/* In the child of a vfork, which has its own signal actions but shares our memory: installs the
+ * action directly, without recording it. */
+static int set_in_vfork_child(int signal, const struct sigaction *action, struct sigaction *old)
 {
     struct sigaction before;
     int result = REAL(sigaction)(signal, action, &before);
@@ -255,7 +258,7 @@ static void block_samples_on_signal_stacks(void)
     unlock(mask);
 }
 
-/* What a handler of the program's is left with. */
+/* Stack that must be left for a handler of the program, bytes. */
 #define ROOM_FOR_PROGRAM 16384u
 
 static bool is_small(const stack_t *stack)
@@ -277,7 +280,7 @@ void signals_give_back(void)
 {
     uint64_t mask = lock();
     struct sigaction *sampling = &program_action[state.sampling_signal];
-    if (!is_handler(sampling)) /* a sample may be on its way */
+    if (!is_handler(sampling)) /* a sampling signal may still be pending */
         sampling->sa_handler = SIG_IGN;
     for (int signal = 1; signal < SIGNALS; signal++)
         if (signal != SIGKILL && signal != SIGSTOP && !(state.not_for_libc & sys_mask_bit(signal)))
@@ -286,8 +289,8 @@ void signals_give_back(void)
     unlock(mask);
 }
 
-/* A handler that the kernel has reset after one use has its default again. */
-static void notice_reset(int signal)
+/* Records that the kernel has reset an action with SA_RESETHAND to its default. */
+static void record_reset(int signal)
 {
     struct sys_sigaction now;
     if ((program_action[signal].sa_flags & SA_RESETHAND) && !is_fault(signal) &&
@@ -301,13 +304,13 @@ HOOK int sigaction(int signal, const struct sigaction *action, struct sigaction 
         (state.not_for_libc & sys_mask_bit(signal)))
         return REAL(sigaction)(signal, action, old);
     if (!process_is_ours())
-        return set_for_borrower(signal, action, old);
+        return set_in_vfork_child(signal, action, old);
     struct sigaction wanted;
     if (action)
-        wanted = *action; /* a bad pointer faults here, where no lock is held */
+        wanted = *action; /* an invalid pointer faults here, before the lock is taken */
     uint64_t mask = lock();
     int result = 0;
-    notice_reset(signal);
+    record_reset(signal);
     struct sigaction before = program_action[signal];
     if (action) {
         program_action[signal] = wanted;
@@ -368,9 +371,9 @@ void signals_init(int sampling_signal)
         if (is_fault(signal) || (action->sa_handler == SIG_DFL && ends_process(signal)))
             install(signal);
     }
-    /* While a sample is taken nothing but faults gets through: a handler that ends the process, or
-     * one of the program's, would find the thread's tree half-way. Not by sigfillset, which leaves
-     * out the signal by which libc cancels threads. */
+    /* While a sample is taken, all signals but faults are blocked: a handler that ends the process,
+     * or one of the program, would find the thread's tree half changed. sigfillset can't be used,
+     * since it omits the signal by which libc cancels threads. */
     struct sigaction sampling = {.sa_sigaction = on_sampling_signal,
                                  .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
     sampling.sa_mask.__val[0] = ~(sys_mask_bit(SIGSEGV) | sys_mask_bit(SIGBUS));

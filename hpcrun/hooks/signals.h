@@ -1,15 +1,15 @@
-/* The program's signals. hpcrun owns three kinds of signals and lets the program see none of it:
+/* The program's signals. hpcrun handles three kinds of signals, invisibly to the program:
  *
- *  - the sampling signal: never blocked (but see signals_have_small_stack), always ours; a handler
- * that the program sets for it is kept and called for signals that are not samples;
- *  - SIGSEGV and SIGBUS: ours, for guarded reads (unwind/guard.h); other faults go to the
- *    program's handler, or have the effect that they would have had;
- *  - signals whose default is to end the process, as long as the program leaves that default: ours,
- *    to write what was measured; then the signal takes its effect.
+ *  *  - the sampling signal: always ours, and never blocked (but see the hook on sigaltstack). A
+ * handler that the program sets for it is called for signals that are not samples;
+ *  *  - SIGSEGV and SIGBUS: ours, for guarded reads (unwind/memory.h). Other faults go to the
+ * program's handler, or have their default effect;
+ *  *  - signals whose default is to end the process, while the program leaves that default: our
+ * handler writes what was measured; then the signal takes its default effect.
  *
- * Handlers of the program are entered through a counter (thread_program_handlers), by which
- * restart/eintr.c knows whether a system call was interrupted for the program's sake (the rest of
- * that is in restart/restart.h). sigaction and its relatives (hooks/old-signals.c) report what the
+ * * Handlers of the program are entered through a trampoline that counts them
+ * (thread_program_handlers). By this restart/ knows whether a handler of the program interrupted a
+ * system call. sigaction and its relatives (hooks/old-signals.c) report the actions that the
  * program set. */
 #ifndef HPCRUN_HOOKS_SIGNALS_H
 #define HPCRUN_HOOKS_SIGNALS_H
@@ -17,20 +17,19 @@
 #include <signal.h>
 #include <stdbool.h>
 
-/* Normal context: takes over. */
+/* Normal context: installs our handlers. */
 void signals_init(int sampling_signal);
 
-/* A real-time signal whose disposition is the default, from the highest down; 0 when all are taken.
- */
+/* The highest real-time signal whose action is the default; 0 if there is none. */
 int signals_choose(void);
 
-/* The address that the kernel has for SIGSEGV while it is ours. */
+/* The address of our handler of SIGSEGV. */
 void *signals_fault_handler(void);
 
-/* Normal context: the kernel has the program's own actions from now on, and no others. */
+/* Normal context: installs the program's own actions, and none of ours. */
 void signals_give_back(void);
 
-/* Keep the actions as they are around fork, in the forking thread. */
+/* Around a fork, in the forking thread: no other thread may be changing actions. */
 void signals_lock_for_fork(void);
 void signals_unlock_after_fork(void);
 

@@ -29,7 +29,7 @@
  * that hpcrun needs. Its decisions by arguments are not followed: a filter that reads arguments
  * counts as one that forbids the call. */
 
-/* What sampling and the end of a process need. */
+/* System calls that sampling and the end of a process need. */
 static const uint16_t needed[] = {
     SYS_read,
     SYS_write,
@@ -69,7 +69,7 @@ static const uint16_t needed[] = {
 struct machine {
     uint32_t a, x, memory[BPF_MEMWORDS];
     uint32_t number; /* of the system call */
-    bool unknown;    /* it asked for something that is not known here */
+    bool unknown;    /* it used an instruction or data that is not supported here */
 };
 
 static uint32_t load(struct machine *m, uint32_t offset)
@@ -126,7 +126,7 @@ static void load_or_store(struct machine *m, const struct sock_filter *at)
     *(class == BPF_LD ? &m->a : &m->x) = value;
 }
 
-/* What the filter does with a call: its action, or that of killing where that can't be told. */
+/* The filter's action for a call; SECCOMP_RET_KILL_PROCESS if that is not known. */
 static uint32_t action_for(const struct sock_fprog *filter, uint32_t number)
 {
     struct machine m = {.number = number};
@@ -152,9 +152,8 @@ static uint32_t action_for(const struct sock_fprog *filter, uint32_t number)
     return SECCOMP_RET_KILL_PROCESS;
 }
 
-/* Where perf_event_open fails there are timers, and names of threads (prctl) and of code made at
- * run time (geteuid) and the parent's number can be missed; what else fails would be a part of the
- * measurement. */
+/* Whether measuring works without a call: timers replace perf_event_open; names of threads (prctl)
+ * and of run-time compiled code (geteuid), and the parent's id, may be missing. */
 static bool may_fail(uint32_t number)
 {
     return number == SYS_perf_event_open || number == SYS_prctl || number == SYS_geteuid ||
@@ -204,7 +203,7 @@ static void before_dispatch(void)
         withdraw("the program has its system calls sent to itself (user dispatch)");
 }
 
-/* Libraries ask with a NULL filter what the kernel can do. */
+/* Libraries pass a NULL filter to test what the kernel supports. */
 static void before_filter_if_any(const struct sock_fprog *filter)
 {
     if (filter)
@@ -243,7 +242,7 @@ static void before_seccomp(unsigned operation, const struct sock_fprog *filter)
 
 REAL_FUNCTION(syscall)
 
-/* libc keeps the two signals below the real-time ones to itself, and its sigaction refuses them. */
+/* libc reserves the two signals below SIGRTMIN, and its sigaction refuses them. */
 static bool is_reserved_by_libc(int signal)
 {
     return signal >= 32 && signal < SIGRTMIN;
@@ -265,7 +264,7 @@ static struct sys_sigaction to_kernel(const struct sigaction *action)
                                   .mask = action->sa_mask.__val[0]};
 }
 
-/* In the place of syscall(SYS_rt_sigaction, ...). */
+/* Replaces syscall(SYS_rt_sigaction, ...). */
 static long set_action(long number, int signal, const struct sys_sigaction *action,
                        struct sys_sigaction *old, size_t mask_size)
 {
@@ -280,7 +279,7 @@ static long set_action(long number, int signal, const struct sys_sigaction *acti
     return result;
 }
 
-/* Returns what is to go on with the arguments. */
+/* Returns the function to jump to with the same arguments. */
 void *syscall_enter(long number, long a, long b, long c) __attribute__((visibility("hidden")));
 void *syscall_enter(long number, long a, long b, long c)
 {

@@ -1,6 +1,6 @@
-/* Hooks on thread creation, end, join and detach. A new thread starts in a function
- * of ours that adopts it; it ends in a destructor of thread-specific data, which runs however the
- * thread ends (return, pthread_exit, cancellation, thrd_exit), in the last round of destructors. */
+/* Hooks on thread creation, end, join and detach. A new thread starts in a function of ours. It
+ * ends in a destructor of thread-specific data, which runs however the thread ends (return,
+ * pthread_exit, cancellation, thrd_exit), in the last round of destructors. */
 #include "hpcrun/hooks/hook-init.h"
 
 #include "hpcrun/base/hook.h"
@@ -30,7 +30,8 @@ static pthread_key_t end_key;
 static bool have_end_key;
 static __thread unsigned destructor_rounds;
 
-/* Later rounds run destructors of data that earlier ones set: stay for them all. */
+/* Waits for the last round, since each round runs destructors of data that earlier rounds have set.
+ */
 static void on_thread_end(void *value)
 {
     if (++destructor_rounds < PTHREAD_DESTRUCTOR_ITERATIONS)
@@ -44,7 +45,7 @@ void hook_threads_init(void)
     have_end_key = pthread_key_create(&end_key, on_thread_end) == 0;
 }
 
-/* What the start function needs lives in the thread's record. */
+/* The data of our start function, in thread->start. */
 struct start {
     void *(*function)(void *);
     int (*c11_function)(void *);
@@ -54,8 +55,8 @@ struct start {
 
 _Static_assert(sizeof(struct start) <= sizeof(((struct thread *)0)->start), "room for a start");
 
-/* Notes the ip of the start routine; 0 where its module can't be read. */
-static void note_start(struct thread *thread, uint64_t function)
+/* Sets thread->start_ip to the ip of the start routine; 0 if its module can't be read. */
+static void set_start_ip(struct thread *thread, uint64_t function)
 {
     struct unwinder *u = &thread->unwinder;
     thread->start_ip = 0;
@@ -66,8 +67,8 @@ static void note_start(struct thread *thread, uint64_t function)
     }
 }
 
-/* The thread's stack ends where its control block begins; glibc puts that block at the top of the
- * stack's memory, below it the static TLS and the frames of the thread's start. */
+/* The thread's stack ends at its control block. glibc puts that at the top of the stack's memory,
+ * and below it the static TLS and the frames of the thread's start. */
 static void adopt(struct thread *thread, size_t stack_size, uint64_t function, uint64_t argument)
 {
     uint64_t frame = (uint64_t)(uintptr_t)__builtin_frame_address(0);
@@ -75,7 +76,7 @@ static void adopt(struct thread *thread, size_t stack_size, uint64_t function, u
     uint64_t low = high - stack_size + 4 * 4096;
     bool known = frame > low && frame < high;
     thread->routine = (struct agent_start_routine){function, argument};
-    note_start(thread, function);
+    set_start_ip(thread, function);
     thread_adopt(thread, known ? low : 0, known ? high : 0);
     if (have_end_key)
         pthread_setspecific(end_key, thread);
@@ -116,7 +117,7 @@ static struct thread *prepare(enum thread_kind kind, struct start start,
     return thread;
 }
 
-/* After the real function: `thread` may serve another one by now. */
+/* After the real function; `thread` may already be another thread's record. */
 static void created(struct thread *thread, struct joinable *joinable, bool success, const void *id)
 {
     if (!success && joinable)
@@ -158,7 +159,8 @@ static uint64_t before_join(pthread_t id)
     return known ? joinable_await((uint64_t)id) : 0;
 }
 
-/* A join that did not succeed may be tried again. A thread that is canceled in it leaves here. */
+/* After a join that failed, the thread can still be joined. (A cancellation during the join skips
+ * this.) */
 static int after_join(pthread_t id, uint64_t serial, int result)
 {
     struct joinable *joined = serial && result == 0 ? joinable_joined((uint64_t)id, serial) : NULL;
@@ -202,7 +204,7 @@ HOOK int thrd_join(thrd_t id, int *value)
     return after_join(id, serial, REAL(thrd_join)(id, value));
 }
 
-/* Before the real function: after it, the id may be another thread's. */
+/* Before the real function, since afterwards the id may be another thread's. */
 HOOK int pthread_detach(pthread_t id)
 {
     if (process.active && process_is_ours())

@@ -1,7 +1,7 @@
-/* Hooks on waiting for children: a child that is killed, or that ends by a bare system call, can't
- * say so itself. Its parent learns how it ended, and notes it (process/process-notes.h). What the
- * program gets is the kernel's answer, unchanged. system and pclose wait inside libc, without these
- * hooks: of their shells' ends nothing is noted. */
+/* Hooks on waiting for children. A child that is killed, or that ends by a direct system call,
+ * can't note its end. Its parent does, when it learns of it (process/process-notes.h). The program
+ * gets the kernel's answer unchanged. system and pclose wait inside libc, past these hooks, so the
+ * ends of their shells are not noted. */
 #include "hpcrun/base/hook.h"
 #include "hpcrun/process/process-notes.h"
 #include "hpcrun/process/process.h"
@@ -14,14 +14,14 @@ REAL_FUNCTION(wait4)
 REAL_FUNCTION(waitpid)
 REAL_FUNCTION(waitid)
 
-/* A child that has only stopped, or goes on, is none. */
+/* Ignores children that have stopped or continued. */
 static void note_status(pid_t child, const int *status)
 {
     if (child > 0 && process.active && (WIFEXITED(*status) || WIFSIGNALED(*status)))
         note_child_end(child, WIFSIGNALED(*status) ? WTERMSIG(*status) : 0);
 }
 
-/* A program that does not want the status gets it here. */
+/* Where to store the status; `own` if the program passes NULL. */
 static int *place(int *status, int *own)
 {
     *own = 0;
@@ -60,7 +60,7 @@ HOOK pid_t wait4(pid_t which, int *status, int options, struct rusage *usage)
 HOOK int waitid(idtype_t kind, id_t which, siginfo_t *info, int options)
 {
     siginfo_t own;
-    siginfo_t *to = info ? info : &own; /* the kernel sets si_pid also where no child has changed */
+    siginfo_t *to = info ? info : &own; /* the kernel sets si_pid to 0 if no child has changed */
     int result = REAL(waitid)(kind, which, to, options);
     if (result != 0 || to->si_pid == 0 || !process.active)
         return result;

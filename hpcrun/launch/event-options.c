@@ -20,8 +20,8 @@ static void set_time_period(const struct event_request *request, struct event *e
     event->period = request->period ? request->period : interval_of(request);
 }
 
-/* A fixed count is right for what is rare only: a period of 1 samples each fault and each
- * nanosecond of a clock. */
+/* Without a period, a counter is sampled by rate. No fixed count suits all: a period of 1 is right
+ * for page faults, but samples each nanosecond of a clock. */
 static void set_count_period(const struct event_request *request, struct event *event)
 {
     if (request->period)
@@ -30,7 +30,7 @@ static void set_count_period(const struct event_request *request, struct event *
         event->interval = interval_of(request);
 }
 
-/* Why the task clock is refused; valid until the next call. */
+/* The reason why the task clock is refused; static, until the next call. */
 static const char *perf_refusal(long error)
 {
     static char buffer[256];
@@ -40,7 +40,7 @@ static const char *perf_refusal(long error)
     return buffer;
 }
 
-/* Where CPUTIME comes from here; said when it is not perf's task clock. */
+/* Prints the source of CPUTIME if it is not perf's task clock. */
 static void explain_cpu_time(void)
 {
     long result = perf_probe_task_clock();
@@ -48,7 +48,7 @@ static void explain_cpu_time(void)
         diag_note(NULL, "CPUTIME uses POSIX timers: %s", perf_refusal(result));
 }
 
-/* What no machine has is a mistake in the command line. */
+/* An unknown event is a mistake in the command line: status 2. */
 static void refuse_event(const char *name, const char *why)
 {
     diag_error(NULL, "event %s can't be used: %s (hpcrun -L lists events)", name, why);
@@ -91,10 +91,10 @@ void events_configure(const struct options *options, struct config *config)
     config->event_count = options->event_count;
 }
 
-/* An event of PAPI or the kernel, as pmu_list tells of it. */
+/* An event of pmu_list. */
 struct listed_event {
     char *name, *description; /* owned */
-    char *why;                /* owned; NULL: it can be used */
+    char *why;                /* why it can't be used; owned; NULL: it can */
 };
 
 static VEC(struct listed_event) listed;
@@ -124,7 +124,7 @@ void events_explain(const struct config *config)
         if (event->kind == EVENT_CPUTIME)
             explain_cpu_time();
         if (event->options & EVENT_EXCLUDE_KERNEL)
-            diag_note(NULL, "event %s: what happens in the kernel is not counted: not permitted",
+            diag_note(NULL, "event %s counts user code only: counting in the kernel is not permitted",
                       event->name);
     }
 }
@@ -143,7 +143,7 @@ static void print_unusable(void)
             printf("%-40s not here: %s\n", listed.at[i].name, listed.at[i].why);
 }
 
-/* Whether an event before this one has the same reason. */
+/* Whether an earlier event in the list has the same reason. */
 static bool reason_is_known(size_t which)
 {
     for (size_t i = 0; i < which; i++)

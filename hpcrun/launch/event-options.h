@@ -1,17 +1,17 @@
-/* From the events that the user asked for to the configuration of the library. */
+/* Converts the events on the command line to the configuration of the library, and lists events. */
 #ifndef HPCRUN_LAUNCH_EVENT_OPTIONS_H
 #define HPCRUN_LAUNCH_EVENT_OPTIONS_H
 
 #include "hpcrun/launch/options.h"
 
-/* Fills config->events. Ends the process with a message when an event can't be used here. */
+/* Fills in config->events. Ends the process with a message if an event can't be used here. */
 void events_configure(const struct options *options, struct config *config);
 
-/* Says what the events will not do well here, one line each. */
+/* Prints the limitations of the events on this machine, one line each. */
 void events_explain(const struct config *config);
 
-/* Lists the events on standard output: those that can be used here, then a line that counts the
- * others by reason, or with `all` each of them with its reason. Returns the exit status. */
+/* Lists events on standard output: those that can be used here; then the number of others by
+ * reason, or with `all` each of them with its reason. Returns the exit status. */
 int events_list(bool all);
 
 #endif

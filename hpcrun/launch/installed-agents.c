@@ -18,7 +18,7 @@ static int has_rules_ending(const struct dirent *entry)
     return length > ending && strcmp(entry->d_name + length - ending, ENDING) == 0;
 }
 
-/* Appends; frees the old text. */
+/* The text with the separator and `more` appended; frees the old text. */
 static char *append(char *text, const char *separator, const char *more)
 {
     char *longer = mem_printf("%s%s%s", text, separator, more);
@@ -26,7 +26,7 @@ static char *append(char *text, const char *separator, const char *more)
     return longer;
 }
 
-/* What one line of a rules file adds to the agent's entry. */
+/* The agent's entry with the recognition of one line of its rules file; other lines add nothing. */
 static char *add_line(char *entry, char *line)
 {
     char *rest = NULL, *key = strtok_r(line, " \t\r\n", &rest);
@@ -42,7 +42,7 @@ static char *add_line(char *entry, char *line)
     return entry;
 }
 
-/* The entry of HPCRUN_AGENTS for one agent; NULL, with a message, when its rules can't be used. */
+/* The entry of one agent in HPCRUN_AGENTS; NULL, after a message, if its rules can't be used. */
 static char *read_rules(const char *folder, const char *name)
 {
     char *path = mem_printf("%s/%s" ENDING, folder, name), line[1024], version[128];
@@ -73,7 +73,7 @@ static bool is_wanted(const char *wanted, const char *name)
     return false;
 }
 
-/* Ends the process when a wanted name is none of the `count` installed ones. */
+/* Ends the process if a wanted name is not installed. */
 static void check_names(const char *wanted, struct dirent **installed, int count)
 {
     char *names = mem_strdup(wanted), *rest = NULL;
@@ -93,7 +93,7 @@ static void check_names(const char *wanted, struct dirent **installed, int count
     free(names);
 }
 
-/* Whether rules are of a runtime that needs no agent: only hpcprof reads them. */
+/* Whether the rules are for a runtime that has no agent: only hpcprof reads these. */
 static bool is_without_agent(const char *folder, const char *file)
 {
     char *path = mem_printf("%s/%s", folder, file), word[16] = "";
@@ -105,8 +105,8 @@ static bool is_without_agent(const char *folder, const char *file)
     return is_it;
 }
 
-/* The rules files of the agents in a folder, in the order of their names, which have lost their
- * ending; the caller frees them and the list. */
+/* Lists the agents with rules files in a folder, sorted; d_name has no ending. The caller frees the
+ * entries and the list. */
 static int installed_agents(const char *folder, struct dirent ***list)
 {
     int count = scandir(folder, list, has_rules_ending, alphasort), kept = 0;

@@ -1,5 +1,5 @@
-/* hpcrun, the launcher: finds out what can be measured, prepares the environment for the preloaded
- * library and becomes the command. */
+/* hpcrun, the launcher: checks the command and the events, makes the measurement directory, sets up
+ * the environment for the preloaded library, and becomes the command by an exec. */
 #include "hpcrun/launch/event-options.h"
 #include "hpcrun/launch/installed-agents.h"
 #include "hpcrun/launch/measurement-directory.h"
@@ -19,7 +19,7 @@
 
 #define LIBRARY "libhpcrun.so"
 
-/* This program; without /proc by the path by which the kernel started it. */
+/* The path of this program; without /proc, the path that was executed. */
 static char *find_self(void)
 {
     char *self = realpath("/proc/self/exe", NULL);
@@ -31,7 +31,7 @@ static char *find_self(void)
     return self;
 }
 
-/* The library lies in ../lib from the launcher, in the build tree as in an installation. */
+/* The library is in ../lib from the launcher, in the build tree and in an installation. */
 static char *find_library(void)
 {
     char *self = find_self();
@@ -67,7 +67,7 @@ static void preload(const char *library)
     free(list);
 }
 
-/* The runtime of the address sanitizer ends programs that have any library before it. */
+/* The address sanitizer's runtime ends a program if another library is loaded before it. */
 static void allow_preload_under_asan(void)
 {
     const char *others = getenv("ASAN_OPTIONS");

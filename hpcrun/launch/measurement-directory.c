@@ -26,7 +26,7 @@ struct job {
     int64_t rank;
 };
 
-/* A file of /proc/PID with a NUL behind it, NULL when it can't be read; the caller frees. */
+/* A file of /proc/PID, with a terminating NUL; NULL if it can't be read. The caller frees. */
 static char *read_process_file(long pid, const char *name, size_t *size)
 {
     char *path = mem_printf("/proc/%ld/%s", pid, name);
@@ -47,7 +47,7 @@ static char *read_process_file(long pid, const char *name, size_t *size)
     return text.at;
 }
 
-/* Whether a process is a rank, or was started by one: a script around the program, for instance. */
+/* Whether a process has a rank in its environment: a rank, or a script that a rank has started. */
 static bool has_rank(long pid)
 {
     size_t size;
@@ -64,7 +64,8 @@ static bool has_rank(long pid)
     return has;
 }
 
-/* Parent and start time of a process; its name, which comes before them, may hold anything. */
+/* Reads the parent and the start time of a process. The search begins at the last ')', since the
+ * name before them may contain spaces and parentheses. */
 static bool read_stat(long pid, long *parent, unsigned long long *start)
 {
     size_t size;
@@ -78,7 +79,7 @@ static bool read_stat(long pid, long *parent, unsigned long long *start)
     return is_read;
 }
 
-/* The nearest process above that is no rank itself. */
+/* Names the nearest ancestor that has no rank: it started the ranks of this machine. */
 static char *starter_name(void)
 {
     struct utsname host = {0};
@@ -122,7 +123,7 @@ static void job_free(struct job *job)
 
 #define JOB_MARK ".job"
 
-/* A link that is not there yet: who makes it first has it, its text from the beginning. */
+/* Makes a link with this text; only the first process that tries succeeds. */
 static bool make_mark(int directory, const char *name, const char *text)
 {
     return symlinkat(text, directory, name) == 0;
@@ -143,8 +144,9 @@ static bool enter(int directory, const struct job *job)
     return entered;
 }
 
-/* Whether the rank may have the directory: it is empty, or its job's. Others may be at it now, and
- * the mark of the job comes first: where there was something, the mark is there, too. */
+/* Whether the rank may use the directory: it is empty, or its job's. Other ranks may be doing the
+ * same now. The mark of the job is always made first, so a directory that is not empty already has
+ * it. */
 static bool join(int directory, const char *path, const struct job *job)
 {
     char owner[PATH_MAX];
@@ -159,7 +161,7 @@ static bool join(int directory, const char *path, const struct job *job)
     }
 }
 
-/* Takes `path` and closes `directory`. */
+/* The result. Frees `path` and closes `directory`. */
 static struct measurement_directory finish(int directory, char *path)
 {
     struct stat status, by_name;
@@ -167,7 +169,7 @@ static struct measurement_directory finish(int directory, char *path)
     if (!full || fstat(directory, &status) != 0 || stat(full, &by_name) != 0)
         diag_fatal(path, "%s", strerror(errno));
     if (by_name.st_dev != status.st_dev || by_name.st_ino != status.st_ino)
-        diag_fatal(path, "somebody moved the measurement directory away");
+        diag_fatal(path, "the measurement directory was moved away");
     close(directory);
     free(path);
     return (struct measurement_directory){.path = full, .owner = status.st_uid};
@@ -199,8 +201,9 @@ static struct measurement_directory make_wanted(const char *path, bool shared,
     return finish(directory, mem_strdup(path));
 }
 
-/* A directory that exists is passed over where it is not the job's; a link always. */
-static bool take(const char *path, bool is_new, const struct job *job, int *directory)
+/* Tries to use a directory of the default names. False if it is a link, or existed and is not the
+ * job's. */
+static bool try_to_use(const char *path, bool is_new, const struct job *job, int *directory)
 {
     char *cause;
     struct stat status;
@@ -228,7 +231,7 @@ static struct measurement_directory make_default(const char *command, bool share
                                  : mem_printf("hpctoolkit-%s-measurements-%u", name, number);
         int directory;
         bool is_new = make(path, shared);
-        if ((is_new || job->name) && take(path, is_new, job, &directory)) {
+        if ((is_new || job->name) && try_to_use(path, is_new, job, &directory)) {
             free(name);
             return finish(directory, path);
         }

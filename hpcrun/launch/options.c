@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_RATE 10000 /* more stalls machines */
+#define MAX_RATE 10000 /* higher rates can stall a machine */
 
 enum {
     EVENT,

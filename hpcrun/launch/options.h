@@ -21,14 +21,14 @@ struct options {
     bool list_events; /* -L */
     bool list_all_events; /* -L all: also list events that can't be used */
     bool collapse_recursion, start_off, quiet, shared;
-    char **command; /* NULL-terminated; NULL when there is none */
+    char **command; /* NULL-terminated; NULL if there is none */
 };
 
 /* Reads the command line. Ends the process with status 2 if it is wrong, and with status 0 after
  * --help and --version. */
 void options_read(struct options *options, int count, char **arguments);
 
-/* Splits "NAME[@PERIOD|@fRATE]" into a request; on failure returns what is wrong, else NULL. */
+/* Splits "NAME[@PERIOD|@fRATE]" into a request; returns NULL, or what is wrong. */
 const char *options_parse_event(const char *text, struct event_request *request);
 
 #endif

@@ -12,17 +12,17 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* First guesses of a period: too short costs a dozen samples at a program's beginning, too long
- * costs the samples of short programs. */
+/* First guesses of a period. A guess that is too short costs a dozen extra samples at the start of
+ * a program; one that is too long loses the samples of short programs. */
 #define FIRST_HARDWARE_PERIOD 1000
 #define FIRST_SOFTWARE_PERIOD 1
 
-/* What an event is opened with on trial: never reached. */
+/* The period for opening an event on trial; it is never reached. */
 #define TRIAL_PERIOD 4000037
 
 const char pmu_no_such_event[] = "no such event";
 
-/* The functions that we use, found at run time. */
+/* The functions of the two libraries that are used, found by dlsym. */
 static struct {
     __typeof__(&PAPI_library_init) papi_init;
     __typeof__(&PAPI_event_name_to_code) papi_code;
@@ -42,7 +42,7 @@ static bool find(void *library, void *function, const char *name)
     return (*(void **)function = dlsym(library, name)) != NULL;
 }
 
-/* Opens libpfm; NULL, or why it can't be used. */
+/* Loads libpfm. Returns NULL, or the reason why it can't be used. */
 static const char *open_pfm(void)
 {
     static const char *problem = "";
@@ -85,7 +85,7 @@ static const char *open_papi(void)
         !find(library, &use.papi_next, "PAPI_enum_event") ||
         !find(library, &use.papi_set_debug, "PAPI_set_debug"))
         return problem;
-    problem = "PAPI can't be initialised";
+    problem = "PAPI can't be initialized";
     if (use.papi_init(PAPI_VER_CURRENT) != PAPI_VER_CURRENT)
         return problem;
     use.papi_set_debug(PAPI_QUIET);
@@ -106,8 +106,7 @@ static const char *reason(int error)
     }
 }
 
-/* Opens the event on this process and starts it once, as the profiled process will; 0 or an errno.
- */
+/* Opens the event for this process, as the profiled process will. Returns 0 or an errno. */
 static int try_to_open(struct perf_event_attr *attr)
 {
     attr->size = sizeof *attr;

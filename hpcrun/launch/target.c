@@ -18,7 +18,7 @@
 #define STATUS_NOT_FOUND      127
 #define MAX_SCRIPT_DEPTH      4
 
-static void give_up(const char *file, const char *why, int status)
+static void fail(const char *file, const char *why, int status)
 {
     diag_error(file, "%s", why);
     exit(status);
@@ -51,26 +51,25 @@ char *target_find(const char *command)
     if (!strchr(command, '/')) {
         char *found = *command ? find_in_path(command) : NULL;
         if (!found)
-            give_up(*command ? command : "''", "command not found", STATUS_NOT_FOUND);
+            fail(*command ? command : "''", "command not found", STATUS_NOT_FOUND);
         return found;
     }
     if (stat(command, &status) != 0)
-        give_up(command, strerror(errno),
-                errno == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE);
+        fail(command, strerror(errno), errno == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE);
     if (S_ISDIR(status.st_mode))
-        give_up(command, "is a directory", STATUS_NOT_EXECUTABLE);
+        fail(command, "is a directory", STATUS_NOT_EXECUTABLE);
     if (access(command, X_OK) != 0)
-        give_up(command, strerror(errno), STATUS_NOT_EXECUTABLE);
+        fail(command, strerror(errno), STATUS_NOT_EXECUTABLE);
     return mem_strdup(command);
 }
 
-/* The first line of a script behind "#!"; NULL if the file is none. The caller frees. */
+/* The rest of a script's first line after "#!"; NULL if the file is no script. The caller frees. */
 static char *script_line(const char *path)
 {
     char head[4096] = "";
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
-        return NULL; /* one that may be executed but not read */
+        return NULL; /* a file may be executable but not readable */
     ssize_t size = read(fd, head, sizeof head - 1);
     close(fd);
     if (size < 2 || memcmp(head, "#!", 2) != 0)
@@ -100,7 +99,7 @@ static void check(const char *path, unsigned depth)
     char *line = script_line(path), *rest = NULL;
     const char *interpreter = line ? strtok_r(line, " \t", &rest) : NULL;
     if (line && !interpreter)
-        give_up(path, "a script that names no interpreter behind '#!'", STATUS_NOT_EXECUTABLE);
+        fail(path, "a script that names no interpreter behind '#!'", STATUS_NOT_EXECUTABLE);
     if (interpreter) {
         check_interpreter(path, interpreter);
         if (depth < MAX_SCRIPT_DEPTH)

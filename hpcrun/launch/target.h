@@ -1,15 +1,14 @@
-/* The command that is to be profiled: finding it, and judging whether the library can be loaded
- * into it. */
+/* The command to profile: finds its file, and checks whether the library can be loaded into it. */
 #ifndef HPCRUN_LAUNCH_TARGET_H
 #define HPCRUN_LAUNCH_TARGET_H
 
-/* The path of the command's file, as execvp would find it; owned by the caller. Ends the process
- * with status 127 when there is none and 126 when it can't be executed, with a message. */
+/* The path of the command's file, found as execvp does; owned by the caller. Ends the process with
+ * a message and status 127 if there is none, 126 if it can't be executed. */
 char *target_find(const char *command);
 
-/* Ends the process with a message when nothing useful could come of running the file: it is
- * statically linked, of another architecture or libc, or gains rights (base/program-file.h).
- * Follows the interpreter of a script. */
+/* Ends the process with a message if the file can't be measured: it is statically linked, of
+ * another architecture or libc, or gives rights (base/program-file.h). A script is checked by its
+ * interpreter. */
 void target_check(const char *path);
 
 /* Why an exec of the file failed with `error`. */

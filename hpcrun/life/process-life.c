@@ -69,20 +69,20 @@ void process_set_sampling(bool on)
 
 /* ---- the end ---- */
 
-/* How long the end of a process waits for threads in their handlers, which may be writing. */
+/* Most time that the end of a process waits for threads in their handlers, which may be writing. */
 #define END_WAIT_NS 2000000000u
 
-/* How long it waits for a thread that is creating the file, at its first sample: without the file
- * everything is lost. On a machine with a hundred threads per CPU such a thread was kept from the
- * CPU for more than END_WAIT_NS. */
+/* Most time that it waits for a thread that is creating the file, at its first sample. It is
+ * longer, since without the file everything is lost: with a hundred threads per CPU, such a thread
+ * did not get the CPU for more than END_WAIT_NS. */
 #define OPEN_WAIT_NS 10000000000u
 
-/* How long a thread that is to end the process waits for another that is at it. */
+/* Most time that a thread waits for another thread that is ending the process. */
 #define OTHER_END_WAIT_NS 10000000000u
 
-/* A thread that did not come out of its handler keeps its data: reading it could find it half
- * changed. One that is in the handler again counts its late sample only. One that began after the
- * stop has nothing yet. One that has written itself is only about to leave the list. */
+/* Skips a thread that did not leave its handler, since its data may be half changed (one that
+ * entered it again only counts a late sample), a thread that began after the stop, which has no
+ * data, and one that has written itself, which is about to leave the list. */
 static void flush_last(struct thread *thread, void *data)
 {
     (void)data;
@@ -90,11 +90,11 @@ static void flush_last(struct thread *thread, void *data)
         flush_thread(thread, true);
 }
 
-/* What the threads had added up that ended by themselves: none does between threads_quiesce and an
- * exec that fails. */
+/* Sums of the threads that ended by themselves: none does between threads_quiesce and an exec that
+ * fails. */
 static struct flush_ends ends_before_last;
 
-static void write_everything(enum process_state state, int detail, bool goes_on)
+static void write_everything(enum process_state state, int detail, bool continues)
 {
     struct chunk chunk;
     threads_quiesce(END_WAIT_NS);
@@ -109,15 +109,15 @@ static void write_everything(enum process_state state, int detail, bool goes_on)
         process_chunks_write_clock(&chunk, state, detail);
         chunk_release(&chunk);
     }
-    summarize(state, detail, goes_on);
+    summarize(state, detail, continues);
 }
 
-/* The thread that writes at the image's end: its tid, or one of these. */
+/* The tid of the thread that writes at the image's end, or one of these. */
 enum { WRITER_NONE = 0, WRITER_DONE = -1 };
 static _Atomic int last_writer = WRITER_NONE;
 
-/* Whether the caller is to write. While another thread does, to go on would end the process in the
- * middle of it: waits. */
+/* Whether the caller must write. If another thread is writing, waits for it: the caller would end
+ * the process in the middle of that. */
 static bool become_last_writer(void)
 {
     const struct timespec nap = {.tv_nsec = 1000000};
@@ -133,18 +133,18 @@ static bool become_last_writer(void)
     }
 }
 
-/* What is overdue in other threads is theirs to tell: their clocks go on. */
-static void miss_own_overdue(struct thread *thread, void *data)
+/* Only the calling thread's: the clocks of other threads still run. */
+static void count_own_overdue(struct thread *thread, void *data)
 {
     (void)data;
     if (thread == thread_self)
         handler_count_overdue(thread);
 }
 
-/* Stops sampling and writes everything, with every signal blocked: one that ends the process waits
- * until that is done. `goes_on`: the process as another image that is measured. False, when it is
- * done, for all but the first to call this. */
-static bool stop_and_write(enum process_state state, int detail, bool goes_on)
+/* Stops sampling and writes everything, with every signal blocked, so that no signal ends the
+ * process meanwhile. `continues`: the process continues as another image that is measured. Returns
+ * true for the first caller; for others false, after that is done. */
+static bool stop_and_write(enum process_state state, int detail, bool continues)
 {
     if (!process.active)
         return false;
@@ -153,10 +153,10 @@ static bool stop_and_write(enum process_state state, int detail, bool goes_on)
     if (first) {
         atomic_store(&sampling.stopping, true);
         events_pause();
-        threads_visit_events(miss_own_overdue, NULL);
-        write_everything(state, detail, goes_on);
-        /* A sample that is on its way to this thread would reach the image that an exec makes,
-         * which has no handler for it yet, and end it. */
+        threads_visit_events(count_own_overdue, NULL);
+        write_everything(state, detail, continues);
+        /* A pending sampling signal would otherwise reach the new image of an exec, which has no
+         * handler for it yet, and kill it. */
         sys_take_pending(sys_mask_bit(process.signal));
         atomic_store(&last_writer, WRITER_DONE);
     }
@@ -177,7 +177,7 @@ void process_withdraw(const char *why)
     char buffer[256];
     struct text line = TEXT(buffer);
     text_add(&line, why);
-    text_add(&line, ": it is not measured from here on");
+    text_add(&line, ": not measured any more");
     report_loss(&line);
     process_end(PROCESS_RUNNING, 0);
     events_close();
@@ -231,9 +231,9 @@ void process_after_fork_in_child(void)
     process_reset_end();
     note_begin();
     measurement_init();
-    process_chunks_forget();
+    process_chunks_clear();
     workers_clear();
     agents_after_fork();
-    flush_forget_totals();
+    flush_clear_totals();
     thread_after_fork();
 }

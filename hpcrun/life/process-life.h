@@ -6,23 +6,23 @@
 
 #include <stdbool.h>
 
-/* The end of the image: stops sampling in all threads, waits for handlers in flight (at most 2 s),
- * writes everything, and prints the summary. `state` says how it ends; `detail` is the signal
- * number, else 0. Only the first call does something and returns true; others wait for it, so that
- * they don't end the process before everything is written. For normal context and fatal signals. */
+/* Ends the image: stops sampling in all threads, waits for running handlers (at most 2 s), writes
+ * everything, and prints the summary. `state` says how it ends; `detail` is the signal number, else
+ * 0. Only the first call does this, and returns true. Later calls wait for it, so that they don't
+ * end the process before everything is written. For normal context and fatal signals. */
 bool process_end(enum process_state state, int detail);
 
-/* Before an exec: as process_end, but process_exec_failed takes it back. Returns whether it did
- * something: then it has to be taken back when the exec fails. `is_measured`: the program that it
- * is to execute is measured, too, and has the last word. */
+/* Before an exec: the same as process_end, except that process_exec_failed can undo it. Returns
+ * whether it did something: then process_exec_failed must be called if the exec fails.
+ * `is_measured`: the new program is measured, too, and will print the summary. */
 bool process_before_exec(bool is_measured);
 void process_exec_failed(void);
 
-/* Writes what was measured, says why no more will be, and leaves the process alone for good: no
- * samples, no descriptors, no system calls of hpcrun's. The caller gives back its signals. */
+/* Stops measuring the process: writes what was measured, reports `why`, and from then on takes no
+ * samples, keeps no descriptors and makes no system calls. The caller gives back its signals. */
 void process_withdraw(const char *why);
 
-/* Nobody has ended it: in the child of a fork, whose parent may have been at its end. */
+/* In the child of a fork, whose parent may have been ending: nobody has ended the child. */
 void process_reset_end(void);
 
 /* Normal context, around a fork of a process that is measured. The child becomes a process of its

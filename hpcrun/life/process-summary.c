@@ -15,7 +15,7 @@
 
 #include <string.h>
 
-/* Static: a process that ends may be on a small signal stack, and one thread ends it. */
+/* Static, since the thread that ends a process may be on a small signal stack; only one does. */
 static char text_buffer[2 * PATH_MAX];
 
 static const char *name_of_source(unsigned source)
@@ -33,25 +33,25 @@ static void add_sources(struct text *line, uint8_t set)
 {
     const char *separator = "";
     if (set > 1)
-        set &= (uint8_t)~1u; /* some threads could not open the event; others could */
+        set &= (uint8_t)~1u; /* some threads could not open the event, but others could */
     for (unsigned source = 0; source < 8; source++)
         if (set >> source & 1) {
             text_add(line, separator);
             text_add(line, name_of_source(source));
             separator = " and ";
         }
-    if (set == 1 && sources_fallback_reason()[0]) { /* none, and why */
+    if (set == 1 && sources_fallback_reason()[0]) { /* no thread could open it: add the reason */
         text_add(line, ": ");
         text_add(line, sources_fallback_reason());
     }
 }
 
-/* What this image has counted. */
+/* The counts of this image. */
 static struct image_counts own_counts(void)
 {
     const struct flush_totals *totals = flush_totals();
     struct image_counts counts = {
-        .threads = totals->threads, /* one that began after the last flush is not there */
+        .threads = totals->threads, /* without threads that began after the last flush */
         .cpu = sys_clock(CLOCK_PROCESS_CPUTIME_ID) - process.began_cpu,
         .thread_cpu = totals->ends.cpu,
         .thread_wall = totals->ends.wall,
@@ -105,8 +105,8 @@ static void add_life(struct text *line, const struct image_counts *counts, uint6
     text_add(line, counts->threads == 1 ? " thread" : " threads");
 }
 
-/* CPU time of threads that we do not know, and of others before we know them and after: from so
- * much on, and a hundredth of all, it is worth the words. */
+/* CPU time outside of sampled threads (unknown threads, and before and after sampling). It is
+ * reported from this amount on, if it is also at least a hundredth of the total. */
 #define UNSAMPLED_NS 10000000u
 
 static void add_losses(struct text *line, const struct image_counts *counts)
@@ -187,7 +187,7 @@ static void add_counts(struct text *line, const struct image_counts *counts, uin
     add_losses(line, counts);
 }
 
-static void say(struct text *line)
+static void print_summary(struct text *line)
 {
     if (process.config.quiet)
         return;
@@ -206,7 +206,7 @@ static void report_incomplete(const struct run_total *total)
         report_terminal(&line);
 }
 
-/* Of one process, its line is there. */
+/* The total of a single process is not logged: its own line is already there. */
 static void report_run_total(const struct run_total *total)
 {
     struct text line = TEXT(text_buffer);
@@ -216,28 +216,28 @@ static void report_run_total(const struct run_total *total)
     add_counts(&line, &total->counts, total->began_at);
     if (total->list.n > 1)
         report_log(&line);
-    say(&line);
+    print_summary(&line);
     if (total->incomplete > 0)
         report_incomplete(total);
 }
 
-void summarize(enum process_state state, int detail, bool goes_on)
+void summarize(enum process_state state, int detail, bool continues)
 {
     struct text line = TEXT(text_buffer);
     struct image_counts counts = own_counts();
-    static struct run_total total; /* not on a small signal stack */
+    static struct run_total total; /* static, since the signal stack may be small */
     report_write_failure();
     report_too_many_modules();
     note_end(state, detail, &counts);
     add_subject(&line, 0, 1);
     add_counts(&line, &counts, process.began_wall);
     report_log(&line);
-    if (goes_on || process.pid != process.config.launched_pid)
+    if (continues || process.pid != process.config.launched_pid)
         return;
     if (run_total_read(&total)) {
         report_run_total(&total);
         run_total_free(&total);
     } else {
-        say(&line);
+        print_summary(&line);
     }
 }

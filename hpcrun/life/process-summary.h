@@ -1,4 +1,4 @@
-/* Signal handler: runs there, too, where a signal ends the process. */
+/* Signal handler: runs there, too, if a signal ends the process. */
 #ifndef HPCRUN_LIFE_PROCESS_SUMMARY_H
 #define HPCRUN_LIFE_PROCESS_SUMMARY_H
 
@@ -6,17 +6,17 @@
 
 #include <stdbool.h>
 
-/* The summary of the process image at its end, one line in the log; before it, what was lost. Call
- * when everything is written.
+/* Writes the summary of the process image, one line, to the log; before it, what was lost. Call it
+ * after everything is written. `continues`: the process continues as another image that is
+ * measured.
  *
- * The process that was launched also says on standard error what was measured of the whole run, in
- * one line, and what was not, in another one if there is something. The launcher became this
- * process by an exec, so that the command's process id, parent, signals and exit status are what
- * they are without hpcrun; nobody is left who could wait for the command. So what is said at the
- * end is said by the command's last image (`goes_on`: it is not this one), of all processes on the
- * host that have told of themselves by then (process/process-notes.h). If that is killed, nobody
- * says it; hpcprof does. Of the ranks of a job that each have a launcher, the last one speaks for
- * all. */
-void summarize(enum process_state state, int detail, bool goes_on);
+ * The process that was launched also prints the summary of the whole run to standard error: one
+ * line with what was measured, and one with what was not, if anything. The launcher became this
+ * process by an exec, so that the command has the same process id, parent, signals and exit status
+ * as without hpcrun; no process is left that could wait for it. So the command's last image prints
+ * the summary, for all processes on this host that have recorded themselves by then
+ * (process/process-notes.h). If that image is killed, nobody prints it here; hpcprof does. In a
+ * parallel job with a launcher for each rank, the last rank to end prints it for all. */
+void summarize(enum process_state state, int detail, bool continues);
 
 #endif

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Names that are told of one reason. */
+/* Most names that are listed for one reason. */
 #define MAX_EXAMPLES 3
 
 /* ---- reading ---- */
@@ -45,7 +45,7 @@ static bool read_whole(int fd, char *text, size_t size)
     return true;
 }
 
-/* Text and list in one block: the list behind the text, aligned. */
+/* Puts the text and, behind it, the list into one block of memory. */
 static bool read_list(struct run_total *total, int fd, size_t size)
 {
     char *text = sys_pages(size);
@@ -66,13 +66,13 @@ static bool read_list(struct run_total *total, int fd, size_t size)
     return total->memory != NULL;
 }
 
-/* ---- who still runs ---- */
+/* ---- processes that still run ---- */
 
-/* Whether /proc/PID/stat is of the process that started then, and no zombie. Its name, in
- * parentheses, may hold anything. */
+/* Whether the process that started then is alive, by /proc/PID/stat, and no zombie. Its name, in
+ * parentheses, may contain spaces and parentheses. */
 static bool is_alive(const struct process_image *image)
 {
-    static char buffer[1024]; /* one thread ends a process, on a small signal stack perhaps */
+    static char buffer[1024]; /* only one thread ends a process; its signal stack may be small */
     struct text path = TEXT(buffer);
     uint64_t start = 0;
     text_add(&path, "/proc/");
@@ -94,7 +94,7 @@ static bool is_alive(const struct process_image *image)
 
 /* ---- adding up ---- */
 
-/* What is known of the end of an image that has not told of it: the mark of each. */
+/* How completely an image was measured: process_image.mark. */
 enum outcome { COMPLETE, NOT_MEASURED, KILLED, ENDED_BARE, END_UNKNOWN, STILL_RUNS };
 
 static enum outcome outcome_of(const struct process_image *image)
@@ -104,7 +104,7 @@ static enum outcome outcome_of(const struct process_image *image)
     case IMAGE_BEGUN: break;
     case IMAGE_EXEC:
         if (image->pid == process.pid && image->start == process.start_ticks)
-            return COMPLETE; /* it is about to tell */
+            return COMPLETE; /* this process, which ends now */
         return image->signal ? KILLED : is_alive(image) ? STILL_RUNS : NOT_MEASURED;
     default: return COMPLETE;
     }
@@ -148,8 +148,8 @@ static const struct process_image *own_image(const struct process_list *list)
     return NULL;
 }
 
-/* Whether another process that was launched ends after this one: it will speak for both. Of two
- * that end at once each may see the other's end. */
+/* Whether another launched process ends after this one: it prints the summary for both. If two end
+ * at once, each may see the other's end; the order in the list decides. */
 static bool ends_later(const struct process_image *image, const struct process_image *own)
 {
     if (image->origin != ORIGIN_LAUNCHED || !is_last_image(image) || image->pid == process.pid)
@@ -159,8 +159,8 @@ static bool ends_later(const struct process_image *image, const struct process_i
     return is_alive(image);
 }
 
-/* Whether its process went on as a program that is not measured. */
-static bool was_left(const struct run_total *total, const struct process_image *image)
+/* Whether the process continued, by an exec, as a program that is not measured. */
+static bool left_measurement(const struct run_total *total, const struct process_image *image)
 {
     if (image->state != IMAGE_REPLACED)
         return false;
@@ -178,7 +178,7 @@ static void add_image(struct run_total *total, struct process_image *image,
         return;
     image->mark = outcome_of(image);
     bool is_launched = image->origin == ORIGIN_LAUNCHED && is_last_image(image);
-    total->processes += is_last_image(image) || was_left(total, image);
+    total->processes += is_last_image(image) || left_measurement(total, image);
     total->ranks += is_launched && image->rank != NO_RANK;
     total->incomplete += image->mark != COMPLETE;
     total->others_go_on |= ends_later(image, own);
@@ -208,22 +208,22 @@ void run_total_free(struct run_total *total)
     sys_pages_free(total->memory, total->size);
 }
 
-/* ---- what is missing ---- */
+/* ---- what was not measured ---- */
 
-/* The images that one reason is told of. */
-struct kind {
+/* Images that are reported with the same reason. */
+struct missing {
     enum outcome outcome;
     enum unmeasured why; /* NOT_MEASURED */
     int signal;          /* KILLED */
 };
 
-static bool is_of_kind(const struct process_image *image, const struct kind *kind)
+static bool is_missing_for(const struct process_image *image, const struct missing *missing)
 {
-    if (image->mark != kind->outcome)
+    if (image->mark != missing->outcome)
         return false;
-    if (kind->outcome == NOT_MEASURED)
-        return why_unmeasured(image) == kind->why;
-    return kind->outcome != KILLED || image->signal == kind->signal;
+    if (missing->outcome == NOT_MEASURED)
+        return why_unmeasured(image) == missing->why;
+    return missing->outcome != KILLED || image->signal == missing->signal;
 }
 
 static void add_name(struct text *text, const struct process_image *image)
@@ -244,7 +244,7 @@ static bool has_same_name(const struct process_image *a, const struct process_im
            memcmp(a->program, b->program, a->program_length) == 0;
 }
 
-/* Programs that were not measured are told once each, however often they ran. */
+/* A program that was not measured is named once, however often it ran. */
 static bool is_named(const struct process_image *image, const struct process_image *const *named,
                      unsigned count)
 {
@@ -254,14 +254,16 @@ static bool is_named(const struct process_image *image, const struct process_ima
     return false;
 }
 
-static void add_examples(const struct run_total *total, const struct kind *kind, struct text *text)
+static void add_examples(const struct run_total *total, const struct missing *missing,
+                         struct text *text)
 {
     const struct process_image *named[MAX_EXAMPLES];
     unsigned count = 0;
     bool more = false;
     for (size_t i = 0; i < total->list.n; i++) {
         const struct process_image *image = &total->list.images[i];
-        if (!is_of_kind(image, kind) || image->program_length == 0 || is_named(image, named, count))
+        if (!is_missing_for(image, missing) || image->program_length == 0 ||
+            is_named(image, named, count))
             continue;
         if ((more = count == MAX_EXAMPLES))
             break;
@@ -272,13 +274,13 @@ static void add_examples(const struct run_total *total, const struct kind *kind,
     text_add(text, more ? ", ...)" : count ? ")" : "");
 }
 
-static void add_reason(const struct kind *kind, struct text *text)
+static void add_reason(const struct missing *missing, struct text *text)
 {
-    switch (kind->outcome) {
-    case NOT_MEASURED: text_add(text, unmeasured_reason(kind->why)); break;
+    switch (missing->outcome) {
+    case NOT_MEASURED: text_add(text, unmeasured_reason(missing->why)); break;
     case KILLED:
         text_add(text, "killed by signal ");
-        text_add_number(text, (uint64_t)kind->signal);
+        text_add_number(text, (uint64_t)missing->signal);
         break;
     case ENDED_BARE: text_add(text, "ended by a bare system call"); break;
     case END_UNKNOWN: text_add(text, "killed or ended by a bare system call"); break;
@@ -286,42 +288,43 @@ static void add_reason(const struct kind *kind, struct text *text)
     }
 }
 
-static bool add_kind(const struct run_total *total, const struct kind *kind, const char *before,
-                     struct text *text)
+static bool add_missing(const struct run_total *total, const struct missing *missing,
+                        const char *before, struct text *text)
 {
     uint64_t count = 0;
     for (size_t i = 0; i < total->list.n; i++)
-        count += is_of_kind(&total->list.images[i], kind);
+        count += is_missing_for(&total->list.images[i], missing);
     if (count == 0)
         return false;
     text_add(text, before);
     text_add_number(text, count);
     text_add(text, " ");
-    add_reason(kind, text);
-    add_examples(total, kind, text);
+    add_reason(missing, text);
+    add_examples(total, missing, text);
     return true;
 }
 
 void run_total_add_incomplete(const struct run_total *total, struct text *text)
 {
     static const char first[] = "not measured: ", next[] = ", ", part[] = "measured in part: ";
-    struct kind kind = {.outcome = NOT_MEASURED};
+    struct missing missing = {.outcome = NOT_MEASURED};
     const char *before = first;
     for (int why = UNMEASURED_NONE + 1; why < UNMEASURED_REASONS; why++) {
-        kind.why = (enum unmeasured)why;
-        if (add_kind(total, &kind, before, text))
+        missing.why = (enum unmeasured)why;
+        if (add_missing(total, &missing, before, text))
             before = next;
     }
     if (before == next)
         text_add(text, "; ");
     size_t length = text->length;
     before = part;
-    for (kind.outcome = KILLED; kind.outcome <= STILL_RUNS; kind.outcome++)
-        for (kind.signal = 1; kind.signal <= (kind.outcome == KILLED ? 64 : 1); kind.signal++)
-            if (add_kind(total, &kind, before, text))
+    for (missing.outcome = KILLED; missing.outcome <= STILL_RUNS; missing.outcome++)
+        for (missing.signal = 1; missing.signal <= (missing.outcome == KILLED ? 64 : 1);
+             missing.signal++)
+            if (add_missing(total, &missing, before, text))
                 before = next;
     if (text->length == length && length > 2 && text->at[length - 2] == ';') {
-        text->length -= 2; /* nothing in part */
+        text->length -= 2; /* no program was measured in part */
         text->at[text->length] = '\0';
     }
 }

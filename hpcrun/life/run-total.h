@@ -1,6 +1,6 @@
 /* Signal handler: runs there, too, where a signal ends the process.
  *
- * What the processes of a run have told of themselves (process/process-notes.h), added up. */
+ * * The sum over the processes of a run, from their notes (process/process-notes.h). */
 #ifndef HPCRUN_LIFE_RUN_TOTAL_H
 #define HPCRUN_LIFE_RUN_TOTAL_H
 
@@ -9,18 +9,18 @@
 
 struct run_total {
     struct image_counts counts; /* of all images that have ended */
-    uint64_t processes;         /* that are or were measured */
-    uint64_t ranks;             /* that hpcrun launched, each by itself; else 0 */
-    uint64_t began_at;          /* the first of them, CLOCK_MONOTONIC, ns */
-    uint64_t incomplete;        /* programs that were not measured, or in part */
-    bool others_go_on;          /* other launched processes that will end later, or have */
+    uint64_t processes;         /* processes that are or were measured */
+    uint64_t ranks;             /* ranks with a launcher each; 0 if there is only one launcher */
+    uint64_t began_at;          /* begin of the first process, CLOCK_MONOTONIC, ns */
+    uint64_t incomplete;        /* programs that were not measured, or only in part */
+    bool others_go_on; /* another launched process ends after this one, and prints the summary */
 
     struct process_list list;
     void *memory; /* of the list and its text */
     size_t size;
 };
 
-/* Reads the list of processes. False where there is none, or no memory for it. */
+/* Reads the list of processes. False if there is none, or no memory for it. */
 bool run_total_read(struct run_total *total);
 void run_total_free(struct run_total *total);
 

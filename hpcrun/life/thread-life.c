@@ -10,10 +10,11 @@
 
 #include <string.h>
 
-/* A tree this large is given back to the system when its thread ends. */
+/* A tree with more nodes is freed when its thread ends; smaller ones are kept for a later thread.
+ */
 #define KEEP_NODES 8192
 
-/* What is new for every thread that a record serves. */
+/* Initializes the fields of a record that are new for every thread. */
 static void start_over(struct thread *thread)
 {
     thread->tid = sys_gettid();
@@ -42,7 +43,8 @@ static void start_over(struct thread *thread)
     unwind_forget(&thread->unwinder);
 }
 
-/* Who stopped sampling before others could see the events has not stopped them. */
+/* A concurrent stop may have missed these events, since they were not yet shared; pause them now.
+ */
 static void open_events(struct thread *thread)
 {
     for (unsigned i = 0; i < thread->event_count; i++)
@@ -53,8 +55,7 @@ static void open_events(struct thread *thread)
             source_pause(&thread->events[i]);
 }
 
-/* Without the list's lock: it would be waited for, while nobody samples, by all threads of a crowd
- * that ends. */
+/* Does not take the list's lock: many threads that end at once would all wait for it, unsampled. */
 static void close_events(struct thread *thread)
 {
     static const struct timespec nap = {.tv_nsec = 20000};
@@ -102,7 +103,7 @@ void thread_leave(void)
     thread->ended_cpu = sys_clock(CLOCK_THREAD_CPUTIME_ID);
     atomic_store(&thread->ended_wall, sys_clock(CLOCK_MONOTONIC));
     atomic_store(&thread->busy, true);
-    if (!atomic_load(&sampling.stopping)) /* else another thread may be looking */
+    if (!atomic_load(&sampling.stopping)) /* else another thread may be reading the record */
         thread->written = flush_thread(thread, true);
     atomic_store(&thread->busy, false);
     if (thread->written) {
@@ -137,7 +138,7 @@ void thread_after_fork(void)
     cct_free(&self->cct); /* clearing it would copy the parent's pages */
     logical_free(&self->logical);
     self->kind = THREAD_INITIAL;
-    self->joins->count = 0; /* the parent writes them */
+    self->joins->count = 0; /* the parent writes its joins */
     start_over(self);
     threads_enlist(self);
     creation_inherit(self);

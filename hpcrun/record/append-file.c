@@ -9,7 +9,7 @@
 
 static struct {
     int fd;
-    struct stat status; /* when it was created */
+    struct stat status; /* at its creation */
     _Atomic long error;
     _Atomic uint64_t failures;
 } file = {.fd = -1};
@@ -32,7 +32,8 @@ bool file_failed(long error)
     return false;
 }
 
-/* A thread may have a table of descriptors of its own, in which the number is another file's. */
+/* False in a thread with a descriptor table of its own, in which the number belongs to another
+ * file. */
 static bool descriptor_is_the_file(void)
 {
     struct stat now;

@@ -1,6 +1,6 @@
 /* Signal handler: everything here may be used there.
  *
- * The file that is written to: its descriptor, and what could not be written. */
+ * * The measurement file as a descriptor to append to, and the failures of doing so. */
 #ifndef HPCRUN_RECORD_APPEND_FILE_H
 #define HPCRUN_RECORD_APPEND_FILE_H
 
@@ -8,21 +8,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Creates the file, which must not be there, in a directory (process/output-directory.h): 0, or a
- * negative errno. */
+/* Creates the file, which must not exist, in a directory (process/output-directory.h). Returns 0,
+ * or a negative errno. */
 int file_create(int directory, const char *name);
 
-/* Appends; false when not everything could be written. */
+/* Appends; false if not everything could be written. */
 bool file_write(const void *data, size_t size);
 
-/* Closes it; the second keeps the descriptor for another file. */
+/* Closes it; the second function keeps the descriptor for another file. */
 void file_close(void);
 void file_close_or_reserve(void);
 
-/* Counts something else that failed. False. */
+/* Counts another failure of the measurement, with a negative errno. Returns false. */
 bool file_failed(long error);
 
-/* How often something failed, and with which errno last. */
+/* The number of failures, and the last error. */
 uint64_t file_failures(long *error);
 void file_forget_failures(void);
 

@@ -7,9 +7,9 @@
 #include <stdatomic.h>
 #include <string.h>
 
-static _Atomic uint32_t chunks; /* of the file, so far */
+static _Atomic uint32_t chunks; /* number in the file so far */
 
-/* Where a chunk is built when there is no memory any more: by one thread at a time. */
+/* A chunk is built here if no memory can be mapped; by one thread at a time. */
 static struct {
     _Atomic bool taken;
     uint8_t at[CHUNK_BYTES + SCRATCH_BYTES];
@@ -107,7 +107,7 @@ bool chunk_commit(struct chunk *chunk)
     put_u32(at + 20, crc);
     if (file_write(at, chunk->used))
         return true;
-    uint32_t next = number + 1; /* the number is free again, unless a later one is in use */
+    uint32_t next = number + 1; /* reuse the number, unless a later one is in use */
     atomic_compare_exchange_strong(&chunks, &next, number);
     return false;
 }

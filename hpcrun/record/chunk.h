@@ -1,7 +1,7 @@
 /* Signal handler: everything here may be used there.
  *
- * Chunks of the measurement file (doc/FORMAT-hpcrun.md): each is built in memory and committed,
- * with one write. When it can't be written, the caller keeps its data and may try again later. */
+ * * Chunks of the measurement file (doc/FORMAT-hpcrun.md). A chunk is built in memory and committed
+ * by one write. If that fails, the caller keeps its data and may try again later. */
 #ifndef HPCRUN_RECORD_CHUNK_H
 #define HPCRUN_RECORD_CHUNK_H
 
@@ -10,10 +10,10 @@
 
 #include <stdbool.h>
 
-/* A chunk in the making. */
+/* A chunk under construction. */
 struct chunk {
     uint8_t *at;   /* CHUNK_BYTES of memory */
-    char *scratch; /* SCRATCH_BYTES more for whoever fills it: stacks may be small */
+    char *scratch; /* SCRATCH_BYTES more, for the code that fills the chunk: stacks may be small */
     size_t used;   /* header included */
     enum chunk_kind kind;
     uint32_t thread;
@@ -21,18 +21,18 @@ struct chunk {
 
 #define CHUNK_BYTES   65536
 #define SCRATCH_BYTES 16384
-/* What chunks of many records leave free for their other numbers. */
+/* Bytes that chunks of many records leave free for their other numbers. */
 #define CHUNK_SLACK 512
 
-/* Before the first chunk of a file: nobody is building one. */
+/* Before the first chunk of a file, while no thread is building one. */
 void chunks_init(void);
 
-/* Memory for one chunk at a time. Where the process may have no more memory, one thread at a time
- * still gets some; false for others. */
+/* Memory for one chunk at a time. When the process gets no more memory, one thread at a time still
+ * gets a static buffer; false for others. */
 bool chunk_memory(struct chunk *chunk);
 void chunk_release(struct chunk *chunk);
 
-/* Begins a chunk; a committed or abandoned one needs no end. */
+/* Begins a chunk. The previous one may be abandoned. */
 void chunk_begin(struct chunk *chunk, enum chunk_kind kind, uint32_t thread);
 
 void chunk_u8(struct chunk *chunk, uint8_t value);
@@ -43,6 +43,6 @@ void chunk_z(struct chunk *chunk, int64_t value);
 void chunk_str(struct chunk *chunk, const char *string);
 void chunk_bytes(struct chunk *chunk, const void *data, size_t size);
 
-/* Writes the chunk. False when it could not be written whole. */
+/* Writes the chunk. False if it could not be written completely. */
 bool chunk_commit(struct chunk *chunk);
 #endif

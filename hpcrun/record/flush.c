@@ -15,7 +15,7 @@ const struct flush_totals *flush_totals(void)
     return &totals;
 }
 
-void flush_forget_totals(void)
+void flush_clear_totals(void)
 {
     memset(&totals, 0, sizeof totals);
 }
@@ -95,7 +95,7 @@ static void add_node(struct chunk *chunk, uint32_t id, const struct cct_node *no
         add_lnote(chunk, lnotes_get(lnotes, node->lip));
 }
 
-/* A node takes at most four numbers of 32 bits, three of 64, and its tag. */
+/* Bytes of a node at most: four numbers of 32 bits, three of 64, and its tag. */
 #define NODE_BYTES      (4 * 5 + 3 * VARINT_MAX_BYTES + 1)
 #define NODES_PER_CHUNK ((CHUNK_BYTES - CHUNK_SLACK) / NODE_BYTES)
 
@@ -118,7 +118,7 @@ static bool write_nodes(struct chunk *chunk, struct thread *thread)
     return true;
 }
 
-/* Nodes that more associations were seen of than they were written with. */
+/* The number of nodes whose set of associations has grown since they were written. */
 static uint32_t count_associations(struct cct *cct)
 {
     uint32_t count = 0;
@@ -157,7 +157,7 @@ static unsigned nonzero(const uint64_t *values, unsigned count)
     return result;
 }
 
-/* The values of a node that were not written yet, or NULL when there are none. */
+/* The values of a node that are not written yet; NULL if there are none. */
 static uint64_t *pending_values(const struct cct *cct, uint32_t id, unsigned *pairs)
 {
     const struct cct_node *node = cct_node(cct, id);
@@ -169,8 +169,8 @@ static uint64_t *pending_values(const struct cct *cct, uint32_t id, unsigned *pa
     return *pairs ? values : NULL;
 }
 
-/* How many nodes from *first on have values, up to what surely fits in a chunk; *end is the node
- * after the last one looked at. */
+/* The number of nodes with values from `first` on, at most as many as surely fit in a chunk. *end
+ * is the node after the last one of them. */
 static uint32_t count_values(const struct cct *cct, uint32_t first, uint32_t *end)
 {
     uint32_t bytes = 2 * 5 + cct->metrics * (5 + VARINT_MAX_BYTES);
@@ -201,7 +201,7 @@ static void add_values(struct chunk *chunk, const struct cct *cct, uint32_t firs
     }
 }
 
-static void forget_values(const struct cct *cct, uint32_t first, uint32_t end)
+static void clear_values(const struct cct *cct, uint32_t first, uint32_t end)
 {
     unsigned pairs;
     for (uint32_t id = first; id < end; id++) {
@@ -223,12 +223,12 @@ static bool write_values(struct chunk *chunk, struct thread *thread)
         add_values(chunk, cct, first, end);
         if (!chunk_commit(chunk))
             return false;
-        forget_values(cct, first, end);
+        clear_values(cct, first, end);
     }
     return true;
 }
 
-/* Samples that came after the stop have been counted apart; they were fired, and dropped. */
+/* Adds the samples that came after the stop: they count as fired, and as dropped. */
 static void merge_missed(struct thread_event *event)
 {
     uint64_t count = __atomic_exchange_n(&event->missed.count, 0, __ATOMIC_RELAXED);

@@ -18,11 +18,11 @@ static struct {
     _Atomic int state;
     uint32_t exec_sequence;
     char path[PATH_MAX + 512];
-    char begun[PATH_MAX + 512]; /* the file's name until it says what process it is of */
+    char begun[PATH_MAX + 512]; /* the file's name until it describes the process */
     size_t stem;                /* length of the paths up to the exec sequence number */
 } measurement;
 
-/* No reader takes such a file for a measurement. */
+/* Readers ignore files with this suffix. */
 #define BEGUN_SUFFIX ".begun"
 
 void measurement_init(void)
@@ -57,15 +57,16 @@ static long rename_in(int directory, const char *from, const char *to)
                 output_directory_name(directory, to));
 }
 
-/* Images that the process had before have taken the smaller numbers. */
+/* Earlier images of the process have the smaller sequence numbers. */
 static int create_in(int directory)
 {
     for (measurement.exec_sequence = 0; measurement.exec_sequence < MAX_EXEC_SEQUENCE;
          measurement.exec_sequence++) {
         add_sequence(measurement.path, MEASUREMENT_SUFFIX);
         add_sequence(measurement.begun, BEGUN_SUFFIX);
-        long there = rename_in(directory, measurement.path,
-                               measurement.path); /* changes nothing, and tells */
+        long there =
+            rename_in(directory, measurement.path,
+                      measurement.path); /* changes nothing; fails if there is no such file */
         if (there == 0)
             continue;
         if (there != -ENOENT)
@@ -108,7 +109,7 @@ static bool begin_file(void)
     return error == 0 || file_failed(error);
 }
 
-/* Leaves it as if nothing had been tried. */
+/* Restores the state before the attempt. */
 static void give_up_file(void)
 {
     int directory;

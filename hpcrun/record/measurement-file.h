@@ -8,12 +8,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Names the file for a new process image; nothing is created yet. */
+/* Sets the file's name for a new process image; creates nothing yet. */
 void measurement_init(void);
 
-/* Creates the file if it does not exist yet and writes what is known of the process; it gets its
- * name when that is done, for a process may be killed at any instant. False when that is not
- * possible now: another thread is at it, or it fails; a later call tries again. */
+/* Creates the file if it does not exist yet, and writes the chunks that describe the process. The
+ * file gets its final name only then, since a process may be killed at any instant. False if
+ * another thread is creating it, or if that fails; a later call tries again. */
 bool measurement_create(void);
 
 /* Waits, at most `wait_ns`, while another thread is creating the file. */
@@ -25,10 +25,10 @@ bool measurement_is_open(void);
 /* Closes the file; no chunk is written after that. */
 void measurement_close(void);
 
-/* In the child of a fork: the file is the parent's; its descriptor may serve the child's own. */
+/* In the child of a fork: closes the parent's file; its descriptor may become the reserve. */
 void measurement_leave_to_parent(void);
 
-/* The file's path, valid for good. */
+/* The file's path, in static memory. */
 const char *measurement_path(void);
 
 #endif

@@ -7,10 +7,10 @@
 
 #include <sys/stat.h>
 
-/* The clock of file times may be behind the real one by a tick. */
+/* File times may be behind CLOCK_REALTIME by a tick. */
 #define CLOCK_GRAIN_NS 10000000u
 
-/* Of the process that this one is a fork of; 0: none. */
+/* The parent that forked this process; pid 0: none. */
 static struct {
     int pid;
     uint64_t began_real;
@@ -32,7 +32,7 @@ static bool is_own(int fd, uint64_t since)
                since;
 }
 
-/* A descriptor, or negative: anybody may put anything there. */
+/* Returns a descriptor, or a negative number: other users can also create files in /tmp. */
 static int open_map(int pid, uint64_t since)
 {
     char buffer[64];
@@ -48,7 +48,7 @@ static int open_map(int pid, uint64_t since)
     return -1;
 }
 
-/* The bytes up to the last newline; 0: there is none. */
+/* The number of bytes up to the last newline; 0 if there is none. */
 static size_t whole_lines(const char *at, size_t size)
 {
     while (size > 0 && at[size - 1] != '\n')
@@ -66,10 +66,9 @@ static void report_truncated_map(int pid)
     report_log(&line);
 }
 
-/* In chunks of whole lines. A line that is longer than a buffer comes in pieces, of which the first
- * has all that counts; the reader passes over the others, which have no numbers. The file may grow
- * meanwhile, or shrink: what can be read counts. A last line without its end is still being
- * written. */
+/* Copies the map in chunks of whole lines. A line that is longer than the buffer is split; its
+ * first piece has the numbers, and readers skip the other pieces. The file may grow or shrink
+ * meanwhile. A last line without a newline is skipped: it is still being written. */
 static bool copy(struct chunk *chunk, int fd, int pid)
 {
     uint64_t at = 0;
@@ -105,7 +104,7 @@ bool perf_map_write(struct chunk *chunk)
 {
     if (!modules_saw_code_outside())
         return true;
-    /* Later names replace earlier ones: first what was inherited. */
+    /* Later names replace earlier ones, so the parent's map comes first. */
     return (parent.pid == 0 || write_map(chunk, parent.pid, parent.began_real)) &&
            write_map(chunk, process.pid, process.began_real);
 }

@@ -89,16 +89,16 @@ bool process_chunks_write(uint32_t exec_sequence)
     return good;
 }
 
-/* What is in the file. It is claimed before it is written, so that threads that write at the same
- * time don't both write it. */
+/* What is in the file. A thread marks an instance as written before it writes it, so that two
+ * threads never write the same one. */
 static _Atomic uint8_t module_written[1u << 17];
 static struct {
-    _Atomic bool busy; /* a thread is writing them: another leaves them to it, or to a later time */
+    _Atomic bool busy; /* a thread is writing agents: other threads skip them */
     unsigned agents, refusals;
-    uint32_t changes[MAX_AGENTS]; /* of the number of workers */
+    uint32_t changes[MAX_AGENTS]; /* changes of the number of workers, by agent */
 } written;
 
-void process_chunks_forget(void)
+void process_chunks_clear(void)
 {
     for (uint32_t id = INSTANCE_FIRST; id < modules_end(); id++)
         atomic_store(&module_written[id], 0);
@@ -116,8 +116,8 @@ static bool begins_at(const char *line, uint64_t start)
     return address == start;
 }
 
-/* The path in the line that begins with `start`, among the whole lines of a text, which it ends
- * with 0. *rest is what follows the last one that was looked at. */
+/* The path in the line of `start`, among the whole lines of a text; ends each line with 0. *rest is
+ * set to what follows the last line that was searched. */
 static const char *find_line(char *text, uint64_t start, char **rest)
 {
     char *end;
@@ -162,8 +162,9 @@ static const char *mapped_path(uint64_t start, char *buffer, size_t room)
     return path;
 }
 
-/* By a descriptor: programs that restrict their system calls allow that sooner than stat. */
-static bool look_at_file(const char *path, struct stat *status)
+/* Not by stat, which programs that restrict their system calls forbid more often than open and
+ * fstat. */
+static bool stat_file(const char *path, struct stat *status)
 {
     long fd = sys4(SYS_openat, AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0);
     bool found = fd >= 0 && sys2(SYS_fstat, fd, status) == 0;
@@ -172,8 +173,9 @@ static bool look_at_file(const char *path, struct stat *status)
     return found;
 }
 
-/* Whether the file at `path` is not the one that is mapped: gone, or another. By the files of both
- * names, for the kernel's numbers of what is mapped are others on some file systems. */
+/* Whether the file at the module's path is not the mapped one: it is gone, or another. Compares the
+ * files of both paths, since the device numbers in /proc/self/maps differ from stat's on some file
+ * systems. */
 static bool is_replaced(const struct module_instance *m, const struct stat *at_path, char *buffer,
                         size_t room)
 {
@@ -181,7 +183,7 @@ static bool is_replaced(const struct module_instance *m, const struct stat *at_p
     const char *path = mapped_path(m->start, buffer, room);
     if (!path)
         return false;
-    return !look_at_file(path, &mapped) || mapped.st_dev != at_path->st_dev ||
+    return !stat_file(path, &mapped) || mapped.st_dev != at_path->st_dev ||
            mapped.st_ino != at_path->st_ino;
 }
 
@@ -196,7 +198,7 @@ static void add_module(struct chunk *chunk, uint32_t id, const struct module_ins
         text_add(&full, "/");
     }
     text_add(&full, m->path);
-    look_at_file(full.at, &status);
+    stat_file(full.at, &status);
     if (m->build_id_size == 0 && is_replaced(m, &status, chunk->scratch + half, half)) {
         flags |= MODULE_REPLACED;
         status = (struct stat){0};
@@ -215,7 +217,7 @@ static void add_module(struct chunk *chunk, uint32_t id, const struct module_ins
             (uint64_t)status.st_mtim.tv_sec * 1000000000u + (uint64_t)status.st_mtim.tv_nsec);
 }
 
-/* One instance a chunk: paths are long, and most modules are learned at different times. */
+/* One instance per chunk: paths are long, and most modules are added at different times. */
 bool process_chunks_write_modules(struct chunk *chunk)
 {
     bool good = true;
@@ -248,7 +250,7 @@ static bool write_agent(struct chunk *chunk, unsigned i)
     return chunk_commit(chunk);
 }
 
-/* One change a chunk: there are few. */
+/* One change per chunk: there are few. */
 static bool write_change(struct chunk *chunk, unsigned agent, const struct workers_change *change)
 {
     chunk_begin(chunk, CHUNK_WORKERS, CHUNK_NO_THREAD);

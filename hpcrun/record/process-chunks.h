@@ -1,6 +1,6 @@
 /* Signal handler: everything here may be used there.
  *
- * The chunks that describe the process: who it is, what it measures, its modules, its clock. */
+ * * The chunks that describe the process: identity, events, metrics, modules, agents, clock. */
 #ifndef HPCRUN_RECORD_PROCESS_CHUNKS_H
 #define HPCRUN_RECORD_PROCESS_CHUNKS_H
 
@@ -10,14 +10,14 @@
  * process this image is. */
 bool process_chunks_write(uint32_t exec_sequence);
 
-/* MODULES: the instances learned since the last time. */
+/* MODULES: the instances that were added since the last call. */
 bool process_chunks_write_modules(struct chunk *chunk);
 
-/* AGENTS, WORKERS and REFUSALS: what is new since the last time. */
+/* AGENTS, WORKERS and REFUSALS: what was added since the last call. */
 bool process_chunks_write_agents(struct chunk *chunk);
 
-/* In the child of a fork: its file has nothing of all this yet. */
-void process_chunks_forget(void);
+/* In the child of a fork, whose file has none of these chunks yet. */
+void process_chunks_clear(void);
 
 /* PROCESS CLOCK. */
 bool process_chunks_write_clock(struct chunk *chunk, enum process_state state, int detail);

@@ -1,10 +1,10 @@
-/* Hooks on the calls that a signal handler ends with EINTR even under SA_RESTART (signal(7)): when
- * nothing but our samples interrupted one, it goes on, for the rest of its time. Those that move
- * data through sockets are in restart/transfers.c.
+/* Hooks on calls that a signal handler ends with EINTR even with SA_RESTART (signal(7)). If only
+ * our samples interrupted such a call, it is repeated for the rest of its time. Calls that move
+ * data are in restart/transfers.c.
  *
- * Where the call takes a signal mask the program's signals are held back between two attempts, so
- * that one that comes there ends the next. Where it takes none such a signal ends the call at the
- * next sample only. */
+ * If the call takes a signal mask, the program's signals are blocked between two attempts, so that
+ * a signal that comes there ends the next attempt. Without a mask, such a signal ends the call only
+ * at the next sample. */
 #include "hpcrun/base/hook.h"
 #include "hpcrun/base/sys.h"
 #include "hpcrun/process/process.h"
@@ -53,46 +53,46 @@ REAL_FUNCTION(gai_suspend)
     while (only_ours(result == -1 && errno == EINTR, &before));                                    \
     return result
 
-/* Signals that are not held back: faults, those by which libc cancels threads and changes users,
- * and our own. */
-static uint64_t never_held(void)
+/* Signals that are not blocked: faults, the two that libc uses to cancel threads and change users,
+ * and the sampling signal. */
+static uint64_t never_blocked(void)
 {
     return sys_mask_bit(SIGSEGV) | sys_mask_bit(SIGBUS) | sys_mask_bit(SIGILL) |
            sys_mask_bit(SIGFPE) | sys_mask_bit(32) | sys_mask_bit(33) |
            sys_mask_bit(process.signal);
 }
 
-/* Holds the program's signals back; *outside is the mask that it has. False when a handler of the
- * program's ran since `before`: then the call is over. */
-static bool hold_signals(const struct interruptions *before, sigset_t *outside)
+/* Blocks the program's signals; *outside is the mask before. False if a handler of the program has
+ * run since `before`: then the call is over. */
+static bool block_signals(const struct interruptions *before, sigset_t *outside)
 {
     sigemptyset(outside);
-    outside->__val[0] = sys_mask(SIG_BLOCK, ~never_held());
+    outside->__val[0] = sys_mask(SIG_BLOCK, ~never_blocked());
     return thread_program_handlers == before->program;
 }
 
-static void release_signals(const sigset_t *outside)
+static void restore_signals(const sigset_t *outside)
 {
     int error = errno;
     sys_mask(SIG_SETMASK, outside->__val[0]);
     errno = error;
 }
 
-/* The same for a call with a signal mask; a NULL `mask` is the program's. */
+/* The same for a call with a signal mask; NULL: the thread's mask. */
 #define REPEAT_WITH_MASK(mask, call)                                                               \
     struct interruptions before = interruptions_now();                                             \
     __typeof__(call) result = (call);                                                              \
     if (only_ours(result == -1 && errno == EINTR, &before)) {                                      \
         sigset_t outside;                                                                          \
-        bool again = hold_signals(&before, &outside);                                              \
+        bool again = block_signals(&before, &outside);                                             \
         (mask) = (mask) ? (mask) : &outside;                                                       \
         for (; again; again = only_ours(result == -1 && errno == EINTR, &before))                  \
             result = (call);                                                                       \
-        release_signals(&outside);                                                                 \
+        restore_signals(&outside);                                                                 \
     }                                                                                              \
     return result
 
-/* A relative timeout that is to run out at a fixed moment. */
+/* The end of a relative timeout. */
 struct deadline {
     bool none;
     uint64_t at; /* CLOCK_MONOTONIC, ns */
@@ -112,7 +112,7 @@ static struct deadline deadline_in(const struct timespec *timeout)
     return (struct deadline){.at = sys_clock(CLOCK_MONOTONIC) + to_ns(timeout)};
 }
 
-/* What is left until then, in *left; NULL for none. */
+/* Stores the time until then in *left and returns it; NULL for no timeout. */
 static struct timespec *time_left(const struct deadline *deadline, struct timespec *left)
 {
     if (deadline->none)
@@ -122,7 +122,7 @@ static struct timespec *time_left(const struct deadline *deadline, struct timesp
     return left;
 }
 
-/* The same in whole milliseconds, as long as any time is left; -1 for none. */
+/* The same in milliseconds, rounded up; -1 for no timeout. */
 static int milliseconds_left(const struct deadline *deadline)
 {
     struct timespec left;
@@ -143,7 +143,7 @@ HOOK int clock_nanosleep(clockid_t clock, int flags, const struct timespec *want
     bool repeat = only_ours(result == EINTR, &before), relative = !(flags & TIMER_ABSTIME);
     if (!relative)
         until = *wanted;
-    else if (repeat) { /* from now on to a fixed moment: what is left of it is always a bit late */
+    else if (repeat) { /* from now on with a fixed end: relative rests would add up their delays */
         clock = clock == CLOCK_REALTIME ? CLOCK_MONOTONIC : clock;
         until = sys_timespec(sys_clock(clock) + to_ns(&rest));
     }
@@ -184,7 +184,7 @@ HOOK unsigned sleep(unsigned seconds)
     int error = errno;
     struct timespec time = {.tv_sec = seconds}, left = {0};
     if (nanosleep(&time, &left) != 0)
-        return (unsigned)left.tv_sec; /* not rounded: as glibc does it */
+        return (unsigned)left.tv_sec; /* rounded down, as glibc does */
     errno = error;
     return 0;
 }
@@ -201,7 +201,7 @@ HOOK int ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeout,
     REPEAT_WITH_MASK(mask, REAL(ppoll)(fds, count, time_left(&deadline, &left), mask));
 }
 
-/* poll and ppoll in programs that are compiled with checks of array sizes; no header has them. */
+/* poll and ppoll in programs that are compiled with _FORTIFY_SOURCE; not declared in headers. */
 int __ppoll_chk(struct pollfd *fds, nfds_t count, const struct timespec *timeout,
                 const sigset_t *mask, size_t size);
 int __poll_chk(struct pollfd *fds, nfds_t count, int milliseconds, size_t size);
@@ -335,7 +335,7 @@ HOOK int sigwaitinfo(const sigset_t *set, siginfo_t *info)
     return sigtimedwait(set, info, NULL);
 }
 
-/* libc's repeats itself. */
+/* libc's function repeats itself. */
 HOOK int sigwait(const sigset_t *set, int *number)
 {
     sigset_t copy;
@@ -399,7 +399,8 @@ HOOK int gai_suspend(const struct gaicb *const requests[], int count,
     return result;
 }
 
-/* Of libaio: the kernel's call, with its error as the result. What it has got stays got. */
+/* A function of libaio: the kernel's call, with a negative errno on failure. Events that were
+ * received before an interruption are kept. */
 int io_getevents(void *context, long least, long most, struct io_event *events,
                  struct timespec *timeout);
 

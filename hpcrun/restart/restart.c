@@ -8,12 +8,12 @@
 
 #define SYSCALL_SIZE 2 /* of the instruction */
 
-/* From the frame of a hook to a call that it makes through libc there is less stack than this. A
- * signal frame is larger: calls made in a handler are not taken for the one that it interrupted. */
+/* Most bytes of stack between the frame of a hook and the call that it makes through libc. A signal
+ * frame is larger, so calls made in a handler are not mistaken for the one that it interrupted. */
 #define LIBC_STACK 1024
 
 static __thread struct {
-    greg_t pc, sp; /* of the call that the last sample found about to start again */
+    greg_t pc, sp; /* of the call that the last sample found about to restart */
     uintptr_t part;
 } marked;
 
@@ -28,8 +28,8 @@ static bool is_plain_wait(int operation)
     return operation == FUTEX_WAIT || operation == FUTEX_WAIT_BITSET;
 }
 
-/* Calls that wait, start again behind a handler with SA_RESTART, and end with EINTR behind one
- * without. */
+/* Calls that wait, restart after a handler with SA_RESTART, and end with EINTR after one without.
+ */
 static bool is_waiting_call(const greg_t *reg)
 {
     switch (reg[REG_RAX]) {
@@ -69,7 +69,7 @@ static bool is_waiting_call(const greg_t *reg)
     }
 }
 
-static bool is_to_start_again(const greg_t *reg)
+static bool is_restarting(const greg_t *reg)
 {
     return reg[REG_RCX] == reg[REG_RIP] + SYSCALL_SIZE && is_waiting_call(reg);
 }
@@ -77,13 +77,13 @@ static bool is_to_start_again(const greg_t *reg)
 void restart_mark(const ucontext_t *context)
 {
     const greg_t *reg = context->uc_mcontext.gregs;
-    if (!is_to_start_again(reg))
-        return; /* a handler that is about to be entered may still need the mark */
+    if (!is_restarting(reg))
+        return; /* keep the old mark: a handler that is about to be entered may need it */
     marked.pc = reg[REG_RIP];
     marked.sp = reg[REG_RSP];
 }
 
-static bool goes_on_with_part(const greg_t *reg)
+static bool continues_part(const greg_t *reg)
 {
     return marked.part - (uintptr_t)reg[REG_RSP] < LIBC_STACK;
 }
@@ -91,12 +91,12 @@ static bool goes_on_with_part(const greg_t *reg)
 void restart_before_handler(ucontext_t *context, bool restarts)
 {
     greg_t *reg = context->uc_mcontext.gregs;
-    if (!is_to_start_again(reg))
+    if (!is_restarting(reg))
         return;
     bool ours = reg[REG_RIP] == marked.pc && reg[REG_RSP] == marked.sp;
     if (ours)
         marked.pc = 0;
-    if ((ours && !restarts) || goes_on_with_part(reg)) {
+    if ((ours && !restarts) || continues_part(reg)) {
         reg[REG_RAX] = -EINTR;
         reg[REG_RIP] += SYSCALL_SIZE;
     }

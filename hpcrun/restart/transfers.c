@@ -1,13 +1,13 @@
-/* Hooks on the calls that move data, where a sample would change their outcome in spite of
- * SA_RESTART (signal(7), pipe(7), socket(7)):
+/* Hooks on calls that move data, if a sample would change their result in spite of SA_RESTART
+ * (signal(7), pipe(7), socket(7)):
  *
- *  - on a socket with SO_RCVTIMEO or SO_SNDTIMEO they end with EINTR: they are made again, until
- *    the time is over. It counts from the first sample, so it may end a period late;
- *  - what has moved a part ends with that part: writes to pipes, stream sockets and terminals,
- *    reads of memory devices (/dev/zero, /dev/urandom), MSG_WAITALL, getrandom, sendfile, several
- *    messages at once. They go on with the rest.
+ *  - On a socket with SO_RCVTIMEO or SO_SNDTIMEO a call ends with EINTR. It is repeated until the
+ * timeout is over. The timeout is read at the first sample, so it may end up to a period late.
+ *  - A call that has moved a part of its data ends with that part: writes to pipes, stream sockets
+ * and terminals, reads of memory devices (/dev/zero, /dev/urandom), MSG_WAITALL, getrandom,
+ * sendfile, several messages at once. It is continued with the rest.
  *
- * A handler of the program's, whatever its SA_RESTART, ends such a call with the part. */
+ * A handler of the program, with or without SA_RESTART, ends such a call with the part. */
 #include "hpcrun/base/hook.h"
 #include "hpcrun/base/sys.h"
 #include "hpcrun/restart/restart.h"
@@ -38,26 +38,26 @@ REAL_FUNCTION(connect)
 REAL_FUNCTION(sendfile64)
 REAL_FUNCTION(getrandom)
 
-#define MEMORY_DEVICES 1   /* their major number */
+#define MEMORY_DEVICES 1   /* major device number */
 #define ERESTARTSYS    512 /* the kernel's; no header for programs has it */
 
-/* What a call that has moved a part was to move. */
+/* When a call that has moved a part of its data is complete. */
 enum aim {
     ANYTHING,
     CONNECTION,
     ALL,
-    ALL_OF_STREAM, /* all, if it is a stream socket; no more, if not */
-    ALL_OF_READ,   /* all, if it is a memory device */
-    ALL_OF_WRITE   /* all, if it is a pipe, a stream socket or a terminal */
+    ALL_OF_STREAM, /* all data on a stream socket; any part on others */
+    ALL_OF_READ,   /* all data of a memory device */
+    ALL_OF_WRITE   /* all data to a pipe, a stream socket or a terminal */
 };
 
 struct transfer {
     int fd;
     int timeout; /* SO_RCVTIMEO or SO_SNDTIMEO */
     enum aim aim;
-    bool after_part;   /* the caller of the function that makes it has moved a part */
-    size_t size, done; /* in the call's unit */
-    void *frame;       /* of the function that makes it */
+    bool after_part;   /* an earlier call of the same function has moved a part */
+    size_t size, done; /* bytes or messages, as the call counts */
+    void *frame;       /* frame address of the function that makes the call */
     bool deadline_known;
     uint64_t deadline; /* CLOCK_MONOTONIC, ns; 0: none */
 };
@@ -81,7 +81,7 @@ static bool is_terminal(int fd)
     return sys3(SYS_ioctl, fd, TCGETS, settings) == 0;
 }
 
-static bool is_to_move_all(const struct transfer *transfer)
+static bool must_move_all(const struct transfer *transfer)
 {
     struct stat file;
     int fd = transfer->fd;
@@ -110,35 +110,35 @@ static void learn_deadline(struct transfer *transfer)
                              (uint64_t)time.tv_usec * 1000u;
 }
 
-/* Whether the timeout has not run out; sets errno if it has. */
+/* Whether the timeout is not over; sets errno if it is. */
 static bool has_time_left(struct transfer *transfer)
 {
     if (!transfer->deadline_known)
         learn_deadline(transfer);
     if (!transfer->deadline || sys_clock(CLOCK_MONOTONIC) < transfer->deadline)
         return true;
-    bool goes_on_alone =
+    bool completes_alone =
         transfer->aim == CONNECTION && socket_option(transfer->fd, SO_DOMAIN) != AF_UNIX;
-    errno = goes_on_alone ? EINPROGRESS : EAGAIN;
+    errno = completes_alone ? EINPROGRESS : EAGAIN;
     return false;
 }
 
-/* Whether, after an attempt with this result, another one is to follow. */
-static bool goes_on(struct transfer *transfer, ssize_t result, struct interruptions *before)
+/* Whether another attempt must follow one with this result. */
+static bool must_repeat(struct transfer *transfer, ssize_t result, struct interruptions *before)
 {
     bool failed = result == -1 && errno == EINTR;
     if (result > 0)
         transfer->done += (size_t)result;
     bool part = result > 0 && transfer->done < transfer->size;
     bool again = only_ours(failed || part, before) &&
-                 (failed ? has_time_left(transfer) : is_to_move_all(transfer));
+                 (failed ? has_time_left(transfer) : must_move_all(transfer));
     bool has_part = transfer->after_part || transfer->done > 0;
     restart_has_part(again && has_part ? transfer->frame : NULL);
     return again;
 }
 
-/* Defines `result`: makes a call, and makes it again for the rest. `call` is in terms of what was
- * `done` before; the further arguments initialise the transfer, which is looked at only after a
+/* Defines `result`: makes a call, and repeats it for the rest. The expression `call` uses `done`,
+ * what was moved before. The further arguments initialize the transfer, which is used only after a
  * sample. */
 #define TRANSFER(result, has_part, call, ...)                                                      \
     size_t done = 0;                                                                               \
@@ -149,7 +149,7 @@ static bool goes_on(struct transfer *transfer, ssize_t result, struct interrupti
     if ((has_part) || thread_samples_handled != before.samples) {                                  \
         struct transfer transfer = {                                                               \
             .frame = __builtin_frame_address(0), .after_part = (has_part), __VA_ARGS__};           \
-        while (goes_on(&transfer, result, &before)) {                                              \
+        while (must_repeat(&transfer, result, &before)) {                                          \
             done = transfer.done;                                                                  \
             result = (call);                                                                       \
         }                                                                                          \
@@ -188,7 +188,7 @@ static inline ssize_t receive(int fd, char *at, size_t size, int flags, bool has
     return result;
 }
 
-/* A closed connection raises no signal where a part was sent. */
+/* No SIGPIPE if a part was sent before the connection was closed. */
 static int flags_of_send(int flags, bool has_part)
 {
     return flags | (has_part ? MSG_NOSIGNAL : 0);
@@ -211,14 +211,14 @@ struct pieces {
     move_function *move;
 };
 
-/* After a call that moved `done`: when a sample cut it short moves the rest, piece by piece.
- * Returns what was moved in all. */
+/* After a call that moved `done` bytes: if a sample cut it short, moves the rest, piece by piece.
+ * Returns the bytes moved in total. */
 static ssize_t move_rest(int fd, const struct pieces *pieces, ssize_t done,
                          struct interruptions start)
 {
     unsigned program = start.program;
     const struct transfer transfer = {.fd = fd, .aim = pieces->aim};
-    if (!only_ours(done > 0, &start) || !is_to_move_all(&transfer))
+    if (!only_ours(done > 0, &start) || !must_move_all(&transfer))
         return done;
     size_t skip = (size_t)done;
     for (size_t i = 0; i < pieces->count && thread_program_handlers == program; i++) {
@@ -277,26 +277,27 @@ HOOK ssize_t recvfrom(int fd, void *to, size_t size, int flags, __SOCKADDR_ARG a
     return result;
 }
 
-/* What comes with control messages is not put together from several calls. */
+/* Messages with control data are not combined from several calls. */
 HOOK ssize_t recvmsg(int fd, struct msghdr *message, int flags)
 {
     struct interruptions start = interruptions_now();
     TRANSFER(result, false, REAL(recvmsg)(fd, message, flags), .fd = fd, .timeout = SO_RCVTIMEO);
     if (result <= 0)
-        return result; /* the message may be no memory */
+        return result; /* `message` may be invalid */
     const struct pieces pieces = {message->msg_iov, message->msg_iovlen,
                                   message->msg_control ? ANYTHING : aim_of_receive(flags), flags,
                                   receive};
     return move_rest(fd, &pieces, result, start);
 }
 
-/* The messages after the first `done`. When a signal cuts the call short the kernel (6.18, too)
- * keeps its own -ERESTARTSYS as the socket's error, for the next call. */
+/* Receives the messages after the first `done`. When a signal cuts the call short, the kernel
+ * (also 6.18) keeps its internal -ERESTARTSYS as the socket's error, which the next call returns.
+ */
 static int receive_messages(int fd, struct mmsghdr *messages, size_t count, size_t done, int flags,
                             struct timespec *timeout)
 {
     if (done > 0 && timeout && timeout->tv_sec == 0 && timeout->tv_nsec == 0)
-        return 0; /* it was the time that ended it */
+        return 0; /* the timeout ended it */
     if (done > 0 && (flags & MSG_WAITFORONE))
         flags |= MSG_DONTWAIT;
     int result = REAL(recvmmsg)(fd, messages + done, (unsigned)(count - done), flags, timeout);
@@ -367,7 +368,7 @@ HOOK int connect(int fd, __CONST_SOCKADDR_ARG address, socklen_t size)
     return (int)result;
 }
 
-/* To a pipe it moves what there is room for. */
+/* To a pipe it moves as much as fits. */
 HOOK ssize_t sendfile64(int to, int from, off64_t *offset, size_t size)
 {
     TRANSFER(result, false, REAL(sendfile64)(to, from, offset, size - done), .fd = to,
@@ -387,7 +388,7 @@ HOOK ssize_t getrandom(void *to, size_t size, unsigned flags)
     return result;
 }
 
-/* In programs that are compiled with checks of array sizes; no header has them. */
+/* In programs that are compiled with _FORTIFY_SOURCE; not declared in headers. */
 ssize_t __read_chk(int fd, void *to, size_t size, size_t room);
 ssize_t __recv_chk(int fd, void *to, size_t size, size_t room, int flags);
 ssize_t __recvfrom_chk(int fd, void *to, size_t size, size_t room, int flags,
