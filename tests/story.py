@@ -3,12 +3,12 @@
 
 usage: tests/story.py BUILD [RUNS] [--write]
 
-With --write, the last screen becomes the picture in README.md, and the story a part of doc/tour.md (`make picture`).
+With --write, the first screen becomes the picture in README.md, and the story a part of doc/tour.md (`make picture`).
 
 Profiles the program RUNS times (20), keeps the run whose workers had the most of two CPUs (others on
 the machine would be blamed on the program), opens the viewer in a terminal (tmux), presses keys and
-prints them and the screens: the hot path of idleness, back to cilk_main if it leads further, what
-cilk_main calls, and the line of a serial helper there."""
+prints them and the screens: the first one, with the calls of cilk_main by their idleness, and the line of
+a serial helper there."""
 import os
 import pathlib
 import re
@@ -24,6 +24,7 @@ sys.path.insert(0, str(ROOT / "tests" / "integration"))
 import viewer
 from terminal import Terminal
 
+HELPER = "[I] free_matrix"
 SUMMARY = re.compile(r"in ([\d.]+) s CPU, ([\d.]+) s wall")
 
 
@@ -75,30 +76,36 @@ class Story:
         return self.lines[-3].rstrip()
 
 
-def selected_child(story, wanted):
-    """Moves down to that child of the selected row."""
-    rows = [line for line in story.lines if " » " in line]
-    names = [row.split(" » ", 1)[1] for row in rows]
-    parent = next(i for i, name in enumerate(names) if name.startswith("cilk_main"))
-    child = next(i for i, name in enumerate(names) if name.startswith(wanted))
-    keys = ["j"] * (child - parent)
-    story.press(*keys)
-    return keys
+def tree_rows(lines):
+    """The rows of the tree on the screen: from <whole program> to the source."""
+    first = next(i for i, line in enumerate(lines) if "<whole program>" in line)
+    behind = next((i for i, line in enumerate(lines) if i > first and line.startswith("──")), len(lines))
+    return lines[first:behind]
 
 
-def tell(story):
-    story.press("H")
-    story.tell("H    the hot path: where most of the idleness is, as long as that is half of it")
+def row_of(story, name):
+    """The number of the first row that calls or inlines `name`, from 1; 0 if none is on the screen."""
+    rows = tree_rows(story.lines)
+    return next((i for i, row in enumerate(rows, 1) if f" » {name}" in row), 0)
+
+
+def open_cilk_main(story):
+    """Where the tree opens deeper or less deep than the calls of cilk_main: shows these."""
     keys = []
     while not story.path().endswith("cilk_main"):
         story.press("u")
         keys.append("u")
-    tidy = {0: ["+"], 1: []}.get(len(keys), ["_", "+"])  # only cilk_main's children are open
-    story.press(*tidy)
-    keys += tidy
-    story.tell(" ".join(keys) + "    what cilk_main calls, by its idleness")
-    keys = selected_child(story, "[I] free_matrix") + ["c"]
-    story.press("c")
+    story.press("_", "+")  # only cilk_main's children are open
+    story.tell(" ".join(keys + ["_", "+"]) + "    what cilk_main calls, by its idleness")
+
+
+def tell(story):
+    if not row_of(story, HELPER):
+        open_cilk_main(story)
+    selected = int(re.match(r"\s*(\d+)/", story.path())[1])
+    steps = row_of(story, HELPER) - selected
+    keys = ["j" if steps > 0 else "k"] * abs(steps) + ["c"]
+    story.press(*keys)
     story.tell(" ".join(keys) + "    one of the serial helpers, and the line that calls it")
     print(f"\n{story.keys} keys")
 
@@ -111,8 +118,9 @@ def write_block(page, name, text):
 
 
 def write(story):
-    """The last screen in README.md; the keys and that screen in doc/tour.md."""
-    write_block("README.md", "picture", f"```\n{story.told[-1][1]}\n```")
+    """The first screen in README.md; the keys and the last screen in doc/tour.md."""
+    command, screen = story.told[0]
+    write_block("README.md", "picture", f"```\n{command}\n{screen}\n```")
     steps = "\n".join(what for what, _ in story.told)
     write_block("doc/tour.md", "story", f"```\n{steps}\n\n{story.told[-1][1]}\n```")
 

@@ -105,7 +105,7 @@ static const struct option_row rows[OPTIONS] = {
 
 static const struct option_table table = {
     .tool = "hpcviewer",
-    .before = "usage: hpcviewer [options] [DB [DB2]]               opens the viewer; ? lists keys\n"
+    .before = "usage: hpcviewer [options] [DB [DB2]]               viewer; ? lists its keys\n"
               "       hpcviewer --print VIEW [options] [DB [DB2]]  prints a view\n"
               "\n"
               "Shows a database of hpcprof or HPCToolkit (version 4), or runs hpcprof on a\n"
