@@ -55,6 +55,19 @@ class Idleness(LogicalTest):
             work, idleness = self.value("work", procedure), self.value("idleness", procedure)
             self.assertAlmostEqual(idleness / work, ratio, delta=0.01 + 0.02 * ratio, msg=procedure)
 
+    def test_cpus_that_the_program_may_use_bound_what_could_work(self):
+        """Under taskset or in a cpuset the other CPUs could not have done anything."""
+        cpus = sorted(os.sched_getaffinity(0))
+        if len(cpus) < 2:
+            self.skipTest("needs two CPUs")
+        allowed = cpus[:len(cpus) // 2]
+        self.profile("taskset", "-c", ",".join(map(str, allowed)), PHASES, self.WORKERS, 200)
+        n = min(len(allowed), self.WORKERS)
+        for procedure, working in (("before", 1), ("alone", 1), ("half", self.WORKERS // 2), ("full", self.WORKERS)):
+            work, idleness = self.value("work", procedure), self.value("idleness", procedure)
+            ratio = (n - min(working, n)) / min(working, n)
+            self.assertAlmostEqual(idleness / work, ratio, delta=0.01 + 0.02 * ratio, msg=procedure)
+
 
 class Paths(LogicalTest):
     """Stealing leaves no trace in logical paths."""

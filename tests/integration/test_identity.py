@@ -1,0 +1,153 @@
+"""What hpcrun takes from a program and says of it: its signals, the names of its threads, its call paths while
+it sleeps."""
+import os
+
+import profiling
+from logical_case import LogicalTest, walk
+
+# Counts the SIGPROFs of its own timer, or, called with an argument, those that nobody asked for. Then blocks
+# SIGPROF and sends itself one: prints whether that is pending.
+SIGNALS = r"""
+#include <signal.h>
+#include <stdio.h>
+#include <sys/time.h>
+#include <time.h>
+static volatile int n_profiles;
+static void count_profile(int signal)
+{
+    (void)signal;
+    n_profiles++;
+}
+int main(int count, char **arguments)
+{
+    struct timespec now;
+    const struct itimerval often = {{0, 10000}, {0, 10000}};
+    (void)arguments;
+    signal(SIGPROF, count_profile);
+    if (count == 1)
+        setitimer(ITIMER_PROF, &often, NULL);
+    do
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    while (now.tv_sec == 0 && now.tv_nsec < 300000000);
+    printf("%d ", n_profiles);
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGPROF);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    raise(SIGPROF);
+    sigpending(&set);
+    printf("%d\n", sigismember(&set, SIGPROF));
+    return 0;
+}
+"""
+
+# Names its threads and burns some time in each; one keeps the name that it inherits, one lives until the process
+# ends.
+NAMES = r"""
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+static void *run(void *name)
+{
+    char own[16];
+    struct timespec now;
+    if (name)
+        pthread_setname_np(pthread_self(), name);
+    prctl(PR_GET_NAME, own);
+    printf("%ld %s\n", syscall(SYS_gettid), own);
+    fflush(stdout);
+    do
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    while (now.tv_nsec < 20000000);
+    return NULL;
+}
+static pthread_barrier_t has_run;
+static void *stay(void *name)
+{
+    run(name);
+    pthread_barrier_wait(&has_run);
+    pause();
+    return NULL;
+}
+int main(void)
+{
+    char *names[] = {"reader", "writer 2", "a name of 15 by", NULL};
+    pthread_t threads[5];
+    pthread_barrier_init(&has_run, NULL, 2);
+    pthread_create(&threads[4], NULL, stay, "stays");
+    pthread_barrier_wait(&has_run);
+    for (int i = 0; i < 4; i++)
+        pthread_create(&threads[i], NULL, run, names[i]);
+    for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], NULL);
+    run(NULL);
+    return 0;
+}
+"""
+
+# Sleeps 0.1 s in each of several calls that hpcrun wraps.
+SLEEPS = r"""
+#include <poll.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <sys/select.h>
+#include <time.h>
+#include <unistd.h>
+#define CALL(name, ...) __attribute__((noinline)) static void name(void) { __VA_ARGS__; __asm__ volatile(""); }
+static const struct timespec tenth = {0, 100000000};
+CALL(in_nanosleep, nanosleep(&tenth, NULL))
+CALL(in_usleep, usleep(100000))
+CALL(in_poll, poll(NULL, 0, 100))
+CALL(in_select, struct timeval t = {0, 100000}; select(0, NULL, NULL, NULL, &t))
+CALL(in_clock_nanosleep, clock_nanosleep(CLOCK_MONOTONIC, 0, &tenth, NULL))
+int main(void)
+{
+    in_nanosleep();
+    in_usleep();
+    in_poll();
+    in_select();
+    in_clock_nanosleep();
+    return 0;
+}
+"""
+
+
+class Identity(LogicalTest):
+    def build(self, source):
+        path = self.directory / "program.c"
+        path.write_text(source)
+        self.run_tool("gcc", "-O1", "-g", "-o", self.directory / "program", path, "-lpthread", check=True)
+        return self.directory / "program"
+
+    def test_signals(self):
+        """SIGPROF stays the program's: it gets those of its own timer, and no other."""
+        program = self.build(SIGNALS)
+        for name, source in profiling.sources():
+            for arguments, least, most in ((["no timer"], 0, 0), ([], 5, 100)):
+                with self.subTest(name, arguments=arguments):
+                    done, (image,) = self.measure(program, *arguments, **source)
+                    seen, pending = map(int, done.stdout.split())
+                    self.assertTrue(least <= seen <= most, seen)
+                    self.assertEqual(pending, 1)
+                    self.assertGreater(image.count("CPUTIME", [profiling.RECORDED]), 100)
+
+    def test_names_of_threads(self):
+        done, (image,) = self.measure(self.build(NAMES))
+        said = dict(line.split(" ", 1) for line in done.stdout.splitlines())
+        self.assertEqual(sorted(said.values()), ["a name of 15 by", "program", "program", "reader", "stays",
+                                                 "writer 2"])
+        self.assertEqual({thread.tid: thread.name for thread in image.threads},
+                         {int(tid): name for tid, name in said.items()})
+
+    def test_no_frame_of_ours_in_a_sleep(self):
+        self.profile(self.build(SLEEPS), events=("REALTIME@f1000",))
+        self.assertFalse([node for path in walk(self.tree) for node in path
+                          if os.path.basename(node.get("module") or "") == "libhpcrun.so"])
+        for name in ("in_nanosleep", "in_usleep", "in_poll", "in_select", "in_clock_nanosleep"):
+            self.assertGreater(self.value("work", name), 0.09, name)
+            above = {tuple(node["name"] for node in path if node["kind"] == "procedure")
+                     for path in walk(self.tree) if path[-1]["name"] == name}
+            self.assertEqual({names[-2:] for names in above}, {("main", name)})
