@@ -1,13 +1,38 @@
-/* Computations: one at a time, the calling thread being worker 0. */
+/* Computations: one at a time, the calling thread being worker 0; and messages of the runtime. */
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "minicilk-runtime.h"
 
 #ifndef MINICILK_UNTAGGED
-#line 9 "hpctoolkit:parallel-overhead:scheduler"
+#line 12 "hpctoolkit:parallel-overhead:scheduler"
 #endif
-/* The root's frame, for its arguments, and the right to run it. */
+RUNTIME_CODE void minicilk_complain(const char *format, ...)
+{
+    char text[256];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    fprintf(stderr, "minicilk: %s\n", text);
+}
+
+RUNTIME_CODE void minicilk_too_deep(void)
+{
+    minicilk_complain("spawns nest deeper than %d", MINICILK_DEPTH);
+    abort();
+}
+
+RUNTIME_CODE void minicilk_lost(const char *name)
+{
+    minicilk_complain("%s: a spawn or sync stands inside a switch of the body", name);
+    abort();
+}
+
+/* Allocates the root's frame, for its arguments, and reserves the runtime for this computation. */
 RUNTIME_CODE int minicilk_prepare(const char *name, minicilk_body *body, size_t size,
                                   struct minicilk_frame **root)
 {
@@ -28,8 +53,8 @@ RUNTIME_CODE int minicilk_prepare(const char *name, minicilk_body *body, size_t 
     return ENOMEM;
 }
 
-/* Other workers' call paths go on in the caller of this function once the root is stolen: what an
- * unwinder needs for that is noted before anything runs, and holds until this function returns. */
+/* Once the root is stolen, other workers' call paths continue in the caller of this function. What
+ * an unwinder needs for that is stored first and is valid until this function returns. */
 RUNTIME_CODE __attribute__((noinline)) void minicilk_run(struct minicilk_frame *root)
 {
     const void *const *own_frame = __builtin_frame_address(0); /* saved rbp, return address */

@@ -1,14 +1,16 @@
-/* Waiting for work without a busy CPU, and without losing a wake-up.
+/* Idle workers sleep, and no wake-up is lost.
  *
- * Pushes are too frequent to announce anything: they only read a flag, minicilk_need_wake, relaxed.
- * The last worker that looks for work sets it before it goes to sleep; then a membarrier makes sure
- * that every push either has become visible, and the look around that follows finds its frame, or
- * sees the flag. While anybody looks for work no push needs to wake anyone; a worker that finds
- * work as the last one looking wakes one more, to look in its place.
- *
- * Order matters: `asleep` is set before `searchers` goes down, so that whoever becomes last
- * afterwards sees all sleepers. */
+ * Pushes are too frequent to announce themselves: they only read the flag minicilk_need_wake,
+ * relaxed, and wake a worker if it is set. It is 0 while some worker searches for work. A worker
+ * that finds no work
+ *   1. sets `asleep`, and only then decrements `searchers`: so the last searcher sees all sleepers;
+ *   2. sleeps, unless it was the last searcher. That one
+ *   3. sets minicilk_need_wake,
+ *   4. executes a membarrier: every push has either become visible, or will see the flag,
+ *   5. looks for visible work once more, and sleeps if there is none.
+ * If the last searcher finds work, it wakes another worker to search in its place. */
 #include <linux/futex.h>
+#include <linux/membarrier.h>
 #include <sched.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -17,24 +19,32 @@
 #include "minicilk-runtime.h"
 
 _Atomic unsigned char minicilk_need_wake;
+unsigned char minicilk_fenced;
 
-/* Rounds through all victims before a worker sleeps, with pauses between them: some 50 us in all, a
- * few times what a wake-up costs. Where there are more workers than CPUs, the one that has work may
- * wait for this CPU: then each round gives it away. */
+/* Rounds through all victims before a worker sleeps, with pauses in between: about 50 us in all, a
+ * few times the cost of a wake-up. With more workers than CPUs each round yields the CPU, since the
+ * worker that has work may be waiting for it. */
 enum { ROUNDS = 32, PAUSES = 32 };
 
-/* Where there is no membarrier, a push may miss the flag; then the last one looks again this often.
- */
-enum { PATIENCE_NS = 2 * 1000 * 1000 };
+/* Without membarrier a push may miss the flag; the last searcher looks again at this interval. */
+enum { RECHECK_NS = 2 * 1000 * 1000 };
 
-static _Alignas(64) atomic_int searchers; /* workers that look for work, awake */
+static _Alignas(64) atomic_int searchers; /* workers that search for work, awake */
 static bool crowded;                      /* more workers than CPUs */
 
 #ifndef MINICILK_UNTAGGED
-#line 35 "hpctoolkit:parallel-overhead:steal"
+#line 37 "hpctoolkit:parallel-overhead:steal"
 #endif
+RUNTIME_CODE void minicilk_barrier_everywhere(void)
+{
+    if (!minicilk_fenced)
+        syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+}
+
 RUNTIME_CODE void minicilk_idle_init(void)
 {
+    minicilk_fenced = MINICILK_IN_MODE(MINICILK_NO_MEMBARRIER) ||
+                      syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) != 0;
     atomic_store(&searchers, 0);
     atomic_store(&minicilk_need_wake, 0);
     crowded = minicilk_runtime.count > minicilk_usable_cpus();
@@ -60,9 +70,9 @@ RUNTIME_CODE void minicilk_wake_one(void)
 
 RUNTIME_CODE static void wait_until_woken(struct worker *worker, bool forever)
 {
-    const struct timespec patience = {.tv_nsec = PATIENCE_NS};
+    const struct timespec recheck = {.tv_nsec = RECHECK_NS};
     while (atomic_load(&worker->asleep)) {
-        syscall(SYS_futex, &worker->asleep, FUTEX_WAIT_PRIVATE, 1, forever ? NULL : &patience, NULL,
+        syscall(SYS_futex, &worker->asleep, FUTEX_WAIT_PRIVATE, 1, forever ? NULL : &recheck, NULL,
                 0);
         if (!forever)
             break;
@@ -70,7 +80,7 @@ RUNTIME_CODE static void wait_until_woken(struct worker *worker, bool forever)
     atomic_store(&worker->asleep, 0);
 }
 
-/* Makes pushes from now on wake somebody. Whether there is work already. */
+/* From now on pushes wake a worker. Returns whether there is work already. */
 RUNTIME_CODE static bool watch_pushes(void)
 {
     atomic_store(&minicilk_need_wake, 1);

@@ -8,8 +8,8 @@ BOUND __start_minicilk_base[], __stop_minicilk_base[];
 
 struct minicilk_live minicilk_live;
 
-/* By this ELF note a profiler finds the object, also in a statically linked, stripped program. It
- * holds the distance from itself. */
+/* This ELF note leads a profiler to the object, also in a statically linked, stripped program. Its
+ * data is the distance from itself to the object. */
 extern const struct minicilk_introspection minicilk_described
     __attribute__((alias("minicilk_introspection"), visibility("hidden")));
 __asm__(".pushsection .note.minicilk, \"a\", @note\n"

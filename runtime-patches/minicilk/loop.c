@@ -1,8 +1,8 @@
-/* The parallel loop. A procedure like any program's: not in the runtime's section, so that it shows
- * in logical call paths between the loop's caller and its pieces. */
+/* The parallel loop. It is a procedure as a program's own and not in the runtime's section, so
+ * logical call paths have it between the loop's caller and its pieces. */
 #include "minicilk-runtime.h"
 
-enum { MOST_AUTOMATIC = 2048, PIECES_PER_WORKER = 8 };
+enum { MAX_AUTOMATIC_GRAIN = 2048, PIECES_PER_WORKER = 8 };
 
 #ifndef MINICILK_UNTAGGED
 #line 9 "hpctoolkit:parallel-overhead:loop"
@@ -10,7 +10,7 @@ enum { MOST_AUTOMATIC = 2048, PIECES_PER_WORKER = 8 };
 static long automatic_grain(long iterations)
 {
     const long grain = iterations / (PIECES_PER_WORKER * minicilk_workers());
-    return grain < 1 ? 1 : grain > MOST_AUTOMATIC ? MOST_AUTOMATIC : grain;
+    return grain < 1 ? 1 : grain > MAX_AUTOMATIC_GRAIN ? MAX_AUTOMATIC_GRAIN : grain;
 }
 
 MINICILK_API CILK_BODY(minicilk_for)

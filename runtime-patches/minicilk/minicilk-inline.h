@@ -1,17 +1,16 @@
-/* What minicilk's macros expand to: the frame, the worker's side of the deque, and the functions
- * that are inlined into bodies. Not for programs: include minicilk.h.
+/* The parts of minicilk's macros: the frame, the worker's side of the deque, and the functions that
+ * are inlined into bodies. Programs include minicilk.h instead.
  *
- * The functions stand below #line directives, so that tools charge their code to parallel overhead
- * (a macro can't contain #line). Nothing but positions of lines depends on them:
- * -DMINICILK_UNTAGGED gives the same machine code.
+ * The functions are below #line directives, so that tools charge their code to parallel overhead (a
+ * macro can't contain #line). With -DMINICILK_UNTAGGED the machine code is the same.
  *
- * The deque, by the THE protocol: the owner works at the tail, thieves, one at a time under the
- * worker's lock, at the head. Both announce what they do, then look at the other's end; when they
- * meet, the owner takes the lock.
+ * The deque follows the THE protocol: the owner works at the tail; thieves work at the head, one at
+ * a time under the worker's lock. Each announces its step first and then looks at the other's end.
+ * If they meet, the owner takes the lock.
  *
- * Every slot of the deque keeps a spare frame for the child that is spawned from it. A child that
- * returns to its caller leaves its frame there, so spawning allocates nothing; a stolen frame is
- * given away, and its slot gets another one from the pool (pool.c). */
+ * Every slot of the deque has a spare frame for the child that is spawned from it. A child that
+ * returns to its caller leaves its frame there, so most spawns allocate nothing. A stolen frame
+ * leaves the slot, which gets another one from the pool (pool.c). */
 #ifndef MINICILK_INLINE_H
 #define MINICILK_INLINE_H
 
@@ -34,7 +33,7 @@
 #define MINICILK_OPAQUE __attribute__((noipa))
 #endif
 
-/* Whether owners execute barriers of their own, because the kernel offers no membarrier. */
+/* Whether owners execute barriers themselves, because the kernel has no membarrier. */
 #ifdef __SANITIZE_THREAD__
 #define MINICILK_FENCED true
 #elif defined(__has_feature)
@@ -46,15 +45,15 @@
 #define MINICILK_FENCED minicilk_fenced
 #endif
 
-/* The numbers of a body's entries: 0, then from here on. Not small, so that a spawn inside a
- * `switch` of the program, which is not allowed, does not collide with the program's cases. */
+/* The first entry of a body is 0; the others are numbered from here. The number is large, so that a
+ * spawn inside a `switch` of the program, which is not allowed, does not collide with its cases. */
 #define MINICILK_ENTRY 0x4000
 
 #define MINICILK_ABI (MINICILK_LAYOUT << 8 | MINICILK_MODES)
 
-/* How a body returns. A stolen body's callers return at once, without a pop: what is theirs was
- * stolen before. A body that must wait is always a base: only frames that were stolen and resumed
- * by the scheduler ever have children elsewhere. */
+/* How a body returns. The callers of a stolen body return at once, without a pop, since their
+ * frames were stolen before. A body that must wait is always a base: only frames that were stolen
+ * and resumed by the scheduler have children on other workers. */
 enum minicilk_outcome { MINICILK_DONE, MINICILK_STOLEN, MINICILK_SUSPEND };
 
 struct minicilk_worker;
@@ -67,32 +66,32 @@ struct minicilk_frame {
     struct minicilk_frame *parent; /* in a pool: the next frame */
     minicilk_body *body;
     const void *site; /* return address of the call that spawned it, stored at its first entry */
-    _Atomic uint32_t join; /* children that run elsewhere, and MINICILK_SUSPENDED; 0 when free */
-    uint16_t entry;        /* where the body goes on, set before every push and suspension */
-    uint16_t units;        /* size in units of 64 bytes, set when the memory is taken */
+    _Atomic uint32_t join; /* children on other workers, | MINICILK_SUSPENDED; 0 if free */
+    uint16_t entry;        /* where the body resumes; set before every push and suspension */
+    uint16_t units;        /* size in units of 64 bytes, set by the allocation */
 #if MINICILK_MODES & MINICILK_MAGICAL
     uint64_t magic;
     uint64_t depth;
 #endif
 };
 
-/* Set by the scheduler in the join count of a frame that waits: who counts it to 0 resumes it. */
+/* Set by the scheduler in the join count of a waiting frame. The worker that decrements the count
+ * to 0 resumes the frame. */
 #define MINICILK_SUSPENDED (UINT32_C(1) << 31)
 
-/* Frames of up to 1024 bytes are kept and pooled; larger ones come and go by malloc and free. */
-#define MINICILK_UNITS(size) (((size) + 63) / 64)
-#define MINICILK_MOST_KEPT   16
-#define MINICILK_KEPT(size)                                                                        \
-    (!MINICILK_IN_MODE(MINICILK_MALLOC) && MINICILK_UNITS(size) <= MINICILK_MOST_KEPT)
+/* Frames of up to 1024 bytes are pooled; larger ones use malloc and free. */
+#define MINICILK_UNITS(size)      (((size) + 63) / 64)
+#define MINICILK_MAX_POOLED_UNITS 16
+#define MINICILK_IS_POOLED(size)                                                                   \
+    (!MINICILK_IN_MODE(MINICILK_MALLOC) && MINICILK_UNITS(size) <= MINICILK_MAX_POOLED_UNITS)
 
 struct minicilk_slot {
     struct minicilk_frame *frame; /* what a thief takes */
-    struct minicilk_frame
-        *spare; /* its child's frame, while one is running and afterwards; or NULL */
+    struct minicilk_frame *spare; /* the frame of its current or last child; or NULL */
 };
 
-/* The part of a worker that inlined code uses. The slots hold the frames of the bodies on the
- * worker's C stack that have spawned, oldest first; they stay valid after a theft until the
+/* The part of a worker that inlined code uses. The slots hold the frames of those bodies on the
+ * worker's C stack that have spawned, oldest first. After a theft they stay valid until the
  * scheduler resets the deque. */
 struct minicilk_worker {
     _Atomic(struct minicilk_slot *) tail; /* behind the newest frame; written by the owner */
@@ -101,10 +100,10 @@ struct minicilk_worker {
     struct minicilk_frame *orphan;        /* the stolen parent of the last child that ended here */
 };
 
-/* Whether some worker sleeps and none looks for work: the next push wakes one. */
+/* Whether some worker sleeps and none searches for work: the next push must wake one. */
 MINICILK_API extern _Atomic unsigned char minicilk_need_wake;
 
-/* Set at initialisation. */
+/* Set at initialization. */
 MINICILK_API extern unsigned char minicilk_fenced;
 
 MINICILK_API int minicilk_init_abi(int workers, unsigned abi);
@@ -135,8 +134,8 @@ MINICILK_API __attribute__((noreturn, cold)) void minicilk_lost(const char *name
     MINICILK_OPAQUE int name(struct minicilk_worker *minicilk_worker,                              \
                              struct minicilk_frame *minicilk_frame, unsigned minicilk_entry)
 
-/* The call stands in the macro, so that it is on the user's line: the return address, which is
- * the spawn site, maps to it. */
+/* The call is in the macro itself and so on the user's line: the return address, which is the spawn
+ * site, maps to it. */
 #define MINICILK_SPAWN(entry_, name, ...)                                                          \
     do {                                                                                           \
         {                                                                                          \
@@ -163,7 +162,7 @@ MINICILK_API __attribute__((noreturn, cold)) void minicilk_lost(const char *name
     } while (0)
 
 #ifndef MINICILK_UNTAGGED
-#line 167 "hpctoolkit:parallel-overhead:spawn"
+#line 166 "hpctoolkit:parallel-overhead:spawn"
 #endif
 MINICILK_INLINE void minicilk_disturb(void)
 {
@@ -208,7 +207,7 @@ MINICILK_INLINE struct minicilk_frame *minicilk_new_child(struct minicilk_worker
     return child;
 }
 
-/* From here on a thief may go on with the frame at `entry`. */
+/* After this a thief may resume the frame at `entry`. */
 MINICILK_INLINE void minicilk_push(struct minicilk_worker *worker, struct minicilk_slot *slot,
                                    struct minicilk_frame *frame, unsigned entry)
 {
@@ -222,9 +221,9 @@ MINICILK_INLINE void minicilk_push(struct minicilk_worker *worker, struct minici
     minicilk_disturb();
 }
 
-/* Stores the tail; no later load comes before that. A barrier here would cost more than all else in
- * a spawn, so the thief pays: its membarrier is a barrier here, too, and what is left is to hold
- * the compiler. ThreadSanitizer knows only the plain way. */
+/* Stores the tail before any later load. A barrier here would cost more than the rest of a spawn.
+ * So the thief's membarrier acts as a barrier here, too, and only the compiler must be kept from
+ * reordering. ThreadSanitizer does not know membarrier, so it gets a real barrier. */
 MINICILK_INLINE void minicilk_announce_tail(struct minicilk_worker *worker,
                                             struct minicilk_slot *tail)
 {
@@ -236,7 +235,8 @@ MINICILK_INLINE void minicilk_announce_tail(struct minicilk_worker *worker,
     }
 }
 
-/* The child's call has returned `outcome`. Whether this body may go on; if not, it is stolen. */
+/* After the child's call has returned `outcome`: whether this body may continue; else it is
+ * stolen. */
 MINICILK_INLINE bool minicilk_pop(struct minicilk_worker *worker, struct minicilk_slot *slot,
                                   size_t size, int outcome)
 {
@@ -246,7 +246,7 @@ MINICILK_INLINE bool minicilk_pop(struct minicilk_worker *worker, struct minicil
     }
     if (MINICILK_IN_MODE(MINICILK_MAGICAL))
         minicilk_mark(slot->spare, false);
-    if (!MINICILK_KEPT(size))
+    if (!MINICILK_IS_POOLED(size))
         minicilk_free_spare(slot);
     minicilk_disturb();
     minicilk_announce_tail(worker, slot);
@@ -259,7 +259,7 @@ MINICILK_INLINE bool minicilk_pop(struct minicilk_worker *worker, struct minicil
 #ifndef MINICILK_UNTAGGED
 #line 261 "hpctoolkit:parallel-overhead:sync"
 #endif
-/* Whether children run elsewhere; then the body must suspend, and goes on at `entry`. */
+/* Whether children run on other workers; then the body must suspend, and resumes at `entry`. */
 MINICILK_INLINE bool minicilk_must_wait(struct minicilk_frame *frame, unsigned entry)
 {
     if (!MINICILK_UNLIKELY(atomic_load_explicit(&frame->join, memory_order_acquire) != 0))

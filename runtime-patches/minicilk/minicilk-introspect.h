@@ -1,46 +1,45 @@
 /* What a profiler or debugger may read of a running minicilk, from outside and at any instant.
  *
- * One exported object, `minicilk_introspection`, describes everything; nothing here needs
- * thread-local storage, a call into the runtime, or a lock. All of it is readable through a guarded
- * read of the process's memory. This header stands alone: it includes nothing of the runtime. The
- * object is found by its symbol or, also in a statically linked, stripped program, by an ELF note
- * of the module that holds it: owner "minicilk", type 1, 8 bytes of data, the distance from these
- * bytes to the object.
+ * One exported object, `minicilk_introspection`, describes everything. Reading it needs no
+ * thread-local storage, no call into the runtime and no lock; guarded reads of the process's memory
+ * suffice. This header includes nothing of the runtime. A reader finds the object by its symbol or,
+ * also in a statically linked, stripped program, by an ELF note of its module: owner "minicilk",
+ * type 1, 8 bytes of data, the distance from these bytes to the object.
  *
- * Who works. `live->n` workers exist; `live->n_w` of them execute user work at this instant: the
- * count goes up before a worker calls a base body and down when that body has returned to the
- * scheduler, and so does the worker's `state`. Worker 0 is the thread that called CILK_RUN; between
- * computations its state is MINICILK_OUTSIDE: that thread runs serial code of the program, which
- * n_w does not count.
+ * Working workers. `live->n` workers exist; `live->n_w` of them execute user work at this instant.
+ * The count goes up before a worker calls a base body, and down when that body has returned to the
+ * scheduler; the worker's `state` changes with it. Worker 0 is the thread that called CILK_RUN.
+ * Between computations its state is MINICILK_OUTSIDE: it runs serial code of the program, and n_w
+ * does not count it.
  *
  * The logical call path of a thread in state MINICILK_WORKING, innermost first:
  *   1. Unwind the C stack down to the frame of `cilk_call_base`, the only function that calls base
- *      bodies; the thread is in that state only within it. The frame's address lies in
- *      [base_begin, base_end). Frames on the way in
- *      [text_begin, text_end) are the runtime's own (slow paths of spawn and sync), all others the
- *      program's; each body's C frame is one procedure activation, exactly. If all frames on the
- *      way are the runtime's, the thread is about to enter the body or has just left it.
+ *      bodies; the thread is in that state only within it. The frame's address is in [base_begin,
+ *      base_end). Frames on the way in [text_begin, text_end) are the runtime's own (slow paths of
+ *      spawn and sync), all others the program's; the C frame of a body is exactly one procedure
+ *      activation. If all frames on the way are the runtime's, the thread is about to enter the
+ *      body or has just left it.
  *   2. b = worker->base. While b->parent is not NULL: b->site is the return address of the call
- *      that spawned b, in the code of b->parent's procedure (look up site - 1); go on with
- *      b = b->parent.
- *   3. b is the root. Its call site is live->caller_pc (its own `site` only names cilk_call_base).
- *      The path goes on in the C stack of the thread that called CILK_RUN, from caller_pc,
- *      caller_sp and caller_bp: the register values of the caller when the run returns to it.
- * The deque plays no part in it. `frame->entry` must not be used for sites: thieves advance it.
+ *      that spawned b, in the code of b->parent's procedure (look up site - 1); then b = b->parent.
+ *   3. b is the root. Its call site is live->caller_pc (its own `site` is in cilk_call_base). The
+ *      path continues in the C stack of the thread that called CILK_RUN, from caller_pc, caller_sp
+ *      and caller_bp: the register values of the caller when the run returns to it.
+ * The deque is not needed. `frame->entry` must not be used for sites, since thieves advance it.
  *
- * Lifetime. While a thread is in state MINICILK_WORKING, the frame that its `base` names and all
- * its ancestors are live, and their `parent`, `body` and `site` don't change. A worker clears
- * `base` before it tells the parent that the frame is done: that is what makes every instant exact.
- * The C stack above caller_sp (higher addresses) stays as it is from the start of the run until it
- * returns, and every body ends before that. `workers` is mapped before minicilk_init starts the
- * first thread and until minicilk_shutdown has joined the last one; outside that interval it is
- * NULL, and n is 0. */
+ * Lifetimes.
+ *   - While a thread is in state MINICILK_WORKING, its `base` frame and the ancestors of it are
+ *     live, and their `parent`, `body` and `site` don't change. The path is exact at every instant,
+ *     because a worker clears `base` before it tells the parent that the frame is done.
+ *   - The C stack above caller_sp (higher addresses) does not change from the start of the run
+ *     until it returns, and every body ends before that.
+ *   - `workers` is mapped before minicilk_init starts the first thread and until minicilk_shutdown
+ *     has joined the last one. Outside of that interval it is NULL, and n is 0. */
 #ifndef MINICILK_INTROSPECT_H
 #define MINICILK_INTROSPECT_H
 
 #include <stdint.h>
 
-/* Raised whenever a meaning or an offset changes that a reader does not take from the object. */
+/* Must be raised when a meaning or an offset changes that readers do not take from the object. */
 #define MINICILK_LAYOUT 1
 #define MINICILK_MAGIC  UINT64_C(0x6b6c6963696e696d) /* "minicilk" in memory */
 
@@ -51,9 +50,9 @@ enum minicilk_state {
     MINICILK_WORKING = 2     /* executes user work */
 };
 
-/* What changes while the program runs. */
+/* The variables; they change while the program runs. */
 struct minicilk_live {
-    /* A cache line of its own: every worker that gets or loses work writes it. */
+    /* On its own cache line: every worker that gets or loses work writes it. */
     _Alignas(64) _Atomic uint32_t n_w;
     _Alignas(64) _Atomic uint32_t n;
     _Atomic uint32_t running;      /* 1 from the start of a CILK_RUN to its return */
@@ -72,8 +71,8 @@ struct minicilk_introspection {
     const char *base_begin, *base_end; /* cilk_call_base */
     /* Byte offsets in a worker. */
     uint32_t worker_size;
-    uint32_t worker_tid; /* int32_t: kernel's thread id, 0 before the thread has begun; worker 0: of
-                            the latest caller of a run */
+    uint32_t worker_tid;   /* int32_t: the kernel's thread id; 0 before the thread has begun; in
+                              worker   0 that of the latest caller of a run */
     uint32_t worker_state; /* uint32_t: enum minicilk_state */
     uint32_t worker_base;  /* pointer to a frame; NULL in the scheduler */
     /* Byte offsets in a frame; each field is a pointer. */

@@ -9,7 +9,7 @@
 #define MINICILK_NO_MEMBARRIER 8u  /* idle workers sleep as on a kernel without membarrier */
 #define MINICILK_EAGER_JOIN    16u /* wrong on purpose: joins before the base is cleared */
 
-/* One in so many chances to yield is taken. */
+/* With MINICILK_CHAOS every yield has a probability of 1 / MINICILK_CHAOS_ODDS. */
 #ifndef MINICILK_CHAOS_ODDS
 #define MINICILK_CHAOS_ODDS 128
 #endif

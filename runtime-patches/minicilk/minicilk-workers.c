@@ -35,7 +35,7 @@ RUNTIME_CODE static int default_workers(void)
     return cpus < MINICILK_MAX_WORKERS ? cpus : MINICILK_MAX_WORKERS;
 }
 
-/* The value of MINICILK_WORKERS, 0 if it is not set, -1 if it makes no sense. */
+/* The value of MINICILK_WORKERS; 0: not set; -1: invalid. */
 RUNTIME_CODE static int workers_by_environment(void)
 {
     const char *text = getenv("MINICILK_WORKERS");
@@ -48,7 +48,7 @@ RUNTIME_CODE static int workers_by_environment(void)
                                                                                      : -1;
 }
 
-/* The number of workers to start, or 0, with a complaint. */
+/* The number of workers to start; 0: invalid, which is reported. */
 RUNTIME_CODE static int choose_workers(int wanted)
 {
     if (wanted >= 1 && wanted <= MINICILK_MAX_WORKERS)
@@ -67,7 +67,7 @@ RUNTIME_CODE static int choose_workers(int wanted)
 
 enum { SLOTS_SIZE = MINICILK_DEPTH * sizeof(struct minicilk_slot) };
 
-/* Address space for the deepest nesting; memory only for what is used. */
+/* Reserves address space for the deepest nesting; only used pages take memory. */
 RUNTIME_CODE static struct minicilk_slot *map_slots(void)
 {
     void *slots = mmap(NULL, SLOTS_SIZE, PROT_READ | PROT_WRITE,
@@ -88,7 +88,7 @@ RUNTIME_CODE static bool init_worker(struct worker *worker, unsigned number)
     return true;
 }
 
-/* Of all workers, whose threads have ended. */
+/* Frees all workers. Their threads have ended. */
 RUNTIME_CODE static void release_workers(struct runtime *runtime)
 {
     for (int i = 0; i < runtime->count; i++) {
@@ -162,7 +162,7 @@ RUNTIME_CODE static int start_threads(struct runtime *runtime)
     return 0;
 }
 
-/* A profiler that finds a worker finds its thread's id, too. */
+/* Waits until all tids are set, so that a profiler finds the thread of every worker. */
 RUNTIME_CODE static void await_tids(struct runtime *runtime)
 {
     for (int i = 1; i < runtime->count; i++) {
@@ -171,7 +171,7 @@ RUNTIME_CODE static void await_tids(struct runtime *runtime)
     }
 }
 
-/* To profilers, for as long as there are threads: what these do is not the program's. */
+/* Profilers see the workers as long as there are threads, which are not the program's. */
 RUNTIME_CODE static void show_workers(const struct runtime *runtime)
 {
     atomic_store(&minicilk_live.workers, (const char *)runtime->workers);
@@ -193,7 +193,7 @@ RUNTIME_CODE int minicilk_init_abi(int wanted, unsigned abi)
         return ENOEXEC;
     }
     if (runtime->workers) {
-        minicilk_complain("minicilk_init: initialised already");
+        minicilk_complain("minicilk_init: already initialized");
         return EALREADY;
     }
     const int count = choose_workers(wanted);
@@ -203,7 +203,6 @@ RUNTIME_CODE int minicilk_init_abi(int wanted, unsigned abi)
         minicilk_complain("no memory for %d workers", count);
         return ENOMEM;
     }
-    minicilk_barrier_init();
     minicilk_idle_init();
     atomic_store(&runtime->workers[0].tid, gettid());
     show_workers(runtime);

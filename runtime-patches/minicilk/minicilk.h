@@ -41,63 +41,66 @@
  *     $ gcc -O2 -g fib.c -lminicilk -lpthread && MINICILK_WORKERS=4 ./a.out
  *
  * Rules of a body
- *   - CILK_BEGIN stands first, CILK_END last.
- *   - What must survive a spawn or a sync is a field of the frame: behind either, the body may run
- *     on another thread, entered anew, and C locals have no value. gcc's -Wall catches most slips
- * at -O2. Locals between two such points are fine. Arrays of variable length can't be in scope
- *     there (the compiler says so).
- *   - A spawn or sync may stand in loops and conditions, but not inside a `switch` of the body: the
- *     program ends with a line that says so when such a place is resumed.
- *   - Only bodies spawn and sync. They call ordinary C functions freely; those can't spawn.
- *   - Results go through pointers, as above; they are there after the sync.
- *   - A procedure's return waits for all its children, as a sync would.
+ *   - CILK_BEGIN is first, CILK_END last.
+ *   - What must survive a spawn or a sync is a field of the frame. After either, the body may have
+ *     been entered anew on another thread, and C locals have no value. gcc's -Wall finds most
+ *     mistakes at -O2. Locals between two such points are fine. Variable-length arrays can't be in
+ *     scope there (the compiler says so).
+ *   - A spawn or sync may be in loops and conditions, but not inside a `switch` of the body: the
+ *     program aborts with a message when it would resume there.
+ *   - Only bodies spawn and sync. They may call ordinary C functions, which can't spawn.
+ *   - Results are passed through pointers, as above, and are valid after the sync.
+ *   - A procedure's return waits for all its children, like a sync.
  *   - Fields start with indeterminate values: set every argument in the spawn.
- *   - A body may go on in another thread: thread-local storage, `errno` and locks held across a
+ *   - A body may continue in another thread: thread-local storage, `errno` and locks held across a
  *     spawn or sync don't belong to the activation.
  *   - After fork() the child can't use the runtime.
  *
- * Ownership: the runtime owns all frames. A pointer to a field of f is good until f's procedure
- * returns; `a` only inside its CILK_SPAWN. Memory of the program's own (malloc) is the program's.
+ * Ownership: the runtime owns all frames. A pointer to a field of f is valid until f's procedure
+ * returns; `a` only inside its CILK_SPAWN.
  *
  * Errors: functions return 0 or an errno value, and print one line to stderr, "minicilk: CAUSE".
- * What a running computation can't survive (no memory for a frame, spawns nested deeper than
- * MINICILK_DEPTH, a body resumed inside a switch) prints the line and aborts. A C stack of 8 MiB
- * holds some hundred thousand nested spawns of small bodies; worker threads get pthread's default
- * size (ulimit -s).
+ * Errors that a running computation can't survive (no memory for a frame, spawns nested deeper than
+ * MINICILK_DEPTH, a body resumed inside a switch) print the line and abort. A C stack of 8 MiB has
+ * room for some hundred thousand nested spawns of small bodies; worker threads get pthread's
+ * default size (ulimit -s).
  *
- * Profiles. Code that exists only for the sake of parallelism is marked, for tools, with a source
- * file named "hpctoolkit:parallel-overhead:KIND"; KIND is spawn, sync, steal, scheduler or loop.
- * The marks don't change the machine code. At -O2, 94 of the 156 instructions of fib above carry
- * one (gcc 12; clang 14: 93 of 151), among them every access to the deque and to the frames'
- * headers; half of fib's time on one worker is theirs. What stays on the program's lines: the
- * prologue and epilogue (the lines of CILK_BODY and CILK_END), the dispatch on re-entry
- * (CILK_BEGIN), the stores of the arguments, the call itself and the outcome that is returned when
- * the body is stolen or suspends (CILK_SPAWN, CILK_SYNC). */
+ * Profiles. Code that exists only for parallelism is tagged with a source file named
+ * "hpctoolkit:parallel-overhead:KIND"; KIND is spawn, sync, steal, scheduler or loop. The tags
+ * don't change the machine code. At -O2, 94 of the 156 instructions of fib above are tagged (gcc
+ * 12; clang 14: 93 of 151), among them every access to the deque and to frame headers; they take
+ * half of fib's time on one worker. Not tagged:
+ *
+ *     code                                                      on the line of
+ *     prologue and epilogue                                     CILK_BODY, CILK_END
+ *     dispatch on re-entry                                      CILK_BEGIN
+ *     stores of arguments, the call, the outcome that is        CILK_SPAWN, CILK_SYNC
+ *       returned when the body is stolen or suspends */
 #ifndef MINICILK_H
 #define MINICILK_H
 
 #include "minicilk-inline.h"
 
-/* Most workers, and most spawns that may nest. */
+/* Largest number of workers, and of nested spawns. */
 #define MINICILK_MAX_WORKERS 256
 #define MINICILK_DEPTH       (1 << 18)
 
 /* Starts the workers. `workers` is in 1..MINICILK_MAX_WORKERS, or 0 for the value of the
- * environment variable MINICILK_WORKERS or, where that is unset or empty, the number of CPUs that
- * the process may use. The thread that calls CILK_RUN counts as a worker, so `workers` - 1 threads
- * are created. EINVAL: a number out of range. EALREADY: initialised already. ENOEXEC: the program
- * was compiled for another version of the library. EAGAIN, ENOMEM: no threads or memory; nothing
- * was started. */
+ * environment variable MINICILK_WORKERS or, if that is unset or empty, the number of CPUs that the
+ * process may use. The thread that calls CILK_RUN counts as a worker, so `workers` - 1 threads are
+ * created. EINVAL: number out of range. EALREADY: already initialized. ENOEXEC: the program was
+ * compiled for another version of the library. EAGAIN, ENOMEM: no threads or memory; nothing was
+ * started. */
 static inline int minicilk_init(int workers)
 {
     return minicilk_init_abi(workers, MINICILK_ABI);
 }
 
-/* Ends the workers' threads and returns all memory. EINVAL: not initialised. EBUSY: a computation
- * runs. minicilk_init may follow. */
+/* Ends the workers' threads and frees all memory. EINVAL: not initialized. EBUSY: a computation is
+ * running. minicilk_init may follow. */
 MINICILK_API int minicilk_shutdown(void);
 
-/* The number of workers; 0 when not initialised. */
+/* The number of workers; 0 if not initialized. */
 MINICILK_API int minicilk_workers(void);
 
 /* CILK_PROC(name, fields): declares the procedure `name`, whose frame is a struct `name` with these
@@ -138,9 +141,9 @@ MINICILK_API int minicilk_workers(void);
 #define CILK_SYNC() MINICILK_SYNC(__COUNTER__ - minicilk_offset)
 
 /* CILK_RUN(name, assignments): from a thread outside the runtime, runs the procedure `name` and
- * all its children to their end, the calling thread being worker 0. One computation at a time.
- * Its value is 0, or EINVAL: minicilk_init was not called. EBUSY: a computation runs (also: called
- * from a body). ENOMEM. */
+ * all its children to their end; the calling thread is worker 0. One computation at a time. Its
+ * value is 0, or EINVAL: minicilk_init was not called; EBUSY: a computation is running (or it was
+ * called from a body); ENOMEM. */
 #define CILK_RUN(name, ...)                                                                        \
     __extension__({                                                                                \
         struct minicilk_frame *minicilk_root;                                                      \
@@ -153,7 +156,7 @@ MINICILK_API int minicilk_workers(void);
         minicilk_status;                                                                           \
     })
 
-/* A piece of a parallel loop: does the iterations begin <= i < end. */
+/* Executes a piece of a parallel loop: the iterations begin <= i < end. */
 typedef void minicilk_range(long begin, long end, void *data);
 
 /* A parallel loop by recursive halving: calls range(b, e, data) for pieces of [begin, end) of at

@@ -1,7 +1,7 @@
-/* Memory of frames. Most spawns find a spare frame in their slot of the deque; the others, and
+/* Memory of frames. Most spawns find a spare frame in their slot of the deque; other spawns, and
  * roots, take one from the worker's pool for their size. Frames migrate between workers, because
- * whoever ends a stolen frame frees it; a worker that has too many passes a batch on, so that
- * memory stays bounded by what was in use at once. */
+ * the worker that ends a stolen frame frees it. A worker with too many gives a batch to the shared
+ * pool, so memory is bounded by what was in use at once. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +16,7 @@ struct chunk {
 
 static struct {
     pthread_mutex_t lock;
-    struct minicilk_frame *free[MINICILK_MOST_KEPT + 1];
+    struct minicilk_frame *free[MINICILK_MAX_POOLED_UNITS + 1];
     struct chunk *chunks;
     size_t used; /* bytes of the first chunk's memory */
 } shared = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -35,7 +35,7 @@ RUNTIME_CODE static bool add_chunk(void)
     return true;
 }
 
-/* A frame's header; the rest is the program's. */
+/* Initializes a frame's header; the fields behind it are the program's. */
 RUNTIME_CODE static struct minicilk_frame *format(void *memory, size_t units)
 {
     struct minicilk_frame *frame = memory;
@@ -71,7 +71,7 @@ RUNTIME_CODE static struct minicilk_frame *take(struct pool *pool)
     return frame;
 }
 
-/* Fills an empty pool; it stays empty when there is no memory. */
+/* Fills an empty pool; without memory it stays empty. */
 RUNTIME_CODE static void fill(struct pool *pool, size_t units)
 {
     pthread_mutex_lock(&shared.lock);
@@ -100,7 +100,7 @@ RUNTIME_CODE static void pass_on(struct pool *pool, size_t units)
 RUNTIME_CODE static struct minicilk_frame *new_frame(struct worker *worker, size_t size)
 {
     const size_t units = MINICILK_UNITS(size);
-    if (!MINICILK_KEPT(size)) {
+    if (!MINICILK_IS_POOLED(size)) {
         void *memory = malloc(size);
         return memory ? format(memory, units) : NULL;
     }
@@ -113,7 +113,7 @@ RUNTIME_CODE static struct minicilk_frame *new_frame(struct worker *worker, size
 RUNTIME_CODE static void free_frame(struct worker *worker, struct minicilk_frame *frame)
 {
     const size_t units = frame->units;
-    if (!MINICILK_KEPT(units * 64)) {
+    if (!MINICILK_IS_POOLED(units * 64)) {
         free(frame);
         return;
     }
@@ -123,7 +123,7 @@ RUNTIME_CODE static void free_frame(struct worker *worker, struct minicilk_frame
         pass_on(pool, units);
 }
 
-/* The slot has no spare frame, or one that is too small. */
+/* Gives a spare frame to a slot that has none or one that is too small. */
 RUNTIME_CODE struct minicilk_frame *minicilk_refill(struct minicilk_worker *worker,
                                                     struct minicilk_slot *slot, size_t size)
 {

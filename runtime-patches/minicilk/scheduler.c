@@ -1,4 +1,4 @@
-/* What a worker does between user work, and how frames end, wait and go on. */
+/* The scheduler's loop, and how frames end, wait and resume. */
 #include "minicilk-runtime.h"
 
 #ifndef MINICILK_UNTAGGED
@@ -11,8 +11,8 @@ RUNTIME_CODE static void enter_work(struct worker *worker, struct minicilk_frame
     atomic_store_explicit(&worker->state, MINICILK_WORKING, memory_order_relaxed);
 }
 
-/* Clears the base, which must come before any join: see minicilk-introspect.h. The joins are
- * sequentially consistent, so that neither the compiler nor the processor moves them up. */
+/* Clears the base, which must happen before any join (minicilk-introspect.h). Joins are
+ * sequentially consistent, so neither the compiler nor the processor moves them before this. */
 RUNTIME_CODE static void leave_work(struct worker *worker)
 {
     atomic_store_explicit(&worker->state, MINICILK_SCHEDULING, memory_order_relaxed);
@@ -22,8 +22,8 @@ RUNTIME_CODE static void leave_work(struct worker *worker)
 
 BASE_CODE int cilk_call_base(struct minicilk_worker *worker, struct minicilk_frame *frame);
 
-/* The only caller of base bodies, and exported: profilers find the end of the user's frames by it.
- * Whenever a worker's state says that it works, this function is on its stack. */
+/* The only caller of base bodies; exported, since profilers find the end of the user's frames by
+ * it. While a worker's state is MINICILK_WORKING, this function is on its stack. */
 BASE_CODE MINICILK_API int cilk_call_base(struct minicilk_worker *worker,
                                           struct minicilk_frame *frame)
 {
@@ -50,7 +50,7 @@ RUNTIME_CODE struct minicilk_frame *minicilk_join(struct minicilk_frame *parent)
     return parent;
 }
 
-/* The frame waits for its children. The frame itself, if they have ended meanwhile. */
+/* The frame waits for its children. Returns the frame if they have ended meanwhile, else NULL. */
 RUNTIME_CODE static struct minicilk_frame *suspend(struct minicilk_frame *frame)
 {
     if (atomic_fetch_or(&frame->join, MINICILK_SUSPENDED) != 0)
@@ -59,7 +59,7 @@ RUNTIME_CODE static struct minicilk_frame *suspend(struct minicilk_frame *frame)
     return frame;
 }
 
-/* The frame's procedure has returned. */
+/* Ends a frame whose procedure has returned. Returns the frame to execute next, or NULL. */
 RUNTIME_CODE static struct minicilk_frame *finish(struct worker *worker,
                                                   struct minicilk_frame *frame)
 {
@@ -76,7 +76,7 @@ RUNTIME_CODE static struct minicilk_frame *finish(struct worker *worker,
     return NULL;
 }
 
-/* Goes on with the frame until its body returns. What to do next, or NULL. */
+/* Runs the frame until its body returns. Returns the frame to execute next, or NULL. */
 RUNTIME_CODE static struct minicilk_frame *execute(struct worker *worker,
                                                    struct minicilk_frame *frame)
 {

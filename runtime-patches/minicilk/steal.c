@@ -1,13 +1,12 @@
-/* The thieves' side of the deques, and the owner's where the two meet. */
+/* The thieves' side of the deques, and the owner's side under contention. */
 #include "minicilk-runtime.h"
 
 #ifndef MINICILK_UNTAGGED
 #line 6 "hpctoolkit:parallel-overhead:steal"
 #endif
-/* The owner found a thief at its last frame. Under the lock there is none: either the frame is
- * still there, or it is stolen for good. Then the child's end must be told to the stolen frame, but
- * not here: this C stack still shows it and its ancestors, which may only die when the scheduler
- * has cleared the worker's base. */
+/* The owner met a thief at its last frame. Under the lock the frame is either still there or
+ * stolen. If it is stolen, its join count must go down, but not here: this C stack still has the
+ * frame and its ancestors, which must live until the scheduler has cleared the worker's base. */
 RUNTIME_CODE bool minicilk_pop_contended(struct minicilk_worker *worker, struct minicilk_slot *slot)
 {
     struct worker *owner = (struct worker *)worker;
@@ -33,8 +32,8 @@ RUNTIME_CODE static bool has_work(struct worker *victim)
     return atomic_load(&victim->inlined.head) < atomic_load(&victim->inlined.tail);
 }
 
-/* Under the victim's lock: takes the oldest frame. Its join count goes up here: the child that
- * the victim is in becomes a child elsewhere. */
+/* Takes the oldest frame; the caller holds the victim's lock. The frame's join count goes up,
+ * because the child that the victim runs is now a child on another worker. */
 RUNTIME_CODE static struct minicilk_frame *take_oldest(struct minicilk_worker *victim)
 {
     struct minicilk_slot *head = atomic_load_explicit(&victim->head, memory_order_relaxed);
@@ -70,7 +69,7 @@ RUNTIME_CODE static unsigned next_random(struct worker *worker)
     return worker->random = x;
 }
 
-/* Asks every other worker once, beginning anywhere. */
+/* Tries every other worker once, starting at a random one. */
 RUNTIME_CODE struct minicilk_frame *minicilk_steal(struct worker *thief)
 {
     const unsigned count = (unsigned)minicilk_runtime.count;
@@ -93,8 +92,8 @@ RUNTIME_CODE bool minicilk_work_visible(void)
     return false;
 }
 
-/* The owner has returned to the scheduler: what the deque still names was stolen, and every slot's
- * child but the last one's with it. */
+/* Empties the deque after the owner has returned to the scheduler. The frames that it still names
+ * were stolen, together with the spare frames of all slots but the last. */
 RUNTIME_CODE void minicilk_reset_deque(struct worker *worker)
 {
     struct minicilk_slot *tail = atomic_load_explicit(&worker->inlined.tail, memory_order_relaxed);

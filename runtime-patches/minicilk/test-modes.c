@@ -1,4 +1,4 @@
-/* What the test modes call (minicilk-modes.h). */
+/* Functions of the test modes (minicilk-modes.h). */
 #include <sched.h>
 #include <stdlib.h>
 
@@ -11,8 +11,8 @@
 #line 12 "hpctoolkit:parallel-overhead:scheduler"
 #endif
 #if MINICILK_MODES & MINICILK_CHAOS
-/* Yields the CPU now and then, so that windows of a few instructions are met. The empty asm keeps
- * the call from becoming a jump: whose window it is must show on the stack. */
+/* Yields the CPU at random, so that tests hit windows of a few instructions. The empty asm prevents
+ * a tail call: the stack must show in whose window the yield is. */
 RUNTIME_CODE void minicilk_chaos(void)
 {
     static _Thread_local unsigned state;

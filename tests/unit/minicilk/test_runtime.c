@@ -306,7 +306,7 @@ static void test_out_of_order(void **state)
     assert_int_equal(minicilk_init(2), 0);
     begin_capture();
     const int again = minicilk_init(2);
-    expect_line("minicilk: minicilk_init: initialised already\n");
+    expect_line("minicilk: minicilk_init: already initialized\n");
     assert_int_equal(again, EALREADY);
     expect_fib(10, 55);
     assert_int_equal(minicilk_shutdown(), 0);
