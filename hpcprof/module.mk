@@ -38,7 +38,7 @@ $(FUZZ_READERS): $(BUILD)/obj/tests/fuzz/fuzz-readers.o $(call hpcprof_objects,m
 
 $(BUILD)/obj/tests/fuzz/fuzz-readers.o: CFLAGS += $(CFLAGS_hpcprof)
 
-check: $(FUZZ_READERS)
+check-build: $(FUZZ_READERS)
 
 # The long form, under sanitizers; FUZZ_ROUNDS and FUZZ_SEED choose how much of what is tried.
 SANITIZERS = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer

@@ -1,8 +1,9 @@
-/* Binary search. Header only, without calls: safe in signal handlers. */
+/* Binary search, and the order that it needs. Header only, without calls: safe in signal handlers. */
 #ifndef LIB_BINARY_SEARCH_H
 #define LIB_BINARY_SEARCH_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* The first index i of 0 .. count - 1 for which `condition`, an expression in i, is false; `count`
  * if there is none. The condition must be true up to that index and false from there on, as in a
@@ -22,5 +23,11 @@
         }                                                                                          \
         low_;                                                                                      \
     })
+
+/* For comparison functions: negative, 0 or positive. */
+static inline int compare_unsigned(uint64_t a, uint64_t b)
+{
+    return (a > b) - (a < b);
+}
 
 #endif

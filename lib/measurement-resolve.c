@@ -1,16 +1,13 @@
 #include "lib/measurement-builder.h"
 
-#include <stdlib.h>
+#include "lib/binary-search.h"
 
-static int compare(uint64_t a, uint64_t b)
-{
-    return (a > b) - (a < b);
-}
+#include <stdlib.h>
 
 static int by_name_value(const void *a, const void *b)
 {
     const struct measurement_name *x = a, *y = b;
-    return compare(x->value, y->value);
+    return compare_unsigned(x->value, y->value);
 }
 
 static void resolve_metrics(struct builder *b, const struct idmap *events)
@@ -105,7 +102,7 @@ static void sort_values_by_node(struct measurement_thread *thread)
 static int by_metric(const void *a, const void *b)
 {
     const struct measurement_value *x = a, *y = b;
-    return compare(x->metric, y->metric);
+    return compare_unsigned(x->metric, y->metric);
 }
 
 static void add_up_values(struct measurement_thread *thread)
@@ -133,10 +130,10 @@ static int by_event_source_code(const void *a, const void *b)
 {
     const struct measurement_fate *x = a, *y = b;
     if (x->event != y->event)
-        return compare(x->event, y->event);
+        return compare_unsigned(x->event, y->event);
     if (x->source != y->source)
-        return compare(x->source, y->source);
-    return compare(x->code, y->code);
+        return compare_unsigned(x->source, y->source);
+    return compare_unsigned(x->code, y->code);
 }
 
 static void add_up_fates(struct measurement_thread *thread, const struct idmap *events)
@@ -215,7 +212,7 @@ static void report_losses(struct builder *b, size_t position)
 static int by_index(const void *a, const void *b)
 {
     const struct measurement_thread *x = a, *y = b;
-    return compare(x->index, y->index);
+    return compare_unsigned(x->index, y->index);
 }
 
 static void resolve_threads(struct builder *b, const struct idmap *events)

@@ -277,8 +277,8 @@ static void write_procedure(struct instructions_writer *w, const struct code_byt
     json_write_object_end(&w->json);
 }
 
-/* Writes the functions of the module whose costs begin at `first_cost`, and returns the number of its
- * costs. *statement: index of the first statement not passed yet. */
+/* Writes the functions of the module whose costs begin at `first_cost`, and returns the number of
+ * its costs. *statement: index of the first statement not passed yet. */
 static size_t write_module(struct instructions_writer *w, size_t first_cost, size_t *statement)
 {
     uint32_t module = w->costs.at[first_cost].module;

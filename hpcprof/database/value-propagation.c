@@ -17,14 +17,9 @@ struct value_group {
     size_t first, count; /* in values_scratch.values */
 };
 
-static bool is_loop(const struct context *context)
-{
-    return context->kind == CONTEXT_LOOP || context->kind == CONTEXT_LOOP_AT;
-}
-
 static bool is_called(const struct context *context)
 {
-    return context->kind != CONTEXT_LINE && !is_loop(context);
+    return context->kind != CONTEXT_LINE && !context_is_loop(context);
 }
 
 static void add_value(struct values_scratch *scratch, const struct event *event, size_t metric,
@@ -49,7 +44,7 @@ static void add_values(struct values_scratch *scratch, const struct metric_table
         add_value(scratch, event, metric, PROPAGATE_POINT, s->point);
         add_value(scratch, event, metric, PROPAGATE_FUNCTION, s->function);
         add_value(scratch, event, metric, PROPAGATE_LEX_AWARE,
-                  is_loop(context) ? s->without_loops : s->function);
+                  context_is_loop(context) ? s->without_loops : s->function);
         add_value(scratch, event, metric, PROPAGATE_EXECUTION, s->execution);
     }
     group.count = scratch->values.n - group.first;
@@ -65,7 +60,7 @@ static void add_to_parent(struct scope_sums *parent, const struct scope_sums *su
         if (is_called(context))
             continue;
         parent[metric].function += sums[metric].function;
-        if (!is_loop(context))
+        if (!context_is_loop(context))
             parent[metric].without_loops += sums[metric].without_loops;
     }
 }

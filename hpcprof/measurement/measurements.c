@@ -1,5 +1,6 @@
 #include "hpcprof/measurement/measurements.h"
 
+#include "lib/binary-search.h"
 #include "lib/diag.h"
 #include "lib/measurement.h"
 #include "lib/parallel.h"
@@ -80,29 +81,24 @@ static void report_problems(struct measurements *measurements, const struct meas
 
 /* ---- order ---- */
 
-static int compare(uint64_t a, uint64_t b)
-{
-    return (a > b) - (a < b);
-}
-
 /* Orders process images by what identifies them; 0 for the same image. The clock at initialization
  * is needed because hosts can share an id, and processes in different namespaces a pid and a start
  * time. */
 static int compare_processes(const struct measurement_process *p,
                              const struct measurement_process *q)
 {
-    int order = compare(p->host_id, q->host_id);
+    int order = compare_unsigned(p->host_id, q->host_id);
     if (!order)
         order = strcmp(p->host, q->host);
     if (!order)
         order = (p->rank > q->rank) - (p->rank < q->rank);
     if (!order)
-        order = compare(p->start_time, q->start_time);
+        order = compare_unsigned(p->start_time, q->start_time);
     if (!order)
-        order = compare(p->pid, q->pid);
+        order = compare_unsigned(p->pid, q->pid);
     if (!order)
-        order = compare(p->exec_sequence, q->exec_sequence);
-    return order ? order : compare(p->realtime, q->realtime);
+        order = compare_unsigned(p->exec_sequence, q->exec_sequence);
+    return order ? order : compare_unsigned(p->realtime, q->realtime);
 }
 
 /* Sorts the most complete file of a process first: an undamaged one, then the one written last. */
@@ -114,7 +110,7 @@ static int by_process(const void *a, const void *b)
     if (!order)
         order = y->complete - x->complete;
     if (!order)
-        order = compare(y->clock.monotonic, x->clock.monotonic);
+        order = compare_unsigned(y->clock.monotonic, x->clock.monotonic);
     return order ? order : strcmp(x->path, y->path);
 }
 

@@ -1,5 +1,6 @@
 #include "hpcprof/measurement/process-ends.h"
 
+#include "lib/binary-search.h"
 #include "lib/diag.h"
 #include "lib/measurement-format.h"
 #include "lib/measurement.h"
@@ -69,20 +70,15 @@ static void read_list(struct process_ends *ends, const char *path)
     vec_push(&ends->lists, one);
 }
 
-static int compare(uint64_t a, uint64_t b)
-{
-    return (a > b) - (a < b);
-}
-
 /* Orders images by process and beginning. A process has one image at a time, so its beginning
  * identifies an image. */
 static int by_begin(const void *a, const void *b)
 {
     const struct process_image *x = *(struct process_image *const *)a;
     const struct process_image *y = *(struct process_image *const *)b;
-    int order = compare((uint64_t)x->pid, (uint64_t)y->pid);
-    order = order ? order : compare(x->start, y->start);
-    return order ? order : compare(x->began_at, y->began_at);
+    int order = compare_unsigned((uint64_t)x->pid, (uint64_t)y->pid);
+    order = order ? order : compare_unsigned(x->start, y->start);
+    return order ? order : compare_unsigned(x->began_at, y->began_at);
 }
 
 static void sort_images(struct process_ends *ends)

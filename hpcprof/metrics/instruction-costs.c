@@ -1,5 +1,7 @@
 #include "hpcprof/metrics/instruction-costs.h"
 
+#include "lib/binary-search.h"
+
 #include <stdlib.h>
 
 void instruction_costs_add(struct instruction_costs *costs, uint32_t module, uint64_t address,
@@ -24,18 +26,13 @@ void instruction_costs_merge(struct instruction_costs *into, const struct instru
     }
 }
 
-static int compare(uint64_t a, uint64_t b)
-{
-    return (a > b) - (a < b);
-}
-
 static int by_place(const void *a, const void *b)
 {
     const struct instruction_cost *x = a, *y = b;
-    int order = compare(x->module, y->module);
+    int order = compare_unsigned(x->module, y->module);
     if (!order)
-        order = compare(x->address, y->address);
-    return order ? order : compare(x->metric, y->metric);
+        order = compare_unsigned(x->address, y->address);
+    return order ? order : compare_unsigned(x->metric, y->metric);
 }
 
 void instruction_costs_sort(struct instruction_costs *costs)

@@ -1,5 +1,7 @@
 #include "hpcprof/tree/numbered-contexts.h"
 
+#include "lib/binary-search.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,11 +46,6 @@ static void find_used(struct numbered_contexts *contexts, const struct context_t
     }
 }
 
-static int compare(uint64_t a, uint64_t b)
-{
-    return (a > b) - (a < b);
-}
-
 static int by_path(const void *a, const void *b, void *argument)
 {
     const struct symbol_table *symbols = argument;
@@ -66,10 +63,10 @@ static int by_module(const void *a, const void *b, void *argument)
     if (!order)
         order = strcmp(x->build_id, y->build_id);
     if (!order)
-        order = compare(x->file_size, y->file_size);
+        order = compare_unsigned(x->file_size, y->file_size);
     if (!order)
-        order = compare(x->header_hash, y->header_hash);
-    return order ? order : compare(i, k);
+        order = compare_unsigned(x->header_hash, y->header_hash);
+    return order ? order : compare_unsigned(i, k);
 }
 
 /* Needs the ranks of files and modules. A function without file or module comes last. */
@@ -82,16 +79,16 @@ static int by_function(const void *a, const void *b, void *argument)
     const uint32_t *file_rank = contexts->files.rank_of, *module_rank = contexts->modules.rank_of;
     int order = strcmp(x->name, y->name);
     if (!order)
-        order = compare(x->file == NO_SYMBOL ? x->file : file_rank[x->file],
-                        y->file == NO_SYMBOL ? y->file : file_rank[y->file]);
+        order = compare_unsigned(x->file == NO_SYMBOL ? x->file : file_rank[x->file],
+                                 y->file == NO_SYMBOL ? y->file : file_rank[y->file]);
     if (!order)
-        order = compare(x->line, y->line);
+        order = compare_unsigned(x->line, y->line);
     if (!order)
-        order = compare(x->module == NO_SYMBOL ? x->module : module_rank[x->module],
-                        y->module == NO_SYMBOL ? y->module : module_rank[y->module]);
+        order = compare_unsigned(x->module == NO_SYMBOL ? x->module : module_rank[x->module],
+                                 y->module == NO_SYMBOL ? y->module : module_rank[y->module]);
     if (!order)
-        order = compare(x->entry, y->entry);
-    return order ? order : compare(i, k);
+        order = compare_unsigned(x->entry, y->entry);
+    return order ? order : compare_unsigned(i, k);
 }
 
 static void rank(struct used_items *items, int (*order)(const void *, const void *, void *),
@@ -133,8 +130,8 @@ static struct sibling sibling_of(const struct numbered_contexts *contexts,
 static int by_order(const void *a, const void *b)
 {
     const struct sibling *x = a, *y = b;
-    int order = compare(x->name_and_kind, y->name_and_kind);
-    return order ? order : compare(x->detail, y->detail);
+    int order = compare_unsigned(x->name_and_kind, y->name_and_kind);
+    return order ? order : compare_unsigned(x->detail, y->detail);
 }
 
 /* Returns all contexts but the root, grouped by parent, each group sorted; the group of parent p
