@@ -1,14 +1,14 @@
-# make            build runnable tools in build/bin (installs nothing)
-# make deps       install what the build and the tests need (apt as root, else prints the line)
-# make demo       deps, build, profile a real program and print its views
-# make test       deps, build, all tests;   make check: the same without deps;   make check T=unwinding: one area
+# make            builds runnable tools in build/bin and manual pages in build/man; installs nothing
+# make deps       installs the packages for build and tests: apt as root, else it prints the line to run
+# make demo       deps, build; profiles two programs and prints their views
+# make test       deps, build, all tests; make check: the same without deps; make check T=unwinding: one area
 # make test-all   make test and all long forms: browser, mutants, fuzzing, stress; takes hours
-# make story      records a session in the terminal viewer, as text
+# make story      prints a session in the terminal viewer; make picture, make tour write outputs into the documents
 # make mutants    plants faults one at a time: the tests must notice each
-# make bench      side-by-side measurements;  make stress, make fuzz: the long forms
+# make bench      measurements side by side; make stress, make fuzz: the long forms of tests
 # make install PREFIX=DIR
 #
-# Every folder has a module.mk that says what is built from it: no recursion, one dependency graph.
+# The module.mk of each folder says what is built from it: no recursion, one dependency graph.
 
 CC       ?= gcc
 BUILD    ?= build

@@ -1,5 +1,5 @@
-# The Debian packages that building, testing and the demo need (`make deps`), and the benchmarks
-# besides. Installed when some are missing and we are root; otherwise the line to run is printed.
+# The Debian packages for build, tests and demo (`make deps`), and those that only the benchmarks need. make installs
+# missing ones as root; otherwise it prints the line to run.
 
 BUILD_PACKAGES = gcc g++ make pkg-config libc6-dev libiberty-dev libdwarf-dev libelf-dev \
 	libzydis-dev libxml2-dev libjansson-dev libncurses-dev zlib1g-dev libzstd-dev libpapi-dev \

@@ -1,7 +1,6 @@
 #!/bin/sh
-# demo.sh BUILD: profiles two real programs and shows where their time goes: our own hpcstruct while
-# it analyses a big binary of this machine, and a parallel program whose workers often have nothing
-# to do.
+# demo.sh BUILD: profiles two programs and prints their views: our own hpcstruct, which analyzes a big binary of this
+# machine, and a parallel program whose workers often have nothing to do.
 set -e
 bin=$(cd "$1/bin" && pwd)
 programs=$(cd "$1/tests/programs/cilk" && pwd)
