@@ -68,6 +68,69 @@ bool is_cold_name_of(const char *name, const char *function)
     return length != 0 && strlen(function) == length && strncmp(name, function, length) == 0;
 }
 
+/* Sorted. From C and POSIX, the C++ run-time library, Rust, and helpers of glibc and compilers.
+ */
+static const char *const no_return_names[] = {
+    "_Exit",
+    "_Unwind_Resume",
+    "_ZSt10unexpectedv",
+    "_ZSt16__throw_bad_castv",
+    "_ZSt17__throw_bad_allocv",
+    "_ZSt18__throw_bad_typeidv",
+    "_ZSt19__throw_ios_failurePKc",
+    "_ZSt19__throw_ios_failurePKci",
+    "_ZSt19__throw_range_errorPKc",
+    "_ZSt20__throw_domain_errorPKc",
+    "_ZSt20__throw_future_errori",
+    "_ZSt20__throw_length_errorPKc",
+    "_ZSt20__throw_out_of_rangePKc",
+    "_ZSt20__throw_system_errori",
+    "_ZSt21__throw_bad_exceptionv",
+    "_ZSt21__throw_runtime_errorPKc",
+    "_ZSt22__throw_overflow_errorPKc",
+    "_ZSt23__throw_underflow_errorPKc",
+    "_ZSt24__throw_invalid_argumentPKc",
+    "_ZSt24__throw_out_of_range_fmtPKcz",
+    "_ZSt25__throw_bad_function_callv",
+    "_ZSt28__throw_bad_array_new_lengthv",
+    "_ZSt9terminatev",
+    "__assert",
+    "__assert_fail",
+    "__assert_perror_fail",
+    "__chk_fail",
+    "__cxa_bad_cast",
+    "__cxa_bad_typeid",
+    "__cxa_call_terminate",
+    "__cxa_call_unexpected",
+    "__cxa_deleted_virtual",
+    "__cxa_pure_virtual",
+    "__cxa_rethrow",
+    "__cxa_throw",
+    "__cxa_throw_bad_array_new_length",
+    "__fortify_fail",
+    "__libc_start_main",
+    "__longjmp_chk",
+    "__stack_chk_fail",
+    "__ubsan_handle_builtin_unreachable",
+    "__ubsan_handle_missing_return",
+    "_exit",
+    "_longjmp",
+    "abort",
+    "err",
+    "errc",
+    "errx",
+    "exit",
+    "longjmp",
+    "pthread_exit",
+    "quick_exit",
+    "rust_begin_unwind",
+    "rust_panic",
+    "siglongjmp",
+    "thrd_exit",
+    "verr",
+    "verrx",
+};
+
 static int compare_names(const void *a, const void *b)
 {
     return strcmp(a, *(const char *const *)b);
@@ -75,75 +138,14 @@ static int compare_names(const void *a, const void *b)
 
 bool is_no_return_name(const char *name)
 {
-    /* Sorted. From C and POSIX, the C++ run-time library, Rust, and helpers of glibc and compilers.
-     */
-    static const char *const known[] = {
-        "_Exit",
-        "_Unwind_Resume",
-        "_ZSt10unexpectedv",
-        "_ZSt16__throw_bad_castv",
-        "_ZSt17__throw_bad_allocv",
-        "_ZSt18__throw_bad_typeidv",
-        "_ZSt19__throw_ios_failurePKc",
-        "_ZSt19__throw_ios_failurePKci",
-        "_ZSt19__throw_range_errorPKc",
-        "_ZSt20__throw_domain_errorPKc",
-        "_ZSt20__throw_future_errori",
-        "_ZSt20__throw_length_errorPKc",
-        "_ZSt20__throw_out_of_rangePKc",
-        "_ZSt20__throw_system_errori",
-        "_ZSt21__throw_bad_exceptionv",
-        "_ZSt21__throw_runtime_errorPKc",
-        "_ZSt22__throw_overflow_errorPKc",
-        "_ZSt23__throw_underflow_errorPKc",
-        "_ZSt24__throw_invalid_argumentPKc",
-        "_ZSt24__throw_out_of_range_fmtPKcz",
-        "_ZSt25__throw_bad_function_callv",
-        "_ZSt28__throw_bad_array_new_lengthv",
-        "_ZSt9terminatev",
-        "__assert",
-        "__assert_fail",
-        "__assert_perror_fail",
-        "__chk_fail",
-        "__cxa_bad_cast",
-        "__cxa_bad_typeid",
-        "__cxa_call_terminate",
-        "__cxa_call_unexpected",
-        "__cxa_deleted_virtual",
-        "__cxa_pure_virtual",
-        "__cxa_rethrow",
-        "__cxa_throw",
-        "__cxa_throw_bad_array_new_length",
-        "__fortify_fail",
-        "__libc_start_main",
-        "__longjmp_chk",
-        "__stack_chk_fail",
-        "__ubsan_handle_builtin_unreachable",
-        "__ubsan_handle_missing_return",
-        "_exit",
-        "_longjmp",
-        "abort",
-        "err",
-        "errc",
-        "errx",
-        "exit",
-        "longjmp",
-        "pthread_exit",
-        "quick_exit",
-        "rust_begin_unwind",
-        "rust_panic",
-        "siglongjmp",
-        "thrd_exit",
-        "verr",
-        "verrx",
-    };
     char bare[64];
     size_t length = strcspn(name, "@");
     if (length >= sizeof bare)
         return false;
     memcpy(bare, name, length);
     bare[length] = '\0';
-    return bsearch(bare, known, sizeof known / sizeof *known, sizeof *known, compare_names) != NULL;
+    return bsearch(bare, no_return_names, sizeof no_return_names / sizeof *no_return_names,
+                   sizeof *no_return_names, compare_names) != NULL;
 }
 
 static bool is_allowed(uint32_t code)

@@ -276,6 +276,13 @@ struct procedure_scopes procedure_scopes_build(struct scope_builder *b,
     };
     loop_locations_find(&b->locations, &context);
     merge_loops(b);
+    const struct line_context lines = {
+        .chains = &b->chains,
+        .shown_loop = b->merged_into.at,
+        .tagged = sources->tagged,
+        .procedure_file = file,
+    };
+    source_ranges_fill_lines(&b->source_ranges, &lines);
     find_pauses(b, sources->code, procedure);
     reset_tree(b);
     for (size_t i = 0; i < b->source_ranges.all.n; i++)

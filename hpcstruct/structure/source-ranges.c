@@ -149,6 +149,76 @@ void source_ranges_find(struct source_ranges *ranges, const struct cfg *cfg,
     }
 }
 
+/* ---- lines of line 0 ---- */
+
+static uint32_t file_of_scope(const struct line_context *context, const struct source_range *range)
+{
+    if (range->chain == EMPTY_CHAIN)
+        return context->procedure_file;
+    const struct inline_chains *chains = context->chains;
+    return chains->info->functions.at[chains->all.at[range->chain].function].file;
+}
+
+static bool may_give_line(const struct line_context *context, const struct source_range *range)
+{
+    return range->line && range->file != DEBUG_NONE && !context->tagged[range->file] &&
+           range->file == file_of_scope(context, range);
+}
+
+static bool needs_line(const struct line_context *context, const struct source_range *range)
+{
+    return range->line == 0 && range->file != DEBUG_NONE && !context->tagged[range->file];
+}
+
+/* The last range of the scope of ranges.at[i] in `last_of_scope` that may give a line, or
+ * IDMAP_NONE. Records ranges.at[i] there if it may give one. */
+static uint32_t last_line_of_scope(struct idmap *last_of_scope, const struct line_context *context,
+                                   const struct source_ranges *ranges, size_t i)
+{
+    const struct source_range *range = &ranges->all.at[i];
+    uint32_t loop = range->loop == NO_LOOP ? NO_LOOP : context->shown_loop[range->loop];
+    if (may_give_line(context, range))
+        idmap_put(last_of_scope, loop, range->chain, (uint32_t)i);
+    else if (needs_line(context, range))
+        return idmap_get(last_of_scope, loop, range->chain);
+    return IDMAP_NONE;
+}
+
+static void take_nearest_line(struct source_ranges *ranges, size_t i, uint32_t before,
+                              uint32_t after)
+{
+    struct source_range *range = &ranges->all.at[i];
+    if (before != IDMAP_NONE && after != IDMAP_NONE &&
+        ranges->all.at[after].begin - range->end < range->begin - ranges->all.at[before].end)
+        before = IDMAP_NONE;
+    uint32_t nearest = before != IDMAP_NONE ? before : after;
+    if (nearest == IDMAP_NONE)
+        return;
+    range->file = ranges->all.at[nearest].file;
+    range->line = ranges->all.at[nearest].line;
+}
+
+void source_ranges_fill_lines(struct source_ranges *ranges, const struct line_context *context)
+{
+    struct idmap before = {0}, after = {0}; /* (loop, chain) -> range */
+    VEC(uint32_t) nearest_before = {0};     /* per range */
+    bool any = false;
+    for (size_t i = 0; i < ranges->all.n && !any; i++)
+        any = needs_line(context, &ranges->all.at[i]);
+    if (!any)
+        return;
+    for (size_t i = 0; i < ranges->all.n; i++)
+        vec_push(&nearest_before, last_line_of_scope(&before, context, ranges, i));
+    for (size_t i = ranges->all.n; i-- > 0;) {
+        uint32_t nearest_after = last_line_of_scope(&after, context, ranges, i);
+        if (needs_line(context, &ranges->all.at[i]))
+            take_nearest_line(ranges, i, nearest_before.at[i], nearest_after);
+    }
+    idmap_free(&before);
+    idmap_free(&after);
+    vec_free(&nearest_before);
+}
+
 const struct source_range *source_range_at(const struct source_ranges *ranges, uint64_t address)
 {
     size_t after = sorted_up_to(&ranges->all, begin, address);

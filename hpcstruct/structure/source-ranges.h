@@ -62,6 +62,20 @@ void source_ranges_find(struct source_ranges *ranges, const struct cfg *cfg,
                         const struct loops *loops, const struct debug_info *info,
                         struct inline_chains *chains);
 
+/* Input of source_ranges_fill_lines. */
+struct line_context {
+    const struct inline_chains *chains;
+    const uint32_t *shown_loop; /* per loop: the loop that it is shown as */
+    const bool *tagged;         /* per file of the debug information */
+    uint32_t procedure_file;    /* file of its declaration, or DEBUG_NONE */
+};
+
+/* Compilers give line 0 to code that belongs to no line or to several. Gives such a range the line
+ * of the nearest range of the same scope (same loop and chain) that has a line in the file of the
+ * scope's function; leaves it at 0 if there is none. Tagged files neither take nor give lines, so
+ * that overhead stays what it is. */
+void source_ranges_fill_lines(struct source_ranges *ranges, const struct line_context *context);
+
 /* The range that contains an address of the procedure. */
 const struct source_range *source_range_at(const struct source_ranges *ranges, uint64_t address);
 

@@ -1,0 +1,145 @@
+/* Lines of statements: rows of files other than the scope's own, and rows of line 0, on a handmade
+ * module with a handmade line table and inlined calls. */
+#include "tests/unit/cmocka_suite.h"
+
+#include "tests/unit/hpcstruct/made_module.h"
+
+#include "hpcstruct/structure/procedure-scopes.h"
+
+#include <stdlib.h>
+
+enum { MAIN_FILE, INLINED_FILE, OTHER_FILE, TAGGED_FILE, FILES };
+
+struct fixture {
+    struct made_module *made;
+    struct debug_info info;
+    struct procedure_scopes built;
+};
+
+static void add_function(struct debug_info *info, const char *name, uint32_t file, uint32_t line,
+                         uint32_t call_line)
+{
+    const struct debug_scope scope = {
+        .function = debug_info_function(info, name, file, line),
+        .parent = call_line ? 0 : DEBUG_NONE,
+        .depth = call_line != 0,
+        .call_file = call_line ? MAIN_FILE : DEBUG_NONE,
+        .call_line = call_line,
+    };
+    vec_push(&info->scopes, scope);
+}
+
+/* The function `f` of main.c at 0x1100, with a call of `g` inlined at 0x1114 and one of `h` at
+ * 0x112c. */
+static void set_up(struct fixture *f)
+{
+    static const struct line_row rows[] = {
+        {0x1100, MAIN_FILE, 10}, {0x1104, OTHER_FILE, 29},  {0x1108, MAIN_FILE, 0},
+        {0x1110, MAIN_FILE, 12}, {0x1114, INLINED_FILE, 5}, {0x1118, MAIN_FILE, 0},
+        {0x1124, MAIN_FILE, 14}, {0x1128, TAGGED_FILE, 0},  {0x112c, INLINED_FILE, 0},
+        {0x1130, OTHER_FILE, 7}, {0x1134, MAIN_FILE, 0},
+    };
+    *f = (struct fixture){.made = made_module_new()};
+    made_symbol(f->made, 0x1100, 0x40, "f");
+    f->made->at = 0x1100;
+    made_work(f->made, 21);
+    made_return(f->made);
+    made_module_map(f->made, NULL, 0);
+    made_module_procedures(f->made, NULL, 0);
+    for (uint32_t i = 0; i < FILES; i++)
+        strtab_id(&f->info.files, (const char *[]){"main.c", "inlined.h", "other.h", "tag"}[i]);
+    add_function(&f->info, "f", MAIN_FILE, 9, 0);
+    add_function(&f->info, "g", INLINED_FILE, 4, 13);
+    add_function(&f->info, "h", INLINED_FILE, 20, 15);
+    debug_info_add_range(&f->info, 0x1100, 0x1140, 0, &f->made->image);
+    debug_info_add_range(&f->info, 0x1114, 0x1124, 1, &f->made->image);
+    debug_info_add_range(&f->info, 0x112c, 0x1134, 2, &f->made->image);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        debug_info_add_line(&f->info, rows[i].address, rows[i].file, rows[i].line);
+    debug_info_end_sequence(&f->info, 0x1140, &f->made->image);
+    debug_info_finish(&f->info);
+    static const bool tagged[FILES] = {[TAGGED_FILE] = true};
+    const struct scope_sources sources = {
+        .code = &f->made->module, .info = &f->info, .tagged = tagged};
+    struct scope_builder *builder = scope_builder_new();
+    f->built =
+        procedure_scopes_build(builder, &sources, &f->made->module.procedures.all.at[0], MAIN_FILE);
+    scope_builder_free(builder);
+}
+
+static void tear_down(struct fixture *f)
+{
+    procedure_scopes_free(&f->built);
+    debug_info_free(&f->info);
+    made_module_free(f->made);
+}
+
+/* The statement that contains an address, and the scope that it is in. */
+static const struct scope *statement_at(const struct fixture *f, uint64_t address,
+                                        const struct scope **around)
+{
+    for (uint32_t i = 0; i < f->built.scope_count; i++) {
+        *around = &f->built.scopes[i];
+        for (uint32_t k = (*around)->first_child; k != NO_SCOPE; k = f->built.scopes[k].next)
+            for (uint32_t r = f->built.scopes[k].first_range;
+                 f->built.scopes[k].kind == SCOPE_STATEMENT && r != NO_RANGE;
+                 r = f->built.ranges[r].next)
+                if (address >= f->built.ranges[r].begin && address < f->built.ranges[r].end)
+                    return &f->built.scopes[k];
+    }
+    *around = NULL;
+    return NULL;
+}
+
+static void check(const struct fixture *f, uint64_t address, const char *function, uint32_t file,
+                  uint32_t line)
+{
+    const struct scope *around, *statement = statement_at(f, address, &around);
+    assert_non_null(statement);
+    assert_int_equal(statement->file, file);
+    assert_int_equal(statement->line, line);
+    const char *name =
+        around->kind == SCOPE_PROCEDURE
+            ? "f"
+            : strtab_string(&f->info.names, f->info.functions.at[around->function].name);
+    assert_string_equal(name, function);
+}
+
+/* A row of another file keeps that file. */
+static void test_other_file(void **state)
+{
+    (void)state;
+    struct fixture f;
+    set_up(&f);
+    check(&f, 0x1100, "f", MAIN_FILE, 10);
+    check(&f, 0x1104, "f", OTHER_FILE, 29);
+    check(&f, 0x1110, "f", MAIN_FILE, 12);
+    check(&f, 0x1114, "g", INLINED_FILE, 5);
+    check(&f, 0x1130, "h", OTHER_FILE, 7);
+    tear_down(&f);
+}
+
+/* A row of line 0 takes the nearest line of the same scope in the file of its function; not that of
+ * another scope, another file or a tagged file. */
+static void test_line_zero(void **state)
+{
+    (void)state;
+    struct fixture f;
+    set_up(&f);
+    check(&f, 0x1108, "f", MAIN_FILE, 12); /* not line 29 of another file, though it is as near */
+    check(&f, 0x1118, "g", INLINED_FILE, 5);
+    check(&f, 0x1123, "g", INLINED_FILE, 5); /* not line 14 of the caller */
+    check(&f, 0x1128, "f", TAGGED_FILE, 0);  /* overhead */
+    check(&f, 0x112c, "h", INLINED_FILE, 0); /* no line of inlined.h in this call */
+    check(&f, 0x1134, "f", MAIN_FILE, 14);
+    tear_down(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_other_file),
+        cmocka_unit_test(test_line_zero),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
