@@ -2,25 +2,19 @@
 
 #include "viewer-tui/tree/label.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* No other frame's costs contain those of this one. */
 #define NO_PAYER SIZE_MAX
 
-struct walking {
-    const size_t *metrics;
-    size_t n;
-    uint32_t root;
-    enum cost_part part;
-    const struct stack_visitor *visitor;
-    VEC(uint32_t) rows; /* of the open frames */
-    VEC(double) own;    /* n for each of them */
-};
+/* Times are written as whole nanoseconds, other costs in their own unit. */
+#define NANOSECONDS 1e9
 
-static bool is_frame(const struct walking *walking, const struct view *view, uint32_t row)
+static bool is_frame(const struct export *export, const struct view *view, uint32_t row)
 {
-    if (row == walking->root && row != 0)
+    if (row == export->tree->root && row != 0)
         return true;
     switch (view_row(view, row)->kind) {
     case KIND_ROOT: return row != 0;
@@ -48,79 +42,117 @@ static bool has_files_costs(const struct view *view, uint32_t row)
 /* The frame whose costs contain those of a new one. That is the frame above; but in the flat view a
  * procedure's costs do not contain those of code inlined into it, while those of its file and
  * module do. Filters may have removed the latter. */
-static size_t payer_of(const struct walking *walking, const struct view *view, uint32_t row)
+static size_t payer_of(const struct export *export, const struct view *view, uint32_t row)
 {
-    size_t payer = walking->rows.n;
+    size_t payer = export->stack.n;
     if (view_row(view, row)->kind == KIND_INLINED && is_flat(view))
-        while (payer && !has_files_costs(view, walking->rows.at[payer - 1]))
+        while (payer && !has_files_costs(view, export->stack.at[payer - 1].row))
             payer--;
     return payer ? payer - 1 : NO_PAYER;
+}
+
+uint32_t export_function_of(struct export *export, uint32_t number)
+{
+    const struct view *view = export->tree->view;
+    const struct row *row = view_row(view, number);
+    uint32_t kind = row->kind == KIND_INLINED ? KIND_PROCEDURE : row->kind, origin = number, file;
+    const struct database *db = view_origin(view, &origin)->db;
+    uint64_t kind_and_place = (uint64_t)kind << 32 | row->place;
+    uint32_t function = idmap_get(&export->numbers, (uintptr_t)db, kind_and_place);
+    if (function != IDMAP_NONE)
+        return function;
+    struct text name = {0}, clean = {0};
+    struct export_function new = {0};
+    label_name(view, number, &name);
+    text_add_clean(&clean, text_string(&name), false);
+    vec_free(&name);
+    text_add(&clean, "");
+    new.name = clean.at;
+    label_place(view, number, &file, &new.line);
+    new.file = database_file_path(db, file);
+    function = (uint32_t) export->functions.n;
+    idmap_put(&export->numbers, (uintptr_t)db, kind_and_place, function);
+    vec_push(&export->functions, new);
+    return function;
 }
 
 static void enter(void *context, struct view *view, uint32_t row, uint32_t level)
 {
     (void)level;
-    struct walking *walking = context;
-    if (!is_frame(walking, view, row))
+    struct export *export = context;
+    size_t n = export->metrics.n;
+    if (!is_frame(export, view, row))
         return;
-    size_t payer = payer_of(walking, view, row);
-    for (size_t i = 0; i < walking->n; i++) {
-        double cost = view_cost(view, row, walking->metrics[i], walking->part);
+    size_t payer = payer_of(export, view, row);
+    for (size_t i = 0; i < n; i++) {
+        double cost = view_cost(view, row, export->metrics.at[i], export->part);
         if (payer != NO_PAYER)
-            walking->own.at[payer * walking->n + i] -= cost;
-        vec_push(&walking->own, cost);
+            export->own.at[payer * n + i] -= cost;
+        vec_push(&export->own, cost);
     }
-    vec_push(&walking->rows, row);
-    walking->visitor->enter(walking->visitor->context, view, row);
+    uint32_t function = export_function_of(export, row);
+    vec_push(&export->stack, (struct export_frame){.row = row, .function = function});
+    if (export->enter)
+        export->enter(export);
 }
 
 static void leave(void *context, struct view *view, uint32_t row)
 {
-    struct walking *walking = context;
-    if (!is_frame(walking, view, row))
+    struct export *export = context;
+    if (!is_frame(export, view, row))
         return;
-    walking->rows.n--;
-    walking->own.n -= walking->n;
-    double *own = walking->own.at + walking->own.n;
-    for (size_t i = 0; i < walking->n; i++)
-        if (!(own[i] > 0)) /* Rounding can make a difference negative. */
+    export->own.n -= export->metrics.n;
+    double *own = export->own.at + export->own.n;
+    for (size_t i = 0; i < export->metrics.n; i++)
+        if (!(own[i] > 0)) /* rounding can make a difference negative */
             own[i] = 0;
-    walking->visitor->leave(walking->visitor->context, view, row, own);
+    export->leave(export, own);
+    export->stack.n--;
 }
 
-size_t stacks_metrics(const struct tree *tree, size_t metrics[SIDES])
+void export_add_metric(struct export *export, size_t metric)
 {
-    size_t sorted = tree->view->sorting.metric;
-    const struct metric *metric = &tree->view->metrics->at[sorted];
-    metrics[0] = sorted;
+    bool is_time = strcmp(export->tree->view->metrics->at[metric].unit, "s") == 0;
+    vec_push(&export->metrics, metric);
+    vec_push(&export->factors, is_time ? NANOSECONDS : 1);
+}
+
+void export_add_sorted(struct export *export)
+{
+    const struct view *view = export->tree->view;
+    const struct metric *metric = &view->metrics->at[view->sorting.metric];
     if (!metric_is_compared(metric))
-        return 1;
-    for (int side = 0; side < SIDES; side++)
-        metrics[side] = metric->compared.sides[side];
-    return SIDES;
+        export_add_metric(export, view->sorting.metric);
+    for (int side = 0; metric_is_compared(metric) && side < SIDES; side++)
+        export_add_metric(export, metric->compared.sides[side]);
 }
 
-void stacks_walk(const struct tree *tree, const size_t *metrics, size_t n,
-                 const struct stack_visitor *visitor)
+void export_walk(struct export *export)
 {
-    struct view *view = tree->view;
-    struct walking walking = {.metrics = metrics, .n = n, .root = tree->root, .visitor = visitor};
-    walking.part = is_flat(view) ? EXCLUSIVE : view->class->sorted_by;
-    struct visitor of_rows = {.enter = enter, .leave = leave, .context = &walking};
-    walk_visible(tree->filtered, tree->root, &tree->limits, NULL, &of_rows);
-    vec_free(&walking.rows);
-    vec_free(&walking.own);
+    const struct tree *tree = export->tree;
+    struct visitor visitor = {.enter = enter, .leave = leave, .context = export};
+    export->part = is_flat(tree->view) ? EXCLUSIVE : tree->view->class->sorted_by;
+    walk_visible(tree->filtered, tree->root, &tree->limits, NULL, &visitor);
 }
 
-void stacks_name(const struct view *view, uint32_t row, struct text *out)
+bool export_round(const struct export *export, const double *own, double *values)
 {
-    struct text name = {0};
-    label_name(view, row, &name);
-    text_add_clean(out, text_string(&name), false);
-    vec_free(&name);
+    bool has_any = false;
+    for (size_t i = 0; i < export->metrics.n; i++) {
+        values[i] = round(own[i] * export->factors.at[i]);
+        has_any |= values[i] > 0;
+    }
+    return has_any;
 }
 
-double stacks_factor(const struct metric *metric)
+void export_free(struct export *export)
 {
-    return strcmp(metric->unit, "s") == 0 ? 1e9 : 1;
+    for (size_t i = 0; i < export->functions.n; i++)
+        free(export->functions.at[i].name);
+    vec_free(&export->functions);
+    vec_free(&export->metrics);
+    vec_free(&export->factors);
+    vec_free(&export->stack);
+    vec_free(&export->own);
+    idmap_free(&export->numbers);
 }

@@ -8,32 +8,65 @@
  * to the whole: the costs of scopes that are left out, since they are small, deep or filtered, stay
  * with the frame above. In the bottom-up view a stack begins with the procedure that has the costs;
  * its callers follow. */
-#ifndef VIEWER_STACKS_H
-#define VIEWER_STACKS_H
+#ifndef VIEWER_EXPORT_STACKS_H
+#define VIEWER_EXPORT_STACKS_H
 
+#include "lib/hash-tables.h"
 #include "viewer-tui/base/text.h"
 #include "viewer-tui/output/print.h"
 
-struct stack_visitor {
-    void (*enter)(void *context, const struct view *view, uint32_t row);
-    /* `own`: the frame's own costs, one per metric, none below 0. */
-    void (*leave)(void *context, const struct view *view, uint32_t row, const double *own);
-    void *context;
+/* What a frame is in: the procedure, file or module, with its declaration. */
+struct export_function {
+    char *name;       /* one line of valid UTF-8 */
+    const char *file; /* path; NULL if unknown */
+    uint32_t line;    /* 0 if unknown */
 };
 
-/* The metrics of the stacks: the one that the tree is sorted by; of a comparison the two that are
- * compared. Returns their number. */
-size_t stacks_metrics(const struct tree *tree, size_t metrics[SIDES]);
+/* An open frame of the current stack. */
+struct export_frame {
+    uint32_t row, function; /* index in `functions` */
+    size_t text_length;     /* for the exporter: length of its text before the frame */
+};
 
-/* Visits the frames of a tree, outermost first, with the costs of metrics[0 .. n-1]. */
-void stacks_walk(const struct tree *tree, const size_t *metrics, size_t n,
-                 const struct stack_visitor *visitor);
+/* The export of a tree as stacks. An exporter has one as its first member. */
+struct export
+{
+    const struct tree *tree;
+    /* A frame was pushed on the stack; may be NULL. */
+    void (*enter)(struct export * export);
+    /* The innermost frame is about to be popped; `own` are its own costs, one per metric, none
+     * below 0. */
+    void (*leave)(struct export * export, const double *own);
+    VEC(size_t) metrics;
+    VEC(double) factors; /* by metric: turns its costs into whole numbers */
+    VEC(struct export_frame) stack;
+    VEC(struct export_function) functions;
+    struct idmap numbers; /* (database, kind and place) -> index in `functions` */
+    VEC(double) own;      /* by open frame and metric */
+    enum cost_part part;
+};
 
-/* The name of a frame, one line of valid UTF-8. */
-void stacks_name(const struct view *view, uint32_t row, struct text *out);
+/* Adds a metric, whose costs the walk finds. */
+void export_add_metric(struct export *export, size_t metric);
 
-/* The factor that turns a metric's costs into whole numbers: times become nanoseconds, others stay
- * as they are. */
-double stacks_factor(const struct metric *metric);
+/* Adds the metric that the tree is sorted by; of a comparison the two that are compared. */
+void export_add_sorted(struct export *export);
+
+/* The index of the function of a row, which is added if it is new. */
+uint32_t export_function_of(struct export *export, uint32_t row);
+
+/* Visits the frames, outermost first. */
+void export_walk(struct export *export);
+
+/* Rounds the costs, times the factors; false if none is above 0. */
+bool export_round(const struct export *export, const double *own, double *values);
+
+/* The name of the innermost frame. */
+static inline const char *export_name(const struct export *export)
+{
+    return export->functions.at[export->stack.at[export->stack.n - 1].function].name;
+}
+
+void export_free(struct export *export);
 
 #endif

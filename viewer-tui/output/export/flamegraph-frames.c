@@ -10,26 +10,15 @@
 /* In percent of the whole. Narrower frames could not be seen or hit, even zoomed in. */
 #define MIN_WIDTH 0.001
 
-struct finding {
-    struct frames *frames;
-    uint32_t current;
-};
-
-static size_t end_of_texts(struct frames *frames)
+static struct flame_frame describe(struct frames *frames, uint32_t row, uint32_t function)
 {
-    if (frames->texts.n)
-        text_add_bytes(&frames->texts, "", 1);
-    return frames->texts.n;
-}
-
-static struct frame describe(struct frames *frames, const struct view *view, uint32_t row)
-{
-    struct frame frame = {.name = end_of_texts(frames)};
-    stacks_name(view, row, &frames->texts);
-    const char *name = text_string(&frames->texts) + frame.name;
+    const struct view *view = frames->export.tree->view;
+    struct flame_frame frame = {.function = function};
+    const char *name = frames_name(frames, &frame);
     frame.lightness = 62 + (unsigned)(hash_bytes(name, strlen(name)) % 18);
-    frame.place = end_of_texts(frames);
+    frame.place = frames->texts.n;
     describe_location(view, row, false, &frames->texts);
+    text_add_bytes(&frames->texts, "", 1);
     uint32_t origin_row = row;
     const struct database *db = view_origin(view, &origin_row)->db;
     const char *module = database_module_path(db, label_module(view, row));
@@ -39,29 +28,26 @@ static struct frame describe(struct frames *frames, const struct view *view, uin
     return frame;
 }
 
-static void enter(void *context, const struct view *view, uint32_t row)
+static void enter(struct export *export)
 {
-    struct finding *finding = context;
-    struct frames *frames = finding->frames;
-    struct frame frame = describe(frames, view, row);
+    struct frames *frames = (struct frames *)export;
+    const struct export_frame *open = &export->stack.at[export->stack.n - 1];
+    struct flame_frame frame = describe(frames, open->row, open->function);
     if (frames->list.n) {
-        frame.parent = finding->current;
-        frame.depth = frames->list.at[finding->current].depth + 1;
+        frame.parent = frames->current;
+        frame.depth = frames->list.at[frames->current].depth + 1;
     }
-    finding->current = (uint32_t)frames->list.n;
+    frames->current = (uint32_t)frames->list.n;
     vec_push(&frames->list, frame);
 }
 
-static void leave(void *context, const struct view *view, uint32_t row, const double *own)
+static void leave(struct export *export, const double *own)
 {
-    struct finding *finding = context;
-    struct frames *frames = finding->frames;
-    struct frame *frame = &frames->list.at[finding->current];
-    bool is_first = finding->current == 0;
-    (void)view;
-    (void)row;
-    finding->current = frame->parent;
-    for (size_t i = 0; i < frames->n; i++) {
+    struct frames *frames = (struct frames *)export;
+    struct flame_frame *frame = &frames->list.at[frames->current];
+    bool is_first = frames->current == 0;
+    frames->current = frame->parent;
+    for (size_t i = 0; i < export->metrics.n; i++) {
         frame->own[i] = own[i];
         frame->total[i] += own[i];
         if (!is_first)
@@ -70,17 +56,17 @@ static void leave(void *context, const struct view *view, uint32_t row, const do
 }
 
 /* Adds a frame for the whole program, which is not a frame of the stacks. */
-static void add_program(struct frames *frames, const struct view *view)
+static void add_program(struct frames *frames)
 {
-    struct frame program = describe(frames, view, 0);
+    struct flame_frame program = describe(frames, 0, export_function_of(&frames->export, 0));
     vec_push(&frames->list, program);
 }
 
 static void add_costs_of_program(struct frames *frames, const struct view *view)
 {
-    struct frame *program = &frames->list.at[0];
-    for (size_t i = 0; i < frames->n; i++) {
-        double whole = view_cost(view, 0, frames->metrics[i], INCLUSIVE);
+    struct flame_frame *program = &frames->list.at[0];
+    for (size_t i = 0; i < frames->export.metrics.n; i++) {
+        double whole = view_cost(view, 0, frames->export.metrics.at[i], INCLUSIVE);
         program->own[i] = whole > program->total[i] ? whole - program->total[i] : 0;
         program->total[i] = whole;
     }
@@ -93,8 +79,8 @@ static void lay_out(struct frames *frames)
                              sizeof *used); /* by frame: the width of the frames in it so far */
     frames->list.at[0].is_shown = true;
     for (size_t i = 1; i < frames->list.n; i++) {
-        struct frame *frame = &frames->list.at[i];
-        const struct frame *parent = &frames->list.at[frame->parent];
+        struct flame_frame *frame = &frames->list.at[i];
+        const struct flame_frame *parent = &frames->list.at[frame->parent];
         frame->is_shown = parent->is_shown && frames_width(frames, frame) > MIN_WIDTH;
         if (!frame->is_shown)
             continue;
@@ -106,14 +92,12 @@ static void lay_out(struct frames *frames)
 
 void frames_find(struct frames *frames, const struct tree *tree)
 {
-    struct finding finding = {.frames = frames};
-    struct stack_visitor visitor = {.enter = enter, .leave = leave, .context = &finding};
-    *frames = (struct frames){.n = 0};
-    frames->n = stacks_metrics(tree, frames->metrics);
-    frames->shown = frames->n - 1;
+    *frames = (struct frames){.export = {.tree = tree, .enter = enter, .leave = leave}};
+    export_add_sorted(&frames->export);
+    frames->shown = frames->export.metrics.n - 1;
     if (tree->root == 0)
-        add_program(frames, tree->view);
-    stacks_walk(tree, frames->metrics, frames->n, &visitor);
+        add_program(frames);
+    export_walk(&frames->export);
     if (tree->root == 0)
         add_costs_of_program(frames, tree->view);
     lay_out(frames);
@@ -121,6 +105,7 @@ void frames_find(struct frames *frames, const struct tree *tree)
 
 void frames_free(struct frames *frames)
 {
+    export_free(&frames->export);
     vec_free(&frames->list);
     vec_free(&frames->texts);
 }
@@ -131,15 +116,15 @@ static double percent(const struct frames *frames, double costs)
 }
 
 /* The first one is the whole, even if all costs are 0. */
-double frames_width(const struct frames *frames, const struct frame *frame)
+double frames_width(const struct frames *frames, const struct flame_frame *frame)
 {
-    const struct frame *whole = &frames->list.at[0];
+    const struct flame_frame *whole = &frames->list.at[0];
     if (frame == whole)
         return 100;
     return whole->total[frames->shown] > 0 ? percent(frames, frame->total[frames->shown]) : 0;
 }
 
-double frames_left(const struct frames *frames, const struct frame *frame)
+double frames_left(const struct frames *frames, const struct flame_frame *frame)
 {
     return frame->left > 0 ? percent(frames, frame->left) : 0;
 }

@@ -6,9 +6,10 @@
 #include "viewer-tui/base/text.h"
 #include "viewer-tui/output/export/export-stacks.h"
 
-struct frame {
+struct flame_frame {
     uint32_t parent, depth;
-    size_t name, place; /* offsets in frames.texts */
+    uint32_t function; /* index in the export's functions */
+    size_t place;      /* offset in frames.texts */
     unsigned hue, lightness;
     bool has_module;
     double own[SIDES], total[SIDES]; /* by metric */
@@ -17,24 +18,24 @@ struct frame {
 };
 
 struct frames {
-    VEC(struct frame) list; /* each after its parent; the first one is the whole */
-    struct text texts;      /* each ends with a NUL */
-    size_t metrics[SIDES];  /* of the costs */
-    size_t n;               /* number of metrics: 2 in a comparison */
-    size_t shown;           /* index of the metric of the widths */
+    struct export export;
+    VEC(struct flame_frame) list; /* each after its parent; the first one is the whole */
+    struct text texts;            /* each ends with a NUL */
+    uint32_t current;             /* the innermost open frame */
+    size_t shown;                 /* index of the metric of the widths */
 };
 
 /* Finds the frames of a tree. The caller frees. */
 void frames_find(struct frames *frames, const struct tree *tree);
 void frames_free(struct frames *frames);
 
-static inline const char *frames_text(const struct frames *frames, size_t at)
+static inline const char *frames_name(const struct frames *frames, const struct flame_frame *frame)
 {
-    return frames->texts.at + at;
+    return frames->export.functions.at[frame->function].name;
 }
 
 /* Width and left edge in percent of the whole. */
-double frames_width(const struct frames *frames, const struct frame *frame);
-double frames_left(const struct frames *frames, const struct frame *frame);
+double frames_width(const struct frames *frames, const struct flame_frame *frame);
+double frames_left(const struct frames *frames, const struct flame_frame *frame);
 
 #endif

@@ -17,12 +17,11 @@
 /* Smaller relative changes are shown as none. */
 #define LEAST_CHANGE 0.005
 
-struct printing {
+struct flamegraph {
     const struct tree *tree;
     const struct metrics *metrics;
     const struct comparison *comparison; /* NULL: one database */
     struct frames frames;
-    double factor; /* of the numbers for programs */
     struct text line;
 };
 
@@ -49,30 +48,30 @@ static void add_clean(struct text *out, const char *text)
     vec_free(&clean);
 }
 
-static void add_costs(struct printing *printing, double costs, size_t metric)
+static void add_costs(struct flamegraph *graph, double costs, size_t metric)
 {
     char value[NUMBER_WITH_UNIT_SIZE], percent[NUMBER_SIZE];
-    const struct metric *of = &printing->metrics->at[metric];
+    const struct metric *of = &graph->metrics->at[metric];
     columns_alone(of, costs, value);
-    columns_percent(of, costs, view_whole(printing->tree->view, metric), percent);
-    add_escaped(&printing->line, value);
+    columns_percent(of, costs, view_whole(graph->tree->view, metric), percent);
+    add_escaped(&graph->line, value);
     if (*percent) {
-        text_add(&printing->line, " (");
-        add_escaped(&printing->line, percent);
-        text_add(&printing->line, "%)");
+        text_add(&graph->line, " (");
+        add_escaped(&graph->line, percent);
+        text_add(&graph->line, "%)");
     }
 }
 
-static void write_line(struct printing *printing)
+static void write_line(struct flamegraph *graph)
 {
-    text_end_line(&printing->line, printing->tree->out);
+    text_end_line(&graph->line, graph->tree->out);
 }
 
 /* The change from the expected cost, relative to the larger of the two: -1..1. */
-static double change_of(const struct printing *printing, const struct frame *frame)
+static double change_of(const struct flamegraph *graph, const struct flame_frame *frame)
 {
-    size_t left = printing->frames.metrics[0];
-    double expected = printing->comparison->from[left].factor * frame->total[0];
+    size_t left = graph->frames.export.metrics.at[0];
+    double expected = graph->comparison->from[left].factor * frame->total[0];
     double larger = fmax(expected, frame->total[1]);
     return larger > 0 ? (frame->total[1] - expected) / larger : 0;
 }
@@ -86,64 +85,64 @@ static void add_color_of_change(struct text *out, double change)
         text_printf(out, "hsl(%d,80%%,%.0f%%)", change > 0 ? 0 : 215, 90 - 30 * fabs(change));
 }
 
-static void add_color(struct printing *printing, const struct frame *frame)
+static void add_color(struct flamegraph *graph, const struct flame_frame *frame)
 {
-    if (printing->comparison)
-        add_color_of_change(&printing->line, change_of(printing, frame));
+    if (graph->comparison)
+        add_color_of_change(&graph->line, change_of(graph, frame));
     else if (frame->has_module)
-        text_printf(&printing->line, "hsl(%u,70%%,%u%%)", frame->hue, frame->lightness);
+        text_printf(&graph->line, "hsl(%u,70%%,%u%%)", frame->hue, frame->lightness);
     else
-        text_add(&printing->line, "#ddd");
+        text_add(&graph->line, "#ddd");
 }
 
-static void add_data(struct printing *printing, const char *name, double costs)
+static void add_data(struct flamegraph *graph, const char *name, double costs)
 {
-    text_printf(&printing->line, " data-%s=\"%.0f\"", name, round(costs * printing->factor));
+    text_printf(&graph->line, " data-%s=\"%.0f\"", name,
+                round(costs * graph->frames.export.factors.at[0]));
 }
 
 /* Adds a line of a frame's tooltip. */
-static void add_values(struct printing *printing, const char *what, const double costs[SIDES])
+static void add_values(struct flamegraph *graph, const char *what, const double costs[SIDES])
 {
-    const struct frames *frames = &printing->frames;
-    text_printf(&printing->line, "&#10;%s", what);
-    for (size_t i = 0; i < frames->n; i++) {
-        if (printing->comparison) {
-            text_add(&printing->line, i ? ", " : "");
-            add_clean(&printing->line, printing->comparison->options->names[i]);
-            text_add(&printing->line, " ");
+    const struct frames *frames = &graph->frames;
+    text_printf(&graph->line, "&#10;%s", what);
+    for (size_t i = 0; i < frames->export.metrics.n; i++) {
+        if (graph->comparison) {
+            text_add(&graph->line, i ? ", " : "");
+            add_clean(&graph->line, graph->comparison->options->names[i]);
+            text_add(&graph->line, " ");
         }
-        add_costs(printing, costs[i], frames->metrics[i]);
+        add_costs(graph, costs[i], frames->export.metrics.at[i]);
     }
-    if (!printing->comparison)
+    if (!graph->comparison)
         return;
-    size_t difference = frames->metrics[0] + MERGED_DIFFERENCE;
-    text_printf(&printing->line, ", %s ",
-                comparison_column(printing->comparison, MERGED_DIFFERENCE));
-    add_costs(printing, costs[1] - printing->comparison->from[difference].factor * costs[0],
-              difference);
+    size_t difference = frames->export.metrics.at[0] + MERGED_DIFFERENCE;
+    text_printf(&graph->line, ", %s ", comparison_column(graph->comparison, MERGED_DIFFERENCE));
+    add_costs(graph, costs[1] - graph->comparison->from[difference].factor * costs[0], difference);
 }
 
 /* "work", without the name of the side in a comparison; the caller frees. */
-static char *metric_name(const struct printing *printing)
+static char *metric_name(const struct flamegraph *graph)
 {
-    const char *name = printing->metrics->at[printing->frames.metrics[0]].name;
+    const char *name = graph->metrics->at[graph->frames.export.metrics.at[0]].name;
     size_t length = strlen(name);
-    if (printing->comparison)
-        length -= strlen(printing->comparison->options->names[0]) + strlen(" []");
+    if (graph->comparison)
+        length -= strlen(graph->comparison->options->names[0]) + strlen(" []");
     return mem_strndup(name, length);
 }
 
-static void write_frame(struct printing *printing, const struct frame *frame, const char *metric)
+static void write_frame(struct flamegraph *graph, const struct flame_frame *frame,
+                        const char *metric)
 {
-    const struct frames *frames = &printing->frames;
-    struct text *line = &printing->line;
-    const char *name = frames_text(frames, frame->name), *place = frames_text(frames, frame->place);
+    const struct frames *frames = &graph->frames;
+    struct text *line = &graph->line;
+    const char *name = frames_name(frames, frame), *place = frames->texts.at + frame->place;
     text_add(line, "<div class=\"f\"");
-    add_data(printing, "own", frame->own[frames->shown]);
-    add_data(printing, "total", frame->total[frames->shown]);
-    if (printing->comparison) {
-        add_data(printing, "own-before", frame->own[0]);
-        add_data(printing, "total-before", frame->total[0]);
+    add_data(graph, "own", frame->own[frames->shown]);
+    add_data(graph, "total", frame->total[frames->shown]);
+    if (graph->comparison) {
+        add_data(graph, "own-before", frame->own[0]);
+        add_data(graph, "total-before", frame->total[0]);
     }
     text_add(line, " title=\"");
     add_escaped(line, name);
@@ -153,18 +152,18 @@ static void write_frame(struct printing *printing, const struct frame *frame, co
     }
     struct text what = {0};
     add_clean(&what, metric);
-    text_add(&what, printing->comparison ? ": " : " ");
-    add_values(printing, text_string(&what), frame->total);
-    add_values(printing, printing->comparison ? "itself: " : "itself ", frame->own);
+    text_add(&what, graph->comparison ? ": " : " ");
+    add_values(graph, text_string(&what), frame->total);
+    add_values(graph, graph->comparison ? "itself: " : "itself ", frame->own);
     vec_free(&what);
     text_printf(line, "\" style=\"left:%.4f%%;width:%.4f%%;top:%upx;background:",
                 frames_left(frames, frame), frames_width(frames, frame),
                 frame->depth * FLAMEGRAPH_ROW);
-    add_color(printing, frame);
+    add_color(graph, frame);
     text_add(line, "\">");
     add_escaped(line, name);
     text_add(line, "</div>");
-    write_line(printing);
+    write_line(graph);
 }
 
 static unsigned height(const struct frames *frames)
@@ -176,14 +175,14 @@ static unsigned height(const struct frames *frames)
     return (depth + 1) * FLAMEGRAPH_ROW;
 }
 
-static void write_frames(struct printing *printing, const char *metric)
+static void write_frames(struct flamegraph *graph, const char *metric)
 {
-    const struct frames *frames = &printing->frames;
-    text_printf(&printing->line, "<div id=\"frames\" style=\"height:%upx\">", height(frames));
-    write_line(printing);
+    const struct frames *frames = &graph->frames;
+    text_printf(&graph->line, "<div id=\"frames\" style=\"height:%upx\">", height(frames));
+    write_line(graph);
     for (size_t i = 0; i < frames->list.n; i++)
         if (frames->list.at[i].is_shown)
-            write_frame(printing, &frames->list.at[i], metric);
+            write_frame(graph, &frames->list.at[i], metric);
 }
 
 /* The left run's costs in frames that are not shown although the frames above them are. */
@@ -191,7 +190,7 @@ static double left_out(const struct frames *frames)
 {
     double costs = 0;
     for (size_t i = 0; i < frames->list.n; i++) {
-        const struct frame *frame = &frames->list.at[i];
+        const struct flame_frame *frame = &frames->list.at[i];
         if (!frame->is_shown && frames->list.at[frame->parent].is_shown)
             costs += frame->total[0];
     }
@@ -206,15 +205,15 @@ static void add_sample(struct text *out, double change, const char *what)
 }
 
 /* Writes the meaning of widths and colors in a comparison. */
-static void write_legend(struct printing *printing, const char *metric)
+static void write_legend(struct flamegraph *graph, const char *metric)
 {
-    const struct comparison *comparison = printing->comparison;
+    const struct comparison *comparison = graph->comparison;
     struct text names[SIDES] = {0};
     for (int side = 0; side < SIDES; side++)
         add_clean(&names[side], comparison->options->names[side]);
     const char *left = text_string(&names[0]), *right = text_string(&names[1]);
-    double factor = comparison->from[printing->frames.metrics[0]].factor;
-    struct text *line = &printing->line;
+    double factor = comparison->from[graph->frames.export.metrics.at[0]].factor;
+    struct text *line = &graph->line;
     text_printf(line, "<p id=\"legend\">Widths: what %s has of ", right);
     add_clean(line, metric);
     text_printf(line, ". Colors, with what is below: %s has", right);
@@ -228,16 +227,16 @@ static void write_legend(struct printing *printing, const char *metric)
     text_printf(line, "%s, or", left);
     add_sample(line, 1, "something new");
     text_printf(line, ". Not shown, as %s has next to none of it: ", right);
-    add_costs(printing, left_out(&printing->frames), printing->frames.metrics[0]);
+    add_costs(graph, left_out(&graph->frames), graph->frames.export.metrics.at[0]);
     text_printf(line, " of %s.</p>", left);
-    write_line(printing);
+    write_line(graph);
     for (int side = 0; side < SIDES; side++)
         vec_free(&names[side]);
 }
 
-static void write_head(struct printing *printing, const char *metric)
+static void write_head(struct flamegraph *graph, const char *metric)
 {
-    const struct tree *tree = printing->tree;
+    const struct tree *tree = graph->tree;
     struct text title = {0}, clean = {0};
     text_printf(&title, "%s: %s of %s, %s projection%s",
                 session_title(tree->session, tree->view->db), metric, tree->view->class->name,
@@ -245,28 +244,27 @@ static void write_head(struct printing *printing, const char *metric)
     text_add(&title, filters_n(tree->filtered->filters) ? "  filters: " : "");
     tree_add_filters(tree, false, &title);
     add_clean(&clean, text_string(&title));
-    text_printf(&printing->line, "%s%s%s%s%s", flamegraph_to_title, text_string(&clean),
+    text_printf(&graph->line, "%s%s%s%s%s", flamegraph_to_title, text_string(&clean),
                 flamegraph_to_heading, text_string(&clean), flamegraph_to_frames);
-    fputs(text_string(&printing->line), tree->out);
-    text_clear(&printing->line);
+    fputs(text_string(&graph->line), tree->out);
+    text_clear(&graph->line);
     vec_free(&title);
     vec_free(&clean);
 }
 
 void print_tree_flamegraph(const struct tree *tree)
 {
-    struct printing printing = {.tree = tree,
-                                .metrics = tree->view->metrics,
-                                .comparison = session_comparison(tree->session, tree->projection)};
-    frames_find(&printing.frames, tree);
-    printing.factor = stacks_factor(&printing.metrics->at[printing.frames.metrics[0]]);
-    char *metric = metric_name(&printing);
-    write_head(&printing, metric);
-    if (printing.comparison)
-        write_legend(&printing, metric);
-    write_frames(&printing, metric);
+    struct flamegraph graph = {.tree = tree,
+                               .metrics = tree->view->metrics,
+                               .comparison = session_comparison(tree->session, tree->projection)};
+    frames_find(&graph.frames, tree);
+    char *metric = metric_name(&graph);
+    write_head(&graph, metric);
+    if (graph.comparison)
+        write_legend(&graph, metric);
+    write_frames(&graph, metric);
     fputs(flamegraph_end, tree->out);
     free(metric);
-    frames_free(&printing.frames);
-    vec_free(&printing.line);
+    frames_free(&graph.frames);
+    vec_free(&graph.line);
 }

@@ -4,55 +4,42 @@
  * graphs. */
 #include "viewer-tui/output/export/export-stacks.h"
 
-#include <math.h>
-#include <stdlib.h>
-
-struct printing {
-    FILE *out;
-    struct text stack;
-    VEC(size_t) sizes; /* by open frame: length of the text before it */
-    double factor;
-    size_t n; /* how many numbers */
+struct folded {
+    struct export export;
+    struct text line; /* the names of the open frames */
 };
 
-static void enter(void *context, const struct view *view, uint32_t row)
+static void enter(struct export *export)
 {
-    struct printing *printing = context;
-    vec_push(&printing->sizes, printing->stack.n);
-    if (printing->stack.n)
-        text_add(&printing->stack, ";");
-    size_t begin = printing->stack.n;
-    stacks_name(view, row, &printing->stack);
-    for (size_t i = begin; i < printing->stack.n; i++)
-        if (printing->stack.at[i] == ';')
-            printing->stack.at[i] = ':';
+    struct text *line = &((struct folded *)export)->line;
+    export->stack.at[export->stack.n - 1].text_length = line->n;
+    text_add(line, line->n ? ";" : "");
+    size_t begin = line->n;
+    text_add(line, export_name(export));
+    for (size_t i = begin; i < line->n; i++)
+        if (line->at[i] == ';')
+            line->at[i] = ':';
 }
 
-static void leave(void *context, const struct view *view, uint32_t row, const double *own)
+static void leave(struct export *export, const double *own)
 {
-    struct printing *printing = context;
-    (void)view;
-    (void)row;
-    double values[SIDES] = {0};
-    for (size_t i = 0; i < printing->n; i++)
-        values[i] = round(own[i] * printing->factor);
-    if (values[0] > 0 || values[1] > 0) {
-        fputs(text_string(&printing->stack), printing->out);
-        for (size_t i = 0; i < printing->n; i++)
-            fprintf(printing->out, " %.0f", values[i]);
-        fputc('\n', printing->out);
+    struct text *line = &((struct folded *)export)->line;
+    double values[SIDES];
+    if (export_round(export, own, values)) {
+        fputs(text_string(line), export->tree->out);
+        for (size_t i = 0; i < export->metrics.n; i++)
+            fprintf(export->tree->out, " %.0f", values[i]);
+        fputc('\n', export->tree->out);
     }
-    printing->stack.n = printing->sizes.at[--printing->sizes.n];
-    printing->stack.at[printing->stack.n] = '\0';
+    line->n = export->stack.at[export->stack.n - 1].text_length;
+    line->at[line->n] = '\0';
 }
 
 void print_tree_folded(const struct tree *tree)
 {
-    size_t metrics[SIDES], n = stacks_metrics(tree, metrics);
-    struct printing printing = {
-        .out = tree->out, .factor = stacks_factor(&tree->view->metrics->at[metrics[0]]), .n = n};
-    struct stack_visitor visitor = {.enter = enter, .leave = leave, .context = &printing};
-    stacks_walk(tree, metrics, n, &visitor);
-    vec_free(&printing.stack);
-    vec_free(&printing.sizes);
+    struct folded folded = {.export = {.tree = tree, .enter = enter, .leave = leave}};
+    export_add_sorted(&folded.export);
+    export_walk(&folded.export);
+    export_free(&folded.export);
+    vec_free(&folded.line);
 }

@@ -3,130 +3,75 @@
  * view. */
 #include "viewer-tui/output/export/export-stacks.h"
 
-#include "lib/hash-tables.h"
-#include "lib/json.h"
-#include "viewer-tui/tree/label.h"
-
-#include <math.h>
 #include <stdlib.h>
 
-/* A frame as speedscope shows it. */
-struct frame {
-    char *name;
-    uint32_t file, line;
-};
-
-struct printing {
+struct speedscope {
+    struct export export;
     struct json_writer json;
-    const struct database *db;
-    struct idmap ids; /* (kind, place) -> frame */
-    VEC(struct frame) frames;
-    VEC(uint32_t) stack;
-    VEC(double) weights;
-    double factor;
+    VEC(double) weights; /* of the samples */
 };
 
-static uint32_t frame_of(struct printing *printing, const struct view *view, uint32_t number)
+static void leave(struct export *export, const double *own)
 {
-    const struct row *row = view_row(view, number);
-    uint32_t kind = row->kind == KIND_INLINED ? KIND_PROCEDURE : row->kind;
-    uint32_t id = idmap_get(&printing->ids, kind, row->place);
-    if (id != IDMAP_NONE)
-        return id;
-    struct frame frame;
-    struct text name = {0};
-    stacks_name(view, number, &name);
-    frame.name = mem_strdup(text_string(&name));
-    label_place(view, number, &frame.file, &frame.line);
-    vec_free(&name);
-    id = (uint32_t)printing->frames.n;
-    vec_push(&printing->frames, frame);
-    idmap_put(&printing->ids, kind, row->place, id);
-    return id;
-}
-
-static void enter(void *context, const struct view *view, uint32_t row)
-{
-    struct printing *printing = context;
-    vec_push(&printing->stack, frame_of(printing, view, row));
-}
-
-static void leave(void *context, const struct view *view, uint32_t row, const double *own)
-{
-    struct printing *printing = context;
-    (void)view;
-    (void)row;
-    double weight = round(*own * printing->factor);
-    if (weight > 0) {
-        vec_push(&printing->weights, weight);
-        json_write_break(&printing->json);
-        json_write_array(&printing->json);
-        for (size_t i = 0; i < printing->stack.n; i++)
-            json_write_integer(&printing->json, printing->stack.at[i]);
-        json_write_array_end(&printing->json);
-    }
-    printing->stack.n--;
-}
-
-static void write_weights(struct printing *printing)
-{
-    struct json_writer *json = &printing->json;
-    double sum = 0;
-    json_write_key(json, "weights");
+    struct speedscope *speedscope = (struct speedscope *)export;
+    struct json_writer *json = &speedscope->json;
+    double weight;
+    if (!export_round(export, own, &weight))
+        return;
+    vec_push(&speedscope->weights, weight);
+    json_write_break(json);
     json_write_array(json);
-    for (size_t i = 0; i < printing->weights.n; i++) {
-        json_write_double(json, printing->weights.at[i]);
-        sum += printing->weights.at[i];
+    for (size_t i = 0; i < export->stack.n; i++)
+        json_write_integer(json, export->stack.at[i].function);
+    json_write_array_end(json);
+}
+
+static void write_weights(struct speedscope *speedscope)
+{
+    struct json_writer *json = &speedscope->json;
+    double sum = 0;
+    json_put_array(json, "weights");
+    for (size_t i = 0; i < speedscope->weights.n; i++) {
+        json_write_double(json, speedscope->weights.at[i]);
+        sum += speedscope->weights.at[i];
     }
     json_write_array_end(json);
-    json_write_key(json, "startValue");
-    json_write_integer(json, 0);
-    json_write_key(json, "endValue");
-    json_write_double(json, sum);
+    json_put_integer(json, "startValue", 0);
+    json_put_number(json, "endValue", sum);
 }
 
-static void write_frames(struct printing *printing)
+static void write_frames(struct speedscope *speedscope)
 {
-    struct json_writer *json = &printing->json;
-    json_write_key(json, "shared");
-    json_write_object(json);
-    json_write_key(json, "frames");
-    json_write_array(json);
-    for (size_t i = 0; i < printing->frames.n; i++) {
-        const struct frame *frame = &printing->frames.at[i];
-        const char *path = database_file_path(printing->db, frame->file);
+    struct json_writer *json = &speedscope->json;
+    json_put_object(json, "shared");
+    json_put_array(json, "frames");
+    for (size_t i = 0; i < speedscope->export.functions.n; i++) {
+        const struct export_function *function = &speedscope->export.functions.at[i];
         json_write_break(json);
         json_write_object(json);
-        json_write_text(json, "name", frame->name);
-        if (path) {
-            json_write_text(json, "file", path);
-        }
-        if (frame->line) {
-            json_write_key(json, "line");
-            json_write_integer(json, frame->line);
-        }
+        json_write_text(json, "name", function->name);
+        if (function->file)
+            json_write_text(json, "file", function->file);
+        if (function->line)
+            json_put_integer(json, "line", function->line);
         json_write_object_end(json);
     }
     json_write_array_end(json);
     json_write_object_end(json);
 }
 
-static void write_profile(struct printing *printing, const struct tree *tree)
+static void write_profile(struct speedscope *speedscope)
 {
-    struct json_writer *json = &printing->json;
-    size_t metric = tree->view->sorting.metric;
-    const struct metric *shown = &tree->view->metrics->at[metric];
-    struct stack_visitor visitor = {.enter = enter, .leave = leave, .context = printing};
-    printing->factor = stacks_factor(shown);
+    struct json_writer *json = &speedscope->json;
+    const struct view *view = speedscope->export.tree->view;
     json_write_object(json);
     json_write_text(json, "type", "sampled");
-    json_write_text(json, "name", shown->name);
-    json_write_text(json, "unit", printing->factor > 1 ? "nanoseconds" : "none");
-    json_write_key(json, "samples");
-    json_write_array(json);
-    stacks_walk(tree, &metric, 1, &visitor);
+    json_write_text(json, "name", view->metrics->at[view->sorting.metric].name);
+    json_write_text(json, "unit", speedscope->export.factors.at[0] > 1 ? "nanoseconds" : "none");
+    json_put_array(json, "samples");
+    export_walk(&speedscope->export);
     json_write_array_end(json);
-    write_weights(printing);
+    write_weights(speedscope);
     json_write_object_end(json);
 }
 
@@ -143,25 +88,21 @@ static void write_name(struct json_writer *json, const struct tree *tree)
 
 void print_tree_speedscope(const struct tree *tree)
 {
-    struct printing printing = {.db = tree->view->db};
-    struct json_writer *json = &printing.json;
+    struct speedscope speedscope = {.export = {.tree = tree, .leave = leave}};
+    struct json_writer *json = &speedscope.json;
+    export_add_sorted(&speedscope.export);
     json_write_start(json, tree->out, 0);
     json_write_object(json);
     json_write_text(json, "$schema", "https://www.speedscope.app/file-format-schema.json");
     json_write_text(json, "exporter", "hpcviewer");
     json_write_key(json, "name");
     write_name(json, tree);
-    json_write_key(json, "profiles");
-    json_write_array(json);
-    write_profile(&printing, tree);
+    json_put_array(json, "profiles");
+    write_profile(&speedscope);
     json_write_array_end(json);
-    write_frames(&printing);
+    write_frames(&speedscope);
     json_write_object_end(json);
     json_write_finish(json);
-    for (size_t i = 0; i < printing.frames.n; i++)
-        free(printing.frames.at[i].name);
-    vec_free(&printing.frames);
-    vec_free(&printing.stack);
-    vec_free(&printing.weights);
-    idmap_free(&printing.ids);
+    export_free(&speedscope.export);
+    vec_free(&speedscope.weights);
 }
