@@ -1,7 +1,7 @@
 /* The list in which the user hides, moves, widens and deletes columns. */
 #include "viewer-tui/terminal/screens/commands.h"
 #include "viewer-tui/terminal/screens/main-screen.h"
-#include "viewer-tui/terminal/screens/pages.h"
+#include "viewer-tui/terminal/screens/text-pages.h"
 
 #include "viewer-tui/base/viewer-config.h"
 #include "viewer-tui/output/column-text.h"

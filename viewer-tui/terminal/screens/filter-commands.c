@@ -1,6 +1,6 @@
 /* Commands that say which rows are shown. */
 #include "viewer-tui/terminal/screens/commands.h"
-#include "viewer-tui/terminal/screens/pages.h"
+#include "viewer-tui/terminal/screens/text-pages.h"
 
 #include "viewer-tui/terminal/screen.h"
 #include "viewer-tui/tree/describe.h"

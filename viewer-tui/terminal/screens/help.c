@@ -1,5 +1,5 @@
 /* The help screen. */
-#include "viewer-tui/terminal/screens/pages.h"
+#include "viewer-tui/terminal/screens/text-pages.h"
 
 #include "viewer-tui/terminal/keys.h"
 

@@ -1,7 +1,7 @@
 /* Commands that say which metrics are shown and how, and what rows are sorted by. */
 #include "viewer-tui/terminal/screens/commands.h"
 #include "viewer-tui/terminal/screens/main-screen.h"
-#include "viewer-tui/terminal/screens/pages.h"
+#include "viewer-tui/terminal/screens/text-pages.h"
 
 #include "viewer-tui/terminal/screen.h"
 

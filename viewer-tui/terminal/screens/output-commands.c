@@ -1,7 +1,7 @@
 /* Commands that bring what is shown elsewhere: to a file, to the clipboard. */
 #include "viewer-tui/terminal/screens/commands.h"
 #include "viewer-tui/terminal/screens/main-screen.h"
-#include "viewer-tui/terminal/screens/pages.h"
+#include "viewer-tui/terminal/screens/text-pages.h"
 
 #include "lib/number.h"
 #include "viewer-tui/terminal/clipboard.h"

@@ -1,7 +1,7 @@
 /* Commands that go back to places: where the user has been, or has put a mark. */
 #include "viewer-tui/terminal/screens/commands.h"
 #include "viewer-tui/terminal/screens/main-screen.h"
-#include "viewer-tui/terminal/screens/pages.h"
+#include "viewer-tui/terminal/screens/text-pages.h"
 
 #include "viewer-tui/terminal/screen.h"
 #include "viewer-tui/tree/describe.h"

@@ -65,12 +65,34 @@ static void find_costs(struct tui *tui, struct shown_source *shown)
         line_costs_find(&shown->costs, pane->view, row, shown->file);
 }
 
+static enum scope_kind row_kind(struct tui *tui)
+{
+    const struct pane *pane = tui_pane(tui);
+    return view_row(pane->view, pane_row(pane))->kind;
+}
+
+/* Selects the line with the largest cost in place of the one that declares a procedure. */
+static void select_hottest_line(struct shown_source *shown, enum scope_kind kind)
+{
+    double most = 0;
+    if (kind != KIND_PROCEDURE && kind != KIND_INLINED)
+        return;
+    for (size_t i = 0; i < shown->costs.n; i++) {
+        if (shown->costs.at[i].cost <= most)
+            continue;
+        most = shown->costs.at[i].cost;
+        shown->line = shown->costs.at[i].line;
+    }
+}
+
 void tui_prepare_source(struct tui *tui)
 {
     if (!tui->source)
         tui->source = mem_alloc(sizeof *tui->source);
     select_place(tui, tui->source);
     find_costs(tui, tui->source);
+    if (tui->source_scroll.at_hottest && !tui->source->is_call)
+        select_hottest_line(tui->source, row_kind(tui));
     text_clear(&tui->source->missing);
     if (tui->source->source->n_lines == 0)
         tui_explain_missing(tui, tui->source, &tui->source->missing);

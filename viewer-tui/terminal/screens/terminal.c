@@ -7,7 +7,7 @@
 #include "viewer-tui/terminal/screen.h"
 #include "viewer-tui/terminal/screens/commands.h"
 #include "viewer-tui/terminal/screens/main-screen.h"
-#include "viewer-tui/terminal/screens/pages.h"
+#include "viewer-tui/terminal/screens/text-pages.h"
 #include "viewer-tui/terminal/screens/source-pane.h"
 #include "viewer-tui/tree/describe.h"
 

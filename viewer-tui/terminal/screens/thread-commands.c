@@ -1,6 +1,6 @@
 /* Showing the sums over some of the threads only. */
 #include "viewer-tui/terminal/screens/commands.h"
-#include "viewer-tui/terminal/screens/pages.h"
+#include "viewer-tui/terminal/screens/text-pages.h"
 
 #include "viewer-tui/db/database.h"
 #include "viewer-tui/db/run.h"

@@ -3,7 +3,7 @@
  * what can be compared is how even they are, the most loaded thread with the most loaded one and so
  * on.
  */
-#include "viewer-tui/terminal/screens/pages.h"
+#include "viewer-tui/terminal/screens/text-pages.h"
 
 #include "viewer-tui/compare/comparison.h"
 #include "viewer-tui/output/thread-table.h"

@@ -1,5 +1,5 @@
 /* What the selected row costs in each thread: bars, or a histogram of them. */
-#include "viewer-tui/terminal/screens/pages.h"
+#include "viewer-tui/terminal/screens/text-pages.h"
 
 #include "viewer-tui/output/columns.h"
 #include "viewer-tui/output/thread-table.h"

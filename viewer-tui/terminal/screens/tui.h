@@ -1,8 +1,8 @@
 /* The state of the terminal viewer, shared by the files of this folder.
  *
  * terminal.c reads keys; keys.h maps each key to a command; commands.h lists the functions that carry
- * commands out, one per family. main-screen.h draws the tree and the source; pages.h shows everything
- * that covers the screen. To add a page: a command and its key in keys.c, a function in pages.h. */
+ * commands out, one per family. main-screen.h draws the tree and the source; text-pages.h shows everything
+ * that covers the screen. To add a page: a command and its key in keys.c, a function in text-pages.h. */
 #ifndef VIEWER_TUI_H
 #define VIEWER_TUI_H
 
@@ -19,7 +19,8 @@
 /* Distance of the source pane from its initial position. */
 struct source_scroll {
     long lines, columns;
-    bool at_call; /* the call of the selected row is shown, until the user moves */
+    bool at_call;    /* the call of the selected row is shown, until the user moves */
+    bool at_hottest; /* the most expensive line of the selected procedure is shown, likewise */
 };
 
 struct tui {

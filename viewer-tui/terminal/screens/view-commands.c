@@ -1,6 +1,6 @@
 /* Commands that show another view. */
 #include "viewer-tui/terminal/screens/commands.h"
-#include "viewer-tui/terminal/screens/pages.h"
+#include "viewer-tui/terminal/screens/text-pages.h"
 
 /* Sorts a new view by the metric by which another one is sorted. */
 static void sort_by_same_metric(struct view *view, const struct view *other)

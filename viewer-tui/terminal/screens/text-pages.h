@@ -2,8 +2,8 @@
  *
  * A page closes with Esc, q or the key that opened it. Keys of views and of other pages work on every
  * page: the page closes and the command is carried out (tui->next). ? opens the help on top. */
-#ifndef VIEWER_PAGES_H
-#define VIEWER_PAGES_H
+#ifndef VIEWER_TEXT_PAGES_H
+#define VIEWER_TEXT_PAGES_H
 
 #include "viewer-tui/output/print.h"
 #include "viewer-tui/terminal/list.h"

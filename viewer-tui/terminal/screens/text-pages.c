@@ -1,4 +1,4 @@
-#include "viewer-tui/terminal/screens/pages.h"
+#include "viewer-tui/terminal/screens/text-pages.h"
 
 #include "viewer-tui/advice/advice-text.h"
 #include "viewer-tui/base/task.h"
