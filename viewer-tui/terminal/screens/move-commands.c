@@ -41,7 +41,7 @@ void tui_follow_hot_path(struct tui *tui)
 {
     struct pane *pane = tui_pane(tui);
     pane_hot_path(pane, tui->hot_share);
-    tui->source_scroll = (struct source_scroll){.at_hottest = true};
+    tui->source_scroll = (struct source_scroll){0};
     tui_go_to_own_call(tui);
     pane->shows_below = true;
 }

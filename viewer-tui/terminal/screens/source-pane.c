@@ -358,14 +358,14 @@ void tui_draw_source(const struct tui *tui, struct area area)
 /* The file where it is, rather than the database's copy: a change there would be lost. */
 static void edit(struct tui *tui)
 {
-    struct shown_source shown = {0};
     struct text problem = {0};
-    select_place(tui, &shown);
-    char *original = source_original(tui->session->rules, shown.view->db, shown.file);
-    const char *path = original ? original : shown.source->path;
+    tui_prepare_source(tui);
+    const struct shown_source *shown = tui->source;
+    char *original = source_original(tui->session->rules, shown->view->db, shown->file);
+    const char *path = original ? original : shown->source->path;
     if (path) {
         screen_suspend();
-        editor_run(path, shown.line, &problem);
+        editor_run(path, shown->line, &problem);
         screen_resume();
         text_add_clean(&tui->message, text_string(&problem), tui->ascii);
     } else {

@@ -156,8 +156,10 @@ int terminal_run(struct session *session, const struct terminal_options *options
         tui_apply_filters(&tui);
         tui.has_headline = !options->starts_closed;
         tui.knows_headline = options->starts_closed;
-        if (!options->starts_closed)
+        if (!options->starts_closed) {
             tui_follow_hot_path(&tui);
+            tui.source_scroll.at_hottest = true;
+        }
         say_if_empty(&tui);
         say_problem(&tui);
         loop(&tui);
