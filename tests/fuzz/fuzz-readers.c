@@ -1,7 +1,7 @@
-/* Damages an input of hpcprof in many ways and has its reader read each, in one process:
+/* Damages an input of hpcprof in many ways, and reads each with its reader, in one process:
  *     fuzz-readers measurement|structure FILE FIRST_SEED COUNT
- * Build it with sanitizers. All that a reader gives is looked at. A crash, a hang, a broken promise
- * or a request for all memory ends it with a line that names the seed. */
+ * Build it with sanitizers. All results of a reader are examined. A crash, a hang, a violated
+ * contract or excessive use of memory ends it with a line that names the seed. */
 #include "hpcprof/modules/structure.h"
 
 #include "lib/bytes.h"
@@ -42,7 +42,7 @@ static void on_alarm(int signal)
             stop("broken: " #condition);                                                           \
     } while (0)
 
-/* ---- chance ---- */
+/* ---- random numbers ---- */
 
 static uint64_t random_state;
 
@@ -90,7 +90,7 @@ static struct bytes read_file(const char *path)
     return bytes;
 }
 
-/* One of the bytes that break things, or any. */
+/* A byte that is likely to break a reader, or a random one. */
 static uint8_t interesting(void)
 {
     static const uint8_t values[] = {0, 1, 2, 0x7f, 0x80, 0x81, 0xfe, 0xff};
@@ -122,7 +122,7 @@ static void damage_bytes(struct bytes *bytes)
 
 /* ---- measurement files ---- */
 
-/* Adds a chunk with a payload that was perhaps damaged; its header tells the truth. */
+/* Adds a chunk, with a damaged payload if `damaged`. Size and checksum in its header are right. */
 static void append_chunk(struct bytes *to, const uint8_t *chunk, bool damaged)
 {
     struct bytes payload = {0};
@@ -143,7 +143,7 @@ static void append_chunk(struct bytes *to, const uint8_t *chunk, bool damaged)
     vec_free(&payload);
 }
 
-/* Damages chunks, loses some, gives some out of place; now and then damages the file as a whole. */
+/* Damages chunks, drops some, repeats some; sometimes damages the file as a whole. */
 static struct bytes damaged_measurement(const struct bytes *whole)
 {
     struct bytes damaged = {0};
@@ -168,7 +168,7 @@ static struct bytes damaged_measurement(const struct bytes *whole)
 static void look_at_text(const char *text)
 {
     PROMISE(text);
-    for (; *text; text++) /* a sanitizer sees what is not there */
+    for (; *text; text++) /* a sanitizer detects reads out of bounds */
         ;
 }
 
@@ -299,7 +299,7 @@ static void insert_word(struct bytes *bytes)
     bytes->n += size;
 }
 
-/* The start of a line somewhere. */
+/* The start of a random line. */
 static size_t some_line(const struct bytes *bytes)
 {
     size_t at = below(bytes->n);
@@ -308,7 +308,7 @@ static size_t some_line(const struct bytes *bytes)
     return at;
 }
 
-/* Replaces what stands between two quotes. */
+/* Replaces the text between two quotes. */
 static void replace_value(struct bytes *bytes)
 {
     size_t from = below(bytes->n), to;
@@ -327,7 +327,7 @@ static void replace_value(struct bytes *bytes)
     *bytes = changed;
 }
 
-/* Leaves a line out, or repeats it. */
+/* Removes a line, or repeats it. */
 static void change_line(struct bytes *bytes)
 {
     size_t from = some_line(bytes), to = from;
@@ -400,7 +400,7 @@ static void read_structure(const char *path)
 
 /* ---- all together ---- */
 
-/* Gives the reader a file with these bytes. */
+/* Reads a file with these bytes. */
 static void read_bytes(const struct bytes *bytes, void (*read_path)(const char *path))
 {
     int fd = memfd_create("damaged", MFD_CLOEXEC);

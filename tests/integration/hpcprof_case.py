@@ -1,4 +1,4 @@
-"""What the tests of hpcprof share: a folder with a made-up run for each test."""
+"""Shared by the tests of hpcprof: a folder with a made-up run for each test."""
 import os
 import tempfile
 import unittest
@@ -40,10 +40,10 @@ class HpcprofCase(unittest.TestCase):
         return self.scenario.at(name)
 
     def names(self):
-        """What stands in the folder that hpcprof runs in."""
+        """The files that hpcprof wrote to the folder that it runs in."""
         return sorted(set(os.listdir(self.scenario.folder)) - {"bin", "cache", "program"})
 
     def assert_says(self, stderr, *parts):
-        """One line says all of that."""
+        """One line of stderr has all the parts."""
         lines = [line for line in stderr.splitlines() if all(part in line for part in parts)]
         self.assertEqual(len(lines), 1, f"{parts} in:\n{stderr}")

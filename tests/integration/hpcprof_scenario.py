@@ -1,5 +1,5 @@
-"""A run that a test makes up: its measurements, its structure, and what hpcprof must make of them,
-computed here from the description by brute force."""
+"""A made-up run: its measurements, its structure, and the database that hpcprof must write, computed
+here from the description by brute force."""
 import os
 import shutil
 import subprocess
@@ -12,13 +12,13 @@ SCOPES = ("point", "function", "lex_aware", "execution")
 
 
 def named(name):
-    """The contexts of code of which only a name in angle brackets is known."""
+    """The contexts of code that only has a name in angle brackets."""
     return [("call", name, None, 0)]
 
 
 UNKNOWN_CODE = named("<unknown code>")
 
-# Stands in a path behind a procedure of which it is not known where it calls what is next.
+# Follows a procedure in a path if its call of the next one is at an unknown site.
 NO_SITE = ("no site",)
 
 
@@ -48,7 +48,7 @@ def scopes_of_prefix(path, length):
 
 
 def frames_of(path):
-    """The calls of a path, each with the labels of its code; what is before the first call first."""
+    """The calls of a path, each with the labels of its code. The first element has the labels before the first call."""
     frames = [[]]
     for label in path:
         if label[0] == "call":
@@ -62,11 +62,10 @@ def without_loops(site):
 
 
 class CallSites:
-    """What is known of the sites of calls, from all paths of a run; the rule of
-    hpcprof/tree/unknown-call-sites.h."""
+    """The known sites of calls, from all paths of a run, and the rule of hpcprof/tree/unknown-call-sites.h."""
 
     def __init__(self, paths):
-        self.known = {}  # (caller, callee): labels of the site, without the caller's
+        self.known = {}  # (caller, callee): labels of the site without the caller
         for path in paths:
             frames = frames_of(path)[1:]
             for caller, callee in zip(frames, frames[1:]):
@@ -74,7 +73,7 @@ class CallSites:
                     self.known.setdefault((caller[0], callee[0]), set()).add(caller[1:])
 
     def site(self, caller, callee):
-        """The labels of the site, or None."""
+        """The labels of the site; None if there is no single one."""
         known = self.known.get((caller, callee), set())
         lines = {without_loops(site) for site in known}
         is_line = all(site and site[-1][0] == "line" for site in known)
@@ -83,7 +82,7 @@ class CallSites:
         return None
 
     def path(self, path):
-        """A path as it is shown, and how many of its labels make the calls of unknown site."""
+        """A path as it is shown, and the lengths of its prefixes that end with a call from an unknown site."""
         frames, shown, unknown = frames_of(path), [], []
         for frame, callee in zip(frames, frames[1:] + [None]):
             if NO_SITE not in frame:
@@ -113,7 +112,7 @@ class Module:
         return self.unknown if found is None else found
 
     def name_loops(self, labels):
-        """A loop of unknown line is known by its module and address."""
+        """Identifies a loop of unknown line by its module and address."""
         return [("loop at", self.path, label[1]) if label[0] == "loop at" else label
                 for label in labels]
 
@@ -132,7 +131,7 @@ class Scenario:
         return os.path.join(self.folder, name)
 
     def binary(self, name, build_id, structure=None, content=None):
-        """Writes a binary and what hpcstruct will say of it."""
+        """Writes a binary and the structure that hpcstruct will print for it."""
         path = self.at(name)
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "wb") as file:
@@ -192,7 +191,7 @@ class Scenario:
             process.write(self.measurements)
 
     def run(self, *arguments, directories=None, status=0, **options):
-        """Runs hpcprof; its result. Checks the exit status."""
+        """Runs hpcprof, checks the exit status and returns the result."""
         done = subprocess.run(
             [self.hpcprof, *arguments, *([self.measurements] if directories is None
                                          else directories)],
@@ -203,13 +202,13 @@ class Scenario:
         return done
 
     def database(self, *arguments, status=0):
-        """Writes the measurements, runs hpcprof, and reads what it has written."""
+        """Writes the measurements, runs hpcprof, and reads the database."""
         self.write()
         done = self.run("-o", self.at("db"), *arguments, status=status)
         self.stderr = done.stderr
         return read_database(self.at("db"))
 
-    # What must come out.
+    # Expected output.
 
     def ordered_threads(self):
         """(process, thread index) in the order of profiles."""
@@ -220,7 +219,7 @@ class Scenario:
                 for thread in process.threads]
 
     def expected(self, projection):
-        """{(profile, path, metric, scope): amount}, the path () being context 0, and the paths."""
+        """{(profile, path, metric, scope): amount}, and the set of paths. The path () is context 0."""
         profiles = {thread: i + 1 for i, thread in enumerate(self.ordered_threads())}
         values, paths = {}, {()}
         sites = CallSites(projections[projection] for _, _, projections, _, _ in self.samples)
@@ -242,7 +241,7 @@ class Scenario:
 
 
 def source_path(file):
-    """Where the source was, also of a copy."""
+    """The original path of a source file, also of a copy."""
     return file.path[file.path.index("src/") + 3:] if file.copied else file.path
 
 
@@ -282,7 +281,7 @@ def check_database(test, scenario, db, metrics, projection="logical"):
     path_of = {context.id: database_path(context) for context in db.contexts.values()}
     test.assertEqual(len(set(path_of.values())), len(path_of), "two contexts are the same")
     check_equal(test, set(path_of.values()), paths, "contexts")
-    for context in db.contexts.values():  # bit 0 is that of the scope "function"
+    for context in db.contexts.values():  # bit 0 belongs to the scope "function"
         if context.relation is not None:
             test.assertEqual(context.propagation, 1 if context.relation == LEXICAL else 0)
     test.assertEqual(len(db.profiles), len(scenario.ordered_threads()) + 1)

@@ -1,5 +1,4 @@
-"""Reads intact measurement files, for tests: an implementation of doc/FORMAT-hpcrun.md of its own that
-shares nothing with the one in lib/."""
+"""Reads intact measurement files, for tests. An independent implementation of doc/FORMAT-hpcrun.md."""
 import struct
 import zlib
 
@@ -47,7 +46,7 @@ class Thread:
         self.lips = {}    # id: (space, value, site or None), of nodes with an l-note
         self.values = {}  # (node, metric): amount
         self.fates = {}   # (event, code): [count, amount]
-        self.creation = None  # (Thread, its node), where this one was created
+        self.creation = None  # (creating Thread, its node)
 
     def path(self, node):
         """The physical (instance, offset) notes from the outermost to the node."""
@@ -76,7 +75,7 @@ class Measurement:
                       if thread != PROCESS_CHUNK else None)
 
     def logical_nodes(self):
-        """How many nodes the threads' logical trees have together, each path counted once."""
+        """The number of nodes of all threads' logical trees, each path counted once per thread."""
         merged = {}
         for thread in self.threads.values():
             of = {0: 0}

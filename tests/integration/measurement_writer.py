@@ -1,4 +1,4 @@
-"""Writes measurement files, for tests: an implementation of doc/FORMAT-hpcrun.md of its own.
+"""Writes measurement files, for tests. An independent implementation of doc/FORMAT-hpcrun.md.
 
     run = Measurement(pid=71, executable="/usr/bin/xz")
     cputime = run.event("CPUTIME")
@@ -10,7 +10,7 @@
     run.write(directory)
 
 Amounts are in the event's fixed point. A thread's values are written as two increments where they
-can be split, so that readers that forget to add up are found out."""
+can be split, which reveals readers that do not add up."""
 import os
 import struct
 import zlib
@@ -63,7 +63,7 @@ def varints(*values):
 
 
 class Thread:
-    """One thread; node ids are those of the file."""
+    """A thread. Node ids are those of the file."""
 
     def __init__(self, index, tid, kind, name, first, last, ended, creator):
         self.index, self.tid, self.kind, self.name = index, tid, kind, name

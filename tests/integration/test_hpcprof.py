@@ -1,5 +1,4 @@
-"""hpcprof: its command line, and what it writes beside the contexts (which
-test_hpcprof_contexts.py is about)."""
+"""hpcprof: its command line, and its output except for contexts (see test_hpcprof_contexts.py)."""
 import filecmp
 import json
 import os
@@ -82,13 +81,13 @@ class CommandLineTest(HpcprofCase):
         self.scenario.write()
         before = self.names()
         done = self.scenario.run(
-            status=1, restore_signals=False,  # Python ignores SIGXFSZ, and so will hpcprof
+            status=1, restore_signals=False,  # Python ignores SIGXFSZ, and hpcprof inherits that
             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500)))
         self.assert_says(done.stderr, ".db", "File too large")
         self.assertEqual(self.names(), before)
 
     def test_an_interrupted_run_leaves_nothing(self):
-        """Stopped while hpcstruct runs, which is stopped too."""
+        """Stops hpcprof while hpcstruct runs; hpcstruct is stopped, too."""
         module = self.program()
         os.mkfifo(self.at("started"))
         os.mkfifo(self.at("stopped"))
@@ -106,7 +105,7 @@ class CommandLineTest(HpcprofCase):
             running = subprocess.Popen([self.scenario.hpcprof, self.scenario.measurements],
                                        cwd=self.scenario.folder, start_new_session=True,
                                        env={**os.environ, "XDG_CACHE_HOME": self.at("cache")})
-            open(self.at("started")).close()  # waits for the other end
+            open(self.at("started")).close()  # blocks until the fifo has a reader
             self.assertNotEqual(self.names(), before)
             running.send_signal(number)
             self.assertEqual(running.wait(timeout=60), -number)
@@ -122,7 +121,7 @@ class SourcesTest(HpcprofCase):
         return str(path)
 
     def build(self, *files):
-        """A program with a function in each file, all of them sampled, and one that is not."""
+        """A program with a sampled function in each file, and a function without samples."""
         procedures = [F(path, P(f"f{i}", 1, [(0x1000 * i, 0x1000 * i + 16)],
                                 S(2, (0x1000 * i, 0x1000 * i + 16))))
                       for i, path in enumerate(files, 1)]
@@ -157,7 +156,7 @@ class SourcesTest(HpcprofCase):
                                           self.at("db/src") + self.at("two.c")])
 
     def test_names_that_are_not_utf8(self):
-        """The database's strings are UTF-8, whatever bytes a file's name has; messages are lines."""
+        """Strings in the database are UTF-8 whatever the bytes of a file name, and each message is one line."""
         folder = self.at("l\udcf6st\n")  # Latin-1, and a line break
         os.mkdir(folder)
         program = self.scenario.binary("program", "abcd01", Structure())
@@ -287,7 +286,7 @@ class RunJsonTest(HpcprofCase):
         self.assertEqual(db.profiles[0].values[0][db.metric("idleness", "execution")], 4)
 
     def incomplete_of_workers(self, n):
-        """The database of 4 s of incomplete time with so many workers, and what run.json says of it."""
+        """The database of a run with 4 s of incomplete time and `workers` workers, and its state in run.json."""
         process = self.process(self.program())
         incomplete = process.metric("incomplete", 0)
         process.agents.append(("minicilk", "1", 4, "minicilk.rules", "7"))
@@ -318,14 +317,14 @@ class RunJsonTest(HpcprofCase):
 
 
 class ProcessesTest(HpcprofCase):
-    """Many processes and threads, each once and in order."""
+    """Many processes and threads: each occurs once, in order."""
 
     def ids(self, db):
         return [tuple((i.kind, i.logical, i.physical) for i in p.ids) for p in db.profiles[1:]]
 
     def test_a_fork_tree_and_an_exec_chain(self):
         module = self.program()
-        for i in range(40):  # in no order
+        for i in range(40):  # shuffled
             pid = 100 + i * 7 % 40
             self.process(module, pid=pid, parent_pid=100, start_time=5000 + pid // 3,
                          origin=2 if pid > 100 else 0)
@@ -355,7 +354,7 @@ class ProcessesTest(HpcprofCase):
             for i, (node, rank) in enumerate(((0, 0), (0, 2), (1, 1), (1, 3)))])
 
     def test_hosts_of_one_id(self):
-        """Where nobody has set it, gethostid is the same on many hosts."""
+        """gethostid is the same on many hosts if nobody has set it."""
         module = self.program()
         for host in ("b", "a", "c"):
             self.process(module, host=host)
@@ -367,7 +366,7 @@ class ProcessesTest(HpcprofCase):
         self.assertEqual([p["host"] for p in run["processes"]], ["a", "b", "c"])
 
     def test_images_that_only_their_clock_tells_apart(self):
-        """Two runs in containers: the same host name, pid and, without a clock of its own, start."""
+        """Two runs in containers have the same host name, pid and, without a time namespace, start time."""
         for name, began in (("one", 10**18), ("two", 10**18 + 5)):
             process = self.process(self.program(), clock=(began, 10**9, 10**7))
             process.write(self.at(name))
@@ -393,7 +392,7 @@ class ProcessesTest(HpcprofCase):
 
 class SameBytesTest(HpcprofCase):
     def compare(self, left, right):
-        """Every file of two folders."""
+        """Compares every file of two folders."""
         different = filecmp.dircmp(left, right)
         self.assertEqual(different.left_only + different.right_only, [])
         for name in different.common_files:
@@ -403,7 +402,7 @@ class SameBytesTest(HpcprofCase):
             self.compare(os.path.join(left, name), os.path.join(right, name))
 
     def test_the_same_input_gives_the_same_bytes(self):
-        """Whatever -j, and in whatever order files come."""
+        """The same bytes for every -j and every order of files."""
         structure = Structure(F(self.at("program"), *(
             P(f"f{i}", i, [(0x1000 * i, 0x1000 * i + 64)], S(2 * i, (0x1000 * i, 0x1000 * i + 16)),
               L(i, S(2 * i + 1, (0x1000 * i + 16, 0x1000 * i + 32)))) for i in range(1, 60))))
@@ -418,7 +417,7 @@ class SameBytesTest(HpcprofCase):
                              for k in range(1, 6)]
                     self.scenario.sample(process, thread, notes, 0, 1 + i * pid)
                 self.scenario.sample(process, thread, [(instance, 0x1000)], 0, 1)
-            thread.node(0, (instance, 0x1000))  # so that the projections are not the same
+            thread.node(0, (instance, 0x1000))  # the projections differ
         self.scenario.write()
         for i, workers in enumerate((1, 2, 8, 8)):
             self.scenario.run("-j", str(workers), "-o", f"db{i}")

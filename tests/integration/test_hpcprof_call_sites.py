@@ -1,5 +1,5 @@
-"""hpcprof: calls from sites that are not known join those whose site is known, where that is one;
-against what a test computes path by path from its own description of the run."""
+"""hpcprof: calls from unknown sites join a known site if there is exactly one. Expectations are computed path
+by path from the description of the run."""
 import filecmp
 import itertools
 import json
@@ -13,7 +13,7 @@ from v4_reader import CALL, INLINED_CALL, LEXICAL, read_database
 
 FILE = "/s/a.c"
 
-# Sites of calls in `outer`: a line, a line in a loop, and one of an inlined procedure.
+# Sites of calls in `outer`: a line, a line in a loop, and a line of an inlined procedure.
 PROGRAM = Structure(F(FILE,
                       P("main", 1, [(0x1000, 0x1100)], S(2, (0x1000, 0x1010)),
                         S(3, (0x1010, 0x1020))),
@@ -35,7 +35,7 @@ class CallSitesCase(LogicalCase):
         self.start(PROGRAM)
 
     def call(self, *notes, amount=1, thread=None):
-        """A path of addresses; (address,) is one of unknown site."""
+        """A path of addresses; (address,) means a procedure with an unknown site."""
         i = self.instance
         self.lips(thread or self.thread,
                   [((i, note[0]), (i, note[0]), None) if isinstance(note, tuple)
@@ -52,7 +52,7 @@ class CallSitesCase(LogicalCase):
 
 class OneSiteTest(CallSitesCase):
     def check_joined(self, site):
-        """All calls of `inner` are one context, at that site."""
+        """All calls of `inner` have one context, at that site."""
         db, _ = self.check_both()
         inner, = self.calls(db, "inner")
         self.assertEqual([c.label() for c in (inner.parent, inner.parent.parent)], site)
@@ -91,7 +91,7 @@ class OneSiteTest(CallSitesCase):
         self.assertEqual(self.unknown(), [])
 
     def test_another_caller_knows_it(self):
-        """The site is one of the procedure's, whoever called that."""
+        """A site belongs to a procedure, whoever called the procedure."""
         self.call(MAIN, (OUTER,), INNER)
         self.call(MAIN + 0x10, LOOP, INNER)
         db, _ = self.check_both()
@@ -100,7 +100,7 @@ class OneSiteTest(CallSitesCase):
         self.assertEqual(self.unknown(), [])
 
     def test_level_after_level(self):
-        """Calls that have joined have calls of unknown site, too, and recurse."""
+        """Calls that moved to a known site have calls from unknown sites themselves, and recurse."""
         for depth in range(1, 6):
             self.call(MAIN, *[LOOP] * depth, LEAF, amount=10 ** depth)
             for known in itertools.product((False, True), repeat=depth):
@@ -111,7 +111,7 @@ class OneSiteTest(CallSitesCase):
         self.assertEqual(self.unknown(), [])
 
     def test_copies_that_have_other_loops(self):
-        """One line, in a loop of one copy of a procedure and in none of the other."""
+        """One line, which is in a loop in one copy of a procedure and in none in the other."""
         self.module = self.scenario.binary("clones", "abcd02", Structure(F(
             FILE, P("outer", 10, [(0x2000, 0x2100)], S(14, (0x2000, 0x2010)),
                     L(13, S(14, (0x2010, 0x2020)))), P("inner", 20, [(0x3000, 0x3100)],
@@ -127,7 +127,7 @@ class OneSiteTest(CallSitesCase):
         self.assertEqual(found, {"loop": 11, "call": 100})
 
     def test_samples_of_unknown_site(self):
-        """They are the procedure's own, at none of its lines."""
+        """Unresolved calls hang directly below the procedure, at none of its lines."""
         self.call(MAIN, LINE, INNER)
         self.lips(self.thread, [((self.instance, OUTER), (self.instance, OUTER), None),
                                 ((self.instance, LEAF), None, None)], 0, 5)
@@ -136,7 +136,7 @@ class OneSiteTest(CallSitesCase):
 
 class SeveralSitesTest(CallSitesCase):
     def check_apart(self, *sites):
-        """The lines of the calls of `inner`, and None for the one of unknown site."""
+        """The lines of the calls of `inner`; None for calls from unknown sites."""
         db, _ = self.check_both()
         calls = self.calls(db, "inner")
         self.assertEqual({c.parent.line if c.parent.relation == LEXICAL else None for c in calls},
@@ -174,7 +174,7 @@ class SeveralSitesTest(CallSitesCase):
         self.check_apart(71)
 
     def test_another_context_knows_the_other_one(self):
-        """fib: a context in which all samples of known site are of one line proves nothing."""
+        """fib: if all samples of a context come from one line, that does not prove that its other calls do."""
         self.call(MAIN, LINE, OUTER)
         self.call(MAIN, (OUTER,), OUTER, amount=10)
         self.call(MAIN, LINE, LOOP, OUTER)
@@ -184,18 +184,17 @@ class SeveralSitesTest(CallSitesCase):
 
 
 class CodeTest(CallSitesCase):
-    """What the code says, of sites that no sample came through; it has priority over no sample, and
-    none over them."""
+    """Direct calls in the code, at sites without samples. Neither they nor sites with samples have priority."""
 
     def lines(self, *calls):
-        """The lines of the calls of `inner`, None for none, where the code has these calls."""
+        """The lines of the calls of `inner` if the code has these calls; None for a call without a line."""
         self.scenario.answers.give_calls(self.module.path, *calls)
         db = self.scenario.database()
         return sorted((c.parent.line if c.parent.relation == LEXICAL else 0,
                        c.id in self.unknown()) for c in self.calls(db, "inner"))
 
     def test_another_site(self):
-        """All samples of known site are of one of two calls."""
+        """All samples from known sites come from one of two calls."""
         self.call(MAIN, LINE, INNER)
         self.call(MAIN, (OUTER,), INNER)
         self.assertEqual(self.lines((LINE, INNER), (LOOP, INNER)), [(0, True), (12, False)])
@@ -209,7 +208,7 @@ class CodeTest(CallSitesCase):
         self.assertEqual(self.lines((LOOP, INNER), (LOOP + 8, INNER)), [(14, False)])
 
     def test_one_line_in_code_that_was_copied(self):
-        """The site is the one that samples came through."""
+        """The chosen site is the one with samples."""
         self.module = self.scenario.binary("clones", "abcd02", Structure(F(
             FILE, P("outer", 10, [(0x2000, 0x2100)], S(14, (0x2000, 0x2010)),
                     L(13, S(14, (0x2010, 0x2020)))), P("inner", 20, [(0x3000, 0x3100)],
@@ -236,7 +235,7 @@ class CodeTest(CallSitesCase):
 
 
 class WholeTest(CallSitesCase):
-    """The same database whatever the work is divided into, and whatever comes first."""
+    """The same database however the work is divided, and whichever thread comes first."""
 
     DATABASE = ("meta.db", "profile.db", "cct.db", "physical/meta.db", "physical/profile.db")
 
@@ -271,8 +270,7 @@ class WholeTest(CallSitesCase):
                                 (name, workers))
 
     def test_random_trees(self):
-        """Nothing that the rule should have joined stays apart, and no unit is lost or counted
-        twice."""
+        """Every call that the rule can resolve is resolved, and no unit is lost or counted twice."""
         for seed in range(8):
             with self.subTest(seed=seed):
                 self.setUp()
@@ -289,7 +287,7 @@ class WholeTest(CallSitesCase):
         self.assertEqual(db.profiles[0].values[0][execution], total / 1024e9)
 
     def check_unknown(self, db):
-        """From the tree alone: of what stays unknown the procedure has no one site elsewhere."""
+        """From the tree alone: a call that stays unresolved has no single site elsewhere in its procedure."""
         unknown, sites = set(self.unknown()), {}
         self.assertTrue(unknown)
 

@@ -1,5 +1,4 @@
-"""hpcprof: contexts and values, against what a test computes by brute force from its own
-description of the run."""
+"""hpcprof: contexts and values. Expectations are computed by brute force from the description of the run."""
 import json
 import os
 import random
@@ -15,7 +14,7 @@ from v4_reader import read_database
 
 class ContextsCase(HpcprofCase):
     def start(self, structure, **fields):
-        """One process with one thread in one module of that structure."""
+        """A process with one thread in one module with this structure."""
         self.module = self.scenario.binary("program", "abcd01", structure)
         self.image = self.process(**fields)
         self.instance = self.scenario.load(self.image, self.module)
@@ -46,7 +45,7 @@ class ContextsTest(ContextsCase):
         self.sample([0x1005, 0x2010], 2)
         self.sample([0x1025, 0x20ff], 4)
         self.sample([0x1050, 0x2020], 8)  # a call from code without line
-        self.sample([], 0.75)  # in no context at all
+        self.sample([], 0.75)  # outside of all contexts
         db = self.check()
         main, = [f for f in db.functions if f.name == "main"]
         self.assertEqual((main.line, main.offset, main.file.path, main.module.path),
@@ -136,7 +135,7 @@ class ContextsTest(ContextsCase):
         self.check()
 
     def test_recursion_that_is_much_deeper(self):
-        """Nothing in hpcprof may recurse with the tree: 100,000 levels do not fit on its stack."""
+        """hpcprof must not recurse over the tree: 100,000 levels do not fit on the stack."""
         self.start(Structure(F("/s/a.c", P("f", 1, [(0x1000, 0x1100)], S(2, (0x1000, 0x1010))))))
         depth, node, stack = 50_000, 0, 1 << 20
         for _ in range(depth):
@@ -178,7 +177,7 @@ class ContextsTest(ContextsCase):
         self.check()
 
     def test_a_thread_with_nothing_but_partial_paths(self):
-        """It leaves no entry of its own: every context has values at it or below it."""
+        """An unused thread has no entry point: every context has values at or below it."""
         self.start(PROGRAM)
         self.scenario.sample(self.image, self.thread, [(mw.PLACEHOLDER, mw.PARTIAL),
                                                        (self.instance, 0x1000)], 0, mw.seconds(1))
@@ -186,7 +185,7 @@ class ContextsTest(ContextsCase):
         self.assertEqual([c.name for c in db.contexts[0].children], ["unknown entry"])
 
     def test_modules_that_come_and_go(self):
-        """Two modules took turns at one address, one of them came back elsewhere."""
+        """Two modules were mapped at one address in turn; one of them was mapped again elsewhere."""
         first = Structure(F("/s/x.c", P("x", 1, [(0x1000, 0x1100)], S(2, (0x1000, 0x1100)))))
         second = Structure(F("/s/y.c", P("y", 1, [(0x1000, 0x1100)], S(2, (0x1000, 0x1100)))))
         x = self.scenario.binary("libx.so", "0a", first)
@@ -220,7 +219,7 @@ class ContextsTest(ContextsCase):
         module = self.scenario.binary("libx.so", "", structure)
         for i, (size, header_hash) in enumerate(((0, 0), (0, 0), (0, 7), (176, 0))):
             run = self.process(pid=i, start_time=i)
-            known = size == 0 and header_hash == 0  # the others have changed since the run
+            known = size == 0 and header_hash == 0  # the others changed after the run
             named = module if known else type(module)(module.path, "", None)
             instance = self.scenario.load(run, named, size=size, header_hash=header_hash)
             self.scenario.sample(run, run.thread(), [(instance, 0x1000)], 0, mw.seconds(i + 1))
@@ -248,7 +247,7 @@ class ContextsTest(ContextsCase):
                     2: ("blocked (REALTIME)", SECONDS), 3: ("perf::PAGE-FAULTS", 1)})
 
     def test_metrics_of_processes_with_other_events(self):
-        """Numbers of metrics differ from file to file; amounts in another fixed point too."""
+        """The files differ in the numbers of metrics and in the fixed point of amounts."""
         module = self.scenario.binary("program", "abcd01", Structure(
             F("/s/a.c", P("main", 1, [(0x1000, 0x1100)], S(2, (0x1000, 0x1100))))))
         first = self.process()
@@ -272,7 +271,7 @@ class ContextsTest(ContextsCase):
                                   db.metric("FAULTS", "execution"): 8})
 
     def test_sums_are_exact(self):
-        """Amounts whose sum in doubles would depend on the order."""
+        """The sum of these amounts in doubles would depend on the order."""
         self.start(Structure(F("/s/a.c",
                                P("main", 1, [(0x1000, 0x2000)],
                                  *(S(i, (0x1000 + i, 0x1001 + i)) for i in range(1, 500))))))
@@ -388,17 +387,17 @@ class LogicalCase(ContextsCase):
 
 class LogicalTest(LogicalCase):
     def test_hidden_frames(self):
-        """1-0 notes are in the physical path only; their amounts go to the caller's context."""
+        """1-0 notes exist in the physical path only. In the logical one their amounts go to the caller."""
         self.start_runtime()
         i = self.instance
         self.lips(self.thread, [((i, 0x1010), "ip", None), ((i, 0x3000), None, None),
                                 ((i, 0x2000), "ip", None)], 0, 1000)
         self.lips(self.thread, [((i, 0x1010), "ip", None), ((i, 0x3000), None, None)], 0, 50)
-        self.lips(self.thread, [((i, 0x3000), None, None)], 0, 7)  # to the thread's entry
+        self.lips(self.thread, [((i, 0x3000), None, None)], 0, 7)  # to the thread's entry point
         self.check_both()
 
     def test_frames_that_stand_for_others(self):
-        """One physical frame for a chain of logical ones, and the other way round."""
+        """One physical frame for a chain of logical ones, and vice versa."""
         self.start_runtime()
         i = self.instance
         chain = [((i, 0x3000), (i, 0x1000), 0x1010), (None, (i, 0x2000), 0x2005),
@@ -419,8 +418,8 @@ class LogicalTest(LogicalCase):
         self.image.agents = [("any", "1.0", 1, "any.rules", "1.0")]
 
     def test_clones_are_one_procedure(self):
-        """What an agent's rules call clones, in the logical projection; one without the procedure
-        that it is a clone of stays."""
+        """Clones by an agent's rules, in the logical projection. A clone whose procedure does not exist
+        stays as it is."""
         self.install_agent("clone _cilk_*_slow\n")
         self.start(Structure(F("/s/a.cilk",
                                P("f", 10, [(0x1000, 0x1100)], S(11, (0x1000, 0x1010)),
@@ -441,9 +440,9 @@ class LogicalTest(LogicalCase):
         self.check_both()
 
     def test_parts_are_in_their_procedure(self):
-        """Cilk-5's inlets: what runs in one is the procedure's, in the scope that calls it. Where it
-        is not that procedure's that called, it shows as the procedure. `f` and `f_a` both begin the
-        name: the one that is declared last before the inlet has it."""
+        """Cilk-5's inlets: their code counts as the procedure's, in the scope that calls them. If another
+        procedure calls an inlet, it is shown as a call of its procedure. The name begins with `f` and with
+        `f_a`: the inlet belongs to the one that is declared last before it."""
         self.install_agent("clone _cilk_*_inlet*\nclone _cilk_*_slow\n")
         inlet, other, slow, import_ = 0x3000, 0x4000, 0x5000, 0x6000
         self.start(Structure(F("/s/a.cilk",
@@ -489,8 +488,8 @@ class LogicalTest(LogicalCase):
         self.check_both()
 
     def test_frames_that_lead_to_the_main_thread(self):
-        """A runtime's thread on a stack that is linked to the main one: its frames end in the
-        program's executable, not where threads begin. So does no other thread's path."""
+        """A thread of the runtime runs on a stack that is linked to the main one: only then do frames of
+        a thread end in the program's executable."""
         self.install_agent()
         self.start_runtime()
         self.use_agent()
@@ -519,7 +518,7 @@ class LogicalTest(LogicalCase):
         self.assertEqual((outer.file.path, outer.line, outer.module), ("/p/a.py", 3, None))
 
     def test_names_of_two_processes(self):
-        """The same name has other keys in other processes."""
+        """The same name has different keys in different processes."""
         self.start_runtime()
         table = self.image.names([(1, "f", "/p/a.py", 3), (2, "g", "/p/a.py", 30)])
         self.lips(self.thread, [((self.instance, 0x3000), ("names", table, 1), 4)], 0, 1)
@@ -535,7 +534,7 @@ class LogicalTest(LogicalCase):
 
 
 def random_structure(generator):
-    """Procedures with loops, inlined code and lines, nested at random; and their addresses."""
+    """Random nests of procedures, loops, inlined code and lines, and their addresses."""
     addresses = []
 
     def body(depth, at):
@@ -598,7 +597,7 @@ class RandomTest(LogicalCase):
                 self.check_parts()
 
     def check_parts(self):
-        """What the description leaves to chance must have happened."""
+        """Checks that the random descriptions had all the cases."""
         expected, paths = self.scenario.expected("logical")
         kinds = {label[0] for path in paths for label in path}
         self.assertLessEqual({"call", "loop", "line", "inlined"}, kinds)

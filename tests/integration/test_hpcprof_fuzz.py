@@ -1,6 +1,6 @@
-"""hpcprof and its readers on measurements and structure that are damaged in every way, with right
-checksums: one clear line, a valid database of the rest, never a crash, a hang or a flood of memory.
-FUZZ_ROUNDS sets how many damaged inputs are tried (default 100)."""
+"""hpcprof and its readers with damaged measurements and structure that have valid checksums: one clear line and a
+valid database of the rest; never a crash, a hang or excessive memory. FUZZ_ROUNDS is the number of damaged inputs
+(default 100)."""
 import os
 import pathlib
 import random
@@ -19,7 +19,7 @@ from v4_reader import read_database
 
 ROUNDS = int(os.environ.get("FUZZ_ROUNDS", "100"))
 FIRST_SEED = int(os.environ.get("FUZZ_SEED", "1"))
-READER_ROUNDS = 50 * ROUNDS  # in one process these cost next to nothing
+READER_ROUNDS = 50 * ROUNDS  # all in one process, so each round is cheap
 READERS = os.path.join(os.environ["BUILD"], "tests", "tools", "fuzz-readers")
 SANITIZED = b"__asan_init" in pathlib.Path(hpcprof_path()).read_bytes()
 MEMORY = 1 << 30
@@ -36,7 +36,7 @@ ADDRESSES = (0x1000, 0x1015, 0x1025, 0x1035, 0x1045, 0x2000, 0x3000, 0x4000, 0x9
 
 
 def limit():
-    """What a damaged input may cost; sanitizers reserve address space without end."""
+    """Limits for a damaged input. None under sanitizers, which reserve terabytes of address space."""
     if not SANITIZED:
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_CPU, (20, 20))
@@ -61,7 +61,7 @@ def damage(payload, rng):
 
 class FuzzTest(HpcprofCase):
     def measurement(self, **fields):
-        """Everything that a measurement file can hold."""
+        """A measurement with every kind of record."""
         module = self.scenario.binary("program", "abcd01", STRUCTURE)
         run = self.scenario.process(**fields)
         run.metric("work", run.event("CPUTIME"))
@@ -87,7 +87,7 @@ class FuzzTest(HpcprofCase):
                 thread.fate(0, mw.CPU_TIMER, code, 3, 3000)
         return run
 
-    # The readers by themselves.
+    # The readers alone.
 
     def read_damaged(self, kind, path):
         done = subprocess.run([READERS, kind, path, str(FIRST_SEED), str(READER_ROUNDS)],
@@ -102,10 +102,10 @@ class FuzzTest(HpcprofCase):
         path.write_text(STRUCTURE.xml("/s/program"))
         self.read_damaged("structure", str(path))
 
-    # All of hpcprof.
+    # The whole program.
 
     def check(self, seed):
-        """Runs hpcprof: it ends with one line per problem, and a database or none at all."""
+        """Runs hpcprof: it must print one line per problem, and leave a valid database or none."""
         done = subprocess.run(
             [self.scenario.hpcprof, "-j", "2", "-o", "db", self.scenario.measurements],
             cwd=self.scenario.folder, capture_output=True, text=True, errors="replace",

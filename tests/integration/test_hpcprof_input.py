@@ -1,5 +1,4 @@
-"""hpcprof: bad input costs what is bad, and is told; where binaries and their structure come
-from."""
+"""hpcprof: damaged input is reported, and costs only the damaged part. Where binaries and their structure come from."""
 import json
 import os
 import pathlib
@@ -33,7 +32,7 @@ class BadMeasurementsTest(HpcprofCase):
         check_database(self, self.scenario, read_database(self.at("db")), WORK)
 
     def test_damaged_files(self):
-        """One is cut off in its last chunk, one is garbage, one is of another version."""
+        """One file is truncated in its last chunk, one is garbage, one has another version."""
         module = self.program()
         for pid in range(4):
             self.process(module, pid=pid, start_time=pid)
@@ -61,7 +60,7 @@ class BadMeasurementsTest(HpcprofCase):
         self.assertEqual(total, 6)  # 3 s of each of the two
 
     def test_damage_anywhere_is_survived(self):
-        """Bytes of a chunk each: nothing but that chunk is lost."""
+        """Damages a byte of each chunk: only that chunk is lost."""
         module = self.program()
         process = self.process(module)
         for _ in range(5):
@@ -91,7 +90,7 @@ class BadMeasurementsTest(HpcprofCase):
         self.process(self.program())
         self.scenario.write()
         whole, = pathlib.Path(self.scenario.measurements).glob("*.hpcrun")
-        for name in ("a", "z"):  # one is sorted before the whole one, one behind
+        for name in ("a", "z"):  # one sorts before the intact file, one after it
             cut = pathlib.Path(self.at(name), whole.name)
             cut.parent.mkdir()
             cut.write_bytes(whole.read_bytes()[:whole.stat().st_size * 6 // 10])
@@ -101,7 +100,7 @@ class BadMeasurementsTest(HpcprofCase):
 
 
 class BadBinariesTest(HpcprofCase):
-    """What costs a module its structure costs nothing else."""
+    """A module without structure does not affect the others."""
 
     def check_without_structure(self, module, *says):
         self.process(Module(module.path, module.build_id, None))
@@ -134,7 +133,7 @@ class BadBinariesTest(HpcprofCase):
         self.check_without_structure(module, "changed since the run")
 
     def test_rebuilt_but_its_structure_is_in_the_cache(self):
-        """What hpcprof knew of the old build it still knows."""
+        """The structure of the old build is still in the cache."""
         module = self.program()
         pathlib.Path(module.path).write_bytes(elf_file("abcd02"))
         cache = pathlib.Path(self.at("cache/hpctoolkit/structure"))
@@ -217,7 +216,7 @@ class BadBinariesTest(HpcprofCase):
         check_database(self, self.scenario, db, WORK)
 
     def test_structure_that_is_no_structure(self):
-        """Not XML, XML of something else, a bomb of entities, elements in the wrong places."""
+        """Not XML, XML of another kind, an entity bomb, misplaced elements."""
         bomb = ('<!DOCTYPE a [<!ENTITY b "x">' + "".join(
             f'<!ENTITY b{i} "&b{i - 1};&b{i - 1};&b{i - 1};&b{i - 1};">' for i in range(1, 30))
             + ']><HPCToolkitStructure><LM n="&b29;"/></HPCToolkitStructure>')
@@ -238,7 +237,7 @@ class BadBinariesTest(HpcprofCase):
         self.assertEqual(self.scenario.answers.calls(), [module.path])
 
     def test_binaries_without_build_id(self):
-        """They are the ones that were measured if header, size and time are the same."""
+        """A binary without build-id is the measured one if header, size and time are the same."""
         elf = elf_file(padding=100)
         known = {"header_hash": header_hash(elf), "size": len(elf)}
         other = {"header_hash": 77, "size": len(elf) + 1, "modified": 1}
@@ -266,7 +265,7 @@ class BadBinariesTest(HpcprofCase):
 
 
 def own_vdso_build_id():
-    """The build-id of the vdso that the kernel gives to every process, hpcprof too."""
+    """The build-id of the vdso, which is the same in every process."""
     with open("/proc/self/maps") as maps:
         span = next((line.split()[0] for line in maps if line.endswith("[vdso]\n")), None)
     if span is None:

@@ -1,6 +1,5 @@
-"""What hpcprof takes for parallel overhead, and for which kind of it: random call paths through a
-made-up program, C library and runtime, against the rule of design.md, section 4, asked from the
-leaf outwards."""
+"""Overhead and its kinds: random call paths through a made-up program, C library and runtime, against the rule
+of hpcprof/metrics/overhead-samples.h, applied from the leaf outwards."""
 import json
 import pathlib
 import random
@@ -13,8 +12,7 @@ from hpcprof_scenario import check_database
 from structure_model import A, F, P, S, Structure
 from v4_reader import read_database
 
-# fib has code of its own, and of the runtime's inlined operations. Others' functions are called by
-# way of the linker's stub.
+# fib has code of its own and inlined operations of the runtime. It calls other modules through PLT stubs.
 STUB = 0x3000
 PROGRAM = Structure(F("/s/fib.c",
                       P("main", 1, [(0x1000, 0x1100)], S(2, (0x1000, 0x1100))),
@@ -42,7 +40,7 @@ WORK, IDLENESS, OVERHEAD, KINDS = 0, 1, 10, 20
 
 
 class OverheadCase(HpcprofCase):
-    """A process with the three modules, whose workers were counted."""
+    """A process with the three modules and a count of workers."""
 
     def start(self, program=PROGRAM, runtime=RUNTIME, agent=True, events=("CPUTIME",)):
         self.modules = {"program": self.scenario.binary("program", "01", program),
@@ -59,15 +57,15 @@ class OverheadCase(HpcprofCase):
             self.process.workers.append((0, [(5, 2, 2)]))
 
     def tag(self, frame):
-        """The innermost tag at a frame's address: what a tag names no kind by is "other"."""
+        """The kind of the innermost tag at a frame's address; "other" for a tag without a kind."""
         module, address, _ = frame
         structure = self.modules[module].structure if module in self.modules else None
         tags = structure.tags(address) if structure else []
         return {"overhead": "other"}.get(tags[-1], tags[-1]) if tags else None
 
     def kind(self, frames):
-        """Of a sample at the innermost of these frames (module, address, hidden): its kind of
-        overhead, None for work."""
+        """The kind of overhead of a sample at the innermost of these frames (module, address, hidden); None
+        for work."""
         is_overhead = False
         for frame in reversed(frames):
             module, address, hidden = frame
@@ -79,7 +77,7 @@ class OverheadCase(HpcprofCase):
         return "other" if is_overhead else None
 
     def sample(self, thread, frames, amount, metric=WORK):
-        """`frames` from the outside in."""
+        """`frames` are outermost first."""
         node, logical = mw.ROOT, [self.scenario.entry(thread)]
         physical = list(logical)
         for module, address, hidden in frames:
@@ -124,7 +122,7 @@ class KindsTest(OverheadCase):
         return frames
 
     def check_sums(self, db, kinds):
-        """To the last unit, in every profile, context and scope."""
+        """Exact in every profile, context and scope."""
         checked = 0
         for profile in db.profiles:
             for row in profile.values.values():
@@ -158,7 +156,7 @@ class KindsTest(OverheadCase):
         self.check_sums(physical, ALL_KINDS)
 
     def test_known_paths(self):
-        """Which frame says the kind."""
+        """The frame that decides the kind."""
         main, fib = ("program", 0x1000, False), ("program", 0x2000, False)
         spawn, libc = ("program", 0x2040, False), ("libc", 0x10, False)
         steal, run = ("runtime", 0x100, True), ("runtime", 0x200, True)
@@ -170,16 +168,16 @@ class KindsTest(OverheadCase):
             ([fib, libc], None),              # called by the user
             ([spawn], "spawn"),
             ([spawn, libc], "spawn"),         # called by the runtime
-            ([spawn, stub], "spawn"),         # about to call it
+            ([spawn, stub], "spawn"),         # just before calling it
             ([fib, stub], None),
             ([spawn, stub, libc], "spawn"),
-            ([spawn, fib], None),             # the user's code below
+            ([spawn, fib], None),             # user's code, called by the runtime
             ([spawn, libc, fib, libc], None),
             ([run, steal], "steal"),          # the innermost of two
             ([run, steal, libc], "steal"),
-            ([helper], "other"),              # nobody says more
+            ([helper], "other"),              # no tag names a kind
             ([fib, helper], "other"),
-            ([spawn, helper], "spawn"),       # what it helps to do
+            ([spawn, helper], "spawn"),       # a hidden frame has the kind of its caller
             ([run, helper, libc], "scheduler"),
             ([run, helper, fib], None),
             ([spawn, any_tag], "other"),      # tagged, without a kind
@@ -196,7 +194,7 @@ class KindsTest(OverheadCase):
                              sum(k == kind for _, k in expected))
 
     def test_several_events(self):
-        """Each has its kinds, counters too. They are those of the modules that samples are in."""
+        """Every event has metrics for each kind, counters too. Only kinds of modules with samples count."""
         self.start(events=("CPUTIME", "REALTIME"))
         faults = self.process.event("FAULTS", unit="count")
         self.process.metric("FAULTS", faults)
@@ -233,12 +231,12 @@ class KindsTest(OverheadCase):
                 self.assertEqual(db.profiles[0].values[0], {db.metric("overhead", "execution"): 3})
 
     def states(self):
-        """Of the metrics of run.json: state, and the reason."""
+        """{name: (state, reason)} of the metrics in run.json."""
         run = json.loads(pathlib.Path(self.scenario.at("db"), "run.json").read_text())
         return {m["name"]: (m["state"], m.get("why")) for m in run["metrics"]}
 
     def test_lower_bound(self):
-        """Without tags an agent knows what it hides, not what is compiled into the user's code."""
+        """Without tags, an agent knows the frames that it hides, but not the code compiled into the user's."""
         runtime = Structure(F("/r/runtime.c", P("helper", 40, [(0x400, 0x500)],
                                                 S(41, (0x400, 0x500)))))
         plain = Structure(F("/s/a.c", P("main", 1, [(0x1000, 0x1100)], S(2, (0x1000, 0x1100)))))
@@ -258,7 +256,7 @@ class KindsTest(OverheadCase):
                 self.assertEqual(self.states()["work"], ("measured", None))
 
     def test_one_process_without_tags(self):
-        """Overhead over all processes is as well known as that of the least known one."""
+        """If overhead of one process is a lower bound, so is overhead of the run."""
         self.start()
         self.sample(self.process.thread(), [("program", 0x2040, False)], mw.seconds(1))
         plain = Structure(F("/s/b.c", P("main", 1, [(0x1000, 0x1100)], S(2, (0x1000, 0x1100)))))
@@ -276,7 +274,7 @@ class KindsTest(OverheadCase):
             self.assertIn("agent cilk5", states[name][1])
 
     def test_kinds_that_nobody_knows(self):
-        """A tag may say what it likes."""
+        """A tag may have any text as its kind."""
         strange = Structure(F("/r/runtime.c",
                               P("a", 1, [(0x100, 0x200)], S(2, (0x100, 0x200)), tag="zu: (x), <y>"),
                               P("b", 3, [(0x200, 0x300)], S(4, (0x200, 0x300)), tag="other")))
@@ -306,7 +304,7 @@ class KindsTest(OverheadCase):
         self.assertEqual(found[0], found[1])
 
     def test_other_viewers_show_kinds_on_request(self):
-        """In HPCToolkit's taxonomy of metrics they are children of overhead."""
+        """In HPCToolkit's taxonomy of metrics, kinds are children of overhead."""
         self.start()
         self.sample(self.process.thread(), [("program", 0x2040, False)], mw.seconds(1))
         db = self.scenario.database()

@@ -1,6 +1,6 @@
-"""hpcprof together with hpcstruct on a compiled program: a made-up measurement with a sample at
-every instruction of its functions, compared with what addr2line says of the instruction, and with the
-lines of its loops as they are marked in the source."""
+"""hpcprof and hpcstruct on a compiled program: a made-up measurement with a sample at every instruction of its
+functions. Contexts are compared with addr2line's output for the instruction, and with the lines of loops that are
+marked in the source."""
 import os
 import pathlib
 import re
@@ -64,7 +64,7 @@ class Program:
         self.build_id = re.search(r"Build ID: ([0-9a-f]+)", notes).group(1)
         self.instructions = {}  # address: function
         for symbol in output_of("nm", "-S", self.path).splitlines():
-            name = symbol.split()[-1].split(".")[0]  # main.cold is main
+            name = symbol.split()[-1].split(".")[0]  # main.cold belongs to main
             if name in FUNCTIONS:
                 begin, size = (int(number, 16) for number in symbol.split()[:2])
                 for address in self.disassemble(begin, begin + size):
@@ -80,7 +80,7 @@ class Program:
         return 1 + next(i for i, line in enumerate(lines) if line.endswith("// " + marker))
 
     def frames(self):
-        """{address: [(function, line), ...]} from the outermost to the innermost, by addr2line."""
+        """{address: [(function, line), ...]}, outermost first, from addr2line."""
         text = output_of("addr2line", "-a", "-f", "-i", "-e", self.path,
                          *map(hex, self.instructions))
         frames, address, names = {}, None, []
@@ -97,7 +97,7 @@ class Program:
 
 
 def expected_path(frames):
-    """A procedure, lines of call sites and inlined procedures, and the line."""
+    """The path of an address: procedure, call sites with inlined procedures, line."""
     path = [("call", frames[0][0])]
     for (_, line), (callee, _) in zip(frames, frames[1:]):
         path += [("line", line)] if line else []
@@ -107,7 +107,7 @@ def expected_path(frames):
 
 class ProgramTest(unittest.TestCase):
     def database(self, folder, program):
-        """A database of a thread for every instruction, with a sample there."""
+        """A database with a thread for every instruction, which has its sample there."""
         run = mw.Measurement(executable=program.path)
         count = run.event("COUNT", unit="count")
         run.metric("COUNT", count)
@@ -122,7 +122,7 @@ class ProgramTest(unittest.TestCase):
         return read_database(os.path.join(folder, "db"))
 
     def paths(self, db, program):
-        """{address: context} by the contexts that threads have their sample in."""
+        """{address: context} from the context of each thread's sample."""
         contexts, point = {}, db.metric("COUNT", "point")
         for address, profile in zip(program.instructions, db.profiles[1:], strict=True):
             number, = [c for c, row in profile.values.items() if point in row]
@@ -131,7 +131,7 @@ class ProgramTest(unittest.TestCase):
 
     @staticmethod
     def plain(program, context):
-        """The path without loops, in the terms of addr2line."""
+        """The path without loops, in the form of addr2line."""
         path = []
         while context.entry is None:
             if context.kind in ("call", "inlined"):

@@ -1,4 +1,4 @@
-"""Rules files: what they say of a runtime's procedures by name, against lists by hand."""
+"""Rules files: how they classify a runtime's procedures by name, compared with lists made by hand."""
 import json
 import os
 import pathlib
@@ -11,8 +11,8 @@ from structure_model import A, F, L, P, S, Structure
 
 SECOND = mw.seconds(1)
 
-# The user's module, into which the compiler has inlined procedures of the runtime's header, some
-# with helpers of that header in them and one with a procedure of the user's. Each has 16 bytes.
+# The user's module. The compiler inlined procedures of the runtime's header into it, some with helpers of that
+# header in them and one with a procedure of the user's. Each has 16 bytes.
 USER = Structure(
     F("/home/u/fib.c",
       P("main", 1, [(0x1000, 0x1010)], S(2, (0x1000, 0x1010))),
@@ -50,11 +50,11 @@ EXPECTED = {0x1000: None, 0x2000: None, 0x2010: "spawn", 0x2020: "spawn", 0x2030
             0x2040: None, 0x2050: "sync", 0x2060: None, 0x2070: "steal", 0x2080: None,
             0x2090: "sync",
             0x209f: "sync",
-            0x20a0: "sync",  # behind a fence: it is its time
+            0x20a0: "sync",  # directly after a fence: counts as the fence
             0x20a1: None,
-            0x20c0: None,  # rt_pop is no fence
+            0x20c0: None,  # rt_pop is not a fence
             0x3000: None, 0x3010: None, 0x4000: "other", 0x4010: "steal",
-            0x4020: None}  # a star does not reach into the user's module
+            0x4020: None}  # a pattern with a star does not apply to the user's module
 
 
 class RulesCase(HpcprofCase):
@@ -73,14 +73,14 @@ class RulesCase(HpcprofCase):
         return process, self.scenario.load(process, module)
 
     def sample_all(self, process, instance, addresses):
-        """A sample of a second at each address, below main."""
+        """A sample of one second at each address, below main."""
         thread = process.thread()
         main = thread.node(mw.ROOT, (instance, 0x1000), "ip")
         for address in addresses:
             thread.add(thread.node(main, (instance, address), "ip"), 0, SECOND)
 
     def totals(self, db):
-        """Seconds of each metric that has some."""
+        """{metric: seconds} of the metrics with values."""
         total = db.profiles[0].values[0]
         return {m.name: total[db.metric(m.name, "execution")] for m in db.metrics
                 if db.metric(m.name, "execution") in total}
@@ -90,9 +90,9 @@ class RulesCase(HpcprofCase):
         return {m["name"]: m["state"] for m in run["metrics"]}
 
     def count(self, expected):
-        """What the metrics must have of a second for each of these kinds."""
+        """The metrics for one second of each of these kinds."""
         kinds = [kind for kind in expected if kind]
-        named = set(kinds) - {"other"}  # without any, kinds are not told apart
+        named = set(kinds) - {"other"}  # without kinds there are no metrics for them
         by_kind = {"overhead:" + kind: kinds.count(kind) for kind in set(kinds) if named}
         totals = {"work": len(expected) - len(kinds), "overhead": len(kinds), **by_kind}
         return {name: seconds for name, seconds in totals.items() if seconds}
@@ -100,7 +100,7 @@ class RulesCase(HpcprofCase):
 
 class Overhead(RulesCase):
     def test_procedures_inlined_ones_and_symbols(self):
-        """Each address alone, then all."""
+        """Tests each address alone, then all together."""
         self.write_rules(RULES)
         for address, kind in EXPECTED.items():
             with self.subTest(address=hex(address)):
@@ -124,7 +124,7 @@ class Overhead(RulesCase):
                          self.count(["never", "other", "steal", "never", None]))
 
     def test_a_call_behind_a_fence(self):
-        """The caller's return address is no sample behind the fence."""
+        """A caller's return address directly after a fence is not a sample of the fence."""
         self.write_rules(RULES)
         process, user = self.start(self.scenario.binary("user", "01", USER))
         thread = process.thread()
@@ -133,7 +133,7 @@ class Overhead(RulesCase):
         self.assertEqual(self.totals(self.scenario.database()), {"work": 1})
 
     def test_state(self):
-        """What rules know is not all."""
+        """Rules give a lower bound."""
         untagged = Structure(F("/home/u/fib.c", P("main", 1, [(0x1000, 0x1010)],
                                                   S(2, (0x1000, 0x1010)))),
                              F("", P("rt_exported", 0, [(0x4000, 0x4010)],
@@ -146,8 +146,7 @@ class Overhead(RulesCase):
             self.assertEqual(self.states()["overhead"], state)
 
     def test_other_processes_are_left_alone(self):
-        """An agent's rules apply where it took part: a procedure of that name is elsewhere the
-        user's."""
+        """An agent's rules apply where it took part. Elsewhere, a procedure of that name is the user's."""
         self.write_rules(RULES)
         plain = Structure(F("/home/u/b.c", P("main", 1, [(0x1000, 0x1010)], S(2, (0x1000, 0x1010))),
                             P("rt_push", 5, [(0x2000, 0x2010)], S(6, (0x2000, 0x2010)))))
@@ -171,8 +170,8 @@ class Overhead(RulesCase):
 
 
 AGENTS = pathlib.Path(__file__).resolve().parents[2] / "agents"
-# What the compiler finds in the headers of Cilk-5.4.6 and in OpenCilk's bitcode, and by which kind
-# of overhead it goes; and what a user may call a procedure.
+# Procedures in the headers of Cilk-5.4.6 and in OpenCilk's bitcode with their kind of overhead, and names that a user
+# may give to procedures.
 OF_HEADERS = {
     "cilk5": {"CILK_MB": "spawn", "Cilk_membar_StoreLoad": "spawn", "Cilk_create_frame": "spawn",
               "Cilk_cilk2c_init_frame": "spawn", "Cilk_cilk2c_pop_check": "spawn",
@@ -190,7 +189,7 @@ OF_HEADERS = {
 
 
 class Installed(RulesCase):
-    """The rules of the agents, by the names that the runtimes have."""
+    """The installed rules of the agents, with the names in the runtimes."""
 
     def check(self, agent, module, names):
         self.setUp()
@@ -254,7 +253,7 @@ class WithoutAgent(RulesCase):
                                  "lower bound" if is_its else "not measurable")
 
     def test_an_agent_that_took_no_part(self):
-        """Its rules are not read."""
+        """The rules of an agent that took no part are not read."""
         self.write_rules("nonsense\noverhead rt_* loop\n")
         module = self.scenario.binary("user", "01", USER)
         self.sample_all(*self.start(module, agent=False), [0x2010])
@@ -263,7 +262,7 @@ class WithoutAgent(RulesCase):
 
 class Stripped(RulesCase):
     def test_clones_cannot_be_told(self):
-        """Without names that is said; nowhere else."""
+        """A stripped program is reported; nothing else is."""
         def code(*names):
             return Structure(F("", *(P(name, 0, [(0x1000 + 16 * i, 0x1010 + 16 * i)],
                                        S(0, (0x1000 + 16 * i, 0x1010 + 16 * i)))
@@ -293,7 +292,7 @@ class Stripped(RulesCase):
 
 class Refused(RulesCase):
     def test_an_agent_that_refused(self):
-        """It took no part; one that took its refusal back did."""
+        """An agent that refused took no part; one that withdrew its refusal did."""
         for refusals, took_part in (([("any", "it was stripped")], False),
                                     ([("any", "it was stripped"), ("any", "")], True),
                                     ([("other", "of another version")], True)):
@@ -317,7 +316,7 @@ waiting-code rt_b*
 waiting-call *yield
 working rt_run
 """
-# Each procedure has 256 bytes, what of it may wait stands at the given places.
+# Each procedure has 256 bytes; its waiting code is at the given offsets.
 RUNTIME = Structure(F("", *(
     P(name, 0, [(at, at + 0x100)],
       S(0, (at, at + 0x10)),
@@ -336,21 +335,21 @@ PROGRAM = Structure(F("/home/u/a.c", P("main", 1, [(0x1000, 0x1100)], S(2, (0x10
 
 class Waiting(RulesCase):
     MAIN, TASK = ("user", 0x1000), ("user", 0x2000)
-    # A call path from the outside in, and whether it waits.
+    # Call paths, outermost frame first, and whether they wait.
     PATHS = (
-        # by name, and what it calls of its own runtime and of libc
+        # by name, with calls of its own runtime and of libc
         ([MAIN, ("rt", 0x1000)], True),
         ([MAIN, ("rt", 0x1000), ("rt", 0x4000)], True),
         ([MAIN, ("rt", 0x1000), ("libc", 0x2000)], True),
         ([MAIN, ("rt", 0x4000)], False),
-        # a task that waiting code runs is work, and so is what is named so
+        # a task run by waiting code is work, and so is a procedure that `working` names
         ([MAIN, ("rt", 0x1000), TASK], False),
         ([MAIN, ("rt", 0x1000), TASK, ("libc", 0x1000)], False),
         ([MAIN, ("rt", 0x1000), TASK, ("rt", 0x4000)], False),
         ([MAIN, ("rt", 0x1000), ("rt", 0x3000)], False),
         ([MAIN, ("rt", 0x1000), ("rt", 0x3010)], False),
         ([MAIN, ("rt", 0x1000), ("rt", 0x3000), ("rt", 0x1000)], True),
-        # loops with a pause of their own, with those inside
+        # loops with a pause of their own, and the loops inside them
         ([MAIN, ("rt", 0x2000)], False),
         ([MAIN, ("rt", 0x2010)], True),
         ([MAIN, ("rt", 0x201f)], True),
@@ -359,20 +358,20 @@ class Waiting(RulesCase):
         ([MAIN, ("rt", 0x2010), ("rt", 0x4000)], True),
         ([MAIN, ("rt", 0x2030), ("rt", 0x4000)], False),
         ([MAIN, ("rt", 0x4010)], False),
-        # system calls that wait, with the address behind
+        # waiting system calls, and the address after them
         ([MAIN, ("rt", 0x204f)], False),
         ([MAIN, ("rt", 0x2050)], True),
         ([MAIN, ("rt", 0x2052)], True),
         ([MAIN, ("rt", 0x2053)], False),
         ([MAIN, ("rt", 0x2060)], True),
         ([MAIN, ("rt", 0x4050)], False),
-        # functions of libc, if the runtime calls them
+        # functions of libc, called by the runtime
         ([MAIN, ("rt", 0x4000), ("libc", 0x1000)], True),
         ([MAIN, ("rt", 0x4000), ("libc", 0x1000), ("libc", 0x3000)], True),
         ([MAIN, ("rt", 0x4000), ("libc", 0x3000)], False),
         ([MAIN, ("libc", 0x1000)], False),
         ([("rt", 0x4000), MAIN, ("libc", 0x1000)], False),
-        # another runtime's code, which the first one calls back
+        # another runtime's code, called back by the first one
         ([MAIN, ("rt", 0x1000), ("second", 0x4000)], False),
         ([MAIN, ("second", 0x2010)], True))
 
@@ -400,7 +399,7 @@ class Waiting(RulesCase):
                                  {"waiting" if waits else "work": 1})
 
     def test_all_paths(self):
-        """What waits and what works are what was measured."""
+        """Work and waiting add up to what was measured."""
         waiting = sum(waits for _, waits in self.PATHS)
         found = self.totals(self.database_of([path for path, _ in self.PATHS]))
         self.assertEqual(found, {"waiting": waiting, "work": len(self.PATHS) - waiting})
@@ -427,7 +426,7 @@ class Waiting(RulesCase):
 
 class BadLines(RulesCase):
     def test_file_and_line(self):
-        """Each costs itself only."""
+        """An invalid line does not affect the others."""
         path = self.write_rules("overhead rt_push spawn\noverhead\noverhead a b c\nclone f\n"
                                 "clone a*b*c\noverhed x\nruntime-note x\nwaiting\n" +
                                 "overhead " + "x" * 5000 + " y z\noverhead rt_pop sync")

@@ -30,7 +30,7 @@ unsigned long work_NAME(unsigned long n)
 }
 """
 
-# Nothing that is inlined is static: addr2line calls such by the name of the function around it.
+# No inlined function is static: addr2line would print the name of the function around it.
 PROGRAM = """\
 #include <cstdlib>
 #include <ctime>
@@ -90,7 +90,7 @@ def output_of(*command):
 
 
 class Debugged:
-    """What addr2line says of a module, and objdump of its PLT."""
+    """The paths in a module, from addr2line, and from objdump for its PLT."""
 
     def __init__(self, path):
         self.path, self.known = path, {}
@@ -122,7 +122,7 @@ class Debugged:
 
 
 class Stripped:
-    """What its dynamic symbols and unwind information say of a module."""
+    """The procedures of a module, from its dynamic symbols and unwind information."""
 
     def __init__(self, path):
         self.path, self.symbols = path, []
@@ -145,7 +145,7 @@ class Stripped:
 
 
 class Other:
-    """A module that is not ours: only that it was called."""
+    """A module of the system: only the call of it is checked."""
 
     def __init__(self, path):
         self.path = path
@@ -177,7 +177,7 @@ class TruthTest(profiling.ProfilingTest):
                        check=True)
 
     def views(self, measurement):
-        """By instance: what says the truth about it."""
+        """{instance: source of expectations}."""
         views = {0: Other("?"), 1: Other("?")}
         for number, path in measurement.modules.items():
             if os.path.dirname(path) != str(self.directory):
@@ -200,7 +200,7 @@ class TruthTest(profiling.ProfilingTest):
         return [label for instance, offset in notes for label in views[instance].labels(offset)]
 
     def own_labels(self, views, thread, node):
-        """A thread's path begins with its start routine, without what calls that."""
+        """A thread's path begins with its start routine, without the frames outside of it."""
         labels = self.labels(views, thread.path(node))
         if not thread.creation:
             return labels
@@ -209,8 +209,8 @@ class TruthTest(profiling.ProfilingTest):
         return [self.START, *labels]
 
     def expected(self, measurement, physical):
-        """[{path without loops: [point, execution, function]}], of each thread. In the logical projection a
-        thread hangs below the call in main that created it: main joins it, too."""
+        """[{path without loops: [point, execution, function]}], by thread. In the logical projection a thread
+        hangs below the call in main that created it, since main also joins it."""
         views, result = self.views(measurement), []
         for index in sorted(measurement.threads):
             thread, values = measurement.threads[index], collections.defaultdict(lambda: [0] * 3)
@@ -222,7 +222,7 @@ class TruthTest(profiling.ProfilingTest):
                 path = above + self.own_labels(views, thread, node)
                 values[tuple(path)][0] += amount
                 values[tuple(path)][2] += amount
-                if path[-1][0] == "line":  # of the function that it is in
+                if path[-1][0] == "line":  # of its function
                     values[tuple(path[:-1])][2] += amount
                 for length in range(len(path) + 1):
                     values[tuple(path[:length])][1] += amount
@@ -230,7 +230,7 @@ class TruthTest(profiling.ProfilingTest):
         return result
 
     def found(self, db, profile):
-        """The same from the database."""
+        """The same values, from the database."""
         point, execution, function = (db.metric("work", scope) for scope in
                                       ("point", "execution", "function"))
         values = collections.defaultdict(lambda: [0] * 3)
@@ -244,8 +244,8 @@ class TruthTest(profiling.ProfilingTest):
         return values
 
     def plain_path(self, context):
-        """Its path without loops and without what lies in other modules' functions; and whether the
-        context is one of that path."""
+        """The path of a context without loops and without functions of other modules, and whether the
+        context is itself on that path."""
         chain = []
         while context.id != 0 and context.entry is None:
             chain.insert(0, context)
@@ -297,14 +297,14 @@ class TruthTest(profiling.ProfilingTest):
     def compare(self, expected, found):
         self.assertEqual(set(found), set(expected))
         for path, amounts in expected.items():
-            if path and path[-1][0] == "other":  # what is inlined in it was not looked at
+            if path and path[-1][0] == "other":  # code inlined into it is not checked
                 amounts = amounts[:2]
             for value, amount in zip(found[path], amounts):
                 self.assertAlmostEqual(value, amount / SECOND, delta=1e-12, msg=path)
 
     def check_recorded(self, measurement, expected):
-        """Values are what the samples that were recorded stand for."""
+        """The values equal the amounts of the recorded samples."""
         for index, values in zip(sorted(measurement.threads), expected):
             count, amount = measurement.threads[index].fates[0, profiling.RECORDED]
             self.assertEqual(values[()][1], amount)
-            self.assertGreater(count, 100)  # at least; without perf HZ is the limit
+            self.assertGreater(count, 100)  # at least: without perf, HZ limits the rate

@@ -1,6 +1,5 @@
-"""Incomplete time (design.md, section 4) on computations whose strands keep a ledger: when each of
-them ran, and what CPU time it used. What is expected comes from that ledger, or from the shape of
-the computation."""
+"""Incomplete time in computations whose strands keep a ledger: when each of them ran, and its CPU time.
+Expectations come from that ledger, or from the shape of the computation."""
 import collections
 import math
 import os
@@ -15,7 +14,7 @@ Piece = collections.namedtuple("Piece", "procedure begin end cpu")
 
 
 def read_ledger(text):
-    """The span, and the pieces of the strands, in seconds."""
+    """The span and the pieces of the strands, in seconds."""
     span, pieces = None, []
     for words in map(str.split, text.splitlines()):
         if words[0] == "span":
@@ -26,7 +25,7 @@ def read_ledger(text):
 
 
 def segments(pieces):
-    """(begin, end, how many strands were running) of the times between beginnings and ends."""
+    """(begin, end, number of running strands) of each interval between beginnings and ends."""
     changes = sorted([(p.begin, 1) for p in pieces] + [(p.end, -1) for p in pieces])
     running = 0
     for (begin, step), (end, _) in zip(changes, changes[1:]):
@@ -36,7 +35,7 @@ def segments(pieces):
 
 
 class Ledger:
-    """What of the pieces' CPU time, and of the wall clock, is incomplete time with n workers."""
+    """Incomplete time with n workers: as CPU time of the pieces, and as wall time."""
 
     def __init__(self, pieces, n):
         self.cpu, self.wall = collections.Counter(), collections.Counter()
@@ -67,8 +66,8 @@ class Incomplete(LogicalTest):
         self.ledger = Ledger(self.pieces, workers)
 
     def deviation(self, event, seconds):
-        """4 sigma of a sum of that many seconds; a sample's increment varies uniformly by half of the
-        period, and may be shared by several workers. At both ends a period may be missing."""
+        """4 sigma of a sum of that many seconds. A sample's increment varies uniformly by half of the period,
+        and may be shared by several workers. A period may be missing at both ends."""
         period = self.image.mean_period(event)
         return 4 * math.sqrt(13 / 12 * period * seconds) + 2 * period
 
@@ -80,13 +79,12 @@ class Incomplete(LogicalTest):
     def check_ledger(self):
         for procedure in ("first", "wide"):
             self.check("CPUTIME", procedure, self.ledger.cpu[procedure])
-            # A thread that is off the CPU gets its signal when it is back: what it then pays for the
-            # time before is as the other workers are now.
+            # A thread that is off the CPU gets its signal when it is back. It then pays for the time before by
+                    # the current number of working workers.
             self.check("REALTIME", procedure, self.ledger.wall[procedure], self.ledger.off_cpu)
 
     def check_span(self):
-        """No more than the span, unless a worker that looked for work did not get a CPU: then the ledger
-        has that, too."""
+        """At most the span, unless a worker that looked for work did not get a CPU; the ledger has that, too."""
         incomplete = sum(self.value("incomplete (CPUTIME)", p) for p in ("first", "wide"))
         late = max(0, sum(self.ledger.cpu.values()) - self.span)
         self.assertLess(incomplete, 1.01 * self.span + late + self.deviation("CPUTIME", self.span))
@@ -100,7 +98,7 @@ class Incomplete(LogicalTest):
 
     def test_serial_and_parallel_phase(self):
         self.of_shape("phases")
-        # While the strands that stand in a row run, no other one can: all their time is incomplete.
+        # While the strands in a row run, no other strand can: all their time is incomplete.
         self.check("CPUTIME", "first", sum(p.cpu for p in self.pieces if p.procedure == "first"))
 
     def test_chain_beside_wide_work(self):
@@ -110,7 +108,7 @@ class Incomplete(LogicalTest):
         self.of_shape("tree")
 
     def test_with_two_workers_it_is_idleness(self):
-        """Where one of two works the idle workers per working one are 1, and so is 1 / n_w."""
+        """If one of two workers works, the number of idle workers per working one is 1, and so is 1 / n_w."""
         self.run_shape(2, "chain", 5)
         for event in self.EVENTS:
             incomplete, idleness = (self.tree["metrics"][f"{metric} ({event})"]["inclusive"]

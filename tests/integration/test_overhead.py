@@ -1,5 +1,5 @@
-"""Overhead and idleness against what programs measure themselves, and against the lines of their
-code: tests/programs/truth/shares.c and sites.c, built by several compilers at several levels."""
+"""Overhead and idleness compared with what programs measure themselves, and with the lines of their code:
+tests/programs/truth/shares.c and sites.c, built by several compilers at several levels."""
 import collections
 import math
 import re
@@ -27,7 +27,7 @@ class OverheadTest(LogicalTest):
 
 
 class Amounts:
-    """What is known or measured of a context, in seconds."""
+    """Expected or measured amounts of a context, in seconds."""
 
     def __init__(self, user=0, overhead=0, idleness=0):
         self.user, self.overhead, self.idleness = user, overhead, idleness
@@ -47,13 +47,13 @@ class Amounts:
 
 
 class Truth(OverheadTest):
-    """Shares of overhead and idleness, by context and in all."""
+    """Shares of overhead and idleness, by context and in total."""
 
     ROUNDS, SETS, RATE = 5, 120, 8000
     LATE = 0.01  # seconds
 
     def known(self, output):
-        """(phase, context) -> Amounts, from what the program says."""
+        """(phase, context) -> Amounts, from the program's output."""
         found = {}
         for line in output.splitlines():
             phase, context, user, overhead = line.split()
@@ -76,8 +76,8 @@ class Truth(OverheadTest):
         return found
 
     def check_share(self, found, true, samples, seconds, what):
-        """Within 4 sigma + 1 %. Increments vary uniformly by half; those that came late, because the
-        machine was busy with something else, stand for up to LATE."""
+        """Within 4 sigma + 1 %. Increments vary uniformly by half of the period; late ones, on a busy machine, are
+        up to LATE."""
         late = max(0, seconds - samples / self.RATE)
         variance = max(true * (1 - true), 0) * (13 / 12 / samples + late * self.LATE / seconds**2)
         self.assertAlmostEqual(found, true, delta=4 * math.sqrt(variance) + 0.01, msg=what)
@@ -86,7 +86,7 @@ class Truth(OverheadTest):
         everything = sum(known.values(), Amounts())
         density = recorded / everything.cpu()
         all_measured = self.tree["metrics"]
-        # In all, whatever context it is in.
+        # In total, over all contexts.
         in_all = Amounts(*(all_measured[m]["inclusive"] for m in ("work", "overhead", "idleness")))
         self.check_time(in_all.cpu(), everything.cpu(), counted, 1.5 * self.workers / self.RATE)
         self.check_share(in_all.share_of_overhead(), everything.share_of_overhead(), recorded,
@@ -104,7 +104,7 @@ class Truth(OverheadTest):
                              true.cpu(), f"overhead in {what}")
             self.check_share(found.cpu() / in_all.cpu(), true.cpu() / everything.cpu(), recorded,
                              everything.cpu(), f"time in {what}")
-            # Every sample pays what the phase says: only mixed phases have a variance.
+            # Every sample pays what its phase says, so only mixed phases have a variance.
             mixed = len({self.idle[phase] for phase, _ in keys}) > 1
             self.check_share(found.share_of_idleness(), true.share_of_idleness(),
                              samples if mixed else math.inf, true.cpu(), f"idleness in {what}")
@@ -112,7 +112,7 @@ class Truth(OverheadTest):
     def truth_of(self, compiler, level, workers=4, **how):
         binary = self.build("shares", compiler, level)
         self.workers = workers
-        # Idle workers for each that works.
+        # Idle workers per working one.
         self.idle = {phase: workers / working - 1
                      for phase, working in (("alone", 1), ("half", workers // 2), ("full", workers))}
         done, images = self.profile(binary, workers, self.ROUNDS, self.SETS,
@@ -132,14 +132,14 @@ class Truth(OverheadTest):
         self.truth_of("gcc", "-O0")
 
     def test_without_perf(self):
-        """No more workers than CPUs of the smallest machine: where threads that look at their CPU clocks
-        take turns, ticks of the kernel may find one and the same for tens of ms (burn.h), and timers of the
-        others' CPU time are as late."""
+        """No more workers than CPUs of the smallest machine. If threads that read their CPU clocks take turns, ticks
+        of the kernel may hit the same one for tens of ms (burn.h), and the timers of the others' CPU time are
+        as late."""
         self.truth_of("clang", "-O1", workers=2, deny_perf=True)
 
 
 class SpawnSites(OverheadTest):
-    """What neighbours a spawn stays the user's, at every level of optimization."""
+    """Code next to a spawn stays the user's, at every level of optimization."""
 
     BODIES = ("user", "inner", "leaf", "library_leaf", "runtime", "large")
     LINES = {number for number, line in enumerate((TRUTH / "sites.c").read_text().splitlines(), 1)
@@ -155,15 +155,15 @@ class SpawnSites(OverheadTest):
         """Returns the line of its spawn, if that is what it calls."""
         statement = structure.at(i.address)
         if not statement:
-            self.assertRegex(i.text, r"nop|^xchg +%ax,%ax$")  # behind the function
+            self.assertRegex(i.text, r"nop|^xchg +%ax,%ax$")  # after the function
             return None
         tags = [scope.tag for scope in statement.chain() if scope.tag]
         self.assertEqual(bool(tags), i.tagged(), f"{body} {i.address:x} {i.text}")
         call = re.match(r"call\w*\s+[0-9a-f]+ <(\w+)(?:@plt)?>", i.text)
         if call and not call[1].startswith("minicilk_"):
             self.assertFalse(tags, i.text)
-        # What a compiler has merged of several spawns has no line, and no tag; minicilk_lost ends a
-        # program whose body is wrong.
+        # Code that a compiler merged from several spawns has no line and no tag; minicilk_lost ends a program
+        # whose body is wrong.
         elif call and call[1] != "minicilk_lost" and i.places[-1][2]:
             self.assertTrue(tags, i.text)
         return i.places[0][2] if call and call[1] in self.BODIES else None
@@ -175,12 +175,12 @@ class SpawnSites(OverheadTest):
         self.assertEqual(lines - {None}, self.LINES)
 
     def test_instructions(self):
-        """hpcstruct tags the instructions that have a tag in their debug information, and not their
-        neighbours; calls of the user's code are not tagged, those of the runtime's are."""
+        """hpcstruct tags exactly the instructions with a tag in their debug information. Calls of the user's code are
+        not tagged, those of the runtime's are."""
         self.for_each_build(self.check_instructions)
 
     def paid(self, tree, metric, below, names):
-        """Path -> what was paid in procedures of such names below that one."""
+        """{path: amount paid in procedures of such names below it}."""
         return {" ".join(procedures(path)): path[-1]["metrics"][metric]["inclusive"]
                 for path in walk(tree) if path[-1]["kind"] == "procedure"
                 and below in procedures(path) and re.search(names, path[-1]["name"])
@@ -188,7 +188,7 @@ class SpawnSites(OverheadTest):
 
     def check_samples(self, binary):
         self.profile(binary, 1500, events=["CPUTIME@f2000"])
-        # What the runtime calls is in physical paths only.
+        # Procedures that the runtime calls are in physical paths only.
         for tree in (self.tree, self.view("--physical")["root"]):
             for names in ("^burn$", "memset"):
                 self.assertGreater(sum(self.paid(tree, "work", "user", names).values()), 0, names)
@@ -197,8 +197,8 @@ class SpawnSites(OverheadTest):
         self.assertGreater(sum(self.paid(tree, "overhead", "runtime", "malloc|free").values()), 0)
 
     def test_samples(self):
-        """No sample in what the user's code calls, below any spawn site, is overhead; in what the
-        runtime's part of a spawn calls, each is."""
+        """Below a spawn site, no sample in procedures called by the user's code is overhead; every sample in
+        procedures called by the runtime's part of a spawn is."""
         self.for_each_build(self.check_samples)
 
 

@@ -1,5 +1,5 @@
-"""What hpcprof writes is its user's alone, and holds no source file that the database is no place for:
-programs name files with #line. Root plays the users. Programs are compiled and run; nothing is made up."""
+"""Only the user can read the database, and it has no copies of files that must stay secret, although programs can name
+any file with #line. The tests run as root and take the roles of the users. Programs are really compiled and run."""
 import os
 import pathlib
 import shutil
@@ -20,7 +20,7 @@ def mode(path):
 
 
 class DatabaseTest(unittest.TestCase):
-    """Works in a directory that every user can pass and only root can write to."""
+    """Works in a directory that every user can search and only root can write to."""
 
     def setUp(self):
         self.root = pathlib.Path(tempfile.mkdtemp(prefix="hpctest-"))
@@ -52,8 +52,7 @@ class DatabaseTest(unittest.TestCase):
         return done
 
     def compile(self, where, named, owner=None, name="program"):
-        """A program that takes some time in lines that it says are those of a file; compiled in
-        `where`."""
+        """A program that spends time in lines that it attributes to a file (#line); compiled in `where`."""
         source = self.write(where / f"{name}.c", f"""
             volatile unsigned long sum;
             #line 1 "{named}"
@@ -65,7 +64,7 @@ class DatabaseTest(unittest.TestCase):
         return where / name
 
     def database(self, program, *options, user=None, where=None, umask=0o022):
-        """The database of a run, and what hpcprof said."""
+        """The database of a run, and hpcprof's messages."""
         where = where or self.folder(f"out-{len(list(self.root.iterdir()))}", owner=user)
         self.command(profiling.HPCRUN, "-q", "-e", "CPUTIME@f1000", "-o", "measurements", "--",
                      program, cwd=where, user=user, umask=umask)
@@ -82,7 +81,7 @@ class DatabaseTest(unittest.TestCase):
         self.assertEqual(oct(mode(copy)), oct(permissions))
 
     def check_secret(self, database):
-        """No file of the database holds the secret."""
+        """No file of the database contains the secret."""
         for path in database.rglob("*"):
             if path.is_file():
                 self.assertNotIn(SECRET.encode(), path.read_bytes(), path)
@@ -227,7 +226,7 @@ class OtherUsers(DatabaseTest):
         self.check_refused(theirs / "named.c", None, ATTACKER)
 
     def test_another_users_private_sources_for_root(self):
-        """Their owner's own program names them: nobody else's secret is among them."""
+        """The owner's own program names the files: they are no other user's secrets."""
         where = self.folder("tree", owner=ATTACKER)
         source = self.write(where / "named.c", SECRET, 0o600, owner=ATTACKER)
         database, _ = self.database(self.compile(where, source, owner=ATTACKER))

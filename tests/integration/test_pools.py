@@ -1,6 +1,7 @@
-"""Pools of parallel runtimes that are no agent's: gcc's OpenMP and oneTBB. The first parallel loop, a trivial one,
-starts the pool's threads; the work below each loop's call is this loop's own, and what the pool's threads did is
-below <thread root>. Truth is the program's own ledger of CPU time (tests/programs/pools/phase-ledger.h)."""
+"""Thread pools of runtimes without an agent: gcc's OpenMP and oneTBB. The first parallel loop, a trivial one,
+starts the pool's threads. The tree must have only a loop's own work below its call, and the work of the pool's
+threads below <thread root>. Expectations come from the program's ledger of CPU time (tests/programs/pools/phase-
+ledger.h)."""
 import math
 import os
 import subprocess
@@ -12,11 +13,11 @@ import profiling
 
 SOURCES = profiling.ROOT / "tests/programs/pools"
 PHASES = ("one", "two", "three")
-CALLS = 16  # of a phase's work, at most, in a thread: each begins and ends anywhere between two samples
+CALLS = 16  # at most, to a phase's work in a thread; each begins and ends anywhere between two samples
 
 
 def is_of(name, node):
-    """Whether a row is that procedure, or a part of it that the compiler has made a procedure of."""
+    """Whether a row is that procedure, or a part of it that the compiler turned into a procedure."""
     return node["kind"] == "procedure" and node["name"].split("(")[0] == name
 
 
@@ -38,7 +39,7 @@ class Pools(LogicalTest):
                 for name, *words in map(str.split, done.stdout.splitlines())}
 
     def outermost(self, name):
-        """The paths to the procedure that do not go through it before."""
+        """The paths to the procedure that do not pass it before."""
         return [path for path in walk(self.tree)
                 if is_of(name, path[-1]) and not any(is_of(name, node) for node in path[:-1])]
 
@@ -66,7 +67,7 @@ class Pools(LogicalTest):
         roots = [node for node in self.tree["children"] if node["name"] == "<thread root>"]
         for root in roots:
             names = [child["name"] for child in root["children"]]
-            self.assertEqual(len(names), 1, names)  # one start routine: the pool's
+            self.assertEqual(len(names), 1, names)  # the pool's start routine only
 
     def test_gcc_openmp(self):
         program = self.build("omp_phases", "-fopenmp")

@@ -1,5 +1,5 @@
-"""Ranks of parallel jobs: their numbers in the measurements and in every view, one directory for a
-job, one database. Stands in for the launchers by the variables that they set."""
+"""Ranks of parallel jobs: their numbers in the measurements and in every view, one directory and one database per job.
+The tests set the variables of the launchers instead of running them."""
 import csv
 import io
 import os
@@ -14,7 +14,7 @@ import viewer
 
 HPCPROF = profiling.BUILD / "bin" / "hpcprof"
 
-# What the launchers set for rank N of a job J.
+# Variables that the launchers set for rank N of job J.
 LAUNCHERS = {
     "Open MPI": lambda rank, job: {"OMPI_COMM_WORLD_RANK": rank, "PMIX_RANK": rank,
                                    "PMIX_NAMESPACE": job},
@@ -80,14 +80,14 @@ class Ranks(unittest.TestCase):
                     self.assertRegex(viewer.printed("threads", db), rf"  rank {rank}: true\n")
 
     def test_a_script_around_the_program(self):
-        """MPICH's launcher names no job: what started the ranks does, not the scripts."""
+        """MPICH's launcher gives no job id: the process that started the ranks stands for the job, not the scripts."""
         for rank in (0, 1):
             self.finish(self.start(LAUNCHERS["MPICH"](rank, ""),
                                    before=("sh", "-c", '"$@"; exit $?', "sh")))
         self.assertEqual(self.directories(), ["hpctoolkit-true-measurements"])
 
     def test_a_rank_has_a_directory_once(self):
-        """So that programs profiled one after the other, as in an interactive job, do not mix."""
+        """Programs that are profiled one after the other, as in an interactive job, are not mixed."""
         for _ in range(2):
             self.finish(*[self.start(LAUNCHERS["Slurm"](rank, "5")) for rank in (0, 1)])
         self.assertEqual(self.directories(), ["hpctoolkit-true-measurements",
@@ -128,7 +128,7 @@ class Ranks(unittest.TestCase):
         self.assertEqual(self.ranks("m", "n"), [None, 7])
 
     def test_a_launcher_that_is_profiled_itself(self):
-        """hpcrun mpirun ...: the children are followed, each with its own environment's rank."""
+        """hpcrun mpirun ...: the children are followed; each has the rank of its own environment."""
         self.finish(self.start({}, "-o", "m", command=(
             "sh", "-c", "for i in 0 1; do PMI_RANK=$i true; PMI_RANK=$i /bin/true; done; exit 0")))
         ranks = self.ranks("m")

@@ -1,5 +1,5 @@
-"""What hpcrun says at the end of a run of many processes, and what the database says of it: everything
-that was measured, and by reason what was not. The numbers are known by how the trees are built."""
+"""The summary of a run of many processes, by hpcrun at its end and in the database: everything that was measured, and
+by reason everything that was not. The process trees are built so that the numbers are known."""
 import os
 import re
 import shutil
@@ -11,8 +11,8 @@ import unittest
 import profiling
 import viewer
 
-# burn HOW SECONDS: uses that much CPU time, then ends: by exit, by a signal that nobody can catch, or by
-# a system call that no library sees.
+# burn HOW SECONDS: uses that much CPU time, then ends by exit, by a signal that cannot be caught, or by a system call
+# that no library sees.
 BURN = r"""
 #include <signal.h>
 #include <stdlib.h>
@@ -65,13 +65,13 @@ class Trees(profiling.ProfilingTest):
         return done, [line for line in lines if "CPUTIME uses POSIX timers" not in line]
 
     def check_numbers(self, line, processes, burned, counted):
-        """The line's CPU time is that of all that were measured to their end: what they burned, and no more than
-        the kernel counted."""
+        """The CPU time in the summary line is that of all processes that were measured to their end: at least
+        what they burned, at most what the kernel counted."""
         match = LINE.fullmatch(line)
         self.assertTrue(match, line)
         self.assertEqual(int(match["processes"] or 1), processes)
         self.assertEqual((match["dropped"], match["partial"]), ("0", "0"))
-        # The program's own clock began a little before hpcrun's: the loader's time.
+        # The program's own clock starts a little before hpcrun's, which lacks the loader's time.
         self.assertGreater(float(match["cpu"]), 0.9 * burned - 0.02)
         self.assertLess(float(match["cpu"]), counted + 0.002 * processes)
         self.assertGreater(int(match["samples"]), 0.5 * 200 * burned - 5)
@@ -82,7 +82,7 @@ class Trees(profiling.ProfilingTest):
         return viewer.printed_json("summary", self.directory / "db")
 
     def test_make(self):
-        """A build of programs of all sorts. Commands without shell syntax are started by make itself."""
+        """A build that runs programs of many kinds. make itself starts commands without shell syntax."""
         static = self.build("static", "-static")
         rules = {"plain": (3, None), "static": (2, "statically linked")}
         if shutil.which("musl-gcc"):
@@ -91,7 +91,7 @@ class Trees(profiling.ProfilingTest):
         may_gain = os.geteuid() == 0 and not os.statvfs(self.directory).f_flag & os.ST_NOSUID
         if may_gain:
             for name, mode, why in (("user", stat.S_ISUID, "setuid"), ("group", stat.S_ISGID, "setgid")):
-                os.chmod(self.build(name), 0o755 | mode)  # root's, and run by another user
+                os.chmod(self.build(name), 0o755 | mode)  # owned by root and run by another user
                 rules[name] = (1, why)
         setcap = shutil.which("setcap", path=os.environ["PATH"] + ":/usr/sbin:/sbin")
         capable = self.build("capable")
@@ -114,7 +114,7 @@ class Trees(profiling.ProfilingTest):
         self.assertIn("Killed (ignored)", done.stderr)
         self.assertEqual(len(lines), 2, done.stderr)
         counted = after.children_user + after.children_system - before.children_user - before.children_system
-        # make; what it started; env, until it became a program that is not measured.
+        # make; its children; env, until it became a program that is not measured.
         self.check_numbers(lines[0], 1 + 3 + 2 + 1, 0.3, counted)
         match = re.fullmatch(r"hpcrun: not measured: (.*); measured in part: (.*)", lines[1])
         self.assertTrue(match, lines[1])
@@ -129,7 +129,7 @@ class Trees(profiling.ProfilingTest):
                       if process["state"] not in ("exit", "_exit", "exec"))
         problems = [re.sub(r"^[^:]*: |[\d.]+(?= s )", "", problem) for problem in summary["problems"]]
         where = "data until  s of its life; at most the last  s are missing"
-        # One that is over before its first sample leaves no file.
+        # A process that ends before its first sample leaves no file.
         if len(ends) == 2:
             self.assertEqual(ends, ["bare system call", "killed"])
             self.assertEqual(sorted(problems), [f"ended by a bare system call: {where}", f"killed by signal 9: {where}"])
@@ -146,7 +146,7 @@ class Trees(profiling.ProfilingTest):
         _, lines = self.hpcrun("./plain", "exit", "0", status=126)
         self.assertEqual(lines, ["hpcrun: ./plain: has file capabilities: the profiler can't be loaded into it"])
         self.assertFalse((self.directory / "m").exists())
-        # Root gains nothing by them.
+        # Root gains no rights by them.
         self.user = None
         _, lines = self.hpcrun("./plain", "exit", "0.1")
         self.check_numbers(*lines, 1, 0.1, 10)
@@ -177,7 +177,7 @@ class Trees(profiling.ProfilingTest):
         self.assertIn("not measured: 1 statically linked (static)", (self.directory / "m/hpcrun.log").read_text())
 
     def test_status_of_children_is_the_kernel_s(self):
-        """Waiting for children is looked at on its way."""
+        """hpcrun observes how the program waits for its children."""
         script = ("import os, signal\n"
                   "def child(end):\n    pid = os.fork()\n    if pid == 0:\n        end()\n    return pid\n"
                   "ends = [lambda: os._exit(7), lambda: os.kill(os.getpid(), 9), lambda: os._exit(0)]\n"
@@ -195,7 +195,7 @@ class Trees(profiling.ProfilingTest):
         self.assertEqual(done.stdout.splitlines()[0], "[1792, 9, 0]")
 
     def test_killed_in_mid_run(self):
-        """The data goes to the last flush, which comes after 10 to 15 s; both times are the process's."""
+        """The data covers the time until the last flush, after 10 to 15 s. Both times are in the process's life."""
         began = time.monotonic()
         self.hpcrun("sh", "-c", "sleep 60 & sleep 16; kill -9 $!; wait $!; true", options=["-e", "REALTIME"])
         life = time.monotonic() - began
@@ -207,7 +207,7 @@ class Trees(profiling.ProfilingTest):
 
 
 class Jobs(unittest.TestCase):
-    """Ranks that each have a launcher, at once: the last one speaks, for all."""
+    """Concurrent ranks, each with a launcher of its own: the last launcher prints the summary of all."""
 
     def test_one_line_for_a_job(self):
         test = profiling.ProfilingTest()
@@ -218,7 +218,7 @@ class Jobs(unittest.TestCase):
             environment = {key: value for key, value in os.environ.items()
                            if not key.startswith(("OMPI_", "PMI", "MV2_", "SLURM_"))}
             environment.update(PMIX_RANK=str(rank), PMIX_NAMESPACE="job", OMPI_COMM_WORLD_RANK=str(rank))
-            # Each tells that it runs, then waits for the others, as in MPI_Init.
+            # Each reports that it runs, then waits for the others, as in MPI_Init.
             ranks.append(subprocess.Popen([profiling.HPCRUN, "-o", test.directory / "m", "sh", "-c",
                                            "echo; read line; (exit 0); true"], stdin=subprocess.PIPE,
                                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, text=True))

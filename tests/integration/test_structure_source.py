@@ -1,6 +1,6 @@
-"""hpcstruct against sources: loops, inlined functions, C++, and tags of parallel overhead, on
-programs compiled by gcc and clang at all levels. Expectations are from the sources: lines by their
-`LINE` comments, places in the code by MARK."""
+"""hpcstruct compared with sources: loops, inlined functions, C++, and tags of parallel overhead, in programs
+compiled by gcc and clang at all levels. Expectations are in the sources: `LINE` comments mark lines, MARK marks
+places in the code."""
 import re
 
 from structure_case import (C_COMPILERS, CXX_COMPILERS, ROOT, StructureCase, marks, markers,
@@ -10,7 +10,7 @@ LEVELS = ("-O0", "-O1", "-O2", "-O3")
 
 
 def shape(scope, lines):
-    """The chain of a scope, without its procedure, as texts like "A name@marker" and "L marker"."""
+    """The chain of a scope without its procedure, as texts like "A name@marker" and "L marker"."""
     names = {number: name for name, number in lines.items()}
     texts = []
     for part in scope.chain()[1:]:
@@ -22,7 +22,7 @@ def shape(scope, lines):
 
 
 class LoopTest(StructureCase):
-    """The loops and inlined calls around the marks of loops.c."""
+    """The loops and inlined calls around each mark of loops.c."""
 
     EXPECTED = {
         ("plain", "plain-body"): ["L plain-for"],
@@ -58,7 +58,7 @@ class LoopTest(StructureCase):
     WITHOUT_LINE = {("clang", level, "early-exit-for") for level in ("-O1", "-O2", "-O3")}
 
     def expected(self, compiler, level, procedure, mark):
-        """The chain, as regular expressions."""
+        """The chain as regular expressions."""
         for text in self.EXPECTED[procedure, mark]:
             loop = text[2:]
             if (compiler, level, loop) in self.UNROLLED:
@@ -103,7 +103,7 @@ class LoopTest(StructureCase):
                 self.check(compiler, "-O2", ["-fno-pie", "-no-pie"])
 
     def test_without_marks(self):
-        """The same nests without marks, which hinder optimizations."""
+        """The same nests without marks, since marks hinder optimizations."""
         lines = markers("loops.c")
         for compiler in C_COMPILERS:
             for level in LEVELS:
@@ -124,8 +124,8 @@ class LoopTest(StructureCase):
                     self.assertEqual(found["do_loop"], {("L do-while",)})
 
     def test_procedure_of_a_header(self):
-        """A procedure in another file than the unit: with DWARF 5, tools that number files from 0
-        show its lines as lines of the unit's file."""
+        """A procedure in a file other than the unit's. With DWARF 5, tools that number files from 0 show its
+        lines as lines of the unit's file."""
         header = ROOT / "tests" / "programs" / "hpcrun" / "burn.h"
         text = header.read_text().splitlines()
         begin = 1 + next(i for i, line in enumerate(text) if " burn_unit(" in line)
@@ -142,7 +142,7 @@ class LoopTest(StructureCase):
 
     def test_declarations(self):
         lines = markers("loops.c")
-        source = str(self.compile("loops.c").parent)  # not the directory of the source
+        source = str(self.compile("loops.c").parent)  # differs from the directory of the source
         structure = self.structure(self.compile("loops.c", "-O2", "-g"))
         inlined = {(s.name, s.line) for p in structure.procedures for s in p.within()
                    if s.kind == "A" and s.name != "next_value"}
@@ -154,9 +154,9 @@ class LoopTest(StructureCase):
 
 
 class NestTest(StructureCase):
-    """The loops around the marks of nests.c, whose control flow is not that of a plain `for`."""
+    """The loops around the marks of nests.c, whose control flow is more complex than a `for`."""
 
-    EXPECTED = {  # (procedure, mark): lines of the loops, outermost first; pairs: from .. to
+    EXPECTED = {  # (procedure, mark): lines of the loops, outermost first; a pair is a range of lines
         ("switch_in_loop", "switch-case"): ["switch-for"],
         ("switch_in_loop", "switch-inner"): ["switch-for", "switch-inner"],
         ("switch_in_loop", "switch-return"): [],
@@ -178,7 +178,7 @@ class NestTest(StructureCase):
         ("middle_exit", "middle-inner"): [("middle-for", "middle-if"), "middle-while"],
         ("middle_exit", "middle-end"): [],
     }
-    # The code before the condition has a copy before the loop.
+    # The code before the condition also has a copy before the loop.
     ROTATED = "middle-top"
     # A table whose address goes through memory is not found (as in JumpTableTest).
     NOT_FOUND = {("clang", "-O0", "interpret")}
@@ -211,7 +211,7 @@ class NestTest(StructureCase):
                     self.check(self.structure(program), program, compiler, level)
 
     def test_stripped(self):
-        """Without lines, loops are still distinguished."""
+        """Loops are distinguished without lines, too."""
         for compiler in C_COMPILERS:
             for level in LEVELS:
                 program = self.compile("nests.c", level, "-DMARKS", compiler=compiler)
@@ -225,7 +225,7 @@ class NestTest(StructureCase):
                             self.assertEqual(depth, len(loops), f"{compiler} {level} {mark}")
 
     def test_what_optimizers_make(self):
-        """All copies of a loop have its line and are siblings."""
+        """All copies of a loop have its line, and are siblings."""
         lines = markers("nests.c")
         for compiler in C_COMPILERS:
             for level in LEVELS:
@@ -238,7 +238,7 @@ class NestTest(StructureCase):
                         self.assertEqual({tuple(s.line for s in loop.chain() if s.kind == "L")
                                           for loop in loops}, {(lines[f"{name}-for"],)})
                 if level == "-O3":
-                    self.assertGreater(copies, 3)  # the compiler did make copies
+                    self.assertGreater(copies, 3)  # the compiler made copies
 
 
 class ObjectTest(StructureCase):
@@ -287,14 +287,14 @@ class ObjectTest(StructureCase):
             if mark == "lambda":
                 self.assertEqual(chain[-2].call_line, lines["lambda-call"])
                 self.assertIn("operator()", chain[-2].name)
-                # gcc does not declare a lambda; its code gives the line.
+                # gcc does not declare a lambda; the line comes from its code.
                 self.assertIn(chain[-2].line, range(lines["lambda"], lines["lambda"] + 3))
                 self.assertTrue(chain[-2].file.endswith("/objects.cc"))
         self.assertEqual(seen, set(self.LOOPS))
 
 
 class OverheadTest(StructureCase):
-    """The tagged code of overhead.c, by four rules; no other code is tagged."""
+    """Exactly the code of overhead.c that four rules tag is tagged."""
 
     TAGGED = {"tagged_inline": "overhead", "tagged_around": "overhead", "tagged_kind": "steal"}
 

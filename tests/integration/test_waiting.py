@@ -1,5 +1,5 @@
-"""Waiting (hpcprof/metrics/waiting-samples.h) in the runtimes that the system has, untouched and without an agent.
-The programs keep ledgers of their own: when they were in their own code, and when they waited."""
+"""Waiting (hpcprof/metrics/waiting-samples.h) in the runtimes of the system, unchanged and without an agent. The
+programs keep ledgers: when they were in their own code, and when they waited."""
 import collections
 import math
 import os
@@ -22,7 +22,7 @@ Account = collections.namedtuple("Account", "body waiting")
 
 
 def read_ledger(text):
-    """The account of each thread."""
+    """The ledger of each thread."""
     accounts = {}
     for words in map(str.split, text.splitlines()):
         if words and words[0] == "thread":
@@ -55,8 +55,7 @@ class WaitingCase(LogicalTest):
                         for thread in self.view(view="threads")["threads"]}
 
     def deviation(self, event, seconds, threads=1):
-        """4 sigma of a sum of that many seconds; a period more or less at either end of each
-        thread."""
+        """4 sigma of a sum of that many seconds, plus a period at either end of each thread."""
         period = max(image.mean_period(event) for image in self.images
                      if image.count(event, [profiling.FIRED]))
         return 4 * math.sqrt(13 / 12 * period * seconds) + 2 * period * threads
@@ -66,8 +65,7 @@ class WaitingCase(LogicalTest):
                                delta=self.deviation(event, truth, threads) + 0.01 * truth)
 
     def check_barriers(self, procedure):
-        """All time in the procedure that waits is waiting, as much as the ledger has, and in the body
-        there is none."""
+        """All time in the waiting procedure is waiting, as much as the ledger has; the body has none."""
         for event in self.EVENTS:
             truth = sum(getattr(account.waiting, event) for account in self.accounts.values())
             seen = self.value(f"waiting ({event})", procedure)
@@ -77,7 +75,7 @@ class WaitingCase(LogicalTest):
             self.assertLess(rest, 0.03 * truth + self.deviation(event, 0, len(self.accounts)))
 
     def check_sum(self):
-        """Work and waiting are what was recorded."""
+        """Work and waiting add up to what was recorded."""
         for event in self.EVENTS:
             recorded = sum(image.seconds(event, [profiling.RECORDED]) for image in self.images)
             total = sum(self.tree["metrics"][f"{metric} ({event})"]["inclusive"]
@@ -105,8 +103,8 @@ class OpenMP(WaitingCase):
 
 class Tbb(WaitingCase):
     def test_workers_without_a_task(self):
-        """What a worker does outside of bodies is waiting, but for its start and what it does for
-        each task."""
+        """The time of a worker outside of bodies is waiting, except for its start and the handling of each
+        task."""
         program = self.build("loops-tbb.cpp", "-ltbb", compiler="g++")
         self.run_program(program, 2, 5, 60)
         self.check_sum()
@@ -116,7 +114,7 @@ class Tbb(WaitingCase):
             if thread.tid not in self.accounts:
                 continue
             recorded = thread.amount("REALTIME", [profiling.RECORDED]) * profiling.TIME_UNIT
-            # A worker that had work all the time has about 0, or less by what sampling is off.
+            # A worker that always had work has about 0; sampling error can make it negative.
             truth = max(0, recorded - self.accounts[thread.tid].body.REALTIME)
             seen = self.threads[thread.tid]["waiting (REALTIME)"]
             self.assertLess(seen, truth + self.deviation("REALTIME", truth))
@@ -136,7 +134,7 @@ class Tbb(WaitingCase):
 
 class OpenBlas(WaitingCase):
     def test_threads_without_work(self):
-        """While the initial thread computes alone the other one waits, spinning at first."""
+        """While the initial thread computes alone, the other one waits; at first it spins."""
         if not (OPENBLAS / "libopenblas.so").exists():
             self.skipTest("libopenblas-pthread-dev is not installed")
         program = self.build("serial-openblas.c", "-I",
@@ -165,7 +163,7 @@ class Mpi(WaitingCase):
 
 
 class Code(StructureCase):
-    """What hpcstruct tells of code that waits (doc/FORMAT-structure.md, attribute `w`)."""
+    """The waiting code in structure files (doc/FORMAT-structure.md, attribute `w`)."""
 
     def setUp(self):
         super().setUp()

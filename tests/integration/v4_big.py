@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Writes a large v4 database fast, to measure what reads it.
+"""Writes a large v4 database fast, to measure its readers.
 
 usage: v4_big.py FOLDER CONTEXTS THREADS
 
 A random but repeatable tree in preorder: procedures call from lines, some lines are in loops, some
 callees are inlined, paths are some 40 contexts deep; the first procedure calls 10,000 others (fewer in
-small trees). Charged are lines, each by a few threads, so that a thread has come to a part of the
-contexts only. That procedure is the only one called "wide", and costs most. What does not depend on the size comes from v4_writer; cct.db is left out."""
+small trees). Lines have charges, each by a few threads, so that a thread has reached a part of the
+contexts only. That procedure is the only one called "wide", and costs most. v4_writer writes the parts
+that do not depend on the size; there is no cct.db."""
 import array
 import os
 import random
@@ -17,13 +18,13 @@ import v4_writer
 from v4_writer import CALL, FUNCTION, INLINED, LEXICAL, LINE, LOOP
 
 PROCEDURES, FILES, LINES = 5000, 300, 40
-# What a context can be: (lexical type, relation), and its size in the file.
+# Kinds of contexts: (lexical type, relation), and their sizes in the file.
 KINDS = [(FUNCTION, CALL), (FUNCTION, INLINED), (LOOP, LEXICAL), (LINE, LEXICAL)]
 CALLED, INLINE, IN_LOOP, ON_LINE = range(4)
 SIZES = [40, 40, 48, 48]
 MOST_CALLED = 10000
-MOST_GROUPS = 64  # of threads that were charged the same
-METRICS = {"work": 1, "idleness": 1 / 2, "overhead": 1 / 4}  # what they are of the first
+MOST_GROUPS = 64  # threads of a group have the same charges
+METRICS = {"work": 1, "idleness": 1 / 2, "overhead": 1 / 4}  # as a share of the first
 
 
 def grow(n, rng):
@@ -49,25 +50,25 @@ def grow(n, rng):
 
 
 def charge(kinds, rng):
-    """What a thread of a group was charged in each context: only the threads of group_of() were. Sums
-    of these numbers are exact."""
+    """The charges of a thread in each context. Only the threads of group_of() have any. Sums of these numbers are
+    exact."""
     charges = [rng.randrange(1, 40) / 64 if kind == ON_LINE and rng.random() < 0.7 else 0
                for kind in kinds]
     i = 2
-    while kinds[i] == CALLED:  # what the first one calls
+    while kinds[i] == CALLED:  # the first procedure calls others
         charges[i] = rng.randrange(100, 4000) / 64
         i += 1
     return charges
 
 
 def group_of(context, n_groups):
-    """Contexts that are near each other belong to one group of threads."""
+    """The group of threads that a context belongs to; neighboring contexts have the same one."""
     return context // 97 % n_groups
 
 
 def propagate(kinds, parents, charges):
-    """Columns of the scopes in v4_writer's order: point, function, lex_aware, execution. What a
-    context does not need for itself (lex_aware of what is no loop) is that of `function`."""
+    """Columns of the scopes in v4_writer's order: point, function, lex_aware, execution. For a context
+    that is no loop, lex_aware is the same as function."""
     n = len(kinds)
     point = array.array("d", charges)
     execution, function, no_loops = point[:], point[:], point[:]
@@ -133,7 +134,7 @@ class BigContexts:
         place = array.array("Q", base)
         procedure = struct.Struct("<QQIBBBBHxxxxxxQ")
         located = struct.Struct("<QQIBBBBHxxxxxxQI")
-        # The procedure around each context, and the line of it.
+        # The procedure around each context, and its line.
         around, line = array.array("I", bytes(4 * n)), array.array("I", bytes(4 * n))
         randrange = self.rng.randrange
         for i in range(1, n):
@@ -209,7 +210,7 @@ def write_big(folder, n_contexts, n_threads, seed=1):
             of_group[group_of(i, n_groups)][i] = value
     blocks = [block(sorted(propagate_few(kinds, parents, few).items()), factors)
               for few in of_group]
-    # Thread t is in group t % n_groups; what there is in all is that times the threads of a group.
+    # Thread t is in group t % n_groups. Totals are those of a thread times the threads of its group.
     sizes = [len(range(group, n_threads, n_groups)) for group in range(n_groups)]
     together = [value * sizes[group_of(i, n_groups)] for i, value in enumerate(charges)]
     columns = propagate(kinds, parents, together)

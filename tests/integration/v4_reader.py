@@ -24,7 +24,7 @@ def check(condition, *what):
 
 
 class Section:
-    """A region of a file; what is read through it must lie in it."""
+    """A region of a file. Everything that is read through it must lie in it."""
 
     def __init__(self, data, name, offset, size):
         self.data, self.name, self.begin, self.end = data, name, offset, offset + size
@@ -98,7 +98,7 @@ class Context:
         return ("loop", "line", "instruction")[self.lexical_type - 1]
 
     def label(self):
-        """A tuple that says what the context is."""
+        """A tuple that identifies the context among its siblings."""
         if self.entry is not None:
             return ("entry", self.name)
         if self.lexical_type == FUNCTION:
@@ -269,7 +269,7 @@ class Meta:
 
 
 class Flex:
-    """The flexible part of a context: fields go to the first free place of their size."""
+    """The flexible part of a context: each field goes to the first free place of its size."""
 
     def __init__(self, data, at, words):
         self.data, self.at, self.words, self.used = data, at, words, set()
@@ -404,7 +404,7 @@ class Database:
         raise KeyError(name)
 
     def check_transposition(self):
-        """profile.db and cct.db say the same."""
+        """profile.db and cct.db have the same values."""
         seen = 0
         for i, profile in enumerate(self.profiles[1:], 1):
             for context, row in profile.values.items():

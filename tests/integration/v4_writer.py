@@ -1,4 +1,4 @@
-"""Writes v4 databases of HPCToolkit from a description, for tests of what reads them.
+"""Writes v4 databases of HPCToolkit from a description, for tests of their readers.
 
 Written from the format's specification (doc/FORMATS.md of HPCToolkit) alone; shares nothing with
 hpcprof or hpcviewer. A Database is a tree of Contexts with what each profile (thread) was charged
@@ -33,7 +33,7 @@ class Function:
 
 
 class Context:
-    """One context and what it was charged: charges[(profile, metric)] = value, profile from 1."""
+    """A context and its charges: charges[(profile, metric)] = value, profiles from 1."""
 
     def __init__(self, lexical_type, relation=LEXICAL, function=None, file=None, line=0,
                  module=None, offset=0):
@@ -89,7 +89,7 @@ class Layout:
     ids: str = "ascending"     # or "shuffled", "sparse"
     extra: int = 0             # bytes by which expandable structures are larger than specified
     arrays: str = "downwards"  # children after their parents; or "upwards"
-    scopes: tuple = SCOPES     # that the metrics have
+    scopes: tuple = SCOPES     # of each metric
     totals: bool = True        # values of context 0
     seed: int = 0
     physical: bool = False
@@ -421,7 +421,7 @@ def write_cct(db, values, path, layout):
 
 
 def write_database(db, folder, layout=None):
-    """Writes meta.db, profile.db and cct.db into the folder, which is made."""
+    """Creates the folder and writes meta.db, profile.db and cct.db into it."""
     layout = layout or Layout()
     os.makedirs(folder, exist_ok=True)
     assign_ids(db, layout)

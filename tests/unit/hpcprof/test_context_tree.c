@@ -38,7 +38,7 @@ static void a_child_is_found_again(void **state)
     context_tree_free(&tree);
 }
 
-/* Grows a random tree; few names, so that many contexts come up again. */
+/* Grows a random tree, with few names so that many contexts occur repeatedly. */
 static void grow(struct context_tree *tree, uint64_t seed, unsigned count)
 {
     random_state = seed;

@@ -54,7 +54,7 @@ static void offsets_alignment_and_patches(void **state)
     assert_memory_equal(found, "aBC\0x\0\0\0end!", 12);
 }
 
-/* Pieces smaller and larger than any buffer, patched while some of them are not yet on the disk. */
+/* Pieces smaller and larger than any buffer, patched while some are still in the buffer. */
 static void pieces_of_all_sizes(void **state)
 {
     (void)state;

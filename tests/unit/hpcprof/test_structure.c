@@ -51,7 +51,7 @@ static char *document(const char *body)
     return text;
 }
 
-/* The scopes around an address from the inside out, and its line: "loop a.c:3 < main = a.c:4". */
+/* The scopes around an address, innermost first, and its line: "loop a.c:3 < main = a.c:4". */
 static const char *describe(const struct structure *s, uint64_t address)
 {
     static char text[1024];
@@ -270,14 +270,14 @@ static int finish(void **state)
     return unlink(path);
 }
 
-/* The kind of overhead at an address, "" for none. */
+/* The kind of overhead at an address; "" for none. */
 static const char *kind_at(const struct structure *s, uint64_t address)
 {
     uint32_t kind = structure_find(s, address)->overhead;
     return kind == STRUCTURE_NONE ? "" : strtab_string(&s->overhead_kinds, kind);
 }
 
-/* What is tagged covers what is in it, unless that has a tag of its own. */
+/* A tag applies to the elements inside, unless they have tags of their own. */
 static void kinds_of_overhead(void **state)
 {
     (void)state;
