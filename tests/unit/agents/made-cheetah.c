@@ -1,4 +1,4 @@
-/* What a module of OpenCilk's runtime shows of itself, for test_opencilk_agent. */
+/* A simulated module of OpenCilk's runtime with the symbols that its agent uses. */
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -54,7 +54,7 @@ _Static_assert(offsetof(struct parameters, workers) == 32 &&
 struct image image;
 char user_code[CLOSURES * 16];
 
-/* What a worker's thread is created with. */
+/* The argument of a worker's start routine. */
 static struct {
     const void *context;
     int id;
@@ -68,7 +68,7 @@ void (*thief)(void);
 static struct agent_frame path[8];
 static uint32_t depth;
 
-/* The thief comes before a certain read; a certain read fails. */
+/* A thief acts before a certain read; a certain read fails. */
 static bool read_memory(const struct agent_cursor *cursor, uint64_t from, void *to, size_t size)
 {
     (void)cursor;

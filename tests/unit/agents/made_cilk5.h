@@ -1,6 +1,5 @@
-/* Cilk-5.4.6 made up: functions of its names and its structures, whose layout is the facts', and a
- * host for the agent that reads them, with thieves that come between two reads and memory that
- * can't be read. */
+/* A simulated Cilk-5.4.6: functions with its names, structures with its layout, and a host for the
+ * agent, which lets thieves act between two reads and makes memory unreadable. */
 #ifndef TESTS_UNIT_AGENTS_MADE_CILK5_H
 #define TESTS_UNIT_AGENTS_MADE_CILK5_H
 
@@ -17,7 +16,7 @@ void cilk_main(void);
 void _cilk_cilk_main_import(void);
 void _cilk_other_import(void); /* its procedure is in it */
 
-/* What the patch adds; of no known version at first. */
+/* The object that the patch adds; initially of an unknown version. */
 extern struct hpctoolkit_cilk5 hpctoolkit_cilk5;
 
 /* ---- the runtime's structures ---- */
@@ -62,7 +61,7 @@ struct parameters {
 
 #define CLOSURES 6
 
-/* Closure 0 is the root's, closure 1 cilk_main's; each is the parent of the next. */
+/* Closure 0 belongs to the root, closure 1 to cilk_main; each is the parent of the next. */
 extern struct image {
     struct {
         uint64_t parameters, state;
@@ -103,24 +102,26 @@ void set_path(const uint64_t *pcs);
 
 /* ---- the agent in it ---- */
 
-/* How many reads there were; the number of one that fails, and of one that a thief comes before. */
+/* The number of reads so far; the number of the read that fails, and of the one before which a
+ * thief acts. */
 extern unsigned reads, unreadable_read, thief_at;
 extern void (*thief)(void);
 
-/* The first test: makes the agent know this program as the runtime's library. */
+/* The first test: makes the agent recognize this program as the runtime's library. */
 void the_runtime_is_recognised(void **state);
 
 /* The addresses of this program, as if it were a library. */
 struct agent_module this_module(void);
 
-/* All workers idle, in a slow clone by their paths; thread number WORKERS is none. */
+/* All workers are idle, though their paths have a slow clone; thread number WORKERS is no
+ * worker. */
 int set_up(void **state);
 
 struct agent_cursor cursor_of(unsigned thread);
 enum agent_thread_status class_of(unsigned thread);
 struct agent_worker_counts counts_in(unsigned thread);
 
-/* The thread begins anew. */
+/* Restarts the thread. */
 void begin_thread(unsigned thread, struct agent_start_routine origin);
 void end_thread(unsigned thread);
 

@@ -1,5 +1,5 @@
-/* What the tests of agents need of a host in normal context: it records claims and lines. How
- * memory is read and stacks are walked is each test's own. */
+/* The part of a host that runs in normal context, for tests of agents: it records claims and log
+ * lines. Each test has its own functions that read memory and walk stacks. */
 #ifndef TESTS_UNIT_AGENTS_RECORDING_HOST_H
 #define TESTS_UNIT_AGENTS_RECORDING_HOST_H
 
@@ -13,12 +13,12 @@ extern char last_line[256];
 
 bool record_claim(const struct agent *agent, const struct agent_claim *its, size_t count);
 
-/* The latest that is around `pc`: a test's one module may be claimed as several would be. */
+/* The latest claim around `pc`. Claims may overlap, since a test's one module plays several. */
 bool recorded_claim(const struct agent *agent, uint64_t pc, struct agent_claim *found);
 
 void record_line(const char *line);
 
-/* As a line, unless it is taken back. */
+/* Recorded as a log line, except for withdrawals. */
 void record_refusal(const struct agent *agent, const char *why);
 
 #endif

@@ -2,7 +2,7 @@
  * native ones. */
 #include "tests/unit/agents/made_cilk5.h"
 
-/* The l-notes of the scheduler's frame; how many. */
+/* Collects the l-notes of the scheduler's frame; returns their number. */
 static unsigned notes_of(struct agent_cursor *cursor, uint64_t *values)
 {
     const struct agent_frame scheduler = {.pc = SCHEDULER};
@@ -21,7 +21,7 @@ static unsigned notes_of(struct agent_cursor *cursor, uint64_t *values)
     return count;
 }
 
-/* That the worker works, on closures `above`, ..., 1. */
+/* Asserts that the worker works and that its l-notes are closures `above`, ..., 1. */
 static void assert_works(unsigned self, unsigned above)
 {
     uint64_t values[CLOSURES];
@@ -78,8 +78,8 @@ static void bichords_beside_the_scheduler(void **state)
     assert_true(hpcrun_agent.step_pnote(&cursor, &frame));
 }
 
-/* Cilk_set_result has cleared the frame of a closure that gives its result; its memory is in use
- * again. */
+/* Cilk_set_result has cleared the frame of a closure that gives its result; the memory is
+ * reused. */
 static void a_slow_clone_that_returns(void **state)
 {
     (void)state;
@@ -92,7 +92,7 @@ static void a_slow_clone_that_returns(void **state)
     assert_int_equal(class_of(1), AGENT_IDLE);
 }
 
-/* The exception handler has made the closure RETURNING: the stack, down to closure 2's, unwinds. */
+/* The exception handler has made the closure RETURNING; the stack unwinds down to closure 2's. */
 static void the_return_cascade_after_a_theft(void **state)
 {
     (void)state;
@@ -142,8 +142,7 @@ static void a_thief_comes_before_any_read(void **state)
         }
 }
 
-/* The read number `at` fails: the ancestors that are told are right, or the thread isn't working.
- */
+/* Read number `at` fails: the reported ancestors are right, or the thread is not working. */
 static bool works_without_read(unsigned at)
 {
     const struct agent_frame scheduler = {.pc = SCHEDULER};
@@ -172,7 +171,7 @@ static void reads_that_fail(void **state)
     assert_true(working > 0 && working < 59);
 }
 
-/* Of a thread that is no worker, frames that were claimed are native. */
+/* In a thread that is no worker, claimed frames are native. */
 static void other_threads_have_native_paths(void **state)
 {
     (void)state;
@@ -187,7 +186,8 @@ static void other_threads_have_native_paths(void **state)
     assert_false(hpcrun_agent.step_lnote(&cursor, &note));
 }
 
-/* Each ancestor's site is in the closure that it spawned; site_in_closure is told by the patch. */
+/* The closure that an ancestor spawned has the ancestor's site, at the offset that the patch
+ * gives. */
 static void the_patch_tells_sites_and_the_count(void **state)
 {
     const struct agent_module module = this_module();

@@ -1,4 +1,5 @@
-/* The agent for Cilk-5: which threads are workers, which of them work, and the runtime's own. */
+/* The agent for Cilk-5: which threads are workers, which of these work, which belong to the
+ * runtime. */
 #include "tests/unit/agents/made_cilk5.h"
 
 #include <string.h>
@@ -17,7 +18,7 @@ static void a_worker_without_a_running_closure_is_idle(void **state)
     }
 }
 
-/* The closure is in the deque, the slow clone isn't called. */
+/* The closure is in the deque, but the slow clone was not called yet. */
 static void between_the_deque_and_the_call(void **state)
 {
     (void)state;
@@ -79,7 +80,8 @@ static void threads_that_do_not_start_as_workers_are_none(void **state)
     assert_int_equal(class_of(0), AGENT_FOREIGN);
 }
 
-/* Structures of another layout: native paths from then on, and one line in the end. */
+/* Structures with another layout: from then on paths are native, and at the end there is one
+ * line. */
 static void structures_that_disagree(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* agents/common/linked-runtime.h on this program, with functions whose order is certain. */
+/* agents/common/linked-runtime.h on this program, whose functions have a known order. */
 #include "tests/unit/cmocka_suite.h"
 
 #include "agents/common/linked-runtime.h"
@@ -10,8 +10,8 @@
     "." binding " " name "; .type " name ", @function; " name ": .fill 16, 1, 0x90; .size " name   \
     ", 16;"
 
-/* runtime_a, a static one and runtime_b belong together, runtime_c and runtime_e each stand alone;
- * nobody knows of runtime_d. */
+/* runtime_a, a static function and runtime_b form one range, runtime_c and runtime_e one each;
+ * runtime_d is not listed. */
 __asm__(".text;" FUNCTION("user_before", "globl") FUNCTION("static_before", "local")
             FUNCTION("runtime_a", "globl") FUNCTION("static_of_runtime", "local")
                 FUNCTION("runtime_b", "hidden") FUNCTION("static_after", "local")

@@ -1,5 +1,5 @@
-/* The agent for minicilk on made-up memory: every state of a worker that minicilk-introspect.h
- * names, and memory that can't be read. */
+/* The agent for minicilk on simulated memory: every state of a worker in minicilk-introspect.h, and
+ * unreadable memory. */
 #include "tests/unit/agents/recording_host.h"
 
 #include "runtime-patches/minicilk/minicilk-introspect.h"
@@ -22,7 +22,7 @@ struct worker {
     int32_t tid;
 };
 
-/* The image of a process, and what of it can be read. */
+/* The simulated memory of a process, and the part of it that is readable. */
 static struct image {
     struct minicilk_live live;
     struct worker workers[WORKERS];
@@ -93,8 +93,8 @@ static struct agent_cursor cursor_of(unsigned thread)
     return (struct agent_cursor){.thread_data = &slots[thread], .tid = TID(thread)};
 }
 
-/* A computation that runs: worker i is in state[i], its base is frame i. Frame 0 is the root, and
- * each frame is a child of the one before. */
+/* A running computation: worker i is in state[i], its base is frame i. Frame 0 is the root, and
+ * each frame is a child of the previous one. */
 static void set_image(const uint32_t *states)
 {
     memset(&image, 0, sizeof image);
@@ -120,7 +120,7 @@ static void set_image(const uint32_t *states)
 static const uint32_t all_work[WORKERS] = {MINICILK_WORKING, MINICILK_WORKING, MINICILK_WORKING,
                                            MINICILK_WORKING};
 
-/* The l-notes at cilk_call_base, innermost first; how many. */
+/* Collects the l-notes at cilk_call_base, innermost first; returns their number. */
 static uint32_t lnotes_at_base(struct agent_cursor *cursor, uint64_t *sites)
 {
     const struct agent_frame base = {.pc = (uint64_t)base_code + 5};
@@ -260,7 +260,8 @@ static void worker_0_stands_on_the_caller_itself(void **state)
     assert_int_equal(sites[1], (uint64_t)user_code + 10 + 1 - 1);
 }
 
-/* state is set after base, and base cleared after state: between, there is a base or none. */
+/* `state` is set after `base`, and `base` is cleared after `state`: in between, there may be a
+ * base. */
 static void windows_of_the_scheduler_are_safe(void **state)
 {
     (void)state;

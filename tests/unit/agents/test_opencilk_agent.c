@@ -1,6 +1,6 @@
-/* The agent for OpenCilk on a made-up runtime: this program is the user's, made-cheetah.c is the
- * runtime's module, and its data are here, put into each state that ../shared/facts/opencilk.md
- * names and into those between them. */
+/* The agent for OpenCilk on a simulated runtime. This program is the user's, made-cheetah.c is the
+ * runtime's module. The runtime's data are here, and the tests put them into each state that
+ * ../shared/facts/opencilk.md describes, and into the states in between. */
 #include "tests/unit/agents/recording_host.h"
 
 #include "agents/opencilk/opencilk-layout.h"
@@ -60,7 +60,7 @@ __attribute__((noinline)) static void loop_helper(void)
 /* ---- the host ---- */
 
 static bool readable = true;
-static struct agent_frame stack[4]; /* what host.step goes through */
+static struct agent_frame stack[4]; /* the frames that host.step returns */
 static unsigned at_in_stack;
 static unsigned scheduler_frames; /* on the own stack, SCHEDULER_FRAME apart */
 #define SCHEDULER       ((uint64_t)Cilk_exception_handler) /* some pc in the runtime */
@@ -131,8 +131,8 @@ static void set_state(unsigned worker, uint16_t value)
     memcpy((char *)locals[worker] + LOCAL_STATE, &value, sizeof value);
 }
 
-/* A region, begun by the initial thread. Worker i is in states[i] and has fiber i; state 0 is a
- * worker that was never used. */
+/* A region that the initial thread began. Worker i is in states[i] and has fiber i; state 0: the
+ * worker was never used. */
 static void set_image(const uint16_t *states)
 {
     static uint64_t dummy[128];
@@ -348,8 +348,8 @@ static void running_workers_are_counted(void **state)
     }
 }
 
-/* With state RUN: a sync that has to wait gives the fiber back, then the procedure away, and others
- * may go on with it; back in the scheduler there is no fiber. */
+/* State RUN in a sync that must wait: the worker gives its fiber back, then the procedure away,
+ * which others may resume; in the scheduler it has no fiber. */
 static void who_waits_at_a_sync_is_idle(void **state)
 {
     (void)state;
@@ -406,8 +406,8 @@ static void a_loops_body_in_a_helper_is_shown(void **state)
     assert_false(hpcrun_agent.step_lnote(&cursor, &note));
 }
 
-/* With state RUN in the scheduler, on the own stack: before the jump to a procedure, and after the
- * return from a child whose caller was stolen. */
+/* State RUN in the scheduler, on the thread's own stack: before the jump to a procedure, and after
+ * the return from a child whose caller was stolen. */
 static void check_scheduler(struct agent_cursor cursor)
 {
     struct agent_frame frame = {.pc = SCHEDULER, .sp = scheduler_sp(&cursor)};

@@ -1,5 +1,5 @@
-/* The agent for OpenCilk in a program that the runtime is linked into: made-cheetah.c is an object
- * of this one. What the agent does with memory is test_opencilk_agent.c's. */
+/* The agent for OpenCilk with the runtime linked into the program: made-cheetah.c is an object file
+ * of this one. test_opencilk_agent.c tests what the agent reads from memory. */
 #include "tests/unit/agents/recording_host.h"
 
 #include "agents/opencilk/opencilk-helpers.h"

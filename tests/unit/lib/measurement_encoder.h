@@ -1,5 +1,5 @@
-/* An encoder of measurement files for unit tests, written from doc/FORMAT-hpcrun.md alone, and the
- * way back through the reader. Expects cmocka.
+/* An encoder of measurement files for unit tests, written from doc/FORMAT-hpcrun.md alone, and
+ * checks of what the reader makes of them. Expects cmocka.
  *
  * A file is put together in `file`; the payload of the next chunk in `payload`. */
 #ifndef TESTS_UNIT_LIB_MEASUREMENT_ENCODER_H
@@ -23,7 +23,7 @@ void encode_fixed(struct bytes *b, uint64_t value, unsigned size);
 void encode_v(struct bytes *b, uint64_t value);
 void encode_string(struct bytes *b, const char *text);
 
-/* Several varints to the payload. */
+/* Adds several varints to the payload. */
 void encode_varints(const uint64_t *values, size_t count);
 #define ENCODE(...)                                                                                \
     encode_varints((const uint64_t[]){__VA_ARGS__},                                                \
@@ -48,7 +48,7 @@ void put_event(const char *name);
 /* A 1-1 node whose lip is its ip. */
 void put_plain_node(uint64_t distance, uint64_t instance, uint64_t offset);
 
-/* A directory for the file, and its path, for the time of a test. */
+/* A temporary directory for the file, and the file's path. */
 extern char directory[64], path[128];
 int make_directory(void **state);
 int remove_directory(void **state);
@@ -57,13 +57,13 @@ int remove_directory(void **state);
 /* Writes bytes to the path and opens them; exactly one of result and *cause is NULL. */
 struct measurement *read_bytes(const uint8_t *data, size_t size, char **cause);
 
-/* Opens what was encoded; the test fails if that fails. */
+/* Opens the encoded file; the test fails if that fails. */
 struct measurement *read_file(void);
 
-/* Some problem says `part`. */
+/* Asserts that some problem contains `part`. */
 void assert_problem(const struct measurement *m, const char *part);
 
-/* What was encoded is refused, and the cause says `part`. */
+/* Asserts that the encoded file is refused and that the cause contains `part`. */
 void assert_no_file(const char *part);
 
 /* The sum of all amounts. */

@@ -17,7 +17,7 @@ static double now(void)
     return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
-/* A tool that works for a while on something that is half done, and says a word in between. */
+/* A tool that works for a while on a half-finished step and prints a message in between. */
 static void work(void)
 {
     double end = now() + 1.5;
@@ -30,7 +30,7 @@ static void work(void)
     diag_progress_end();
 }
 
-/* What work() writes to a terminal, or else to a pipe; the caller frees. */
+/* The output of work() on a terminal, or else on a pipe; the caller frees. */
 static char *output_of_work(int terminal)
 {
     int ends[2] = {-1, -1};

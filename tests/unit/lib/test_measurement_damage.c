@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* 40 chunks, each of which pays 1 in a node of its own, so that it can be told which is lost. */
+/* 40 chunks, each of which adds 1 to a node of its own, so the test sees which chunk is lost. */
 enum { PAYMENTS = 40 };
 static size_t payment_start[PAYMENTS + 1];
 
@@ -85,7 +85,7 @@ static uint32_t random_below(uint32_t limit)
     return (uint32_t)(random_state >> 33) % limit;
 }
 
-/* Walks over all that the reader gave, so that a sanitizer sees what is not there. */
+/* Reads all data that the reader returned, so that a sanitizer finds invalid memory. */
 static void check_invariants(const struct measurement *m)
 {
     for (size_t i = 0; i < m->metrics.n; i++)
@@ -133,7 +133,7 @@ static void random_damage_is_survived(void **state)
     }
 }
 
-/* A small number mostly, sometimes a huge one. */
+/* A random number, usually small, sometimes huge. */
 static uint64_t random_number(void)
 {
     if (random_below(8))
@@ -142,7 +142,7 @@ static uint64_t random_number(void)
            random_below(64);
 }
 
-/* Payloads that no CRC protects from: random numbers in well-formed chunks. */
+/* Well-formed chunks of random numbers: damage that no CRC detects. */
 static void random_payloads_are_survived(void **state)
 {
     (void)state;
@@ -186,7 +186,7 @@ static void hostile_sizes_are_refused(void **state)
     measurement_free(m);
 }
 
-/* If each of these headers were believed, the reader would look at more than 10 TB. */
+/* If the reader trusted each of these headers, it would read more than 10 TB. */
 static void a_file_full_of_false_headers_ends(void **state)
 {
     (void)state;

@@ -60,7 +60,7 @@ static void no_name_looks_like_another(void **state)
     assert_form("\\n", "\\n");
 }
 
-/* The name that a form stands for: the grammar in the header, read by hand. */
+/* Decodes a form to the name that it stands for, by the grammar in lib/printable.h. */
 static void read_back(const char *form, char *name)
 {
     while (*form) {

@@ -1,5 +1,4 @@
-/* The list of processes: what becomes of images whose lines are here, by the rules of
- * doc/FORMAT-hpcrun.md, section 9. */
+/* The list of processes: the images that its lines describe, by doc/FORMAT-hpcrun.md, section 9. */
 #include "tests/unit/cmocka_suite.h"
 
 #include "lib/process-list.h"
@@ -70,7 +69,7 @@ static void an_exec_goes_on_as_another_image(void **state)
     ASSERT_STATES(IMAGE_EXEC);
 }
 
-/* In either order, and with nothing before it: in the child of a vfork. */
+/* The two lines in either order, and without a line before them, as in the child of a vfork. */
 static void an_exec_of_what_is_not_measured(void **state)
 {
     (void)state;

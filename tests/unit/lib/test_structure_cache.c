@@ -152,7 +152,7 @@ static void test_directory(void **state)
     assert_string_equal(directory, expected);
     free(directory);
     free(expected);
-    /* Where that cannot be: below TMPDIR, ours alone. */
+    /* If that is not usable: below TMPDIR, accessible to this user only. */
     write_text(file, "");
     setenv("HOME", file, 1);
     setenv("TMPDIR", folder->path, 1);

@@ -1,16 +1,15 @@
 /* usage: steps WORKERS STEPS
  *
- * Checks the logical call path, as minicilk-introspect.h tells how to find it, at every single
- * instruction of windows that begin at random instants: in procedures, in the inlined runtime, in
- * its slow paths and in the scheduler. Worker threads are single-stepped with the processor's trap
- * flag; at every instruction the C stack is unwound, by libunwind, down to cilk_call_base, and the
- * worker's base gives the rest.
+ * Checks the logical call path, found as minicilk-introspect.h describes, at every instruction of
+ * windows that begin at random instants: in procedures, in the inlined runtime, in its slow paths
+ * and in the scheduler. The processor's trap flag single-steps worker threads. At every instruction
+ * libunwind unwinds the C stack down to cilk_call_base, and the worker's base gives the rest.
  *
- * The truth is the program's own: every activation is told its place in the spawn tree by its
- * parent, as an argument. At each step
- *   - every body's frame on the C stack is at the place that the call sites around it say, and
- *   - so is every ancestor in the heap, up to the root.
- * A place is a number in base 4 whose digits, behind a leading 1, are the spawn sites. */
+ * The program knows the truth: every activation gets its place in the spawn tree from its parent,
+ * as an argument. At each step the call sites around a frame must give the same place
+ *   - for every body's frame on the C stack, and
+ *   - for every ancestor in the heap, up to the root.
+ * A place is a number in base 4: a leading 1, then the spawn sites. */
 #define UNW_LOCAL_ONLY
 #include <errno.h>
 #include <libunwind.h>
@@ -28,7 +27,7 @@ enum { TRAP_FLAG = 0x100, WINDOW = 2500, DEPTH = 11, MOST_FRAMES = 64, SITES = 3
 
 /* ---- The program that is stepped ---- */
 
-/* A section for its own code alone tells which frames are bodies. */
+/* Bodies have a section of their own, so that their frames are recognized. */
 CILK_PROC(walk, uint64_t place; uint64_t seed; int depth; uint64_t * sum; uint64_t parts[SITES];);
 extern __typeof__(walk) walk __attribute__((section("walk_text")));
 extern const char __start_walk_text[], __stop_walk_text[];
@@ -79,7 +78,7 @@ CILK_BODY(walk)
     CILK_END;
 }
 
-/* ---- What is counted; each worker thread's trap handler adds to it ---- */
+/* ---- Counters; the trap handlers of all worker threads add to them ---- */
 
 static struct {
     _Atomic long steps, in_bodies, in_runtime, in_scheduler, stolen, sites, callers, wrong;
@@ -126,7 +125,7 @@ static struct bodies unwind(ucontext_t *context)
     return bodies;
 }
 
-/* Which spawn returns to the address; 0: none. */
+/* The number of the spawn that returns to the address; 0: none. */
 static uint64_t spawn_at(const void *return_address)
 {
     for (uint64_t i = 1; i <= SITES; i++) {
@@ -136,7 +135,7 @@ static uint64_t spawn_at(const void *return_address)
     return 0;
 }
 
-/* The place that the heap's chain says for a frame; 0 if the chain contradicts the frames. */
+/* The place of a frame by the chain in the heap; 0 if the chain contradicts the frames. */
 static uint64_t place_by_chain(const struct minicilk_frame *frame)
 {
     uint64_t digits = 0;
@@ -154,7 +153,8 @@ static uint64_t place_by_chain(const struct minicilk_frame *frame)
     return ((const struct walk *)frame)->place == 1 && first->place == place ? place : 0;
 }
 
-/* Whether the bodies on the worker's C stack, outermost first, are where the calls say. */
+/* Whether the bodies on the worker's C stack, outermost first, are at the places that the calls
+ * give. */
 static bool bodies_are_right(const struct worker *worker, const struct bodies *bodies)
 {
     const struct minicilk_frame *base = atomic_load(&worker->base);
@@ -204,7 +204,7 @@ static void check_step(ucontext_t *context)
         count(&seen.wrong, 1);
 }
 
-/* ---- The root's caller, as seen from any worker ---- */
+/* ---- The root's caller, from any worker ---- */
 
 static MINICILK_OPAQUE uint64_t run_tree(uint64_t seed)
 {
@@ -218,7 +218,7 @@ static MINICILK_OPAQUE uint64_t run_trees(uint64_t seed)
     return run_tree(2 * seed) + run_tree(2 * seed + 1);
 }
 
-/* The path goes on in run_tree, run_trees and main, on another thread's stack. */
+/* The path continues in run_tree, run_trees and main, on another thread's stack. */
 static void check_caller(void)
 {
     if (!atomic_load(&minicilk_live.running))
@@ -283,7 +283,7 @@ static void handle(int signal, void (*handler)(int, siginfo_t *, void *))
     sigaction(signal, &action, NULL);
 }
 
-/* Opens windows in all workers, one after another, until told to stop. */
+/* Opens windows in all workers, one after another, until `stop`. */
 static void *open_windows(void *unused)
 {
     (void)unused;

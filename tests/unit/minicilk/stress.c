@@ -1,16 +1,16 @@
 /* usage: stress WORKERS STEALS
  *
- * Runs random computations, one after another, until at least STEALS continuations have been stolen
- * in all, and checks the result of each against the same computation done serially. Prints what it
- * saw; status 1 if anything was wrong. Built in several ways: with sanitizers, with random yields
- * in the runtime, with checks of every frame. */
+ * Runs random computations, one after another, until at least STEALS continuations have been
+ * stolen, and compares the result of each with a serial computation. Prints counts; status 1 if
+ * anything was wrong. It is built in several ways: with sanitizers, with random yields in the
+ * runtime, with checks of every frame. */
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include <minicilk.h>
 
-/* A node of a random tree: what it does follows from its seed alone. */
+/* A node of a random tree; its seed determines what it does. */
 struct node {
     uint64_t seed;
     int depth;
@@ -36,7 +36,7 @@ static struct node child_of(struct node node, int number)
     return (struct node){mix(node.seed + (uint64_t)number + 1), node.depth - 1};
 }
 
-/* Some nodes wait between their children, some only at the end, some leave it to the return. */
+/* Some nodes sync between their children, some at the end, some only by their return. */
 static bool syncs_behind(struct node node, int number)
 {
     return mix(node.seed ^ (uint64_t)number) % 3 == 0;
@@ -142,7 +142,7 @@ static bool loop_is_right(long n)
     return false;
 }
 
-/* Memory of frames is bounded by what is in use at once: it must not grow with the steals. */
+/* Memory of frames is bounded by the frames in use at once: it must not grow with the steals. */
 static bool memory_is_bounded(int workers)
 {
     const size_t used = mallinfo2().uordblks, bound = (size_t)(workers + 8) * 128 * 1024;

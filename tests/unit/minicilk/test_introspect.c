@@ -1,4 +1,4 @@
-/* What minicilk-introspect.h promises, read as a profiler reads it: through the object alone. */
+/* The promises of minicilk-introspect.h, checked as a profiler reads: through the object alone. */
 #include <link.h>
 #include <string.h>
 #include <unistd.h>

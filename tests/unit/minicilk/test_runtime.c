@@ -11,7 +11,7 @@
 
 #include "runtime-patches/minicilk/minicilk.h"
 
-/* What is printed to stderr between the two calls. */
+/* Capture stderr between the two calls. */
 static FILE *printed;
 static int real_stderr;
 
@@ -24,7 +24,7 @@ static void begin_capture(void)
     dup2(fileno(printed), STDERR_FILENO);
 }
 
-/* Asserts that it was exactly one line. */
+/* Asserts that exactly this line was printed. */
 static void expect_line(const char *line)
 {
     char text[512] = "";
@@ -84,7 +84,7 @@ static void test_many_computations(void **state)
     assert_int_equal(minicilk_shutdown(), 0);
 }
 
-/* ---- Who waits for whom ---- */
+/* ---- Waiting for children ---- */
 
 CILK_STATIC_PROC(store_one, int *target;);
 
@@ -99,7 +99,7 @@ CILK_BODY(store_one)
 
 enum { MANY = 40 };
 
-/* Has as many children at once as its argument says, and returns without a sync. */
+/* Spawns as many children as its argument says, and returns without a sync. */
 CILK_STATIC_PROC(store_many, int *targets; int i;);
 
 CILK_BODY(store_many)
@@ -198,7 +198,8 @@ CILK_BODY(mark_all)
     CILK_END;
 }
 
-/* Every iteration of the range is done once, and no other. One worker: `longest` is exact. */
+/* Every iteration of the range is executed once, and no other. With one worker `longest` is
+ * exact. */
 static void expect_loop(long begin, long end, long grain, long longest)
 {
     static struct marks marks;

@@ -1,12 +1,13 @@
 /* usage: wakeups WORKERS ROUNDS
  *
- * Idle workers sleep, wake when there is work, and are counted exactly.
+ * Checks that idle workers sleep, wake when there is work, and are counted exactly.
  *
- * Each round first computes serially for a while, so that the others fall asleep at different
- * stages, then gives every worker a piece of a loop in which all of them meet: should a single
- * wake-up be lost, the round would never end. While they meet, n_w must be the number of workers,
- * and in the serial part 1. Prints the CPU time of the serial part and of all other threads
- * meanwhile. */
+ * Each round
+ *   1. computes serially for a while, so that the other workers fall asleep at different stages;
+ *      n_w must be 1;
+ *   2. gives every worker a piece of a loop in which all of them meet: if a wake-up were lost, the
+ *      round would never end. When they meet, n_w must be the number of workers.
+ * Prints the CPU time of the serial part, and that of all other threads meanwhile. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
