@@ -1,4 +1,4 @@
-/* 32 threads that each need the same mutex for nearly all that they do: a convoy.
+/* A convoy: 32 threads that hold the same mutex for nearly all of their work.
  * Usage: convoy [ROUNDS] */
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* The main thread prepares for most of the time, then it and another thread share what is left.
+/* The main thread prepares for most of the time, then it shares the rest of the work with another.
  * Usage: serial_phase [ROUNDS] */
 #include <pthread.h>
 #include <stdlib.h>

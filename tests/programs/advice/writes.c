@@ -1,4 +1,4 @@
-/* Writes single bytes: nearly all of the time is the kernel's.
+/* Writes single bytes: nearly all of its time is in the kernel.
  * Usage: writes [THOUSANDS] */
 #include <fcntl.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
  *
  * Factoring, multiplying and checking are parallel. Setting the matrix up, copying it and freeing
  * it are serial helpers, called from the root procedure: while they run all other workers are idle.
- * Random matrices fill in almost completely, so that the work grows with the third power of
- * SIZE, and what the helpers do with the second. */
+ * Random matrices fill in almost completely, so the parallel work grows with the third power of
+ * SIZE, and the helpers' work with the second. */
 #include <string.h>
 
 #include "driver.h"
@@ -13,7 +13,7 @@ enum { BLOCK = 4, NONZEROS_PER_ROW = 10 };
 
 enum { UPPER_LEFT, UPPER_RIGHT, LOWER_LEFT, LOWER_RIGHT };
 
-/* At depth 0 a dense block, row by row; above, four quarters, NULL where all is zero. The whole
+/* At depth 0 a dense block, row by row; above, four quarters, NULL for a quarter of zeros. The whole
  * matrix holds its lower triangle only. */
 union matrix {
     union matrix *quarter[4];
@@ -83,7 +83,7 @@ static void block_schur_half(double x[BLOCK][BLOCK], double y[BLOCK][BLOCK], dou
 
 /* ---- Parallel procedures on quad-trees ---- */
 
-/* *r -= x y', or its lower triangle; r comes into being where it was zero. */
+/* *r -= x y', or its lower triangle; allocates r if it was zero. */
 CILK_PROC(mul_and_subT, int depth; bool lower; union matrix *x; union matrix *y;
           union matrix **r; int half; int quarter;);
 
@@ -277,7 +277,7 @@ CILK_BODY(cilk_main)
     CILK_SPAWN(cholesky, a->depth = f->depth; a->matrix = f->matrix);
     CILK_SYNC();
 
-    /* Nothing is left of the original without the product of the factors. */
+    /* The original minus the product of the factors must be zero. */
     CILK_SPAWN(mul_and_subT, a->depth = f->depth; a->lower = true; a->x = f->matrix;
                a->y = f->matrix; a->r = &f->original);
     CILK_SYNC();

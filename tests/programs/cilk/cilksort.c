@@ -25,7 +25,7 @@ static struct run part(struct run run, long begin, long end)
     return (struct run){run.keys + begin, end - begin};
 }
 
-/* How many keys of the sorted run are less than `value`. */
+/* The number of keys in the sorted run that are less than `value`. */
 static long count_less(struct run run, key value)
 {
     long low = 0, high = run.count;

@@ -1,4 +1,4 @@
-/* What the Cilk programs share: the command line, and their one line of output.
+/* The command line of the Cilk programs, and their one line of output.
  *
  * usage: PROGRAM [-w WORKERS] [SIZE] */
 #ifndef TESTS_PROGRAMS_CILK_DRIVER_H
@@ -13,7 +13,7 @@
 
 #include <minicilk.h>
 
-/* A number in least..most, or the end of the program. */
+/* A number in least..most; else ends the program. */
 static inline long driver_number(const char *program, const char *text, long least, long most)
 {
     char *end;
@@ -24,7 +24,7 @@ static inline long driver_number(const char *program, const char *text, long lea
     exit(2);
 }
 
-/* Starts the runtime as the command line says. Returns SIZE, `usual` if none is given. */
+/* Starts the runtime with the options of the command line. Returns SIZE, or `usual` by default. */
 static inline long driver_start(int argc, char **argv, long usual, long least, long most)
 {
     int workers = 0;
@@ -45,7 +45,7 @@ static inline long driver_start(int argc, char **argv, long usual, long least, l
     return size;
 }
 
-/* malloc, or the end of the program. */
+/* malloc; ends the program without memory. */
 static inline void *driver_memory(size_t size)
 {
     void *memory = malloc(size);
@@ -55,7 +55,7 @@ static inline void *driver_memory(size_t size)
     exit(1);
 }
 
-/* Ends the runtime and says whether the result is right. The program's exit status. */
+/* Ends the runtime, prints whether the result is right and returns the program's exit status. */
 static inline int driver_end(const char *what, long size, bool right)
 {
     const int workers = minicilk_workers();
@@ -64,7 +64,7 @@ static inline int driver_end(const char *what, long size, bool right)
     return right ? 0 : 1;
 }
 
-/* A small generator of numbers that look random, the same on every machine. */
+/* A small pseudo-random number generator, the same on every machine. */
 static inline uint32_t driver_random(uint32_t *state)
 {
     *state ^= *state << 13;

@@ -1,4 +1,4 @@
-/* Fibonacci numbers by the worst algorithm: nothing but spawns. Shows the cost of a spawn. */
+/* Fibonacci numbers by naive recursion: nothing but spawns. Shows the cost of a spawn. */
 #include "driver.h"
 
 CILK_PROC(fib, int n; long *result; long x; long y;);

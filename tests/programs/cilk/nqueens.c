@@ -1,10 +1,10 @@
-/* In how many ways can n queens stand on a board of n x n so that none threatens another? A tree of
+/* The number of ways to place n queens on a board of n x n so that none threatens another. A tree of
  * very uneven branches; the last rows are counted by a serial helper. */
 #include "driver.h"
 
 enum { MOST = 18, SERIAL_ROWS = 8 };
 
-/* Rows of queens, as bits: columns that are taken, and diagonals as they cross the next row. */
+/* Occupied columns, and occupied diagonals where they cross the next row; one bit per column. */
 struct board {
     uint32_t columns, left, right;
 };

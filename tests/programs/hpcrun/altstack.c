@@ -1,6 +1,6 @@
-/* altstack MS: burns MS of CPU time in a recursion, with a painted alternate signal stack, and
- * prints how many bytes of it signal handlers used at most, and how many of these the kernel's
- * frame takes. */
+/* altstack MS: burns MS of CPU time in a recursion, with a painted alternate signal stack. Prints the
+ * largest number of bytes of it that signal handlers used, and how many of these are the kernel's
+ * frame. */
 #include "burn.h"
 
 #include <signal.h>

@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The kernel's, which is not libc's. */
+/* The kernel's structure, which differs from libc's. */
 struct action {
     void (*handler)(int);
     unsigned long flags;

@@ -1,4 +1,4 @@
-/* Using a known amount of CPU time, by the thread's CPU clock. */
+/* Uses a known amount of CPU time, measured by the thread's CPU clock. */
 #ifndef TESTS_PROGRAMS_BURN_H
 #define TESTS_PROGRAMS_BURN_H
 
@@ -23,17 +23,16 @@ __attribute__((noinline, unused)) static void burn_unit(void)
     burn_sink = x;
 }
 
-/* How long `burn` goes on without a look at the CPU clock. */
+/* The time for which `burn` runs without reading the CPU clock. */
 #define BURN_LOOK_NS 20000000u
 
-/* Uses `ns` of the calling thread's CPU time and returns how much it was: a little more, or a lot
- * where a virtual machine was halted meanwhile and the kernel took that for the thread's time.
+/* Uses `ns` of the calling thread's CPU time and returns the time used: a little more, or a lot more
+ * if a virtual machine was halted meanwhile and the kernel counted the halt as the thread's time.
  *
- * It looks at the CPU clock as seldom as it can: by each look the kernel (6.18) counts the thread's
- * slice, and may take the CPU away at its end, before the tick. On a busy machine a thread that
- * looks all the time is hardly ever the one that a tick finds running, and only then POSIX timers
- * of the CPU clock are looked after: one of 200 us was seen to fire after 2 s. The wall clock takes
- * no call into the kernel. */
+ * It reads the CPU clock as seldom as possible. At each read the kernel (6.18) updates the thread's
+ * time slice, and may take the CPU away at its end, before the tick. So on a busy machine a tick
+ * hardly ever finds such a thread running, and only ticks check POSIX timers of the CPU clock: one of
+ * 200 us was seen to fire after 2 s. Reading the wall clock takes no call into the kernel. */
 __attribute__((noinline, unused)) static uint64_t burn(uint64_t ns)
 {
     uint64_t begin = clock_ns(CLOCK_THREAD_CPUTIME_ID), end = begin + ns, now = begin;

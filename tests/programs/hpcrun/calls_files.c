@@ -37,7 +37,7 @@ static long do_readv(void)
     return readv(fds[0], at, 2);
 }
 
-/* Takes everything out of what the caller writes to. */
+/* Reads everything from the descriptor that the caller writes to. */
 static void drain(int fd)
 {
     static char sink[65536];
@@ -227,7 +227,7 @@ static void end_record_lock(void)
     fcntl(fds[1], F_OFD_SETLK, &all);
 }
 
-/* Calls that don't wait, but take long: 0 when none moved less than all. */
+/* Calls that don't wait but take long; 0 if every call moved all bytes. */
 static long do_read_device(const char *path, size_t size, int times)
 {
     long missing = 0;

@@ -234,7 +234,7 @@ static void end_child(void)
     fds[1] = 0;
 }
 
-/* Where the caller has not waited for it, waits until end_child has ended it. */
+/* If the caller has not waited for the child, waits until end_child has ended it. */
 static long without_child(long result)
 {
     int error = errno;

@@ -54,7 +54,7 @@ static void put_byte(void)
     must(send(fds[1], "x", 1, 0));
 }
 
-/* What is missing of the ten that the caller waits for. */
+/* The rest of the ten bytes for which the caller waits. */
 static void put_seven(void)
 {
     send(fds[1], "defghij", 7, MSG_NOSIGNAL);
@@ -127,7 +127,7 @@ static void drain(void)
             sched_yield();
 }
 
-/* How much fits in is the kernel's affair. */
+/* The kernel decides how many bytes fit. */
 static long all_or_part(long result)
 {
     return result > 0 && result < MANY ? MANY / 2 : result;

@@ -1,6 +1,6 @@
 /* control MS: burns MS of CPU time in silent, switches sampling on, burns MS in measured, switches
- * it off, burns MS in silent again; says whether sampling was active in each, and how many ns were
- * burned; and then how many from before it was switched on until it was off again. */
+ * it off, burns MS in silent again. Prints for each whether sampling was active and the ns burned;
+ * then the ns from before it was switched on until it was off again. */
 #include "burn.h"
 #include "include/hpctoolkit.h"
 

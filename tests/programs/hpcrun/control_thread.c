@@ -1,6 +1,6 @@
 /* control_thread FIRST SECOND MS: the initial thread uses FIRST ms of CPU time and another one
- * SECOND; then the initial thread switches sampling on and the other one uses MS. Prints how many ns
- * each of the three were. */
+ * SECOND; then the initial thread switches sampling on and the other one uses MS. Prints the three
+ * times in ns. */
 #include "burn.h"
 #include "include/hpctoolkit.h"
 

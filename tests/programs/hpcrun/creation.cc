@@ -1,9 +1,9 @@
 // Threads that are created in different places and ways: by pthread_create, thrd_create,
-// std::thread, std::async, by a thread, and by a chain of threads. The procedures that are named
-// "make" leave the join to main; the others join the threads that they create. Each uses some CPU time in a
+// std::thread, std::async, by a thread, and by a chain of threads. Procedures named "make..." leave
+// the join to main; the others join the threads that they create. Each thread uses CPU time in a
 // function of its own. Prints "NAME LINE BURNED COUNTED": the function, the line of the call that
-// creates the thread (for C++ the last call in this file), what the thread used on purpose, and its
-// CPU clock, in ns.
+// creates the thread (for C++ the last call in this file), the time that the thread used on purpose,
+// and its CPU clock, in ns.
 #include "burn.h"
 
 #include <atomic>

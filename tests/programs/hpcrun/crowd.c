@@ -1,6 +1,6 @@
-/* crowd THREADS MS: that many threads at once, which wait until all of them are there, and then
- * that long by the clock. Prints how many there were, and how many ns they were there, together, by
- * the wall clock. */
+/* crowd THREADS MS: creates THREADS threads, which wait until all of them exist, and then for MS more.
+ * Prints the number of threads, and the sum of the ns for which each existed, by the wall
+ * clock. */
 #include "burn.h"
 
 #include <pthread.h>

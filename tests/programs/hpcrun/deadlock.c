@@ -1,5 +1,5 @@
-/* deadlock: two threads of a child process take two locks in opposite orders, and wait for ever;
- * the parent waits for the child. What the stress tests' watchdog is for. */
+/* deadlock: two threads of a child process take two locks in opposite orders and wait forever; the
+ * parent waits for the child. The stress tests' watchdog must find it. */
 #include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -37,7 +37,7 @@ int main(void)
     pid_t child = fork();
     if (child != 0)
         return waitpid(child, NULL, 0) != child;
-    setsid(); /* out of its parent's session: the watchdog has to find it all the same */
+    setsid(); /* leaves its parent's session; the watchdog must find it nevertheless */
     pthread_barrier_init(&both_hold_one, NULL, 2);
     pthread_create(&other, NULL, right_then_left, NULL);
     left_then_right(NULL);

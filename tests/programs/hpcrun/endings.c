@@ -1,5 +1,5 @@
-/* endings WHAT: threads that end, or are told to end, while the process ends.
- *   threads   returns from main while detached threads end; prints how many ns all used
+/* endings WHAT: threads that end, or are asked to end, while the process ends.
+ *   threads   returns from main while detached threads end; prints the ns that all used
  *   births    returns from main while threads begin, and end at once
  *   signals   another process sends SIGHUP and then many SIGTERMs to it, while threads run
  * Threads use THREAD_MS of CPU time each. */

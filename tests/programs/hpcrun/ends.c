@@ -1,9 +1,9 @@
 /* ends HOW MS [LEDGER]: two threads use MS of CPU time each, then the process ends by
  *   exit, return, _exit, _Exit, quick_exit, abort, pthread_exit, raise:N (signal N by raise),
- * kill:N (by kill), fault (a store to no memory), exec (of /bin/true), fork (a child, which uses
- * MS, too, then exit), vfork (a child that becomes /bin/true, then MS more, then exit), alone:HOW
- * (the same without the second thread), thread:HOW (it is the second thread that ends the process).
- * Just before, they note in LEDGER what they have used. */
+ *   kill:N (by kill), fault (a store to unmapped memory), exec (of /bin/true), fork (a child, which
+ *   uses MS, too, then exit), vfork (a child that becomes /bin/true, then MS more, then exit),
+ *   alone:HOW (without the second thread), thread:HOW (the second thread ends the process).
+ * Just before the end the threads note in LEDGER the time that they used. */
 #include "mapped-ledger.h"
 
 #include <pthread.h>

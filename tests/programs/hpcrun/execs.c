@@ -1,5 +1,5 @@
-/* execs HOW PROGRAM: becomes the program, or makes a child of it and waits, by the function HOW.
- * The program's name is looked for in PATH by the functions that do that. */
+/* execs HOW PROGRAM: becomes the program, or starts it as a child and waits, by the function HOW. Some
+ * of these functions search the program in PATH. */
 #include <fcntl.h>
 #include <libgen.h>
 #include <spawn.h>

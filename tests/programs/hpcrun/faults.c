@@ -1,5 +1,5 @@
-/* faults PAGES: touches that many fresh pages, one by one, in touch_pages. Prints the page faults
- * that the kernel counted while it did. */
+/* faults PAGES: touches PAGES fresh pages, one by one, in touch_pages. Prints the number of page
+ * faults that the kernel counted meanwhile. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>

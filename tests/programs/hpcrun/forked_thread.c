@@ -1,7 +1,7 @@
-/* forked_thread MS: main creates a thread, that a thread, and that forks. The child uses MS of CPU
- * time, creates a thread that uses MS, too, and forks; so does its child, without a thread. Each
- * prints a line with its function, how many ns it used, and how many its thread's CPU clock has
- * counted so far. */
+/* forked_thread MS: main creates a thread, which creates a thread, which forks. The child uses MS of
+ * CPU time, creates a thread that uses MS, too, and forks; its child does the same without a thread.
+ * Each prints a line with its function, the ns that it used, and its thread's CPU clock in ns.
+ */
 #include "burn.h"
 
 #include <pthread.h>

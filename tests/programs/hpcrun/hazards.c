@@ -1,5 +1,5 @@
-/* hazards WHAT: what programs do with signals, processes and threads, and a profiler could disturb.
- * Prints "fine" when it works as without one; a wait that does not end is ended by SIGALRM. */
+/* hazards WHAT: uses of signals, processes and threads that a profiler could disturb. Prints "fine" if
+ * it works as it does without a profiler; SIGALRM ends a wait that does not end. */
 #include "burn.h"
 
 #include <errno.h>
@@ -47,7 +47,7 @@ static void *set_signals(void *argument)
     return argument;
 }
 
-/* Children of a process in which another thread sets signal actions all the time set some, too. */
+/* Children set signal actions while another thread of the parent sets them all the time. */
 static bool fork_and_signals(void)
 {
     bool good = true;
@@ -75,7 +75,7 @@ static void recover(int number)
     siglongjmp(recovery, 1);
 }
 
-/* The child of a vfork sets actions of its own: the parent keeps its. */
+/* The child of a vfork sets actions of its own; the parent's actions must not change. */
 static bool vfork_and_signals(void)
 {
     struct sigaction now;
@@ -108,7 +108,7 @@ static int first_by_signalfd(const sigset_t *set)
     return read(fd, &info, sizeof info) == sizeof info ? (int)info.ssi_signo : 0;
 }
 
-/* A thread that waits for all signals gets those of the program. */
+/* A thread that waits for all signals gets only the program's. */
 static void *send_after_a_while(void *process)
 {
     burn(100000000);
@@ -129,7 +129,7 @@ static bool first_is_ours(int (*first)(const sigset_t *set))
     return number == SIGUSR1;
 }
 
-/* No file may grow: not the profiler's, either, but that is not the program's fault. */
+/* RLIMIT_FSIZE is 0, so the profiler's files cannot grow either; the program must not notice. */
 static bool file_limit(void)
 {
     struct rlimit none = {0};
@@ -145,7 +145,7 @@ __attribute__((noinline)) static int descend(int depth)
     return depth > 0 ? descend(depth - 1) + here[0] : 0;
 }
 
-/* SIGSEGV and SIGBUS that another process sends are not taken for faults of the profiler's. */
+/* The profiler must not take SIGSEGV and SIGBUS from another process for its own faults. */
 static bool sent_faults(void)
 {
     int pipes[2];
@@ -183,7 +183,7 @@ static void burn_in_handler(int number)
     handled += room[0] == number;
 }
 
-#define SMALL_STACK 8192 /* what SIGSTKSZ used to be */
+#define SMALL_STACK 8192 /* the former value of SIGSTKSZ */
 
 /* A handler on a signal stack that has room for it, but not for two. */
 static bool small_signal_stack(void)
@@ -252,7 +252,7 @@ static bool interrupting_signal(void)
     return good && handled == INTERRUPTED_READS;
 }
 
-/* Lets descriptors run only up to a low number, with those of the profiler's above. */
+/* Limits descriptors to a low number, below the profiler's own. */
 static bool fewer_descriptors(void)
 {
     struct rlimit few = {.rlim_cur = 30, .rlim_max = 30};
@@ -284,7 +284,7 @@ static void queue_values(int number)
         sigqueue(getpid(), number, (union sigval){.sival_int = 100 * number + i});
 }
 
-/* Every real-time signal brings its values, in their order. */
+/* Every real-time signal arrives with its values, in order. */
 static bool own_signals(void)
 {
     struct sigaction action = {.sa_sigaction = receive, .sa_flags = SA_SIGINFO};
@@ -304,7 +304,7 @@ static bool own_signals(void)
     return true;
 }
 
-/* The real-time signal that hpcrun would choose is blocked, looked for, and waited for. */
+/* The program blocks the real-time signal that hpcrun would choose, polls for it and waits for it. */
 static bool waited_signal(void)
 {
     int number = SIGRTMAX - 1;
@@ -409,8 +409,8 @@ static void *start_threads(void *argument)
     return argument;
 }
 
-/* Two threads on one CPU, one of which has it whenever it wants, call the same functions. Without
- * the right to a real-time priority both are equal. */
+/* Two threads on one CPU call the same functions; one of them preempts the other at any time, if it may
+ * have a real-time priority. */
 static bool priorities(void)
 {
     struct sched_param high = {.sched_priority = 1};

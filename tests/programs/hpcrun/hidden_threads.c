@@ -1,7 +1,7 @@
-/* hidden_threads KIND MS: uses MS milliseconds of CPU time in a thread that no pthread_create or
- * thrd_create call of the program makes: `timer`, that of a SIGEV_THREAD timer; `clone`, one of the
- * bare system call. `main` is the main thread, for comparison. Prints what it used on
- * purpose, in ns. */
+/* hidden_threads KIND MS: uses MS milliseconds of CPU time in a thread that the program did not create
+ * by pthread_create or thrd_create. KIND: `timer`, the thread of a SIGEV_THREAD timer; `clone`, a
+ * thread created by the bare system call; `main`, the main thread, for comparison. Prints the time that
+ * it used on purpose, in ns. */
 #include "burn.h"
 
 #include <linux/futex.h>

@@ -1,10 +1,11 @@
 /* Calls that signals interrupt, for the programs calls_*: NAME samples|handler|restarting-handler
  *
- * Each call of the table `calls` is made by the initial thread. When it waits in the kernel a
- * second thread lets it wait for a while (for samples to come), sends SIGUSR1 if the program is
- * about handlers (without or with SA_RESTART), lets it wait again, and then does what ends it.
- * One line for each call: what it returned, the error, how many handlers of the program had run,
- * and whether it ended before its timeout. A profiler changes none of them. */
+ * The initial thread makes each call of the table `calls`. When it waits in the kernel, a second thread
+ *   1. lets it wait for a while, so that samples come,
+ *   2. in handler modes sends SIGUSR1 (its handler is set with or without SA_RESTART) and waits again,
+ *   3. ends the call.
+ * Each call prints a line: return value, error, number of handlers of the program that ran, whether it
+ * ended before its timeout. A profiler must not change any of them. */
 #ifndef TESTS_PROGRAMS_INTERRUPTED_CALLS_H
 #define TESTS_PROGRAMS_INTERRUPTED_CALLS_H
 
@@ -24,14 +25,14 @@
 
 enum { SAMPLES = 1, HANDLER = 2, RESTARTING = 4, ALL_MODES = 7 };
 
-/* A call that is ended by nobody ends by its timeout, `wait_ms`, or by the signal. Where somebody
- * ends it the timeout is far away, or a machine that stands still could make it come first. */
+/* A call that no other thread ends has the timeout `wait_ms`, or ends by the signal. Otherwise the
+ * timeout is long, so that it does not come first if the machine is halted. */
 struct call {
     const char *name;
     void (*prepare)(void);
     long (*make)(void);
     void (*end)(void); /* NULL: nothing needs to be done */
-    unsigned modes;    /* what natively is the same in every run; 0: ALL_MODES */
+    unsigned modes;    /* modes in which native runs always give the same line; 0: ALL_MODES */
     bool timed;        /* without a handler it ends by its timeout */
 };
 
@@ -61,7 +62,7 @@ static __attribute__((unused)) struct timespec at_ms(clockid_t clock, long ms)
     return t;
 }
 
-/* What a program needs to prepare a call; a test that can't is no test. */
+/* Ends the program with an error if a preparation of a call failed. */
 static __attribute__((unused)) long must(long result)
 {
     if (result == -1) {
@@ -135,9 +136,9 @@ static void close_all(void)
     }
 }
 
-/* Timeouts of sockets are counted in ticks of the kernel, which come late where a virtual machine
- * is halted: a timeout that begins before the kernel has caught up ends early. The coarse clock is
- * from the same ticks. */
+/* The kernel counts timeouts of sockets in ticks, which come late after a halt of a virtual machine: a
+ * timeout that begins before the kernel has caught up ends early. The coarse clock advances by the
+ * same ticks. */
 static long elapsed_ms(const uint64_t begin[2])
 {
     uint64_t exact = clock_ns(CLOCK_MONOTONIC) - begin[0];

@@ -55,7 +55,7 @@ static void make_code(void)
 
 static void write_names(FILE *file)
 {
-    /* Code that was there before, and lines that no reader needs to understand. */
+    /* Code that existed before, and invalid lines. */
     fprintf(file, "%lx 1000 stale\nno numbers here\n\n0x%lx\n", (long)made, (long)made);
     for (int i = 0; i < CODES; i++)
         fprintf(file, i % 2 ? "0x%lx 0x%x %s\n" : "%lx %x %s\n", (long)made + i * SPACING,

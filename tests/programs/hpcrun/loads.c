@@ -4,11 +4,11 @@
  * Each library, as test_loader.py makes them, has constructors and destructors, which work, and
  *   void work(long spins)   works for a while in frames of its own
  * Prints
- *   used NUMBER LOADS NS   what the calls of library NUMBER took: this thread's CPU time
- *   halted NS              what loads took, with the calls, that took over MANY times the fastest's
- *                          time: a virtual machine was halted, wherever that came to light
+ *   used NUMBER LOADS NS   CPU time of this thread in the calls of library NUMBER
+ *   halted NS              time of loads and calls that took over MANY times the fastest one's time,
+ *                          because a virtual machine was halted
  *   burned NS              the CPU time of both threads
- *   reused COUNT           how often code of one library lay where that of another had lain */
+ *   reused COUNT           number of loads of a library to the addresses of another one's code */
 #include "burn.h"
 
 #include <dlfcn.h>
@@ -33,7 +33,7 @@ static void *open_library(const char *path)
     return new_namespace ? dlmopen(LM_ID_NEWLM, path, RTLD_NOW) : dlopen(path, RTLD_NOW);
 }
 
-/* Where code was, and whose it was last. */
+/* Addresses of code, and the library that had its code there last. */
 static void note_place(uintptr_t address, int which)
 {
     static struct {

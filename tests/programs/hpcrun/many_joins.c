@@ -1,7 +1,7 @@
 /* many_joins ROUNDS: four threads create ROUNDS threads each, one after the other, and join them,
- * detach them, or leave the join to main, so that ids are used again all the time. Then main is
- * canceled in a join, in a thread, and the join is made once more; then children of forks create
- * and join threads. Prints by how many KiB the process has grown over the second half of ROUNDS,
+ * detach them, or leave the join to main, so that thread ids are reused all the time. Then a thread is
+ * canceled in a join, and the join is repeated; then children of forks create and join threads. Prints
+ * the KiB by which the process has grown over the second half of ROUNDS,
  * and "fine". */
 #include "tests/programs/hpcrun/burn.h"
 

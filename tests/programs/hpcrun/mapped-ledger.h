@@ -1,6 +1,6 @@
-/* A ledger that survives every end of a process: a mapped file in which threads note the CPU time
- * that they have used. Entries are pid and tid (32 bits each), then nanoseconds (64 bits each): what
- * the thread used on purpose, and its CPU clock. */
+/* A ledger that survives every end of a process: a mapped file in which threads note the CPU time that
+ * they used. An entry has pid and tid (32 bits each), the time that the thread used on purpose, and its
+ * CPU clock (64 bits each, ns). */
 #ifndef TESTS_PROGRAMS_LEDGER_H
 #define TESTS_PROGRAMS_LEDGER_H
 

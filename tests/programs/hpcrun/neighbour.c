@@ -1,6 +1,6 @@
-/* neighbour: what a program can see of its surroundings: the number of its first descriptor, which
- * descriptors it can close, signal actions and masks, the thread's name. One line each; the same
- * with and without the profiler. */
+/* Prints what a program can observe of its environment, one line each: the number of its first
+ * descriptor, the descriptors that it can close, signal actions and masks, the thread's name. A
+ * profiler must not change any line. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>

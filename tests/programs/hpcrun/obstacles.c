@@ -1,8 +1,8 @@
 /* obstacles LEDGER MS WHAT PATH [keep]: the main thread, another one and a child process use MS of
- * CPU time each and note it in LEDGER; then once more while something is in the way:
- *   none, disk (the file system of PATH, a file, is full), directory (PATH can't be written to),
- * descriptors (none is free), memory (RLIMIT_AS is what is in use), perf (perf_event_open is
- * refused) and a last time when it is gone, if that can be and not `keep`. */
+ * CPU time each and note it in LEDGER; then once more with an obstacle WHAT:
+ *   none, disk (the file system of PATH, a file, is full), directory (PATH is not writable),
+ *   descriptors (none is free), memory (RLIMIT_AS is the memory in use), perf (perf_event_open is
+ *   refused); then a last time without the obstacle, if it can be removed and `keep` is not given. */
 #include "mapped-ledger.h"
 
 #include <errno.h>
@@ -105,7 +105,7 @@ static void refuse_perf(void)
          "seccomp");
 }
 
-/* Puts it in the way, or takes it away. */
+/* Creates the obstacle, or removes it. */
 static void set(const char *what, const char *path, bool there)
 {
     if (strcmp(what, "disk") == 0)

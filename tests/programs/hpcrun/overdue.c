@@ -1,9 +1,9 @@
 /* overdue thread|exit|exec MS
  * overdue late MS COUNT
  *
- * Uses MS of CPU time with every signal blocked by a bare system call, which hpcrun doesn't see, in
- * a thread that ends, or before the process ends so; or in COUNT threads, one after the other, that
- * let signals through again before they end. Prints how many ns were used on purpose, and those
+ * Uses MS of CPU time with all signals blocked by a bare system call, which hpcrun doesn't see: in a
+ * thread that ends; before exit or exec; or (late) in COUNT threads, one after the other, that unblock
+ * signals before they end. Prints the ns used on purpose, and those
  * threads' CPU clocks. */
 #include "burn.h"
 

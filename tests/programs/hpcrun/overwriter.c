@@ -1,5 +1,5 @@
-/* Writes over its arguments and its environment, as programs do that change what ps shows, and
- * leaves pointers to the arguments that lead nowhere; then it works, and so does a child. */
+/* Overwrites its arguments and its environment, as programs do to change their line in ps, and leaves
+ * invalid pointers to the arguments; then it works, and so does a child. */
 #include "burn.h"
 
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* processes tree DEPTH WIDTH MS: every process uses MS of CPU time; those above DEPTH fork WIDTH
- * children each and wait for them. Prints what was used on purpose, from the processes' own clocks,
- * and all that the kernel counted for the tree, its forks and ends included; in ns.
- * processes chain COUNT MS: uses MS, prints how many ns that was, then executes itself, COUNT
- * images in all. */
+ * children each and wait for them. Prints the ns used on purpose, by the processes' own clocks, and
+ * all ns that the kernel counted for the tree, including its forks and ends.
+ * processes chain COUNT MS: uses MS, prints the ns used, then executes itself, COUNT images
+ * in all. */
 #include "burn.h"
 
 #include <stdio.h>

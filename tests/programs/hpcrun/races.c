@@ -1,12 +1,12 @@
-/* races SECONDS SIGNAL: threads that do at the same time all that makes hpcrun's threads meet, for
- * ThreadSanitizer: samples, threads that begin and end, libraries that are opened and closed,
- * sampling switched off and on, and the process's end while all that goes on. No forks: the
+/* races SECONDS SIGNAL: for ThreadSanitizer, everything at once that makes hpcrun's threads share data:
+ * samples, threads that begin and end, libraries that are opened and closed, sampling that is switched
+ * off and on, and the process's end meanwhile. No forks, since the
  * sanitizer can't follow them.
  *
- * Samples come at known places only. SIGNAL, hpcrun's, is blocked by bare system calls, which
- * hpcrun does not see, and let in by sample_here; the sanitizer runs the handler then or at its
- * next own call. So what threads do to each other is seen; what a handler and the code that it
- * interrupts do to each other is not. */
+ * Samples come at known places only. Bare system calls, which hpcrun does not see, block SIGNAL,
+ * hpcrun's, and sample_here unblocks it; the sanitizer runs the handler then or at its next own call.
+ * So it finds races between threads, but not between a handler and the code that it
+ * interrupts. */
 #include "burn.h"
 #include "include/hpctoolkit.h"
 
@@ -35,7 +35,7 @@ __attribute__((noinline)) static void sample_here(void)
     mask_signal(SIG_BLOCK);
 }
 
-/* Call paths of all kinds: the bits of `turns` say which way to go down. */
+/* Call paths of all kinds: the bits of `turns` select the callees. */
 __attribute__((noinline)) static unsigned down(unsigned turns, int depth);
 
 __attribute__((noinline)) static unsigned other_way_down(unsigned turns, int depth)

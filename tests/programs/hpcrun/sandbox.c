@@ -1,11 +1,11 @@
 /* sandbox HOW: uses the CPU, restricts its system calls, and goes on.
  *   strict   read, write, exit and sigreturn (prctl)
- *   narrow   what it needs itself: any other call kills (syscall, as libseccomp does it)
+ *   narrow   the calls that it needs itself; any other one kills (syscall, as libseccomp does it)
  *   wide     all but ptrace, which kills (prctl)
- *   sent     any call is sent back as SIGSYS, which kills (prctl); later none
- *   ticks    it may call what it likes, but read no time stamp counter (prctl)
- * A second thread is there from before. Prints "fine" at the end; and then, where it is run as
- * sandbox HOW say, how many ns of CPU time both used for certain. */
+ *   sent     any call is answered by SIGSYS, which kills (prctl); later none
+ *   ticks    any call, but reading the time stamp counter is forbidden (prctl)
+ * A second thread exists before. Prints "fine" at the end; with `sandbox HOW say` also the ns of CPU
+ * time that both used for certain. */
 #include "burn.h"
 
 #include <linux/filter.h>
@@ -28,7 +28,7 @@ static void burn_units(void)
         burn_unit();
 }
 
-static volatile int running, over; /* the second thread is there; it is to end the process */
+static volatile int running, over; /* the second thread exists; it must end the process */
 
 static void *run(void *argument)
 {

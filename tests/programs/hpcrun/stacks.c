@@ -1,6 +1,6 @@
-/* stacks WHAT MS: what programs do with stacks, for about MS of CPU time. Prints "fine" when it
- * works as it does without a profiler, and then a line "FUNCTION... NS" for each call path,
- * innermost function first, that it knows the CPU time of: below it are burn and what burn calls.
+/* stacks WHAT MS: unusual uses of stacks, for about MS of CPU time. Prints "fine" if it works as it does
+ * without a profiler, then a line "FUNCTION... NS" for each call path with known CPU time, innermost
+ * function first; burn and its callees are below these.
  */
 #include "burn.h"
 
@@ -180,7 +180,7 @@ static void tiny(void)
     printf("fine\ntiny_work tiny_thread %lu\n", tiny_ns);
 }
 
-/* A stack that the program has made itself, as small: nobody can give it more room. */
+/* A stack of the same size that the program allocated, so that hpcrun cannot enlarge it. */
 static void tiny_own(void)
 {
     pthread_attr_t attributes;

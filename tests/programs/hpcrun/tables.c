@@ -1,5 +1,5 @@
-/* tables FILE: a thread gets a table of descriptors of its own and fills it with FILE, before
- * anything was sampled; then both threads use the CPU. Prints how large the file is. */
+/* tables FILE: a thread gets its own table of descriptors (unshare) and fills it with FILE before the
+ * first sample; then both threads use the CPU. Prints the size of the file. */
 #include "burn.h"
 
 #include <fcntl.h>

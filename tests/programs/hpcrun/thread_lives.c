@@ -1,8 +1,8 @@
-/* Threads that outlive the call that created them, or do not: pools that live through several
+/* Threads that outlive the call that created them, and threads that do not: pools that serve several
  * phases, threads that are detached, joined by another thread, in another procedure, in a loop, by
- * every function that joins. Each job uses some CPU time in a procedure of its own. Prints
- * "JOB BURNED COUNTED" for each: what it used on purpose, and by its thread's CPU clock, in ns, all
- * its calls together. */
+ * every function that joins. Each job uses CPU time in a procedure of its own. Prints for each
+ * "JOB BURNED COUNTED": the ns that all its calls used on purpose, and by their threads' CPU
+ * clocks. */
 #include "tests/programs/hpcrun/burn.h"
 
 #include <pthread.h>
@@ -30,7 +30,7 @@ static void use(struct ledger *job)
     job->counted += clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin;
 }
 
-/* A procedure that does a job. What follows the call keeps it on the stack. */
+/* A procedure that does a job. The code after the call prevents a tail call. */
 #define JOB(job)                                                                                   \
     static struct ledger its_##job = {.name = #job};                                               \
     __attribute__((constructor)) static void list_##job(void)                                      \
@@ -122,7 +122,7 @@ PHASE pool_end(struct pool *pool)
         pthread_join(pool->id[i], NULL);
 }
 
-/* Made by its first phase, kept to the end of the process. */
+/* Created by its first phase, kept until the process ends. */
 static struct pool kept = POOL;
 JOB(kept_one)
 JOB(kept_two)
@@ -145,7 +145,7 @@ PHASE kept_second(void)
     __asm__ volatile("");
 }
 
-/* Made by its first phase, ended by its last. */
+/* Created by its first phase, ended by its last. */
 static struct pool ended = POOL;
 JOB(ended_one)
 JOB(ended_two)
@@ -180,7 +180,7 @@ PHASE ended_phases(void)
     __asm__ volatile("");
 }
 
-/* A pool in a thread of a pool's. */
+/* A pool that a thread of another pool creates. */
 static struct pool inner = POOL;
 JOB(inner_job)
 JOB(outer_job)

@@ -1,6 +1,6 @@
 /* threads COUNT MS AT_ONCE: creates COUNT threads in all, at most AT_ONCE at the same time, each
- * uses MS milliseconds of CPU time. Prints what they used on purpose, and the sum of their CPU clocks,
- * in ns. */
+ * uses MS milliseconds of CPU time. Prints the ns that they used on purpose, and the sum of their CPU
+ * clocks. */
 #include "burn.h"
 
 #include <pthread.h>

@@ -1,6 +1,6 @@
-/* tick_halves SECONDS TICK_US: spends the first half of every tick of CLOCK_MONOTONIC in first_half and
- * the second in second_half, as measured by the clock, for that long. Prints the CPU time spent in
- * each, ns. A sampler that runs in step with the ticks sees one of them only. */
+/* tick_halves SECONDS TICK_US: for SECONDS, spends the first half of every tick of CLOCK_MONOTONIC in
+ * first_half and the second in second_half. Prints the CPU time of each, in ns. A sampler that runs in
+ * step with the ticks sees only one of them. */
 #include "burn.h"
 
 #include <stdio.h>

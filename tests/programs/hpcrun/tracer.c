@@ -1,6 +1,6 @@
-/* Traces a child that uses 300 ms of the CPU, and passes the real-time signals that it gets on one
- * step later: the kernel then says that the tracer has sent them. Prints "fine" when the child ends
- * as it is to. */
+/* Traces a child that uses 300 ms of CPU time, and delivers its real-time signals one step late: the
+ * kernel then reports the tracer as their sender. Prints "fine" if the child ends
+ * normally. */
 #include "burn.h"
 
 #include <signal.h>

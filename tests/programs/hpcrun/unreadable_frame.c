@@ -1,6 +1,6 @@
 /* unreadable_frame MS [blocked]: works for MS ms of CPU time in a function whose frame, by its
- * unwind table, lies where nothing can be read; with `blocked`, while SIGSEGV is blocked. Prints
- * how many ns it worked there. */
+ * unwind table, is in unreadable memory; with `blocked`, while SIGSEGV is blocked. Prints the ns that
+ * it worked there. */
 #include "tests/programs/hpcrun/burn.h"
 
 #include <inttypes.h>

@@ -1,13 +1,13 @@
-/* phases WORKERS MS: a computation whose idleness is known: the ratio of idle to working workers is
- * the same during all of each burning procedure, however the system schedules them.
+/* phases WORKERS MS: a computation with known idleness: the ratio of idle to working workers is
+ * constant during each burning procedure, however the system schedules them.
  *
  *   before       serial, in main, before the computation        WORKERS - 1 : 1
  *   alone        in the computation's root                      WORKERS - 1 : 1
  *   half         in WORKERS / 2 procedures at once              1 : 1
  *   full         in WORKERS procedures at once                  0 : 1
  *
- * Each burns MS of CPU time per thread that is in it. The procedures of half and full begin
- * together, and end when they have used their time together. */
+ * Each burns MS of CPU time per thread in it. The procedures of half and full begin together, and end
+ * when all have used their time. */
 #include "tests/programs/hpcrun/burn.h"
 
 #include <minicilk.h>

@@ -1,5 +1,5 @@
-/* spans WORKERS SHAPE MS: a computation whose work and span are known. It keeps a ledger of when
- * each strand ran and what CPU time it used, and prints at its end
+/* spans WORKERS SHAPE MS: a computation with known work and span. It records when each strand ran and
+ * the CPU time that it used, and prints at its end
  *     span NS                           the longest chain of strands that wait for each other
  *     piece PROCEDURE BEGIN END CPU     a piece of a strand of PROCEDURE; nanoseconds, wall clock
  *
@@ -29,8 +29,8 @@ static atomic_uint n_pieces;
 
 static uint64_t strand_ns;
 
-/* A strand that should use `ns` of CPU time, of which every piece is noted; what it used. Both ends
- * of it are looked at where the other worker's are: a strand runs from the first to the last. */
+/* A strand that should use `ns` of CPU time; notes each of its pieces and returns the time used. Both
+ * of its ends are read from the same clock as the other worker's. */
 static inline uint64_t run_strand(const char *procedure, uint64_t ns)
 {
     uint64_t used = 0, begin = clock_ns(CLOCK_MONOTONIC);
@@ -72,7 +72,7 @@ CILK_BODY(strand)
     CILK_END;
 }
 
-/* So many strands that may all run at once. */
+/* `count` strands that may all run at once. */
 CILK_PROC(crowd, uint64_t *span; int n; int i; uint64_t spans[ALL];);
 CILK_BODY(crowd)
 {

@@ -2,11 +2,11 @@
  *
  * Three procedures spawn each other, from several lines each, with calls, loops and syncs between;
  * DEPTH bounds how deep they nest. Computations follow one another, from two roots in turn, until
- * MILLIONS of units have been grown; what else they do is little. Every path of the tree grows
+ * MILLIONS of units have been grown; their other work is small. Every path of the tree grows
  * at least the same number of units, however often it is taken.
  *
- * Every activation is told its *place* by its caller: the number of the path of calls and spawns
- * that leads to it from main. So what is known of a path comes from the program's own execution.
+ * Every activation gets its *place* from its caller: the number of the path of calls and spawns
+ * that leads to it from main. So the program itself knows the truth about every path.
  * At the end it prints
  *     steals NUMBER                              continuations that went to another worker
  *     place NUMBER PARENT PROCEDURE LINE UNITS   a path: that of PARENT (0: main), and in it, at

@@ -1,5 +1,5 @@
-// What each phase of a program used, by the clocks of its threads: by the thread that called the
-// phase, which is the initial one, and by all others together.
+// CPU time of each phase of a program, by the clocks of its threads: of the thread that called the
+// phase, which is the initial one, and of all others together.
 #ifndef TESTS_PROGRAMS_POOLS_LEDGER_H
 #define TESTS_PROGRAMS_POOLS_LEDGER_H
 

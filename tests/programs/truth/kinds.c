@@ -1,8 +1,8 @@
-/* kinds SECONDS: spends known shares of its time in what is tagged as parallel overhead, over and
+/* kinds SECONDS: spends known shares of its time in code that is tagged as parallel overhead, over and
  * over for SECONDS of CPU time.
  *
- * All work is links of one dependency chain, as in truth.c. Each procedure ends in another way, as
- * compilers make one of procedures that are the same. In a round of 100 parts of work:
+ * All work is links of one dependency chain, as in truth.c. Each procedure ends in another way, because
+ * compilers merge equal procedures. In a round of 100 parts of work:
  *
  *   50 in the procedure user
  *   10 in the procedure task, which a tagged procedure calls: user code all the same

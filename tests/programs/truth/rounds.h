@@ -1,7 +1,7 @@
-/* A program goes round and round until it has used a number of seconds of CPU time, and tells how
- * irregular the rounds were: a virtual machine may be halted in one of them, the kernel takes that
- * for the thread's time, and no share is what it should be then. Rounds are of random length, or
- * halts that come at regular times, as others' time slices do, could all fall into the same part.
+/* Runs rounds until the program has used a number of seconds of CPU time, and reports how irregular
+ * the rounds were: if a virtual machine is halted in a round, the kernel counts the halt as the
+ * thread's time, and the shares are wrong. Rounds have random lengths; otherwise regular halts, such as
+ * others' time slices, could all fall into the same part.
  */
 #ifndef TESTS_PROGRAMS_ROUNDS_H
 #define TESTS_PROGRAMS_ROUNDS_H
@@ -41,8 +41,8 @@ static double seconds_for_a_link(int round)
     return rounds[round].took / rounds[round].part;
 }
 
-/* Prints the seconds used, and of the seconds by which rounds took longer than at the speed of the
- * fastest one the sum of the squares and the most. */
+/* Prints the seconds used; and, for the seconds by which rounds were slower than the fastest one, the
+ * sum of squares and the maximum. */
 static void report_rounds(double used)
 {
     int fastest = 0;
@@ -58,7 +58,7 @@ static void report_rounds(double used)
     printf("%.9f %.12f %.9f\n", used, squares, most);
 }
 
-/* Called before each round: whether there is to be one more; reports behind the last. */
+/* Called before each round: whether to run one more; reports after the last. */
 static bool one_more_round(double seconds)
 {
     static double begin, last;

@@ -1,5 +1,5 @@
-/* The overhead of shares.c: what the code of a parallel runtime can look like. A header of its own,
- * so that behind it the lines are those of the including file again. */
+/* The overhead of shares.c: code as in a parallel runtime. It is in a header, so that the lines after
+ * the #include are those of the including file again. */
 #ifndef TESTS_PROGRAMS_TRUTH_SHARES_RUNTIME_H
 #define TESTS_PROGRAMS_TRUTH_SHARES_RUNTIME_H
 

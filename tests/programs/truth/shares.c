@@ -1,10 +1,10 @@
-/* shares WORKERS ROUNDS SETS: a computation under minicilk whose shares of overhead and idleness
- * are known, however the system schedules it.
+/* shares WORKERS ROUNDS SETS: a computation under minicilk with known shares of overhead and
+ * idleness, however the system schedules it.
  *
- * A set calls every context of the list below once. In each round, SETS sets run with one worker
- * that works and WORKERS - 1 that have nothing to do (alone), then in WORKERS / 2 procedures at
- * once (half), then in WORKERS (full). The threads of a phase begin and end it together, so that
- * the number of those that work is the same during all of it.
+ * A set calls every context of the list below once. In each round SETS sets run in one procedure,
+ * while WORKERS - 1 workers are idle (alone), then in WORKERS / 2 procedures at once (half), then in
+ * WORKERS (full). The threads of a phase begin and end it together, so the number of working workers
+ * is constant during it.
  *
  * Prints, for every phase and context, the CPU time of user code and of tagged code (the parallel
  * overhead), by the threads' own clocks in ns; "waiting" is the user code in which a phase's
@@ -43,7 +43,7 @@ INLINE void copy_bytes(void)
     memcpy(to, from, copied);
 }
 
-/* What follows uses `ns` of the thread's CPU time, a little more at most. */
+/* Uses `ns` of the thread's CPU time, or a little more. */
 INLINE void burn(int64_t ns)
 {
     for (int64_t end = now() + ns; now() < end;)
@@ -147,9 +147,9 @@ struct phase {
     atomic_int met;    /* how often a thread has come to a meeting */
 };
 
-/* Where CPU time is sampled by timers, the first sample of a thread that has waited comes with the
- * first tick of the kernel that finds it running, and stands for what it used between its waits,
- * too. A thread that runs for two ticks of the slowest kernels (100 Hz) has that behind it. */
+/* If CPU time is sampled by timers, the first sample of a thread after a wait comes at the first tick
+ * of the kernel that finds the thread running, and also stands for the time between its waits. After
+ * two ticks of the slowest kernels (100 Hz) that sample has come. */
 #define CATCH_UP_NS 20000000
 
 /* Returns when all threads of the phase have come here as often as this one, and the sampler has

@@ -1,9 +1,9 @@
-/* sites ROUNDS: spawn sites in all surroundings in which a caller's address might be taken for
- * overhead, or overhead for the user's code.
+/* sites ROUNDS: spawn sites in all surroundings in which a caller's address might be mistaken for
+ * overhead, or overhead for user code.
  *
- *   user      the procedures below it and the C library called by them do the user's work: around,
- *             between and in spawns, right behind syncs, in what is spawned
- *   runtime   its spawns take and return memory by malloc and free, as frames of that size do */
+ *   user      the procedures below it, and libc's functions that they call, do user work: around,
+ *             between and in spawns, directly after syncs, in spawned procedures
+ *   runtime   its spawns call malloc and free, because its frames are too large for the pool */
 #include <minicilk.h>
 #include <stdlib.h>
 #include <string.h>

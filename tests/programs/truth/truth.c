@@ -1,7 +1,7 @@
 /* truth SECONDS: spends its time in known shares, over and over for SECONDS of CPU time.
  *
- * All work is links of one dependency chain, a multiplication and an addition each: as long
- * everywhere, whatever the compiler makes of the code around it. In a round of 100 parts of work:
+ * All work is links of one dependency chain, a multiplication and an addition each. A link takes the
+ * same time everywhere, whatever code surrounds it. In a round of 100 parts of work:
  *
  *   10 in the procedure unit, called 1, 2, 3 and 4 times by one, two, three, four    10 parts
  *   30 in the procedure loops: 10 in its first loop, 20 in its second               30 parts

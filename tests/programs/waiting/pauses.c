@@ -1,4 +1,4 @@
-/* Loops with and without a pause; what hpcstruct is to tell of them. */
+/* Loops with and without a pause instruction; hpcstruct must mark those with one. */
 #include <immintrin.h>
 
 volatile int word, other;

@@ -1,6 +1,6 @@
-/* What the programs here print at their end: of each thread, what it used in the program's own code
- * and, where that can be told, while it waited in the runtime. A line each
- *     thread TID BODY-CPU BODY-WALL WAITING-CPU WAITING-WALL      in nanoseconds */
+/* The output of the programs in this folder: the time that each thread used in the program's own code
+ * and, if it is known, while it waited in the runtime; per thread a line, times in ns:
+ *     thread TID BODY-CPU BODY-WALL WAITING-CPU WAITING-WALL */
 #ifndef TESTS_PROGRAMS_WAITING_LEDGER_H
 #define TESTS_PROGRAMS_WAITING_LEDGER_H
 
