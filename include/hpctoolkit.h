@@ -1,14 +1,14 @@
-/* Switching sampling on and off from the profiled program.
+/* Switches sampling on and off from the profiled program.
  *
- * The functions come with hpcrun's preloaded library; a program that runs without it must not call
- * them. They are declared weak, so that HPCTOOLKIT_START() and HPCTOOLKIT_STOP() are no-ops there
- * and the program needs no library at link time:
+ * The functions are in hpcrun's preloaded library. A program that runs without it must not call
+ * them, but may use HPCTOOLKIT_START() and HPCTOOLKIT_STOP(), which are no-ops there: the functions
+ * are weak, so the program needs no library at link time:
  *
  *     #include <hpctoolkit.h>
  *     HPCTOOLKIT_START();  ...the part to measure...  HPCTOOLKIT_STOP();
  *
- * With `hpcrun -ds` (delay sampling) sampling is off until the first start. Both apply to all
- * threads of the process, and may be called from any of them; not from a signal handler. */
+ * With `hpcrun -ds` (delay sampling) sampling is off until the first start. Both macros apply to
+ * all threads of the process. They may be used in any thread, but not in a signal handler. */
 #ifndef HPCTOOLKIT_H
 #define HPCTOOLKIT_H
 

@@ -1,5 +1,5 @@
-/* Output files of the tools that nobody sees half written, in directories that nobody else can
- * tamper with. */
+/* Output files of the tools that are never seen half written, in directories that other users
+ * cannot tamper with. */
 #ifndef LIB_SAFE_OUTPUT_H
 #define LIB_SAFE_OUTPUT_H
 

@@ -1,4 +1,4 @@
-/* The version of the whole project, as every tool tells it with --version. */
+/* The version of the whole project; every tool prints it with --version. */
 #ifndef LIB_VERSION_H
 #define LIB_VERSION_H
 

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Inserts lines into a user's own source tree: insert.py PATCH TREE, or insert.py -R PATCH TREE to
-take them out again.
+"""Inserts the lines of a patch into a user's source tree, or with -R removes them.
 
-A patch is a text file of these lines; empty ones and those that begin with # mean nothing:
+usage: insert.py [-R] PATCH TREE
+
+A patch is a text file of these lines; empty lines and those that begin with # are comments:
 
     file PATH          the file in the tree that the next insertions are for
     before ANCHOR      insert before, or
@@ -10,8 +11,8 @@ A patch is a text file of these lines; empty ones and those that begin with # me
     | LINE             a line to insert, at the last anchor
     | @NAME            the lines of the file NAME beside the patch
 
-It fits when every file is there and every anchor is in exactly one of its lines; nothing is written
-unless all of it fits. Exit status 0 means that the tree is as asked for now, 1 that it is as before.
+The patch fits if every file exists and every anchor is in exactly one of its lines. Nothing is written
+unless the whole patch fits. Exit status: 0 done, 1 nothing was changed.
 """
 import os
 import sys
@@ -58,7 +59,7 @@ def read_patch(patch):
 
 
 def position(lines, insertion, path):
-    """Where the inserted lines begin, or are to begin."""
+    """The index of the first inserted line, or of the line to insert."""
     found = [i for i, line in enumerate(lines) if insertion.anchor in line]
     if len(found) != 1:
         raise Misfit(f"{path}: the patch does not fit: {len(found)} lines with "

@@ -1,5 +1,5 @@
-/* For profilers: how many workers execute procedures at this instant, and where the closures of
- * this runtime keep the address of the statement that spawned them. */
+/* For profilers: the number of workers that execute procedures at this instant, and the offset at
+ * which the runtime's closures keep the address of the statement that spawned them. */
 #define HPCTOOLKIT_CILK5_MAGIC 0x356b6c6963637068ull /* "hpccilk5" */
 
 struct hpctoolkit_cilk5 {

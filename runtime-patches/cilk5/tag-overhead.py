@@ -1,21 +1,22 @@
 #!/usr/bin/env python3
-"""Tags parallel overhead in the C that Cilk-5's compiler cilk2c writes, before the C compiler sees
-it: tag-overhead.py [FILE.cilkc [OUT]], from standard input to standard output where a name is
-missing. FILE and OUT may be the same.
+"""Tags parallel overhead in the C code that Cilk-5's compiler cilk2c writes, for the C compiler.
 
-What cilk2c has put into the user's procedures stands between `#line`s afterwards, which give it to
-a file named "hpctoolkit:parallel-overhead:KIND", and what follows back to the user's line. KIND:
+usage: tag-overhead.py [FILE.cilkc [OUT]]
+The defaults are standard input and output. FILE and OUT may be the same.
 
-    spawn    what a spawn or a return does even if nobody steals: the frame, its fields, the pop
-    sync     what a sync does
-    steal    what a slow clone does because the procedure was stolen: to go on, to give a result
-    abort    what ends the procedure's children
+Code that cilk2c has put into the user's procedures is enclosed in `#line`s: the first one assigns it
+to a file named "hpctoolkit:parallel-overhead:KIND", the second one returns to the user's line. KIND:
 
-The machine code stays the same. CILK2C_PUSH_FRAME is left on the line of the spawn: in a patched
-runtime that macro notes where the spawn is.
+    spawn    work of a spawn or a return without a thief: the frame, its fields, the pop
+    sync     work of a sync
+    steal    work of a slow clone because the procedure was stolen: resuming, giving a result
+    abort    ending the procedure's children
 
-A text that is tagged already is copied. One that is not cilk2c's gives one line, exit status 1 and
-no output."""
+The machine code does not change. CILK2C_PUSH_FRAME stays on the line of the spawn, because in a
+patched runtime that macro records the spawn site.
+
+A tagged text is copied. For a text that is not cilk2c's it prints one line and no output, and exits
+with status 1."""
 import bisect
 import re
 import sys
@@ -40,14 +41,15 @@ COMMENT = r"/\*.*?\*/|//[^\n]*"
 DIRECTIVE = r"^[ \t]*\#(?:\\\n|[^\n])*"
 IF_SYNC = r"if\s*\(CILK2C_SYNC\)"
 SET_ENTRY = r"_cilk_frame->header\.entry\s*=\s*\d+;"
-# A variable and its place in the frame; that both have one name tells these from the user's.
+# A variable and its field in the frame. Both have the same name, unlike in the user's statements.
 SAVE = r"_cilk_frame->scope\d+\.(?P<saved>\w+)\s*=\s*(?P=saved);"
 RESTORE = r"\b(?P<{0}>\w+)\s*=\s*_cilk_frame->scope\d+\.(?P={0});"
 # In fast and slow clones, with directives in between.
 AFTER_INLET = (r"/\* Restore variables from frame \*/(?:\s|^#[^\n]*$)*\{(?:\s*" +
                RESTORE.format("inlets") + r")+\s*\}")
 
-# What a text is made of, the first that fits: names of kinds, or what is looked at closer below.
+# The tokens of a text; the first pattern that matches counts. The part of a name before the last
+# underscore is the kind of overhead, or "skip", or "macro".
 TOKENS = re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in [
     ("spawn_3", AFTER_INLET),
     ("skip_1", STRING + "|" + COMMENT + "|" + DIRECTIVE),
@@ -63,13 +65,13 @@ TOKENS = re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in [
     ("skip_2", r"\w+"),
 ]), re.DOTALL | re.MULTILINE)
 
-# White space and comments apart, what comes first is an open one.
+# In the arguments of a macro the first token, after blanks and comments, is an open parenthesis.
 PARENTHESES = re.compile(STRING + "|" + COMMENT + r"|(?P<open>\()|(?P<close>\))|;", re.DOTALL)
 SEMICOLON = re.compile(r"\s*;?")
 BETWEEN = re.compile(r"[{} \t]*")
 LINE_DIRECTIVE = re.compile(r'^[ \t]*\#[ \t]*(?:line[ \t]+)?(\d+)(?:[ \t]+("(?:\\.|[^"\\\n])*"))?'
                             r"[^\n]*\n?", re.MULTILINE)
-# The compiler says so before every function, be it a procedure or not.
+# The compiler writes this before every function, also before those that are not procedures.
 MARK = re.compile(r"^#define CILK_WHERE_AM_I ", re.MULTILINE)
 TAGGED = re.compile(r'^#line \d+ "' + TAG, re.MULTILINE)
 
@@ -79,7 +81,7 @@ class Unfit(Exception):
 
 
 class Lines:
-    """The line of the source that each place in the text belongs to, by the text's directives."""
+    """The source line of each position in the text, by the text's #line directives."""
 
     def __init__(self, text, name):
         quoted = name.replace("\\", "\\\\").replace('"', '\\"')
@@ -96,8 +98,8 @@ class Lines:
 
 
 def end_of_statement(text, place):
-    """Behind the arguments and the semicolon of a macro whose name ends at `place`; None without
-    these."""
+    """The position after the arguments and the semicolon of a macro whose name ends at `place`; None
+    if it has no arguments."""
     depth = 0
     for found in PARENTHESES.finditer(text, place):
         depth += bool(found["open"]) - bool(found["close"])
@@ -109,7 +111,7 @@ def end_of_statement(text, place):
 
 
 def pieces(text, lines):
-    """Of the overhead, in order: where a piece begins and ends, and its kind."""
+    """Begin, end and kind of each piece of overhead, in order."""
     def unfit(place, why):
         line, file = lines.at(place)
         return Unfit(f"{file[1:-1]}:{line}: {why}")

@@ -15,10 +15,10 @@ class Neighbours(profiling.ProfilingTest):
     """What the program sees and does is the same with the profiler."""
 
     def test_surroundings(self):
-        plain = self.run_tool(program("neighbour"))
+        plain = self.run_tool(program("surroundings"))
         for name, how in sources():
             with self.subTest(name):
-                done, _ = self.measure(program("neighbour"), **how)
+                done, _ = self.measure(program("surroundings"), **how)
                 self.assertEqual(done.stdout, plain.stdout)
 
     def test_signal_stack(self):

@@ -71,7 +71,7 @@ hpcrun/hazards own-signals
 hpcrun/hazards no-queue
 hpcrun/hazards priorities
 hpcrun/hazards fewer-descriptors
-hpcrun/neighbour
+hpcrun/surroundings
 hpcrun/recursion 100 30
 hpcrun/recursion 10000 30 leaf
 hpcrun/sandbox strict

@@ -179,7 +179,7 @@ struct agent_module this_module(void)
                                  .path = "/proc/self/exe"};
 }
 
-void the_runtime_is_recognised(void **state)
+void the_runtime_is_recognized(void **state)
 {
     (void)state;
     const struct agent_module module = this_module();

@@ -108,7 +108,7 @@ extern unsigned reads, unreadable_read, thief_at;
 extern void (*thief)(void);
 
 /* The first test: makes the agent recognize this program as the runtime's library. */
-void the_runtime_is_recognised(void **state);
+void the_runtime_is_recognized(void **state);
 
 /* The addresses of this program, as if it were a library. */
 struct agent_module this_module(void);

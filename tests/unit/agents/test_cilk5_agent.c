@@ -207,7 +207,7 @@ static void the_patch_tells_sites_and_the_count(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_runtime_is_recognised), /* and used by the others */
+        cmocka_unit_test(the_runtime_is_recognized), /* and used by the others */
         cmocka_unit_test_setup(ancestors_of_the_base_are_l_notes, set_up),
         cmocka_unit_test_setup(stolen_frames_are_on_the_stack_still, set_up),
         cmocka_unit_test_setup(the_root_and_cilk_main_have_no_ancestors, set_up),

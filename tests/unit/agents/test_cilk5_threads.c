@@ -113,7 +113,7 @@ static void without_the_runtime_all_is_native(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_runtime_is_recognised), /* and used by the others */
+        cmocka_unit_test(the_runtime_is_recognized), /* and used by the others */
         cmocka_unit_test_setup(a_worker_without_a_running_closure_is_idle, set_up),
         cmocka_unit_test_setup(between_the_deque_and_the_call, set_up),
         cmocka_unit_test_setup(workers_with_a_running_closure_are_counted, set_up),
