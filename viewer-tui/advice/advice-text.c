@@ -1,6 +1,6 @@
 #include "viewer-tui/advice/advice-text.h"
 
-#include "viewer-tui/tree/label.h"
+#include "viewer-tui/tree/labels.h"
 
 #include <stdlib.h>
 #include <string.h>

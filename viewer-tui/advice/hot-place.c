@@ -2,7 +2,7 @@
  * change would bring; but no other change can gain more than the rest of the time. */
 #include "viewer-tui/advice/situation.h"
 
-#include "viewer-tui/tree/label.h"
+#include "viewer-tui/tree/labels.h"
 
 /* Programs without such a place have many small procedures. */
 #define LEAST_SHARE 0.05

@@ -1,7 +1,7 @@
 #include "viewer-tui/advice/hotspots.h"
 
 #include "viewer-tui/base/text.h"
-#include "viewer-tui/tree/label.h"
+#include "viewer-tui/tree/labels.h"
 #include "viewer-tui/tree/view.h"
 #include "viewer-tui/tree/walk.h"
 

@@ -8,7 +8,7 @@
 
 #include "viewer-tui/db/database.h"
 #include "viewer-tui/threads/thread-values.h"
-#include "viewer-tui/tree/label.h"
+#include "viewer-tui/tree/labels.h"
 #include "viewer-tui/tree/walk.h"
 
 #include <float.h>

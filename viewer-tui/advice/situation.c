@@ -2,7 +2,7 @@
 
 #include "lib/number.h"
 #include "viewer-tui/metrics/efficiency.h"
-#include "viewer-tui/tree/label.h"
+#include "viewer-tui/tree/labels.h"
 
 #include <stdlib.h>
 #include <string.h>

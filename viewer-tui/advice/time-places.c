@@ -1,6 +1,6 @@
 #include "viewer-tui/advice/time-places.h"
 
-#include "viewer-tui/tree/label.h"
+#include "viewer-tui/tree/labels.h"
 #include "viewer-tui/tree/walk.h"
 
 #include "lib/hash-tables.h"

@@ -3,7 +3,7 @@
 #include "viewer-tui/db/run.h"
 #include "viewer-tui/metrics/efficiency.h"
 #include "viewer-tui/threads/run-threads.h"
-#include "viewer-tui/tree/describe.h"
+#include "viewer-tui/tree/labels.h"
 
 #include <stdlib.h>
 #include <string.h>

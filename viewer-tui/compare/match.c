@@ -3,7 +3,7 @@
 #include "lib/binary-search.h"
 #include "viewer-tui/base/text.h"
 #include "viewer-tui/compare/join-calls.h"
-#include "viewer-tui/tree/label.h"
+#include "viewer-tui/tree/labels.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "viewer-tui/output/columns.h"
 
-#include "viewer-tui/tree/describe.h"
+#include "viewer-tui/tree/labels.h"
 
 #include <math.h>
 #include <stdlib.h>

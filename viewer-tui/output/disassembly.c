@@ -2,7 +2,7 @@
 
 #include "lib/number.h"
 #include "viewer-tui/db/procedure-code.h"
-#include "viewer-tui/tree/label.h"
+#include "viewer-tui/tree/labels.h"
 
 #include <Zydis/Zydis.h>
 #include <inttypes.h>

@@ -6,8 +6,7 @@
 #include "viewer-tui/base/task.h"
 #include "viewer-tui/compare/changes-text.h"
 #include "viewer-tui/output/columns.h"
-#include "viewer-tui/tree/describe.h"
-#include "viewer-tui/tree/label.h"
+#include "viewer-tui/tree/labels.h"
 #include "viewer-tui/tree/view.h"
 
 #include <math.h>

@@ -11,8 +11,7 @@
 #include "viewer-tui/output/writer.h"
 #include "viewer-tui/threads/run-threads.h"
 #include "viewer-tui/threads/thread-origin.h"
-#include "viewer-tui/tree/describe.h"
-#include "viewer-tui/tree/label.h"
+#include "viewer-tui/tree/labels.h"
 #include "viewer-tui/tree/pattern.h"
 
 #include <inttypes.h>

@@ -6,7 +6,7 @@
 #include "viewer-tui/db/source-text.h"
 #include "viewer-tui/metrics/derived.h"
 #include "viewer-tui/metrics/efficiency.h"
-#include "viewer-tui/tree/describe.h"
+#include "viewer-tui/tree/labels.h"
 
 #include <math.h>
 #include <stdlib.h>

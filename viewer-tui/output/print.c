@@ -3,7 +3,7 @@
 #include "lib/diag.h"
 #include "viewer-tui/base/task.h"
 #include "viewer-tui/db/metric-selection.h"
-#include "viewer-tui/tree/describe.h"
+#include "viewer-tui/tree/labels.h"
 #include "viewer-tui/tree/matching-paths.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 
 #include "lib/printable.h"
 #include "viewer-tui/metrics/derived.h"
-#include "viewer-tui/tree/describe.h"
+#include "viewer-tui/tree/labels.h"
 
 #include <inttypes.h>
 #include <math.h>

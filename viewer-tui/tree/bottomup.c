@@ -15,7 +15,6 @@
  * In preorder this takes one look at each instance: it is exposed unless it lies before the end of
  * the last exposed one. */
 #include "viewer-tui/base/task.h"
-#include "viewer-tui/tree/lines.h"
 #include "viewer-tui/tree/view.h"
 
 #include <stdlib.h>
@@ -69,7 +68,7 @@ struct division {
     VEC(uint32_t) counts;  /* of each child: number of instances */
     VEC(uint32_t) exposed; /* of each child: end of its last exposed instance */
     struct idmap callers;  /* (procedure, call site) -> child */
-    struct lines call_sites;
+    struct line_numbers call_sites;
     uint32_t first_row;
 };
 
@@ -78,7 +77,7 @@ struct division {
 static uint32_t child_for(struct view *view, struct division *division, uint32_t parent,
                           struct row row)
 {
-    uint32_t call_site = lines_number(&division->call_sites, row.call_file, row.call_line);
+    uint32_t call_site = line_number_of(&division->call_sites, row.call_file, row.call_line);
     uint32_t child = idmap_get(&division->callers, row.place, call_site);
     if (child == IDMAP_NONE) {
         child = view_add(view, parent, row);

@@ -1,8 +1,7 @@
 #include "viewer-tui/tree/filters.h"
 
 #include "viewer-tui/base/shorten.h"
-#include "viewer-tui/tree/describe.h"
-#include "viewer-tui/tree/label.h"
+#include "viewer-tui/tree/labels.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -244,7 +243,7 @@ static bool is_part_of(const struct scope *scope, const struct view *view, uint3
            strcmp(scope->module, module_of(view, row)) == 0;
 }
 
-static bool look(const struct scope *scope, const struct view *view, uint32_t row)
+static bool describes(const struct scope *scope, const struct view *view, uint32_t row)
 {
     uint32_t line;
     if (kind_of(view_row(view, row)) != scope->kind)
@@ -264,12 +263,12 @@ static bool is_scope(struct scope *scope, const struct view *view, uint32_t numb
     view = view_origin(view, &number);
     const struct row *row = view_row(view, number);
     uint64_t what = (uint64_t)row->kind << 32 | row->place;
-    uint32_t answer = row_cache_get(&scope->cache, view, what, row->line);
-    if (answer == IDMAP_NONE) {
-        answer = look(scope, view, number);
-        row_cache_put(&scope->cache, view, what, row->line, answer);
+    uint32_t is_same = row_cache_get(&scope->cache, view, what, row->line);
+    if (is_same == IDMAP_NONE) {
+        is_same = describes(scope, view, number);
+        row_cache_put(&scope->cache, view, what, row->line, is_same);
     }
-    return answer != 0;
+    return is_same != 0;
 }
 
 /* By the percentage that the screen shows, as --min-percent. */

@@ -7,7 +7,6 @@
 #define VIEWER_FILTERS_H
 
 #include "viewer-tui/base/text.h"
-#include "viewer-tui/tree/answers.h"
 #include "viewer-tui/tree/pattern.h"
 
 enum filter_kind {

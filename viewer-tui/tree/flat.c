@@ -11,12 +11,23 @@
  * that covers an interval of contexts is new to a scope unless it begins before the end of the
  * last interval that was counted for that scope. */
 #include "viewer-tui/base/task.h"
-#include "viewer-tui/tree/lines.h"
-#include "viewer-tui/tree/scope-value-refs.h"
 #include "viewer-tui/tree/view.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* A value of which one part of a scope's cost is the sum. */
+struct scope_value_ref {
+    uint32_t scope_and_part; /* 2 * the scope + the part */
+    struct value_ref ref;
+};
+
+/* The values of all scopes: collected in any order, then sorted by scope. */
+struct scope_value_refs {
+    VEC(struct scope_value_ref) collected; /* until they are sorted */
+    struct value_ref *at;                  /* those of a scope and part together, */
+    uint32_t *first;                       /* from first[scope_and_part] on; NULL: not sorted yet */
+};
 
 struct static_scope {
     uint32_t parent;                            /* scope, NOTHING for a module */
@@ -43,8 +54,46 @@ struct making {
     struct scope_value_refs *refs; /* NULL when scopes are made */
     uint32_t *procedure_scopes;    /* by id of the procedure; NOTHING for none yet */
     struct idmap scopes;           /* (parent and place, line or call site and kind) -> scope */
-    struct lines call_sites;
+    struct line_numbers call_sites;
 };
+
+/* ---- values of which costs are sums ---- */
+
+static void collect_value_ref(struct scope_value_refs *refs, uint32_t scope, enum cost_part part,
+                              struct value_ref ref)
+{
+    vec_push(&refs->collected, (struct scope_value_ref){2 * scope + (uint32_t)part, ref});
+}
+
+static void sort_value_refs(struct scope_value_refs *refs, uint32_t n_scopes)
+{
+    size_t n = refs->collected.n, n_keys = 2 * (size_t)n_scopes;
+    uint32_t *next = mem_alloc((n_keys + 1) * sizeof *next); /* counts, then places */
+    refs->first = mem_alloc((n_keys + 1) * sizeof *refs->first);
+    refs->at = mem_alloc((n + 1) * sizeof *refs->at);
+    for (size_t i = 0; i < n; i++)
+        next[refs->collected.at[i].scope_and_part]++;
+    for (size_t key = 0; key < n_keys; key++) {
+        refs->first[key + 1] = refs->first[key] + next[key];
+        next[key] = refs->first[key];
+    }
+    for (size_t i = 0; i < n; i++) {
+        const struct scope_value_ref *from = &refs->collected.at[i];
+        refs->at[next[from->scope_and_part]++] = from->ref;
+    }
+    vec_free(&refs->collected);
+    free(next);
+}
+
+static void free_value_refs(struct scope_value_refs *refs)
+{
+    vec_free(&refs->collected);
+    free(refs->at);
+    free(refs->first);
+    *refs = (struct scope_value_refs){0};
+}
+
+/* ---- scopes ---- */
 
 static uint32_t new_scope(struct flat *flat, size_t n_metrics, struct static_scope scope)
 {
@@ -64,7 +113,7 @@ static uint32_t new_scope(struct flat *flat, size_t n_metrics, struct static_sco
 static uint32_t scope_for(struct making *making, struct static_scope scope)
 {
     uint64_t line = scope.kind == KIND_INLINED
-                        ? lines_number(&making->call_sites, scope.call_file, scope.call_line)
+                        ? line_number_of(&making->call_sites, scope.call_file, scope.call_line)
                         : scope.line;
     uint64_t above = (uint64_t)scope.parent << 32 | scope.place;
     uint64_t itself = line << 8 | scope.kind;
@@ -144,8 +193,8 @@ static void add_exclusive(struct making *making, uint32_t scope, uint32_t contex
     const struct cct *cct = making->view->cct;
     if (making->refs) {
         bool is_loop = cct->kind[context] == KIND_LOOP;
-        scope_value_refs_add(making->refs, scope, EXCLUSIVE,
-                             value_ref_exclusive(cct->id[context], is_loop));
+        collect_value_ref(making->refs, scope, EXCLUSIVE,
+                          value_ref_exclusive(cct->id[context], is_loop));
         return;
     }
     size_t n = making->view->n_metrics;
@@ -165,9 +214,9 @@ static void cover(struct making *making, uint32_t scope, uint32_t context, const
         return;
     *covered = part == INCLUSIVE ? cct->end[context] : context + 1;
     if (making->refs) {
-        scope_value_refs_add(making->refs, scope, INCLUSIVE,
-                             part == INCLUSIVE ? value_ref_inclusive(cct->id[context])
-                                               : value_ref_exclusive(cct->id[context], false));
+        collect_value_ref(making->refs, scope, INCLUSIVE,
+                          part == INCLUSIVE ? value_ref_inclusive(cct->id[context])
+                                            : value_ref_exclusive(cct->id[context], false));
         return;
     }
     size_t n = making->view->n_metrics;
@@ -302,7 +351,7 @@ static void flat_close(struct view *view)
     vec_free(&flat->scopes);
     free(flat->costs);
     free(flat->scope_of);
-    scope_value_refs_free(&flat->refs);
+    free_value_refs(&flat->refs);
     free(flat->children);
     free(flat->first_child);
     free(flat);
@@ -338,9 +387,9 @@ static enum outcome find_terms(struct view *view)
         flat->scopes.at[s].covered = 0;
     enum outcome outcome = pass_over_contexts(&making);
     if (outcome == DONE)
-        scope_value_refs_sort(&flat->refs, (uint32_t)flat->scopes.n);
+        sort_value_refs(&flat->refs, (uint32_t)flat->scopes.n);
     else
-        scope_value_refs_free(&flat->refs);
+        free_value_refs(&flat->refs);
     return outcome;
 }
 
@@ -354,7 +403,9 @@ static enum outcome flat_value_refs(struct view *view, uint32_t number, enum cos
     struct flat *flat = view->state;
     if (!flat->refs.first && find_terms(view) == STOPPED)
         return STOPPED;
-    scope_value_refs_get(&flat->refs, (uint32_t)view_row(view, number)->data, part, refs);
+    size_t key = 2 * (size_t)view_row(view, number)->data + (size_t)part;
+    for (uint32_t i = flat->refs.first[key]; i < flat->refs.first[key + 1]; i++)
+        vec_push(&refs->list, flat->refs.at[i]);
     return DONE;
 }
 

@@ -1,7 +1,7 @@
 #include "viewer-tui/tree/view.h"
 
 #include "viewer-tui/base/task.h"
-#include "viewer-tui/tree/label.h"
+#include "viewer-tui/tree/labels.h"
 #include "viewer-tui/tree/thread-statistics.h"
 
 #include <math.h>

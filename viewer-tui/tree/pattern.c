@@ -1,8 +1,7 @@
 #include "viewer-tui/tree/pattern.h"
 
 #include "viewer-tui/base/text.h"
-#include "viewer-tui/tree/describe.h"
-#include "viewer-tui/tree/label.h"
+#include "viewer-tui/tree/labels.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -113,7 +112,7 @@ static uint32_t file_of(const struct view *view, uint32_t row)
     return file;
 }
 
-static bool look(const struct pattern *pattern, const struct view *view, uint32_t row)
+static bool match(const struct pattern *pattern, const struct view *view, uint32_t row)
 {
     switch (pattern->field) {
     case PATTERN_NAME: return matches_name(pattern, view, row);
@@ -125,7 +124,7 @@ static bool look(const struct pattern *pattern, const struct view *view, uint32_
     }
 }
 
-/* What the answer for a row depends on; false when that is more than fits. */
+/* The keys on which a match of a row depends; false if it depends on more. */
 static bool key_of(const struct pattern *pattern, const struct view *view, uint32_t number,
                    uint64_t *a, uint64_t *b)
 {
@@ -148,11 +147,11 @@ bool pattern_matches(struct pattern *pattern, const struct view *view, uint32_t 
     uint64_t a, b;
     view = view_origin(view, &row);
     if (!key_of(pattern, view, row, &a, &b))
-        return look(pattern, view, row);
-    uint32_t answer = row_cache_get(&pattern->cache, view, a, b);
-    if (answer == IDMAP_NONE) {
-        answer = look(pattern, view, row);
-        row_cache_put(&pattern->cache, view, a, b, answer);
+        return match(pattern, view, row);
+    uint32_t matches = row_cache_get(&pattern->cache, view, a, b);
+    if (matches == IDMAP_NONE) {
+        matches = match(pattern, view, row);
+        row_cache_put(&pattern->cache, view, a, b, matches);
     }
-    return answer != 0;
+    return matches != 0;
 }

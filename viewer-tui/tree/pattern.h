@@ -1,32 +1,66 @@
-/* What the user looks for in rows: a regular expression (POSIX, extended), or what it is about and
- * then the expression:
+/* A search pattern for rows: an extended POSIX regular expression, possibly restricted to a field:
  *
- *     REGEX            what a row shows: its name, or its place
- *     name:REGEX       only the name
+ *     REGEX            the name, or the place as shown
+ *     name:REGEX       the name
  *     file:REGEX       the whole path of the source file
  *     module:REGEX     the whole path of the binary
  *
- * Upper and lower case are the same unless the text has upper case. What is no regular expression
- * is taken literally. */
+ * Case is ignored unless the pattern has an upper-case letter. An invalid expression is searched
+ * for literally. */
 #ifndef VIEWER_PATTERN_H
 #define VIEWER_PATTERN_H
 
-#include "viewer-tui/tree/answers.h"
 #include "viewer-tui/tree/view.h"
 
 #include <regex.h>
+
+/* Caches numbers about rows that depend on two keys only. A zeroed one is empty. */
+struct row_cache {
+    /* By side of a comparison. Entries are valid for this database and class of view: keys are
+     * indices into these. */
+    struct {
+        const struct database *db;
+        const struct view_class *class;
+        struct idmap map;
+    } of[SIDES];
+};
+
+/* The number for (a, b), about a row of a view of one database; IDMAP_NONE if it is unknown. */
+static inline uint32_t row_cache_get(struct row_cache *cache, const struct view *view, uint64_t a,
+                                     uint64_t b)
+{
+    if (cache->of[view->side].db != view->db || cache->of[view->side].class != view->class) {
+        idmap_free(&cache->of[view->side].map);
+        cache->of[view->side].db = view->db;
+        cache->of[view->side].class = view->class;
+    }
+    return idmap_get(&cache->of[view->side].map, a, b);
+}
+
+/* Call it only after row_cache_get returned IDMAP_NONE. */
+static inline void row_cache_put(struct row_cache *cache, const struct view *view, uint64_t a,
+                                 uint64_t b, uint32_t number)
+{
+    idmap_put(&cache->of[view->side].map, a, b, number);
+}
+
+static inline void row_cache_free(struct row_cache *cache)
+{
+    for (int side = 0; side < SIDES; side++)
+        idmap_free(&cache->of[side].map);
+}
 
 enum pattern_field { PATTERN_SHOWN, PATTERN_NAME, PATTERN_FILE, PATTERN_MODULE };
 
 struct pattern {
     char *text; /* as the user wrote it */
     enum pattern_field field;
-    const char *wanted; /* the part of the text behind the field */
+    const char *wanted; /* the part of the text after the field */
     bool ignores_case;
-    bool is_literal; /* nothing in it has a meaning, or it is broken */
-    bool is_broken;  /* no regular expression */
-    regex_t regex;   /* unless literal */
-    struct row_cache cache;
+    bool is_literal;        /* it has no special characters, or is broken */
+    bool is_broken;         /* it is an invalid regular expression */
+    regex_t regex;          /* unless literal */
+    struct row_cache cache; /* 1 for rows that match, else 0 */
 };
 
 struct pattern *pattern_new(const char *text);
@@ -34,7 +68,7 @@ void pattern_free(struct pattern *pattern); /* NULL allowed */
 
 bool pattern_matches(struct pattern *pattern, const struct view *view, uint32_t row);
 
-/* The first match in a text that is not empty: its bytes *start .. *end - 1. */
+/* Finds the first match in a text: bytes *start .. *end - 1. Empty matches do not count. */
 bool pattern_find(const struct pattern *pattern, const char *text, size_t *start, size_t *end);
 
 #endif

@@ -1,7 +1,7 @@
 #include "viewer-tui/tree/row-origins.h"
 
 #include "viewer-tui/db/run.h"
-#include "viewer-tui/tree/label.h"
+#include "viewer-tui/tree/labels.h"
 
 #include <stdlib.h>
 #include <string.h>

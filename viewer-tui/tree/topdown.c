@@ -9,7 +9,6 @@
  * A row's data is the offset of its context (or entry point) in meta.db; children are read from
  * there when they are asked for. A row that several have been joined to has several contexts, its
  * *parts*. The same call, line or loop in two of them is one row below it. */
-#include "viewer-tui/tree/lines.h"
 #include "viewer-tui/tree/view.h"
 
 #include "viewer-tui/base/task.h"
@@ -299,10 +298,10 @@ static void join_same(struct view *view, uint32_t parent)
     uint32_t n = (uint32_t)view->rows.n - first;
     uint32_t *groups = mem_alloc((n + 1) * sizeof *groups);
     struct idmap numbers = {0};
-    struct lines call_sites = {0};
+    struct line_numbers call_sites = {0};
     for (uint32_t i = 0; i < n; i++) {
         const struct row *row = view_row(view, first + i);
-        uint32_t call_site = lines_number(&call_sites, row->call_file, row->call_line);
+        uint32_t call_site = line_number_of(&call_sites, row->call_file, row->call_line);
         uint64_t scope = (uint64_t)row->kind << 32 | row->place;
         uint64_t place = (uint64_t)row->line << 32 | call_site;
         groups[i] = idmap_get(&numbers, scope, place);

@@ -90,7 +90,7 @@ void view_close(struct view *view); /* NULL allowed */
 void view_sort(struct view *view, struct sorting sorting);
 
 /* The i-th child of an expanded row, i < n_children, in the order of the view's sorting. Rows that
- * are equal by it are ordered by their other cost, then by name and line (label.h), last by when
+ * are equal by it are ordered by their other cost, then by name and line (labels.h), last by when
  * they were made: the same input always gives the same order. Undefined costs come last. */
 uint32_t view_child(struct view *view, uint32_t row, uint32_t i);
 
@@ -189,6 +189,24 @@ uint32_t view_add(struct view *view, uint32_t parent, struct row row);
 static inline struct cost *view_costs_of_new(struct view *view, uint32_t row)
 {
     return view->costs + row * view->n_metrics;
+}
+
+/* For the views: dense numbers of source lines, to distinguish call sites. A zeroed one is empty;
+ * the owner frees `ids` with idmap_free. */
+struct line_numbers {
+    struct idmap ids;
+    uint32_t n;
+};
+
+/* The number of a line: 0, 1, ... in order of appearance. */
+static inline uint32_t line_number_of(struct line_numbers *lines, uint32_t file, uint32_t line)
+{
+    uint32_t number = idmap_get(&lines->ids, file, line);
+    if (number == IDMAP_NONE) {
+        number = lines->n++;
+        idmap_put(&lines->ids, file, line, number);
+    }
+    return number;
 }
 
 #endif

@@ -1,6 +1,6 @@
 #include "viewer-tui/output/export/export-stacks.h"
 
-#include "viewer-tui/tree/label.h"
+#include "viewer-tui/tree/labels.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,8 +1,7 @@
 #include "viewer-tui/output/export/flamegraph-frames.h"
 
 #include "lib/hash-tables.h"
-#include "viewer-tui/tree/describe.h"
-#include "viewer-tui/tree/label.h"
+#include "viewer-tui/tree/labels.h"
 
 #include <stdlib.h>
 #include <string.h>

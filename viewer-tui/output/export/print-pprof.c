@@ -9,7 +9,7 @@
 #include "lib/hash-tables.h"
 #include "viewer-tui/output/export/gzip.h"
 #include "viewer-tui/output/export/protobuf.h"
-#include "viewer-tui/tree/label.h"
+#include "viewer-tui/tree/labels.h"
 
 #include <math.h>
 #include <stdlib.h>

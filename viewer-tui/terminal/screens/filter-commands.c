@@ -3,7 +3,7 @@
 #include "viewer-tui/terminal/screens/text-pages.h"
 
 #include "viewer-tui/terminal/screen.h"
-#include "viewer-tui/tree/describe.h"
+#include "viewer-tui/tree/labels.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -6,8 +6,7 @@
 #include "lib/number.h"
 #include "viewer-tui/terminal/clipboard.h"
 #include "viewer-tui/terminal/screen.h"
-#include "viewer-tui/tree/describe.h"
-#include "viewer-tui/tree/label.h"
+#include "viewer-tui/tree/labels.h"
 
 #include <errno.h>
 #include <math.h>

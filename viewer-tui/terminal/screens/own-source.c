@@ -2,8 +2,7 @@
  * the nearest line above it that has. */
 #include "viewer-tui/terminal/screens/source-pane.h"
 
-#include "viewer-tui/tree/describe.h"
-#include "viewer-tui/tree/label.h"
+#include "viewer-tui/tree/labels.h"
 
 #include <string.h>
 

@@ -7,7 +7,7 @@
 #include "viewer-tui/terminal/editor.h"
 #include "viewer-tui/terminal/page.h"
 #include "viewer-tui/terminal/screen.h"
-#include "viewer-tui/tree/label.h"
+#include "viewer-tui/tree/labels.h"
 #include "viewer-tui/tree/line-costs.h"
 
 #include <stdio.h>

@@ -9,7 +9,7 @@
 #include "viewer-tui/terminal/screens/main-screen.h"
 #include "viewer-tui/terminal/screens/text-pages.h"
 #include "viewer-tui/terminal/screens/source-pane.h"
-#include "viewer-tui/tree/describe.h"
+#include "viewer-tui/tree/labels.h"
 
 #include <stdlib.h>
 

@@ -8,7 +8,7 @@
 #include "viewer-tui/compare/comparison.h"
 #include "viewer-tui/output/thread-table.h"
 #include "viewer-tui/terminal/screen.h"
-#include "viewer-tui/tree/describe.h"
+#include "viewer-tui/tree/labels.h"
 
 /* Between the two. */
 #define GAP " | "

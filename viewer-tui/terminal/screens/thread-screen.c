@@ -5,7 +5,7 @@
 #include "viewer-tui/output/thread-table.h"
 #include "viewer-tui/terminal/screen.h"
 #include "viewer-tui/threads/thread-origin.h"
-#include "viewer-tui/tree/describe.h"
+#include "viewer-tui/tree/labels.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #include "viewer-tui/terminal/screens/main-screen.h"
 
 #include "viewer-tui/terminal/screen.h"
-#include "viewer-tui/tree/describe.h"
+#include "viewer-tui/tree/labels.h"
 
 #include <stdlib.h>
 

@@ -1,9 +1,14 @@
-#include "viewer-tui/tree/label.h"
+#include "viewer-tui/tree/labels.h"
 
+#include "viewer-tui/base/shorten.h"
 #include "viewer-tui/db/database.h"
 
 #include <inttypes.h>
+#include <langinfo.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* ---- as in the database ---- */
 
 static const char *entry_name(const struct view *view, const struct row *row)
 {
@@ -19,7 +24,7 @@ static const char *or_unknown(const char *name, const char *unknown)
     return name ? name : unknown;
 }
 
-/* What rows are compared by first: the name; of loops and statements their file. */
+/* The first sort key of rows: the name; for loops and statements the file. */
 static const char *stem(const struct view *view, const struct row *row, char buffer[NAME_SIZE])
 {
     switch (row->kind) {
@@ -55,7 +60,7 @@ void label_name(const struct view *view, uint32_t number, struct text *out)
         text_add(out, "loop at ");
     if (row->kind == KIND_LOOP || row->kind == KIND_STATEMENT)
         label_file_line(view->db, row->place, row->line, out);
-    else if (row->kind == KIND_ROOT && row->depth > 1) /* the row above names the program */
+    else if (row->kind == KIND_ROOT && row->depth > 1) /* its parent row names the program */
         text_add_bytes(out, stem(view, row, buffer),
                        database_entry_name_length(stem(view, row, buffer)));
     else
@@ -86,7 +91,7 @@ void label_place(const struct view *view, uint32_t number, uint32_t *file, uint3
     }
 }
 
-/* Rows above that are callees may be elsewhere. */
+/* Rows above are callees in the bottom-up view, and may be in another module. */
 static bool is_around(const struct view *view)
 {
     return !view->class->shows_callers;
@@ -121,7 +126,7 @@ static int compare_numbers(uint32_t a, uint32_t b)
     return (a > b) - (a < b);
 }
 
-/* Places and call sites, of rows of one database: indices mean something only there. */
+/* Compares places and call sites of rows of one database. */
 static int compare_places(const struct row *a, const struct row *b)
 {
     int result = compare_numbers(a->place, b->place);
@@ -147,4 +152,124 @@ int label_compare(const struct view *view, uint32_t left, uint32_t right)
     if (result == 0)
         result = compare_numbers(a->kind, b->kind);
     return result;
+}
+
+/* ---- for people ---- */
+
+/* The file of the code around a row's call site: that of the nearest scope above. */
+static uint32_t file_around(const struct view *view, uint32_t number)
+{
+    while (number) {
+        number = view_row(view, number)->parent;
+        uint32_t file, line;
+        label_place(view, number, &file, &line);
+        if (file != NOTHING)
+            return file;
+    }
+    return NOTHING;
+}
+
+/* In the bottom-up view a call site is in the row's own procedure, elsewhere in the one above. */
+static bool is_caller(const struct view *view, const struct row *row)
+{
+    return view->class->shows_callers && row->depth > 1;
+}
+
+/* A file without a line is ignored: hpcstruct makes one up for binaries without line map. */
+static bool has_call_site(const struct row *row)
+{
+    return row->call_line != 0;
+}
+
+static void add_file_line(const struct view *view, uint32_t file, uint32_t line, bool ascii,
+                          struct text *out)
+{
+    struct text place = {0};
+    label_file_line(view->db, file, line, &place);
+    text_add_clean(out, text_string(&place), ascii);
+    vec_free(&place);
+}
+
+void describe_call(const struct view *view, uint32_t number, bool ascii, struct text *out)
+{
+    bool has_several = view_row(view, number)->has_several_call_sites;
+    view = view_origin(view, &number);
+    const struct row *row = view_row(view, number);
+    if (is_caller(view, row)) {
+        text_add(out, ascii ? "<- " : "« ");
+        return;
+    }
+    if (!has_call_site(row) && !row->no_call_site && !has_several)
+        return;
+    if (has_several)
+        text_add(out, "*");
+    else if (!has_call_site(row))
+        text_add(out, "?");
+    else if (row->call_file == file_around(view, number))
+        text_printf(out, "%u", row->call_line);
+    else
+        add_file_line(view, row->call_file, row->call_line, ascii, out);
+    text_add(out, ascii ? " -> " : " » ");
+}
+
+void describe_mark(const struct view *view, uint32_t number, struct text *out)
+{
+    view = view_origin(view, &number);
+    if (view_row(view, number)->kind == KIND_INLINED)
+        text_add(out, "[I] ");
+}
+
+void describe_bare_name(const struct view *view, uint32_t number, bool ascii, size_t columns,
+                        struct text *out)
+{
+    view = view_origin(view, &number);
+    enum scope_kind kind = view_row(view, number)->kind;
+    struct text raw = {0}, name = {0};
+    label_name(view, number, &raw);
+    text_add_clean(&name, text_string(&raw), ascii);
+    if (kind == KIND_MODULE || kind == KIND_FILE)
+        shorten_path(text_string(&name), columns, ascii, out);
+    else
+        shorten_name(text_string(&name), columns, ascii, out);
+    vec_free(&raw);
+    vec_free(&name);
+}
+
+void describe_short_name(const struct view *view, uint32_t number, bool ascii, size_t columns,
+                         struct text *out)
+{
+    struct text mark = {0};
+    describe_mark(view, number, &mark);
+    text_add(out, text_string(&mark));
+    describe_bare_name(view, number, ascii, columns > mark.n ? columns - mark.n : 0, out);
+    vec_free(&mark);
+}
+
+void describe_name(const struct view *view, uint32_t number, bool ascii, struct text *out)
+{
+    describe_short_name(view, number, ascii, SIZE_MAX, out);
+}
+
+void describe_location(const struct view *view, uint32_t number, bool ascii, struct text *out)
+{
+    view = view_origin(view, &number);
+    const struct row *row = view_row(view, number);
+    if (row->kind != KIND_PROCEDURE && row->kind != KIND_INLINED)
+        return;
+    uint32_t file, line;
+    label_place(view, number, &file, &line);
+    if (is_caller(view, row) && has_call_site(row)) {
+        file = row->call_file;
+        line = row->call_line;
+    }
+    const char *module = database_module_path(view->db, label_module(view, number));
+    if (file != NOTHING && line)
+        add_file_line(view, file, line, ascii, out);
+    else if (module)
+        text_add_clean(out, path_name(module), ascii);
+}
+
+bool describe_in_ascii(void)
+{
+    return strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
 }
