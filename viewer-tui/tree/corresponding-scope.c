@@ -21,7 +21,7 @@ static bool is_procedure(enum scope_kind kind)
     return kind == KIND_PROCEDURE || kind == KIND_INLINED;
 }
 
-/* The first such child as sorted; NOTHING when there is none. */
+/* The first such child in order; NOTHING if there is none. */
 static uint32_t find_child(struct view *view, uint32_t row, const struct wanted *wanted)
 {
     view_expand(view, row);
@@ -37,7 +37,7 @@ static uint32_t find_child(struct view *view, uint32_t row, const struct wanted 
     return NOTHING;
 }
 
-/* The nearest procedure, inlined or not, that a row is or is in; 0 for none. */
+/* The nearest procedure, inlined or not, that is or contains a row; 0 if none. */
 static uint32_t procedure_around(const struct view *view, uint32_t row)
 {
     while (row && !is_procedure(view_row(view, row)->kind))
@@ -69,11 +69,11 @@ static uint32_t flat_procedure(struct view *flat, uint32_t id)
     return row;
 }
 
-/* The search for the copy of a procedure that costs most. */
+/* Searches for the most expensive inlined copy of a procedure. */
 struct copies {
     uint32_t id;
     double most;
-    struct path path; /* of the best so far; empty for none */
+    struct path path; /* of the best one so far; empty if none */
 };
 
 static void look_at_copy(void *context, struct view *flat, uint32_t number, uint32_t level)
@@ -130,8 +130,8 @@ static bool is_called_from(const struct cct *cct, uint32_t context, const struct
     return file == row->call_file && line == row->call_line;
 }
 
-/* Whether a context is one of those that a row of the bottom-up view stands for: the rows above it
- * are what it was called by, from the outside inwards. */
+/* Whether a context belongs to a row of the bottom-up view: its callers are the chain of rows above
+ * that row, from row 0 downwards. */
 static bool is_chain(const struct cct *cct, uint32_t context, const struct view *view,
                      const uint32_t *chain, size_t n)
 {
@@ -147,8 +147,8 @@ static bool is_chain(const struct cct *cct, uint32_t context, const struct view 
     return true;
 }
 
-/* Whether a context is one of those that a row of the flat view stands for: its scopes up to the
- * procedure that was called are the row's. */
+/* Whether a context belongs to a row of the flat view: its scopes up to its procedure are those of
+ * the row. */
 static bool is_static(const struct cct *cct, uint32_t context, const struct view *view,
                       uint32_t number)
 {
@@ -168,32 +168,32 @@ static bool is_static(const struct cct *cct, uint32_t context, const struct view
     }
 }
 
-/* The contexts that a row stands for. */
-struct stands_for {
+/* A row, to find its contexts. */
+struct context_search {
     const struct view *view;
     uint32_t row;
-    VEC(uint32_t) chain; /* of a row of the bottom-up view: the way to it */
+    VEC(uint32_t) chain; /* in the bottom-up view: the path to the row */
 };
 
-static bool stands_for(const struct stands_for *what, uint32_t context)
+static bool is_of_row(const struct context_search *search, uint32_t context)
 {
-    const struct cct *cct = what->view->cct;
-    const struct row *row = view_row(what->view, what->row);
-    if (what->view->class->shows_callers)
-        return is_chain(cct, context, what->view, what->chain.at, what->chain.n);
-    return row->kind > KIND_FILE && is_static(cct, context, what->view, what->row);
+    const struct cct *cct = search->view->cct;
+    const struct row *row = view_row(search->view, search->row);
+    if (search->view->class->shows_callers)
+        return is_chain(cct, context, search->view, search->chain.at, search->chain.n);
+    return row->kind > KIND_FILE && is_static(cct, context, search->view, search->row);
 }
 
-/* The context with the most cost; 0 for none. */
-static uint32_t hottest_context(const struct stands_for *what)
+/* The most expensive context; 0 if none. */
+static uint32_t hottest_context(const struct context_search *search)
 {
-    const struct view *view = what->view;
+    const struct view *view = search->view;
     enum cost_part part = view->class->shows_callers ? view->sorting.part : INCLUSIVE;
     struct cost *costs = mem_alloc((view->n_metrics + 1) * sizeof *costs);
     uint32_t hottest = 0;
     double most = 0;
     for (uint32_t c = 1; c < view->cct->n; c++) {
-        if (!stands_for(what, c))
+        if (!is_of_row(search, c))
             continue;
         cct_costs(view->cct, &view->db->values, c, costs);
         bool is_own = view->cct->kind[c] == KIND_STATEMENT;
@@ -207,7 +207,7 @@ static uint32_t hottest_context(const struct stands_for *what)
     return hottest;
 }
 
-/* The row of a context. */
+/* The row of a context in the top-down view. */
 static uint32_t row_of(struct view *topdown, const struct cct *cct, uint32_t context)
 {
     VEC(uint32_t) way = {0};
@@ -238,16 +238,16 @@ static uint32_t row_of(struct view *topdown, const struct cct *cct, uint32_t con
 
 uint32_t corresponding_context(struct view *topdown, const struct view *from, uint32_t row)
 {
-    struct stands_for what = {.view = from, .row = row};
+    struct context_search search = {.view = from, .row = row};
     for (uint32_t at = row; at; at = view_row(from, at)->parent)
-        vec_push(&what.chain, at);
-    for (size_t i = 0; i < what.chain.n / 2; i++) {
-        uint32_t at = what.chain.at[i];
-        what.chain.at[i] = what.chain.at[what.chain.n - 1 - i];
-        what.chain.at[what.chain.n - 1 - i] = at;
+        vec_push(&search.chain, at);
+    for (size_t i = 0; i < search.chain.n / 2; i++) {
+        uint32_t at = search.chain.at[i];
+        search.chain.at[i] = search.chain.at[search.chain.n - 1 - i];
+        search.chain.at[search.chain.n - 1 - i] = at;
     }
-    uint32_t context = row ? hottest_context(&what) : 0;
-    vec_free(&what.chain);
+    uint32_t context = row ? hottest_context(&search) : 0;
+    vec_free(&search.chain);
     return context ? row_of(topdown, from->cct, context) : NOTHING;
 }
 

@@ -5,27 +5,28 @@
 #include <math.h>
 #include <stdlib.h>
 
-struct finding {
+/* The arguments of line_costs_find. */
+struct line_search {
     struct line_costs *costs;
     uint32_t file;
     uint32_t scope;
     int side; /* of a comparison, whose file it is */
 };
 
-static void add(struct finding *finding, uint32_t file, struct line_cost line)
+static void add(struct line_search *search, uint32_t file, struct line_cost line)
 {
-    if (file == finding->file && line.line)
-        vec_push(finding->costs, line);
+    if (file == search->file && line.line)
+        vec_push(search->costs, line);
 }
 
-/* What a row costs in the metric that is sorted by. */
+/* The row's cost in the metric of the sorting. */
 static double cost_of(const struct view *view, uint32_t row, enum cost_part part)
 {
     return view_cost(view, row, view->sorting.metric, part);
 }
 
-/* In the flat view the statements have what is called from them; elsewhere that is a row. */
-static void add_statement(struct finding *finding, const struct view *view, uint32_t number)
+/* In the flat view a statement's cost includes its calls; elsewhere these are rows. */
+static void add_statement(struct line_search *search, const struct view *view, uint32_t number)
 {
     const struct row *row = view_row(view, number);
     const struct cost *costs = view_costs(view, number);
@@ -33,45 +34,45 @@ static void add_statement(struct finding *finding, const struct view *view, uint
     for (size_t m = 0; m < view->n_metrics; m++)
         calls |= costs[m].inclusive > costs[m].exclusive;
     double cost = cost_of(view, number, view->sorting.part);
-    add(finding, row->place, (struct line_cost){.line = row->line, .cost = cost, .calls = calls});
+    add(search, row->place, (struct line_cost){.line = row->line, .cost = cost, .calls = calls});
 }
 
-static void add_call(struct finding *finding, const struct view *view, uint32_t number)
+static void add_call(struct line_search *search, const struct view *view, uint32_t number)
 {
     const struct row *row = view_row(view, number);
     bool is_caller = view->class->shows_callers;
     double cost = 0;
     if (is_caller || view->sorting.part == INCLUSIVE)
         cost = cost_of(view, number, view->sorting.part);
-    add(finding, row->call_file,
+    add(search, row->call_file,
         (struct line_cost){.line = row->call_line, .cost = cost, .calls = true});
 }
 
 static void enter(void *context, struct view *view, uint32_t number, uint32_t level)
 {
     (void)level;
-    struct finding *finding = context;
+    struct line_search *search = context;
     const struct row *row = view_row(view, number);
     uint32_t origin_row = number;
-    if (number == finding->scope || view_origin(view, &origin_row)->side != finding->side)
+    if (number == search->scope || view_origin(view, &origin_row)->side != search->side)
         return;
     if (row->kind == KIND_STATEMENT)
-        add_statement(finding, view, number);
+        add_statement(search, view, number);
     else if (row->kind == KIND_LOOP)
-        add(finding, row->place, (struct line_cost){.line = row->line, .begins_loop = true});
+        add(search, row->place, (struct line_cost){.line = row->line, .begins_loop = true});
     else
-        add_call(finding, view, number);
+        add_call(search, view, number);
 }
 
-/* What is called has lines of its own; a file is made of procedures. */
+/* Skips callees, whose lines are others. In a file, procedures are visited. */
 static bool skips_below(void *context, const struct view *view, uint32_t row)
 {
-    const struct finding *finding = context;
-    return row != finding->scope && view_row(view, row)->kind == KIND_PROCEDURE &&
-           view_row(view, finding->scope)->kind == KIND_PROCEDURE;
+    const struct line_search *search = context;
+    return row != search->scope && view_row(view, row)->kind == KIND_PROCEDURE &&
+           view_row(view, search->scope)->kind == KIND_PROCEDURE;
 }
 
-/* The row whose lines they are; 0 when there is none. */
+/* The row whose lines are wanted; 0 if there is none. */
 static uint32_t scope_around(const struct view *view, uint32_t row)
 {
     if (view->class->shows_callers)
@@ -88,7 +89,7 @@ static int compare_lines(const void *a, const void *b)
     return (left->line > right->line) - (left->line < right->line);
 }
 
-/* Makes one of all elements of a line. */
+/* Joins the elements of each line. */
 static void merge(struct line_costs *costs)
 {
     size_t n = 0;
@@ -111,19 +112,19 @@ static void merge(struct line_costs *costs)
 void line_costs_find(struct line_costs *costs, struct view *view, uint32_t row, uint32_t file)
 {
     uint32_t origin_row = row;
-    struct finding finding = {.costs = costs,
-                              .file = file,
-                              .scope = scope_around(view, row),
-                              .side = view_origin(view, &origin_row)->side};
-    if (finding.scope == 0 || file == NOTHING)
+    struct line_search search = {.costs = costs,
+                                 .file = file,
+                                 .scope = scope_around(view, row),
+                                 .side = view_origin(view, &origin_row)->side};
+    if (search.scope == 0 || file == NOTHING)
         return;
     struct limits limits = {.depth = view->class->shows_callers
-                                         ? view_row(view, finding.scope)->depth + 1
+                                         ? view_row(view, search.scope)->depth + 1
                                          : NO_DEPTH_LIMIT,
                             .share = -INFINITY,
                             .by = view->sorting};
-    struct visitor visitor = {.enter = enter, .skips_below = skips_below, .context = &finding};
-    walk_view(view, finding.scope, &limits, &visitor);
+    struct visitor visitor = {.enter = enter, .skips_below = skips_below, .context = &search};
+    walk_view(view, search.scope, &limits, &visitor);
     merge(costs);
 }
 

@@ -1,13 +1,12 @@
-/* What the lines of a source file cost, for the margin beside the code, by what the view is sorted
- * by.
+/* The costs of the lines of a source file in the view's sorting, for the margin beside the code.
  *
- * The lines are those of the procedure at a row or around it, in the calling context that the row
- * stands for (flat: in all of them), or of the file, if the row is one. A line costs what its
- * statements cost and, if inclusive costs are asked for, what is called from it and inlined at it.
- * Where that is recursive, costs of a line in several scopes of the flat view may overlap.
+ * The lines are those of the procedure at or around a row, in the calling context of the row (flat
+ * view: in all contexts); or of the file, if the row is one. A line's cost is that of its
+ * statements and, if inclusive costs are wanted, of what is called from it or inlined at it. In
+ * recursive code the costs of a line in several scopes of the flat view may overlap.
  *
- * In the bottom-up view the lines are those from which the callers of the row's callee call, or of
- * the procedure. */
+ * In the bottom-up view the lines are those from which the row's callers call its callee, or of the
+ * procedure. */
 #ifndef VIEWER_LINE_COSTS_H
 #define VIEWER_LINE_COSTS_H
 
@@ -20,7 +19,7 @@ struct line_cost {
     bool begins_loop; /* a loop begins at it */
 };
 
-/* In ascending order of lines, each of them once. The owner frees it with vec_free. */
+/* Sorted by line, each line once. The owner frees it with vec_free. */
 struct line_costs {
     struct line_cost *at;
     size_t n, cap;
@@ -29,7 +28,7 @@ struct line_costs {
 /* Fills an empty `costs`. */
 void line_costs_find(struct line_costs *costs, struct view *view, uint32_t row, uint32_t file);
 
-/* NULL for a line that is not there. */
+/* NULL if the line has no cost. */
 const struct line_cost *line_costs_of(const struct line_costs *costs, uint32_t line);
 
 #endif

@@ -19,7 +19,7 @@ static void add_name(const struct view *view, uint32_t row, struct text *out)
     label_name(view, row, out);
 }
 
-/* The procedure that a row is in, inlined or not; 0: none. */
+/* The procedure, inlined or not, that contains a row; 0 if none. */
 static uint32_t procedure_above(const struct view *view, uint32_t row)
 {
     do
@@ -29,7 +29,7 @@ static uint32_t procedure_above(const struct view *view, uint32_t row)
     return row;
 }
 
-/* Whether a path goes through the procedure of that name, at that line (0: any). */
+/* Whether a path contains the procedure with this name, at this line (0: any). */
 static bool goes_through(const json_t *path, const char *name, uint32_t line)
 {
     size_t i;
@@ -43,7 +43,7 @@ static bool goes_through(const json_t *path, const char *name, uint32_t line)
     return false;
 }
 
-/* Keeps the paths of threads that hang below the procedure that this row is called in. */
+/* Keeps only paths that contain the procedure in which this row is called. */
 static void keep_those_here(struct thread_origins *origins, const struct view *view, uint32_t row)
 {
     struct text above = {0};

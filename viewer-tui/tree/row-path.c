@@ -45,8 +45,8 @@ bool path_is(const struct path *a, const struct path *b)
     return i == a->steps.n && i == b->steps.n;
 }
 
-/* The child that a step leads to: of several that are the same the one with its ordinal, or the
- * first. NOTHING when there is none. */
+/* The child at a step: among equal ones that with its ordinal, else the first. NOTHING if there is
+ * none. */
 static uint32_t child_at(const struct view *view, uint32_t row, const struct path_step *wanted)
 {
     uint32_t found = NOTHING, first = view_row(view, row)->first_child;

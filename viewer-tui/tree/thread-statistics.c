@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* What is known of a metric; NANs where it cannot be. */
+/* The distributions of a metric; NANs if they are unknown. */
 struct known {
     size_t metric;
     struct distribution distributions[2]; /* of each part */

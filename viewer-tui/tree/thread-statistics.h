@@ -1,5 +1,5 @@
-/* Statistics of what rows of a view cost over the threads of which their values are sums: computed
- * when somebody asks, from the values of threads, and kept. */
+/* Statistics of rows' costs over the threads (minimum, mean, maximum, standard deviation): computed
+ * on demand from the values of threads, and kept. */
 #ifndef VIEWER_THREAD_STATISTICS_H
 #define VIEWER_THREAD_STATISTICS_H
 
@@ -14,28 +14,28 @@ struct thread_statistics;
 typedef enum outcome value_refs_of_row(void *context, uint32_t row, enum cost_part part,
                                        struct value_refs *refs);
 
-/* Of rows of that database; NULL where nothing can be known (of two databases). It and the context
- * of `refs` are to outlive them. */
+/* Statistics of rows of `db`; NULL for two databases, which have none. `db` and the context of
+ * `refs` must outlive them. */
 struct thread_statistics *thread_statistics_new(const struct database *db, value_refs_of_row *refs,
                                                 void *context);
 void thread_statistics_free(struct thread_statistics *statistics);
 
-/* Rows from `first` on are given up. */
+/* Forgets rows from `first` on, which are given up. */
 void thread_statistics_forget(struct thread_statistics *statistics, uint32_t first);
 
-/* While they are stopped, by the user in the middle of a pass or by thread_statistics_stop, no pass
- * is begun. */
+/* While they are stopped, by the user during a pass or by thread_statistics_stop, no pass begins.
+ */
 void thread_statistics_stop(struct thread_statistics *statistics);
 void thread_statistics_resume(struct thread_statistics *statistics);
 bool thread_statistics_are_stopped(const struct thread_statistics *statistics);
 
-/* Computes those of many rows at once: in one pass, where row by row would take as many. Those that
- * are known are left alone. DONE, or STOPPED while they are stopped. */
+/* Computes the statistics of many rows in one pass, instead of one pass per row. Skips rows that
+ * are known. DONE, or STOPPED while they are stopped. */
 enum outcome thread_statistics_gather(struct thread_statistics *statistics, const uint32_t *rows,
                                       size_t n, size_t metric);
 
-/* A statistic of a stored metric; NAN where the database does not tell its values by thread, where
- * there is no one database, and when the user stopped the pass. */
+/* A statistic of a stored metric. NAN if the database lacks the metric's values per thread, for two
+ * databases, and if the user stopped the pass. */
 double thread_statistics_value(struct thread_statistics *statistics, uint32_t row, size_t metric,
                                enum cost_part part, enum formula_statistic which);
 

@@ -103,7 +103,7 @@ uint32_t view_add(struct view *view, uint32_t parent, struct row row)
     return append(view, row);
 }
 
-/* `row` NOTHING: of what is no row, nobody knows the values of threads. */
+/* `row` NOTHING: the costs are of no row, so values of threads are unknown. */
 static double cost_in(const struct view *view, const struct cost *costs, uint32_t row,
                       size_t metric, enum cost_part part)
 {
@@ -124,7 +124,7 @@ double view_cost(const struct view *view, uint32_t row, size_t metric, enum cost
     return cost_in(view, view_costs(view, row), row, metric, part);
 }
 
-/* Rows of which a metric is to be known. */
+/* Arguments of view_gather. */
 struct gathering {
     struct view *view;
     const uint32_t *rows;
@@ -155,7 +155,7 @@ double view_total(const struct view *view, size_t metric)
     return cost_in(view, view->totals, 0, metric, INCLUSIVE);
 }
 
-/* Of a metric that is no comparison. */
+/* The share of a metric that is not compared. */
 static double plain_share(const struct view *view, uint32_t row, struct sorting by,
                           enum share_of of)
 {

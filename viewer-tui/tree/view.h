@@ -1,14 +1,14 @@
-/* A view: a tree of rows whose children come into being when somebody asks for them.
+/* A view: a tree of rows whose children are made on demand.
  *
- * Rows are numbers into one growing array, row 0 is the whole program. The children of a row are
- * made once, by view_expand, and can be visited in the order of the view's sorting . Rows
- * that were made last can be given up again (view_release), so that a walk over a huge tree needs
- * memory for one path only. Numbers stay valid while the rows exist, pointers only until the next
+ * Rows are numbers into one growing array; row 0 is the whole program. The children of a row are
+ * made once, by view_expand, and can be visited in the order of the view's sorting. The rows that
+ * were made last can be given up again (view_release), so that a walk over a huge tree needs memory
+ * for one path only. Row numbers stay valid while the rows exist, pointers until the next
  * view_expand.
  *
- * topdown.c, bottomup.c and flat.c are the views, merged.c compares two of a kind; printers and the
- * terminal know only this. Names and places of a row are indices into the database that it comes
- * from: who looks them up begins with view_origin. */
+ * topdown.c, bottomup.c and flat.c implement the views of one database, merged.c compares two of
+ * them. Names and places of a row are indices into the database that it comes from: to look them
+ * up, call view_origin first. */
 #ifndef VIEWER_VIEW_H
 #define VIEWER_VIEW_H
 
@@ -21,38 +21,39 @@ struct row {
     uint32_t parent;                  /* 0 for 0 */
     uint32_t depth;                   /* levels below row 0 */
     uint32_t first_child, n_children; /* in the order in which they were made */
-    uint32_t sorted_by;               /* which sorting its children are in */
+    uint32_t sorted_by;               /* sorting_number of the order of its children */
     uint8_t kind;                     /* enum scope_kind */
     bool is_expanded;                 /* its children have been made */
-    bool is_leaf;                     /* it can have none */
-    bool has_several_call_sites;      /* several have been joined to it, with view_join */
-    bool no_call_site; /* it, or a part of it, was called from a site that is not known */
-    uint32_t place; /* id of the procedure; index of the module, file or entry point; of a loop or
-                       statement its file; NOTHING if unknown, or the whole program */
-    uint32_t line;  /* of a loop or statement, 0 unknown */
+    bool is_leaf;                     /* it cannot have children */
+    bool has_several_call_sites;      /* rows with other call sites were joined to it (view_join) */
+    bool no_call_site;                /* it, or a part of it, was called from an unknown site */
+    uint32_t place; /* id of the procedure; index of the module, file, program or entry point; for
+                       a loop or statement of its file; NOTHING: unknown, or the whole program */
+    uint32_t line;  /* of a loop or statement; 0 unknown */
     uint32_t call_file, call_line; /* where it was called or inlined; in the bottom-up view where
-                                      this caller calls; NOTHING, 0 where there is no such line */
-    uint64_t data;                 /* for the view that made it */
+                                      this caller calls; NOTHING and 0 if there is no such line */
+    uint64_t data;                 /* used by the view that made it */
 };
 
 struct view;
 struct thread_statistics;
 
-/* What a kind of view does. */
+/* A kind of view. */
 struct view_class {
-    const char *name;         /* "top-down" */
-    const char *title;        /* a few words of explanation */
-    enum cost_part sorted_by; /* unless the user says otherwise */
-    bool needs_cct;           /* a pass over everything */
-    bool shows_callers; /* below the first level: what is there stands on the first level, too */
-    enum outcome (*open)(struct view *view);                 /* sets up state and row 0's data */
+    const char *name;                        /* "top-down" */
+    const char *title;                       /* a few words of explanation */
+    enum cost_part sorted_by;                /* by default */
+    bool needs_cct;                          /* opening it takes a pass over all contexts */
+    bool shows_callers;                      /* rows below the first level are callers */
+    enum outcome (*open)(struct view *view); /* sets up state and row 0's data */
     enum outcome (*expand)(struct view *view, uint32_t row); /* adds the children with view_add */
-    void (*release)(struct view *view, uint32_t first); /* rows from `first` on go; may be NULL */
+    void (*release)(struct view *view,
+                    uint32_t first); /* rows from `first` on are given up; may be NULL */
     /* Adds the value refs of a row's costs (view_value_refs); may be NULL. */
     enum outcome (*refs)(struct view *view, uint32_t row, enum cost_part part,
                          struct value_refs *refs);
-    /* Adds what a row stands for, and its costs, to another one made with it; neither is expanded.
-     * NULL where rows can't be joined. */
+    /* Adds the contexts and costs of a row to a sibling; neither is expanded. NULL if the view
+     * cannot join rows. */
     void (*join)(struct view *view, uint32_t into, uint32_t row);
     void (*close)(struct view *view);                                     /* may be NULL */
     void (*start_walk)(struct view *view);                                /* may be NULL */
@@ -63,17 +64,17 @@ extern const struct view_class topdown_class, bottomup_class, flat_class;
 
 struct view {
     const struct view_class *class;
-    struct database *db; /* NULL: of several, see view_origin */
+    struct database *db; /* NULL: two databases, see view_origin */
     const struct metrics *metrics;
     const struct cct *cct; /* NULL unless class->needs_cct */
-    int side;              /* which of the two views of a comparison it is, 0 or 1 */
-    size_t n_metrics;      /* that are stored */
+    int side;              /* 0 or 1: which of the two views of a comparison it is */
+    size_t n_metrics;      /* number of stored metrics */
     VEC(struct row) rows;
-    VEC(uint32_t) order; /* parallel to rows: a row's children as sorted, from first_child on */
+    VEC(uint32_t) order; /* parallel to rows: a row's children in order, from first_child on */
     struct cost *costs;  /* n_metrics for each row */
     size_t costs_size;
-    struct thread_statistics *statistics; /* of its rows' values in threads */
-    struct cost *totals;                  /* of the whole program, of stored metrics */
+    struct thread_statistics *statistics; /* of its rows */
+    struct cost *totals;                  /* of the whole program, by stored metric */
     struct cost *scratch;                 /* room for the costs of one context */
     struct sorting sorting;
     uint32_t sorting_number;
@@ -81,12 +82,12 @@ struct view {
     void *state;
 };
 
-/* A view of the database's metrics as they are now; `cct` is that of db where the class needs it.
- * Both must outlive the view. NULL when the user stopped it. */
+/* Opens a view with the database's current metrics; `cct` is that of db if the class needs one,
+ * else NULL. Both must outlive the view. NULL if the user stopped it. */
 struct view *view_open(const struct view_class *class, struct database *db, const struct cct *cct);
 void view_close(struct view *view); /* NULL allowed */
 
-/* How its rows are sorted from now on, where somebody asks for them in order . */
+/* Sets the order in which view_child returns rows. */
 void view_sort(struct view *view, struct sorting sorting);
 
 /* The i-th child of an expanded row, i < n_children, in the order of the view's sorting. Rows that
@@ -106,23 +107,23 @@ static inline const struct row *view_row(const struct view *view, uint32_t row)
     return &view->rows.at[row];
 }
 
-/* Its costs of stored metrics. */
+/* A row's costs, by stored metric. */
 static inline const struct cost *view_costs(const struct view *view, uint32_t row)
 {
     return view->costs + row * view->n_metrics;
 }
 
-/* The view of one database that a row comes from, *row becoming its number there: of a comparison
- * the view of the side whose scope the row shows, otherwise the view itself. */
+/* The view of one database that a row comes from; *row becomes its number there. In a comparison
+ * this is the view of the side whose scope the row shows, else the view itself. */
 static inline const struct view *view_origin(const struct view *view, uint32_t *row)
 {
     return view->class->origin ? view->class->origin(view, row) : view;
 }
 
-/* One number of a row; NAN where it is not defined, of a derived metric or a ratio. */
+/* One cost of a row. NAN if it is undefined, which derived metrics and ratios may be. */
 double view_cost(const struct view *view, uint32_t row, size_t metric, enum cost_part part);
 
-/* The same of costs that may belong to no row. */
+/* The same for costs that need not belong to a row. */
 double view_value(const struct view *view, const struct cost *costs, size_t metric,
                   enum cost_part part);
 
@@ -130,37 +131,37 @@ double view_value(const struct view *view, const struct cost *costs, size_t metr
  * that makes one pass over the values of threads of what would be one for each row. */
 void view_gather(struct view *view, const uint32_t *rows, size_t n, size_t metric);
 
-/* Makes one row of children of a row that belong together, for a comparison: of its child i the one
- * of the first child with the same groups[i]; those with NOTHING stay as they are. The children are
- * the rows that were made last, and none is expanded. */
+/* Joins children of a row, for a comparison: child i is joined to the first child with the same
+ * groups[i], unless that is NOTHING. The children must be the rows that were made last, and must
+ * not be expanded. */
 void view_join(struct view *view, uint32_t row, const uint32_t *groups);
 
-/* Takes a child of a row away, its children, which were made last, becoming the row's. The row's
- * children are what was made before them; none but this one is expanded. */
+/* Removes a child of a row; the child's children become the row's. These must be the rows that were
+ * made last, the row's children those before, and only this child may be expanded. */
 void view_dissolve(struct view *view, uint32_t row, uint32_t child);
 
-/* What the whole program has, inclusive, of any metric; NAN as above. */
+/* The whole program's inclusive cost of any metric; NAN as above. */
 double view_total(const struct view *view, size_t metric);
 
-/* What a share is of: the whole program's inclusive cost of the metric, or what the percentages of
- * the metric refer to (view_whole), which users see. */
+/* What a share is a part of: the whole program's inclusive cost of the metric, or the reference of
+ * its percentages, which users see (view_whole). */
 enum share_of { SHARE_OF_TOTAL, SHARE_OF_WHOLE };
 
-/* A row's share, 0..1; 0 where there is none. In a comparison the larger one of what the two sides
- * have of it. */
+/* A row's share, 0..1; 0 if it has none. In a comparison the larger one of the two sides' shares.
+ */
 double view_share(const struct view *view, uint32_t row, struct sorting by, enum share_of of);
 
-/* By what it is judged whether a row is large enough to be shown: inclusive costs, so that what is
- * shown hangs together; only in the bottom-up view do the rows below divide whatever the rows are
- * sorted by. Where that has no shares, the first metric that has. */
+/* The cost by which small rows are hidden: the inclusive part of the sorting's metric, so that the
+ * visible rows are connected. In the bottom-up view the sorting's part, since the rows below divide
+ * either. If the metric has no shares, the first one that has. */
 struct sorting view_judged_by(const struct view *view);
 
-/* The whole program's inclusive cost, for the scale that all values of the metric are shown in; in
- * a comparison the larger one of the sides'. */
+/* The whole program's inclusive cost, which determines the unit of all values of the metric; in a
+ * comparison the larger one of the two sides. */
 double view_magnitude(const struct view *view, size_t metric);
 
-/* What percentages of a metric refer to: the whole program's inclusive cost of it, or of the
- * metric that it is a part of; 0 where they make no sense. */
+/* The reference of a metric's percentages: the whole program's inclusive cost of it, or of the
+ * metric that it is a part of; 0 if it has no percentages. */
 double view_whole(const struct view *view, size_t metric);
 
 /* Adds the values of contexts of which a row's costs are the sum. FAILED if the view, being of two
@@ -168,31 +169,31 @@ double view_whole(const struct view *view, size_t metric);
 enum outcome view_value_refs(struct view *view, uint32_t row, enum cost_part part,
                              struct value_refs *refs);
 
-/* Call before a walk that expands rows by itself: damaged databases may contain cycles, and the
- * limit to what a view reads counts from here. */
+/* Call it before a walk that expands rows: damaged databases may contain cycles, so the number of
+ * contexts that a view reads from here on is limited. */
 void view_start_walk(struct view *view);
 
-/* Gives up the children of a row and every row that was made after them. */
+/* Gives up the children of a row and all rows that were made after them. */
 void view_release(struct view *view, uint32_t row);
 
-/* For what opens views: one of these metrics with its row 0, all costs zero and nothing opened.
- * `db` NULL: of several. */
+/* For the implementations: a view with these metrics and row 0, all costs zero, and class->open not
+ * called. `db` NULL: of two databases. */
 struct view *view_new(const struct view_class *class, struct database *db,
                       const struct metrics *metrics);
 
-/* For the views: adds the value refs of the whole program's inclusive costs. */
+/* For the implementations: adds the value refs of the whole program's inclusive costs. */
 void view_program_value_refs(const struct view *view, struct value_refs *refs);
 
-/* For the views: appends a child of the row being expanded, its costs zero; parent and depth are
- * filled in. Returns its number. */
+/* For the implementations: appends a child of the row being expanded. Sets its parent and depth,
+ * and its costs to zero. Returns its number. */
 uint32_t view_add(struct view *view, uint32_t parent, struct row row);
 static inline struct cost *view_costs_of_new(struct view *view, uint32_t row)
 {
     return view->costs + row * view->n_metrics;
 }
 
-/* For the views: dense numbers of source lines, to distinguish call sites. A zeroed one is empty;
- * the owner frees `ids` with idmap_free. */
+/* For the implementations: dense numbers of source lines, to distinguish call sites. A zeroed one
+ * is empty; the owner frees `ids` with idmap_free. */
 struct line_numbers {
     struct idmap ids;
     uint32_t n;
