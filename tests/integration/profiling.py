@@ -5,6 +5,7 @@ import ctypes
 import os
 import pathlib
 import re
+import resource
 import shlex
 import shutil
 import struct
@@ -66,6 +67,15 @@ def have_perf():
     if fd >= 0:
         os.close(fd)
     return fd >= 0
+
+
+def cpu_of_others():
+    """Seconds of CPU time that the machine has spent on other processes than this one and its children that have
+    ended, or that a hypervisor took, since some fixed point. The kernel counts in ticks."""
+    user, nice, system, _, _, irq, softirq, steal = map(int, pathlib.Path("/proc/stat").read_text().split()[1:9])
+    own, children = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return ((user + nice + system + irq + softirq + steal) / os.sysconf("SC_CLK_TCK") -
+            sum(usage.ru_utime + usage.ru_stime for usage in (own, children)))
 
 
 def sources():
@@ -185,7 +195,9 @@ class ProfilingTest(unittest.TestCase):
         words += ["--", *command]
         if deny_perf:
             words = [TOOLS / "deny-perf", *words]
+        others = cpu_of_others()
         done = self.run_tool(*words, user=user)
+        self.taken_by_others = max(0, cpu_of_others() - others)  # seconds of CPU time, while it ran
         self.assertEqual(done.returncode, status, done.stderr)
         self.measurements = where
         images = read_measurements(where, paths="--paths" in options)
