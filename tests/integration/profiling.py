@@ -49,6 +49,8 @@ KERNEL_UNATTRIBUTED = 96
 
 RUNNING = 0  # state of a process that was killed: section 5, PROCESS CLOCK
 
+TICK = 1 / os.sysconf("SC_CLK_TCK")  # seconds
+
 TIME_UNIT = 1e-9 / 1024  # seconds per unit of a time in a measurement file
 
 
@@ -70,12 +72,16 @@ def have_perf():
 
 
 def cpu_of_others():
-    """Seconds of CPU time that the machine has spent on other processes than this one and its children that have
-    ended, or that a hypervisor took, since some fixed point. The kernel counts in ticks."""
-    user, nice, system, _, _, irq, softirq, steal = map(int, pathlib.Path("/proc/stat").read_text().split()[1:9])
+    """Seconds, since some fixed point, that the CPUs that this process may use were busy with others than it and
+    its children that have ended, or that a hypervisor took. The kernel counts in ticks."""
+    ticks, usable = 0, {f"cpu{cpu}" for cpu in os.sched_getaffinity(0)}
+    for line in pathlib.Path("/proc/stat").read_text().splitlines():
+        name, *fields = line.split()
+        if name in usable:
+            user, nice, system, _, _, irq, softirq, steal = map(int, fields[:8])
+            ticks += user + nice + system + irq + softirq + steal
     own, children = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    return ((user + nice + system + irq + softirq + steal) / os.sysconf("SC_CLK_TCK") -
-            sum(usage.ru_utime + usage.ru_stime for usage in (own, children)))
+    return ticks * TICK - sum(usage.ru_utime + usage.ru_stime for usage in (own, children))
 
 
 def sources():

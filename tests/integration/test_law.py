@@ -6,7 +6,6 @@ What is compared to is taken from clocks outside: the process's wall clock, and 
 busy with something else meanwhile, for which no profile can account."""
 import math
 import os
-import resource
 import unittest
 
 import profiling
@@ -17,27 +16,7 @@ CILK = profiling.BUILD / "tests" / "programs" / "cilk"
 # Programs are bound to at most two CPUs, so that eight workers share CPUs on any machine.
 CPUS = sorted(os.sched_getaffinity(0))[:2]
 
-TICK = 1 / os.sysconf("SC_CLK_TCK")
-
 LOST = (profiling.NOBODY, *profiling.DROPPED, profiling.KERNEL_UNATTRIBUTED)
-
-
-def busy_seconds():
-    """How long the CPUs that we are bound to have been busy, whoever with."""
-    ticks = 0
-    with open("/proc/stat") as stat:
-        for line in stat:
-            name, *fields = line.split()
-            if name in {f"cpu{cpu}" for cpu in os.sched_getaffinity(0)}:
-                user, nice, system, _, _, irq, softirq, steal = map(int, fields[:8])
-                ticks += user + nice + system + irq + softirq + steal
-    return ticks * TICK
-
-
-def own_seconds():
-    """How much CPU time we and our children have used."""
-    usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(usage.ru_utime + usage.ru_stime for usage in usages)
 
 
 class Law(LogicalTest):
@@ -49,19 +28,12 @@ class Law(LogicalTest):
         super().setUpClass()
         cls.addClassCleanup(os.sched_setaffinity, 0, os.sched_getaffinity(0))
 
-    def run_tool(self, *command, **options):
-        """Notes how long others kept our CPUs busy meanwhile."""
-        before = busy_seconds() - own_seconds()
-        done = super().run_tool(*command, **options)
-        self.others = max(0, busy_seconds() - own_seconds() - before)
-        return done
-
     def run_with(self, program, workers, size, events):
         """Profiles; returns the image, and how long others kept the CPUs busy."""
         os.sched_setaffinity(0, CPUS[:workers])
         _, (image,) = self.measure(CILK / program, "-w", workers, size,
                                    events=[f"{event}@f{self.RATE}" for event in events])
-        others = self.others
+        others = self.taken_by_others
         self.check_fates([image])
         self.analyse()
         return image, others
@@ -86,7 +58,7 @@ class Law(LogicalTest):
         # what they pay is as the workers are then, at the end of the time that they stand for.
         # Where workers share CPUs, those that look for work take CPU time from those that have it.
         # The system knows both by whom it finds there at its ticks.
-        taken = 1.3 * others + TICK
+        taken = 1.3 * others + profiling.TICK
         if workers > n:
             taken += image.seconds(event, [profiling.IDLE])
         self.assertGreater(effort, truth - bound - n * taken, event)
