@@ -12,6 +12,7 @@ import profiling
 from logical_case import LogicalTest
 
 CILK = profiling.BUILD / "tests" / "programs" / "cilk"
+PHASES = profiling.BUILD / "tests" / "programs" / "logical" / "phases"
 
 # Programs are bound to at most two CPUs, so that eight workers share CPUs on any machine.
 CPUS = sorted(os.sched_getaffinity(0))[:2]
@@ -28,11 +29,10 @@ class Law(LogicalTest):
         super().setUpClass()
         cls.addClassCleanup(os.sched_setaffinity, 0, os.sched_getaffinity(0))
 
-    def run_with(self, program, workers, size, events):
+    def run_with(self, command, workers, events):
         """Profiles; returns the image, and how long others kept the CPUs busy."""
         os.sched_setaffinity(0, CPUS[:workers])
-        _, (image,) = self.measure(CILK / program, "-w", workers, size,
-                                   events=[f"{event}@f{self.RATE}" for event in events])
+        _, (image,) = self.measure(*command, events=[f"{event}@f{self.RATE}" for event in events])
         others = self.taken_by_others
         self.check_fates([image])
         self.analyse()
@@ -65,15 +65,22 @@ class Law(LogicalTest):
         self.assertLess(effort, truth + bound + (n * taken if event == "REALTIME" else 0), event)
 
     def law_of(self, program, size):
+        self.law_of_command(lambda workers: (CILK / program, "-w", workers, size))
+
+    def law_of_command(self, command):
         for workers in (1, 2, 4, 8):
             n = min(workers, len(CPUS))
             events = ["CPUTIME", "REALTIME"] if workers <= n else ["CPUTIME"]
             with self.subTest(workers=workers):
-                image, others = self.run_with(program, workers, size, events)
+                image, others = self.run_with(command(workers), workers, events)
                 process, = self.view(view="summary")["processes"]
                 self.assertEqual(process["workers"], n)
                 for event in events:
                     self.check(image, workers, others, event, events)
+
+    def test_phases(self):
+        """With more than one worker most of them have no work most of the time."""
+        self.law_of_command(lambda workers: (PHASES, workers, 300))
 
     def test_fib(self):
         self.law_of("fib", 36)

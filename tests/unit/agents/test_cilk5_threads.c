@@ -63,6 +63,13 @@ static void workers_with_a_running_closure_are_counted(void **state)
     assert_int_equal(counts_in(WORKERS).workers, 0);
 }
 
+static void worker_0_is_counted(void **state)
+{
+    (void)state;
+    set_worker(0, 1, 1);
+    assert_int_equal(counts_in(0).working, 1);
+}
+
 static void other_threads_are_owned_in_the_runtime_only(void **state)
 {
     (void)state;
@@ -117,6 +124,7 @@ int main(void)
         cmocka_unit_test_setup(a_worker_without_a_running_closure_is_idle, set_up),
         cmocka_unit_test_setup(between_the_deque_and_the_call, set_up),
         cmocka_unit_test_setup(workers_with_a_running_closure_are_counted, set_up),
+        cmocka_unit_test_setup(worker_0_is_counted, set_up),
         cmocka_unit_test_setup(other_threads_are_owned_in_the_runtime_only, set_up),
         cmocka_unit_test_setup(threads_that_do_not_start_as_workers_are_none, set_up),
         cmocka_unit_test_setup(structures_that_disagree, set_up),
