@@ -3,6 +3,7 @@
 #include "hpcrun/base/sys.h"
 #include "lib/measurement-format.h"
 
+#include <assert.h>
 #include <elf.h>
 #include <limits.h>
 #include <link.h>
@@ -127,6 +128,7 @@ static struct paths *next_paths(struct paths *full)
 
 bool modules_init(const char *main_path, const void *own_code)
 {
+    assert(modules.room == 0);
     strncpy(modules.main_path, main_path, sizeof modules.main_path - 1);
     modules.vdso_start = getauxval(AT_SYSINFO_EHDR);
     const struct module_range libc = module_with((const void *)(uintptr_t)getauxval);

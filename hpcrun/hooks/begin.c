@@ -68,7 +68,7 @@ static void begin_initial_thread(char *const *arguments)
     thread_adopt(thread_new(THREAD_INITIAL), high - size, high);
 }
 
-/* Before main, and before the C library's own initialisation: nothing may be loaded here. */
+/* Runs before main, and before the C library is initialized: nothing may be loaded here. */
 __attribute__((constructor)) static void begin(int count, char **arguments, char **environment)
 {
     (void)count;

@@ -1,7 +1,7 @@
 /* Hooks on fork (through pthread_atfork), _Fork, daemon, _exit, _Exit and quick_exit. The exec
  * family is in hooks/exec.c.
  *
- * * exit and a return from main call a function that we register with __cxa_atexit, for no
+ * exit and a return from main call a function that we register with __cxa_atexit, for no
  * particular library and before any other, so that it runs after all handlers and destructors. The
  * child of a vfork runs in our memory; it must not change our data (process_is_ours). posix_spawn,
  * system and popen make their children inside libc, past these hooks. They need none: the children

@@ -9,6 +9,7 @@
 #include "hpcrun/sample/handler.h"
 #include "hpcrun/thread/thread.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -357,6 +358,7 @@ int signals_choose(void)
 
 void signals_init(int sampling_signal)
 {
+    assert(!state.ours);
     state.sampling_signal = sampling_signal;
     for (int signal = 1; signal < SIGNALS; signal++) {
         if (signal == SIGKILL || signal == SIGSTOP)

@@ -291,7 +291,7 @@ void *syscall_enter(long number, long a, long b, long c)
     return (void *)(uintptr_t)REAL(syscall);
 }
 
-/* A jump, not a call: the system call may be a fork whose child goes on on this stack. */
+/* A jump, not a call: the system call may be a fork whose child continues on this stack. */
 /* clang-format off */
 __asm__(".text\n"
         ".globl syscall\n"

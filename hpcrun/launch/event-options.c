@@ -5,6 +5,7 @@
 #include "lib/alloc.h"
 #include "lib/diag.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,6 +58,7 @@ static void refuse_event(const char *name, const char *why)
 
 static void configure(const struct event_request *request, struct event *event)
 {
+    assert(strlen(request->name) < MAX_EVENT_NAME);
     *event = (struct event){0};
     strcpy(event->name, request->name);
     if (strcmp(request->name, "CPUTIME") == 0) {
@@ -124,7 +126,8 @@ void events_explain(const struct config *config)
         if (event->kind == EVENT_CPUTIME)
             explain_cpu_time();
         if (event->options & EVENT_EXCLUDE_KERNEL)
-            diag_note(NULL, "event %s counts user code only: counting in the kernel is not permitted",
+            diag_note(NULL,
+                      "event %s counts user code only: counting in the kernel is not permitted",
                       event->name);
     }
 }

@@ -3,6 +3,7 @@
 #include "lib/alloc.h"
 #include "lib/diag.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <stdbool.h>
@@ -125,6 +126,7 @@ static int installed_agents(const char *folder, struct dirent ***list)
 char *agents_list(const char *library, const char *wanted)
 {
     const char *slash = strrchr(library, '/');
+    assert(slash);
     char *folder = mem_printf("%.*s/agents", (int)(slash - library), library);
     struct dirent **installed = NULL;
     int count = installed_agents(folder, &installed);

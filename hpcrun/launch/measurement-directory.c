@@ -7,6 +7,7 @@
 #include "lib/safe-output.h"
 #include "lib/sanitized-text.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -138,6 +139,7 @@ static bool has_mark(int directory, const char *name, char *text, size_t room)
 
 static bool enter(int directory, const struct job *job)
 {
+    assert(job->name && job->rank != NO_RANK);
     char *name = mem_printf(".rank-%lld", (long long)job->rank);
     bool entered = make_mark(directory, name, job->name);
     free(name);
@@ -165,6 +167,7 @@ static bool join(int directory, const char *path, const struct job *job)
 static struct measurement_directory finish(int directory, char *path)
 {
     struct stat status, by_name;
+    assert(directory >= 0);
     char *full = realpath(path, NULL);
     if (!full || fstat(directory, &status) != 0 || stat(full, &by_name) != 0)
         diag_fatal(path, "%s", strerror(errno));

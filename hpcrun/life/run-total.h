@@ -1,6 +1,6 @@
 /* Signal handler: runs there, too, where a signal ends the process.
  *
- * * The sum over the processes of a run, from their notes (process/process-notes.h). */
+ * The sum over the processes of a run, from their notes (process/process-notes.h). */
 #ifndef HPCRUN_LIFE_RUN_TOTAL_H
 #define HPCRUN_LIFE_RUN_TOTAL_H
 

@@ -8,6 +8,7 @@
 #include "hpcrun/source/sample-source.h"
 #include "hpcrun/thread/live-threads.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* A tree with more nodes is freed when its thread ends; smaller ones are kept for a later thread.
@@ -75,6 +76,7 @@ void thread_announce_to_agents(struct thread *thread)
 
 void thread_adopt(struct thread *thread, uint64_t stack_low, uint64_t stack_high)
 {
+    assert(!thread_self && stack_low <= stack_high);
     if (!thread)
         return;
     uint64_t mask = sys_mask(SIG_BLOCK, ~(uint64_t)0);

@@ -6,6 +6,7 @@
 #include "hpcrun/logical/agent-table.h"
 #include "hpcrun/logical/claims.h"
 
+#include <assert.h>
 #include <dlfcn.h>
 #include <elf.h>
 #include <limits.h>
@@ -148,6 +149,7 @@ static void add_recognition(struct installed_agent *agent, const char *word)
 
 void agents_init(const char *list)
 {
+    assert(installed_count == 0);
     for (const char *at = list; at && *at && installed_count < MAX_AGENTS;) {
         struct installed_agent *agent = &installed[installed_count++];
         char word[MAX_WORD];
@@ -227,6 +229,7 @@ static int open_agent(const struct installed_agent *installed)
     void *library = dlopen(installed->path, RTLD_NOW | RTLD_LOCAL);
     const struct agent *agent = library ? dlsym(library, "hpcrun_agent") : NULL;
     unsigned count = atomic_load(&agents.count);
+    assert(installed->loaded == NOT_LOADED && count < MAX_AGENTS);
     if (!agent) {
         refusals_add(installed->name, dlerror());
     } else if (agent->interface != AGENT_INTERFACE) {

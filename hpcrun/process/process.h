@@ -24,10 +24,10 @@ struct process {
     char list_name[96]; /* file name of the list of this host's processes; process-notes.h */
     int64_t rank;       /* in a parallel job; NO_RANK outside of one */
     unsigned usable_cpus;
-    uint64_t began_real, began_wall, began_cpu; /* clocks at initialisation, ns */
+    uint64_t began_real, began_wall, began_cpu; /* clocks at initialization, ns */
     char executable[PATH_MAX];
     bool restricted;          /* it restricts its own system calls (seccomp) */
-    char directory[PATH_MAX]; /* working directory at initialisation */
+    char directory[PATH_MAX]; /* working directory at initialization */
     int signal;               /* the sampling signal */
     void *fault_handler;      /* hpcrun's handler of SIGSEGV and SIGBUS, for unwind/memory.h */
 };

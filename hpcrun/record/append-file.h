@@ -1,6 +1,6 @@
 /* Signal handler: everything here may be used there.
  *
- * * The measurement file as a descriptor to append to, and the failures of doing so. */
+ * The measurement file as a descriptor to append to, and the failures of doing so. */
 #ifndef HPCRUN_RECORD_APPEND_FILE_H
 #define HPCRUN_RECORD_APPEND_FILE_H
 

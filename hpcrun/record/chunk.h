@@ -1,6 +1,6 @@
 /* Signal handler: everything here may be used there.
  *
- * * Chunks of the measurement file (doc/FORMAT-hpcrun.md). A chunk is built in memory and committed
+ * Chunks of the measurement file (doc/FORMAT-hpcrun.md). A chunk is built in memory and committed
  * by one write. If that fails, the caller keeps its data and may try again later. */
 #ifndef HPCRUN_RECORD_CHUNK_H
 #define HPCRUN_RECORD_CHUNK_H

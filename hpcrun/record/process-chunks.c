@@ -89,8 +89,8 @@ bool process_chunks_write(uint32_t exec_sequence)
     return good;
 }
 
-/* What is in the file. A thread marks an instance as written before it writes it, so that two
- * threads never write the same one. */
+/* The instances that are in the file. A thread marks an instance as written before it writes it, so
+ * that two threads never write the same one. */
 static _Atomic uint8_t module_written[1u << 17];
 static struct {
     _Atomic bool busy; /* a thread is writing agents: other threads skip them */

@@ -1,6 +1,6 @@
 /* Signal handler: everything here may be used there.
  *
- * * The chunks that describe the process: identity, events, metrics, modules, agents, clock. */
+ * The chunks that describe the process: identity, events, metrics, modules, agents, clock. */
 #ifndef HPCRUN_RECORD_PROCESS_CHUNKS_H
 #define HPCRUN_RECORD_PROCESS_CHUNKS_H
 

@@ -2,10 +2,10 @@
  * (signal(7), pipe(7), socket(7)):
  *
  *  - On a socket with SO_RCVTIMEO or SO_SNDTIMEO a call ends with EINTR. It is repeated until the
- * timeout is over. The timeout is read at the first sample, so it may end up to a period late.
+ *    timeout is over. The timeout is read at the first sample, so it may end up to a period late.
  *  - A call that has moved a part of its data ends with that part: writes to pipes, stream sockets
- * and terminals, reads of memory devices (/dev/zero, /dev/urandom), MSG_WAITALL, getrandom,
- * sendfile, several messages at once. It is continued with the rest.
+ *    and terminals, reads of memory devices (/dev/zero, /dev/urandom), MSG_WAITALL, getrandom,
+ *    sendfile, several messages at once. It is continued with the rest.
  *
  * A handler of the program, with or without SA_RESTART, ends such a call with the part. */
 #include "hpcrun/base/hook.h"

@@ -4,6 +4,8 @@
 #include "hpcrun/process/process.h"
 #include "hpcrun/record/flush.h"
 
+#include <assert.h>
+
 /* Enters the calling thread's path into its tree. Returns the node, or 0. */
 static uint32_t enter(struct thread *self, const ucontext_t *context)
 {
@@ -103,6 +105,7 @@ void creation_joined(const struct joinable *joined)
 {
     struct thread *self = thread_self;
     ucontext_t context;
+    assert(joined->count <= JOINABLE_FRAMES);
     if (!self || self->index != joined->creator || joined->count == 0)
         return;
     uint64_t mask = begin_unwinding(self);

@@ -393,10 +393,10 @@ static struct increment measure_wall_time(struct thread_event *event, const sigi
     return result;
 }
 
-/* What the first sample after a start pays: one period for each period that began before it came
- * (it may be late: a blocked signal, a halted machine). Since it was due at a random time in a
- * period, this is on average the time since the start. If it pays more than one, the next sample is
- * a first one again. */
+/* The amount that the first sample after a start pays: one period for each period that began before
+ * it came (it may be late: a blocked signal, a halted machine). Since it was due at a random time
+ * in a period, this is on average the time since the start. If it pays more than one, the next
+ * sample is a first one again. */
 static uint64_t first_delta(const struct thread_event *event, uint64_t now)
 {
     uint64_t due = event->last + event->armed, late = now > due ? now - due : 0;

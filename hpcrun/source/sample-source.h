@@ -28,7 +28,7 @@
 
 #include "hpcrun/thread/thread.h"
 
-/* What a signal stands for. Amounts are in the event's fixed point. */
+/* The time or count that a signal stands for, in the event's fixed point. */
 struct increment {
     bool fired;       /* false: no sample; the source is armed again */
     uint64_t amount;  /* time or count */

@@ -1,6 +1,6 @@
 /* Signal handler: perf_enable, perf_disable and perf_count run there.
  *
- * * Sources that use perf_event_open: the task clock, and counters. The event is enabled for one
+ * Sources that use perf_event_open: the task clock, and counters. The event is enabled for one
  * overflow (PERF_EVENT_IOC_REFRESH 1), which sends the sampling signal to the thread and disables
  * the event. The handler sets the next period and enables it again. So at most one signal is
  * pending in a thread that blocks it, and nothing is counted while the handler runs. */

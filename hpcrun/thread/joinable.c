@@ -3,6 +3,8 @@
 #include "hpcrun/base/lock.h"
 #include "hpcrun/base/sys.h"
 
+#include <assert.h>
+
 /* The users of a record; it is unused when none is left. */
 enum joinable_holder { BY_CREATOR = 1, BY_THREAD = 2, BY_TABLE = 4, BY_JOINER = 8 };
 
@@ -65,6 +67,7 @@ static void map_records(unsigned size)
 struct joinable *joinable_new(uint32_t creator, uint32_t frames)
 {
     unsigned size = 0;
+    assert(frames <= JOINABLE_FRAMES);
     while (rooms[size] < frames)
         size++;
     uint64_t mask = lock_take(&table.lock);
@@ -91,6 +94,7 @@ void joinable_cancel(struct joinable *joinable)
 
 static void release(struct joinable *joinable, enum joinable_holder holder)
 {
+    assert(joinable->holders & holder);
     joinable->holders &= (uint8_t)~holder;
     if (!joinable->holders)
         put_back(joinable);

@@ -12,7 +12,7 @@ void cct_init(struct cct *cct, uint32_t metrics)
     cct->written = 1;
 }
 
-/* What the Appendix compares besides ip and lip. */
+/* The part of a note's identity that its association adds to ip and lip (cct.h). */
 static unsigned sharing_class(uint8_t association, bool first)
 {
     static const uint8_t class_of[] = {

@@ -5,9 +5,9 @@
  *
  * A node is an X-structure: a p-note (ip), an l-note (lip), or both, its association, and whether
  * it begins a bichord. Two notes share a node if they have the same parent, ip and lip, and
- *   - the first note of a bichord: both or neither are x-0 (no l-note); the node collects the set
- * of associations;
- *   - a later note: the association is the same.
+ *  - the first note of a bichord: both or neither are x-0 (no l-note); the node collects the set of
+ *    associations;
+ *  - a later note: the association is the same.
  * So the tree does not depend on the order in which paths arrive. In native code every node is a
  * 1-1 bichord whose lip is its ip.
  *

@@ -1,6 +1,6 @@
 /* Signal handler: everything here runs in the sampling handler.
  *
- * * The call instruction before an address: whether there is one, and its target. */
+ * The call instruction before an address: whether there is one, and its target. */
 #ifndef HPCRUN_UNWIND_CALL_SITE_H
 #define HPCRUN_UNWIND_CALL_SITE_H
 

@@ -1,10 +1,10 @@
 /* Signal handler: everything here runs in the sampling handler; no state, no libc.
  *
- * * Call frame information: finds the FDE of an address through .eh_frame_hdr, and runs its
+ * Call frame information: finds the FDE of an address through .eh_frame_hdr, and runs its
  * instructions up to that address. The result is the row of unwind rules for the address (DWARF 5,
  * section 6.4).
  *
- * * The sections are read directly: call these functions in a guarded region (memory.h). Malformed
+ * The sections are read directly: call these functions in a guarded region (memory.h). Malformed
  * data gives no row, and never an endless loop, since every step consumes bytes of the FDE. */
 #ifndef HPCRUN_UNWIND_CFI_H
 #define HPCRUN_UNWIND_CFI_H

@@ -1,6 +1,6 @@
 /* Signal handler: everything here runs in the sampling handler.
  *
- * * DWARF expressions (DWARF 5, section 2.5), with the operations that call frame information uses.
+ * DWARF expressions (DWARF 5, section 2.5), with the operations that call frame information uses.
  */
 #ifndef HPCRUN_UNWIND_EXPRESSION_H
 #define HPCRUN_UNWIND_EXPRESSION_H

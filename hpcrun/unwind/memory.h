@@ -1,17 +1,17 @@
 /* Signal handler: everything here runs in the sampling handler, guard_fix_up and guard_abandon in
  * the fault handler.
  *
- * * Reads of memory that may not be readable. There are two ways. Both use a fault fix-up: the
+ * Reads of memory that may not be readable. There are two ways. Both use a fault fix-up: the
  * process's SIGSEGV and SIGBUS handler (in hooks/signals.c, which chains to the program's) first
  * calls guard_fix_up, which makes a guarded read fail, or leaves a guarded region.
  *
- *  *  - A *guarded region* is a section of code that keeps its results in memory:
+ *  - A *guarded region* is a section of code that keeps its results in memory:
  *        if (guard_enter(&guard) == 0) { ...read freely...; guard_leave(&guard); }
  *        else { ...a read faulted; the region is closed... }
- *    *    The code inside must not take locks: it may be left at any load.
+ *    The code inside must not take locks: it may be left at any load.
  *  - guard_copy copies bytes and returns whether all of them were readable.
  *
- * * Both need our handler for SIGSEGV, and the signal unblocked (guard_is_armed). Otherwise
+ * Both need our handler for SIGSEGV, and the signal unblocked (guard_is_armed). Otherwise
  * guard_copy asks the kernel (process_vm_readv), and no region may be entered to read the program's
  * memory. */
 #ifndef HPCRUN_UNWIND_MEMORY_H
@@ -66,7 +66,8 @@ bool guard_copy(void *to, uint64_t from, size_t size, bool armed);
 
 enum memory_guard { MEMORY_GUARD_UNKNOWN, MEMORY_GUARD_ARMED, MEMORY_GUARD_KERNEL };
 
-/* What may be read during one sample. `checks` is kept between samples. */
+/* The memory that may be read directly during one sample, and the way to read the rest. `checks` is
+ * kept between samples. */
 struct memory {
     uint64_t own_low, own_high; /* live part of the thread's own stack; equal if unknown */
     enum memory_guard guard;    /* determined at the first guarded read */

@@ -7,10 +7,10 @@
  * time of a look-up depends on how few cache lines and pages it touches, and on how rarely it
  * misses:
  *  - A rule holds for a range of addresses, often the whole body of a function. An entry stands for
- * the part of the range in one block of 256 bytes of code, so a new address hits if its neighbors
- * were seen.
+ *    the part of the range in one block of 256 bytes of code, so a new address hits if its
+ * neighbors were seen.
  *  - An entry is one word: part of the block's number, the range within the block, and the index of
- * the rule in a table of distinct rules, of which programs have a few hundred.
+ *    the rule in a table of distinct rules, of which programs have a few hundred.
  *  - The entries of a block share one cache line; adjacent blocks have adjacent lines. */
 #ifndef HPCRUN_UNWIND_RULE_CACHE_H
 #define HPCRUN_UNWIND_RULE_CACHE_H

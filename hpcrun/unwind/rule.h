@@ -1,6 +1,6 @@
 /* Signal handler: everything here runs in the sampling handler.
  *
- * * An unwind rule in one word: the step from a frame's pc, sp and rbp to its caller's. These
+ * An unwind rule in one word: the step from a frame's pc, sp and rbp to its caller's. These
  * registers are enough for all but one frame in ten thousand of optimized code. The others have
  * RULE_FULL, and the step uses all registers (full-step.c). */
 #ifndef HPCRUN_UNWIND_RULE_H
@@ -21,7 +21,7 @@ enum rule_kind {
     RULE_NO_FDE,       /* no unwind information for the pc */
 };
 
-/* Where the caller's rbp is. */
+/* The place of the caller's rbp: unchanged, saved relative to the CFA, or relative to rbp. */
 enum rule_bp { BP_SAME, BP_AT_CFA, BP_AT_BP };
 
 struct rule {

@@ -7,9 +7,9 @@
  *  - Rules come from a per-thread cache (rule-cache.h).
  *  - The thread's previous path is reused. The walk goes from the leaf outwards. When it comes to a
  *    frame of the previous path, with the same pc, sp and rbp, the frames outside it are unchanged
- * if the words that the previous walk read (return addresses and saved rbps) are unchanged. This
- * check costs one load and one comparison each, and the frames' tree nodes stay valid. A frame
- * whose words differ is unwound by its rule.
+ *    if the words that the previous walk read (return addresses and saved rbps) are unchanged. This
+ *    check costs one load and one comparison each, and the frames' tree nodes stay valid. A frame
+ *    whose words differ is unwound by its rule.
  *
  * Frames without unwind information are guessed (irregular-step.h). sp need not grow, since cactus
  * stacks jump between stacks. A path that can't be completed keeps its inner frames and has a
