@@ -8,15 +8,6 @@
 /* Lines of advice in a summary. Only a paragraph that has begun may exceed them. */
 #define FEW_LINES 6
 
-void advice_event(const char *suffix, struct text *event)
-{
-    text_clear(event);
-    if (*suffix)
-        text_add(event, suffix + strlen(" ("));
-    if (event->n && event->at[event->n - 1] == ')')
-        event->at[--event->n] = '\0';
-}
-
 void advice_add_paragraph(struct advice_lines *lines, size_t indent, size_t hanging,
                           const char *text)
 {
@@ -32,46 +23,6 @@ void advice_add_paragraph(struct advice_lines *lines, size_t indent, size_t hang
     }
     vec_free(&piece);
     vec_free(&line);
-}
-
-static void add_procedure_name(struct text *text, const struct database *db, uint32_t procedure,
-                               bool ascii)
-{
-    char buffer[NAME_SIZE];
-    text_add_clean(text, database_procedure_name(db, procedure, buffer), ascii);
-}
-
-static void add_place(struct text *text, const struct database *db, const struct hotspot *hotspot,
-                      bool ascii)
-{
-    struct text place = {0};
-    label_file_line(db, hotspot->file, hotspot->line, &place);
-    text_add_clean(text, text_string(&place), ascii);
-    vec_free(&place);
-}
-
-/* Adds ", called from free, from free_matrix". */
-static void add_callers(struct text *text, const struct database *db, const struct hotspot *hotspot,
-                        bool ascii)
-{
-    const char *how = hotspot->has_other_callers ? ", mostly called from " : ", called from ";
-    for (int i = 0; i < MOST_CALLERS && hotspot->callers[i] != NOTHING; i++) {
-        text_add(text, i == 0 ? how : ", from ");
-        add_procedure_name(text, db, hotspot->callers[i], ascii);
-    }
-}
-
-void advice_describe_hotspot(const struct database *db, const struct hotspot *hotspot, bool ascii,
-                             struct text *text)
-{
-    bool has_name = hotspot->procedure != NOTHING;
-    if (has_name)
-        add_procedure_name(text, db, hotspot->procedure, ascii);
-    if (!has_name || (hotspot->file != NOTHING && hotspot->line)) {
-        text_add(text, has_name ? ", " : "");
-        add_place(text, db, hotspot, ascii);
-    }
-    add_callers(text, db, hotspot, ascii);
 }
 
 void advice_add_event(struct advice_lines *lines, const char *suffix)

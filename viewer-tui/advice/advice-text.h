@@ -6,9 +6,6 @@
 
 #include <stdio.h>
 
-/* The name of an event: "CPUTIME" of " (CPUTIME)", "" of "". */
-void advice_event(const char *suffix, struct text *event);
-
 /* Screen columns of printed advice. */
 #define ADVICE_WIDTH 96
 
@@ -32,10 +29,6 @@ void advice_add_paragraph(struct advice_lines *lines, size_t indent, size_t hang
 
 /* Adds "By CPUTIME:". */
 void advice_add_event(struct advice_lines *lines, const char *suffix);
-
-/* Appends "block, cholesky.c:63, called from multiply". */
-void advice_describe_hotspot(const struct database *db, const struct hotspot *hotspot, bool ascii,
-                             struct text *text);
 
 /* Prints the lines as a section of a summary, with an empty line and a heading before. */
 void advice_lines_print(const struct advice_lines *lines, FILE *out);

@@ -2,8 +2,26 @@
 #ifndef VIEWER_FINDING_H
 #define VIEWER_FINDING_H
 
-#include "viewer-tui/advice/gain.h"
+#include "viewer-tui/advice/share-interval.h"
+#include "viewer-tui/base/text.h"
 #include "viewer-tui/tree/view.h"
+
+/* The factor by which a run becomes faster, at most, when a part of its time is saved. The part is
+ * a share of the time of the run's workers, or of its wall clock: without it they need 1 - share of
+ * the time. "At most": the rest may turn out to be serial.
+ *
+ * 1 for no gain, INFINITY if all of the time may be saved; low and high are a 95 % interval. */
+struct gain {
+    double factor, low, high;
+};
+
+struct gain gain_without(const struct share *share);
+
+/* Adds "1.19x faster (1.17x to 1.21x)"; the interval only if it differs in two decimals. */
+void gain_describe(const struct gain *gain, struct text *out);
+
+/* Adds "15.8% (14.5% to 17.1%)"; with `more` "15.8% (14.5% to 17.1%; more)"; "" for none. */
+void share_describe(const struct share *share, const char *more, struct text *out);
 
 /* finding_kind_name gives their names in JSON and CSV. */
 enum finding_kind {

@@ -13,33 +13,28 @@
 #define OVERHEAD_TAG "hpctoolkit:parallel-overhead"
 
 /* The cost of a procedure in calls from the same callers. */
-struct calls {
+struct calls_from {
     uint32_t procedure;
     uint32_t callers[MOST_CALLERS];
     double cost;
 };
 
 /* Costs by procedure, and by procedure and callers. */
-struct collection {
+struct hotspot_collection {
     struct hotspot_list procedures;
-    VEC(struct calls) calls;
+    VEC(struct calls_from) calls;
     struct idmap procedure_numbers, call_numbers; /* -> index in `procedures`, `calls` */
     uint32_t row;                                 /* whose hotspots these are */
     size_t metric;
     double in_procedures; /* cost of the outermost procedures in the row */
 };
 
-static bool is_procedure(const struct row *row)
-{
-    return row->kind == KIND_PROCEDURE || row->kind == KIND_INLINED;
-}
-
 /* The nearest procedure above a row; 0 if there is none. */
 static uint32_t procedure_above(const struct view *view, uint32_t row)
 {
     do
         row = view_row(view, row)->parent;
-    while (row != 0 && !is_procedure(view_row(view, row)));
+    while (row != 0 && !row_is_procedure(view_row(view, row)));
     return row;
 }
 
@@ -86,7 +81,7 @@ static uint32_t hotspot_of(const struct view *view, uint32_t row, uint32_t first
     return is_outside(above, first) ? row : above;
 }
 
-static void add_procedure(struct collection *collection, const struct hotspot *hotspot)
+static void add_procedure(struct hotspot_collection *collection, const struct hotspot *hotspot)
 {
     struct idmap *numbers = &collection->procedure_numbers;
     uint32_t number = idmap_get(numbers, hotspot->procedure, 0);
@@ -98,13 +93,13 @@ static void add_procedure(struct collection *collection, const struct hotspot *h
     }
 }
 
-static void add_calls(struct collection *collection, const struct hotspot *hotspot)
+static void add_calls(struct hotspot_collection *collection, const struct hotspot *hotspot)
 {
     struct idmap *numbers = &collection->call_numbers;
     uint64_t procedure_and_caller = (uint64_t)hotspot->procedure << 32 | hotspot->callers[0];
     uint32_t number = idmap_get(numbers, procedure_and_caller, hotspot->callers[1]);
     if (number == IDMAP_NONE) {
-        struct calls calls = {.procedure = hotspot->procedure, .cost = hotspot->cost};
+        struct calls_from calls = {.procedure = hotspot->procedure, .cost = hotspot->cost};
         memcpy(calls.callers, hotspot->callers, sizeof calls.callers);
         idmap_put(numbers, procedure_and_caller, hotspot->callers[1],
                   (uint32_t)collection->calls.n);
@@ -139,9 +134,9 @@ static void find_callers(const struct view *view, uint32_t row, uint32_t callers
 static void enter(void *context, struct view *view, uint32_t number, uint32_t level)
 {
     (void)level;
-    struct collection *collection = context;
+    struct hotspot_collection *collection = context;
     const struct row *row = view_row(view, number);
-    if (!is_procedure(row))
+    if (!row_is_procedure(row))
         return;
     bool is_outermost =
         number == collection->row || is_outside(procedure_above(view, number), collection->row);
@@ -161,7 +156,7 @@ static void enter(void *context, struct view *view, uint32_t number, uint32_t le
 }
 
 /* Visits everything below the row that has some of the cost. */
-static void collect_below(struct view *view, struct collection *collection)
+static void collect_below(struct view *view, struct hotspot_collection *collection)
 {
     struct limits limits = {.depth = NO_DEPTH_LIMIT,
                             .share = DBL_MIN,
@@ -171,7 +166,7 @@ static void collect_below(struct view *view, struct collection *collection)
 }
 
 /* Adds the own cost of a loop or statement, which is outside of the procedures in it. */
-static void add_own(struct view *view, struct collection *collection)
+static void add_own(struct view *view, struct hotspot_collection *collection)
 {
     const struct row *row = view_row(view, collection->row);
     if (row->kind != KIND_LOOP && row->kind != KIND_STATEMENT)
@@ -186,7 +181,7 @@ static void add_own(struct view *view, struct collection *collection)
 }
 
 /* Adds the callers; one that calls from several lines is several rows. */
-static void collect_callers(struct view *view, struct collection *collection)
+static void collect_callers(struct view *view, struct hotspot_collection *collection)
 {
     view_start_walk(view);
     view_expand(view, collection->row);
@@ -226,11 +221,11 @@ static int compare(const void *left, const void *right)
 }
 
 /* Chooses the callers from which most of each procedure's cost comes. */
-static void choose_callers(struct collection *collection)
+static void choose_callers(struct hotspot_collection *collection)
 {
-    const struct calls **most = mem_alloc((collection->procedures.n + 1) * sizeof(*most));
+    const struct calls_from **most = mem_alloc((collection->procedures.n + 1) * sizeof(*most));
     for (size_t i = 0; i < collection->calls.n; i++) {
-        const struct calls *calls = &collection->calls.at[i];
+        const struct calls_from *calls = &collection->calls.at[i];
         uint32_t number = idmap_get(&collection->procedure_numbers, calls->procedure, 0);
         struct hotspot *hotspot = &collection->procedures.at[number];
         hotspot->has_other_callers = most[number] != NULL;
@@ -241,7 +236,7 @@ static void choose_callers(struct collection *collection)
     free(most);
 }
 
-static void collect(struct view *view, struct collection *collection)
+static void collect(struct view *view, struct hotspot_collection *collection)
 {
     if (view->class == &bottomup_class) {
         collect_callers(view, collection);
@@ -257,7 +252,7 @@ static void collect(struct view *view, struct collection *collection)
 
 struct hotspot_list hotspots_all(struct view *view, uint32_t row, size_t metric)
 {
-    struct collection collection = {.row = row, .metric = metric};
+    struct hotspot_collection collection = {.row = row, .metric = metric};
     collect(view, &collection);
     vec_free(&collection.calls);
     idmap_free(&collection.procedure_numbers);
@@ -275,4 +270,46 @@ struct hotspots hotspots_find(struct view *view, uint32_t row, size_t metric)
     }
     vec_free(&all);
     return chosen;
+}
+
+/* ---- In words ---- */
+
+static void add_procedure_name(struct text *text, const struct database *db, uint32_t procedure,
+                               bool ascii)
+{
+    char buffer[NAME_SIZE];
+    text_add_clean(text, database_procedure_name(db, procedure, buffer), ascii);
+}
+
+static void add_place(struct text *text, const struct database *db, const struct hotspot *hotspot,
+                      bool ascii)
+{
+    struct text place = {0};
+    label_file_line(db, hotspot->file, hotspot->line, &place);
+    text_add_clean(text, text_string(&place), ascii);
+    vec_free(&place);
+}
+
+/* Adds ", called from free, from free_matrix". */
+static void add_callers(struct text *text, const struct database *db, const struct hotspot *hotspot,
+                        bool ascii)
+{
+    const char *how = hotspot->has_other_callers ? ", mostly called from " : ", called from ";
+    for (int i = 0; i < MOST_CALLERS && hotspot->callers[i] != NOTHING; i++) {
+        text_add(text, i == 0 ? how : ", from ");
+        add_procedure_name(text, db, hotspot->callers[i], ascii);
+    }
+}
+
+void hotspot_describe(const struct database *db, const struct hotspot *hotspot, bool ascii,
+                      struct text *text)
+{
+    bool has_name = hotspot->procedure != NOTHING;
+    if (has_name)
+        add_procedure_name(text, db, hotspot->procedure, ascii);
+    if (!has_name || (hotspot->file != NOTHING && hotspot->line)) {
+        text_add(text, has_name ? ", " : "");
+        add_place(text, db, hotspot, ascii);
+    }
+    add_callers(text, db, hotspot, ascii);
 }

@@ -6,6 +6,7 @@
 #ifndef VIEWER_HOTSPOTS_H
 #define VIEWER_HOTSPOTS_H
 
+#include "viewer-tui/base/text.h"
 #include "viewer-tui/tree/view.h"
 
 /* More places would not fit the advice text. */
@@ -48,5 +49,9 @@ struct hotspots hotspots_find(struct view *view, uint32_t row, size_t metric);
 
 /* All of them, the largest costs first. The caller frees with vec_free. */
 struct hotspot_list hotspots_all(struct view *view, uint32_t row, size_t metric);
+
+/* Adds "block, cholesky.c:63, called from multiply". */
+void hotspot_describe(const struct database *db, const struct hotspot *hotspot, bool ascii,
+                      struct text *text);
 
 #endif

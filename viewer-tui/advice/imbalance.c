@@ -23,28 +23,23 @@
 #define LEAST_SHARE 0.05
 
 /* A procedure that threads share. */
-struct shared {
+struct shared_procedure {
     uint32_t procedure;
     double seconds;
     struct value_refs refs; /* of its outermost calls */
 };
 
-struct collection {
-    VEC(struct shared) list;
+struct shared_procedures {
+    VEC(struct shared_procedure) list;
     const json_t *run;
     struct time_metric time;
     bool collects_value_refs; /* the second walk collects value refs */
 };
 
-static bool is_procedure(const struct row *row)
-{
-    return row->kind == KIND_PROCEDURE || row->kind == KIND_INLINED;
-}
-
-static size_t index_of(const struct collection *collection, uint32_t procedure)
+static size_t index_of(const struct shared_procedures *procedures, uint32_t procedure)
 {
     size_t i = 0;
-    while (i < collection->list.n && collection->list.at[i].procedure != procedure)
+    while (i < procedures->list.n && procedures->list.at[i].procedure != procedure)
         i++;
     return i;
 }
@@ -69,7 +64,7 @@ static bool is_first_of_thread(const struct view *view, uint32_t row, const json
     for (row = view_row(view, row)->parent; row != 0; row = view_row(view, row)->parent) {
         if (is_entry_of_threads(view, row))
             return true;
-        if (!is_procedure(view_row(view, row)))
+        if (!row_is_procedure(view_row(view, row)))
             continue;
         if (begins_thread(database_procedure_name(view->db, view_row(view, row)->place, buffer)))
             return true;
@@ -83,7 +78,7 @@ static bool is_inside_of_itself(const struct view *view, uint32_t row)
 {
     uint32_t procedure = view_row(view, row)->place;
     for (row = view_row(view, row)->parent; row != 0; row = view_row(view, row)->parent)
-        if (is_procedure(view_row(view, row)) && view_row(view, row)->place == procedure)
+        if (row_is_procedure(view_row(view, row)) && view_row(view, row)->place == procedure)
             return true;
     return false;
 }
@@ -91,27 +86,27 @@ static bool is_inside_of_itself(const struct view *view, uint32_t row)
 static void enter(void *context, struct view *view, uint32_t row, uint32_t level)
 {
     (void)level;
-    struct collection *collection = context;
+    struct shared_procedures *procedures = context;
     const struct row *at = view_row(view, row);
-    if (!is_procedure(at))
+    if (!row_is_procedure(at))
         return;
-    size_t i = index_of(collection, at->place);
-    if (!collection->collects_value_refs) {
-        if (i == collection->list.n && is_first_of_thread(view, row, collection->run))
-            vec_push(&collection->list, ((struct shared){.procedure = at->place}));
-    } else if (i < collection->list.n && !is_inside_of_itself(view, row)) {
-        struct shared *shared = &collection->list.at[i];
-        shared->seconds += time_cost(view, row, collection->time, INCLUSIVE);
+    size_t i = index_of(procedures, at->place);
+    if (!procedures->collects_value_refs) {
+        if (i == procedures->list.n && is_first_of_thread(view, row, procedures->run))
+            vec_push(&procedures->list, ((struct shared_procedure){.procedure = at->place}));
+    } else if (i < procedures->list.n && !is_inside_of_itself(view, row)) {
+        struct shared_procedure *shared = &procedures->list.at[i];
+        shared->seconds += time_cost(view, row, procedures->time, INCLUSIVE);
         view_value_refs(view, row, INCLUSIVE, &shared->refs);
     }
 }
 
-static void walk(struct collection *collection, const struct situation *situation)
+static void walk(struct shared_procedures *procedures, const struct situation *situation)
 {
     struct limits limits = {.depth = NO_DEPTH_LIMIT,
                             .share = LEAST_SHARE / 10,
-                            .by = {.metric = collection->time.metric, .part = INCLUSIVE}};
-    struct visitor visitor = {.enter = enter, .context = collection};
+                            .by = {.metric = procedures->time.metric, .part = INCLUSIVE}};
+    struct visitor visitor = {.enter = enter, .context = procedures};
     walk_view(situation->view, situation->row, &limits, &visitor);
 }
 
@@ -173,7 +168,8 @@ static bool is_of_group(const struct main_process *process, const struct process
     return false;
 }
 
-static struct balance balance_of_procedure(const struct situation *situation, struct shared *shared)
+static struct balance balance_of_procedure(const struct situation *situation,
+                                           struct shared_procedure *shared)
 {
     const struct main_process *process = &situation->process;
     uint32_t n_profiles = database_n_profiles(situation->view->db);
@@ -208,7 +204,7 @@ static const struct time_place *place_in(const struct situation *situation, uint
 }
 
 /* Returns the seconds that it explains, in which the longest thread runs alone. */
-static double add_imbalance(const struct situation *situation, struct shared *shared,
+static double add_imbalance(const struct situation *situation, struct shared_procedure *shared,
                             struct findings *findings)
 {
     const struct main_process *process = &situation->process;
@@ -250,20 +246,20 @@ static double add_imbalance(const struct situation *situation, struct shared *sh
 double find_imbalance(const struct situation *situation, struct findings *findings)
 {
     double explained = 0;
-    struct collection collection = {.run = situation->run, .time = situation->cpu};
+    struct shared_procedures procedures = {.run = situation->run, .time = situation->cpu};
     if (situation->cpu.metric == NO_METRIC || situation->process.threads.n < 2 ||
         !(situation->process.wall > 0))
         return 0;
-    walk(&collection, situation);
-    collection.collects_value_refs = true;
-    if (collection.list.n)
-        walk(&collection, situation);
-    for (size_t i = 0; i < collection.list.n; i++) {
-        struct shared *shared = &collection.list.at[i];
+    walk(&procedures, situation);
+    procedures.collects_value_refs = true;
+    if (procedures.list.n)
+        walk(&procedures, situation);
+    for (size_t i = 0; i < procedures.list.n; i++) {
+        struct shared_procedure *shared = &procedures.list.at[i];
         if (shared->seconds >= LEAST_SHARE * situation->process.cpu)
             explained += add_imbalance(situation, shared, findings);
         vec_free(&shared->refs.list);
     }
-    vec_free(&collection.list);
+    vec_free(&procedures.list);
     return explained;
 }

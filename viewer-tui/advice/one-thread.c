@@ -32,19 +32,19 @@
 /* A place belongs to one thread if others have less than this share of that thread's time. */
 #define OTHERS_SHARE 0.05
 
-struct alone {
+struct lone_thread {
     const struct process_thread *thread;
     double seconds; /* at least */
 };
 
-static struct alone longest_alone(const struct main_process *process)
+static struct lone_thread longest_alone(const struct main_process *process)
 {
-    struct alone alone = {0};
+    struct lone_thread alone = {0};
     for (size_t i = 0; i < process->threads.n; i++) {
         const struct process_thread *thread = &process->threads.at[i];
         double seconds = thread->cpu - (process->cpu - thread->cpu);
         if (!alone.thread || seconds > alone.seconds)
-            alone = (struct alone){thread, seconds};
+            alone = (struct lone_thread){thread, seconds};
     }
     return alone;
 }
@@ -112,7 +112,7 @@ static void add_gain(const struct situation *situation, double alone, struct fin
     }
 }
 
-static void add_alone(const struct situation *situation, const struct alone *alone,
+static void add_alone(const struct situation *situation, const struct lone_thread *alone,
                       struct findings *findings)
 {
     const struct time_place *place = place_of_thread(situation, alone->thread);
@@ -161,7 +161,7 @@ void find_one_thread(const struct situation *situation, double explained, struct
     double least = LEAST_SHARE_OF_WALL * process->wall;
     if (situation->row != 0 || !(process->wall > 0) || threads_that_work(process) < 2)
         return;
-    struct alone alone = longest_alone(process);
+    struct lone_thread alone = longest_alone(process);
     alone.seconds -= explained;
     double at_most_one = process->wall - process->cpu / 2;
     if (alone.seconds >= least)

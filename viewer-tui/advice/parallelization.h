@@ -49,4 +49,7 @@ static inline const char *waste_name(enum waste waste)
 /* A verdict in a few words: "too little parallelism". */
 const char *verdict_name(enum verdict verdict);
 
+/* The name of an event: "CPUTIME" of " (CPUTIME)", "" of "". */
+void advice_event(const char *suffix, struct text *event);
+
 #endif

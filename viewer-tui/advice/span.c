@@ -38,7 +38,7 @@ static void add_half(const struct situation *situation, double incomplete, struc
     text_add(text, " of that is in ");
     for (size_t i = 0; i < n; i++) {
         text_add(text, i == 0 ? "" : i + 1 == n ? " and in " : "; in ");
-        advice_describe_hotspot(situation->view->db, &hotspots.at[i], false, text);
+        hotspot_describe(situation->view->db, &hotspots.at[i], false, text);
     }
     text_add(text, ".");
     finding->procedure = hotspots.at[0].procedure;

@@ -15,7 +15,7 @@ struct open_scope {
     double rest;
 };
 
-struct collection {
+struct place_collection {
     struct time_places *places;
     struct idmap numbers; /* of places, by procedure, line and what is waited for */
     struct time_metric time;
@@ -30,15 +30,10 @@ double time_cost(const struct view *view, uint32_t row, struct time_metric time,
     return time.without == NO_METRIC ? cost : cost - view_cost(view, row, time.without, part);
 }
 
-static bool is_procedure(const struct row *row)
-{
-    return row->kind == KIND_PROCEDURE || row->kind == KIND_INLINED;
-}
-
 /* The nearest procedure, from a row upwards; 0 if there is none. */
 static uint32_t procedure_at(const struct view *view, uint32_t row)
 {
-    while (row != 0 && !is_procedure(view_row(view, row)))
+    while (row != 0 && !row_is_procedure(view_row(view, row)))
         row = view_row(view, row)->parent;
     return row;
 }
@@ -46,7 +41,7 @@ static uint32_t procedure_at(const struct view *view, uint32_t row)
 /* Sets the innermost loop between a row and its procedure. */
 static void set_loop(struct time_place *place, const struct view *view, uint32_t row)
 {
-    while (row != 0 && !is_procedure(view_row(view, row))) {
+    while (row != 0 && !row_is_procedure(view_row(view, row))) {
         const struct row *at = view_row(view, row);
         if (at->kind == KIND_LOOP) {
             place->loop_file = at->place;
@@ -59,7 +54,7 @@ static void set_loop(struct time_place *place, const struct view *view, uint32_t
 
 /* Searches user code from the procedure at `row` outwards; false if there is none on the thread's
  * path. */
-static bool find_user_code(const struct collection *collection, const struct view *view,
+static bool find_user_code(const struct place_collection *collection, const struct view *view,
                            uint32_t row, struct time_place *place)
 {
     char buffer[NAME_SIZE];
@@ -84,8 +79,8 @@ static bool find_user_code(const struct collection *collection, const struct vie
 }
 
 /* The place of a row's own time. */
-static struct time_place place_of(const struct collection *collection, const struct view *view,
-                                  uint32_t number)
+static struct time_place place_of(const struct place_collection *collection,
+                                  const struct view *view, uint32_t number)
 {
     const struct row *row = view_row(view, number);
     uint32_t innermost = procedure_at(view, number);
@@ -117,7 +112,8 @@ static struct time_place place_of(const struct collection *collection, const str
     return place;
 }
 
-static void add_time(struct collection *collection, struct view *view, uint32_t row, double seconds)
+static void add_time(struct place_collection *collection, struct view *view, uint32_t row,
+                     double seconds)
 {
     if (!(seconds > 0))
         return;
@@ -137,8 +133,8 @@ static void add_time(struct collection *collection, struct view *view, uint32_t 
 }
 
 /* Subtracts the time of a loop or statement from the procedure or loop around it. */
-static void take_from_above(struct collection *collection, const struct view *view, uint32_t row,
-                            double seconds)
+static void take_from_above(struct place_collection *collection, const struct view *view,
+                            uint32_t row, double seconds)
 {
     uint32_t above = view_row(view, row)->parent;
     for (size_t i = collection->open.n; i-- > 0;) {
@@ -154,22 +150,22 @@ static void take_from_above(struct collection *collection, const struct view *vi
 static void enter(void *context, struct view *view, uint32_t number, uint32_t level)
 {
     (void)level;
-    struct collection *collection = context;
+    struct place_collection *collection = context;
     const struct row *row = view_row(view, number);
     double own = time_cost(view, number, collection->time, EXCLUSIVE);
     if (row->kind == KIND_STATEMENT) {
         take_from_above(collection, view, number, own);
         add_time(collection, view, number, own);
-    } else if (is_procedure(row) || row->kind == KIND_LOOP) {
+    } else if (row_is_procedure(row) || row->kind == KIND_LOOP) {
         vec_push(&collection->open, ((struct open_scope){number, own}));
     }
 }
 
 static void leave(void *context, struct view *view, uint32_t number)
 {
-    struct collection *collection = context;
+    struct place_collection *collection = context;
     const struct row *row = view_row(view, number);
-    if (!is_procedure(row) && row->kind != KIND_LOOP)
+    if (!row_is_procedure(row) && row->kind != KIND_LOOP)
         return;
     struct open_scope scope = collection->open.at[collection->open.n - 1];
     collection->open.n--;
@@ -195,7 +191,7 @@ struct time_places time_places_find(struct view *view, uint32_t row, struct time
                                     const json_t *run)
 {
     struct time_places places = {0};
-    struct collection collection = {.places = &places, .time = time, .run = run};
+    struct place_collection collection = {.places = &places, .time = time, .run = run};
     struct limits limits = {.depth = NO_DEPTH_LIMIT,
                             .share = DBL_MIN,
                             .by = {.metric = time.metric, .part = INCLUSIVE}};

@@ -76,14 +76,14 @@ static void bare_name(const char *name, char *bare, size_t size)
     bare[length] = '\0';
 }
 
-struct known {
+struct libc_procedure {
     const char *name;
     enum wait wait;
     bool is_system_call;
 };
 
 /* Sorted by name. */
-static const struct known known[] = {
+static const struct libc_procedure libc_procedures[] = {
     {"accept", WAIT_IO, true},
     {"accept4", WAIT_IO, true},
     {"access", WAIT_NONE, true},
@@ -178,25 +178,26 @@ static const struct known known[] = {
 
 static int compare(const void *key, const void *member)
 {
-    return strcmp(key, ((const struct known *)member)->name);
+    return strcmp(key, ((const struct libc_procedure *)member)->name);
 }
 
-static const struct known *find_known(const char *procedure)
+static const struct libc_procedure *find_libc_procedure(const char *procedure)
 {
     char bare[64];
     bare_name(procedure, bare, sizeof bare);
-    return bsearch(bare, known, sizeof known / sizeof *known, sizeof *known, compare);
+    return bsearch(bare, libc_procedures, sizeof libc_procedures / sizeof *libc_procedures,
+                   sizeof *libc_procedures, compare);
 }
 
 enum wait wait_of(const char *procedure)
 {
-    const struct known *found = find_known(procedure);
+    const struct libc_procedure *found = find_libc_procedure(procedure);
     return found ? found->wait : WAIT_NONE;
 }
 
 bool is_system_call(const char *procedure)
 {
-    const struct known *found = find_known(procedure);
+    const struct libc_procedure *found = find_libc_procedure(procedure);
     return found && found->is_system_call;
 }
 

@@ -11,7 +11,7 @@
 #define MORE_THAN_CHANCE 2
 
 /* An event of a row that is being compared. */
-struct comparing {
+struct compared_event {
     const struct comparison *comparison;
     struct view *view;
     uint32_t row;
@@ -19,28 +19,28 @@ struct comparing {
     double periods[SIDES]; /* of the event's samples; 0 if unknown */
 };
 
-static struct costs_of_both both(const struct comparing *comparing, double left, double right)
+static struct costs_of_both both(const struct compared_event *compared, double left, double right)
 {
     return (struct costs_of_both){.sides = {left, right},
-                                  .difference = right - comparing->factor * left};
+                                  .difference = right - compared->factor * left};
 }
 
 /* The standard deviation of a difference: a cost of n samples varies by period * sqrt(n). */
-static double chance_in(const struct comparing *comparing, const struct costs_of_both *costs)
+static double chance_in(const struct compared_event *compared, const struct costs_of_both *costs)
 {
-    double factors[SIDES] = {comparing->factor, 1}, variance = 0;
+    double factors[SIDES] = {compared->factor, 1}, variance = 0;
     for (int side = 0; side < SIDES; side++)
-        variance += factors[side] * factors[side] * comparing->periods[side] * costs->sides[side];
+        variance += factors[side] * factors[side] * compared->periods[side] * costs->sides[side];
     return sqrt(variance);
 }
 
-static enum change_verdict judge_change(const struct comparing *comparing,
+static enum change_verdict judge_change(const struct compared_event *compared,
                                         const struct costs_of_both *costs, double whole)
 {
     double size = fabs(costs->difference);
     if (!(size > 0) || size < NOTABLE_SHARE_OF_RUN * whole)
         return CHANGE_HARDLY;
-    if (size <= MORE_THAN_CHANCE * chance_in(comparing, costs))
+    if (size <= MORE_THAN_CHANCE * chance_in(compared, costs))
         return CHANGE_BY_CHANCE;
     return costs->difference > 0 ? CHANGE_WORSE : CHANGE_BETTER;
 }
@@ -61,13 +61,14 @@ static void insert(struct changed_hotspots *hotspots, const struct changed_hotsp
     hotspots->at[at] = *new;
 }
 
-static void find_hotspots(const struct comparing *comparing, struct change *change, double whole)
+static void find_hotspots(const struct compared_event *compared, struct change *change,
+                          double whole)
 {
-    const struct merged_metric *from = &comparing->comparison->from[change->metric];
-    struct row_pair pair = merged_rows(comparing->view, comparing->row);
+    const struct merged_metric *from = &compared->comparison->from[change->metric];
+    struct row_pair pair = merged_rows(compared->view, compared->row);
     struct view *views[SIDES];
     for (int side = 0; side < SIDES; side++)
-        views[side] = merged_side(comparing->view, side);
+        views[side] = merged_side(compared->view, side);
     struct hotspot_pairs pairs = hotspot_pairs_find(views, pair.rows, from->sides);
     for (size_t i = 0; i < pairs.n; i++) {
         const struct hotspot_pair *of_both = &pairs.at[i];
@@ -75,8 +76,8 @@ static void find_hotspots(const struct comparing *comparing, struct change *chan
         struct changed_hotspot hotspot = {
             .side = side,
             .hotspot = of_both->sides[side],
-            .costs = both(comparing, of_both->sides[0].cost, of_both->sides[1].cost)};
-        enum change_verdict verdict = judge_change(comparing, &hotspot.costs, whole);
+            .costs = both(compared, of_both->sides[0].cost, of_both->sides[1].cost)};
+        enum change_verdict verdict = judge_change(compared, &hotspot.costs, whole);
         if (verdict == CHANGE_WORSE || verdict == CHANGE_BETTER)
             insert(&change->hotspots[verdict == CHANGE_WORSE ? MORE : LESS], &hotspot);
     }
@@ -101,22 +102,22 @@ static size_t column_of(const struct comparison *comparison, const struct effici
     return comparison->metrics.n;
 }
 
-static struct change change_of(const struct comparing *comparing, const struct efficiency *event,
-                               enum efficiency_part part)
+static struct change change_of(const struct compared_event *compared,
+                               const struct efficiency *event, enum efficiency_part part)
 {
-    struct view *view = comparing->view;
+    struct view *view = compared->view;
     const struct metrics *metrics = view->metrics;
-    struct change change = {.metric = column_of(comparing->comparison, event, part)};
+    struct change change = {.metric = column_of(compared->comparison, event, part)};
     size_t difference = change.metric + MERGED_DIFFERENCE;
     if (change.metric == metrics->n || !metric_is_measured(&metrics->at[difference]))
         return change;
-    enum cost_part of = comparing->row == 0 ? INCLUSIVE : hotspots_part(view);
+    enum cost_part of = compared->row == 0 ? INCLUSIVE : hotspots_part(view);
     double whole = view_whole(view, difference);
-    change.costs = both(comparing, view_cost(view, comparing->row, change.metric, of),
-                        view_cost(view, comparing->row, change.metric + 1, of));
-    change.verdict = judge_change(comparing, &change.costs, whole);
+    change.costs = both(compared, view_cost(view, compared->row, change.metric, of),
+                        view_cost(view, compared->row, change.metric + 1, of));
+    change.verdict = judge_change(compared, &change.costs, whole);
     if (part != EFFORT)
-        find_hotspots(comparing, &change, whole);
+        find_hotspots(compared, &change, whole);
     return change;
 }
 
@@ -130,18 +131,18 @@ struct changes_list changes_of(const struct comparison *comparison, struct view 
         size_t work = column_of(comparison, &event, WORK);
         if (work == comparison->metrics.n)
             continue;
-        struct comparing comparing = {.comparison = comparison,
-                                      .view = view,
-                                      .row = row,
-                                      .factor = comparison->from[work].factor};
+        struct compared_event compared = {.comparison = comparison,
+                                          .view = view,
+                                          .row = row,
+                                          .factor = comparison->from[work].factor};
         for (int side = 0; side < SIDES; side++) {
             const struct compared_run *run = &comparison->sides[side];
             const struct metric *metric = &run->db->metrics.at[comparison->from[work].sides[side]];
-            comparing.periods[side] = run_period(run->run, metric->name);
+            compared.periods[side] = run_period(run->run, metric->name);
         }
         struct changes changes = {.event = event.event};
         for (int part = WORK; part < EFFICIENCY_PARTS; part++)
-            changes.parts[part] = change_of(&comparing, &event, (enum efficiency_part)part);
+            changes.parts[part] = change_of(&compared, &event, (enum efficiency_part)part);
         vec_push(&list, changes);
     }
     return list;

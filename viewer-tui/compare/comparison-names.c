@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* A part of a path. */
-struct piece {
+struct path_part {
     const char *start, *end;
 };
 
@@ -23,50 +23,49 @@ static bool is_between_words(char c)
 
 /* Moves both starts behind the last separator up to which the pieces are equal, unless nothing
  * would remain of one. */
-static void cut_fronts(struct piece pieces[SIDES], bool (*separates)(char))
+static void cut_fronts(struct path_part parts[SIDES], bool (*separates)(char))
 {
-    const char *a = pieces[0].start, *b = pieces[1].start;
-    for (; a < pieces[0].end && b < pieces[1].end && *a == *b; a++, b++)
-        if (separates(*a) && a + 1 < pieces[0].end && b + 1 < pieces[1].end) {
-            pieces[0].start = a + 1;
-            pieces[1].start = b + 1;
+    const char *a = parts[0].start, *b = parts[1].start;
+    for (; a < parts[0].end && b < parts[1].end && *a == *b; a++, b++)
+        if (separates(*a) && a + 1 < parts[0].end && b + 1 < parts[1].end) {
+            parts[0].start = a + 1;
+            parts[1].start = b + 1;
         }
 }
 
 /* The same from the end. */
-static void cut_ends(struct piece pieces[SIDES], bool (*separates)(char))
+static void cut_ends(struct path_part parts[SIDES], bool (*separates)(char))
 {
-    const char *a = pieces[0].end, *b = pieces[1].end;
-    while (a - 1 > pieces[0].start && b - 1 > pieces[1].start && a[-1] == b[-1]) {
+    const char *a = parts[0].end, *b = parts[1].end;
+    while (a - 1 > parts[0].start && b - 1 > parts[1].start && a[-1] == b[-1]) {
         a--;
         b--;
         if (separates(*a)) {
-            pieces[0].end = a;
-            pieces[1].end = b;
+            parts[0].end = a;
+            parts[1].end = b;
         }
     }
 }
 
-static struct piece without_slashes(const char *path)
+static struct path_part without_slashes(const char *path)
 {
-    struct piece piece = {path, path + strlen(path)};
-    while (piece.end > piece.start + 1 && piece.end[-1] == '/')
-        piece.end--;
-    return piece;
+    struct path_part part = {path, path + strlen(path)};
+    while (part.end > part.start + 1 && part.end[-1] == '/')
+        part.end--;
+    return part;
 }
 
 void comparison_names_of_paths(const char *const paths[SIDES], char *names[SIDES])
 {
-    struct piece pieces[SIDES];
+    struct path_part parts[SIDES];
     for (int side = 0; side < SIDES; side++)
-        pieces[side] = without_slashes(paths[side]);
-    cut_fronts(pieces, is_slash);
-    cut_ends(pieces, is_slash);
-    cut_fronts(pieces, is_between_words);
-    cut_ends(pieces, is_between_words);
+        parts[side] = without_slashes(paths[side]);
+    cut_fronts(parts, is_slash);
+    cut_ends(parts, is_slash);
+    cut_fronts(parts, is_between_words);
+    cut_ends(parts, is_between_words);
     for (int side = 0; side < SIDES; side++)
-        names[side] =
-            mem_strndup(pieces[side].start, (size_t)(pieces[side].end - pieces[side].start));
+        names[side] = mem_strndup(parts[side].start, (size_t)(parts[side].end - parts[side].start));
     if (strcmp(names[0], names[1]) != 0)
         return;
     for (int side = 0; side < SIDES; side++) {

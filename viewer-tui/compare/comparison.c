@@ -255,7 +255,8 @@ static void add_other_names(const struct comparison *comparison, struct text *ou
     for (size_t m = 0; m < comparison->metrics.n_stored; m += MERGED_COLUMNS) {
         const struct merged_metric *from = &comparison->from[m];
         const struct metric *column = &comparison->metrics.at[m];
-        if (!column->is_in[SET_CHOSEN] || (!metric_called(&column[0]) && !metric_called(&column[1])))
+        if (!column->is_in[SET_CHOSEN] ||
+            (!metric_called(&column[0]) && !metric_called(&column[1])))
             continue;
         for (int side = 0; side < SIDES; side++)
             text_printf(&list, "%s%s [%s]", side ? " and " : separator(list.n == 0),

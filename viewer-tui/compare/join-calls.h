@@ -21,7 +21,17 @@
 #ifndef VIEWER_JOIN_CALLS_H
 #define VIEWER_JOIN_CALLS_H
 
-#include "viewer-tui/compare/row-pair.h"
+#include "viewer-tui/tree/view.h"
+
+/* A scope of each side of a comparison, by their rows. */
+struct row_pair {
+    uint32_t rows[SIDES]; /* NOTHING for none */
+};
+
+struct row_pairs {
+    struct row_pair *at;
+    size_t n, cap;
+};
 
 /* Joins such calls among the children of two rows, which were expanded last; a row may be NOTHING.
  * Returns the pairs that both sides have; the caller frees with vec_free. */

@@ -8,37 +8,37 @@
 #include <string.h>
 
 /* The two texts that are compared; lines count from 1. */
-struct texts {
+struct text_pair {
     struct line_map *map;
     const struct file_lines *left, *right;
     uint32_t first, end_left, end_right; /* the lines between the equal beginnings and ends */
 };
 
-static bool are_equal(const struct texts *texts, uint32_t left, uint32_t right)
+static bool are_equal(const struct text_pair *pair, uint32_t left, uint32_t right)
 {
-    return strcmp(texts->left->at[left - 1], texts->right->at[right - 1]) == 0;
+    return strcmp(pair->left->at[left - 1], pair->right->at[right - 1]) == 0;
 }
 
-static void pair_lines(const struct texts *texts, uint32_t left, uint32_t right)
+static void pair_lines(const struct text_pair *pair, uint32_t left, uint32_t right)
 {
-    texts->map->to_right[left] = right;
-    texts->map->to_left[right] = left;
+    pair->map->to_right[left] = right;
+    pair->map->to_left[right] = left;
 }
 
 /* Pairs equal lines at the beginnings and ends. */
-static void pair_ends(struct texts *texts)
+static void pair_ends(struct text_pair *pair)
 {
-    texts->first = 1;
-    texts->end_left = texts->left->n + 1;
-    texts->end_right = texts->right->n + 1;
-    while (texts->first < texts->end_left && texts->first < texts->end_right &&
-           are_equal(texts, texts->first, texts->first)) {
-        pair_lines(texts, texts->first, texts->first);
-        texts->first++;
+    pair->first = 1;
+    pair->end_left = pair->left->n + 1;
+    pair->end_right = pair->right->n + 1;
+    while (pair->first < pair->end_left && pair->first < pair->end_right &&
+           are_equal(pair, pair->first, pair->first)) {
+        pair_lines(pair, pair->first, pair->first);
+        pair->first++;
     }
-    while (texts->end_left > texts->first && texts->end_right > texts->first &&
-           are_equal(texts, texts->end_left - 1, texts->end_right - 1))
-        pair_lines(texts, --texts->end_left, --texts->end_right);
+    while (pair->end_left > pair->first && pair->end_right > pair->first &&
+           are_equal(pair, pair->end_left - 1, pair->end_right - 1))
+        pair_lines(pair, --pair->end_left, --pair->end_right);
 }
 
 /* A line that occurs once in each text. */
@@ -67,16 +67,16 @@ static struct idmap lines_by_text(const struct file_lines *file, uint32_t first,
     return lines;
 }
 
-static void find_uniques(const struct texts *texts, struct uniques *uniques)
+static void find_uniques(const struct text_pair *pair, struct uniques *uniques)
 {
-    struct idmap left = lines_by_text(texts->left, texts->first, texts->end_left);
-    struct idmap right = lines_by_text(texts->right, texts->first, texts->end_right);
-    for (uint32_t line = texts->first; line < texts->end_left; line++) {
-        size_t length = strlen(texts->left->at[line - 1]);
-        uint64_t hash = hash_bytes(texts->left->at[line - 1], length);
+    struct idmap left = lines_by_text(pair->left, pair->first, pair->end_left);
+    struct idmap right = lines_by_text(pair->right, pair->first, pair->end_right);
+    for (uint32_t line = pair->first; line < pair->end_left; line++) {
+        size_t length = strlen(pair->left->at[line - 1]);
+        uint64_t hash = hash_bytes(pair->left->at[line - 1], length);
         uint32_t like = idmap_get(&right, hash, length);
         bool is_unique = idmap_get(&left, hash, length) == line && like < SEVERAL;
-        if (is_unique && are_equal(texts, line, like))
+        if (is_unique && are_equal(pair, line, like))
             vec_push(&uniques->list, (struct unique){line, like, 0});
     }
     idmap_free(&left);
@@ -84,7 +84,7 @@ static void find_uniques(const struct texts *texts, struct uniques *uniques)
 }
 
 /* Pairs the longest chain of unique lines that is in order in both texts (patience sorting). */
-static void pair_uniques(const struct texts *texts, struct uniques *uniques)
+static void pair_uniques(const struct text_pair *pair, struct uniques *uniques)
 {
     uint32_t *ends = mem_alloc(
         (uniques->list.n + 1) *
@@ -99,30 +99,29 @@ static void pair_uniques(const struct texts *texts, struct uniques *uniques)
     }
     for (uint32_t at = longest ? ends[longest - 1] + 1 : 0; at;
          at = uniques->list.at[at - 1].before)
-        pair_lines(texts, uniques->list.at[at - 1].left, uniques->list.at[at - 1].right);
+        pair_lines(pair, uniques->list.at[at - 1].left, uniques->list.at[at - 1].right);
     free(ends);
 }
 
-static bool is_free(const struct texts *texts, uint32_t left, uint32_t right)
+static bool is_free(const struct text_pair *pair, uint32_t left, uint32_t right)
 {
-    return left >= texts->first && left < texts->end_left && right >= texts->first &&
-           right < texts->end_right && !texts->map->to_right[left] && !texts->map->to_left[right];
+    return left >= pair->first && left < pair->end_left && right >= pair->first &&
+           right < pair->end_right && !pair->map->to_right[left] && !pair->map->to_left[right];
 }
 
 /* Pairs equal lines next to those that are paired. */
-static void extend(const struct texts *texts)
+static void extend(const struct text_pair *pair)
 {
-    const struct line_map *map = texts->map;
-    for (uint32_t left = 1; left < texts->end_left; left++) {
+    const struct line_map *map = pair->map;
+    for (uint32_t left = 1; left < pair->end_left; left++) {
         uint32_t right = map->to_right[left] + 1;
-        if (right > 1 && is_free(texts, left + 1, right) && are_equal(texts, left + 1, right))
-            pair_lines(texts, left + 1, right);
+        if (right > 1 && is_free(pair, left + 1, right) && are_equal(pair, left + 1, right))
+            pair_lines(pair, left + 1, right);
     }
-    for (uint32_t left = map->n_left; left > texts->first; left--) {
+    for (uint32_t left = map->n_left; left > pair->first; left--) {
         uint32_t right = map->to_right[left];
-        if (right > 1 && is_free(texts, left - 1, right - 1) &&
-            are_equal(texts, left - 1, right - 1))
-            pair_lines(texts, left - 1, right - 1);
+        if (right > 1 && is_free(pair, left - 1, right - 1) && are_equal(pair, left - 1, right - 1))
+            pair_lines(pair, left - 1, right - 1);
     }
 }
 
@@ -132,12 +131,12 @@ void line_map_make(struct line_map *map, const struct file_lines *left,
     *map = (struct line_map){.n_left = left->n, .n_right = right->n};
     map->to_right = mem_alloc((left->n + 2) * sizeof *map->to_right);
     map->to_left = mem_alloc((right->n + 2) * sizeof *map->to_left);
-    struct texts texts = {.map = map, .left = left, .right = right};
+    struct text_pair pair = {.map = map, .left = left, .right = right};
     struct uniques uniques = {0};
-    pair_ends(&texts);
-    find_uniques(&texts, &uniques);
-    pair_uniques(&texts, &uniques);
-    extend(&texts);
+    pair_ends(&pair);
+    find_uniques(&pair, &uniques);
+    pair_uniques(&pair, &uniques);
+    extend(&pair);
     vec_free(&uniques.list);
     map->last_kept = mem_alloc((left->n + 2) * sizeof *map->last_kept);
     for (uint32_t line = 1; line <= left->n; line++)

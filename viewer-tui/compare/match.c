@@ -2,14 +2,13 @@
 
 #include "lib/binary-search.h"
 #include "viewer-tui/base/text.h"
-#include "viewer-tui/compare/join-calls.h"
 #include "viewer-tui/tree/labels.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* What identifies a row. */
-struct key {
+struct row_key {
     uint32_t row, match; /* row of the other side; NOTHING: none yet */
     uint8_t kind;
     char *name;                            /* owned; "" if file or module identify the row */
@@ -18,9 +17,9 @@ struct key {
         line; /* on the right side, or relative to the declaration of the procedure around it */
 };
 
-struct keys {
-    VEC(struct key) all;
-    VEC(struct key *) left; /* not matched yet, in order */
+struct row_keys {
+    VEC(struct row_key) all;
+    VEC(struct row_key *) left; /* not matched yet, in order */
 };
 
 enum strictness { BY_PATH, BY_FILE_NAME, BY_NAME };
@@ -43,17 +42,12 @@ static const char *or_empty(const char *text)
     return text ? text : "";
 }
 
-static bool is_procedure(const struct row *row)
-{
-    return row->kind == KIND_PROCEDURE || row->kind == KIND_INLINED;
-}
-
 /* The procedure around a row's line; of a caller, the caller itself. */
 static struct procedure procedure_of_line(const struct view *view, uint32_t number)
 {
     if (!view->class->shows_callers)
         number = view_row(view, number)->parent;
-    while (number && !is_procedure(view_row(view, number)))
+    while (number && !row_is_procedure(view_row(view, number)))
         number = view_row(view, number)->parent;
     if (number == 0)
         return (struct procedure){.file = NOTHING};
@@ -67,7 +61,7 @@ static struct edited_line line_of(struct edits *edits, const struct view *view, 
     if (!line)
         label_place(view, number, &file, &line);
     struct edited_line edited = edits_line(edits, view->side, file, line);
-    bool is_declaration = is_procedure(row) && !row->call_line;
+    bool is_declaration = row_is_procedure(row) && !row->call_line;
     if (!line || edited.edit != EDIT_UNKNOWN || is_declaration)
         return edited;
     struct procedure around = procedure_of_line(view, number);
@@ -76,11 +70,11 @@ static struct edited_line line_of(struct edits *edits, const struct view *view, 
     return edited;
 }
 
-static void add_key(struct keys *keys, struct edits *edits, const struct view *view,
+static void add_key(struct row_keys *keys, struct edits *edits, const struct view *view,
                     uint32_t number)
 {
     const struct row *row = view_row(view, number);
-    struct key key = {.row = number, .match = NOTHING, .kind = row->kind};
+    struct row_key key = {.row = number, .match = NOTHING, .kind = row->kind};
     uint32_t file, line;
     label_place(view, number, &file, &line);
     key.file = or_empty(database_file_path(view->db, file));
@@ -89,8 +83,8 @@ static void add_key(struct keys *keys, struct edits *edits, const struct view *v
     else
         key.call_file = "";
     key.line = line_of(edits, view, number);
-    bool is_named = is_procedure(row) || row->kind <= KIND_PROGRAM;
-    key.module = is_procedure(row) || row->kind == KIND_MODULE
+    bool is_named = row_is_procedure(row) || row->kind <= KIND_PROGRAM;
+    key.module = row_is_procedure(row) || row->kind == KIND_MODULE
                      ? or_empty(database_module_path(view->db, label_module(view, number)))
                      : "";
     struct text name = {0};
@@ -101,7 +95,7 @@ static void add_key(struct keys *keys, struct edits *edits, const struct view *v
     vec_push(&keys->all, key);
 }
 
-static void make_keys(struct keys *keys, struct edits *edits, const struct view *view,
+static void make_keys(struct row_keys *keys, struct edits *edits, const struct view *view,
                       uint32_t parent)
 {
     if (parent == NOTHING)
@@ -111,7 +105,7 @@ static void make_keys(struct keys *keys, struct edits *edits, const struct view 
         add_key(keys, edits, view, row->first_child + i);
 }
 
-static void free_keys(struct keys *keys)
+static void free_keys(struct row_keys *keys)
 {
     for (size_t i = 0; i < keys->all.n; i++)
         free(keys->all.at[i].name);
@@ -143,12 +137,12 @@ static int compare_programs(const char *a, const char *b)
     return is_library ? strcmp(path_name(a), path_name(b)) : 0;
 }
 
-static uint8_t kind_by_name(const struct key *key)
+static uint8_t kind_by_name(const struct row_key *key)
 {
     return key->kind == KIND_INLINED ? KIND_PROCEDURE : key->kind;
 }
 
-static int compare_by_name(const struct key *a, const struct key *b)
+static int compare_by_name(const struct row_key *a, const struct row_key *b)
 {
     int result = compare_numbers(kind_by_name(a), kind_by_name(b));
     if (result == 0)
@@ -161,7 +155,8 @@ static int compare_by_name(const struct key *a, const struct key *b)
 }
 
 /* Compares all that identifies scopes except for the line. */
-static int compare_identity(const struct key *a, const struct key *b, enum strictness strictness)
+static int compare_identity(const struct row_key *a, const struct row_key *b,
+                            enum strictness strictness)
 {
     if (strictness == BY_NAME)
         return compare_by_name(a, b);
@@ -178,7 +173,7 @@ static int compare_identity(const struct key *a, const struct key *b, enum stric
 }
 
 /* A changed line differs from an unchanged one. */
-static int compare_lines(const struct key *a, const struct key *b)
+static int compare_lines(const struct row_key *a, const struct row_key *b)
 {
     int result = compare_numbers(a->line.line, b->line.line);
     return result ? result : compare_numbers(a->line.edit, b->line.edit);
@@ -186,7 +181,7 @@ static int compare_lines(const struct key *a, const struct key *b)
 
 static int compare_keys(const void *left, const void *right, void *strictness)
 {
-    const struct key *a = *(struct key *const *)left, *b = *(struct key *const *)right;
+    const struct row_key *a = *(struct row_key *const *)left, *b = *(struct row_key *const *)right;
     int result = compare_identity(a, b, *(const enum strictness *)strictness);
     if (result == 0)
         result = compare_lines(a, b);
@@ -204,7 +199,7 @@ static int compare_keys(const void *left, const void *right, void *strictness)
 }
 
 /* Lists the unmatched keys in the order of the strictness. */
-static void list_left(struct keys *keys, enum strictness strictness)
+static void list_left(struct row_keys *keys, enum strictness strictness)
 {
     keys->left.n = 0;
     for (size_t i = 0; i < keys->all.n; i++)
@@ -216,11 +211,11 @@ static void list_left(struct keys *keys, enum strictness strictness)
 
 /* Keys of one side that differ only in their lines, in order of these. */
 struct group {
-    struct key **at;
+    struct row_key **at;
     size_t n;
 };
 
-static void match(struct key *a, struct key *b)
+static void match(struct row_key *a, struct row_key *b)
 {
     a->match = b->row;
     b->match = a->row;
@@ -238,18 +233,18 @@ static void match_same_lines(struct group a, struct group b)
 }
 
 /* An unchanged line cannot be another line. */
-static bool may_have_moved(const struct key *key)
+static bool may_have_moved(const struct row_key *key)
 {
     return key->match == NOTHING && key->line.edit != EDIT_NONE;
 }
 
 /* The nearest unmatched key; NULL if there is none. */
-static struct key *nearest(struct group group, int64_t line)
+static struct row_key *nearest(struct group group, int64_t line)
 {
-    struct key *before = NULL, *behind = NULL;
+    struct row_key *before = NULL, *behind = NULL;
     size_t first = partition_point(i, group.n, group.at[i]->line.line < line);
     for (size_t i = first; i > 0; i--) {
-        struct key *key = group.at[i - 1];
+        struct row_key *key = group.at[i - 1];
         if (before && key->line.line != before->line.line)
             break;
         if (may_have_moved(key))
@@ -266,7 +261,7 @@ static struct key *nearest(struct group group, int64_t line)
 static void match_nearest(struct group a, struct group b)
 {
     for (size_t i = 0; i < a.n; i++) {
-        struct key *like = may_have_moved(a.at[i]) ? nearest(b, a.at[i]->line.line) : NULL;
+        struct row_key *like = may_have_moved(a.at[i]) ? nearest(b, a.at[i]->line.line) : NULL;
         if (like)
             match(a.at[i], like);
     }
@@ -286,7 +281,7 @@ static void match_groups(struct group a, struct group b, const struct pass *pass
 }
 
 /* The group of unmatched keys that begins at `first`. */
-static struct group group_at(const struct keys *keys, size_t first, enum strictness strictness)
+static struct group group_at(const struct row_keys *keys, size_t first, enum strictness strictness)
 {
     struct group group = {.at = keys->left.at + first, .n = 1};
     while (first + group.n < keys->left.n &&
@@ -295,7 +290,7 @@ static struct group group_at(const struct keys *keys, size_t first, enum strictn
     return group;
 }
 
-static void go_through(struct keys keys[SIDES], const struct pass *pass)
+static void go_through(struct row_keys keys[SIDES], const struct pass *pass)
 {
     enum strictness strictness = pass->strictness;
     for (int side = 0; side < SIDES; side++)
@@ -312,13 +307,13 @@ static void go_through(struct keys keys[SIDES], const struct pass *pass)
 }
 
 /* Keys are in the order of the children. */
-static struct key *key_of(struct keys keys[SIDES], const struct row_pair *parents,
-                          struct view *const sides[SIDES], int side, uint32_t row)
+static struct row_key *key_of(struct row_keys keys[SIDES], const struct row_pair *parents,
+                              struct view *const sides[SIDES], int side, uint32_t row)
 {
     return &keys[side].all.at[row - view_row(sides[side], parents->rows[side])->first_child];
 }
 
-static void match_calls(struct keys keys[SIDES], struct row_pair parents,
+static void match_calls(struct row_keys keys[SIDES], struct row_pair parents,
                         struct view *const sides[SIDES], struct row_pair calls)
 {
     match(key_of(keys, &parents, sides, 0, calls.rows[0]),
@@ -328,7 +323,7 @@ static void match_calls(struct keys keys[SIDES], struct row_pair parents,
 struct row_pairs match_children(struct view *const sides[SIDES], struct row_pair parents,
                                 struct edits *edits)
 {
-    struct keys keys[SIDES] = {0};
+    struct row_keys keys[SIDES] = {0};
     struct row_pairs pairs = {0};
     struct row_pairs calls = join_calls(sides, parents);
     for (int side = 0; side < SIDES; side++)

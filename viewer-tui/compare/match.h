@@ -25,7 +25,7 @@
 #define VIEWER_MATCH_H
 
 #include "viewer-tui/compare/edits.h"
-#include "viewer-tui/compare/row-pair.h"
+#include "viewer-tui/compare/join-calls.h"
 
 /* Matches the children of rows of two views, which were expanded last; a row may be NOTHING,
  * without children. First joins calls of one procedure from sites that one side does not know

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 /* Two views in one. A row's data are its rows in the two views. */
-struct merged {
+struct merged_view {
     struct view_class class;
     struct view *sides[SIDES];
     const struct merged_metric *from; /* by metric */
@@ -48,7 +48,7 @@ static struct cost column_cost(const struct merged_metric *metric, struct cost l
 /* Sets the costs from both sides; 0 for a side without the scope. */
 static void add_costs(struct view *view, uint32_t number, struct row_pair pair)
 {
-    const struct merged *merged = view->state;
+    const struct merged_view *merged = view->state;
     const struct cost *of_side[SIDES];
     for (int side = 0; side < SIDES; side++)
         of_side[side] =
@@ -66,7 +66,7 @@ static void add_costs(struct view *view, uint32_t number, struct row_pair pair)
 
 static void add_pair(struct view *view, uint32_t parent, struct row_pair pair)
 {
-    const struct merged *merged = view->state;
+    const struct merged_view *merged = view->state;
     int shown = side_shown(pair);
     const struct row *from = view_row(merged->sides[shown], pair.rows[shown]);
     struct row row = {.kind = from->kind,
@@ -87,7 +87,7 @@ static void add_pair(struct view *view, uint32_t parent, struct row_pair pair)
     add_costs(view, view_add(view, parent, row), pair);
 }
 
-static void release_sides(const struct merged *merged, struct row_pair pair)
+static void release_sides(const struct merged_view *merged, struct row_pair pair)
 {
     for (int side = 0; side < SIDES; side++)
         if (pair.rows[side] != NOTHING)
@@ -95,7 +95,7 @@ static void release_sides(const struct merged *merged, struct row_pair pair)
 }
 
 /* Expands both sides, or none. */
-static enum outcome expand_sides(const struct merged *merged, struct row_pair pair)
+static enum outcome expand_sides(const struct merged_view *merged, struct row_pair pair)
 {
     for (int side = 0; side < SIDES; side++) {
         if (pair.rows[side] == NOTHING)
@@ -110,7 +110,7 @@ static enum outcome expand_sides(const struct merged *merged, struct row_pair pa
 
 static enum outcome merged_expand(struct view *view, uint32_t number)
 {
-    const struct merged *merged = view->state;
+    const struct merged_view *merged = view->state;
     struct row_pair pair = pair_of(view_row(view, number));
     if (expand_sides(merged, pair) == STOPPED)
         return STOPPED;
@@ -128,14 +128,14 @@ static void merged_release(struct view *view, uint32_t first)
 
 static void merged_start_walk(struct view *view)
 {
-    const struct merged *merged = view->state;
+    const struct merged_view *merged = view->state;
     for (int side = 0; side < SIDES; side++)
         view_start_walk(merged->sides[side]);
 }
 
 static const struct view *merged_origin(const struct view *view, uint32_t *row)
 {
-    const struct merged *merged = view->state;
+    const struct merged_view *merged = view->state;
     struct row_pair pair = pair_of(view_row(view, *row));
     int shown = side_shown(pair);
     *row = pair.rows[shown];
@@ -144,7 +144,7 @@ static const struct view *merged_origin(const struct view *view, uint32_t *row)
 
 static void merged_close(struct view *view)
 {
-    struct merged *merged = view->state;
+    struct merged_view *merged = view->state;
     for (int side = 0; side < SIDES; side++)
         view_close(merged->sides[side]);
     edits_free(merged->edits);
@@ -164,7 +164,7 @@ static size_t first_difference(const struct metrics *metrics, const struct merge
 struct view *merged_open(struct view *const sides[SIDES], const struct metrics *metrics,
                          const struct merged_metric *from)
 {
-    struct merged *merged = mem_alloc(sizeof *merged);
+    struct merged_view *merged = mem_alloc(sizeof *merged);
     merged->from = from;
     merged->edits = edits_new(sides[0]->db, sides[1]->db);
     for (int side = 0; side < SIDES; side++) {
@@ -200,6 +200,6 @@ struct row_pair merged_rows(const struct view *view, uint32_t row)
 
 struct view *merged_side(const struct view *view, int side)
 {
-    const struct merged *merged = view->state;
+    const struct merged_view *merged = view->state;
     return merged->sides[side];
 }

@@ -1,6 +1,7 @@
 #include "viewer-tui/output/column-choice.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 void column_choice_free(struct column_choice *choice)
 {
@@ -57,4 +58,101 @@ size_t column_choice_move(struct column_choice *choice, const struct metrics *me
         choice->list.at[at] = choice->list.at[step < 0 ? at - 1 : at + 1];
     choice->list.at[to] = moved;
     return to;
+}
+
+static const char *const parts[] = {[INCLUSIVE] = ":inclusive", [EXCLUSIVE] = ":exclusive"};
+
+/* Parses what follows the name of a metric, up to the comma or the end. */
+static bool take_rest(const char *text, struct chosen_column *column)
+{
+    for (int part = INCLUSIVE; part <= EXCLUSIVE; part++) {
+        size_t length = strlen(parts[part]);
+        if (strncmp(text, parts[part], length) != 0)
+            continue;
+        char *end = (char *)text + length;
+        long extra = *end == '+' || *end == '-' ? strtol(end, &end, 10) : 0;
+        bool is_sound = labs(extra) <= COLUMN_MOST_EXTRA;
+        column->part = (enum cost_part)part;
+        column->extra = is_sound ? (int)extra : 0;
+        return *end == ',' || *end == '\0';
+    }
+    return false;
+}
+
+/* Parses the first column of the text. Of several names that fit it takes the longest: names can
+ * contain commas and colons. False if there is none. */
+static bool first_column(const struct metrics *metrics, const char *text,
+                         struct chosen_column *column)
+{
+    size_t longest = 0;
+    for (size_t m = 0; m < metrics->n; m++) {
+        size_t length = strlen(metrics->at[m].name);
+        struct chosen_column found = {.metric = m};
+        if (length > longest && strncmp(text, metrics->at[m].name, length) == 0 &&
+            take_rest(text + length, &found)) {
+            *column = found;
+            longest = length;
+        }
+    }
+    return longest > 0;
+}
+
+static const char *behind_comma(const char *text)
+{
+    text += strcspn(text, ",");
+    return *text ? text + 1 : text;
+}
+
+/* The index in the choice's list; list.n if it is not there. */
+static size_t find(const struct column_choice *choice, size_t metric, enum cost_part part)
+{
+    size_t i = 0;
+    while (i < choice->list.n &&
+           (choice->list.at[i].metric != metric || choice->list.at[i].part != part))
+        i++;
+    return i;
+}
+
+/* Appends the columns that the text does not name. */
+static void add_others(struct column_choice *choice, const struct metrics *metrics)
+{
+    for (size_t m = 0; m < metrics->n; m++)
+        for (int part = INCLUSIVE; part <= EXCLUSIVE; part++) {
+            bool is_usual = metrics->at[m].is_in[SET_CHOSEN] && !metric_derivation(&metrics->at[m]);
+            struct chosen_column other = {
+                .metric = m, .part = (enum cost_part)part, .is_hidden = is_usual};
+            if (find(choice, m, (enum cost_part)part) == choice->list.n)
+                vec_push(&choice->list, other);
+        }
+}
+
+void column_text_take(struct column_choice *choice, const struct metrics *metrics, const char *text)
+{
+    struct chosen_column column;
+    while (*text) {
+        bool is_there = first_column(metrics, text, &column);
+        if (is_there && find(choice, column.metric, column.part) == choice->list.n)
+            vec_push(&choice->list, column);
+        text = behind_comma(is_there ? text + strlen(metrics->at[column.metric].name) : text);
+    }
+    choice->is_made = choice->list.n > 0;
+    if (choice->is_made)
+        add_others(choice, metrics);
+}
+
+void column_text_add(const struct column_choice *choice, const struct metrics *metrics,
+                     struct text *out)
+{
+    const char *comma = "";
+    for (size_t i = 0; i < choice->list.n; i++) {
+        const struct chosen_column *column = &choice->list.at[i];
+        const struct metric *metric = &metrics->at[column->metric];
+        bool is_line = !strpbrk(metric->name, "\r\n");
+        if (column->is_hidden || !metric->is_in[SET_CHOSEN] || !is_line)
+            continue;
+        text_printf(out, "%s%s%s", comma, metric->name, parts[column->part]);
+        if (column->extra)
+            text_printf(out, "%+d", column->extra);
+        comma = ",";
+    }
 }

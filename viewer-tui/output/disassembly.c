@@ -255,7 +255,8 @@ bool disassembly_of_row(struct disassembly *disassembly, const struct view *view
                               .sources = disassembly->sources,
                               .metric = &view->metrics->at[metric],
                               .dearest = -1};
-    listing.metric_name = metric_called(listing.metric) ? metric_called(listing.metric) : listing.metric->name;
+    listing.metric_name =
+        metric_called(listing.metric) ? metric_called(listing.metric) : listing.metric->name;
     if (selected->kind == KIND_STATEMENT || selected->kind == KIND_LOOP) {
         listing.row_path = database_file_path(db, selected->place);
         listing.row_line = selected->line;

@@ -37,7 +37,7 @@ struct wanted {
     uint32_t context, first;
 };
 
-struct spreading {
+struct distribution_pass {
     const struct database *db;
     const struct row_value_refs *row_refs;
     uint8_t *scopes_of;        /* by metric id: a bit per scope whose values are added up */
@@ -90,21 +90,20 @@ static void sort_by_context(struct row_value_refs *row_refs)
     free(other);
 }
 
-static void list_wanted(struct spreading *spreading)
+static void list_wanted(struct distribution_pass *pass)
 {
-    const struct row_value_refs *row_refs = spreading->row_refs;
+    const struct row_value_refs *row_refs = pass->row_refs;
     for (size_t i = 0; i < row_refs->list.n; i++)
         if (i == 0 || row_refs->list.at[i].context != row_refs->list.at[i - 1].context)
-            vec_push(&spreading->wanted,
-                     (struct wanted){row_refs->list.at[i].context, (uint32_t)i});
-    vec_push(&spreading->wanted, (struct wanted){UINT32_MAX, (uint32_t)row_refs->list.n});
+            vec_push(&pass->wanted, (struct wanted){row_refs->list.at[i].context, (uint32_t)i});
+    vec_push(&pass->wanted, (struct wanted){UINT32_MAX, (uint32_t)row_refs->list.n});
 }
 
-static void add_to_row(struct spreading *spreading, uint32_t row, double value)
+static void add_to_row(struct distribution_pass *pass, uint32_t row, double value)
 {
-    struct row_state *state = &spreading->rows[row];
+    struct row_state *state = &pass->rows[row];
     if (!state->is_met)
-        vec_push(&spreading->met, row);
+        vec_push(&pass->met, row);
     state->is_met = true;
     state->value += value;
 }
@@ -122,8 +121,8 @@ static void add_value(const struct values *values, const struct v4_metric_value 
 }
 
 /* Adds a thread's values of a wanted context, which are at `position`. */
-static void add_context(struct spreading *spreading, const struct values *values, uint64_t position,
-                        const struct wanted *wanted)
+static void add_context(struct distribution_pass *pass, const struct values *values,
+                        uint64_t position, const struct wanted *wanted)
 {
     double by_scope[METRIC_SCOPES] = {0};
     size_t n;
@@ -133,69 +132,69 @@ static void add_context(struct spreading *spreading, const struct values *values
         return;
     }
     for (; n > 0; n--, at++)
-        if (spreading->scopes_of[at->metric_id])
-            add_value(values, at, spreading->scopes_of[at->metric_id], by_scope);
+        if (pass->scopes_of[at->metric_id])
+            add_value(values, at, pass->scopes_of[at->metric_id], by_scope);
     for (uint32_t i = wanted->first; i < wanted[1].first; i++) {
-        const struct row_value_ref *row_ref = &spreading->row_refs->list.at[i];
+        const struct row_value_ref *row_ref = &pass->row_refs->list.at[i];
         if (by_scope[row_ref->scope] != 0)
-            add_to_row(spreading, row_ref->row, by_scope[row_ref->scope]);
+            add_to_row(pass, row_ref->row, by_scope[row_ref->scope]);
     }
 }
 
 /* Makes number_of, unless it would take too much memory. */
-static void number_wanted(struct spreading *spreading)
+static void number_wanted(struct distribution_pass *pass)
 {
-    size_t n = spreading->wanted.n - 1;
-    uint64_t last = n ? spreading->wanted.at[n - 1].context : 0;
-    if (last / MOST_ROOM > spreading->db->values.n_index)
+    size_t n = pass->wanted.n - 1;
+    uint64_t last = n ? pass->wanted.at[n - 1].context : 0;
+    if (last / MOST_ROOM > pass->db->values.n_index)
         return;
-    spreading->n_numbers = last + 1;
-    spreading->number_of = mem_alloc(spreading->n_numbers * sizeof *spreading->number_of);
+    pass->n_numbers = last + 1;
+    pass->number_of = mem_alloc(pass->n_numbers * sizeof *pass->number_of);
     for (size_t i = 0; i < n; i++)
-        spreading->number_of[spreading->wanted.at[i].context] = (uint32_t)i + 1;
+        pass->number_of[pass->wanted.at[i].context] = (uint32_t)i + 1;
 }
 
 /* Finds the wanted contexts among those of the thread, in one pass over the latter. */
-static void add_by_number(struct spreading *spreading, const struct values *values)
+static void add_by_number(struct distribution_pass *pass, const struct values *values)
 {
     for (uint64_t i = 0; i < values->n_index; i++) {
         uint32_t context = values->index[i].context_id;
-        if (context >= spreading->n_numbers)
+        if (context >= pass->n_numbers)
             return;
-        uint32_t number = spreading->number_of[context];
+        uint32_t number = pass->number_of[context];
         if (number)
-            add_context(spreading, values, i, &spreading->wanted.at[number - 1]);
+            add_context(pass, values, i, &pass->wanted.at[number - 1]);
     }
 }
 
 /* The same in one pass over the wanted contexts, each of which is searched for. */
-static void add_by_search(struct spreading *spreading, const struct values *values)
+static void add_by_search(struct distribution_pass *pass, const struct values *values)
 {
     uint64_t near = 0;
-    for (size_t at = 0; at + 1 < spreading->wanted.n; at++) {
-        uint64_t position = values_position(values, spreading->wanted.at[at].context, near);
+    for (size_t at = 0; at + 1 < pass->wanted.n; at++) {
+        uint64_t position = values_position(values, pass->wanted.at[at].context, near);
         if (position == NO_POSITION)
             continue;
         near = position;
-        add_context(spreading, values, position, &spreading->wanted.at[at]);
+        add_context(pass, values, position, &pass->wanted.at[at]);
     }
 }
 
 /* Chooses the faster way. Both lists of contexts are ascending. */
-static void add_thread(struct spreading *spreading, const struct values *values)
+static void add_thread(struct distribution_pass *pass, const struct values *values)
 {
-    bool are_few = spreading->wanted.n < values->n_index / MOST_SEARCHED;
-    if (are_few || !spreading->number_of)
-        add_by_search(spreading, values);
+    bool are_few = pass->wanted.n < values->n_index / MOST_SEARCHED;
+    if (are_few || !pass->number_of)
+        add_by_search(pass, values);
     else
-        add_by_number(spreading, values);
+        add_by_number(pass, values);
 }
 
 /* Adds the current thread's values to the statistics of the rows (Welford's algorithm). */
-static void end_thread(struct spreading *spreading)
+static void end_thread(struct distribution_pass *pass)
 {
-    for (size_t i = 0; i < spreading->met.n; i++) {
-        struct row_state *row = &spreading->rows[spreading->met.at[i]];
+    for (size_t i = 0; i < pass->met.n; i++) {
+        struct row_state *row = &pass->rows[pass->met.at[i]];
         double value = row->value, before = row->mean;
         row->least = row->n == 0 || value < row->least ? value : row->least;
         row->largest = row->n == 0 || value > row->largest ? value : row->largest;
@@ -206,8 +205,8 @@ static void end_thread(struct spreading *spreading)
         row->value = 0;
         row->is_met = false;
     }
-    spreading->met.n = 0;
-    spreading->n_threads++;
+    pass->met.n = 0;
+    pass->n_threads++;
 }
 
 /* The distribution over all threads; those without a value have 0. */
@@ -231,9 +230,9 @@ static bool counts(const struct database *db, uint32_t number, const struct v4_p
     return !profile_is_summary(profile) && (!db->has_profile || db->has_profile[number]);
 }
 
-static void add_threads(struct spreading *spreading)
+static void add_threads(struct distribution_pass *pass)
 {
-    const struct database *db = spreading->db;
+    const struct database *db = pass->db;
     uint32_t n_profiles = database_n_profiles(db);
     bool goes_on = true;
     progress_begin("adding up threads", n_profiles);
@@ -243,8 +242,8 @@ static void add_threads(struct spreading *spreading)
         if (!counts(db, number, &profile))
             continue;
         if (values_map(&values, &db->profile, &profile.values))
-            add_thread(spreading, &values);
-        end_thread(spreading);
+            add_thread(pass, &values);
+        end_thread(pass);
         goes_on = progress_at(number);
     }
 }
@@ -263,20 +262,20 @@ static uint8_t *scopes_of_ids(const struct metrics *metrics, size_t metric)
 enum outcome row_distributions(const struct database *db, struct row_value_refs *row_refs,
                                size_t metric, uint32_t n_rows, struct distribution *distributions)
 {
-    struct spreading spreading = {.db = db, .row_refs = row_refs};
-    spreading.scopes_of = scopes_of_ids(&db->metrics, metric);
-    spreading.rows = mem_alloc((n_rows + 1) * sizeof *spreading.rows);
+    struct distribution_pass pass = {.db = db, .row_refs = row_refs};
+    pass.scopes_of = scopes_of_ids(&db->metrics, metric);
+    pass.rows = mem_alloc((n_rows + 1) * sizeof *pass.rows);
     sort_by_context(row_refs);
-    list_wanted(&spreading);
-    number_wanted(&spreading);
-    add_threads(&spreading);
+    list_wanted(&pass);
+    number_wanted(&pass);
+    add_threads(&pass);
     enum outcome outcome = progress_end();
     for (uint32_t row = 0; row < n_rows; row++)
-        distributions[row] = distribution_of_row(&spreading.rows[row], spreading.n_threads);
-    free(spreading.scopes_of);
-    free(spreading.number_of);
-    vec_free(&spreading.wanted);
-    vec_free(&spreading.met);
-    free(spreading.rows);
+        distributions[row] = distribution_of_row(&pass.rows[row], pass.n_threads);
+    free(pass.scopes_of);
+    free(pass.number_of);
+    vec_free(&pass.wanted);
+    vec_free(&pass.met);
+    free(pass.rows);
     return outcome;
 }

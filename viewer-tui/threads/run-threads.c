@@ -4,6 +4,7 @@
 #include "viewer-tui/base/text.h"
 #include "viewer-tui/db/database.h"
 #include "viewer-tui/db/fold.h"
+#include "viewer-tui/db/run.h"
 #include "viewer-tui/metrics/derived.h"
 #include "viewer-tui/threads/thread-origin.h"
 
@@ -12,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct reading {
+struct thread_reader {
     const struct database *db;
     struct threads *threads;
     struct v4_id_names names;
@@ -20,12 +21,12 @@ struct reading {
         values_left; /* values that may still be read: profiles of a damaged file can overlap */
 };
 
-static const char *kind_name(const struct reading *reading, uint8_t kind)
+static const char *kind_name(const struct thread_reader *reader, uint8_t kind)
 {
     uint64_t pointer;
-    const struct v4_map *meta = &reading->db->meta;
-    if (kind < reading->names.n_kinds &&
-        v4_read(meta, reading->names.names + kind * sizeof pointer, &pointer, sizeof pointer)) {
+    const struct v4_map *meta = &reader->db->meta;
+    if (kind < reader->names.n_kinds &&
+        v4_read(meta, reader->names.names + kind * sizeof pointer, &pointer, sizeof pointer)) {
         const char *name = v4_string(meta, pointer);
         if (name)
             return name;
@@ -36,9 +37,9 @@ static const char *kind_name(const struct reading *reading, uint8_t kind)
 /* Damaged files can claim more. */
 #define MOST_IDS 16
 
-static char *id_text(const struct reading *reading, uint64_t pointer)
+static char *id_text(const struct thread_reader *reader, uint64_t pointer)
 {
-    const struct v4_map *map = &reading->db->profile;
+    const struct v4_map *map = &reader->db->profile;
     struct v4_id_tuple tuple = {0};
     struct text text = {0};
     if (pointer && !v4_read(map, pointer, &tuple, sizeof tuple))
@@ -48,7 +49,7 @@ static char *id_text(const struct reading *reading, uint64_t pointer)
         if (!v4_read(map, pointer + sizeof tuple + i * sizeof id, &id, sizeof id))
             break;
         bool is_physical = id.flags & V4_ID_IS_PHYSICAL;
-        text_printf(&text, "%s%s %" PRIu64, text.n ? " " : "", kind_name(reading, id.kind),
+        text_printf(&text, "%s%s %" PRIu64, text.n ? " " : "", kind_name(reader, id.kind),
                     is_physical ? id.physical_id : id.logical_id);
     }
     text_add(&text, "");
@@ -57,18 +58,19 @@ static char *id_text(const struct reading *reading, uint64_t pointer)
 
 /* Adds the inclusive costs of a context to the thread's totals; false if the thread does not have
  * it. */
-static bool add_context(struct reading *reading, struct thread *thread, const struct values *values,
-                        uint32_t context)
+static bool add_context(struct thread_reader *reader, struct thread *thread,
+                        const struct values *values, uint32_t context)
 {
-    const struct metrics *metrics = &reading->db->metrics;
+    const struct metrics *metrics = &reader->db->metrics;
     size_t n;
     uint64_t position = values_position(values, context, 0);
     const struct v4_metric_value *at = values_at(values, position, &n);
-    for (; n > 0 && reading->values_left > 0; n--, at++) {
-        reading->values_left--;
+    for (; n > 0 && reader->values_left > 0; n--, at++) {
+        reader->values_left--;
         for (size_t m = 0; m < metrics->n + metrics->n_hidden; m++) {
             const struct metric *metric = &metrics->at[m];
-            if (metric_ids(metric)->thread[METRIC_EXECUTION] != at->metric_id || !isfinite(at->value))
+            if (metric_ids(metric)->thread[METRIC_EXECUTION] != at->metric_id ||
+                !isfinite(at->value))
                 continue;
             if (m < metrics->n)
                 thread->totals[m] += at->value;
@@ -80,44 +82,44 @@ static bool add_context(struct reading *reading, struct thread *thread, const st
 }
 
 /* Adds an entry point's costs. If inlined code is folded, the file has them in several contexts. */
-static void add_entry(struct reading *reading, struct thread *thread, const struct values *values,
-                      uint32_t id)
+static void add_entry(struct thread_reader *reader, struct thread *thread,
+                      const struct values *values, uint32_t id)
 {
     size_t n;
-    const struct fold_part *parts = fold_parts(reading->db, id, &n);
+    const struct fold_part *parts = fold_parts(reader->db, id, &n);
     if (!parts)
-        add_context(reading, thread, values, id);
+        add_context(reader, thread, values, id);
     for (size_t i = 0; i < n; i++)
         if (!parts[i].is_inlined)
-            add_context(reading, thread, values, parts[i].id);
+            add_context(reader, thread, values, parts[i].id);
 }
 
 /* Reads the costs of the whole program, context 0; without it, those of the entry points. */
-static void read_totals(struct reading *reading, struct thread *thread,
+static void read_totals(struct thread_reader *reader, struct thread *thread,
                         const struct v4_context_values *block)
 {
-    const struct database *db = reading->db;
+    const struct database *db = reader->db;
     struct values values;
-    if (!values_map(&values, &db->profile, block) || add_context(reading, thread, &values, 0))
+    if (!values_map(&values, &db->profile, block) || add_context(reader, thread, &values, 0))
         return;
     for (uint32_t i = 0; i < db->entries.n; i++) {
         struct v4_entry entry;
         const char *name;
         if (database_entry(db, i, &entry, &name))
-            add_entry(reading, thread, &values, entry.context_id);
+            add_entry(reader, thread, &values, entry.context_id);
     }
 }
 
-static void read_profile(struct reading *reading, uint32_t number)
+static void read_profile(struct thread_reader *reader, uint32_t number)
 {
-    struct v4_profile profile = database_profile(reading->db, number);
+    struct v4_profile profile = database_profile(reader->db, number);
     if (profile_is_summary(&profile))
         return;
     struct thread thread = {.profile = number, .pid = -1, .tid = -1, .name = ""};
-    thread.id = id_text(reading, profile.id_tuple);
-    thread.totals = mem_alloc((reading->db->metrics.n + 1) * sizeof *thread.totals);
-    read_totals(reading, &thread, &profile.values);
-    vec_push(&reading->threads->list, thread);
+    thread.id = id_text(reader, profile.id_tuple);
+    thread.totals = mem_alloc((reader->db->metrics.n + 1) * sizeof *thread.totals);
+    read_totals(reader, &thread, &profile.values);
+    vec_push(&reader->threads->list, thread);
 }
 
 static int64_t integer_or_unknown(const json_t *object, const char *key)
@@ -259,14 +261,14 @@ void threads_sort(struct threads *threads, size_t metric)
 void threads_read(struct threads *threads, const struct database *db, const json_t *run)
 {
     *threads = (struct threads){0};
-    struct reading reading = {.db = db,
-                              .threads = threads,
-                              .values_left = db->profile.size / sizeof(struct v4_metric_value)};
-    v4_read(&db->meta, db->meta.sections[V4_META_ID_NAMES].at, &reading.names,
-            sizeof reading.names);
+    struct thread_reader reader = {.db = db,
+                                   .threads = threads,
+                                   .values_left =
+                                       db->profile.size / sizeof(struct v4_metric_value)};
+    v4_read(&db->meta, db->meta.sections[V4_META_ID_NAMES].at, &reader.names, sizeof reader.names);
     uint32_t n = database_n_profiles(db);
     for (uint32_t i = 1; i < n; i++)
-        read_profile(&reading, i);
+        read_profile(&reader, i);
     size_t p, t;
     json_t *process, *thread;
     json_array_foreach(json_object_get(run, "processes"), p, process)
@@ -298,4 +300,17 @@ size_t threads_count(const struct database *db)
     size_t n = threads.list.n;
     threads_free(&threads);
     return n;
+}
+
+void thread_label(const struct thread *thread, bool with_host, bool ascii, struct text *out)
+{
+    if (thread->pid < 0) {
+        text_add_clean(out, thread->id, ascii);
+        return;
+    }
+    run_add_place(thread->process, with_host, ascii, out);
+    text_add_clean(out, thread->name, ascii);
+    text_printf(out, "%s%" PRId64, *thread->name ? " " : "", thread->pid);
+    if (thread->tid >= 0)
+        text_printf(out, "/%" PRId64, thread->tid);
 }

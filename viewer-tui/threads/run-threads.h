@@ -2,6 +2,7 @@
 #ifndef VIEWER_THREADS_H
 #define VIEWER_THREADS_H
 
+#include "viewer-tui/base/text.h"
 #include "viewer-tui/db/database.h"
 #include "viewer-tui/db/run.h"
 
@@ -49,5 +50,15 @@ const char *statistic_name(enum statistic statistic);
 void threads_sort(struct threads *threads, size_t metric);
 
 void threads_free(struct threads *threads);
+
+/* Adds the label of a thread, which regular expressions for threads match, too:
+ *
+ *     solver 71/73                      name, process and thread id
+ *     rank 3 on node2: solver 71/73     of a parallel job, with the host if there are several
+ *     NODE 7 RANK 3 THREAD 2            identity in the database, if run.json does not know the
+ * thread
+ *
+ * `with_host`: run_hosts_differ(run). The text is safe for terminals (text_add_clean). */
+void thread_label(const struct thread *thread, bool with_host, bool ascii, struct text *out);
 
 #endif

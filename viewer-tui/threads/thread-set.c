@@ -2,7 +2,6 @@
 
 #include "viewer-tui/base/text.h"
 #include "viewer-tui/db/run.h"
-#include "viewer-tui/threads/thread-label.h"
 
 #include <ctype.h>
 #include <regex.h>

@@ -13,7 +13,7 @@ struct thread_set {
     size_t n, of;        /* number of threads in the set, and in the run */
 };
 
-/* The threads whose label (thread-label.h) matches an extended regular expression; case matters
+/* The threads whose label (thread_label) matches an extended regular expression; case matters
  * only if it has upper case. NULL, with the reason in *cause (which the caller frees), if none does
  * or it is invalid. The caller frees the set. */
 struct thread_set *thread_set_matching(const struct threads *threads, const json_t *run,

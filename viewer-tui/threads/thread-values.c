@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-struct adding {
+struct summation {
     const struct database *db;
     const struct value_refs *refs;
     struct thread_ids ids;
@@ -57,24 +57,24 @@ void thread_ids_free(struct thread_ids *ids)
         vec_free(&ids->of[scope]);
 }
 
-static void add(struct adding *adding, uint32_t profile, double value, const char *path)
+static void add(struct summation *summation, uint32_t profile, double value, const char *path)
 {
     if (!isfinite(value))
         problem_found(path, "corrupt: a value is not a number");
-    else if (profile > 0 && profile < adding->n_profiles)
-        adding->by_profile[profile] += value;
+    else if (profile > 0 && profile < summation->n_profiles)
+        summation->by_profile[profile] += value;
 }
 
-static void add_from_cct(struct adding *adding, const struct cct_file *file)
+static void add_from_cct(struct summation *summation, const struct cct_file *file)
 {
-    for (size_t t = 0; t < adding->refs->list.n && progress_at(t); t++) {
-        const struct value_ref *ref = &adding->refs->list.at[t];
-        for (size_t i = 0; i < adding->ids.of[ref->scope].n; i++) {
+    for (size_t t = 0; t < summation->refs->list.n && progress_at(t); t++) {
+        const struct value_ref *ref = &summation->refs->list.at[t];
+        for (size_t i = 0; i < summation->ids.of[ref->scope].n; i++) {
             size_t n;
             const struct v4_profile_value *at = cct_file_values(
-                file, ref->context, adding->ids.of[ref->scope].at[i], adding->n_profiles, &n);
+                file, ref->context, summation->ids.of[ref->scope].at[i], summation->n_profiles, &n);
             for (; n > 0; n--, at++)
-                add(adding, at->profile, at->value, file->map.path);
+                add(summation, at->profile, at->value, file->map.path);
         }
     }
 }
@@ -83,13 +83,13 @@ static void add_from_cct(struct adding *adding, const struct cct_file *file)
 #define MOST_VALUES 65536
 
 /* Refs and contexts are ascending, so one pass over both is enough. */
-static void add_profile(struct adding *adding, uint32_t number, const struct values *values)
+static void add_profile(struct summation *summation, uint32_t number, const struct values *values)
 {
     uint64_t near = 0;
-    size_t n_value_refs = adding->refs->list.n;
+    size_t n_value_refs = summation->refs->list.n;
     for (size_t t = 0; t < n_value_refs && progress_at((number - 1) * (uint64_t)n_value_refs + t);
          t++) {
-        const struct value_ref *ref = &adding->refs->list.at[t];
+        const struct value_ref *ref = &summation->refs->list.at[t];
         uint64_t position = values_position(values, ref->context, near);
         size_t n;
         const struct v4_metric_value *at = values_at(values, position, &n);
@@ -100,19 +100,19 @@ static void add_profile(struct adding *adding, uint32_t number, const struct val
             continue;
         }
         for (; n > 0; n--, at++)
-            if (thread_ids_have(&adding->ids, ref->scope, at->metric_id))
-                add(adding, number, at->value, values->path);
+            if (thread_ids_have(&summation->ids, ref->scope, at->metric_id))
+                add(summation, number, at->value, values->path);
     }
 }
 
-static void add_from_profiles(struct adding *adding)
+static void add_from_profiles(struct summation *summation)
 {
-    for (uint32_t number = 1; number < adding->n_profiles; number++) {
-        struct v4_profile profile = database_profile(adding->db, number);
+    for (uint32_t number = 1; number < summation->n_profiles; number++) {
+        struct v4_profile profile = database_profile(summation->db, number);
         struct values values;
         if (!profile_is_summary(&profile) &&
-            values_map(&values, &adding->db->profile, &profile.values))
-            add_profile(adding, number, &values);
+            values_map(&values, &summation->db->profile, &profile.values))
+            add_profile(summation, number, &values);
     }
 }
 
@@ -125,24 +125,24 @@ static int compare_value_refs(const void *left, const void *right)
 enum outcome thread_values(const struct database *db, struct value_refs *refs, size_t metric,
                            double *by_profile)
 {
-    struct adding adding = {.db = db,
-                            .refs = refs,
-                            .ids = thread_ids_of(&db->metrics, metric),
-                            .n_profiles = database_n_profiles(db),
-                            .by_profile = by_profile};
+    struct summation summation = {.db = db,
+                                  .refs = refs,
+                                  .ids = thread_ids_of(&db->metrics, metric),
+                                  .n_profiles = database_n_profiles(db),
+                                  .by_profile = by_profile};
     struct cct_file file;
-    for (uint32_t i = 0; i < adding.n_profiles; i++)
+    for (uint32_t i = 0; i < summation.n_profiles; i++)
         by_profile[i] = 0;
     if (refs->list.n)
         qsort(refs->list.at, refs->list.n, sizeof *refs->list.at, compare_value_refs);
     bool has_file = cct_file_open(&file, db->folder);
     progress_begin("adding up threads",
-                   refs->list.n * (has_file ? UINT64_C(1) : adding.n_profiles));
+                   refs->list.n * (has_file ? UINT64_C(1) : summation.n_profiles));
     if (has_file)
-        add_from_cct(&adding, &file);
+        add_from_cct(&summation, &file);
     else
-        add_from_profiles(&adding);
+        add_from_profiles(&summation);
     cct_file_close(&file);
-    thread_ids_free(&adding.ids);
+    thread_ids_free(&summation.ids);
     return progress_end();
 }

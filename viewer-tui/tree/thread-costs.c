@@ -3,7 +3,6 @@
 #include "viewer-tui/base/text.h"
 #include "viewer-tui/db/database.h"
 #include "viewer-tui/db/run.h"
-#include "viewer-tui/threads/thread-label.h"
 #include "viewer-tui/threads/thread-values.h"
 
 #include <math.h>

@@ -14,7 +14,7 @@ struct thread_costs {
     struct view *view;
     uint32_t row;
     struct threads threads;
-    char **labels;   /* by number in the list of threads, as are the values; thread-label.h */
+    char **labels;   /* by number in the list of threads, as are the values; thread_label */
     double *values;  /* NAN where one is not defined, of a derived metric */
     size_t *order;   /* numbers of threads, as ordered */
     const char *why; /* why there are no values; NULL: there are */

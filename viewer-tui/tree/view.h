@@ -107,6 +107,12 @@ static inline const struct row *view_row(const struct view *view, uint32_t row)
     return &view->rows.at[row];
 }
 
+/* Whether a row is a procedure or an inlined procedure. */
+static inline bool row_is_procedure(const struct row *row)
+{
+    return row->kind == KIND_PROCEDURE || row->kind == KIND_INLINED;
+}
+
 /* A row's costs, by stored metric. */
 static inline const struct cost *view_costs(const struct view *view, uint32_t row)
 {

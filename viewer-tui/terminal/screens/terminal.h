@@ -12,7 +12,7 @@ struct terminal_options {
     const char *sort; /* as on the command line; NULL: the view's own */
     bool has_mouse;
     bool starts_closed; /* with the tree closed and without advice */
-    const char *columns; /* column-text.h; NULL: those that fit */
+    const char *columns; /* column-choice.h; NULL: those that fit */
     enum cell_units units;
     bool has_bars;
     struct filters *filters; /* which the user goes on with */

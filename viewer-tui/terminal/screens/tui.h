@@ -30,7 +30,7 @@ struct tui {
     struct pane panes[PROJECTIONS][VIEWS];      /* view is NULL until the pane is shown */
     struct sources sources; /* of all open databases */
     struct column_choice columns[PROJECTIONS];
-    const char *kept_columns; /* the user's saved columns (column-text.h); NULL: none */
+    const char *kept_columns; /* the user's saved columns (column-choice.h); NULL: none */
     bool took_columns[PROJECTIONS];
     struct cell_style cells;
     bool ascii; /* the locale's encoding is not UTF-8 */
