@@ -1,5 +1,5 @@
-/* Where in a procedure a joined thread hangs. The procedure's frame called what created the thread
- * from one address, and what joined it from another, and did not return in between.
+/* Finds the place of a joined thread in a procedure. The procedure's frame called what created the
+ * thread from one address, and what joined it from another, and did not return in between.
  *
  * The thread must not hang below a call, inlined or not, that returned before the join.
  * - If the frame's own code creates the thread, directly or by C++'s library (std::thread,

@@ -13,7 +13,7 @@
 
 /* ---- costs of a thread ---- */
 
-/* What one worker thread has built so far. */
+/* The results of one worker thread so far. */
 struct worker {
     const struct analysis *analysis;
     struct context_builder builder;
@@ -44,7 +44,7 @@ static void classify_nodes(struct worker *w, const struct thread_ref *thread)
     }
 }
 
-/* Where a sample was taken. */
+/* The place of a sample. */
 struct sample_place {
     uint32_t context;
     uint32_t module;  /* index in measurements.modules; NO_MODULE: outside of all modules */

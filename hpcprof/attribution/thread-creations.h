@@ -1,4 +1,4 @@
-/* Where threads come from, for run.json: their start routines, the call paths that created them,
+/* The origins of threads, for run.json: their start routines, the call paths that created them,
  * and whether they hang below a frame of their creator (thread-root.h). */
 #ifndef HPCPROF_THREAD_CREATIONS_H
 #define HPCPROF_THREAD_CREATIONS_H

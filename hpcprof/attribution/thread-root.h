@@ -1,4 +1,4 @@
-/* Where threads hang in the tree.
+/* Finds the contexts below which threads hang.
  *
  * - In the logical projection, a thread hangs below the deepest frame of the path that created it
  *   that stayed live until its creator joined it (creation-point.h). The creator itself hangs

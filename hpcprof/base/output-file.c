@@ -1,5 +1,7 @@
 #include "hpcprof/base/output-file.h"
 
+#include "lib/diag.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -73,7 +75,17 @@ int output_create(const char *path)
 FILE *output_stream(const char *path)
 {
     int fd = output_create(path);
-    return fd < 0 ? NULL : fdopen(fd, "w");
+    FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
+    if (!out)
+        diag_fatal(path, "%s", strerror(errno));
+    return out;
+}
+
+void output_stream_close(FILE *out, const char *path, bool is_written)
+{
+    is_written &= !ferror(out);
+    if (fclose(out) != 0 || !is_written)
+        diag_fatal(path, "%s", strerror(errno));
 }
 
 int output_open(const char *path)

@@ -15,8 +15,12 @@ void output_root(int directory, const char *path);
 /* Creates a file for reading and writing. Returns -1 and sets errno on failure. */
 int output_create(const char *path);
 
-/* Creates a file as a stream. Returns NULL and sets errno on failure. */
+/* Creates a file as a stream. Ends the process with a message on failure. */
 FILE *output_stream(const char *path);
+
+/* Closes a stream. Ends the process with a message if that fails, or if not everything was written.
+ */
+void output_stream_close(FILE *out, const char *path, bool is_written);
 
 /* Opens an existing file for reading. Returns -1 and sets errno on failure. */
 int output_open(const char *path);

@@ -56,8 +56,7 @@ struct context_range {
     size_t metric_ids;               /* upper bound of metric ids */
     struct v4_profile_values *infos; /* by context; offsets count from the start of bytes */
     VEC(uint8_t) bytes;
-    VEC(uint64_t)
-    cells; /* by context and metric id: number of values, then offset of the next one */
+    VEC(uint64_t) cells; /* by context and metric id: values, then offset of the next one */
 };
 
 typedef void value_visitor(struct context_range *range, size_t cell, uint32_t profile,

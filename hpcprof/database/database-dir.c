@@ -9,6 +9,7 @@
 #include "lib/safe-output.h"
 #include "lib/sanitized-text.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -221,6 +222,7 @@ static void make_folder(bool shared)
 
 const char *database_dir_create(const char *wanted, const char *measurements, bool shared)
 {
+    assert(!temporary_path);
     if (wanted)
         take_name(wanted);
     else
@@ -243,6 +245,7 @@ static void check_folder(void)
 
 const char *database_dir_publish(void)
 {
+    assert(temporary_path);
     pthread_mutex_lock(&folder_lock);
     check_folder();
     while (rename(temporary_path, final_path) != 0) {

@@ -18,7 +18,7 @@ void profile_db_write(const char *path, const struct numbered_contexts *contexts
 void cct_db_write(const char *path, const char *profile_db, size_t contexts, size_t metric_ids,
                   unsigned workers);
 
-/* What meta.db says besides contexts and metrics. */
+/* Texts and paths of meta.db. */
 struct meta_texts {
     const char *title;
     const char *description;   /* Markdown */

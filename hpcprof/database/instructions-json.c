@@ -3,10 +3,8 @@
 #include "hpcprof/modules/code-bytes.h"
 
 #include "lib/database-format.h"
-#include "lib/diag.h"
 #include "lib/json.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,8 +30,9 @@ struct instructions_writer {
     bool *is_selected;   /* by function */
     uint32_t *file_ids;  /* by file of the symbol table: index in `files`; NO_SYMBOL: not in it */
     VEC(uint32_t) files; /* files that statements of selected functions name */
-    VEC(struct function_part)
-    costs, statements; /* of selected functions: by module, function, address */
+    /* Of selected functions, sorted by module, function and address. */
+    VEC(struct function_part) costs;
+    VEC(struct function_part) statements;
     struct json_writer json;
 };
 
@@ -322,8 +321,6 @@ void instructions_json_write(const char *path, const struct instruction_costs *c
         .for_others = for_others,
     };
     FILE *out = output_stream(path);
-    if (!out)
-        diag_fatal(path, "%s", strerror(errno));
     collect(&w);
     json_write_start(&w.json, out, 0);
     json_write_object(&w.json);
@@ -332,9 +329,7 @@ void instructions_json_write(const char *path, const struct instruction_costs *c
     write_files(&w);
     write_procedures(&w);
     json_write_object_end(&w.json);
-    bool is_written = json_write_finish(&w.json);
-    if (fclose(out) != 0 || !is_written)
-        diag_fatal(path, "%s", strerror(errno));
+    output_stream_close(out, path, json_write_finish(&w.json));
     vec_free(&w.costs);
     vec_free(&w.statements);
     vec_free(&w.files);

@@ -3,9 +3,7 @@
 
 #include "hpcprof/base/output-file.h"
 
-#include "lib/diag.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -81,13 +79,9 @@ static void write_roots(FILE *out, const struct metric_table *metrics)
 void metrics_yaml_write(const char *path, const struct metric_table *metrics)
 {
     FILE *out = output_stream(path);
-    if (!out)
-        diag_fatal(path, "%s", strerror(errno));
     fputs("version: 0\ninputs:\n", out);
     write_inputs(out, metrics);
     fputs("roots:\n", out);
     write_roots(out, metrics);
-    bool failed = ferror(out);
-    if (fclose(out) != 0 || failed)
-        diag_fatal(path, "%s", strerror(errno));
+    output_stream_close(out, path, true);
 }

@@ -3,11 +3,9 @@
 #include "hpcprof/base/output-file.h"
 
 #include "lib/alloc.h"
-#include "lib/diag.h"
 #include "lib/path.h"
 #include "lib/sanitized-text.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,9 +90,5 @@ static const char formats[] =
 void formats_write(const char *path)
 {
     FILE *out = output_stream(path);
-    if (!out)
-        diag_fatal(path, "%s", strerror(errno));
-    bool failed = fputs(formats, out) < 0;
-    if (fclose(out) != 0 || failed)
-        diag_fatal(path, "%s", strerror(errno));
+    output_stream_close(out, path, fputs(formats, out) >= 0);
 }

@@ -4,9 +4,7 @@
 #include "hpcprof/database/database-files.h"
 
 #include "lib/database-format.h"
-#include "lib/diag.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -275,14 +273,10 @@ void run_json_write(const char *path, const char *title, const struct analysis *
                     const struct context_ids *unknown_site_calls)
 {
     FILE *out = output_stream(path);
-    if (!out)
-        diag_fatal(path, "%s", strerror(errno));
     struct process_ends *ends = process_ends_read(analysis->measurements);
     struct run_json run = {.analysis = analysis, .creations = creations, .ends = ends};
     json_write_start(&run.json, out, 2);
     write_run(&run, title, unknown_site_calls);
-    bool is_whole = json_write_finish(&run.json);
+    output_stream_close(out, path, json_write_finish(&run.json));
     process_ends_free(ends);
-    if (fclose(out) != 0 || !is_whole)
-        diag_fatal(path, "%s", strerror(errno));
 }

@@ -1,4 +1,4 @@
-/* What the v4 files have in common: header, table of sections, footer, propagation scopes and kinds
+/* The common parts of v4 files: header, table of sections, footer, propagation scopes and kinds
  * of ids (doc/FORMAT-database.md, section 1). */
 #ifndef HPCPROF_V4_FILE_H
 #define HPCPROF_V4_FILE_H

@@ -1,5 +1,6 @@
 #include "hpcprof/database/value-propagation.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -158,6 +159,7 @@ void values_of_profile(struct value_block *block, struct values_scratch *scratch
     scratch->sums.n = 0;
     for (size_t i = 0; i < profile->costs.n; i++) {
         const struct cost *cost = &profile->costs.at[i];
+        assert(cost->context < contexts->n && cost->metric < metrics->all.n);
         const struct cost_sum sum = {
             .context = cost->context, .metric = cost->metric, .amount = cost->amount};
         vec_push(&scratch->sums, sum);

@@ -3,6 +3,7 @@
 #include "lib/path.h"
 #include "lib/sanitized-text.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,6 +37,7 @@ static bool is_ambiguous(const struct strtab *paths, uint32_t index)
 void executables_find(struct executables *executables, const struct measurements *measurements)
 {
     size_t n = measurements->files.n;
+    assert(executables->names.n == 0);
     struct strtab paths = {0};
     bool *is_sampled = mem_alloc(n * sizeof *is_sampled);
     executables->of_file = mem_alloc(n * sizeof *executables->of_file);

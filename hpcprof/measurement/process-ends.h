@@ -1,4 +1,4 @@
-/* How the processes of a run ended, and which of its programs were not measured: from the lists of
+/* The ends of the processes of a run, and the programs that were not measured: from the lists of
  * processes in the measurement directories (lib/process-list.h). Directories of older versions have
  * no lists; then only what the measurement files say is known. */
 #ifndef HPCPROF_PROCESS_ENDS_H

@@ -2,6 +2,7 @@
 
 #include "lib/sanitized-text.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -101,6 +102,7 @@ void metric_table_build(struct metric_table *table, const struct measurements *m
     uint32_t n = (uint32_t)measurements->metrics.n;
     for (uint32_t i = 0; i < n; i++)
         add_metric(table, measurements->metrics.at[i].name, measurements->metrics.at[i].event);
+    assert(table->all.n == n); /* recorded metrics are distinct and keep their indices */
     for (uint32_t i = 0; i < n && overhead->is_measurable; i++)
         if (is_measured_by_event(table, &table->all.at[i]))
             add_overhead(table, &overhead->kinds, i);

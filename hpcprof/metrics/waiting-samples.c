@@ -1,5 +1,6 @@
 #include "hpcprof/metrics/waiting-samples.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* ---- the runtimes' code ---- */
@@ -109,6 +110,7 @@ struct waiting_state waiting_at(const struct waiting *waiting, const struct fram
     const struct waiting_state none = {.is_waiting = false};
     if (!frame->has_module)
         return none;
+    assert(frame->module < waiting->code->structures->n);
     const struct rules_file *runtime = waiting->runtime_of[frame->module];
     if (runtime) {
         bool is_caller_waiting = caller.runtime == runtime && caller.is_waiting;

@@ -1,5 +1,6 @@
 #include "hpcprof/modules/load-modules.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,6 +66,7 @@ void load_modules_sort_paths(struct load_modules *modules)
 {
     for (size_t i = 0; i < modules->all.n; i++) {
         struct load_module *module = &modules->all.at[i];
+        assert(module->paths.n > 0);
         qsort(module->paths.at, module->paths.n, sizeof *module->paths.at, by_text);
         module->path = module->paths.at[0];
     }

@@ -2,6 +2,7 @@
 
 #include "lib/binary-search.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@ const struct structure_statement *structure_find(const struct structure *s, uint
 
 uint32_t structure_procedure(const struct structure *s, uint32_t scope)
 {
+    assert(scope < s->scopes.n);
     while (s->scopes.at[scope].parent != STRUCTURE_NONE)
         scope = s->scopes.at[scope].parent;
     return scope;

@@ -7,6 +7,7 @@
 #include "lib/path.h"
 #include "lib/sanitized-text.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -143,6 +144,7 @@ void source_copies_start(struct source_copies *copies, const struct symbol_table
 
 void source_copies_make(struct source_copies *copies, const struct numbered_contexts *contexts)
 {
+    assert(contexts->symbols == copies->symbols);
     for (size_t i = 0; i < contexts->files.ids.n; i++) {
         uint32_t file = contexts->files.ids.at[i];
         if (!copies->path_of[file])

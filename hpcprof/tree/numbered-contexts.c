@@ -2,6 +2,7 @@
 
 #include "lib/binary-search.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -207,6 +208,7 @@ uint32_t *contexts_number(struct numbered_contexts *contexts, const struct conte
     uint32_t *start, *new_ids = mem_alloc(n * sizeof *new_ids);
     struct sibling *siblings = sort_siblings(contexts, tree, &start);
     number_depth_first(contexts, tree, siblings, start, new_ids);
+    assert(contexts->end[CONTEXT_ROOT] == n);
     free(siblings);
     free(start);
     return new_ids;
