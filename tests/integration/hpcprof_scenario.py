@@ -5,7 +5,7 @@ import shutil
 import subprocess
 
 import measurement_writer as mw
-from structure_model import Answers, elf_file, function_label
+from structure_model import FakeHpcstruct, elf_file, function_label
 from v4_reader import LEXICAL, read_database
 
 SCOPES = ("point", "function", "lex_aware", "execution")
@@ -121,7 +121,7 @@ class Scenario:
     def __init__(self, folder):
         self.folder = str(folder)
         self.measurements = self.at("hpctoolkit-program-measurements")
-        self.answers = Answers(self.at("bin"))
+        self.hpcstruct = FakeHpcstruct(self.at("bin"))
         self.hpcprof = self.at("bin/hpcprof")
         shutil.copy(hpcprof_path(), self.hpcprof)
         self.processes = []
@@ -137,7 +137,7 @@ class Scenario:
         with open(path, "wb") as file:
             file.write(elf_file(build_id) if content is None else content)
         if structure:
-            self.answers.give(path, structure)
+            self.hpcstruct.set_structure(path, structure)
         return Module(path, build_id, structure)
 
     def process(self, **fields):

@@ -193,50 +193,50 @@ def header_hash(elf):
 
 
 FAKE_HPCSTRUCT = r"""#!/usr/bin/env python3
-# Takes the place of hpcstruct: returns the structure file in answers/, or runs the code there.
+# Takes the place of hpcstruct: returns the file in structures/, or runs the code there.
 import os, signal, sys
 if sys.argv[1:4] == ["--calls", "-o", "-"]:
     here = os.path.dirname(os.path.abspath(__file__))
-    with open(os.path.join(here, "answers", sys.argv[4].replace("/", "%") + ".calls")) as listed:
+    with open(os.path.join(here, "structures", sys.argv[4].replace("/", "%") + ".calls")) as listed:
         sys.exit(print(listed.read()))
 assert sys.argv[1] == "-j" and sys.argv[3] == "--cache", sys.argv
 binary = "vdso" if sys.argv[4].endswith("[vdso]") else sys.argv[4]
 assert open(sys.argv[4], "rb").read(4) == b"\x7fELF"
 here = os.path.dirname(os.path.abspath(__file__))
-with open(os.path.join(here, "calls"), "a") as calls:
-    calls.write(binary + "\n")
-answer = os.path.join(here, "answers", binary.replace("/", "%"))
-if os.path.exists(answer + ".py"):
-    exec(open(answer + ".py").read())
-elif os.path.exists(answer):
-    print(answer)
+with open(os.path.join(here, "runs"), "a") as runs:
+    runs.write(binary + "\n")
+structure = os.path.join(here, "structures", binary.replace("/", "%"))
+if os.path.exists(structure + ".py"):
+    exec(open(structure + ".py").read())
+elif os.path.exists(structure):
+    print(structure)
 else:
     sys.exit("hpcstruct: " + binary + ": no structure in this test")
 """
 
 
-class Answers:
-    """A folder for a copy of hpcprof, with a fake hpcstruct beside it that returns given answers."""
+class FakeHpcstruct:
+    """A folder for a copy of hpcprof, with a fake hpcstruct beside it that returns given structures."""
 
     def __init__(self, folder):
         self.folder = folder
-        os.makedirs(os.path.join(folder, "answers"))
+        os.makedirs(os.path.join(folder, "structures"))
         with open(os.path.join(folder, "hpcstruct"), "w") as script:
             script.write(FAKE_HPCSTRUCT)
         os.chmod(os.path.join(folder, "hpcstruct"), 0o755)
 
     def path(self, binary):
-        return os.path.join(self.folder, "answers", binary.replace("/", "%"))
+        return os.path.join(self.folder, "structures", binary.replace("/", "%"))
 
-    def give(self, binary, structure):
+    def set_structure(self, binary, structure):
         with open(self.path(binary), "w") as file:
             file.write(structure.xml(binary))
 
-    def give_text(self, binary, text):
+    def set_text(self, binary, text):
         with open(self.path(binary), "w") as file:
             file.write(text)
 
-    def give_calls(self, binary, *calls):
+    def set_calls(self, binary, *calls):
         """Sets the direct calls in a binary: (address of the call, target)."""
         listed = "".join(f'<C l="0" v="{ranges([(at, at + 5)])}" t="{target:#x}"/>'
                          for at, target in calls)
@@ -244,14 +244,15 @@ class Answers:
             file.write('<HPCToolkitStructure><LM n=""><F n=""><P n="" v="{[0x0-0x1)}">'
                        f"{listed}</P></F></LM></HPCToolkitStructure>")
 
-    def do(self, binary, code):
-        """Sets Python code to run in place of hpcstruct; `answer` is the path of the structure."""
+    def set_code(self, binary, code):
+        """Sets Python code to run in place of hpcstruct; `structure` is the path of the structure."""
         with open(self.path(binary) + ".py", "w") as file:
             file.write(code)
 
-    def calls(self):
+    def runs(self):
+        """The binaries for which hpcprof ran it, in order."""
         try:
-            with open(os.path.join(self.folder, "calls")) as file:
+            with open(os.path.join(self.folder, "runs")) as file:
                 return file.read().split()
         except FileNotFoundError:
             return []

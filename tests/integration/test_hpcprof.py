@@ -91,7 +91,7 @@ class CommandLineTest(HpcprofCase):
         module = self.program()
         os.mkfifo(self.at("started"))
         os.mkfifo(self.at("stopped"))
-        self.scenario.answers.do(
+        self.scenario.hpcstruct.set_code(
             module.path, "def stop(*_):\n"
                          f"    open({self.at('stopped')!r}, 'w').close()\n"
                          "    sys.exit(1)\n"

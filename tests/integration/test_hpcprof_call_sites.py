@@ -188,7 +188,7 @@ class CodeTest(CallSitesCase):
 
     def lines(self, *calls):
         """The lines of the calls of `inner` if the code has these calls; None for a call without a line."""
-        self.scenario.answers.give_calls(self.module.path, *calls)
+        self.scenario.hpcstruct.set_calls(self.module.path, *calls)
         db = self.scenario.database()
         return sorted((c.parent.line if c.parent.relation == LEXICAL else 0,
                        c.id in self.unknown()) for c in self.calls(db, "inner"))
@@ -228,7 +228,7 @@ class CodeTest(CallSitesCase):
         self.call(MAIN, (OUTER,), INNER)
         for text in ("", "<", "<HPCToolkitStructure><LM><F><P><C/><C t='' v=''/><C t='x' v='{[0x1'/>"
                      "<C t='0x3000' v='{[0x0-0x0)}'/></P></F></LM></HPCToolkitStructure>"):
-            with open(self.scenario.answers.path(self.module.path) + ".calls", "w",
+            with open(self.scenario.hpcstruct.path(self.module.path) + ".calls", "w",
                       encoding="utf-8") as file:
                 file.write(text)
             self.scenario.run("-o", self.at(f"db{len(text)}")) if text else self.check_both()

@@ -200,7 +200,7 @@ class ContextsTest(ContextsCase):
             self.scenario.sample(run, thread, [(instance, 0x1000)], 0, mw.seconds(2.0 ** i))
         db = self.check()
         self.assertEqual(sorted(m.path for m in db.modules), [x.path, y.path])
-        self.assertEqual(len(self.scenario.answers.calls()), 2)
+        self.assertEqual(len(self.scenario.hpcstruct.runs()), 2)
 
     def test_one_build_under_two_paths_is_one_module(self):
         structure = Structure(F("/s/x.c", P("x", 1, [(0x1000, 0x1100)], S(2, (0x1000, 0x1100)))))

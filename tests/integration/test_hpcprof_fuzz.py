@@ -158,5 +158,5 @@ class FuzzTest(HpcprofCase):
                 text = text[:begin] + value + text[end:]
             if rng.random() < 0.2:
                 text = text[:rng.randrange(len(text))]
-            self.scenario.answers.give_text(self.at("program"), text)
+            self.scenario.hpcstruct.set_text(self.at("program"), text)
             self.check(seed)

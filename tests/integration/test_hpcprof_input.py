@@ -165,33 +165,33 @@ class BadBinariesTest(HpcprofCase):
 
     def test_hpcstruct_fails(self):
         module = self.program()
-        self.scenario.answers.do(module.path, "sys.exit('hpcstruct: it is all wrong')")
+        self.scenario.hpcstruct.set_code(module.path, "sys.exit('hpcstruct: it is all wrong')")
         self.check_without_structure(module, "it is all wrong")
 
     def test_hpcstruct_crashes(self):
         module = self.program()
-        self.scenario.answers.do(module.path, "os.kill(os.getpid(), signal.SIGSEGV)")
+        self.scenario.hpcstruct.set_code(module.path, "os.kill(os.getpid(), signal.SIGSEGV)")
         self.check_without_structure(module, "killed by signal 11")
 
     def test_hpcstruct_says_nothing(self):
         module = self.program()
-        self.scenario.answers.do(module.path, "sys.exit(0)")
+        self.scenario.hpcstruct.set_code(module.path, "sys.exit(0)")
         self.check_without_structure(module, "hpcstruct failed")
 
     def test_damaged_structure(self):
         module = self.program()
         text = PROGRAM.xml(module.path)
-        write = f"open(answer, 'w').write({text[:-40]!r}); print(answer)"
-        self.scenario.answers.do(module.path, write)
+        write = f"open(structure, 'w').write({text[:-40]!r}); print(structure)"
+        self.scenario.hpcstruct.set_code(module.path, write)
         self.check_without_structure(module, "structure file is damaged", "without names")
 
     def test_damaged_structure_in_the_cache_is_made_again(self):
         module = self.program()
         text = PROGRAM.xml(module.path)
-        self.scenario.answers.give_text(module.path, text[:200])
-        self.scenario.answers.do(module.path, "if not os.path.exists(answer):\n"
-                                              f"    open(answer, 'w').write({text!r})\n"
-                                              "print(answer)")
+        self.scenario.hpcstruct.set_text(module.path, text[:200])
+        self.scenario.hpcstruct.set_code(module.path, "if not os.path.exists(structure):\n"
+                                         f"    open(structure, 'w').write({text!r})\n"
+                                         "print(structure)")
         self.process(module)
         db = self.scenario.database(status=1)
         self.assert_says(self.scenario.stderr, "structure file is damaged")
@@ -208,8 +208,8 @@ class BadBinariesTest(HpcprofCase):
 
     def test_hpcstruct_complains_but_delivers(self):
         module = self.program()
-        self.scenario.answers.do(module.path, "print(answer)\n"
-                                              "sys.exit('hpcstruct: no debug information')")
+        self.scenario.hpcstruct.set_code(module.path, "print(structure)\n"
+                                         "sys.exit('hpcstruct: no debug information')")
         self.process(module)
         db = self.scenario.database(status=1)
         self.assert_says(self.scenario.stderr, module.path, "no debug information")
@@ -223,8 +223,8 @@ class BadBinariesTest(HpcprofCase):
         texts = ("", "no xml", "<html><body/></html>", bomb.replace("&b0;", "&b;"))
         for i, text in enumerate(texts):
             module = self.scenario.binary(f"program{i}", f"{i:02x}")
-            self.scenario.answers.do(module.path, f"open(answer, 'w').write({text!r})\n"
-                                                  "print(answer)")
+            self.scenario.hpcstruct.set_code(module.path, f"open(structure, 'w').write({text!r})\n"
+                                             "print(structure)")
             self.process(module, pid=i, start_time=i)
         db = self.scenario.database(status=1)
         check_database(self, self.scenario, db, WORK)
@@ -234,7 +234,7 @@ class BadBinariesTest(HpcprofCase):
         process = self.process(module)
         self.scenario.load(process, Module("/nonexistent/library", "99", None))
         check_database(self, self.scenario, self.scenario.database(), WORK)
-        self.assertEqual(self.scenario.answers.calls(), [module.path])
+        self.assertEqual(self.scenario.hpcstruct.runs(), [module.path])
 
     def test_binaries_without_build_id(self):
         """A binary without build-id is the measured one if header, size and time are the same."""
@@ -258,7 +258,7 @@ class BadBinariesTest(HpcprofCase):
         module = self.program()
         os.mkdir(self.at("moved"))
         os.rename(module.path, self.at("moved/program"))
-        self.scenario.answers.give(self.at("moved/program"), PROGRAM)
+        self.scenario.hpcstruct.set_structure(self.at("moved/program"), PROGRAM)
         self.process(module)
         db = self.scenario.database("-R", f"{self.scenario.folder}={self.at('moved')}")
         check_database(self, self.scenario, db, WORK)
@@ -291,7 +291,7 @@ class VdsoTest(HpcprofCase):
         build_id = own_vdso_build_id()
         if build_id is None:
             self.skipTest("this kernel has no vdso")
-        self.scenario.answers.give("vdso", PROGRAM)
+        self.scenario.hpcstruct.set_structure("vdso", PROGRAM)
         db = self.sample(build_id, PROGRAM)
         check_database(self, self.scenario, db, WORK)
         self.assertEqual([m.path for m in db.modules], ["[vdso]"])
@@ -299,5 +299,5 @@ class VdsoTest(HpcprofCase):
     def test_that_of_another_kernel(self):
         db = self.sample("00112233", None)
         self.assertEqual([(f.name, f.module.path) for f in db.functions], [("<vdso>", "[vdso]")])
-        self.assertEqual(self.scenario.answers.calls(), [])
+        self.assertEqual(self.scenario.hpcstruct.runs(), [])
         self.assertEqual(self.scenario.stderr, "")
