@@ -103,7 +103,7 @@ static bool make_database(const char *measurements, const char *database)
 {
     char *tool = path_of_tool("hpcprof");
     char *arguments[] = {tool, "-o", (char *)database, (char *)measurements, NULL};
-    diag_note(measurements, "is a measurement directory: hpcprof makes %s of it", database);
+    diag_note(measurements, "is a measurement directory; running hpcprof to create %s", database);
     pid_t child;
     int status = 0;
     int error = start_silently(&child, tool, arguments);
@@ -114,7 +114,7 @@ static bool make_database(const char *measurements, const char *database)
     struct timespec when;
     bool is_made = !error && modified(database, V4_META_FILE, &when);
     if (!error && !is_made)
-        diag_error(measurements, "hpcprof made no database of it");
+        diag_error(measurements, "hpcprof created no database");
     free(tool);
     return is_made;
 }
@@ -125,7 +125,7 @@ static char *database_of_measurements(const char *measurements, struct timespec 
     struct timespec made;
     if (modified(database, V4_META_FILE, &made)) {
         if (is_later(made, latest)) {
-            diag_note(measurements, "is a measurement directory: opening its database %s",
+            diag_note(measurements, "is a measurement directory; opening its database %s",
                       database);
             return database;
         }

@@ -202,13 +202,13 @@ class Viewer(LogicalTest):
             terminal.press("/")
             terminal.type("kept_worker")
             terminal.press("Enter", "Escape", "i")
-            text = "\n".join(line.rstrip() for line in terminal.until_seen("all of one row", "created at"))
+            text = "\n".join(line.rstrip() for line in terminal.until_seen("one row", "created at"))
             self.assertRegex(text, r"created at, 3 threads\n(  .*\n)*  main thread_lives\.c:\d+\n"
                                    r"  kept_first thread_lives\.c:\d+\n  pool_start thread_lives\.c:\d+\n")
             terminal.press("q", "4")
             terminal.until_seen("threads: ", "i:all")
             terminal.press("i")
-            terminal.until_seen("all of one thread", "created at", "kept_worker")
+            terminal.until_seen("one thread", "created at", "kept_worker")
             terminal.press("q", "q", "q")
 
 

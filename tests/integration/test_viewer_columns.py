@@ -252,7 +252,7 @@ class Choosing(InTerminal):
         terminal.press("}")
         terminal.until_seen("columns 2 to 5 of 8")
         terminal.press("o")
-        terminal.until_seen("does not tell kinds of overhead apart")
+        terminal.until_seen("has no kinds of overhead")
 
 
 class Cells(InTerminal):
@@ -327,7 +327,7 @@ class Cells(InTerminal):
 class Inspecting(InTerminal):
     def page(self, terminal):
         terminal.press("i")
-        return terminal.until_seen("hpcviewer: all of one row", "q: back")
+        return terminal.until_seen("hpcviewer: one row", "q: back")
 
     def test_all_digits_and_percentages(self):
         terminal = self.opened(height=45)

@@ -729,7 +729,7 @@ class Terminals(Compared):
     def test_what_is_of_one_database(self):
         terminal = self.start()
         terminal.press("|")
-        terminal.until_seen("choosing threads: only of one database")
+        terminal.until_seen("choosing threads works with one database")
 
     def test_any_key_in_any_view(self):
         """No key does harm, whatever it asks for: all but those that end it or write files."""

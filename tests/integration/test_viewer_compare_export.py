@@ -184,7 +184,7 @@ class OfBoth(Compared, Checks):
         terminal.press("W", "C-u")
         terminal.type(str(self.place / "x.pb.gz"))
         terminal.press("Enter")
-        terminal.until_seen("of two databases there are .txt .csv .json .html .folded")
+        terminal.until_seen("comparisons can be written as .txt .csv .json .html .folded")
 
 
 if __name__ == "__main__":

@@ -105,7 +105,7 @@ class Files(WithConfig):
         self.assertEqual(viewer.run("--print", "flat", "--no-config", self.db).returncode, 0)
 
     def test_bad_lines(self):
-        end = "; --no-config goes without this file"
+        end = "; --no-config ignores this file"
         for line, what in [("colour = red", ":2: colour: there is no such option"),
                            ("sort", ":2: sort: it needs a value"),
                            ("sort = ", ":2: sort: it needs a value"),
@@ -119,7 +119,7 @@ class Files(WithConfig):
 
     def test_a_file_that_cannot_be_read(self):
         self.path.mkdir()
-        self.refused(": Is a directory; --no-config goes without it")
+        self.refused(": Is a directory; --no-config ignores it")
 
     def test_where_it_is(self):
         self.configure("nonsense")

@@ -223,7 +223,7 @@ class Filters(unittest.TestCase):
             terminal.until_tree(without_all(shown, lambda row: shares[id(row)] < percent),
                                 f"{percent} %")
         terminal.answer("%", "1x")
-        terminal.until_seen("a number from 0 to 100 is wanted")
+        terminal.until_seen("enter a number from 0 to 100")
         terminal.answer("%", "0")
         terminal.until_tree(shown, "all")
 
@@ -301,7 +301,7 @@ class Filters(unittest.TestCase):
     def test_what_is_no_regular_expression(self):
         terminal, shown = self.start()
         terminal.answer("&", "loop (")
-        terminal.until_seen("no regular expression, taken as it is")
+        terminal.until_seen("invalid regular expression; searching for it literally")
         terminal.until_tree(shown.copy([]), "nothing")
 
     def test_small_screens_and_other_locales(self):
@@ -380,7 +380,7 @@ class Stopping(unittest.TestCase):
         driver = self.start()
         stopped = driver.press(b"&procedure_1\r\x1b").output
         self.assertIn(b"looking for rows that match", stopped)
-        self.assertIn(b"stopped: the last filter is taken away", stopped)
+        self.assertIn(b"stopped; the last filter was removed", stopped)
         self.assertNotIn(b"filters:", driver.press(b"\x0c").output)
         answer = driver.press(b"\x12")  # redo
         self.assertIn(b"rows match", answer.output)

@@ -67,7 +67,7 @@ class Finding(unittest.TestCase):
         terminal.until_at(n, n)
         self.assertEqual(terminal.tree().key(), before)
         terminal.press("n")
-        terminal.until_seen("nothing to find yet")
+        terminal.until_seen("no search yet")
 
     def test_next_and_previous_and_what_stands_there(self):
         terminal = self.start()
@@ -83,11 +83,11 @@ class Finding(unittest.TestCase):
                 terminal.press("n")
                 terminal.until_at(place, self.n)
             terminal.press("n")
-            terminal.until_seen("went on at the other end")
+            terminal.until_seen("search wrapped around")
             terminal.press("v", "v")  # shows the position again
             terminal.until_at(places[0], self.n)
             terminal.press("N")
-            terminal.until_seen("went on at the other end")
+            terminal.until_seen("search wrapped around")
             terminal.press("v", "v")
             for place in reversed(after[:-1]):
                 terminal.press("N")
@@ -110,7 +110,7 @@ class Finding(unittest.TestCase):
     def test_what_is_no_regular_expression(self):
         terminal = self.start()
         terminal.answer("/", "partial (")
-        terminal.until_seen("not found: partial (; no regular expression, taken as it is")
+        terminal.until_seen("not found: partial (; invalid regular expression; searching for it literally")
         terminal.answer("/", "call path>")  # a regular expression that has no special meaning
         place = self.matches("call path>")[0]
         terminal.until_at(place, self.n)

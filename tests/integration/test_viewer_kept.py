@@ -154,10 +154,10 @@ class File(Case):
     def test_what_cannot_be_written(self):
         terminal = self.start(config="/dev/null")
         self.in_list(terminal, "S")
-        terminal.until_seen("nothing was saved: /dev/null/hpctoolkit/hpcviewer.conf: Not a directory")
+        terminal.until_seen("not saved: /dev/null/hpctoolkit/hpcviewer.conf: Not a directory")
         terminal = self.start()
         self.in_list(terminal, *["Space", "j"] * 6, "S")
-        terminal.until_seen("no column is shown: nothing was saved")
+        terminal.until_seen("not saved: no column is shown")
         self.assertEqual(list(self.folder.iterdir()), [])
 
     def test_columns_of_two_databases_are_not_kept(self):

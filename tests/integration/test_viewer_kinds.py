@@ -342,7 +342,7 @@ class InTerminal(Case):
             self.assertIn("there is no source to show", words)
             self.assertFalse(any("no source: " in line for line in lines))
             terminal.press("e")
-            terminal.until_seen("there is no source file to edit")
+            terminal.until_seen("no source file to edit")
             terminal.press("c")  # where it is called
             terminal.until_seen("no source: /src/m.c:22" if width > 40 else "no source: /src")
             terminal.press("q")
@@ -394,7 +394,7 @@ class InTerminal(Case):
         self.write(describe(), run_json(MEASURED))
         terminal = self.start(width=100)
         terminal.press("o")
-        terminal.until_seen("this database does not tell kinds of overhead apart", "work, s")
+        terminal.until_seen("this database has no kinds of overhead", "work, s")
 
 
 if __name__ == "__main__":

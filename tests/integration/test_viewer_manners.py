@@ -175,7 +175,7 @@ class Pages(InTerminal):
     def test_the_path_of_a_row_is_a_line_for_each_call(self):
         terminal = self.start(height=60, width=2 * len(CHAIN[1]))
         terminal.press("H", "i")
-        lines = terminal.until_seen("all of one row", "path, outermost first", "q: back")
+        lines = terminal.until_seen("one row", "path, outermost first", "q: back")
         at = next(i for i, line in enumerate(lines) if line.startswith("path,"))
         self.assertEqual([line.strip() for line in lines[at + 1:at + 3 + len(CHAIN)]],
                          ["main thread", *CHAIN, f"std::vector{ARGUMENTS}::one(int)"])
@@ -297,12 +297,12 @@ class Hands(InTerminal):
         terminal.until(lambda lines: lines[0].rstrip().endswith(
             "1 top-down  2 bottom-up  3 flat  4 threads  5 summary"), "all pages")
         terminal.press("z")
-        terminal.until_seen("the view begins with this row already")
+        terminal.until_seen("the view begins with this row")
 
     def test_empty_lists_say_what_would_be_in_them(self):
         terminal = self.start()
-        for key, text in (("M", "There are no marks: m and a letter mark the selected row."),
-                          ("\\", "There are no filters: & x X % make some.")):
+        for key, text in (("M", "No marks: m and a letter mark the selected row."),
+                          ("\\", "No filters: &, x, X and % add them.")):
             terminal.press(key)
             terminal.until_seen(text)
             terminal.press("d", "Enter") if key == "M" else terminal.press("d", "c")
@@ -333,7 +333,7 @@ class Empty(InTerminal):
 
     def test_it_is_said(self):
         terminal = self.start()
-        terminal.until_seen("nothing was recorded: 5 tells of the samples, ? lists the keys")
+        terminal.until_seen("nothing was recorded; press 5 for the summary, ? for the keys")
         for key in ("j", "H", "*", "z", "2", "3", "i", "q", "a", "q", "4", "q", "1"):
             terminal.press(key)
         terminal.until_seen("1/1", "<whole program>")

@@ -116,7 +116,7 @@ class Writing(InTerminal):
         self.assertEqual(json.loads(path.read_text()),
                          viewer.printed_json("top-down", "--names=a,b", self.db, self.db))
         self.write(terminal, "both.speedscope.json")
-        terminal.until_seen("of two databases there are .txt .csv .json .html .folded")
+        terminal.until_seen("comparisons can be written as .txt .csv .json .html .folded")
         terminal.press("G", "+", "j", "y")
         terminal.until_seen("sent to the terminal's clipboard: main  /src/xz.c:100  work [a]: 7.500 s")
 

@@ -60,7 +60,7 @@ class InTerminal(unittest.TestCase):
         """Also without H, on the row of libc itself; not where there is source."""
         terminal = self.start()
         terminal.press("H", "j", "k")
-        terminal.until_seen(f"No source here; {self.NEAREST}. Nothing tells which lines")
+        terminal.until_seen(f"No source here; {self.NEAREST}. The source lines of this code are unknown")
         terminal.press("k")
         terminal.until_gone("nearest line of yours")
 
@@ -74,7 +74,7 @@ class InTerminal(unittest.TestCase):
     def test_where_there_is_none(self):
         terminal = self.start()
         terminal.press("w")
-        terminal.until_seen("this row or none above it has source of your own")
+        terminal.until_seen("no line of yours leads to this row, or it has one itself")
         terminal.press("2", "w")
         terminal.until_seen("only in the top-down view")
 

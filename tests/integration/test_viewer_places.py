@@ -120,14 +120,14 @@ class SameScope(InTerminal):
             if hottest:
                 terminal.until_selected(self.is_row(hottest), scopes)
             else:  # a line without costs of its own that calls
-                terminal.until_seen("there is no such row for this one")
+                terminal.until_seen("that view has no such row")
             checked += hottest is not None
         self.assertGreater(checked, 5)
 
     def test_modules_have_no_context(self):
         terminal = self.start("3")
         terminal.press("j", ".", "1")
-        terminal.until_seen("there is no such row for this one")
+        terminal.until_seen("that view has no such row")
         terminal.until_seen("libother")
         terminal.press("j")
         terminal.until_selected(lambda row: "/" in row.name, "the row below")
@@ -181,7 +181,7 @@ class SameScope(InTerminal):
         terminal.press("2", ".")
         terminal.until_seen("1  top-down", "3  flat")
         terminal.press("j", "Enter")
-        terminal.until_seen("there is no such row for this one")  # the whole program
+        terminal.until_seen("that view has no such row")  # the whole program
 
 
 @unittest.skipUnless(HAVE_TMUX, "tmux is not installed")
@@ -200,7 +200,7 @@ class Moves(story.StoryTest):
     def test_back_and_forward(self):
         terminal = self.start()
         terminal.press("[")
-        terminal.until_seen("this is where you came from")
+        terminal.until_seen("no earlier place")
         terminal.press("H")
         self.at(terminal, "5/8", "main > loop at xz.c:110 > coder_run")
         terminal.press("z")
@@ -216,19 +216,19 @@ class Moves(story.StoryTest):
         terminal.press("[")
         self.at(terminal, "1/11", "1/11")
         terminal.press("[")
-        terminal.until_seen("this is where you came from")
+        terminal.until_seen("no earlier place")
         for position, path in (("5/11", "coder_run"), ("1/4 zoomed", "coder_run"), ("1/6", "1/6"),
                                ("5/6", "main")):
             terminal.press("]")
             self.at(terminal, position, path)
         terminal.press("]")
-        terminal.until_seen("there is nothing to go forward to")
+        terminal.until_seen("no later place")
         terminal.press("[", "[")
         self.at(terminal, "1/4 zoomed", "coder_run")
         terminal.press("Z")  # from here on it is another way
         self.at(terminal, "5/11", "coder_run")
         terminal.press("]")
-        terminal.until_seen("there is nothing to go forward to")
+        terminal.until_seen("no later place")
         terminal.press("[")
         self.at(terminal, "1/4 zoomed", "coder_run")
 
@@ -245,7 +245,7 @@ class Moves(story.StoryTest):
         terminal.press("'", "c")
         terminal.until_seen("no row has that mark")
         terminal.press("m", "1")
-        terminal.until_seen("a mark is a letter")
+        terminal.until_seen("marks are letters")
         terminal.press("M")
         lines = terminal.until_seen("hpcviewer: marks")
         self.assertEqual([line.strip() for line in lines[1:3]],
@@ -265,7 +265,7 @@ class Moves(story.StoryTest):
         terminal.press("H", "m", "a", "x", "a")
         terminal.until_seen("[without all of coder_run]")
         terminal.press("g", "'", "a")
-        terminal.until_seen("filters leave that row out")
+        terminal.until_seen("filters hide that row")
         terminal.press("U", "g", "'", "a")
         terminal.until_seen("main thread > main > loop at xz.c:110 > coder_run")
 
@@ -286,7 +286,7 @@ class Moves(story.StoryTest):
         lines = terminal.until(lambda lines: any("> coder_run >" in line for line in lines), "below")
         self.assertFalse(any("a number" in line for line in lines))
         terminal.press("T")
-        terminal.until_seen("percentage of the cost: 46")
+        terminal.until_seen("hot child in percent: 46")
         terminal.press("C-u")
         terminal.type("100")
         terminal.press("Enter", "1", "g", "_", "H")
@@ -294,7 +294,7 @@ class Moves(story.StoryTest):
         terminal.press("T")
         terminal.type("0")
         terminal.press("Enter")
-        terminal.until_seen("a number from 0 to 100 is wanted")
+        terminal.until_seen("enter a number from 0 to 100")
 
 
 class Opening(InTerminal):
@@ -343,7 +343,7 @@ class Opening(InTerminal):
             terminal.press("F")
         terminal.until_tree(shown, "all")
         terminal.press("F")
-        terminal.until_seen("nothing is flattened")
+        terminal.until_seen("no level is flattened")
 
     @staticmethod
     def depths(row, depth=0):
@@ -356,7 +356,7 @@ class Opening(InTerminal):
         terminal.press("f")
         terminal.until_seen("the bottom-up view cannot be flattened")
         terminal.press("3", "f", "f", "f", "f", "f", "f", "f", "f", "f", "f", "f", "f")
-        terminal.until_seen("there is nothing below the rows of the first level")
+        terminal.until_seen("the rows of the first level have none below them")
 
 
 if __name__ == "__main__":

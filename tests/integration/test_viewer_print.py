@@ -511,7 +511,7 @@ class Measurements(unittest.TestCase):
         self.hpcprof("exit 1")
         done = self.view(self.measurements)
         self.assertEqual(done.returncode, 1)
-        self.assertIn("hpcprof made no database of it", done.stderr)
+        self.assertIn("hpcprof created no database", done.stderr)
 
     def test_what_is_neither(self):
         for path, expected in ((self.top, "neither a database"), ("/nowhere", "No such file"),

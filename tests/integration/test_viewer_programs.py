@@ -192,7 +192,7 @@ class InTerminal(Case):
         write(self.db, describe(names=("cc1", "cc1")), 3 * ("cc1",))
         terminal = self.start()
         terminal.press("P")
-        terminal.until_seen("this database is of one program")
+        terminal.until_seen("this database has one program")
 
 
 class Measured(profiling.ProfilingTest):

@@ -385,7 +385,7 @@ class Editor(WithUtil):
     def test_nothing_to_edit(self):
         terminal = self.start(environment=self.writing())
         terminal.press("e")
-        terminal.until_seen("there is no source file to edit")
+        terminal.until_seen("no source file to edit")
 
 
 if __name__ == "__main__":

@@ -466,7 +466,7 @@ class Page(unittest.TestCase):
             terminal.until(lambda at: len(at[0].rstrip()) <= width, "smaller")
         terminal.until_seen("by value")
         terminal.press("h")
-        terminal.until_seen("how many have how much")
+        terminal.until_seen("number of threads by cost")
 
 
 if __name__ == "__main__":

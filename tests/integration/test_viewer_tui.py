@@ -240,11 +240,11 @@ class Keys(InTerminal):
         terminal.press("n")  # in a thread that nobody has opened
         self.at(terminal, "15/15", "worker > coder_run")
         terminal.press("n")
-        terminal.until_seen("went on at the other end")
+        terminal.until_seen("search wrapped around")
         terminal.press("u", "j")
         self.at(terminal, "5/15", "coder_run")
         terminal.press("N")
-        terminal.until_seen("went on at the other end")
+        terminal.until_seen("search wrapped around")
         terminal.press("k", "j")
         self.at(terminal, "15/15", "worker > coder_run")
         terminal.press("N")
@@ -263,7 +263,7 @@ class Keys(InTerminal):
     def test_finding_says_when_there_is_nothing_to_find(self):
         terminal = self.start()
         terminal.press("n")
-        terminal.until_seen("nothing to find yet: press /")
+        terminal.until_seen("no search yet: press /")
 
     def test_finding_places_and_in_other_views(self):
         terminal = self.start()
@@ -329,7 +329,7 @@ class Keys(InTerminal):
             terminal.press(key)
             terminal.until_seen("hpcviewer: help", "one row up")
             terminal.press("End")
-            terminal.until_seen("view & looks at procedures only, not at their callers.")
+            terminal.until_seen("looks at procedures, not at their callers.")
             terminal.press("Home")
             terminal.until_seen("one row up")
             terminal.press("NPage", "PPage", "Down", "Up", "j", "k", "G", "q")

@@ -286,7 +286,7 @@ class OtherFormats(Case):
         terminal.press("W", "C-u")
         terminal.type(str(self.folder / "view.folded"))
         terminal.press("Enter")
-        terminal.until_seen("does not add up along stacks: sort by another metric")
+        terminal.until_seen("has no sums over stacks; sort by another metric")
         self.assertEqual(list(self.folder.iterdir()), [])
 
 

@@ -49,7 +49,7 @@ static void take_line(struct config *config, const char *text, unsigned line)
 
 static void refuse_file(const char *path, int error)
 {
-    diag_error(path, "%s; --no-config goes without it", strerror(error));
+    diag_error(path, "%s; --no-config ignores it", strerror(error));
     exit(2);
 }
 
@@ -76,7 +76,7 @@ void config_read(struct config *config)
 void config_refuse(const struct config *config, const struct setting *setting, const char *why)
 {
     char *where = mem_printf("%s:%u", config->path, setting->line);
-    diag_error(where, "%s%s%s; --no-config goes without this file", setting->name,
+    diag_error(where, "%s%s%s; --no-config ignores this file", setting->name,
                *setting->name ? ": " : "", why);
     free(where);
     exit(2);
@@ -173,7 +173,7 @@ bool config_save(const struct config_change *changes, size_t n, char **path, cha
     *path = usual_path();
     *cause = NULL;
     if (!*path) {
-        *cause = mem_strdup("neither XDG_CONFIG_HOME nor HOME says where");
+        *cause = mem_strdup("neither XDG_CONFIG_HOME nor HOME is set");
         return false;
     }
     *path = behind_links(*path);

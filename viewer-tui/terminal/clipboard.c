@@ -22,7 +22,7 @@ static void add_base64(struct text *out, const char *what)
     }
 }
 
-/* Each Escape in what tmux passes on is doubled. */
+/* Adds the sequence wrapped for tmux, which needs every Escape doubled. */
 static void add_for_tmux(struct text *out, const char *sequence)
 {
     text_add(out, ESCAPE "Ptmux;");
@@ -46,7 +46,7 @@ void clipboard_sequence(const char *what, struct text *out)
     text_add(&sequence, ESCAPE "]52;c;");
     add_base64(&sequence, what);
     text_add(&sequence, "\a");
-    /* tmux may be set up to obey it or to pass it on: to try both does no harm. */
+    /* Depending on its settings tmux interprets the sequence or passes it on; both may be sent. */
     text_add(out, text_string(&sequence));
     if (is_set("TMUX"))
         add_for_tmux(out, text_string(&sequence));

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-/* The shell's status for a command that is not there. */
+/* Exit status of a shell that does not find the command. */
 #define NOT_FOUND 127
 
 static const char *editor_name(void)
@@ -17,7 +17,7 @@ static const char *editor_name(void)
     return "vi";
 }
 
-/* Adds a path that the shell takes as it is, and the editor not as an option or command. */
+/* Adds a path, quoted for the shell, so that the editor takes it for neither option nor command. */
 static void add_path(struct text *command, const char *word)
 {
     text_add(command, *word == '-' || *word == '+' ? "'./" : "'");
@@ -26,14 +26,14 @@ static void add_path(struct text *command, const char *word)
     text_add(command, "'");
 }
 
-static void tell(const char *editor, int status, struct text *problem)
+static void add_failure(const char *editor, int status, struct text *problem)
 {
     if (status == -1)
         text_printf(problem, "%s: %s", editor, strerror(errno));
     else if (WIFSIGNALED(status))
         text_printf(problem, "%s ended by signal %d", editor, WTERMSIG(status));
     else if (WEXITSTATUS(status) == NOT_FOUND)
-        text_printf(problem, "no editor '%s': set VISUAL or EDITOR", editor);
+        text_printf(problem, "no editor '%s'; set VISUAL or EDITOR", editor);
     else if (WEXITSTATUS(status) != 0)
         text_printf(problem, "%s ended with status %d", editor, WEXITSTATUS(status));
 }
@@ -42,11 +42,11 @@ void editor_run(const char *path, uint32_t line, struct text *problem)
 {
     const char *editor = editor_name();
     struct text command = {0};
-    text_add(&command, editor); /* it may have arguments */
+    text_add(&command, editor); /* may have arguments */
     if (line)
         text_printf(&command, " +%u", line);
     text_add(&command, " ");
     add_path(&command, path);
-    tell(editor, system(text_string(&command)), problem);
+    add_failure(editor, system(text_string(&command)), problem);
     vec_free(&command);
 }

@@ -6,8 +6,8 @@
 
 #include <stdint.h>
 
-/* Runs $VISUAL, $EDITOR or vi, whichever is set first, on a line (0: none) of a file, and waits for
- * its end. The screen is to be suspended meanwhile. What went wrong is appended to `problem`. */
+/* Opens a file at a line (0: none) in $VISUAL, $EDITOR or vi, whichever is set first, and waits for
+ * the editor to end. The caller suspends the screen. Adds a failure to `problem`. */
 void editor_run(const char *path, uint32_t line, struct text *problem);
 
 #endif

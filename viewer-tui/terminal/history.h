@@ -1,4 +1,4 @@
-/* What the user answered before, to be brought back by Up when the same is asked again. */
+/* Earlier answers to each question; Up brings them back when it is asked again. */
 #ifndef VIEWER_HISTORY_H
 #define VIEWER_HISTORY_H
 
@@ -6,22 +6,22 @@
 #include "viewer-tui/terminal/keys.h"
 
 struct answer {
-    enum command command; /* that asked */
+    enum command command; /* whose question it answers */
     char *text;
 };
 
-/* A zeroed one is empty. */
+/* Empty if zeroed. */
 struct history {
     VEC(struct answer) list;
 };
 
 void history_free(struct history *history);
 
-/* Remembers an answer, unless it is empty or the last one was the same. */
+/* Adds an answer unless it is empty or equal to the last one. */
 void history_add(struct history *history, enum command command, const char *text);
 
-/* The next answer to a command from *at on, which is moved there: an older one for step -1, a later
- * one for 1. NULL, and *at stays, where there is none. Begin with *at = history->list.n. */
+/* The next older (step -1) or newer (1) answer to a command than *at, and moves *at there. NULL if
+ * there is none. Begin with *at = history->list.n. */
 const char *history_step(const struct history *history, enum command command, size_t *at, int step);
 
 #endif

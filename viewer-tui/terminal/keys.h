@@ -1,4 +1,4 @@
-/* The keys of the terminal viewer, in one table: what they do and what the help screen says. */
+/* The keys of the terminal viewer, in one table: their commands and the lines of the help screen. */
 #ifndef VIEWER_KEYS_H
 #define VIEWER_KEYS_H
 
@@ -89,18 +89,18 @@ enum command {
     COMMAND_QUIT
 };
 
-/* What a key (screen_key) does. */
+/* The command of a key (screen_key); COMMAND_NONE: none. */
 enum command keys_command(int key);
 
 /* Whether a command opens a view or a page: its key works on every page. */
 bool command_opens_page(enum command command);
 
-/* A line of the help screen: keys and what they do; keys NULL for a heading. */
+/* A line of the help screen: keys and their meaning; keys is NULL in a heading. */
 struct key_help {
     const char *keys, *what;
 };
 
-/* The lines in their order. */
+/* All lines of the help screen, in order. */
 const struct key_help *keys_help(size_t *n);
 
 #endif

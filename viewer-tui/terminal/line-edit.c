@@ -23,7 +23,7 @@ static bool is_inside_character(char byte)
     return ((unsigned char)byte & 0xc0) == 0x80;
 }
 
-/* Where the character before a place begins; where the one at a place ends. */
+/* Start of the character before an index; end of the one at an index. */
 static size_t before(const struct line_edit *line, size_t at)
 {
     at -= at > 0;
@@ -40,7 +40,7 @@ static size_t behind(const struct line_edit *line, size_t at)
     return at;
 }
 
-/* Where the word before the cursor begins. */
+/* Start of the word before the cursor. */
 static size_t word_start(const struct line_edit *line)
 {
     size_t at = line->cursor;
@@ -51,12 +51,12 @@ static size_t word_start(const struct line_edit *line)
     return at;
 }
 
-/* Takes bytes out; the cursor stands where they were. */
+/* Removes bytes and puts the cursor there. */
 static void remove_bytes(struct line_edit *line, size_t from, size_t to)
 {
     struct text rest = {0};
     text_add(&rest, text_string(&line->text) + to);
-    text_add(&line->text, ""); /* it may never have been anything */
+    text_add(&line->text, ""); /* so that there is a buffer */
     line->text.n = from;
     text_add(&line->text, text_string(&rest));
     line->cursor = from;

@@ -1,4 +1,4 @@
-/* Editing a line of text, key by key. */
+/* A line of text that the user is typing. */
 #ifndef VIEWER_LINE_EDIT_H
 #define VIEWER_LINE_EDIT_H
 
@@ -9,16 +9,19 @@ enum line_state { EDIT_GOES_ON, EDIT_DONE, EDIT_GIVEN_UP };
 
 struct line_edit {
     struct text text;
-    size_t cursor; /* the byte before which it stands */
+    size_t cursor; /* index of the byte under it */
 };
 
-/* Begins with a text, with the cursor behind it. */
+/* Sets the text, with the cursor at its end. */
 void line_edit_set(struct line_edit *line, const char *text);
 
-/* What a key (screen_key) does to the line, as in shells and editors: characters are put in as
- * UTF-8; Left and Right, Home and End, ^A ^E ^B ^F move; Backspace, Delete, ^D, ^W (a word), ^U
- * (what is before the cursor) and ^K (what is behind it) delete. Enter ends it; Escape, ^C, and
- * Backspace where there is nothing, give it up. */
+/* Applies a key (screen_key) as shells and editors do. Characters are inserted as UTF-8.
+ *
+ *     Left, Right, Home, End, ^A ^E ^B ^F    move
+ *     Backspace, Delete, ^D                  delete a character
+ *     ^W, ^U, ^K                             delete a word, to the start, to the end
+ *     Enter                                  EDIT_DONE
+ *     Escape, ^C, Backspace if empty         EDIT_GIVEN_UP */
 enum line_state edit_line(struct line_edit *line, int key);
 
 /* Draws the line with its cursor, scrolled so that the cursor stays in the area. Returns the number

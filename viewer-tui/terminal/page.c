@@ -174,7 +174,7 @@ static void find(struct scroller *scroller, long step)
     bool is_seen = scroller->found >= first && scroller->found < first + page_height();
     long from = is_seen ? scroller->found : first - step;
     scroller->problem = scroller->wanted ? " not found   /: find   q: back"
-                                         : " nothing to find yet: press /";
+                                         : " no search yet: press /";
     for (long i = 1; scroller->wanted && i <= n; i++) {
         long at = (from + i * step + 2 * n) % n;
         size_t start, end;

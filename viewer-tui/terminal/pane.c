@@ -82,10 +82,10 @@ static bool fold_chains(struct pane *pane, const row_list *rows)
     return n_folded > 0;
 }
 
-/* Lists the shown rows anew; `selected` stays selected, or what it is shown below. */
+/* Lists the shown rows again. Selects `selected`, or if it is not shown the visible row above it. */
 static void list_rows(struct pane *pane, uint32_t selected)
 {
-    row_list waiting = {0}, children = {0}; /* `waiting` from the bottom of the screen upwards */
+    row_list waiting = {0}, children = {0}; /* `waiting` is ordered from bottom to top */
     bool is_found = false;
     pane->shown.n = 0;
     vec_push(&waiting, pane->root);
@@ -209,7 +209,7 @@ void pane_open_chains(struct pane *pane, bool opens)
     list_rows(pane, row);
 }
 
-/* Opens what is below a row, level by level; false when there is more. */
+/* Opens the rows below a row, level by level; false if there are more. */
 static bool open_below(struct pane *pane, uint32_t row)
 {
     row_list rows = {0};
@@ -246,8 +246,8 @@ void pane_collapse_all(struct pane *pane)
     list_rows(pane, row);
 }
 
-/* The child with the largest cost, of a row that costs less than nothing (a difference) with the
- * least; `row` itself when none is large enough. */
+/* The child with the largest cost, or if the row's cost is negative (a difference) with the smallest;
+ * `row` itself if no child has the share. */
 static uint32_t hottest_child(struct pane *pane, uint32_t row, double share)
 {
     struct view *view = pane->view;
@@ -278,7 +278,7 @@ void pane_hot_path(struct pane *pane, double share)
     pane_select(pane, row);
 }
 
-/* Shows what is below a row. */
+/* Makes a row the topmost one. */
 static void set_root(struct pane *pane, struct zoom zoom)
 {
     pane->root = zoom.root;
@@ -320,7 +320,7 @@ void pane_zoom_to(struct pane *pane, uint32_t row)
         pane_zoom_in(pane);
 }
 
-/* Whether a level was left out whole, or there was something on it to be left out. */
+/* Whether a row of the first level has rows below it. */
 static bool can_be_flattened(struct pane *pane)
 {
     row_list rows = {0};
@@ -383,8 +383,8 @@ static void copy_open(open_rows *to, const open_rows *from)
     to->n = from->n;
 }
 
-/* Opens the matches of a FILTER_ONLY that was not there before; when it is gone, what was open
- * before and the way to the selected row. */
+/* Opens the matches of a new FILTER_ONLY. When it is gone, restores the rows that were open before, and
+ * opens those above the selected row. */
 static void open_matches(struct pane *pane, uint32_t selected)
 {
     const struct filter *before = pane->only;

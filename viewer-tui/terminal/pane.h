@@ -1,5 +1,5 @@
-/* A view as it is shown: which rows are open, which one is selected, what of it is on the screen,
- * what filters and flattening leave of it (filtered.h). Nothing here draws. */
+/* The state of a view on the screen: open rows, selected row, zoom, flattening, scrolling. Nothing
+ * here draws. */
 #ifndef VIEWER_PANE_H
 #define VIEWER_PANE_H
 
@@ -7,39 +7,39 @@
 #include "viewer-tui/tree/walk.h"
 #include "viewer-tui/tree/view.h"
 
-/* Rows are shown below this one. */
+/* The part of a view that is shown. */
 struct zoom {
-    uint32_t root;
-    uint32_t flattened; /* so many levels below it are left out */
+    uint32_t root;      /* topmost row */
+    uint32_t flattened; /* number of levels below it that are left out */
 };
 
 struct pane {
     struct view *view;
     struct filtered_tree *filtered;
     open_rows is_open;
-    VEC(uint32_t) shown; /* the rows that can be seen by scrolling, from top to bottom */
+    VEC(uint32_t) shown; /* rows on the screen or reachable by scrolling, from top to bottom */
     uint32_t root;       /* the row that the pane is zoomed into, shown[0] */
     uint32_t flattened;
-    VEC(struct zoom) zooms;    /* those before */
+    VEC(struct zoom) zooms;    /* earlier ones, to zoom out to */
     size_t selected;           /* index in shown */
     size_t top;                /* index in shown of the first row on the screen */
     bool shows_below;          /* the next pane_scroll leaves a third of the rows below the selected */
-    size_t shift;              /* columns of the tree that lie left of the screen, */
-    int width;                 /* while it is so wide */
+    size_t shift;              /* number of columns of the tree left of the screen, */
+    int width;                 /* for this width of the tree */
     VEC(struct start_chain) chains; /* of the rows that may begin one, as far as they were shown */
-    const struct filter *only; /* the FILTER_ONLY whose matches have been opened */
-    open_rows open_before;     /* what was open before there was one */
+    const struct filter *only; /* FILTER_ONLY whose matches have been opened; NULL: none */
+    open_rows open_before;     /* rows that were open before */
 };
 
-/* What a pane looks like, to come back to after trying something. A zeroed one may be freed. */
+/* A copy of a pane's state, to return to after a search. May be freed if zeroed. */
 struct pane_state {
     open_rows is_open;
     uint32_t row;
     size_t top;
 };
 
-/* Opens the first levels, up to where there is a choice. The filters must outlive the pane; it
- * shows them from the next pane_filter on. */
+/* Opens the first levels, up to one with several rows. The filters must outlive the pane; they apply
+ * from the next pane_filter on. */
 void pane_open(struct pane *pane, struct view *view, const struct filters *filters);
 void pane_close(struct pane *pane);
 
@@ -50,7 +50,7 @@ static inline uint32_t pane_row(const struct pane *pane)
 
 bool pane_is_open(const struct pane *pane, uint32_t row);
 
-/* Whether there is, or may be, something to be shown below a row. */
+/* Whether rows are, or may be, below a row. */
 bool pane_can_open(const struct pane *pane, uint32_t row);
 
 /* The folded chain of start code that a shown row stands for; NULL: none. */
@@ -59,12 +59,12 @@ const struct start_chain *pane_folded_chain(const struct pane *pane, uint32_t ro
 /* Levels between a shown row and the root. */
 size_t pane_level(const struct pane *pane, uint32_t row);
 
-/* Moves the selection by so many rows, as far as there are rows; to the row above in the tree. */
+/* Moves the selection by a number of rows, as far as there are rows; to the parent row. */
 void pane_move(struct pane *pane, long rows);
 void pane_move_up_tree(struct pane *pane);
 
-/* Selects a row of the view, or where that is left out what it is shown below; opens what is above
- * it, and zooms out where it lies outside. */
+/* Selects a row of the view, or if filters hide it the visible row above. Opens the rows above it,
+ * and zooms out if it is outside. */
 void pane_select(struct pane *pane, uint32_t row);
 
 /* Opens or closes the selected row. The row of a folded chain opens into the chain's rows, and its
@@ -72,51 +72,50 @@ void pane_select(struct pane *pane, uint32_t row);
 void pane_expand(struct pane *pane);
 void pane_collapse(struct pane *pane);
 
-/* Opens everything below the selected row, level by level, until MOST_OPENED rows are shown there
- * or the user stops it (task.h): then it is false. Closes the row and everything below it. */
+/* Opens everything below the selected row, level by level. False if it stopped at MOST_OPENED rows, or
+ * the user stopped it. pane_collapse_all closes the row and everything below it. */
 #define MOST_OPENED 100000
 bool pane_expand_all(struct pane *pane);
 void pane_collapse_all(struct pane *pane);
 
-/* Opens the rows below the selected one along the child with the largest cost as long as that has
- * at least this share of its parent's, and selects the last. Where a difference is below nothing
- * the child with the least of it. */
+/* Opens the children with the largest cost, one below the other, while each has at least this share of
+ * its parent's cost, and selects the last. Below a negative difference the smallest cost counts. */
 void pane_hot_path(struct pane *pane, double share);
 
 /* Shows the rows of all chains of start code, or folds them again. */
 void pane_open_chains(struct pane *pane, bool opens);
 
-/* Shows only the selected row and what is below; the row that was shown that way before. */
+/* Shows only the selected row and the rows below it; zooms out again, false if it is not zoomed. */
 void pane_zoom_in(struct pane *pane);
 bool pane_zoom_out(struct pane *pane);
 
-/* Zooms into any row: out as far as need be, then in. */
+/* Zooms into any row, zooming out first if it is outside. */
 void pane_zoom_to(struct pane *pane, uint32_t row);
 
-/* Puts the children of the rows below the root in their place, once more or once less; false when
- * there are no more levels, or the view has none that could be left out. */
+/* Leaves out one level more below the root, or one less: its rows are replaced by their children.
+ * False if there is no such level. */
 bool pane_flatten(struct pane *pane);
 bool pane_unflatten(struct pane *pane);
 
-/* Puts the rows into the order of another sorting; the selected row stays selected. */
+/* Sorts the rows; the selected row stays selected. pane_sort_by_shown chooses a metric that is shown,
+ * e.g. overhead in place of one of its kinds. */
 void pane_sort(struct pane *pane, struct sorting sorting);
-/* Sorts by something that is shown: by overhead rather than by a kind of it. */
 void pane_sort_by_shown(struct pane *pane);
 
-/* Shows what the filters in force and the sorting leave; to be called when they have changed. What
- * matches a new FILTER_ONLY is opened, and closed again when there is none any more. If STOPPED,
+/* Applies the filters in force and the sorting after they changed. Opens the matches of a new
+ * FILTER_ONLY, and closes them when it is removed. If STOPPED,
  * other filters must be put in force. */
 enum outcome pane_filter(struct pane *pane);
 
-/* Remembers what is open and selected; shows it again. */
+/* Copies the open rows and the selection; restores them. */
 void pane_save(const struct pane *pane, struct pane_state *state);
 void pane_restore(struct pane *pane, const struct pane_state *state);
 void pane_state_free(struct pane_state *state);
 
-/* Scrolls by so many of the `height` rows on the screen; the selection goes along at the edge. */
+/* Scrolls by a number of rows; the selection stays among the `height` rows on the screen. */
 void pane_roll(struct pane *pane, long rows, size_t height);
 
-/* Scrolls so that the selected row is among `height` rows. */
+/* Scrolls so that the selected row is among the `height` rows on the screen. */
 void pane_scroll(struct pane *pane, size_t height);
 
 #endif

@@ -42,7 +42,7 @@ void places_leave(struct places *places, struct place from)
     places->now = places->visited.n;
 }
 
-/* The user may have moved on since coming to the place where the list says. */
+/* Updates the current place: the user may have moved since coming there. */
 static void note_here(struct places *places, struct place here)
 {
     if (places->now == places->visited.n) {

@@ -1,4 +1,4 @@
-/* Places in the views: where the user has been, and those marked with a letter. */
+/* Places in the views: the ones that the user visited, and the ones marked with a letter. */
 #ifndef VIEWER_PLACES_H
 #define VIEWER_PLACES_H
 
@@ -9,20 +9,19 @@ struct place {
     enum projection projection;
     enum view_id view;
     struct path path; /* of the selected row */
-    size_t zoomed;    /* so many steps of it lead to the row that is zoomed into */
+    size_t zoomed;    /* number of its steps that lead to the row that is zoomed into */
 };
 
 struct mark {
     char letter;
     struct place place;
-    char *what; /* for the list of marks */
+    char *what; /* description in the list of marks */
 };
 
-/* A zeroed one is empty. */
+/* Empty if zeroed. */
 struct places {
-    VEC(struct place) visited; /* what is behind `now` was left by going back */
-    size_t now;                /* where the user is; visited.n when that was never left by going
-                                  back or forward */
+    VEC(struct place) visited; /* places after `now` were left by going back */
+    size_t now;                /* index of the current place; visited.n if it is not in the list */
     VEC(struct mark) marks;
 };
 
@@ -30,15 +29,15 @@ void place_free(struct place *place);
 bool place_is(const struct place *a, const struct place *b);
 void places_free(struct places *places);
 
-/* The user went from a place, which is taken over, to somewhere else. */
+/* Adds a place that the user left, and takes ownership of it. */
 void places_leave(struct places *places, struct place from);
 
-/* Where to go back to, or forward, from where the user is: that place is taken over. NULL when
- * there is none; valid until the next call. */
+/* The place to go back or forward to from `here`, of which it takes ownership. NULL if there is none;
+ * valid until the next call. */
 const struct place *places_back(struct places *places, struct place here);
 const struct place *places_forward(struct places *places, struct place here);
 
-/* Marks a place, both are taken over; the mark with that letter or NULL; takes one away. */
+/* Marks a place, and takes ownership of it and of `what`; finds a mark (NULL: none); deletes one. */
 void places_mark(struct places *places, char letter, struct place place, char *what);
 const struct mark *places_marked(const struct places *places, char letter);
 void places_unmark(struct places *places, size_t index);

@@ -22,11 +22,11 @@ static attr_t styles[STYLES];
 static SCREEN *terminal;
 static struct mouse mouse;
 
-/* How costs look whose share is at least that: of 256 colours, of eight, and of none. */
+/* Looks of costs by their least share: on terminals with 256 colors, with 8, and with none. */
 static const struct heat {
     double share;
     int of_256, of_8;
-    attr_t attributes, without_colours;
+    attr_t attributes, without_colors;
 } heats[STYLES - STYLE_HEAT] = {
     {0, 245, COLOR_WHITE, A_DIM, A_DIM},          {0.005, 72, COLOR_GREEN, A_NORMAL, A_NORMAL},
     {0.02, 107, COLOR_GREEN, A_NORMAL, A_NORMAL}, {0.05, 142, COLOR_YELLOW, A_NORMAL, A_BOLD},
@@ -44,36 +44,35 @@ static void set_monochrome(void)
     };
     for (int style = 0; style < STYLES; style++)
         styles[style] =
-            style < STYLE_HEAT ? attributes[style] : heats[style - STYLE_HEAT].without_colours;
+            style < STYLE_HEAT ? attributes[style] : heats[style - STYLE_HEAT].without_colors;
 }
 
-/* Colours on the terminal's own background; numbers of the 256-colour palette, or of the eight
- * that every terminal with colours has. */
-static void set_colour(enum style style, int of_256, int of_8, attr_t attributes)
+/* Sets a color on the terminal's background: a number of the 256-color palette, or of the 8 colors
+ * that every color terminal has. */
+static void set_color(enum style style, int of_256, int of_8, attr_t attributes)
 {
     init_pair((short)(style + 1), (short)(COLORS >= 256 ? of_256 : of_8), -1);
     styles[style] = COLOR_PAIR(style + 1) | attributes;
 }
 
-static void set_colours(void)
+static void set_colors(void)
 {
     const char *no_color = getenv("NO_COLOR");
     if ((no_color && *no_color) || !has_colors() || start_color() == ERR ||
         use_default_colors() == ERR)
         return;
-    set_colour(STYLE_WARNING, 208, COLOR_RED, A_BOLD);
-    set_colour(STYLE_MATCH, 220, COLOR_YELLOW, A_REVERSE);
-    set_colour(STYLE_COMMENT, 245, COLOR_WHITE, A_DIM);
-    set_colour(STYLE_STRING, 108, COLOR_GREEN, A_NORMAL);
-    set_colour(STYLE_NUMBER, 139, COLOR_MAGENTA, A_NORMAL);
-    set_colour(STYLE_KEYWORD, 110, COLOR_CYAN, A_NORMAL);
-    set_colour(STYLE_DIRECTIVE, 174, COLOR_MAGENTA, A_NORMAL);
+    set_color(STYLE_WARNING, 208, COLOR_RED, A_BOLD);
+    set_color(STYLE_MATCH, 220, COLOR_YELLOW, A_REVERSE);
+    set_color(STYLE_COMMENT, 245, COLOR_WHITE, A_DIM);
+    set_color(STYLE_STRING, 108, COLOR_GREEN, A_NORMAL);
+    set_color(STYLE_NUMBER, 139, COLOR_MAGENTA, A_NORMAL);
+    set_color(STYLE_KEYWORD, 110, COLOR_CYAN, A_NORMAL);
+    set_color(STYLE_DIRECTIVE, 174, COLOR_MAGENTA, A_NORMAL);
     for (int i = 0; i < STYLES - STYLE_HEAT; i++)
-        set_colour(STYLE_HEAT + i, heats[i].of_256, heats[i].of_8, heats[i].attributes);
+        set_color(STYLE_HEAT + i, heats[i].of_256, heats[i].of_8, heats[i].attributes);
 }
 
-/* ncurses asks for the size before it listens to changes of it: those in between would be missed.
- */
+/* Asks for the size again: ncurses misses changes between asking for it and listening to changes. */
 static void check_size(void)
 {
     struct winsize size;
@@ -82,14 +81,14 @@ static void check_size(void)
         resizeterm(size.ws_row, size.ws_col);
 }
 
-/* Clicks are told when the button goes down, without waiting for whether more follow. */
+/* Reports clicks when the button goes down, without waiting for a double click. */
 static void listen_to_mouse(void)
 {
     mousemask(BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED, NULL);
     mouseinterval(0);
 }
 
-/* ^C is a key like others: it gives up what the user is doing, not what is on the screen. */
+/* Makes ^C an ordinary key, which stops what the user is doing instead of ending the viewer. */
 static void take_interrupts(void)
 {
     struct termios modes;
@@ -124,7 +123,7 @@ const char *screen_start(bool with_mouse)
         listen_to_mouse();
     check_size();
     set_monochrome();
-    set_colours();
+    set_colors();
     return NULL;
 }
 
@@ -178,7 +177,7 @@ void screen_redraw(void)
     clearok(stdscr, TRUE);
 }
 
-/* Narrows a run of cells to the screen; false when nothing of it is there. */
+/* Clips a run of cells to the screen; false if nothing remains. */
 static bool clip(int line, int column, int *width)
 {
     if (line < 0 || line >= screen_height() || column < 0 || column >= screen_width())
@@ -223,15 +222,15 @@ enum style screen_heat(double share)
     return STYLE_HEAT + i;
 }
 
-/* Whether nobody is at the other end of the terminal any more. */
+/* Whether the terminal was closed. */
 static bool is_gone(void)
 {
     struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
     return poll(&input, 1, 0) > 0 && (input.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0;
 }
 
-/* The character that begins with a byte; the rest of it follows at once or not at all. ncurses'
- * get_wch is of no use here: it swallows keys behind a byte that begins no character. */
+/* Reads the rest of a UTF-8 character, which follows at once or not at all. Not with get_wch of ncurses: it
+ * loses keys after an invalid byte. */
 static int rest_of_character(int first)
 {
     char bytes[5] = {(char)first};
@@ -251,7 +250,7 @@ static int rest_of_character(int first)
     return code == UTF8_INVALID ? KEY_NOTHING : (int)code;
 }
 
-/* The key that stands for what the mouse did; ERR for nothing of interest. */
+/* The key for an event of the mouse; ERR: none. */
 static int take_mouse(void)
 {
     MEVENT event;
@@ -272,9 +271,9 @@ struct mouse screen_mouse(void)
 
 int screen_key(void)
 {
-    static unsigned failures; /* one after the other */
+    static unsigned failures; /* in succession */
     int key = getch();
-    /* An interrupted wait; but never wait in a circle. */
+    /* The wait was interrupted, or fails for ever. */
     if (key == ERR)
         return is_gone() || ++failures > MOST_FAILURES ? KEY_GONE : KEY_NOTHING;
     failures = 0;

@@ -1,5 +1,5 @@
-/* The terminal: starting and leaving it, attributes, putting text into cells. The only file that
- * knows ncurses' colours; nothing is drawn outside of the screen, however small it is. */
+/* The terminal: start and end, colors, text in cells, keys and mouse. Everything is clipped to the
+ * screen, however small it is. */
 #ifndef VIEWER_SCREEN_H
 #define VIEWER_SCREEN_H
 
@@ -13,13 +13,13 @@ enum style {
     STYLE_HEAD,     /* column heads */
     STYLE_SELECTED, /* the selected row */
     STYLE_WARNING,
-    STYLE_MATCH,   /* what was searched for */
+    STYLE_MATCH,   /* match of a search */
     STYLE_COMMENT, /* source code */
     STYLE_STRING,
     STYLE_NUMBER,
     STYLE_KEYWORD,
     STYLE_DIRECTIVE,
-    STYLE_HEAT, /* costs, by their share of the whole: from here on, the hottest last */
+    STYLE_HEAT, /* first of the styles of costs, from small to large shares of the whole */
     STYLES = STYLE_HEAT + 8
 };
 
@@ -28,33 +28,33 @@ struct area {
     int line, column, height, width;
 };
 
-/* Takes over the terminal; NULL, or why that cannot be. Colours are used where the terminal has
- * them and the environment does not say NO_COLOR. */
+/* Takes over the terminal. Returns NULL, or why that is impossible. Uses colors if the terminal has
+ * them and the environment variable NO_COLOR is not set. */
 const char *screen_start(bool with_mouse);
 
-/* Gives the terminal back as it was. */
+/* Restores the terminal. */
 void screen_stop(void);
 
-/* Gives the terminal to another program, with the screen as it was before screen_start; takes it
- * back, whatever became of it. */
+/* Lends the terminal to another program, with the screen as before screen_start; takes it back, in
+ * whatever state it is. */
 void screen_suspend(void);
 void screen_resume(void);
 
 int screen_width(void);
 int screen_height(void);
 
-/* Empties the screen, before everything is drawn anew; shows what was drawn. */
+/* Clears the screen before everything is drawn; shows what was drawn. */
 void screen_begin(void);
 void screen_end(void);
 
-/* Sends bytes to the terminal that draw nothing. */
+/* Sends an escape sequence that draws nothing. */
 void screen_send(const char *bytes);
 
-/* Makes the next screen_end draw everything, whatever the terminal shows. */
+/* Makes the next screen_end redraw everything. */
 void screen_redraw(void);
 
-/* Draws `text` from cell (line, column) on, cut at `width` columns and at the screen's edge. Text
- * is UTF-8 in such locales, else ASCII, without control characters. Returns the columns used. */
+/* Draws `text` at cell (line, column), cut at `width` columns and at the edge of the screen. The text
+ * is UTF-8 in UTF-8 locales, else ASCII, without control characters. Returns the columns used. */
 int screen_put(int line, int column, int width, enum style style, const char *text);
 
 /* Fills cells with spaces in a style. */
@@ -63,31 +63,31 @@ void screen_fill(int line, int column, int width, enum style style);
 /* A horizontal line of dashes. */
 void screen_rule(int line, int column, int width);
 
-/* The style of a cost with that share, 0..1. */
+/* The style of a cost with a share 0..1. */
 enum style screen_heat(double share);
 
-/* A key as ncurses tells it: a code point, or KEY_... + KEY_OFFSET; waits for one. KEY_NOTHING
- * when the wait was interrupted, KEY_GONE when the terminal is gone. */
+/* Waits for a key: a code point, or KEY_... of ncurses + KEY_OFFSET. KEY_NOTHING if the wait was
+ * interrupted, KEY_GONE if the terminal is gone. */
 #define KEY_OFFSET  0x200000
 #define KEY_ESCAPE  27
 #define KEY_NOTHING (-1)
 #define KEY_GONE    (-2)
 int screen_key(void);
 
-/* Whether a key is no key but says that the terminal's size has changed. */
+/* Whether a "key" reports that the size of the terminal has changed. */
 bool screen_key_is_resize(int key);
 
-/* Whether a key was pressed that nobody has read yet; does not wait. */
+/* Whether a key is waiting to be read; returns at once. */
 bool screen_key_pressed(void);
 
-/* Where the mouse was at the last key, which was KEY_MOUSE for a click or KEY_SR or KEY_SF for the
- * wheel; outside of the screen when it was another. */
+/* Position of the mouse at the last key if that was KEY_MOUSE (a click), KEY_SR or KEY_SF (the
+ * wheel); else (-1, -1). */
 struct mouse {
     int line, column;
 };
 struct mouse screen_mouse(void);
 
-/* Whether Escape is the next key that was pressed; does not wait, and leaves other keys alone. */
+/* Whether Escape or ^C is the next key, which is then read; returns at once. */
 bool screen_escape_pressed(void);
 
 #endif

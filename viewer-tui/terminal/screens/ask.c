@@ -1,4 +1,4 @@
-/* Asking the user for a line of text or a key, in place of the status line. */
+/* Questions in the status line. */
 #include "viewer-tui/terminal/screens/commands.h"
 #include "viewer-tui/terminal/screens/main-screen.h"
 
@@ -7,14 +7,14 @@
 
 #include <stdlib.h>
 
-/* The way through earlier answers. */
+/* Position in the earlier answers. */
 struct recall {
     size_t at;
-    struct text typed; /* before the user went back */
+    struct text typed; /* text typed before the user went back */
 };
 
-/* Up and Down, ^P and ^N: brings an earlier answer back, or what had been typed; false for other
- * keys. */
+/* Up, Down, ^P and ^N replace the text by an earlier answer, or by the text typed before; false for
+ * other keys. */
 static bool recall(struct tui *tui, struct recall *recall, int key)
 {
     enum command direction = key < ' ' || key >= KEY_OFFSET ? keys_command(key) : COMMAND_NONE;

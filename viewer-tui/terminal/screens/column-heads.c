@@ -1,4 +1,4 @@
-/* Which columns of costs there are, and what stands above them. */
+/* The columns of costs and their heads. */
 #include "viewer-tui/terminal/screens/main-screen.h"
 
 #include "lib/number.h"
@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the tree keeps of the width before costs get any. */
+/* Columns of the screen that the tree keeps before costs get any. */
 #define LEAST_TREE_WIDTH 16
 
-/* Those that fit into the width; in the end only the one that is sorted by, or none. */
+/* The columns that fit: several, only the one that rows are sorted by, or none. */
 static struct columns fitting(const struct view *view, int width, int usual)
 {
     int room = (width - GOOD_TREE_WIDTH) / usual;
@@ -24,7 +24,7 @@ static struct columns fitting(const struct view *view, int width, int usual)
     return columns;
 }
 
-/* Of those that the user chose what is on the screen: at least one if that leaves a tree. */
+/* The chosen columns that fit, from the first one on the screen; at least one if that leaves a tree. */
 static struct columns chosen(const struct tui *tui, const struct view *view, int width)
 {
     const struct column_choice *choice = &tui->columns[tui->projection];
@@ -50,8 +50,8 @@ struct columns tui_columns(const struct tui *tui, int width)
     return fitting(view, width, cell_width(&tui->cells, &(struct column){0}));
 }
 
-/* Takes " (CPUTIME)" out of "work (CPUTIME), s": columns so narrow that this does not fit are all
- * of the effort whose name stands in the title of the screen. */
+/* Removes " (CPUTIME)" from "work (CPUTIME), s". Columns that are too narrow for it all belong to one
+ * event, which the title of the screen names. */
 static void drop_event(struct text *name, size_t unit_at)
 {
     char *event = memrchr(name->at, '(', unit_at);
@@ -63,7 +63,7 @@ static void drop_event(struct text *name, size_t unit_at)
     name->n -= rest - start;
 }
 
-/* Makes "work diff" of "work difference, s". */
+/* Shortens "work difference, s" to "work diff". */
 static void shorten_difference(struct text *name)
 {
     static const char difference[] = " difference";
@@ -74,7 +74,7 @@ static void shorten_difference(struct text *name)
     name->at[name->n] = '\0';
 }
 
-/* Makes "spawn, s" of "overhead: spawn, s". */
+/* Shortens "overhead: spawn, s" to "spawn, s". */
 static void drop_overhead(struct text *name, size_t *unit_at)
 {
     const char *colon = strstr(name->at, ": ");
@@ -84,7 +84,7 @@ static void drop_overhead(struct text *name, size_t *unit_at)
     *unit_at -= length;
 }
 
-/* "work, s" over the columns of a metric. */
+/* Draws "work, s" above the columns of a metric. */
 static void draw_metric_name(const struct tui *tui, const struct view *view,
                              const struct column *of, int line, int column, int width)
 {
@@ -134,7 +134,7 @@ static void draw_part_name(const struct tui *tui, const struct view *view,
     vec_free(&name);
 }
 
-/* The width of the columns of the metric at `first`, as far as they stand side by side. */
+/* The width of the adjacent columns of the metric at `first`. */
 static int width_of_metric(const struct tui *tui, const struct columns *columns, size_t first)
 {
     int width = 0;

@@ -10,13 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Columns of the screen by which + and - change a width. */
+/* Number of columns of the screen by which + and - change a width. */
 #define STEP 2
 
 struct column_list {
     struct tui *tui;
     struct column_choice *choice;
-    VEC(size_t) at; /* of each line of the list, the index in the choice */
+    VEC(size_t) at; /* index in the choice of each line of the list */
 };
 
 static struct pane *pane_of(const struct column_list *page)
@@ -132,7 +132,7 @@ static void keep_columns(struct tui *tui)
     char *path, *cause;
     column_text_add(choice, tui_pane(tui)->view->metrics, &columns);
     if (choice->is_made && columns.n == 0) {
-        text_add(&tui->message, "no column is shown: nothing was saved");
+        text_add(&tui->message, "not saved: no column is shown");
         return;
     }
     struct config_change changes[] = {
@@ -141,13 +141,13 @@ static void keep_columns(struct tui *tui)
         {"fold-inlined", NULL, tui->session->folds_inlined},
         {"columns", text_string(&columns), choice->is_made}};
     size_t n = sizeof changes / sizeof *changes;
-    bool is_of_two = session_is_comparison(tui->session); /* whose columns others do not have */
+    bool is_of_two = session_is_comparison(tui->session); /* its columns are not saved */
     if (config_save(changes, is_of_two ? n - 1 : n, &path, &cause)) {
         text_add(&tui->message, is_of_two ? "numbers and bars saved for the next time: "
                                           : "columns, numbers and bars saved for the next time: ");
         text_add_clean(&tui->message, path, tui->ascii);
     } else {
-        text_add(&tui->message, "nothing was saved: ");
+        text_add(&tui->message, "not saved: ");
         text_add_clean(&tui->message, path ? path : "", tui->ascii);
         text_printf(&tui->message, "%s%s", path ? ": " : "", cause);
         free(cause);
@@ -185,7 +185,7 @@ void tui_choose_columns(struct tui *tui)
     tui_scroll_to_sorted(tui);
 }
 
-/* Which of the shown columns is sorted by; columns->n for none. */
+/* Index of the shown column that rows are sorted by; columns->n: none. */
 static size_t find_sorted(const struct columns *columns, const struct sorting *sorting)
 {
     size_t at = 0;

@@ -1,4 +1,4 @@
-/* Commands that say which rows are shown. */
+/* Commands for filters. */
 #include "viewer-tui/terminal/screens/commands.h"
 #include "viewer-tui/terminal/screens/text-pages.h"
 
@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Of the scope in a question, which leave room for the answers. */
+/* Most columns of a name in a question, so that the answers fit. */
 #define MOST_NAME_COLUMNS 24
 
 static void say_matches(struct tui *tui)
@@ -27,12 +27,12 @@ void tui_apply_filters(struct tui *tui)
     while (pane_filter(pane) == STOPPED) {
         filters_undo(tui->filters);
         text_clear(&tui->message);
-        text_add(&tui->message, "stopped: the last filter is taken away");
+        text_add(&tui->message, "stopped; the last filter was removed");
     }
     if (tui->message.n == 0)
         say_matches(tui);
     if (pane->filtered->was_cut)
-        text_printf(&tui->message, "%sso much is left out that not everything behind it is shown",
+        text_printf(&tui->message, "%stoo many rows are filtered; the list is incomplete",
                     tui->message.n ? "; " : "");
 }
 
@@ -44,23 +44,23 @@ static void ask_what_matches(struct tui *tui)
         return;
     const struct filter *filter = filters_match(tui->filters, answer);
     if (filter && filter->pattern->is_broken)
-        text_add(&tui->message, "no regular expression, taken as it is");
+        text_add(&tui->message, "invalid regular expression; searching for it literally");
 }
 
 static void ask_share(struct tui *tui)
 {
-    const char *answer = tui_ask(tui, "rows with at least so many percent: ", "", NULL);
+    const char *answer = tui_ask(tui, "smallest share of a row in percent: ", "", NULL);
     if (!answer)
         return;
     char *end;
     double percent = strtod(answer, &end);
     if (*end || !isfinite(percent) || percent < 0 || percent > 100)
-        text_add(&tui->message, "a number from 0 to 100 is wanted; 0 shows all rows");
+        text_add(&tui->message, "enter a number from 0 to 100; 0 shows all rows");
     else
         filters_set_share(tui->filters, percent);
 }
 
-/* What the user wants to be asked about; false where there is no scope. */
+/* Adds `what` and the name of the selected scope; false if it is the whole program. */
 static bool selected_scope(struct tui *tui, const char *what, struct text *out)
 {
     struct pane *pane = tui_pane(tui);
@@ -115,8 +115,8 @@ static void describe(const void *context, size_t index, struct text *out)
 static void list_filters(struct tui *tui)
 {
     struct list list = {.title = "filters",
-                        .help = " d: take away   c: all of them   U: undo   ^R: redo   q: back",
-                        .empty = "  There are no filters: & x X % make some.",
+                        .help = " d: delete   c: delete all   U: undo   ^R: redo   q: back",
+                        .empty = "  No filters: &, x, X and % add them.",
                         .line = describe,
                         .context = tui};
     int key;

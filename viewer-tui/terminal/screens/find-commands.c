@@ -8,10 +8,10 @@
 
 #include <stdlib.h>
 
-/* What the user is typing after "/", and what was before. */
+/* A search while the user types, and the state before it. */
 struct finding {
     struct pane_state from;
-    struct pattern *before; /* what was searched for */
+    struct pattern *before; /* the search before; NULL: none */
     bool showed_matches;
     enum outcome outcome; /* of the search for what has been typed so far */
 };
@@ -26,13 +26,13 @@ static void say_result(struct tui *tui, const struct search *search, uint32_t fo
 {
     text_clear(&tui->message);
     if (found != NOTHING && search->has_wrapped)
-        text_add(&tui->message, "went on at the other end");
+        text_add(&tui->message, "search wrapped around");
     if (found == NOTHING) {
         text_add(&tui->message, search->outcome == STOPPED ? "not found yet: " : "not found: ");
         text_add_clean(&tui->message, search->pattern->text, tui->ascii);
     }
     if (search->pattern->is_broken)
-        text_printf(&tui->message, "%sno regular expression, taken as it is",
+        text_printf(&tui->message, "%sinvalid regular expression; searching for it literally",
                     tui->message.n ? "; " : "");
 }
 
@@ -54,7 +54,7 @@ static uint32_t search_from_here(struct tui *tui, struct search *search)
 static void find_again(struct tui *tui, bool backwards)
 {
     if (!tui->wanted) {
-        text_add(&tui->message, "nothing to find yet: press /");
+        text_add(&tui->message, "no search yet: press /");
         return;
     }
     struct search search = {.backwards = backwards};
@@ -62,7 +62,7 @@ static void find_again(struct tui *tui, bool backwards)
     search_from_here(tui, &search);
 }
 
-/* Whether to stop for the next key; says that there is a search as soon as it takes a while. */
+/* Whether a key stops the search. Announces the search if it takes a while. */
 static bool must_stop(void *context)
 {
     struct tui *tui = context;
@@ -73,7 +73,7 @@ static bool must_stop(void *context)
     return screen_key_pressed();
 }
 
-/* Goes to the first match after the row from which the search began, until the next key. */
+/* Goes to the first match after the row where the search began, unless a key stops that. */
 static void find_while_typing(struct tui *tui, const char *text)
 {
     struct finding *finding = tui->finding;
@@ -87,13 +87,13 @@ static void find_while_typing(struct tui *tui, const char *text)
         return;
     struct search search = {.is_cancelled = must_stop, .context = tui};
     want(tui, text);
-    progress_listen(NULL); /* it would ask for Escape, and write over what is typed */
+    progress_listen(NULL); /* which would read keys, and draw over the question */
     search_from_here(tui, &search);
     progress_listen(tui_tell_progress);
     finding->outcome = search.outcome;
 }
 
-/* As it was before anything was typed. */
+/* Restores the state before the search. */
 static void give_up(struct tui *tui, struct finding *finding)
 {
     if (tui->wanted != finding->before)
@@ -104,8 +104,7 @@ static void give_up(struct tui *tui, struct finding *finding)
     text_clear(&tui->message);
 }
 
-/* Asks what to find, and looks for it while the user is typing; without an answer it is what was
- * searched for last. */
+/* Asks what to find, and searches while the user types. An empty answer repeats the last search. */
 static void find(struct tui *tui)
 {
     struct finding finding = {.outcome = STOPPED, .before = tui->wanted, .showed_matches = tui->shows_matches};

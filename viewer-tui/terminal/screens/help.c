@@ -5,49 +5,50 @@
 
 #include <stdlib.h>
 
-/* A line, and how it reads in ASCII, if otherwise. */
+/* A line of text, and its form in ASCII if that differs. */
 static const struct explanation {
     const char *text, *in_ascii;
 } explanation[] = {
     {"Costs", NULL},
-    {"  inclusive: of the scope and everything below it; exclusive: its own. Recursion is counted "
-     "once. The percentages are shares of the whole program. \"-\": not measured.",
+    {"  inclusive: the scope and everything below it; exclusive: the scope alone. Recursion counts "
+     "once. Percentages are shares of the whole program. \"-\": not measured.",
      NULL},
-    {"  Effort: work, overhead and idleness. Where it is shown their percentages are of the whole "
-     "program's effort. Kinds of overhead are parts of it, as the runtime's tags say.",
+    {"  Effort is work, overhead and idleness. If it is shown, their percentages are shares of the whole "
+     "program's effort. Kinds of overhead are parts of it, as tagged by the runtime.",
      NULL},
-    {"  Incomplete: the time in which not every worker had work; no number of workers makes the "
-     "program faster. C lists it among the columns.",
+    {"  Incomplete: time in which not every worker had work; more workers do not shorten it. C lists it "
+     "among the columns.",
      NULL},
     {"", NULL},
     {"Rows", NULL},
     {"  111 » f         f, called from line 111", "  111 -> f        f, called from line 111"},
-    {"  ? » f           f, called from a line that the runtime does not know; * » f: compared as one, "
-     "from whatever lines",
-     "  ? -> f          f, called from a line that the runtime does not know; * -> f: compared as "
-     "one, from whatever lines"},
+    {"  ? » f           f, called from a line that the runtime does not know; * » f: a comparison, calls "
+     "from several lines",
+     "  ? -> f          f, called from a line that the runtime does not know; * -> f: a comparison, "
+     "calls from several lines"},
     {"  111 » [I] f     f, inlined at line 111", "  111 -> [I] f    f, inlined at line 111"},
     {"  « f             called by f (bottom-up)", "  <- f            called by f (bottom-up)"},
-    {"  x.c:12          a statement with its own costs", NULL},
-    {"  a<…>::f(…)      f, with arguments for which there is no room: i shows them",
-     "  a<...>::f(...)  f, with arguments for which there is no room: i shows them"},
+    {"  x.c:12          a statement with costs of its own", NULL},
+    {"  a<…>::f(…)      f; its arguments do not fit: i shows them",
+     "  a<...>::f(...)  f; its arguments do not fit: i shows them"},
+    {"  main thread > ... > main  start code of libc or the language, folded; Enter shows it", NULL},
     {"", NULL},
     {"Source", NULL},
-    {"  Percentages are what lines cost in the row's procedure there (flat: everywhere), by what "
-     "rows are sorted by; of callers the calls.",
+    {"  Percentages: cost of a line in the row's procedure and calling context (flat: in all contexts), by "
+     "the metric that rows are sorted by; for callers the cost of their calls.",
      NULL},
     {"  ↻ a loop begins   » calls, or inlines", "  @ a loop begins   * calls, or inlines"},
     {"", NULL},
     {"Finding", NULL},
-    {"  What is looked for is a regular expression over what rows show, their names and places; "
-     "after name:, file: or module: over the name or the whole path. Upper and lower case are the "
-     "same unless it has upper case. Escape while typing goes back to where you were.",
+    {"  A search is a regular expression that is compared with names and places as rows show them; with "
+     "name:, file: or module: before it, with the full name or path. Case counts only if the expression "
+     "has upper case. Escape goes back to where the search began.",
      NULL},
     {"", NULL},
     {"Filters", NULL},
-    {"  They hold in every view. The costs of rows stay what they are: of everything below, shown "
-     "or not. Where a row is left out (&!, x s) what is below takes its place. In the bottom-up "
-     "view & looks at procedures only, not at their callers.",
+    {"  Filters apply to every view. They do not change costs: a row still includes all rows below it, "
+     "shown or hidden. The children of a hidden row (&!, x s) take its place. In the bottom-up view & "
+     "looks at procedures, not at their callers.",
      NULL},
 };
 

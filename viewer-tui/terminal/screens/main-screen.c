@@ -1,4 +1,4 @@
-/* Drawing the screen: what is where, and the lines around the tree and the source. */
+/* The main screen: its layout, and the lines around the tree and the source. */
 #include "viewer-tui/terminal/screens/main-screen.h"
 #include "viewer-tui/terminal/screens/source-pane.h"
 
@@ -85,7 +85,7 @@ static void draw_headline(const struct tui *tui, int line)
 
 #define PATH_CUT "... > "
 
-/* Longer names in a path are shortened. */
+/* Most columns of a name in a path. */
 #define MOST_NAME_COLUMNS 40
 
 /* Adds the name of a row, behind "... > " for the rows that a folded chain of start code hides; moves
@@ -121,7 +121,7 @@ void tui_add_path(const struct tui *tui, uint32_t row, struct text *out, size_t 
     vec_free(&longer);
 }
 
-/* What the user is typing. */
+/* Draws the question and the text being typed. */
 static void draw_question(const struct tui *tui, int line)
 {
     int width = screen_width();
@@ -146,7 +146,7 @@ static void draw_position(const struct tui *tui, int line)
     vec_free(&position);
 }
 
-/* Where the row is that is zoomed into, and how to get out. */
+/* Draws the path to the row that is zoomed into. */
 static void draw_zoom(const struct tui *tui, int line)
 {
     static const char way_out[] = "  Z: out";
@@ -162,7 +162,7 @@ static void draw_zoom(const struct tui *tui, int line)
     vec_free(&zoom);
 }
 
-/* One after the other, as many as fit. */
+/* Draws as many filters as fit. */
 static void draw_filters(const struct tui *tui, int line)
 {
     static const char help[] = "  \\: list  U: undo";
@@ -196,7 +196,7 @@ static void draw_status(const struct tui *tui, int line)
         draw_position(tui, line);
 }
 
-/* As many keys as there is room for, those first that one needs first. */
+/* Draws as many keys as fit, the most important ones first. */
 static void draw_help_line(int line)
 {
     static const char *const keys[] = {

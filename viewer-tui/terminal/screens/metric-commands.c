@@ -1,4 +1,4 @@
-/* Commands that say which metrics are shown and how, and what rows are sorted by. */
+/* Commands for metrics, columns and sorting. */
 #include "viewer-tui/terminal/screens/commands.h"
 #include "viewer-tui/terminal/screens/main-screen.h"
 #include "viewer-tui/terminal/screens/text-pages.h"
@@ -19,7 +19,7 @@ static void show_kinds_or_not(struct tui *tui)
 {
     struct pane *pane = tui_pane(tui);
     if (!has_kinds(pane->view->metrics)) {
-        text_add(&tui->message, "this database does not tell kinds of overhead apart");
+        text_add(&tui->message, "this database has no kinds of overhead");
         return;
     }
     session_show(tui->session, tui->session->set == SET_KINDS ? SET_CHOSEN : SET_KINDS);
@@ -35,8 +35,7 @@ static void say_why_not_measured(struct tui *tui, const struct metric *metric)
     text_add_clean(&tui->message, metric->why, tui->ascii);
 }
 
-/* By the next of the columns that are not hidden, whether they fit or not; behind them is the
- * name. */
+/* Sorts by the next column that is not hidden, whether it fits or not; after the last one by name. */
 static void sort_by_neighbour(struct tui *tui, long step)
 {
     struct pane *pane = tui_pane(tui);
@@ -81,7 +80,7 @@ static void reverse_sorting(struct tui *tui)
     pane_sort(tui_pane(tui), sorting);
 }
 
-/* By a metric that was defined, and tells what the whole program has of it. */
+/* Sorts by the metric that was just defined, and shows its value for the whole program. */
 static void sort_by_defined(struct tui *tui)
 {
     struct pane *pane = tui_pane(tui);
@@ -99,7 +98,7 @@ static void sort_by_defined(struct tui *tui)
     tui_scroll_to_sorted(tui);
 }
 
-/* Asks for a definition until it is one. */
+/* Asks for a definition until it is valid. */
 static void define_metric(struct tui *tui)
 {
     struct text prompt = {0}, definition = {0};
@@ -123,7 +122,7 @@ static void define_metric(struct tui *tui)
     vec_free(&definition);
 }
 
-/* Moves the columns by one, as far as there are some beyond the screen. */
+/* Scrolls by one column, as far as there are columns beyond the screen. */
 static void scroll_columns(struct tui *tui, int step)
 {
     struct column_choice *choice = &tui->columns[tui->projection];

@@ -1,5 +1,5 @@
-/* What stands in place of source that has none: a runtime's code that is tagged as overhead, whose
- * file is called after the tag (lib/source-names.h). */
+/* Explanations in place of source. Code of a runtime that is tagged as overhead has the tag in place of
+ * its file name (lib/source-names.h). */
 #include "viewer-tui/terminal/screens/source-pane.h"
 
 #include "lib/source-names.h"
@@ -25,8 +25,7 @@ static void explain_tag(const char *kind, bool ascii, struct text *out)
     text_printf(out,
                 "%s%s. The tag stands in place of the name of the runtime's file, so there is "
                 "no source to show. What is spent here counts as overhead, not as work: a "
-                "coarser grain makes it less. The rows above tell for whose parallelism the "
-                "runtime does it.",
+                "coarser grain reduces it. The rows above show which parallel code causes it.",
                 meaning ? ": " : "", meaning ? meaning : "");
 }
 
@@ -48,7 +47,7 @@ bool tui_draw_tag_title(const struct tui *tui, struct area area, const char *pat
     return true;
 }
 
-/* Why there is nothing to show, and what would help; "" where there is no code to be shown. */
+/* Why there is no source, and what to do about it; "" for rows that have no code. */
 static const char *why_missing(struct tui *tui, const struct shown_source *shown)
 {
     uint32_t number = pane_row(tui_pane(tui));
@@ -57,9 +56,9 @@ static const char *why_missing(struct tui *tui, const struct shown_source *shown
     if (kind <= KIND_MODULE)
         return "";
     if (shown->file == NOTHING || database_file_point(shown->view->db, shown->file))
-        return "Nothing tells which lines this code is from: its binary was built without -g, or "
+        return "The source lines of this code are unknown: its binary was built without -g, or "
                "its debugging information is not installed.";
-    return "The database has no copy of this file, and it was not found where it was. Start with "
+    return "The database has no copy of this file, and it is not at its path. Start with "
            "-I DIR to search it below a directory, or with -R OLD=NEW where paths that begin with "
            "OLD begin with NEW now.";
 }

@@ -50,7 +50,7 @@ static void zoom_in(struct tui *tui)
 {
     struct pane *pane = tui_pane(tui);
     if (pane_row(pane) == pane->root)
-        text_add(&tui->message, "the view begins with this row already");
+        text_add(&tui->message, "the view begins with this row");
     else
         pane_zoom_in(pane);
 }
@@ -64,11 +64,11 @@ static void zoom_out(struct tui *tui)
 static void open_all(struct tui *tui)
 {
     if (!pane_expand_all(tui_pane(tui)))
-        text_printf(&tui->message, "not everything is open: it stops at %d rows, or by Esc",
+        text_printf(&tui->message, "not everything is open: stopped by Esc or at %d rows",
                     MOST_OPENED);
 }
 
-/* What the user answered in percent, as a share; NAN when it is none. */
+/* The share that an answer in percent means; NAN if it is invalid. */
 static double share_in(const char *answer)
 {
     char *end;
@@ -82,10 +82,10 @@ static void ask_hot_share(struct tui *tui)
     struct text before = {0};
     text_printf(&before, "%g", 100 * tui->hot_share);
     const char *answer = tui_ask(
-        tui, "hot is a child with this percentage of the cost: ", text_string(&before), NULL);
+        tui, "smallest share of a hot child in percent: ", text_string(&before), NULL);
     double share = answer ? share_in(answer) : tui->hot_share;
     if (isnan(share))
-        text_add(&tui->message, "a number from 0 to 100 is wanted");
+        text_add(&tui->message, "enter a number from 0 to 100");
     else
         tui->hot_share = share;
     vec_free(&before);
@@ -97,13 +97,13 @@ static void flatten(struct tui *tui)
     if (pane->view->class->shows_callers)
         text_printf(&tui->message, "the %s view cannot be flattened", pane->view->class->name);
     else if (!pane_flatten(pane))
-        text_add(&tui->message, "there is nothing below the rows of the first level");
+        text_add(&tui->message, "the rows of the first level have none below them");
 }
 
 static void unflatten(struct tui *tui)
 {
     if (!pane_unflatten(tui_pane(tui)))
-        text_add(&tui->message, "nothing is flattened");
+        text_add(&tui->message, "no level is flattened");
 }
 
 bool tui_obey_moves(struct tui *tui, enum command command)

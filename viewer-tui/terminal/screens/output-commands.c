@@ -1,4 +1,4 @@
-/* Commands that bring what is shown elsewhere: to a file, to the clipboard. */
+/* Commands that write files or copy to the clipboard. */
 #include "viewer-tui/terminal/screens/commands.h"
 #include "viewer-tui/terminal/screens/main-screen.h"
 #include "viewer-tui/terminal/screens/text-pages.h"
@@ -20,8 +20,7 @@ static void say_not_written(struct tui *tui, const char *name, int error)
     text_printf(&tui->message, ": %s", strerror(error));
 }
 
-/* Opens a file that is not there yet, or which the user allows to be overwritten; NULL if not, with
- * the reason told. */
+/* Opens a file for writing; asks before it overwrites one. NULL, with a message, if it is not opened. */
 static FILE *open_output(struct tui *tui, const char *name)
 {
     FILE *out = fopen(name, "wxe");
@@ -43,8 +42,8 @@ static FILE *open_output(struct tui *tui, const char *name)
     return out;
 }
 
-/* What is on the screen or can be scrolled to: text has the rows that are open and the columns that
- * are seen; other formats all rows below, and the columns that the user has chosen. */
+/* Prints the view: as text the open rows and the visible columns; in other formats all rows and the
+ * chosen columns. */
 static void print_shown(struct tui *tui, enum format format, FILE *out)
 {
     struct pane *pane = tui_pane(tui);
@@ -110,15 +109,15 @@ static void ask_and_write(struct tui *tui)
     free(name);
     if (!answer || !*answer)
         return;
-    name = mem_strdup(answer); /* until the next question */
+    name = mem_strdup(answer); /* since the answer is valid until the next question only */
     enum format format = format_of_file(name);
     if (format == FORMATS)
         text_add(&tui->message, "the name must end with .txt .csv .json .html .folded .pb.gz or "
                                 ".speedscope.json");
     else if (session_is_comparison(tui->session) && format >= FORMAT_SPEEDSCOPE)
-        text_add(&tui->message, "of two databases there are .txt .csv .json .html .folded");
+        text_add(&tui->message, "comparisons can be written as .txt .csv .json .html .folded");
     else if (!print_can(format, tui_pane(tui)->view))
-        text_add(&tui->message, "what rows are sorted by does not add up along stacks: sort by "
+        text_add(&tui->message, "the metric that rows are sorted by has no sums over stacks; sort by "
                                 "another metric, or write .txt .csv .json");
     else
         write_view(tui, name, format);
@@ -138,7 +137,7 @@ static void add_cost(const struct view *view, uint32_t row, size_t metric, enum 
         text_printf(out, " (%s%%)", percent);
 }
 
-/* "coder_run  /src/coder.c:20  work: 6.500 s (65.0%) inclusive, 5.000 s (50.0%) exclusive" */
+/* Adds "coder_run  /src/coder.c:20  work: 6.500 s (65.0%) inclusive, 5.000 s (50.0%) exclusive". */
 static void describe_row(const struct view *view, uint32_t row, bool ascii, struct text *out)
 {
     const struct metrics *metrics = view->metrics;
@@ -167,7 +166,7 @@ static void describe_row(const struct view *view, uint32_t row, bool ascii, stru
     }
 }
 
-/* The names from the whole program to a row, which may be far below. */
+/* Adds "main thread > main > coder_run", without recursion since paths may be long. */
 static void describe_path(const struct view *view, uint32_t row, bool ascii, struct text *out)
 {
     VEC(uint32_t) path = {0};

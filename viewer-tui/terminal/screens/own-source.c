@@ -1,12 +1,12 @@
-/* Where the selected row's code has no source of the program's own, as a futex or the C library:
- * the nearest line above it that has. */
+/* The nearest line of the program's own source that leads to a row without such source, e.g. a futex or
+ * another procedure of the C library. */
 #include "viewer-tui/terminal/screens/source-pane.h"
 
 #include "viewer-tui/tree/labels.h"
 
 #include <string.h>
 
-/* What compilers and libraries bring along. */
+/* Whether a source file belongs to a compiler or a library. */
 static bool is_of_system(const char *path)
 {
     return strncmp(path, "/usr/include/", 13) == 0 || strncmp(path, "/usr/lib", 8) == 0;

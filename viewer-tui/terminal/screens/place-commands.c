@@ -1,4 +1,4 @@
-/* Commands that go back to places: where the user has been, or has put a mark. */
+/* Commands that return to visited or marked places. */
 #include "viewer-tui/terminal/screens/commands.h"
 #include "viewer-tui/terminal/screens/main-screen.h"
 #include "viewer-tui/terminal/screens/text-pages.h"
@@ -16,7 +16,7 @@ static struct place here(struct tui *tui)
                           view_row(pane->view, pane->root)->depth};
 }
 
-/* Commands after which one may want to go back. */
+/* Whether the user may want to go back after a command. */
 static bool is_jump(enum command command)
 {
     switch (command) {
@@ -59,7 +59,7 @@ void tui_obey_and_remember(struct tui *tui, enum command command,
     place_free(&after);
 }
 
-/* Zooms as it was; the row that was zoomed into is so many steps down. */
+/* Zooms into the row that is `steps` steps down the path. */
 static void zoom(struct pane *pane, const struct path *path, size_t steps)
 {
     struct path start = *path;
@@ -80,9 +80,9 @@ static void go_to(struct tui *tui, const struct place *place)
     uint32_t row = path_find(pane->view, &place->path, &found);
     pane_select(pane, row);
     if (found < place->path.steps.n)
-        text_add(&tui->message, "that row is not there any more; this is what was above it");
+        text_add(&tui->message, "that row no longer exists; this is the row above it");
     else if (pane_row(pane) != row)
-        text_add(&tui->message, "filters leave that row out");
+        text_add(&tui->message, "filters hide that row");
 }
 
 static void go(struct tui *tui, const struct place *place, const char *otherwise)
@@ -93,7 +93,7 @@ static void go(struct tui *tui, const struct place *place, const char *otherwise
         text_add(&tui->message, otherwise);
 }
 
-/* Of the letter before what it marks. */
+/* Columns of the letter before the description of a mark. */
 #define MARK_COLUMNS 4
 
 static bool is_letter(int key)
@@ -101,7 +101,7 @@ static bool is_letter(int key)
     return key < 0x80 && isalpha(key);
 }
 
-/* "top-down   main > f" */
+/* "top-down   main > f"; the caller frees. */
 static char *describe_here(struct tui *tui)
 {
     const struct pane *pane = tui_pane(tui);
@@ -125,7 +125,7 @@ static void mark(struct tui *tui)
     if (is_letter(key))
         places_mark(&tui->places, (char)key, here(tui), describe_here(tui));
     else if (!gives_up(key))
-        text_add(&tui->message, "a mark is a letter");
+        text_add(&tui->message, "marks are letters");
 }
 
 static void go_to_mark(struct tui *tui)
@@ -135,7 +135,7 @@ static void go_to_mark(struct tui *tui)
     if (marked)
         go_to(tui, &marked->place);
     else if (!gives_up(key))
-        text_add(&tui->message, "no row has that mark: m sets one, M lists them");
+        text_add(&tui->message, "no row has that mark; m sets one, M lists them");
 }
 
 static void describe(const void *context, size_t index, struct text *out)
@@ -148,8 +148,8 @@ static void describe(const void *context, size_t index, struct text *out)
 static void list_marks(struct tui *tui)
 {
     struct list list = {.title = "marks",
-                        .help = " Enter: go there   d: take away   q: back",
-                        .empty = "  There are no marks: m and a letter mark the selected row.",
+                        .help = " Enter: go there   d: delete   q: back",
+                        .empty = "  No marks: m and a letter mark the selected row.",
                         .line = describe,
                         .context = tui};
     int key;
@@ -169,10 +169,10 @@ bool tui_obey_places(struct tui *tui, enum command command)
 {
     switch (command) {
     case COMMAND_BACK:
-        go(tui, places_back(&tui->places, here(tui)), "this is where you came from");
+        go(tui, places_back(&tui->places, here(tui)), "no earlier place");
         break;
     case COMMAND_FORWARD:
-        go(tui, places_forward(&tui->places, here(tui)), "there is nothing to go forward to");
+        go(tui, places_forward(&tui->places, here(tui)), "no later place");
         break;
     case COMMAND_MARK: mark(tui); break;
     case COMMAND_GO_TO_MARK: go_to_mark(tui); break;

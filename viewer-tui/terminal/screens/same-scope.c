@@ -1,4 +1,4 @@
-/* Going to the same scope in another view. */
+/* The command that goes to the selected row's scope in another view. */
 #include "viewer-tui/terminal/screens/commands.h"
 #include "viewer-tui/terminal/screens/text-pages.h"
 
@@ -6,7 +6,7 @@
 #include "viewer-tui/tree/labels.h"
 #include "viewer-tui/tree/corresponding-scope.h"
 
-/* Where one can go, and the key for it. */
+/* A view to go to, and its key. */
 struct target {
     char key;
     enum view_id view;
@@ -22,13 +22,13 @@ static uint32_t find_call_site(struct view *to, const struct view *from, uint32_
 static const struct target targets[] = {
     {'1', TOP_DOWN, "1  top-down: the context with the most cost", corresponding_context},
     {'2', BOTTOM_UP, "2  bottom-up: the procedure, and who calls it", corresponding_procedure},
-    {'3', FLAT, "3  flat: where it stands in the program", corresponding_static_scope},
+    {'3', FLAT, "3  flat: its module, file and procedure", corresponding_static_scope},
     {'c', TOP_DOWN, "c  the line from which it is called", find_call_site},
 };
 
 #define N_TARGETS (sizeof targets / sizeof *targets)
 
-/* The targets from a view: the other views; call sites only top-down. */
+/* The targets from a view: the other views, and in the top-down view the call. */
 struct menu {
     const struct target *targets[N_TARGETS];
     size_t n;
@@ -51,7 +51,7 @@ static void describe(const void *context, size_t index, struct text *out)
     text_printf(out, "  %s", menu->targets[index]->what);
 }
 
-/* NULL when the user wants none. */
+/* The target that the user chose; NULL: none. */
 static const struct target *ask(struct tui *tui, const struct menu *menu)
 {
     struct list list = {.title = "go to the same scope",
@@ -85,17 +85,17 @@ static void go_to(struct tui *tui, const struct target *target)
     uint32_t found = target->find(pane->view, from, row);
     if (found == NOTHING) {
         tui_show_view(tui, tui->projection, before);
-        text_add(&tui->message, "there is no such row for this one");
+        text_add(&tui->message, "that view has no such row");
         return;
     }
     pane_select(pane, found);
     if (pane_row(pane) != found)
-        text_add(&tui->message, "filters leave that row out");
+        text_add(&tui->message, "filters hide that row");
 }
 
 void tui_same_scope(struct tui *tui)
 {
-    if (!tui_is_of_one_run(tui, "other views of a scope"))
+    if (!tui_is_of_one_run(tui, "going to another view of a scope"))
         return;
     struct menu menu = menu_for(tui->id);
     const struct target *target = ask(tui, &menu);

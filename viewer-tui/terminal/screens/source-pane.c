@@ -1,4 +1,4 @@
-/* The source of the selected row: drawing it, and the commands for it. */
+/* The source pane, and the commands for it. */
 #include "viewer-tui/terminal/screens/commands.h"
 #include "viewer-tui/terminal/screens/source-pane.h"
 
@@ -13,23 +13,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Left of the code: what a line costs in percent, and signs. */
+/* Columns left of the code: cost of the line in percent, and signs. */
 #define PERCENT_COLUMNS 7
 #define MARGIN_COLUMNS  (PERCENT_COLUMNS + 4)
 
-/* The line's number and the mark of the row's line. */
+/* Columns of the line number and the mark of the row's line. */
 #define NUMBER_COLUMNS 9
 
-/* What the code keeps of the width, with its numbers, before there is a margin. */
+/* Columns that the code and its line numbers keep before there is a margin with costs. */
 #define LEAST_CODE_COLUMNS 40
 
-/* Signs of lines at which a loop begins, and from which calls are made. */
+/* Signs of lines that begin a loop, and of lines with calls. */
 #define SIGN_LOOP          "↻"
 #define SIGN_LOOP_IN_ASCII "@"
 #define SIGN_CALL          "»"
 #define SIGN_CALL_IN_ASCII "*"
 
-/* Where a line goes on behind the edge of the screen. */
+/* Sign of a line that continues beyond the edge of the screen. */
 #define SIGN_MORE          "…"
 #define SIGN_MORE_IN_ASCII ">"
 
@@ -117,7 +117,7 @@ void tui_free_source(struct tui *tui)
     free(tui->source);
 }
 
-/* On the right of the title: what the margin tells. */
+/* Draws the metric of the margin on the right of the title; returns the columns used. */
 static int draw_metric(const struct tui *tui, struct area area)
 {
     const struct view *view = tui_drawn_pane(tui)->view;
@@ -137,7 +137,7 @@ static int draw_metric(const struct tui *tui, struct area area)
     return fits ? columns + 2 : 0;
 }
 
-/* Adds "FILE:LINE " in so many columns, where that can be done: the end of the path. */
+/* Adds "FILE:LINE ", shortened to a number of columns if possible. */
 static void add_place(const struct tui *tui, const char *path, uint32_t line, int columns,
                       struct text *out)
 {
@@ -192,7 +192,7 @@ static void draw_percent(const struct tui *tui, const struct line_cost *cost, st
     vec_free(&text);
 }
 
-/* The percentage and the signs for loops and calls. */
+/* Draws the percentage and the signs for loops and calls. */
 static void draw_margin(const struct tui *tui, const struct shown_source *shown, uint32_t line,
                         struct area area)
 {
@@ -212,14 +212,14 @@ static bool has_margin(int width)
     return width >= MARGIN_COLUMNS + LEAST_CODE_COLUMNS;
 }
 
-/* The columns that are left for the code. */
+/* Number of columns for the code. */
 static long code_room(int width)
 {
     long room = width - NUMBER_COLUMNS - (has_margin(width) ? MARGIN_COLUMNS : 0);
     return room > 0 ? room : 0;
 }
 
-/* The columns that a line of code takes. */
+/* Number of columns of a line of code. */
 static long columns_of(const struct tui *tui, const struct source *source, uint32_t line)
 {
     struct text code = {0}, clean = {0};
@@ -231,8 +231,8 @@ static long columns_of(const struct tui *tui, const struct source *source, uint3
     return columns;
 }
 
-/* Draws bytes of code that belong to the same kind, but the first *hidden columns, of which it
- * takes away those that it had; returns the columns used. */
+/* Draws a piece of code of one kind without its first *hidden columns, and reduces *hidden by the
+ * columns left out. Returns the columns used. */
 static int draw_piece(const struct tui *tui, const struct text *code, size_t from, size_t to,
                       size_t *hidden, struct area area, enum style style)
 {
@@ -299,25 +299,23 @@ static void draw_line(const struct tui *tui, const struct shown_source *shown, u
     vec_free(&number);
 }
 
-/* The first line on the screen: the marked one in the middle, scrolled as far as there are lines.
- */
+/* The first line on the screen: the marked one is in the middle, scrolled as far as there are lines. */
 static uint32_t first_line(struct tui *tui, const struct source *source, uint32_t marked,
                            int height)
 {
     long last = (long)source->n_lines - height + 1;
-    long centred = (long)marked - height / 2;
-    long first = centred + tui->source_scroll.lines;
+    long centered = (long)marked - height / 2;
+    long first = centered + tui->source_scroll.lines;
     if (first > last)
         first = last;
     if (first < 1)
         first = 1;
-    if (centred >= 1 && centred <= last)
-        tui->source_scroll.lines = first - centred;
+    if (centered >= 1 && centered <= last)
+        tui->source_scroll.lines = first - centered;
     return (uint32_t)first;
 }
 
-/* Scrolled so far to the right that the end of the longest line on the screen is seen, and no
- * farther. */
+/* Limits scrolling to the right to the end of the longest line on the screen. */
 static void limit_columns(struct tui *tui, const struct source *source, uint32_t first,
                           struct area area)
 {
@@ -355,7 +353,7 @@ void tui_draw_source(const struct tui *tui, struct area area)
         draw_line(tui, shown, shown->first + i, line);
 }
 
-/* The file where it is, rather than the database's copy: a change there would be lost. */
+/* Opens the original file if it exists: changes in the database's copy would be lost. */
 static void edit(struct tui *tui)
 {
     struct text problem = {0};
@@ -369,13 +367,13 @@ static void edit(struct tui *tui)
         screen_resume();
         text_add_clean(&tui->message, text_string(&problem), tui->ascii);
     } else {
-        text_add(&tui->message, "there is no source file to edit");
+        text_add(&tui->message, "no source file to edit");
     }
     free(original);
     vec_free(&problem);
 }
 
-/* By half of what is seen, as others do. */
+/* Scrolls by half the width of the code. */
 static void scroll_sideways(struct tui *tui, int direction)
 {
     long step = code_room(tui->layout.source.width) / 2;
@@ -390,7 +388,7 @@ static void go_to_own_call(struct tui *tui)
     tui->shows_source = true;
     if (!tui_go_to_own_call(tui))
         text_add(&tui->message, origin->class == &topdown_class
-                                    ? "this row or none above it has source of your own"
+                                    ? "no line of yours leads to this row, or it has one itself"
                                     : "only in the top-down view, which has callers above");
 }
 

@@ -13,13 +13,12 @@
 
 #include <stdlib.h>
 
-/* A child's share of its parent's cost that makes it part of a hot path, unless the user says
- * otherwise. */
+/* Smallest share of its parent's cost of a child on a hot path; key T changes it. */
 #define HOT_SHARE 0.5
 
 #define RUBOUT 0x7f
 
-/* Tells the user once what is wrong with the database. */
+/* Shows once what is wrong with the database. */
 static void say_problem(struct tui *tui)
 {
     if (problem_text() && !tui->has_said_problem) {
@@ -29,7 +28,7 @@ static void say_problem(struct tui *tui)
     }
 }
 
-/* Who obeys: the first that knows the command. */
+/* The families of commands; the first one that knows a command carries it out. */
 static bool (*const obeys[])(struct tui *tui, enum command command) = {
     tui_obey_moves,  tui_obey_views,  tui_obey_metrics, tui_obey_finding, tui_obey_filters,
     tui_obey_places, tui_obey_source, tui_obey_threads, tui_obey_output,  tui_obey_mouse,
@@ -49,7 +48,7 @@ static void obey(struct tui *tui, enum command command)
     say_problem(tui);
 }
 
-/* Tells that a character does nothing. */
+/* Says that a key has no command. */
 static void say_no_such_key(struct tui *tui, int key)
 {
     if (key > ' ' && key < RUBOUT)
@@ -74,7 +73,7 @@ static void show_headline(struct tui *tui)
     tui_show(tui);
 }
 
-/* Until the user quits or the terminal is gone. */
+/* Runs until the user quits or the terminal is gone. */
 static void loop(struct tui *tui)
 {
     for (;;) {
@@ -92,7 +91,7 @@ static void loop(struct tui *tui)
     }
 }
 
-/* Makes the first view before the terminal is taken over, so that its problems can be reported. */
+/* Opens the first view before the terminal is taken over, so that errors can be reported on stderr. */
 static int open_first_view(struct tui *tui, const char *sort)
 {
     struct view *view = session_view(tui->session, tui->projection, tui->id);
@@ -107,11 +106,11 @@ static int open_first_view(struct tui *tui, const char *sort)
     return 0;
 }
 
-/* An empty tree alone would look like a fault. */
+/* Explains an empty tree. */
 static void say_if_empty(struct tui *tui)
 {
     if (view_row(tui_pane(tui)->view, 0)->n_children == 0)
-        text_add(&tui->message, "nothing was recorded: 5 tells of the samples, ? lists the keys");
+        text_add(&tui->message, "nothing was recorded; press 5 for the summary, ? for the keys");
 }
 
 static void close_tui(struct tui *tui)

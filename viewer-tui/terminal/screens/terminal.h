@@ -1,4 +1,4 @@
-/* The terminal viewer, for the program's main. */
+/* The terminal viewer. */
 #ifndef VIEWER_TERMINAL_H
 #define VIEWER_TERMINAL_H
 
@@ -6,20 +6,19 @@
 #include "viewer-tui/tree/filters.h"
 #include "viewer-tui/compare/session.h"
 
-/* What the viewer begins with. */
+/* Initial state of the viewer. */
 struct terminal_options {
     enum projection projection;
-    const char *sort; /* as on the command line; NULL: the view's own */
+    const char *sort; /* value of --sort; NULL: the view's default */
     bool has_mouse;
     bool starts_closed; /* with the tree closed and without advice */
-    const char *columns; /* column-choice.h; NULL: those that fit */
+    const char *columns; /* initial columns (column-choice.h); NULL: those that fit */
     enum cell_units units;
     bool has_bars;
-    struct filters *filters; /* which the user goes on with */
+    struct filters *filters; /* initial filters, which the user can change */
 };
 
-/* Shows the session's database until the user quits. The exit status; what goes wrong before
- * anything can be shown is reported. */
+/* Shows the session's database until the user quits. Returns the exit status. */
 int terminal_run(struct session *session, const struct terminal_options *options);
 
 #endif

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Longer lines are hard to read. */
+/* Most columns of a line; longer lines are hard to read. */
 #define MOST_COLUMNS 100
 
 /* A width at which every paragraph is one line. */
@@ -47,7 +47,7 @@ bool tui_closes(struct tui *tui, int key, enum command opener)
     return tui->next != COMMAND_NONE;
 }
 
-/* Which costs of the row the advice is about. */
+/* The costs that the advice is about. */
 static const char *part_text(const struct view *view, uint32_t row)
 {
     if (row == 0)
@@ -56,7 +56,7 @@ static const char *part_text(const struct view *view, uint32_t row)
                                             : "  its own costs, without those of what it calls\n";
 }
 
-/* What the advice is on. */
+/* Adds the row that the advice is about. */
 static void add_scope(const struct view *view, uint32_t row, bool ascii, struct text *out)
 {
     describe_name(view, row, ascii, out);
@@ -150,7 +150,7 @@ void tui_inspect(struct tui *tui)
     struct text text = {0};
     inspect_row(pane->view, pane_row(pane), tui->session->run,
                 tui->projection == PHYSICAL, tui->ascii, &text);
-    tui_show_text(tui, "all of one row", text_string(&text), COMMAND_INSPECT);
+    tui_show_text(tui, "one row", text_string(&text), COMMAND_INSPECT);
     vec_free(&text);
 }
 

@@ -1,4 +1,4 @@
-/* Showing the sums over some of the threads only. */
+/* Commands for threads, programs and inlined code: views over a part of the data. */
 #include "viewer-tui/terminal/screens/commands.h"
 #include "viewer-tui/terminal/screens/text-pages.h"
 
@@ -18,7 +18,7 @@ static void close_panes(struct tui *tui)
 static void say_which(struct tui *tui)
 {
     const struct thread_set *set = tui->session->threads;
-    text_clear(&tui->message); /* of what filters leave */
+    text_clear(&tui->message); /* from applying the filters */
     if (!set) {
         text_add(&tui->message, "all threads");
         return;
@@ -29,7 +29,7 @@ static void say_which(struct tui *tui)
                                             : "  (| and an empty line: all of them)");
 }
 
-/* Shows the sums over these threads, NULL for all, from now on; takes ownership of the set. */
+/* Restricts all values to a set of threads (NULL: all) and takes ownership of it. */
 static void restrict_to(struct tui *tui, struct thread_set *set)
 {
     struct path path = path_of(tui_pane(tui)->view, pane_row(tui_pane(tui)));
@@ -47,7 +47,7 @@ static void restrict_to(struct tui *tui, struct thread_set *set)
     path_free(&path);
 }
 
-/* Asks for the expression; an empty one is for all threads. */
+/* Asks for a regular expression for threads; an empty one means all. */
 static void ask(struct tui *tui)
 {
     const struct thread_set *set = tui->session->threads;
@@ -64,7 +64,7 @@ static void ask(struct tui *tui)
     free(cause);
 }
 
-/* Folds inlined code, or shows it again; what was selected is found again, or what is around it. */
+/* Folds inlined code, or shows it. The selected row, or the one around it, stays selected. */
 static void fold_or_not(struct tui *tui)
 {
     struct pane *pane = tui_pane(tui);
@@ -93,13 +93,13 @@ static void show_threads(struct tui *tui)
         restrict_to(tui, wanted);
 }
 
-/* The programs that can be chosen; before them stands "all programs". */
+/* The programs of the run; the first line of the list is "all programs". */
 struct menu {
     const struct tui *tui;
     program_names names;
 };
 
-/* How many processes ran a program. */
+/* Number of processes that ran a program. */
 static size_t count_processes(const json_t *run, const char *program)
 {
     size_t i, n = 0;
@@ -125,7 +125,7 @@ static void add_program(const void *context, size_t index, struct text *out)
     text_printf(out, "  (%zu process%s)", n, n == 1 ? "" : "es");
 }
 
-/* The program of the selected row; or the one that is shown, NULL for all. */
+/* The program of the selected row, or the one that the views are restricted to; NULL: all. */
 static const char *current_program(struct tui *tui)
 {
     const struct view *view = tui_pane(tui)->view;
@@ -136,7 +136,7 @@ static const char *current_program(struct tui *tui)
     return set && set->is_program ? set->what : NULL;
 }
 
-/* The index of the line that the user chooses; list->n for none. */
+/* Index of the line that the user chose; number of lines: none. */
 static size_t choose_program(struct tui *tui, struct menu *menu, const char *current)
 {
     struct list list = {.title = "programs",
@@ -160,7 +160,7 @@ static void restrict_to_program(struct tui *tui)
 {
     struct menu menu = {.tui = tui, .names = run_programs(tui->session->run)};
     if (menu.names.n < 2) {
-        text_add(&tui->message, "this database is of one program");
+        text_add(&tui->message, "this database has one program");
         vec_free(&menu.names);
         return;
     }

@@ -10,24 +10,24 @@
 #include "viewer-tui/terminal/screen.h"
 #include "viewer-tui/tree/labels.h"
 
-/* Between the two. */
+/* Between the two sides. */
 #define GAP " | "
 
-/* Of the name in the title. */
+/* Most columns of the name in the title. */
 #define MOST_NAME_COLUMNS 60
 
-/* The part of a side that labels may have: 1 / this. */
+/* Labels take at most 1 / LABEL_PART of a side. */
 #define LABEL_PART 3
 
 struct pair_screen {
     struct tui *tui;
     const struct comparison *comparison;
     struct row_pair rows;
-    size_t metric; /* of the comparison, the left side's */
+    size_t metric; /* of the comparison: the left side's */
     enum cost_part part;
     struct thread_costs costs[SIDES];
     struct thread_ordering ordering;
-    size_t label_width; /* of both, so that the bars have equal room */
+    size_t label_width; /* of both sides, so that the bars are equally wide */
     struct text title;
 };
 
@@ -46,7 +46,7 @@ static struct thread_table table_of(const struct pair_screen *page, int side)
     return table;
 }
 
-/* Adds what both sides say, the left one filled up. */
+/* Adds the text of both sides, the left one padded. */
 static void add_sides(const struct pair_screen *page, size_t index,
                       void (*add)(const struct pair_screen *page, int side, size_t index,
                                   struct text *out),
@@ -116,7 +116,7 @@ static void arrange(struct pair_screen *page)
         thread_costs_sort(&page->costs[side], page->ordering.by, page->ordering.is_reversed);
 }
 
-/* Reads the page's metric of both sides. */
+/* Reads the costs of both sides. */
 static enum outcome read_costs(struct pair_screen *page)
 {
     for (int side = 0; side < SIDES; side++) {
@@ -156,7 +156,7 @@ static void show_column(struct pair_screen *page, int step)
     }
 }
 
-/* False when the page is to go. */
+/* Carries out a key; false if it closes the screen. */
 static bool obey(struct pair_screen *page, int key)
 {
     if (thread_ordering_obey(&page->ordering, key))

@@ -1,4 +1,4 @@
-/* What the selected row costs in each thread: bars, or a histogram of them. */
+/* Costs of the selected row in each thread, as bars or as a histogram. */
 #include "viewer-tui/terminal/screens/text-pages.h"
 
 #include "viewer-tui/output/columns.h"
@@ -11,13 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Columns of labels; more would leave too few for bars, unless the screen is wide. */
+/* Most columns of labels, so that bars have room, unless the screen is wide. */
 #define MOST_LABEL_WIDTH 40
 
-/* Of the name in the title. */
+/* Most columns of the name in the title. */
 #define MOST_NAME_COLUMNS 60
 
-/* Room for the number of threads in a bin. */
+/* Columns of the number of threads in a bin. */
 #define COUNT_WIDTH 7
 
 struct thread_screen {
@@ -30,7 +30,7 @@ struct thread_screen {
     struct text title;
 };
 
-/* How values are shown on a screen of this width. */
+/* The table for the width of the screen. */
 static struct thread_table table_of(const struct thread_screen *page)
 {
     struct thread_table table =
@@ -48,7 +48,7 @@ static void add_what(const struct thread_screen *page, struct text *out)
     thread_costs_add_number(&page->costs, out);
     text_add(out, ", ");
     if (page->shows_bins)
-        text_add(out, "how many have how much");
+        text_add(out, "number of threads by cost");
     else
         thread_ordering_add(page->ordering, out);
 }
@@ -92,7 +92,7 @@ static void bin_line(const void *context, size_t index, struct text *out)
     thread_table_add_bar(&table, (double)page->bins[index], (double)most, out);
 }
 
-/* As many bins as are good for so many threads; one where all have the same. */
+/* Counts the threads in each bin; there is one bin if all threads have the same cost. */
 static void count_bins(struct thread_screen *page)
 {
     const struct thread_costs *costs = &page->costs;
@@ -112,8 +112,8 @@ static void arrange(struct thread_screen *page)
     count_bins(page);
 }
 
-/* The next part of a metric in a direction that is shown and was measured; `metric` and `part` stay
- * when there is no other. */
+/* Steps to the next part of a metric that is shown and was measured. `metric` and `part` stay if there is
+ * no other. */
 static void step_column(const struct view *view, long step, size_t *metric, enum cost_part *part)
 {
     const struct metrics *metrics = view->metrics;
@@ -138,7 +138,7 @@ static void show_column(struct thread_screen *page, long step)
     arrange(page);
 }
 
-/* What a selected bin is called: "0.5 - 0.75 s of work". */
+/* Adds the name of a bin: "0.5 s to 0.75 s of work". */
 static void add_name_of_bin(const struct thread_screen *page, size_t bin, struct text *out)
 {
     const struct distribution *distribution = &page->costs.distribution;
@@ -149,7 +149,7 @@ static void add_name_of_bin(const struct thread_screen *page, size_t bin, struct
     text_printf(out, "%s to %s of %s", from, to, metric->name);
 }
 
-/* The threads of the selected line; NULL where there are none. */
+/* The threads of the selected line; NULL: none. */
 static struct thread_set *selected_threads(const struct thread_screen *page, size_t selected)
 {
     const struct thread_costs *costs = &page->costs;
@@ -190,7 +190,7 @@ static void open_page(struct thread_screen *page)
                         &page->title);
 }
 
-/* Who the selected thread is, and where it was created. */
+/* Shows the selected thread's name, start routine and creation context. */
 static void show_details(const struct thread_screen *page, size_t selected)
 {
     const struct thread_costs *costs = &page->costs;
@@ -206,16 +206,16 @@ static void show_details(const struct thread_screen *page, size_t selected)
         text_add(&text, "\n");
     }
     if (strcmp(run_text(thread->described, "root"), "thread root") == 0)
-        text_add(&text, "  hangs below  <thread root>: what created it did not join it\n");
+        text_add(&text, "  is below     <thread root>, since its creator did not join it\n");
     if (thread->created_at) {
         text_add(&text, "\ncreated at\n");
         thread_origin_add_lines(thread->created_at, page->tui->ascii, &text);
     }
-    tui_show_text(page->tui, "all of one thread", text_string(&text), COMMAND_INSPECT);
+    tui_show_text(page->tui, "one thread", text_string(&text), COMMAND_INSPECT);
     vec_free(&text);
 }
 
-/* Obeys a key other than a move; false when the page is to go. */
+/* Carries out a key other than a move; false if it closes the screen. */
 static bool obey(struct thread_screen *page, struct list *list, int key)
 {
     if (thread_ordering_obey(&page->ordering, key)) {
@@ -241,7 +241,7 @@ static bool is_choice(int key)
     return key != ' ' && keys_command(key) == COMMAND_TOGGLE;
 }
 
-/* Until the user has seen it; the threads that the user picked, or NULL. */
+/* Shows the screen until the user closes it. The threads that the user chose; NULL: none. */
 static struct thread_set *show(struct thread_screen *page)
 {
     struct list list = {.title = text_string(&page->title),

@@ -1,4 +1,4 @@
-/* Drawing the rows of a view: costs on the left, the tree on the right. */
+/* The rows of the tree: costs on the left, names on the right. */
 #include "viewer-tui/terminal/screens/main-screen.h"
 
 #include "viewer-tui/terminal/screen.h"
@@ -28,7 +28,7 @@ static void draw_costs(const struct tui *tui, uint32_t row, const struct columns
     vec_free(&text);
 }
 
-/* What stands before a row's name: open, closed, or nothing below. */
+/* The sign before a row's name: open, closed, or nothing below. */
 static const char *marker(const struct tui *tui, const struct pane *pane, uint32_t row)
 {
     if (!pane_can_open(pane, row))
@@ -55,8 +55,8 @@ static void add_chain(const struct tui *tui, const struct pane *pane,
     text_add(out, " > ... > ");
 }
 
-/* Adds the tree's part of a row, marker, call site and name, in so many columns where that can be
- * done; returns where the name itself begins. */
+/* Adds marker, call site and name of a row, the name shortened to fit `columns` if possible. Returns the
+ * index of the byte where the name begins. */
 static size_t add_name(const struct tui *tui, const struct pane *pane, uint32_t row, size_t columns,
                        struct text *out)
 {
@@ -72,8 +72,8 @@ static size_t add_name(const struct tui *tui, const struct pane *pane, uint32_t 
     return name_at;
 }
 
-/* Shifts the tree as far as the selected row's name needs it; once that row itself would lie left
- * of the screen, as far back as can be. */
+/* Shifts the tree left as far as the selected row's name needs. If that row would be left of the screen,
+ * shifts back first. */
 static void shift_to_selected(const struct tui *tui, struct pane *pane, int width)
 {
     struct text name = {0};
@@ -90,7 +90,7 @@ static void shift_to_selected(const struct tui *tui, struct pane *pane, int widt
     vec_free(&name);
 }
 
-/* Columns before a row; what lies left of the shifted tree stands at its edge. */
+/* Columns before a row; rows left of the shifted tree are drawn at its edge. */
 static int offset(const struct pane *pane, uint32_t row)
 {
     size_t start = indentation(pane, row);

@@ -1,8 +1,8 @@
-/* Commands that show another view. */
+/* Commands that show another view or a page. */
 #include "viewer-tui/terminal/screens/commands.h"
 #include "viewer-tui/terminal/screens/text-pages.h"
 
-/* Sorts a new view by the metric by which another one is sorted. */
+/* Sorts a new view by the metric that another one is sorted by. */
 static void sort_by_same_metric(struct view *view, const struct view *other)
 {
     struct sorting sorting = view->sorting;
@@ -13,7 +13,7 @@ static void sort_by_same_metric(struct view *view, const struct view *other)
     view_sort(view, sorting);
 }
 
-/* False when the user stopped it. */
+/* False if the user stopped it. */
 static bool open_pane(struct tui *tui, struct pane *pane, struct view *view)
 {
     sort_by_same_metric(view, tui_pane(tui)->view);
@@ -71,7 +71,7 @@ static void show_other_projection(struct tui *tui)
 bool tui_is_of_one_run(struct tui *tui, const char *what)
 {
     if (session_is_comparison(tui->session))
-        text_printf(&tui->message, "%s: only of one database, not of two that are compared", what);
+        text_printf(&tui->message, "%s works with one database, not with a comparison", what);
     return !session_is_comparison(tui->session);
 }
 
