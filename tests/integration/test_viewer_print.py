@@ -487,7 +487,7 @@ class Measurements(unittest.TestCase):
         done = self.view(f"{self.measurements}/")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("xz-worker", done.stdout)
-        self.assertIn("is a measurement directory: hpcprof makes", done.stderr)
+        self.assertIn("is a measurement directory; running hpcprof to create", done.stderr)
         calls = (self.top / "calls").read_text().splitlines()
         self.assertEqual(calls, [f"-o {self.database.name} {self.measurements}/"])
         again = self.view(self.measurements)

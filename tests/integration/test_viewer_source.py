@@ -365,7 +365,7 @@ class Editor(WithUtil):
         for body, message in [
                 ("exit 3", "an editor' -x ended with status 3"),
                 ("kill -9 $$", "an editor' -x ended with status 137"),
-                (None, "no editor '/no/such/editor': set VISUAL or EDITOR")]:
+                (None, "no editor '/no/such/editor'; set VISUAL or EDITOR")]:
             environment = self.script(body) if body else {"VISUAL": "/no/such/editor"}
             terminal = self.start(width=200, environment=environment)
             terminal.press("H", "e")
