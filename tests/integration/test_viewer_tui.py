@@ -329,7 +329,7 @@ class Keys(InTerminal):
             terminal.press(key)
             terminal.until_seen("hpcviewer: help", "one row up")
             terminal.press("End")
-            terminal.until_seen("looks at procedures, not at their callers.")
+            terminal.until_seen("callers.")
             terminal.press("Home")
             terminal.until_seen("one row up")
             terminal.press("NPage", "PPage", "Down", "Up", "j", "k", "G", "q")
