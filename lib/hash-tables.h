@@ -3,6 +3,7 @@
 #ifndef LIB_HASH_TABLES_H
 #define LIB_HASH_TABLES_H
 
+#include <assert.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -40,6 +41,7 @@ uint32_t strtab_find(const struct strtab *table, const char *text);
 /* The string of an id that strtab_id returned; valid until strtab_free. */
 static inline const char *strtab_string(const struct strtab *table, uint32_t id)
 {
+    assert(id < table->count);
     return table->strings[id];
 }
 

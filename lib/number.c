@@ -1,5 +1,6 @@
 #include "lib/number.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
@@ -79,6 +80,7 @@ struct number_scale number_scale_beside(double largest, double own, const char *
 
 void number_format(double value, const struct number_scale *scale, char text[NUMBER_SIZE])
 {
+    assert(scale->divisor > 0);
     double scaled = value / scale->divisor;
     if (value == 0)
         strcpy(text, "0");

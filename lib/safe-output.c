@@ -2,6 +2,7 @@
 
 #include "lib/alloc.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -51,6 +52,7 @@ bool atomic_file_begin(struct atomic_file *file, const char *path, char **cause)
 
 bool atomic_file_commit(struct atomic_file *file, char **cause)
 {
+    assert(file->out);
     errno = 0;
     bool written = !ferror(file->out);
     if (fclose(file->out) != 0)

@@ -36,7 +36,6 @@
  *   - Before the slow clone is called and after it has returned, the worker counts as idle. */
 #include "agents/agent.h"
 
-#include "agents/cilk5/cilk5-layout.h"
 #include "agents/cilk5/cilk5-runtime.h"
 
 #include <stdatomic.h>

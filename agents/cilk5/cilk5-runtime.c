@@ -1,7 +1,6 @@
 #include "agents/cilk5/cilk5-runtime.h"
 
 #include "agents/cilk5/cilk5-exports.h"
-#include "agents/cilk5/cilk5-layout.h"
 #include "agents/common/linked-runtime.h"
 
 #include "runtime-patches/cilk5/description.h"
