@@ -1,5 +1,5 @@
-"""Creation contexts: a thread's samples hang below the deepest frame of the call path that created it that stayed
-live until the thread was joined; without one, below <thread root>."""
+"""Creation contexts: a thread's samples are below the deepest frame of its creation path that stayed live until the
+thread was joined; without such a frame, below <thread root>."""
 import math
 import os
 import unittest
@@ -10,8 +10,7 @@ import profiling
 HOW = (("perf", {}), ("timers", {"deny_perf": True}))
 MOST_CREATIONS = 16  # MAX_CREATIONS of hpcprof/attribution/thread-root.c
 
-# Start routine or worker: the procedures below main that stayed live until the join, and the one that created
-# the thread.
+# Start routine or worker: the procedures below main that stayed live until the join, and the creating procedure.
 WORKERS = {"pthread_worker": ([], "make_pthread"), "nested_worker": (["pthread_worker"], "pthread_worker"),
            "c11_worker": ([], "make_c11"), "thread_worker": ([], "make_thread"), "async_worker": ([], "make_async"),
            "own_thread_worker": (["use_thread"], "use_thread"), "own_async_worker": (["use_async"], "use_async")}
@@ -47,8 +46,8 @@ class Creation(LogicalTest):
                 for site in (node.get("call_site") for node in path) if site]
 
     def check_live(self, known, tree):
-        """Each thread hangs below the procedures that stayed live until it was joined, at the line of the call
-        where their own code made it, also by the C++ library."""
+        """Each thread is below the procedures that stayed live until it was joined. If their own code creates it, also
+        through the C++ library, it is at the line of the call."""
         for worker, (live, maker) in WORKERS.items():
             with self.subTest(worker=worker):
                 path = self.check_worker(worker, known, tree)
@@ -69,7 +68,7 @@ class Creation(LogicalTest):
                     self.assertEqual(plain(path[2]["name"]), worker)
 
     def check_creations(self, known):
-        """The threads view tells where each was created."""
+        """The threads view shows where each was created."""
         created = [[(plain(frame["name"]), frame["line"]) for frame in thread["created_at"]]
                    for thread in self.view(view="threads")["threads"] if thread["created_at"]]
         for worker, (_, maker) in WORKERS.items():
@@ -90,14 +89,14 @@ class Creation(LogicalTest):
                   for path in paths]
         self.assertEqual(max(depths), MOST_CREATIONS + 1)
         outermost = [path for path, depth in zip(paths, depths) if depth == 1]
-        # Those near enough to main, and those whose outer creations are cut off.
+        # Threads near enough to main, and threads whose outer creations are cut off.
         self.assertEqual(sorted(path[1]["name"] for path in outermost), ["<thread root>", "main thread"])
         self.check_time(sum(path[-1]["metrics"]["work"]["inclusive"] for path in outermost),
                         *known["chain_link"][1:], 4 * 0.0005 * math.sqrt(24 / 6))
 
     def test_who_is_forked_in_a_thread_begins_with_its_start_routine(self):
-        """Through threads and forks in turn, though each process has a file of its own."""
-        # What goes on in a forked thread ends with its process: nobody joins it.
+        """Through alternating threads and forks, though each process has its own file."""
+        # A thread that continues in a forked process ends with it: nobody joins it.
         wanted = {"work_of_child": ["inner_thread"], "thread_of_child": ["inner_thread", "make_in_child", "make"],
                   "work_of_grandchild": ["thread_of_child"]}
         physical = {**wanted, "thread_of_child": []}
@@ -117,7 +116,7 @@ class Creation(LogicalTest):
                                          outer + [function])
                         burned = sum(node["metrics"]["work"]["inclusive"] for node in path[-1]["children"]
                                      if node["name"] == "burn")
-                        # One at the begin, one at the end, and twice that: they are no equal lengths.
+                        # One at the beginning, one at the end; twice that, since the lengths differ.
                         few = 4 * max(image.mean_period("CPUTIME") for image in images if image.origin)
                         self.check_time(burned, *truth[function], few)
 

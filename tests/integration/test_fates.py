@@ -1,5 +1,5 @@
-"""Every fate of doc/FORMAT-hpcrun.md, from a measurement file to the database and to the views, in
-words and in counts and times; sources with the reason for them; files with problems."""
+"""Every fate of doc/FORMAT-hpcrun.md, from a measurement file to the database and the views: its words, counts and
+times. Also the sources with their reasons, and files with problems."""
 import csv
 import io
 import json
@@ -28,8 +28,8 @@ def specified():
 
 class Fates(hpcprof_case.HpcprofCase):
     def make(self):
-        """A process with two threads and samples of every fate: of code c there are c + 1 samples,
-        and 2 (c + 1) seconds, in the first thread and as many in the second."""
+        """A process with two threads and samples of every fate: code c has c + 1 samples and 2 (c + 1) seconds in each
+        thread."""
         self.fates = specified()
         module = self.program()
         process = self.scenario.process(pid=71)
@@ -74,7 +74,7 @@ class Fates(hpcprof_case.HpcprofCase):
             self.assertEqual(len(shown), 1, words)
             self.assertEqual(shown[0].split()[0], f"{2 * (code + 1):,}")
             self.assertIn(f" {4 * (code + 1):.2f}"[:5], shown[0])
-            if code:  # what is fired needs no explanation
+            if code:  # fired samples need no explanation
                 self.assertRegex(shown[0], rf" {re.escape(words)}: \w+")
 
     def test_all_are_in_the_summary_for_programs(self):

@@ -1,4 +1,4 @@
-"""hpcrun on programs whose use of time is known: nothing is lost, counted twice or changed."""
+"""hpcrun on programs with a known use of time: nothing is lost, counted twice or changed."""
 import collections
 import math
 import os
@@ -14,9 +14,9 @@ from profiling import FIRED, RECORDED, program, sources
 class Time(profiling.ProfilingTest):
     measures_time = True
     def assert_adds_up(self, image, burned):
-        """The fates' time is what was burned, and the process's CPU clock between our first and last
-        sight, within 2 % and four standard deviations of the first phases and tails (each about uniform
-        in a period)."""
+        """The sum over fates equals the burned time and the process's CPU clock between hpcrun's first and last
+        readings, within 2 % and four standard deviations of the first phases and tails (each about uniform in
+        a period)."""
         self.check_fates([image])
         sigma = 0.001 * math.sqrt(len(image.threads) / 6)
         self.check_time(image.seconds("CPUTIME", [FIRED]), burned, image.cpu, 4 * sigma)
@@ -27,7 +27,7 @@ class Time(profiling.ProfilingTest):
                 _, images = self.measure(program("recursion"), 20, 1500, **how)
                 self.assertEqual(len(images), 1)
                 self.assert_adds_up(images[0], 1.5)
-                self.assertGreater(images[0].count("CPUTIME", [FIRED]), 300)  # fewer where the CPU is stolen
+                self.assertGreater(images[0].count("CPUTIME", [FIRED]), 300)  # fewer if the hypervisor steals CPU time
 
     def test_threads_at_once(self):
         for name, how in sources():
@@ -40,11 +40,11 @@ class Time(profiling.ProfilingTest):
                 self.assertGreater(images[0].cpu, 0.98 * counted)
 
     def seen_in_threads(self, image):
-        """Seconds of CPU time in all threads but the first."""
+        """Seconds of CPU time in all threads except the first."""
         return sum(t.amount("CPUTIME", [FIRED]) for t in image.threads if t.kind != 0) * profiling.TIME_UNIT
 
     def test_short_threads_without_bias(self):
-        """Threads far shorter than a period: on average they recover their time."""
+        """Threads far shorter than a period get their time on average."""
         threads, ms, period = 3000, 1, 0.005
         for name, how in sources():
             with self.subTest(name):
@@ -52,13 +52,13 @@ class Time(profiling.ProfilingTest):
                                             events=["CPUTIME@f200"], **how)
                 self.check_fates(images)
                 burned, counted = (int(word) * 1e-9 for word in done.stdout.split())
-                chance = min(1, counted / threads / period)  # that a thread has its one sample
+                chance = min(1, counted / threads / period)  # that a thread gets its one sample
                 sigma = period * math.sqrt(threads * chance * (1 - chance))
                 self.assertEqual(len(images[0].threads), threads + 1)
                 self.check_time(self.seen_in_threads(images[0]), burned, counted, 4 * sigma)
 
     def test_late_first_samples_without_bias(self):
-        """Threads whose first sample is late by up to two periods: on average they recover their time."""
+        """Threads whose first sample is up to two periods late get their time on average."""
         threads, ms, period = 300, 9, 0.005
         for name, how in sources():
             with self.subTest(name):
@@ -66,7 +66,7 @@ class Time(profiling.ProfilingTest):
                                             events=["CPUTIME@f200"], **how)
                 self.check_fates(images)
                 burned, counted = (int(word) * 1e-9 for word in done.stdout.split())
-                sigma = period / 2 * math.sqrt(threads)  # one period or two, at the most evenly
+                sigma = period / 2 * math.sqrt(threads)  # one period or two, at most equally likely
                 self.check_time(self.seen_in_threads(images[0]), burned, counted, 4 * sigma)
 
     def test_real_time(self):
@@ -85,8 +85,8 @@ class Time(profiling.ProfilingTest):
         self.check_time(image.seconds("REALTIME", [FIRED]), seconds, image.threads[0].wall, 0.003)
 
     def test_a_crowd_of_threads(self):
-        """Far more threads wait than samples could be handled of: they are sampled less often, the
-        program goes on, and the time of all is there."""
+        """More threads wait than can be sampled at the full rate: they are sampled less often, the program makes
+        progress, and no thread's time is lost."""
         for count in (2000, 10000):
             with self.subTest(count):
                 done, (image,) = self.measure(program("crowd"), count, 500,
@@ -101,7 +101,7 @@ class Time(profiling.ProfilingTest):
                 self.assertLess(image.count("REALTIME", [FIRED]), 1.5 * most)
 
     def test_phases_in_step_with_ticks(self):
-        """Half of every 4 ms tick is spent in one function, half in another."""
+        """Half of every 4 ms tick is spent in one function, the other half in another."""
         for name, how in sources():
             for rate in (250, 200, 1000):
                 with self.subTest(f"{name} {rate}/s"):
@@ -118,7 +118,7 @@ class Time(profiling.ProfilingTest):
 
     @staticmethod
     def weigh(image, one, other):
-        """The values of paths through a function, and of paths through it or another."""
+        """Values of paths through a function, and of paths through it or another one."""
         weights = [0, 0]
         for thread in image.threads:
             for _, value, path in thread.paths:
@@ -173,7 +173,7 @@ class Processes(profiling.ProfilingTest):
         self.assertEqual(images[0].state, 1)
 
     def test_failed_exec_forgets_no_thread(self):
-        """The rate in the last line is that of all threads, also of those that had ended before."""
+        """The rate in the last line covers all threads, including those that had ended before."""
         script = """import os, threading, time
 def burn(seconds):
     end = time.thread_time() + seconds
@@ -195,7 +195,7 @@ except OSError:
         script = ("import ctypes, time; ctypes.CDLL(None).daemon(0, 0); t = time.process_time()\n"
                   "while time.process_time() < t + 0.1: pass")
         _, images = self.measure("/usr/bin/python3", "-c", script)
-        for _ in range(1000):  # the daemon is nobody's child: it writes its state last
+        for _ in range(1000):  # nobody waits for the daemon; it writes its state last
             images = profiling.read_measurements(self.measurements)
             if len(images) == 2 and all(image.state for image in images):
                 break
@@ -228,8 +228,8 @@ class Events(profiling.ProfilingTest):
         self.assertGreaterEqual(int(done.stdout), pages)
 
     def test_a_sample_at_every_fault_lets_the_program_go_on(self):
-        """The vDSO's clock page: a signal that is pending when it is first read ends the fault before
-        the page is there (kernel 6.18). The read faulted again, had a sample again, for ever."""
+        """The vDSO's clock page: a pending signal ends the first access's page fault before the page is mapped
+        (kernel 6.18). Without a limit, the access faults again and is sampled again for ever."""
         if not profiling.have_perf():
             self.skipTest("perf_event_open is not permitted here")
         done, images = self.measure("bash", "-c", "echo $EPOCHREALTIME", events=["perf::PAGE-FAULTS@1"])
@@ -237,8 +237,8 @@ class Events(profiling.ProfilingTest):
         self.check_fates(images)
 
     def test_counters_without_a_period(self):
-        """They are sampled by rate: 200 per second of CPU time, or as asked for, and not at each count.
-        What they count is what the program used, by its own account: the clocks count nanoseconds."""
+        """They are sampled by rate: 200 per second of CPU time, or the given rate, not at each count. Their sum is
+        what the program used by its own measurement; clock events count nanoseconds."""
         if not profiling.have_perf():
             self.skipTest("perf_event_open is not permitted here")
         for event, rate in (("cpu-clock", 200), ("perf::TASK-CLOCK", 200), ("cpu-clock@f2000", 2000)):
@@ -248,17 +248,17 @@ class Events(profiling.ProfilingTest):
                 burned, image = int(done.stdout.split()[0]) * 1e-9, images[0]
                 name = event.split("@")[0]
                 fired = image.count(name, [FIRED])
-                # Each thread's first phase, tail, and search for the period are a few samples.
+                # Each thread's first phase, tail, and adaptation of the period amount to a few samples.
                 self.assertLess(fired, 1.1 * rate * image.cpu + 20)
                 self.assertGreater(fired, 0.5 * rate * burned - 20)
                 counted = sum(t.amount(name, [FIRED]) for t in image.threads) * 1e-9
-                # Nothing counts while a sample is taken, which is in the time that was burned: 40 us each at most.
+                # Counters stop while a sample is taken, which the burned time includes: at most 40 us each.
                 self.check_time(counted, burned - 40e-6 * fired, image.cpu, 3 * 4 / rate)
                 self.assertIn(f"samples of {name} (perf counter, by rate, ", done.stderr)
 
     def test_page_faults_by_rate(self):
-        """Of a counter that starts with a period of 1: as many as the kernel counted, within the
-        longest period, which is at most eight times the mean one."""
+        """A counter that starts with a period of 1: the sum equals the kernel's count, within the longest period,
+        at most eight times the mean."""
         if not profiling.have_perf():
             self.skipTest("perf_event_open is not permitted here")
         done, images = self.measure(program("faults"), 60000, events=["perf::PAGE-FAULTS"])
@@ -279,7 +279,7 @@ class Events(profiling.ProfilingTest):
                         0.0015)
 
     def test_sampling_control_of_another_thread(self):
-        """A thread starts sampling for one that has used more, or less, of the CPU than itself."""
+        """A thread switches sampling on for another thread that has used more, or less, CPU time than itself."""
         for name, how in sources():
             for first, second in ((200, 50), (50, 200)):
                 with self.subTest(f"{name} {first} {second}"):
@@ -314,7 +314,7 @@ class Events(profiling.ProfilingTest):
         usable = lines[:lines.index("")] if "" in lines else lines
         self.assertEqual([line for line in usable if "not here" in line], [])
         rest = [re.fullmatch(r"(\d+) more can't be used here: (.+)", line) for line in lines[len(usable) + 1:]]
-        # With `all` each of those that were counted comes with the reason, behind the usable ones.
+        # With `all`, each event that was only counted is listed with its reason, after the usable ones.
         every = self.run_tool(profiling.HPCRUN, "-L", "all").stdout.splitlines()
         self.assertEqual(every[:len(usable)], usable)
         refused = collections.Counter(line.split(" not here: ")[1] for line in every[len(usable):] if " not here: " in line)
@@ -326,8 +326,8 @@ class Events(profiling.ProfilingTest):
 
 
 class Refusals(profiling.ProfilingTest):
-    """Why CPUTIME does not come from perf: of the kernel's setting, or of a sandbox. The setting is a file of
-    the test's own, in a mount namespace."""
+    """The reason why CPUTIME does not use perf: the kernel's setting, or a sandbox. The setting is a file of the test,
+    in a mount namespace."""
     def said(self, level, deny):
         setting = self.directory / "perf_event_paranoid"
         setting.write_text(f"{level}\n")
@@ -385,7 +385,7 @@ class BadInput(profiling.ProfilingTest):
                     **({"user": profiling.ORDINARY_USER} if os.geteuid() == 0 else {}))
 
     def test_scripts(self):
-        """One line each, with the status of a shell, and no directory is left behind."""
+        """One line each, with a shell's exit status; no directory is left behind."""
         for name, text, status, says in (
                 ("bare", "echo from no shell\n", 126, "./bare: neither a program nor a script that begins with '#!'"),
                 ("empty", "", 126, "./empty: neither a program nor a script"),
@@ -427,7 +427,7 @@ class BadInput(profiling.ProfilingTest):
                                  "hpctoolkit-true-measurements-3"])
 
     def test_full_disk(self):
-        """/dev/full stands for a disk that fills up: one line, and the command's own status."""
+        """/dev/full simulates a full disk: one line, and the command's exit status."""
         if os.geteuid() != 0:
             self.skipTest("needs root, to mount a small file system")
         small = self.directory / "small"

@@ -1,5 +1,5 @@
-"""Samples change nothing about system calls: what they return, when, and what the program's own
-signals do to them. The truth is the same program without hpcrun."""
+"""Samples do not change system calls: their results, their duration, and the effect of the program's own signals.
+The reference is the same program without hpcrun."""
 import profiling
 from profiling import program, sources
 
@@ -33,7 +33,7 @@ class Calls(profiling.ProfilingTest):
         self.compare("calls_waits")
 
     def test_terminal(self):
-        """It ends with EINTR for any signal that is there when the terminal is done."""
+        """It ends with EINTR for any signal that is pending when the terminal has finished."""
         self.assertEqual(self.run_tool(program("terminal_drain")).stdout, "fine\n")
         for source, how in sources():
             for event in ("CPUTIME@f10000", "REALTIME@f10000"):

@@ -1,4 +1,4 @@
-"""How processes end under hpcrun: everything is written, and the end is the same."""
+"""Ends of processes under hpcrun: everything is written, and the process ends as without hpcrun."""
 import os
 import re
 import resource
@@ -12,7 +12,7 @@ from profiling import FIRED, program, sources
 
 
 def cpu_of_children():
-    """Seconds, of processes that have been waited for."""
+    """CPU seconds of processes that were waited for."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
 
@@ -20,13 +20,14 @@ def cpu_of_children():
 class Ends(profiling.ProfilingTest):
     @classmethod
     def setUpClass(cls):
-        """What a shell starts in the background, or nohup, ignores these: so would the programs."""
+        """Resets signals that are ignored if a shell started the tests in the background, or nohup did: the programs
+    would inherit that."""
         for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
             if signal.getsignal(number) == signal.SIG_IGN:
                 signal.signal(number, signal.SIG_DFL)
                 cls.addClassCleanup(signal.signal, number, signal.SIG_IGN)
 
-    # how -> (state, detail, exit status of a shell, threads whose time must be there)
+    # how -> (state, detail, a shell's exit status, threads whose time must be in the file)
     ends = {
         "exit": (1, 0, 3), "return": (1, 0, 7), "_exit": (2, 0, 4), "_Exit": (2, 0, 5),
         "quick_exit": (5, 0, 6), "pthread_exit": (1, 0, 0), "exec": (3, 0, 0),
@@ -50,13 +51,13 @@ class Ends(profiling.ProfilingTest):
                 with self.subTest(end):
                     self.one_end(f"thread:{end}", False, state, detail, status, {})
 
-    # What ends a process by default; not those that the kernel keeps to itself.
+    # Signals that end a process by default, except those that can't be handled.
     fatal = sorted(set(range(1, 65)) - {
         signal.SIGKILL, signal.SIGCHLD, signal.SIGCONT, signal.SIGURG, signal.SIGWINCH, signal.SIGSTOP,
         signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU, 32, 33})
 
     def test_every_fatal_signal(self):
-        """Real-time signals, too, and the one that hpcrun uses itself."""
+        """Includes real-time signals, and the one that hpcrun uses."""
         for number in self.fatal:
             with self.subTest(number):
                 _, images = self.measure(program("ends"), f"alone:kill:{number}", 5, status=-number)
@@ -77,12 +78,12 @@ class Ends(profiling.ProfilingTest):
         self.assertEqual(len(first.threads), threads)
         burned = 0.06 * (1 if alone or end == "pthread_exit" else 2)
         self.assertGreater(first.seconds("CPUTIME", [FIRED]), burned - 0.012)
-        # Nothing twice: the process's clock also has what a busy machine makes the rest of it cost.
+        # An upper bound: on a busy machine, the process's clock includes more than the burned time.
         self.assertLess(first.seconds("CPUTIME", [FIRED]), first.cpu + 0.005)
         self.assertLess(first.cpu, counted)
 
     def test_threads_that_end_with_the_process(self):
-        """Every thread is there once, with its time, however ends meet."""
+        """Every thread is in the file once, with its time, even if several ends coincide."""
         for name, how in sources():
             for _ in range(30):
                 done, images = self.measure(program("endings"), "threads", events=["CPUTIME@f5000"], **how)
@@ -92,7 +93,7 @@ class Ends(profiling.ProfilingTest):
                                 images[0].cpu, 0.02)
 
     def test_threads_that_begin_while_the_process_ends(self):
-        """The last line counts those that the file has."""
+        """The last line counts the samples in the file."""
         for _ in range(30):
             done, images = self.measure(program("endings"), "births", events=["CPUTIME@f5000"])
             self.check_fates(images)
@@ -100,19 +101,19 @@ class Ends(profiling.ProfilingTest):
             self.assertEqual(int(counted), len(images[0].threads))
 
     def test_samples_that_never_came(self):
-        """What they stand for is not lost: it is counted when the thread, or the process, ends."""
+        """Their time is not lost: it is counted when the thread or the process ends."""
         for name, how in sources():
             for what in ("thread", "exit", "exec"):
                 with self.subTest(f"{name} {what}"):
                     done, images = self.measure(program("overdue"), what, 50, **how)
                     self.check_fates(images)
-                    # A slow machine may miss a sample of another thread, too.
+                    # On a slow machine, a sample of another thread may be missed, too.
                     missed, used = max((thread.amount("CPUTIME", [profiling.ENDING]), thread.cpu)
                                        for image in images for thread in image.threads)
                     self.check_time(missed * profiling.TIME_UNIT, int(done.stdout) * 1e-9, used, 0.002)
 
     def test_signals_that_end_the_process_twice(self):
-        """Only after everything is written, and by the signal that is written: mostly the first, but
+        """The process ends after everything is written, by the signal in the file: mostly the first one, but
         threads that get one each may overtake each other."""
         for name, how in sources():
             for i in range(10):
@@ -140,7 +141,7 @@ class Ends(profiling.ProfilingTest):
         self.assertEqual((images[0].state, images[0].problems), (0, []))
 
     def test_killed_at_any_moment(self):
-        """Each a little later after its start; the file is readable if it is there."""
+        """Each process is killed a little later after its start; its file, if there is one, is readable."""
         script = ("i=0; while [ $i -lt 300 ]; do $0 5 100000 & n=0; "
                   "while [ $n -lt $((i * 12)) ]; do n=$((n + 1)); done; "
                   "kill -9 $!; wait $!; i=$((i + 1)); done 2> /dev/null; true")
@@ -150,10 +151,9 @@ class Ends(profiling.ProfilingTest):
 
 
 class Accounts(profiling.ProfilingTest):
-    """The times of all fates add up to what each thread used by its own account, noted just before the
-    end (tests/programs/hpcrun/mapped-ledger.h), within 2 %: no less than it burned, no more than its clock
-    had counted. What a thread pays is exact but for its first phase and its tail, at most 1.5 periods
-    together: far less than 2 %."""
+    """The fates of each thread add up to the time that it recorded itself just before the end
+    (tests/programs/hpcrun/mapped-ledger.h), within 2 %: at least the burned time, at most its clock. Only a thread's
+    first phase and its tail are inexact, by at most 1.5 periods together: far less than 2 %."""
     measures_time = True
     EVENT, MS = "CPUTIME@f4000", 50
 
@@ -163,8 +163,8 @@ class Accounts(profiling.ProfilingTest):
                 for pid, tid, burned, used in struct.iter_unpack("<IIQQ", data) if tid}
 
     def check(self, images, counted, told=()):
-        """Every account has its thread, with all its time, but for processes (pids) of which hpcrun
-        told that a part is lost, or all. counted: by the kernel, for all processes together, seconds."""
+        """Every entry of the ledger has its thread, with all its time, except in processes (pids) whose loss hpcrun has
+        reported. counted: the kernel's CPU seconds of all processes together."""
         self.check_fates(images)
         self.assertLess(sum(thread.cpu for image in images for thread in image.threads), counted)
         ledger = self.ledger()
@@ -174,7 +174,7 @@ class Accounts(profiling.ProfilingTest):
             for thread in image.threads:
                 burned, used = ledger.pop((image.pid, thread.tid))
                 paid = thread.amount("CPUTIME", [FIRED]) * profiling.TIME_UNIT
-                # Behind its last note a thread still ends, which takes a busy machine a while.
+                # After its last entry a thread still has to end, which takes time on a busy machine.
                 self.assertLess(paid, 1.02 * max(used, thread.cpu), thread.tid)
                 if image.pid not in told:
                     self.assertGreater(paid, 0.98 * burned, thread.tid)
@@ -196,8 +196,8 @@ class Accounts(profiling.ProfilingTest):
                         self.check(images, cpu_of_children() - before)
 
     def test_killed(self):
-        """What was used until the last flush is there. A thread flushes in its handler: when it goes
-        on, that is done."""
+        """The time until the last flush is in the file. A thread flushes in its handler, so the flush is complete
+        when the thread continues."""
         where = self.directory / "m"
         process = subprocess.Popen([profiling.HPCRUN, "-q", "-e", self.EVENT, "-e", "REALTIME@f100", "-o",
                                     where, program("ends"), "alone:none", "5", "ledger"], cwd=self.directory)
@@ -233,8 +233,7 @@ class Accounts(profiling.ProfilingTest):
         self.assertGreater(image.seconds("REALTIME", [FIRED]), 9.8)
 
     def obstruct(self, what, path, *keep, where="m", why=None, user=None, deny_perf=False):
-        """Runs with an obstacle; returns {pid: what was lost} as hpcrun said, the images, and the seconds of
-        CPU time that the kernel counted."""
+        """Runs with an obstacle. Returns {pid: reported loss}, the images, and the kernel's CPU seconds."""
         before = cpu_of_children()
         done = self.run_tool(*[profiling.TOOLS / "deny-perf"] * deny_perf, profiling.HPCRUN, "-q", "-e",
                              self.EVENT, "-o", where, program("obstacles"), "ledger", self.MS, what,
@@ -250,7 +249,7 @@ class Accounts(profiling.ProfilingTest):
         return {int(match[1]): match[2] for match in told}, images, counted
 
     def test_short_of_resources(self):
-        """In mid-run, for a while or to the end."""
+        """The disk fills up during the run, temporarily or to the end."""
         for name, how in sources():
             for what in ("none", "descriptors", "memory", "perf"):
                 for keep in ([], ["keep"]):
@@ -261,8 +260,7 @@ class Accounts(profiling.ProfilingTest):
                         self.check(images, counted)
 
     def test_full_disk(self):
-        """For a while it costs the file of a process that ends meanwhile; to the end, what there is no
-        room for."""
+        """If it is temporary, processes that end meanwhile have no file; otherwise, what does not fit is lost."""
         if os.geteuid() != 0:
             self.skipTest("needs root, to mount a small file system")
         small = self.directory / "small"
@@ -279,7 +277,7 @@ class Accounts(profiling.ProfilingTest):
             self.check(images, counted, told)
 
     def test_directory_that_can_not_be_written_to(self):
-        """Costs those processes their files that are born and end meanwhile."""
+        """Processes that begin and end meanwhile have no files."""
         user = profiling.ORDINARY_USER if os.geteuid() == 0 else None
         for keep in ([], ["keep"]):
             where = f"m{len(keep)}"

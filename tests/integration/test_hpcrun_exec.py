@@ -1,4 +1,4 @@
-"""Programs that can't load the library, started by a profiled one: they run as without hpcrun."""
+"""A profiled program starts programs that can't load the library: they run as without hpcrun."""
 import os
 import shutil
 import subprocess
@@ -6,7 +6,7 @@ import subprocess
 import profiling
 from profiling import HPCRUN, program
 
-# Tells whether it was asked to load the library, with no C library at all.
+# A program without a C library. Prints whether LD_PRELOAD names the library.
 SAYS = r"""
 static long call(long number, long a, long b, long c)
 {
@@ -44,7 +44,7 @@ class Exec(profiling.ProfilingTest):
             "execveat-descriptor", "posix_spawn", "posix_spawnp", "system", "popen", "vfork")
 
     def test_library_that_is_out_of_reach(self):
-        """As in a container that lacks it: the programs run without it, and say nothing of it."""
+        """As in a container without the library: the programs run without it, and no error is printed."""
         for part in ("bin", "lib"):
             shutil.copytree(profiling.BUILD / part, self.directory / part, symlinks=True)
         library = self.directory / "lib/libhpcrun.so"
@@ -69,7 +69,7 @@ class Exec(profiling.ProfilingTest):
                              env=environment, timeout=60)
 
     def test_other_c_library(self):
-        """Its loader gets an environment without the library: it would end the program."""
+        """Its loader gets an environment without the library, which would end the program."""
         loader = self.compile("ld-other.so.1", SAYS, "-nostdlib", "-static-pie", "-fPIE")
         other = self.compile("other", "int main(void) { return 0; }", f"-Wl,-dynamic-linker,{loader}")
         script = self.directory / "script"
@@ -82,7 +82,7 @@ class Exec(profiling.ProfilingTest):
                     self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "plain\n", ""))
 
     def test_static_program(self):
-        """It knows no preloading, and its children may: the environment is left alone."""
+        """A static program ignores LD_PRELOAD, but its children may not: the environment is unchanged."""
         says = self.compile("says", SAYS, "-nostdlib", "-static")
         for way in self.ways:
             with self.subTest(way):
@@ -90,7 +90,7 @@ class Exec(profiling.ProfilingTest):
                 self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "asked\n", ""))
 
     def test_musl(self):
-        """Programs of another C library, for real: as children, and as what hpcrun is to start."""
+        """Real programs of another C library: as children, and started by hpcrun."""
         if not shutil.which("musl-gcc"):
             self.skipTest("musl-tools is not installed")
         for name, flag, why in (("dynamic", "-pie", "not linked with glibc"),
@@ -118,7 +118,7 @@ class Exec(profiling.ProfilingTest):
                 self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
 
     def test_other_preloaded_libraries_stay(self):
-        """Of the program's own list nothing but our library is taken."""
+        """Only our library is removed from the program's own list."""
         show = SAYS.replace('asked |= has(*environment, "libhpcrun")',
                             'if (has(*environment, "LD_PRELOAD=")) asked = '
                             'has(*environment, "=/nowhere/a.so:/nowhere/b.so") ? 1 : asked')

@@ -1,4 +1,4 @@
-"""What a program sees and does is the same with hpcrun."""
+"""A program sees and does the same with hpcrun as without."""
 import os
 import pathlib
 import re
@@ -12,7 +12,7 @@ from profiling import FIRED, HPCRUN, program, sources
 
 
 class Neighbours(profiling.ProfilingTest):
-    """What the program sees and does is the same with the profiler."""
+    """The program sees and does the same with the profiler."""
 
     def test_surroundings(self):
         plain = self.run_tool(program("surroundings"))
@@ -23,7 +23,7 @@ class Neighbours(profiling.ProfilingTest):
 
     def test_signal_stack(self):
         """The handler's stack use is bounded: HANDLER_STACK_BYTES in hpcrun/sample/handler.h, besides
-        HANDLER_FRAMES signal frames (the second one seldom: when a guarded read faults)."""
+        HANDLER_FRAMES signal frames (the second one only if a guarded read faults)."""
         header = (profiling.ROOT / "hpcrun/sample/handler.h").read_text()
         bound = int(re.search(r"HANDLER_STACK_BYTES +(\d+)", header).group(1))
         frames = int(re.search(r"HANDLER_FRAMES +(\d+)", header).group(1))
@@ -31,14 +31,14 @@ class Neighbours(profiling.ProfilingTest):
             with self.subTest(name):
                 done, _ = self.measure(program("altstack"), 1500, events=["CPUTIME@f5000"], **how)
                 used, frame = (int(word) for word in done.stdout.split())
-                self.assertGreater(used, frame + 256)  # the handler did run there
+                self.assertGreater(used, frame + 256)  # the handler has run there
                 self.assertLess(used - frames * frame, bound)
 
     hazards = ("fork-and-signals", "vfork-and-signals", "sigwait", "signalfd", "sent-faults",
                "small-signal-stack", "siginterrupt", "own-signals", "no-queue", "priorities")
 
     def test_hazards(self):
-        """What programs do with signals and processes works as it does without the profiler."""
+        """Signals and processes of programs work as without the profiler."""
         for hazard in self.hazards:
             self.assertEqual(self.run_tool(program("hazards"), hazard).stdout, "fine\n", hazard)
             for name, how in sources():
@@ -49,8 +49,8 @@ class Neighbours(profiling.ProfilingTest):
                         self.check_fates(images)
 
     def test_sigio_of_the_program(self):
-        """It neither keeps samples from coming nor is taken for one that could not be queued. Those
-        become SIGIO: they are taken all the same, and the program's handler is called, too."""
+        """A program's SIGIO does not prevent samples. A sample that can't be queued becomes SIGIO: it is still taken,
+        and the program's handler is called, too."""
         for name, how in sources():
             for what, burned in (("own-io", 0.1), ("own-io-no-queue", 0.1), ("no-queue", 0.05)):
                 with self.subTest(f"{name} {what}"):
@@ -60,14 +60,14 @@ class Neighbours(profiling.ProfilingTest):
                     self.check_time(image.seconds("CPUTIME", [FIRED]), burned, image.cpu, 0.0015)
 
     def test_signal_that_the_program_waits_for(self):
-        """It may be the one that hpcrun would choose: then the user names another."""
+        """It may be the signal that hpcrun would choose: then the user chooses another."""
         done, images = self.measure(program("hazards"), "waited-signal", events=["REALTIME@f1000"],
                                     options=["--signal", "40"])
         self.assertEqual(done.stdout, "fine\n")
         self.check_fates(images)
 
     def test_limits_at_the_start(self):
-        """They may cost the measurement, with a word about it, never the program."""
+        """They may cost the measurement, with a message, but never the program."""
         plain = self.run_tool(program("recursion"), 5, 20)
         for limit, sizes in ((resource.RLIMIT_AS, [mb << 20 for mb in (12, 16, 20, 30, 45, 90)]),
                              (resource.RLIMIT_SIGPENDING, [0, 10]),
@@ -85,7 +85,7 @@ class Neighbours(profiling.ProfilingTest):
                         self.check_time(image.seconds("CPUTIME", [FIRED]), 0.02, image.cpu, 0.0015)
 
     def test_address_space(self):
-        """What is mapped is what mlockall locks: no table is mapped whole that is used in part."""
+        """mlockall locks all that is mapped: no table that is only partly used is mapped completely."""
         def mapped(text):
             return int(re.search(r"VmSize:\s*(\d+) kB", text).group(1)) << 10
 
@@ -94,7 +94,7 @@ class Neighbours(profiling.ProfilingTest):
         self.assertLess(mapped(done.stdout) - mapped(plain.stdout), 10 << 20)
 
     def test_limits_that_the_program_sets(self):
-        """They may cost the measurement, never the program."""
+        """They may cost the measurement, but never the program."""
         done = self.run_tool(HPCRUN, "-o", "m", program("hazards"), "file-limit")
         self.assertEqual((done.returncode, done.stdout), (0, "fine\n"))
         self.assertIn("File too large", done.stderr)
@@ -103,23 +103,23 @@ class Neighbours(profiling.ProfilingTest):
                 done, images = self.measure(program("hazards"), "fewer-descriptors", **how)
                 self.assertEqual(done.stdout, "fine\n")
                 self.assertEqual(len(images), 2)
-                # None is left at the first sample, of five in a second: one was kept.
+                # No descriptor is left at the first of five samples: hpcrun has reserved one.
                 done, images = self.measure("sh", "-c", f"ulimit -n 200; exec {program('hazards')} "
                                             "no-descriptors", events=["CPUTIME@f5"], **how)
                 self.assertEqual(done.stdout, "fine\n")
                 self.assertEqual(sorted(image.origin for image in images), [0, 1, 2])
 
     def test_holes_in_the_address_space(self):
-        """Memory that the program has given back stays free: ours lies elsewhere."""
+        """Memory that the program has freed stays free: hpcrun's memory is elsewhere."""
         for name, how in sources():
             with self.subTest(name):
                 done, images = self.measure(program("holes"), events=["CPUTIME@f5000"], **how)
                 self.assertEqual(done.stdout, "fine\n")
                 self.check_fates(images)
-                self.assertGreater(images[0].threads[0].nodes, 500)  # memory was needed
+                self.assertGreater(images[0].threads[0].nodes, 500)  # hpcrun has mapped memory
 
     def test_thread_with_descriptors_of_its_own(self):
-        """The measurement's number may be another file there."""
+        """The measurement's descriptor may be another file there."""
         for name, how in sources():
             with self.subTest(name):
                 done, images = self.measure("sh", "-c", f"ulimit -n 200; exec {program('tables')} file",
@@ -151,8 +151,8 @@ class Neighbours(profiling.ProfilingTest):
             self.assertIn(b"\x05first\x06second", pathlib.Path(image.path).read_bytes())
 
     def test_constructor_that_waits_for_a_thread(self):
-        """dlopen holds the loader's lock while constructors run; a thread that they wait for may
-        call functions that we stand in front of for the first time."""
+        """dlopen holds the loader's lock while constructors run; a thread that they wait for may be the first to call
+        functions that hpcrun hooks."""
         source = self.directory / "waiting.c"
         library = self.directory / "waiting.so"
         source.write_text("""
@@ -181,7 +181,7 @@ class Neighbours(profiling.ProfilingTest):
         self.assertEqual(done.stdout, "fine\n")
 
     def test_closed_standard_error_stays_the_program_s(self):
-        """A file that the program opens as descriptor 2 gets no line of ours."""
+        """hpcrun writes nothing to a file that the program opens as descriptor 2."""
         opener = "import os; os.write(os.open('out', os.O_RDWR | os.O_CREAT), b'data\\n')"
         self.run_tool("sh", "-c", 'exec "$@" 2>&-', "sh", HPCRUN, "-o", "m",
                       "/usr/bin/python3", "-c", opener)
@@ -194,7 +194,7 @@ class Neighbours(profiling.ProfilingTest):
         self.measure(built, status=5)
 
     def test_program_with_thread_sanitizer(self):
-        """It is left alone, and a line says so; a child's is in the log."""
+        """It is not measured, and a line says so; for a child, in the log."""
         source, built = self.directory / "checked.c", self.directory / "checked"
         source.write_text("""
             #include <pthread.h>
@@ -224,7 +224,7 @@ class Neighbours(profiling.ProfilingTest):
         self.assertEqual(done.returncode, 0)
 
     def test_daemon_does_not_keep_its_caller(self):
-        """Who reads a daemon's output to its end does not wait for the daemon to end."""
+        """A reader of a daemon's output gets the end of file before the daemon ends."""
         script = ("import ctypes, os, signal; ctypes.CDLL(None).daemon(0, 0)\n"
                   f"open('{self.directory}/pid', 'w').write(str(os.getpid())); signal.pause()")
         done = self.run_tool(HPCRUN, "-q", "-o", "m", "/usr/bin/python3", "-c", script,

@@ -1,4 +1,4 @@
-"""Programs that forbid themselves system calls (seccomp): none is killed for what hpcrun does."""
+"""Programs that restrict their own system calls (seccomp): none is killed for a call of hpcrun."""
 import re
 
 import profiling
@@ -10,7 +10,7 @@ SENT = "has its system calls sent to itself (user dispatch)"
 
 class Sandbox(profiling.ProfilingTest):
     def test_what_sampling_needs_is_forbidden(self):
-        """What was measured until then is kept, and a line says so."""
+        """The measurement until then is kept, and a line says so."""
         for name, how in sources():
             for event in ("CPUTIME", "REALTIME"):
                 with self.subTest(f"{name} {event}"):
@@ -22,7 +22,7 @@ class Sandbox(profiling.ProfilingTest):
                     self.assertGreater(images[0].seconds(event, [FIRED]), 0.01)
 
     def test_strict_mode(self):
-        """Only the thread that asks for it is restricted, and it alone ends there."""
+        """Only the calling thread is restricted, and only that one ends."""
         for event in ("CPUTIME@f5000", "REALTIME@f5000"):
             with self.subTest(event):
                 done, images = self.measure(program("sandbox"), "strict", events=[event])
@@ -42,12 +42,12 @@ class Sandbox(profiling.ProfilingTest):
                 self.check_time(images[0].seconds("CPUTIME", [FIRED]), int(burned) * 1e-9, images[0].cpu, 0.003)
 
     def need(self, how):
-        """The kernel, or what the tests run in, may not know it."""
+        """The kernel or the sandbox of the tests may not support it."""
         if self.run_tool(program("sandbox"), how).returncode == 3:
             self.skipTest(how)
 
     def test_calls_are_sent_to_the_program(self):
-        """What was measured until then is kept, and a line says so."""
+        """The measurement until then is kept, and a line says so."""
         self.need("sent")
         for name, how in sources():
             with self.subTest(name):
@@ -71,7 +71,7 @@ class Sandbox(profiling.ProfilingTest):
                         self.assertGreater(thread.count(event, [FIRED]), 10)
 
     def test_child_says_nothing(self):
-        """Its line is in the log only."""
+        """Its message is in the log only."""
         done, images = self.measure("sh", "-c", f"{program('sandbox')} narrow; true", options=["-q"])
         self.assertEqual((done.stdout, done.stderr), ("fine\n", ""))
         logs = "".join(path.read_text() for path in self.measurements.glob("*.log"))
@@ -79,11 +79,11 @@ class Sandbox(profiling.ProfilingTest):
         self.check_fates(images)
 
     def test_the_list_of_what_sampling_needs_is_whole(self):
-        """Every system call of the code that runs after the start is in hooks/syscall.c."""
+        """Every system call that hpcrun makes after its start is in the list in hooks/syscall.c."""
         hpcrun = profiling.ROOT / "hpcrun"
         at_start = {"SYS_readlink", "SYS_getcwd", "SYS_uname", "SYS_sched_getaffinity", "SYS_eventfd2"}
-        # Looking at the file of a program that is to be executed, which the hooks do: hooks/exec-target.c leaves
-        # out what a process that restricts itself may have forbidden.
+        # The check of a program's file before an exec: hooks/exec-target.c skips the calls that a process which
+        # restricts itself may have forbidden.
         at_exec = hpcrun / "base/program-file.c"
         files = [path for path in hpcrun.rglob("*.[ch]") if path != at_exec
                  and path.relative_to(hpcrun).parts[0] not in ("hooks", "restart", "launch")]

@@ -1,5 +1,5 @@
-"""Programs that strace or gdb start, or attach to in mid-run, go on and end as without; their
-measurements are whole."""
+"""Programs that strace or gdb start or attach to: they run and end as without hpcrun, and their measurements are
+complete."""
 import shutil
 import signal
 import struct
@@ -26,13 +26,13 @@ class Tracers(profiling.ProfilingTest):
             self.skipTest(f"{tool} may not trace here")
 
     def burned(self):
-        """What the program has noted (tests/programs/hpcrun/mapped-ledger.h), in seconds."""
+        """The program's own record (tests/programs/hpcrun/mapped-ledger.h), in seconds."""
         ledger = self.directory / "ledger"
         data = ledger.read_bytes() if ledger.exists() else b""
         return sum(burned for _, _, burned, _ in struct.iter_unpack("<IIQQ", data)) * 1e-9
 
     def check(self, where):
-        """The image of the program, whose time is what it noted."""
+        """The program's image, after checking that its time is what it recorded."""
         images = [image for image in profiling.read_measurements(self.directory / where)
                   if image.executable.endswith("/ends")]
         self.check_fates(images)
@@ -41,10 +41,10 @@ class Tracers(profiling.ProfilingTest):
         self.check_time(image.seconds("CPUTIME", [FIRED]), self.burned(), image.cpu, 0.0015)
         return image
 
-    # ---- by a program ----
+    # ---- a tracer in the test program ----
 
     def test_tracer_that_passes_signals_on_later(self):
-        """What a sample's signal said is lost then; the sample is not, nor the program."""
+        """The information in a sample's signal is lost then, but neither the sample nor the program."""
         if self.run_tool(program("tracer")).stdout != "fine\n":
             self.skipTest("no program may trace here")
         for name, how in sources():
@@ -79,8 +79,8 @@ class Tracers(profiling.ProfilingTest):
         self.check_both_threads("m")
 
     def test_the_end_waits_for_the_thread_that_creates_the_file(self):
-        """A thread that is kept from the CPU at its first sample, for longer than the end waits for
-        handlers: here strace delays its system calls."""
+        """A thread gets no CPU at its first sample for longer than the end waits for handlers: strace delays its system
+        calls."""
         self.need("strace")
         source = self.directory / "leaves.c"
         source.write_text("""
@@ -123,10 +123,10 @@ class Tracers(profiling.ProfilingTest):
         self.assertEqual((image.state, len(image.threads)), (1, 2))
         self.assertGreaterEqual(self.burned(), 0.2)
 
-    # ---- in mid-run ----
+    # ---- attached during the run ----
 
     def in_mid_run(self, trace):
-        """Calls trace(process) while the program runs and sleeps in turn, which then goes on."""
+        """Calls trace(process) while the program runs and sleeps in turn, and lets it finish."""
         for name, how in sources():
             where = f"m-{name}"
             deny = [profiling.TOOLS / "deny-perf"] * bool(how)

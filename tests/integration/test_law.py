@@ -1,9 +1,9 @@
-"""The law of design.md, section 4: work, overhead, idleness and the time in which nobody worked are,
-together, the time of all workers that could work at once. For every program of tests/programs/cilk,
-by the wall clock where each worker has a CPU, and by the CPU clock also where workers share CPUs.
+"""The law of metrics (design.md, section 4): work + overhead + idleness + time in which nobody worked = the time of all
+workers that could work at once. Checked for every program of tests/programs/cilk, by the wall clock if each worker has
+a CPU, and by the CPU clock also if workers share CPUs.
 
-What is compared to is taken from clocks outside: the process's wall clock, and how long the CPUs were
-busy with something else meanwhile, for which no profile can account."""
+The reference comes from outside clocks: the process's wall clock, and the time for which other processes kept the CPUs
+busy, which no profile can attribute."""
 import math
 import os
 import unittest
@@ -14,7 +14,7 @@ from logical_case import LogicalTest
 CILK = profiling.BUILD / "tests" / "programs" / "cilk"
 PHASES = profiling.BUILD / "tests" / "programs" / "logical" / "phases"
 
-# Programs are bound to at most two CPUs, so that eight workers share CPUs on any machine.
+# Programs are bound to at most two CPUs, so that eight workers always share CPUs.
 CPUS = sorted(os.sched_getaffinity(0))[:2]
 
 LOST = (profiling.NOBODY, *profiling.DROPPED, profiling.KERNEL_UNATTRIBUTED)
@@ -30,7 +30,7 @@ class Law(LogicalTest):
         cls.addClassCleanup(os.sched_setaffinity, 0, os.sched_getaffinity(0))
 
     def run_with(self, command, workers, events):
-        """Profiles; returns the image, and how long others kept the CPUs busy."""
+        """Profiles the program. Returns the image, and the time for which others kept the CPUs busy."""
         os.sched_setaffinity(0, CPUS[:workers])
         _, (image,) = self.measure(*command, events=[f"{event}@f{self.RATE}" for event in events])
         others = self.taken_by_others
@@ -48,16 +48,15 @@ class Law(LogicalTest):
                                     for metric in ("work", "overhead", "idleness"))
         effort = work + overhead + idleness + image.seconds(event, LOST)
         truth = n * image.wall
-        # A sample in a worker pays n / n_w times its increment, or 0 when the worker is idle: on
-        # average its increment. Squared deviations, summed, are at most n times increment times
-        # idleness. Besides, every thread's first increment may be a period off, and its last one.
+        # A sample in a worker pays n / n_w times its increment, or 0 if the worker is idle: its increment on average.
+        # The sum of squared deviations is at most n times increment times idleness. In addition, the first and last
+        # increments of every thread may be off by a period.
         increment = image.seconds(event, [profiling.FIRED]) / image.count(event, [profiling.FIRED])
         sigma = math.sqrt(n * increment * idleness) + 2 * n * increment
         bound = 0.02 * truth + 4 * sigma
-        # While others have a CPU the CPU clock stands still, and the wall clock's samples are late:
-        # what they pay is as the workers are then, at the end of the time that they stand for.
-        # Where workers share CPUs, those that look for work take CPU time from those that have it.
-        # The system knows both by whom it finds there at its ticks.
+        # While other processes have a CPU, the CPU clock stops and wall-clock samples are late: their charge depends on
+        # the workers' status at the end of the time that they stand for. If workers share CPUs, those that search work
+        # take CPU time from those that have some. The system measures both by sampling at its ticks.
         taken = 1.3 * others + profiling.TICK
         if workers > n:
             taken += image.seconds(event, [profiling.IDLE])
@@ -79,7 +78,7 @@ class Law(LogicalTest):
                     self.check(image, workers, others, event, events)
 
     def test_phases(self):
-        """With more than one worker most of them have no work most of the time."""
+        """With more than one worker, most workers are idle most of the time."""
         self.law_of_command(lambda workers: (PHASES, workers, 300))
 
     def test_fib(self):

@@ -1,4 +1,4 @@
-"""Libraries that come and go while samples are taken, against what the program knows of itself."""
+"""Libraries that are loaded and unloaded while samples are taken, compared with the program's own records."""
 import os
 import re
 import subprocess
@@ -11,8 +11,8 @@ from profiling import FIRED, PARTIAL, RECORDED, program, sources
 LIBRARIES = 4
 MS = int(os.environ.get("LOADER_MS", 2000))  # more for `make stress`
 
-# Frames of different sizes and numbers, at the same addresses of libraries of the same size: a rule
-# of one library leads astray in another.
+# Libraries of the same size with different frames at the same addresses: a stale rule of one library is wrong in
+# another.
 LIBRARY = """
 #define CAT_(a, b) a##b
 #define CAT(a, b) CAT_(a, b)
@@ -40,7 +40,7 @@ __attribute__((destructor)) static void NAME(end_)(void) { NAME(inner_)(4000); }
 """
 
 
-# Does what hpcrun has hooks for, in its constructor, and works in threads of its own then and at the end.
+# Calls hooked functions in its constructor, and works in its own threads then and in its destructor.
 EARLY = """
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -91,14 +91,14 @@ __attribute__((destructor)) static void end(void) { work_in_thread(); printf("en
 """
 
 
-# The same at the same size, but for the name of the function that does the work.
+# The same library with another name of the function that does the work.
 REPLACED = """
 static volatile double sink;
 __attribute__((noinline)) void NAME(void) { for (int i = 0; i < 50000000; i++) sink += i; }
 void work(void) { NAME(); sink++; }
 """
 
-# Works in a library, has it replaced, deleted or moved away on disk, and works on in it.
+# Works in a library, replaces, deletes or moves its file, and works in it again.
 REPLACES = """
 import ctypes, os
 library = ctypes.CDLL('./library.so')
@@ -109,7 +109,7 @@ library.work()
 
 
 class Replaced(LogicalTest):
-    """A library without build-id that is another file, or none, when it is recorded: at the end."""
+    """A library without build-id whose file is another one, or missing, when it is recorded at the end."""
 
     def build(self, path, name):
         source = self.directory / "source.c"
@@ -118,7 +118,7 @@ class Replaced(LogicalTest):
                         self.directory / path, source], check=True)
 
     def run_and_analyse(self, what):
-        """The names that were given to the library's code, and what hpcprof says."""
+        """The names of the library's code, and the messages of hpcprof."""
         self.build("library.so", "first_work")
         self.build("other.so", "other_work")
         self.assertEqual(*((self.directory / name).stat().st_size for name in ("library.so", "other.so")))
@@ -165,7 +165,7 @@ class Loader(profiling.ProfilingTest):
             self.symbols[path.name] = profiling.symbols(path)
 
     def function(self, frame):
-        """The name of a frame's function, where it is the program's or a library's."""
+        """The name of a frame's function in the program or its libraries."""
         module, offset = frame.rsplit("+", 1)
         for name, (start, size) in self.symbols.get(module, {}).items():
             if start <= int(offset, 16) < start + size:
@@ -173,7 +173,7 @@ class Loader(profiling.ProfilingTest):
         return module
 
     def what_is_wrong(self, names):
-        """`names` is a path of functions, innermost first, complete. None when it can be."""
+        """`names` is a complete path of functions, innermost first. Returns None if it is possible, else the error."""
         own = [name for name in names if name[-1] in "0123" and name[:-1] in
                ("leaf_", "inner_", "outer_", "begin_", "end_", "call_")]
         if not own:
@@ -191,7 +191,7 @@ class Loader(profiling.ProfilingTest):
         return None if whole[-len(inside):] == inside else "frames are missing, or are too many"
 
     def check_paths(self, image, complete):
-        """Every complete path is one that the program can have had; so many are complete."""
+        """Every complete path is possible in the program; checks how many are complete."""
         recorded = image.count("CPUTIME", [RECORDED])
         partial = image.count("CPUTIME", PARTIAL)
         self.assertGreaterEqual(recorded - partial, complete * recorded)
@@ -208,8 +208,8 @@ class Loader(profiling.ProfilingTest):
         return seconds
 
     def test_more_libraries_than_there_is_room_for(self):
-        """2046 where the address space is limited: later ones lose their names, nothing else. How many
-        libraries samples meet is chance, so the program opens more of them until there are enough."""
+        """At most 2046 if the address space is limited: later ones only lose their names. How many libraries samples
+        find is chance, so the program opens more until there are enough."""
         self.build_libraries()
         for loads in (6000, 12000, 24000, 48000):
             command = " ".join(map(str, [program("loads"), "dlopen", 100, loads, *self.paths]))
@@ -248,7 +248,7 @@ class Loader(profiling.ProfilingTest):
                 self.assertGreater(self.check("dlopen", MS, 200, 5000, 0.995, **how), 100)
 
     def test_libraries_that_begin_before_us(self):
-        """What they do in their constructors works, sampled or not; what they do at the end is sampled."""
+        """Their constructors work, sampled or not; their destructors are sampled."""
         (self.directory / "early.c").write_text(EARLY)
         (self.directory / "main.c").write_text("int main(void) { return 0; }")
         for flags in ([], ["-Wl,-z,initfirst"]):

@@ -1,4 +1,4 @@
-"""Stacks of all kinds: samples change nothing, and call paths are those that the program knows."""
+"""Stacks of all kinds: samples change nothing, and call paths are what the program says."""
 import re
 
 import profiling
@@ -10,7 +10,7 @@ TOO_DEEP, NO_UNWIND_INFORMATION = 68, 64
 
 class Stacks(profiling.ProfilingTest):
     def run_stacks(self, what, ms=300, name="stacks", arguments=None, **how):
-        """The lines that the program prints after "fine", and the image with its paths."""
+        """The lines that the program prints after "fine", and the image."""
         done, _ = self.measure(program(name), *(arguments or (what, ms)), events=[f"CPUTIME@f{RATE}"], **how)
         first, *rest = done.stdout.splitlines()
         self.assertEqual(first, "fine")
@@ -29,7 +29,7 @@ class Stacks(profiling.ProfilingTest):
         return names
 
     def check_known(self, lines, image):
-        """Each line names functions and the time spent below them: no sample is elsewhere."""
+        """Each line names functions and the time below them; no sample is elsewhere."""
         paths = [(self.functions(path), path, value * profiling.TIME_UNIT)
                  for thread in image.threads for _, value, path in thread.paths]
         for line in lines:
@@ -69,7 +69,7 @@ class Stacks(profiling.ProfilingTest):
         self.check("signal-stack")
 
     def test_recursion_a_million_deep(self):
-        """The path is kept up to the bound, from the innermost frame outwards, and is told as partial."""
+        """The innermost frames of the path are kept, up to the limit, and it is marked as partial."""
         header = (profiling.ROOT / "hpcrun/unwind/unwind.h").read_text()
         bound = int(re.search(r"UNWIND_MAX_FRAMES (\d+)", header).group(1))
         (line,), image = self.run_stacks("deep")
@@ -78,13 +78,13 @@ class Stacks(profiling.ProfilingTest):
         self.assertEqual(max(lengths), bound)
         deep = sum(value for thread in image.threads for _, value, path in thread.paths
                    if "deepest" in self.functions(path[:4])) * profiling.TIME_UNIT
-        self.assertGreater(deep, 0.295 - 5 * image.mean_period("CPUTIME"))  # of the 0.3 s that it works there
+        self.assertGreater(deep, 0.295 - 5 * image.mean_period("CPUTIME"))  # of the 0.3 s of work there
         self.assertLess(deep, int(line) * 1e-9)
         self.assertGreater(image.count("CPUTIME", [TOO_DEEP]), 0.8 * image.count("CPUTIME", [RECORDED]))
 
     def test_samples_that_take_longer_than_the_period(self):
-        """Of a path beyond the bound, which is new to the tree every time: the program goes on between them,
-        also where samples come by the wall clock."""
+        """Samples of a path beyond the limit, which is new to the tree every time: the program makes progress between
+        them, also with wall-clock samples."""
         for event in ("CPUTIME", "REALTIME"):
             for name, how in sources():
                 with self.subTest(f"{event} {name}"):
@@ -101,7 +101,7 @@ class Stacks(profiling.ProfilingTest):
                 self.assertGreater(image.count("CPUTIME", [FIRED]), 20)
 
     def test_stack_pointer_as_a_general_register(self):
-        """Nothing is known of such a path but its innermost frame, and so it is told."""
+        """Only the innermost frame of such a path is known, and the path is marked as partial."""
         lines, image = self.run_stacks("stack-pointer")
         (line,) = lines
         found = [(path, value * profiling.TIME_UNIT) for thread in image.threads for _, value, path in thread.paths

@@ -1,5 +1,5 @@
-"""Threads that outlive the call that created them: a pool's work belongs to no phase but to what stayed live
-until the pool was joined, or to <thread root>. Truth is the programs' own ledger of CPU time."""
+"""Threads that outlive the call that created them: a pool's work belongs to the procedures that stayed live until the
+pool was joined, or to <thread root>, but to no phase. The reference is the programs' own record of CPU time."""
 import csv
 import io
 import math
@@ -9,7 +9,7 @@ from logical_case import LogicalTest, TOOLS, procedures, walk
 import profiling
 from terminal import Terminal
 
-# Job: where it must be, from main or <thread root> inwards, and how many times it runs at most in a row.
+# Job: its place, from main or <thread root> inwards, and how many times it runs at most in a row.
 LIVE = {
     "own_kept_one": ["main", "kept_first"], "own_kept_two": ["main", "kept_second"],
     "ended_one": ["main", "ended_phases", "ended_worker", "serve"],
@@ -36,12 +36,12 @@ CREATORS = {"kept_worker": ["kept_first", "pool_start"], "ended_worker": ["ended
             "attribute_worker": ["detached_phase"], "call_worker": ["detached_phase"],
             "self_worker": ["detached_phase"], "reaped_worker": ["reaped_phase"], "deep_worker": ["deeper"],
             "inner_worker": ["outer_worker", "pool_start"]}
-RUNS = 6  # of one job at most: each begins and ends anywhere between two samples
+RUNS = 6  # the error of one job: it begins and ends anywhere between two samples
 ALLOWED = ("hpcrun", "clone")
 
 
 def own_name(name):
-    """Without what the compiler appends to a name: deeper.isra.0."""
+    """The name without a suffix of the compiler, such as .isra.0."""
     return name.split(".")[0]
 
 
@@ -60,7 +60,7 @@ class ThreadLives(LogicalTest):
         return sum(path[-1]["metrics"]["work"]["inclusive"] for path in paths)
 
     def place(self, path):
-        """The procedures from main or <thread root> on; inlined ones too."""
+        """The procedures from main or <thread root> inwards, including inlined ones."""
         names = [own_name(node["name"]) for node in path[1:-1] if node["kind"] in ("root", "procedure", "inlined")
                  or node["name"] == "<thread root>"]
         return names[names.index("main"):] if "main" in names else names
@@ -73,18 +73,18 @@ class ThreadLives(LogicalTest):
                 self.check_time(self.work_of([path]), *truth[job], self.chance)
 
     def check_phases(self, truth):
-        """The work below each phase's call is its own, to the last job."""
+        """The work below each phase's call is exactly its own."""
         own = {"kept_first": ["own_kept_one"], "kept_second": ["own_kept_two"], "ended_first": ["own_ended_one"],
                "ended_second": [], "ended_last": [], "detached_phase": []}
         for phase, jobs in own.items():
             burned, counted = (sum(truth[job][i] for job in jobs) for i in (0, 1))
             with self.subTest(phase=phase):
-                # Beside the jobs a phase creates, wakes and joins threads: a few samples.
+                # A phase also creates, wakes and joins threads: a few samples.
                 self.check_time(self.work_of(self.paths_to(phase, self.tree)), burned, counted,
                                 self.chance + 0.003)
 
     def check_deep(self, truth):
-        """Of a path that is too long to keep, the outer part is known to have stayed live."""
+        """If a path is too long to be stored, its outer part is known to have stayed live."""
         (path,) = self.paths_to("deep_job", self.tree)
         names = self.place(path)
         self.assertEqual(names[:2], ["main", "deep_phase"])
@@ -93,8 +93,8 @@ class ThreadLives(LogicalTest):
         self.check_time(self.work_of([path]), *truth["deep_job"], self.chance)
 
     def check_lines(self):
-        """A procedure that creates and joins a thread has it at the line of the call; one that others did it for
-        has it without a line."""
+        """A procedure that creates and joins a thread itself has the thread at the line of the call; if its callees do
+        that, it has the thread without a line."""
         for job, has_line in (("loop_job", True), ("helped_job", True), ("ended_one", False), ("inlined_job", False)):
             (path,) = self.paths_to(job, self.tree)
             at = next(i for i, node in enumerate(path) if own_name(node["name"]).endswith("_worker"))
@@ -133,7 +133,7 @@ class ThreadLives(LogicalTest):
 
 
 class Records(LogicalTest):
-    """What hpcrun keeps of threads that can be joined."""
+    """hpcrun's records of threads that can be joined."""
 
     def growth(self, rounds):
         done, images = self.profile(profiling.PROGRAMS / "many_joins", rounds, options=("--signal", "40"))
@@ -143,8 +143,8 @@ class Records(LogicalTest):
         return int(kib), images
 
     def test_ids_that_are_used_again(self):
-        """Threads that are joined, detached and joined by others, while others get their ids; a join that is
-        canceled and made again by the creator."""
+        """Threads are joined, detached, and joined by others, while others get their ids; a join is canceled, and the
+        creator joins again."""
         self.growth(400)
         (path,) = [path for path in walk(self.tree)
                    if path[-1]["kind"] == "procedure" and path[-1]["name"] == "waited_for"]
@@ -152,8 +152,8 @@ class Records(LogicalTest):
         self.assertEqual(path[1]["name"], "main thread")
 
     def test_memory_is_bounded(self):
-        """Joined and detached threads leave nothing behind: 5000 more of them, of which a record has 400 bytes at
-        least, are not seen in the process's size."""
+        """Records of joined and detached threads are freed: 5000 more threads, at 400 bytes or more each, do not
+        increase the process's size."""
         kib, _ = self.growth(4000)
         self.assertLess(kib, 1000)
 

@@ -1,4 +1,4 @@
-"""The unwinder against libunwind on live programs, and its rules against readelf's."""
+"""Compares the unwinder with libunwind on live programs, and its rules with readelf's."""
 import os
 import pathlib
 import re
@@ -16,8 +16,8 @@ def find_library(name):
 
 class AgainstLibunwind(profiling.ProfilingTest):
     def compare(self, *command, least=20, complete=0.998, **environment):
-        """Runs the program with both unwinders: the same frames, pc for pc, in every sample that both
-        see, and few partial paths. (`make bench` has the samples to tell one in 2000.)"""
+        """Runs the program with both unwinders: every sample that both see has the same pcs, and few paths are partial.
+        (`make bench` takes enough samples to find one in 2000.)"""
         report = self.directory / "report"
         done = self.run_tool(*command, env=dict(
             os.environ, LD_PRELOAD=str(TOOLS / "unwind-compare.so"), UNWIND_REPORT=str(report),
@@ -47,7 +47,7 @@ class AgainstLibunwind(profiling.ProfilingTest):
         self.compare("xz", "-kc", "-6", "-T1", data, UNWIND_RATE="4000")
 
     def test_interpreters(self):
-        # Both run for a second of CPU time, on any machine.
+        # Both programs run for a second of CPU time.
         self.compare("/usr/bin/python3", "-c", """
 import time
 def f(n): return n if n < 2 else f(n-1) + f(n-2)
@@ -71,14 +71,14 @@ f(15) while (times)[0] < 1""")
 
 
 class EveryInstruction(profiling.ProfilingTest):
-    """The path that a sample would find at each single instruction while exceptions are raised. For some
-    of them unwind information is wrong: the registers of the frame that catches are being put in place."""
+    """The path at every single instruction while exceptions are raised. At some instructions unwind information is
+    wrong, since the registers of the catching frame are being restored."""
     chain = ["_start", "main", "catcher", "recursion", "recursion", "recursion", "rethrower", "passer", "framed",
              "cleaner", "thrower"]
     complete = "0"
 
     def report(self, path):
-        """(end, names of the program's functions, outermost first, modules) of each path."""
+        """For each path: its end, names of the program's functions (outermost first), modules."""
         report = self.directory / "report"
         done = self.run_tool(path, env=dict(os.environ, LD_PRELOAD=str(TOOLS / "unwind-steps.so"),
                                             UNWIND_REPORT=str(report)))
@@ -111,7 +111,7 @@ class EveryInstruction(profiling.ProfilingTest):
 
 
 class WithoutInformation(profiling.ProfilingTest):
-    """Code of a module that has no unwind information, over what earlier calls left on the stack."""
+    """Code without unwind information, above return addresses that earlier calls have left on the stack."""
     outer = {"leaf": ("call_leaf", "called_back"), "with_frame": ("call_with_frame",),
              "calls_back": ("call_calls_back",), "called_back": ("calls_back",), "litter": ()}
 
@@ -148,7 +148,7 @@ class UnreadableFrames(profiling.ProfilingTest):
     UNREADABLE = 66  # doc/FORMAT-hpcrun.md, section 8: partial, memory not readable
 
     def check(self, *how):
-        """The path ends where its memory does, with that reason; nothing happens to the program."""
+        """The path ends at the unreadable memory, with that reason; the program is not affected."""
         for name, source in profiling.sources():
             with self.subTest(name):
                 done, (image,) = self.measure(program("unreadable_frame"), 500, *how,
@@ -159,7 +159,7 @@ class UnreadableFrames(profiling.ProfilingTest):
                 unreadable = image.count("CPUTIME", [self.UNREADABLE])
                 self.assertGreater(unreadable, 20)
                 self.assertEqual(unreadable, image.count("CPUTIME", profiling.PARTIAL))
-                # Outside of count_down only the loader's and main's few instructions were sampled.
+                # Besides count_down, only the few instructions of the loader and of main were sampled.
                 self.assertGreater(unreadable, 0.9 * recorded)
                 self.check_time(image.seconds("CPUTIME", [profiling.FIRED]), burned, image.cpu, 0.02)
 
@@ -167,12 +167,12 @@ class UnreadableFrames(profiling.ProfilingTest):
         self.check()
 
     def test_faults_that_are_blocked(self):
-        """A fault would end the program: the kernel is asked."""
+        """A fault would end the program, so hpcrun reads through the kernel."""
         self.check("blocked")
 
 
 class AgainstReadelf(profiling.ProfilingTest):
-    """Every row of a library's .eh_frame, as hpcrun's interpreter and readelf's compute it."""
+    """Compares hpcrun's and readelf's rows for all of a library's .eh_frame."""
 
     def rows_of_readelf(self, path):
         out = subprocess.run(["readelf", "--debug-dump=frames-interp", path], capture_output=True,
@@ -189,7 +189,7 @@ class AgainstReadelf(profiling.ProfilingTest):
             elif in_fde and re.match(r"[0-9a-f]{16} ", line):
                 cells = dict(zip(columns, re.sub(r" \(\w+\)", "", line).split()))
                 at = int(cells["LOC"], 16)
-                if at < end:  # readelf prints a last row that holds nowhere when padding advances
+                if at < end:  # readelf prints an empty last row if padding advances the location
                     rows[at] = (cells["CFA"], cells.get("rbp", "u"), cells.get("ra", "u"))
         return rows
 
@@ -207,7 +207,7 @@ class AgainstReadelf(profiling.ProfilingTest):
         compared = wrong = 0
         for at, row in theirs.items():
             if at not in ours:
-                continue  # equal to the row before: we report where rows change places, not values
+                continue  # equal to the row before: hpcrun reports a row for each location, even if no rule changes
             compared += 1
             same = all(mine == other or {mine, other} == {"u", "s"}
                        for mine, other in zip(ours[at], row))
