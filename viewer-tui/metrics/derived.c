@@ -13,8 +13,7 @@ static bool fail(struct formula_error *error, size_t at, const char *what)
     return false;
 }
 
-/* Where the '=' behind a name stands; NULL when there is none: that of "==" is a formula's, and
- * what names metrics is no name. */
+/* The '=' after a name; NULL if there is none. "==" and text with $ or @ belong to a formula. */
 static const char *equals_sign(const char *text)
 {
     const char *equals = text + strcspn(text, "=$@");
@@ -42,7 +41,7 @@ static char *default_name(const struct metrics *metrics)
     }
 }
 
-/* Takes "[unit]" off the end of a name. */
+/* Moves "[unit]" from the end of a name to `unit`. */
 static void take_unit(char *name, char unit[UNIT_SIZE])
 {
     size_t length = strlen(name);
@@ -83,7 +82,7 @@ bool derived_add(struct metrics *metrics, const char *definition, struct formula
     return true;
 }
 
-/* What formulas of metrics from `n` on can name. The caller frees. */
+/* The metrics that formulas of metric n and later ones can name. The caller frees. */
 static struct formula_metric *nameable(const struct metrics *metrics, size_t n)
 {
     struct formula_metric *list = mem_alloc((n + 1) * sizeof *list);
@@ -102,7 +101,7 @@ static struct formula_metric *nameable(const struct metrics *metrics, size_t n)
     return list;
 }
 
-/* The first metric that the formula names and that is in that state; NULL for none. */
+/* The first metric in a state that the formula names; NULL if none. */
 static const struct metric *first_in_state(const struct metrics *metrics,
                                            const struct formula *formula, enum metric_state state)
 {
@@ -114,7 +113,7 @@ static const struct metric *first_in_state(const struct metrics *metrics,
     return NULL;
 }
 
-/* Finds the state from those of the metrics that the formula names. */
+/* Sets the state of a derived metric from those of the metrics in its formula. */
 static void find_state(struct metrics *metrics, size_t index)
 {
     struct metric *metric = &metrics->at[index];
@@ -133,7 +132,7 @@ static void find_state(struct metrics *metrics, size_t index)
     metric_set_state(metric, state, derivation->why);
 }
 
-/* Notes what the metric depends on, and whether that was measured. */
+/* Finds the derived metrics that a metric depends on, and its state. */
 static void find_needs(struct metrics *metrics, size_t index)
 {
     struct metric *metric = &metrics->at[index];
@@ -145,7 +144,7 @@ static void find_needs(struct metrics *metrics, size_t index)
         const struct metric *needed = &metrics->at[named];
         if (metric_derivation(needed))
             derivation->needs |= needed->derived->needs | (uint64_t)1
-                                                                 << (named - metrics->n_stored);
+                                                              << (named - metrics->n_stored);
     }
     find_state(metrics, index);
 }

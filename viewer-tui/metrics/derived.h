@@ -1,9 +1,9 @@
-/* Derived metrics: what users define by formulas over others.
+/* Derived metrics: users define them by formulas over other metrics.
  *
- * A definition is "NAME = FORMULA" or "NAME [UNIT] = FORMULA" (formula.h); with a formula alone the
- * name is "derived 1", or the next number. A formula can name metrics that stand before it, derived
- * ones too. A derived metric has no values when one that it names was not measured. One that
- * names a lower bound is a lower bound itself if its values grow with that, else it has none. */
+ * A definition is "NAME = FORMULA" or "NAME [UNIT] = FORMULA" (formula.h); a formula alone gets the
+ * name "derived 1", or the next number. A formula can name all metrics before it, including derived
+ * ones. A derived metric has no values if a metric that it names was not measured. If it names a
+ * lower bound, it is a lower bound if its values grow with that, else it has no values. */
 #ifndef VIEWER_DERIVED_H
 #define VIEWER_DERIVED_H
 
@@ -11,42 +11,41 @@
 
 #define MOST_DERIVED 64
 
-/* Appends a metric, without understanding its formula yet, for metrics_keep to choose among. False,
- * with the error, when the definition can be none; `at` of errors is an offset in it. */
+/* Appends a metric whose formula is parsed later, since metrics are selected first (metrics_keep).
+ * False, with the error, if the definition is wrong; error->at is an offset in it. */
 bool derived_add(struct metrics *metrics, const char *definition, struct formula_error *error);
 
-/* Understands the formulas of all that were added, once the metrics were chosen. False at the first
- * one that is wrong, with its index. */
+/* Parses the formulas of all derived metrics, after the metrics were selected. False, with the
+ * index and the error, at the first one that is wrong. */
 bool derived_settle(struct metrics *metrics, size_t *metric, struct formula_error *error);
 
-/* Both for one more metric, which is shown; without effect when it is wrong. */
+/* Adds, parses and shows one more metric. False, with the error and no effect, if it is wrong. */
 bool derived_define(struct metrics *metrics, const char *definition, struct formula_error *error);
 
-/* Gives up a derived metric: it is shown no more, and its name is free for another one. Others that
- * are computed from it stay. */
+/* Hides a derived metric and frees its name for another one. Metrics computed from it stay. */
 void derived_give_up(struct metrics *metrics, size_t metric);
 
-/* The formula as the user wrote it. */
+/* The formula of a derived metric as the user wrote it. */
 static inline const char *derived_formula(const struct metric *metric)
 {
     return metric->derived->text + metric->derived->formula_at;
 }
 
-/* A row, by its costs of the stored metrics, the program's, and who knows its values in threads. */
+/* What the value of a row is computed from. */
 struct derived_row {
-    const struct cost *costs, *program;
-    formula_threads *threads; /* NULL: nobody */
+    const struct cost *costs, *program; /* by stored metric */
+    formula_threads *threads;           /* NULL: values of threads are unknown */
     struct thread_statistics *statistics;
-    uint32_t number; /* for these; that of the program is 0 */
+    uint32_t number; /* of the row in `statistics`; 0 is the program */
 };
 
-/* Lets `need` know each stored metric whose values in threads must be known for a derived one; one
- * may come several times. False as soon as that returns false. */
+/* Calls `need` with each stored metric whose values in threads a derived metric depends on,
+ * possibly several times. Stops and returns false as soon as `need` does. */
 typedef bool derived_need(void *context, size_t metric);
 bool derived_thread_needs(const struct metrics *metrics, size_t metric, derived_need *need,
                           void *context);
 
-/* Its value for a row; NAN where it is not defined. */
+/* The value of a derived metric for a row; NAN if undefined. */
 double derived_value(const struct metrics *metrics, size_t metric, const struct derived_row *row,
                      enum cost_part part);
 

@@ -10,7 +10,7 @@ const char *efficiency_part_name(enum efficiency_part part)
     return names[part];
 }
 
-/* What follows "work" in the name of a metric of work; NULL for other metrics. */
+/* The text after "work" in the name of a metric of work; NULL for other metrics. */
 static const char *event_in(const char *name)
 {
     const char *work = efficiency_part_name(WORK);
@@ -21,7 +21,7 @@ static const char *event_in(const char *name)
     return name[length] == '\0' || has_event ? name + length : NULL;
 }
 
-/* What no event measures has a single entry without an event in its name. */
+/* A part that no event measured has one entry, without an event in its name. */
 static size_t find_part(const struct metrics *metrics, enum efficiency_part part, const char *event)
 {
     char *name = mem_printf("%s%s", efficiency_part_name(part), event);
@@ -70,7 +70,7 @@ void efficiency_add_efforts(struct metrics *metrics)
     }
 }
 
-/* Where the kind begins in the name of what may be a kind of overhead; NULL elsewhere. */
+/* The kind in the name of a possible kind of overhead; NULL in other names. */
 static const char *kind_in(const char *name)
 {
     const char *overhead = efficiency_part_name(OVERHEAD);
@@ -78,7 +78,7 @@ static const char *kind_in(const char *name)
     return at && at[strlen(overhead)] == ':' ? at + strlen(overhead) + 1 : NULL;
 }
 
-/* The metric whose name is that of a kind without ":KIND", what follows the kind being so long. */
+/* The metric whose name is that of a kind without ":KIND"; `rest` is the length after the kind. */
 static size_t without_kind(const struct metrics *metrics, const char *name, const char *kind,
                            size_t rest)
 {

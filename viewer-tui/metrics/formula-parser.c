@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Parentheses, signs and powers within each other: far more than people write. The parser recurs
- * once for each. */
+/* Nested parentheses, signs and powers; each is one recursion of the parser. Far more than people
+ * write. */
 #define MOST_LEVELS 60
 
-/* More than that is no formula that anybody wrote. */
+/* Bytes of a formula. Longer text is no formula that a person wrote. */
 #define MOST_LENGTH 4096
 
 #define NO_METRIC SIZE_MAX
@@ -48,7 +48,7 @@ __attribute__((format(printf, 3, 4))) static void fail(struct parser *parser, si
     va_end(arguments);
 }
 
-/* The next character that is no blank; NUL at the end and after an error. */
+/* The next character that is not blank; NUL at the end and after an error. */
 static char peek(struct parser *parser)
 {
     while (isspace((unsigned char)parser->text[parser->at]))
@@ -89,7 +89,7 @@ static bool is_in_name(char c)
     return isalnum((unsigned char)c) || c == '_' || c == '.';
 }
 
-/* The length of a name without quotes: a colon belongs to it where more follows. */
+/* Length of a name without quotes. A colon belongs to it if more of the name follows. */
 static size_t name_length(const char *name)
 {
     size_t length = 0;
@@ -99,7 +99,7 @@ static size_t name_length(const char *name)
     return length;
 }
 
-/* The metric of that name, NO_METRIC when there is none. */
+/* The metric with this name, or NO_METRIC. */
 static size_t find_metric(const struct parser *parser, const char *name, size_t length)
 {
     for (size_t m = 0; m < parser->n_metrics; m++)
@@ -132,7 +132,7 @@ static size_t numbered_metric(struct parser *parser, const char *digits, size_t 
 static const char *const endings[] = {
     [PART_INCLUSIVE] = ":inclusive", [PART_EXCLUSIVE] = ":exclusive"};
 
-/* The length without ":inclusive" or ":exclusive" at the end, and which it is. */
+/* Length without ":inclusive" or ":exclusive" at the end; sets *part if there is one. */
 static size_t without_part(const char *name, size_t length, enum formula_part *part)
 {
     for (int ending = PART_INCLUSIVE; ending <= PART_EXCLUSIVE; ending++) {
@@ -145,7 +145,7 @@ static size_t without_part(const char *name, size_t length, enum formula_part *p
     return length;
 }
 
-/* A metric by name or number, perhaps with its part. */
+/* Parses a metric by name or number, possibly with its part. */
 static size_t plain_metric(struct parser *parser, enum formula_part *part)
 {
     const char *name = parser->text + parser->at;
@@ -163,7 +163,7 @@ static size_t plain_metric(struct parser *parser, enum formula_part *part)
     return metric;
 }
 
-/* A metric's name between quotes, with its part behind them. */
+/* Parses a quoted metric name, possibly with its part after the quotes. */
 static size_t quoted_metric(struct parser *parser, enum formula_part *part)
 {
     const char *name = parser->text + parser->at + 1;
@@ -265,8 +265,8 @@ static enum formula_statistic statistic_named(const char *name, size_t length)
     return NO_STATISTIC;
 }
 
-/* "($work)" behind the name of a statistic: the metric itself, no formula. The mean adds up, as the
- * number of threads is everywhere the same. */
+/* Parses "($work)" after the name of a statistic: a metric, not a formula. The mean is additive,
+ * since the number of threads is the same in all rows. */
 static struct formula_type parse_statistic(struct parser *parser, enum formula_statistic which,
                                            size_t name_at)
 {
@@ -314,7 +314,7 @@ static struct formula_type parse_function(struct parser *parser)
     return parser->has_failed ? type_unknown : parse_arguments(parser, &functions[f]);
 }
 
-/* Numbers, in decimal only. */
+/* Parses a decimal number. */
 static struct formula_type parse_number(struct parser *parser)
 {
     const char *from = parser->text + parser->at;

@@ -1,4 +1,4 @@
-/* Computing what a formula says. */
+/* Computes the values of formulas. */
 #include "viewer-tui/metrics/formula.h"
 
 #include "viewer-tui/metrics/formula-type.h"
@@ -61,7 +61,7 @@ static double of_two(enum operation op, double a, double b)
     }
 }
 
-/* Takes the operator's values off the stack, of which `top` is the last; the new last one. */
+/* Replaces the operands at the end of the stack by the result; returns the new top. */
 static double *compute(enum operation op, double *top)
 {
     unsigned n = operation_n_operands(op);

@@ -26,7 +26,7 @@ const struct metric_ids *metric_ids(const struct metric *metric)
     return metric->source == METRIC_FROM_FILE ? &metric->ids : &no_ids;
 }
 
-/* Puts a metric at an index; those from there on move by one. */
+/* Inserts a metric at an index. */
 static void insert(struct metrics *metrics, size_t at, struct metric metric)
 {
     size_t n = metrics->n + metrics->n_hidden;
@@ -146,7 +146,7 @@ size_t metrics_first_additive(const struct metrics *metrics)
     return first_measured(metrics, true);
 }
 
-/* Those of the chosen metrics that are derived, or those that are not. */
+/* Keeps the chosen metrics that are derived, or those that are not. */
 static void keep_chosen(const struct metrics *metrics, const size_t *chosen, size_t n_chosen,
                         bool is_derived, struct metrics *kept, int *new_index)
 {
