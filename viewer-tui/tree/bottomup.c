@@ -1,32 +1,32 @@
-/* The bottom-up view: every procedure, and below it who called it.
+/* The bottom-up view: all procedures, and below each its callers.
  *
- * A row stands for a set of *instances*, contexts of one procedure. At the first level these are
- * all contexts of a procedure, called or inlined; the children of a row divide its instances by
- * their callers: the procedure one level further out and the line of the call.
+ * A row is a set of *instances*, contexts of one procedure. On the first level these are all
+ * contexts of a procedure, called or inlined. The children of a row divide its instances by caller:
+ * by the procedure one level further out and the line of the call.
  *
- * How costs add up: Adhianto, Mellor-Crummey, Tallent, "Effectively presenting call path profiles
- * of application performance" (PSTI 2010), whose rule for recursion is the following. Exclusive
- * costs of contexts never overlap: they are summed over all instances of the set. The inclusive
- * costs of an instance contain those of another that lies below it, so only *exposed* instances
- * count: those without another instance of the same set above them. The rule holds for each set by
- * itself: an instance that is not exposed in a row can be in one of its children, whose inclusive
- * costs may therefore add up to more than the row's.
+ * Costs are added up by the rule for recursion in Adhianto, Mellor-Crummey, Tallent, "Effectively
+ * presenting call path profiles of application performance" (PSTI 2010):
+ * - Exclusive costs of contexts never overlap, so they are summed over all instances of the row.
+ * - Inclusive costs of an instance include those of instances below it, so only *exposed* instances
+ *   count: those without another instance of the row above them.
+ * - An instance that is not exposed in a row may be exposed in a child of the row. Therefore the
+ *   children's inclusive costs may add up to more than the row's.
  *
- * In preorder this takes one look at each instance: it is exposed unless it lies before the end of
- * the last exposed one. */
+ * Instances are visited in preorder: one is exposed unless it lies before the end of the last
+ * exposed one. */
 #include "viewer-tui/base/task.h"
 #include "viewer-tui/tree/view.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* An instance, and the context of the procedure that its row names: the instance itself at the
- * first level, then its callers. */
+/* An instance, and its context of the row's procedure: the instance itself on the first level,
+ * below that its callers. */
 struct instance {
     uint32_t context, frame;
 };
 
-/* A row's data is where its instances begin; they are in preorder. */
+/* A row's data is the index of its first instance and their number. They are in preorder. */
 struct bottomup {
     VEC(struct instance) instances;
 };
@@ -61,7 +61,7 @@ static void bottomup_release(struct view *view, uint32_t first)
     }
 }
 
-/* The instances of a row on their way to its children. */
+/* The division of a row's instances among its children. */
 struct division {
     VEC(struct instance) instances;
     VEC(uint32_t) rows;    /* of each instance: the child it belongs to */
@@ -72,8 +72,8 @@ struct division {
     uint32_t first_row;
 };
 
-/* The child for instances whose row would be `row`. A procedure of which some copies are inlined is
- * one procedure. */
+/* The child for instances with the procedure and call site of `row`. Inlined copies of a procedure
+ * belong to the procedure. */
 static uint32_t child_for(struct view *view, struct division *division, uint32_t parent,
                           struct row row)
 {
@@ -97,6 +97,26 @@ static bool has_caller(const struct cct *cct, uint32_t frame)
     return cct->kind[cct_caller(cct, frame)] != KIND_ROOT;
 }
 
+/* Whether an instance is exposed; *exposed_end is the end of the last exposed one of its row. */
+static bool is_exposed(const struct cct *cct, uint32_t context, uint32_t *exposed_end)
+{
+    bool result = context >= *exposed_end;
+    if (result)
+        *exposed_end = cct->end[context];
+    return result;
+}
+
+static void add_costs(struct view *view, uint32_t row, uint32_t context, uint32_t *exposed_end)
+{
+    struct cost *costs = view_costs_of_new(view, row);
+    bool counts_inclusive = is_exposed(view->cct, context, exposed_end);
+    cct_costs(view->cct, &view->db->values, context, view->scratch);
+    for (size_t m = 0; m < view->n_metrics; m++) {
+        costs[m].exclusive += view->scratch[m].exclusive;
+        costs[m].inclusive += counts_inclusive ? view->scratch[m].inclusive : 0;
+    }
+}
+
 /* Adds an instance's costs to the child it belongs to. */
 static void add_instance(struct view *view, struct division *division, uint32_t parent,
                          struct instance instance, struct row row)
@@ -107,16 +127,7 @@ static void add_instance(struct view *view, struct division *division, uint32_t 
     if (view->rows.at[child].is_leaf && has_caller(view->cct, instance.frame))
         view->rows.at[child].is_leaf = false;
     division->counts.at[child - division->first_row]++;
-    uint32_t *exposed_end = &division->exposed.at[child - division->first_row];
-    bool is_exposed = instance.context >= *exposed_end;
-    if (is_exposed)
-        *exposed_end = view->cct->end[instance.context];
-    struct cost *costs = view_costs_of_new(view, child);
-    cct_costs(view->cct, &view->db->values, instance.context, view->scratch);
-    for (size_t m = 0; m < view->n_metrics; m++) {
-        costs[m].exclusive += view->scratch[m].exclusive;
-        costs[m].inclusive += is_exposed ? view->scratch[m].inclusive : 0;
-    }
+    add_costs(view, child, instance.context, &division->exposed.at[child - division->first_row]);
 }
 
 static void divide_program(struct view *view, struct division *division)
@@ -131,7 +142,7 @@ static void divide_program(struct view *view, struct division *division)
     }
 }
 
-/* The caller of an instance; false when it was called by nobody. */
+/* Moves an instance to its caller; false if it has none. */
 static bool find_caller(const struct view *view, struct instance *instance, struct row *row)
 {
     const struct cct *cct = view->cct;
@@ -175,7 +186,7 @@ static void store_instances(struct view *view, struct division *division)
     for (size_t i = 0; i < division->counts.n; i++) {
         uint32_t count = division->counts.at[i];
         view->rows.at[division->first_row + i].data = pack(start, count);
-        division->counts.at[i] = start; /* from here on: where the next one goes */
+        division->counts.at[i] = start; /* from here on: index for the next instance */
         start += count;
     }
     for (size_t i = 0; i < division->instances.n; i++) {
@@ -214,7 +225,7 @@ static struct instance *instances_of(const struct view *view, uint32_t row, uint
     return state->instances.at + (data >> 32);
 }
 
-/* Stores the instances of both, in preorder, behind all others. */
+/* Merges the instances of both rows, in preorder, behind all others. */
 static void merge_instances(struct view *view, uint32_t into, uint32_t row)
 {
     struct bottomup *state = view->state;
@@ -234,18 +245,9 @@ static void add_up(struct view *view, uint32_t row)
 {
     uint32_t n, exposed_end = 0;
     const struct instance *instances = instances_of(view, row, &n);
-    struct cost *costs = view_costs_of_new(view, row);
-    memset(costs, 0, view->n_metrics * sizeof *costs);
-    for (uint32_t i = 0; i < n; i++) {
-        bool is_exposed = instances[i].context >= exposed_end;
-        if (is_exposed)
-            exposed_end = view->cct->end[instances[i].context];
-        cct_costs(view->cct, &view->db->values, instances[i].context, view->scratch);
-        for (size_t m = 0; m < view->n_metrics; m++) {
-            costs[m].exclusive += view->scratch[m].exclusive;
-            costs[m].inclusive += is_exposed ? view->scratch[m].inclusive : 0;
-        }
-    }
+    memset(view_costs_of_new(view, row), 0, view->n_metrics * sizeof(struct cost));
+    for (uint32_t i = 0; i < n; i++)
+        add_costs(view, row, instances[i].context, &exposed_end);
 }
 
 static void bottomup_join(struct view *view, uint32_t into, uint32_t row)
@@ -256,7 +258,7 @@ static void bottomup_join(struct view *view, uint32_t into, uint32_t row)
     add_up(view, into);
 }
 
-/* Of inclusive costs only those of exposed instances. */
+/* Inclusive costs are those of exposed instances only. */
 static enum outcome bottomup_value_refs(struct view *view, uint32_t number, enum cost_part part,
                                         struct value_refs *refs)
 {
@@ -270,12 +272,10 @@ static enum outcome bottomup_value_refs(struct view *view, uint32_t number, enum
     uint32_t start = (uint32_t)(data >> 32), count = (uint32_t)data, exposed_end = 0;
     for (uint32_t i = start; i < start + count; i++) {
         uint32_t context = state->instances.at[i].context;
-        bool is_exposed = context >= exposed_end;
-        if (is_exposed)
-            exposed_end = cct->end[context];
+        bool counts_inclusive = is_exposed(cct, context, &exposed_end);
         if (part == EXCLUSIVE)
             value_refs_add_exclusive(refs, cct->id[context], false);
-        else if (is_exposed)
+        else if (counts_inclusive)
             value_refs_add_inclusive(refs, cct->id[context]);
     }
     return DONE;

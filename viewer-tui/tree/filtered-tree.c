@@ -6,7 +6,7 @@
 
 #define ROW_UNKNOWN 0xff
 
-/* Rows that may be elided for one list; more are not looked behind. */
+/* Rows that may be elided for one list; those below further ones are not listed. */
 #define MOST_ELIDED 100000
 
 void filtered_close(struct filtered_tree *tree)
@@ -57,7 +57,8 @@ static void remember(struct filtered_tree *tree, uint32_t row, struct decision d
     tree->decisions.at[row] = decision;
 }
 
-/* What is below a first-level row of callers are its callers: they cannot take its place. */
+/* The rows below a first-level row of the bottom-up view are its callers: they cannot replace it.
+ */
 static enum visibility visibility_among_callers(struct filtered_tree *tree, uint32_t row,
                                                 enum visibility visibility)
 {
@@ -68,17 +69,17 @@ static enum visibility visibility_among_callers(struct filtered_tree *tree, uint
     return is_left_out || visibility == ROW_ELIDED ? ROW_HIDDEN : visibility;
 }
 
-/* With FILTER_ONLY: nothing is to be shown below rows that lead nowhere. */
+/* With FILTER_ONLY: rows without a match below are shown only if they match, and folded. */
 static enum visibility visibility_by_match(struct filtered_tree *tree, uint32_t row,
-                                           enum visibility visibility, bool leads_on)
+                                           enum visibility visibility, bool has_match_below)
 {
-    if (leads_on || visibility == ROW_HIDDEN)
+    if (has_match_below || visibility == ROW_HIDDEN)
         return visibility;
     bool matches = pattern_matches(filters_only(tree->filters)->pattern, tree->view, row);
     return matches && visibility != ROW_ELIDED ? ROW_FOLDED : ROW_HIDDEN;
 }
 
-/* `above` is the decision on the row above. */
+/* Decides on a row; `above` is the decision on its parent. */
 static struct decision judge(struct filtered_tree *tree, uint32_t row, struct decision above)
 {
     enum visibility visibility = filters_visibility(tree->filters, tree->view, row);
@@ -92,7 +93,7 @@ static struct decision judge(struct filtered_tree *tree, uint32_t row, struct de
     return (struct decision){(uint8_t)visibility, node};
 }
 
-/* Decisions are passed from the nearest row above that has one. */
+/* Decides on a row, and first on all undecided rows above it. */
 static struct decision decision_on(struct filtered_tree *tree, uint32_t row)
 {
     struct decision decision = {ROW_SHOWN, 0};
@@ -122,10 +123,10 @@ enum visibility filtered_visibility(struct filtered_tree *tree, uint32_t row)
         return ROW_SHOWN;
     enum visibility visibility =
         filters_n(tree->filters) ? decision_on(tree, row).visibility : ROW_SHOWN;
-    bool is_passed_over = row < tree->passed_over.n && tree->passed_over.at[row] &&
-                          !tree->shows_passed_over;
+    bool is_passed_over =
+        row < tree->passed_over.n && tree->passed_over.at[row] && !tree->shows_passed_over;
     return visibility == ROW_SHOWN && (is_passed_over || is_flattened(tree, row)) ? ROW_ELIDED
-                                                                                   : visibility;
+                                                                                  : visibility;
 }
 
 bool filtered_can_open(struct filtered_tree *tree, uint32_t number)
@@ -141,11 +142,11 @@ bool filtered_can_open(struct filtered_tree *tree, uint32_t number)
     return i < n;
 }
 
-/* Rows on their way into a list. */
+/* A list of visible rows that is being made. */
 struct listing {
     struct filtered_tree *tree;
     row_list *into, *expanded;
-    row_list elided; /* that have not been looked behind */
+    row_list elided; /* rows whose children are still to be listed */
     size_t n_elided;
 };
 
@@ -158,7 +159,7 @@ static void expand(struct listing *listing, uint32_t row)
         vec_push(listing->expanded, row);
 }
 
-/* What is elided only because it is on a flat level stays where there is nothing behind it. */
+/* A row that is elided only by flattening stays if nothing is below it. */
 static void elide(struct listing *listing, uint32_t row)
 {
     expand(listing, row);
@@ -185,10 +186,10 @@ static void list_below(struct listing *listing, uint32_t row)
     }
 }
 
-static void list_behind_elided(struct listing *listing)
+static void list_below_elided(struct listing *listing)
 {
     struct filtered_tree *tree = listing->tree;
-    progress_begin("looking behind what is left out", 0);
+    progress_begin("listing rows below hidden ones", 0);
     bool goes_on = true;
     while (listing->elided.n && goes_on) {
         list_below(listing, listing->elided.at[--listing->elided.n]);
@@ -208,7 +209,7 @@ void filtered_children(struct filtered_tree *tree, uint32_t row, row_list *child
     expand(&listing, row);
     list_below(&listing, row);
     if (listing.n_elided) {
-        list_behind_elided(&listing);
+        list_below_elided(&listing);
         view_sort_rows(tree->view, children->at + first, children->n - first);
     }
     vec_free(&listing.elided);

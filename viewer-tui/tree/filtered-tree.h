@@ -44,7 +44,7 @@ struct filtered_tree {
     struct matching_paths paths[MOST_MATCHING_PATHS]; /* the latest first */
     open_rows passed_over;  /* by row: elided start code (terminal/start-code.h) */
     bool shows_passed_over; /* it is not elided: a search is looking into it */
-    bool was_cut; /* too much was elided for all rows to be listed */
+    bool was_cut;           /* too much was elided for all rows to be listed */
 };
 
 void filtered_close(struct filtered_tree *tree);

@@ -71,8 +71,7 @@ bool filters_allow_sorting(const struct filters *filters, struct sorting a, stru
     return !find(filters, FILTER_SHARE) || (a.metric == b.metric && a.part == b.part);
 }
 
-/* Begins a change: a new state like the one in force, without the filter `except` if there is one.
- */
+/* Begins a change: adds a copy of the state in force, without the filter `except` (may be NULL). */
 static struct filter_state *change(struct filters *filters, const struct filter *except)
 {
     struct filter_state state = {.number = ++filters->last_number};
@@ -85,7 +84,7 @@ static struct filter_state *change(struct filters *filters, const struct filter 
     return &filters->states.at[filters->now++];
 }
 
-/* Changes the filters by one more, in place of `before` if there is such a one. */
+/* Adds a filter, which replaces `before` unless that is NULL. */
 static const struct filter *add(struct filters *filters, struct filter filter,
                                 const struct filter *before)
 {
@@ -146,7 +145,7 @@ static const char *file_of(const struct view *view, uint32_t row, uint32_t *line
     return text_or_empty(database_file_path(view->db, file));
 }
 
-/* Only of procedures and modules: what is in a loop or file has the module of what is around it. */
+/* The module of a procedure or module; "" for other rows, which have that of a row above. */
 static const char *module_of(const struct view *view, uint32_t row)
 {
     const struct row *at = view_row(view, row);
@@ -231,7 +230,7 @@ void filter_describe_short(const struct filter *filter, bool ascii, size_t colum
     vec_free(&whole);
 }
 
-/* Procedures stand for their files and modules where these have no rows. */
+/* Whether a procedure is in the scope, a file or module, which has no row in this view. */
 static bool is_part_of(const struct scope *scope, const struct view *view, uint32_t row)
 {
     uint32_t line;
@@ -271,7 +270,7 @@ static bool is_scope(struct scope *scope, const struct view *view, uint32_t numb
     return is_same != 0;
 }
 
-/* By the percentage that the screen shows, as --min-percent. */
+/* Compares the percentage that the screen shows, as --min-percent does. */
 static bool is_too_small(const struct filter *filter, const struct view *view, uint32_t row)
 {
     return view_share(view, row, view_judged_by(view), SHARE_OF_WHOLE) < filter->percent / 100;
@@ -290,7 +289,7 @@ static enum visibility visibility_by(struct filter *filter, const struct view *v
     }
 }
 
-/* The filter that leaves the least has its way; a row that is folded and elided leaves nothing. */
+/* The filter that hides most decides. A row that is both folded and elided is hidden. */
 enum visibility filters_visibility(const struct filters *filters, const struct view *view,
                                    uint32_t row)
 {

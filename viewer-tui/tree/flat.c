@@ -1,15 +1,16 @@
-/* The flat view: the program as it is written. Module > file > procedure > what is inlined into
- * it, loops > statements, each with the costs of all contexts in which it ran.
+/* The flat view: the program as it is written. Modules > files > procedures > inlined code and
+ * loops > statements, each with the costs of all contexts in which it ran.
  *
- * A static scope merges many contexts. Exclusive costs are summed over them; of a file or module
- * they are the costs of all code in it. Inclusive costs count every cost below any of the scope's
- * contexts once, also where one lies below another through recursion: the rule of bottomup.c,
- * applied to each scope. A statement's inclusive costs are its own and those of the procedures that
- * it calls; what is inlined at it stands next to it, as a scope of its own.
+ * A static scope merges many contexts.
+ * - Exclusive costs are summed over these; for a file or module they are the costs of all its code.
+ * - Inclusive costs count every cost below any of the contexts once, even if one lies below another
+ *   through recursion: the rule of bottomup.c, for each scope.
+ * - Inclusive costs of a statement are its own and those of the procedures that it calls. Code
+ *   inlined at it is a scope of its own, beside it.
  *
  * All scopes are made in one pass over the contexts when the view is opened. In preorder a cost
- * that covers an interval of contexts is new to a scope unless it begins before the end of the
- * last interval that was counted for that scope. */
+ * that covers an interval of contexts is new to a scope unless it begins before the end of the last
+ * interval that was counted for that scope. */
 #include "viewer-tui/base/task.h"
 #include "viewer-tui/tree/view.h"
 
@@ -41,12 +42,12 @@ struct flat {
     struct cost *costs; /* n_metrics for each scope */
     size_t costs_size;
     uint32_t *scope_of;               /* by context; NOTHING for none */
-    struct scope_value_refs refs;     /* of all scopes, once somebody has asked for some */
+    struct scope_value_refs refs;     /* of all scopes, once they are needed */
     uint32_t *children, *first_child; /* first_child[s] .. first_child[s + 1] - 1 in children;
                                          those of the program stand at s = scopes.n */
 };
 
-/* What is needed only during a pass over the contexts: the one that makes the scopes, or the one
+/* State of a pass over the contexts: either the pass that makes the scopes, or the one
  * that says what their costs are made of. */
 struct making {
     struct view *view;
@@ -108,8 +109,8 @@ static uint32_t new_scope(struct flat *flat, size_t n_metrics, struct static_sco
     return number;
 }
 
-/* The scope that is described, made when it is new. What is inlined from different lines is told
- * apart by them, loops and statements by their own. */
+/* The scope with this description, made if it is new. Inlined code is identified by the line at
+ * which it is inlined, loops and statements by their own line. */
 static uint32_t scope_for(struct making *making, struct static_scope scope)
 {
     uint64_t line = scope.kind == KIND_INLINED
@@ -155,7 +156,7 @@ static uint32_t scope_around(const struct making *making, uint32_t context)
     return making->flat->scope_of[around];
 }
 
-/* The scope of an inlined procedure, loop or statement. Code outside of any procedure has none. */
+/* The scope of an inlined procedure, loop or statement; NOTHING for code outside of procedures. */
 static uint32_t inner_scope(struct making *making, uint32_t context)
 {
     const struct cct *cct = making->view->cct;
@@ -175,8 +176,8 @@ static uint32_t inner_scope(struct making *making, uint32_t context)
     return scope_for(making, scope);
 }
 
-/* The scope of a context, made when it has none yet. Statements get theirs when there is a cost to
- * put there. */
+/* The scope of a context, made if it has none yet. Statements get theirs only if they have costs.
+ */
 static uint32_t scope_of(struct making *making, uint32_t context)
 {
     uint32_t *scope = &making->flat->scope_of[context];
@@ -203,8 +204,8 @@ static void add_exclusive(struct making *making, uint32_t scope, uint32_t contex
         costs[m].exclusive += from[m].exclusive;
 }
 
-/* Counts inclusive costs that arise in a context and, if `part` says so, below it, unless they are
- * counted. */
+/* Counts the inclusive costs of a context, with `part` INCLUSIVE also those below it, unless they
+ * have been counted for the scope. */
 static void cover(struct making *making, uint32_t scope, uint32_t context, const struct cost *from,
                   enum cost_part part)
 {
@@ -238,7 +239,7 @@ static void add_procedure(struct making *making, uint32_t context, const struct 
         cover(making, caller, context, costs, INCLUSIVE);
 }
 
-/* The code that is inlined belongs to the file and the module of the procedure around it. */
+/* Inlined code belongs to the file and the module of the procedure around it. */
 static void add_inlined_or_loop(struct making *making, uint32_t context, const struct cost *costs)
 {
     uint32_t scope = scope_of(making, context);
@@ -283,7 +284,7 @@ static void add_context(struct making *making, uint32_t context)
         add_inlined_or_loop(making, context, costs);
 }
 
-/* Lists the children of every scope, in the order in which they were made. */
+/* Lists the children of each scope, in the order in which they were made. */
 static void list_children(struct flat *flat)
 {
     uint32_t n = (uint32_t)flat->scopes.n;
@@ -378,7 +379,7 @@ static enum outcome flat_expand(struct view *view, uint32_t number)
     return DONE;
 }
 
-/* The pass that made the scopes once more, which now tells what it adds to them. */
+/* Repeats the pass that made the scopes, to collect the values that it adds up. */
 static enum outcome find_terms(struct view *view)
 {
     struct flat *flat = view->state;

@@ -7,13 +7,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A row to be sorted; the other part of the cost decides where one part does not. */
+/* A row to be sorted: by one part of the cost, then by the other. */
 struct sorted_row {
     uint32_t number;
     double first, second;
 };
 
-/* In descending order, what is not defined last. */
+/* Descending order, undefined costs last. */
 static int compare_costs(double a, double b)
 {
     bool a_is_undefined = isnan(a), b_is_undefined = isnan(b);
@@ -42,15 +42,15 @@ static int compare_rows(const void *left, const void *right, void *context)
     return is_reversed ? -result : result;
 }
 
-/* Computes what rows are sorted by. Where the user stops that, what is missing comes last. */
+/* Computes the sort keys. If the user stops that, missing keys come last. */
 static void compute_keys(struct view *view, const uint32_t *rows, struct sorted_row *sorted,
                          size_t n)
 {
     enum cost_part part = view->sorting.part, other = part == INCLUSIVE ? EXCLUSIVE : INCLUSIVE;
     size_t metric = view->sorting.metric;
-    bool may_take_long = metric >= view->n_metrics; /* if it needs the values of threads */
+    bool may_take_long = metric >= view->n_metrics; /* if it needs values of threads */
     view_gather(view, rows, n, metric);
-    progress_begin("computing what is sorted by", n);
+    progress_begin("computing sort keys", n);
     for (size_t i = 0; i < n; i++) {
         if (may_take_long && !progress_at(i))
             thread_statistics_stop(view->statistics);

@@ -1,4 +1,4 @@
-/* Finding rows by what the user looks for, also among rows that nobody has opened yet. */
+/* Searches for rows that match a pattern, including rows that are not expanded yet. */
 #ifndef VIEWER_SEARCH_H
 #define VIEWER_SEARCH_H
 
@@ -7,19 +7,19 @@
 
 struct search {
     struct filtered_tree *filtered;
-    uint32_t root; /* only rows shown below it, and itself, are looked at */
+    uint32_t root; /* only it and the visible rows below are searched */
     struct pattern *pattern;
     bool backwards;
     bool (*is_cancelled)(
-        void *context); /* asked now and then besides the progress listener; or NULL */
+        void *context); /* called now and then, besides the progress listener; may be NULL */
     void *context;
-    bool has_wrapped;     /* result: the search went on at the other end */
+    bool has_wrapped;     /* result: the search wrapped around */
     enum outcome outcome; /* result: STOPPED if the user did that */
 };
 
-/* The next row that matches after `from`, a shown row, in the order of the screen with everything
- * open. In the bottom-up view only procedures, not their callers, are looked at, unless they have
- * been made: every caller is a procedure too. NOTHING when there is none, or STOPPED. */
+/* The next match after `from`, a visible row, in the order of the screen with everything open;
+ * NOTHING if there is none, or STOPPED. In the bottom-up view callers are searched only if their
+ * rows exist already: each caller is a procedure on the first level, too. */
 uint32_t search_next(struct search *search, uint32_t from);
 
 #endif

@@ -39,19 +39,19 @@ void thread_costs_free(struct thread_costs *costs)
     threads_free(&costs->threads);
 }
 
-/* What is read of a row, before it takes the place of what was read before. */
-struct reading {
+/* Values that are being read; they replace the previous ones if that is not stopped. */
+struct cost_reader {
     const struct thread_costs *costs;
     struct value_refs refs[2]; /* by part */
     double *by_profile;
     const char *why;
 };
 
-/* Why the values of a metric that are to be added up cannot be, or NULL. */
-static const char *obstacle(const struct reading *reading, size_t metric, enum cost_part part)
+/* Why the values of a metric cannot be added up per thread; NULL if they can. */
+static const char *obstacle(const struct cost_reader *reader, size_t metric, enum cost_part part)
 {
-    const struct database *db = reading->costs->view->db;
-    const struct value_refs *refs = &reading->refs[part];
+    const struct database *db = reader->costs->view->db;
+    const struct value_refs *refs = &reader->refs[part];
     if (!metric_is_measured(&db->metrics.at[metric]))
         return db->metrics.at[metric].why;
     if (metric_derivation(&db->metrics.at[metric]))
@@ -62,68 +62,67 @@ static const char *obstacle(const struct reading *reading, size_t metric, enum c
     return NULL;
 }
 
-/* Reads the values of a stored metric; if there are none, they are 0, and reading->why says why. */
-static enum outcome read_stored(struct reading *reading, size_t metric, enum cost_part part,
+/* Reads the values of a stored metric; if there are none, they are 0, and reader->why says why. */
+static enum outcome read_stored(struct cost_reader *reader, size_t metric, enum cost_part part,
                                 double *values)
 {
-    const struct threads *threads = &reading->costs->threads;
-    reading->why = obstacle(reading, metric, part);
-    if (!reading->why && thread_values(reading->costs->view->db, &reading->refs[part], metric,
-                                       reading->by_profile) == STOPPED)
+    const struct threads *threads = &reader->costs->threads;
+    reader->why = obstacle(reader, metric, part);
+    if (!reader->why && thread_values(reader->costs->view->db, &reader->refs[part], metric,
+                                      reader->by_profile) == STOPPED)
         return STOPPED;
     for (size_t i = 0; i < threads->list.n; i++)
-        values[i] = reading->why ? 0 : reading->by_profile[threads->list.at[i].profile];
+        values[i] = reader->why ? 0 : reader->by_profile[threads->list.at[i].profile];
     return DONE;
 }
 
-/* A derived metric is computed from all that is stored: of one thread as of a row. */
-static enum outcome read_derived(struct reading *reading, size_t metric, enum cost_part part,
+/* Computes a derived metric per thread, from all stored metrics. */
+static enum outcome read_derived(struct cost_reader *reader, size_t metric, enum cost_part part,
                                  double *values)
 {
-    const struct view *view = reading->costs->view;
-    size_t n = reading->costs->threads.list.n, n_metrics = view->n_metrics;
+    const struct view *view = reader->costs->view;
+    size_t n = reader->costs->threads.list.n, n_metrics = view->n_metrics;
     struct cost *costs = mem_alloc((n * n_metrics + 1) * sizeof *costs);
     const char *why = NULL;
     enum outcome outcome = DONE;
     for (size_t m = 0; m < n_metrics && outcome == DONE && !why; m++) {
         if (!metric_is_measured(&view->metrics->at[m]))
             continue;
-        outcome = read_stored(reading, m, INCLUSIVE, values);
+        outcome = read_stored(reader, m, INCLUSIVE, values);
         for (size_t i = 0; i < n && outcome == DONE; i++)
             costs[i * n_metrics + m].inclusive = values[i];
-        why = reading->why;
+        why = reader->why;
         if (outcome == DONE)
-            outcome = read_stored(reading, m, EXCLUSIVE, values);
+            outcome = read_stored(reader, m, EXCLUSIVE, values);
         for (size_t i = 0; i < n && outcome == DONE; i++)
             costs[i * n_metrics + m].exclusive = values[i];
-        why = why ? why : reading->why;
+        why = why ? why : reader->why;
     }
     for (size_t i = 0; i < n && outcome == DONE; i++)
         values[i] = why ? 0 : view_value(view, costs + i * n_metrics, metric, part);
-    reading->why = why;
+    reader->why = why;
     free(costs);
     return outcome;
 }
 
-static enum outcome read_values(struct reading *reading, size_t metric, enum cost_part part,
+static enum outcome read_values(struct cost_reader *reader, size_t metric, enum cost_part part,
                                 double *values)
 {
-    struct view *view = reading->costs->view;
+    struct view *view = reader->costs->view;
     bool is_derived = metric >= view->n_metrics;
     if (!metric_is_measured(&view->metrics->at[metric])) {
-        reading->why = view->metrics->at[metric].why;
+        reader->why = view->metrics->at[metric].why;
         return DONE;
     }
     for (int p = 0; p < 2; p++)
         if ((is_derived || p == (int)part) &&
-            view_value_refs(view, reading->costs->row, (enum cost_part)p, &reading->refs[p]) !=
-                DONE)
+            view_value_refs(view, reader->costs->row, (enum cost_part)p, &reader->refs[p]) != DONE)
             return STOPPED;
-    return is_derived ? read_derived(reading, metric, part, values)
-                      : read_stored(reading, metric, part, values);
+    return is_derived ? read_derived(reader, metric, part, values)
+                      : read_stored(reader, metric, part, values);
 }
 
-/* The distribution of the values that are defined. */
+/* The distribution of the defined values. */
 static struct distribution distribution_of_defined(const double *values, size_t n)
 {
     double *defined = mem_alloc((n + 1) * sizeof *defined);
@@ -139,32 +138,32 @@ static struct distribution distribution_of_defined(const double *values, size_t 
 enum outcome thread_costs_read(struct thread_costs *costs, size_t metric, enum cost_part part)
 {
     size_t n = costs->threads.list.n;
-    struct reading reading = {.costs = costs};
+    struct cost_reader reader = {.costs = costs};
     double *values = mem_alloc((n + 1) * sizeof *values);
-    reading.by_profile = mem_alloc((database_n_profiles(costs->view->db) + 1) * sizeof(double));
-    enum outcome outcome = read_values(&reading, metric, part, values);
+    reader.by_profile = mem_alloc((database_n_profiles(costs->view->db) + 1) * sizeof(double));
+    enum outcome outcome = read_values(&reader, metric, part, values);
     if (outcome == DONE) {
         memcpy(costs->values, values, n * sizeof *values);
-        costs->why = reading.why;
+        costs->why = reader.why;
         costs->metric = metric;
         costs->part = part;
         costs->distribution = distribution_of_defined(values, n);
     }
     free(values);
-    free(reading.by_profile);
-    vec_free(&reading.refs[INCLUSIVE].list);
-    vec_free(&reading.refs[EXCLUSIVE].list);
+    free(reader.by_profile);
+    vec_free(&reader.refs[INCLUSIVE].list);
+    vec_free(&reader.refs[EXCLUSIVE].list);
     return outcome;
 }
 
-/* How threads are compared. */
+/* Arguments of the comparison of threads. */
 struct ordering {
     const struct thread_costs *costs;
     enum thread_order by;
     bool is_reversed;
 };
 
-/* The largest first, those that are not defined last. */
+/* Descending order, undefined values last. */
 static int compare_values(double a, double b)
 {
     if (isnan(a) || isnan(b))

@@ -1,4 +1,4 @@
-/* What a row of a view costs in each thread: of the threads that the views are sums over. */
+/* The cost of a row in each of the threads that the views are sums over. */
 #ifndef VIEWER_THREAD_COSTS_H
 #define VIEWER_THREAD_COSTS_H
 
@@ -14,25 +14,25 @@ struct thread_costs {
     struct view *view;
     uint32_t row;
     struct threads threads;
-    char **labels;   /* by number in the list of threads, as are the values; thread_label */
-    double *values;  /* NAN where one is not defined, of a derived metric */
-    size_t *order;   /* numbers of threads, as ordered */
-    const char *why; /* why there are no values; NULL: there are */
-    size_t metric;   /* whose values they are */
+    char **labels;   /* by number in `threads`, as values; thread_label */
+    double *values;  /* NAN: undefined, of a derived metric */
+    size_t *order;   /* numbers of threads, sorted */
+    const char *why; /* reason why there are no values; NULL: there are */
+    size_t metric;   /* metric of the values */
     enum cost_part part;
     struct distribution distribution;
 };
 
-/* The threads are those of the set, NULL for all; no values yet. The caller frees. */
+/* Lists the threads of the set (NULL: all), without values. The caller frees with
+ * thread_costs_free. */
 void thread_costs_open(struct thread_costs *costs, struct view *view, uint32_t row,
                        const json_t *run, const struct thread_set *set, bool ascii);
 void thread_costs_free(struct thread_costs *costs);
 
-/* Reads what one part of a metric costs. If STOPPED, the values are what they were. */
+/* Reads the values of one part of a metric. If STOPPED, the values do not change. */
 enum outcome thread_costs_read(struct thread_costs *costs, size_t metric, enum cost_part part);
 
-/* Puts the threads with the largest values first, or in the order of the database or of their
- * labels; or the other way round. */
+/* Sorts the threads: the largest values first, by number in the database, or by label. */
 void thread_costs_sort(struct thread_costs *costs, enum thread_order by, bool is_reversed);
 
 #endif

@@ -1,14 +1,14 @@
 /* The top-down view: the calling context tree.
  *
- * What a procedure, loop or inlined procedure calls from one of its lines is its child, next to
- * the line itself, and remembers the line as its call site; a line is a row, a statement, only
- * where it has costs of its own. Instructions are part of the line or scope around them.
+ * A call from a line of a procedure, loop or inlined procedure is a child of that scope, beside the
+ * line itself, and has the line as its call site. A line is a row (a statement) only if it has
+ * costs of its own. Instructions are part of the line or scope around them.
  *
- * Where there are several programs, each has a row above its entry points.
+ * If there are several programs, each has a row above its entry points.
  *
- * A row's data is the offset of its context (or entry point) in meta.db; children are read from
- * there when they are asked for. A row that several have been joined to has several contexts, its
- * *parts*. The same call, line or loop in two of them is one row below it. */
+ * A row's data is the offset of its context (or entry point) in meta.db, from which its children
+ * are read on demand. A row to which others were joined has several contexts, its *parts*. The same
+ * call, line or loop in two parts is one row below it. */
 #include "viewer-tui/tree/view.h"
 
 #include "viewer-tui/base/task.h"
@@ -18,25 +18,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The contexts below a line or instruction, which become children of the scope around it. */
+/* The contexts below a line or instruction; they become children of the scope around it. */
 struct hoisted {
     struct context_range rest;
     uint32_t call_file, call_line;
 };
 
-/* A context of a row that has several. */
+/* One of several contexts of a row. */
 struct part {
     uint64_t at;
-    uint32_t next; /* NOTHING: none */
+    uint32_t next; /* index of the next part of the row; NOTHING: none */
 };
 
-/* In a row's data: what is left of it is its first part. */
+/* Flag in a row's data: the rest is the index of its first part. */
 #define HAS_PARTS ((uint64_t)1 << 63)
 
 struct topdown {
     VEC(struct hoisted) hoisted;
-    VEC(struct part) parts; /* in the order of the rows' numbers, with others' of one parent */
-    uint64_t near;          /* where the values of the next context may be */
+    VEC(struct part) parts; /* ordered by row, those of siblings mixed */
+    uint64_t near;          /* likely position of the next context's values */
 };
 
 static enum outcome topdown_open(struct view *view)
@@ -62,8 +62,7 @@ static uint64_t take_position(struct view *view, uint32_t id)
     return position;
 }
 
-/* A statement has no costs but its own: what it calls stands next to it. It is no row when it has
- * none. */
+/* A statement has only its own costs, since its calls are siblings. Without costs it is no row. */
 static void add_statement(struct view *view, uint32_t parent, const struct context *context,
                           uint64_t at)
 {
@@ -108,7 +107,7 @@ static void add_scope(struct view *view, uint32_t parent, const struct context *
                  view_costs_of_new(view, number));
 }
 
-/* Adds the row that a context is, if it is one. */
+/* Adds the row of a context, if it has one. */
 static void add_context(struct view *view, uint32_t parent, const struct context *context,
                         uint64_t at, const struct hoisted *from)
 {
@@ -169,7 +168,7 @@ static void add_entry(struct view *view, uint32_t parent, uint32_t index)
     values_fetch(&view->db->values, position, false, view_costs_of_new(view, number));
 }
 
-/* Adds up the costs of the entry points of a program; false when there are none to be shown. */
+/* Adds up the costs of a program's entry points; false if none of them is shown. */
 static bool add_up_program(struct view *view, uint32_t program, struct cost *costs)
 {
     bool has_some = false;
@@ -199,7 +198,7 @@ static void add_program(struct view *view, uint32_t program)
     free(costs);
 }
 
-/* Adds the entry points of a program, or of all. */
+/* Adds the entry points of a program; NOTHING: of all programs. */
 static void add_entries(struct view *view, uint32_t parent, uint32_t program)
 {
     for (uint32_t i = 0; i < view->db->entries.n; i++)
@@ -207,7 +206,7 @@ static void add_entries(struct view *view, uint32_t parent, uint32_t program)
             add_entry(view, parent, i);
 }
 
-/* The context of an entry point; false, with the problem noted, when it is damaged. */
+/* The context of an entry point; false, with the problem noted, if it is damaged. */
 static bool entry_context(struct view *view, const struct row *row, struct context *context)
 {
     struct v4_entry entry;
@@ -219,7 +218,7 @@ static bool entry_context(struct view *view, const struct row *row, struct conte
     return true;
 }
 
-/* The context at an offset; false, with the problem noted, when it is damaged. */
+/* The context at an offset; false, with the problem noted, if it is damaged. */
 static bool context_at(struct view *view, uint64_t at, struct context *context)
 {
     const struct v4_section *section = &view->db->meta.sections[V4_META_CONTEXTS];
@@ -234,8 +233,7 @@ static uint32_t first_part(const struct row *row)
     return row->data & HAS_PARTS ? (uint32_t)row->data : NOTHING;
 }
 
-/* The contexts of a row, one after the other: where the first is, and what follows *part, which is
- * NOTHING at the end. */
+/* Iterate over the contexts of a row: the offset of the first one, and of the one after *part. */
 static uint64_t first_offset(const struct topdown *state, const struct row *row, uint32_t *part)
 {
     *part = first_part(row);
@@ -291,7 +289,7 @@ static void topdown_release(struct view *view, uint32_t first)
         }
 }
 
-/* Of rows that were just made below one with parts: makes one of those that are the same. */
+/* Joins equal ones among the rows that were just made below a row with parts. */
 static void join_same(struct view *view, uint32_t parent)
 {
     uint32_t first = view_row(view, parent)->first_child;
@@ -349,7 +347,7 @@ static enum outcome topdown_expand(struct view *view, uint32_t number)
     return DONE;
 }
 
-/* Of a program: those of its entry points. */
+/* The values of a program are those of its entry points. */
 static void add_program_terms(const struct view *view, uint32_t program, enum cost_part part,
                               struct value_refs *refs)
 {
@@ -362,7 +360,7 @@ static void add_program_terms(const struct view *view, uint32_t program, enum co
     }
 }
 
-/* A statement's costs are its own. */
+/* The inclusive costs of a statement are its exclusive ones. */
 static void add_value_refs(const struct context *context, enum cost_part cost,
                            struct value_refs *refs)
 {
