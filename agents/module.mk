@@ -42,23 +42,27 @@ RECORDING_HOST = $(BUILD)/obj/tests/unit/agents/recording_host.o
 $(eval $(call unit_test,agents/test_minicilk_agent,$(call objects_of,agents/minicilk) $(RECORDING_HOST),))
 $(eval $(call unit_test,agents/test_linked_runtime,$(AGENTS_COMMON),))
 
-MADE_CILK5 = $(call objects_of,agents/cilk5) $(AGENTS_COMMON) $(RECORDING_HOST) $(BUILD)/obj/tests/unit/agents/made_cilk5.o
-$(eval $(call unit_test,agents/test_cilk5_agent,$(MADE_CILK5),))
-$(eval $(call unit_test,agents/test_cilk5_threads,$(MADE_CILK5),))
+SIMULATED_CILK5 = $(call objects_of,agents/cilk5) $(AGENTS_COMMON) $(RECORDING_HOST) \
+	$(BUILD)/obj/tests/unit/agents/simulated_cilk5.o
+$(eval $(call unit_test,agents/test_cilk5_agent,$(SIMULATED_CILK5),))
+$(eval $(call unit_test,agents/test_cilk5_threads,$(SIMULATED_CILK5),))
 
 # A program with a simulated runtime as a module, and further modules that the program opens.
-MADE_CHEETAH = $(BUILD)/tests/made/made-cheetah.so
-OTHER_CHEETAHS = $(BUILD)/tests/made/made-old-cheetah.so $(BUILD)/tests/made/made-patched-cheetah.so
-$(BUILD)/tests/made/made-patched-cheetah.so: CFLAGS += -DPATCHED
-$(BUILD)/tests/made/made-patched-cheetah.so: tests/unit/agents/made-cheetah.c
-$(BUILD)/tests/made/made-cheetah.so: tests/unit/agents/made-cheetah.c
-$(BUILD)/tests/made/made-old-cheetah.so: tests/unit/agents/made-old-cheetah.c
-$(MADE_CHEETAH) $(OTHER_CHEETAHS):
+SIMULATED_CHEETAH = $(BUILD)/tests/simulated/simulated-cheetah.so
+OTHER_CHEETAHS = $(BUILD)/tests/simulated/simulated-old-cheetah.so $(BUILD)/tests/simulated/simulated-patched-cheetah.so
+$(BUILD)/tests/simulated/simulated-patched-cheetah.so: CFLAGS += -DPATCHED
+$(BUILD)/tests/simulated/simulated-patched-cheetah.so: tests/unit/agents/simulated-cheetah.c
+$(BUILD)/tests/simulated/simulated-cheetah.so: tests/unit/agents/simulated-cheetah.c
+$(BUILD)/tests/simulated/simulated-old-cheetah.so: tests/unit/agents/simulated-old-cheetah.c
+$(SIMULATED_CHEETAH) $(OTHER_CHEETAHS):
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD $@")
 	$(Q)$(CC) $(CFLAGS) -fPIC -shared -Wl,-soname,$(@F) -o $@ $<
-$(eval $(call unit_test,agents/test_opencilk_agent,$(call objects_of,agents/opencilk) $(AGENTS_COMMON) $(RECORDING_HOST) $(MADE_CHEETAH),-Xlinker -rpath -Xlinker $(abspath $(BUILD))/tests/made))
+OPENCILK_PARTS = $(call objects_of,agents/opencilk) $(AGENTS_COMMON) $(RECORDING_HOST)
+SIMULATED_RPATH = -Xlinker -rpath -Xlinker $(abspath $(BUILD))/tests/simulated
+$(eval $(call unit_test,agents/test_opencilk_agent,$(OPENCILK_PARTS) $(SIMULATED_CHEETAH),$(SIMULATED_RPATH)))
 $(BUILD)/tests/unit/agents/test_opencilk_agent: | $(OTHER_CHEETAHS)
 
 # The same with the simulated runtime linked into the program.
-$(eval $(call unit_test,agents/test_opencilk_linked,$(call objects_of,agents/opencilk) $(AGENTS_COMMON) $(RECORDING_HOST) $(BUILD)/obj/tests/unit/agents/made-cheetah.o,))
+SIMULATED_OBJECT = $(BUILD)/obj/tests/unit/agents/simulated-cheetah.o
+$(eval $(call unit_test,agents/test_opencilk_linked,$(OPENCILK_PARTS) $(SIMULATED_OBJECT),))

@@ -1,6 +1,6 @@
 /* The agent for Cilk-5: call paths of workers, in every window that agents/cilk5/agent.c names, and
  * native ones. */
-#include "tests/unit/agents/made_cilk5.h"
+#include "tests/unit/agents/simulated_cilk5.h"
 
 /* Collects the l-notes of the scheduler's frame; returns their number. */
 static unsigned notes_of(struct agent_cursor *cursor, uint64_t *values)

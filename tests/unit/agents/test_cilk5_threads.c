@@ -1,6 +1,6 @@
 /* The agent for Cilk-5: which threads are workers, which of these work, which belong to the
  * runtime. */
-#include "tests/unit/agents/made_cilk5.h"
+#include "tests/unit/agents/simulated_cilk5.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* The agent for OpenCilk on a simulated runtime. This program is the user's, made-cheetah.c is the
+/* The agent for OpenCilk on a simulated runtime. This program is the user's, simulated-cheetah.c is the
  * runtime's module. The runtime's data are here, and the tests put them into each state that
  * ../shared/facts/opencilk.md describes, and into the states in between. */
 #include "tests/unit/agents/recording_host.h"
@@ -231,8 +231,8 @@ static void a_runtime_of_another_layout_is_not_used(void **state)
 {
     (void)state;
     assert_true(hpcrun_agent.start(&host));
-    assert_non_null(dlopen("made-old-cheetah.so", RTLD_NOW | RTLD_LOCAL));
-    add("made-old-cheetah");
+    assert_non_null(dlopen("simulated-old-cheetah.so", RTLD_NOW | RTLD_LOCAL));
+    add("simulated-old-cheetah");
     assert_int_equal(log_lines, 1);
     assert_non_null(strstr(last_line, "version"));
     assert_int_equal(claim_count, 0);
@@ -244,7 +244,7 @@ static void a_runtime_of_another_layout_is_not_used(void **state)
 static void the_runtime_is_claimed(void **state)
 {
     (void)state;
-    add("made-cheetah");
+    add("simulated-cheetah");
     assert_int_equal(log_lines, 1);
     assert_int_equal(claim_count, 1);
     assert_true(is_claimed(SCHEDULER));
@@ -511,16 +511,16 @@ static void a_patched_runtime_counts_itself(void **state)
     (void)state;
     set_image(none_runs);
     __cilkrts_need_to_cilkify = true;
-    wanted = "made-cheetah";
+    wanted = "simulated-cheetah";
     tell = hpcrun_agent.module_removed;
     assert_true(dl_iterate_phdr(tell_module, NULL));
     struct agent_cursor without = initial_thread();
     struct agent_frame helper = {.pc = (uint64_t)pure_helper + 4};
     assert_int_equal(hpcrun_agent.unwind_begin(&without), AGENT_FOREIGN);
     assert_int_equal(hpcrun_agent.step_bichord(&without, &helper), AGENT_1_1); /* native */
-    void *patched = dlopen("made-patched-cheetah.so", RTLD_NOW | RTLD_LOCAL);
+    void *patched = dlopen("simulated-patched-cheetah.so", RTLD_NOW | RTLD_LOCAL);
     assert_non_null(patched);
-    add("made-patched-cheetah");
+    add("simulated-patched-cheetah");
     for (uint32_t working = 0; working <= WORKERS; working++) {
         *(uint32_t *)dlsym(patched, "hpctoolkit_opencilk_working") = working;
         struct agent_cursor cursor = initial_thread();

@@ -1,4 +1,4 @@
-/* The agent for OpenCilk with the runtime linked into the program: made-cheetah.c is an object file
+/* The agent for OpenCilk with the runtime linked into the program: simulated-cheetah.c is an object file
  * of this one. test_opencilk_agent.c tests what the agent reads from memory. */
 #include "tests/unit/agents/recording_host.h"
 

@@ -1,4 +1,4 @@
-#include "tests/unit/agents/made_cilk5.h"
+#include "tests/unit/agents/simulated_cilk5.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* A simulated Cilk-5.4.6: functions with its names, structures with its layout, and a host for the
  * agent, which lets thieves act between two reads and makes memory unreadable. */
-#ifndef TESTS_UNIT_AGENTS_MADE_CILK5_H
-#define TESTS_UNIT_AGENTS_MADE_CILK5_H
+#ifndef TESTS_UNIT_AGENTS_SIMULATED_CILK5_H
+#define TESTS_UNIT_AGENTS_SIMULATED_CILK5_H
 
 #include "tests/unit/agents/recording_host.h"
 
