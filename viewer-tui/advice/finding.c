@@ -2,6 +2,7 @@
 
 #include "lib/number.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -70,6 +71,7 @@ void findings_free(struct findings *findings)
 
 const char *finding_kind_name(enum finding_kind kind)
 {
+    assert(kind < FINDING_KINDS);
     static const char *const names[FINDING_KINDS] = {
         [FINDING_PARALLELIZATION] = "parallelization",
         [FINDING_SPAN] = "span",

@@ -5,6 +5,7 @@
 #include "viewer-tui/tree/view.h"
 #include "viewer-tui/tree/walk.h"
 
+#include <assert.h>
 #include <float.h>
 #include <stdlib.h>
 #include <string.h>
@@ -252,6 +253,7 @@ static void collect(struct view *view, struct hotspot_collection *collection)
 
 struct hotspot_list hotspots_all(struct view *view, uint32_t row, size_t metric)
 {
+    assert(row < view->rows.n && metric < view->metrics->n);
     struct hotspot_collection collection = {.row = row, .metric = metric};
     collect(view, &collection);
     vec_free(&collection.calls);

@@ -1,5 +1,6 @@
 #include "viewer-tui/advice/share-interval.h"
 
+#include <assert.h>
 #include <math.h>
 
 /* Mean square of an increment over the square of its mean. */
@@ -28,6 +29,7 @@ static struct share wilson(double share, double observations)
  * amount; it applies if the share is 0 or 1, where the estimated variance is 0. */
 static struct share interval(double share, double variance, double whole, double unit)
 {
+    assert(whole > 0 && unit > 0);
     double observations = whole / unit;
     if (share > 0 && share < 1 && variance > 0)
         observations = fmin(observations, share * (1 - share) / variance);

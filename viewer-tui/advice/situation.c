@@ -4,6 +4,7 @@
 #include "viewer-tui/metrics/efficiency.h"
 #include "viewer-tui/tree/labels.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,6 +43,7 @@ static void choose_event(struct situation *situation, const struct efficiency *e
 
 struct situation situation_of(struct view *view, uint32_t row, const json_t *run)
 {
+    assert(view->class == &topdown_class);
     struct situation situation = {.view = view,
                                   .row = row,
                                   .run = run,

@@ -5,6 +5,7 @@
 
 #include "lib/hash-tables.h"
 
+#include <assert.h>
 #include <float.h>
 #include <stdlib.h>
 #include <string.h>
@@ -190,6 +191,7 @@ static int compare(const void *left, const void *right)
 struct time_places time_places_find(struct view *view, uint32_t row, struct time_metric time,
                                     const json_t *run)
 {
+    assert(view->class == &topdown_class && time.metric != NO_METRIC);
     struct time_places places = {0};
     struct place_collection collection = {.places = &places, .time = time, .run = run};
     struct limits limits = {.depth = NO_DEPTH_LIMIT,

@@ -5,6 +5,7 @@
 #include "viewer-tui/threads/run-threads.h"
 #include "viewer-tui/tree/labels.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -219,6 +220,7 @@ struct view *comparison_view(const struct comparison *comparison, struct view *c
 
 char *comparison_metric_name(const struct comparison *comparison, size_t metric)
 {
+    assert(comparison->from[metric].column == MERGED_LEFT);
     const char *name = comparison->metrics.at[metric].name;
     size_t side = strlen(comparison->options->names[0]) + strlen(" []");
     return mem_strndup(name, strlen(name) - side);

@@ -4,6 +4,7 @@
 #include "viewer-tui/base/text.h"
 #include "viewer-tui/compare/line-map.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -118,6 +119,7 @@ static struct edited_line left_line(const struct line_map *map, uint32_t line)
 
 struct edited_line edits_line(struct edits *edits, int side, uint32_t file, uint32_t line)
 {
+    assert(side >= 0 && side < SIDES);
     struct edited_line unknown = {EDIT_UNKNOWN, line};
     if (!edits->maps)
         prepare(edits);

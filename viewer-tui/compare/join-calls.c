@@ -3,6 +3,7 @@
 #include "viewer-tui/base/text.h"
 #include "viewer-tui/tree/labels.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -220,6 +221,7 @@ static bool can_join(struct view *const sides[SIDES], struct row_pair parents)
 
 struct row_pairs join_calls(struct view *const sides[SIDES], struct row_pair parents)
 {
+    assert(sides[0]->class == sides[1]->class);
     struct row_pairs pairs = {0};
     if (!can_join(sides, parents))
         return pairs;

@@ -4,6 +4,7 @@
 #include "lib/binary-search.h"
 #include "lib/hash-tables.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -128,6 +129,7 @@ static void extend(const struct text_pair *pair)
 void line_map_make(struct line_map *map, const struct file_lines *left,
                    const struct file_lines *right)
 {
+    assert(left->n < SEVERAL && right->n < SEVERAL);
     *map = (struct line_map){.n_left = left->n, .n_right = right->n};
     map->to_right = mem_alloc((left->n + 2) * sizeof *map->to_right);
     map->to_left = mem_alloc((right->n + 2) * sizeof *map->to_left);

@@ -1,5 +1,6 @@
 #include "viewer-tui/compare/merged.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -164,6 +165,7 @@ static size_t first_difference(const struct metrics *metrics, const struct merge
 struct view *merged_open(struct view *const sides[SIDES], const struct metrics *metrics,
                          const struct merged_metric *from)
 {
+    assert(sides[0]->class == sides[1]->class);
     struct merged_view *merged = mem_alloc(sizeof *merged);
     merged->from = from;
     merged->edits = edits_new(sides[0]->db, sides[1]->db);
@@ -200,6 +202,7 @@ struct row_pair merged_rows(const struct view *view, uint32_t row)
 
 struct view *merged_side(const struct view *view, int side)
 {
+    assert(view->class->origin == merged_origin && side >= 0 && side < SIDES);
     const struct merged_view *merged = view->state;
     return merged->sides[side];
 }

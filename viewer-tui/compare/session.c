@@ -8,6 +8,7 @@
 #include "viewer-tui/metrics/derived.h"
 #include "viewer-tui/threads/restrict.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -27,6 +28,7 @@ struct session *session_open(const char *folder, const char *metric_list)
 struct session *session_compare(struct session *left, struct session *right,
                                 const struct comparison_options *options)
 {
+    assert(!session_is_comparison(left) && !session_is_comparison(right));
     struct session *session = mem_alloc(sizeof *session);
     session->sides[0] = left;
     session->sides[1] = right;
@@ -271,6 +273,7 @@ static enum outcome follow_restriction(struct session *session, struct opened *o
 
 struct database *session_database(struct session *session, enum projection projection)
 {
+    assert(!session_is_comparison(session));
     struct opened *opened = &session->opened[projection];
     if (!opened->db)
         opened->db = open_projection(session, projection);

@@ -1,5 +1,6 @@
 #include "viewer-tui/output/column-choice.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,6 +48,7 @@ struct columns column_choice_shown(const struct column_choice *choice,
 size_t column_choice_move(struct column_choice *choice, const struct metrics *metrics, size_t at,
                           int step)
 {
+    assert(at < choice->list.n && (step == 1 || step == -1));
     size_t to = at;
     do {
         if (step < 0 ? to == 0 : to + 1 >= choice->list.n)

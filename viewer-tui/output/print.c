@@ -6,6 +6,7 @@
 #include "viewer-tui/tree/labels.h"
 #include "viewer-tui/tree/matching-paths.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,6 +65,7 @@ struct limits print_limits(const struct view *view, enum format format, double m
 
 const struct writer_class *print_class(enum format format)
 {
+    assert(format <= FORMAT_JSON);
     return format == FORMAT_TEXT ? &text_class : format == FORMAT_CSV ? &csv_class : &json_class;
 }
 

@@ -2,6 +2,7 @@
 
 #include "viewer-tui/output/columns.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -154,6 +155,7 @@ void thread_table_add_value(const struct thread_table *table, size_t thread, str
 
 void thread_table_add_line(const struct thread_table *table, size_t index, struct text *out)
 {
+    assert(index < table->costs->threads.list.n);
     size_t thread = table->costs->order[index];
     thread_table_add_value(table, thread, out);
     add_label(table, table->costs->labels[thread], out);

@@ -8,6 +8,7 @@
 #include "viewer-tui/metrics/derived.h"
 #include "viewer-tui/threads/thread-origin.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -234,6 +235,7 @@ void threads_add_up(struct threads *threads, const struct metrics *metrics)
 
 const char *statistic_name(enum statistic statistic)
 {
+    assert(statistic < STATISTICS);
     static const char *const names[STATISTICS] = {
         [SUM] = "sum", [LEAST] = "min", [MEAN] = "mean", [LARGEST] = "max"};
     return names[statistic];

@@ -3,6 +3,7 @@
 #include "viewer-tui/base/text.h"
 #include "viewer-tui/db/run.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <regex.h>
 #include <stdlib.h>
@@ -102,8 +103,10 @@ struct thread_set *thread_set_picked(const struct threads *threads, const size_t
                                      const char *what)
 {
     struct thread_set *set = empty_set(threads, what);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
+        assert(picked[i] < threads->list.n);
         add(set, &threads->list.at[picked[i]]);
+    }
     return set;
 }
 

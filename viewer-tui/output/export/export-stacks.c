@@ -2,6 +2,7 @@
 
 #include "viewer-tui/tree/labels.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,6 +107,7 @@ static void leave(void *context, struct view *view, uint32_t row)
     for (size_t i = 0; i < export->metrics.n; i++)
         if (!(own[i] > 0)) /* rounding can make a difference negative */
             own[i] = 0;
+    assert(export->stack.n > 0);
     export->leave(export, own);
     export->stack.n--;
 }
