@@ -73,11 +73,6 @@ static bool is_part(const struct context_builder *builder, uint32_t module,
     return builder->kind == PROJECTION_LOGICAL && builder->analysis->clones->is_part[function];
 }
 
-static bool is_function_context(const struct context *context)
-{
-    return context->kind == CONTEXT_CALL || context->kind == CONTEXT_INLINED;
-}
-
 /* The scope of `function` that contains the call site `parent`; CONTEXT_ROOT if the site is in
  * another function. */
 static uint32_t scope_of_call(const struct context_builder *builder, uint32_t parent,
@@ -86,9 +81,9 @@ static uint32_t scope_of_call(const struct context_builder *builder, uint32_t pa
     const struct context *all = builder->tree.contexts.at;
     bool is_site = all[parent].kind == CONTEXT_LINE || all[parent].kind == CONTEXT_NO_SITE;
     uint32_t scope = is_site ? all[parent].parent : parent, caller = scope;
-    while (caller != CONTEXT_ROOT && !is_function_context(&all[caller]))
+    while (caller != CONTEXT_ROOT && !context_is_function(&all[caller]))
         caller = all[caller].parent;
-    return is_function_context(&all[caller]) && all[caller].name == function ? scope : CONTEXT_ROOT;
+    return context_is_function(&all[caller]) && all[caller].name == function ? scope : CONTEXT_ROOT;
 }
 
 static uint32_t loop_below(struct context_builder *builder, uint32_t module, uint32_t parent,

@@ -14,7 +14,7 @@ static void add_path(struct thread_creations *creations, const struct context_tr
     size_t first = creations->frames.n;
     while (inner.n) {
         const struct context *at = &tree->contexts.at[inner.at[--inner.n]];
-        if (at->kind == CONTEXT_CALL || at->kind == CONTEXT_INLINED) {
+        if (context_is_function(at)) {
             const struct creation_frame frame = {.function = at->name, .file = NO_SYMBOL};
             vec_push(&creations->frames, frame);
         } else if (at->kind == CONTEXT_LINE && creations->frames.n > first) {

@@ -343,7 +343,7 @@ static void write_functions(struct meta *meta)
 
 static size_t context_size(const struct context *context)
 {
-    size_t words = context->kind == CONTEXT_CALL || context->kind == CONTEXT_INLINED ? 1 : 2;
+    size_t words = context_is_function(context) ? 1 : 2;
     return sizeof(struct v4_context) + 8 * words;
 }
 

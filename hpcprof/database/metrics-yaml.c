@@ -3,7 +3,6 @@
 
 #include "hpcprof/base/output-file.h"
 
-
 #include <stdio.h>
 #include <string.h>
 

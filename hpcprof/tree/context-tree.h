@@ -31,6 +31,11 @@ struct context {
 
 #define CONTEXT_ROOT 0
 
+static inline bool context_is_function(const struct context *context)
+{
+    return context->kind == CONTEXT_CALL || context->kind == CONTEXT_INLINED;
+}
+
 static inline bool context_is_loop(const struct context *context)
 {
     return context->kind == CONTEXT_LOOP || context->kind == CONTEXT_LOOP_AT;
