@@ -26,7 +26,7 @@ static void expire(struct sim_timer *timer, uint64_t now)
     }
 }
 
-/* Moves the clocks: by `cpu` the thread's, which runs no faster than the wall's. */
+/* Moves the wall clock, and the thread's clock by `cpu`, which is not more. */
 static void pass(uint64_t wall, uint64_t cpu)
 {
     sim.wall += wall;
@@ -51,7 +51,7 @@ static bool any_waits(void)
     return any;
 }
 
-/* How long the thread may run until something expires. */
+/* The time until something expires. */
 static uint64_t next_expiry(uint64_t most)
 {
     uint64_t next = most;

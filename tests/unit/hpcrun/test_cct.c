@@ -90,7 +90,7 @@ static char *describe(const struct cct *cct)
         for (uint32_t at = id; at != CCT_ROOT; at = cct_node(cct, at)->parent) {
             const struct cct_node *n = cct_node(cct, at);
             char part[64];
-            /* the class counts, not which member of it came first */
+            /* the class matters, not the association that came first */
             snprintf(part, sizeof part, "%lu,%u,%d,%x/", (unsigned long)n->ip, n->lip, n->first,
                      at == id ? n->seen : 0);
             strcat(line, part);
@@ -147,7 +147,7 @@ static void the_tree_does_not_depend_on_the_order(void **state)
     free(expected);
 }
 
-/* What the Appendix says of the unwinds, two by two: how many nodes they share. */
+/* The number of nodes of pairs of unwinds, as the Appendix says which they share. */
 static void sharing_is_that_of_the_appendix(void **state)
 {
     (void)state;
@@ -191,7 +191,7 @@ static void x_0_is_kept_apart(void **state)
     cct_free(&cct);
 }
 
-/* Random native paths over few ips; values per path against sums kept in a plain array. */
+/* Random native paths over few ips; compares the values of each path with sums in a plain array. */
 #define DEPTH 6
 #define IPS   9
 

@@ -1,6 +1,6 @@
 /* Unwind tables made by hand: every call frame instruction, every encoding of a code address, every
- * form of a CIE. The bytes and what they mean are those of the DWARF 5 standard, section 6.4 and
- * figure 40, and of the Linux Standard Base's chapter on .eh_frame. */
+ * form of a CIE. Bytes and meanings after the DWARF 5 standard, section 6.4 and figure 40, and the
+ * Linux Standard Base's chapter on .eh_frame. */
 #include "tests/unit/cmocka_suite.h"
 
 #include "hpcrun/unwind/cfi.h"
@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* A section under construction. Functions lie behind its end, at addresses that nothing reads. */
+/* A section under construction. Functions are behind its end, at addresses that nothing reads. */
 struct section {
     uint8_t bytes[4096];
     size_t size;
@@ -17,7 +17,7 @@ struct section {
 #define HEADER 1024 /* room for the search table at the front */
 #define PCREL4 0x1b /* DW_EH_PE_pcrel | DW_EH_PE_sdata4, what compilers write */
 
-/* Where the first function begins, from the section's start. */
+/* Offset of the first function from the section's start. */
 static int64_t code = 8192;
 
 static struct section section;
@@ -69,7 +69,7 @@ static void end_entry(const struct form *form, size_t begin)
     memcpy(section.bytes + begin - size, &length, size);
 }
 
-/* Returns where it begins. Its instructions: CFA = rsp + 8, return address at CFA - 8. */
+/* Returns the CIE's offset. Its instructions: CFA = rsp + 8, return address at CFA - 8. */
 static size_t put_cie(const struct form *form)
 {
     static const uint8_t instructions[] = {0x0c, 7, 8, 0x80 | 16, 1};
@@ -103,7 +103,7 @@ static void put_address(uint8_t encoding, uint64_t value)
     put(value, sizes[encoding & 0x0f]);
 }
 
-/* Returns where it begins. */
+/* Returns the FDE's offset. */
 static size_t put_fde(const struct form *form, uint8_t encoding, size_t cie, uint64_t function,
                       uint64_t range, const uint8_t *instructions, size_t size)
 {
@@ -248,7 +248,7 @@ static void the_cfa_is_defined(void **state)
     assert_memory_equal(row_at(0)->cfa_expr, "\x02\x77\x08", 3);
     MAKE(0x0f, 2, 0x77, 8, 0x0c, 7, 16); /* ends with a plain one again */
     assert_cfa(row_at(0), DWARF_RSP, 16);
-    MAKE(0x0c, 17, 8); /* a register that no frame hangs on */
+    MAKE(0x0c, 17, 8); /* a register that can't define a CFA */
     assert_null(row_at(0));
 }
 
@@ -279,14 +279,14 @@ static void registers_have_rules(void **state)
     MAKE(0x16, 3, 2, 0x77, 8); /* val_expression rbx: is breg7 8 */
     assert_int_equal(row_at(0)->reg[DWARF_RBX].kind, REG_IS_EXPR);
     assert_memory_equal(row_at(0)->reg[DWARF_RBX].expr, "\x02\x77\x08", 3);
-    MAKE(0x05, 40, 1, 0x80 | 3, 2); /* vector registers mean nothing; what follows does */
+    MAKE(0x05, 40, 1, 0x80 | 3, 2); /* vector registers are ignored, what follows is not */
     assert_rule(row_at(0), DWARF_RBX, REG_AT_CFA, -16);
     MAKE(0x2e, 0x80, 0x01, 0x80 | 3, 2); /* GNU_args_size 128 */
     assert_rule(row_at(0), DWARF_RBX, REG_AT_CFA, -16);
     assert_cfa(row_at(0), DWARF_RSP, 8);
 }
 
-/* To what the CIE says, not to "same". */
+/* Restores to the CIE's rule, not to "same". */
 static void registers_are_restored(void **state)
 {
     (void)state;
@@ -318,7 +318,7 @@ static void states_are_remembered(void **state)
     assert_null(row_at(0));
 }
 
-/* What is behind the row that was asked for is not run. */
+/* Instructions after the requested row are not run. */
 static void nonsense_behind_a_row_does_not_matter(void **state)
 {
     (void)state;
@@ -354,7 +354,7 @@ static void code_addresses_have_encodings(void **state)
         assert_cfa(row_at(4), DWARF_RSP, 16);
         assert_range(row_at(4), 4, 0x1000);
     }
-    code = -8192; /* before the section: what is relative to it is negative */
+    code = -8192; /* before the section: relative addresses are negative */
     make(&(struct form){0}, PCREL4, program, sizeof program);
     assert_cfa(row_at(4), DWARF_RSP, 16);
     code = 8192;
@@ -363,7 +363,7 @@ static void code_addresses_have_encodings(void **state)
     assert_null(row_at(4));
 }
 
-/* 16 bits reach what lies within 32 KiB of the FDE; signed ones also reach back. */
+/* 16 bits reach 32 KiB from the FDE; signed ones also backwards. */
 static void short_code_addresses(void **state)
 {
     (void)state;
@@ -390,7 +390,7 @@ static void cies_have_forms(void **state)
          */
         {.augmentation = "zPLR", .data = {7, 0x9b, 1, 2, 3, 4, 0x00, 0x1b}, .data_size = 8},
         {.augmentation = "zRP", .data = {10, 0x1b, 0x00, 1, 2, 3, 4, 5, 6, 7, 8}, .data_size = 11},
-        {.augmentation = "zPR", .data = {2, 0xff, 0x1b}, .data_size = 3}, /* a routine left out */
+        {.augmentation = "zPR", .data = {2, 0xff, 0x1b}, .data_size = 3}, /* PE_omit: no routine */
         {.augmentation = "zRB",
          .data = {1, 0x1b},
          .data_size = 2}, /* a letter of another machine */

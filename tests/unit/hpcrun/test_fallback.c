@@ -1,4 +1,4 @@
-/* Guesses about frames without unwind information, on a made-up stack, and what call sites say. */
+/* Guesses about frames without unwind information, on a made-up stack; call sites. */
 #include "tests/unit/cmocka_suite.h"
 
 #include "hpcrun/base/sys.h"
@@ -11,7 +11,7 @@
 #define CALL 0xe8
 #define PAST 16 /* offset behind a call in `code` */
 
-/* Code in no module, with a call that leads to what is behind it: a byte, and a distance of 0. */
+/* Code in no module, with a call of the next instruction: opcode, and a distance of 0. */
 static uint8_t *code;
 
 static struct rule_cache cache;
@@ -50,7 +50,7 @@ static void nothing_is_called_from_a_stack(void **state)
     struct frame frame = {.pc = 0x5000, .sp = address(stack)}, caller;
     struct memory memory = by_kernel();
     put_call(&stack[40]);
-    stack[0] = address(&stack[40]); /* a pointer to data that looks as if a call were before it */
+    stack[0] = address(&stack[40]); /* a pointer to data with bytes like a call before it */
     stack[1] = address(code + PAST);
     put_call(code + PAST);
     assert_true(fallback_step(&memory, &cache, &frame, true, &caller));

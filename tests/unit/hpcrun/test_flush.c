@@ -1,11 +1,11 @@
-/* A thread's data is written in pieces: what several flushes and failures between them leave in the
- * file is, read back, what was added, neither less nor twice. */
+/* A thread's data is written in pieces. After several flushes, and failures between them, the file
+ * has exactly what was added: nothing less, nothing twice. */
 #include "tests/unit/lib/measurement_encoder.h"
 
 #include "hpcrun/code/module-instances.h"
 #include "hpcrun/process/process.h"
-#include "hpcrun/record/chunk.h"
 #include "hpcrun/record/append-file.h"
+#include "hpcrun/record/chunk.h"
 #include "hpcrun/record/flush.h"
 #include "hpcrun/record/measurement-file.h"
 #include "hpcrun/record/process-chunks.h"
@@ -17,9 +17,10 @@
 struct process process;
 struct sampling sampling;
 
-static unsigned long writes, fails_from, fails_until; /* which writes fail, counted from 1 */
+static unsigned long writes, fails_from,
+    fails_until; /* range of writes that fail, counted from 1 */
 
-/* ---- what flushing needs ---- */
+/* ---- stubs for flush.c ---- */
 
 bool file_write(const void *data, size_t size)
 {
@@ -56,10 +57,10 @@ bool process_chunks_write_clock(struct chunk *chunk, enum process_state state, i
     return true;
 }
 
-/* ---- a thread and what was added to it ---- */
+/* ---- a thread, and the values added to it ---- */
 
 #define METRICS 2
-#define NODES   3000 /* more values than a chunk holds */
+#define NODES   3000 /* more values than fit in a chunk */
 
 static struct thread thread;
 static struct joins joins; /* none */
@@ -83,7 +84,7 @@ static void begin(void)
     thread.events[0].event = &event;
     thread.events[0].opened_as = SOURCE_TASK_CLOCK;
     cct_init(&thread.cct, METRICS);
-    /* The next number of a chunk is the product's to count. */
+    /* chunk.c counts the chunks. */
     chunks_init();
     struct chunk chunk;
     assert_true(chunk_memory(&chunk));
@@ -100,7 +101,7 @@ static void end(void)
     cct_free(&thread.cct);
 }
 
-/* A sample of `amount`, at the `which`-th call site below the root, that pays idleness, too. */
+/* Adds a sample of `amount`, with idleness, at the `which`-th call site below the root. */
 static void add_sample(unsigned which, uint64_t amount, bool partial)
 {
     struct cct_note note = {
@@ -135,7 +136,7 @@ static uint64_t fate_amount(const struct measurement_thread *read, uint32_t code
     return 0;
 }
 
-/* The file holds what was added. Node ids of the file are the tree's. */
+/* Checks that the file has what was added. Node ids in the file are the tree's. */
 static void check(void)
 {
     struct measurement *m = read_file();
@@ -190,7 +191,7 @@ static void later_flushes_write_what_is_new(void **state)
     end();
 }
 
-/* A full disk, at any write: what was not written is kept for the next flush. */
+/* A full disk, at any write: data that is not written stays for the next flush. */
 static void a_failed_flush_is_made_up_for(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Reads of memory that may not be there: a fault is fixed up where our handler would get it, and
- * the kernel is asked where it would not. */
+/* Reads of memory that may not be readable: with the fault fix-up if our handler gets the fault,
+ * otherwise through the kernel. */
 #include "tests/unit/cmocka_suite.h"
 
 #include "hpcrun/base/sys.h"
@@ -11,7 +11,7 @@
 
 static struct guard guard;
 static int faults;
-static uint8_t *readable, *unreadable; /* two pages, one behind the other */
+static uint8_t *readable, *unreadable; /* two adjacent pages */
 static size_t page;
 
 static void on_fault(int signal, siginfo_t *info, void *context)
@@ -23,7 +23,7 @@ static void on_fault(int signal, siginfo_t *info, void *context)
         _exit(99);
 }
 
-/* cmocka takes faults for itself at the beginning of each test. */
+/* cmocka sets its own fault handlers at the beginning of each test. */
 static void take_faults(void)
 {
     struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO};
@@ -49,7 +49,7 @@ static uint64_t at(const void *address)
     return (uint64_t)(uintptr_t)address;
 }
 
-/* Both ways say the same of every range; only one of them faults. */
+/* Both ways give the same result for every range; only one of them faults. */
 static void copies_are_whole_or_refused(void **state)
 {
     (void)state;
@@ -64,7 +64,7 @@ static void copies_are_whole_or_refused(void **state)
         assert_false(guard_copy(copy, at(unreadable), sizeof copy, armed));
         assert_false(guard_copy(copy, at(unreadable - 1), sizeof copy, armed));
         assert_false(guard_copy(copy, 0, 1, armed));
-        assert_false(guard_copy(copy, 0xdead000000000000, 1, armed)); /* no address at all */
+        assert_false(guard_copy(copy, 0xdead000000000000, 1, armed)); /* not canonical */
         assert_int_equal(faults, armed ? 4 : 0);
     }
 }
@@ -85,7 +85,7 @@ static void loads_are_whole_or_refused(void **state)
     assert_int_equal(faults, 1);
 }
 
-/* What was stored in memory before the fault is kept; registers are those of the beginning. */
+/* Memory stores before the fault stay; registers are restored to the beginning of the region. */
 static void a_region_is_left_at_a_fault(void **state)
 {
     (void)state;

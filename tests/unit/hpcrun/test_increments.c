@@ -1,13 +1,13 @@
-/* What samples of each source stand for, in a simulated kernel whose clocks are the truth.
+/* Increments of the samples of each source, compared with the clocks of a simulated kernel.
  *
  * Random numbers come from seeds 1, 2, ...: every run of this program is the same. Bounds are 5
- * standard deviations of the mean that is checked, from the distribution named beside it. */
+ * standard deviations of the checked mean, from the distribution named next to it. */
 #include "tests/unit/cmocka_suite.h"
 
 #include "tests/unit/hpcrun/simulated_kernel.h"
 
-#include "hpcrun/source/source-perf.c"
 #include "hpcrun/source/sample-source.c"
+#include "hpcrun/source/source-perf.c"
 
 #include <math.h>
 #include <string.h>
@@ -17,9 +17,9 @@
 
 struct process process = {.usable_cpus = 2};
 struct sampling sampling;
-static bool waiting; /* whether a sample finds the thread in a system call */
+static bool waiting; /* whether a sample interrupts a system call */
 
-/* ---- what the sources need besides the kernel ---- */
+/* ---- stubs for the sources ---- */
 
 bool fds_are_scarce(void)
 {
@@ -106,7 +106,7 @@ static void begin_thread(uint64_t seed)
     assert_int_equal(thread.events[0].source, SOURCE_COUNTER);
 }
 
-/* A counter without a period, of which nothing is known yet. */
+/* A counter without a period, and without a learned one. */
 static void begin_counter(uint64_t seed)
 {
     process.config.events[0] =
@@ -115,12 +115,12 @@ static void begin_counter(uint64_t seed)
     begin_thread(seed);
 }
 
-/* What samples paid, in ns. */
+/* Sums of increments, ns. */
 struct paid {
     uint64_t amount, blocked, samples;
 };
 
-/* Handles the signal that waits, if one does, as sample_take does. */
+/* Handles a pending signal as handler_on_signal does. */
 static void take(struct paid *paid)
 {
     siginfo_t info;
@@ -217,7 +217,7 @@ static void a_counter_by_rate_finds_its_period(void **state)
     }
 }
 
-/* A new thread begins with what the one before has found. */
+/* A new thread begins with the period that the previous thread has learned. */
 static void a_counter_by_rate_searches_once(void **state)
 {
     (void)state;
@@ -229,7 +229,7 @@ static void a_counter_by_rate_searches_once(void **state)
     assert_true(paid.samples < 40);
 }
 
-/* The wall clock goes on while a thread is stopped (SIGSTOP) or starved: overruns pay for it. */
+/* The wall clock runs while a thread is stopped (SIGSTOP) or gets no CPU: overruns pay for it. */
 static void a_stopped_thread_pays_for_the_time_that_it_was_stopped(void **state)
 {
     (void)state;
@@ -298,7 +298,7 @@ static void wall_clock_timers_repeat_with_the_mean_period(void **state)
     }
 }
 
-/* A wait is no CPU time, by whatever source. */
+/* A wait is no CPU time, for every source. */
 static void waiting_costs_no_cpu_time(void **state)
 {
     (void)state;
@@ -320,7 +320,7 @@ static void waiting_costs_no_cpu_time(void **state)
         }
 }
 
-/* A thread that ends while its sample is overdue loses nothing of it. */
+/* A thread that ends while a sample is overdue loses no time. */
 static void what_is_overdue_at_the_end_is_known(void **state)
 {
     (void)state;
@@ -333,7 +333,7 @@ static void what_is_overdue_at_the_end_is_known(void **state)
         uint64_t amount = overdue.amount >> TIME_SHIFT;
         assert_true(amount >= 40 * MS - PERIOD && amount <= 40 * MS + PERIOD);
         assert_false(source_overdue(&thread.events[0]).fired);
-        /* Where the thread goes on after all (an exec that failed), nothing is paid twice. */
+        /* If the thread continues (a failed exec), nothing is paid twice. */
         struct paid paid = {.amount = amount};
         run(40 * MS, &paid);
         assert_true(paid.amount + 5 * PERIOD / 2 > 80 * MS);

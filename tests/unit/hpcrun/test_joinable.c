@@ -35,7 +35,7 @@ static void test_join(void **state)
     check_join(ID + 4096, 1, 3);
 }
 
-/* The new thread is faster than its creator: the id is not read where that was to be stored. */
+/* The new thread is faster than its creator: the stored id is not read. */
 static void test_thread_first(void **state)
 {
     (void)state;
@@ -52,7 +52,7 @@ static void test_detached(void **state)
     struct joinable *joinable = joinable_new(1, 3);
     joinable_created(joinable, &id);
     joinable_detach(ID);
-    joinable_begin(joinable, ID, 7); /* later than its creator detached it */
+    joinable_begin(joinable, ID, 7); /* after its creator has detached it */
     assert_int_equal(joinable_await(ID), 0);
     joinable = joinable_new(1, 3);
     joinable_begin(joinable, ID, 8);
@@ -61,7 +61,7 @@ static void test_detached(void **state)
     assert_int_equal(joinable_await(ID), 0);
 }
 
-/* The join has succeeded, and before the joiner tells so, another thread gets the id. */
+/* After a successful join, another thread gets the id before joinable_joined is called. */
 static void test_id_used_again(void **state)
 {
     (void)state;
@@ -74,7 +74,7 @@ static void test_id_used_again(void **state)
     check_join(ID, 5, 6);
 }
 
-/* A thread whose end nobody noticed is not taken for the next one of its id. */
+/* A thread whose end was not noticed is not mistaken for the next one with its id. */
 static void test_stale(void **state)
 {
     (void)state;

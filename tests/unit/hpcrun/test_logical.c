@@ -4,8 +4,8 @@
 #include "tests/unit/cmocka_suite.h"
 
 #include "hpcrun/code/module-instances.h"
-#include "hpcrun/logical/claims.h"
 #include "hpcrun/logical/agent-query.h"
+#include "hpcrun/logical/claims.h"
 #include "hpcrun/logical/logical.h"
 #include "hpcrun/process/process.h"
 #include "hpcrun/process/report.h"
@@ -37,8 +37,8 @@ void report_error(const struct text *text)
 #define MOST_FRAMES 12
 #define MOST_NOTES  5
 
-/* What the agent will say of each frame, if its pc is claimed. It reads that as it would a
- * runtime's memory. */
+/* The agent's answer for each frame, if its pc is claimed. It reads this like a runtime's memory.
+ */
 static struct script {
     uint64_t association;
     uint64_t pnotes; /* at most */
@@ -47,11 +47,11 @@ static struct script {
     uint64_t include_callees, include_libc;
 } script[MOST_FRAMES];
 
-/* What it says of the thread. */
+/* Its answers for the thread. */
 static uint32_t class, workers;
 
 static const struct agent_host *host;
-static uint32_t asked; /* how often, of anything */
+static uint32_t asked; /* number of calls of the agent */
 
 enum { AT, TAKEN, SAID, FROM_BEGIN };
 #define BEGUN 77
@@ -75,7 +75,7 @@ static struct agent_worker_counts worker_counts(struct agent_cursor *cursor)
     return (struct agent_worker_counts){.workers = agent_u32(host, cursor, (uint64_t)&workers)};
 }
 
-/* A frame's sp is its index here. */
+/* In this test a frame's sp is its index. */
 static enum agent_association step_bichord(struct agent_cursor *cursor,
                                            const struct agent_frame *frame)
 {
@@ -152,7 +152,7 @@ static void change(struct unwinder *u)
         make_script(&script[choose(u->depth)]);
 }
 
-/* A note as it must stand in the tree. */
+/* An expected note of the tree. */
 struct expected {
     uint64_t ip, lip; /* 0: none */
     bool first;
@@ -229,7 +229,7 @@ static void use(const struct agent *agent)
     atomic_fetch_add(&agents.epoch, 1);
 }
 
-/* A sample; the path's node. */
+/* Takes a sample; returns the path's node. */
 static uint32_t sample(struct thread *thread)
 {
     struct agent_query *query = &thread->logical.query;
@@ -309,8 +309,8 @@ static void what_is_the_same_is_not_asked(void **state)
     assert_int_equal(asked_at(thread, 2, NATIVE), 1);
     class = AGENT_WORKING;
     assert_int_equal(asked_at(thread, 2, NATIVE), 2);
-    assert_int_equal(asked_at(thread, 2, CLAIMED), 4); /* a new frame of the agent's */
-    assert_int_equal(asked_at(thread, 1, NATIVE), 1);  /* it is gone, and another */
+    assert_int_equal(asked_at(thread, 2, CLAIMED), 4); /* a new claimed frame */
+    assert_int_equal(asked_at(thread, 1, NATIVE), 1);  /* it is gone, and there is another one */
     assert_int_equal(asked_at(thread, 1, NATIVE), 0);
     use(&asked_seldom); /* modules have changed */
     assert_int_equal(asked_at(thread, 1, NATIVE), 3);
@@ -328,7 +328,7 @@ static void on_signal(int signal)
     trampoline = (uint64_t)__builtin_return_address(0) - 1;
 }
 
-/* What a frame takes ends at the frame of a signal: the handler is the program's. */
+/* include_callees ends at a signal frame: the handler is the program's. */
 static void callees_are_taken_up_to_a_signal(void **state)
 {
     (void)state;
@@ -353,7 +353,8 @@ static void callees_are_taken_up_to_a_signal(void **state)
     free_thread(thread);
 }
 
-/* A runtime that calls the user's code, too, takes what of libc it has called itself. */
+/* include_libc: a runtime that also calls user code includes the frames of libc that it has called.
+ */
 static void functions_of_libc_are_taken(void **state)
 {
     (void)state;
@@ -361,7 +362,7 @@ static void functions_of_libc_are_taken(void **state)
     struct unwinder *u = &thread->unwinder;
     const uint64_t libc = (uint64_t)gnu_get_libc_version; /* not a sanitizer's own */
     const struct {
-        uint64_t inner[2]; /* what the claimed frame has called */
+        uint64_t inner[2]; /* callees of the claimed frame */
         bool is_taken[2];
     } cases[] = {{{libc, libc + 1}, {true, true}},
                  {{libc, NATIVE}, {true, false}}, /* qsort and the user's comparison */

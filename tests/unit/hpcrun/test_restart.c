@@ -12,7 +12,7 @@
 #define CALL   0x401000
 #define BEHIND (CALL + 2)
 
-/* At the instruction of a call, which was made before or has been interrupted: one can't tell. */
+/* At the instruction of a call that was made before, or was interrupted: both look the same. */
 static ucontext_t at_call(long number, long second_argument)
 {
     ucontext_t context = {0};
@@ -65,7 +65,7 @@ static void a_call_that_never_waits_is_not(void **state)
     assert_false(ends_with_eintr(SYS_fcntl, F_GETFL, false));
 }
 
-/* The kernel does, behind any handler. */
+/* The kernel restarts these calls after any handler. */
 static void nor_one_that_always_starts_again(void **state)
 {
     (void)state;

@@ -33,14 +33,14 @@ static void die_if_quiet(void)
     }
 }
 
-/* The allocator and the lock of this program: a bump allocator is enough. */
+/* This program's allocator and locks; a bump allocator is enough. */
 static char heap[64 << 20];
 static size_t heap_used;
 
 void *malloc(size_t size)
 {
     die_if_quiet();
-    size_t at = (heap_used + 31) & ~(size_t)15; /* the size stands in the 16 bytes before */
+    size_t at = (heap_used + 31) & ~(size_t)15; /* the size is in the 16 bytes before */
     heap_used = at + size;
     if (heap_used > sizeof heap)
         return NULL;
@@ -56,7 +56,7 @@ void free(void *block)
 
 void *calloc(size_t count, size_t size)
 {
-    return malloc(count * size); /* memory is given once only, and static: zero */
+    return malloc(count * size); /* static memory that is never reused is zero */
 }
 
 void *realloc(void *old, size_t size)
@@ -149,7 +149,8 @@ static void unwinding_is_quiet(void **state)
     sigaction(SIGUSR1, &action, NULL);
     descend(0);
     unsigned shallow = last_depth;
-    for (int depth = 0; depth < MAX_DEPTH; depth += 7) { /* cold and warm, new and kept frames */
+    for (int depth = 0; depth < MAX_DEPTH;
+         depth += 7) { /* cold and warm cache, new and reused frames */
         for (int round = 0; round < 3; round++) {
             descend(depth);
             assert_int_equal(last_end, UNWIND_COMPLETE);
@@ -157,7 +158,7 @@ static void unwinding_is_quiet(void **state)
         }
     }
     int numbers[] = {3, 1, 2, 5, 4};
-    qsort(numbers, 5, sizeof *numbers, by_descending); /* through libc, which allocates around it */
+    qsort(numbers, 5, sizeof *numbers, by_descending); /* libc's qsort may allocate */
     assert_int_equal(last_end, UNWIND_COMPLETE);
 }
 
