@@ -14,8 +14,8 @@ import profiling
 SOURCES = profiling.ROOT / "tests" / "programs" / "advice"
 TOOLS = profiling.BUILD / "bin"
 
-# What a gain rests on can be short of evidence on an overloaded machine, where the wall clock runs
-# while nothing of the program does: each try is longer than the one before.
+# On an overloaded machine the wall clock runs while the program does not, so there may be too little
+# evidence for a gain: each try is longer than the one before.
 TRIES = 4
 
 # From this ratio of wall clock to CPU time on, no program here gains 5 % by anything that it does.
@@ -92,7 +92,7 @@ class Programs(unittest.TestCase):
         self.assertGreater(found["gain"], 1)
 
     def test_a_convoy_by_cpu_time(self):
-        """Where the threads wait is not known, and the advice is how to learn it."""
+        """It is unknown where the threads wait, so the advice says how to find out."""
         self.needs_two_cpus()
         found = self.first("one thread", [self.compile("convoy.c", "-g", "-O2"), 100], gains=False)
         self.assertRegex(found["text"], "^At most one of 33 threads runs for at least .* hpcrun -e "
@@ -100,7 +100,7 @@ class Programs(unittest.TestCase):
         self.assertEqual((found["gain"], found["file"]), (None, None))
 
     def test_an_unequal_loop(self):
-        """Of 4 threads the first has 16 items of 1000 and 48 of 20 are the others'."""
+        """The first of 4 threads has 16 items of size 1000, the others have 48 of size 20."""
         self.needs_two_cpus()
         binary = self.compile("unequal_loop.c", "-g", "-O2", "-fopenmp")
         found = self.first("imbalance", [binary, 30], "-e", "CPUTIME@f1000", OMP_NUM_THREADS="4")

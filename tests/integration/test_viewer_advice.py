@@ -1,5 +1,5 @@
-"""Advice for programs without an agent on small databases, whose every number is known: what
-follows from the CPU clocks of threads, from blocked time, and from which code has no lines."""
+"""Advice for programs without an agent, on small databases with known numbers: from the CPU clocks of
+threads, from blocked time, and from code without lines."""
 import math
 import unittest
 
@@ -129,7 +129,7 @@ class Threads(Advice):
         self.assertAlmostEqual(found["gain"], 9 / (9 - 3))
 
     def test_a_thread_without_a_part(self):
-        """It began as the others did: 3, 3 and 0 s."""
+        """A thread without work that began like the others counts: 3, 3 and 0 s."""
         p, threads = self.program(0.01, [3, 3], 1)
         threads.append(thread(4, 0.0, "parallel"))
         found, = self.of_kind(self.advice(p, run_json(threads, 4)), "imbalance")
@@ -233,7 +233,7 @@ class UnknownCode(Advice):
                                         r"libinner\.so, .* most of it in inner")
 
     def test_names_from_outside(self):
-        """What a terminal obeys does not reach it."""
+        """Control sequences in names do not reach the terminal."""
         p = Program()
         p.main.statement(p.file, 11).call(p.function("evil\x1b[31m\n", 40)).statement(p.file, 41) \
             .charge(10)
@@ -267,7 +267,7 @@ class HotPlaces(Advice):
         self.assertRegex(found["text"], r"55\.6% \(.*\) in the loop at p\.c:15 of main")
 
     def test_what_a_line_calls(self):
-        """Time in the system's code is told of the line that calls it."""
+        """Time in the system's code is attributed to the line that calls it."""
         p = Program()
         p.main.statement(p.file, 18).call(p.of_libc("memcpy")).charge(6)
         p.main.statement(p.file, 19).charge(4)

@@ -60,7 +60,7 @@ class ComparedCase(CallSitesCase):
 
 class TopDownTest(ComparedCase):
     def test_two_lines_and_none(self):
-        """The runs have the same, however much of it is of unknown site."""
+        """Equal runs compare as equal, however many calls are from unknown sites."""
         self.side((MAIN, LINE, INNER, LEAF, 3), (MAIN, OUTER + 0x50 - 1, INNER, 5))
         self.side((MAIN, LINE, INNER, LEAF, 1), (MAIN, OUTER + 0x50 - 1, INNER, 1),
                   (MAIN, (OUTER,), INNER, LEAF, 2), (MAIN, (OUTER,), INNER, 4))
@@ -109,8 +109,8 @@ class TopDownTest(ComparedCase):
         self.assertEqual(by_level, [([31, 62],), ([15, 30],), ()])
 
     def test_loops(self):
-        """How much of the call from an unknown site is in the loop is not known: the loop is left
-        out, and what else is in it stays."""
+        """How much of the call from an unknown site is in the loop is unknown, so the loop is replaced
+        by its contents."""
         self.side((MAIN, LOOP, INNER, 6), (MAIN, LINE, INNER, 2), (MAIN, LOOP, LEAF, 1),
                   (MAIN, LOOP, 3))
         self.side((MAIN, LOOP, INNER, 1), (MAIN, LINE, INNER, 1), (MAIN, LOOP, LEAF, 1),
@@ -142,7 +142,7 @@ class TopDownTest(ComparedCase):
                           (row.get("call_site") or {})])
 
     def test_a_list_that_is_damaged(self):
-        """What run.json says of call sites is not trusted."""
+        """Invalid call sites in run.json are harmless."""
         self.side((MAIN, LINE, INNER, 3), (MAIN, OUTER + 0x20, INNER, 5), (MAIN, (OUTER,), INNER, 1))
         db = self.databases()[0]
         with open(f"{db}/run.json", encoding="utf-8") as file:
@@ -167,7 +167,7 @@ class BottomUpTest(ComparedCase):
                          {("main", 2): (8, 8)})
 
     def test_recursion_counts_once(self):
-        """Instances of the joined row lie in each other."""
+        """Instances of the joined row are nested."""
         a, b, u = LINE, OUTER + 0x20, (OUTER,)
         self.side((MAIN, a, b, a, 1), (MAIN, b, a, b, 2))
         self.side((MAIN, a, u, b, 1), (MAIN, u, b, a, 2))
@@ -184,7 +184,7 @@ def viewer_rows(row):
 
 
 class RandomTest(ComparedCase):
-    """Two runs of which one knows few sites: nothing that should be one row is two, sums hold."""
+    """Two runs, one of which knows few sites: rows that belong together are joined, and sums hold."""
 
     structure = TopDownTest.structure
 

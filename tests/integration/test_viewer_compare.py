@@ -1,5 +1,5 @@
-"""hpcviewer A B: two databases merged into one tree, against what comparison_oracle merges, against
-each of them alone, and by hand."""
+"""hpcviewer A B: two databases merged into one tree, checked against comparison_oracle, against each
+database alone, and by hand."""
 import csv
 import io
 import json
@@ -22,7 +22,7 @@ PARTS = ("inclusive", "exclusive")
 
 
 def canonical(row):
-    """As viewer.canonical, with the databases that a row is in, and with costs that are undefined."""
+    """viewer.canonical with the databases that have a row, and with undefined costs."""
     site = row.get("call_site")
     costs = tuple((name, *("undefined" if cost[part] is None else cost[part] for part in PARTS))
                   for name, cost in sorted(row["metrics"].items()))
@@ -33,7 +33,7 @@ def canonical(row):
 
 
 def of_side(row, name):
-    """The tree of one side's costs in a compared one: only rows and metrics that it has."""
+    """One side's part of a merged tree: the rows and metrics that this side has."""
     costs = tuple((metric[:-len(f" [{name}]")], *(cost[part] for part in PARTS))
                   for metric, cost in sorted(row["metrics"].items())
                   if metric.endswith(f" [{name}]"))
@@ -42,7 +42,7 @@ def of_side(row, name):
 
 
 def costs_of(row):
-    """The same of a tree that is not compared."""
+    """The same for the tree of one database."""
     costs = tuple((metric, *(cost[part] for part in PARTS))
                   for metric, cost in sorted(row["metrics"].items()))
     return (costs, sorted(costs_of(child) for child in row["children"]))
@@ -83,7 +83,7 @@ class Compared(unittest.TestCase):
         return viewer.printed_json(view, *depth, *options, *self.folders)
 
     def refused(self, status, *arguments):
-        """What is said when it cannot be done: a line, or for a wrong command line two."""
+        """The error message: one line, or two for a wrong command line."""
         done = viewer.run(*arguments)
         self.assertEqual(done.returncode, status)
         self.assertEqual(done.stdout, "")
@@ -116,7 +116,7 @@ class Trees(Compared):
                             self.assertEqual(difference, b - a)
 
     def test_each_side_keeps_its_rows_and_costs(self):
-        """Whatever is matched, also where siblings cannot be told apart."""
+        """Random trees, in some of which siblings differ in nothing."""
         for seed in range(SEEDS):
             self.write(viewer.random_database(seed), viewer.random_database(seed + 1))
             for view in VIEWS:
@@ -170,7 +170,7 @@ class Trees(Compared):
 
 
 class ByHand(Compared):
-    """What is the same as what: the rules one by one, in the calls and lines of main."""
+    """The rules of matching one by one, with calls and lines of main."""
 
     def matched(self, build, view="top-down"):
         """(name, call line, the databases it is in: "b", "a" or "ba") of the rows below main, of the
@@ -239,7 +239,7 @@ class ByHand(Compared):
                          [("f", 12, "ba")])
 
     def matched_with_sources(self, texts):
-        """As `matched`, of statements and calls of f in all lines that begin with these words."""
+        """As `matched`, for statements and calls of f in all lines that begin with these words."""
         for folder, text in zip(self.folders, texts):
             write_sources(folder, {"/src/main.c": text})
 
@@ -251,7 +251,7 @@ class ByHand(Compared):
         return self.matched(build)
 
     def test_lines_are_followed_through_edits(self):
-        """Where the source is known: in the middle of a procedure, and moved within it."""
+        """With the source known: an edit in the middle of a procedure, and lines moved within it."""
         before = ["main", "line a", "call b", "line c", "}", "line d", "call e", "line f"]
         after = ["main", "new 1", "new 2", "line a", "line c", "}", "new 3", "line d", "call e",
                  "line changed"]
@@ -318,7 +318,7 @@ class Metrics(Compared):
         self.assertIn("blocked: not measured in before: no event for it", text)
 
     def test_effort_against_work(self):
-        """A run without parallel runtime has no effort: it is its work."""
+        """A run without a parallel runtime has no effort, so its work is compared."""
         self.write(parallel("a", [("work", 2)]),
                    parallel("b", [("work", 3), ("overhead", 1), ("idleness", 4)]))
         described = [{"name": name, "unit": "s", "state": "measured"} for name in
@@ -418,7 +418,7 @@ class Scaling(Compared):
         self.assertEqual(root.split()[:4], ["8.00", "50.0%", "8.00", "100.0%"])
 
     def test_weak(self):
-        """Twice the problem on twice the workers: twice of everything was to be expected."""
+        """Twice the problem on twice the workers: twice of everything is expected."""
         losses = self.losses("--scaling", "weak")
         self.assertEqual(losses, {"work": -5, "overhead": 2, "idleness": 3, "effort": 0})
         losses = self.losses("--scaling", "weak", "--workers", "2,3")
@@ -597,7 +597,7 @@ class Terminals(Compared):
                    "inclusive")
 
     def test_the_source_is_that_of_the_side(self):
-        """Of the second run where it has the scope, of the first where only that has it."""
+        """The source of the second run if it has the scope, else that of the first."""
         for side, name in enumerate(NAMES):
             db = v4_writer.Database("p")
             file = db.file(f"/nowhere/{name}/main.c")
@@ -624,7 +624,7 @@ class Terminals(Compared):
         terminal.until_seen("/nowhere/after/main.c:4", "after 4")
 
     def test_the_hot_path_leads_to_what_got_worse(self):
-        """Not to what costs most; and where all of it got better, to what got better most."""
+        """The row that got worse most, not the largest; if all got better, the one that did most."""
         for side, folder in enumerate(self.folders):
             db = v4_writer.Database("p")
             file = db.file("/m.c")
@@ -665,7 +665,7 @@ class Terminals(Compared):
             self.assertIn(line.rstrip(), [shown.rstrip() for shown in lines])
 
     def test_threads_side_by_side(self):
-        """Each run's threads in its own order, with bars of one scale."""
+        """Each run's threads are sorted separately; their bars have one scale."""
         costs = {"before": [1, 4, 2, 3], "after": [2, 2]}
         databases = []
         for values in costs.values():
@@ -732,7 +732,7 @@ class Terminals(Compared):
         terminal.until_seen("choosing threads works with one database")
 
     def test_any_key_in_any_view(self):
-        """No key does harm, whatever it asks for: all but those that end it or write files."""
+        """No key crashes the viewer: all keys except those that end it or write files."""
         keys = [chr(code) for code in range(33, 127) if chr(code) not in "qQW;"]
         for width, height, locale in ((80, 24, "C.UTF-8"), (40, 10, "C")):
             terminal = self.start(width=width, height=height,

@@ -1,5 +1,5 @@
-"""The advice on two databases: what got worse and better, and the procedures that carry it, against
-what each of the databases says by itself."""
+"""The advice on two databases: what got worse and better and which procedures are responsible, checked
+against each database alone."""
 import collections
 import csv
 import io
@@ -45,7 +45,7 @@ def told_carriers(change, difference):
 
 
 class OfRandomPrograms(Compared):
-    """Without run.json nobody knows what a sample stands for, and nothing is chance."""
+    """Without run.json the period of samples is unknown, so no change is judged as chance."""
 
     def alone(self, part, side):
         return own_costs(viewer.printed_json("top-down", self.folders[side])["root"], part)
@@ -121,7 +121,7 @@ class ByHand(Compared):
         self.assertEqual(self.told(), {"more": [("f", "f.c", 50), ("g", "moved.c", 30)], "less": []})
 
     def test_procedures_of_one_name(self):
-        """Are told apart by their files; where one is left and is not the same, nobody knows."""
+        """Procedures of one name are told apart by their files; without a match they are not paired."""
         self.write(program(("f", "/a.c", 100), ("f", "/b.c", 100)),
                    program(("f", "/a.c", 150), ("f", "/b.c", 60)))
         self.assertEqual(self.told(), {"more": [("f", "a.c", 50)], "less": [("f", "b.c", -40)]})

@@ -1,5 +1,5 @@
-"""hpcviewer A B where the runs were measured with other events, or other numbers of them: which metrics
-are compared with which, and that it is said."""
+"""hpcviewer A B of runs with different events, or numbers of events: which metrics are compared, and that
+the output says so."""
 import unittest
 
 import viewer
@@ -25,7 +25,7 @@ class Events(Compared):
         self.describe_runs(described(left), described(right))
 
     def compared_costs(self):
-        """{metric: (before, after)}, and what is said of what the sides call them."""
+        """{metric: (before, after)}, and the explanation of different names."""
         shown = self.compared("top-down")
         costs = {name: cost["inclusive"] for name, cost in shown["root"]["metrics"].items()}
         bases = [name.removesuffix(" [before]") for name in costs if name.endswith(" [before]")]
@@ -38,7 +38,7 @@ class Events(Compared):
         return {base: (costs[f"{base} [before]"], costs[f"{base} [after]"]) for base in bases}, called
 
     def test_one_event_against_several(self):
-        """Both ways round, and whichever of the several it is."""
+        """In both orders, and for each of the several events."""
         for event, costs in (("CPUTIME", (3, 4, 7)), ("REALTIME", (1, 2, 3))):
             one = [("work", event), ("idleness", event)]
             own = {f"{part} ({event})": (cost, other) for part, cost, other in
@@ -62,7 +62,7 @@ class Events(Compared):
                           "idleness (REALTIME), effort (REALTIME).", said)
 
     def test_metrics_and_sort_know_the_name_without_the_event(self):
-        """In either run it stands for what it has of that name."""
+        """In each run the name stands for its metric of that name."""
         self.write_runs([("work", "CPUTIME"), ("idleness", "CPUTIME")], REAL + CPU)
         for options, first in ((("--metrics", "work"), "m.c:13"), (("--sort", "idleness"), "m.c:14"),
                                (("--sort", "work"), "m.c:13")):
@@ -81,7 +81,7 @@ class Events(Compared):
                       self.refused(2, "--print", "flat", "--metrics", "idle", *self.folders))
 
     def test_effort_against_work(self):
-        """Of the same event, where only one of the runs is of a parallel program."""
+        """The same event, but only one of the programs is parallel."""
         self.write_runs([("work", "CPUTIME")], CPU + REAL)
         shown, called = self.compared_costs()
         self.assertEqual(shown, {"work (CPUTIME)": (1, 1), "effort (CPUTIME)": (1, 3)})
@@ -108,7 +108,7 @@ class Events(Compared):
         self.assertEqual(self.compared_costs()[0], {"work": (1, 1)})
 
     def test_where_no_event_is_told(self):
-        """There must be no choice."""
+        """A match must be unique."""
         self.write_runs([("work", "CPUTIME"), ("cycles", "cycles")], [*CPU[:1], ("cycles", "cycles")])
         for folder in self.folders:
             (folder / "run.json").unlink()

@@ -1,5 +1,5 @@
-"""hpcviewer A B --format folded and flamegraph: stacks with the costs of both runs, against the tree
-that JSON says and against each of the runs alone."""
+"""hpcviewer A B --format folded and flamegraph: stacks with the costs of both runs, checked against the
+JSON output and against each run alone."""
 import collections
 import re
 import unittest
@@ -60,7 +60,7 @@ class OfBoth(Compared, Checks):
         return [expected_stacks(view, tree, metric) for metric in SIDES]
 
     def test_folded_stacks_have_two_numbers(self):
-        """And either of them adds up to its run."""
+        """The stacks of each side add up to its run."""
         for seed in range(6):
             self.write(*Program(seed, unit=1).databases)
             for view in VIEWS:
@@ -89,7 +89,7 @@ class OfBoth(Compared, Checks):
 
     def check_first_run(self, page, before, whole):
         """The first run's costs stand in the same frames; those of it that have no width there are
-        told together; and colours say which run has more."""
+        summed up in the legend; colors say which run has more."""
         shown = 0
         frames = [e for e in ElementTree.fromstring(page).iter(f"{XHTML}div") if e.get("class") == "f"]
         own = collections.Counter()
@@ -128,7 +128,7 @@ class OfBoth(Compared, Checks):
                       [path[-1].title for path in flamegraph_frames(page)])
 
     def test_what_is_expected_of_more_workers(self):
-        """Twice the problem on twice the workers: twice is as much, and grey."""
+        """Twice the problem on twice the workers: twice the cost is no change, and gray."""
         self.write(parallel("a", [("work", 8)]), parallel("b", [("work", 16)]))
         page = self.export("top-down", "flamegraph", "--scaling", "weak", "--workers", "1,2",
                            *self.folders)

@@ -42,7 +42,7 @@ int main(void)
 
 class Measured(profiling.ProfilingTest):
     def database(self, name, **parts):
-        """Of a run of a version of the program; and the seconds of CPU time of its two phases."""
+        """The database of a run of one version of the program, and the CPU seconds of its two phases."""
         source = self.directory / name / "program.c"
         source.parent.mkdir()
         source.write_text(PROGRAM.format(**parts))
@@ -57,7 +57,7 @@ class Measured(profiling.ProfilingTest):
         return where, [int(ns) * 1e-9 for ns in done.stdout.split()]
 
     def test_an_added_phase_in_an_edited_program(self):
-        """Built elsewhere, with lines added above: what differs is the phase, by what it took."""
+        """Built in another folder, with lines added above: only the phase differs, by its time."""
         old, (old_steady, _) = self.database("old", more_lines="", extra=1, call="")
         new, (new_steady, extra) = self.database("new", more_lines="\n" * 30, extra=300,
                                                  call="extra();")
@@ -85,7 +85,7 @@ class Measured(profiling.ProfilingTest):
         self.assertRegex(text, r"More work in new is in:\n    \+\S+ m?s \(\S+%\) burn_unit, burn.h:\d+")
 
     def check_flame_graph(self, old, new):
-        """The phase is there, as what the old program has nothing of."""
+        """The phase is listed as new: the old program has none of it."""
         page = viewer.printed("top-down", "--format", "flamegraph", old, new)
         extra = max((path[-1] for path in flamegraph_frames(page) if path[-1].name == "extra"),
                     key=lambda frame: frame.total)
@@ -108,7 +108,7 @@ class MoreWorkers(LogicalTest):
         return self.database
 
     def costs(self, root, metric, name=None):
-        """How many rows have which costs of a metric; of a comparison those that are in a run."""
+        """A count of rows by their costs of a metric; in a comparison only the rows of one run."""
         return collections.Counter(
             tuple(row["metrics"][metric][part] for part in ("inclusive", "exclusive"))
             for _, row in viewer.rows_of(root) if name is None or name in row["in"])

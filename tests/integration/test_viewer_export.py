@@ -1,5 +1,5 @@
-"""hpcviewer --print VIEW --format folded, flamegraph, speedscope, pprof: their values against those
-of the JSON output, in every view and projection and for every metric."""
+"""hpcviewer --print VIEW --format folded, flamegraph, speedscope, pprof: values checked against the JSON
+output, in every view and projection and for every metric."""
 import collections
 import html.parser
 import json
@@ -20,7 +20,7 @@ XHTML = "{http://www.w3.org/1999/xhtml}"
 
 
 def frames_below(row, nested=False):
-    """The frames directly below a row, or with those in them."""
+    """The frames directly below a row; or with the frames in them."""
     for child in row["children"]:
         if child["kind"] in FRAMES:
             yield child
@@ -31,7 +31,7 @@ def frames_below(row, nested=False):
 
 
 def own_cost(view, row, metric):
-    """What a frame has besides the frames that it contains."""
+    """The own cost of a frame: its cost minus those of the frames in it."""
     part = "inclusive" if view == "top-down" else "exclusive"
     contained = list(frames_below(row))
     if view == "flat" and row["kind"] in ("procedure", "inlined"):

@@ -30,7 +30,7 @@ SANITIZED = b"__asan_init" in viewer.VIEWER.read_bytes()
 
 
 def limit():
-    """What a damaged database may cost; sanitizers reserve address space without end."""
+    """Limits for a run; not of address space with sanitizers, which reserve terabytes of it."""
     if not SANITIZED:
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_FSIZE, (OUTPUT, OUTPUT))
@@ -182,7 +182,7 @@ class Fuzz(unittest.TestCase):
         self.assertGreater(results[1], ROUNDS // 80)
 
     def test_damage_on_a_side_of_a_comparison(self):
-        """Also of a run with itself as it was, so that there is much to be matched."""
+        """Also a damaged database with its original, so that much matches."""
         bases = list(self.databases())
         for number in range(ROUNDS // 4):
             rng = random.Random(-number)
@@ -218,7 +218,7 @@ class Fuzz(unittest.TestCase):
         self.assertIn(program.wait(timeout=60), (0, 1), said)
 
     def read(self, master):
-        """What a program writes to its terminal next; nothing when it has ended."""
+        """The next output of a program on its terminal; empty when the program has ended."""
         self.assertTrue(select.select([master], [], [], 60)[0], "neither output nor end")
         try:
             return os.read(master, 65536)
@@ -252,7 +252,7 @@ class Fuzz(unittest.TestCase):
                           rng.randint(1, 50))
 
     def test_damaged_values_of_contexts(self):
-        """What a row costs in each thread comes from cct.db."""
+        """Costs of a row in each thread are read from cct.db."""
         bases = list(self.databases())
         for number in range(ROUNDS // 10):
             rng = random.Random(number)
@@ -299,7 +299,7 @@ class Fuzz(unittest.TestCase):
             self.assertIn(cause, done.stderr)
 
     def contexts(self, data):
-        """Where the children of each context that has any are described, and where they are."""
+        """(position of the children's description, position of the children) of each context with any."""
         at = int.from_bytes(data[0x48:0x50], "little")
         entries = int.from_bytes(data[at:at + 8], "little")
         found, open_arrays = [], [(entries, 32, None)]

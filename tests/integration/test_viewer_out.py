@@ -1,4 +1,4 @@
-"""What the terminal viewer gives away: the view to a file (W; more in test_viewer_written.py), rows to
+"""Output of the terminal viewer: the view to a file (W; more in test_viewer_written.py), rows to
 the clipboard (y, Y)."""
 import base64
 import json

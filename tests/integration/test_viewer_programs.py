@@ -23,7 +23,7 @@ MAKE, CC1, CC1_AGAIN = 1, 2, 3
 
 
 def describe(profiles=(MAKE, CC1, CC1_AGAIN), names=("make", "cc1")):
-    """The same with the charges of these profiles only, and what nobody of them came to left out."""
+    """The description with the costs of these profiles only, without contexts that none of them has."""
     db = v4_writer.Database("make", ["work"], 3)
     db.id_tuples = [[(1, True, 0, 7), (3, True, p, 70 + p), (4, False, 0, 0)] for p in (1, 2, 3)]
     modules = [db.module(f"/usr/bin/{name}") for name in names]
@@ -104,7 +104,7 @@ class Printed(Case):
         self.assertIn("cc1;main thread;main;parse 4000000000", stacks)
 
     def test_one_of_them_alone(self):
-        """In every view what its threads did, and nothing else; the name or the executable's path."""
+        """Every view has the costs of the program's threads only; by name or path of the executable."""
         write(self.db, describe())
         for name, profiles in (("make", [MAKE]), ("cc1", [CC1, CC1_AGAIN])):
             expected = Oracle(describe(profiles))

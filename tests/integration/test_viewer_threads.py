@@ -1,5 +1,5 @@
-"""hpcviewer by thread: views restricted to some threads, and what a scope costs in each thread, both
-against what view_oracle computes from what each thread was charged."""
+"""hpcviewer by thread: views restricted to some threads, and the costs of a scope in each thread, both
+checked against view_oracle, which computes them from the costs charged to each thread."""
 import json
 import math
 import os
@@ -20,7 +20,7 @@ N_PROFILES = 5
 
 
 def restrict(db, profiles):
-    """Leaves what these profiles were charged, and the contexts that they came to."""
+    """Keeps the costs of these profiles, and the contexts in which they have samples."""
     for context in db.contexts():
         context.charges = {(profile, metric): value
                            for (profile, metric), value in context.charges.items()
@@ -243,7 +243,7 @@ class Page(unittest.TestCase):
                 self.assertLessEqual(abs(length - room * value / most), 1)
 
     def are_shown(self, lines, expected):
-        """check_bars, of a screen that may still be being drawn."""
+        """check_bars, repeated while the screen may still be drawn."""
         try:
             self.check_bars(lines, expected)
         except (AssertionError, KeyError):
@@ -357,7 +357,7 @@ class Page(unittest.TestCase):
         self.assertEqual(self.labels(terminal, ", by value"), list(range(11, -1, -1)))
 
     def test_derived_metrics(self):
-        """A formula is computed from what each thread has; where it is not defined stands -."""
+        """A formula is computed for each thread; where it is not defined the value is -."""
         folder = self.folder()
         db = v4_writer.Database("derived", METRICS, 4)
         f = db.function("f", db.module("/bin/p"), 0, db.file("f.c"), 1)

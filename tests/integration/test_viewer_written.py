@@ -1,5 +1,5 @@
-"""What W writes is what is seen: text against the screen of the same moment, other formats against
-the filters' rules applied here to --print json. --filter does on the command line what & does."""
+"""W writes what the screen shows: text is checked against the screen at that moment, other formats
+against --print json with the filters' rules applied here. --filter is the same as & in the viewer."""
 import csv
 import io
 import json
@@ -80,7 +80,7 @@ class Case(unittest.TestCase):
         return terminal
 
     def select(self, terminal, view, name):
-        """With everything open, the first row of that name."""
+        """Opens all rows and selects the first row of that name."""
         terminal.press("g", "*", "g")
         rows = [row["name"] for _, row in
                 viewer.rows_of(viewer.printed_json(view, self.db)["root"])]
@@ -89,7 +89,7 @@ class Case(unittest.TestCase):
         terminal.until_at(number + 1, len(rows))
 
     def write(self, terminal, name):
-        """W with that name: what is written, and the message."""
+        """Writes with W to that name: the text of the file, and the message."""
         path = self.folder / name
         path.unlink(missing_ok=True)
         terminal.press("W")
@@ -118,7 +118,7 @@ class Text(Case):
         return found
 
     def compare(self, terminal):
-        """The file of now with the screen, which must have room for all rows."""
+        """Compares the file with the screen, which must have room for all rows."""
         path, _ = self.write(terminal, "view.txt")
         text = path.read_text().split("\n")
         head = next(i for i, line in enumerate(text) if line.endswith("  scope"))
