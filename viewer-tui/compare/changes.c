@@ -1,11 +1,13 @@
 #include "viewer-tui/compare/changes.h"
 
+#include "lib/number.h"
 #include "viewer-tui/advice/judgement.h"
 #include "viewer-tui/compare/hotspot-pairs.h"
 #include "viewer-tui/db/run.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* A change of more standard deviations than this is taken for real. */
 #define MORE_THAN_CHANCE 2
@@ -146,4 +148,213 @@ struct changes_list changes_of(const struct comparison *comparison, struct view 
         vec_push(&list, changes);
     }
     return list;
+}
+
+/* ---- In words ---- */
+
+struct changes_printer {
+    const struct comparison *comparison;
+    const struct view *view;
+    uint32_t row;
+    struct advice_lines *lines;
+};
+
+const char *change_verdict_name(enum change_verdict verdict)
+{
+    static const char *const names[] = {[CHANGE_HARDLY] = "hardly changed",
+                                        [CHANGE_BY_CHANCE] = "may be chance",
+                                        [CHANGE_WORSE] = "worse",
+                                        [CHANGE_BETTER] = "better"};
+    return verdict == CHANGE_NOT_MEASURED ? NULL : names[verdict];
+}
+
+/* Causes of an increase, and what to do about it. */
+static const char *meaning_of_more(enum efficiency_part part)
+{
+    static const char *const meanings[EFFORT] = {
+        [WORK] = "More work: there is more to do, or the same takes longer, by other code or data "
+                 "that is farther away.",
+        [OVERHEAD] = "More overhead: tasks are smaller for what they cost, or more of them are "
+                     "stolen. Make the grain of tasks coarser.",
+        [IDLENESS] = "More idleness: there is less to do in parallel than workers could do. "
+                     "Parallelize what is serial, or make the grain of tasks finer."};
+    return meanings[part];
+}
+
+static bool is_scaling(const struct changes_printer *printer)
+{
+    return printer->comparison->options->scaling != NO_SCALING;
+}
+
+static void add_name(const struct changes_printer *printer, int side, struct text *text)
+{
+    text_add_clean(text, printer->comparison->options->names[side], printer->lines->ascii);
+}
+
+static void add_value(const struct changes_printer *printer, double value, size_t metric,
+                      struct text *text)
+{
+    char number[NUMBER_WITH_UNIT_SIZE];
+    number_with_unit(value, printer->view->metrics->at[metric].unit, number);
+    text_add(text, number);
+}
+
+/* Adds "75.97 ms (14.1%)", without a sign. */
+static void add_size(const struct changes_printer *printer, const struct change *change,
+                     double difference, struct text *text)
+{
+    char percent[NUMBER_SIZE];
+    double whole = view_whole(printer->view, change->metric + MERGED_DIFFERENCE);
+    add_value(printer, fabs(difference), change->metric, text);
+    number_percent(fabs(difference), whole, percent);
+    if (*percent)
+        text_printf(text, " (%s%%)", percent);
+}
+
+/* Adds "75.97 ms (14.1%) more". */
+static void add_change(const struct changes_printer *printer, const struct change *change,
+                       struct text *text)
+{
+    add_size(printer, change, change->costs.difference, text);
+    text_add(text, change->costs.difference > 0 ? " more" : " less");
+}
+
+static void add_text(const struct changes_printer *printer, const struct text *text)
+{
+    advice_add_paragraph(printer->lines, 2, 0, text_string(text));
+}
+
+/* "Effort is 615.5 ms in p4 and 539.5 ms in p2: 75.97 ms (14.1%) more." */
+static void describe_effort(const struct changes_printer *printer, const struct change *effort)
+{
+    struct text text = {0};
+    text_add(&text, "Effort is ");
+    for (int side = SIDES - 1; side >= 0; side--) {
+        add_value(printer, effort->costs.sides[side], effort->metric, &text);
+        text_add(&text, " in ");
+        add_name(printer, side, &text);
+        text_add(&text, side ? " and " : ": ");
+    }
+    if (effort->verdict == CHANGE_HARDLY) {
+        text_add(&text, is_scaling(printer) ? "as expected" : "hardly changed");
+    } else {
+        add_change(printer, effort, &text);
+        text_add(&text, is_scaling(printer) ? " than expected" : "");
+        text_add(&text, effort->verdict == CHANGE_BY_CHANCE ? ", which may be chance" : "");
+    }
+    text_add(&text, ".");
+    add_text(printer, &text);
+    vec_free(&text);
+}
+
+/* Adds what precedes the parts of effort with a verdict, "Worse in p4: ". */
+static void add_head(const struct changes_printer *printer, enum change_verdict verdict,
+                     struct text *text)
+{
+    static const char *const heads[] = {[CHANGE_NOT_MEASURED] = "Not measured in both",
+                                        [CHANGE_HARDLY] = "Hardly changed",
+                                        [CHANGE_BY_CHANCE] = "What may be chance",
+                                        [CHANGE_WORSE] = "Worse in ",
+                                        [CHANGE_BETTER] = "Better in "};
+    bool is_as_expected = verdict == CHANGE_HARDLY && is_scaling(printer);
+    text_add(text, is_as_expected ? "As expected" : heads[verdict]);
+    if (verdict == CHANGE_WORSE || verdict == CHANGE_BETTER) {
+        add_name(printer, 1, text);
+        text_add(text, is_scaling(printer) ? " than expected" : "");
+    }
+    text_add(text, ": ");
+}
+
+/* "Worse in p4: work by 46.05 ms (8.5%), idleness by 121.9 ms (22.6%)." */
+static void describe_verdict(const struct changes_printer *printer, const struct changes *changes,
+                             enum change_verdict verdict)
+{
+    struct text text = {0};
+    for (int part = WORK; part < EFFORT; part++) {
+        const struct change *change = &changes->parts[part];
+        if (change->verdict != verdict)
+            continue;
+        if (text.n)
+            text_add(&text, ", ");
+        else
+            add_head(printer, verdict, &text);
+        text_add(&text, efficiency_part_name((enum efficiency_part)part));
+        if (verdict == CHANGE_WORSE || verdict == CHANGE_BETTER) {
+            text_add(&text, " by ");
+            add_size(printer, change, change->costs.difference, &text);
+        } else if (verdict == CHANGE_BY_CHANCE) {
+            text_add(&text, " ");
+            add_change(printer, change, &text);
+        }
+    }
+    if (text.n) {
+        text_add(&text, ".");
+        add_text(printer, &text);
+    }
+    vec_free(&text);
+}
+
+/* "    +40.93 ms (7.6%) block, cholesky.c:63, called from multiply" */
+static void describe_hotspot(const struct changes_printer *printer, const struct change *change,
+                             const struct changed_hotspot *hotspot)
+{
+    struct text text = {0};
+    const struct view *view = merged_side(printer->view, hotspot->side);
+    text_add(&text, hotspot->costs.difference > 0 ? "+" : "-");
+    add_size(printer, change, hotspot->costs.difference, &text);
+    text_add(&text, " ");
+    hotspot_describe(view->db, &hotspot->hotspot, printer->lines->ascii, &text);
+    advice_add_paragraph(printer->lines, 4, 4, text_string(&text));
+    vec_free(&text);
+}
+
+static void describe_hotspots(const struct changes_printer *printer, const struct change *change,
+                              enum efficiency_part part, enum direction direction)
+{
+    const struct changed_hotspots *hotspots = &change->hotspots[direction];
+    const struct view *of_side = merged_side(printer->view, 0);
+    bool is_about_callers = of_side->class == &bottomup_class && printer->row != 0;
+    struct text head = {0};
+    if (hotspots->n == 0)
+        return;
+    text_printf(&head, "%s %s in ", direction == MORE ? "More" : "Less",
+                efficiency_part_name(part));
+    add_name(printer, 1, &head);
+    text_printf(&head, "%s is %s:", is_scaling(printer) ? " than expected" : "",
+                is_about_callers ? "there in calls from" : "in");
+    add_text(printer, &head);
+    vec_free(&head);
+    for (size_t i = 0; i < hotspots->n; i++)
+        describe_hotspot(printer, change, &hotspots->at[i]);
+}
+
+static void describe_event(const struct changes_printer *printer, const struct changes *changes)
+{
+    static const enum change_verdict verdicts[] = {CHANGE_WORSE, CHANGE_BETTER, CHANGE_BY_CHANCE,
+                                                   CHANGE_HARDLY, CHANGE_NOT_MEASURED};
+    if (changes->parts[EFFORT].verdict != CHANGE_NOT_MEASURED)
+        describe_effort(printer, &changes->parts[EFFORT]);
+    for (size_t i = 0; i < sizeof verdicts / sizeof *verdicts; i++)
+        describe_verdict(printer, changes, verdicts[i]);
+    for (int part = WORK; part < EFFORT; part++) {
+        const struct change *change = &changes->parts[part];
+        if (change->verdict == CHANGE_WORSE)
+            advice_add_paragraph(printer->lines, 2, 0, meaning_of_more((enum efficiency_part)part));
+        for (int direction = MORE; direction < DIRECTIONS; direction++)
+            describe_hotspots(printer, change, (enum efficiency_part)part,
+                              (enum direction)direction);
+    }
+}
+
+void changes_describe(const struct changes_list *list, const struct comparison *comparison,
+                      const struct view *view, uint32_t row, struct advice_lines *lines)
+{
+    struct changes_printer printer = {comparison, view, row, lines};
+    for (size_t i = 0; i < list->n; i++) {
+        if (list->n > 1)
+            advice_add_event(lines, list->at[i].event);
+        describe_event(&printer, &list->at[i]);
+    }
+    if (list->n == 0)
+        advice_add_paragraph(lines, 2, 0, "None: the runs have no work in common.");
 }

@@ -82,6 +82,14 @@ static void add_from_cct(struct summation *summation, const struct cct_file *fil
 /* A valid context has at most one value per metric id. */
 #define MOST_VALUES 65536
 
+static bool has_id(const struct thread_ids *ids, enum metric_scope scope, int id)
+{
+    for (size_t i = 0; i < ids->of[scope].n; i++)
+        if (ids->of[scope].at[i] == id)
+            return true;
+    return false;
+}
+
 /* Refs and contexts are ascending, so one pass over both is enough. */
 static void add_profile(struct summation *summation, uint32_t number, const struct values *values)
 {
@@ -100,7 +108,7 @@ static void add_profile(struct summation *summation, uint32_t number, const stru
             continue;
         }
         for (; n > 0; n--, at++)
-            if (thread_ids_have(&summation->ids, ref->scope, at->metric_id))
+            if (has_id(&summation->ids, ref->scope, at->metric_id))
                 add(summation, number, at->value, values->path);
     }
 }

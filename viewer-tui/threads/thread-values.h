@@ -15,14 +15,6 @@ struct thread_ids {
 struct thread_ids thread_ids_of(const struct metrics *metrics, size_t metric);
 void thread_ids_free(struct thread_ids *ids);
 
-static inline bool thread_ids_have(const struct thread_ids *ids, enum metric_scope scope, int id)
-{
-    for (size_t i = 0; i < ids->of[scope].n; i++)
-        if (ids->of[scope].at[i] == id)
-            return true;
-    return false;
-}
-
 /* Whether the database has the threads' values of that scope for a metric, or for all parts of a
  * sum. */
 bool thread_values_exist(const struct database *db, size_t metric, enum metric_scope scope);

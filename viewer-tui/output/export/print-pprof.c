@@ -6,13 +6,97 @@
  * are reversed. */
 #include "viewer-tui/output/export/export-stacks.h"
 
+#include "lib/diag.h"
 #include "lib/hash-tables.h"
-#include "viewer-tui/output/export/gzip.h"
-#include "viewer-tui/output/export/protobuf.h"
 #include "viewer-tui/tree/labels.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include <zlib.h>
+
+/* ---- A gzip file. Write errors set the error of the file underneath. ---- */
+
+struct gzip {
+    FILE *out;
+    z_stream stream;
+};
+
+/* zlib's window size; 16 asks for a gzip header. */
+#define GZIP_WINDOW (15 + 16)
+#define MEMORY      8
+
+static void gzip_start(struct gzip *gzip, FILE *out)
+{
+    memset(gzip, 0, sizeof *gzip);
+    gzip->out = out;
+    if (deflateInit2(&gzip->stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW, MEMORY,
+                     Z_DEFAULT_STRATEGY) != Z_OK)
+        diag_fatal(NULL, "out of memory");
+}
+
+static void compress_rest(struct gzip *gzip, int flush)
+{
+    unsigned char buffer[16384];
+    do {
+        gzip->stream.next_out = buffer;
+        gzip->stream.avail_out = sizeof buffer;
+        deflate(&gzip->stream, flush);
+        fwrite(buffer, 1, sizeof buffer - gzip->stream.avail_out, gzip->out);
+    } while (gzip->stream.avail_out == 0);
+}
+
+static void gzip_write(struct gzip *gzip, const void *data, size_t size)
+{
+    const unsigned char *at = data;
+    while (size) {
+        uInt piece = size < (1u << 30) ? (uInt)size : 1u << 30;
+        gzip->stream.next_in = (unsigned char *)at;
+        gzip->stream.avail_in = piece;
+        compress_rest(gzip, Z_NO_FLUSH);
+        at += piece;
+        size -= piece;
+    }
+}
+
+static void gzip_finish(struct gzip *gzip)
+{
+    gzip->stream.avail_in = 0;
+    compress_rest(gzip, Z_FINISH);
+    deflateEnd(&gzip->stream);
+}
+
+/* ---- Messages of Protocol Buffers, built in memory ---- */
+
+static void protobuf_varint(struct text *message, uint64_t value)
+{
+    char bytes[10];
+    size_t n = 0;
+    for (; value >= 0x80; value >>= 7)
+        bytes[n++] = (char)(value | 0x80);
+    bytes[n++] = (char)value;
+    text_add_bytes(message, bytes, n);
+}
+
+/* Adds a number; 0 is left out, since it is the value of an absent field. */
+static void protobuf_number(struct text *message, unsigned field, uint64_t value)
+{
+    if (value == 0)
+        return;
+    protobuf_varint(message, (uint64_t)field << 3);
+    protobuf_varint(message, value);
+}
+
+/* Adds a string, a message or a packed list of numbers. */
+static void protobuf_bytes(struct text *message, unsigned field, const char *bytes, size_t size)
+{
+    protobuf_varint(message, (uint64_t)field << 3 | 2);
+    protobuf_varint(message, size);
+    text_add_bytes(message, bytes, size);
+}
+
+/* ---- The profile ---- */
 
 /* Fields of the messages in profile.proto. */
 enum {

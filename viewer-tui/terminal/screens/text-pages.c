@@ -2,7 +2,7 @@
 
 #include "viewer-tui/advice/advice-text.h"
 #include "viewer-tui/base/task.h"
-#include "viewer-tui/compare/changes-text.h"
+#include "viewer-tui/compare/changes.h"
 #include "viewer-tui/output/disassembly.h"
 #include "viewer-tui/output/inspect.h"
 #include "viewer-tui/terminal/screen.h"
