@@ -48,9 +48,8 @@ static size_t index_of(const struct shared_procedures *procedures, uint32_t proc
 static bool is_entry_of_threads(const struct view *view, uint32_t row)
 {
     struct v4_entry entry;
-    const char *name;
     if (view_row(view, row)->kind != KIND_ROOT ||
-        !database_entry(view->db, view_row(view, row)->place, &entry, &name))
+        !database_entry(view->db, view_row(view, row)->place, &entry, NULL))
         return false;
     return entry.kind != V4_MAIN_THREAD && entry.kind != V4_UNKNOWN_ENTRY;
 }

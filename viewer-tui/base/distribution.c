@@ -2,6 +2,7 @@
 
 #include "lib/alloc.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +38,7 @@ struct distribution distribution_of(const double *values, size_t n)
 
 size_t distribution_bin(const struct distribution *distribution, double value, size_t n_bins)
 {
+    assert(n_bins > 0);
     double range = distribution->max - distribution->min;
     double share = range > 0 ? (value - distribution->min) / range : 0;
     size_t bin = (size_t)(share * (double)n_bins);

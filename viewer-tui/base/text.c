@@ -59,24 +59,26 @@ static void add_form(struct text *text, const char *form, size_t length, bool as
         text_add_bytes(text, form, length);
 }
 
-void text_add_clean(struct text *text, const char *more, bool ascii)
+/* Adds text with `next` (lib/printable.h) for its printable forms. */
+static void add_forms(struct text *text, const char *more, bool ascii,
+                      size_t (*next)(const char **, char *))
 {
     char form[PRINTABLE_BYTES];
     while (*more) {
-        size_t length = printable_next(&more, form);
+        size_t length = next(&more, form);
         add_form(text, form, length, ascii);
     }
     text_add_bytes(text, "", 0);
 }
 
+void text_add_clean(struct text *text, const char *more, bool ascii)
+{
+    add_forms(text, more, ascii, printable_next);
+}
+
 void text_add_clean_code(struct text *text, const char *more, bool ascii)
 {
-    char form[PRINTABLE_BYTES];
-    while (*more) {
-        size_t length = printable_next_of_code(&more, form);
-        add_form(text, form, length, ascii);
-    }
-    text_add_bytes(text, "", 0);
+    add_forms(text, more, ascii, printable_next_of_code);
 }
 
 #define TAB 8

@@ -109,8 +109,7 @@ static void read_below(struct tree_reader *reader)
 static void read_entry(struct tree_reader *reader, uint32_t index)
 {
     struct v4_entry entry;
-    const char *name;
-    if (!database_entry(reader->db, index, &entry, &name))
+    if (!database_entry(reader->db, index, &entry, NULL))
         return;
     struct context context = {.kind = KIND_ROOT,
                               .id = entry.context_id,

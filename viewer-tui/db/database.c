@@ -384,7 +384,8 @@ bool database_entry(const struct database *db, uint32_t index, struct v4_entry *
 {
     if (!v4_read(&db->meta, db->entries.at + index * db->entries.stride, entry, sizeof *entry))
         return false;
-    *name = string_at(db, entry->name);
+    if (name)
+        *name = string_at(db, entry->name);
     return true;
 }
 
@@ -394,8 +395,7 @@ static void add_entries(const struct database *db, struct cost *totals)
     struct cost *costs = mem_alloc((db->metrics.n_stored + 1) * sizeof *costs);
     for (uint32_t i = 0; i < db->entries.n; i++) {
         struct v4_entry entry;
-        const char *name;
-        if (!database_entry(db, i, &entry, &name))
+        if (!database_entry(db, i, &entry, NULL))
             continue;
         uint64_t position = values_position(&db->values, entry.context_id, 0);
         values_fetch(&db->values, position, false, costs);

@@ -105,7 +105,8 @@ const char *database_file_copy(const struct database *db, uint32_t index);
 /* The point with this index; NULL if the index is a file or NOTHING. */
 const struct point *database_file_point(const struct database *db, uint32_t index);
 
-/* The entry point at `index` < entries.n; false, with the problem noted, if it is damaged. */
+/* The entry point at `index` < entries.n, and its name unless `name` is NULL. False, with the
+ * problem noted, if it is damaged. */
 bool database_entry(const struct database *db, uint32_t index, struct v4_entry *entry,
                     const char **name);
 

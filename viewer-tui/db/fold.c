@@ -279,8 +279,7 @@ static void write_entries(const struct folding *folding, uint8_t *out, const uin
     const struct database *db = folding->db;
     for (uint32_t i = 0; i < db->entries.n; i++) {
         struct v4_entry entry;
-        const char *name;
-        if (database_entry(db, i, &entry, &name)) {
+        if (database_entry(db, i, &entry, NULL)) {
             entry.children = entry.children_size = 0;
             entry.context_id = NOTHING;
         } else {

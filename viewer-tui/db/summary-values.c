@@ -4,6 +4,7 @@
 #include "lib/binary-search.h"
 #include "viewer-tui/base/task.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,6 +119,7 @@ const struct v4_metric_value *values_at(const struct values *values, uint64_t po
     *n = 0;
     if (position == NO_POSITION)
         return NULL;
+    assert(position < values->n_index);
     bool is_last = position + 1 == values->n_index;
     uint64_t start = values->index[position].start;
     uint64_t end = is_last ? values->n_values : values->index[position + 1].start;
@@ -145,6 +147,7 @@ static void add_cost(struct cost *cost, bool is_inclusive, double value)
 
 void values_fetch(const struct values *values, uint64_t position, bool is_loop, struct cost *costs)
 {
+    assert(values->roles); /* values_set_metrics */
     memset(costs, 0, values->n_metrics * sizeof *costs);
     enum metric_scope exclusive = is_loop ? METRIC_LEX_AWARE : METRIC_FUNCTION;
     size_t n;

@@ -1,5 +1,6 @@
 #include "viewer-tui/metrics/derived.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
@@ -198,6 +199,7 @@ double derived_value(const struct metrics *metrics, size_t metric, const struct 
                      enum cost_part part)
 {
     struct cost derived[MOST_DERIVED], of_program[MOST_DERIVED];
+    assert(metric >= metrics->n_stored && metric < metrics->n);
     size_t n = metric - metrics->n_stored;
     struct formula_input of_row = {metrics->n_stored, row->costs,   derived,         row->program,
                                    of_program,        row->threads, row->statistics, row->number};

@@ -3,6 +3,7 @@
 
 #include "viewer-tui/metrics/formula-type.h"
 
+#include <assert.h>
 #include <math.h>
 
 bool formula_step_names(const struct formula_step *step, size_t *metric)
@@ -91,5 +92,6 @@ double formula_value(const struct formula *formula, const struct formula_input *
         else
             top = compute((enum operation)step->operation, top);
     }
+    assert(top - values <= MOST_VALUES);
     return *top;
 }

@@ -2,6 +2,7 @@
 
 #include "lib/alloc.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,6 +70,7 @@ static void free_metric(struct metric *metric)
 
 void metrics_drop_last(struct metrics *metrics)
 {
+    assert(metrics->n > metrics->n_stored);
     size_t last = --metrics->n;
     free_metric(&metrics->at[last]);
     memmove(metrics->at + last, metrics->at + last + 1, metrics->n_hidden * sizeof *metrics->at);

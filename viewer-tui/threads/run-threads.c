@@ -105,8 +105,7 @@ static void read_totals(struct thread_reader *reader, struct thread *thread,
         return;
     for (uint32_t i = 0; i < db->entries.n; i++) {
         struct v4_entry entry;
-        const char *name;
-        if (database_entry(db, i, &entry, &name))
+        if (database_entry(db, i, &entry, NULL))
             add_entry(reader, thread, &values, entry.context_id);
     }
 }

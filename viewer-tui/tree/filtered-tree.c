@@ -2,6 +2,7 @@
 
 #include "viewer-tui/base/task.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #define ROW_UNKNOWN 0xff
@@ -217,6 +218,7 @@ void filtered_children(struct filtered_tree *tree, uint32_t row, row_list *child
 
 void filtered_release(struct filtered_tree *tree, row_list *expanded, size_t keep)
 {
+    assert(keep <= expanded->n);
     while (expanded->n > keep)
         view_release(tree->view, expanded->at[--expanded->n]);
     if (tree->decisions.n > tree->view->rows.n)

@@ -3,6 +3,7 @@
 #include "viewer-tui/base/shorten.h"
 #include "viewer-tui/tree/labels.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,6 +46,7 @@ size_t filters_n(const struct filters *filters)
 
 struct filter *filters_at(const struct filters *filters, size_t i)
 {
+    assert(i < filters_n(filters));
     return filters->all.at[state_in_force(filters)->in_force.at[i]];
 }
 

@@ -4,6 +4,7 @@
 #include "viewer-tui/tree/labels.h"
 #include "viewer-tui/tree/thread-statistics.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -87,6 +88,7 @@ static void sort_children(struct view *view, struct row *row)
 uint32_t view_child(struct view *view, uint32_t row, uint32_t i)
 {
     struct row *parent = &view->rows.at[row];
+    assert(parent->is_expanded && i < parent->n_children);
     sort_children(view, parent);
     return view->order.at[parent->first_child + i];
 }

@@ -154,8 +154,7 @@ static void add_contexts(struct view *view, uint32_t parent, struct context_rang
 static void add_entry(struct view *view, uint32_t parent, uint32_t index)
 {
     struct v4_entry entry;
-    const char *name;
-    if (!database_entry(view->db, index, &entry, &name))
+    if (!database_entry(view->db, index, &entry, NULL))
         return;
     uint64_t position = take_position(view, entry.context_id);
     if (database_leaves_out(view->db, position != NO_POSITION))
@@ -174,9 +173,8 @@ static bool add_up_program(struct view *view, uint32_t program, struct cost *cos
     bool has_some = false;
     for (uint32_t i = 0; i < view->db->entries.n; i++) {
         struct v4_entry entry;
-        const char *name;
         if (database_program_of_entry(view->db, i) != program ||
-            !database_entry(view->db, i, &entry, &name))
+            !database_entry(view->db, i, &entry, NULL))
             continue;
         uint64_t position = take_position(view, entry.context_id);
         has_some |= !database_leaves_out(view->db, position != NO_POSITION);
@@ -210,8 +208,7 @@ static void add_entries(struct view *view, uint32_t parent, uint32_t program)
 static bool entry_context(struct view *view, const struct row *row, struct context *context)
 {
     struct v4_entry entry;
-    const char *name;
-    if (!database_entry(view->db, row->place, &entry, &name))
+    if (!database_entry(view->db, row->place, &entry, NULL))
         return false;
     *context = (struct context){
         .kind = KIND_ROOT, .id = entry.context_id, .children = entry_children(view->db, &entry)};
@@ -353,9 +350,8 @@ static void add_program_terms(const struct view *view, uint32_t program, enum co
 {
     for (uint32_t i = 0; part == INCLUSIVE && i < view->db->entries.n; i++) {
         struct v4_entry entry;
-        const char *name;
         if (database_program_of_entry(view->db, i) == program &&
-            database_entry(view->db, i, &entry, &name))
+            database_entry(view->db, i, &entry, NULL))
             value_refs_add_inclusive(refs, entry.context_id);
     }
 }

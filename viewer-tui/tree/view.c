@@ -4,6 +4,7 @@
 #include "viewer-tui/metrics/derived.h"
 #include "viewer-tui/tree/thread-statistics.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,6 +88,7 @@ enum outcome view_expand(struct view *view, uint32_t row)
 {
     if (view->rows.at[row].is_expanded || view->rows.at[row].is_leaf)
         return DONE;
+    assert(row < view->rows.n);
     view->rows.at[row].is_expanded = true;
     view->rows.at[row].first_child = (uint32_t)view->rows.n;
     enum outcome outcome = view->class->expand(view, row);
@@ -211,8 +213,7 @@ void view_program_value_refs(const struct view *view, struct value_refs *refs)
         value_refs_add_inclusive(refs, 0);
     for (uint32_t i = 0; i < view->db->entries.n && !has_totals; i++) {
         struct v4_entry entry;
-        const char *name;
-        if (database_entry(view->db, i, &entry, &name))
+        if (database_entry(view->db, i, &entry, NULL))
             value_refs_add_inclusive(refs, entry.context_id);
     }
 }
@@ -286,6 +287,7 @@ void view_join(struct view *view, uint32_t parent, const uint32_t *groups)
     struct idmap rows = {0};
     uint32_t first = view_row(view, parent)->first_child, kept = first;
     uint32_t n = view_row(view, parent)->n_children;
+    assert(n == 0 || first + n == view->rows.n);
     for (uint32_t i = 0; i < n; i++) {
         uint32_t row = groups[i] == NOTHING ? IDMAP_NONE : idmap_get(&rows, groups[i], 0);
         if (row != IDMAP_NONE) {
@@ -305,6 +307,7 @@ void view_join(struct view *view, uint32_t parent, const uint32_t *groups)
 
 void view_dissolve(struct view *view, uint32_t parent, uint32_t child)
 {
+    assert(view_row(view, child)->parent == parent && view_row(view, child)->is_expanded);
     for (uint32_t i = view_row(view, child)->first_child; i < view->rows.n; i++) {
         view->rows.at[i].parent = parent;
         view->rows.at[i].depth--;

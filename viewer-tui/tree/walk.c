@@ -1,5 +1,6 @@
 #include "viewer-tui/tree/walk.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 struct cursor_level *cursor_level(struct cursor *cursor)
@@ -28,6 +29,7 @@ bool cursor_descend(struct cursor *cursor, uint32_t row)
 
 void cursor_ascend(struct cursor *cursor)
 {
+    assert(cursor->path.n > 0);
     const struct cursor_level *level = &cursor->path.at[--cursor->path.n];
     cursor->children.n = level->first;
     filtered_release(cursor->tree, &cursor->expanded, level->n_expanded);
