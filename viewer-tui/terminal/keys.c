@@ -172,6 +172,23 @@ bool command_opens_page(enum command command)
     }
 }
 
+long command_rows(enum command command, long page, long n)
+{
+    switch (command) {
+    case COMMAND_UP:
+    case COMMAND_ROLL_UP: return -1;
+    case COMMAND_DOWN:
+    case COMMAND_ROLL_DOWN: return 1;
+    case COMMAND_PAGE_UP: return -page;
+    case COMMAND_PAGE_DOWN: return page;
+    case COMMAND_HALF_UP: return -(page + 1) / 2;
+    case COMMAND_HALF_DOWN: return (page + 1) / 2;
+    case COMMAND_FIRST: return -n;
+    case COMMAND_LAST: return n;
+    default: return 0;
+    }
+}
+
 const struct key_help *keys_help(size_t *n)
 {
     static struct key_help lines[N_BINDINGS];

@@ -95,6 +95,10 @@ enum command keys_command(int key);
 /* Whether a command opens a view or a page: its key works on every page. */
 bool command_opens_page(enum command command);
 
+/* Number of rows by which a command moves down in a list of n rows, of which `page` are on the screen;
+ * negative: up; 0: it is no move. */
+long command_rows(enum command command, long page, long n);
+
 /* A line of the help screen: keys and their meaning; keys is NULL in a heading. */
 struct key_help {
     const char *keys, *what;

@@ -1,5 +1,7 @@
 #include "viewer-tui/terminal/layout.h"
 
+#include <assert.h>
+
 /* Smallest heights of the screen that show a part. */
 #define HEIGHT_FOR_HEADS  6 /* and the title */
 #define HEIGHT_FOR_HELP   8
@@ -64,6 +66,7 @@ struct layout layout_make(int width, int height, const struct layout_content *co
         layout.zoom = top++;
     layout.tree.line = top;
     layout.tree.height = bottom - top;
+    assert(bottom >= top || height <= 1);
     if (!content->has_source || height < HEIGHT_FOR_SOURCE)
         return layout;
     bool is_wide = width >= WIDTH_FOR_BESIDE && width >= ASPECT_FOR_BESIDE * height;

@@ -4,6 +4,7 @@
 #include "viewer-tui/terminal/page.h"
 #include "viewer-tui/terminal/screen.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 static void draw(struct list *list, size_t height)
@@ -35,28 +36,17 @@ static void draw(struct list *list, size_t height)
 }
 
 /* Moves the selection; false for other commands. */
-static bool move(struct list *list, enum command command, size_t page)
+static bool move(struct list *list, enum command command, long page)
 {
-    size_t last = list->n ? list->n - 1 : 0, at = list->selected;
-    switch (command) {
-    case COMMAND_UP:
-    case COMMAND_ROLL_UP: at -= at > 0; break;
-    case COMMAND_DOWN:
-    case COMMAND_ROLL_DOWN: at++; break;
-    case COMMAND_PAGE_UP: at -= at > page ? page : at; break;
-    case COMMAND_PAGE_DOWN: at += page; break;
-    case COMMAND_HALF_UP: at -= at > page / 2 ? page / 2 : at; break;
-    case COMMAND_HALF_DOWN: at += page / 2; break;
-    case COMMAND_FIRST: at = 0; break;
-    case COMMAND_LAST: at = last; break;
-    default: return false;
-    }
-    list->selected = at < last ? at : last;
-    return true;
+    long rows = command_rows(command, page, (long)list->n);
+    long last = list->n ? (long)list->n - 1 : 0, at = (long)list->selected + rows;
+    list->selected = (size_t)(at < 0 ? 0 : at < last ? at : last);
+    return rows != 0 || command == COMMAND_FIRST || command == COMMAND_LAST;
 }
 
 int list_run(struct list *list)
 {
+    assert(list->line && (list->n_heads == 0 || list->head));
     for (;;) {
         int height_left = screen_height() - 2 - (int)list->n_heads;
         size_t height = height_left > 1 ? (size_t)height_left : 1;
@@ -64,7 +54,7 @@ int list_run(struct list *list)
             list->selected = list->n - 1;
         draw(list, height);
         int key = screen_key();
-        if (key != KEY_NOTHING && !move(list, keys_command(key), height))
+        if (key != KEY_NOTHING && !move(list, keys_command(key), (long)height))
             return key;
     }
 }

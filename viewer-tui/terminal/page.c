@@ -4,6 +4,7 @@
 #include "viewer-tui/terminal/line-edit.h"
 #include "viewer-tui/tree/pattern.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -230,28 +231,11 @@ static bool obey_as_less(struct scroller *scroller, int key)
     }
 }
 
-static void scroll(struct scroller *scroller, enum command command)
-{
-    long *first = &scroller->page->first;
-    switch (command) {
-    case COMMAND_UP:
-    case COMMAND_ROLL_UP: --*first; break;
-    case COMMAND_DOWN:
-    case COMMAND_ROLL_DOWN: ++*first; break;
-    case COMMAND_PAGE_UP: *first -= page_height(); break;
-    case COMMAND_PAGE_DOWN: *first += page_height(); break;
-    case COMMAND_HALF_UP: *first -= page_height() / 2; break;
-    case COMMAND_HALF_DOWN: *first += page_height() / 2; break;
-    case COMMAND_FIRST: *first = 0; break;
-    case COMMAND_LAST: *first = last_first(scroller); break;
-    default: break;
-    }
-}
-
 enum command page_show(struct page *page)
 {
     struct scroller scroller = {.page = page, .width = -1, .found = -1};
     enum command command = COMMAND_NONE;
+    assert(page->title && page->text);
     for (;;) {
         prepare(&scroller);
         draw(&scroller);
@@ -266,7 +250,7 @@ enum command page_show(struct page *page)
             break;
         if (command_opens_page(command))
             break;
-        scroll(&scroller, command);
+        page->first += command_rows(command, page_height(), (long)scroller.lines.n);
     }
     free_lines(&scroller);
     vec_free(&scroller.lines);

@@ -163,6 +163,7 @@ static bool is_below(const struct pane *pane, uint32_t row, uint32_t above)
 
 void pane_select(struct pane *pane, uint32_t row)
 {
+    assert(row < pane->view->rows.n);
     while (!is_below(pane, row, pane->root))
         pane_zoom_out(pane);
     for (uint32_t above = row; above != pane->root;) {
@@ -271,6 +272,7 @@ static uint32_t hottest_child(struct pane *pane, uint32_t row, double share)
 
 void pane_hot_path(struct pane *pane, double share)
 {
+    assert(share >= 0 && share <= 1);
     view_start_walk(pane->view);
     uint32_t row = pane_row(pane), next;
     while ((next = hottest_child(pane, row, share)) != row)

@@ -7,6 +7,8 @@
 #include "viewer-tui/tree/walk.h"
 #include "viewer-tui/tree/view.h"
 
+#include <assert.h>
+
 /* The part of a view that is shown. */
 struct zoom {
     uint32_t root;      /* topmost row */
@@ -45,6 +47,7 @@ void pane_close(struct pane *pane);
 
 static inline uint32_t pane_row(const struct pane *pane)
 {
+    assert(pane->selected < pane->shown.n);
     return pane->shown.at[pane->selected];
 }
 

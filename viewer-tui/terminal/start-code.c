@@ -3,6 +3,7 @@
 #include "viewer-tui/base/text.h"
 #include "viewer-tui/tree/labels.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -116,6 +117,7 @@ static bool has_source_file(const struct view *view, uint32_t row)
  * that Rust's compiler makes. Neither has a source file. */
 struct start_chain start_chain_at(struct view *view, uint32_t row)
 {
+    assert(start_chain_may_begin(view, row));
     uint32_t innermost = row, at = row;
     bool above_is = true;
     for (size_t n = 0; n < MOST_ROWS; n++) {

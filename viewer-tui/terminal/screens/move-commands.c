@@ -111,14 +111,14 @@ bool tui_obey_moves(struct tui *tui, enum command command)
     struct pane *pane = tui_pane(tui);
     long page = tui->layout.tree.height > 1 ? tui->layout.tree.height - 1 : 1;
     switch (command) {
-    case COMMAND_UP: pane_move(pane, -1); break;
-    case COMMAND_DOWN: pane_move(pane, 1); break;
-    case COMMAND_PAGE_UP: pane_move(pane, -page); break;
-    case COMMAND_PAGE_DOWN: pane_move(pane, page); break;
-    case COMMAND_HALF_UP: pane_move(pane, -(page + 1) / 2); break;
-    case COMMAND_HALF_DOWN: pane_move(pane, (page + 1) / 2); break;
-    case COMMAND_FIRST: pane_move(pane, -(long)pane->shown.n); break;
-    case COMMAND_LAST: pane_move(pane, (long)pane->shown.n); break;
+    case COMMAND_UP:
+    case COMMAND_DOWN:
+    case COMMAND_PAGE_UP:
+    case COMMAND_PAGE_DOWN:
+    case COMMAND_HALF_UP:
+    case COMMAND_HALF_DOWN:
+    case COMMAND_FIRST:
+    case COMMAND_LAST: pane_move(pane, command_rows(command, page, (long)pane->shown.n)); break;
     case COMMAND_RIGHT: go_right(pane); break;
     case COMMAND_LEFT: go_left(pane); break;
     case COMMAND_PARENT: pane_move_up_tree(pane); break;

@@ -10,7 +10,6 @@
 #include "viewer-tui/db/source-text.h"
 #include "viewer-tui/output/cell.h"
 #include "viewer-tui/output/column-choice.h"
-#include "viewer-tui/terminal/history.h"
 #include "viewer-tui/terminal/layout.h"
 #include "viewer-tui/terminal/line-edit.h"
 #include "viewer-tui/terminal/pane.h"
