@@ -319,11 +319,11 @@ class WithoutSource(InTerminal):
         terminal.press("H")  # a procedure without lines
         terminal.until_seen("no source file is known", "its binary was built without")
         terminal.press("g")  # the whole program has no source
-        terminal.until_gone("Nothing tells")
+        terminal.until_gone("The source lines of this code")
         terminal.until_seen("no source file is known")
         terminal.press("3", "j")
         terminal.until_seen("2/4")
-        self.assertNotIn("Nothing tells", "".join(terminal.screen()))
+        self.assertNotIn("The source lines of this code", "".join(terminal.screen()))
 
 
 class Empty(InTerminal):

@@ -58,7 +58,7 @@ static const char *why_missing(struct tui *tui, const struct shown_source *shown
     if (shown->file == NOTHING || database_file_point(shown->view->db, shown->file))
         return "The source lines of this code are unknown: its binary was built without -g, or "
                "its debugging information is not installed.";
-    return "The database has no copy of this file, and it is not at its path. Start with "
+    return "The database has no copy of this file, and there is no file at its path. Start with "
            "-I DIR to search it below a directory, or with -R OLD=NEW where paths that begin with "
            "OLD begin with NEW now.";
 }
