@@ -240,7 +240,7 @@ static void check_folder(void)
     if (lstat(temporary_path, &by_name) != 0 || fstat(folder, &status) != 0)
         diag_fatal(temporary_path, "%s", strerror(errno));
     if (by_name.st_dev != status.st_dev || by_name.st_ino != status.st_ino)
-        diag_fatal(temporary_path, "somebody moved the database away");
+        diag_fatal(temporary_path, "another user moved or replaced the unfinished database");
 }
 
 const char *database_dir_publish(void)

@@ -31,7 +31,7 @@ static void write_measured(struct json_writer *json, const struct metric_table *
 static const char *why_not_measured(uint64_t most_workers, const char *name)
 {
     if (strcmp(name, WAITING) == 0)
-        return "no module is a runtime's whose waiting code is known";
+        return "no module belongs to a runtime whose waiting code is known";
     if (strcmp(name, OVERHEAD) == 0)
         return "no code is tagged as a runtime's, and no agent took part";
     if (most_workers == 0)
@@ -39,7 +39,7 @@ static const char *why_not_measured(uint64_t most_workers, const char *name)
     if (strcmp(name, INCOMPLETE) == 0 && most_workers == 1)
         return "only one worker could run at a time, and it always has work; measure with two or "
                "more workers, and on one CPU with hpcrun --cores N";
-    return "the measurements are of an hpcrun that does not record it";
+    return "the version of hpcrun that took the measurements does not record it";
 }
 
 /* The first refusal of an agent, in the order of the files; NULL for none. */

@@ -48,7 +48,7 @@ static bool read_text(const char *path, struct loaded_list *one, size_t *size)
     bool fits = S_ISREG(status.st_mode) && status.st_size <= MAX_LIST_SIZE;
     *size = 0;
     if (!fits) {
-        diag_error(path, "not a list of processes");
+        diag_error(path, "it is not a list of processes");
     } else {
         one->text = mem_alloc((size_t)status.st_size + 1);
         *size = fread(one->text, 1, (size_t)status.st_size, file);

@@ -159,7 +159,7 @@ static void find_for_vdso(const struct finder *finder, const struct wanted_modul
 {
     char *path = mem_printf("%s/[vdso]", finder->scratch), *why = NULL;
     if (!binary_write_vdso(wanted->module, path))
-        set_why(wanted->result, mem_strdup("the vdso of another kernel"));
+        set_why(wanted->result, mem_strdup("it is the vdso of another kernel"));
     else if (!(wanted->result->structure = structure_of_binary(finder, wanted->module, path, &why)))
         give_up(wanted, why);
     unlink(path);
@@ -242,7 +242,7 @@ static void do_without_hpcstruct(struct finder *finder)
 {
     diag_error(finder->hpcstruct, "%s: code is shown without names", strerror(errno));
     for (size_t i = 0; i < finder->wanted.n; i++)
-        set_why(finder->wanted.at[i].result, mem_strdup("there is no hpcstruct"));
+        set_why(finder->wanted.at[i].result, mem_strdup("hpcstruct is missing"));
 }
 
 void structures_find(struct structures *structures, const struct load_modules *modules,
