@@ -114,6 +114,47 @@ int main(void)
 }
 """
 
+# The first instruction of a function raises a signal, whose handler works for 0.3 s and goes on behind it.
+FIRST_INSTRUCTION = r"""
+#define _GNU_SOURCE
+#include <signal.h>
+#include <time.h>
+#include <ucontext.h>
+void before(void);
+void raises_at_once(void);
+__asm__(".text\n"
+        ".globl before, raises_at_once\n"
+        ".type before, @function\n"
+        "before: .cfi_startproc\n"
+        "    nop\n"
+        "    ret\n"
+        "    .cfi_endproc\n"
+        ".size before, . - before\n"
+        ".type raises_at_once, @function\n"
+        "raises_at_once: .cfi_startproc\n"
+        "    ud2\n"
+        "    ret\n"
+        "    .cfi_endproc\n"
+        ".size raises_at_once, . - raises_at_once\n");
+static void handler(int signal, siginfo_t *info, void *context)
+{
+    struct timespec now;
+    (void)signal, (void)info;
+    do
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    while (now.tv_sec == 0 && now.tv_nsec < 300000000);
+    ((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP] += 2;
+}
+int main(void)
+{
+    struct sigaction action = {.sa_sigaction = handler, .sa_flags = SA_SIGINFO};
+    sigaction(SIGILL, &action, NULL);
+    before();
+    raises_at_once();
+    return 0;
+}
+"""
+
 
 class Identity(LogicalTest):
     def build(self, source):
@@ -151,3 +192,15 @@ class Identity(LogicalTest):
             above = {tuple(node["name"] for node in path if node["kind"] == "procedure")
                      for path in walk(self.tree) if path[-1]["name"] == name}
             self.assertEqual({names[-2:] for names in above}, {("main", name)})
+
+    def test_the_frame_that_a_signal_interrupted(self):
+        """Its pc is an instruction's address, not a return address: at a function's first instruction it is that
+        function's."""
+        for name, source in profiling.sources():
+            with self.subTest(name):
+                self.profile(self.build(FIRST_INSTRUCTION), events=("CPUTIME@f1000",), **source)
+                self.assertGreater(self.value("work", "raises_at_once"), 0.25)
+                self.assertEqual(self.value("work", "before"), 0)
+                paths = {tuple(node["name"] for node in path if node["kind"] == "procedure")
+                         for path in walk(self.tree) if path[-1]["name"] == "handler"}
+                self.assertEqual({path[path.index("main"):-1][:2] for path in paths}, {("main", "raises_at_once")})
