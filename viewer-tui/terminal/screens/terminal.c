@@ -131,6 +131,16 @@ static void close_tui(struct tui *tui)
     vec_free(&tui->message);
 }
 
+/* Opens the tree along the hot path and the row where it branches, which is selected. */
+static void open_along_hot_path(struct tui *tui)
+{
+    struct pane *pane = tui_pane(tui);
+    tui_follow_hot_path(tui);
+    if (pane_can_open(pane, pane_row(pane)) && !pane_is_open(pane, pane_row(pane)))
+        pane_expand(pane);
+    tui->source_scroll.at_hottest = true;
+}
+
 int terminal_run(struct session *session, const struct terminal_options *options)
 {
     struct tui tui = {.session = session,
@@ -156,8 +166,7 @@ int terminal_run(struct session *session, const struct terminal_options *options
         tui.has_headline = !options->starts_closed;
         tui.knows_headline = options->starts_closed;
         if (!options->starts_closed) {
-            tui_follow_hot_path(&tui);
-            tui.source_scroll.at_hottest = true;
+            open_along_hot_path(&tui);
         }
         say_if_empty(&tui);
         say_problem(&tui);
