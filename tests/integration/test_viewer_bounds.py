@@ -26,7 +26,7 @@ RUN = bounded(run_json(MEASURED + [(name, "REALTIME", None) for name in KINDS]))
 
 
 def costs(line):
-    """The part of a line of a tree that stands before the name."""
+    """The part of a tree's line before the name."""
     return line[:line.index("fib")] if "fib" in line else line
 
 
@@ -97,7 +97,7 @@ class Text(Case):
         self.assertEqual(advice["overhead_state"], "lower bound")
 
     def test_no_overhead_found(self):
-        """Of nothing found nothing is said: 0 of a lower bound is `-`."""
+        """A lower bound of 0 says nothing, and is shown as `-`."""
         db = describe()
         for context in db.contexts():
             context.charges = {k: v for k, v in context.charges.items() if k[1] != 1}
@@ -144,7 +144,7 @@ class Derived(Case):
 
 class Comparison(Case):
     def test_difference_of_a_bound(self):
-        """Between a bound and a measured value there may be any difference."""
+        """The difference between a bound and a measured value is unknown."""
         self.write(describe(), RUN)
         other = tempfile.TemporaryDirectory()
         self.addCleanup(other.cleanup)

@@ -1,5 +1,5 @@
 """Columns in the terminal: metrics defined there, units, bars, hiding, moving, widths, scrolling, and
-the page about one row; what is on the screen against the numbers of --print json."""
+the page about one row. The screen is compared with the numbers of --print json."""
 import json
 import os
 import re
@@ -48,7 +48,7 @@ class InTerminal(unittest.TestCase):
         return terminal
 
     def values(self, *definitions):
-        """What init, fib and solve have: {name: {metric: {part: value}}}."""
+        """The costs of init, fib and solve: {name: {metric: {part: value}}}."""
         words = [word for definition in definitions for word in ("--derive", definition)]
         root = viewer.printed_json("top-down", *words, self.db)["root"]
         return {name: viewer.find(root, name)["metrics"] for name in ("init", "fib", "solve")}
@@ -59,7 +59,7 @@ class InTerminal(unittest.TestCase):
 
     @staticmethod
     def cells(lines, name, n, width=16):
-        """The first columns of the row of that name, without blanks."""
+        """The first columns of the row with this name, without blanks."""
         line = next(line for line in lines if f"» {name}" in line)
         return [line[i * width:(i + 1) * width].strip() for i in range(n)]
 
@@ -142,7 +142,7 @@ class Defining(InTerminal):
 
 
 class Stopping(unittest.TestCase):
-    """With a clock that makes passes take long, by the viewer's clock."""
+    """The viewer with a clock that makes passes seem long."""
 
     @unittest.skipIf(SANITIZED, "sanitizers want to be the first library")
     def test_escape_stops_what_threads_are_added_up_for(self):
@@ -156,7 +156,7 @@ class Stopping(unittest.TestCase):
         stopped = driver.press(b"dx = thread_max($work)\r\x1b").output
         self.assertIn(b"adding up ", stopped)
         self.assertIn(b"in the whole program", stopped)
-        # The rows are all there, in some order; another sorting is not stopped.
+        # All rows are there, in any order. The next sorting is not stopped.
         self.assertIn(b"whole program", driver.press(b"\x0c").output)
         self.assertNotIn(b"adding up", driver.press(b"Csq").output)
 

@@ -1,5 +1,5 @@
-"""Derived metrics (--derive) in everything that is printed, against values that Python computes from
-what view_oracle says of the stored ones."""
+"""Derived metrics (--derive) in all printed output, compared with values that Python computes from
+view_oracle's values of stored metrics."""
 import copy
 import csv
 import io
@@ -17,8 +17,8 @@ import viewer
 import viewer_story as story
 from view_oracle import Oracle
 
-# Formulas over the metrics of random_database, the same in Python: of a row's values in the part
-# that is computed (work, misses), of the program's (Work, Misses), and of both parts (i, e).
+# Formulas over the metrics of random_database, and the same in Python. Arguments: the row's values
+# in the part that is computed (work, misses), the program's (Work, Misses), and both parts (i, e).
 FORMULAS = {
     "both": ("$work + $misses", lambda v: v["work"] + v["misses"]),
     "ratio": ("$misses / $work", lambda v: v["misses"] / v["work"]),
@@ -38,7 +38,7 @@ def arguments(formulas=FORMULAS):
 
 
 def or_none(function, *values):
-    """What is not defined is None; so is what needs it."""
+    """Undefined values are None, and so is everything computed from them."""
     try:
         return function(*values)
     except (ZeroDivisionError, TypeError):
@@ -52,7 +52,7 @@ class OnRandomTrees(unittest.TestCase):
         self.db = folder.name
 
     def expected(self, stored, program):
-        """What a row has of the derived metrics: {name: {part: value}}."""
+        """A row's values of the derived metrics: {name: {part: value}}."""
         found = {}
         whole = {name.capitalize(): cost["inclusive"] for name, cost in program.items()}
         whole["Both"] = whole["Work"] + whole["Misses"]
@@ -77,7 +77,7 @@ class OnRandomTrees(unittest.TestCase):
                         self.assertTrue(math.isclose(got, value, rel_tol=1e-12), what)
 
     def test_all_views(self):
-        """Shapes of trees are equal once children are in the same order."""
+        """Sorts children, so that trees of equal shape compare equal."""
         for seed in range(4):
             db = viewer.random_database(seed, 150)
             v4_writer.write_database(db, self.db)
@@ -92,7 +92,7 @@ class OnRandomTrees(unittest.TestCase):
                     row["metrics"] = {name: row["metrics"][name] for name in db.metrics}
                 self.assertIsNone(viewer.difference(viewer.canonical(stored),
                                                     viewer.canonical(tree)))
-                # The stored costs are right, so that the derived ones can be taken from them.
+                # The stored costs are checked first, since derived ones are computed from them.
                 self.compare(shown, stored, oracle.topdown()["metrics"])
 
     def test_json_says_formula_unit_and_state(self):
@@ -196,7 +196,7 @@ class Printed(unittest.TestCase):
                          5.0625e9)
 
     def test_comparison(self):
-        """Of a database with itself: as many differences as there should be."""
+        """Compares a database with itself, with the expected number of differences."""
         root = viewer.printed_json("top-down", "--names", "a,b", "--derive",
                                    'twice = $"work [a]" + $"work [b]"', "--derive",
                                    "excess = $twice - 2 * @\"work [b]\"", self.db, self.db)["root"]
@@ -234,7 +234,7 @@ class Printed(unittest.TestCase):
         self.assertEqual(root["metrics"]["derived 2"]["inclusive"], 1)
 
     def test_a_long_chain_costs_one_step_each(self):
-        """Each names the one before twice: 2 to the power of 60 steps if it were not for that."""
+        """Each metric names the one before twice: 2^60 steps if values were not reused."""
         chain = ["--derive", "d0 = $work"]
         for i in range(1, 60):
             chain += ["--derive", f"d{i} = $d{i - 1} / 2 + $d{i - 1} / 2"]
@@ -249,7 +249,7 @@ N_THREADS = 4
 
 
 class OverThreads(unittest.TestCase):
-    """Statistics over threads, of rows that are told apart by their names and places."""
+    """Statistics over threads. Rows are identified by their names and places."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -281,7 +281,7 @@ class OverThreads(unittest.TestCase):
 
     @staticmethod
     def of_thread(db, profile):
-        """The same program with what that thread was charged."""
+        """The same program with the costs of one thread only."""
         db = copy.deepcopy(db)
         for entry in db.entries:
             for context in entry.below():
@@ -290,7 +290,7 @@ class OverThreads(unittest.TestCase):
         return db
 
     def by_path(self, row, path=()):
-        """What is to be found at each path: {path: metrics}, every path once."""
+        """The metrics at each path, each path once: {path: metrics}."""
         site = row.get("call_site") or {}
         path += ((row["kind"], row["name"], row["line"], site.get("line")),)
         found = {path: row["metrics"]}
@@ -335,7 +335,7 @@ class OverThreads(unittest.TestCase):
         self.check(db, (2, 3), "--threads", "thread [12]$")
 
     def test_sorting_and_formulas(self):
-        """Imbalance: how many times the mean the slowest thread took."""
+        """Imbalance: the maximum over the threads divided by the mean."""
         db = self.describe()
         v4_writer.write_database(db, self.db)
         words = ("--derive", "imbalance = thread_max($work) / thread_mean($work)")
@@ -367,7 +367,7 @@ class OverThreads(unittest.TestCase):
                           'thread_max($"work [a]")', self.db, self.db)
         self.assertEqual(done.returncode, 2)
         self.assertIn("no values of threads", done.stderr)
-        # A thread's own total is not spread over threads.
+        # The total of one thread has no statistics over threads.
         threads = viewer.printed_json("threads", "--derive", "most = thread_max($work)", self.db)
         self.assertEqual({thread["metrics"]["most"] for thread in threads["threads"]}, {None})
 

@@ -134,7 +134,7 @@ class Views(Case):
                 self.check(EffortOracle(db, events))
 
     def test_effort_alone(self):
-        """What it adds up is not shown."""
+        """Effort without its parts."""
         for seed, scopes in enumerate((v4_writer.SCOPES, ("execution",), ("point",))):
             with self.subTest(scopes=scopes):
                 db = viewer.random_database(seed, 120, PARTS)
@@ -202,8 +202,8 @@ class Formats(Case):
         self.assertNotIn("init", self.names("--min-percent", 21.4))
         shown = viewer.printed("top-down", "--sort", "idleness", "--min-percent", 21.4, self.db)
         self.assertIn("with less than 21.4% of effort are left out", shown)
-        # What text leaves out by itself is little of the idleness: a tenth of it is shown, though
-        # that is 0.4 % of effort.
+        # Text hides rows with little idleness by default. A tenth of the idleness is shown, although
+        # it is 0.4 % of effort.
         db = describe()
         db.entry(1, "main thread").call(db.function("busy")).charge(100.0, WORK)
         db.entries[0].call(db.function("rest")).charge(0.5, IDLENESS)
@@ -224,12 +224,12 @@ class Formats(Case):
         # 1, 0, 3 and 4 of 14.0625
         self.assertEqual(self.line("top-down", "init")[:7],
                          ["1.000", "7.1%", "0", "3.000", "21.3%", "4.00", "28.4%"])
-        # Sorted by idleness that comes first; bottom-up shows own costs.
+        # Sorted by idleness, that column comes first; bottom-up shows exclusive costs.
         self.assertEqual(self.line("bottom-up", "main", "--min-percent", 0, "--depth", 1),
                          ["0", "0", "0", "0", "main", "m.c:10"])
         self.assertEqual(self.line("bottom-up", "init", "--sort", "idleness")[:7],
                          ["3.000", "21.3%", "1.000", "7.1%", "0", "4.00", "28.4%"])
-        # What is asked for has both parts.
+        # Metrics that were asked for have both parts.
         self.assertEqual(self.line("top-down", "fib", "--metrics", "effort,work")[:8],
                          ["5.00", "35.6%", "3.50", "24.9%", "3.000", "21.3%", "2.000", "14.2%"])
         for view in ("top-down", "bottom-up", "flat", "threads"):
@@ -289,7 +289,7 @@ class Formats(Case):
         heads = viewer.printed("threads", self.db).split("\n\n")[1].splitlines()
         heads = heads[:next(i for i, line in enumerate(heads) if "2.000" in line)]
         expected = [word for name in names + effort for word in (name + ", s").split()]
-        # The long name is broken into pieces, the others stay whole.
+        # The long name is broken, the others stay whole.
         self.check_words(" ".join(heads), expected + ["process", "thread", "name"])
         shown = viewer.printed("top-down", "--metrics", ",".join(names), self.db).split("\n\n")[2]
         heads = shown.splitlines()[:-4]
@@ -331,7 +331,7 @@ class Formats(Case):
 
 
 class AdviceOracle(Oracle):
-    """Who carries a metric, by brute force: (cost, name, pairs of callers) of every procedure."""
+    """The hotspots of a metric, by brute force: (cost, name, pairs of callers) of every procedure."""
 
     def carriers(self, metric):
         costs, calls = {}, {}
@@ -357,7 +357,7 @@ class AdviceOracle(Oracle):
 
 class Advice(Case):
     def advice(self, db, run=None, *options):
-        """What is said of idleness and overhead."""
+        """The verdict on idleness and overhead."""
         self.write(db, run or run_json(MEASURED))
         return viewer.parallelization(viewer.printed_json("summary", *options, self.db))
 
@@ -383,7 +383,7 @@ class Advice(Case):
                 self.assertLess(low, cost)
                 self.assertGreater(high, cost)
                 self.assertEqual(advice[waste + "_state"], "measured")
-            # What is high is where it is; what is low is not worth a word.
+            # High shares are located; low ones are not mentioned.
             self.assertEqual([c["name"] for c in advice["idleness_in"]],
                              ["f"] if costs[2] >= 5 else [])
             self.assertEqual([c["name"] for c in advice["overhead_in"]],
@@ -392,7 +392,7 @@ class Advice(Case):
                           viewer.printed("summary", self.db))
 
     def test_gains(self):
-        """What is wasted of 100 s can be saved: 100 / (100 - 38) and so on."""
+        """Time wasted of 100 s can be saved: a gain of 100 / (100 - 38), and so on."""
         for costs, saved in (((97, 2, 1), 3), ((60, 2, 38), 38), ((60, 38, 2), 38),
                              ((60, 20, 20), 40)):
             advice, = self.advice(self.simple(*costs))
@@ -405,7 +405,7 @@ class Advice(Case):
                           " ".join(viewer.printed("summary", self.db).split()))
 
     def test_fine_says_what_is_left(self):
-        """7 % of idleness and 2 % of overhead: each is told, and what both together cost."""
+        """7 % of idleness and 2 % of overhead: both are named, and their common cost."""
         advice, = self.advice(self.simple(91, 2, 7))
         self.assertEqual(advice["verdict"], "fine")
         self.assertRegex(advice["text"], r"^Fine: idleness is 7\.0% \(.*\) and overhead 2\.0% "
@@ -425,7 +425,7 @@ class Advice(Case):
         longer = self.simple(3.56 * times, 0.18 * times, 0.26 * times)
         advice, = self.advice(longer, run_json(MEASURED, period=0.004, workers={1: 2}))
         self.assertNotEqual(advice["verdict"], "cannot tell")
-        # 1001 samples tell no more: the threshold is too close
+        # 1001 samples are not enough either: the threshold is too close
         advice, = self.advice(self.simple(3.6, 0.2, 0.2001),
                               run_json(MEASURED, period=0.004, workers={1: 2}))
         self.assertIn("A longer run would hardly tell: it is close to 10%", advice["text"])
@@ -495,7 +495,7 @@ class Advice(Case):
                         self.assertEqual(carrier["has_other_callers"], len(calls) > 1)
 
     def test_what_was_not_measured_is_named(self):
-        """Idleness of a half is high, whatever overhead is."""
+        """Idleness of one half is high, regardless of overhead."""
         db = v4_writer.Database("half", ["work", "idleness"])
         db.entry().call(db.function("f")).charge(5.0, 0).charge(5.0, 1)
         why = "no tagged code was found"
@@ -507,7 +507,7 @@ class Advice(Case):
                          ("too little parallelism", "not measurable", None))
         self.assertIn(f"Overhead was not measured: {why}.", advice["text"])
         self.assertNotIn("make tasks smaller", advice["text"])
-        # Effort is there all the same, and says what it consists of.
+        # Effort exists nevertheless, and names its parts.
         metric = viewer.printed_json("flat", self.db)["metrics"][2]
         self.assertEqual((metric["name"], metric["sum_of"]), ("effort", ["work", "idleness"]))
 
@@ -558,7 +558,7 @@ class InTerminal(Case):
         terminal.until_seen(f"[at least {percent}%]")
 
     def test_min_percent(self):
-        """As --min-percent: of the percentages that are shown."""
+        """As with --min-percent, the limit applies to the percentages that are shown."""
         self.write(describe(), run_json(MEASURED))
         terminal = Terminal([viewer.VIEWER, "--closed", "--sort", "idleness", self.db])
         self.addCleanup(terminal.__exit__)

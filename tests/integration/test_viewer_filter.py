@@ -1,5 +1,5 @@
-"""Filters of the terminal viewer: what is left of the tree, against what this file leaves of the
-tree with everything open, which is compared with --print json."""
+"""Filters of the terminal viewer: the visible rows, compared with this file's own filters applied to
+the tree with everything open. That tree is compared with --print json."""
 import os
 import re
 import tempfile
@@ -20,13 +20,13 @@ SANITIZED = b"__asan_init" in viewer.VIEWER.read_bytes()
 
 
 def only(row, matches):
-    """Rows that match and those above them; None when there are none."""
+    """Rows that match and those above them; None if there are none."""
     children = [kept for kept in (only(child, matches) for child in row.children) if kept]
     return row.copy(children) if children or matches(row) else None
 
 
 def without(row, is_left_out):
-    """Children take the place of rows that are left out."""
+    """Replaces hidden rows by their children."""
     children = []
     for child in row.children:
         below = without(child, is_left_out)
@@ -84,7 +84,7 @@ class Filters(unittest.TestCase):
             self.in_order(child)
 
     def select(self, terminal, shown, name):
-        """Selects the first row of that name in the tree with everything open."""
+        """Selects the first row with this name in the tree with everything open."""
         number = [row.name for row in shown.rows()].index(name)
         terminal.press("g", *["j"] * number)
         terminal.until_at(number + 1, sum(1 for _ in shown.rows()))
@@ -365,7 +365,7 @@ class Filters(unittest.TestCase):
 
 
 class Stopping(unittest.TestCase):
-    """With a clock that makes passes take long, by the viewer's clock."""
+    """The viewer with a clock that makes passes seem long."""
 
     def start(self):
         folder = tempfile.TemporaryDirectory()

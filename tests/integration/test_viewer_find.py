@@ -1,4 +1,4 @@
-"""Finding in the terminal viewer, against the rows of the tree with everything open."""
+"""Search in the terminal viewer, compared with the rows of the tree with everything open."""
 import re
 import tempfile
 import unittest
@@ -22,7 +22,7 @@ class Finding(unittest.TestCase):
         self.n = len(self.described)
 
     def start(self, **more):
-        """With everything open."""
+        """The viewer with everything open."""
         terminal = viewer_screen.Viewer(self.db, **more)
         self.addCleanup(terminal.__exit__)
         terminal.press("v", "g", "*")

@@ -106,7 +106,7 @@ class Known(Case):
         self.assertEqual(sorted(t["value"] for t in shown["threads"]), [4, 35])
 
     def test_two_databases(self):
-        """Before and after a procedure was inlined: folded, nothing has changed."""
+        """A comparison of before and after a procedure was inlined: if folded, nothing changed."""
         other = tempfile.TemporaryDirectory()
         self.addCleanup(other.cleanup)
         v4_writer.write_database(describe(), self.db)
@@ -131,7 +131,7 @@ class Random(Case):
                     pass
 
     def test_values_of_threads(self):
-        """Their mean is a third of the sum, of every row: what rows are made of is exact, too."""
+        """The mean over the threads is a third of the sum in every row, so the value refs are exact, too."""
         for seed in range(8):
             db = viewer.random_database(seed, 150)
             v4_writer.write_database(db, self.db)
@@ -146,7 +146,7 @@ class Random(Case):
                         self.assertAlmostEqual(3 * mean[part], work[part], places=6)
 
     def test_of_some_threads(self):
-        """Of one thread after the other: together they are what all have."""
+        """The values of single threads add up to those of all."""
         for seed in range(12):
             db = viewer.random_database(seed, 150)
             v4_writer.write_database(db, self.db)

@@ -1,5 +1,5 @@
-"""hpcviewer on databases that are damaged in every way: one clear line, never a crash, a hang or a
-flood of memory. FUZZ_ROUNDS sets how many damaged databases are tried (default 400)."""
+"""hpcviewer on damaged databases: it prints one clear line, and never crashes, hangs or uses much
+memory. FUZZ_ROUNDS sets the number of damaged databases (default 400)."""
 import fcntl
 import os
 import pathlib
@@ -30,7 +30,7 @@ SANITIZED = b"__asan_init" in viewer.VIEWER.read_bytes()
 
 
 def limit():
-    """Limits for a run; not of address space with sanitizers, which reserve terabytes of it."""
+    """Limits of a run. Sanitizers reserve terabytes of address space, so that is then unlimited."""
     if not SANITIZED:
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_FSIZE, (OUTPUT, OUTPUT))
@@ -42,7 +42,7 @@ def words(data):
 
 
 def damage(data, rng):
-    """One to four changes; most are numbers where a pointer, size or count may be."""
+    """One to four changes, mostly of numbers that may be a pointer, size or count."""
     data = bytearray(data)
     for _ in range(rng.randint(1, 4)):
         kind = rng.random()
@@ -76,7 +76,7 @@ class Fuzz(unittest.TestCase):
         self.top = pathlib.Path(temporary.name)
 
     def check(self, folder, *arguments):
-        """Runs hpcviewer; it must end well or with one clear line."""
+        """Runs hpcviewer; it must succeed or print one clear line."""
         output = self.top / "output"
         environment = dict(os.environ, LC_ALL="C.UTF-8", ASAN_OPTIONS="exitcode=99",
                            UBSAN_OPTIONS="halt_on_error=1:exitcode=99")
@@ -128,7 +128,7 @@ class Fuzz(unittest.TestCase):
                 kinds = ["--kinds"] if base.name == "parallel" and rng.random() < 0.5 else []
                 results[self.check(folder, "--print", view, "--format", format,
                                    "--min-percent", "0", *kinds)] += 1
-        # The damage is neither harmless nor fatal throughout.
+        # Some damage is harmless and some is fatal.
         self.assertGreater(results[0], ROUNDS // 20)
         self.assertGreater(results[1], ROUNDS // 20)
 
@@ -182,7 +182,7 @@ class Fuzz(unittest.TestCase):
         self.assertGreater(results[1], ROUNDS // 80)
 
     def test_damage_on_a_side_of_a_comparison(self):
-        """Also a damaged database with its original, so that much matches."""
+        """Also compares a damaged database with its original, so that much matches."""
         bases = list(self.databases())
         for number in range(ROUNDS // 4):
             rng = random.Random(-number)
@@ -206,7 +206,7 @@ class Fuzz(unittest.TestCase):
         program = subprocess.Popen([viewer.VIEWER, folder], stdin=slave, stdout=slave,
                                    stderr=subprocess.PIPE, env=environment, preexec_fn=limit)
         os.close(slave)
-        # Once something is drawn keys reach the program as they are.
+        # As soon as something is drawn, the terminal passes keys on unchanged.
         is_sent = False
         while self.read(master):
             if not is_sent:
@@ -218,7 +218,7 @@ class Fuzz(unittest.TestCase):
         self.assertIn(program.wait(timeout=60), (0, 1), said)
 
     def read(self, master):
-        """The next output of a program on its terminal; empty when the program has ended."""
+        """The next output of a program on its terminal; empty if the program has ended."""
         self.assertTrue(select.select([master], [], [], 60)[0], "neither output nor end")
         try:
             return os.read(master, 65536)
@@ -247,12 +247,12 @@ class Fuzz(unittest.TestCase):
                     file = rng.choice([f for f in FILES_OF_THREADS if (base / f).exists()])
                     (folder / file).write_bytes(damage((base / file).read_bytes(), rng))
                 keys = b"".join(rng.choice(commands) for _ in range(60))
-                # Whatever is open, these end it, even after bytes that begin a character.
+                # These keys end the viewer in any state, even after the first bytes of a character.
                 self.view(folder, keys + b"    \x1b\rqqqq", rng.randint(1, 120),
                           rng.randint(1, 50))
 
     def test_damaged_values_of_contexts(self):
-        """Costs of a row in each thread are read from cct.db."""
+        """The costs of a row in each thread come from cct.db."""
         bases = list(self.databases())
         for number in range(ROUNDS // 10):
             rng = random.Random(number)
@@ -316,7 +316,7 @@ class Fuzz(unittest.TestCase):
         return found
 
     def test_cycles_and_shared_children(self):
-        """Trees that lead back upwards or grow without end when they are followed."""
+        """Trees with cycles, or with an exponential number of paths."""
         base = self.top / "story"
         story.write(base)
         data = (base / "meta.db").read_bytes()
@@ -330,7 +330,7 @@ class Fuzz(unittest.TestCase):
                 (base / "meta.db").write_bytes(changed)
                 for view in VIEWS[:3]:
                     self.check(base, "--print", view, "--format", "csv")
-        # Every context has the children of the outermost: the number of paths is exponential.
+        # Every context has the children of the outermost one, so the number of paths is exponential.
         changed = bytearray(data)
         for at, _, _ in arrays[1:]:
             changed[at:at + 16] = data[arrays[1][0]:arrays[1][0] + 16]

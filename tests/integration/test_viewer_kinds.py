@@ -18,7 +18,7 @@ RUN = run_json(MEASURED + [(name, "REALTIME", None) for name in KINDS])
 
 
 def with_kinds(db):
-    """The known program; nothing is of the kind "loop"."""
+    """The known program, without overhead of the kind "loop"."""
     db.metrics = (*PARTS, *KINDS)
     outer, inner = [c for c in db.contexts() if (1, OVERHEAD) in c.charges]
     outer.charge(1.0, SPAWN).charge(0.375, SYNC).charge(0.125, STEAL)
@@ -27,8 +27,7 @@ def with_kinds(db):
 
 
 def random_kinds(seed, events=("",)):
-    """A random program whose overhead is split at random, and exactly; nothing is of the first
-    kind."""
+    """A random program whose overhead is split at random, and exactly; the first kind is zero."""
     rng = random.Random(seed)
     parts = [part + event for event in events for part in PARTS]
     db = viewer.random_database(seed, 120, parts)
@@ -45,7 +44,7 @@ def random_kinds(seed, events=("",)):
 
 
 class KindsOracle(EffortOracle):
-    """Rows are there for whatever they cost, also for what is not shown."""
+    """A row exists if it has any cost, even one that is not shown."""
 
     def has_own_cost(self, context):
         return any(EffortOracle(self.db, self.events).cost(self.own(context)).values())
@@ -53,7 +52,7 @@ class KindsOracle(EffortOracle):
 
 class Views(Case):
     def check_sum(self, costs, event=""):
-        """Kinds that took nothing are left out, the others are what overhead is."""
+        """Kinds without cost are not shown; the others add up to overhead."""
         for part in ("inclusive", "exclusive"):
             kinds = [costs[name + event][part] for name in KINDS if name + event in costs]
             self.assertEqual(sum(kinds), costs["overhead" + event][part])
@@ -69,7 +68,7 @@ class Views(Case):
                 usual = [part + event for event in events for part in (*PARTS, "effort")]
                 for _ in viewer.checked_views(self, KindsOracle(db, events, usual)):
                     pass
-                # Of a file without totals it is not known beforehand which kinds are zero.
+                # If a file has no totals, it is unknown in advance which kinds are zero.
                 kinds = KINDS if seed // 2 >= 2 else KINDS[1:]
                 by_kind = [name + event for event in events
                            for name in ("overhead", "effort", *kinds)]
@@ -85,7 +84,7 @@ class Views(Case):
         self.assertEqual((cost["inclusive"], cost["exclusive"]), (1.5, 1.0))
         self.assertAlmostEqual(cost["inclusive_percent_of_effort"], 150 / 14.0625)
         self.assertAlmostEqual(cost["exclusive_percent_of_effort"], 100 / 14.0625)
-        # Also where overhead itself is not shown.
+        # Also if overhead itself is not shown.
         shown = viewer.printed_json("top-down", "--metrics", "effort,overhead:spawn", self.db)
         self.assertEqual(shown["metrics"][0]["sum_of"], ["work", "overhead", "idleness"])
         cost = viewer.find(shown["root"], "fib")["metrics"]
@@ -190,7 +189,7 @@ class Words(Case):
         self.assertNotIn("of the kind", shown)
 
     def test_many_kinds(self):
-        """The largest are told."""
+        """The largest kinds are named."""
         kinds = {f"kind {i}": i / 2 for i in range(1, 21)}
         self.simple(sum(kinds.values()) / 2, kinds)
         advice, = viewer.parallelization(viewer.printed_json("summary", self.db))
@@ -226,7 +225,7 @@ class Words(Case):
                       viewer.printed("summary", self.db))
 
     def test_names_that_only_look_like_kinds(self):
-        """Without the overhead that it is of, a metric is one of its own."""
+        """A kind without its metric of overhead is an ordinary metric."""
         db = v4_writer.Database("other", ["work", "overhead:spawn", "overhead:sync (CPUTIME)"])
         db.entry().call(db.function("f")).charge(1.0, 0).charge(2.0, 1).charge(3.0, 2)
         self.write(db)
@@ -272,7 +271,7 @@ def runtime_program():
 
 
 class Carriers(Case):
-    """Whose code it is that the runtime works for."""
+    """The user code on whose behalf the runtime works."""
 
     def found(self, advice, waste):
         return [(c["name"], c["callers"], c["exclusive"]) for c in advice[waste + "_in"]]
@@ -281,7 +280,7 @@ class Carriers(Case):
         self.write(runtime_program(), run_json(MEASURED))
         advice, = viewer.parallelization(viewer.printed_json("summary", self.db))
         self.assertEqual(self.found(advice, "overhead"), [("fib", ["main"], 31.0)])
-        # The library in calls from a task that the runtime calls is none of the runtime's.
+        # A library called by a task is not part of the runtime, although the runtime calls the task.
         self.assertEqual(self.found(advice, "idleness"),
                          [("lock", ["task", "main"], 320.0), ("task", ["main"], 128.0),
                           ("fib", ["main"], 32.0)])
@@ -361,7 +360,7 @@ class InTerminal(Case):
         self.assertIn("Most of the overhead is of the kind spawn: ", page)
 
     def test_advice_on_a_part_of_the_runtime(self):
-        """It carries what its callers outside of the selection would."""
+        """It gets the share of its callers outside of the selection."""
         self.write(runtime_program(), run_json(MEASURED))
         terminal = self.start(width=100)
         known = (("pop", ("53.3% wait, lock.c:49, called from lock, from fib",

@@ -1,4 +1,4 @@
-"""hpcviewer --print: what each view and format says, on a run whose numbers are known."""
+"""hpcviewer --print: all views and formats of a run with known numbers."""
 import csv
 import io
 import json
@@ -294,7 +294,7 @@ class Options(Story):
         self.assertRegex(main, r"^        -               -            7\.50  75\.0%     0\.25 ")
 
     def test_damage_that_a_view_does_not_need_is_said(self):
-        """cct.db says once more what profile.db says: everything is shown, and the damage told."""
+        """cct.db repeats profile.db: everything is shown, and the damage is reported."""
         with tempfile.TemporaryDirectory() as folder:
             story.write(folder)
             path = os.path.join(folder, "cct.db")
@@ -421,7 +421,7 @@ class WithoutRun(unittest.TestCase):
 
 
 class DeepTrees(unittest.TestCase):
-    """Paths of any length: nothing may be recursive in their depth, nor quadratic."""
+    """Long paths: no code may recurse over their length or take quadratic time."""
 
     def test_a_recursion_20000_deep(self):
         depth = 20000
@@ -434,7 +434,7 @@ class DeepTrees(unittest.TestCase):
                 at = at.call(f)
                 contexts.append(at)
             at.charge(2.0)
-            # Brute force would take 20000^2 steps: every context has all of the costs.
+            # Every context has all costs, so brute force would take 20000^2 steps.
             v4_writer.assign_ids(db, v4_writer.Layout())
             values = {c.id: {3: 2.0} for c in contexts}
             values[0] = {3: 2.0}

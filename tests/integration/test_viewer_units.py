@@ -102,7 +102,7 @@ class Text(Case):
         self.assertEqual(tree["root"]["metrics"]["effort"]["inclusive"], 3.25)
 
     def test_all_times_have_one_unit(self):
-        """That of the largest; each with as many digits as its own values need."""
+        """All have the unit of the largest; each has the digits that its own values need."""
         write(self.db, ALL, idleness=0.0125)
         for view in ("top-down", "threads"):
             units = re.findall("(?:work|idleness|overhead|effort), (m?s)", self.text(view))
@@ -118,7 +118,7 @@ class Text(Case):
                                                r" +0\.01250 ms  idleness")
 
     def test_two_databases(self):
-        """A run of 3.25 s and one of a quarter of that, which alone would be in ms."""
+        """A run of 3.25 s and one of a quarter of that, which alone would be shown in ms."""
         other = tempfile.TemporaryDirectory()
         self.addCleanup(other.cleanup)
         write(self.db, UNMEASURED)
@@ -160,7 +160,7 @@ class InTerminal(Case):
         self.assertIn("0.01250", terminal.screen()[3])
 
     def test_columns_that_are_kept(self):
-        """What was chosen where it was measured is not shown where it was not, and comes back."""
+        """A metric chosen in one view is hidden where it was not measured, and comes back."""
         config = tempfile.TemporaryDirectory()
         self.addCleanup(config.cleanup)
         folder = os.path.join(config.name, "hpctoolkit")

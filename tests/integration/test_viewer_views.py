@@ -1,4 +1,4 @@
-"""hpcviewer's three views against what view_oracle computes by brute force, on random trees."""
+"""hpcviewer's three views of random trees, compared with view_oracle, which works by brute force."""
 import tempfile
 import unittest
 
@@ -9,7 +9,7 @@ from view_oracle import Oracle
 
 SEEDS = 40
 
-# Freedoms of the format and databases with less in them, taken in turns.
+# Variants of the format and databases that lack parts, used in turn.
 LAYOUTS = [
     Layout(),
     Layout(ids="shuffled", arrays="upwards"),

@@ -1,4 +1,4 @@
-/* What the user looks for, and the history of filters. Filters at work: test_pane.c, and
+/* Patterns, and the history of filters. The effect of filters is tested by test_pane.c and
  * tests/integration/test_viewer_filter.py. */
 #include "tests/unit/cmocka_suite.h"
 

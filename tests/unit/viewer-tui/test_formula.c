@@ -149,7 +149,7 @@ static void units_and_additivity_follow_from_the_metrics(void **state)
     }
 }
 
-/* What the threads had of a metric, made up so that everything that is asked shows. */
+/* Made-up statistics of threads: each argument changes the value. */
 static double of_threads(struct thread_statistics *statistics, uint32_t number, size_t metric,
                          enum cost_part part, enum formula_statistic which)
 {

@@ -60,7 +60,7 @@ static void close_view(struct fixture *fixture)
     filters_free(&fixture->filters);
 }
 
-/* The number in the heap of the i-th row that is shown. */
+/* The heap number of the i-th visible row. */
 static uint64_t number_at(const struct fixture *fixture, size_t i)
 {
     return view_row(fixture->view, fixture->pane.shown.at[i])->data;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Looks at lines of a file one after the other; `expected` has a letter for each byte of them:
+/* Checks the lines of a file; `expected` has a letter for each of their bytes:
  * . code, c comment, s string, n number, k keyword, d directive. */
 static void assert_kinds(const char *path, const char *const lines[], const char *const expected[])
 {

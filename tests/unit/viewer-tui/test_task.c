@@ -1,4 +1,4 @@
-/* Telling of passes: who hears what, and how stopping reaches whoever makes the pass. */
+/* Progress of passes: what the listener gets, and how stopping reaches the pass. */
 #include "tests/unit/cmocka_suite.h"
 
 #include "viewer-tui/base/task.h"
@@ -34,7 +34,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* Stays at one step until the listener has heard of it, or wants to stop. */
+/* Reports one step until the listener was called, or wants to stop. */
 static void stay_until_told(uint64_t done)
 {
     unsigned before = n_told;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A piece of profile.db in memory: values at 0, the index behind them. */
+/* A part of profile.db in memory: values at 0, the index behind them. */
 struct fixture {
     uint8_t bytes[8192];
     struct v4_map map;
