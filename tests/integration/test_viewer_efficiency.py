@@ -552,7 +552,7 @@ class InTerminal(Case):
     @staticmethod
     def ask_for_percent(terminal, percent):
         terminal.press("%")
-        terminal.until_seen("so many percent:")
+        terminal.until_seen("smallest share of a row in percent:")
         terminal.type(percent)
         terminal.press("Enter")
         terminal.until_seen(f"[at least {percent}%]")
