@@ -26,7 +26,7 @@ static bool is_later(struct timespec a, struct timespec b)
     return a.tv_sec != b.tv_sec ? a.tv_sec > b.tv_sec : a.tv_nsec > b.tv_nsec;
 }
 
-/* When a file was modified; false when there is none. */
+/* Time of a file's last modification; false if there is no such file. */
 static bool modified(const char *folder, const char *name, struct timespec *when)
 {
     struct stat status;
@@ -44,7 +44,7 @@ static bool is_measurement_file(const char *name)
     return length > suffix && strcmp(name + length - suffix, MEASUREMENT_SUFFIX) == 0;
 }
 
-/* Looks for measurement files; the time of the latest. False when there are none. */
+/* Time of the latest measurement file in a directory; false if there is none. */
 static bool latest_measurement(const char *folder, struct timespec *latest)
 {
     bool found = false;
@@ -63,8 +63,10 @@ static bool latest_measurement(const char *folder, struct timespec *latest)
     return found;
 }
 
-/* What hpcprof would call it: hpctoolkit-xz-measurements-2 -> hpctoolkit-xz-database-2, in the
- * current directory; anything else X -> hpctoolkit-X-database. */
+/* The name that hpcprof gives the database, in the current directory:
+ *
+ *     hpctoolkit-xz-measurements-2    hpctoolkit-xz-database-2
+ *     anything else, X                hpctoolkit-X-database */
 static char *database_name(const char *measurements)
 {
     static const char prefix[] = "hpctoolkit-", word[] = "-measurements";
@@ -83,8 +85,7 @@ static char *database_name(const char *measurements)
     return printable;
 }
 
-/* Starts hpcprof; 0, or an errno value. Its one line of output, the database's name, was told, and
- * would stand before the view. */
+/* Starts hpcprof without its output, the name of the database; returns 0 or an errno value. */
 static int start_silently(pid_t *child, const char *tool, char *const *arguments)
 {
     posix_spawn_file_actions_t actions;
@@ -98,7 +99,7 @@ static int start_silently(pid_t *child, const char *tool, char *const *arguments
     return error;
 }
 
-/* Runs hpcprof; true when it has made the database, even if it complained about parts. */
+/* Runs hpcprof; true if it created the database, even with errors in parts of it. */
 static bool make_database(const char *measurements, const char *database)
 {
     char *tool = path_of_tool("hpcprof");

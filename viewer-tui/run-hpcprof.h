@@ -1,11 +1,11 @@
-/* Where the user gives a measurement directory: making a database of it first. */
+/* Databases for measurement directories: runs hpcprof if needed. */
 #ifndef VIEWER_MEASUREMENT_H
 #define VIEWER_MEASUREMENT_H
 
-/* The folder of the database for what the user named: `path` itself, or for a measurement
- * directory the database of it in the current directory, which hpcprof (beside our own executable)
- * makes, unless it is there and newer than all measurements. Says what it does on stderr. NULL,
- * with the complaint made (lib/diag.h), when there is no database to be had. The caller frees. */
+/* The database for a path on the command line: the path itself, or for a measurement directory its
+ * database in the current directory. If that is missing, runs hpcprof (beside our executable) to create
+ * it; if it is older than a measurement, that is an error. Reports on stderr what it does. NULL, with
+ * the error reported (lib/diag.h), if there is no database. The caller frees. */
 char *database_for(const char *path);
 
 /* The only database or measurement directory in the current directory, for a command line without

@@ -93,7 +93,7 @@ void config_free(struct config *config)
     config->path = NULL;
 }
 
-/* Which change is about the setting of a line; n for none. */
+/* Index of the change of a line's setting; n: none. */
 static size_t change_of_line(const char *line, const struct config_change *changes, size_t n)
 {
     line += strspn(line, SPACE);
@@ -117,8 +117,8 @@ static void write_change(FILE *out, const struct config_change *change)
         fprintf(out, "%s\n", change->name);
 }
 
-/* Copies the lines, each change in place of the first line that is about it; those that have none
- * follow. `old` NULL: there are no lines. False when they cannot all be read. */
+/* Copies the lines of `old` (NULL: none), with each change in place of the first line of its setting, and
+ * appends the other changes. False if `old` cannot be read. */
 static bool write_changed(FILE *old, FILE *out, const struct config_change *changes, size_t n)
 {
     bool *is_done = mem_alloc(n + 1), ends_line = true;
@@ -144,19 +144,19 @@ static bool write_changed(FILE *old, FILE *out, const struct config_change *chan
     return !old || !ferror(old);
 }
 
-/* Makes the folders above a file. */
+/* Creates the folders above a file. */
 static void make_folders(const char *path)
 {
     char *folder = mem_strdup(path);
     for (char *slash = strchr(folder + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
-        mkdir(folder, 0777); /* if it fails, so does what follows */
+        mkdir(folder, 0777); /* if this fails, so does opening the file */
         *slash = '/';
     }
     free(folder);
 }
 
-/* Where the file is to which links lead: it is replaced, not they. */
+/* The file behind symbolic links, so that it is replaced, not the links. Takes ownership of the path. */
 static char *behind_links(char *path)
 {
     char *real = realpath(path, NULL);
