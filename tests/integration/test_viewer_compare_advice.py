@@ -27,7 +27,7 @@ def own_costs(root, metric):
     return costs
 
 
-def expected_carriers(before, after, whole, factor=1):
+def expected_hotspots(before, after, whole, factor=1):
     """{"more", "less": [(name, file, difference)]} of the three that changed most, of those that
     changed by so much that it is told."""
     found = {"more": [], "less": []}
@@ -39,7 +39,7 @@ def expected_carriers(before, after, whole, factor=1):
             for way, some in found.items()}
 
 
-def told_carriers(change, difference):
+def listed_hotspots(change, difference):
     return {way: [(one["name"], os.path.basename(one["file"] or ""), one[difference])
                   for one in change[way]] for way in ("more", "less")}
 
@@ -66,8 +66,8 @@ class OfRandomPrograms(Compared):
                 verdict = "worse" if change[difference] > 0 else "better"
             self.assertEqual(change["verdict"], verdict)
         for part in PARTS:
-            expected = expected_carriers(self.alone(part, 0), self.alone(part, 1), whole, factor)
-            self.assertEqual(told_carriers(changes[part], difference), expected)
+            expected = expected_hotspots(self.alone(part, 0), self.alone(part, 1), whole, factor)
+            self.assertEqual(listed_hotspots(changes[part], difference), expected)
 
     def test_differences(self):
         for seed in range(8):
@@ -113,7 +113,7 @@ def program(*procedures):
 class ByHand(Compared):
     def told(self, *options):
         change = viewer.printed_json("summary", *options, *self.folders)["advice"][0]["work"]
-        return told_carriers(change, "difference")
+        return listed_hotspots(change, "difference")
 
     def test_a_procedure_in_another_folder_or_file(self):
         self.write(program(("f", "/old/f.c", 100), ("g", "/old/g.c", 100)),
@@ -226,10 +226,10 @@ class OnTheScreen(Compared):
         terminal.press("Home", "j", "+", "j", "a")
         for part in PARTS:
             sides = [own_costs(row, f"{part} [{name}]") for name in NAMES]
-            for way, carriers in expected_carriers(*sides, whole).items():
-                if carriers:
+            for way, hotspots in expected_hotspots(*sides, whole).items():
+                if hotspots:
                     terminal.until_seen(f"{way.capitalize()} {part} in after is in:")
-                for name, file, difference in carriers:
+                for name, file, difference in hotspots:
                     sign = "+" if difference > 0 else "-"
                     self.assert_shown(terminal, f"{sign}{abs(difference):.0f} ", f"%) {name}")
         terminal.press("q")
