@@ -34,6 +34,13 @@ struct layout {
 
 struct layout layout_make(int width, int height, const struct layout_content *content);
 
+/* Distance of the source pane from its initial position. */
+struct source_scroll {
+    long lines, columns;
+    bool at_call;    /* the call of the selected row is shown, until the user moves */
+    bool at_hottest; /* the most expensive line of the selected procedure is shown, likewise */
+};
+
 /* Whether a cell is in an area. */
 bool area_contains(struct area area, int line, int column);
 

@@ -15,18 +15,11 @@
 #include "viewer-tui/terminal/pane.h"
 #include "viewer-tui/terminal/places.h"
 
-/* Distance of the source pane from its initial position. */
-struct source_scroll {
-    long lines, columns;
-    bool at_call;    /* the call of the selected row is shown, until the user moves */
-    bool at_hottest; /* the most expensive line of the selected procedure is shown, likewise */
-};
-
 struct tui {
     struct session *session;
     enum projection projection;
     enum view_id id;
-    struct pane panes[PROJECTIONS][VIEWS];      /* view is NULL until the pane is shown */
+    struct pane panes[PROJECTIONS][VIEWS]; /* view is NULL until the pane is shown */
     struct sources sources; /* of all open databases */
     struct column_choice columns[PROJECTIONS];
     const char *kept_columns; /* the user's saved columns (column-choice.h); NULL: none */
@@ -50,10 +43,10 @@ struct tui {
     struct text message; /* for the status line, until the next key */
     bool has_said_problem;
     struct text headline; /* first line of the advice, or "" */
-    bool has_headline, knows_headline;
-    struct layout layout; /* of the main screen, and what tui_prepare found for it: */
+    bool has_headline, knows_headline; /* has: there is a line for it; knows: it was looked for */
+    struct layout layout;              /* found by tui_show, as the following: */
     struct columns shown_columns;
-    struct shown_source *source; /* source-pane.h */
+    struct shown_source *source; /* NULL until the source is shown first (source-pane.h) */
 };
 
 static inline struct pane *tui_pane(struct tui *tui)
