@@ -1,8 +1,6 @@
-/* The state of the terminal viewer, shared by the files of this folder.
- *
- * terminal.c reads keys; keys.h maps each key to a command; commands.h lists the functions that carry
- * commands out, one per family. main-screen.h draws the tree and the source; text-pages.h shows everything
- * that covers the screen. To add a page: a command and its key in keys.c, a function in text-pages.h. */
+/* The state of the terminal viewer. keys.h maps keys to commands, commands.h lists the functions that carry
+ * them out; main-screen.h draws the tree and the source, text-pages.h shows what covers the screen.
+ * To add a page: a command and its key in keys.c, a function in text-pages.h. */
 #ifndef VIEWER_TUI_H
 #define VIEWER_TUI_H
 
