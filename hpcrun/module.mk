@@ -26,7 +26,10 @@ HPCRUN_LAUNCH_FOLDERS = base config source launch
 # What of the library runs in the signal handler must not use the vector registers' callee state
 # lazily, nor TLS that is allocated on demand: static TLS, hidden symbols, all bound at load time.
 # -z initfirst: its constructor runs before those of the program's other libraries.
-CFLAGS_hpcrun = -fPIC -fvisibility=hidden -ftls-model=initial-exec
+#
+# A broken contract of ours must not end a user's program: only builds with ASSERTS=1, as those under
+# sanitizers, have assertions.
+CFLAGS_hpcrun = -fPIC -fvisibility=hidden -ftls-model=initial-exec $(if $(ASSERTS),,-DNDEBUG)
 
 # What every sample runs comes first and lies together: few pages and lines of code to load.
 SAMPLE_OBJS = $(BUILD)/obj/hpcrun/restart/restart.o \

@@ -92,13 +92,13 @@ THREAD_FLAGS = -fsanitize=thread -fno-omit-frame-pointer
 SANITIZED = $(BUILD)/address/bin/hpcrun $(BUILD)/thread/bin/hpcrun $(BUILD)/thread/races
 
 $(BUILD)/address/bin/hpcrun: $(BUILD)/bin/hpcrun $(BUILD)/lib/libhpcrun.so
-	$(Q)CFLAGS='$(ADDRESS_FLAGS)' LDFLAGS='$(ADDRESS_FLAGS)' $(MAKE) --no-print-directory BUILD=$(BUILD)/address \
+	$(Q)CFLAGS='$(ADDRESS_FLAGS)' LDFLAGS='$(ADDRESS_FLAGS)' $(MAKE) --no-print-directory ASSERTS=1 BUILD=$(BUILD)/address \
 		$(addprefix $(BUILD)/address/,$(ADDRESS_PARTS))
 	@mkdir -p $(@D) && cp $< $@
 
 $(BUILD)/thread/bin/hpcrun: $(BUILD)/bin/hpcrun $(BUILD)/lib/libhpcrun.so tests/tools/thread-sanitizer.h
 	$(Q)CFLAGS='$(THREAD_FLAGS) -include tests/tools/thread-sanitizer.h' LDFLAGS='$(THREAD_FLAGS)' \
-		$(MAKE) --no-print-directory BUILD=$(BUILD)/thread $(BUILD)/thread/lib/libhpcrun.so
+		$(MAKE) --no-print-directory ASSERTS=1 BUILD=$(BUILD)/thread $(BUILD)/thread/lib/libhpcrun.so
 	@mkdir -p $(@D) && cp $< $@
 
 $(BUILD)/thread/races: tests/programs/hpcrun/races.c $(TEST_PROGRAM_HEADERS)
