@@ -3,8 +3,8 @@
 #define VIEWER_OPTIONS_H
 
 #include "lib/path.h"
-#include "viewer-tui/compare/comparison.h"
 #include "viewer-tui/base/viewer-config.h"
+#include "viewer-tui/compare/comparison.h"
 #include "viewer-tui/output/print.h"
 
 /* What to print; the values below VIEWS are those of enum view_id. */
@@ -22,7 +22,8 @@ struct options {
     bool by_kind;                  /* show overhead and its kinds instead of the usual metrics */
     struct filters filters;        /* filters of the trees; the caller frees */
     struct path_rules rules;       /* where source files are; the caller frees */
-    const char *paths[SIDES];      /* databases or measurement directories. First NULL: the only one in the
+    const char
+        *paths[SIDES]; /* databases or measurement directories. First NULL: the only one in the
                                       current directory; second NULL: nothing to compare */
     struct comparison_options comparison; /* the caller frees the names */
     /* The user's defaults; the first three count only for databases that have these metrics or that projection. */
@@ -30,7 +31,8 @@ struct options {
     bool usually_physical;
     bool no_mouse;
     bool starts_closed; /* the viewer, with the tree closed and without advice */
-    const char *columns; /* columns of the terminal viewer (column-choice.h); NULL: those that fit */
+    const char
+        *columns; /* columns of the terminal viewer (column-choice.h); NULL: those that fit */
     enum cell_units units;
     bool has_bars;
     struct config config; /* the configuration file that they were read from; the caller frees */

@@ -30,24 +30,24 @@ static void split_vertically(struct layout *layout, const struct layout_content 
     size_t tree = min_size(rows, height - height * 2 / 5);
     size_t source = min_size(height - tree, content->n_source_lines + 1);
     layout->tree.height -= (int)source;
-    layout->source = (struct area){layout->tree.line + layout->tree.height, 0, (int)source,
-                                   layout->tree.width};
+    layout->source =
+        (struct area){layout->tree.line + layout->tree.height, 0, (int)source, layout->tree.width};
 }
 
 static void split_horizontally(struct layout *layout)
 {
     int width = layout->tree.width, tree = width * 11 / 20;
     layout->heads.width = layout->tree.width = tree;
-    layout->source = (struct area){layout->tree.line, tree + 1, layout->tree.height,
-                                   width - tree - 1};
+    layout->source =
+        (struct area){layout->tree.line, tree + 1, layout->tree.height, width - tree - 1};
     layout->source.line = layout->heads.line;
     layout->source.height += layout->tree.line - layout->heads.line;
 }
 
 struct layout layout_make(int width, int height, const struct layout_content *content)
 {
-    struct layout layout = {NO_LINE, NO_LINE, NO_LINE, NO_LINE, NO_LINE, NO_LINE,
-                            {0}, {0, 0, 0, width}, {0}};
+    struct layout layout = {NO_LINE, NO_LINE, NO_LINE,          NO_LINE, NO_LINE,
+                            NO_LINE, {0},     {0, 0, 0, width}, {0}};
     int top = 0, bottom = height;
     if (height >= HEIGHT_FOR_HELP)
         layout.help = --bottom;

@@ -22,7 +22,7 @@ struct layout_content {
     bool has_advice, has_zoom, has_filters;
     bool has_source; /* the source pane is shown */
     bool is_source;  /* it shows source, no explanation */
-    bool asks; /* the status line has a question: it is always shown */
+    bool asks;       /* the status line has a question: it is always shown */
 };
 
 #define NO_LINE (-1)

@@ -174,8 +174,8 @@ static void find(struct scroller *scroller, long step)
     long n = (long)scroller->lines.n, first = scroller->page->first;
     bool is_seen = scroller->found >= first && scroller->found < first + page_height();
     long from = is_seen ? scroller->found : first - step;
-    scroller->problem = scroller->wanted ? " not found   /: find   q: back"
-                                         : " no search yet: press /";
+    scroller->problem =
+        scroller->wanted ? " not found   /: find   q: back" : " no search yet: press /";
     for (long i = 1; scroller->wanted && i <= n; i++) {
         long at = (from + i * step + 2 * n) % n;
         size_t start, end;

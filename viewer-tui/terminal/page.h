@@ -7,7 +7,8 @@
 
 struct page {
     const char *title;
-    const char *text; /* long lines are broken; a line at the margin above indented ones is a head */
+    const char
+        *text; /* long lines are broken; a line at the margin above indented ones is a head */
     enum command opener;
     long first; /* index of the first line on the screen; kept from call to call */
 };

@@ -4,8 +4,8 @@
 #define VIEWER_PANE_H
 
 #include "viewer-tui/terminal/start-code.h"
-#include "viewer-tui/tree/walk.h"
 #include "viewer-tui/tree/view.h"
+#include "viewer-tui/tree/walk.h"
 
 #include <assert.h>
 
@@ -22,15 +22,15 @@ struct pane {
     VEC(uint32_t) shown; /* rows on the screen or reachable by scrolling, from top to bottom */
     uint32_t root;       /* the row that the pane is zoomed into, shown[0] */
     uint32_t flattened;
-    VEC(struct zoom) zooms;    /* earlier ones, to zoom out to */
-    size_t selected;           /* index in shown */
-    size_t top;                /* index in shown of the first row on the screen */
-    bool shows_below;          /* the next pane_scroll leaves a third of the rows below the selected */
-    size_t shift;              /* number of columns of the tree left of the screen, */
-    int width;                 /* for this width of the tree */
+    VEC(struct zoom) zooms; /* earlier ones, to zoom out to */
+    size_t selected;        /* index in shown */
+    size_t top;             /* index in shown of the first row on the screen */
+    bool shows_below;       /* the next pane_scroll leaves a third of the rows below the selected */
+    size_t shift;           /* number of columns of the tree left of the screen, */
+    int width;              /* for this width of the tree */
     VEC(struct start_chain) chains; /* of the rows that may begin one, as far as they were shown */
-    const struct filter *only; /* FILTER_ONLY whose matches have been opened; NULL: none */
-    open_rows open_before;     /* rows that were open before */
+    const struct filter *only;      /* FILTER_ONLY whose matches have been opened; NULL: none */
+    open_rows open_before;          /* rows that were open before */
 };
 
 /* A copy of a pane's state, to return to after a search. May be freed if zeroed. */

@@ -34,7 +34,8 @@ static bool begins_thread(const char *name)
 {
     static const char *const names[] = {"start_thread", "clone", "clone3", "__clone3",
                                         "execute_native_thread_routine"};
-    return is_one_of(name, names, sizeof names / sizeof *names) || ends_with(name, "::thread_start");
+    return is_one_of(name, names, sizeof names / sizeof *names) ||
+           ends_with(name, "::thread_start");
 }
 
 /* Whether a procedure is start code wherever it stands. Rust's main calls std::rt::lang_start. */
@@ -60,7 +61,8 @@ static bool continues_start_code(const struct view *view, uint32_t row, const ch
     const char *module = database_module_path(view->db, label_module(view, row));
     bool is_of_libc = module && strncmp(path_name(module), "libc.so", strlen("libc.so")) == 0;
     bool is_of_rust = path && strncmp(path, "/rustc/", strlen("/rustc/")) == 0;
-    return is_of_libc || is_of_rust || strstr(name, "std::thread::") || strstr(name, "std::__invoke");
+    return is_of_libc || is_of_rust || strstr(name, "std::thread::") ||
+           strstr(name, "std::__invoke");
 }
 
 /* The child with nearly all of a row's cost, if it is a procedure; else NOTHING. */

@@ -60,8 +60,7 @@ static void add_line(const void *context, size_t index, struct text *out)
     }
     if (metric_derivation(metric)) {
         text_add(out, "  = ");
-        text_add_clean(out, metric->derived->text + metric->derived->formula_at,
-                       page->tui->ascii);
+        text_add_clean(out, metric->derived->text + metric->derived->formula_at, page->tui->ascii);
     }
 }
 

@@ -16,7 +16,8 @@ static void say_matches(struct tui *tui)
     struct pane *pane = tui_pane(tui);
     const struct filter *only = filters_only(tui->filters);
     if (only && !pane->view->class->shows_callers)
-        text_printf(&tui->message, "%lu rows match", (unsigned long)filtered_n_matches(pane->filtered));
+        text_printf(&tui->message, "%lu rows match",
+                    (unsigned long)filtered_n_matches(pane->filtered));
 }
 
 void tui_apply_filters(struct tui *tui)

@@ -3,8 +3,8 @@
 #include "viewer-tui/terminal/screens/main-screen.h"
 
 #include "viewer-tui/base/task.h"
-#include "viewer-tui/tree/search.h"
 #include "viewer-tui/terminal/screen.h"
+#include "viewer-tui/tree/search.h"
 
 #include <stdlib.h>
 
@@ -107,7 +107,8 @@ static void give_up(struct tui *tui, struct finding *finding)
 /* Asks what to find, and searches while the user types. An empty answer repeats the last search. */
 static void find(struct tui *tui)
 {
-    struct finding finding = {.outcome = STOPPED, .before = tui->wanted, .showed_matches = tui->shows_matches};
+    struct finding finding = {
+        .outcome = STOPPED, .before = tui->wanted, .showed_matches = tui->shows_matches};
     pane_save(tui_pane(tui), &finding.from);
     tui->finding = &finding;
     const char *answer = tui_ask(tui, "/", "", find_while_typing);

@@ -31,7 +31,8 @@ static const struct explanation {
     {"  x.c:12          a statement with costs of its own", NULL},
     {"  a<…>::f(…)      f; its arguments do not fit: i shows them",
      "  a<...>::f(...)  f; its arguments do not fit: i shows them"},
-    {"  main thread > ... > main  start code of libc or the language, folded; Enter shows it", NULL},
+    {"  main thread > ... > main  start code of libc or the language, folded; Enter shows it",
+     NULL},
     {"", NULL},
     {"Source", NULL},
     {"  Percentages: cost of a line in the row's procedure and calling context (flat: in all contexts), by "

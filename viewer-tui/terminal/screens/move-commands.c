@@ -81,8 +81,8 @@ static void ask_hot_share(struct tui *tui)
 {
     struct text before = {0};
     text_printf(&before, "%g", 100 * tui->hot_share);
-    const char *answer = tui_ask(
-        tui, "smallest share of a hot child in percent: ", text_string(&before), NULL);
+    const char *answer =
+        tui_ask(tui, "smallest share of a hot child in percent: ", text_string(&before), NULL);
     double share = answer ? share_in(answer) : tui->hot_share;
     if (isnan(share))
         text_add(&tui->message, "enter a number from 0 to 100");

@@ -117,8 +117,9 @@ static void ask_and_write(struct tui *tui)
     else if (session_is_comparison(tui->session) && format >= FORMAT_SPEEDSCOPE)
         text_add(&tui->message, "comparisons can be written as .txt .csv .json .html .folded");
     else if (!print_can(format, tui_pane(tui)->view))
-        text_add(&tui->message, "the metric that rows are sorted by has no sums over stacks; sort by "
-                                "another metric, or write .txt .csv .json");
+        text_add(&tui->message,
+                 "the metric that rows are sorted by has no sums over stacks; sort by "
+                 "another metric, or write .txt .csv .json");
     else
         write_view(tui, name, format);
     free(name);

@@ -15,8 +15,7 @@ static bool is_of_system(const char *path)
 static bool is_own(struct tui *tui, const struct view *origin, uint32_t file)
 {
     const char *path = database_file_path(origin->db, file);
-    return path && !is_of_system(path) &&
-           sources_get(&tui->sources, origin->db, file)->n_lines > 0;
+    return path && !is_of_system(path) && sources_get(&tui->sources, origin->db, file)->n_lines > 0;
 }
 
 static bool is_topdown(const struct view *view)

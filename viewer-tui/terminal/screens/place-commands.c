@@ -168,12 +168,8 @@ static void list_marks(struct tui *tui)
 bool tui_obey_places(struct tui *tui, enum command command)
 {
     switch (command) {
-    case COMMAND_BACK:
-        go(tui, places_back(&tui->places, here(tui)), "no earlier place");
-        break;
-    case COMMAND_FORWARD:
-        go(tui, places_forward(&tui->places, here(tui)), "no later place");
-        break;
+    case COMMAND_BACK: go(tui, places_back(&tui->places, here(tui)), "no earlier place"); break;
+    case COMMAND_FORWARD: go(tui, places_forward(&tui->places, here(tui)), "no later place"); break;
     case COMMAND_MARK: mark(tui); break;
     case COMMAND_GO_TO_MARK: go_to_mark(tui); break;
     case COMMAND_LIST_MARKS: list_marks(tui); break;

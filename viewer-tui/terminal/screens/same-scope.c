@@ -3,8 +3,8 @@
 #include "viewer-tui/terminal/screens/text-pages.h"
 
 #include "viewer-tui/terminal/screen.h"
-#include "viewer-tui/tree/labels.h"
 #include "viewer-tui/tree/corresponding-scope.h"
+#include "viewer-tui/tree/labels.h"
 
 /* A view to go to, and its key. */
 struct target {

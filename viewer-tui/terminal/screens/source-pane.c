@@ -1,6 +1,6 @@
 /* The source pane, and the commands for it. */
-#include "viewer-tui/terminal/screens/commands.h"
 #include "viewer-tui/terminal/screens/source-pane.h"
+#include "viewer-tui/terminal/screens/commands.h"
 
 #include "lib/number.h"
 #include "viewer-tui/base/shorten.h"
@@ -349,7 +349,8 @@ void tui_draw_source(const struct tui *tui, struct area area)
     if (n_lines == 0)
         page_draw_paragraph((struct area){line.line, line.column, area.height - 1, line.width},
                             text_string(&shown->missing));
-    for (uint32_t i = 0; i + 1 < (uint32_t)area.height && shown->first + i <= n_lines; i++, line.line++)
+    for (uint32_t i = 0; i + 1 < (uint32_t)area.height && shown->first + i <= n_lines;
+         i++, line.line++)
         draw_line(tui, shown, shown->first + i, line);
 }
 

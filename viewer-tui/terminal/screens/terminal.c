@@ -7,8 +7,8 @@
 #include "viewer-tui/terminal/screen.h"
 #include "viewer-tui/terminal/screens/commands.h"
 #include "viewer-tui/terminal/screens/main-screen.h"
-#include "viewer-tui/terminal/screens/text-pages.h"
 #include "viewer-tui/terminal/screens/source-pane.h"
+#include "viewer-tui/terminal/screens/text-pages.h"
 #include "viewer-tui/tree/labels.h"
 
 #include <stdlib.h>

@@ -2,16 +2,16 @@
 #ifndef VIEWER_TERMINAL_H
 #define VIEWER_TERMINAL_H
 
+#include "viewer-tui/compare/session.h"
 #include "viewer-tui/output/cell.h"
 #include "viewer-tui/tree/filters.h"
-#include "viewer-tui/compare/session.h"
 
 /* Initial state of the viewer. */
 struct terminal_options {
     enum projection projection;
     const char *sort; /* value of --sort; NULL: the view's default */
     bool has_mouse;
-    bool starts_closed; /* with the tree closed and without advice */
+    bool starts_closed;  /* with the tree closed and without advice */
     const char *columns; /* initial columns (column-choice.h); NULL: those that fit */
     enum cell_units units;
     bool has_bars;

@@ -148,8 +148,8 @@ void tui_inspect(struct tui *tui)
 {
     const struct pane *pane = tui_pane(tui);
     struct text text = {0};
-    inspect_row(pane->view, pane_row(pane), tui->session->run,
-                tui->projection == PHYSICAL, tui->ascii, &text);
+    inspect_row(pane->view, pane_row(pane), tui->session->run, tui->projection == PHYSICAL,
+                tui->ascii, &text);
     tui_show_text(tui, "one row", text_string(&text), COMMAND_INSPECT);
     vec_free(&text);
 }

@@ -17,9 +17,9 @@ void tui_show_text(struct tui *tui, const char *title, const char *text, enum co
 bool tui_closes(struct tui *tui, int key, enum command opener);
 
 void tui_help(struct tui *tui);
-void tui_inspect(struct tui *tui); /* all values of the selected row */
+void tui_inspect(struct tui *tui);     /* all values of the selected row */
 void tui_disassemble(struct tui *tui); /* the instructions around the selected row */
-void tui_advice(struct tui *tui);  /* on the selected row; of two databases what changed */
+void tui_advice(struct tui *tui);      /* on the selected row; of two databases what changed */
 
 /* Finds the first line of the advice on the whole program, for the main screen. False if the user
  * pressed a key meanwhile. */
