@@ -50,7 +50,7 @@ class Terminal:
     def screen(self):
         return self.tmux("capture-pane", "-p").split("\n")
 
-    def coloured(self):
+    def colored(self):
         """The screen with its escape sequences."""
         return self.tmux("capture-pane", "-p", "-e")
 

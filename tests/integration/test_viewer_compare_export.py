@@ -97,7 +97,7 @@ class OfBoth(Compared, Checks):
             costs = [int(frame.get(name)) for name in ("data-total-before", "data-total")]
             own[tuple(f.name for f in path[1:])] += int(frame.get("data-own-before"))
             shown += int(frame.get("data-own-before"))
-            self.check_colour(frame.get("style"), *costs)
+            self.check_color(frame.get("style"), *costs)
         self.assertEqual(int(frames[0].get("data-total-before")), whole)
         del own[()]
         self.assertEqual(own, before)
@@ -106,7 +106,7 @@ class OfBoth(Compared, Checks):
                          "".join(legend.itertext()))
         self.assertEqual(float(said[1]), whole - shown)
 
-    def check_colour(self, style, before, after):
+    def check_color(self, style, before, after):
         hue, saturation, _ = map(int, re.search(r"hsl\((\d+),(\d+)%,(\d+)%\)", style).groups())
         change = (after - before) / max(before, after, 1)
         if abs(change) < LEAST_CHANGE:

@@ -7,11 +7,11 @@ import viewer
 from test_viewer_tui import InTerminal
 from viewer_driver import Driver
 
-# Those whose sequences tmux, which plays the terminal, understands; how many colours they have.
+# Those whose sequences tmux, which plays the terminal, understands; how many colors they have.
 TERMS = {"tmux-256color": 256, "screen-256color": 256, "xterm-256color": 256, "xterm": 8,
          "xterm-color": 8, "screen": 8, "linux": 8, "rxvt": 8, "ansi": 8, "vt100": 0, "vt220": 0,
          "xterm-mono": 0}
-COLOUR = re.compile(r"\033\[(?:[\d;]*;)?(?:38;5;(\d+)|(3[0-7]|9[0-7]))(?=[;m])")
+COLOR = re.compile(r"\033\[(?:[\d;]*;)?(?:38;5;(\d+)|(3[0-7]|9[0-7]))(?=[;m])")
 
 
 class Kinds(InTerminal):
@@ -32,10 +32,10 @@ class Kinds(InTerminal):
             with self.subTest(term):
                 self.assertEqual(self.text(self.look(term=term)), expected)
 
-    def test_colours_are_those_that_there_are(self):
+    def test_colors_are_those_that_there_are(self):
         for term, n in TERMS.items():
             with self.subTest(term):
-                found = COLOUR.findall(self.look(term=term).coloured())
+                found = COLOR.findall(self.look(term=term).colored())
                 of_256 = {int(many) for many, _ in found if many}
                 of_8 = {few for _, few in found if few}
                 self.assertEqual(bool(of_256 or of_8), n > 0)
@@ -46,7 +46,7 @@ class Kinds(InTerminal):
     def test_no_color(self):
         for term in ("tmux-256color", "xterm", "vt100"):
             terminal = self.look(term=term, environment={"NO_COLOR": "1"})
-            self.assertEqual(COLOUR.findall(terminal.coloured()), [])
+            self.assertEqual(COLOR.findall(terminal.colored()), [])
 
     def test_locales_without_utf_8(self):
         for locale in ("C", "POSIX", "no-such-locale"):

@@ -120,7 +120,7 @@ class Finding(unittest.TestCase):
         n = len(self.matches("f1"))
 
         def marked():
-            return len(re.findall(r"(?:\033\[[\d;]*m)+f1\033", terminal.coloured()))
+            return len(re.findall(r"(?:\033\[[\d;]*m)+f1\033", terminal.colored()))
         self.assertEqual(marked(), 0)
         terminal.answer("/", "F1|f1")
         terminal.until(lambda _: marked() == n, f"{n} marks")

@@ -285,16 +285,16 @@ class Margin(InTerminal):
             for line in shown)
 
 
-class Colours(InTerminal):
+class Colors(InTerminal):
     def test_comments_and_code_differ(self):
         terminal = self.start(height=60)
         terminal.press("H")
         terminal.until_seen("state = step(state); // here")
-        line = next(line for line in terminal.coloured().split("\n") if "here" in line)
+        line = next(line for line in terminal.colored().split("\n") if "here" in line)
         self.assertRegex(line, r"38;5;\d+m// here")
         self.assertIn("state = step(state); ", line)
 
-    def test_without_colours_the_text_is_the_same(self):
+    def test_without_colors_the_text_is_the_same(self):
         shown = []
         for environment in ({}, {"NO_COLOR": "1"}):
             terminal = self.start(height=60, environment=environment)

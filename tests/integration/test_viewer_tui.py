@@ -525,25 +525,25 @@ class Terminals(InTerminal):
             terminal.resize(80, 24)
             terminal.until_seen("?:help")
 
-    COLOUR = re.compile(r"\033\[[0-9;]*\b(3[0-7]|38;5;\d+|9[0-7])m")
+    COLOR = re.compile(r"\033\[[0-9;]*\b(3[0-7]|38;5;\d+|9[0-7])m")
 
-    def test_colours(self):
-        self.assertRegex(self.start().coloured(), self.COLOUR)
-        self.assertIn("38;5;", self.start().coloured())
+    def test_colors(self):
+        self.assertRegex(self.start().colored(), self.COLOR)
+        self.assertIn("38;5;", self.start().colored())
 
-    def test_eight_colours(self):
-        shown = self.start(term="screen").coloured()
-        self.assertRegex(shown, self.COLOUR)
+    def test_eight_colors(self):
+        shown = self.start(term="screen").colored()
+        self.assertRegex(shown, self.COLOR)
         self.assertNotIn("38;5;", shown)
 
     def test_no_color(self):
         terminal = self.start(environment={"NO_COLOR": "1"})
-        self.assertNotRegex(terminal.coloured(), self.COLOUR)
-        self.assertRegex(self.start(environment={"NO_COLOR": ""}).coloured(), self.COLOUR)
+        self.assertNotRegex(terminal.colored(), self.COLOR)
+        self.assertRegex(self.start(environment={"NO_COLOR": ""}).colored(), self.COLOR)
 
     def test_monochrome_terminals(self):
         terminal = self.start(term="vt100")
-        self.assertNotRegex(terminal.coloured(), self.COLOUR)
+        self.assertNotRegex(terminal.colored(), self.COLOR)
         terminal.press("H")
         self.at(terminal, "5/8", "coder_run")
 

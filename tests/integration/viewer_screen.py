@@ -93,7 +93,7 @@ class Viewer(Terminal):
     def selected(self):
         """The position of the selected row among those on the screen, from 1 on, and the row: what
         is drawn in reverse from the beginning of the line. (None, None) while it is not drawn."""
-        lines = self.coloured().split("\n")
+        lines = self.colored().split("\n")
         plain = [re.sub(r"\033\[[0-9;]*m", "", line) for line in lines]
         shown = tree(plain)
         drawn = [line for line, text in zip(lines, plain) if ROW.match(text.rstrip())]

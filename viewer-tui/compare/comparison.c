@@ -101,9 +101,9 @@ static void add_column(struct comparison *comparison, struct merged_metric from,
 double comparison_workers(const struct comparison *comparison, int side)
 {
     const struct compared_run *of_side = &comparison->sides[side];
-    double told = comparison->options->workers[side], measured = run_workers(of_side->run);
-    if (told > 0 || measured > 0)
-        return told > 0 ? told : measured;
+    double given = comparison->options->workers[side], measured = run_workers(of_side->run);
+    if (given > 0 || measured > 0)
+        return given > 0 ? given : measured;
     return (double)threads_count(of_side->db);
 }
 

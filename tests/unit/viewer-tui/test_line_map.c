@@ -57,7 +57,7 @@ static void what_moved_is_in_one_place_only(void **state)
     check("abcdef", "acdebf", (uint32_t[]){1, 0, 2, 3, 4, 6});
 }
 
-static void lines_that_occur_often_are_found_by_their_neighbours(void **state)
+static void lines_that_occur_often_are_found_by_their_neighbors(void **state)
 {
     (void)state;
     check("{a}{b}{c}", "{x}{a}{b}y{c}", (uint32_t[]){1, 5, 6, 7, 8, 9, 11, 12, 13});
@@ -102,7 +102,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_are_found_again),
         cmocka_unit_test(what_moved_is_in_one_place_only),
-        cmocka_unit_test(lines_that_occur_often_are_found_by_their_neighbours),
+        cmocka_unit_test(lines_that_occur_often_are_found_by_their_neighbors),
         cmocka_unit_test(pairs_are_sound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

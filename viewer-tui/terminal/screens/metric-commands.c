@@ -36,7 +36,7 @@ static void say_why_not_measured(struct tui *tui, const struct metric *metric)
 }
 
 /* Sorts by the next column that is not hidden, whether it fits or not; after the last one by name. */
-static void sort_by_neighbour(struct tui *tui, long step)
+static void sort_by_neighbor(struct tui *tui, long step)
 {
     struct pane *pane = tui_pane(tui);
     struct column_choice *choice = &tui->columns[tui->projection];
@@ -153,8 +153,8 @@ static void change_units(struct tui *tui)
 bool tui_obey_metrics(struct tui *tui, enum command command)
 {
     switch (command) {
-    case COMMAND_SORT_RIGHT: sort_by_neighbour(tui, 1); break;
-    case COMMAND_SORT_LEFT: sort_by_neighbour(tui, -1); break;
+    case COMMAND_SORT_RIGHT: sort_by_neighbor(tui, 1); break;
+    case COMMAND_SORT_LEFT: sort_by_neighbor(tui, -1); break;
     case COMMAND_REVERSE: reverse_sorting(tui); break;
     case COMMAND_DEFINE: define_metric(tui); break;
     case COMMAND_COLUMNS: tui_choose_columns(tui); break;

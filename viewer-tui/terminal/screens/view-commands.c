@@ -54,7 +54,7 @@ void tui_reopen(struct tui *tui, struct sorting sorting)
     tui_apply_filters(tui);
 }
 
-static void show_neighbour(struct tui *tui, int step)
+static void show_neighbor(struct tui *tui, int step)
 {
     tui_show_view(tui, tui->projection, (enum view_id)(((int)tui->id + step + VIEWS) % VIEWS));
 }
@@ -82,8 +82,8 @@ bool tui_obey_views(struct tui *tui, enum command command)
     case COMMAND_BOTTOM_UP: tui_show_view(tui, tui->projection, BOTTOM_UP); break;
     case COMMAND_FLAT: tui_show_view(tui, tui->projection, FLAT); break;
     case COMMAND_SUMMARY: tui_report(tui, "summary", COMMAND_SUMMARY, print_summary); break;
-    case COMMAND_NEXT_VIEW: show_neighbour(tui, 1); break;
-    case COMMAND_PREVIOUS_VIEW: show_neighbour(tui, -1); break;
+    case COMMAND_NEXT_VIEW: show_neighbor(tui, 1); break;
+    case COMMAND_PREVIOUS_VIEW: show_neighbor(tui, -1); break;
     case COMMAND_PROJECTION: show_other_projection(tui); break;
     case COMMAND_ADVICE: tui_advice(tui); break;
     default: return false;

@@ -11,7 +11,7 @@ import profiling
 from profiling import FIRED, HPCRUN, program, sources
 
 
-class Neighbours(profiling.ProfilingTest):
+class Neighbors(profiling.ProfilingTest):
     """The program sees and does the same with the profiler."""
 
     def test_surroundings(self):
