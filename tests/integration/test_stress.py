@@ -65,8 +65,14 @@ class Watchdog(unittest.TestCase):
         self.check(self.hang())
 
     def test_deadlock_while_it_is_sampled(self):
+        """When the report looks, samples may be being handled in both threads. That is so in less than half of all
+        reports, so in fewer than 1 of 10^6 tests in 20 of them."""
         directory = self.enterContext(tempfile.TemporaryDirectory())
-        self.check(self.hang(HPCRUN, "-q", "-e", "REALTIME@f5000", "-o", f"{directory}/m", "--"))
+        for attempt in range(20):
+            report = self.hang(HPCRUN, "-q", "-e", "REALTIME@f5000", "-o", f"{directory}/m{attempt}", "--")
+            if f"system call {FUTEX} " in report:
+                break
+        self.check(report)
 
     def test_program_that_ends(self):
         run = watchdog.Run(["sh", "-c", "echo out; echo errors >&2; exit 3"])
