@@ -194,6 +194,35 @@ static bool is_first_instruction(struct unwinder *u)
     return rule_cache_function(u->cache, pc) != rule_cache_function(u->cache, pc - 1);
 }
 
+static uint64_t our_pc(const struct unwinder *u, unsigned i)
+{
+    return u->path[u->depth - 1 - i].pc;
+}
+
+static bool same_pc(uint64_t theirs, uint64_t ours)
+{
+    return theirs == ours || theirs == ours + 1;
+}
+
+/* Whether our path has libunwind's frames and no others, up to where libunwind gave up. Of code
+ * without unwind information libunwind takes rbp for its frame pointer; where the code has no frame
+ * of its own, as gmp's assembly, that misses the caller, which our path has. */
+static bool has_their_frames(struct per_thread *t, unsigned depth)
+{
+    struct unwinder *u = &t->unwinder;
+    unsigned k = 0;
+    for (unsigned i = 0; i < depth; i++, k++) {
+        uint64_t theirs = (uint64_t)(uintptr_t)t->pcs[i];
+        bool may_be_missed =
+            k > 0 && k < u->depth && rule_cache_get(u->cache, our_pc(u, k - 1)).kind == RULE_NO_FDE;
+        if (may_be_missed && !same_pc(theirs, our_pc(u, k)))
+            k++;
+        if (k >= u->depth || !same_pc(theirs, our_pc(u, k)))
+            return false;
+    }
+    return true;
+}
+
 /* Our pcs are return addresses - 1, except where a signal struck; libunwind's are not adjusted.
  * Where it gave up early, and we came to the program's entry, the frames that it has must be ours.
  */
@@ -203,12 +232,7 @@ static void compare(struct per_thread *t, ucontext_t *context)
     struct unwinder *u = &t->unwinder;
     if (unwind(u, context) != UNWIND_COMPLETE || is_resuming(u) || is_first_instruction(u))
         return;
-    bool equal = depth <= u->depth;
-    for (unsigned i = 0; equal && i < depth; i++) {
-        uint64_t theirs = (uint64_t)(uintptr_t)t->pcs[i];
-        uint64_t ours = u->path[u->depth - 1 - i].pc;
-        equal = theirs == ours || theirs == ours + 1;
-    }
+    bool equal = has_their_frames(t, depth);
     atomic_fetch_add(&result.checked, 1);
     atomic_fetch_add(!equal             ? &result.different
                      : depth < u->depth ? &result.shorter
