@@ -13,6 +13,9 @@
 
 #include <stdlib.h>
 
+/* So few open rows leave room for more on the smallest usual screen (80x24). */
+#define FEW_ROWS 6
+
 /* Smallest share of its parent's cost of a child on a hot path; key T changes it. */
 #define HOT_SHARE 0.5
 
@@ -131,12 +134,13 @@ static void close_tui(struct tui *tui)
     vec_free(&tui->message);
 }
 
-/* Opens the tree along the hot path and the row where it branches, which is selected. */
+/* Opens the tree along the hot path, and the row where it branches if few rows are open then. */
 static void open_along_hot_path(struct tui *tui)
 {
     struct pane *pane = tui_pane(tui);
     tui_follow_hot_path(tui);
-    if (pane_can_open(pane, pane_row(pane)) && !pane_is_open(pane, pane_row(pane)))
+    bool is_closed = pane_can_open(pane, pane_row(pane)) && !pane_is_open(pane, pane_row(pane));
+    if (is_closed && pane->shown.n < FEW_ROWS)
         pane_expand(pane);
     tui->source_scroll.at_hottest = true;
 }
