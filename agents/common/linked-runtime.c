@@ -1,6 +1,7 @@
 #include "agents/common/linked-runtime.h"
 
-#include <elf.h>
+#include "lib/elf-sections.h"
+
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,13 +11,7 @@
 
 /* -------- symbols -------- */
 
-/* A file in memory. */
-struct mapped_file {
-    const char *at;
-    size_t size;
-};
-
-static bool map_file(const char *path, struct mapped_file *file)
+static bool map_file(const char *path, struct elf_file *file)
 {
     struct stat status;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -28,47 +23,28 @@ static bool map_file(const char *path, struct mapped_file *file)
     close(fd);
     if (at == MAP_FAILED)
         return false;
-    *file = (struct mapped_file){at, (size_t)status.st_size};
+    *file = (struct elf_file){at, (size_t)status.st_size};
     return true;
 }
 
-static bool holds(const struct mapped_file *file, uint64_t offset, uint64_t size)
-{
-    return offset <= file->size && size <= file->size - offset;
-}
-
-/* The section headers; NULL if the file has none. */
-static const Elf64_Shdr *sections(const struct mapped_file *file, unsigned *count)
-{
-    const Elf64_Ehdr *header = (const void *)file->at;
-    if (!holds(file, 0, sizeof *header) || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
-        header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_shentsize != sizeof(Elf64_Shdr) ||
-        header->e_shoff % _Alignof(Elf64_Shdr) != 0 ||
-        !holds(file, header->e_shoff, (uint64_t)header->e_shnum * sizeof(Elf64_Shdr)))
-        return NULL;
-    *count = header->e_shnum;
-    return (const void *)(file->at + header->e_shoff);
-}
-
 /* The symbol table, or NULL; *strings is its string table. */
-static const Elf64_Shdr *symbol_table(const struct mapped_file *file, const Elf64_Shdr **strings)
+static const Elf64_Shdr *symbol_table(const struct elf_file *file, const Elf64_Shdr **strings)
 {
     unsigned count = 0;
-    const Elf64_Shdr *all = sections(file, &count), *found = NULL;
+    const Elf64_Shdr *all = elf_file_sections(file, &count), *found = NULL;
     for (unsigned i = 0; all && i < count; i++)
         if (all[i].sh_type == SHT_SYMTAB || (all[i].sh_type == SHT_DYNSYM && !found))
             found = &all[i];
     if (!found || found->sh_link >= count || found->sh_offset % _Alignof(Elf64_Sym) != 0)
         return NULL;
     *strings = &all[found->sh_link];
-    bool fits = holds(file, found->sh_offset, found->sh_size) &&
-                holds(file, (*strings)->sh_offset, (*strings)->sh_size);
+    bool fits = elf_file_holds(file, found->sh_offset, found->sh_size) &&
+                elf_file_holds(file, (*strings)->sh_offset, (*strings)->sh_size);
     return fits ? found : NULL;
 }
 
 /* The name at an offset in a string table; NULL if it is not terminated there. */
-static const char *name_at(const struct mapped_file *file, const Elf64_Shdr *strings,
-                           uint64_t offset)
+static const char *name_at(const struct elf_file *file, const Elf64_Shdr *strings, uint64_t offset)
 {
     const char *name = file->at + strings->sh_offset + offset;
     if (offset >= strings->sh_size || !memchr(name, 0, strings->sh_size - offset))
@@ -86,7 +62,7 @@ static bool is_global(const Elf64_Sym *symbol)
 bool symbols_visit(const char *path, void (*visit)(const struct symbol *symbol, void *data),
                    void *data)
 {
-    struct mapped_file file;
+    struct elf_file file;
     const Elf64_Shdr *strings = NULL;
     if (!map_file(path[0] ? path : "/proc/self/exe", &file))
         return false;
