@@ -49,8 +49,8 @@ static const struct agent_host *host;
 static _Atomic uint64_t newest_context;
 
 struct thread_data {
-    uint64_t context;        /* of which the thread is a worker; 0: no worker */
-    uint32_t self;           /* its number as a worker */
+    uint64_t context;        /* address of the worker's Cilk context; 0: not a worker */
+    uint32_t self;           /* the worker's number */
     bool has_unknown_layout; /* the runtime's structures were not as expected */
 };
 

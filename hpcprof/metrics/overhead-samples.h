@@ -1,6 +1,6 @@
-/* Decides which samples are parallel overhead, and of which kind: time in the runtime's own code,
- * found after the run and at no cost during it (Tallent and Mellor-Crummey, PPoPP 2009, section
- * 5.2).
+/* Finds the samples that are parallel overhead, i.e. time in the runtime's own code, and the kind of
+ * each. This is done after the run, so it costs nothing during it (Tallent and Mellor-Crummey,
+ * PPoPP 2009, section 5.2).
  *
  * The physical frames of a sampled call path are examined from the leaf outwards, up to the
  * innermost frame of the user's code, inclusive. The sample is overhead if one of them

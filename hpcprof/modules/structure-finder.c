@@ -154,7 +154,7 @@ static struct structure *structure_of_binary(const struct finder *finder,
 
 /* ---- modules ---- */
 
-/* The vdso of another kernel is not reported as an error: nobody can get its code. */
+/* A vdso of another kernel is no error: its code exists only on the machine of the run. */
 static void find_for_vdso(const struct finder *finder, const struct wanted_module *wanted)
 {
     char *path = mem_printf("%s/[vdso]", finder->scratch), *why = NULL;

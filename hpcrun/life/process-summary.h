@@ -15,8 +15,9 @@
  * process by an exec, so that the command has the same process id, parent, signals and exit status
  * as without hpcrun; no process is left that could wait for it. So the command's last image prints
  * the summary, for all processes on this host that have recorded themselves by then
- * (process/process-notes.h). If that image is killed, nobody prints it here; hpcprof does. In a
- * parallel job with a launcher for each rank, the last rank to end prints it for all. */
+ * (process/process-notes.h). If that image is killed, hpcrun prints no summary, but
+ * hpcviewer shows one. In a parallel job with a launcher for each rank, the last rank to end prints
+ * it for all. */
 void summarize(enum process_state state, int detail, bool continues);
 
 #endif

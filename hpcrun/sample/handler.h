@@ -23,8 +23,8 @@ bool handler_on_signal(const siginfo_t *info, const void *context);
 bool handler_take_lost(int signal, const siginfo_t *info, const void *context);
 
 /* Not in the handler: when the calling thread or the process ends, with all signals blocked and no
- * other thread using its events. Counts the samples that were due long ago as missed, since nobody
- * will take them any more. */
+ * other thread using its events. Counts overdue samples as dropped: no handler runs any more that
+ * could take them. */
 void handler_count_overdue(struct thread *thread);
 
 #endif

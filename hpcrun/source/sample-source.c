@@ -212,9 +212,9 @@ static void plan(struct thread_event *event, uint64_t period)
     event->due = event->last + period;
 }
 
-/* Arms the event as planned. A wall-clock timer expires again every mean period until the handler
- * arms it anew. The interval is not the planned period: a first one may be a few hundred
- * nanoseconds, which would leave no time to run to a thread that defers its signals. */
+/* Arms the event as planned. A wall-clock timer expires again after every mean period until the
+ * handler arms it again. The interval must not be the planned period: the first one may be a few
+ * hundred nanoseconds, and a thread that defers its signals would get no time to run. */
 static void start(const struct thread_event *event, uint64_t period, uint64_t due, uint64_t mean)
 {
     switch (event->source) {
@@ -254,8 +254,8 @@ void source_resume(struct thread *thread, struct thread_event *event)
 /* Lengthens a REALTIME period so that the program gets at least as much time as the last sample
  * took. A sample of a very deep path can take longer than the period; since samples are due at
  * fixed times, the thread would never leave the handler. Ticks are at most a nanosecond long, so
- * the clocks are read only if the sample may have been too long. event->last may be in the future:
- * a signal that was sent before its timer was armed anew comes before the sample is due. */
+ * the clocks are read only if the sample may have been too long. event->last may be in the future,
+ * because a signal sent before the timer was armed again arrives before the sample is due. */
 static uint64_t leave_time_for_program(const struct thread_event *event, uint64_t period)
 {
     if (event->source != SOURCE_MONOTONIC_TIMER || ticks_now() - event->measured_at < period / 4)
