@@ -21,6 +21,7 @@ struct worker {
     VEC(uint32_t) overhead;            /* scratch: overhead_at() each node */
     VEC(struct waiting_state) waiting; /* scratch: waiting_at() each node */
     VEC(size_t) profiles;              /* built by this worker */
+    bool counts_instructions;
     struct instruction_costs instructions;
 };
 
@@ -71,7 +72,7 @@ static void add_cost(struct worker *w, struct profile *profile, const struct sam
 {
     const struct cost cost = {.context = place->context, .metric = metric, .amount = amount};
     vec_push(&profile->costs, cost);
-    if (place->module != NO_MODULE)
+    if (w->counts_instructions && place->module != NO_MODULE)
         instruction_costs_add(&w->instructions, place->module, place->address, metric, amount);
 }
 
@@ -149,7 +150,7 @@ static void renumber_profiles(struct projection *projection, const uint32_t *new
 static void start_worker(struct worker *w, const struct analysis *analysis,
                          enum projection_kind kind)
 {
-    *w = (struct worker){.analysis = analysis};
+    *w = (struct worker){.analysis = analysis, .counts_instructions = kind == PROJECTION_LOGICAL};
     builder_start(&w->builder, analysis, kind);
 }
 

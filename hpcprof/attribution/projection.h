@@ -25,7 +25,8 @@ struct projection {
     struct context_tree tree;
     VEC(struct profile) profiles;          /* all threads of all files, in order */
     struct context_ids unknown_site_calls; /* calls from unknown sites; sorted once renumbered */
-    struct instruction_costs instructions; /* sorted */
+    struct instruction_costs instructions; /* sorted; of the logical projection, since the
+                                              physical one has the same */
 };
 
 /* Builds a projection in `workers` threads. Ids of contexts depend on how the work was distributed:
