@@ -13,8 +13,10 @@ The unit of work is a unit program or an integration test class, in a process of
 2. Classes with `measures_time = True` run behind them, one at a time: they compare what hpcrun says
    with clocks, and a neighbor on the same CPU costs them evidence.
 
-A test that can't run here (needs root, a tool, ...) is skipped with its reason and counted apart.
+A test that can't run here (needs root, a tool, ...) is skipped. The reasons and their counts stand at
+the end of the report, and the time of both phases: on the wall, and of the CPUs.
 BUILD/tests/last-run.json keeps the verdicts and times of the last run of each test."""
+import collections
 import concurrent.futures
 import json
 import os
@@ -23,6 +25,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import unittest
@@ -95,11 +98,56 @@ class Job:
         self.alone, self.is_unit = alone, is_unit
 
 
+class Sessions:
+    """Runs each job in a session of its own: without a terminal, and ended as a whole."""
+
+    def __init__(self):
+        self.lock, self.leaders, self.stopped = threading.Lock(), set(), False
+
+    def run(self, job, environment):
+        """What a job printed, its status, and the CPU seconds of it and of the processes it waited for."""
+        started = time.monotonic()
+        with tempfile.TemporaryFile() as output:
+            with self.lock:
+                if self.stopped:
+                    return "", 0, 0
+                process = subprocess.Popen(job.command, env=environment, stdin=subprocess.DEVNULL, stdout=output,
+                                           stderr=subprocess.STDOUT, start_new_session=True,
+                                           cwd=TESTS.parent if job.is_unit else TESTS / "integration")
+                self.leaders.add(process.pid)
+            timer = threading.Timer(job.timeout, self.end, [process.pid])
+            timer.start()
+            os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+            with self.lock:
+                self.leaders.discard(process.pid)  # no signal may follow: the number becomes free
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+            timer.cancel()
+            output.seek(0)
+            text = output.read().decode(errors="replace")
+        if time.monotonic() - started >= job.timeout:
+            text += f"\nno end after {job.timeout} s\n"
+        return text, process.returncode, usage.ru_utime + usage.ru_stime
+
+    def end(self, leader):
+        with self.lock:
+            if leader in self.leaders:
+                os.killpg(leader, signal.SIGKILL)
+
+    def end_all(self):
+        with self.lock:
+            self.stopped = True
+            for leader in self.leaders:
+                os.killpg(leader, signal.SIGKILL)
+
+
 class Run:
     """The verdicts so far."""
 
     def __init__(self, build):
-        self.build, self.lock = build, threading.Lock()
+        self.build, self.lock, self.sessions = build, threading.Lock(), Sessions()
+        self.cpu, self.skips = 0, collections.Counter()
+        self.phases = []
         self.counts = {"ok": 0, "FAILED": 0, "skip": 0}
         self.kept = build / "tests" / "last-run.json"
         try:
@@ -110,7 +158,12 @@ class Run:
     def report(self, verdict, name, detail=""):
         print(f"{verdict:6} {name}{': ' + detail if detail else ''}", flush=True)
 
-    def repeat(self, name):
+    def repeat(self, name, job):
+        """Prints the command that runs a failed test alone: its class, if it is no test but setUpClass
+        or an import that failed."""
+        name = name.split(" ")[0]
+        if not name.startswith(job.name):
+            name = job.name.removeprefix("unittest.loader._FailedTest.")
         print(f"       repeat it: tests/run.py {os.path.relpath(self.build)} {name}", flush=True)
 
     def rank(self, job):
@@ -120,20 +173,15 @@ class Run:
 
     def run(self, job):
         """Runs a job and reports its tests together."""
-        started = time.monotonic()
         environment = dict(os.environ, BUILD=str(self.build), CMOCKA_MESSAGE_OUTPUT="TAP")
-        try:
-            done = subprocess.run(job.command, env=environment, stdout=subprocess.PIPE,
-                                  stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, text=True,
-                                  errors="replace", timeout=job.timeout,
-                                  cwd=TESTS.parent if job.is_unit else TESTS / "integration")
-            output, status = done.stdout, done.returncode
-        except subprocess.TimeoutExpired as expired:
-            output = (expired.stdout or b"").decode(errors="replace")
-            output, status = output + f"\nno end after {job.timeout} s\n", -1
+        started = time.monotonic()
+        output, status, cpu = self.sessions.run(job, environment)
+        if self.sessions.stopped:
+            return
         with self.lock:
             (self.take_unit if job.is_unit else self.take_class)(job, output, status)
-            self.last.setdefault(job.name, {})["seconds"] = time.monotonic() - started
+            self.last.setdefault(job.name, {}).update(seconds=time.monotonic() - started, cpu=cpu)
+            self.cpu += cpu
 
     def take_unit(self, job, output, status):
         """Every `ok` and `not ok` line of a cmocka program's TAP output is a test."""
@@ -145,10 +193,11 @@ class Run:
         self.counts["ok"] += passed
         self.counts["FAILED"] += failed
         self.counts["skip"] += skipped
+        self.skips[f"in {job.name}"] += skipped
         self.report("FAILED" if failed else "ok", job.name, f"{passed} passed, {failed} failed, {skipped} skipped")
         if failed:
             print(output, flush=True)
-            self.repeat(job.name)
+            self.repeat(job.name, job)
         self.last[job.name] = {"failed": failed > 0}
 
     def take_class(self, job, output, status):
@@ -163,21 +212,39 @@ class Run:
                 self.report("ok", test["name"], f"{test['seconds']:.1f} s")
             elif test["verdict"] == "skip":
                 self.report("skip", test["name"], test["detail"])
+                self.skips[test["detail"]] += 1
             else:
                 failed = True
                 self.report("FAILED", test["name"])
                 print(test["detail"], flush=True)
-                self.repeat(test["name"].split(" ")[0])
+                self.repeat(test["name"], job)
         if status != 0:
             failed = True
             self.counts["FAILED"] += 1
             self.report("FAILED", job.name, f"ended with status {status}")
             print("\n".join(noise), flush=True)
-            self.repeat(job.name)
+            self.repeat(job.name, job)
         self.last[job.name] = {"failed": failed}
 
-    def keep(self):
+    def run_all(self, jobs, at_once, phase):
+        """Runs jobs, so many at once, and says what time they took."""
+        started, cpu = time.monotonic(), self.cpu
+        with concurrent.futures.ThreadPoolExecutor(at_once) as pool:
+            try:
+                list(pool.map(self.run, jobs))
+            except KeyboardInterrupt:
+                self.sessions.end_all()
+                raise
+        self.phases.append(f"{phase}: {time.monotonic() - started:.0f} s, {self.cpu - cpu:.0f} s of CPU time")
+
+    def finish(self):
+        """The end of the report; keeps the verdicts and times."""
         self.kept.write_text(json.dumps(self.last, indent=1, sort_keys=True))
+        for reason, count in sorted(self.skips.items()):
+            if count:
+                print(f"{count} skipped: {reason}")
+        print("\n".join(self.phases))
+        print(f"{self.counts['ok']} passed, {self.counts['FAILED']} failed, {self.counts['skip']} skipped")
 
 
 def flatten(suite):
@@ -221,18 +288,17 @@ def main():
         run_class(sys.argv[2:])
         return 0
     stop_ignoring_signals()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     build, names = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2:]
     run = Run(build)
     jobs = sorted(list(unit_jobs(build, names)) + list(class_jobs(build, names)), key=run.rank)
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        list(pool.map(run.run, [job for job in jobs if not job.alone]))
-    for job in jobs:
-        if job.alone:
-            run.run(job)
-    run.keep()
-    counts = run.counts
-    print(f"{counts['ok']} passed, {counts['FAILED']} failed, {counts['skip']} skipped")
-    return 1 if counts["FAILED"] or not counts["ok"] else 0
+    try:
+        run.run_all([job for job in jobs if not job.alone], len(os.sched_getaffinity(0)), "in parallel")
+        run.run_all([job for job in jobs if job.alone], 1, "one at a time")
+    except KeyboardInterrupt:
+        return 130
+    run.finish()
+    return 1 if run.counts["FAILED"] or not run.counts["ok"] else 0
 
 
 if __name__ == "__main__":
