@@ -6,9 +6,10 @@ T ?=
 check: check-build
 	tests/run.py $(BUILD) $(T)
 
-# What the tests run, except the builds under sanitizers.
-.PHONY: check-build
-check-build: all $(UNIT_TESTS)
+# What the tests run, except the builds under sanitizers; and what integration tests run of that.
+.PHONY: check-build integration-build
+check-build: integration-build $(UNIT_TESTS)
+integration-build: all
 
 # A unit test that no module.mk names would never run.
 UNNAMED_UNIT_TESTS = $(filter-out $(UNIT_TESTS:$(BUILD)/%=%.c),$(wildcard tests/unit/*/test_*.c))
@@ -81,7 +82,7 @@ $(BUILD)/obj/tests/tools/unwind-steps.o: CFLAGS += -fPIC -ftls-model=initial-exe
 $(BUILD)/tests/tools/unwind-steps.so: $(BUILD)/obj/tests/tools/unwind-steps.o $(UNWINDER_OBJS)
 	$(call link,$(UNWIND_COMPARE_FLAGS),)
 
-check-build: $(TEST_PROGRAMS) $(TEST_TOOLS)
+integration-build: $(TEST_PROGRAMS) $(TEST_TOOLS)
 
 # libhpcrun under sanitizers, for test_sanitizers.py: builds of their own in BUILD/address and BUILD/thread, with the
 # ordinary launcher. Not test_unwind_quiet: it has a malloc of its own, which the sanitizer calls before it is ready.

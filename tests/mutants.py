@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Plants faults in the product, one at a time, and reports those that no test notices.
 
-usage: tests/mutants.py BUILD [--sample N] [--list] [NAME...]
+usage: tests/mutants.py BUILD [--jobs N] [--sample N [--seed TEXT]] [--list] [NAME...]
 
 The faults stand in tests/mutants/*.mutants, each with the tests that must notice it:
 
@@ -10,27 +10,39 @@ The faults stand in tests/mutants/*.mutants, each with the tests that must notic
     + case CFA_DEF_CFA_OFFSET: m->row->cfa_offset = (int64_t)take_uleb(c) + 8; break;
 
 The `-` lines must stand in the file exactly once, one below the other, whatever their indentation; the
-`+` lines take their place. Names behind the colon are those of tests/run.py. Lines that begin with
-# are comments.
+`+` lines take their place. Behind the colon stand unit programs (unit/lib/test_path) and names of
+integration tests (test_law.Law or test_law.Law.test_phases). Lines that begin with # are comments.
 
-A fault is planted in a copy of the tree and its build below BUILD/mutants, which is built again. It is
-noticed if one of its tests fails. A fault that breaks the build or stands nowhere is an error: then
-the list is out of date. With NAMEs only the faults whose file or tests contain one are planted; with
---sample N only N of them, chosen by the commit that is checked out. Ends with
-"N noticed, N survived" and status 1 if any survived or was an error."""
+1. Each of N jobs (default: one per CPU) makes a copy of the tree and its build in BUILD/mutants.
+2. Every test that is named runs without a fault: a test that fails anyway would notice everything.
+3. A fault is planted in a copy, what its tests need is built again, and they run. It is noticed if
+   one of them fails or does not end.
+
+A fault that breaks the build or stands nowhere is an error: then the list is out of date. With NAMEs
+only the faults whose file or tests contain one are planted; with --sample N only N of them, chosen by
+the seed, which is printed: by default the commit that is checked out. Ends with the survivors, the
+line "N noticed, N survived in N s", and status 1 if any survived or was an error."""
 import argparse
+import concurrent.futures
 import hashlib
+import json
 import os
 import pathlib
+import queue
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import threading
 import time
 
 TESTS = pathlib.Path(__file__).resolve().parent
 ROOT = TESTS.parent
-TIMEOUT = 900  # seconds for the tests of one fault: a hang is noticed, too
+REPORT = "verdict:"  # begins a line of `run.py --class` about one test: JSON
+
+# Seconds until a test counts as hanging. The slowest named test takes a tenth of it on a busy machine.
+UNIT_TIMEOUT, CLASS_TIMEOUT, BUILD_TIMEOUT = 60, 300, 600
 
 
 class Fault:
@@ -39,7 +51,8 @@ class Fault:
         self.old, self.new = [], []
 
     def __str__(self):
-        return f"{self.where}:{self.number}: {self.file}: {' / '.join(self.new).strip() or 'lines removed'}"
+        change = " / ".join(line.strip() for line in self.new).strip() or "lines removed"
+        return f"{self.where}:{self.number}: {self.file}: {change}"
 
 
 def read_faults(path):
@@ -68,10 +81,10 @@ def planted(text, fault):
     return "\n".join(lines[:found[0]] + fault.new + lines[found[0] + len(old):])
 
 
-def copy_tree(build):
+# ---- a copy of the tree, in which one job plants its faults ----
+
+def copy_tree(build, copy):
     """A copy of the files that git knows and of the build; make finds nothing to do in it."""
-    copy = build / "mutants" / "tree"
-    shutil.rmtree(copy, ignore_errors=True)
     files = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT,
                            capture_output=True, text=True, check=True).stdout
     for name in filter(None, files.split("\0")):
@@ -86,80 +99,178 @@ def copy_tree(build):
         text = path.read_text()
         path.write_text(re.sub(rf"(^|\s)({re.escape(str(build))}|{re.escape(os.path.relpath(build, ROOT))})/",
                                r"\1build/", text))
-    return copy
 
 
-def target_of(test, copy):
-    """What make has to build for a test: a unit program alone, or everything."""
-    return f"build/tests/{test}" if (copy / "build" / "tests" / test).is_file() else "check-build"
+def run(command, folder, timeout, **environment):
+    """Status and output of a command; the status is None if it does not end in time. It and all that
+    it started are ended then."""
+    with subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True,
+                          env=dict(os.environ, **environment)) as child:
+        try:
+            output = child.communicate(timeout=timeout)[0]
+            return child.returncode, output
+        except subprocess.TimeoutExpired:
+            return None, ""
+        finally:
+            if child.poll() is None:
+                os.killpg(child.pid, signal.SIGKILL)
 
 
-def run(command, copy, timeout):
-    try:
-        return subprocess.run(command, cwd=copy, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, text=True, errors="replace", timeout=timeout)
-    except subprocess.TimeoutExpired:
-        return None
+class Place:
+    def __init__(self, build, number, make_jobs):
+        self.tree, self.make_jobs = build / "mutants" / f"tree-{number}", make_jobs
+        copy_tree(build, self.tree)
+
+    def is_unit(self, test):
+        return (self.tree / "build" / "tests" / test).is_file()
+
+    def build(self, tests):
+        """"" or why what the tests need can't be built. Warnings are no verdict: a fault may leave a
+        variable unused."""
+        targets = sorted({f"build/tests/{test}" if self.is_unit(test) else "integration-build" for test in tests})
+        status, output = run(["make", f"-j{self.make_jobs}", "BUILD=build", "WARNINGS=", *targets], self.tree,
+                             BUILD_TIMEOUT)
+        return "" if status == 0 else "it breaks the build:\n" + output[-2000:]
+
+    def run_unit(self, test):
+        """(tests that passed, tests that failed, output)"""
+        status, output = run([self.tree / "build" / "tests" / test], self.tree, UNIT_TIMEOUT,
+                             CMOCKA_MESSAGE_OUTPUT="TAP")
+        passed = len(re.findall(r"^\s*ok\b(?!.*# SKIP)", output, re.M | re.I))
+        return passed, int(status != 0), output
+
+    def run_class(self, test):
+        status, output = run([sys.executable, self.tree / "tests" / "run.py", "--class", test],
+                             self.tree / "tests" / "integration", CLASS_TIMEOUT, BUILD=str(self.tree / "build"))
+        verdicts = [json.loads(line[len(REPORT):])["verdict"] for line in output.split("\n")
+                    if line.startswith(REPORT)]
+        return verdicts.count("ok"), verdicts.count("FAILED") + int(status != 0), output
+
+    def verdict_of(self, tests):
+        """"noticed", "survived", or what is wrong with the tests."""
+        ran, outputs = 0, ""
+        for test in tests:
+            passed, failed, output = self.run_unit(test) if self.is_unit(test) else self.run_class(test)
+            if failed:
+                return "noticed"
+            ran, outputs = ran + passed, outputs + output
+        return "survived" if ran else "no such test, or it was skipped:\n" + outputs[-2000:]
+
+    def try_fault(self, fault):
+        path = self.tree / fault.file
+        if not path.is_file():
+            return "no such file"
+        text = path.read_text()
+        faulty = planted(text, fault)
+        if faulty is None:
+            return "its lines do not stand there exactly once"
+        path.write_text(faulty)
+        try:
+            return self.build(fault.tests) or self.verdict_of(fault.tests)
+        finally:
+            path.write_text(text)
 
 
-def try_fault(fault, copy):
-    """"noticed", "survived", or what is wrong with the fault."""
-    path = copy / fault.file
-    if not path.is_file():
-        return "no such file"
-    text = path.read_text()
-    faulty = planted(text, fault)
-    if faulty is None:
-        return "its lines do not stand there exactly once"
-    path.write_text(faulty)
-    try:
-        targets = sorted({target_of(test, copy) for test in fault.tests})
-        # Warnings are no verdict: a fault may leave a variable unused.
-        built = run(["make", f"-j{os.cpu_count()}", "BUILD=build", "WARNINGS=", *targets], copy, TIMEOUT)
-        if built is None or built.returncode != 0:
-            return "it breaks the build:\n" + (built.stdout[-2000:] if built else "no end")
-        tested = run([sys.executable, "tests/run.py", "build", *fault.tests], copy, TIMEOUT)
-        if tested is None:
-            return "noticed"
-        if "0 passed, 0 failed" in tested.stdout:
-            return "no such test, or it was skipped:\n" + tested.stdout[-2000:]
-        return "noticed" if tested.returncode != 0 else "survived"
-    finally:
-        path.write_text(text)
+# ---- all of them ----
+
+class Work:
+    """Runs jobs in the places, each in one that is free, and counts verdicts."""
+
+    def __init__(self, places):
+        self.places, self.lock = queue.Queue(), threading.Lock()
+        for place in places:
+            self.places.put(place)
+        self.counts = {"noticed": 0, "survived": 0, "errors": 0}
+        self.bad = []  # lines about survivors and errors
+
+    def in_place(self, job, item):
+        place = self.places.get()
+        try:
+            job(place, item)
+        finally:
+            self.places.put(place)
+
+    def all(self, job, items):
+        with concurrent.futures.ThreadPoolExecutor(self.places.qsize()) as pool:
+            list(pool.map(lambda item: self.in_place(job, item), items))
+
+    def count(self, kind, line):
+        with self.lock:
+            self.counts[kind] += 1
+            if kind != "noticed":
+                self.bad.append(line)
+            print(line, flush=True)
+
+    def without_fault(self, place, test):
+        verdict = place.verdict_of([test])
+        if verdict == "noticed":
+            self.count("errors", f"ERROR: {test} fails without a fault")
+        elif verdict != "survived":
+            self.count("errors", f"ERROR: {test}: {verdict}")
+
+    def faults_of_a_file(self, place, faults):
+        for fault in faults:
+            started = time.monotonic()
+            verdict = place.try_fault(fault)
+            kind = verdict if verdict in self.counts else "errors"
+            told = verdict if verdict in self.counts else "ERROR: " + verdict
+            self.count(kind, f"{told:8}  {time.monotonic() - started:5.1f} s  {fault}")
 
 
-def choose(faults, count):
-    """`count` faults, others at every commit."""
-    commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True).stdout
-    return sorted(faults, key=lambda fault: hashlib.sha1(f"{commit}{fault}".encode()).digest())[:count]
+def by_file(faults):
+    """Lists of faults of one file, the longest first: a job builds the rest only once for each."""
+    files = {}
+    for fault in faults:
+        files.setdefault(fault.file, []).append(fault)
+    return sorted(files.values(), key=len, reverse=True)
 
 
-def main():
+def choose(faults, count, seed):
+    """`count` faults, others with every seed."""
+    if seed is None:
+        seed = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True,
+                              text=True).stdout.strip()
+    print(f"{count} of {len(faults)} faults, --seed {seed}", flush=True)
+    return sorted(faults, key=lambda fault: hashlib.sha1(f"{seed}{fault}".encode()).digest())[:count]
+
+
+def parse_arguments():
     parser = argparse.ArgumentParser()
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("names", nargs="*")
+    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--sample", type=int)
+    parser.add_argument("--seed")
     parser.add_argument("--list", action="store_true")
-    options = parser.parse_intermixed_args()
+    return parser.parse_intermixed_args()
+
+
+def main():
+    options, started = parse_arguments(), time.monotonic()
     build = options.build.resolve()
     faults = [fault for path in sorted((TESTS / "mutants").glob("*.mutants")) for fault in read_faults(path)
               if not options.names or any(name in f"{fault.file} {' '.join(fault.tests)}" for name in options.names)]
     if options.sample is not None:
-        faults = choose(faults, options.sample)
+        faults = choose(faults, options.sample, options.seed)
     if options.list:
         print("\n".join(map(str, faults)))
+        print(f"{len(faults)} faults")
         return 0
-    copy, counts = copy_tree(build), {"noticed": 0, "survived": 0, "errors": 0}
-    for fault in faults:
-        started = time.monotonic()
-        verdict = try_fault(fault, copy)
-        counts[verdict if verdict in counts else "errors"] += 1
-        print(f"{verdict if verdict in counts else 'ERROR: ' + verdict:8}  {time.monotonic() - started:5.1f} s  {fault}",
-              flush=True)
+    shutil.rmtree(build / "mutants", ignore_errors=True)
+    groups = by_file(faults)
+    jobs = min(options.jobs, len(groups)) or 1
+    make_jobs = max(1, len(os.sched_getaffinity(0)) // jobs)
+    work = Work([Place(build, i, make_jobs) for i in range(jobs)])
+    work.all(work.without_fault, sorted({test for fault in faults for test in fault.tests}))
+    work.all(work.faults_of_a_file, groups)
     shutil.rmtree(build / "mutants")
+    counts = work.counts
+    if work.bad:
+        print("\nNot noticed:\n" + "\n".join(work.bad))
     if counts["errors"]:
-        print(f"{counts['errors']} could not be planted")
-    print(f"{counts['noticed']} noticed, {counts['survived']} survived")
+        print(f"{counts['errors']} errors")
+    print(f"{counts['noticed']} noticed, {counts['survived']} survived in {time.monotonic() - started:.0f} s")
     return 1 if counts["survived"] or counts["errors"] else 0
 
 
