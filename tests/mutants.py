@@ -17,6 +17,8 @@ integration tests (test_law.Law or test_law.Law.test_phases). Lines that begin w
 2. Every test that is named runs without a fault: a test that fails anyway would notice everything.
 3. A fault is planted in a copy, what its tests need is built again, and they run. It is noticed if
    one of them fails or does not end.
+4. Faults that a test must notice which measures time (`measures_time`, as in tests/run.py) come last
+   and alone.
 
 A fault that breaks the build or stands nowhere is an error: then the list is out of date. With NAMEs
 only the faults whose file or tests contain one are planted; with --sample N only N of them, chosen by
@@ -25,6 +27,7 @@ line "N noticed, N survived in N s", and status 1 if any survived or was an erro
 import argparse
 import concurrent.futures
 import hashlib
+import importlib
 import json
 import os
 import pathlib
@@ -174,6 +177,14 @@ class Place:
 
 # ---- all of them ----
 
+def measures_time(fault):
+    """Whether one of its tests is an integration test that must run alone."""
+    classes = [test.split(".")[:2] for test in fault.tests if "/" not in test]
+    return any(getattr(getattr(importlib.import_module(name[0]), name[-1], None), "measures_time", False)
+               for name in classes)
+
+
+
 class Work:
     """Runs jobs in the places, each in one that is free, and counts verdicts."""
 
@@ -249,6 +260,7 @@ def parse_arguments():
 def main():
     options, started = parse_arguments(), time.monotonic()
     build = options.build.resolve()
+    os.environ["BUILD"] = str(build)
     faults = [fault for path in sorted((TESTS / "mutants").glob("*.mutants")) for fault in read_faults(path)
               if not options.names or any(name in f"{fault.file} {' '.join(fault.tests)}" for name in options.names)]
     if options.sample is not None:
@@ -258,12 +270,15 @@ def main():
         print(f"{len(faults)} faults")
         return 0
     shutil.rmtree(build / "mutants", ignore_errors=True)
-    groups = by_file(faults)
-    jobs = min(options.jobs, len(groups)) or 1
+    sys.path.insert(0, str(TESTS / "integration"))
+    alone = [fault for fault in faults if measures_time(fault)]
+    groups = by_file(fault for fault in faults if fault not in alone)
+    jobs = max(1, min(options.jobs, len(groups)))
     make_jobs = max(1, len(os.sched_getaffinity(0)) // jobs)
     work = Work([Place(build, i, make_jobs) for i in range(jobs)])
     work.all(work.without_fault, sorted({test for fault in faults for test in fault.tests}))
     work.all(work.faults_of_a_file, groups)
+    work.all(work.faults_of_a_file, [alone])
     shutil.rmtree(build / "mutants")
     counts = work.counts
     if work.bad:

@@ -1,0 +1,398 @@
+/* What becomes of a sample: its fate, and what its node pays. The path, the agent's answer and the
+ * tree are made up here. */
+#include "tests/unit/cmocka_suite.h"
+
+#include "hpcrun/logical/agent-table.h"
+#include "hpcrun/process/process.h"
+#include "hpcrun/sample/sample.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct process process;
+struct sampling sampling;
+
+enum { WORK, BLOCKED, IDLENESS, INCOMPLETE, METRICS };
+
+#define NODE    5u
+#define UNKNOWN 6u
+
+static struct thread thread;
+static struct thread_event *const event = &thread.events[0];
+static struct thread_status status;
+static enum unwind_end path_end;
+static uint32_t node_of_path, full_metric; /* full_metric: has no memory; METRICS: all have */
+static uint64_t paid[UNKNOWN + 1][METRICS];
+static uint32_t recorded_workers, recorded_n;
+
+/* ---- stubs for sample.c ---- */
+
+enum unwind_end unwind(struct unwinder *u, const ucontext_t *context)
+{
+    (void)context;
+    u->depth = 3;
+    return path_end;
+}
+
+const struct thread_status *agent_query_status(struct agent_query *query, struct unwinder *u, int tid)
+{
+    (void)query;
+    (void)u;
+    (void)tid;
+    return &status;
+}
+
+uint32_t agent_query_path(struct agent_query *query)
+{
+    (void)query;
+    return 0;
+}
+
+uint32_t logical_enter(struct logical *logical, struct unwinder *u, struct cct *cct,
+                       enum unwind_end end, uint32_t unchanged)
+{
+    (void)logical;
+    (void)u;
+    (void)cct;
+    (void)unchanged;
+    assert_int_equal(end, path_end);
+    return node_of_path;
+}
+
+uint32_t logical_unknown(struct cct *cct)
+{
+    (void)cct;
+    return UNKNOWN;
+}
+
+bool cct_add(struct cct *cct, uint32_t node, uint32_t metric, uint64_t amount)
+{
+    (void)cct;
+    assert_in_range(node, NODE, UNKNOWN);
+    assert_in_range(metric, 0, METRICS - 1);
+    if (metric == full_metric)
+        return false;
+    paid[node][metric] += amount;
+    return true;
+}
+
+void workers_record(unsigned agent, uint32_t workers, uint32_t n)
+{
+    (void)agent;
+    recorded_workers = workers;
+    recorded_n = n;
+}
+
+/* ---- one sample ---- */
+
+static int begin(void **state)
+{
+    (void)state;
+    memset(&process, 0, sizeof process);
+    memset(&thread, 0, sizeof thread);
+    memset(&paid, 0, sizeof paid);
+    process.usable_cpus = 8;
+    *event = (struct thread_event){
+        .work = WORK, .blocked = BLOCKED, .idleness = IDLENESS, .incomplete = INCOMPLETE};
+    status = (struct thread_status){.kind = AGENT_FOREIGN};
+    path_end = UNWIND_COMPLETE;
+    node_of_path = NODE;
+    full_metric = METRICS;
+    recorded_workers = recorded_n = 0;
+    return 0;
+}
+
+static void take(uint64_t amount)
+{
+    static const ucontext_t context;
+    sample_record(&thread, event, &(struct increment){.fired = true, .amount = amount}, &context);
+}
+
+static void set_status(enum agent_thread_status kind, uint32_t workers, uint32_t working)
+{
+    status = (struct thread_status){.kind = kind, .counts = {.workers = workers, .working = working}};
+}
+
+static const struct fate_count *fate(enum fate which)
+{
+    return &event->fates[fate_slot(which)];
+}
+
+static void assert_fate(enum fate which, uint64_t count, uint64_t amount)
+{
+    assert_int_equal(fate(which)->count, count);
+    assert_int_equal(fate(which)->amount, amount);
+}
+
+/* The only fates are `fired` and this one. */
+static void assert_only_fate(enum fate which, uint64_t amount)
+{
+    for (unsigned slot = 0; slot < FATE_SLOTS; slot++) {
+        bool has = fate_of_slot(slot) == FATE_FIRED || fate_of_slot(slot) == which;
+        assert_int_equal(event->fates[slot].count, has);
+        assert_int_equal(event->fates[slot].amount, has ? amount : 0);
+    }
+}
+
+static void assert_paid(uint64_t work, uint64_t idleness, uint64_t incomplete)
+{
+    assert_int_equal(paid[NODE][WORK], work);
+    assert_int_equal(paid[NODE][IDLENESS], idleness);
+    assert_int_equal(paid[NODE][INCOMPLETE], incomplete);
+}
+
+/* ---- fates ---- */
+
+static void every_fate_has_a_place_of_its_own(void **state)
+{
+    (void)state;
+    static const enum fate all[] = {FATE_FIRED,
+                                    FATE_RECORDED,
+                                    FATE_IDLE,
+                                    FATE_NOBODY_WORKING,
+                                    FATE_DROPPED_OWN_CODE,
+                                    FATE_DROPPED_NO_MEMORY,
+                                    FATE_DROPPED_ENDING,
+                                    FATE_DROPPED_BEING_WRITTEN,
+                                    FATE_PARTIAL_NO_FDE,
+                                    FATE_PARTIAL_NO_RULE,
+                                    FATE_PARTIAL_NOT_READABLE,
+                                    FATE_PARTIAL_NOT_A_RETURN_ADDRESS,
+                                    FATE_PARTIAL_TOO_DEEP,
+                                    FATE_PARTIAL_NO_PROGRESS,
+                                    FATE_KERNEL_UNATTRIBUTED};
+    bool taken[FATE_SLOTS] = {false};
+    assert_int_equal(sizeof all / sizeof *all, FATE_SLOTS);
+    for (unsigned i = 0; i < FATE_SLOTS; i++) {
+        unsigned slot = fate_slot(all[i]);
+        assert_in_range(slot, 0, FATE_SLOTS - 1);
+        assert_false(taken[slot]);
+        taken[slot] = true;
+        assert_int_equal(fate_of_slot(slot), all[i]);
+    }
+}
+
+static void a_sample_is_recorded_and_pays_its_node(void **state)
+{
+    (void)state;
+    take(1000);
+    assert_only_fate(FATE_RECORDED, 1000);
+    assert_paid(1000, 0, 0);
+    assert_int_equal(paid[NODE][BLOCKED], 0);
+    assert_int_equal(thread.unwinder.depth, 3);
+}
+
+static void time_off_the_cpu_is_told_apart(void **state)
+{
+    (void)state;
+    static const ucontext_t context;
+    struct increment increment = {.fired = true, .amount = 1000, .blocked = 400};
+    sample_record(&thread, event, &increment, &context);
+    assert_paid(1000, 0, 0);
+    assert_int_equal(paid[NODE][BLOCKED], 400);
+}
+
+/* The path is not in the tree, so the next one must not reuse its nodes. */
+static void a_worker_without_work_pays_nothing(void **state)
+{
+    (void)state;
+    set_status(AGENT_IDLE, 4, 1);
+    take(1000);
+    assert_only_fate(FATE_IDLE, 1000);
+    assert_paid(0, 0, 0);
+    assert_int_equal(thread.unwinder.depth, 0);
+}
+
+static void nobody_works_if_no_worker_does(void **state)
+{
+    (void)state;
+    set_status(AGENT_IDLE, 4, 0);
+    take(1000);
+    assert_only_fate(FATE_NOBODY_WORKING, 1000);
+    assert_paid(0, 0, 0);
+}
+
+/* A thread that the runtime uses for itself is no worker. */
+static void the_runtimes_own_thread_is_idle_whoever_works(void **state)
+{
+    for (uint32_t working = 0; working < 2; working++) {
+        begin(state);
+        set_status(AGENT_RUNTIME_OWNED, 4, working);
+        take(1000);
+        assert_only_fate(FATE_IDLE, 1000);
+        assert_paid(0, 0, 0);
+    }
+}
+
+static void without_memory_for_the_path_a_sample_is_dropped_for_that_reason(void **state)
+{
+    (void)state;
+    node_of_path = CCT_NO_MEMORY;
+    take(1000);
+    assert_only_fate(FATE_DROPPED_NO_MEMORY, 1000);
+    assert_int_equal(thread.unwinder.depth, 0);
+    assert_string_equal(fate_drop_reason(FATE_DROPPED_NO_MEMORY), "out of memory");
+}
+
+static void without_memory_for_the_value_it_is_dropped_too(void **state)
+{
+    (void)state;
+    full_metric = WORK;
+    take(1000);
+    assert_only_fate(FATE_DROPPED_NO_MEMORY, 1000);
+    assert_int_equal(thread.unwinder.depth, 0);
+}
+
+/* A sample with a partial path is recorded, and counted under its reason besides. */
+static void a_partial_path_has_its_reason(void **state)
+{
+    static const struct {
+        enum unwind_end end;
+        enum fate fate;
+    } reasons[] = {
+        {UNWIND_NO_FDE, FATE_PARTIAL_NO_FDE},
+        {UNWIND_NO_RULE, FATE_PARTIAL_NO_RULE},
+        {UNWIND_NOT_READABLE, FATE_PARTIAL_NOT_READABLE},
+        {UNWIND_NOT_A_RETURN_ADDRESS, FATE_PARTIAL_NOT_A_RETURN_ADDRESS},
+        {UNWIND_TOO_DEEP, FATE_PARTIAL_TOO_DEEP},
+        {UNWIND_NO_PROGRESS, FATE_PARTIAL_NO_PROGRESS},
+    };
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++) {
+        begin(state);
+        path_end = reasons[i].end;
+        take(1000);
+        assert_fate(FATE_RECORDED, 1, 1000);
+        for (size_t k = 0; k < sizeof reasons / sizeof *reasons; k++)
+            assert_fate(reasons[k].fate, k == i, k == i ? 1000 : 0);
+        assert_paid(1000, 0, 0);
+    }
+}
+
+/* The root of the tree has no values. */
+static void a_path_of_hidden_frames_is_unknown(void **state)
+{
+    (void)state;
+    node_of_path = CCT_ROOT;
+    take(1000);
+    assert_only_fate(FATE_RECORDED, 1000);
+    assert_int_equal(paid[UNKNOWN][WORK], 1000);
+    assert_paid(0, 0, 0);
+}
+
+static void a_missed_sample_waits_to_be_counted(void **state)
+{
+    (void)state;
+    sample_count_missed(event, &(struct increment){.fired = true, .amount = 300});
+    sample_count_missed(event, &(struct increment){.fired = true, .amount = 500});
+    assert_int_equal(event->missed.count, 2);
+    assert_int_equal(event->missed.amount, 800);
+    assert_fate(FATE_FIRED, 0, 0);
+}
+
+/* fired = recorded + idle + nobody working + dropped, in counts and in time, whatever happens. */
+static void no_sample_is_lost_or_counted_twice(void **state)
+{
+    (void)state;
+    uint64_t recorded = 0;
+    srand(1);
+    for (int i = 0; i < 10000; i++) {
+        set_status((enum agent_thread_status)(rand() % 4), (uint32_t)rand() % 6, (uint32_t)rand() % 6);
+        path_end = (enum unwind_end)(rand() % (UNWIND_NO_PROGRESS + 1));
+        node_of_path = rand() % 8 ? NODE : rand() % 2 ? CCT_NO_MEMORY : CCT_ROOT;
+        full_metric = rand() % 8 ? METRICS : WORK;
+        take((uint64_t)rand());
+    }
+    struct fate_count sum = {0};
+    for (unsigned slot = 0; slot < FATE_SLOTS; slot++)
+        if (fate_of_slot(slot) != FATE_FIRED && fate_of_slot(slot) < FATE_PARTIAL_NO_FDE) {
+            sum.count += event->fates[slot].count;
+            sum.amount += event->fates[slot].amount;
+        }
+    assert_fate(FATE_FIRED, 10000, sum.amount);
+    assert_int_equal(sum.count, 10000);
+    for (uint32_t node = NODE; node <= UNKNOWN; node++)
+        recorded += paid[node][WORK];
+    assert_int_equal(fate(FATE_RECORDED)->amount, recorded);
+}
+
+/* ---- blame for idle workers ---- */
+
+/* Expected values are those of the definition: amount x (n - n_w) / n_w, and amount / n_w, with n =
+ * min(workers, CPUs or --cores) and 1 <= n_w <= n. */
+static void a_working_worker_pays_its_share_of_idleness(void **state)
+{
+    static const struct {
+        uint32_t workers, working, cpus, cores;
+        uint64_t idleness, incomplete; /* for 1200 */
+    } cases[] = {
+        {4, 4, 8, 0, 0, 0},    {4, 1, 8, 0, 3600, 1200}, {4, 2, 8, 0, 1200, 600},
+        {4, 3, 8, 0, 400, 400}, {4, 0, 8, 0, 3600, 1200}, /* at least the sampled one works */
+        {4, 5, 8, 0, 0, 0},    {8, 2, 2, 0, 0, 0},       {8, 1, 2, 0, 1200, 1200},
+        {8, 3, 2, 0, 0, 0},    {8, 2, 2, 4, 1200, 600},  {8, 2, 16, 4, 1200, 600},
+        {2, 1, 16, 8, 1200, 1200},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        begin(state);
+        process.usable_cpus = cases[i].cpus;
+        process.config.cores = cases[i].cores;
+        set_status(AGENT_WORKING, cases[i].workers, cases[i].working);
+        take(1200);
+        assert_paid(1200, cases[i].idleness, cases[i].incomplete);
+        assert_only_fate(FATE_RECORDED, 1200);
+        uint32_t cpus = cases[i].cores ? cases[i].cores : cases[i].cpus;
+        assert_int_equal(recorded_workers, cases[i].workers);
+        assert_int_equal(recorded_n, cases[i].workers < cpus ? cases[i].workers : cpus);
+    }
+}
+
+/* 2^55 is 9.5 hours in fixed point; times 1023 it has 65 bits. */
+static void large_amounts_do_not_overflow(void **state)
+{
+    (void)state;
+    process.usable_cpus = 1024;
+    set_status(AGENT_WORKING, 1024, 2);
+    take((uint64_t)1 << 55);
+    assert_paid((uint64_t)1 << 55, ((uint64_t)1 << 55) / 2 * 1022, (uint64_t)1 << 54);
+}
+
+static void a_foreign_thread_pays_no_idleness(void **state)
+{
+    (void)state;
+    status.counts = (struct agent_worker_counts){.workers = 4, .working = 1};
+    take(1200);
+    assert_paid(1200, 0, 0);
+    assert_int_equal(recorded_n, 0);
+}
+
+static void an_event_without_idleness_pays_none(void **state)
+{
+    (void)state;
+    event->idleness = event->incomplete = NO_METRIC;
+    set_status(AGENT_WORKING, 4, 1);
+    take(1200);
+    assert_paid(1200, 0, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(every_fate_has_a_place_of_its_own, begin),
+        cmocka_unit_test_setup(a_sample_is_recorded_and_pays_its_node, begin),
+        cmocka_unit_test_setup(time_off_the_cpu_is_told_apart, begin),
+        cmocka_unit_test_setup(a_worker_without_work_pays_nothing, begin),
+        cmocka_unit_test_setup(nobody_works_if_no_worker_does, begin),
+        cmocka_unit_test_setup(the_runtimes_own_thread_is_idle_whoever_works, begin),
+        cmocka_unit_test_setup(without_memory_for_the_path_a_sample_is_dropped_for_that_reason,
+                               begin),
+        cmocka_unit_test_setup(without_memory_for_the_value_it_is_dropped_too, begin),
+        cmocka_unit_test_setup(a_partial_path_has_its_reason, begin),
+        cmocka_unit_test_setup(a_path_of_hidden_frames_is_unknown, begin),
+        cmocka_unit_test_setup(a_missed_sample_waits_to_be_counted, begin),
+        cmocka_unit_test_setup(no_sample_is_lost_or_counted_twice, begin),
+        cmocka_unit_test_setup(a_working_worker_pays_its_share_of_idleness, begin),
+        cmocka_unit_test_setup(large_amounts_do_not_overflow, begin),
+        cmocka_unit_test_setup(a_foreign_thread_pays_no_idleness, begin),
+        cmocka_unit_test_setup(an_event_without_idleness_pays_none, begin),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
