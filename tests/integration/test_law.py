@@ -81,6 +81,21 @@ class Law(LogicalTest):
         """With more than one worker, most workers are idle most of the time."""
         self.law_of_command(lambda workers: (PHASES, workers, 300))
 
+    def test_wall_time_with_work(self):
+        """The wall clock charges the procedures that workers run, and serial code, with the time that they took by
+        the program's own clock, however busy the machine is; workers without work are charged nothing.
+
+        A sample is charged by what its worker does when it comes. So each begin and end of a procedure is worth one
+        period at most, and the time for which the worker had no CPU just then: that takes a switch of the CPU within
+        the microseconds between the runtime's change of state and the program's look at its clock. Workers without
+        work would add some 40 %."""
+        for workers in (2, 4):
+            with self.subTest(workers=workers):
+                done, (image,) = self.measure(PHASES, workers, 300, events=["REALTIME@f1000"])
+                times = profiling.pairs(done.stdout.split())
+                truth = image.wall - (int(times["computation"]) - int(times["procedures"])) * 1e-9
+                self.assertAlmostEqual(image.seconds("REALTIME", [profiling.RECORDED]), truth, delta=0.1 * truth)
+
     def test_fib(self):
         self.law_of("fib", 36)
 

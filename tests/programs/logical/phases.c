@@ -7,12 +7,15 @@
  *   full         in WORKERS procedures at once                  0 : 1
  *
  * Each burns MS of CPU time per thread in it. The procedures of half and full begin together, and end
- * when all have used their time. */
+ * when all have used their time.
+ *
+ * Prints the wall time of the computation, and of its procedures in all workers together. */
 #include "tests/programs/hpcrun/burn.h"
 
 #include <minicilk.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* The threads of one phase. */
@@ -22,20 +25,26 @@ struct crowd {
     _Atomic int64_t ns; /* that remain to be used */
 };
 
+static _Atomic uint64_t working_ns; /* wall time in procedures */
+
 __attribute__((noinline)) static void wait_for(atomic_int *count, int wanted)
 {
+    uint64_t begin = clock_ns(CLOCK_MONOTONIC);
     atomic_fetch_add(count, 1);
     while (atomic_load(count) < wanted)
         sched_yield();
+    atomic_fetch_add(&working_ns, clock_ns(CLOCK_MONOTONIC) - begin);
 }
 
 static volatile int phase; /* keeps the compiler from making one function of all that burn */
 
 static void burn_together(struct crowd *crowd, int number)
 {
+    uint64_t begin = clock_ns(CLOCK_MONOTONIC);
     phase = number;
     while (atomic_fetch_sub(&crowd->ns, 1000000) > 0)
         burn(1000000);
+    atomic_fetch_add(&working_ns, clock_ns(CLOCK_MONOTONIC) - begin);
 }
 
 #define BURNING __attribute__((noinline)) static void
@@ -107,6 +116,10 @@ int main(int count, char **arguments)
     if (minicilk_init(workers) != 0)
         return 1;
     before(&crowds[0]);
+    uint64_t begin = clock_ns(CLOCK_MONOTONIC);
+    atomic_store(&working_ns, 0);
     CILK_RUN(phases, a->workers = workers; a->crowds = crowds);
+    printf("computation %ju procedures %ju\n", (uintmax_t)(clock_ns(CLOCK_MONOTONIC) - begin),
+           (uintmax_t)atomic_load(&working_ns));
     return minicilk_shutdown();
 }
