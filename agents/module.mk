@@ -59,7 +59,7 @@ $(SIMULATED_CHEETAH) $(OTHER_CHEETAHS):
 	$(if $(Q),@echo "  LD $@")
 	$(Q)$(CC) $(CFLAGS) -fPIC -shared -Wl,-soname,$(@F) -o $@ $<
 OPENCILK_PARTS = $(call objects_of,agents/opencilk) $(AGENTS_COMMON) $(RECORDING_HOST)
-SIMULATED_RPATH = -Xlinker -rpath -Xlinker $(abspath $(BUILD))/tests/simulated
+SIMULATED_RPATH = -Xlinker -rpath -Xlinker "$(abspath $(BUILD))/tests/simulated"
 $(eval $(call unit_test,agents/test_opencilk_agent,$(OPENCILK_PARTS) $(SIMULATED_CHEETAH),$(SIMULATED_RPATH)))
 $(BUILD)/tests/unit/agents/test_opencilk_agent: | $(OTHER_CHEETAHS)
 

@@ -48,5 +48,5 @@ fuzz: fuzz-hpcprof
 fuzz-hpcprof:
 	CFLAGS='$(SANITIZERS)' LDFLAGS='$(SANITIZERS)' $(MAKE) BUILD=$(BUILD)/sanitized \
 		$(BUILD)/sanitized/bin/hpcprof $(BUILD)/sanitized/tests/tools/fuzz-readers
-	cd tests/integration && BUILD=$(abspath $(BUILD))/sanitized FUZZ_ROUNDS=$${FUZZ_ROUNDS:-2000} \
+	cd tests/integration && BUILD="$(abspath $(BUILD))/sanitized" FUZZ_ROUNDS=$${FUZZ_ROUNDS:-2000} \
 		python3 -m unittest -v test_hpcprof_fuzz

@@ -42,5 +42,5 @@ fuzz: fuzz-hpcstruct
 fuzz-hpcstruct:
 	CFLAGS='$(SANITIZERS)' LDFLAGS='$(SANITIZERS)' $(MAKE) BUILD=$(BUILD)/sanitized \
 		$(BUILD)/sanitized/bin/hpcstruct $(BUILD)/sanitized/tests/tools/fuzz-structure
-	cd tests/integration && BUILD=$(abspath $(BUILD))/sanitized FUZZ_ROUNDS=$${FUZZ_ROUNDS:-10000} \
+	cd tests/integration && BUILD="$(abspath $(BUILD))/sanitized" FUZZ_ROUNDS=$${FUZZ_ROUNDS:-10000} \
 		python3 -m unittest -v test_hpcstruct_use.BadInputTest.test_fuzz

@@ -113,33 +113,33 @@ check: $(SANITIZED)
 .PHONY: stress-logical
 stress: stress-logical
 stress-logical: all $(TEST_PROGRAMS) $(TEST_TOOLS)
-	cd tests/integration && BUILD=$(abspath $(BUILD)) SPAWN_TREE_SAMPLES=1000000 \
+	cd tests/integration && BUILD="$(abspath $(BUILD))" SPAWN_TREE_SAMPLES=1000000 \
 		python3 -m unittest -v test_spawn_tree
 
 # Real programs with hpcrun and without; 26 rounds are over 10,000 runs.
 .PHONY: stress-programs
 stress: stress-programs
 stress-programs: all $(TEST_TOOLS)
-	BUILD=$(abspath $(BUILD)) tests/stress/real_programs.py --rounds 26
+	BUILD="$(abspath $(BUILD))" tests/stress/real_programs.py --rounds 26
 
 # The tests' own programs in twelve ways; STRESS_OWN chooses how often (--rounds N, --hours H).
 STRESS_OWN ?= --rounds 3
 .PHONY: stress-own
 stress: stress-own
 stress-own: all $(TEST_PROGRAMS) $(TEST_TOOLS)
-	BUILD=$(abspath $(BUILD)) tests/stress/own_programs.py $(STRESS_OWN)
+	BUILD="$(abspath $(BUILD))" tests/stress/own_programs.py $(STRESS_OWN)
 
 # The long form of test_sanitizers.py.
 .PHONY: stress-sanitizers
 stress: stress-sanitizers
 stress-sanitizers: all $(TEST_PROGRAMS) $(TEST_TOOLS) $(SANITIZED)
-	cd tests/integration && BUILD=$(abspath $(BUILD)) SANITIZERS_LONG=1 python3 -m unittest -v test_sanitizers
+	cd tests/integration && BUILD="$(abspath $(BUILD))" SANITIZERS_LONG=1 python3 -m unittest -v test_sanitizers
 
 # Libraries that come and go for 40 s of CPU time.
 .PHONY: stress-loader
 stress: stress-loader
 stress-loader: all $(TEST_PROGRAMS) $(TEST_TOOLS)
-	cd tests/integration && BUILD=$(abspath $(BUILD)) LOADER_MS=40000 python3 -m unittest -v test_loader
+	cd tests/integration && BUILD="$(abspath $(BUILD))" LOADER_MS=40000 python3 -m unittest -v test_loader
 
 # A variant of libhpcrun.so that times its handler, for the benchmark.
 WRAPPED = handler_on_signal source_measure unwind agent_query_status agent_query_path sample_record \

@@ -288,6 +288,7 @@ def main():
         run_class(sys.argv[2:])
         return 0
     stop_ignoring_signals()
+    os.umask(0o022)  # some tests play several users; those of modes set their own
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     build, names = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2:]
     run = Run(build)

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <libgen.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -99,6 +100,15 @@ static void prepare_environment(const struct options *options, const struct conf
     free(letters);
 }
 
+/* A message of ours to a pipe that nobody reads must not cost the command. Returns the action for
+ * SIGPIPE that the command must find. */
+static struct sigaction ignore_broken_pipes(void)
+{
+    struct sigaction ignore = {.sa_handler = SIG_IGN}, before;
+    sigaction(SIGPIPE, &ignore, &before);
+    return before;
+}
+
 int main(int count, char **arguments)
 {
     static struct options options;
@@ -109,6 +119,7 @@ int main(int count, char **arguments)
         return events_list(options.list_all_events);
     if (!options.command)
         diag_usage("no command");
+    struct sigaction before = ignore_broken_pipes();
     char *path = target_find(options.command[0]);
     target_check(path);
     events_configure(&options, &config);
@@ -120,6 +131,7 @@ int main(int count, char **arguments)
     prepare_environment(&options, &config, agents, &directory);
     preload(library);
     allow_preload_under_asan();
+    sigaction(SIGPIPE, &before, NULL);
     execv(path, options.command);
     int error = errno;
     rmdir(directory.path);

@@ -44,12 +44,14 @@ void sources_init(const struct config *config, int signal)
     sources.signal = signal;
     sources.note[0] = '\0';
     long result = perf_probe_task_clock();
-    sources.perf_clock = result == 0 && signals_can_queue() && !fds_are_scarce();
-    if (result != 0) {
+    bool can_queue = signals_can_queue();
+    sources.perf_clock = result == 0 && can_queue && !fds_are_scarce();
+    if (result != 0)
         perf_explain_refusal(&note, result);
-    } else if (fds_are_scarce()) {
+    else if (fds_are_scarce())
         text_add(&note, "RLIMIT_NOFILE is too low for perf events");
-    } else if (!sources.perf_clock) {
+    if (!can_queue) {
+        text_add(&note, sources.note[0] ? "; " : "");
         text_add(&note, "RLIMIT_SIGPENDING is too low for perf signals");
     }
 }

@@ -99,14 +99,14 @@ class Completion(unittest.TestCase):
     def test_at_a_prompt(self):
         with Terminal(["env", f"PATH={BUILD / 'bin'}:{os.environ['PATH']}", "bash", "--norc",
                        "--noprofile", "-i"], environment={"PS1": "> "}) as terminal:
-            terminal.type(f"cd {self.folder}; source {SCRIPT}; clear; echo rea\"dy\"\n")
+            terminal.type(f"cd {self.folder}; source {shlex.quote(str(SCRIPT))}; clear; echo rea\"dy\"\n")
             terminal.until_seen("ready")
             terminal.type("hpcviewer --pri\tbot\t--format=fla\tdat\t")
             terminal.until_seen("> hpcviewer --print bottom-up --format=flamegraph database/")
 
     def test_installed(self):
         clean = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
-        subprocess.run(["make", "-s", "install", f"BUILD={BUILD}", f"PREFIX={self.folder}/p"],
+        subprocess.run(["make", "-s", "install", f"BUILD={os.path.relpath(BUILD, ROOT)}", f"PREFIX={self.folder}/p"],
                        cwd=ROOT, env=clean, check=True, capture_output=True)
         for tool in TOOLS:
             script = self.folder / "p/share/bash-completion/completions" / tool

@@ -338,7 +338,7 @@ class Refusals(profiling.ProfilingTest):
         done = self.run_tool("unshare", "-m", "sh", "-c", command)
         if done.returncode != 0:
             self.skipTest(f"no mount namespace here: {done.stderr}")
-        return done.stderr
+        return done.whole_stderr
 
     def test_settings(self):
         if os.geteuid() != 0:

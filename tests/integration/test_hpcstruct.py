@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import unittest
 
+import profiling
 from structure_case import (C_COMPILERS, CXX_COMPILERS, HPCSTRUCT, StructureCase, hpcstruct, marks,
                             markers, output_of, run)
 from structure_file import UNKNOWN_FILE, Structure, merged
@@ -309,7 +310,7 @@ class DebugInformationTest(StructureCase):
         """Its process is killed and hpcstruct says why; lines are read without libdwarf."""
         program = self.compile("loops.c", "-O2", "-g")
         result = hpcstruct("-o", "-", program, env=dict(os.environ, LD_PRELOAD=str(
-            HPCSTRUCT.parent.parent / "tests" / "tools" / "endless-dwarf.so")))
+            profiling.TOOLS / "endless-dwarf.so")))
         self.assertEqual(result.returncode, 1)
         self.assertRegex(result.stderr, r"\Ahpcstruct: .*program: .*libdwarf did not finish "
                                         r"within \d+ s.*\n\Z")

@@ -5,15 +5,13 @@ the handler, too; what the library maps for itself has no red zones, and the pro
 ThreadSanitizer the program is tests/programs/hpcrun/races.c, which says what is seen and what is not.
 SANITIZERS_LONG=1 (make stress-sanitizers) is the long form."""
 import os
-import pathlib
 import subprocess
 
 import profiling
 from profiling import TOOLS
 
 LONG = "SANITIZERS_LONG" in os.environ
-BUILD = pathlib.Path(os.environ.get("BUILD", profiling.ROOT / "build")).resolve()  # no user but ours needs it
-ADDRESS, THREAD = BUILD / "address", BUILD / "thread"
+ADDRESS, THREAD = profiling.BUILD / "address", profiling.BUILD / "thread"
 
 # Faults and ends by signals are the program's or hpcrun's business. Finds of UBSan end the process, too.
 NO_SIGNALS = "handle_segv=0:handle_sigbus=0:handle_abort=0:handle_sigill=0:handle_sigfpe=0:use_sigaltstack=0"

@@ -6,6 +6,7 @@ import re
 import tempfile
 import unittest
 
+import profiling
 import test_viewer_efficiency as parallel
 import v4_big
 import v4_writer
@@ -17,7 +18,7 @@ from viewer_driver import Driver
 WASTE = "waste = $idleness + $overhead"
 EFFICIENCY = "efficiency = $work / $effort"
 PROGRAM = 14.0625  # effort
-FAST_CLOCK = viewer.VIEWER.parent.parent / "tests" / "tools" / "fast-clock.so"
+FAST_CLOCK = profiling.TOOLS / "fast-clock.so"
 SANITIZED = b"__asan_init" in viewer.VIEWER.read_bytes()
 BLOCKS = " ▏▎▍▌▋▊▉█"
 

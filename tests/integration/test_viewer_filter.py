@@ -5,6 +5,7 @@ import re
 import tempfile
 import unittest
 
+import profiling
 import v4_big
 import v4_writer
 import viewer
@@ -15,7 +16,7 @@ from viewer_driver import Driver
 # A tree of some 80 rows in which procedures call each other recursively.
 SEED, SIZE = 11, 130
 
-FAST_CLOCK = viewer.VIEWER.parent.parent / "tests" / "tools" / "fast-clock.so"
+FAST_CLOCK = profiling.TOOLS / "fast-clock.so"
 SANITIZED = b"__asan_init" in viewer.VIEWER.read_bytes()
 
 

@@ -7,12 +7,13 @@ import re
 import tempfile
 import unittest
 
+import profiling
 import v4_big
 import viewer
 from viewer_driver import Driver
 
 CONTEXTS, THREADS = 60_000, 8
-FAST_CLOCK = viewer.VIEWER.parent.parent / "tests" / "tools" / "fast-clock.so"
+FAST_CLOCK = profiling.TOOLS / "fast-clock.so"
 SANITIZED = b"__asan_init" in viewer.VIEWER.read_bytes()
 # A screen of 120 x 40 with colors.
 SCREEN = 3 * 120 * 40

@@ -9,8 +9,10 @@
 
 static char path[] = "/tmp/test_structure.XXXXXX";
 
+/* A new file each time: ext4 writes a file that was cut and written again to the disk at once. */
 static void write_bytes(const char *bytes, size_t size)
 {
+    unlink(path);
     FILE *file = fopen(path, "wb");
     assert_non_null(file);
     assert_int_equal(fwrite(bytes, 1, size, file), size);

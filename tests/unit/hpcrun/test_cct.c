@@ -106,31 +106,30 @@ static char *describe(const struct cct *cct)
     return text;
 }
 
-static char *tree_of(const int *order, int count)
+/* Enters the unwinds into a tree, describes it, and empties it for the next order. */
+static char *tree_of(struct cct *cct, const int *order, int count)
 {
-    struct cct cct = {0};
-    cct_init(&cct, 1);
     for (int i = 0; i < count; i++)
-        insert(&cct, &unwinds[order[i]]);
-    char *text = describe(&cct);
-    cct_free(&cct);
+        insert(cct, &unwinds[order[i]]);
+    char *text = describe(cct);
+    cct_clear(cct);
     return text;
 }
 
 /* Heap's algorithm; compares the tree of every permutation with the first one's. */
 static int permutations;
 
-static void permute(int *order, int k, int count, const char *expected)
+static void permute(struct cct *cct, int *order, int k, int count, const char *expected)
 {
     if (k == 1) {
-        char *text = tree_of(order, count);
+        char *text = tree_of(cct, order, count);
         assert_string_equal(text, expected);
         free(text);
         permutations++;
         return;
     }
     for (int i = 0; i < k; i++) {
-        permute(order, k - 1, count, expected);
+        permute(cct, order, k - 1, count, expected);
         int other = k % 2 ? 0 : i, t = order[other];
         order[other] = order[k - 1];
         order[k - 1] = t;
@@ -141,9 +140,12 @@ static void the_tree_does_not_depend_on_the_order(void **state)
 {
     (void)state;
     int order[9] = {0, 1, 2, 3, 4, 5, 6, 7, 8};
-    char *expected = tree_of(order, 9);
-    permute(order, 9, 9, expected);
+    struct cct cct = {0};
+    cct_init(&cct, 1);
+    char *expected = tree_of(&cct, order, 9);
+    permute(&cct, order, 9, 9, expected);
     assert_int_equal(permutations, 362880);
+    cct_free(&cct);
     free(expected);
 }
 
