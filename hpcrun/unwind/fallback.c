@@ -2,41 +2,16 @@
 
 #include "hpcrun/code/module-ranges.h"
 #include "hpcrun/unwind/call-site.h"
+#include "hpcrun/unwind/code-rule.h"
+#include "hpcrun/unwind/return-address.h"
+
+#include <string.h>
 
 #define TOP_WORDS  3
 #define SCAN_WORDS 64
-#define MAX_FRAME  (1u << 20)
 #define NEAR       (1u << 16)
 
-static bool in_module(uint64_t address)
-{
-    struct module_range range;
-    return module_range_find(address, &range);
-}
-
-/* Whether the call before `ra` may have called the code at `pc`. A direct call within a module
- * can't have called code made at run time; this excludes most return addresses that earlier calls
- * have left. */
-static bool may_call(struct memory *memory, uint64_t ra, uint64_t pc)
-{
-    uint64_t target;
-    return !call_site_target(memory, ra, &target) || in_module(pc) || !in_module(target);
-}
-
-/* Whether an address lies in the frame's stack. Code on a stack, such as trampolines, jumps and
- * does not call, so there are no return addresses to it. */
-static bool on_stack(const struct memory *memory, const struct frame *frame, uint64_t address)
-{
-    return address - frame->sp < MAX_FRAME ||
-           address - memory->own_low < memory->own_high - memory->own_low;
-}
-
-static bool return_address_at(struct memory *memory, const struct frame *frame, uint64_t place,
-                              uint64_t *value)
-{
-    return memory_load(memory, place, value) && !on_stack(memory, frame, *value) &&
-           call_site_is_before(memory, *value) && may_call(memory, *value, frame->pc);
-}
+/* ---- guesses ---- */
 
 /* The caller if its return address is at `place`. */
 static bool caller_at(struct memory *memory, const struct frame *frame, uint64_t place,
@@ -65,8 +40,7 @@ static bool from_frame_pointer(struct memory *memory, const struct frame *frame,
                                struct frame *caller)
 {
     uint64_t ra, bp;
-    if (frame->bp - frame->sp >= MAX_FRAME || (frame->bp & 7) ||
-        !memory_load(memory, frame->bp, &bp) ||
+    if (!return_frame_pointer(frame) || !memory_load(memory, frame->bp, &bp) ||
         !return_address_at(memory, frame, frame->bp + 8, &ra))
         return false;
     *caller = (struct frame){.pc = ra - 1, .sp = frame->bp + 16, .bp = bp};
@@ -129,11 +103,112 @@ static void correct(struct memory *memory, struct rule_cache *cache, const struc
     }
 }
 
-bool fallback_step(struct memory *memory, struct rule_cache *cache, const struct frame *frame,
-                   bool interrupted, struct frame *caller)
+static bool guess(struct memory *memory, struct rule_cache *cache, const struct frame *frame,
+                  bool interrupted, struct frame *caller)
 {
     if (!first_guess(memory, frame, interrupted, caller))
         return false;
     correct(memory, cache, frame, caller);
-    return true;
+    return !memory_is_exhausted(memory);
+}
+
+/* ---- learned rules ---- */
+
+/* Number of uses of an entry without a rule between two searches. */
+#define USES_PER_SEARCH 32
+
+/* The rule that leads from the frame to the caller that was guessed. */
+static struct rule rule_of_guess(const struct frame *frame, const struct frame *caller)
+{
+    struct rule rule = {.bp = BP_SAME};
+    if (frame->bp == caller->sp - 16) {
+        rule.bp = BP_AT_CFA;
+        rule.bp_offset = -16;
+    }
+    bool by_bp = rule.bp == BP_AT_CFA && caller->sp - frame->sp > 8 * (TOP_WORDS + 1);
+    rule.kind = by_bp ? RULE_CFA_BP : RULE_CFA_SP;
+    rule.cfa_offset = (int32_t)(caller->sp - (by_bp ? frame->bp : frame->sp));
+    return rule;
+}
+
+/* The step by a rule that was learned, if it leads to a return address. */
+static bool step_by(struct memory *memory, struct rule rule, struct frame *frame,
+                    struct frame *caller)
+{
+    uint64_t ra;
+    if (!frame_rule_is_regular(rule) ||
+        (rule.kind == RULE_CFA_BP && !return_frame_pointer(frame)))
+        return false;
+    if (frame_step(memory, rule, frame, caller) == STEP_OK &&
+        return_address_at(memory, frame, caller->sp - 8, &ra))
+        return true;
+    frame->link = LINK_IRREGULAR;
+    return false;
+}
+
+static bool same_rule(struct rule a, struct rule b)
+{
+    return memcmp(&a, &b, sizeof a) == 0;
+}
+
+/* Notes what a guess gave: a rule, or RULE_NONE. */
+static void note(struct learned_rule *entry, struct rule rule)
+{
+    entry->seen = same_rule(entry->rule, rule) ? entry->seen + 1 : 1;
+    entry->rule = rule;
+}
+
+static bool guess_and_note(struct memory *memory, struct rule_cache *cache,
+                           struct learned_rule *entry, const struct frame *frame, bool interrupted,
+                           struct frame *caller)
+{
+    bool found = guess(memory, cache, frame, interrupted, caller);
+    if (!memory_is_exhausted(memory))
+        note(entry, found ? rule_of_guess(frame, caller) : (struct rule){.kind = RULE_NONE});
+    return found;
+}
+
+/* At a pc that is new, or has other code than before. */
+static bool search(struct memory *memory, struct rule_cache *cache, uint64_t resume, uint64_t code,
+                   struct frame *frame, bool interrupted, struct frame *caller)
+{
+    struct rule rule;
+    memory->searching = true;
+    bool found = code_rule(memory, &cache->walk, frame, resume, &rule);
+    if (memory_is_exhausted(memory))
+        return false;
+    struct learned_rule *entry = learned_add(&cache->learned, frame->pc, code);
+    if (found && step_by(memory, rule, frame, caller)) {
+        entry->rule = rule;
+        entry->seen = LEARNED_SURE;
+        return true;
+    }
+    return guess_and_note(memory, cache, entry, frame, interrupted, caller);
+}
+
+/* Whether the last searches found nothing, and it is not yet time to try again. */
+static bool is_hopeless(struct learned_rule *entry)
+{
+    return entry->rule.kind == RULE_NONE && entry->seen >= LEARNED_SURE &&
+           ++entry->refused % USES_PER_SEARCH != 0;
+}
+
+bool fallback_step(struct memory *memory, struct rule_cache *cache, struct frame *frame,
+                   bool interrupted, struct frame *caller)
+{
+    uint64_t code, resume = frame->pc + !interrupted;
+    frame->link = LINK_IRREGULAR;
+    if (!memory_load(memory, resume, &code)) {
+        memory->searching = true;
+        return guess(memory, cache, frame, interrupted, caller);
+    }
+    struct learned_rule *entry = learned_find(&cache->learned, frame->pc, code);
+    if (!entry)
+        return search(memory, cache, resume, code, frame, interrupted, caller);
+    if (is_hopeless(entry))
+        return false;
+    if (entry->seen >= LEARNED_SURE && step_by(memory, entry->rule, frame, caller))
+        return true;
+    memory->searching = true;
+    return guess_and_note(memory, cache, entry, frame, interrupted, caller);
 }

@@ -25,19 +25,23 @@ bool eh_return_step(struct memory *memory, struct rule_cache *cache, struct rule
 
 /* ---- no unwind information: fallback.c ---- */
 
-/* Guesses the caller of `frame`. `interrupted`: a signal interrupted the frame, so its return
- * address may still be at the top of the stack. A guess is accepted only if the return address is
- * behind a call instruction. The first of these that fits is taken:
+/* Finds the caller of `frame`. `interrupted`: a signal interrupted the frame, so its return address
+ * may still be at the top of the stack. In this order:
  *
+ *   learned        the rule that an earlier search found for this pc (learned-rules.h)
+ *   code           the rule that the code itself gives (code-rule.h)
  *   top of stack   one of the first words at sp, as in a PLT entry or at a function's first
  *                  instruction
  *   frame pointer  rbp points to the saved rbp and the return address
  *   stack scan     the first return address within 64 words
  *
- * Earlier calls may have left return addresses on the stack. So the guess is replaced if a call
- * within 64 words calls this code for sure, and the guessed path passes over it. Returns false if
- * nothing fits. */
-bool fallback_step(struct memory *memory, struct rule_cache *cache, const struct frame *frame,
+ * Each result is accepted only if it is a plausible return address (return-address.h). The last
+ * three are guesses, since earlier calls may have left return addresses on the stack. So a guess is
+ * replaced if a call within 64 words calls this code for sure, and the guessed path passes over it.
+ * A rule from the code is used from then on, a guess after it was the same several times.
+ *
+ * Sets frame->link. Returns false if nothing fits, or when the budget is spent (memory.h). */
+bool fallback_step(struct memory *memory, struct rule_cache *cache, struct frame *frame,
                    bool interrupted, struct frame *caller);
 
 #endif

@@ -2,6 +2,10 @@
 
 #include "hpcrun/base/sys.h"
 
+#include <string.h>
+
+#define PAGE 4096u
+
 /* guard_enter stores the callee-saved registers, its return address, and the stack pointer after
  * its return. To resume from these is to return from it a second time. */
 __asm__(".text\n"
@@ -149,9 +153,67 @@ static bool plausible(uint64_t address, uint64_t size)
     return address >= 4096 && address < ((uint64_t)1 << 47) - size;
 }
 
+void memory_begin_sample(struct memory *memory, struct memory_pages *pages)
+{
+    memory->guard = MEMORY_GUARD_UNKNOWN;
+    memory->budget = MEMORY_BUDGET;
+    memory->searching = false;
+    memory->pages = pages;
+    memory->pages_used = false;
+}
+
+/* The copy of a page, NULL if it can't be read or the budget is spent. */
+static const uint8_t *page_at(struct memory *memory, uint64_t address)
+{
+    struct memory_pages *pages = memory->pages;
+    if (!memory->pages_used)
+        memset(pages->address, 0, sizeof pages->address);
+    memory->pages_used = true;
+    for (unsigned i = 0; i < MEMORY_PAGES; i++)
+        if (pages->address[i] == address)
+            return pages->readable[i] ? pages->bytes[i] : NULL;
+    if (!memory_spend(memory, MEMORY_PAGE_WORDS))
+        return NULL;
+    unsigned i = pages->next++ % MEMORY_PAGES;
+    pages->address[i] = address;
+    pages->readable[i] = guard_copy(pages->bytes[i], address, PAGE, false);
+    return pages->readable[i] ? pages->bytes[i] : NULL;
+}
+
+/* Reads through the kernel, by page. */
+static bool read_pages(struct memory *memory, uint64_t address, uint8_t *to, size_t size)
+{
+    if (!memory->pages)
+        return guard_copy(to, address, size, false);
+    while (size > 0) {
+        uint64_t in_page = address % PAGE;
+        size_t part = size < PAGE - in_page ? size : PAGE - in_page;
+        const uint8_t *page = page_at(memory, address - in_page);
+        if (!page)
+            return false;
+        memcpy(to, page + in_page, part);
+        to += part;
+        address += part;
+        size -= part;
+    }
+    return true;
+}
+
+/* Counts a read that does not go through the kernel; returns whether it succeeded. */
+static bool counted(struct memory *memory, size_t size, bool succeeded)
+{
+    if (memory->searching)
+        memory_spend(memory, succeeded ? (int32_t)((size + 7) / 8) : MEMORY_FAULT_WORDS);
+    return succeeded;
+}
+
 bool memory_read_guarded(struct memory *memory, uint64_t address, void *to, size_t size)
 {
-    return plausible(address, size) && guard_copy(to, address, size, armed(memory));
+    if (!plausible(address, size))
+        return false;
+    if (armed(memory))
+        return counted(memory, size, guard_copy(to, address, size, true));
+    return read_pages(memory, address, to, size);
 }
 
 bool memory_load_guarded(struct memory *memory, uint64_t address, uint64_t *value)
@@ -159,6 +221,6 @@ bool memory_load_guarded(struct memory *memory, uint64_t address, uint64_t *valu
     if (!plausible(address, sizeof *value))
         return false;
     if (armed(memory))
-        return guard_load(address, value);
-    return guard_copy(value, address, sizeof *value, false);
+        return counted(memory, sizeof *value, guard_load(address, value));
+    return read_pages(memory, address, (uint8_t *)value, sizeof *value);
 }

@@ -66,6 +66,23 @@ bool guard_copy(void *to, uint64_t from, size_t size, bool armed);
 
 enum memory_guard { MEMORY_GUARD_UNKNOWN, MEMORY_GUARD_ARMED, MEMORY_GUARD_KERNEL };
 
+/* Copies of pages, for reads through the kernel: a system call reads a page, not a word. */
+#define MEMORY_PAGES 16
+
+struct memory_pages {
+    uint64_t address[MEMORY_PAGES]; /* 0: none */
+    bool readable[MEMORY_PAGES];
+    unsigned next; /* index of the page to replace next */
+    _Alignas(4096) uint8_t bytes[MEMORY_PAGES][4096];
+};
+
+/* The budget of a sample, in words: what a search for callers without unwind information may read.
+ * What takes longer counts as several words, so that the budget is spent after 200 us at most,
+ * usually after a fifth of that (`make bench BENCH=fallback`). */
+#define MEMORY_BUDGET      4096
+#define MEMORY_FAULT_WORDS 64 /* a read that faults */
+#define MEMORY_PAGE_WORDS  24 /* a page that the kernel reads */
+
 /* The memory that may be read directly during one sample, and the way to read the rest. `checks` is
  * kept between samples. */
 struct memory {
@@ -74,7 +91,35 @@ struct memory {
     uint64_t mask;              /* of the interrupted code */
     void *fault_handler;        /* ours */
     uint32_t checks;            /* number of samples that needed guarded reads */
+    int32_t budget;             /* words that are left */
+    bool searching;             /* all reads count against the budget, not only those of pages */
+    struct memory_pages *pages; /* NULL: reads through the kernel are not by page, nor limited */
+    bool pages_used;            /* the copies in `pages` are of this sample */
 };
+
+/* Takes `words` from the budget; false if it is spent. */
+static inline bool memory_spend(struct memory *memory, int32_t words)
+{
+    memory->budget -= words;
+    return memory->budget >= 0;
+}
+
+static inline bool memory_spend_in_search(struct memory *memory, int32_t words)
+{
+    return !memory->searching || memory_spend(memory, words);
+}
+
+static inline bool memory_is_exhausted(const struct memory *memory)
+{
+    return memory->budget < 0;
+}
+
+/* Before a sample: the budget is whole. After it, pages must not be used: others change them. */
+void memory_begin_sample(struct memory *memory, struct memory_pages *pages);
+static inline void memory_end_sample(struct memory *memory)
+{
+    memory->pages = NULL;
+}
 
 bool memory_read_guarded(struct memory *memory, uint64_t address, void *to, size_t size);
 bool memory_load_guarded(struct memory *memory, uint64_t address, uint64_t *value);

@@ -118,8 +118,11 @@ static struct rule_range look_up(struct rule_cache *cache, uint64_t pc)
 {
     struct rule_range found = {.rule.kind = RULE_NO_FDE, .first = pc, .last = pc};
     struct known_module *module = find_module(cache, pc);
-    if (!module)
+    if (!module) { /* modules begin and end at pages, so there is none in the whole block */
+        found.first = 0;
+        found.last = UINT64_MAX;
         return found;
+    }
     const struct cfi_row *row = find_row(cache, module, pc);
     if (is_context_end(pc, row)) {
         found.rule.kind = RULE_OUTERMOST;
@@ -144,6 +147,7 @@ static void clear(struct rule_cache *cache)
     memset(cache->rule_index, 0, sizeof cache->rule_index);
     memset(cache->module, 0, sizeof cache->module);
     memset(&cache->scratch, 0, sizeof cache->scratch);
+    learned_clear(&cache->learned);
     cache->rule_count = 0;
 }
 

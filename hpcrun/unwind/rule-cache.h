@@ -16,6 +16,9 @@
 #define HPCRUN_UNWIND_RULE_CACHE_H
 
 #include "hpcrun/code/module-ranges.h"
+#include "hpcrun/unwind/code-walk.h"
+#include "hpcrun/unwind/learned-rules.h"
+#include "hpcrun/unwind/memory.h"
 #include "hpcrun/unwind/rule.h"
 
 #define RULE_BLOCK_BITS 8
@@ -45,6 +48,9 @@ struct rule_cache {
     unsigned next_module; /* index of the module to replace next */
     uint32_t generation;  /* modules_generation() when the entries were made */
     struct cfi_scratch scratch;
+    struct learned_rules learned; /* for code without unwind information */
+    struct code_walk walk;
+    struct memory_pages pages;
 };
 
 /* Normal context, once: finds the return address of functions that are started by makecontext. */

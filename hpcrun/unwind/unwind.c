@@ -1,14 +1,14 @@
 #include "hpcrun/unwind/unwind.h"
 
 #include "hpcrun/code/module-instances.h"
-#include "hpcrun/unwind/call-site.h"
 #include "hpcrun/unwind/irregular-step.h"
+#include "hpcrun/unwind/return-address.h"
 
 #include <string.h>
 
 static enum step failed(struct unwinder *u, enum unwind_end why)
 {
-    u->end = why;
+    u->end = memory_is_exhausted(&u->memory) ? UNWIND_BUDGET : why;
     return STEP_FAILED;
 }
 
@@ -52,14 +52,14 @@ static enum step step_without_fde(struct unwinder *u, struct frame *frame, struc
 {
     bool interrupted = is_interrupted(u, frame);
     frame->link = LINK_IRREGULAR;
-    if (!interrupted && !call_site_is_before(&u->memory, frame->pc + 1)) {
+    if (!interrupted && !return_address_is_plausible(&u->memory, frame->pc + 1)) {
         u->fresh_count--; /* the frame is wrong: its pc came from a word that was no return address
                            */
         return failed(u, UNWIND_NOT_A_RETURN_ADDRESS);
     }
-    if (!fallback_step(&u->memory, u->cache, frame, interrupted, caller))
-        return failed(u, UNWIND_NO_FDE);
-    return STEP_OK;
+    bool found = fallback_step(&u->memory, u->cache, frame, interrupted, caller);
+    u->memory.searching = false;
+    return found && !memory_is_exhausted(&u->memory) ? STEP_OK : failed(u, UNWIND_NO_FDE);
 }
 
 static enum step step_irregular(struct unwinder *u, struct rule rule, struct frame *frame,
@@ -177,7 +177,7 @@ enum unwind_end unwind(struct unwinder *u, const ucontext_t *context)
         unwind_forget(u);
     rule_cache_renew(u->cache, generation);
     u->context = context;
-    u->memory.guard = MEMORY_GUARD_UNKNOWN;
+    memory_begin_sample(&u->memory, &u->cache->pages);
     u->memory.mask = context->uc_sigmask.__val[0];
     u->memory.fault_handler = u->fault_handler;
     bool on_own_stack = leaf.sp - u->stack_low < u->stack_high - u->stack_low;
@@ -192,6 +192,7 @@ enum unwind_end unwind(struct unwinder *u, const ucontext_t *context)
         u->reused = 0;
         u->end = UNWIND_NOT_READABLE;
     }
+    memory_end_sample(&u->memory);
     assemble(u);
     return u->end;
 }

@@ -31,6 +31,7 @@ enum unwind_end {
     UNWIND_NOT_A_RETURN_ADDRESS,
     UNWIND_TOO_DEEP,
     UNWIND_NO_PROGRESS,
+    UNWIND_BUDGET, /* the search for a caller without unwind information took too long */
 };
 
 /* A thread's data for unwinding, kept between samples. */

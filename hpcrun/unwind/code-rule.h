@@ -1,0 +1,28 @@
+/* Signal handler: everything here runs in the sampling handler, in a guarded region.
+ *
+ * The unwind rule of code without unwind information, from the code itself: the instructions are
+ * followed to the return. Their effects on rsp and rbp tell where the return address is now, and
+ * where the caller's rbp is:
+ *
+ *     pc: add $24, %rsp      sp + 24
+ *         pop %rbp           the caller's rbp is at sp + 24
+ *         ret                the return address is at sp + 32
+ *
+ * It does not matter which way is followed at a conditional jump: wherever ways meet, code has the
+ * same stack. So first the jump is not taken. If this way does not come to a return (it ends in a
+ * call that never returns, an indirect jump, or a loop), the other ways are tried.
+ *
+ * A way may lead astray, behind a call that never returns, into other code or data. So a result
+ * counts only if there is a return address where it says. */
+#ifndef HPCRUN_UNWIND_CODE_RULE_H
+#define HPCRUN_UNWIND_CODE_RULE_H
+
+#include "hpcrun/unwind/frame.h"
+
+/* The rule of a frame that goes on at `resume`: its pc if it was interrupted, else its return
+ * address. The rule is RULE_CFA_SP or RULE_CFA_BP. False if no way leads to a return whose return
+ * address is there, or when the budget is spent (memory.h). */
+bool code_rule(struct memory *memory, struct code_walk *walk, const struct frame *frame,
+               uint64_t resume, struct rule *rule);
+
+#endif

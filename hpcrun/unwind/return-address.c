@@ -1,0 +1,60 @@
+#include "hpcrun/unwind/return-address.h"
+
+#include "hpcrun/code/module-ranges.h"
+#include "hpcrun/unwind/call-site.h"
+
+#include <string.h>
+
+static bool in_module(uint64_t address)
+{
+    struct module_range range;
+    return module_range_find(address, &range);
+}
+
+/* Whether the call before `ra` may have called the code at `pc`. A direct call within a module
+ * can't have called code made at run time; this excludes most return addresses that earlier calls
+ * have left. */
+static bool may_call(struct memory *memory, uint64_t ra, uint64_t pc)
+{
+    uint64_t target;
+    return !call_site_target(memory, ra, &target) || in_module(pc) || !in_module(target);
+}
+
+/* Whether an address lies in the frame's stack. Code on a stack, such as trampolines, jumps and
+ * does not call, so there are no return addresses to it. */
+static bool on_stack(const struct memory *memory, const struct frame *frame, uint64_t address)
+{
+    return address - frame->sp < RETURN_MAX_FRAME ||
+           address - memory->own_low < memory->own_high - memory->own_low;
+}
+
+/* Whether code begins with mov -16(%rbp), %rsp, or with mov -16(%rbp), %rcx and
+ * lea 0(%rbp, %rcx, 8), %rsp: this is how HotSpot's interpreter goes on after a call. */
+static bool is_interpreter_entry(struct memory *memory, uint64_t address)
+{
+    static const uint8_t to_sp[] = {0x48, 0x8b, 0x65, 0xf0};
+    static const uint8_t scaled[] = {0x48, 0x8b, 0x4d, 0xf0, 0x48, 0x8d, 0x64, 0xcd};
+    uint64_t code;
+    return memory_load(memory, address, &code) && !in_module(address) &&
+           (memcmp(&code, to_sp, sizeof to_sp) == 0 || memcmp(&code, scaled, sizeof scaled) == 0);
+}
+
+bool return_address_is_plausible(struct memory *memory, uint64_t address)
+{
+    return call_site_is_before(memory, address) || is_interpreter_entry(memory, address);
+}
+
+/* Numbers are frequent on the stacks of interpreters; V8's small ones have 32 bits of zeros below.
+ * To read where they point to would fault, which takes longer than anything else here. */
+static bool looks_like_code(uint64_t address)
+{
+    return (uint32_t)address != 0;
+}
+
+bool return_address_at(struct memory *memory, const struct frame *frame, uint64_t place,
+                       uint64_t *value)
+{
+    return memory_spend_in_search(memory, 1) && memory_load(memory, place, value) &&
+           looks_like_code(*value) && !on_stack(memory, frame, *value) &&
+           return_address_is_plausible(memory, *value) && may_call(memory, *value, frame->pc);
+}

@@ -1,0 +1,28 @@
+/* Signal handler: everything here runs in the sampling handler, in a guarded region.
+ *
+ * Whether a word on the stack is the return address of a frame without unwind information. */
+#ifndef HPCRUN_UNWIND_RETURN_ADDRESS_H
+#define HPCRUN_UNWIND_RETURN_ADDRESS_H
+
+#include "hpcrun/unwind/frame.h"
+
+/* No frame of such code is larger, bytes. */
+#define RETURN_MAX_FRAME (1u << 20)
+
+/* Whether code may return to `address`: there is a call before it, or code of an interpreter that
+ * was not called: HotSpot's pushes the address of code that begins by taking its stack pointer from
+ * its frame, and jumps. */
+bool return_address_is_plausible(struct memory *memory, uint64_t address);
+
+/* Loads the word at `place`. True if it is a plausible return address of `frame`: it does not lie
+ * on the stack, and the call before it is not known to call something else. */
+bool return_address_at(struct memory *memory, const struct frame *frame, uint64_t place,
+                       uint64_t *value);
+
+/* Whether rbp may be the frame's frame pointer: it is aligned, and not far above sp. */
+static inline bool return_frame_pointer(const struct frame *frame)
+{
+    return frame->bp - frame->sp < RETURN_MAX_FRAME && (frame->bp & 7) == 0;
+}
+
+#endif
