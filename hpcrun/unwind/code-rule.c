@@ -1,6 +1,6 @@
 #include "hpcrun/unwind/code-rule.h"
 
-#include "hpcrun/unwind/call-site.h"
+#include "hpcrun/code/module-ranges.h"
 #include "hpcrun/unwind/instruction.h"
 #include "hpcrun/unwind/return-address.h"
 
@@ -11,7 +11,7 @@ enum { RSP = 4, RBP = 5, NO_REGISTER = 16 };
 /* Values of fields of an instruction: the operand is a register; no index register. */
 enum { REGISTER = 3, NO_INDEX = 4 };
 
-#define MAX_STEPS  1200
+#define MAX_STEPS  3000
 #define MAX_OFFSET (1 << 20)
 #define PAGE       4096u
 
@@ -296,6 +296,9 @@ static enum next follow_one_byte(struct code_walk *walk, const struct instructio
 /* Takes the instruction behind which the state's pc is. */
 static enum next follow(struct code_walk *walk, const struct instruction *i, struct rule *rule)
 {
+    if (i->mod != REGISTER && i->base == RBP && i->displacement < 0 && !i->rip_relative &&
+        is_same(walk->state.bp, (struct value){VALUE_BP, 0}))
+        walk->uses_frame = true;
     if (i->map == MAP_ONE_BYTE)
         return follow_one_byte(walk, i, rule);
     bool is_0f = i->map == MAP_0F;
@@ -339,27 +342,47 @@ static bool is_right(struct memory *memory, const struct frame *frame, struct ru
     return return_address_at(memory, frame, place + (uint64_t)rule.cfa_offset - 8, &ra);
 }
 
-bool code_rule(struct memory *memory, struct code_walk *walk, const struct frame *frame,
-               uint64_t resume, struct rule *rule)
+/* Follows the code. Sets *rule and returns true at a return that is right. *uncertain is the rule if
+ * an indirect jump leaves the function. */
+static bool find_return(struct memory *memory, struct code_walk *walk, const struct frame *frame,
+                        struct rule *rule, struct rule *uncertain)
 {
     struct instruction i;
-    struct rule found, uncertain = {.kind = RULE_NONE};
-    walk->state = (struct code_state){
-        .pc = resume, .sp = {VALUE_SP, 0}, .bp = {VALUE_BP, 0}, .popped = NO_REGISTER};
-    walk->way_count = walk->target_count = walk->window_size = 0;
     for (unsigned steps = 0; steps < MAX_STEPS && memory_spend(memory, 1); steps++) {
         enum next next = NEXT_OTHER_WAY;
         if (next_instruction(memory, walk, &i))
-            next = follow(walk, &i, &found);
-        if (next == NEXT_RETURNS && is_right(memory, frame, found)) {
-            *rule = found;
+            next = follow(walk, &i, rule);
+        if (next == NEXT_RETURNS && is_right(memory, frame, *rule))
             return true;
-        }
-        if (next == NEXT_MAY_RETURN && uncertain.kind == RULE_NONE && is_right(memory, frame, found))
-            uncertain = found;
+        if (next == NEXT_MAY_RETURN && uncertain->kind == RULE_NONE && is_right(memory, frame, *rule))
+            *uncertain = *rule;
         if (next != NEXT_GO_ON && !take_way(walk))
             break;
     }
-    *rule = uncertain;
-    return uncertain.kind != RULE_NONE && !memory_is_exhausted(memory);
+    return false;
+}
+
+/* Code in modules may use rbp for data; compilers at run time do not use it with negative offsets.
+ */
+static struct rule rule_by_frame_pointer(const struct code_walk *walk, const struct frame *frame)
+{
+    struct module_range module;
+    if (!walk->uses_frame || module_range_find(frame->pc, &module))
+        return (struct rule){.kind = RULE_NONE};
+    return (struct rule){
+        .kind = RULE_CFA_BP, .cfa_offset = 16, .bp = BP_AT_CFA, .bp_offset = -16};
+}
+
+bool code_rule(struct memory *memory, struct code_walk *walk, const struct frame *frame,
+               uint64_t resume, struct rule *rule)
+{
+    struct rule uncertain = {.kind = RULE_NONE};
+    walk->state = (struct code_state){
+        .pc = resume, .sp = {VALUE_SP, 0}, .bp = {VALUE_BP, 0}, .popped = NO_REGISTER};
+    walk->way_count = walk->target_count = walk->window_size = 0;
+    walk->uses_frame = false;
+    if (find_return(memory, walk, frame, rule, &uncertain))
+        return true;
+    *rule = uncertain.kind == RULE_NONE ? rule_by_frame_pointer(walk, frame) : uncertain;
+    return is_right(memory, frame, *rule) && !memory_is_exhausted(memory);
 }

@@ -28,8 +28,8 @@ struct code_state {
 };
 
 #define CODE_WINDOW  64
-#define CODE_WAYS    12
-#define CODE_TARGETS 48
+#define CODE_WAYS    64
+#define CODE_TARGETS 256
 
 struct code_walk {
     struct code_state state;
@@ -37,6 +37,7 @@ struct code_walk {
     unsigned way_count;
     uint64_t targets[CODE_TARGETS]; /* of all jumps on the ways so far */
     unsigned target_count;
+    bool uses_frame;       /* an operand lies below where rbp of the start points to */
     uint64_t window_start; /* code that was read: window_size bytes from here */
     unsigned window_size;
     uint8_t window[CODE_WINDOW];

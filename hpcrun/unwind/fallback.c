@@ -47,6 +47,7 @@ static bool from_frame_pointer(struct memory *memory, const struct frame *frame,
     return true;
 }
 
+/* In a module: hand-written assembly. */
 static bool first_guess(struct memory *memory, const struct frame *frame, bool interrupted,
                         struct frame *caller)
 {
@@ -103,10 +104,13 @@ static void correct(struct memory *memory, struct rule_cache *cache, const struc
     }
 }
 
+/* Only in modules. Code made at run time that has no rule from itself ends in indirect jumps, as
+ * interpreters do. Without a frame pointer, its rbp is that of some caller. */
 static bool guess(struct memory *memory, struct rule_cache *cache, const struct frame *frame,
                   bool interrupted, struct frame *caller)
 {
-    if (!first_guess(memory, frame, interrupted, caller))
+    struct module_range module;
+    if (!module_range_find(frame->pc, &module) || !first_guess(memory, frame, interrupted, caller))
         return false;
     correct(memory, cache, frame, caller);
     return !memory_is_exhausted(memory);
