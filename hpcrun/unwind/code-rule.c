@@ -235,31 +235,29 @@ static struct rule rule_of(const struct code_state *state, struct value place)
     return rule;
 }
 
-/* The rule if the code returns in this state. A return address that was popped and pushed again is
- * where it was popped. If another register was pushed last, that has the return address. */
-static struct rule rule_at_return(const struct code_state *state)
-{
-    if (state->pushed == 0)
-        return rule_of(state, state->sp);
-    if (state->pushed == state->popped + 1)
-        return rule_of(state, state->popped_at);
-    return (struct rule){.kind = RULE_NONE};
-}
-
 /* What to do after an instruction. */
 enum next { NEXT_GO_ON, NEXT_OTHER_WAY, NEXT_RETURNS, NEXT_MAY_RETURN };
 
+/* A return. A return address that was popped and pushed again is where it was popped. If another
+ * register was pushed last, this is a jump. */
+static enum next go_back(const struct code_state *state, struct rule *rule)
+{
+    bool is_jump = state->pushed && state->pushed != state->popped + 1;
+    struct value place = !state->pushed ? state->sp : is_jump ? plus(state->sp, 8) : state->popped_at;
+    *rule = rule_of(state, place);
+    return is_jump ? NEXT_MAY_RETURN : NEXT_RETURNS;
+}
+
 /* An indirect jump: to a return address that was popped, to another function, or within this one.
  */
-static enum next jump_indirectly(struct code_state *state, const struct instruction *i,
+static enum next jump_indirectly(const struct code_state *state, const struct instruction *i,
                                  struct rule *rule)
 {
-    if (i->mod == REGISTER && i->rm == state->popped && state->popped_at.kind != VALUE_UNKNOWN) {
-        *rule = rule_of(state, state->popped_at);
+    bool to_popped = i->mod == REGISTER && i->rm == state->popped;
+    *rule = rule_of(state, to_popped ? state->popped_at : state->sp);
+    if (to_popped || i->rip_relative)
         return NEXT_RETURNS;
-    }
-    *rule = rule_at_return(state);
-    return i->rip_relative ? NEXT_RETURNS : i->mod == REGISTER ? NEXT_MAY_RETURN : NEXT_OTHER_WAY;
+    return i->mod == REGISTER ? NEXT_MAY_RETURN : NEXT_OTHER_WAY;
 }
 
 static enum next jump(struct code_walk *walk, uint64_t target)
@@ -278,7 +276,7 @@ static enum next follow_one_byte(struct code_walk *walk, const struct instructio
     case 0xe9:
     case 0xeb: return jump(walk, target);
     case 0xc2:
-    case 0xc3: *rule = rule_at_return(&walk->state); return NEXT_RETURNS;
+    case 0xc3: return go_back(&walk->state, rule);
     case 0xff:
         if (i->reg == 4)
             return jump_indirectly(&walk->state, i, rule);

@@ -18,7 +18,7 @@ static bool caller_at(struct memory *memory, const struct frame *frame, uint64_t
                       struct frame *caller)
 {
     uint64_t ra, bp = frame->bp;
-    if (!return_address_at(memory, frame, place, &ra))
+    if (!return_address_guessed_at(memory, frame, place, &ra))
         return false;
     /* If rbp points to the word before, that is the caller's rbp. */
     if (frame->bp == place - 8 && !memory_load(memory, place - 8, &bp))
@@ -41,7 +41,7 @@ static bool from_frame_pointer(struct memory *memory, const struct frame *frame,
 {
     uint64_t ra, bp;
     if (!return_frame_pointer(frame) || !memory_load(memory, frame->bp, &bp) ||
-        !return_address_at(memory, frame, frame->bp + 8, &ra))
+        !return_address_guessed_at(memory, frame, frame->bp + 8, &ra))
         return false;
     *caller = (struct frame){.pc = ra - 1, .sp = frame->bp + 16, .bp = bp};
     return true;

@@ -12,8 +12,8 @@ static bool in_module(uint64_t address)
 }
 
 /* Whether the call before `ra` may have called the code at `pc`. A direct call within a module
- * can't have called code made at run time; this excludes most return addresses that earlier calls
- * have left. */
+ * rarely calls code made at run time (only through a function that jumps there); this excludes most
+ * return addresses that earlier calls have left. */
 static bool may_call(struct memory *memory, uint64_t ra, uint64_t pc)
 {
     uint64_t target;
@@ -56,5 +56,11 @@ bool return_address_at(struct memory *memory, const struct frame *frame, uint64_
 {
     return memory_spend_in_search(memory, 1) && memory_load(memory, place, value) &&
            looks_like_code(*value) && !on_stack(memory, frame, *value) &&
-           return_address_is_plausible(memory, *value) && may_call(memory, *value, frame->pc);
+           return_address_is_plausible(memory, *value);
+}
+
+bool return_address_guessed_at(struct memory *memory, const struct frame *frame, uint64_t place,
+                               uint64_t *value)
+{
+    return return_address_at(memory, frame, place, value) && may_call(memory, *value, frame->pc);
 }

@@ -14,10 +14,15 @@
  * its frame, and jumps. */
 bool return_address_is_plausible(struct memory *memory, uint64_t address);
 
-/* Loads the word at `place`. True if it is a plausible return address of `frame`: it does not lie
- * on the stack, and the call before it is not known to call something else. */
+/* Loads the word at `place`. True if it is a plausible return address, and not on the stack. For
+ * places that a rule gives. */
 bool return_address_at(struct memory *memory, const struct frame *frame, uint64_t place,
                        uint64_t *value);
+
+/* The same for places that are guessed: the call before it must not be known to call something else
+ * than the code of `frame`. */
+bool return_address_guessed_at(struct memory *memory, const struct frame *frame, uint64_t place,
+                               uint64_t *value);
 
 /* Whether rbp may be the frame's frame pointer: it is aligned, and not far above sp. */
 static inline bool return_frame_pointer(const struct frame *frame)
