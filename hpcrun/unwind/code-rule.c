@@ -11,7 +11,7 @@ enum { RSP = 4, RBP = 5, NO_REGISTER = 16 };
 /* Values of fields of an instruction: the operand is a register; no index register. */
 enum { REGISTER = 3, NO_INDEX = 4 };
 
-#define MAX_STEPS  3000
+#define MAX_STEPS  2000
 #define MAX_OFFSET (1 << 20)
 #define PAGE       4096u
 
@@ -297,8 +297,11 @@ static enum next follow(struct code_walk *walk, const struct instruction *i, str
     if (i->mod != REGISTER && i->base == RBP && i->displacement < 0 && !i->rip_relative &&
         is_same(walk->state.bp, (struct value){VALUE_BP, 0}))
         walk->uses_frame = true;
-    if (i->map == MAP_ONE_BYTE)
-        return follow_one_byte(walk, i, rule);
+    if (i->map == MAP_ONE_BYTE) {
+        enum next next = follow_one_byte(walk, i, rule);
+        walk->saves_bp |= walk->state.bp_saved.kind != VALUE_UNKNOWN;
+        return next;
+    }
     bool is_0f = i->map == MAP_0F;
     if (is_0f && (i->opcode == 0x0b || i->opcode == 0xb9 || i->opcode == 0xff)) /* ud2 ... */
         return NEXT_OTHER_WAY;
@@ -360,27 +363,52 @@ static bool find_return(struct memory *memory, struct code_walk *walk, const str
     return false;
 }
 
-/* Code in modules may use rbp for data; compilers at run time do not use it with negative offsets.
- */
-static struct rule rule_by_frame_pointer(const struct code_walk *walk, const struct frame *frame)
-{
-    struct module_range module;
-    if (!walk->uses_frame || module_range_find(frame->pc, &module))
-        return (struct rule){.kind = RULE_NONE};
-    return (struct rule){
-        .kind = RULE_CFA_BP, .cfa_offset = 16, .bp = BP_AT_CFA, .bp_offset = -16};
-}
-
-bool code_rule(struct memory *memory, struct code_walk *walk, const struct frame *frame,
-               uint64_t resume, struct rule *rule)
+static bool walk_from(struct memory *memory, struct code_walk *walk, const struct frame *frame,
+                      uint64_t resume, struct rule *rule)
 {
     struct rule uncertain = {.kind = RULE_NONE};
     walk->state = (struct code_state){
         .pc = resume, .sp = {VALUE_SP, 0}, .bp = {VALUE_BP, 0}, .popped = NO_REGISTER};
     walk->way_count = walk->target_count = walk->window_size = 0;
-    walk->uses_frame = false;
+    walk->uses_frame = walk->saves_bp = false;
     if (find_return(memory, walk, frame, rule, &uncertain))
         return true;
-    *rule = uncertain.kind == RULE_NONE ? rule_by_frame_pointer(walk, frame) : uncertain;
-    return is_right(memory, frame, *rule) && !memory_is_exhausted(memory);
+    *rule = uncertain;
+    return uncertain.kind != RULE_NONE && !memory_is_exhausted(memory);
+}
+
+/* Learns from a frame that has called another, and so has its frame pointer, if it has one, and
+ * whose rule restores the caller's rbp. (Parts of functions that are called within them leave rbp
+ * alone.) */
+static void note_frame_pointer(struct learned_rules *learned, struct rule rule,
+                               const struct frame *frame)
+{
+    uint64_t cfa = (rule.kind == RULE_CFA_BP ? frame->bp : frame->sp) + (uint64_t)rule.cfa_offset;
+    if (rule.bp == BP_AT_CFA)
+        learned_note_frame_pointer(learned, frame->pc,
+                                   rule.bp_offset == -16 && frame->bp == cfa - 16);
+}
+
+/* The code did not give a rule. Code in modules may use rbp for data; compilers at run time do not
+ * do so with negative offsets. */
+static bool has_frame_pointer(struct rule_cache *cache, const struct frame *frame)
+{
+    return !cache->walk.saves_bp &&
+           (cache->walk.uses_frame || learned_has_frame_pointers(&cache->learned, frame->pc));
+}
+
+bool code_rule(struct memory *memory, struct rule_cache *cache, const struct frame *frame,
+               bool interrupted, struct rule *rule)
+{
+    struct module_range module;
+    bool in_module = module_range_find(frame->pc, &module);
+    if (walk_from(memory, &cache->walk, frame, frame->pc + !interrupted, rule)) {
+        if (!in_module && !interrupted)
+            note_frame_pointer(&cache->learned, *rule, frame);
+        return true;
+    }
+    *rule = (struct rule){
+        .kind = RULE_CFA_BP, .cfa_offset = 16, .bp = BP_AT_CFA, .bp_offset = -16};
+    return !in_module && has_frame_pointer(cache, frame) && is_right(memory, frame, *rule) &&
+           !memory_is_exhausted(memory);
 }

@@ -110,6 +110,7 @@ static bool guess(struct memory *memory, struct rule_cache *cache, const struct 
                   bool interrupted, struct frame *caller)
 {
     struct module_range module;
+    memory->searching = true;
     if (!module_range_find(frame->pc, &module) || !first_guess(memory, frame, interrupted, caller))
         return false;
     correct(memory, cache, frame, caller);
@@ -150,15 +151,10 @@ static bool step_by(struct memory *memory, struct rule rule, struct frame *frame
     return false;
 }
 
-static bool same_rule(struct rule a, struct rule b)
-{
-    return memcmp(&a, &b, sizeof a) == 0;
-}
-
 /* Notes what a guess gave: a rule, or RULE_NONE. */
 static void note(struct learned_rule *entry, struct rule rule)
 {
-    entry->seen = same_rule(entry->rule, rule) ? entry->seen + 1 : 1;
+    entry->seen = rule_is_same(entry->rule, rule) ? entry->seen + 1 : 1;
     entry->rule = rule;
 }
 
@@ -172,13 +168,13 @@ static bool guess_and_note(struct memory *memory, struct rule_cache *cache,
     return found;
 }
 
-/* At a pc that is new, or has other code than before. */
-static bool search(struct memory *memory, struct rule_cache *cache, uint64_t resume, uint64_t code,
+/* At a pc that is new or has other code than before, and where nothing was found for some time. */
+static bool search(struct memory *memory, struct rule_cache *cache, uint64_t code,
                    struct frame *frame, bool interrupted, struct frame *caller)
 {
     struct rule rule;
     memory->searching = true;
-    bool found = code_rule(memory, &cache->walk, frame, resume, &rule);
+    bool found = code_rule(memory, cache, frame, interrupted, &rule);
     if (memory_is_exhausted(memory))
         return false;
     struct learned_rule *entry = learned_add(&cache->learned, frame->pc, code);
@@ -190,29 +186,19 @@ static bool search(struct memory *memory, struct rule_cache *cache, uint64_t res
     return guess_and_note(memory, cache, entry, frame, interrupted, caller);
 }
 
-/* Whether the last searches found nothing, and it is not yet time to try again. */
-static bool is_hopeless(struct learned_rule *entry)
-{
-    return entry->rule.kind == RULE_NONE && entry->seen >= LEARNED_SURE &&
-           ++entry->refused % USES_PER_SEARCH != 0;
-}
-
 bool fallback_step(struct memory *memory, struct rule_cache *cache, struct frame *frame,
                    bool interrupted, struct frame *caller)
 {
-    uint64_t code, resume = frame->pc + !interrupted;
+    uint64_t code;
     frame->link = LINK_IRREGULAR;
-    if (!memory_load(memory, resume, &code)) {
-        memory->searching = true;
+    if (!memory_load(memory, frame->pc + !interrupted, &code))
         return guess(memory, cache, frame, interrupted, caller);
-    }
     struct learned_rule *entry = learned_find(&cache->learned, frame->pc, code);
     if (!entry)
-        return search(memory, cache, resume, code, frame, interrupted, caller);
-    if (is_hopeless(entry))
-        return false;
-    if (entry->seen >= LEARNED_SURE && step_by(memory, entry->rule, frame, caller))
-        return true;
-    memory->searching = true;
-    return guess_and_note(memory, cache, entry, frame, interrupted, caller);
+        return search(memory, cache, code, frame, interrupted, caller);
+    if (entry->rule.kind == RULE_NONE)
+        return ++entry->refused % USES_PER_SEARCH == 0 &&
+               search(memory, cache, code, frame, interrupted, caller);
+    return (entry->seen >= LEARNED_SURE && step_by(memory, entry->rule, frame, caller)) ||
+           guess_and_note(memory, cache, entry, frame, interrupted, caller);
 }

@@ -1,6 +1,7 @@
 #include "hpcrun/unwind/learned-rules.h"
 
-#include <string.h>
+#define CONFIRMATIONS 8
+#define EXCEPTIONS    64 /* one in so many does not matter */
 
 static struct learned_rule *set_of(struct learned_rules *rules, uint64_t pc)
 {
@@ -27,6 +28,29 @@ struct learned_rule *learned_add(struct learned_rules *rules, uint64_t pc, uint6
     rules->any = true;
     set[0] = (struct learned_rule){.pc = pc, .code = code};
     return set;
+}
+
+static unsigned region_of(uint64_t pc)
+{
+    return (unsigned)(pc >> LEARNED_REGION_BITS) % LEARNED_REGIONS;
+}
+
+bool learned_has_frame_pointers(const struct learned_rules *rules, uint64_t pc)
+{
+    const struct learned_region *region = &rules->region[region_of(pc)];
+    return region->number == pc >> LEARNED_REGION_BITS && region->agree >= CONFIRMATIONS &&
+           region->agree / EXCEPTIONS >= region->differ;
+}
+
+void learned_note_frame_pointer(struct learned_rules *rules, uint64_t pc, bool agrees)
+{
+    struct learned_region *region = &rules->region[region_of(pc)];
+    uint64_t number = pc >> LEARNED_REGION_BITS;
+    rules->any = true;
+    if (region->number != number)
+        *region = (struct learned_region){.number = number};
+    region->agree += agrees;
+    region->differ += !agrees;
 }
 
 void learned_clear(struct learned_rules *rules)

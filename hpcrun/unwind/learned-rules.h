@@ -12,22 +12,40 @@
 
 #include "hpcrun/unwind/rule.h"
 
+#include <string.h>
+
 #define LEARNED_SET_BITS 10
 #define LEARNED_WAYS     4
 
 /* From this number of equal results in a row, guesses are believed. */
 #define LEARNED_SURE 4
 
+static inline bool rule_is_same(struct rule a, struct rule b)
+{
+    return memcmp(&a, &b, sizeof a) == 0;
+}
+
 struct learned_rule {
     uint64_t pc;      /* as in struct frame; 0: empty */
     uint64_t code;    /* the bytes where the frame goes on */
     struct rule rule; /* a regular one; RULE_NONE: none is known */
-    uint32_t seen;    /* number of equal results in a row, RULE_NONE being one, too */
-    uint32_t refused; /* number of uses of an entry with RULE_NONE since the last search */
+    uint32_t seen;    /* number of equal guesses in a row */
+    uint32_t refused; /* number of uses of an entry with RULE_NONE */
+};
+
+/* A region of code made at run time, 1 MiB: how often rbp was a frame pointer in frames that, by
+ * their rule from the code, save the caller's rbp, and how often it was not. */
+#define LEARNED_REGION_BITS 20
+#define LEARNED_REGIONS     64
+
+struct learned_region {
+    uint64_t number; /* the address >> LEARNED_REGION_BITS */
+    uint32_t agree, differ;
 };
 
 /* Zeroed memory is empty. */
 struct learned_rules {
+    struct learned_region region[LEARNED_REGIONS]; /* by number % LEARNED_REGIONS */
     struct learned_rule way[1u << LEARNED_SET_BITS][LEARNED_WAYS];
     bool any; /* there are entries: memory that was never used need not be cleared */
 };
@@ -37,6 +55,11 @@ struct learned_rule *learned_find(struct learned_rules *rules, uint64_t pc, uint
 
 /* Makes an empty entry for `pc`, in the place of an old one for it, or of the oldest in its set. */
 struct learned_rule *learned_add(struct learned_rules *rules, uint64_t pc, uint64_t code);
+
+/* Whether code around `pc` was seen to have frame pointers, nearly without exception. Only for code
+ * in no module. */
+bool learned_has_frame_pointers(const struct learned_rules *rules, uint64_t pc);
+void learned_note_frame_pointer(struct learned_rules *rules, uint64_t pc, bool agrees);
 
 void learned_clear(struct learned_rules *rules);
 

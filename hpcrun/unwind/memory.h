@@ -79,7 +79,7 @@ struct memory_pages {
 /* The budget of a sample, in words: what a search for callers without unwind information may read.
  * What takes longer counts as several words, so that the budget is spent after 200 us at most,
  * usually after a fifth of that (`make bench BENCH=fallback`). */
-#define MEMORY_BUDGET      4096
+#define MEMORY_BUDGET      8192
 #define MEMORY_FAULT_WORDS 64 /* a read that faults */
 #define MEMORY_PAGE_WORDS  24 /* a page that the kernel reads */
 
