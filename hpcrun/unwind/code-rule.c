@@ -409,6 +409,10 @@ bool code_rule(struct memory *memory, struct rule_cache *cache, const struct fra
     }
     *rule = (struct rule){
         .kind = RULE_CFA_BP, .cfa_offset = 16, .bp = BP_AT_CFA, .bp_offset = -16};
-    return !in_module && has_frame_pointer(cache, frame) && is_right(memory, frame, *rule) &&
-           !memory_is_exhausted(memory);
+    if (in_module || !has_frame_pointer(cache, frame) || !is_right(memory, frame, *rule) ||
+        memory_is_exhausted(memory))
+        return false;
+    if (cache->walk.uses_frame)
+        note_frame_pointer(&cache->learned, *rule, frame);
+    return true;
 }

@@ -168,8 +168,8 @@ static bool guess_and_note(struct memory *memory, struct rule_cache *cache,
     return found;
 }
 
-/* At a pc that is new or has other code than before, and where nothing was found for some time. */
-static bool search(struct memory *memory, struct rule_cache *cache, uint64_t code,
+/* Searches; notes the result in the entry. */
+static bool search(struct memory *memory, struct rule_cache *cache, struct learned_rule *entry,
                    struct frame *frame, bool interrupted, struct frame *caller)
 {
     struct rule rule;
@@ -177,13 +177,43 @@ static bool search(struct memory *memory, struct rule_cache *cache, uint64_t cod
     bool found = code_rule(memory, cache, frame, interrupted, &rule);
     if (memory_is_exhausted(memory))
         return false;
-    struct learned_rule *entry = learned_add(&cache->learned, frame->pc, code);
     if (found && step_by(memory, rule, frame, caller)) {
         entry->rule = rule;
         entry->seen = LEARNED_SURE;
         return true;
     }
     return guess_and_note(memory, cache, entry, frame, interrupted, caller);
+}
+
+/* From time to time, first soon: code around it may have become known to have frame pointers. */
+static bool is_time_to_search(struct learned_rule *entry)
+{
+    entry->refused++;
+    return entry->refused % USES_PER_SEARCH == 0 || (entry->refused & (entry->refused - 1)) == 0;
+}
+
+static bool find_caller(struct memory *memory, struct rule_cache *cache, uint64_t code,
+                        struct frame *frame, bool interrupted, struct frame *caller)
+{
+    struct learned_rule *entry = learned_find(&cache->learned, frame->pc, code);
+    bool is_new = !entry;
+    if (is_new)
+        entry = learned_add(&cache->learned, frame->pc, code);
+    if (entry->rule.kind == RULE_NONE)
+        return (is_new || is_time_to_search(entry)) &&
+               search(memory, cache, entry, frame, interrupted, caller);
+    return (entry->seen >= LEARNED_SURE && step_by(memory, entry->rule, frame, caller)) ||
+           guess_and_note(memory, cache, entry, frame, interrupted, caller);
+}
+
+/* HotSpot's interpreter has made room for local variables above its arguments: the caller's stack
+ * pointer is at rbp - 8. */
+static void leave_interpreter(struct memory *memory, const struct frame *frame,
+                              struct frame *caller)
+{
+    uint64_t sp;
+    if (memory_load(memory, frame->bp - 8, &sp) && sp - caller->sp < RETURN_MAX_FRAME)
+        caller->sp = sp;
 }
 
 bool fallback_step(struct memory *memory, struct rule_cache *cache, struct frame *frame,
@@ -193,12 +223,11 @@ bool fallback_step(struct memory *memory, struct rule_cache *cache, struct frame
     frame->link = LINK_IRREGULAR;
     if (!memory_load(memory, frame->pc + !interrupted, &code))
         return guess(memory, cache, frame, interrupted, caller);
-    struct learned_rule *entry = learned_find(&cache->learned, frame->pc, code);
-    if (!entry)
-        return search(memory, cache, code, frame, interrupted, caller);
-    if (entry->rule.kind == RULE_NONE)
-        return ++entry->refused % USES_PER_SEARCH == 0 &&
-               search(memory, cache, code, frame, interrupted, caller);
-    return (entry->seen >= LEARNED_SURE && step_by(memory, entry->rule, frame, caller)) ||
-           guess_and_note(memory, cache, entry, frame, interrupted, caller);
+    if (!find_caller(memory, cache, code, frame, interrupted, caller))
+        return false;
+    if (!interrupted && return_to_interpreter(code)) {
+        leave_interpreter(memory, frame, caller);
+        frame->link = LINK_IRREGULAR;
+    }
+    return true;
 }

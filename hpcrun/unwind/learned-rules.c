@@ -1,7 +1,7 @@
 #include "hpcrun/unwind/learned-rules.h"
 
-#define CONFIRMATIONS 8
-#define EXCEPTIONS    64 /* one in so many does not matter */
+#define CONFIRMATIONS 3
+#define EXCEPTIONS    8 /* one in so many does not matter */
 
 static struct learned_rule *set_of(struct learned_rules *rules, uint64_t pc)
 {

@@ -33,8 +33,8 @@ struct learned_rule {
     uint32_t refused; /* number of uses of an entry with RULE_NONE */
 };
 
-/* A region of code made at run time, 1 MiB: how often rbp was a frame pointer in frames that, by
- * their rule from the code, save the caller's rbp, and how often it was not. */
+/* A region of code made at run time, 1 MiB: how often rbp was a frame pointer in frames whose code
+ * restores the caller's rbp, or uses rbp as a frame pointer, and how often it was not. */
 #define LEARNED_REGION_BITS 20
 #define LEARNED_REGIONS     64
 

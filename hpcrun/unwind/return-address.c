@@ -28,15 +28,19 @@ static bool on_stack(const struct memory *memory, const struct frame *frame, uin
            address - memory->own_low < memory->own_high - memory->own_low;
 }
 
-/* Whether code begins with mov -16(%rbp), %rsp, or with mov -16(%rbp), %rcx and
- * lea 0(%rbp, %rcx, 8), %rsp: this is how HotSpot's interpreter goes on after a call. */
-static bool is_interpreter_entry(struct memory *memory, uint64_t address)
+/* It begins with mov -16(%rbp), %rsp, or with mov -16(%rbp), %rcx and lea 0(%rbp, %rcx, 8), %rsp. */
+bool return_to_interpreter(uint64_t code)
 {
     static const uint8_t to_sp[] = {0x48, 0x8b, 0x65, 0xf0};
     static const uint8_t scaled[] = {0x48, 0x8b, 0x4d, 0xf0, 0x48, 0x8d, 0x64, 0xcd};
+    return memcmp(&code, to_sp, sizeof to_sp) == 0 || memcmp(&code, scaled, sizeof scaled) == 0;
+}
+
+static bool is_interpreter_entry(struct memory *memory, uint64_t address)
+{
     uint64_t code;
-    return memory_load(memory, address, &code) && !in_module(address) &&
-           (memcmp(&code, to_sp, sizeof to_sp) == 0 || memcmp(&code, scaled, sizeof scaled) == 0);
+    return memory_load(memory, address, &code) && return_to_interpreter(code) &&
+           !in_module(address);
 }
 
 bool return_address_is_plausible(struct memory *memory, uint64_t address)
