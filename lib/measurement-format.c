@@ -17,6 +17,7 @@ static const char *const fates[] = {
     [FATE_PARTIAL_NOT_A_RETURN_ADDRESS] = "partial: not a return address",
     [FATE_PARTIAL_TOO_DEEP] = "partial: deeper than the limit",
     [FATE_PARTIAL_NO_PROGRESS] = "partial: the stack did not advance",
+    [FATE_PARTIAL_BUDGET] = "partial: search budget spent",
     [FATE_KERNEL_UNATTRIBUTED] = "kernel, unattributed",
 };
 

@@ -13,7 +13,7 @@ struct fate_count {
     uint64_t count, amount;
 };
 
-#define FATE_SLOTS 15
+#define FATE_SLOTS 16
 
 /* The index of a fate in an array of counts. */
 static inline unsigned fate_slot(enum fate fate)
@@ -24,7 +24,7 @@ static inline unsigned fate_slot(enum fate fate)
         return 4 + (fate - FATE_DROPPED_OWN_CODE);
     if (fate < FATE_KERNEL_UNATTRIBUTED)
         return 8 + (fate - FATE_PARTIAL_NO_FDE);
-    return 14;
+    return 15;
 }
 
 /* The fate of an index. */
@@ -34,7 +34,7 @@ static inline enum fate fate_of_slot(unsigned slot)
         return (enum fate)slot;
     if (slot < 8)
         return (enum fate)(FATE_DROPPED_OWN_CODE + slot - 4);
-    if (slot < 14)
+    if (slot < 15)
         return (enum fate)(FATE_PARTIAL_NO_FDE + slot - 8);
     return FATE_KERNEL_UNATTRIBUTED;
 }

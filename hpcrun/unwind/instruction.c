@@ -37,19 +37,20 @@ static unsigned follows_0f(uint8_t opcode)
     case 0x04:
     case 0x0a:
     case 0x0c:
-    case 0x24 ... 0x27:
-    case 0x36 ... 0x37:
+    case 0x0f: /* AMD's 3DNow */
+    case 0x20 ... 0x27: /* control registers: not for programs */
+    case 0x36:
     case 0x39:
     case 0x3b ... 0x3f: return BAD;
     case 0x05 ... 0x09:
     case 0x0b:
     case 0x0e:
     case 0x30 ... 0x35:
+    case 0x37:
     case 0x77:
     case 0xa0 ... 0xa2:
     case 0xa8 ... 0xaa:
     case 0xc8 ... 0xcf: return NO;
-    case 0x0f:
     case 0x70 ... 0x73:
     case 0xa4:
     case 0xac:
@@ -95,13 +96,13 @@ static int64_t number(struct decoder *d, unsigned size)
     return (int64_t)(value << unused) >> unused;
 }
 
-/* Reads prefixes; returns the byte behind them. */
+/* Reads prefixes; returns the byte behind them. A REX prefix counts only right before the opcode. */
 static uint8_t skip_prefixes(struct decoder *d)
 {
     for (;;) {
         uint8_t prefix = byte(d);
         switch (prefix) {
-        case 0x66: d->operand_16 = true; break;
+        case 0x66: d->operand_16 = true; /* fall through */
         case 0x26:
         case 0x2e:
         case 0x36:
@@ -111,12 +112,11 @@ static uint8_t skip_prefixes(struct decoder *d)
         case 0x67:
         case 0xf0:
         case 0xf2:
-        case 0xf3: break;
+        case 0xf3: d->rex = 0; break;
         default:
             if (prefix >> 4 != 4 || d->failed)
                 return prefix;
             d->rex = prefix;
-            return byte(d);
         }
     }
 }
@@ -213,7 +213,7 @@ bool instruction_decode(const uint8_t *code, size_t room, struct instruction *in
     if (follows & M) {
         read_operand(&d, instruction);
         follows |= follows_group_3(instruction);
-        if (instruction->map == MAP_ONE_BYTE && instruction->opcode == 0x8f && instruction->reg)
+        if (instruction->map == MAP_ONE_BYTE && instruction->opcode == 0x8f && (instruction->reg & 7))
             return false; /* AMD's XOP, which no current processor has */
     } else if (instruction->map == MAP_ONE_BYTE)
         instruction->rm = (uint8_t)((instruction->opcode & 7) | (d.rex & 1) << 3);

@@ -120,6 +120,7 @@ const char *fate_meaning(const char *name)
         {FATE_PARTIAL_NOT_A_RETURN_ADDRESS, "no return address on the stack"},
         {FATE_PARTIAL_TOO_DEEP, "the call path is too long"},
         {FATE_PARTIAL_NO_PROGRESS, "the unwinder made no progress"},
+        {FATE_PARTIAL_BUDGET, "finding a caller without unwind information would take too long"},
         {FATE_KERNEL_UNATTRIBUTED, "kernel time; its call paths may not be sampled"},
     };
     for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++)

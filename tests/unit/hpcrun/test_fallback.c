@@ -1,4 +1,4 @@
-/* Guesses about frames without unwind information, on a made-up stack; call sites. */
+/* Callers of code without unwind information, on made-up stacks and code; call sites; the budget. */
 #include "tests/unit/cmocka_suite.h"
 
 #include "hpcrun/base/sys.h"
@@ -8,17 +8,29 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define CALL 0xe8
-#define PAST 16 /* offset behind a call in `code` */
+#define CALL  0xe8
+#define WORDS 200
 
-/* Code in no module, with a call of the next instruction: opcode, and a distance of 0. */
+/* Code in no module. Behind a call are RA, another address in OTHER. */
 static uint8_t *code;
+#define RA    (code + 3000)
+#define OTHER (code + 3500)
+
+/* Code in a module, without unwind information, that says nothing about its frame. */
+void bare_code(void);
+__asm__(".text\n"
+        "bare_code: jmp *(%rax)\n"
+        ".skip 16, 0xcc\n");
 
 static struct rule_cache cache;
+static uint64_t stack[WORDS];
 
 static struct memory by_kernel(void)
 {
-    return (struct memory){.guard = MEMORY_GUARD_KERNEL};
+    struct memory memory = {0};
+    memory_begin_sample(&memory, &cache.pages);
+    memory.guard = MEMORY_GUARD_KERNEL;
+    return memory;
 }
 
 static uint64_t address(const void *at)
@@ -31,31 +43,335 @@ static void put_call(void *before)
     ((uint8_t *)before)[-5] = CALL;
 }
 
+static void put(unsigned at, const void *bytes, size_t size)
+{
+    memcpy(code + at, bytes, size);
+}
+
+#define PUT(at, ...) put(at, (const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__}))
+
+static struct frame frame_at(uint64_t pc)
+{
+    return (struct frame){.pc = pc, .sp = address(stack), .bp = 0x1234};
+}
+
+/* The step of a new sample. */
+static bool steps(struct frame *frame, bool interrupted, struct frame *caller)
+{
+    struct memory memory = by_kernel();
+    return fallback_step(&memory, &cache, frame, interrupted, caller);
+}
+
+static void expect_caller(const struct frame *caller, const uint8_t *ra, unsigned sp_word)
+{
+    assert_int_equal(caller->pc, address(ra) - 1);
+    assert_int_equal(caller->sp, address(&stack[sp_word]));
+}
+
+static int clear(void **state)
+{
+    (void)state;
+    memset(&cache, 0, sizeof cache);
+    memset(stack, 0, sizeof stack);
+    memset(code, 0xcc, 4096);
+    put_call(RA);
+    put_call(OTHER);
+    return 0;
+}
+
+/* ---- guesses, in modules ---- */
+
 static void the_word_behind_a_call_is_the_caller(void **state)
 {
     (void)state;
-    uint64_t stack[80] = {[2] = address(code + PAST)};
-    struct frame frame = {.pc = 0x5000, .sp = address(stack)}, caller;
-    struct memory memory = by_kernel();
-    put_call(code + PAST);
-    assert_true(fallback_step(&memory, &cache, &frame, true, &caller));
-    assert_int_equal(caller.pc, address(code + PAST) - 1);
-    assert_int_equal(caller.sp, address(&stack[3]));
+    struct frame frame = frame_at(address((void *)(uintptr_t)bare_code)), caller;
+    stack[2] = address(RA);
+    assert_true(steps(&frame, true, &caller));
+    expect_caller(&caller, RA, 3);
 }
 
 static void nothing_is_called_from_a_stack(void **state)
 {
     (void)state;
-    uint64_t stack[80] = {0};
-    struct frame frame = {.pc = 0x5000, .sp = address(stack)}, caller;
-    struct memory memory = by_kernel();
+    struct frame frame = frame_at(address((void *)(uintptr_t)bare_code)), caller;
     put_call(&stack[40]);
     stack[0] = address(&stack[40]); /* a pointer to data with bytes like a call before it */
-    stack[1] = address(code + PAST);
-    put_call(code + PAST);
-    assert_true(fallback_step(&memory, &cache, &frame, true, &caller));
-    assert_int_equal(caller.pc, address(code + PAST) - 1);
+    stack[1] = address(RA);
+    assert_true(steps(&frame, true, &caller));
+    expect_caller(&caller, RA, 2);
 }
+
+static void no_word_fits(void **state)
+{
+    (void)state;
+    struct frame frame = frame_at(address((void *)(uintptr_t)bare_code)), caller;
+    assert_false(steps(&frame, true, &caller));
+}
+
+/* The same guess several times is used without looking at other words. */
+static void guesses_that_agree_are_learned(void **state)
+{
+    (void)state;
+    struct frame frame = frame_at(address((void *)(uintptr_t)bare_code)), caller;
+    stack[2] = address(RA);
+    for (unsigned i = 0; i + 1 < LEARNED_SURE; i++)
+        assert_true(steps(&frame, true, &caller));
+    stack[0] = address(OTHER);
+    assert_true(steps(&frame, true, &caller));
+    expect_caller(&caller, OTHER, 1); /* one was missing */
+    stack[0] = 0;
+    for (unsigned i = 0; i < LEARNED_SURE; i++)
+        assert_true(steps(&frame, true, &caller));
+    stack[0] = address(OTHER);
+    assert_true(steps(&frame, true, &caller));
+    expect_caller(&caller, RA, 3);
+    stack[2] = 0; /* no return address there: the rule does not hold */
+    assert_true(steps(&frame, true, &caller));
+    expect_caller(&caller, OTHER, 1);
+}
+
+static void code_made_at_run_time_is_not_guessed(void **state)
+{
+    (void)state;
+    struct frame frame = frame_at(address(code)), caller;
+    stack[0] = address(RA);
+    PUT(0, 0xff, 0x20); /* jmp *(%rax) */
+    assert_false(steps(&frame, true, &caller));
+}
+
+/* ---- rules from the code ---- */
+
+/* add $24, %rsp; pop %rbp; ret */
+static const uint8_t epilogue[] = {0x48, 0x83, 0xc4, 24, 0x5d, 0xc3};
+
+static void the_code_tells_where_the_return_address_is(void **state)
+{
+    (void)state;
+    struct frame frame = frame_at(address(code)), caller;
+    put(0, epilogue, sizeof epilogue);
+    stack[1] = address(OTHER); /* left by an earlier call */
+    stack[3] = 77;
+    stack[4] = address(RA);
+    assert_true(steps(&frame, true, &caller));
+    expect_caller(&caller, RA, 5);
+    assert_int_equal(caller.bp, 77);
+    assert_int_equal(frame.link, -16);
+}
+
+static void a_frame_that_has_called_goes_on_behind_its_call(void **state)
+{
+    (void)state;
+    struct frame frame = frame_at(address(code + 100) - 1), caller;
+    PUT(99, 0xc3); /* a return before */
+    put(100, epilogue, sizeof epilogue);
+    stack[0] = address(OTHER);
+    stack[4] = address(RA);
+    assert_true(steps(&frame, false, &caller));
+    expect_caller(&caller, RA, 5);
+}
+
+static void loops_and_calls_that_never_return(void **state)
+{
+    (void)state;
+    struct frame frame = frame_at(address(code)), caller;
+    PUT(0, 0x48, 0xff, 0xcf,                 /* dec %rdi */
+        0x75, 0xfb,                          /* jne to the begin */
+        0x74, 0x07,                          /* je to the epilogue */
+        0xe8, 0, 0, 0, 0, 0xcc, 0xcc);       /* call; int3 */
+    put(14, epilogue, sizeof epilogue);
+    stack[4] = address(RA);
+    assert_true(steps(&frame, true, &caller));
+    expect_caller(&caller, RA, 5);
+    memset(&cache, 0, sizeof cache);
+    PUT(2, 0xcf, 0xeb, 0xfb); /* dec; jmp to the begin */
+    assert_false(steps(&frame, true, &caller));
+}
+
+static void before_and_in_the_prologue(void **state)
+{
+    (void)state;
+    struct frame caller;
+    PUT(0, 0x55,             /* push %rbp */
+        0x48, 0x89, 0xe5,    /* mov %rsp, %rbp */
+        0x48, 0x83, 0xec, 8, /* sub $8, %rsp */
+        0x48, 0x89, 0xec,    /* mov %rbp, %rsp */
+        0x5d, 0xc3);         /* pop %rbp; ret */
+    static const struct { unsigned at, ra, bp; } shapes[] = {
+        {0, 0, WORDS}, {1, 1, 0}, {12, 0, WORDS}, {11, 1, 0},
+    };
+    for (unsigned i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        struct frame frame = frame_at(address(code + shapes[i].at));
+        memset(stack, 0, sizeof stack);
+        stack[shapes[i].bp % WORDS] = 99;
+        stack[shapes[i].ra] = address(RA);
+        assert_true(steps(&frame, true, &caller));
+        expect_caller(&caller, RA, shapes[i].ra + 1);
+        assert_int_equal(caller.bp, shapes[i].bp == WORDS ? frame.bp : 99);
+    }
+    struct frame inside = frame_at(address(code + 4)); /* with a frame pointer */
+    inside.bp = address(&stack[10]);
+    stack[10] = 99;
+    stack[11] = address(RA);
+    assert_true(steps(&inside, true, &caller));
+    expect_caller(&caller, RA, 12);
+    assert_int_equal(caller.bp, 99);
+}
+
+/* V8: pop %rcx; add %rbx, %rsp; push %rcx; ret. HotSpot: pop %rsi; mov %r13, %rsp; jmp *%rsi. */
+static void return_addresses_that_are_moved(void **state)
+{
+    (void)state;
+    struct frame frame = frame_at(address(code)), caller;
+    PUT(0, 0x59, 0x48, 0x01, 0xdc, 0x51, 0xc3);
+    stack[0] = address(RA);
+    assert_true(steps(&frame, true, &caller));
+    expect_caller(&caller, RA, 1);
+    frame.pc = address(code + 200);
+    PUT(200, 0x5e, 0x4c, 0x89, 0xec, 0xff, 0xe6);
+    assert_true(steps(&frame, true, &caller));
+    expect_caller(&caller, RA, 1);
+}
+
+static void the_return_address_must_be_behind_a_call(void **state)
+{
+    (void)state;
+    struct frame frame = frame_at(address(code)), caller;
+    put(0, epilogue, sizeof epilogue);
+    stack[4] = address(RA) + 1;
+    assert_false(steps(&frame, true, &caller));
+}
+
+static void hotspot_s_interpreter_is_not_called(void **state)
+{
+    (void)state;
+    struct frame frame = frame_at(address(code)), caller;
+    put(0, epilogue, sizeof epilogue);
+    PUT(2000, 0x48, 0x8b, 0x65, 0xf0); /* mov -16(%rbp), %rsp */
+    stack[4] = address(code + 2000);
+    assert_true(steps(&frame, true, &caller));
+    struct frame interpreted = caller;
+    interpreted.bp = address(&stack[20]);
+    stack[21] = address(RA);
+    stack[19] = address(&stack[30]); /* its caller's stack pointer */
+    assert_true(steps(&interpreted, false, &caller));
+    expect_caller(&caller, RA, 30);
+}
+
+/* ---- learned rules ---- */
+
+static void rules_of_replaced_code_do_not_hold(void **state)
+{
+    (void)state;
+    struct frame frame = frame_at(address(code)), caller;
+    put(0, epilogue, sizeof epilogue);
+    stack[4] = address(RA);
+    assert_true(steps(&frame, true, &caller));
+    PUT(0, 0x48, 0x83, 0xc4, 8, 0x5d, 0xc3); /* add $8, %rsp; ... */
+    stack[2] = address(OTHER);
+    assert_true(steps(&frame, true, &caller));
+    expect_caller(&caller, OTHER, 3);
+}
+
+/* The second sample at a pc does not read the code again, but for the bytes where it goes on. */
+static void a_learned_rule_is_not_searched_again(void **state)
+{
+    (void)state;
+    struct frame frame = frame_at(address(code)), caller;
+    memset(code, 0x90, 64); /* nop */
+    put(64, epilogue, sizeof epilogue);
+    stack[4] = address(RA);
+    assert_true(steps(&frame, true, &caller));
+    memset(code + 8, 0xcc, 100);
+    assert_true(steps(&frame, true, &caller));
+    expect_caller(&caller, RA, 5);
+}
+
+static void code_around_has_frame_pointers(void **state)
+{
+    (void)state;
+    struct frame caller;
+    for (unsigned i = 0; i < 3; i++) {
+        struct frame known = frame_at(address(code + 100 * i + 100) - 1);
+        known.bp = address(&stack[3]);
+        put(100 * i + 100, epilogue, sizeof epilogue);
+        stack[4] = address(RA);
+        assert_int_equal(learned_has_frame_pointers(&cache.learned, address(code)), false);
+        assert_true(steps(&known, false, &caller));
+    }
+    struct frame endless = frame_at(address(code + 600) - 1);
+    endless.bp = address(&stack[3]);
+    PUT(600, 0xeb, 0xfe); /* jmp to itself */
+    assert_true(steps(&endless, false, &caller));
+    expect_caller(&caller, RA, 5);
+    struct frame starts = frame_at(address(code + 700)); /* rbp is still the caller's */
+    starts.bp = address(&stack[3]);
+    PUT(700, 0x55, 0xeb, 0xfe); /* push %rbp; jmp to itself */
+    assert_false(steps(&starts, true, &caller));
+    for (unsigned i = 0; i < 3; i++) {
+        struct frame other = frame_at(address(code + 100 * i + 1000) - 1);
+        put(100 * i + 1000, epilogue, sizeof epilogue);
+        assert_true(steps(&other, false, &caller));
+    }
+    assert_false(learned_has_frame_pointers(&cache.learned, address(code)));
+}
+
+/* ---- the budget ---- */
+
+static void a_search_ends_when_the_budget_is_spent(void **state)
+{
+    (void)state;
+    struct frame frame = frame_at(address(code)), caller;
+    struct memory memory = by_kernel();
+    memory.budget = 100;
+    memset(code, 0x90, 1500);
+    put(1500, epilogue, sizeof epilogue);
+    stack[4] = address(RA);
+    assert_false(fallback_step(&memory, &cache, &frame, true, &caller));
+    assert_true(memory_is_exhausted(&memory));
+    assert_true(steps(&frame, true, &caller)); /* the next sample has a new budget */
+    expect_caller(&caller, RA, 5);
+}
+
+static void the_kernel_reads_pages(void **state)
+{
+    (void)state;
+    uint64_t *far = sys_pages(64 * 4096), word;
+    struct memory memory = by_kernel();
+    memory.budget = 3 * MEMORY_PAGE_WORDS;
+    far[511] = 7;
+    far[512] = 8;
+    for (unsigned i = 0; i < 512; i++)
+        assert_true(memory_load(&memory, address(&far[i]), &word));
+    assert_int_equal(word, 7);
+    assert_int_equal(memory.budget, 2 * MEMORY_PAGE_WORDS);
+    far[511] = 9; /* one state of memory for all of the sample */
+    assert_true(memory_load(&memory, address(&far[511]), &word));
+    assert_int_equal(word, 7);
+    assert_true(memory_load(&memory, address(&far[511]) + 4, &word)); /* from both pages */
+    assert_int_equal(word, (uint64_t)8 << 32);
+    assert_true(memory_load(&memory, address(&far[1024]), &word));
+    assert_false(memory_load(&memory, address(&far[1536]), &word));
+    assert_true(memory_is_exhausted(&memory));
+    memory = by_kernel();
+    assert_true(memory_load(&memory, address(&far[511]), &word));
+    assert_int_equal(word, 9);
+    sys_pages_free(far, 64 * 4096);
+}
+
+static void each_failing_page_costs_once(void **state)
+{
+    (void)state;
+    uint8_t *pages = sys_pages(2 * 4096);
+    struct memory memory = by_kernel();
+    uint64_t word;
+    assert_int_equal(mprotect(pages, 4096, PROT_NONE), 0);
+    for (unsigned i = 0; i < 512; i++)
+        assert_false(memory_load(&memory, address(pages) + 8 * i, &word));
+    assert_int_equal(memory.budget, MEMORY_BUDGET - MEMORY_PAGE_WORDS);
+    sys_pages_free(pages, 2 * 4096);
+}
+
+/* ---- call sites ---- */
 
 static void code_may_begin_with_a_call(void **state)
 {
@@ -71,26 +387,22 @@ static void code_may_begin_with_a_call(void **state)
     sys_pages_free(pages, 2 * 4096);
 }
 
-static void no_word_fits(void **state)
-{
-    (void)state;
-    uint64_t stack[80] = {0};
-    struct frame frame = {.pc = 0x5000, .sp = address(stack)}, caller;
-    struct memory memory = by_kernel();
-    assert_false(fallback_step(&memory, &cache, &frame, true, &caller));
-}
-
 static void put_distance(uint8_t *end, const void *to)
 {
     int32_t distance = (int32_t)((const uint8_t *)to - end);
     memcpy(end - sizeof distance, &distance, sizeof distance);
 }
 
+static bool calls(const uint8_t *ra, uint64_t function)
+{
+    struct memory memory = by_kernel();
+    return call_site_calls(&memory, address(ra), function);
+}
+
 static void a_call_leads_there_by_the_plt_and_by_a_word_too(void **state)
 {
     (void)state;
     static const uint8_t endbr64_jump[] = {0xf3, 0x0f, 0x1e, 0xfa, 0xff, 0x25};
-    struct memory memory = by_kernel();
     uint8_t *function = code + 1000, *word = code + 2000, *plt = code + 3000, *ra = code + 500;
     uint64_t there = address(function);
     memcpy(word, &there, sizeof there);
@@ -98,18 +410,18 @@ static void a_call_leads_there_by_the_plt_and_by_a_word_too(void **state)
     put_distance(plt + 10, word);
     put_call(ra);
     put_distance(ra, function);
-    assert_true(call_site_calls(&memory, address(ra), there));
-    assert_false(call_site_calls(&memory, address(ra), there + 1));
+    assert_true(calls(ra, there));
+    assert_false(calls(ra, there + 1));
     put_distance(ra, plt);
-    assert_true(call_site_calls(&memory, address(ra), there));
-    assert_false(call_site_calls(&memory, address(ra), there + 1));
+    assert_true(calls(ra, there));
+    assert_false(calls(ra, there + 1));
     ra[-6] = 0xff; /* call *word(%rip) */
     ra[-5] = 0x15;
     put_distance(ra, word);
-    assert_true(call_site_calls(&memory, address(ra), there));
-    assert_false(call_site_calls(&memory, address(ra), there + 1));
+    assert_true(calls(ra, there));
+    assert_false(calls(ra, there + 1));
     put_distance(ra, code + 4096 + 8192); /* no such word */
-    assert_false(call_site_calls(&memory, address(ra), there));
+    assert_false(calls(ra, there));
 }
 
 static int map_code(void **state)
@@ -119,14 +431,31 @@ static int map_code(void **state)
     return code ? 0 : -1;
 }
 
+#define TEST(name) cmocka_unit_test_setup(name, clear)
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_word_behind_a_call_is_the_caller),
-        cmocka_unit_test(nothing_is_called_from_a_stack),
-        cmocka_unit_test(code_may_begin_with_a_call),
-        cmocka_unit_test(no_word_fits),
-        cmocka_unit_test(a_call_leads_there_by_the_plt_and_by_a_word_too),
+        TEST(the_word_behind_a_call_is_the_caller),
+        TEST(nothing_is_called_from_a_stack),
+        TEST(no_word_fits),
+        TEST(guesses_that_agree_are_learned),
+        TEST(code_made_at_run_time_is_not_guessed),
+        TEST(the_code_tells_where_the_return_address_is),
+        TEST(a_frame_that_has_called_goes_on_behind_its_call),
+        TEST(loops_and_calls_that_never_return),
+        TEST(before_and_in_the_prologue),
+        TEST(return_addresses_that_are_moved),
+        TEST(the_return_address_must_be_behind_a_call),
+        TEST(hotspot_s_interpreter_is_not_called),
+        TEST(rules_of_replaced_code_do_not_hold),
+        TEST(a_learned_rule_is_not_searched_again),
+        TEST(code_around_has_frame_pointers),
+        TEST(a_search_ends_when_the_budget_is_spent),
+        TEST(the_kernel_reads_pages),
+        TEST(each_failing_page_costs_once),
+        TEST(code_may_begin_with_a_call),
+        TEST(a_call_leads_there_by_the_plt_and_by_a_word_too),
     };
     return cmocka_run_group_tests(tests, map_code, NULL);
 }

@@ -1,0 +1,130 @@
+/* The handler's decoder of machine code beside Zydis, on random bytes and on real code. */
+#include "tests/unit/cmocka_suite.h"
+
+#include "hpcrun/unwind/instruction.h"
+
+#include <Zydis/Zydis.h>
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+#include <string.h>
+
+#define ROUNDS 2000000
+
+static ZydisDecoder zydis;
+
+/* Instructions that hpcrun leaves out: mov with an address of 8 bytes, enter, moves of control
+ * registers, AMD's XOP and 3DNow, what only the first Xeon Phi had. */
+static bool is_left_out(const ZydisDecodedInstruction *theirs)
+{
+    return theirs->encoding == ZYDIS_INSTRUCTION_ENCODING_XOP ||
+           theirs->encoding == ZYDIS_INSTRUCTION_ENCODING_3DNOW ||
+           theirs->encoding == ZYDIS_INSTRUCTION_ENCODING_MVEX ||
+           theirs->mnemonic == ZYDIS_MNEMONIC_ENTER || theirs->mnemonic == ZYDIS_MNEMONIC_JKZD ||
+           theirs->mnemonic == ZYDIS_MNEMONIC_JKNZD ||
+           (theirs->opcode_map == ZYDIS_OPCODE_MAP_0F && theirs->opcode >= 0x20 &&
+            theirs->opcode <= 0x23) ||
+           (theirs->opcode_map == ZYDIS_OPCODE_MAP_DEFAULT && theirs->opcode >= 0xa0 &&
+            theirs->opcode <= 0xa3);
+}
+
+static bool their_fields_are_ours(const ZydisDecodedInstruction *theirs,
+                                  const struct instruction *ours)
+{
+    if (ours->length != theirs->length)
+        return false;
+    if (theirs->encoding != ZYDIS_INSTRUCTION_ENCODING_LEGACY)
+        return ours->map == MAP_VECTOR;
+    if (ours->opcode != theirs->opcode || ours->wide != (theirs->raw.rex.W == 1))
+        return false;
+    if (!(theirs->attributes & ZYDIS_ATTRIB_HAS_MODRM))
+        return true;
+    return ours->mod == theirs->raw.modrm.mod &&
+           (ours->reg & 7) == theirs->raw.modrm.reg && (ours->rm & 7) == theirs->raw.modrm.rm &&
+           ours->reg >> 3 == theirs->raw.rex.R && ours->displacement == theirs->raw.disp.value;
+}
+
+static bool agree(const uint8_t *code, size_t room, unsigned *length)
+{
+    struct instruction ours;
+    ZydisDecodedInstruction theirs;
+    bool decoded = instruction_decode(code, room, &ours);
+    *length = 1;
+    if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&zydis, NULL, code, room, &theirs)))
+        return true; /* hpcrun need not know that */
+    *length = theirs.length;
+    return is_left_out(&theirs) || (decoded && their_fields_are_ours(&theirs, &ours));
+}
+
+static void random_bytes(void **state)
+{
+    (void)state;
+    uint64_t random = 0x2545f4914f6cdd1d, bytes[2];
+    unsigned length;
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        for (unsigned k = 0; k < 2; k++) {
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            bytes[k] = random;
+        }
+        if (!agree((const uint8_t *)bytes, sizeof bytes, &length)) {
+            const uint8_t *b = (const uint8_t *)bytes;
+            fail_msg("%02x %02x %02x %02x %02x %02x %02x %02x", b[0], b[1], b[2], b[3], b[4], b[5],
+                     b[6], b[7]);
+        }
+    }
+}
+
+static int check_code(struct dl_phdr_info *info, size_t size, void *count)
+{
+    (void)size;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+        const uint8_t *at = (const uint8_t *)(uintptr_t)(info->dlpi_addr + segment->p_vaddr);
+        unsigned length;
+        if (segment->p_type != PT_LOAD || !(segment->p_flags & PF_X))
+            continue;
+        for (size_t k = 0; k < segment->p_filesz; k += length, ++*(unsigned *)count)
+            if (!agree(at + k, segment->p_filesz - k, &length))
+                fail_msg("%s at %zx: %02x %02x %02x %02x", info->dlpi_name, k, at[k], at[k + 1],
+                         at[k + 2], at[k + 3]);
+    }
+    return 0;
+}
+
+static void the_code_of_libraries(void **state)
+{
+    (void)state;
+    unsigned count = 0;
+    dl_iterate_phdr(check_code, &count);
+    assert_true(count > 100000);
+}
+
+static void instructions_need_room(void **state)
+{
+    (void)state;
+    static const uint8_t code[] = {0x48, 0x81, 0xec, 1, 2, 0, 0}; /* sub $513, %rsp */
+    struct instruction i;
+    for (size_t room = 0; room < sizeof code; room++)
+        assert_false(instruction_decode(code, room, &i));
+    assert_true(instruction_decode(code, sizeof code, &i));
+    assert_int_equal(i.immediate, 513);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    return ZYAN_SUCCESS(ZydisDecoderInit(&zydis, ZYDIS_MACHINE_MODE_LONG_64,
+                                         ZYDIS_STACK_WIDTH_64)) ? 0 : -1;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_bytes),
+        cmocka_unit_test(the_code_of_libraries),
+        cmocka_unit_test(instructions_need_room),
+    };
+    return cmocka_run_group_tests(tests, set_up, NULL);
+}
