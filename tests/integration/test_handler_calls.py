@@ -38,6 +38,9 @@ INDIRECT = {
     "cfi_row_at": "the same, inlined",
     "expression_evaluate": "a switch: operations of its expressions",
     "full_step_from": "a switch: its rules for registers",
+    "code_rule": "a switch: instructions of code without unwind information",
+    "find_return": "the same",
+    "follow_one_byte": "the same",
     "text_add_error": "a switch: names of errors",
 }
 
