@@ -160,6 +160,7 @@ static void every_fate_has_a_place_of_its_own(void **state)
                                     FATE_PARTIAL_NOT_A_RETURN_ADDRESS,
                                     FATE_PARTIAL_TOO_DEEP,
                                     FATE_PARTIAL_NO_PROGRESS,
+                                    FATE_PARTIAL_BUDGET,
                                     FATE_KERNEL_UNATTRIBUTED};
     bool taken[FATE_SLOTS] = {false};
     assert_int_equal(sizeof all / sizeof *all, FATE_SLOTS);
@@ -256,6 +257,7 @@ static void a_partial_path_has_its_reason(void **state)
         {UNWIND_NOT_A_RETURN_ADDRESS, FATE_PARTIAL_NOT_A_RETURN_ADDRESS},
         {UNWIND_TOO_DEEP, FATE_PARTIAL_TOO_DEEP},
         {UNWIND_NO_PROGRESS, FATE_PARTIAL_NO_PROGRESS},
+        {UNWIND_BUDGET, FATE_PARTIAL_BUDGET},
     };
     for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++) {
         begin(state);
@@ -297,7 +299,7 @@ static void no_sample_is_lost_or_counted_twice(void **state)
     srand(1);
     for (int i = 0; i < 10000; i++) {
         set_status((enum agent_thread_status)(rand() % 4), (uint32_t)rand() % 6, (uint32_t)rand() % 6);
-        path_end = (enum unwind_end)(rand() % (UNWIND_NO_PROGRESS + 1));
+        path_end = (enum unwind_end)(rand() % (UNWIND_BUDGET + 1));
         node_of_path = rand() % 8 ? NODE : rand() % 2 ? CCT_NO_MEMORY : CCT_ROOT;
         full_metric = rand() % 8 ? METRICS : WORK;
         take((uint64_t)rand());
