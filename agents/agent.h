@@ -80,6 +80,8 @@
  *     runtime-symbol NAME       the main program, not stripped, has this symbol: the runtime may be
  *                               linked into it
  *
+ *     runtime-preload yes       the launcher preloads the agent, because it interposes functions
+ *
  *     key value                 hpcprof
  *     clone PREFIX*SUFFIX       shows a procedure of such a name as the procedure that the star
  *                               stands for, of the same file and line

@@ -1,11 +1,11 @@
 # Agents, one folder per runtime: NAME/*.c are linked to lib/agents/NAME.so; NAME.rules lies beside it.
-AGENTS = minicilk cilk5 opencilk
+AGENTS = minicilk cilk5 opencilk gomp
 
 # The folders from the ground up: an agent uses common/, and no other agent.
-#   common/    symbols of ELF files, runtimes that are linked into programs
+#   common/    symbols of ELF files, runtimes that are linked into programs, states of threads
 #   NAME/      the agent of one runtime
 #   rules/     rules files of runtimes that need no agent
-AGENTS_FOLDERS = common minicilk cilk5 opencilk
+AGENTS_FOLDERS = common minicilk cilk5 opencilk gomp
 
 CFLAGS_agents = -fPIC -fvisibility=hidden
 
@@ -24,8 +24,15 @@ $(RUNTIME_RULES): $(BUILD)/lib/agents/%.rules: agents/rules/%.rules
 	$(Q)cp $< $@
 
 # Shared by the agents of runtimes that may be linked into programs.
-AGENTS_COMMON = $(call objects_of,agents/common)
+AGENTS_COMMON = $(BUILD)/obj/agents/common/linked-runtime.o
 $(BUILD)/lib/agents/cilk5.so $(BUILD)/lib/agents/opencilk.so: $(AGENTS_COMMON)
+
+# Agents that interpose functions. They are preloaded, so their thread-local data is static, and their
+# wrappers have frame pointers, from which they read their caller's registers.
+THREAD_SLOTS = $(BUILD)/obj/agents/common/thread-slots.o
+$(BUILD)/lib/agents/gomp.so: $(AGENTS_COMMON) $(THREAD_SLOTS)
+$(BUILD)/lib/agents/gomp.so: AGENT_FLAGS += -Wl,--version-script=agents/gomp/exports.map
+$(THREAD_SLOTS) $(call objects_of,agents/gomp): CFLAGS += -ftls-model=initial-exec -fno-omit-frame-pointer
 
 $(foreach a,$(AGENTS),$(eval $(BUILD)/lib/agents/$(a).so: $(call objects_of,agents/$(a))))
 $(BUILD)/lib/agents/%.so:

@@ -11,6 +11,7 @@
 
 #define PRELOAD "LD_PRELOAD="
 #define LIBRARY "libhpcrun.so"
+#define AGENTS  "agents/"
 
 /* A process that restricts its system calls may have forbidden those that check rights. */
 enum unmeasured exec_target_check(int fd)
@@ -59,6 +60,14 @@ static bool is_our_library(const char *path, size_t length)
     return length >= name && memcmp(path + length - name, LIBRARY, name) == 0;
 }
 
+/* Whether a path is that of an agent beside our library: in the folder `agents` of its folder. */
+static bool is_our_agent(const char *path, size_t length, const char *library, size_t folder)
+{
+    size_t agents = strlen(AGENTS);
+    return library && length > folder + agents && memcmp(path, library, folder) == 0 &&
+           memcmp(path + folder, AGENTS, agents) == 0;
+}
+
 static bool can_be_opened(const char *start, size_t length)
 {
     char path[PATH_MAX];
@@ -88,15 +97,20 @@ enum unmeasured environment_check(char *const *environment)
     return names_us ? UNMEASURED_NONE : UNMEASURED_ENVIRONMENT;
 }
 
-/* Copies LD_PRELOAD, a list separated by colons or spaces, without our library. False if nothing is
- * left. */
+/* Copies LD_PRELOAD, a list separated by colons or spaces, without our library and the agents
+ * behind it. False if nothing is left. */
 static bool without_our_library(const char *entry, char *text)
 {
     char *to = stpcpy(text, PRELOAD);
     bool any = false;
+    const char *library = NULL;
+    size_t folder = 0; /* bytes of the library's folder, with the last slash */
     for (const char *at = entry + strlen(PRELOAD); *at;) {
         size_t length = strcspn(at, ": ");
-        if (length > 0 && !is_our_library(at, length)) {
+        if (is_our_library(at, length)) {
+            library = at;
+            folder = length - strlen(LIBRARY);
+        } else if (length > 0 && !is_our_agent(at, length, library, folder)) {
             if (any)
                 *to++ = ':';
             to = mempcpy(to, at, length);

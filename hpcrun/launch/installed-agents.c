@@ -43,20 +43,35 @@ static char *add_line(char *entry, char *line)
     return entry;
 }
 
-/* The entry of one agent in HPCRUN_AGENTS; NULL, after a message, if its rules can't be used. */
-static char *read_rules(const char *folder, const char *name)
+static bool is_preload_line(const char *line)
+{
+    char word[8];
+    return sscanf(line, "runtime-preload %7s", word) == 1 && strcmp(word, "yes") == 0;
+}
+
+/* The entry of one agent in HPCRUN_AGENTS; NULL, after a message, if its rules can't be used. Adds
+ * its library to *preload if its rules say that it must be preloaded. */
+static char *read_rules(const char *folder, const char *name, char **preload)
 {
     char *path = mem_printf("%s/%s" ENDING, folder, name), line[1024], version[128];
     FILE *file = fopen(path, "r");
     char *entry = NULL;
+    bool is_preloaded = false;
     if (!file)
         diag_error(path, "%s", strerror(errno));
     else if (!fgets(line, sizeof line, file) || sscanf(line, "agent %*s %127s", version) != 1)
         diag_error(path, "the first line is not 'agent NAME VERSION': agent not used");
     else
         entry = mem_printf("%s|%s|%s/%s.so", name, version, folder, name);
-    while (entry && fgets(line, sizeof line, file))
+    while (entry && fgets(line, sizeof line, file)) {
+        is_preloaded |= is_preload_line(line);
         entry = add_line(entry, line);
+    }
+    if (is_preloaded) {
+        char *agent = mem_printf("%s/%s.so", folder, name);
+        *preload = append(*preload, **preload ? ":" : "", agent);
+        free(agent);
+    }
     if (file)
         fclose(file);
     free(path);
@@ -123,7 +138,7 @@ static int installed_agents(const char *folder, struct dirent ***list)
     return kept;
 }
 
-char *agents_list(const char *library, const char *wanted)
+char *agents_list(const char *library, const char *wanted, char **preload)
 {
     const char *slash = strrchr(library, '/');
     assert(slash);
@@ -131,10 +146,11 @@ char *agents_list(const char *library, const char *wanted)
     struct dirent **installed = NULL;
     int count = installed_agents(folder, &installed);
     char *list = mem_strdup("");
+    *preload = mem_strdup("");
     check_names(wanted, installed, count);
     for (int i = 0; i < count; i++) {
         const char *name = installed[i]->d_name;
-        char *entry = is_wanted(wanted, name) ? read_rules(folder, name) : NULL;
+        char *entry = is_wanted(wanted, name) ? read_rules(folder, name, preload) : NULL;
         if (entry)
             list = append(list, list[0] ? ";" : "", entry);
         free(entry);

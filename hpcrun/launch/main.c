@@ -60,10 +60,13 @@ static void set_number(const char *name, long number)
     free(text);
 }
 
-static void preload(const char *library)
+/* Our libraries come first: their wrappers must see what the program calls. */
+static void preload(const char *library, const char *agents)
 {
     const char *others = getenv("LD_PRELOAD");
-    char *list = others && *others ? mem_printf("%s:%s", library, others) : mem_strdup(library);
+    bool has_others = others && *others;
+    char *list = mem_printf("%s%s%s%s%s", library, *agents ? ":" : "", agents,
+                            has_others ? ":" : "", has_others ? others : "");
     set("LD_PRELOAD", list);
     free(list);
 }
@@ -124,12 +127,13 @@ int main(int count, char **arguments)
     target_check(path);
     events_configure(&options, &config);
     char *library = find_library();
-    char *agents = agents_list(library, options.agents);
+    char *preloaded_agents = NULL;
+    char *agents = agents_list(library, options.agents, &preloaded_agents);
     struct measurement_directory directory =
         directory_make(options.output, options.command[0], options.shared);
     events_explain(&config);
     prepare_environment(&options, &config, agents, &directory);
-    preload(library);
+    preload(library, preloaded_agents);
     allow_preload_under_asan();
     sigaction(SIGPIPE, &before, NULL);
     execv(path, options.command);

@@ -1,0 +1,102 @@
+/* What each thread of the process is doing for its parallel runtimes: one word of state for all
+ * agents that interpose functions, so that a thread that waits in one runtime counts as waiting for
+ * all of them.
+ *
+ * Agents that share slots are preloaded. Each links this file, and exports its data: the dynamic
+ * linker binds all of them to the data of the first.
+ *
+ * Writers: a slot belongs to one thread, which changes it by plain stores to its own cache lines.
+ * Readers: the thread's own signal handler, and handlers of other threads that count states.
+ *
+ * Example, a thread that waits at a barrier:
+ *
+ *     struct thread_slot *slot = slot_mine();
+ *     slot_set_state(slot, THREAD_WAITS);
+ *     real_barrier();
+ *     slot_set_state(slot, THREAD_WORKS); */
+#ifndef AGENTS_COMMON_THREAD_SLOTS_H
+#define AGENTS_COMMON_THREAD_SLOTS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum thread_state {
+    THREAD_NONE,  /* the slot is free */
+    THREAD_WORKS, /* it executes code of the program, or of a runtime that works for the program */
+    THREAD_WAITS, /* it waits in a runtime, busily or not */
+};
+
+/* Bits of thread_slot.runtimes: the thread is a worker of these runtimes. */
+enum slot_runtime { RUNTIME_GOMP = 1, RUNTIME_PTHREAD = 2 };
+
+/* One cache line and the next one, which the processor fetches with it. */
+struct thread_slot {
+    _Alignas(128) _Atomic uint32_t state; /* enum thread_state */
+    _Atomic uint32_t runtimes;            /* enum slot_runtime */
+    int tid;
+    void *gomp_link;            /* agents/gomp: innermost struct omp_link; NULL: none */
+    void *gomp_creating;        /* agents/gomp: block of the task being created; NULL: none */
+    void *gomp_records;         /* agents/gomp: task records to reuse; NULL: none */
+    uint32_t gomp_record_count; /* their number */
+    _Atomic(void *) waits_for;  /* agents/pthread: lock that the thread waits for; NULL: none */
+};
+
+/* More threads than this at once are not counted: they share one slot, slots_surplus(). */
+#define MAX_THREAD_SLOTS 16384
+
+/* Unused slots are untouched pages. */
+extern struct thread_slot hpctoolkit_thread_slots[MAX_THREAD_SLOTS];
+extern _Atomic uint32_t hpctoolkit_thread_slots_used; /* no slot from here on was ever used */
+extern __thread struct thread_slot *hpctoolkit_thread_slot
+    __attribute__((tls_model("initial-exec")));
+
+/* Normal context. Gives the calling thread a slot, which ends with the thread. */
+struct thread_slot *slot_acquire(void);
+
+/* Normal context. The calling thread's slot. */
+static inline struct thread_slot *slot_mine(void)
+{
+    struct thread_slot *slot = hpctoolkit_thread_slot;
+    return __builtin_expect(slot != NULL, 1) ? slot : slot_acquire();
+}
+
+/* Any context. The calling thread's slot; NULL if it has none. */
+static inline struct thread_slot *slot_existing(void)
+{
+    return hpctoolkit_thread_slot;
+}
+
+static inline void slot_set_state(struct thread_slot *slot, enum thread_state state)
+{
+    atomic_store_explicit(&slot->state, state, memory_order_relaxed);
+}
+
+static inline enum thread_state slot_state(const struct thread_slot *slot)
+{
+    return atomic_load_explicit(&slot->state, memory_order_relaxed);
+}
+
+static inline bool slot_is_of(const struct thread_slot *slot, enum slot_runtime runtime)
+{
+    return atomic_load_explicit(&slot->runtimes, memory_order_relaxed) & runtime;
+}
+
+/* Normal context. Makes the thread of the slot a worker of a runtime. */
+static inline void slot_join(struct thread_slot *slot, enum slot_runtime runtime)
+{
+    if (!slot_is_of(slot, runtime))
+        atomic_fetch_or_explicit(&slot->runtimes, runtime, memory_order_relaxed);
+}
+
+/* The slot of threads for which there was no other one. It is not counted. */
+struct thread_slot *slots_surplus(void);
+
+/* Any context. Counts the workers of a runtime, and those that work. */
+struct slot_counts {
+    uint32_t workers, working;
+};
+struct slot_counts slots_count(enum slot_runtime runtime);
+
+#endif

@@ -1,0 +1,85 @@
+/* How the agent connects a thread's stack with the calling context of the construct that it runs.
+ *
+ *     stack of a member of the team        what is kept
+ *     body of the region or task
+ *     run_region() or run_task()           struct omp_link, in this frame
+ *     libgomp                              |
+ *     ...                                  `-> struct omp_context: where the construct was begun
+ *
+ * A link is published in the thread's slot (common/thread-slots.h) while the body runs; `up` leads
+ * to the link of the next such frame outwards. Handlers read links and contexts: a thread publishes
+ * a link after it has filled it, and withdraws it before the frame ends.
+ *
+ * A context says where the frames of the code are that began the construct:
+ *
+ *     CONTEXT_STANDS   on their own stack, where they stay until the construct has ended: the caller
+ *                      of GOMP_parallel, and of GOMP_taskloop if that waits for its tasks
+ *     CONTEXT_COPY     in a copy that GOMP_task made of the creator's stack, since the creator may
+ *                      have gone on when the task runs; outside of the copy, `parent` continues
+ *     CONTEXT_SITE     only the call is known; `parent` continues */
+#ifndef AGENTS_GOMP_OMP_LINKS_H
+#define AGENTS_GOMP_OMP_LINKS_H
+
+#include "agents/common/thread-slots.h"
+
+enum omp_context_kind { CONTEXT_STANDS, CONTEXT_COPY, CONTEXT_SITE };
+
+struct omp_link;
+
+struct omp_context {
+    uint64_t kind;       /* enum omp_context_kind */
+    uint64_t pc, sp, bp; /* of the frame that called libgomp: return address, and registers there */
+    uint64_t up;     /* CONTEXT_STANDS: address of the innermost link of that frame's stack; or 0 */
+    uint64_t parent; /* else: address of the context in which the copied frames ran; or 0 */
+    uint64_t low, high; /* CONTEXT_COPY: address range of the frames on the creator's stack */
+    uint64_t copy;      /* CONTEXT_COPY: address of the copy of `low` */
+};
+
+struct omp_region;
+
+struct omp_link {
+    struct omp_link *up; /* next link outwards on this stack; NULL: none */
+    const struct omp_context *context;
+    uint64_t sp;              /* address in the frame of this link */
+    uint64_t is_inline;       /* the frames that began the construct are next on this stack */
+    uint64_t is_inline_task;  /* is_inline, by a task that runs in its GOMP_task call */
+    struct omp_region *region; /* the innermost region around it; NULL: none */
+};
+
+/* A parallel region, on its master's stack. */
+struct omp_region {
+    void *first_word; /* of the user's data: libgomp reads it there for reductions */
+    void (*function)(void *);
+    void *data;
+    struct omp_context context;
+    const struct thread_slot *master;
+    _Atomic bool is_cancelled;         /* some tasks of it may never have run */
+    _Atomic(struct task_record *) kept; /* records that live until it ends; NULL: none */
+};
+
+/* The registers of the caller, in a function that is compiled with a frame pointer. */
+#define CALLER_PC ((uint64_t)__builtin_return_address(0))
+#define CALLER_SP ((uint64_t)__builtin_dwarf_cfa())
+#define CALLER_BP (*(const uint64_t *)__builtin_frame_address(0))
+
+/* Functions in this section call bodies of constructs; agent.c recognizes their frames by it. */
+#define TRAMPOLINE __attribute__((section("hpctoolkit_trampolines"), noinline))
+
+/* The compiler keeps the order of the stores before and after it. */
+#define PUBLISH() __atomic_signal_fence(__ATOMIC_SEQ_CST)
+
+static inline void link_publish(struct thread_slot *slot, struct omp_link *link)
+{
+    PUBLISH();
+    slot->gomp_link = link;
+    PUBLISH();
+}
+
+static inline void link_withdraw(struct thread_slot *slot, const struct omp_link *link)
+{
+    PUBLISH();
+    slot->gomp_link = link->up;
+    PUBLISH();
+}
+
+#endif

@@ -1,0 +1,199 @@
+/* Parallel regions. The wrappers pass run_region to libgomp in place of the region's function, and
+ * keep a record on the master's stack: nothing is unwound when a region begins. */
+#include "agents/gomp/gomp-copies.h"
+#include "agents/gomp/omp-links.h"
+#include "agents/gomp/task-records.h"
+
+#include <stdlib.h>
+
+TRAMPOLINE static void run_region(void *data)
+{
+    struct omp_region *region = data;
+    struct thread_slot *slot = slot_mine();
+    struct omp_link link = {.up = slot->gomp_link,
+                            .context = &region->context,
+                            .sp = (uint64_t)&link,
+                            .is_inline = slot == region->master,
+                            .region = region};
+    slot_join(slot, RUNTIME_GOMP);
+    link_publish(slot, &link);
+    slot_set_state(slot, THREAD_WORKS);
+    region->function(region->data);
+    slot_set_state(slot, THREAD_WAITS);
+    link_withdraw(slot, &link);
+}
+
+static inline void begin(struct omp_region *region, struct thread_slot *slot,
+                         region_function *function, void *data, void *first_word)
+{
+    region->first_word = first_word;
+    region->function = function;
+    region->data = data;
+    region->master = slot;
+    region->context.kind = CONTEXT_STANDS;
+    region->context.up = (uint64_t)slot->gomp_link;
+    atomic_init(&region->is_cancelled, false);
+    atomic_init(&region->kept, NULL);
+    slot_join(slot, RUNTIME_GOMP);
+}
+
+static inline void end(struct omp_region *region, struct thread_slot *slot)
+{
+    slot_set_state(slot, THREAD_WORKS);
+    if (atomic_load_explicit(&region->is_cancelled, memory_order_relaxed) ||
+        atomic_load_explicit(&region->kept, memory_order_relaxed))
+        records_end_region(slot, region);
+}
+
+#define SET_CALLER(region)                                                                         \
+    ((region).context.pc = CALLER_PC, (region).context.sp = CALLER_SP,                             \
+     (region).context.bp = CALLER_BP)
+
+/* In a wrapper: passes the call on to an unknown runtime, else begins a region. */
+#define BEGIN(first_word)                                                                          \
+    struct omp_region region;                                                                      \
+    struct thread_slot *slot = slot_mine();                                                        \
+    begin(&region, slot, fn, data, first_word);                                                    \
+    SET_CALLER(region)
+
+void GOMP_parallel(region_function *fn, void *data, unsigned n, unsigned flags,
+                          FURTHER_PARAMETERS)
+{
+    const struct gomp_functions *real = gomp_functions_for(CALLER_PC);
+    if (!real->is_traced) {
+        real->GOMP_parallel(fn, data, n, flags, FURTHER_ARGUMENTS);
+        return;
+    }
+    BEGIN(NULL);
+    real->GOMP_parallel(run_region, &region, n, flags, 0, 0, 0, 0, 0, 0);
+    end(&region, slot);
+}
+
+unsigned GOMP_parallel_reductions(region_function *fn, void *data, unsigned n,
+                                         unsigned flags, FURTHER_PARAMETERS)
+{
+    const struct gomp_functions *real = gomp_functions_for(CALLER_PC);
+    if (!real->is_traced)
+        return real->GOMP_parallel_reductions(fn, data, n, flags, FURTHER_ARGUMENTS);
+    BEGIN(*(void **)data);
+    unsigned threads = real->GOMP_parallel_reductions(run_region, &region, n, flags, 0, 0, 0, 0, 0, 0);
+    end(&region, slot);
+    return threads;
+}
+
+void GOMP_parallel_sections(region_function *fn, void *data, unsigned n, unsigned count,
+                                   unsigned flags, FURTHER_PARAMETERS)
+{
+    const struct gomp_functions *real = gomp_functions_for(CALLER_PC);
+    if (!real->is_traced) {
+        real->GOMP_parallel_sections(fn, data, n, count, flags, FURTHER_ARGUMENTS);
+        return;
+    }
+    BEGIN(NULL);
+    real->GOMP_parallel_sections(run_region, &region, n, count, flags, 0, 0, 0, 0, 0, 0);
+    end(&region, slot);
+}
+
+#define LOOP(type, name, parameters)                                                               \
+    type name(region_function *fn, void *data, unsigned n, long start, long stop,           \
+                     long step, long chunk, unsigned flags, FURTHER_PARAMETERS)                    \
+    {                                                                                              \
+        const struct gomp_functions *real = gomp_functions_for(CALLER_PC);                         \
+        if (!real->is_traced) {                                                                    \
+            real->name(fn, data, n, start, stop, step, chunk, flags, FURTHER_ARGUMENTS);           \
+            return;                                                                                \
+        }                                                                                          \
+        BEGIN(NULL);                                                                               \
+        real->name(run_region, &region, n, start, stop, step, chunk, flags, 0, 0, 0, 0, 0, 0);     \
+        end(&region, slot);                                                                        \
+    }
+GOMP_CHUNKED_LOOPS(LOOP, )
+
+#define RUNTIME_LOOP(type, name, parameters)                                                       \
+    type name(region_function *fn, void *data, unsigned n, long start, long stop,           \
+                     long step, unsigned flags, FURTHER_PARAMETERS)                                \
+    {                                                                                              \
+        const struct gomp_functions *real = gomp_functions_for(CALLER_PC);                         \
+        if (!real->is_traced) {                                                                    \
+            real->name(fn, data, n, start, stop, step, flags, FURTHER_ARGUMENTS);                  \
+            return;                                                                                \
+        }                                                                                          \
+        BEGIN(NULL);                                                                               \
+        real->name(run_region, &region, n, start, stop, step, flags, 0, 0, 0, 0, 0, 0);            \
+        end(&region, slot);                                                                        \
+    }
+GOMP_RUNTIME_LOOPS(RUNTIME_LOOP, )
+
+/* -------- gcc before 4.9 --------
+ *
+ * The caller runs the region's function itself, between the start and GOMP_parallel_end, so the
+ * record is on the heap. The master has no frame of run_region: its link stands for the caller's
+ * frame. Without memory the region is passed on as it is. */
+
+struct old_region {
+    struct omp_region region;
+    struct omp_link link;
+};
+
+static struct omp_region *begin_old(struct omp_context caller, region_function *function,
+                                    void *data)
+{
+    struct old_region *old = malloc(sizeof *old);
+    struct thread_slot *slot = slot_mine();
+    if (!old)
+        return NULL;
+    begin(&old->region, slot, function, data, NULL);
+    old->region.context.pc = caller.pc;
+    old->region.context.sp = caller.sp;
+    old->region.context.bp = caller.bp;
+    old->link = (struct omp_link){.up = slot->gomp_link,
+                                  .context = &old->region.context,
+                                  .sp = caller.sp,
+                                  .is_inline = true,
+                                  .region = &old->region};
+    link_publish(slot, &old->link);
+    return &old->region;
+}
+
+#define OLD_REGION(name, parameters, ...)                                                          \
+    void name parameters                                                                    \
+    {                                                                                              \
+        const struct gomp_functions *real = gomp_functions_for(CALLER_PC);                         \
+        const struct omp_context caller = {.pc = CALLER_PC, .sp = CALLER_SP, .bp = CALLER_BP};     \
+        struct omp_region *region = real->is_traced ? begin_old(caller, fn, data) : NULL;          \
+        if (region) {                                                                              \
+            fn = run_region;                                                                       \
+            data = region;                                                                         \
+        }                                                                                          \
+        real->name(fn, data, __VA_ARGS__);                                                         \
+    }
+OLD_REGION(GOMP_parallel_start, (region_function * fn, void *data, unsigned n), n)
+OLD_REGION(GOMP_parallel_sections_start,
+           (region_function * fn, void *data, unsigned n, unsigned count), n, count)
+
+#define OLD_LOOP(name)                                                                             \
+    OLD_REGION(name,                                                                               \
+               (region_function * fn, void *data, unsigned n, long start, long stop, long step,    \
+                long chunk),                                                                       \
+               n, start, stop, step, chunk)
+OLD_LOOP(GOMP_parallel_loop_static_start)
+OLD_LOOP(GOMP_parallel_loop_dynamic_start)
+OLD_LOOP(GOMP_parallel_loop_guided_start)
+OLD_REGION(GOMP_parallel_loop_runtime_start,
+           (region_function * fn, void *data, unsigned n, long start, long stop, long step), n,
+           start, stop, step)
+
+void GOMP_parallel_end(void)
+{
+    const struct gomp_functions *real = gomp_functions_for(CALLER_PC);
+    struct thread_slot *slot = slot_mine();
+    struct omp_link *link = slot->gomp_link;
+    slot_set_state(slot, THREAD_WAITS);
+    real->GOMP_parallel_end();
+    slot_set_state(slot, THREAD_WORKS);
+    if (!link || !link->is_inline || link->sp != (uint64_t)CALLER_SP)
+        return;
+    link_withdraw(slot, link);
+    end(link->region, slot);
+    free(link->region); /* the first member of its struct old_region */
+}

@@ -1,0 +1,45 @@
+/* What is kept of the creation of a task: its calling context (omp-links.h). Normal context.
+ *
+ * A record lives until its task has ended and all records whose context continues in it are gone.
+ * Tasks of a cancelled region may never run; their records end with the region. */
+#ifndef AGENTS_GOMP_TASK_RECORDS_H
+#define AGENTS_GOMP_TASK_RECORDS_H
+
+#include "agents/gomp/omp-links.h"
+
+/* Copies of up to SMALL_COPY bytes are in records of one size, which threads keep for reuse. Larger
+ * ones are allocated one by one; above LARGEST_COPY only the call is kept: CONTEXT_SITE. A copy of
+ * 5 KB takes some 150 ns, less than an unwind. */
+#define SMALL_COPY   (1024 - sizeof(struct task_record))
+#define LARGEST_COPY (16u << 10)
+
+/* How much is kept: hpcrun --task-contexts. */
+enum task_contexts { TASK_CONTEXTS_FULL, TASK_CONTEXTS_SITE, TASK_CONTEXTS_OFF };
+extern enum task_contexts task_contexts;
+
+struct task_record {
+    struct omp_context context;
+    struct task_record *parent; /* record of context.parent if that is a task's; NULL: a region's */
+    struct omp_region *region;  /* the innermost around the creation; NULL: the record is free */
+    struct task_record *next;   /* in a list of free records, or of those that a region keeps */
+    uint32_t created;           /* children that its task created; only its thread changes it */
+    _Atomic int32_t finished;   /* minus the children that are gone; their number is added when the
+                                   task has ended: then 0 means that no child is left */
+    bool is_large;
+    char copy[];
+};
+
+/* Makes a record of a call with the caller's registers, by a thread whose innermost link is
+ * slot->gomp_link, not NULL. NULL without memory, or if contexts are off. */
+struct task_record *record_new(struct thread_slot *slot, uint64_t pc, uint64_t sp, uint64_t bp);
+
+/* The record's task has ended, or was never created. */
+void record_end(struct thread_slot *slot, struct task_record *record);
+
+/* Keeps a record until its region ends: the number of its tasks is not known. */
+void record_keep(struct task_record *record);
+
+/* The master has left the region: frees records of the region that are left. */
+void records_end_region(struct thread_slot *slot, struct omp_region *region);
+
+#endif

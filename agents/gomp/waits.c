@@ -1,0 +1,144 @@
+/* Functions of libgomp in which a thread waits for others: barriers, ends of worksharing, waiting
+ * for tasks, ordered blocks, critical sections, locks. The thread's state says so meanwhile. */
+#include "agents/gomp/gomp-copies.h"
+#include "agents/gomp/omp-links.h"
+
+/* In a wrapper: the caller's functions, and the thread waits from here on. */
+#define BEGIN_WAIT                                                                                 \
+    const struct gomp_functions *real = gomp_functions_for(CALLER_PC);                             \
+    struct thread_slot *slot = slot_mine();                                                        \
+    slot_set_state(slot, THREAD_WAITS)
+#define END_WAIT slot_set_state(slot, THREAD_WORKS)
+
+#define WAIT(type, name, parameters)                                                               \
+    type name(void)                                                                         \
+    {                                                                                              \
+        BEGIN_WAIT;                                                                                \
+        real->name();                                                                              \
+        END_WAIT;                                                                                  \
+    }
+GOMP_WAITS(WAIT)
+
+#define BOOL_WAIT(type, name, parameters)                                                          \
+    type name(void)                                                                         \
+    {                                                                                              \
+        BEGIN_WAIT;                                                                                \
+        type result = real->name();                                                                \
+        END_WAIT;                                                                                  \
+        return result;                                                                             \
+    }
+GOMP_BOOL_WAITS(BOOL_WAIT)
+
+#define ORDERED_LOOP(type, name, parameters)                                                       \
+    type name(void *start, void *end)                                                       \
+    {                                                                                              \
+        BEGIN_WAIT;                                                                                \
+        type result = real->name(start, end);                                                      \
+        END_WAIT;                                                                                  \
+        return result;                                                                             \
+    }
+GOMP_ORDERED_LOOPS(ORDERED_LOOP)
+
+#define DOACROSS(type, name, parameters)                                                           \
+    type name(long a, long b, long c, long d, long e, long f, long g, long h, long i,       \
+                     long j, long k, long l)                                                       \
+    {                                                                                              \
+        BEGIN_WAIT;                                                                                \
+        real->name(a, b, c, d, e, f, g, h, i, j, k, l);                                            \
+        END_WAIT;                                                                                  \
+    }
+GOMP_DOACROSS(DOACROSS)
+
+void *GOMP_single_copy_start(void)
+{
+    BEGIN_WAIT;
+    void *result = real->GOMP_single_copy_start();
+    END_WAIT;
+    return result;
+}
+
+void GOMP_single_copy_end(void *data)
+{
+    BEGIN_WAIT;
+    real->GOMP_single_copy_end(data);
+    END_WAIT;
+}
+
+void GOMP_taskwait_depend(void **depend)
+{
+    BEGIN_WAIT;
+    real->GOMP_taskwait_depend(depend);
+    END_WAIT;
+}
+
+void GOMP_workshare_task_reduction_unregister(bool is_cancelled)
+{
+    BEGIN_WAIT;
+    real->GOMP_workshare_task_reduction_unregister(is_cancelled);
+    END_WAIT;
+}
+
+/* -------- mutual exclusion --------
+ *
+ * A thread that enters a free critical section or takes a free lock does not wait. libgomp's mutex
+ * is a word that is 0 while it is free; it is the first word of each kind of lock. If another
+ * thread takes it between the look and the call, this wait counts as work. */
+
+static inline bool is_taken(const void *mutex)
+{
+    return __atomic_load_n((const int *)mutex, __ATOMIC_RELAXED) != 0;
+}
+
+void GOMP_critical_name_start(void **mutex)
+{
+    const struct gomp_functions *real = gomp_functions_for(CALLER_PC);
+    if (!is_taken(mutex)) {
+        real->GOMP_critical_name_start(mutex);
+        return;
+    }
+    struct thread_slot *slot = slot_mine();
+    slot_set_state(slot, THREAD_WAITS);
+    real->GOMP_critical_name_start(mutex);
+    END_WAIT;
+}
+
+/* Whether a thread is in the critical section without a name, whose mutex is hidden in libgomp. */
+static int critical_is_taken;
+
+void GOMP_critical_start(void)
+{
+    const struct gomp_functions *real = gomp_functions_for(CALLER_PC);
+    if (!is_taken(&critical_is_taken)) {
+        real->GOMP_critical_start();
+    } else {
+        struct thread_slot *slot = slot_mine();
+        slot_set_state(slot, THREAD_WAITS);
+        real->GOMP_critical_start();
+        END_WAIT;
+    }
+    __atomic_store_n(&critical_is_taken, 1, __ATOMIC_RELAXED);
+}
+
+void GOMP_critical_end(void)
+{
+    const struct gomp_functions *real = gomp_functions_for(CALLER_PC);
+    __atomic_store_n(&critical_is_taken, 0, __ATOMIC_RELAXED);
+    real->GOMP_critical_end();
+}
+
+#define LOCK(symbol, field, version)                                                               \
+    EXPORTED void gomp_agent_##field(void *lock);                                                    \
+    __asm__(".symver gomp_agent_" #field ", " #symbol "@" version);                                \
+    void gomp_agent_##field(void *lock)                                                     \
+    {                                                                                              \
+        const struct gomp_functions *real = gomp_functions_for(CALLER_PC);                         \
+        if (!is_taken(lock)) {                                                                     \
+            real->field(lock);                                                                     \
+            return;                                                                                \
+        }                                                                                          \
+        struct thread_slot *slot = slot_mine();                                                    \
+        slot_set_state(slot, THREAD_WAITS);                                                        \
+        real->field(lock);                                                                         \
+        END_WAIT;                                                                                  \
+    }
+GOMP_LOCKS(LOCK)
