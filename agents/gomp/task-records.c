@@ -167,6 +167,8 @@ struct task_record *record_new(struct thread_slot *slot, uint64_t pc, uint64_t s
     if (task_contexts == TASK_CONTEXTS_OFF)
         return NULL;
     const struct omp_link *outer = outer_link(slot);
+    if (!outer->context) /* a serial task: its tasks run at once, in its frames */
+        return NULL;
     uint64_t bytes = outer->sp - sp;
     if (task_contexts == TASK_CONTEXTS_SITE || bytes > LARGEST_COPY)
         bytes = 0;
