@@ -71,9 +71,8 @@ static bool is_in_module(const struct agent_module *module, const void *address)
 static void claim_own_code(const struct agent_module *module)
 {
     uint64_t from = (uint64_t)trampolines_start, to = (uint64_t)trampolines_end;
-    const struct agent_claim claims[] = {{module->start, from, RUNTIME},
-                                         {from, to, TRAMPOLINES},
-                                         {to, module->end, RUNTIME}};
+    const struct agent_claim claims[] = {
+        {module->start, from, RUNTIME}, {from, to, TRAMPOLINES}, {to, module->end, RUNTIME}};
     host->claim(&hpcrun_agent, claims, sizeof claims / sizeof *claims);
 }
 
@@ -193,7 +192,8 @@ static uint64_t context_field(const struct agent_cursor *cursor, uint64_t contex
 static uint64_t moved(const struct agent_cursor *cursor, uint64_t context, uint64_t address)
 {
     uint64_t low = CONTEXT_FIELD(context, low), high = CONTEXT_FIELD(context, high);
-    return address >= low && address < high ? address - low + CONTEXT_FIELD(context, copy) : address;
+    return address >= low && address < high ? address - low + CONTEXT_FIELD(context, copy)
+                                            : address;
 }
 
 /* The next l-note is the frame that began the construct of this context; none if it is 0. */
@@ -257,7 +257,8 @@ static bool step_on_stack(struct agent_cursor *cursor, struct agent_frame *frame
     uint64_t *state = cursor->state;
     if (!host->step(cursor, frame))
         return false;
-    bool calls_body = host->find_claim(&hpcrun_agent, frame->pc, &claim) && claim.tag == TRAMPOLINES;
+    bool calls_body =
+        host->find_claim(&hpcrun_agent, frame->pc, &claim) && claim.tag == TRAMPOLINES;
     uint64_t link = calls_body ? link_in(cursor, state[NOTE_LINK], frame) : 0;
     if (!link)
         return true;
@@ -272,8 +273,8 @@ static void step_outwards(struct agent_cursor *cursor)
 {
     uint64_t *state = cursor->state, context = 0;
     struct agent_frame frame = {state[PC], state[SP], state[BP]};
-    bool more = state[CONTEXT] ? step_in_copy(cursor, &frame)
-                               : step_on_stack(cursor, &frame, &context);
+    bool more =
+        state[CONTEXT] ? step_in_copy(cursor, &frame) : step_on_stack(cursor, &frame, &context);
     if (state[CONTEXT] && !more) {
         continue_in(cursor, CONTEXT_FIELD(state[CONTEXT], parent));
         return;

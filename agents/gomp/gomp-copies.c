@@ -272,7 +272,8 @@ bool gomp_program_is_linked(void)
         return false;
     const char *names = (const char *)dynamic_entry(map, DT_STRTAB);
     for (const ElfW(Dyn) *entry = map->l_ld; names && entry && entry->d_tag != DT_NULL; entry++)
-        found |= entry->d_tag == DT_NEEDED && strncmp(names + entry->d_un.d_val, "libgomp.", 8) == 0;
+        found |=
+            entry->d_tag == DT_NEEDED && strncmp(names + entry->d_un.d_val, "libgomp.", 8) == 0;
     dlclose(program);
     return found;
 }
@@ -287,8 +288,8 @@ void gomp_forget_module(uint64_t start, uint64_t end)
     pthread_mutex_lock(&lock);
     for (unsigned i = 0; i < CALLER_SLOTS; i++) {
         const struct caller *caller = atomic_load(&callers[i]);
-        if (caller && (is_in(caller->address, start, end) ||
-                       is_in(caller->functions->start, start, end)))
+        if (caller &&
+            (is_in(caller->address, start, end) || is_in(caller->functions->start, start, end)))
             atomic_store(&callers[i], NULL);
     }
     for (unsigned i = 0; i < copy_count; i++)

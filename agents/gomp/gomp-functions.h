@@ -21,7 +21,7 @@ typedef unsigned long long ull;
 #define TASK_WORDS                                                                                 \
     region_function *, void *, copy_function *, long, long, bool, unsigned, void **, int, void *
 #define TASKLOOP_WORDS(type)                                                                       \
-    region_function *, void *, copy_function *, long, long, unsigned, unsigned long, int, type,   \
+    region_function *, void *, copy_function *, long, long, unsigned, unsigned long, int, type,    \
         type, type
 
 /* Functions that begin a parallel region and end it. */
@@ -127,7 +127,7 @@ typedef unsigned long long ull;
     F(omp_set_nest_lock_, set_nest_lock_, "OMP_3.0")
 
 /* The wrappers, which programs call in place of libgomp's functions. */
-#define EXPORTED __attribute__((visibility("default")))
+#define EXPORTED                  __attribute__((visibility("default")))
 #define F(type, name, parameters) EXPORTED type name parameters;
 GOMP_FUNCTIONS(F)
 #undef F

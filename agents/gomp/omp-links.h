@@ -40,9 +40,9 @@ struct omp_region;
 struct omp_link {
     struct omp_link *up; /* next link outwards on this stack; NULL: none */
     const struct omp_context *context;
-    uint64_t sp;              /* address in the frame of this link */
-    uint64_t is_inline;       /* the frames that began the construct are next on this stack */
-    uint64_t is_inline_task;  /* is_inline, by a task that runs in its GOMP_task call */
+    uint64_t sp;               /* address in the frame of this link */
+    uint64_t is_inline;        /* the frames that began the construct are next on this stack */
+    uint64_t is_inline_task;   /* is_inline, by a task that runs in its GOMP_task call */
     struct omp_region *region; /* the innermost region around it; NULL: none */
 };
 
@@ -53,7 +53,7 @@ struct omp_region {
     void *data;
     struct omp_context context;
     const struct thread_slot *master;
-    _Atomic bool is_cancelled;         /* some tasks of it may never have run */
+    _Atomic bool is_cancelled;          /* some tasks of it may never have run */
     _Atomic(struct task_record *) kept; /* records that live until it ends; NULL: none */
 };
 

@@ -56,8 +56,7 @@ static inline void end(struct omp_region *region, struct thread_slot *slot)
     begin(&region, slot, fn, data, first_word);                                                    \
     SET_CALLER(region)
 
-void GOMP_parallel(region_function *fn, void *data, unsigned n, unsigned flags,
-                          FURTHER_PARAMETERS)
+void GOMP_parallel(region_function *fn, void *data, unsigned n, unsigned flags, FURTHER_PARAMETERS)
 {
     const struct gomp_functions *real = gomp_functions_for(CALLER_PC);
     if (!real->is_traced) {
@@ -69,20 +68,21 @@ void GOMP_parallel(region_function *fn, void *data, unsigned n, unsigned flags,
     end(&region, slot);
 }
 
-unsigned GOMP_parallel_reductions(region_function *fn, void *data, unsigned n,
-                                         unsigned flags, FURTHER_PARAMETERS)
+unsigned GOMP_parallel_reductions(region_function *fn, void *data, unsigned n, unsigned flags,
+                                  FURTHER_PARAMETERS)
 {
     const struct gomp_functions *real = gomp_functions_for(CALLER_PC);
     if (!real->is_traced)
         return real->GOMP_parallel_reductions(fn, data, n, flags, FURTHER_ARGUMENTS);
     BEGIN(*(void **)data);
-    unsigned threads = real->GOMP_parallel_reductions(run_region, &region, n, flags, 0, 0, 0, 0, 0, 0);
+    unsigned threads =
+        real->GOMP_parallel_reductions(run_region, &region, n, flags, 0, 0, 0, 0, 0, 0);
     end(&region, slot);
     return threads;
 }
 
 void GOMP_parallel_sections(region_function *fn, void *data, unsigned n, unsigned count,
-                                   unsigned flags, FURTHER_PARAMETERS)
+                            unsigned flags, FURTHER_PARAMETERS)
 {
     const struct gomp_functions *real = gomp_functions_for(CALLER_PC);
     if (!real->is_traced) {
@@ -95,8 +95,8 @@ void GOMP_parallel_sections(region_function *fn, void *data, unsigned n, unsigne
 }
 
 #define LOOP(type, name, parameters)                                                               \
-    type name(region_function *fn, void *data, unsigned n, long start, long stop,           \
-                     long step, long chunk, unsigned flags, FURTHER_PARAMETERS)                    \
+    type name(region_function *fn, void *data, unsigned n, long start, long stop, long step,       \
+              long chunk, unsigned flags, FURTHER_PARAMETERS)                                      \
     {                                                                                              \
         const struct gomp_functions *real = gomp_functions_for(CALLER_PC);                         \
         if (!real->is_traced) {                                                                    \
@@ -110,8 +110,8 @@ void GOMP_parallel_sections(region_function *fn, void *data, unsigned n, unsigne
 GOMP_CHUNKED_LOOPS(LOOP, )
 
 #define RUNTIME_LOOP(type, name, parameters)                                                       \
-    type name(region_function *fn, void *data, unsigned n, long start, long stop,           \
-                     long step, unsigned flags, FURTHER_PARAMETERS)                                \
+    type name(region_function *fn, void *data, unsigned n, long start, long stop, long step,       \
+              unsigned flags, FURTHER_PARAMETERS)                                                  \
     {                                                                                              \
         const struct gomp_functions *real = gomp_functions_for(CALLER_PC);                         \
         if (!real->is_traced) {                                                                    \
@@ -156,7 +156,7 @@ static struct omp_region *begin_old(struct omp_context caller, region_function *
 }
 
 #define OLD_REGION(name, parameters, ...)                                                          \
-    void name parameters                                                                    \
+    void name parameters                                                                           \
     {                                                                                              \
         const struct gomp_functions *real = gomp_functions_for(CALLER_PC);                         \
         const struct omp_context caller = {.pc = CALLER_PC, .sp = CALLER_SP, .bp = CALLER_BP};     \

@@ -36,8 +36,8 @@ static struct task_record *take_batch(void)
 
 static struct task_record *new_batch(void)
 {
-    struct slab *slab = mmap(NULL, sizeof *slab, PROT_READ | PROT_WRITE,
-                             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct slab *slab =
+        mmap(NULL, sizeof *slab, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (slab == MAP_FAILED)
         return NULL;
     slab->next = slabs;
@@ -194,9 +194,8 @@ struct task_record *record_new(struct thread_slot *slot, uint64_t pc, uint64_t s
 /* Adds to the balance of a record's children. At 0 the record ends, and its parent has one less. */
 static void settle(struct thread_slot *slot, struct task_record *record, int32_t change)
 {
-    while (record && (change == 0 ||
-                      atomic_fetch_add_explicit(&record->finished, change, memory_order_acq_rel) ==
-                          -change)) {
+    while (record && (change == 0 || atomic_fetch_add_explicit(&record->finished, change,
+                                                               memory_order_acq_rel) == -change)) {
         struct task_record *parent = record->parent;
         give_back(slot, record);
         record = parent;

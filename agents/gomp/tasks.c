@@ -152,8 +152,8 @@ static inline bool fits(const struct task_shape *shape)
 }
 
 void GOMP_task(region_function *fn, void *data, copy_function *copy, long size, long align,
-                      bool is_deferred, unsigned flags, void **depend, int priority, void *detach,
-                      FURTHER_PARAMETERS)
+               bool is_deferred, unsigned flags, void **depend, int priority, void *detach,
+               FURTHER_PARAMETERS)
 {
     const struct gomp_functions *real = gomp_functions_for(CALLER_PC);
     if (!real->is_traced) {
@@ -201,9 +201,9 @@ static inline void set_loop_context(struct task_block *block, struct thread_slot
 /* To tell the creation of the tasks from waiting for them, the taskloop runs in a group that this
  * wrapper ends. One with reductions must end its group itself. */
 #define TASKLOOP(name, type)                                                                       \
-    void name(region_function *fn, void *data, copy_function *copy, long size, long align,  \
-                     unsigned flags, unsigned long tasks, int priority, type start, type stop,     \
-                     type step, FURTHER_PARAMETERS)                                                \
+    void name(region_function *fn, void *data, copy_function *copy, long size, long align,         \
+              unsigned flags, unsigned long tasks, int priority, type start, type stop, type step, \
+              FURTHER_PARAMETERS)                                                                  \
     {                                                                                              \
         const struct gomp_functions *real = gomp_functions_for(CALLER_PC);                         \
         if (!real->is_traced) {                                                                    \

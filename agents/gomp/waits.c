@@ -11,7 +11,7 @@
 #define END_WAIT slot_set_state(slot, THREAD_WORKS)
 
 #define WAIT(type, name, parameters)                                                               \
-    type name(void)                                                                         \
+    type name(void)                                                                                \
     {                                                                                              \
         BEGIN_WAIT;                                                                                \
         real->name();                                                                              \
@@ -20,7 +20,7 @@
 GOMP_WAITS(WAIT)
 
 #define BOOL_WAIT(type, name, parameters)                                                          \
-    type name(void)                                                                         \
+    type name(void)                                                                                \
     {                                                                                              \
         BEGIN_WAIT;                                                                                \
         type result = real->name();                                                                \
@@ -30,7 +30,7 @@ GOMP_WAITS(WAIT)
 GOMP_BOOL_WAITS(BOOL_WAIT)
 
 #define ORDERED_LOOP(type, name, parameters)                                                       \
-    type name(void *start, void *end)                                                       \
+    type name(void *start, void *end)                                                              \
     {                                                                                              \
         BEGIN_WAIT;                                                                                \
         type result = real->name(start, end);                                                      \
@@ -40,8 +40,8 @@ GOMP_BOOL_WAITS(BOOL_WAIT)
 GOMP_ORDERED_LOOPS(ORDERED_LOOP)
 
 #define DOACROSS(type, name, parameters)                                                           \
-    type name(long a, long b, long c, long d, long e, long f, long g, long h, long i,       \
-                     long j, long k, long l)                                                       \
+    type name(long a, long b, long c, long d, long e, long f, long g, long h, long i, long j,      \
+              long k, long l)                                                                      \
     {                                                                                              \
         BEGIN_WAIT;                                                                                \
         real->name(a, b, c, d, e, f, g, h, i, j, k, l);                                            \
@@ -127,9 +127,9 @@ void GOMP_critical_end(void)
 }
 
 #define LOCK(symbol, field, version)                                                               \
-    EXPORTED void gomp_agent_##field(void *lock);                                                    \
+    EXPORTED void gomp_agent_##field(void *lock);                                                  \
     __asm__(".symver gomp_agent_" #field ", " #symbol "@" version);                                \
-    void gomp_agent_##field(void *lock)                                                     \
+    void gomp_agent_##field(void *lock)                                                            \
     {                                                                                              \
         const struct gomp_functions *real = gomp_functions_for(CALLER_PC);                         \
         if (!is_taken(lock)) {                                                                     \

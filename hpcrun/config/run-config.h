@@ -10,6 +10,7 @@
  *                   the terminal, s files for other users, too, as far as the umask lets them
  *   HPCRUN_SIGNAL   number of the sampling signal; absent: the library chooses
  *   HPCRUN_AGENTS   the agents that may be used (logical/agent-loader.h); absent: none
+ *   HPCRUN_TASK_CONTEXTS  for the agent gomp: "full", "site" or "off"; absent: full
  *   HPCRUN_CORES    number of CPUs that counts for idleness; absent: those that the process may use
  *   HPCRUN_PID      process id of the launcher, which becomes the command by an exec
  *
@@ -64,14 +65,15 @@ struct config {
 };
 
 /* Names of the environment variables. */
-#define CONFIG_DIR     "HPCRUN_DIR"
-#define CONFIG_EVENTS  "HPCRUN_EVENTS"
-#define CONFIG_OPTIONS "HPCRUN_OPTIONS"
-#define CONFIG_SIGNAL  "HPCRUN_SIGNAL"
-#define CONFIG_PID     "HPCRUN_PID"
-#define CONFIG_AGENTS  "HPCRUN_AGENTS"
-#define CONFIG_CORES   "HPCRUN_CORES"
-#define CONFIG_OWNER   "HPCRUN_OWNER"
+#define CONFIG_DIR           "HPCRUN_DIR"
+#define CONFIG_EVENTS        "HPCRUN_EVENTS"
+#define CONFIG_OPTIONS       "HPCRUN_OPTIONS"
+#define CONFIG_SIGNAL        "HPCRUN_SIGNAL"
+#define CONFIG_PID           "HPCRUN_PID"
+#define CONFIG_AGENTS        "HPCRUN_AGENTS"
+#define CONFIG_TASK_CONTEXTS "HPCRUN_TASK_CONTEXTS"
+#define CONFIG_CORES         "HPCRUN_CORES"
+#define CONFIG_OWNER         "HPCRUN_OWNER"
 
 /* Reads the configuration; false if there is none or it is malformed. */
 bool config_read(struct config *config, char *const *environment);

@@ -98,6 +98,8 @@ static void prepare_environment(const struct options *options, const struct conf
     set_number(CONFIG_PID, getpid());
     if (options->signal)
         set_number(CONFIG_SIGNAL, options->signal);
+    if (options->task_contexts)
+        set(CONFIG_TASK_CONTEXTS, options->task_contexts);
     if (options->cores)
         set_number(CONFIG_CORES, options->cores);
     free(letters);

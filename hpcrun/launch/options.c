@@ -19,6 +19,7 @@ enum {
     DELAY_SAMPLING,
     COLLAPSE_RECURSION,
     AGENT,
+    TASK_CONTEXTS,
     CORES,
     SIGNAL,
     QUIET,
@@ -59,6 +60,13 @@ static const struct option_row rows[OPTIONS] = {
         {NULL, "agent", "NAMES", "auto none", "agents for parallel runtimes; default auto",
          "The agents that hpcrun can use: names joined by commas, `auto` (the default: all that are "
          "installed) or `none`. An agent knows one parallel runtime."},
+    [TASK_CONTEXTS] =
+        {NULL, "task-contexts", "KIND", "full site off",
+         "what to keep of task creations; default full",
+         "What is kept at the creation of an OpenMP task for its call path. `full` (the default): the frames of the "
+         "code that created it, by copying a part of the stack. `site`: only the call. `off`: nothing; tasks are shown "
+         "below the construct in which their creator ran. Less costs less where tasks are tiny: see "
+         "doc/openmp.md."},
     [CORES] =
         {NULL, "cores", "N", NULL, "number of CPUs that idleness counts",
          "Number of CPUs that count for idleness and incomplete time. Default: the CPUs that the program may "
@@ -154,6 +162,13 @@ static void set_cores(struct options *options, const char *text)
     options->cores = (unsigned)number;
 }
 
+static void set_task_contexts(struct options *options, const char *text)
+{
+    if (strcmp(text, "full") != 0 && strcmp(text, "site") != 0 && strcmp(text, "off") != 0)
+        diag_usage("--task-contexts %s: not full, site or off", text);
+    options->task_contexts = text;
+}
+
 static void take_option(void *target, size_t option, const char *value)
 {
     struct options *options = target;
@@ -165,6 +180,7 @@ static void take_option(void *target, size_t option, const char *value)
     case DELAY_SAMPLING: options->start_off = true; break;
     case COLLAPSE_RECURSION: options->collapse_recursion = true; break;
     case AGENT: options->agents = value; break;
+    case TASK_CONTEXTS: set_task_contexts(options, value); break;
     case CORES: set_cores(options, value); break;
     case SIGNAL: set_signal(options, value); break;
     case QUIET: options->quiet = true; break;

@@ -13,10 +13,11 @@ struct event_request {
 
 struct options {
     struct event_request events[MAX_EVENTS];
-    unsigned event_count; /* 0: the default event */
-    const char *output;   /* NULL: the default directory */
-    int signal;           /* number of a real-time signal; 0: choose a free one */
-    const char *agents;   /* names joined by commas, "auto" or "none" */
+    unsigned event_count;      /* 0: the default event */
+    const char *output;        /* NULL: the default directory */
+    int signal;                /* number of a real-time signal; 0: choose a free one */
+    const char *agents;        /* names joined by commas, "auto" or "none" */
+    const char *task_contexts; /* "full", "site" or "off"; NULL: not given */
     unsigned cores;   /* number of CPUs that idleness counts; 0: those that the process may use */
     bool list_events; /* -L */
     bool list_all_events; /* -L all: also list events that can't be used */

@@ -1,0 +1,192 @@
+"""OpenMP programs of gcc under the agent gomp: results unchanged, the number of working threads, call paths of regions
+and tasks. The programs say themselves what is right (tests/programs/openmp/)."""
+import os
+import re
+import subprocess
+from unittest import mock
+
+import logical_case
+import profiling
+
+SOURCES = profiling.ROOT / "tests" / "programs" / "openmp"
+COMPILERS = {".c": "gcc", ".cc": "g++", ".f90": "gfortran"}
+RUNTIME = re.compile(r"GOMP_|gomp_|omp_set|run_region|run_task|copy_block|libgomp")
+
+
+class OpenMp(logical_case.LogicalTest):
+    def build(self, source, *options):
+        """Compiles a program; skips the test if the compiler is not installed."""
+        binary = self.directory / f"{source.replace('.', '-')}{len(options)}"
+        compiler = COMPILERS[os.path.splitext(source)[1]]
+        command = [compiler, "-O2", "-g", "-fopenmp", "-I", profiling.ROOT, "-o", binary, SOURCES / source, *options]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=self.directory)
+        except FileNotFoundError:
+            self.skipTest(f"{compiler} is not installed")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return binary
+
+    def run_with(self, threads, *command, policy="passive", how=(), **variables):
+        """Profiles a program with a number of threads. Returns what it printed."""
+        with mock.patch.dict(os.environ, OMP_NUM_THREADS=str(threads), OMP_WAIT_POLICY=policy, **variables):
+            done, self.images = self.profile(*command, **dict(how))
+        return done.stdout
+
+
+class Results(OpenMp):
+    def test_every_construct(self):
+        program = self.build("constructs.c")
+        for threads in (1, 2, 4, 8):
+            for policy, cancellation in (("passive", "true"), ("passive", "false"), ("active", "false")):
+                if policy == "active" and threads > (os.cpu_count() or 1):
+                    continue  # spinning threads that share CPUs take minutes, with libgomp alone, too
+                with self.subTest(threads=threads, policy=policy, cancellation=cancellation):
+                    out = self.run_with(threads, program, policy=policy, OMP_CANCELLATION=cancellation)
+                    self.assertEqual(out, "")
+
+    def test_exceptions_and_copies(self):
+        program = self.build("objects.cc")
+        for threads in (1, 2, 4):
+            with self.subTest(threads=threads):
+                self.assertEqual(self.run_with(threads, program), "")
+
+    def test_less_of_task_contexts(self):
+        program = self.build("constructs.c")
+        for contexts in ("site", "off"):
+            with self.subTest(contexts=contexts):
+                out = self.run_with(4, program, how={"options": ("--task-contexts", contexts)})
+                self.assertEqual(out, "")
+
+
+class Counts(OpenMp):
+    """The number of working threads, seen at one instant by the agent and by the program."""
+
+    def test_working_threads(self):
+        program = self.build("clocks.c")
+        for threads in (2, 4, 8):
+            with self.subTest(threads=threads):
+                out = self.run_with(threads, program, "20")
+                phases = [line.split() for line in out.splitlines()]
+                self.assertEqual(len(phases), 15, out)
+                differences = {name: (int(agents) - int(own)) / int(looks) for _, name, looks, own, agents in phases}
+                self.assertLess(max(map(abs, differences.values())), 0.06, differences)
+                self.assertLess(sum(map(abs, differences.values())) / len(differences), 0.02, differences)
+
+
+# Procedures between main and a worker of paths.c; what is not in the program's own list is a construct.
+GROW = ["forest", "grow"]
+PATHS = {
+    "in_first": ["first"],
+    "in_second": ["second", "helper"],
+    "in_nested": ["nested", "middle"],
+    "leaf_1": GROW,
+    "leaf_2": GROW + ["grow"],
+    "leaf_3": GROW + ["grow"] * 2,
+    "in_loop": ["loops", "from_loop"],
+    "in_left": ["loops", "leave"],
+    "in_large": ["forest", "large"],
+}
+OWN = {name for path in PATHS.values() for name in path}
+
+# Work of each worker, in units of a thousandth of the program's argument. A number of threads t.
+UNITS = {
+    "in_first": lambda t: 100 * t,
+    "in_second": lambda t: 10 * t,
+    "in_nested": lambda t: 80,
+    "leaf_1": lambda t: 4 * 2 * 3,
+    "leaf_2": lambda t: 4 * 4 * 3,
+    "leaf_3": lambda t: 4 * 8 * 3,
+    "in_loop": lambda t: 40,
+    "in_left": lambda t: 40,
+    "in_large": lambda t: 80,
+}
+
+
+class Paths(OpenMp):
+    RATE = 2000
+
+    def check_no_runtime(self, names):
+        """Before main the runtime's constructor is native code."""
+        for name in names[names.index("main"):] if "main" in names else ():
+            self.assertIsNone(RUNTIME.search(name), names)
+
+    def check_paths(self):
+        """Each path of a worker function is the one that the program has; the runtime is in none."""
+        workers = set()
+        for path in logical_case.walk(self.tree):
+            names = logical_case.procedures(path)
+            if not any(m["exclusive"] for m in path[-1]["metrics"].values() if m):
+                continue
+            self.check_no_runtime(names)
+            worker = next((name for name in names if name in PATHS), None)
+            if worker:
+                workers.add(worker)
+                self.assertIn("main", names)
+                between = names[names.index("main") + 1:names.index(worker)]
+                self.assertEqual([name for name in between if name in OWN], PATHS[worker], names)
+        self.assertEqual(workers, set(PATHS))
+
+    def check_work(self, threads, seconds):
+        for worker, units in UNITS.items():
+            truth = units(threads) * seconds / 1000
+            # An increment is at most 3/2 of a period, and each thread's first and last may be another's.
+            sigma = (truth * 1.5 / self.RATE) ** 0.5
+            bound = 0.01 * truth + 5 * sigma + 2 * threads / self.RATE
+            self.assertAlmostEqual(self.value("work", worker), truth, delta=bound, msg=(worker, threads))
+
+    def test_paths_of_regions_and_tasks(self):
+        program = self.build("paths.c", "-fno-ipa-icf", "-fno-optimize-sibling-calls")
+        for threads in (2, 4, 8):
+            with self.subTest(threads=threads):
+                self.run_with(threads, program, "1", how={"events": [f"CPUTIME@f{self.RATE}"]})
+                self.check_paths()
+                self.check_work(threads, 1)
+
+    def test_site_of_tasks(self):
+        """With --task-contexts site a task hangs below the context in which its creator ran."""
+        program = self.build("paths.c", "-fno-ipa-icf", "-fno-optimize-sibling-calls")
+        self.run_with(4, program, "0.5", how={"events": [f"CPUTIME@f{self.RATE}"],
+                                              "options": ("--task-contexts", "site")})
+        names = {tuple(name for name in path if name in OWN or name in PATHS) for path in self.sampled_paths()}
+        self.assertIn(("forest", "grow", "leaf_1"), names)
+        self.assertIn(("forest", "large", "in_large"), names)
+
+    def test_regions_of_fortran(self):
+        program = self.build("regions.f90", "-fno-inline")
+        for threads in (2, 4, 8):
+            with self.subTest(threads=threads):
+                self.run_with(threads, program)
+                found = {}
+                for path in self.sampled_paths():
+                    names = [re.sub(r".*_MOD_", "", name) for name in path]
+                    self.check_no_runtime(names)
+                    worker = [name for name in names if name.startswith("work_")]
+                    if worker:
+                        callers = [name for name in names if name in ("heavy", "light")]
+                        found.setdefault(worker[0], set()).add(tuple(callers))
+                self.assertEqual(found, {"work_heavy": {("heavy",)}, "work_light": {("light",)}})
+
+
+class Aside(OpenMp):
+    """Where the agent can't serve a program it says so, and the program runs as without it."""
+
+    def test_static_libgomp(self):
+        library = subprocess.run(["gcc", "-print-file-name=libgomp.a"], capture_output=True, text=True,
+                                 check=True).stdout.strip()
+        if not os.path.exists(library):
+            self.skipTest("no libgomp.a")
+        binary = self.directory / "static"
+        subprocess.run(["gcc", "-O2", "-g", "-fopenmp", "-I", profiling.ROOT, "-c", "-o", f"{binary}.o",
+                        SOURCES / "constructs.c"], check=True)
+        subprocess.run(["gcc", "-o", binary, f"{binary}.o", library, "-ldl", "-lpthread"], check=True)
+        done, _ = self.measure(binary)
+        self.assertEqual(done.stdout, "")
+        self.assertEqual(len(re.findall("agent gomp is not used: libgomp is linked into the program", done.stderr)), 1,
+                         done.stderr)
+
+    def test_program_without_openmp(self):
+        done, _ = self.measure("/bin/true")
+        self.assertNotIn("gomp", done.stderr)
+
+
+del OpenMp
