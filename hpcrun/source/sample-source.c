@@ -3,16 +3,13 @@
 #include "hpcrun/base/own-fds.h"
 #include "hpcrun/base/sys.h"
 #include "hpcrun/process/process.h"
+#include "hpcrun/source/cpu-time-source.h"
+#include "hpcrun/source/random-period.h"
 #include "hpcrun/source/source-perf.h"
 #include "hpcrun/source/source-timer.h"
 #include "hpcrun/thread/live-threads.h"
 
 #include <sys/resource.h>
-
-/* A sample that comes early by less than this, or than a 32nd of the period, is taken at once. Not
- * a first sample: it pays a period, not what was measured, so early ones would overcount short
- * threads. */
-#define SLACK_NS 50000u
 
 /* REALTIME samples waiting threads, too. If there are more threads than CPUs, each CPU takes at
  * most one sample in this time; otherwise thousands of threads would do nothing else. */
@@ -61,15 +58,6 @@ const char *sources_fallback_reason(void)
     return sources.note;
 }
 
-/* A period uniform in half to one and a half times the mean. The width of this range is the mean
- * itself, so that consecutive samples are uncorrelated in a program that repeats itself with this
- * period or a fraction of it. With +-10 % they would stay correlated for dozens of samples. */
-static uint64_t jittered(struct thread *thread, uint64_t mean)
-{
-    uint64_t half = mean / 2;
-    return half ? mean - half + thread_random(thread, 2 * half + 1) : mean;
-}
-
 static _Atomic uint64_t *learned(const struct thread_event *event)
 {
     return &learned_period[event->event - process.config.events];
@@ -112,49 +100,34 @@ static uint64_t clock_of(const struct thread_event *event, clockid_t cpu_clock)
  */
 bool source_has_lost_sample(const struct thread_event *event)
 {
-    switch (event->source) {
-    case SOURCE_TASK_CLOCK: return perf_count(event->fd) == perf_count(event->fd);
-    case SOURCE_COUNTER: return perf_count(event->fd) >= event->due;
-    default: return false;
-    }
+    if (event->source == SOURCE_COUNTER)
+        return perf_count(event->fd) >= event->due;
+    return cpu_source_is_on_perf(event) && perf_count(event->fd) == perf_count(event->fd);
 }
 
 bool source_is_due(const struct thread_event *event)
 {
-    switch (event->source) {
-    case SOURCE_MONOTONIC_TIMER: return sys_clock(CLOCK_MONOTONIC) >= event->due;
-    case SOURCE_CPU_TIMER: return true;
-    default: return source_has_lost_sample(event);
-    }
+    if (event->source == SOURCE_MONOTONIC_TIMER)
+        return sys_clock(CLOCK_MONOTONIC) >= event->due;
+    if (is_cpu_source(event) && !cpu_source_is_on_perf(event))
+        return true;
+    return source_has_lost_sample(event);
 }
 
-static bool open_perf(struct thread_event *event, enum sample_source source)
+static bool open_counter(struct thread_event *event)
 {
-    long fd = perf_open(event->event, sources.signal);
-    if (fd < 0)
-        return false;
-    event->fd = (int)fd;
-    event->source = source;
-    return true;
+    event->fd = (int)perf_open(event->event, sources.signal);
+    if (event->fd >= 0)
+        event->source = SOURCE_COUNTER;
+    return event->fd >= 0;
 }
 
-static bool open_timer(clockid_t clock, struct thread_event *event, int *timer)
+static bool open_wall_clock(struct thread_event *event)
 {
-    long result = timer_open(clock, sources.signal, event);
-    *timer = (int)result;
-    return result >= 0;
-}
-
-static bool open_cpu_timers(struct thread_event *event)
-{
-    if (!open_timer(CLOCK_MONOTONIC, event, &event->timer))
-        return false;
-    if (!open_timer(CLOCK_THREAD_CPUTIME_ID, event, &event->cpu_timer)) {
-        timer_close(event->timer);
-        return false;
-    }
-    event->source = SOURCE_CPU_TIMER;
-    return true;
+    event->timers[0] = (int)timer_open(CLOCK_MONOTONIC, sources.signal, event);
+    if (event->timers[0] >= 0)
+        event->source = SOURCE_MONOTONIC_TIMER;
+    return event->timers[0] >= 0;
 }
 
 void source_open(struct thread *thread, struct thread_event *event)
@@ -162,15 +135,10 @@ void source_open(struct thread *thread, struct thread_event *event)
     bool opened = false;
     switch (event->event->kind) {
     case EVENT_CPUTIME:
-        opened =
-            (sources.perf_clock && open_perf(event, SOURCE_TASK_CLOCK)) || open_cpu_timers(event);
+        opened = cpu_source_open(event, sources.signal, sources.perf_clock);
         break;
-    case EVENT_REALTIME:
-        opened = open_timer(CLOCK_MONOTONIC, event, &event->timer);
-        if (opened)
-            event->source = SOURCE_MONOTONIC_TIMER;
-        break;
-    case EVENT_COUNTER: opened = open_perf(event, SOURCE_COUNTER); break;
+    case EVENT_REALTIME: opened = open_wall_clock(event); break;
+    case EVENT_COUNTER: opened = open_counter(event); break;
     }
     event->opened_as = event->source;
     if (opened)
@@ -179,23 +147,23 @@ void source_open(struct thread *thread, struct thread_event *event)
 
 void source_pause(struct thread_event *event)
 {
-    if (source_is_perf(event)) {
-        perf_disable(event->fd);
-    } else if (event->source) {
-        timer_disarm(event->timer);
-        if (event->source == SOURCE_CPU_TIMER)
-            timer_disarm(event->cpu_timer);
+    switch (event->source) {
+    case SOURCE_MONOTONIC_TIMER: timer_disarm(event->timers[0]); break;
+    case SOURCE_COUNTER: perf_disable(event->fd); break;
+    default:
+        if (is_cpu_source(event))
+            cpu_source_stop(event);
     }
 }
 
 void source_close(struct thread_event *event)
 {
-    if (source_is_perf(event)) {
-        fds_close(event->fd);
-    } else if (event->source) {
-        timer_close(event->timer);
-        if (event->source == SOURCE_CPU_TIMER)
-            timer_close(event->cpu_timer);
+    switch (event->source) {
+    case SOURCE_MONOTONIC_TIMER: timer_close(event->timers[0]); break;
+    case SOURCE_COUNTER: fds_close(event->fd); break;
+    default:
+        if (is_cpu_source(event))
+            cpu_source_close(event);
     }
     event->source = 0;
 }
@@ -219,12 +187,10 @@ static void plan(struct thread_event *event, uint64_t period)
  * hundred nanoseconds, and a thread that defers its signals would get no time to run. */
 static void start(const struct thread_event *event, uint64_t period, uint64_t due, uint64_t mean)
 {
-    switch (event->source) {
-    case SOURCE_TASK_CLOCK:
-    case SOURCE_COUNTER: perf_enable(event->fd, period); break;
-    case SOURCE_MONOTONIC_TIMER: timer_arm_at(event->timer, due, mean); break;
-    default: timer_arm_once(event->timer, period); break;
-    }
+    if (event->source == SOURCE_COUNTER)
+        perf_enable(event->fd, period);
+    else
+        timer_arm_at(event->timers[0], due, mean);
 }
 
 static void arm(struct thread_event *event, uint64_t period)
@@ -241,16 +207,23 @@ void source_resume(struct thread *thread, struct thread_event *event)
     if (!event->source || !thread_block_samples(thread))
         return;
     clockid_t cpu_clock = sys_thread_clock(thread->tid); /* the caller may be another thread */
+    struct cpu_start cpu_start = {0};
     event->first = true;
     event->last = clock_of(event, cpu_clock);
     event->last_cpu = sys_clock(cpu_clock);
     event->mean = mean_period(event);
     if (event->event->interval)
         event->period = event->mean; /* the first sample pays it */
-    plan(event, 1 + thread_random(thread, event->mean));
+    if (is_cpu_source(event))
+        cpu_start = cpu_source_plan(thread, event);
+    else
+        plan(event, random_first_period(thread, event->mean));
     uint64_t period = event->armed, due = event->due, mean = event->mean;
     thread_unblock_samples(thread);
-    start(event, period, due, mean);
+    if (is_cpu_source(event))
+        cpu_source_start(event, cpu_start);
+    else
+        start(event, period, due, mean);
 }
 
 /* Lengthens a REALTIME period so that the program gets at least as much time as the last sample
@@ -292,63 +265,27 @@ static uint64_t skip_one_if_stuck(struct thread_event *event, uint64_t period)
     return period + 1;
 }
 
-/* Samples come late by the time from expiry to handler and from there to arming. The period is
- * shortened by that, so that its mean is right. */
 void source_arm(struct thread *thread, struct thread_event *event)
 {
-    uint64_t period =
-        event->first ? 1 + thread_random(thread, event->mean) : jittered(thread, event->mean);
-    period = skip_one_if_stuck(event, period > event->lag ? period - event->lag : 1);
-    arm(event, leave_time_for_program(event, period));
-}
-
-/* Moving average of the samples' delays. A single long one (a blocked signal) counts as at most
- * half a period. */
-static void update_lag(struct thread_event *event, uint64_t delta)
-{
-    uint64_t late = delta > event->armed ? delta - event->armed : 0;
-    uint64_t most = event->period / 2;
-    event->lag = (event->lag * 7 + (late < most ? late : most)) / 8;
+    if (is_cpu_source(event)) {
+        cpu_source_arm(thread, event);
+        return;
+    }
+    uint64_t period = event->first ? random_first_period(thread, event->mean)
+                                   : random_period(thread, event->mean);
+    arm(event, leave_time_for_program(event, skip_one_if_stuck(event, period)));
 }
 
 struct thread_event *source_of_signal(struct thread *thread, const siginfo_t *info)
 {
     for (unsigned i = 0; i < thread->event_count; i++) {
         struct thread_event *event = &thread->events[i];
-        if (source_is_perf(event)
-                ? info->si_code > 0 && info->si_fd == event->fd
-                : event->source && info->si_code == SI_TIMER && info->si_value.sival_ptr == event)
+        if (info->si_code == SI_TIMER ? event->source && info->si_value.sival_ptr == event
+                                      : source_is_perf(event) && info->si_code > 0 &&
+                                            info->si_fd == event->fd)
             return event;
     }
     return NULL;
-}
-
-/* Whether the signal interrupted a waiting system call: pc is behind the instruction and the result
- * is -EINTR, or pc is at the instruction, which will be restarted. */
-static bool was_waiting(const struct thread *thread, const ucontext_t *context)
-{
-    uint8_t code[2];
-    const greg_t *reg = context->uc_mcontext.gregs;
-    uint64_t call = (uint64_t)reg[REG_RIP] - (reg[REG_RAX] == -EINTR ? sizeof code : 0);
-    bool armed = guard_is_armed(context->uc_sigmask.__val[0], thread->unwinder.fault_handler);
-    return guard_copy(code, call, sizeof code, armed) && code[0] == 0x0f && code[1] == 0x05;
-}
-
-/* CPUTIME by timers: false if the thread has not used its period of CPU time yet; arms a timer for
- * the rest. */
-static bool cpu_time_is_due(struct thread *thread, struct thread_event *event, uint64_t now,
-                            const ucontext_t *context)
-{
-    uint64_t slack = event->first ? 0 : event->period / 32;
-    if (slack > SLACK_NS)
-        slack = SLACK_NS;
-    if (now + slack >= event->due)
-        return true;
-    if (was_waiting(thread, context))
-        timer_arm_once(event->cpu_timer, event->due - now);
-    else
-        timer_arm_once(event->timer, event->due - now);
-    return false;
 }
 
 /* Updates the mean period, and corrects the increment. A sample stands for half of the period
@@ -363,18 +300,6 @@ static uint64_t change_mean(struct thread_event *event, uint64_t wall)
         return wall + (event->mean - before) / 2;
     uint64_t less = (before - event->mean) / 2;
     return wall > less ? wall - less : 0;
-}
-
-/* CPUTIME by perf: false if a first sample comes before the thread has used its period of CPU time;
- * then arms the event for the rest. perf's clock also runs while a virtual machine is halted, and
- * in interrupts; the thread's CPU clock does not. Later samples pay what was measured, so they are
- * right. */
-static bool task_clock_is_due(struct thread_event *event, uint64_t now)
-{
-    if (!event->first || now >= event->due)
-        return true;
-    perf_enable(event->fd, event->due - now);
-    return false;
 }
 
 static struct increment measure_wall_time(struct thread_event *event, const siginfo_t *info)
@@ -401,14 +326,14 @@ static struct increment measure_wall_time(struct thread_event *event, const sigi
  * sample is a first one again. */
 static uint64_t first_delta(const struct thread_event *event, uint64_t now)
 {
-    uint64_t due = event->last + event->armed, late = now > due ? now - due : 0;
+    uint64_t late = now > event->due ? now - event->due : 0;
     return event->period * (1 + late / event->period);
 }
 
 /* A sample that is late by less than a period is not overdue: its signal may still come. */
 struct increment source_overdue(struct thread_event *event)
 {
-    if (event->source != SOURCE_TASK_CLOCK && event->source != SOURCE_CPU_TIMER)
+    if (!is_cpu_source(event))
         return (struct increment){.fired = false};
     uint64_t now = sys_clock(CLOCK_THREAD_CPUTIME_ID);
     if (now < event->due + event->period)
@@ -443,31 +368,37 @@ static void follow_rate(struct thread_event *event, uint64_t count)
     atomic_store_explicit(learned(event), event->mean, memory_order_relaxed);
 }
 
+static struct increment measure_cpu_time(const struct thread *thread, struct thread_event *event,
+                                         const siginfo_t *info, const ucontext_t *context)
+{
+    uint64_t ticks = ticks_now(), now = sys_clock(CLOCK_THREAD_CPUTIME_ID);
+    if (!cpu_source_is_due(thread, event, now, info, context))
+        return (struct increment){.fired = false};
+    uint64_t delta = event->first ? first_delta(event, now) : now - event->last;
+    event->first = event->first && delta > event->period;
+    event->last = now;
+    event->measured_at = ticks;
+    return (struct increment){.fired = true, .amount = delta << TIME_SHIFT};
+}
+
+static struct increment measure_count(struct thread_event *event, const ucontext_t *context)
+{
+    uint64_t now = perf_count(event->fd);
+    uint64_t delta = event->first ? first_delta(event, now) : now - event->last;
+    if (event->event->interval)
+        follow_rate(event, delta);
+    note_place(event, context);
+    event->first = event->first && delta > event->period;
+    event->last = now;
+    return (struct increment){.fired = true, .amount = delta};
+}
+
 struct increment source_measure(struct thread *thread, struct thread_event *event,
                                 const siginfo_t *info, const ucontext_t *context)
 {
-    struct increment result;
-    if (event->source == SOURCE_MONOTONIC_TIMER) {
-        result = measure_wall_time(event, info);
-    } else {
-        uint64_t now = clock_of(event, CLOCK_THREAD_CPUTIME_ID);
-        if (event->source == SOURCE_CPU_TIMER && !cpu_time_is_due(thread, event, now, context))
-            return (struct increment){.fired = false};
-        if (event->source == SOURCE_TASK_CLOCK && !task_clock_is_due(event, now))
-            return (struct increment){.fired = false};
-        uint64_t delta = event->first ? first_delta(event, now) : now - event->last;
-        if (event->source != SOURCE_COUNTER && !event->first)
-            update_lag(event, delta);
-        if (event->event->interval)
-            follow_rate(event, delta);
-        if (event->source == SOURCE_COUNTER)
-            note_place(event, context);
-        event->first = event->first && delta > event->period;
-        event->last = now;
-        result = (struct increment){
-            .fired = true,
-            .amount = event->source == SOURCE_COUNTER ? delta : delta << TIME_SHIFT,
-        };
+    switch (event->source) {
+    case SOURCE_MONOTONIC_TIMER: return measure_wall_time(event, info);
+    case SOURCE_COUNTER: return measure_count(event, context);
+    default: return measure_cpu_time(thread, event, info, context);
     }
-    return result;
 }

@@ -44,16 +44,22 @@ struct thread_event {
     enum sample_source opened_as; /* the last source, for the measurement file; 0: none */
     bool first;                   /* the next sample is the first after a start or resume */
     int fd;                       /* perf event */
-    int timer, cpu_timer;         /* POSIX timers of the kernel */
+    int timers[2], cpu_timer;     /* POSIX timers of the kernel, or -1 */
+    bool by_cpu_clock;            /* CPUTIME: the CPU clock times the next sample, not `timers` */
+    bool is_turn;                 /* CPUTIME: the signal is that of timers[turn] */
+    unsigned turn;                /* CPUTIME: index in `timers` of the one for `due` */
     unsigned work, blocked, idleness, incomplete; /* ids of its metrics, or NO_METRIC */
     uint64_t period;      /* mean, as configured; by rate: the mean when the event was started */
     uint64_t mean;        /* in use: `period` or longer; by rate: it follows the counts */
     uint64_t last;        /* the event's clock or count at the last sample */
     uint64_t armed;       /* the period that the next sample was armed with */
+    uint64_t after;       /* CPUTIME: the period after `due`; the other timer is armed for its end */
     uint64_t lag;         /* mean delay from `due` to the sample */
     uint64_t due;         /* the clock or count at which the next sample is due */
-    uint64_t last_cpu;    /* EVENT_REALTIME, by rate: the thread's CPU clock at the last sample */
-    uint64_t measured_at; /* EVENT_REALTIME: ticks_now() at the last sample */
+    uint64_t wall;        /* CPUTIME: CLOCK_MONOTONIC for which the other timer is armed; by the CPU
+                             clock: when last_cpu was read */
+    uint64_t last_cpu;    /* CPUTIME: see `wall`; others: thread's CPU clock at the last sample */
+    uint64_t measured_at; /* ticks_now() at the last sample */
     uint64_t pc, sp;      /* EVENT_COUNTER: of the thread at the last sample */
     unsigned repeats;     /* EVENT_COUNTER: number of samples before it with the same pc and sp */
     struct fate_count fates[FATE_SLOTS];

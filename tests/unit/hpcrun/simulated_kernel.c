@@ -96,6 +96,7 @@ bool sim_take(siginfo_t *info)
     for (int i = 0; i < SIM_TIMERS; i++)
         if (sim.timers[i].waits) {
             info->si_code = SI_TIMER;
+            info->si_timerid = i;
             info->si_overrun = sim.timers[i].overruns;
             info->si_value.sival_ptr = sim.timers[i].value;
             sim.timers[i].waits = false;

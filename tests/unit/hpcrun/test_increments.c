@@ -6,6 +6,7 @@
 
 #include "tests/unit/hpcrun/simulated_kernel.h"
 
+#include "hpcrun/source/cpu-time-source.c"
 #include "hpcrun/source/sample-source.c"
 #include "hpcrun/source/source-perf.c"
 

@@ -1,0 +1,231 @@
+#include "hpcrun/source/cpu-time-source.h"
+
+#include "hpcrun/base/own-fds.h"
+#include "hpcrun/base/sys.h"
+#include "hpcrun/process/process.h"
+#include "hpcrun/source/random-period.h"
+#include "hpcrun/source/source-perf.h"
+#include "hpcrun/source/source-timer.h"
+
+/* A sample that comes early by less than this, or than a 32nd of the period, is taken at once. Not
+ * a first sample: it pays a period, not what was measured, so early ones would overcount short
+ * threads. */
+#define SLACK_NS 50000u
+
+/* ---- open and close ---- */
+
+static void close_timers(const struct thread_event *event)
+{
+    const int timers[] = {event->timers[0], event->timers[1], event->cpu_timer};
+    for (unsigned i = 0; i < 3; i++)
+        if (timers[i] >= 0)
+            timer_close(timers[i]);
+}
+
+bool cpu_source_open(struct thread_event *event, int signal, bool with_perf)
+{
+    event->cpu_timer = -1;
+    for (unsigned i = 0; i < 2; i++)
+        event->timers[i] = (int)timer_open(CLOCK_MONOTONIC, signal, event);
+    event->fd = with_perf ? (int)perf_open(event->event, signal) : -1;
+    if (event->fd >= 0) {
+        event->source = SOURCE_TASK_CLOCK;
+        return true;
+    }
+    event->cpu_timer = (int)timer_open(CLOCK_THREAD_CPUTIME_ID, signal, event);
+    if (event->timers[0] >= 0 && event->cpu_timer >= 0) {
+        event->source = SOURCE_CPU_TIMER;
+        return true;
+    }
+    close_timers(event);
+    return false;
+}
+
+void cpu_source_close(struct thread_event *event)
+{
+    if (event->source == SOURCE_TASK_CLOCK)
+        fds_close(event->fd);
+    close_timers(event);
+}
+
+/* ---- start and stop ---- */
+
+/* Two timers: the second one is behind the first, so that arming it is cheap. */
+static void start_timers(const struct thread_event *event, unsigned turn, uint64_t next,
+                         uint64_t then)
+{
+    timer_arm_at(event->timers[turn], next, 0);
+    if (event->timers[1] >= 0)
+        timer_arm_at(event->timers[!turn], then, 0);
+}
+
+static void stop_timers(const struct thread_event *event)
+{
+    for (unsigned i = 0; i < 2; i++)
+        if (event->timers[i] >= 0)
+            timer_disarm(event->timers[i]);
+}
+
+struct cpu_start cpu_source_plan(struct thread *thread, struct thread_event *event)
+{
+    uint64_t wall = sys_clock(CLOCK_MONOTONIC);
+    event->by_cpu_clock = event->timers[0] < 0;
+    event->turn = 0;
+    event->armed = random_first_period(thread, event->mean);
+    event->after = random_period(thread, event->mean);
+    event->due = event->last + event->armed;
+    event->wall = wall + event->armed + event->after;
+    return (struct cpu_start){
+        .period = event->armed, .next = wall + event->armed, .then = event->wall};
+}
+
+void cpu_source_start(const struct thread_event *event, struct cpu_start start)
+{
+    if (event->timers[0] >= 0)
+        start_timers(event, 0, start.next, start.then);
+    else
+        perf_enable(event->fd, start.period);
+}
+
+void cpu_source_stop(const struct thread_event *event)
+{
+    if (event->source == SOURCE_TASK_CLOCK)
+        perf_disable(event->fd);
+    else
+        timer_disarm(event->cpu_timer);
+    stop_timers(event);
+}
+
+/* ---- signals that come too early ---- */
+
+/* Whether the signal interrupted a waiting system call: pc is behind the instruction and the result
+ * is -EINTR, or pc is at the instruction, which will be restarted. */
+static bool was_waiting(const struct thread *thread, const ucontext_t *context)
+{
+    uint8_t code[2];
+    const greg_t *reg = context->uc_mcontext.gregs;
+    uint64_t call = (uint64_t)reg[REG_RIP] - (reg[REG_RAX] == -EINTR ? sizeof code : 0);
+    bool armed = guard_is_armed(context->uc_sigmask.__val[0], thread->unwinder.fault_handler);
+    return guard_copy(code, call, sizeof code, armed) && code[0] == 0x0f && code[1] == 0x05;
+}
+
+/* The thread waits: its CPU clock times the sample. */
+static void arm_by_cpu_clock(struct thread_event *event, uint64_t now)
+{
+    if (!event->by_cpu_clock) {
+        stop_timers(event);
+        event->by_cpu_clock = true;
+        event->wall = sys_clock(CLOCK_MONOTONIC);
+        event->last_cpu = now;
+    }
+    if (event->source == SOURCE_TASK_CLOCK)
+        perf_enable(event->fd, event->due - now);
+    else
+        timer_arm_once(event->cpu_timer, event->due - now);
+}
+
+/* The thread was preempted: the wall clock goes on timing the sample. */
+static void arm_for_rest(struct thread_event *event, uint64_t now)
+{
+    uint64_t next = sys_clock(CLOCK_MONOTONIC) + (event->due - now);
+    event->by_cpu_clock = false;
+    event->wall = next + event->after;
+    start_timers(event, event->turn, next, event->wall);
+}
+
+static uint64_t slack_of(const struct thread_event *event)
+{
+    uint64_t slack = event->first ? 0 : event->period / 32;
+    return slack < SLACK_NS ? slack : SLACK_NS;
+}
+
+/* Moving average of the delays of perf's samples. A single long one (a blocked signal) counts as at
+ * most half a period. */
+static void update_lag(struct thread_event *event, uint64_t delta)
+{
+    uint64_t late = delta > event->armed ? delta - event->armed : 0;
+    uint64_t most = event->period / 2;
+    event->lag = (event->lag * 7 + (late < most ? late : most)) / 8;
+}
+
+/* On perf, a timer's signal is one that was sent before the timer was disarmed. perf's signal is
+ * never early but for the difference of two clocks: perf's also runs while a virtual machine is
+ * halted, and in interrupts. Only a first sample must not be early. */
+bool cpu_source_is_due(const struct thread *thread, struct thread_event *event, uint64_t now,
+                       const siginfo_t *info, const ucontext_t *context)
+{
+    bool on_perf = cpu_source_is_on_perf(event), from_timer = info->si_code == SI_TIMER;
+    event->is_turn = !event->by_cpu_clock && from_timer && event->timers[1] >= 0 &&
+                     info->si_timerid == event->timers[event->turn];
+    if (on_perf && from_timer)
+        return false;
+    if (on_perf && !event->first) {
+        update_lag(event, now - event->last);
+        return true;
+    }
+    if (now + slack_of(event) >= event->due)
+        return true;
+    if (on_perf || was_waiting(thread, context))
+        arm_by_cpu_clock(event, now);
+    else
+        arm_for_rest(event, now);
+    return false;
+}
+
+/* ---- the next sample ---- */
+
+/* Whether perf times the next sample, too: the thread had the CPU for less than half of the time
+ * since perf's last sample, or there are no timers. */
+static bool stays_on_perf(struct thread_event *event)
+{
+    if (!cpu_source_is_on_perf(event) || event->timers[0] < 0)
+        return cpu_source_is_on_perf(event);
+    uint64_t wall = sys_clock(CLOCK_MONOTONIC);
+    bool stays = wall - event->wall > 2 * (event->last - event->last_cpu);
+    event->wall = wall;
+    event->last_cpu = event->last;
+    return stays;
+}
+
+/* Both timers anew. After a slow sample the next one comes later than planned: the program gets at
+ * least as much time as the sample took, or it would make no progress. */
+static void restart_timers(struct thread *thread, struct thread_event *event)
+{
+    uint64_t now = sys_clock(CLOCK_THREAD_CPUTIME_ID), spent = now - event->last;
+    uint64_t rest = event->armed > spent ? event->armed - spent : 0;
+    uint64_t next = sys_clock(CLOCK_MONOTONIC) + (rest > spent ? rest : spent);
+    event->by_cpu_clock = false;
+    event->after = random_period(thread, event->mean);
+    event->wall = next + event->after;
+    start_timers(event, event->turn, next, event->wall);
+}
+
+/* Whether the timer whose turn it is expires late enough to leave the program as much time as this
+ * sample took. Ticks are at most a nanosecond long. */
+static bool can_take_turns(const struct thread_event *event)
+{
+    uint64_t spent = ticks_now() - event->measured_at;
+    return event->is_turn && !event->first && event->due + event->after > event->last + 2 * spent;
+}
+
+/* Samples come late by the time from expiry to handler. Timers take turns at planned times, so that
+ * this does not add up. perf's periods are shortened by it: the mean is right then. */
+void cpu_source_arm(struct thread *thread, struct thread_event *event)
+{
+    if (can_take_turns(event)) {
+        event->armed = event->after;
+        event->due += event->armed;
+        event->after = random_period(thread, event->mean);
+        event->wall += event->after;
+        timer_arm_at(event->timers[event->turn], event->wall, 0);
+        event->turn = !event->turn;
+        return;
+    }
+    event->armed = event->first ? random_first_period(thread, event->mean)
+                                : random_period(thread, event->mean);
+    event->due = event->last + event->armed;
+    if (stays_on_perf(event))
+        perf_enable(event->fd, event->armed > event->lag ? event->armed - event->lag : 1);
+    else
+        restart_timers(thread, event);
+}

@@ -1,0 +1,63 @@
+/* Signal handler: everything but cpu_source_open and cpu_source_close runs there.
+ *
+ * The source of CPUTIME: what times the samples of a thread's CPU time.
+ *
+ * Two timers on CLOCK_MONOTONIC are armed at any time, for the next sample and for the one after
+ * it. They send their signals in turns. When one expires, the kernel programs the clock hardware
+ * for the other, so that the handler puts the expired one behind it with one cheap system call:
+ *
+ *   wall clock  ──────A──────────B────────A───────────────B──────▶
+ *                     │ signal            ▲
+ *                     └ handler arms A ───┘
+ *
+ * The wall clock is never slower than the thread's CPU clock, so a signal comes in time or too
+ * early. Too early means that the thread was off the CPU:
+ *
+ *   it waited          the CPU clock times the next sample: by perf's task clock, which is exact,
+ *                      or else by a timer on the CPU clock, which expires at the scheduler's ticks
+ *   it was preempted   both timers are armed for the rest
+ *
+ * perf goes on until the thread has the CPU for half of the time. It would do without timers, but
+ * its signal takes an interrupt of its own, and arming it two slow system calls (table below). It
+ * times all samples where the user's limit of timers (RLIMIT_SIGPENDING) is reached. */
+#ifndef HPCRUN_SOURCE_CPU_TIME_SOURCE_H
+#define HPCRUN_SOURCE_CPU_TIME_SOURCE_H
+
+#include "hpcrun/thread/thread.h"
+
+/* Opens the event for the calling thread, stopped. `with_perf`: if perf's task clock may be used.
+ * Sets event->source; false if that failed. */
+bool cpu_source_open(struct thread_event *event, int signal, bool with_perf);
+void cpu_source_close(struct thread_event *event);
+
+/* Whether the event is one of CPUTIME, and open. */
+static inline bool is_cpu_source(const struct thread_event *event)
+{
+    return event->source == SOURCE_TASK_CLOCK || event->source == SOURCE_CPU_TIMER;
+}
+
+/* Whether the event's samples are timed by perf now. */
+static inline bool cpu_source_is_on_perf(const struct thread_event *event)
+{
+    return event->source == SOURCE_TASK_CLOCK && event->by_cpu_clock;
+}
+
+/* What cpu_source_start needs of a plan that the handler may change meanwhile. */
+struct cpu_start {
+    uint64_t period;     /* from now to the first sample */
+    uint64_t next, then; /* CLOCK_MONOTONIC for which the timers are armed */
+};
+
+/* Plans the first sample after event->last, which is now; then starts the event. From any thread. */
+struct cpu_start cpu_source_plan(struct thread *thread, struct thread_event *event);
+void cpu_source_start(const struct thread_event *event, struct cpu_start start);
+void cpu_source_stop(const struct thread_event *event);
+
+/* Whether a sample is due at the thread's CPU clock `now`. If not, arms the source for the rest. */
+bool cpu_source_is_due(const struct thread *thread, struct thread_event *event, uint64_t now,
+                       const siginfo_t *info, const ucontext_t *context);
+
+/* Arms the source for the sample after that of event->last and event->measured_at. */
+void cpu_source_arm(struct thread *thread, struct thread_event *event);
+
+#endif
