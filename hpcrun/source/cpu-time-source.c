@@ -22,23 +22,28 @@ static void close_timers(const struct thread_event *event)
             timer_close(timers[i]);
 }
 
+static int open_wall_timer(struct thread_event *event, int signal)
+{
+    return (int)timer_open(CLOCK_MONOTONIC, signal, event);
+}
+
+/* The second wall-clock timer comes last: sampling works without it, but each sample costs more. */
 bool cpu_source_open(struct thread_event *event, int signal, bool with_perf)
 {
-    event->cpu_timer = -1;
-    for (unsigned i = 0; i < 2; i++)
-        event->timers[i] = (int)timer_open(CLOCK_MONOTONIC, signal, event);
+    event->timers[0] = open_wall_timer(event, signal);
+    event->timers[1] = event->cpu_timer = -1;
     event->fd = with_perf ? (int)perf_open(event->event, signal) : -1;
-    if (event->fd >= 0) {
-        event->source = SOURCE_TASK_CLOCK;
-        return true;
+    event->source = event->fd >= 0 ? SOURCE_TASK_CLOCK : SOURCE_CPU_TIMER;
+    if (event->source == SOURCE_CPU_TIMER)
+        event->cpu_timer = (int)timer_open(CLOCK_THREAD_CPUTIME_ID, signal, event);
+    if (event->source == SOURCE_CPU_TIMER && (event->timers[0] < 0 || event->cpu_timer < 0)) {
+        close_timers(event);
+        event->source = 0;
+        return false;
     }
-    event->cpu_timer = (int)timer_open(CLOCK_THREAD_CPUTIME_ID, signal, event);
-    if (event->timers[0] >= 0 && event->cpu_timer >= 0) {
-        event->source = SOURCE_CPU_TIMER;
-        return true;
-    }
-    close_timers(event);
-    return false;
+    if (event->timers[0] >= 0)
+        event->timers[1] = open_wall_timer(event, signal);
+    return true;
 }
 
 void cpu_source_close(struct thread_event *event)
@@ -124,10 +129,10 @@ static void arm_by_cpu_clock(struct thread_event *event, uint64_t now)
         timer_arm_once(event->cpu_timer, event->due - now);
 }
 
-/* The thread was preempted: the wall clock goes on timing the sample. */
-static void arm_for_rest(struct thread_event *event, uint64_t now)
+/* The wall clock times the next sample, `rest` from now, and the one after it. */
+static void arm_timers(struct thread_event *event, uint64_t rest)
 {
-    uint64_t next = sys_clock(CLOCK_MONOTONIC) + (event->due - now);
+    uint64_t next = sys_clock(CLOCK_MONOTONIC) + rest;
     event->by_cpu_clock = false;
     event->wall = next + event->after;
     start_timers(event, event->turn, next, event->wall);
@@ -168,7 +173,7 @@ bool cpu_source_is_due(const struct thread *thread, struct thread_event *event, 
     if (on_perf || was_waiting(thread, context))
         arm_by_cpu_clock(event, now);
     else
-        arm_for_rest(event, now);
+        arm_timers(event, event->due - now);
     return false;
 }
 
@@ -188,16 +193,22 @@ static bool stays_on_perf(struct thread_event *event)
 }
 
 /* Both timers anew. After a slow sample the next one comes later than planned: the program gets at
- * least as much time as the sample took, or it would make no progress. */
+ * least as much time as the sample took, or it would make no progress. `due` follows, since kernels
+ * before 6.13 also deliver signals of timers that were set anew. But a first sample pays for what
+ * it is late, so its `due` stays, unless the sample took a period: then the next one pays what is
+ * measured. */
 static void restart_timers(struct thread *thread, struct thread_event *event)
 {
     uint64_t now = sys_clock(CLOCK_THREAD_CPUTIME_ID), spent = now - event->last;
     uint64_t rest = event->armed > spent ? event->armed - spent : 0;
-    uint64_t next = sys_clock(CLOCK_MONOTONIC) + (rest > spent ? rest : spent);
-    event->by_cpu_clock = false;
+    if (rest < spent)
+        rest = spent;
+    if (spent >= event->mean)
+        event->first = false;
+    if (!event->first)
+        event->due = now + rest;
     event->after = random_period(thread, event->mean);
-    event->wall = next + event->after;
-    start_timers(event, event->turn, next, event->wall);
+    arm_timers(event, rest);
 }
 
 /* Whether the timer whose turn it is expires late enough to leave the program as much time as this

@@ -35,7 +35,7 @@ def measure(command, directory, rate, agents=""):
     times = pathlib.Path(directory) / "times"
     programs.run(command, {
         "LD_PRELOAD": str(LIBRARY), "HPCRUN_DIR": str(where), "HPCRUN_TIMES": str(times),
-        "HPCRUN_AGENTS": agents, "HPCRUN_EVENTS": f"CPUTIME|C|{int(1e9 / rate)}|0|0|0|0|0"})
+        "HPCRUN_AGENTS": agents, "HPCRUN_EVENTS": f"CPUTIME|C|{int(1e9 / rate)}|0|0|0|0|0|0"})
     words = times.read_text().split()
     return ({key: float(value) for key, value in zip(words[::2], words[1::2])},
             sorted(where.glob("*.hpcrun")))

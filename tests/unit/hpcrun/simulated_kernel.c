@@ -11,7 +11,8 @@ struct sim sim;
 
 void sim_start(void)
 {
-    sim = (struct sim){.wall = 5000000000, .cpu = 1000000, .shortest_interval = UINT64_MAX};
+    sim = (struct sim){.wall = 5000000000, .cpu = 1000000, .shortest_interval = UINT64_MAX,
+                       .timer_limit = SIM_TIMERS};
 }
 
 /* ---- time ---- */
@@ -123,7 +124,7 @@ static long clock_gettime_call(clockid_t clock, struct timespec *now)
 
 static long create_timer(clockid_t clock, const struct sigevent *event, int *id)
 {
-    for (int i = 0; i < SIM_TIMERS; i++)
+    for (int i = 0; i < sim.timer_limit; i++)
         if (!sim.timers[i].used) {
             sim.timers[i] = (struct sim_timer){.used = true,
                                                .on_cpu = clock != CLOCK_MONOTONIC,
@@ -138,8 +139,9 @@ static long set_timer(int id, int flags, const struct itimerspec *spec)
 {
     struct sim_timer *timer = &sim.timers[id];
     uint64_t now = timer->on_cpu ? sim.cpu : sim.wall, value = nanoseconds(&spec->it_value);
-    timer->waits = false;
+    timer->waits = timer->waits && sim.keeps_stale;
     timer->overruns = 0;
+    sim.arms += value > 0;
     timer->interval = nanoseconds(&spec->it_interval);
     timer->at = value == 0 || flags & TIMER_ABSTIME ? value : now + value;
     if (value && timer->interval && timer->interval < sim.shortest_interval)
@@ -153,6 +155,7 @@ static long control_event(long request, const uint64_t *argument)
     if (request == PERF_EVENT_IOC_PERIOD) {
         sim.event_period = *argument;
     } else {
+        sim.arms += request == PERF_EVENT_IOC_REFRESH;
         sim.event_enabled = request == PERF_EVENT_IOC_REFRESH;
         sim.event_left = sim.event_period;
     }

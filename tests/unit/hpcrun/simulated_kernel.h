@@ -31,6 +31,9 @@ struct sim_timer {
 struct sim {
     uint64_t wall, cpu; /* ns */
     bool refuses_perf;
+    int timer_limit;  /* number of timers that can be created */
+    bool keeps_stale; /* setting a timer leaves its pending signal, as before Linux 6.13 */
+    unsigned arms;    /* calls that arm a timer or the event */
     struct sim_timer timers[SIM_TIMERS];
     bool event_enabled, event_waits;
     uint64_t event_count, event_period, event_left;

@@ -18,7 +18,8 @@
 
 struct process process = {.usable_cpus = 2};
 struct sampling sampling;
-static bool waiting; /* whether a sample interrupts a system call */
+static bool waiting;       /* whether a sample interrupts a system call */
+static uint64_t sample_ns; /* time that taking a sample takes */
 
 /* ---- stubs for the sources ---- */
 
@@ -70,10 +71,13 @@ bool guard_copy(void *to, uint64_t from, size_t size, bool armed)
 
 /* ---- a thread ---- */
 
-enum way { BY_PERF, BY_TIMERS, BY_WALL_CLOCK, WAYS };
+/* BY_PERF and BY_TIMERS have two timers on the wall clock. */
+enum way { BY_PERF, BY_PERF_ALONE, BY_ONE_TIMER, BY_TIMERS, BY_WALL_CLOCK, WAYS };
 
-static const enum sample_source source_of[] = {SOURCE_TASK_CLOCK, SOURCE_CPU_TIMER,
+static const enum sample_source source_of[] = {SOURCE_TASK_CLOCK, SOURCE_TASK_CLOCK,
+                                               SOURCE_CPU_TIMER, SOURCE_CPU_TIMER,
                                                SOURCE_MONOTONIC_TIMER};
+static const int timer_limit[] = {SIM_TIMERS, 0, 2, SIM_TIMERS, SIM_TIMERS};
 
 static struct thread thread;
 static struct event event;
@@ -81,7 +85,9 @@ static struct event event;
 static void begin(enum way way, uint64_t seed)
 {
     sim_start();
-    sim.refuses_perf = way == BY_TIMERS;
+    sim.refuses_perf = way == BY_ONE_TIMER || way == BY_TIMERS;
+    sim.timer_limit = timer_limit[way];
+    sim.keeps_stale = way != BY_WALL_CLOCK && seed % 2;
     event = (struct event){.kind = way == BY_WALL_CLOCK ? EVENT_REALTIME : EVENT_CPUTIME,
                            .period = PERIOD};
     memset(&thread, 0, sizeof thread);
@@ -90,6 +96,8 @@ static void begin(enum way way, uint64_t seed)
     thread.events[0].event = &event;
     thread.events[0].period = PERIOD;
     waiting = false;
+    sample_ns = 0;
+    sampling.no_ticks = true; /* ticks_now is the simulated wall clock */
     sources_init(&process.config, SIGRTMIN);
     source_open(&thread, &thread.events[0]);
     assert_int_equal(thread.events[0].source, source_of[way]);
@@ -137,6 +145,7 @@ static void take(struct paid *paid)
         its->source == SOURCE_COUNTER ? increment.amount : increment.amount >> TIME_SHIFT;
     paid->blocked += increment.blocked >> TIME_SHIFT;
     paid->samples++;
+    sim_run_blocked(sample_ns);
     source_arm(&thread, its);
 }
 
@@ -321,6 +330,102 @@ static void waiting_costs_no_cpu_time(void **state)
         }
 }
 
+/* The same for a thread that is preempted. Both timers may have expired then. */
+static void preemption_costs_no_cpu_time(void **state)
+{
+    (void)state;
+    for (enum way way = BY_PERF; way <= BY_TIMERS; way++)
+        for (unsigned seed = 1; seed <= 20; seed++) {
+            struct paid paid = {0};
+            begin(way, seed);
+            uint64_t start = sim.cpu;
+            for (int i = 0; i < 200; i++) {
+                run(MS * (i % 7) / 3, &paid);
+                sim_wait(MS * (i % 9) * 2);
+                take(&paid);
+            }
+            run(20 * MS, &paid);
+            uint64_t truth = sim.cpu - start;
+            assert_true(paid.amount + 5 * PERIOD / 2 > truth &&
+                        paid.amount < truth + 5 * PERIOD / 2);
+            assert_false(thread.events[0].by_cpu_clock && way != BY_PERF_ALONE);
+        }
+}
+
+/* Whether the timers of the wall clock are armed, both. */
+static bool both_timers_are_armed(void)
+{
+    const int *timers = thread.events[0].timers;
+    return sim.timers[timers[0]].at && sim.timers[timers[1]].at;
+}
+
+/* A thread that has the CPU arms one timer for each sample; the other one is armed already. */
+static void timers_take_turns(void **state)
+{
+    (void)state;
+    static const enum way ways[] = {BY_PERF, BY_TIMERS};
+    for (size_t i = 0; i < 2; i++) {
+        struct paid paid = {0};
+        begin(ways[i], 1);
+        assert_int_equal(sim.arms, 2);
+        for (int ms = 0; ms < 1000; ms++) {
+            run(MS, &paid);
+            assert_true(both_timers_are_armed());
+        }
+        assert_true(paid.samples > 100);
+        assert_int_equal(sim.arms, 2 + paid.samples);
+    }
+}
+
+/* While a thread waits, at most one signal wakes it. Where it waits most of the time, perf times
+ * all samples; when it goes on, the timers come back. */
+static void a_wait_is_disturbed_once(void **state)
+{
+    (void)state;
+    for (enum way way = BY_PERF; way <= BY_TIMERS; way++)
+        for (unsigned seed = 1; seed <= 20; seed++) {
+            struct paid paid = {0};
+            siginfo_t info;
+            begin(way, seed);
+            run(20 * MS, &paid);
+            for (int i = 0; i < 20; i++) {
+                waiting = true;
+                sim_wait(30 * MS);
+                take(&paid);
+                for (int again = 0; again < 3; again++) {
+                    if (!sim.keeps_stale)
+                        assert_false(sim_take(&info));
+                    take(&paid);
+                    sim_wait(30 * MS);
+                }
+                assert_false(sim_take(&info));
+                waiting = false;
+                run(2 * MS, &paid);
+                assert_true(way != BY_PERF || i < 10 || thread.events[0].by_cpu_clock);
+            }
+            run(100 * MS, &paid);
+            assert_int_equal(thread.events[0].by_cpu_clock, way == BY_PERF_ALONE);
+        }
+}
+
+/* Samples that take longer than the period leave the program at least half of the time. perf alone
+ * leaves it one period for each sample. */
+static void a_slow_sample_leaves_time_for_the_program(void **state)
+{
+    (void)state;
+    static const enum way ways[] = {BY_PERF, BY_ONE_TIMER, BY_TIMERS, BY_WALL_CLOCK};
+    static const uint64_t times[] = {PERIOD / 3, PERIOD / 2, PERIOD, 3 * PERIOD, 20 * PERIOD};
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+        for (size_t k = 0; k < sizeof times / sizeof *times; k++) {
+            struct paid paid = {0};
+            begin(ways[i], 1 + k);
+            sample_ns = times[k];
+            run(5000ul * MS, &paid);
+            assert_true(paid.samples > 30);
+            assert_true(paid.samples * sample_ns <= 5000ul * MS + 2 * sample_ns);
+        }
+}
+
 /* A thread that ends while a sample is overdue loses no time. */
 static void what_is_overdue_at_the_end_is_known(void **state)
 {
@@ -354,6 +459,10 @@ int main(void)
         cmocka_unit_test(a_late_first_sample_begins_anew),
         cmocka_unit_test(wall_clock_timers_repeat_with_the_mean_period),
         cmocka_unit_test(waiting_costs_no_cpu_time),
+        cmocka_unit_test(preemption_costs_no_cpu_time),
+        cmocka_unit_test(timers_take_turns),
+        cmocka_unit_test(a_wait_is_disturbed_once),
+        cmocka_unit_test(a_slow_sample_leaves_time_for_the_program),
         cmocka_unit_test(what_is_overdue_at_the_end_is_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
