@@ -22,7 +22,7 @@ static const char *const fates[] = {
 };
 
 static const char *const sources[] = {
-    [SOURCE_TASK_CLOCK] = "perf task-clock",
+    [SOURCE_TASK_CLOCK] = "timers and perf task-clock",
     [SOURCE_TASK_CLOCK_USER] = "perf task-clock without kernel samples",
     [SOURCE_CPU_TIMER] = "POSIX timers",
     [SOURCE_MONOTONIC_TIMER] = "POSIX timer on the wall clock",

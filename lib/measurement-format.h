@@ -130,7 +130,7 @@ enum fate {
 const char *fate_name(uint64_t fate);           /* "recorded", "dropped: out of memory" */
 const char *fate_drop_reason(uint64_t fate);    /* the text behind "dropped: ", else NULL */
 const char *fate_partial_reason(uint64_t fate); /* the text behind "partial: ", else NULL */
-const char *source_name(uint64_t source);       /* "perf task-clock" */
+const char *source_name(uint64_t source);       /* "perf counter" */
 const char *origin_name(uint64_t origin);       /* "launched" */
 const char *process_state_name(uint64_t state); /* "_exit" */
 const char *thread_kind_name(uint64_t kind);    /* "pthread" */

@@ -41,7 +41,7 @@ static const char *perf_refusal(long error)
     return buffer;
 }
 
-/* Prints the source of CPUTIME if it is not perf's task clock. */
+/* Prints the source of CPUTIME if it is without perf's task clock. */
 static void explain_cpu_time(void)
 {
     long result = perf_probe_task_clock();
@@ -183,7 +183,7 @@ int events_list(bool all)
     long result = perf_probe_task_clock();
     printf("%-40s time on a CPU (default, 200/s); source here: ", "CPUTIME");
     if (result == 0)
-        printf("perf task-clock\n");
+        printf("timers and perf task-clock\n");
     else
         printf("POSIX timers (%s)\n", perf_refusal(result));
     printf("%-40s time, waiting included; source: POSIX timers\n", "REALTIME");

@@ -21,7 +21,7 @@ static char text_buffer[2 * PATH_MAX];
 static const char *name_of_source(unsigned source)
 {
     switch (source) {
-    case SOURCE_TASK_CLOCK: return "perf task-clock";
+    case SOURCE_TASK_CLOCK: return "timers and perf task-clock";
     case SOURCE_CPU_TIMER: return "POSIX timers";
     case SOURCE_MONOTONIC_TIMER: return "POSIX timer";
     case SOURCE_COUNTER: return "perf counter";
