@@ -79,7 +79,7 @@ class Text(Story):
                 "       10.00 s  work",
                 "             -  idleness: not measured: no runtime with an agent took part",
                 "CPUTIME, a sample each 5.000 ms; 200.3 per second were taken",
-                "source: timers and perf task-clock, in 1 thread",
+                "source: perf task-clock, in 1 thread",
                 "source: POSIX timer, in 1 thread (perf is refused)",
                 "       2,003     10.02 s  100.0%  fired",
                 "       2,000     10.00 s   99.9%  recorded: in the views",
