@@ -71,11 +71,12 @@ UNWIND_PARTS = $(call objects_of,hpcrun/unwind) $(call objects_of,hpcrun/code) $
 $(eval $(call unit_test,hpcrun/test_unwind_quiet,$(UNWIND_PARTS),))
 $(eval $(call unit_test,hpcrun/test_fallback,$(UNWIND_PARTS),))
 FLUSH_PARTS = $(addprefix $(BUILD)/obj/hpcrun/,record/flush.o record/chunk.o tree/cct.o tree/lnotes.o tree/segments.o \
-	base/own-pages.o base/text-buffer.o)
+	thread/thread-image.o base/own-pages.o base/shared-pages.o base/own-fds.o base/text-buffer.o)
 $(eval $(call unit_test,hpcrun/test_flush,$(FLUSH_PARTS) $(MEASUREMENT_ENCODER) $(TOOL_LIB),-lz))
 $(eval $(call unit_test,hpcrun/test_joinable,$(addprefix $(BUILD)/obj/hpcrun/,thread/joinable.o base/own-pages.o),))
-CCT_PARTS = $(addprefix $(BUILD)/obj/hpcrun/,tree/cct.o tree/segments.o base/own-pages.o)
+CCT_PARTS = $(addprefix $(BUILD)/obj/hpcrun/,tree/cct.o tree/segments.o base/own-pages.o base/shared-pages.o base/own-fds.o)
 $(eval $(call unit_test,hpcrun/test_cct,$(CCT_PARTS),))
 LOGICAL_PARTS = $(addprefix $(BUILD)/obj/hpcrun/,logical/agent-table.o logical/claims.o logical/agent-query.o \
-	logical/agent-host.o logical/logical.o logical/answer-cache.o tree/cct.o tree/lnotes.o tree/segments.o base/text-buffer.o)
+	logical/agent-host.o logical/logical.o logical/answer-cache.o tree/cct.o tree/lnotes.o tree/segments.o base/text-buffer.o \
+	base/shared-pages.o base/own-fds.o)
 $(eval $(call unit_test,hpcrun/test_logical,$(LOGICAL_PARTS) $(UNWIND_PARTS),))

@@ -3,6 +3,7 @@
  *     measurement-reader.c      maps a file, finds its intact chunks, passes on their payloads
  *     measurement-process.c     decodes chunks of the process
  *     measurement-threads.c     decodes chunks of threads
+ *     measurement-arenas.c      decodes what a killed process left in its arena file
  *     measurement-resolve.c     after the last chunk: turns ids into indices, sorts, adds up
  *     measurement-code-names.c  names the code that lies in no module
  *     measurement-builder.c     payload cursor, problems, freeing

@@ -1,5 +1,6 @@
 #include "lib/measurement.h"
 
+#include "lib/measurement-arenas.h"
 #include "lib/measurement-builder.h"
 
 #include <errno.h>
@@ -70,13 +71,14 @@ static size_t find_chunk(struct file_bytes *file, size_t offset, size_t *size)
     return offset;
 }
 
-static void decode_chunk(struct builder *b, const uint8_t *chunk, size_t size, size_t offset)
+static void decode_chunk(struct builder *b, const struct arena_file *arenas, const uint8_t *chunk,
+                         size_t size, size_t offset)
 {
     enum chunk_kind kind = get_u16(chunk + 4);
     uint32_t thread = get_u32(chunk + 12);
     bool of_process = kind >= CHUNK_PROCESS && kind <= CHUNK_REFUSALS;
     bool of_thread = kind >= CHUNK_THREAD && kind <= CHUNK_JOINS;
-    if (!of_process && !of_thread)
+    if ((!of_process && !of_thread) || arena_file_replaces(arenas, kind, thread))
         return;
     struct cursor c = {.at = chunk + CHUNK_HEADER_SIZE, .end = chunk + size};
     if (of_process != (thread == CHUNK_NO_THREAD))
@@ -125,6 +127,7 @@ struct torn_chunk {
 
 /* The chunks of a file while it is read. */
 struct chunk_list {
+    const struct arena_file *arenas;
     struct sequence sequence;
     uint32_t count;    /* intact chunks so far */
     struct idmap last; /* (kind, thread) -> `count` when the last such chunk was read */
@@ -175,15 +178,16 @@ static void read_chunk(struct builder *b, struct chunk_list *r, const struct fil
     const uint8_t *chunk = file->at + offset;
     idmap_put(&r->last, get_u16(chunk + 4), get_u32(chunk + 12), ++r->count);
     if (is_new(&r->sequence, get_u32(chunk + 16)))
-        decode_chunk(b, chunk, size, offset);
+        decode_chunk(b, r->arenas, chunk, size, offset);
     else
         builder_problem(b, "the chunk at %zu repeats number %u", offset, get_u32(chunk + 16));
 }
 
 /* Decodes all intact chunks; false if there is none. */
-static bool decode_chunks(struct builder *b, struct file_bytes *file)
+static bool decode_chunks(struct builder *b, struct file_bytes *file,
+                          const struct arena_file *arenas)
 {
-    struct chunk_list r = {0};
+    struct chunk_list r = {.arenas = arenas};
     size_t offset = MEASUREMENT_HEADER_SIZE;
     while (offset < file->size) {
         size_t size, start = find_chunk(file, offset, &size);
@@ -254,7 +258,12 @@ static struct measurement *decode_file(const char *path, struct file_bytes *file
         builder_problem(&b, "the file header is damaged");
         b.m->complete = false;
     }
-    bool any = decode_chunks(&b, file);
+    struct arena_file arenas = {0};
+    arena_file_open(&b, &arenas, path);
+    bool any = decode_chunks(&b, file, &arenas);
+    if (any)
+        arena_file_decode(&b, &arenas);
+    arena_file_close(&arenas);
     if (any && !b.m->process.known)
         builder_problem(&b, "the record of the process is lost");
     builder_resolve(&b);

@@ -175,7 +175,9 @@ struct measurement {
     VEC(struct measurement_refusal) refusals;
     VEC(struct measurement_worker_change) workers;
     VEC(struct measurement_thread) threads; /* sorted by index */
-    bool complete;                          /* nothing is damaged or missing */
+    uint32_t recovered; /* threads whose data comes from the arena file of a process that was
+                           killed, or that still runs */
+    bool complete;      /* nothing is damaged or missing */
     VEC(char *) problems;                   /* one line each */
 };
 

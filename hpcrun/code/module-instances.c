@@ -1,7 +1,7 @@
 #include "hpcrun/code/module-instances.h"
 
 #include "hpcrun/base/sys.h"
-#include "lib/measurement-format.h"
+#include "lib/arena-format.h"
 
 #include <assert.h>
 #include <elf.h>
@@ -17,6 +17,9 @@
 #define MAX_INSTANCES     (1u << 17)
 #define LIMITED_INSTANCES (1u << 11)
 #define LIVE_SLOTS        (1u << 15) /* distinct start addresses, at most half full */
+
+_Static_assert(IP_OFFSET_BITS == ARENA_IP_OFFSET_BITS && IP_NO_MODULE == ARENA_IP_NO_MODULE,
+               "the form of an ip in an arena file");
 
 enum { FILLING, PUBLISHED };
 

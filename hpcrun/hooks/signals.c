@@ -2,6 +2,7 @@
 
 #include "hpcrun/base/hook.h"
 #include "hpcrun/base/lock.h"
+#include "hpcrun/base/shared-pages.h"
 #include "hpcrun/base/sys.h"
 #include "hpcrun/life/process-life.h"
 #include "hpcrun/process/process.h"
@@ -148,6 +149,8 @@ static void on_fault(int signal, siginfo_t *info, void *context)
         return;
     }
     if (guard_fix_up(thread ? &thread->unwinder.guard : NULL, context))
+        return;
+    if (signal == SIGBUS && shared_pages_fix_up((uint64_t)(uintptr_t)info->si_addr))
         return;
     bool ignored = program_action[signal].sa_handler == SIG_IGN;
     if (is_handler(&program_action[signal]))

@@ -15,6 +15,7 @@
 #include "hpcrun/hooks/signals.h"
 #include "hpcrun/life/process-life.h"
 #include "hpcrun/process/process.h"
+#include "hpcrun/record/arena-file.h"
 
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -193,6 +194,7 @@ static void withdraw(const char *why)
 static void before_filter(const struct sock_fprog *filter)
 {
     process.restricted = true;
+    arena_file_restrict();
     if (is_measured() && (!filter || !seccomp_lets_us_work(filter)))
         withdraw("the program restricts its system calls (seccomp)");
 }

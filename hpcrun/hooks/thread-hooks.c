@@ -36,7 +36,7 @@ static void on_thread_end(void *value)
 {
     if (++destructor_rounds < PTHREAD_DESTRUCTOR_ITERATIONS)
         pthread_setspecific(end_key, value);
-    else if (process.active)
+    else if (process.active && process_is_ours())
         thread_leave();
 }
 

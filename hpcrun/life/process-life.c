@@ -11,6 +11,7 @@
 #include "hpcrun/process/process.h"
 #include "hpcrun/process/report.h"
 #include "hpcrun/record/append-file.h"
+#include "hpcrun/record/arena-file.h"
 #include "hpcrun/record/flush.h"
 #include "hpcrun/record/measurement-file.h"
 #include "hpcrun/record/perf-map.h"
@@ -109,6 +110,7 @@ static void write_everything(enum process_state state, int detail, bool continue
         process_chunks_write_clock(&chunk, state, detail);
         chunk_release(&chunk);
     }
+    arena_file_end();
     summarize(state, detail, continues);
 }
 
@@ -225,6 +227,7 @@ void process_after_fork_in_child(void)
     threads_unlock_after_fork();
     report_after_fork();
     measurement_leave_to_parent();
+    arena_file_after_fork();
     perf_map_after_fork(process.pid);
     identify_process();
     process.origin = ORIGIN_FORK;

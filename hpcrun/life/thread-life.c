@@ -7,6 +7,7 @@
 #include "hpcrun/sample/handler.h"
 #include "hpcrun/source/sample-source.h"
 #include "hpcrun/thread/live-threads.h"
+#include "hpcrun/thread/thread-image.h"
 
 #include <assert.h>
 #include <string.h>
@@ -41,6 +42,8 @@ static void start_over(struct thread *thread)
         event->idleness = process.metrics.idleness[i];
         event->incomplete = process.metrics.incomplete[i];
     }
+    thread->image_begun = false;
+    thread_image_clear(thread);
     unwind_forget(&thread->unwinder);
 }
 
@@ -137,10 +140,10 @@ void thread_after_fork(void)
     if (!self)
         return;
     uint64_t mask = sys_mask(SIG_BLOCK, ~(uint64_t)0);
+    thread_image_after_fork(self);
     cct_free(&self->cct); /* clearing it would copy the parent's pages */
     logical_free(&self->logical);
     self->kind = THREAD_INITIAL;
-    self->joins->count = 0; /* the parent writes its joins */
     start_over(self);
     threads_enlist(self);
     creation_inherit(self);

@@ -219,6 +219,7 @@ static int open_agent(const struct installed_agent *installed)
         agents.rules_version[count] = installed->rules_version;
         if (agent->start(host_for_agents())) {
             atomic_store(&agents.count, count + 1);
+            atomic_fetch_add(&agents.news, 1);
             return (int)count;
         }
         refusals_add(installed->name, "it cannot work with this hpcrun");

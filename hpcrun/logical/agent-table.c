@@ -36,6 +36,7 @@ static bool add(const char *agent, const char *why)
     strncpy(refusals[n].agent, agent, sizeof refusals[n].agent - 1);
     strncpy(refusals[n].why, why, sizeof refusals[n].why - 1);
     atomic_store(&refusal_count, n + 1);
+    atomic_fetch_add(&agents.news, 1);
     return true;
 }
 
@@ -105,6 +106,7 @@ void workers_record(unsigned agent, uint32_t workers, uint32_t n)
         return;
     its->at[i].change = (struct workers_change){sys_clock(CLOCK_MONOTONIC), workers, n};
     atomic_store_explicit(&its->at[i].done, true, memory_order_release);
+    atomic_fetch_add(&agents.news, 1);
 }
 
 bool workers_change(unsigned agent, uint32_t i, struct workers_change *change)

@@ -15,6 +15,8 @@
 /* In order of loading; agents are never unloaded. */
 struct agents {
     _Atomic unsigned count;
+    _Atomic uint32_t news;  /* changes when there is more for the measurement file: an agent, a
+                               refusal, a number of workers */
     _Atomic uint32_t epoch; /* changes after modules or threads were announced to agents */
     const struct agent *at[MAX_AGENTS];
     const char *name[MAX_AGENTS], *rules_version[MAX_AGENTS]; /* of its rules file */

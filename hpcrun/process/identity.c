@@ -79,6 +79,7 @@ static void read_clocks(void)
 {
     process.began_real = sys_clock(CLOCK_REALTIME);
     process.began_wall = sys_clock(CLOCK_MONOTONIC);
+    process.began_ticks = ticks_now();
     process.began_cpu = sys_clock(CLOCK_PROCESS_CPUTIME_ID);
 }
 

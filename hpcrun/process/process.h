@@ -25,6 +25,7 @@ struct process {
     int64_t rank;       /* in a parallel job; NO_RANK outside of one */
     unsigned usable_cpus;
     uint64_t began_real, began_wall, began_cpu; /* clocks at initialization, ns */
+    uint64_t began_ticks;                       /* ticks_now() at the same time as began_wall */
     char executable[PATH_MAX];
     bool restricted;          /* it restricts its own system calls (seccomp) */
     char directory[PATH_MAX]; /* working directory at initialization */

@@ -5,6 +5,7 @@
 #include "hpcrun/process/process.h"
 #include "hpcrun/record/measurement-file.h"
 #include "hpcrun/record/process-chunks.h"
+#include "hpcrun/thread/thread-image.h"
 
 #include <sys/prctl.h>
 
@@ -211,7 +212,8 @@ static void clear_values(const struct cct *cct, uint32_t first, uint32_t end)
     }
 }
 
-static bool write_values(struct chunk *chunk, struct thread *thread)
+/* *written is set to the node after the last one whose values are written. */
+static bool write_values(struct chunk *chunk, struct thread *thread, uint32_t *written)
 {
     struct cct *cct = &thread->cct;
     for (uint32_t first = 1, end; first < cct_end(cct); first = end) {
@@ -223,29 +225,28 @@ static bool write_values(struct chunk *chunk, struct thread *thread)
         add_values(chunk, cct, first, end);
         if (!chunk_commit(chunk))
             return false;
-        clear_values(cct, first, end);
+        *written = end;
     }
     return true;
 }
 
 /* Adds the samples that came after the stop: they count as fired, and as dropped. */
-static void merge_missed(struct thread_event *event)
+static void merge_missed(struct thread *thread, struct thread_event *event)
 {
     uint64_t count = __atomic_exchange_n(&event->missed.count, 0, __ATOMIC_RELAXED);
     uint64_t amount = __atomic_exchange_n(&event->missed.amount, 0, __ATOMIC_RELAXED);
-    struct fate_count *fired = &event->fates[fate_slot(FATE_FIRED)];
-    struct fate_count *dropped = &event->fates[fate_slot(FATE_DROPPED_ENDING)];
-    fired->count += count;
-    fired->amount += amount;
-    dropped->count += count;
-    dropped->amount += amount;
+    if (count == 0 && amount == 0)
+        return;
+    thread_image_count(thread, event, FATE_FIRED, count, amount);
+    thread_image_count(thread, event, FATE_DROPPED_ENDING, count, amount);
+    thread_image_commit(thread, thread->image->ticks);
 }
 
 static bool write_fates(struct chunk *chunk, struct thread *thread, unsigned which)
 {
     struct thread_event *event = &thread->events[which];
     unsigned count = 0;
-    merge_missed(event);
+    merge_missed(thread, event);
     __atomic_fetch_or(&totals.sources[which], (uint8_t)(1u << event->opened_as), __ATOMIC_RELAXED);
     for (unsigned slot = 0; slot < FATE_SLOTS; slot++)
         count += event->fates[slot].count || event->fates[slot].amount;
@@ -268,7 +269,6 @@ static bool write_fates(struct chunk *chunk, struct thread *thread, unsigned whi
         add(&totals.fates[which][slot].count, event->fates[slot].count);
         add(&totals.fates[which][slot].amount, event->fates[slot].amount);
     }
-    memset(event->fates, 0, sizeof event->fates);
     return true;
 }
 
@@ -296,13 +296,13 @@ static bool write_clock(struct chunk *chunk, struct thread *thread, bool ended)
 
 static bool write_joins(struct chunk *chunk, struct thread *thread)
 {
-    struct joins *joins = thread->joins;
-    if (joins->count == 0)
+    struct arena_thread *image = thread->image;
+    if (image->join_count == 0)
         return true;
     chunk_begin(chunk, CHUNK_JOINS, thread->index);
-    chunk_v(chunk, joins->count);
-    for (uint32_t i = 0; i < joins->count; i++) {
-        const struct join *join = &joins->at[i];
+    chunk_v(chunk, image->join_count);
+    for (uint32_t i = 0; i < image->join_count; i++) {
+        const struct arena_join *join = &image->joins[i];
         chunk_v(chunk, join->thread);
         chunk_v(chunk, join->node);
         chunk_v(chunk, ip_instance(join->ip));
@@ -311,7 +311,7 @@ static bool write_joins(struct chunk *chunk, struct thread *thread)
     }
     if (!chunk_commit(chunk))
         return false;
-    joins->count = 0;
+    image->join_count = 0;
     return true;
 }
 
@@ -325,19 +325,37 @@ bool flush_joins(struct thread *thread)
     return good;
 }
 
+/* What of a thread's data is in the file, and still in memory. */
+struct written {
+    uint32_t values; /* of nodes with smaller ids */
+    unsigned events; /* fates of events with a smaller index */
+};
+
+/* From now on the chunks count, and the image does not. So what they have is cleared only after
+ * that. */
+static void settle(struct thread *thread, const struct written *written)
+{
+    thread_image_end(thread);
+    clear_values(&thread->cct, 1, written->values);
+    for (unsigned i = 0; i < written->events; i++)
+        memset(thread->events[i].fates, 0, FATE_SLOTS * sizeof *thread->events[i].fates);
+}
+
 bool flush_thread(struct thread *thread, bool ended)
 {
     struct chunk chunk;
+    struct written written = {.values = 1};
     if (!measurement_create() || !chunk_memory(&chunk))
         return false;
     bool good = process_chunks_write_modules(&chunk) && process_chunks_write_agents(&chunk) &&
                 write_identity(&chunk, thread) && write_nodes(&chunk, thread) &&
-                write_associations(&chunk, thread) && write_values(&chunk, thread) &&
+                write_associations(&chunk, thread) && write_values(&chunk, thread, &written.values) &&
                 write_joins(&chunk, thread);
-    for (unsigned i = 0; i < thread->event_count && good; i++)
-        good = write_fates(&chunk, thread, i);
+    for (; written.events < thread->event_count && good; written.events += good)
+        good = write_fates(&chunk, thread, written.events);
     good = good && write_clock(&chunk, thread, ended) &&
            (ended || process_chunks_write_clock(&chunk, PROCESS_RUNNING, 0));
+    settle(thread, &written);
     chunk_release(&chunk);
     return good;
 }

@@ -1,7 +1,9 @@
-/* Signal handler: flush_thread runs there, at the end of a sample, about every ten seconds.
+/* Signal handler: flush_thread runs there, at the end of a sample, about every ten seconds, if the
+ * thread has no image in an arena file (record/arena-file.h).
  *
  * Writes what a thread has collected since the last flush, as increments. Data is cleared only
- * after it is written: if a chunk can't be written, its data stays for the next flush. */
+ * after it is written: if a chunk can't be written, its data stays for the next flush. A live image
+ * ends with the first flush, whether that is complete or not. */
 #ifndef HPCRUN_RECORD_FLUSH_H
 #define HPCRUN_RECORD_FLUSH_H
 

@@ -89,10 +89,11 @@ bool process_chunks_write(uint32_t exec_sequence)
     return good;
 }
 
-/* The instances that are in the file. A thread marks an instance as written before it writes it, so
- * that two threads never write the same one. */
+/* The instances that are in the file. Two threads that write the same one at once both do: each
+ * must find it in the file before it publishes a sample in it. */
 static _Atomic uint8_t module_written[1u << 17];
 static struct {
+    _Atomic uint32_t modules_end, news; /* modules_end() and agents.news at the last attempt */
     _Atomic bool busy; /* a thread is writing agents: other threads skip them */
     unsigned agents, refusals;
     uint32_t changes[MAX_AGENTS]; /* changes of the number of workers, by agent */
@@ -223,14 +224,14 @@ bool process_chunks_write_modules(struct chunk *chunk)
     bool good = true;
     for (uint32_t id = INSTANCE_FIRST; id < modules_end() && good; id++) {
         const struct module_instance *m = modules_get(id);
-        if (!m || atomic_exchange(&module_written[id], 1))
+        if (!m || atomic_load(&module_written[id]))
             continue;
         chunk_begin(chunk, CHUNK_MODULES, CHUNK_NO_THREAD);
         chunk_v(chunk, 1);
         add_module(chunk, id, m);
         good = chunk_commit(chunk);
-        if (!good)
-            atomic_store(&module_written[id], 0);
+        if (good)
+            atomic_store(&module_written[id], 1);
     }
     return good;
 }
@@ -306,6 +307,27 @@ bool process_chunks_write_agents(struct chunk *chunk)
     good = good && write_refusals(chunk);
     atomic_store(&written.busy, false);
     return good;
+}
+
+bool process_chunks_are_pending(void)
+{
+    return atomic_load_explicit(&written.modules_end, memory_order_relaxed) != modules_end() ||
+           atomic_load_explicit(&written.news, memory_order_relaxed) !=
+               atomic_load_explicit(&agents.news, memory_order_relaxed);
+}
+
+/* Agents that another thread is just writing are skipped; hence the retry. */
+void process_chunks_write_pending(bool retry)
+{
+    struct chunk chunk;
+    if (!(retry || process_chunks_are_pending()) || !chunk_memory(&chunk))
+        return;
+    uint32_t end = modules_end(), news = atomic_load(&agents.news);
+    process_chunks_write_modules(&chunk);
+    process_chunks_write_agents(&chunk);
+    atomic_store(&written.modules_end, end);
+    atomic_store(&written.news, news);
+    chunk_release(&chunk);
 }
 
 bool process_chunks_write_clock(struct chunk *chunk, enum process_state state, int detail)

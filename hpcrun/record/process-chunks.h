@@ -16,6 +16,12 @@ bool process_chunks_write_modules(struct chunk *chunk);
 /* AGENTS, WORKERS and REFUSALS: what was added since the last call. */
 bool process_chunks_write_agents(struct chunk *chunk);
 
+/* Whether there may be something new for the two functions above. */
+bool process_chunks_are_pending(void);
+
+/* Writes it. If that fails, it is pending again at the next call with `retry`. */
+void process_chunks_write_pending(bool retry);
+
 /* In the child of a fork, whose file has none of these chunks yet. */
 void process_chunks_clear(void);
 

@@ -2,6 +2,7 @@
 
 #include "hpcrun/base/sys.h"
 #include "hpcrun/process/process.h"
+#include "hpcrun/record/arena-file.h"
 #include "hpcrun/record/flush.h"
 
 #include <assert.h>
@@ -34,6 +35,7 @@ static uint64_t begin_unwinding(struct thread *self)
 
 static void end_unwinding(struct thread *self, uint64_t mask)
 {
+    arena_file_commit(self, ticks_now());
     atomic_store_explicit(&self->busy, false, memory_order_release);
     sys_mask(SIG_SETMASK, mask);
 }
@@ -64,6 +66,7 @@ void creation_record(struct thread *created, bool is_joinable)
         return;
     uint64_t mask = begin_unwinding(self);
     if (!atomic_load(&sampling.stopping) && getcontext(&context) == 0) {
+        arena_file_begin_thread(self);
         created->creation_node = enter(self, &context);
         created->creator = created->creation_node ? self->index + 1 : 0;
         saved_path_copy(created->creation_path, self->creation_path, &self->cct,
@@ -87,17 +90,19 @@ static uint32_t count_common(const struct unwinder *u, const struct joinable *jo
 /* Adds the join at the unwinder's path. The first frame in which the two paths differ is still the
  * same activation, at another call, unless it is hpcrun's own. Paths without a common frame are on
  * the stacks of two coroutines: no join is added. */
-static void add_join(struct joins *joins, struct unwinder *u, const struct joinable *joined)
+static void add_join(struct arena_thread *image, struct unwinder *u, const struct joinable *joined)
 {
     uint32_t common = count_common(u, joined);
     if (common == 0)
         return;
     bool differ = common < joined->count && common < u->depth;
     uint32_t live = differ && !unwind_hidden(u, &u->path[common]) ? common : common - 1;
-    joins->at[joins->count++] = (struct join){.thread = joined->thread,
-                                              .node = joined->frame[live].node,
-                                              .ip = unwind_ip(u, &u->path[live]),
-                                              .is_cut = joined->is_cut && common == joined->count};
+    image->joins[image->join_count] =
+        (struct arena_join){.thread = joined->thread,
+                            .node = joined->frame[live].node,
+                            .ip = unwind_ip(u, &u->path[live]),
+                            .is_cut = joined->is_cut && common == joined->count};
+    __atomic_store_n(&image->join_count, image->join_count + 1, __ATOMIC_RELEASE);
 }
 
 /* This path is not entered into the tree, so the next one must not reuse it. */
@@ -110,9 +115,9 @@ void creation_joined(const struct joinable *joined)
         return;
     uint64_t mask = begin_unwinding(self);
     if (!atomic_load(&sampling.stopping) && getcontext(&context) == 0 &&
-        (self->joins->count < MAX_JOINS || flush_joins(self))) {
+        (self->image->join_count < ARENA_JOINS || flush_joins(self))) {
         if (unwind(&self->unwinder, &context) == UNWIND_COMPLETE)
-            add_join(self->joins, &self->unwinder, joined);
+            add_join(self->image, &self->unwinder, joined);
         unwind_forget(&self->unwinder);
     }
     end_unwinding(self, mask);

@@ -3,10 +3,12 @@
 #include "hpcrun/base/sys.h"
 #include "hpcrun/base/text-buffer.h"
 #include "hpcrun/process/process.h"
+#include "hpcrun/record/arena-file.h"
 #include "hpcrun/record/flush.h"
-#include "hpcrun/record/measurement-file.h"
+#include "hpcrun/record/process-chunks.h"
 #include "hpcrun/restart/restart.h"
 #include "hpcrun/sample/sample.h"
+#include "hpcrun/thread/thread-image.h"
 
 #include <string.h>
 
@@ -14,20 +16,31 @@
  * memory access; reading the clock needs several, all of them cold in the caches. */
 #define TICKS_PER_LOOK ((uint64_t)1 << 32)
 
-static void flush_if_due(struct thread *thread)
+/* At the first sample, and then at one in a second or two. */
+static void look_at_clock(struct thread *thread, uint64_t ticks)
 {
-    uint64_t ticks = ticks_now();
-    if (thread->looked_at && ticks - thread->looked_at < TICKS_PER_LOOK)
-        return;
     uint64_t now = sys_clock(CLOCK_MONOTONIC);
+    if (!arena_file_begin_thread(thread))
+        return; /* at the next sample again */
     thread->looked_at = ticks;
-    if (thread->flushed_at == 0) { /* the first sample */
+    if (thread->flushed_at == 0)
         thread->flushed_at = now;
-        measurement_create();
+    arena_file_look(thread, ticks, now);
+    if (thread_image_is_live(thread)) {
+        process_chunks_write_pending(true);
     } else if (now - thread->flushed_at >= FLUSH_INTERVAL) {
         thread->flushed_at = now;
         flush_thread(thread, false);
     }
+}
+
+/* Has what the sample added written, if it is time for that, or if its image can't keep it. */
+static void write_if_due(struct thread *thread, uint64_t ticks)
+{
+    if (!thread->looked_at || ticks - thread->looked_at >= TICKS_PER_LOOK)
+        look_at_clock(thread, ticks);
+    if (thread_image_is_live(thread) && !thread_image_is_whole(thread))
+        flush_thread(thread, false);
 }
 
 /* A signal of `event` in its thread. */
@@ -44,8 +57,10 @@ static void take_sample(struct thread *thread, struct thread_event *event, const
         sample_count_missed(event, &increment);
     } else if (increment.fired) {
         sample_record(thread, event, &increment, context);
+        uint64_t ticks = ticks_now();
+        arena_file_commit(thread, ticks);
         source_arm(thread, event);
-        flush_if_due(thread);
+        write_if_due(thread, ticks);
     }
     atomic_store_explicit(&thread->busy, false, memory_order_release);
 }

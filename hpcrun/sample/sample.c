@@ -2,13 +2,7 @@
 
 #include "hpcrun/logical/agent-table.h"
 #include "hpcrun/process/process.h"
-
-static void count_fate(struct thread_event *event, enum fate fate, uint64_t amount)
-{
-    struct fate_count *fate_count = &event->fates[fate_slot(fate)];
-    fate_count->count++;
-    fate_count->amount += amount;
-}
+#include "hpcrun/thread/thread-image.h"
 
 void sample_count_missed(struct thread_event *event, const struct increment *increment)
 {
@@ -51,7 +45,7 @@ static void count_idle(struct thread *thread, struct thread_event *event,
 {
     unwind_forget(&thread->unwinder);
     bool nobody_works = status->kind == AGENT_IDLE && status->counts.working == 0;
-    count_fate(event, nobody_works ? FATE_NOBODY_WORKING : FATE_IDLE, increment->amount);
+    thread_image_count(thread, event, nobody_works ? FATE_NOBODY_WORKING : FATE_IDLE, 1, increment->amount);
 }
 
 static bool add_to_metrics(struct thread *thread, struct thread_event *event,
@@ -70,7 +64,7 @@ static bool add_to_metrics(struct thread *thread, struct thread_event *event,
 void sample_record(struct thread *thread, struct thread_event *event,
                    const struct increment *increment, const ucontext_t *context)
 {
-    count_fate(event, FATE_FIRED, increment->amount);
+    thread_image_count(thread, event, FATE_FIRED, 1, increment->amount);
     enum unwind_end end = unwind(&thread->unwinder, context);
     const struct thread_status *status =
         agent_query_status(&thread->logical.query, &thread->unwinder, thread->tid);
@@ -87,10 +81,10 @@ void sample_record(struct thread *thread, struct thread_event *event,
         node = logical_unknown(&thread->cct);
     if (node == CCT_NO_MEMORY || !add_to_metrics(thread, event, increment, status, node)) {
         unwind_forget(&thread->unwinder);
-        count_fate(event, FATE_DROPPED_NO_MEMORY, increment->amount);
+        thread_image_count(thread, event, FATE_DROPPED_NO_MEMORY, 1, increment->amount);
         return;
     }
-    count_fate(event, FATE_RECORDED, increment->amount);
+    thread_image_count(thread, event, FATE_RECORDED, 1, increment->amount);
     if (end != UNWIND_COMPLETE)
-        count_fate(event, FATE_PARTIAL_NO_FDE + (end - UNWIND_NO_FDE), increment->amount);
+        thread_image_count(thread, event, FATE_PARTIAL_NO_FDE + (end - UNWIND_NO_FDE), 1, increment->amount);
 }

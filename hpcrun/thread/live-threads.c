@@ -3,6 +3,7 @@
 #include "hpcrun/base/lock.h"
 #include "hpcrun/process/process.h"
 #include "hpcrun/thread/joinable.h"
+#include "hpcrun/thread/thread-image.h"
 
 __thread struct thread *thread_self;
 __thread unsigned thread_samples_handled;
@@ -14,7 +15,7 @@ struct block {
     _Alignas(4096) struct rule_cache cache;
     struct frame path[UNWIND_FRAMES];
     struct saved_path creation_path;
-    struct joins joins;
+    struct arena_thread image;
 };
 
 static struct {
@@ -58,13 +59,15 @@ static struct thread *map_record(void)
     thread->unwinder.cache = &block->cache;
     thread->unwinder.path = block->path;
     thread->creation_path = &block->creation_path;
-    thread->joins = &block->joins;
+    thread->own_image = &block->image;
     cct_init(&thread->cct, process.metrics.count);
+    thread_image_init(thread);
     return thread;
 }
 
 static void unmap_record(struct thread *thread)
 {
+    thread_image_after_fork(thread);
     cct_free(&thread->cct);
     logical_free(&thread->logical);
     sys_pages_free(thread, sizeof(struct block));
@@ -126,6 +129,8 @@ void threads_clear(struct thread *self)
         if (thread != self)
             unmap_record(thread);
     }
+    for (struct thread *thread = threads.unused; thread; thread = thread->next)
+        thread_image_after_fork(thread);
     threads.live = NULL;
     threads.begun = threads.alive = 0;
     joinable_clear();

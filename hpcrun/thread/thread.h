@@ -12,7 +12,7 @@
 
 #include "hpcrun/config/run-config.h"
 #include "hpcrun/logical/logical.h"
-#include "hpcrun/thread/fate-counts.h"
+#include "lib/fate-counts.h"
 #include "hpcrun/tree/cct.h"
 #include "hpcrun/tree/saved-path.h"
 #include "hpcrun/unwind/unwind.h"
@@ -20,22 +20,6 @@
 #include <stdatomic.h>
 
 struct joinable;
-
-/* A join of a thread by its creator: the deepest frame that stayed live from creation to join. */
-struct join {
-    uint32_t thread; /* index of the joined thread */
-    uint32_t node;   /* of the frame in the creation path, in the joining thread's tree */
-    uint64_t ip;     /* of the frame's call that leads to the join, as in cct.h */
-    bool is_cut;     /* frames inside it were not compared */
-};
-
-#define MAX_JOINS 64
-
-/* Joins that a thread has made of threads that it created, not yet written. */
-struct joins {
-    uint32_t count;
-    struct join at[MAX_JOINS];
-};
 
 /* One event in one thread; source/sample-source.h. */
 struct thread_event {
@@ -62,7 +46,7 @@ struct thread_event {
     uint64_t measured_at; /* ticks_now() at the last sample */
     uint64_t pc, sp;      /* EVENT_COUNTER: of the thread at the last sample */
     unsigned repeats;     /* EVENT_COUNTER: number of samples before it with the same pc and sp */
-    struct fate_count fates[FATE_SLOTS];
+    struct fate_count *fates; /* FATE_SLOTS, in the thread's image */
     struct fate_count missed; /* samples that were only counted, as the process was ending */
 };
 
@@ -79,6 +63,7 @@ struct thread {
     uint64_t flushed_at; /* CLOCK_MONOTONIC of the last flush, ns; 0: none yet */
     uint64_t random;
     struct thread_event events[MAX_EVENTS];
+    struct arena_thread *image; /* thread-image.h; never NULL */
     struct unwinder unwinder;
     struct cct cct;
     struct logical logical;
@@ -93,7 +78,8 @@ struct thread {
     struct saved_path *creation_path; /* the creation path itself, from the initial thread on */
     uint64_t began_wall, began_cpu;   /* clocks at first sight */
     struct joinable *joinable; /* before it begins: its creator's record for a join, or NULL */
-    struct joins *joins;
+    struct arena_thread *own_image; /* the image in private memory */
+    bool image_begun;               /* the image is live, or could not be made live */
     uint64_t start_ip;                  /* of the start routine; 0 unknown */
     bool identity_written;              /* its THREAD chunk is in the file */
     bool written;                       /* its end is written; it is about to leave the list */

@@ -2,6 +2,21 @@
 
 #include <string.h>
 
+#define SAME_PLACE(member, arena)                                                                  \
+    _Static_assert(offsetof(struct cct_node, member) == offsetof(struct arena_node, arena),        \
+                   "the layout of nodes in an arena file")
+SAME_PLACE(ip, ip);
+SAME_PLACE(parent, parent);
+SAME_PLACE(lip, lip);
+SAME_PLACE(values, values);
+SAME_PLACE(association, association);
+SAME_PLACE(seen, seen);
+SAME_PLACE(first, first);
+_Static_assert(sizeof(struct cct_node) == sizeof(struct arena_node), "the same size");
+_Static_assert(LIP_IS_IP == ARENA_LIP_IS_IP && LIP_NONE == ARENA_LIP_NONE &&
+                   LIP_OWN == ARENA_LIP_OWN,
+               "the same codes");
+
 void cct_init(struct cct *cct, uint32_t metrics)
 {
     cct->metrics = metrics;
@@ -124,6 +139,9 @@ bool cct_add(struct cct *cct, uint32_t id, uint32_t metric, uint64_t amount)
         node->values = cct->values.count;
     }
     uint64_t *record = segments_item(&cct->values, node->values - 1);
+    if (cct->undo)
+        arena_undo_save(cct->undo, arena_word(ARENA_WORD_VALUE, node->values - 1, metric),
+                        record[1 + metric]);
     record[1 + metric] += amount;
     return true;
 }

@@ -33,6 +33,7 @@ struct cct_note {
     bool first;          /* it is the first note of its bichord */
 };
 
+/* The layout is that of struct arena_node (lib/arena-format.h). */
 struct cct_node {
     uint64_t ip;
     uint32_t parent;
@@ -53,7 +54,8 @@ struct cct {
     uint32_t table_size;    /* power of two */
     uint32_t first_table[CCT_FIRST_TABLE];
     uint32_t metrics;
-    uint32_t written; /* nodes with smaller ids are in the measurement file */
+    uint32_t written;        /* nodes with smaller ids are in the measurement file */
+    struct arena_undo *undo; /* where cct_add saves a value before it changes it; may be NULL */
 };
 
 /* Initializes a zeroed tree for this many metrics. Maps no memory before the first node. */

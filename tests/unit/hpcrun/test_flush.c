@@ -63,7 +63,7 @@ bool process_chunks_write_clock(struct chunk *chunk, enum process_state state, i
 #define NODES   3000 /* more values than fit in a chunk */
 
 static struct thread thread;
-static struct joins joins; /* none */
+static struct arena_thread image;
 static struct event event = {.name = "CPUTIME", .kind = EVENT_CPUTIME};
 static uint64_t added[NODES + 1][METRICS]; /* by node */
 static uint64_t fired_count, fired_amount, partial_count;
@@ -79,7 +79,9 @@ static void begin(void)
     fired_count = fired_amount = partial_count = 0;
     fails_from = fails_until = 0;
     thread.tid = getpid();
-    thread.joins = &joins;
+    memset(&image, 0, sizeof image);
+    thread.image = thread.own_image = &image;
+    thread.events[0].fates = image.fates[0];
     thread.event_count = 1;
     thread.events[0].event = &event;
     thread.events[0].opened_as = SOURCE_TASK_CLOCK;

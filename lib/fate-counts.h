@@ -1,8 +1,8 @@
 /* Signal handler: everything here may be used there.
  *
  * Counts of samples by fate. */
-#ifndef HPCRUN_THREAD_FATE_COUNTS_H
-#define HPCRUN_THREAD_FATE_COUNTS_H
+#ifndef LIB_FATE_COUNTS_H
+#define LIB_FATE_COUNTS_H
 
 #include "lib/measurement-format.h"
 

@@ -1,0 +1,38 @@
+/* Signal handler: everything here may be used there.
+ *
+ * The arena file of this process image, beside its measurement file and with the same name, but for
+ * the suffix `.arenas` (lib/arena-format.h). It is created at the first sample, or when the first
+ * thread is created, and removed when everything is in the measurement file. While it is there, a
+ * thread's data needs no flush: it outlives the process.
+ *
+ * There is no arena file, and threads flush every ten seconds (record/flush.h), if
+ *  - the file system has no shared mappings, can't allocate blocks, or is nearly full;
+ *  - the program restricts its system calls, or has few file descriptors;
+ *  - an exec has failed: the measurement file was completed before it.
+ * The same holds for one thread if its tree outgrows what the file system gives. */
+#ifndef HPCRUN_RECORD_ARENA_FILE_H
+#define HPCRUN_RECORD_ARENA_FILE_H
+
+#include "hpcrun/thread/thread.h"
+
+/* In the thread, at its first sample or before: creates the file if it does not exist, and makes
+ * the thread's image live if that is possible. Returns false if another thread is just creating the
+ * file; then the caller tries again later. */
+bool arena_file_begin_thread(struct thread *thread);
+
+/* Publishes the sample in progress, after the modules and agents that it refers to were written. */
+void arena_file_commit(struct thread *thread, uint64_t ticks);
+
+/* The thread looks at the clock, in its handler: also keeps those of the process. */
+void arena_file_look(struct thread *thread, uint64_t ticks, uint64_t wall);
+
+/* Everything is in the measurement file: removes the arena file. */
+void arena_file_end(void);
+
+/* The program is about to restrict its system calls: the file grows no further. */
+void arena_file_restrict(void);
+
+/* In the child of a fork: it has no arena file yet. */
+void arena_file_after_fork(void);
+
+#endif

@@ -1,0 +1,91 @@
+#include "hpcrun/thread/thread-image.h"
+
+#include "hpcrun/base/shared-pages.h"
+#include "hpcrun/process/process.h"
+
+#include <string.h>
+#include <sys/prctl.h>
+
+_Static_assert(MAX_EVENTS == ARENA_EVENTS, "room for all events");
+
+static void use_image(struct thread *thread, struct arena_thread *image)
+{
+    thread->image = image;
+    thread->cct.undo = &image->undo;
+    for (unsigned i = 0; i < MAX_EVENTS; i++)
+        thread->events[i].fates = image->fates[i];
+}
+
+void thread_image_init(struct thread *thread)
+{
+    use_image(thread, thread->own_image);
+}
+
+void thread_image_after_fork(struct thread *thread)
+{
+    segments_forget_shared(&thread->cct.nodes);
+    segments_forget_shared(&thread->cct.values);
+    segments_forget_shared(&thread->logical.lnotes.notes);
+    use_image(thread, thread->own_image);
+    thread->image->state = THREAD_IMAGE_UNUSED;
+}
+
+void thread_image_clear(struct thread *thread)
+{
+    struct arena_thread *image = thread->image;
+    image->nodes = image->lnotes = image->values = 0;
+    image->undo.count = 0;
+    image->join_count = 0;
+    image->name[0] = '\0';
+    memset(image->fates, 0, sizeof image->fates);
+    memset(image->source, 0, sizeof image->source);
+    use_image(thread, image);
+}
+
+bool thread_image_share(struct thread *thread, struct arena_thread *shared)
+{
+    const struct arena_thread *own = thread->own_image;
+    struct logical *logical = &thread->logical;
+    if (!thread_image_is_shared(thread)) {
+        memcpy(shared->fates, own->fates, sizeof own->fates);
+        memcpy(shared->joins, own->joins, own->join_count * sizeof *own->joins);
+        shared->join_count = own->join_count;
+        use_image(thread, shared);
+    }
+    return segments_share(&thread->cct.nodes, &thread->image->node_segments) &&
+           segments_share(&thread->cct.values, &thread->image->value_segments) &&
+           segments_share(&logical->lnotes.notes, &thread->image->lnote_segments);
+}
+
+void thread_image_begin(struct thread *thread)
+{
+    struct arena_thread *image = thread->image;
+    image->index = thread->index;
+    image->tid = (uint32_t)thread->tid;
+    image->kind = thread->kind;
+    image->creator = thread->creator;
+    image->creation_node = thread->creation_node;
+    image->began_wall = thread->began_wall;
+    image->began_cpu = thread->began_cpu;
+    image->start_ip = thread->start_ip;
+    thread_image_look(thread, ticks_now(), sys_clock(CLOCK_MONOTONIC));
+    thread_image_commit(thread, image->looked_ticks);
+    __atomic_store_n(&image->state, THREAD_IMAGE_LIVE, __ATOMIC_RELEASE);
+}
+
+void thread_image_end(struct thread *thread)
+{
+    __atomic_store_n(&thread->image->state, THREAD_IMAGE_UNUSED, __ATOMIC_RELEASE);
+    __asm__ volatile("" ::: "memory"); /* the data is cleared after this */
+}
+
+void thread_image_look(struct thread *thread, uint64_t ticks, uint64_t wall)
+{
+    struct arena_thread *image = thread->image;
+    for (unsigned i = 0; i < thread->event_count; i++)
+        image->source[i] = (uint8_t)thread->events[i].opened_as;
+    sys2(SYS_prctl, PR_GET_NAME, image->name);
+    image->looked_cpu = sys_clock(CLOCK_THREAD_CPUTIME_ID);
+    image->looked_wall = wall;
+    image->looked_ticks = ticks;
+}

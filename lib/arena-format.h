@@ -1,0 +1,140 @@
+/* Signal handler: everything here may be used there.
+ *
+ * The arena file: the trees and fates of a process's threads while it runs, in a shared mapping
+ * (doc/FORMAT-hpcrun.md, section 10). A process that ends in any way leaves it behind as it was at
+ * that instant; the kernel keeps what was stored. libhpcrun writes these structures with plain
+ * stores (thread/thread-image.h), lib/measurement-arenas.c reads them.
+ *
+ * The publication protocol, for a reader that sees the stores of a thread up to some instant, in
+ * their order (x86 keeps the order of stores, the handler that of the compiler's):
+ *
+ *  1. A thread image counts if its state is THREAD_IMAGE_LIVE; then the thread's chunks in the
+ *     measurement file don't count, except JOINS. The state is set after everything else was
+ *     filled in, and cleared by one store after the thread's last chunk was written.
+ *  2. Nodes, logical notes and values beyond the image's counts are not published. An item is
+ *     complete before its count covers it. Published nodes never change, but for `seen`.
+ *  3. Before a sample changes a published word (a value, a fate), it saves the word in `undo`, then
+ *     raises the number of saved words. It sets the number to 0 at its end, after the counts. A
+ *     reader that finds saved words puts them back, the last one first: that sample never was.
+ *
+ * There are no pointers, so a damaged file can't mislead the process that writes it, and the file
+ * can be read at any address. */
+#ifndef LIB_ARENA_FORMAT_H
+#define LIB_ARENA_FORMAT_H
+
+#include "lib/fate-counts.h"
+
+#define ARENAS_MAGIC  "HPCRUNAR"
+#define ARENAS_MAJOR  1
+#define ARENAS_SUFFIX ".arenas"
+
+#define ARENA_EVENTS   8
+#define ARENA_JOINS    64
+#define ARENA_SEGMENTS 20
+#define ARENA_UNDO     16
+
+/* Segment k of an array has 2^(ARENA_FIRST_BITS + k) items. */
+#define ARENA_FIRST_BITS 10
+
+/* At offset 0. */
+struct arena_header {
+    char magic[8];
+    uint32_t major;
+    uint32_t metrics;      /* amounts in a record of values */
+    uint64_t began_wall;   /* CLOCK_MONOTONIC at the process's initialization, ns */
+    uint64_t began_ticks;  /* the time stamp counter at that time */
+    uint64_t wall, cpu;    /* clocks of the process when a thread last looked, ns */
+    uint64_t first_thread; /* offset of a thread image; 0: none */
+};
+
+struct arena_node {
+    uint64_t ip; /* bit 63: bits 0-46 are an address in no module; else bits 40-62 are the module
+                    instance, bits 0-39 the offset; 0: the node has no p-note */
+    uint32_t parent;
+    uint32_t lip;        /* 0: the ip; 1: no l-note; else index of a logical note + 2 */
+    uint32_t values;     /* not for readers */
+    uint8_t association; /* enum association */
+    uint8_t seen;        /* set of associations */
+    uint8_t first;       /* 1: first note of its bichord */
+    uint8_t changed;     /* not for readers */
+};
+
+struct arena_lnote {
+    uint64_t value; /* as an ip */
+    uint64_t site;  /* as an ip; 0: unknown */
+};
+
+#define ARENA_IP_OFFSET_BITS 40
+#define ARENA_IP_NO_MODULE   ((uint64_t)1 << 63)
+#define ARENA_LIP_IS_IP      0
+#define ARENA_LIP_NONE       1
+#define ARENA_LIP_OWN        2
+
+/* An array: offsets of its segments in the file; 0: the segment is not there. A record of values is
+ * the node's id and one amount for each metric, 64-bit words. */
+struct arena_segments {
+    uint64_t at[ARENA_SEGMENTS];
+};
+
+struct arena_join {
+    uint32_t thread, node;
+    uint64_t ip;
+    uint64_t is_cut; /* 0 or 1 */
+};
+
+/* What a saved word is, in the bits from 56 on. */
+enum arena_word {
+    ARENA_WORD_VALUE = 1,  /* bits 8-55: index of the record; bits 0-7: metric */
+    ARENA_WORD_COUNT = 2,  /* bits 8-55: event; bits 0-7: slot of the fate (fate-counts.h) */
+    ARENA_WORD_AMOUNT = 3, /* the same */
+};
+
+static inline uint64_t arena_word(enum arena_word kind, uint64_t index, unsigned low)
+{
+    return (uint64_t)kind << 56 | index << 8 | low;
+}
+
+/* The words that the sample in progress has changed. */
+struct arena_undo {
+    uint32_t count;
+    struct {
+        uint64_t word, old;
+    } at[ARENA_UNDO];
+};
+
+enum thread_image_state { THREAD_IMAGE_UNUSED = 0, THREAD_IMAGE_LIVE = 1 };
+
+/* A thread. What a sample changes comes first. */
+struct arena_thread {
+    uint64_t next; /* offset of another thread image; 0: the last one */
+    uint32_t state;
+    uint32_t nodes, lnotes, values; /* published items; node 0 is the root */
+    uint64_t ticks;                 /* at the last sample */
+    struct arena_undo undo;
+    struct fate_count fates[ARENA_EVENTS][FATE_SLOTS];
+
+    uint8_t source[ARENA_EVENTS]; /* enum sample_source; 0: the event was never open */
+    uint32_t index, tid, kind;    /* THREAD */
+    uint32_t creator, creation_node;
+    uint64_t began_wall, began_cpu, start_ip;
+    uint64_t looked_ticks, looked_wall, looked_cpu; /* clocks at the same time, about every second */
+    char name[16];
+    struct arena_segments node_segments, lnote_segments, value_segments;
+    uint32_t join_count;
+    struct arena_join joins[ARENA_JOINS];
+};
+
+/* Saves a word that the sample in progress is about to change. A sample changes at most two fates
+ * twice and four metrics, fewer than ARENA_UNDO words. */
+static inline void arena_undo_save(struct arena_undo *undo, uint64_t word, uint64_t old)
+{
+    uint32_t i = undo->count;
+    if (i >= ARENA_UNDO)
+        return;
+    undo->at[i].word = word;
+    undo->at[i].old = old;
+    __atomic_store_n(&undo->count, i + 1, __ATOMIC_RELEASE);
+    __asm__ volatile("" ::: "memory"); /* the change comes after this */
+}
+
+#endif
