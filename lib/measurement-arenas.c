@@ -397,8 +397,8 @@ static bool read_clock(struct image_reader *r)
 static bool read_image(struct image_reader *r)
 {
     undo_fates(&r->thread);
-    bool good = read_identity(r) && read_clock(r) && read_nodes(r) && read_values(r) &&
-                read_joins(r);
+    bool good =
+        read_identity(r) && read_clock(r) && read_nodes(r) && read_values(r) && read_joins(r);
     for (uint32_t event = 0; event < ARENA_EVENTS && good; event++)
         good = read_fates(r, event);
     vec_free(&r->payload.bytes);
@@ -413,6 +413,8 @@ void arena_file_decode(struct builder *b, struct arena_file *file)
         copy(file, file->offsets.at[i], &reader.thread, sizeof reader.thread);
         if (!read_image(&reader))
             damaged(b, "the image of a thread");
+        uint32_t position = idmap_get(&b->thread_positions, reader.thread.index, 0);
+        b->m->threads.at[position].recovered = true;
         b->m->recovered++;
     }
     if (b->m->recovered && clock->state == PROCESS_RUNNING && file->header.cpu > clock->cpu)

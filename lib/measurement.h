@@ -156,6 +156,7 @@ struct measurement_thread {
     uint64_t first_monotonic, first_cpu;
     uint64_t last_monotonic, last_cpu; /* not before the first */
     bool ended;
+    bool recovered; /* its data comes from the arena file; at most its last sample is missing */
     VEC(struct measurement_node) nodes;
     VEC(struct measurement_value) values; /* sorted by node, then metric; each pair once */
     VEC(struct measurement_fate) fates;   /* sorted by event, source, code; each triple once */
@@ -175,9 +176,8 @@ struct measurement {
     VEC(struct measurement_refusal) refusals;
     VEC(struct measurement_worker_change) workers;
     VEC(struct measurement_thread) threads; /* sorted by index */
-    uint32_t recovered; /* threads whose data comes from the arena file of a process that was
-                           killed, or that still runs */
-    bool complete;      /* nothing is damaged or missing */
+    uint32_t recovered;                     /* number of threads that are */
+    bool complete;                          /* nothing is damaged or missing */
     VEC(char *) problems;                   /* one line each */
 };
 

@@ -135,6 +135,12 @@ stress: stress-sanitizers
 stress-sanitizers: all $(TEST_PROGRAMS) $(TEST_TOOLS) $(SANITIZED)
 	cd tests/integration && BUILD="$(abspath $(BUILD))" SANITIZERS_LONG=1 python3 -m unittest -v test_sanitizers
 
+# A thousand processes killed at random moments.
+.PHONY: stress-recovery
+stress: stress-recovery
+stress-recovery: all $(TEST_PROGRAMS) $(TEST_TOOLS)
+	cd tests/integration && BUILD=$(abspath $(BUILD)) RECOVERY_KILLS=1000 python3 -m unittest -v test_recovery
+
 # Libraries that come and go for 40 s of CPU time.
 .PHONY: stress-loader
 stress: stress-loader

@@ -77,6 +77,7 @@ static void write_end(struct json_writer *json, const struct process_ends *ends,
     json_write_known_number(json, "signal", signal != 0, signal);
     json_write_known_amount(json, "data_until", lost.state, lost.data_until);
     json_write_known_amount(json, "missing_at_most", lost.state, lost.missing_at_most);
+    json_write_number(json, "recovered", m->recovered);
 }
 
 static void write_identity(struct run_json *run, const struct measurement *m)

@@ -272,6 +272,19 @@ static void unify(struct measurements *measurements)
     strtab_free(&unifier.metric_keys);
 }
 
+static void note_recovered(const struct measurements *measurements)
+{
+    size_t threads = 0, processes = 0;
+    for (size_t i = 0; i < measurements->files.n; i++) {
+        threads += measurements->files.at[i].m->recovered;
+        processes += measurements->files.at[i].m->recovered > 0;
+    }
+    if (processes > 0)
+        diag_note(NULL,
+                  "recovered the data of %zu thread%s in %zu process%s that did not end normally",
+                  threads, threads == 1 ? "" : "s", processes, processes == 1 ? "" : "es");
+}
+
 /* ---- all together ---- */
 
 bool measurements_read(struct measurements *measurements, char *const *directories, size_t count,
@@ -288,6 +301,7 @@ bool measurements_read(struct measurements *measurements, char *const *directori
           by_process);
     drop_repeated_processes(measurements);
     unify(measurements);
+    note_recovered(measurements);
     return true;
 }
 

@@ -144,6 +144,15 @@ static double seconds_between(uint64_t from, uint64_t to)
     return to > from ? (double)(to - from) / 1e9 : 0;
 }
 
+/* Whether all threads that had not ended were recovered. */
+static bool is_recovered(const struct measurement *m)
+{
+    for (size_t i = 0; i < m->threads.n; i++)
+        if (!m->threads.at[i].ended && !m->threads.at[i].recovered)
+            return false;
+    return m->recovered > 0;
+}
+
 /* The time until which the data covers all threads that had not ended: the earliest of their last
  * samples. */
 static uint64_t oldest_write(const struct measurement *m)
@@ -186,7 +195,8 @@ struct lost_end process_ends_find(const struct process_ends *ends, const struct 
     lost.missing_at_most = FLUSH_SECONDS;
     if (image->ended_at && seconds_between(oldest_write(m), image->ended_at) < FLUSH_SECONDS)
         lost.missing_at_most = seconds_between(oldest_write(m), image->ended_at);
-    if (image->state == IMAGE_ENDED)
+    lost.recovered = is_recovered(m);
+    if (image->state == IMAGE_ENDED || lost.recovered)
         lost.missing_at_most = 0;
     return lost;
 }
@@ -201,8 +211,12 @@ char *lost_end_text(const struct lost_end *end)
                                              ? "killed, ended by a bare system call, or lost"
                                              : "ended by a bare system call");
     char *text =
-        mem_printf("%s: data until %.1f s of its life; at most the last %.1f s are missing", how,
-                   end->data_until, end->missing_at_most);
+        end->recovered
+            ? mem_printf("%s: data until %.1f s of its life was recovered; at most one sample of "
+                         "each thread is missing",
+                         how, end->data_until)
+            : mem_printf("%s: data until %.1f s of its life; at most the last %.1f s are missing",
+                         how, end->data_until, end->missing_at_most);
     free(how);
     return text;
 }

@@ -19,6 +19,7 @@ struct lost_end {
     int signal;        /* that killed it; 0: none, or unknown */
     double data_until; /* seconds of its life that its data covers */
     double missing_at_most; /* seconds before its end that its data may lack */
+    bool recovered;         /* all data of its threads but at most the last sample of each */
 };
 
 struct lost_end process_ends_find(const struct process_ends *ends, const struct measurement *m);

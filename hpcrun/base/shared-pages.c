@@ -33,6 +33,7 @@ static struct {
     dev_t device;
     ino_t inode;
     _Atomic uint64_t end;  /* of the last window */
+    _Atomic uint64_t size; /* the file has at least so many bytes, unless somebody has cut it */
     _Atomic uint64_t next; /* offset of the next block; a multiple of WINDOW: there is none */
     _Atomic bool frozen, lost;
     _Atomic bool list_taken;
@@ -85,6 +86,13 @@ static long map(int fd, uint64_t offset, uint64_t size)
     return error;
 }
 
+static void raise_to(_Atomic uint64_t *highest, uint64_t value)
+{
+    uint64_t now = atomic_load(highest);
+    while (now < value && !atomic_compare_exchange_weak(highest, &now, value))
+        continue;
+}
+
 /* Appends a window to the file and maps it. Sets its offset; returns 0 or a negative errno. */
 static long add_window(uint64_t size, uint64_t *offset)
 {
@@ -98,6 +106,8 @@ static long add_window(uint64_t size, uint64_t *offset)
     if (*offset + whole > ZONE_BYTES)
         return -ENOMEM;
     long error = allocate(fd, *offset, size);
+    if (error == 0)
+        raise_to(&pages.size, *offset + size);
     return error ? error : map(fd, *offset, size);
 }
 
@@ -111,6 +121,7 @@ int shared_pages_open(int fd)
     pages.inode = status.st_ino;
     pages.free_count = 0;
     atomic_store(&pages.end, 0);
+    atomic_store(&pages.size, 0);
     atomic_store(&pages.frozen, false);
     atomic_store(&pages.lost, false);
     atomic_store(&pages.fd, fd);
@@ -212,15 +223,32 @@ void shared_pages_after_fork(void)
     atomic_store(&pages.list_taken, false);
 }
 
+/* Replaces pages of the file by empty private ones. */
+static bool replace(uint64_t address, uint64_t size)
+{
+    atomic_store(&pages.lost, true);
+    long at = sys6(SYS_mmap, SYS_ARG(address), size, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    return (uint64_t)at == address;
+}
+
 bool shared_pages_fix_up(uint64_t address)
 {
-    uint64_t page = address & ~(uint64_t)4095;
     if (address < ZONE || address >= ZONE + atomic_load(&pages.end))
         return false;
-    atomic_store(&pages.lost, true);
-    long at = sys6(SYS_mmap, SYS_ARG(page), 4096, PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
-    return (uint64_t)at == page;
+    return replace(address & ~(uint64_t)4095, 4096);
+}
+
+void shared_pages_check(void)
+{
+    int fd = atomic_load(&pages.fd);
+    uint64_t size = atomic_load(&pages.size);
+    struct stat now;
+    if (fd < 0 || shared_pages_are_lost() || sys2(SYS_fstat, fd, &now) != 0 ||
+        now.st_dev != pages.device || now.st_ino != pages.inode)
+        return;
+    if ((uint64_t)now.st_size < size)
+        replace(ZONE, size);
 }
 
 bool shared_pages_are_lost(void)

@@ -42,6 +42,9 @@ void shared_pages_after_fork(void);
  * (another process has cut the file, or the disk failed). False if the address is no such one. */
 bool shared_pages_fix_up(uint64_t address);
 
+/* Before the pages are used with SIGBUS blocked: does the same for all pages of a file that was cut. */
+void shared_pages_check(void);
+
 /* Whether that has happened: the data is lost. */
 bool shared_pages_are_lost(void);
 

@@ -1,5 +1,6 @@
 #include "hpcrun/life/thread-life.h"
 
+#include "hpcrun/base/shared-pages.h"
 #include "hpcrun/base/sys.h"
 #include "hpcrun/process/process.h"
 #include "hpcrun/record/flush.h"
@@ -19,6 +20,7 @@
 /* Initializes the fields of a record that are new for every thread. */
 static void start_over(struct thread *thread)
 {
+    shared_pages_check();
     thread->tid = sys_gettid();
     thread->began_wall = sys_clock(CLOCK_MONOTONIC);
     thread->began_cpu = sys_clock(CLOCK_THREAD_CPUTIME_ID);

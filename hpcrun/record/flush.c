@@ -1,5 +1,6 @@
 #include "hpcrun/record/flush.h"
 
+#include "hpcrun/base/shared-pages.h"
 #include "hpcrun/base/sys.h"
 #include "hpcrun/code/module-instances.h"
 #include "hpcrun/process/process.h"
@@ -345,12 +346,13 @@ bool flush_thread(struct thread *thread, bool ended)
 {
     struct chunk chunk;
     struct written written = {.values = 1};
+    shared_pages_check();
     if (!measurement_create() || !chunk_memory(&chunk))
         return false;
     bool good = process_chunks_write_modules(&chunk) && process_chunks_write_agents(&chunk) &&
                 write_identity(&chunk, thread) && write_nodes(&chunk, thread) &&
-                write_associations(&chunk, thread) && write_values(&chunk, thread, &written.values) &&
-                write_joins(&chunk, thread);
+                write_associations(&chunk, thread) &&
+                write_values(&chunk, thread, &written.values) && write_joins(&chunk, thread);
     for (; written.events < thread->event_count && good; written.events += good)
         good = write_fates(&chunk, thread, written.events);
     good = good && write_clock(&chunk, thread, ended) &&

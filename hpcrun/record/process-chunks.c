@@ -94,7 +94,7 @@ bool process_chunks_write(uint32_t exec_sequence)
 static _Atomic uint8_t module_written[1u << 17];
 static struct {
     _Atomic uint32_t modules_end, news; /* modules_end() and agents.news at the last attempt */
-    _Atomic bool busy; /* a thread is writing agents: other threads skip them */
+    _Atomic bool busy;                  /* a thread is writing agents: other threads skip them */
     unsigned agents, refusals;
     uint32_t changes[MAX_AGENTS]; /* changes of the number of workers, by agent */
 } written;

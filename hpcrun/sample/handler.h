@@ -2,7 +2,7 @@
  * calls are made directly.
  *
  * The handler of the sampling signal: it measures the increment, records the sample, arms the next
- * one, and every ten seconds writes what the thread has collected. */
+ * one, and writes what the thread has collected every ten seconds if it has no arena file. */
 #ifndef HPCRUN_SAMPLE_HANDLER_H
 #define HPCRUN_SAMPLE_HANDLER_H
 

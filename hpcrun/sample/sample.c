@@ -45,7 +45,8 @@ static void count_idle(struct thread *thread, struct thread_event *event,
 {
     unwind_forget(&thread->unwinder);
     bool nobody_works = status->kind == AGENT_IDLE && status->counts.working == 0;
-    thread_image_count(thread, event, nobody_works ? FATE_NOBODY_WORKING : FATE_IDLE, 1, increment->amount);
+    thread_image_count(thread, event, nobody_works ? FATE_NOBODY_WORKING : FATE_IDLE, 1,
+                       increment->amount);
 }
 
 static bool add_to_metrics(struct thread *thread, struct thread_event *event,
@@ -86,5 +87,6 @@ void sample_record(struct thread *thread, struct thread_event *event,
     }
     thread_image_count(thread, event, FATE_RECORDED, 1, increment->amount);
     if (end != UNWIND_COMPLETE)
-        thread_image_count(thread, event, FATE_PARTIAL_NO_FDE + (end - UNWIND_NO_FDE), 1, increment->amount);
+        thread_image_count(thread, event, FATE_PARTIAL_NO_FDE + (end - UNWIND_NO_FDE), 1,
+                           increment->amount);
 }

@@ -12,10 +12,10 @@
 
 #include "hpcrun/config/run-config.h"
 #include "hpcrun/logical/logical.h"
-#include "lib/fate-counts.h"
 #include "hpcrun/tree/cct.h"
 #include "hpcrun/tree/saved-path.h"
 #include "hpcrun/unwind/unwind.h"
+#include "lib/fate-counts.h"
 
 #include <stdatomic.h>
 
@@ -77,15 +77,15 @@ struct thread {
     uint32_t creator, creation_node;
     struct saved_path *creation_path; /* the creation path itself, from the initial thread on */
     uint64_t began_wall, began_cpu;   /* clocks at first sight */
-    struct joinable *joinable; /* before it begins: its creator's record for a join, or NULL */
+    struct joinable *joinable;      /* before it begins: its creator's record for a join, or NULL */
     struct arena_thread *own_image; /* the image in private memory */
     bool image_begun;               /* the image is live, or could not be made live */
-    uint64_t start_ip;                  /* of the start routine; 0 unknown */
-    bool identity_written;              /* its THREAD chunk is in the file */
-    bool written;                       /* its end is written; it is about to leave the list */
-    uint64_t ended_cpu;                 /* its CPU clock at its end; set before ended_wall */
-    _Atomic uint64_t ended_wall;        /* CLOCK_MONOTONIC at its end; 0: it lives */
-    uint64_t start[4];                  /* struct start of hooks/thread-hooks.c */
+    uint64_t start_ip;              /* of the start routine; 0 unknown */
+    bool identity_written;          /* its THREAD chunk is in the file */
+    bool written;                   /* its end is written; it is about to leave the list */
+    uint64_t ended_cpu;             /* its CPU clock at its end; set before ended_wall */
+    _Atomic uint64_t ended_wall;    /* CLOCK_MONOTONIC at its end; 0: it lives */
+    uint64_t start[4];              /* struct start of hooks/thread-hooks.c */
     struct agent_start_routine routine; /* its start routine, for the agents */
 };
 

@@ -1,9 +1,11 @@
 /* Damages an input of hpcprof in many ways, and reads each with its reader, in one process:
- *     fuzz-readers measurement|structure FILE FIRST_SEED COUNT
+ *     fuzz-readers measurement|arenas|structure FILE FIRST_SEED COUNT
+ * With `arenas` the damaged arena files overwrite FILE, and its measurement file is read.
  * Build it with sanitizers. All results of a reader are examined. A crash, a hang, a violated
  * contract or excessive use of memory ends it with a line that names the seed. */
 #include "hpcprof/modules/structure.h"
 
+#include "lib/arena-format.h"
 #include "lib/bytes.h"
 #include "lib/measurement.h"
 
@@ -261,6 +263,45 @@ static void read_measurement(const char *path)
     measurement_free(m);
 }
 
+/* ---- arena files ---- */
+
+/* Most of its contents are near its beginning. */
+static size_t place_in_arenas(const struct bytes *arenas, size_t size)
+{
+    size_t room = arenas->n - size, near = room < 65536 ? room : 65536;
+    return (below(4) ? below(near) : below(room)) / size * size;
+}
+
+static struct bytes damaged_arenas(const struct bytes *whole)
+{
+    static const uint64_t values[] = {0, 1, 2, 4096, 65536, UINT32_MAX, UINT64_MAX, INT64_MAX};
+    struct bytes damaged = {0};
+    append(&damaged, whole->at, whole->n);
+    for (size_t left = 1 + below(6); left > 0; left--) {
+        size_t size = below(2) ? 4 : 8, at = place_in_arenas(&damaged, size);
+        uint64_t value = get_u64(damaged.at + place_in_arenas(&damaged, 8));
+        switch (below(4)) {
+        case 0: damaged.at[at] ^= (uint8_t)(1 << below(8)); break;
+        case 1: value = values[below(sizeof values / sizeof *values)]; /* fall through */
+        case 2: memcpy(damaged.at + at, &value, size); break;
+        default: memset(damaged.at + at, interesting(), size);
+        }
+    }
+    if (below(16) == 0)
+        damaged.n = below(damaged.n);
+    return damaged;
+}
+
+static void read_arenas(const struct bytes *bytes, const char *path)
+{
+    char measurement[4096];
+    FILE *file = fopen(path, "wbe");
+    PROMISE(file && fwrite(bytes->at, 1, bytes->n, file) == bytes->n && fclose(file) == 0);
+    snprintf(measurement, sizeof measurement, "%.*s" MEASUREMENT_SUFFIX,
+             (int)(strlen(path) - strlen(ARENAS_SUFFIX)), path);
+    read_measurement(measurement);
+}
+
 /* ---- structure files ---- */
 
 static const char *const words[] = {
@@ -414,8 +455,9 @@ static void read_bytes(const struct bytes *bytes, void (*read_path)(const char *
 int main(int argc, char **argv)
 {
     bool measurement = argc == 5 && strcmp(argv[1], "measurement") == 0;
-    if (!measurement && (argc != 5 || strcmp(argv[1], "structure") != 0)) {
-        fputs("usage: fuzz-readers measurement|structure FILE FIRST_SEED COUNT\n", stderr);
+    bool arenas = argc == 5 && strcmp(argv[1], "arenas") == 0;
+    if (!measurement && !arenas && (argc != 5 || strcmp(argv[1], "structure") != 0)) {
+        fputs("usage: fuzz-readers measurement|arenas|structure FILE FIRST_SEED COUNT\n", stderr);
         return 2;
     }
     struct bytes whole = read_file(argv[2]);
@@ -425,9 +467,13 @@ int main(int argc, char **argv)
     for (seed_at_work = first; seed_at_work < first + count; seed_at_work++) {
         random_state = seed_at_work * 0x9e3779b97f4a7c15u + 1;
         alarm(SECONDS_EACH);
-        struct bytes damaged =
-            measurement ? damaged_measurement(&whole) : damaged_structure(&whole);
-        read_bytes(&damaged, measurement ? read_measurement : read_structure);
+        struct bytes damaged = measurement ? damaged_measurement(&whole)
+                               : arenas    ? damaged_arenas(&whole)
+                                           : damaged_structure(&whole);
+        if (arenas)
+            read_arenas(&damaged, argv[2]);
+        else
+            read_bytes(&damaged, measurement ? read_measurement : read_structure);
         vec_free(&damaged);
     }
     vec_free(&whole);

@@ -272,6 +272,17 @@ class ProfilingTest(unittest.TestCase):
                 self.assertEqual(amount, thread.amount(event, [RECORDED]),
                                  f"{image.path}, thread {thread.index}, {event}")
 
+    def small_file_system(self, size):
+        """A directory with a tmpfs of this size. Below 16 MiB there is no arena file."""
+        if os.geteuid() != 0:
+            self.skipTest("needs root, to mount a small file system")
+        small = self.directory / "small"
+        small.mkdir()
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "none", small]).returncode != 0:
+            self.skipTest("no file system can be mounted here")
+        self.addCleanup(subprocess.run, ["umount", small])
+        return small
+
     def check_fates(self, images):
         """fired = recorded + idle + nobody working + dropped, to the unit, per thread and event."""
         for image in images:

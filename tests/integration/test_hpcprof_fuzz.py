@@ -12,6 +12,7 @@ import subprocess
 import zlib
 
 import measurement_writer as mw
+import profiling
 from hpcprof_case import HpcprofCase
 from hpcprof_scenario import hpcprof_path
 from structure_model import A, F, L, P, S, Structure
@@ -89,13 +90,21 @@ class FuzzTest(HpcprofCase):
 
     # The readers alone.
 
-    def read_damaged(self, kind, path):
-        done = subprocess.run([READERS, kind, path, str(FIRST_SEED), str(READER_ROUNDS)],
+    def read_damaged(self, kind, path, rounds=READER_ROUNDS):
+        done = subprocess.run([READERS, kind, path, str(FIRST_SEED), str(rounds)],
                               capture_output=True, text=True, timeout=3600)
         self.assertEqual(done.returncode, 0, (done.stdout + done.stderr)[:4000])
 
     def test_the_reader_of_measurements(self):
         self.read_damaged("measurement", self.measurement().write(self.at("whole")))
+
+    def test_the_reader_of_arena_files(self):
+        """Of a process with three threads that ended by a bare system call."""
+        where = pathlib.Path(self.at("m"))
+        subprocess.run([profiling.HPCRUN, "-q", "-e", "CPUTIME@f1000", "-o", where,
+                        profiling.program("endless"), self.at("ledger"), "3", "200"])
+        path, = where.glob("*.arenas")
+        self.read_damaged("arenas", path, READER_ROUNDS // 10)
 
     def test_the_reader_of_structure(self):
         path = pathlib.Path(self.at("whole.hpcstruct"))

@@ -196,9 +196,9 @@ class Accounts(profiling.ProfilingTest):
                         self.check(images, cpu_of_children() - before)
 
     def test_killed(self):
-        """The time until the last flush is in the file. A thread flushes in its handler, so the flush is complete
-        when the thread continues."""
-        where = self.directory / "m"
+        """Without an arena file the time until the last flush is in the file. A thread flushes in its handler, so the
+        flush is complete when the thread continues."""
+        where = self.small_file_system("8m") / "m"
         process = subprocess.Popen([profiling.HPCRUN, "-q", "-e", self.EVENT, "-e", "REALTIME@f100", "-o",
                                     where, program("ends"), "alone:none", "5", "ledger"], cwd=self.directory)
 
@@ -261,13 +261,7 @@ class Accounts(profiling.ProfilingTest):
 
     def test_full_disk(self):
         """If it is temporary, processes that end meanwhile have no file; otherwise, what does not fit is lost."""
-        if os.geteuid() != 0:
-            self.skipTest("needs root, to mount a small file system")
-        small = self.directory / "small"
-        small.mkdir()
-        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "none", small]).returncode != 0:
-            self.skipTest("no file system can be mounted here")
-        self.addCleanup(subprocess.run, ["umount", small])
+        small = self.small_file_system("256k")
         for keep in ([], ["keep"]):
             where = small / f"m{len(keep)}"
             told, images, counted = self.obstruct("disk", small / "filler", *keep, where=where,

@@ -128,7 +128,7 @@ class Trees(profiling.ProfilingTest):
         ends = sorted(process["state"] for process in summary["processes"]
                       if process["state"] not in ("exit", "_exit", "exec"))
         problems = [re.sub(r"^[^:]*: |[\d.]+(?= s )", "", problem) for problem in summary["problems"]]
-        where = "data until  s of its life; at most the last  s are missing"
+        where = "data until  s of its life was recovered; at most one sample of each thread is missing"
         # A process that ends before its first sample leaves no file.
         if len(ends) == 2:
             self.assertEqual(ends, ["bare system call", "killed"])
@@ -195,15 +195,15 @@ class Trees(profiling.ProfilingTest):
         self.assertEqual(done.stdout.splitlines()[0], "[1792, 9, 0]")
 
     def test_killed_in_mid_run(self):
-        """The data covers the time until the last flush, after 10 to 15 s. Both times are in the process's life."""
+        """The data covers the time until the last sample."""
         began = time.monotonic()
-        self.hpcrun("sh", "-c", "sleep 60 & sleep 16; kill -9 $!; wait $!; true", options=["-e", "REALTIME"])
+        self.hpcrun("sh", "-c", "sleep 60 & sleep 2; kill -9 $!; wait $!; true", options=["-e", "REALTIME@f50"])
         life = time.monotonic() - began
         killed, = (p for p in self.summary()["processes"] if p["state"] == "killed")
         self.assertEqual(killed["signal"], 9)
-        self.assertGreaterEqual(killed["data_until"], 9.9)
-        self.assertGreater(killed["data_until"] + killed["missing_at_most"], 15.9)
-        self.assertLess(killed["data_until"] + killed["missing_at_most"], life)
+        self.assertEqual((killed["recovered"], killed["missing_at_most"]), (1, 0))
+        self.assertGreater(killed["data_until"], 1.8)
+        self.assertLess(killed["data_until"], life)
 
 
 class Jobs(unittest.TestCase):

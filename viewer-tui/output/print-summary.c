@@ -15,13 +15,10 @@
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 
 /* The members of a process in run.json that are written as they are. */
-static const char *const members[] = {"pid",           "command",     "host",
-                                      "rank",          "origin",      "state",
-                                      "signal",        "data_until",  "missing_at_most",
-                                      "complete",      "workers",     "wall",
-                                      "cpu",           "startup_cpu", "unsampled_cpu",
-                                      "samples",       "recorded",    "idle",
-                                      "nobody_working"};
+static const char *const members[] = {
+    "pid",         "command",         "host",      "rank",     "origin",  "state",         "signal",
+    "data_until",  "missing_at_most", "recovered", "complete", "workers", "wall",          "cpu",
+    "startup_cpu", "unsampled_cpu",   "samples",   "recorded", "idle",    "nobody_working"};
 
 double summary_sum(const json_t *counts)
 {

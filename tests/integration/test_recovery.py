@@ -1,0 +1,158 @@
+"""Nothing is lost with the process: what its arena file has after kill -9, or an end by a bare system call.
+
+The program notes the CPU time of its threads in a ledger that outlives it. A measurement may differ from the
+ledger by one sample of each thread, at both ends: the first sample stands for a whole number of periods, so for up
+to one period too much; after the last one, the thread has run for at most 1.5 periods, the longest, until the next
+one is due, and again as long if the kill interrupted that sample. Only a machine that takes the CPU away without
+stopping the thread's clock makes a sample later than that: at most one thread in a hundred may exceed the bound,
+and none by as much as the 1.4 s between two looks at the clock."""
+import json
+import os
+import random
+import struct
+import subprocess
+import time
+
+import profiling
+from profiling import FIRED, RECORDED, program
+
+KILLS = int(os.environ.get("RECOVERY_KILLS", 20))
+
+
+class RecoveryTest(profiling.ProfilingTest):
+    RATE = 200
+    PERIOD = 1 / RATE
+    NOTES = 0.001  # seconds between two entries of the ledger, and from the process's begin to main
+
+    def ledger(self):
+        """tid -> seconds that the thread had noted when the process ended."""
+        data = (self.directory / "ledger").read_bytes()
+        return {tid: burned * 1e-9 for _, tid, burned, _ in struct.iter_unpack("<IIQQ", data) if tid}
+
+    def start(self, where, *how, options=()):
+        (self.directory / "ledger").unlink(missing_ok=True)
+        command = [profiling.HPCRUN, "-q", "-e", f"CPUTIME@f{self.RATE}", "-o", where, *options,
+                   program("endless"), "ledger", *how]
+        return subprocess.Popen(command, cwd=self.directory)
+
+    def kill(self, process, where, seconds):
+        """Kills it some time after the first sample."""
+        while not list(where.glob("*.arenas")):
+            self.assertIsNone(process.poll())
+            time.sleep(0.001)
+        time.sleep(seconds)
+        process.kill()
+        process.wait()
+
+    def recovered(self, where):
+        """The image that was recovered, which must be sound."""
+        image, = profiling.read_measurements(where)
+        self.assertEqual((image.state, image.problems), (profiling.RUNNING, []))
+        self.check_fates([image])
+        self.check_sums(image)
+        return image
+
+    def differences(self, image):
+        """Seconds that the ledger has more than the measurement, per thread."""
+        threads = {thread.tid: thread for thread in image.threads}
+        for tid, burned in self.ledger().items():
+            paid = threads[tid].amount("CPUTIME", [RECORDED]) * profiling.TIME_UNIT if tid in threads else 0
+            yield burned - paid
+
+    def check_differences(self, differences):
+        self.assertGreater(min(differences), -self.PERIOD - self.NOTES)
+        self.assertLess(max(differences), 0.5)
+        late = [d for d in differences if d > 2 * 1.5 * self.PERIOD + self.NOTES]
+        self.assertLessEqual(len(late), 1 + len(differences) // 100, late)
+
+
+class Recovery(RecoveryTest):
+    measures_time = True
+
+    def test_kills(self):
+        """At random moments, with three threads that grow their trees; the first one also creates others."""
+        differences = []
+        for i in range(KILLS):
+            where = self.directory / f"m{i}"
+            self.kill(self.start(where, "3"), where, random.uniform(0, 0.4))
+            differences += self.differences(self.recovered(where))
+        self.assertGreater(len(differences), 2 * KILLS)
+        self.check_differences(differences)
+        print(f"{len(differences)} threads: {min(differences) * 1e3:.2f} to {max(differences) * 1e3:.2f} ms")
+
+    def test_kills_after_looks(self):
+        """A thread looks at the clock every second or two; what it keeps at each sample must not wait for that."""
+        where = self.directory / "m"
+        self.kill(self.start(where, "3"), where, 2)
+        self.check_differences(list(self.differences(self.recovered(where))))
+
+    def test_bare_exit(self):
+        where = self.directory / "m"
+        self.assertEqual(self.start(where, "4", "500").wait(), 3)
+        image = self.recovered(where)
+        self.check_differences(list(self.differences(image)))
+        self.assertGreater(image.wall, 0.4)
+
+
+class Reports(RecoveryTest):
+    def test_hpcprof_says_so(self):
+        """One note, and the process's entry in run.json and in the summary."""
+        where = self.directory / "m"
+        self.start(where, "3", "300").wait()
+        done = self.run_tool(profiling.BUILD / "bin" / "hpcprof", "-o", "db", where)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stderr, r"(?m)^hpcprof: recovered the data of \d+ threads in 1 process ")
+        process, = json.loads((self.directory / "db" / "run.json").read_text())["processes"]
+        self.assertEqual(process["recovered"], sum(not thread["ended"] for thread in process["threads"]))
+        self.assertEqual(process["missing_at_most"], 0)
+        self.assertGreater(process["data_until"], 0.25)
+        summary = self.run_tool(profiling.BUILD / "bin" / "hpcviewer", "--print", "summary", "db").stdout
+        self.assertIn(f"recovered until {process['data_until']:.1f} s", summary)
+
+    def test_nothing_is_left_of_a_process_that_ends(self):
+        done, images = self.measure(program("ends"), "exit", "50", status=3)
+        self.assertGreater(images[0].count("CPUTIME", [FIRED]), 0)
+        self.assertEqual(list(self.measurements.glob("*.arenas")), [])
+
+    def test_children_of_a_fork(self):
+        """Each process has its own data only, whoever is killed."""
+        script = ("import os, signal, time\n"
+                  "def work(s):\n    end = time.process_time() + s\n    while time.process_time() < end: pass\n"
+                  "work(0.1)\npids = []\n"
+                  "for i in range(3):\n    pid = os.fork()\n"
+                  "    if pid == 0:\n        work(0.2); os.kill(os.getpid(), signal.SIGKILL)\n    pids.append(pid)\n"
+                  "work(0.1)\nfor pid in pids: os.waitpid(pid, 0)\n"
+                  "os.kill(os.getpid(), signal.SIGKILL)\n")
+        _, images = self.measure("/usr/bin/python3", "-c", script, status=-9)
+        images = [image for image in images if image.state == profiling.RUNNING]
+        self.check_fates(images)
+        seconds = sorted(image.seconds("CPUTIME", [RECORDED]) for image in images)
+        self.assertEqual(len(seconds), 4)
+        for s in seconds[:-1]:
+            self.assertGreater(s, 0.19)
+
+    def test_a_cut_file_kills_nobody(self):
+        """Somebody else cuts the arena file while the process uses it."""
+        where = self.directory / "m"
+        process = self.start(where, "2")
+        while not list(where.glob("*.arenas")):
+            self.assertIsNone(process.poll())
+        path, = where.glob("*.arenas")
+        time.sleep(0.1)
+        os.truncate(path, 0)
+        before = sum(self.ledger().values())
+        while sum(self.ledger().values()) < before + 0.2:
+            self.assertIsNone(process.poll())
+        process.kill()
+        process.wait()
+
+
+class WithoutArenas(RecoveryTest):
+    """Where the file system has no room for an arena file, threads flush every ten seconds, and the log says so."""
+
+    def test_a_nearly_full_disk(self):
+        small = self.small_file_system("8m")
+        process = self.start(small / "m", "1", "400")
+        process.wait()
+        self.assertEqual(list(small.glob("m/*.arenas")), [])
+        self.assertIn("no arena file: No space left on device", (small / "m" / "hpcrun.log").read_text())

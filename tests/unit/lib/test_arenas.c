@@ -1,0 +1,275 @@
+/* The reader of arena files: what a killed process left is read up to the last complete sample, and
+ * damage is reported. */
+#include "tests/unit/lib/measurement_encoder.h"
+
+#include "lib/arena-format.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { METRICS = 2, NODES = 5, VALUES = 2 };
+
+struct record {
+    uint64_t node, amount[METRICS];
+};
+
+/* An arena file with two threads. */
+static struct {
+    struct arena_header header;
+    struct arena_thread threads[2];
+    struct arena_node nodes[NODES];
+    struct arena_lnote lnotes[1];
+    struct record values[VALUES];
+} arena;
+
+#define OFFSET(member) ((uint64_t)((char *)&(member) - (char *)&arena))
+
+static char arena_path[sizeof path];
+
+static void begin_thread(struct arena_thread *thread, uint32_t index)
+{
+    *thread = (struct arena_thread){
+        .state = THREAD_IMAGE_LIVE,
+        .index = index,
+        .tid = 100 + index,
+        .nodes = NODES,
+        .lnotes = 1,
+        .values = VALUES,
+        .source = {SOURCE_CPU_TIMER},
+        .began_wall = 5000,
+        .began_cpu = 10,
+        .looked_wall = 9000,
+        .looked_cpu = 700,
+        .looked_ticks = 4000,
+        .ticks = 6000,
+        .name = "worker",
+    };
+    thread->node_segments.at[0] = OFFSET(arena.nodes);
+    thread->lnote_segments.at[0] = OFFSET(arena.lnotes);
+    thread->value_segments.at[0] = OFFSET(arena.values);
+    thread->fates[0][fate_slot(FATE_FIRED)] = (struct fate_count){3, 30};
+    thread->fates[0][fate_slot(FATE_RECORDED)] = (struct fate_count){3, 30};
+}
+
+/* A measurement file without threads, and an arena file in which thread 0 is live. */
+static void begin(void)
+{
+    start_file();
+    put_process();
+    put_events_and_metrics();
+    put_module(2, "/bin/chain");
+    put_module(7, "/bin/app");
+    memset(&arena, 0, sizeof arena);
+    memcpy(arena.header.magic, ARENAS_MAGIC, sizeof arena.header.magic);
+    arena.header.major = ARENAS_MAJOR;
+    arena.header.metrics = METRICS;
+    arena.header.began_wall = 1000; /* and ticks 0: two ns for a tick until the look */
+    arena.header.first_thread = OFFSET(arena.threads[0]);
+    begin_thread(&arena.threads[0], 0);
+    for (uint32_t id = 1; id < NODES; id++)
+        arena.nodes[id] = (struct arena_node){.ip = UINT64_C(7) << ARENA_IP_OFFSET_BITS | id,
+                                              .parent = id - 1,
+                                              .association = ASSOC_1_1,
+                                              .seen = 1 << ASSOC_1_1,
+                                              .first = 1};
+    arena.nodes[2].lip = ARENA_LIP_OWN;
+    arena.nodes[2].seen |= 1 << ASSOC_1_M;
+    arena.nodes[3].ip = ARENA_IP_NO_MODULE | 0x1234;
+    arena.lnotes[0].value = UINT64_C(7) << ARENA_IP_OFFSET_BITS | 77;
+    arena.values[0] = (struct record){4, {20, 1}};
+    arena.values[1] = (struct record){1, {10, 0}};
+}
+
+static struct measurement *read_both(size_t size)
+{
+    snprintf(arena_path, sizeof arena_path, "%.*s" ARENAS_SUFFIX,
+             (int)(strlen(path) - strlen(MEASUREMENT_SUFFIX)), path);
+    FILE *stream = fopen(arena_path, "wb");
+    assert_non_null(stream);
+    assert_int_equal(fwrite(&arena, 1, size, stream), size);
+    fclose(stream);
+    struct measurement *m = read_file();
+    unlink(arena_path);
+    return m;
+}
+
+static struct measurement *read_sound(uint32_t recovered)
+{
+    struct measurement *m = read_both(sizeof arena);
+    assert_int_equal(m->problems.n, 0);
+    assert_int_equal(m->recovered, recovered);
+    return m;
+}
+
+static void assert_damaged(const char *part)
+{
+    struct measurement *m = read_both(sizeof arena);
+    assert_problem(m, part);
+    assert_false(m->complete);
+    measurement_free(m);
+}
+
+static const struct measurement_fate *fired(const struct measurement_thread *thread)
+{
+    assert_int_equal(thread->fates.at[0].code, FATE_FIRED);
+    return &thread->fates.at[0];
+}
+
+/* ---- what is there ---- */
+
+static void a_live_thread_is_read(void **state)
+{
+    (void)state;
+    begin();
+    struct measurement *m = read_sound(1);
+    assert_int_equal(m->threads.n, 1);
+    const struct measurement_thread *thread = &m->threads.at[0];
+    assert_true(thread->known && thread->recovered && !thread->ended);
+    assert_int_equal(thread->tid, 100);
+    assert_string_equal(thread->name, "worker");
+    assert_int_equal(thread->nodes.n, 2 + NODES - 1);
+    assert_int_equal(thread->nodes.at[3].lip_value, 77);
+    assert_int_equal(thread->nodes.at[3].associations, 1 << ASSOC_1_1 | 1 << ASSOC_1_M);
+    assert_int_equal(thread->nodes.at[4].ip_offset, 0x1234);
+    assert_int_equal(thread->nodes.at[4].ip_space, MEASUREMENT_NO_MODULE);
+    assert_int_equal(sum_of(m), 31);
+    assert_int_equal(fired(thread)->amount, 30);
+    assert_int_equal(fired(thread)->source, SOURCE_CPU_TIMER);
+    assert_int_equal(thread->last_cpu, 700);
+    assert_int_equal(thread->last_monotonic, 9000 + 2 * 2000);
+    assert_int_equal(m->clock.monotonic, thread->last_monotonic);
+    measurement_free(m);
+}
+
+/* The chunks of a live thread do not count; those of another thread do. */
+static void an_image_replaces_chunks(void **state)
+{
+    (void)state;
+    begin();
+    for (uint32_t thread = 0; thread < 2; thread++) {
+        put_thread(thread);
+        put_chain(thread, 2);
+        put_value(thread, 2, 0, 500);
+    }
+    struct measurement *m = read_sound(1);
+    assert_int_equal(m->threads.n, 2);
+    assert_int_equal(sum_of(m), 31 + 500);
+    measurement_free(m);
+}
+
+static void other_images_do_not_count(void **state)
+{
+    (void)state;
+    begin();
+    arena.threads[0].state = THREAD_IMAGE_UNUSED;
+    arena.threads[0].next = OFFSET(arena.threads[1]);
+    begin_thread(&arena.threads[1], 1);
+    struct measurement *m = read_sound(1);
+    assert_int_equal(m->threads.n, 1);
+    assert_int_equal(m->threads.at[0].index, 1);
+    measurement_free(m);
+}
+
+static void what_is_not_published_is_not_read(void **state)
+{
+    (void)state;
+    begin();
+    arena.threads[0].nodes = NODES - 1;
+    arena.threads[0].values = 0;
+    struct measurement *m = read_sound(1);
+    assert_int_equal(m->threads.at[0].nodes.n, 2 + NODES - 2);
+    assert_int_equal(sum_of(m), 0);
+    measurement_free(m);
+}
+
+static void a_file_that_just_began_has_nothing(void **state)
+{
+    (void)state;
+    begin();
+    memset(arena.header.magic, 0, sizeof arena.header.magic);
+    measurement_free(read_sound(0));
+}
+
+/* ---- a sample in progress ---- */
+
+/* Of each word the value before the sample counts: the first one that was saved. */
+static void a_sample_in_progress_never_was(void **state)
+{
+    (void)state;
+    begin();
+    struct arena_undo *undo = &arena.threads[0].undo;
+    arena_undo_save(undo, arena_word(ARENA_WORD_COUNT, 0, fate_slot(FATE_FIRED)), 2);
+    arena_undo_save(undo, arena_word(ARENA_WORD_AMOUNT, 0, fate_slot(FATE_FIRED)), 18);
+    arena_undo_save(undo, arena_word(ARENA_WORD_VALUE, 0, 0), 8);
+    arena_undo_save(undo, arena_word(ARENA_WORD_VALUE, 0, 0), 9);
+    arena_undo_save(undo, arena_word(ARENA_WORD_VALUE, 99, 0), 1000); /* not published */
+    struct measurement *m = read_sound(1);
+    assert_int_equal(sum_of(m), 8 + 1 + 10);
+    assert_int_equal(fired(&m->threads.at[0])->count, 2);
+    assert_int_equal(fired(&m->threads.at[0])->amount, 18);
+    assert_int_equal(m->threads.at[0].fates.at[1].amount, 30);
+    measurement_free(m);
+}
+
+/* ---- damage ---- */
+
+static void damage_is_reported(void **state)
+{
+    (void)state;
+    begin();
+    arena.header.magic[0] = 'h';
+    assert_damaged("its header");
+    begin();
+    arena.header.major = 9;
+    assert_damaged("version 9");
+    begin();
+    arena.header.first_thread = sizeof arena;
+    assert_damaged("list of threads");
+    begin();
+    arena.threads[0].next = OFFSET(arena.threads[0]); /* a circle */
+    assert_damaged("list of threads");
+    begin();
+    arena.nodes[3].parent = 3;
+    assert_damaged("the image of a thread");
+    begin();
+    arena.nodes[2].lip = ARENA_LIP_OWN + 1;
+    assert_damaged("the image of a thread");
+    begin();
+    arena.threads[0].nodes = 2000000000; /* in segments that are not there */
+    assert_damaged("the image of a thread");
+    begin();
+    arena.threads[0].value_segments.at[0] = UINT64_MAX - 8;
+    assert_damaged("the image of a thread");
+    begin();
+    arena.threads[0].join_count = ARENA_JOINS + 1;
+    assert_damaged("the image of a thread");
+    begin();
+    arena.threads[0].undo.count = UINT32_MAX;
+    measurement_free(read_sound(1));
+}
+
+/* A file may end anywhere. */
+static void a_cut_file_is_no_danger(void **state)
+{
+    (void)state;
+    begin();
+    for (size_t size = 0; size < sizeof arena; size += 97)
+        measurement_free(read_both(size));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_DIRECTORY(a_live_thread_is_read),
+        IN_DIRECTORY(an_image_replaces_chunks),
+        IN_DIRECTORY(other_images_do_not_count),
+        IN_DIRECTORY(what_is_not_published_is_not_read),
+        IN_DIRECTORY(a_file_that_just_began_has_nothing),
+        IN_DIRECTORY(a_sample_in_progress_never_was),
+        IN_DIRECTORY(damage_is_reported),
+        IN_DIRECTORY(a_cut_file_is_no_danger),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
