@@ -65,7 +65,7 @@ $(eval $(call unit_test,hpcrun/test_guard,$(BUILD)/obj/hpcrun/unwind/memory.o,))
 $(eval $(call unit_test,hpcrun/test_restart,$(BUILD)/obj/hpcrun/restart/restart.o,))
 $(eval $(call unit_test,hpcrun/test_sample,$(BUILD)/obj/hpcrun/sample/sample.o $(TOOL_LIB),))
 $(eval $(call unit_test,hpcrun/test_signals,$(addprefix $(BUILD)/obj/hpcrun/,hooks/signals.o hooks/old-signals.o \
-	restart/restart.o unwind/memory.o),))
+	restart/restart.o unwind/memory.o base/shared-pages.o base/own-fds.o),))
 $(eval $(call unit_test,hpcrun/test_own_fds,$(addprefix $(BUILD)/obj/hpcrun/,base/own-fds.o hooks/fd-hooks.o),))
 UNWIND_PARTS = $(call objects_of,hpcrun/unwind) $(call objects_of,hpcrun/code) $(BUILD)/obj/hpcrun/base/own-pages.o
 $(eval $(call unit_test,hpcrun/test_unwind_quiet,$(UNWIND_PARTS),))

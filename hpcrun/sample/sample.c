@@ -4,6 +4,12 @@
 #include "hpcrun/process/process.h"
 #include "hpcrun/thread/thread-image.h"
 
+static void count_fate(struct thread *thread, struct thread_event *event, enum fate fate,
+                       uint64_t amount)
+{
+    thread_image_count(thread, event, fate, 1, amount);
+}
+
 void sample_count_missed(struct thread_event *event, const struct increment *increment)
 {
     __atomic_fetch_add(&event->missed.count, 1, __ATOMIC_RELAXED);
@@ -45,8 +51,7 @@ static void count_idle(struct thread *thread, struct thread_event *event,
 {
     unwind_forget(&thread->unwinder);
     bool nobody_works = status->kind == AGENT_IDLE && status->counts.working == 0;
-    thread_image_count(thread, event, nobody_works ? FATE_NOBODY_WORKING : FATE_IDLE, 1,
-                       increment->amount);
+    count_fate(thread, event, nobody_works ? FATE_NOBODY_WORKING : FATE_IDLE, increment->amount);
 }
 
 static bool add_to_metrics(struct thread *thread, struct thread_event *event,
@@ -65,7 +70,7 @@ static bool add_to_metrics(struct thread *thread, struct thread_event *event,
 void sample_record(struct thread *thread, struct thread_event *event,
                    const struct increment *increment, const ucontext_t *context)
 {
-    thread_image_count(thread, event, FATE_FIRED, 1, increment->amount);
+    count_fate(thread, event, FATE_FIRED, increment->amount);
     enum unwind_end end = unwind(&thread->unwinder, context);
     const struct thread_status *status =
         agent_query_status(&thread->logical.query, &thread->unwinder, thread->tid);
@@ -82,11 +87,10 @@ void sample_record(struct thread *thread, struct thread_event *event,
         node = logical_unknown(&thread->cct);
     if (node == CCT_NO_MEMORY || !add_to_metrics(thread, event, increment, status, node)) {
         unwind_forget(&thread->unwinder);
-        thread_image_count(thread, event, FATE_DROPPED_NO_MEMORY, 1, increment->amount);
+        count_fate(thread, event, FATE_DROPPED_NO_MEMORY, increment->amount);
         return;
     }
-    thread_image_count(thread, event, FATE_RECORDED, 1, increment->amount);
+    count_fate(thread, event, FATE_RECORDED, increment->amount);
     if (end != UNWIND_COMPLETE)
-        thread_image_count(thread, event, FATE_PARTIAL_NO_FDE + (end - UNWIND_NO_FDE), 1,
-                           increment->amount);
+        count_fate(thread, event, FATE_PARTIAL_NO_FDE + (end - UNWIND_NO_FDE), increment->amount);
 }

@@ -18,6 +18,7 @@ enum { WORK, BLOCKED, IDLENESS, INCOMPLETE, METRICS };
 #define UNKNOWN 6u
 
 static struct thread thread;
+static struct arena_thread image;
 static struct thread_event *const event = &thread.events[0];
 static struct thread_status status;
 static enum unwind_end path_end;
@@ -34,7 +35,8 @@ enum unwind_end unwind(struct unwinder *u, const ucontext_t *context)
     return path_end;
 }
 
-const struct thread_status *agent_query_status(struct agent_query *query, struct unwinder *u, int tid)
+const struct thread_status *agent_query_status(struct agent_query *query, struct unwinder *u,
+                                               int tid)
 {
     (void)query;
     (void)u;
@@ -90,10 +92,15 @@ static int begin(void **state)
     (void)state;
     memset(&process, 0, sizeof process);
     memset(&thread, 0, sizeof thread);
+    memset(&image, 0, sizeof image);
     memset(&paid, 0, sizeof paid);
+    thread.image = thread.own_image = &image;
     process.usable_cpus = 8;
-    *event = (struct thread_event){
-        .work = WORK, .blocked = BLOCKED, .idleness = IDLENESS, .incomplete = INCOMPLETE};
+    *event = (struct thread_event){.work = WORK,
+                                   .blocked = BLOCKED,
+                                   .idleness = IDLENESS,
+                                   .incomplete = INCOMPLETE,
+                                   .fates = image.fates[0]};
     status = (struct thread_status){.kind = AGENT_FOREIGN};
     path_end = UNWIND_COMPLETE;
     node_of_path = NODE;
@@ -110,7 +117,8 @@ static void take(uint64_t amount)
 
 static void set_status(enum agent_thread_status kind, uint32_t workers, uint32_t working)
 {
-    status = (struct thread_status){.kind = kind, .counts = {.workers = workers, .working = working}};
+    status =
+        (struct thread_status){.kind = kind, .counts = {.workers = workers, .working = working}};
 }
 
 static const struct fate_count *fate(enum fate which)
@@ -327,10 +335,10 @@ static void a_working_worker_pays_its_share_of_idleness(void **state)
         uint32_t workers, working, cpus, cores;
         uint64_t idleness, incomplete; /* for 1200 */
     } cases[] = {
-        {4, 4, 8, 0, 0, 0},    {4, 1, 8, 0, 3600, 1200}, {4, 2, 8, 0, 1200, 600},
-        {4, 3, 8, 0, 400, 400}, {4, 0, 8, 0, 3600, 1200}, /* at least the sampled one works */
-        {4, 5, 8, 0, 0, 0},    {8, 2, 2, 0, 0, 0},       {8, 1, 2, 0, 1200, 1200},
-        {8, 3, 2, 0, 0, 0},    {8, 2, 2, 4, 1200, 600},  {8, 2, 16, 4, 1200, 600},
+        {4, 4, 8, 0, 0, 0},        {4, 1, 8, 0, 3600, 1200}, {4, 2, 8, 0, 1200, 600},
+        {4, 3, 8, 0, 400, 400},    {4, 0, 8, 0, 3600, 1200}, /* at least the sampled one works */
+        {4, 5, 8, 0, 0, 0},        {8, 2, 2, 0, 0, 0},       {8, 1, 2, 0, 1200, 1200},
+        {8, 3, 2, 0, 0, 0},        {8, 2, 2, 4, 1200, 600},  {8, 2, 16, 4, 1200, 600},
         {2, 1, 16, 8, 1200, 1200},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
