@@ -60,6 +60,7 @@ struct builder {
     struct measurement *m;
     struct idmap thread_positions; /* thread index -> position in m->threads and states */
     VEC(struct thread_state) states;
+    struct idmap module_ids;     /* of the modules so far */
     struct idmap space_slots;    /* (id, names) -> index in spaces */
     VEC(struct space_id) spaces; /* until nodes are resolved, their spaces are indices in this */
     VEC(struct join_record) joins;

@@ -110,6 +110,17 @@ static struct measurement_module read_module(struct cursor *c)
     return module;
 }
 
+/* Threads that need a module at the same time all write it. */
+static void add_module(struct builder *b, struct measurement_module *module)
+{
+    if (idmap_get(&b->module_ids, module->id, 0) != IDMAP_NONE) {
+        release_module(module);
+        return;
+    }
+    idmap_put(&b->module_ids, module->id, 0, 0);
+    vec_push(&b->m->modules, *module);
+}
+
 static void decode_modules(struct builder *b, struct cursor *c)
 {
     uint64_t count = read_count(c, 39);
@@ -118,7 +129,7 @@ static void decode_modules(struct builder *b, struct cursor *c)
         if (c->bad)
             release_module(&module);
         else
-            vec_push(&b->m->modules, module);
+            add_module(b, &module);
     }
 }
 

@@ -270,6 +270,7 @@ static struct measurement *decode_file(const char *path, struct file_bytes *file
     count_other_problems(&b);
     idmap_free(&b.thread_positions);
     idmap_free(&b.space_slots);
+    idmap_free(&b.module_ids);
     vec_free(&b.spaces);
     vec_free(&b.code_map);
     vec_free(&b.joins);

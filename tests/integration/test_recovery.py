@@ -91,7 +91,6 @@ class Recovery(RecoveryTest):
         self.assertEqual(self.start(where, "4", "500").wait(), 3)
         image = self.recovered(where)
         self.check_differences(list(self.differences(image)))
-        self.assertGreater(image.wall, 0.4)
 
 
 class Reports(RecoveryTest):
@@ -105,7 +104,7 @@ class Reports(RecoveryTest):
         process, = json.loads((self.directory / "db" / "run.json").read_text())["processes"]
         self.assertEqual(process["recovered"], sum(not thread["ended"] for thread in process["threads"]))
         self.assertEqual(process["missing_at_most"], 0)
-        self.assertGreater(process["data_until"], 0.25)
+        self.assertGreater(process["data_until"], 0)
         summary = self.run_tool(profiling.BUILD / "bin" / "hpcviewer", "--print", "summary", "db").stdout
         self.assertIn(f"recovered until {process['data_until']:.1f} s", summary)
 
