@@ -40,7 +40,8 @@
 struct arena_header {
     char magic[8];
     uint32_t major;
-    uint32_t metrics;      /* amounts in a record of values */
+    uint32_t thread_bytes; /* sizeof(struct arena_thread), which grows with the number of fates */
+    uint64_t metrics;      /* amounts in a record of values */
     uint64_t began_wall;   /* CLOCK_MONOTONIC at the process's initialization, ns */
     uint64_t began_ticks;  /* the time stamp counter at that time */
     uint64_t wall, cpu;    /* clocks of the process when a thread last looked, ns */

@@ -55,9 +55,11 @@ static void list_images(struct builder *b, struct arena_file *file)
         damaged(b, "its header");
         return;
     }
-    if (file->header.major != ARENAS_MAJOR) {
-        builder_problem(b, "the arena file has version %u, this program reads version %u",
-                        file->header.major, ARENAS_MAJOR);
+    if (file->header.major != ARENAS_MAJOR ||
+        file->header.thread_bytes != sizeof(struct arena_thread)) {
+        builder_problem(b, "the arena file has version %u-%u, this program reads version %u-%zu",
+                        file->header.major, file->header.thread_bytes, ARENAS_MAJOR,
+                        sizeof(struct arena_thread));
         b->m->complete = false;
         return;
     }
@@ -264,7 +266,7 @@ static void undo_values(const struct arena_undo *undo, uint32_t index, uint64_t 
 
 static bool read_values(struct image_reader *r)
 {
-    uint32_t metrics = r->file->header.metrics;
+    uint32_t metrics = (uint32_t)r->file->header.metrics;
     uint64_t record[1 + MAX_METRICS];
     for (uint32_t i = 0; i < r->thread.values; i++) {
         struct payload *p = &r->payload;

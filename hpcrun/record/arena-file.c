@@ -89,6 +89,7 @@ static void write_header(void)
 {
     struct arena_header *header = arena.header = shared_pages(HEADER_BYTES);
     header->major = ARENAS_MAJOR;
+    header->thread_bytes = sizeof(struct arena_thread);
     header->metrics = process.metrics.count;
     header->began_wall = process.began_wall;
     header->began_ticks = process.began_ticks;

@@ -65,6 +65,7 @@ static void begin(void)
     memcpy(arena.header.magic, ARENAS_MAGIC, sizeof arena.header.magic);
     arena.header.major = ARENAS_MAJOR;
     arena.header.metrics = METRICS;
+    arena.header.thread_bytes = sizeof(struct arena_thread);
     arena.header.began_wall = 1000; /* and ticks 0: two ns for a tick until the look */
     arena.header.first_thread = OFFSET(arena.threads[0]);
     begin_thread(&arena.threads[0], 0);
@@ -224,6 +225,9 @@ static void damage_is_reported(void **state)
     begin();
     arena.header.major = 9;
     assert_damaged("version 9");
+    begin();
+    arena.header.thread_bytes += 8;
+    assert_damaged("version 1-");
     begin();
     arena.header.first_thread = sizeof arena;
     assert_damaged("list of threads");
