@@ -2,9 +2,12 @@
 # integration tests are Python programs, tests/integration/test_*.py. tests/run.py runs both.
 
 # `make check T='NAME...'` runs the tests whose names contain a NAME: `make check T=unwinding`.
+# `make check REPEAT=30 HOGS=2` runs those whose verdict rests on time or chance 30 times, half of the runs
+# beside two processes that use the CPU, and counts; with T, others.
 T ?=
+HOGS ?= 0
 check: check-build
-	tests/run.py $(BUILD) $(T)
+	$(if $(REPEAT),tests/repeat.py $(BUILD) --runs $(REPEAT) --hogs $(HOGS) $(T),tests/run.py $(BUILD) $(T))
 
 # What the tests run, except the builds under sanitizers; and what integration tests run of that.
 .PHONY: check-build integration-build

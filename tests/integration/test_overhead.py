@@ -8,6 +8,7 @@ import unittest
 
 import machine_code
 import profiling
+from evidence import EXACT, Chance, OfChance, of_share
 from logical_case import TOOLS, LogicalTest, procedures, walk
 from structure_file import Structure
 
@@ -46,7 +47,7 @@ class Amounts:
         return self.idleness / (self.cpu() + self.idleness)
 
 
-class Truth(OverheadTest):
+class Truth(OfChance, OverheadTest):
     """Shares of overhead and idleness, by context and in total."""
 
     ROUNDS, SETS, RATE = 5, 120, 8000
@@ -75,12 +76,16 @@ class Truth(OverheadTest):
                                                     for metric in ("work", "overhead", "idleness")))
         return found
 
-    def check_share(self, found, true, samples, seconds, what):
-        """Within 4 sigma + 1 %. Increments vary uniformly by half of the period; late ones, on a busy machine, are
-        up to LATE."""
-        late = max(0, seconds - samples / self.RATE)
-        variance = max(true * (1 - true), 0) * (13 / 12 / samples + late * self.LATE / seconds**2)
-        self.assertAlmostEqual(found, true, delta=4 * math.sqrt(variance) + 0.01, msg=what)
+    def claim_share(self, found, true, samples, seconds, what):
+        """Within 1 % of that many seconds. Late increments, on a busy machine, are up to LATE; without samples nothing
+        is left to chance. A fault moves a half by 10 % of all, a small part by less."""
+        spread, chance = math.sqrt(max(true * (1 - true), 0)), EXACT
+        if samples:
+            late = max(0, seconds - samples / self.RATE)
+            chance = of_share(true * seconds, seconds, seconds / samples) + Chance(
+                spread**2 * late * self.LATE, min(late, self.LATE))
+        self.found.between(what, found * seconds, (true - 0.01) * seconds, (true + 0.01) * seconds, chance,
+                           seconds * (0.01 + 0.18 * spread))
 
     def check(self, known, measured, recorded, counted):
         everything = sum(known.values(), Amounts())
@@ -89,7 +94,7 @@ class Truth(OverheadTest):
         # In total, over all contexts.
         in_all = Amounts(*(all_measured[m]["inclusive"] for m in ("work", "overhead", "idleness")))
         self.check_time(in_all.cpu(), everything.cpu(), counted, 1.5 * self.workers / self.RATE)
-        self.check_share(in_all.share_of_overhead(), everything.share_of_overhead(), recorded,
+        self.claim_share(in_all.share_of_overhead(), everything.share_of_overhead(), recorded,
                          everything.cpu(), "all")
         burning = {key: amounts for key, amounts in known.items() if key[1] != "waiting"}
         groups = {key: [key] for key in burning}
@@ -100,14 +105,14 @@ class Truth(OverheadTest):
             true = sum((known[key] for key in keys), Amounts())
             found = sum((measured[key] for key in keys), Amounts())
             samples = density * true.cpu()
-            self.check_share(found.share_of_overhead(), true.share_of_overhead(), samples,
+            self.claim_share(found.share_of_overhead(), true.share_of_overhead(), samples,
                              true.cpu(), f"overhead in {what}")
-            self.check_share(found.cpu() / in_all.cpu(), true.cpu() / everything.cpu(), recorded,
+            self.claim_share(found.cpu() / in_all.cpu(), true.cpu() / everything.cpu(), recorded,
                              everything.cpu(), f"time in {what}")
             # Every sample pays what its phase says, so only mixed phases have a variance.
             mixed = len({self.idle[phase] for phase, _ in keys}) > 1
-            self.check_share(found.share_of_idleness(), true.share_of_idleness(),
-                             samples if mixed else math.inf, true.cpu(), f"idleness in {what}")
+            self.claim_share(found.share_of_idleness(), true.share_of_idleness(),
+                             samples if mixed else 0, true.cpu(), f"idleness in {what}")
 
     def truth_of(self, compiler, level, workers=4, **how):
         binary = self.build("shares", compiler, level)
@@ -115,12 +120,14 @@ class Truth(OverheadTest):
         # Idle workers per working one.
         self.idle = {phase: workers / working - 1
                      for phase, working in (("alone", 1), ("half", workers // 2), ("full", workers))}
-        done, images = self.profile(binary, workers, self.ROUNDS, self.SETS,
-                                    options=("--cores", str(workers)),
-                                    events=[f"CPUTIME@f{self.RATE}"], **how)
-        known = self.known(done.stdout)
-        recorded = sum(image.count("CPUTIME", [profiling.RECORDED]) for image in images)
-        self.check(known, self.measured(known), recorded, sum(image.cpu for image in images))
+        self.found = self.evidence()
+        for _ in self.found.looks():
+            done, images = self.profile(binary, workers, self.ROUNDS, self.SETS,
+                                        options=("--cores", str(workers)),
+                                        events=[f"CPUTIME@f{self.RATE}"], **how)
+            known = self.known(done.stdout)
+            recorded = sum(image.count("CPUTIME", [profiling.RECORDED]) for image in images)
+            self.check(known, self.measured(known), recorded, sum(image.cpu for image in images))
 
     def test_gcc(self):
         self.truth_of("gcc", "-O2")
