@@ -96,8 +96,10 @@ class Sum:
         self.chance, self.left_out, self.unsure = EXACT, 0, 0
 
     def add(self, seen, low, high, chance, notices, too_low, too_high):
-        if max(too_low, too_high) > notices / 2:
-            self.left_out, self.unsure = self.left_out + 1, max(too_low, too_high)
+        # What may have been lost hides only values that are too high, and what may have been added the others.
+        unsure = max(too_low if high < math.inf else 0, too_high if low > -math.inf else 0)
+        if unsure > notices / 2:
+            self.left_out, self.unsure = self.left_out + 1, unsure
             return
         self.seen, self.low, self.high = self.seen + seen, self.low + low, self.high + high
         self.notices, self.chance = self.notices + notices, self.chance + chance

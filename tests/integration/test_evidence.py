@@ -115,6 +115,13 @@ class Verdicts(unittest.TestCase):
         self.assertEqual([unsure(seen, unsure=4) for seen in (90, 96, 104, 110)], ["false", "true", "true", "false"])
         self.assertEqual([unsure(seen, unsure=4, too_high=0) for seen in (96, 104)], ["true", "false"])
 
+    def test_others_can_only_lower_it(self):
+        """Then a high value is evidence that it is not too low, and a low one is none."""
+        def at_least(seen):
+            return outcome(lambda found: found.between("time", seen, 99, math.inf, EXACT, 10, unsure=30, too_high=0),
+                           looks=5)
+        self.assertEqual([at_least(seen) for seen in (60, 80, 100, 140)], ["false", "open", "true", "true"])
+
     def test_rates_of_a_coin(self):
         """A third of all: at most a half is right, at most a quarter is wrong."""
         rng = random.Random(2)

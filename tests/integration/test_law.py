@@ -3,12 +3,12 @@ workers that could work at once. Checked for every program of tests/programs/cil
 a CPU, and by the CPU clock also if workers share CPUs.
 
 The reference comes from outside clocks: the process's wall clock, and the time for which other processes kept the CPUs
-busy, which no profile can attribute."""
-import math
+busy, which no profile can attribute: a run with much of that is no evidence."""
 import os
 import unittest
 
 import profiling
+from evidence import Chance, OfChance, of_ends
 from logical_case import LogicalTest
 
 CILK = profiling.BUILD / "tests" / "programs" / "cilk"
@@ -20,7 +20,7 @@ CPUS = sorted(os.sched_getaffinity(0))[:2]
 LOST = (profiling.NOBODY, *profiling.DROPPED, profiling.KERNEL_UNATTRIBUTED)
 
 
-class Law(LogicalTest):
+class Law(OfChance, LogicalTest):
     measures_time = True
     RATE = 4000
 
@@ -42,26 +42,26 @@ class Law(LogicalTest):
         name = f"{metric} ({event})" if len(events) > 1 else metric
         return self.tree["metrics"][name]["inclusive"]
 
-    def check(self, image, workers, others, event, events):
+    def claim(self, image, workers, others, event, events):
+        """Within 2 %. A fault moves a sixth of the workers' time."""
         n = min(workers, len(CPUS))
         work, overhead, idleness = (self.total(metric, event, events)
                                     for metric in ("work", "overhead", "idleness"))
         effort = work + overhead + idleness + image.seconds(event, LOST)
         truth = n * image.wall
         # A sample in a worker pays n / n_w times its increment, or 0 if the worker is idle: its increment on average.
-        # The sum of squared deviations is at most n times increment times idleness. In addition, the first and last
-        # increments of every thread may be off by a period.
-        increment = image.seconds(event, [profiling.FIRED]) / image.count(event, [profiling.FIRED])
-        sigma = math.sqrt(n * increment * idleness) + 2 * n * increment
-        bound = 0.02 * truth + 4 * sigma
+        # The sum of squared deviations is at most n times increment times idleness. In addition, every thread begins
+        # and ends.
+        increment = image.mean_period(event)
+        chance = Chance(n * increment * idleness, 1.5 * n * increment) + of_ends(workers, n * increment)
         # While other processes have a CPU, the CPU clock stops and wall-clock samples are late: their charge depends on
         # the workers' status at the end of the time that they stand for. If workers share CPUs, those that search work
         # take CPU time from those that have some. The system measures both by sampling at its ticks.
         taken = 1.3 * others + profiling.TICK
         if workers > n:
             taken += image.seconds(event, [profiling.IDLE])
-        self.assertGreater(effort, truth - bound - n * taken, event)
-        self.assertLess(effort, truth + bound + (n * taken if event == "REALTIME" else 0), event)
+        self.found.between(event, effort, 0.98 * truth, 1.02 * truth, chance, truth / 6, unsure=n * taken,
+                           too_high=n * taken if event == "REALTIME" else 0)
 
     def law_of(self, program, size):
         self.law_of_command(lambda workers: (CILK / program, "-w", workers, size))
@@ -71,11 +71,13 @@ class Law(LogicalTest):
             n = min(workers, len(CPUS))
             events = ["CPUTIME", "REALTIME"] if workers <= n else ["CPUTIME"]
             with self.subTest(workers=workers):
-                image, others = self.run_with(command(workers), workers, events)
-                process, = self.view(view="summary")["processes"]
-                self.assertEqual(process["workers"], n)
-                for event in events:
-                    self.check(image, workers, others, event, events)
+                self.found = self.evidence()
+                for _ in self.found.looks():
+                    image, others = self.run_with(command(workers), workers, events)
+                    process, = self.view(view="summary")["processes"]
+                    self.assertEqual(process["workers"], n)
+                    for event in events:
+                        self.claim(image, workers, others, event, events)
 
     def test_phases(self):
         """With more than one worker, most workers are idle most of the time."""
