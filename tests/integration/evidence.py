@@ -38,7 +38,7 @@ import unittest
 
 ALARM = 1e-6  # false alarms of a test, for each of its runs
 LIMIT = 60  # seconds of a test after which no further run begins
-MOST_LEFT_OUT = 8  # runs of which a claim could use none: others keep the machine busy
+MOST_LEFT_OUT = 4  # runs of which a claim could use none: others keep the machine busy
 
 
 class Chance(collections.namedtuple("Chance", "variance step most", defaults=(math.inf,))):

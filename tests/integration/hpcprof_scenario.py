@@ -195,7 +195,7 @@ class Scenario:
         done = subprocess.run(
             [self.hpcprof, *arguments, *([self.measurements] if directories is None
                                          else directories)],
-            cwd=self.folder, capture_output=True, text=True, errors="replace", timeout=300,
+            cwd=self.folder, capture_output=True, text=True, errors="replace", timeout=600,
             env={**os.environ, "XDG_CACHE_HOME": self.at("cache")}, **options)
         if done.returncode != status:
             raise AssertionError(f"status {done.returncode}, not {status}:\n{done.stderr}")

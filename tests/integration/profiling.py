@@ -2,6 +2,7 @@
 import atexit
 import collections
 import ctypes
+import math
 import os
 import pathlib
 import re
@@ -13,6 +14,8 @@ import subprocess
 import tempfile
 import time
 import unittest
+
+from evidence import Chance
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 ORDINARY_USER = 65534  # nobody
@@ -55,7 +58,8 @@ KERNEL_UNATTRIBUTED = 96
 
 RUNNING = 0  # state of a process that was killed: section 5, PROCESS CLOCK
 
-TICK = 1 / os.sysconf("SC_CLK_TCK")  # seconds
+TICK = 1 / os.sysconf("SC_CLK_TCK")  # seconds, in which /proc counts
+KERNEL_TICK = 0.005  # seconds: the scheduler's, or less (Debian: 0.004)
 
 TIME_UNIT = 1e-9 / 1024  # seconds per unit of a time in a measurement file
 
@@ -223,7 +227,7 @@ class ProfilingTest(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.directory, ignore_errors=True)
 
     def run_tool(self, *command, **options):
-        options.setdefault("timeout", 300)
+        options.setdefault("timeout", 600)
         options.setdefault("cwd", self.directory)
         done = subprocess.run([str(word) for word in command], capture_output=True, text=True,
                               errors="replace", **options)
@@ -246,7 +250,7 @@ class ProfilingTest(unittest.TestCase):
         # Seconds of CPU time while it ran: taken by other processes or a hypervisor; of these, by the latter.
         self.taken_by_others, self.stolen = max(0, cpu_of_others() - others), stolen_cpu() - stolen
         self.assertEqual(done.returncode, status, done.stderr)
-        self.measurements = where
+        self.measurements, self.has_timers = where, deny_perf or not have_perf()
         images = read_measurements(where, paths=paths)
         for image in images:
             self.assertEqual(image.problems, [], image.path)
@@ -254,6 +258,13 @@ class ProfilingTest(unittest.TestCase):
             self.check_sources(image, deny_perf)
         self.check_summary_lines(where / "hpcrun.log", images)
         return done, images
+
+    def late(self, changes):
+        """The Chance that samples are late at so many changes from one code to other, and charge time to the wrong one
+        of the two: as often to the second of them as to the first. A timer of CPU time waits for the kernel's next
+        tick if another thread ran when it was due; perf does not."""
+        n_late = min(changes, math.ceil(self.taken_by_others / KERNEL_TICK)) * self.has_timers
+        return Chance(n_late * KERNEL_TICK**2 / 3, KERNEL_TICK, n_late * KERNEL_TICK)
 
     def check_sources(self, image, deny_perf):
         """Where perf is refused no sample is said to be perf's; wall time is only measured by one clock."""

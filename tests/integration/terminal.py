@@ -1,7 +1,7 @@
 """Programs in a real terminal (tmux), driven by keys and watched on the screen.
 
 Nothing sleeps to let things happen: everything waits until the screen shows what is expected, whole,
-and fails with the screen's contents when it does not in time."""
+and fails with the screen's contents if the program waits for a key before, or hangs."""
 import os
 import pathlib
 import shlex
@@ -10,7 +10,10 @@ import subprocess
 import tempfile
 import time
 
-DEADLINE = 30
+HANG = 600  # seconds: only what hangs takes longer
+# Seconds after which a program that waits for a key, with a screen that stays, will not show more. Keys go by tmux,
+# which on an overloaded machine is late.
+FOR_NOTHING = 60
 # System calls in which a program waits for a key, or for a program that it has started: read, poll,
 # select, wait4, waitid, pselect6, ppoll.
 WAITS = {"0", "7", "23", "61", "247", "270", "271"}
@@ -81,13 +84,16 @@ class Terminal:
 
     def until(self, is_there, what):
         """Waits until is_there(lines of the screen) and these are whole; returns them."""
-        end = time.monotonic() + DEADLINE
+        began, stays_since, last = time.monotonic(), time.monotonic(), None
         while True:
-            lines = self.screen()
+            lines, now = self.screen(), time.monotonic()
             if is_there(lines) and self.is_whole(lines):
                 return lines
-            if time.monotonic() > end:
-                raise AssertionError(f"not seen: {what}\n" + "\n".join(lines))
+            if lines != last or not self.is_waiting():
+                stays_since, last = now, lines
+            if now - stays_since > FOR_NOTHING or now - began > HANG:
+                why = f"it hangs: no end in {HANG} s" if now - began > HANG else "the program waits for a key"
+                raise AssertionError(f"not seen: {what}; {why}\n" + "\n".join(lines))
             time.sleep(0.01)
 
     def until_seen(self, *texts):

@@ -129,7 +129,7 @@ class InChromium(unittest.TestCase):
                    f"--user-data-dir={self.folder}/profile", "--window-size=1200,800",
                    f"--blink-settings=preferredColorScheme={0 if dark else 1}", "file://" + path]
         environment = dict(os.environ, HOME=self.folder, XDG_CONFIG_HOME=self.folder)
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=600, env=environment)
         found = re.search(r'data-report="([^"]*)"', done.stdout)
         self.assertTrue(found, done.stderr[-2000:])
         return json.loads(html.unescape(found[1]))

@@ -20,12 +20,12 @@ class HiddenThreads(unittest.TestCase):
         """What was used on purpose, in seconds, the process in run.json, and what summary and hpcrun say."""
         with tempfile.TemporaryDirectory() as folder:
             m, db = f"{folder}/m", f"{folder}/db"
-            done = subprocess.run([profiling.HPCRUN, "-o", m, *command], timeout=120,
+            done = subprocess.run([profiling.HPCRUN, "-o", m, *command], timeout=600,
                                   capture_output=True, text=True)
             said = profiling.without_perf_notice(done.stderr)
             self.assertEqual((done.returncode, len(said.splitlines())), (0, 1), done.stderr)
             subprocess.run([profiling.BUILD / "bin" / "hpcprof", "-o", db, m], check=True,
-                           capture_output=True, timeout=120)
+                           capture_output=True, timeout=600)
             run = json.loads((pathlib.Path(db) / "run.json").read_text())
             process, = run["processes"]
             burned = int(done.stdout.split()[0]) * 1e-9

@@ -75,7 +75,7 @@ class HostileNames(unittest.TestCase):
 
     def tool(self, *words, cwd=None, status=0, environment=None, log=None):
         """Runs a tool; what it printed."""
-        done = subprocess.run(words, cwd=cwd, capture_output=True, timeout=300, stdin=subprocess.DEVNULL,
+        done = subprocess.run(words, cwd=cwd, capture_output=True, timeout=600, stdin=subprocess.DEVNULL,
                               env={**os.environ, "LC_ALL": "C.UTF-8", **(environment or {})})
         what = os.path.basename(os.fsdecode(words[0]))
         said = [self.check(done.stdout, what), self.check(done.stderr, what)]

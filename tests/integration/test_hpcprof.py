@@ -17,7 +17,7 @@ from v4_reader import read_database
 class CommandLineTest(HpcprofCase):
     def hpcprof(self, *arguments, status=0):
         done = subprocess.run([hpcprof_path(), *arguments], capture_output=True, text=True,
-                              timeout=60)
+                              timeout=600)
         self.assertEqual(done.returncode, status, done.stderr)
         return done
 
@@ -108,7 +108,7 @@ class CommandLineTest(HpcprofCase):
             open(self.at("started")).close()  # blocks until the fifo has a reader
             self.assertNotEqual(self.names(), before)
             running.send_signal(number)
-            self.assertEqual(running.wait(timeout=60), -number)
+            self.assertEqual(running.wait(timeout=600), -number)
             open(self.at("stopped")).close()
             self.assertEqual(self.names(), before)
 

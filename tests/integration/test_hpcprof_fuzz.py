@@ -118,7 +118,7 @@ class FuzzTest(HpcprofCase):
         done = subprocess.run(
             [self.scenario.hpcprof, "-j", "2", "-o", "db", self.scenario.measurements],
             cwd=self.scenario.folder, capture_output=True, text=True, errors="replace",
-            preexec_fn=limit, timeout=120,
+            preexec_fn=limit, timeout=600,
             env={**os.environ, "XDG_CACHE_HOME": self.at("cache"),
                  "ASAN_OPTIONS": "exitcode=99", "UBSAN_OPTIONS": "halt_on_error=1:exitcode=99"})
         what = f"seed {seed}: status {done.returncode}\n{done.stderr[:4000]}"

@@ -117,7 +117,7 @@ class ProgramTest(unittest.TestCase):
             thread.add(thread.path([(module, address)]), 0, 1)
         run.write(os.path.join(folder, "measurements"))
         subprocess.run([hpcprof_path(), "-o", "db", "measurements"], cwd=folder, check=True,
-                       capture_output=True, timeout=100,
+                       capture_output=True, timeout=600,
                        env={**os.environ, "XDG_CACHE_HOME": os.path.join(folder, "cache")})
         return read_database(os.path.join(folder, "db"))
 

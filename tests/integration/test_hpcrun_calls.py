@@ -10,7 +10,7 @@ class Calls(profiling.ProfilingTest):
 
     def compare(self, name):
         for mode in self.modes:
-            plain = self.run_tool(program(name), mode, timeout=60)
+            plain = self.run_tool(program(name), mode, timeout=600)
             self.assertEqual(plain.returncode, 0, plain.stdout)
             self.assertNotIn("early", plain.stdout)
             for source, how in sources():

@@ -120,7 +120,7 @@ class Ends(profiling.ProfilingTest):
                 where = f"m-{name}-{i}"
                 deny = [profiling.TOOLS / "deny-perf"] if how else []
                 done = self.run_tool(*deny, profiling.HPCRUN, "-q", "-o", where, program("endings"),
-                                     "signals", timeout=60)
+                                     "signals", timeout=600)
                 self.assertIn(done.returncode, (-signal.SIGHUP, -signal.SIGTERM))
                 images = profiling.read_measurements(self.directory / where)
                 self.assertEqual([image.problems for image in images], [[] for _ in images])

@@ -66,7 +66,7 @@ class Exec(profiling.ProfilingTest):
     def run_by(self, way, path):
         environment = dict(os.environ, PATH=f"{self.directory}:{os.environ['PATH']}")
         return self.run_tool(HPCRUN, "-q", "-o", f"m-{way}-{path.name}", program("execs"), way, path,
-                             env=environment, timeout=60)
+                             env=environment, timeout=600)
 
     def test_other_c_library(self):
         """Its loader gets an environment without the library, which would end the program."""
@@ -126,7 +126,7 @@ class Exec(profiling.ProfilingTest):
         other = self.compile("other", "int main(void) { return 0; }", f"-Wl,-dynamic-linker,{loader}")
         script = ('LD_PRELOAD="/nowhere/a.so $LD_PRELOAD:/nowhere/b.so" 2>/dev/null exec '
                   f"{other}")
-        done = self.run_tool(HPCRUN, "-q", "-o", "m", "sh", "-c", script, timeout=60)
+        done = self.run_tool(HPCRUN, "-q", "-o", "m", "sh", "-c", script, timeout=600)
         self.assertEqual(done.stdout, "asked\n")
 
     def test_empty_environment(self):

@@ -177,7 +177,7 @@ class Neighbors(profiling.ProfilingTest):
             }""")
         subprocess.run(["gcc", "-shared", "-fPIC", "-o", library, source], check=True)
         done = self.run_tool(HPCRUN, "-q", "-o", "m", "/usr/bin/python3", "-c",
-                             f"import ctypes; ctypes.CDLL('{library}'); print('fine')", timeout=60)
+                             f"import ctypes; ctypes.CDLL('{library}'); print('fine')", timeout=600)
         self.assertEqual(done.stdout, "fine\n")
 
     def test_closed_standard_error_stays_the_program_s(self):
@@ -222,7 +222,7 @@ class Neighbors(profiling.ProfilingTest):
             os.close(reader)
             with self.subTest(name):
                 done = subprocess.run([*prefix, HPCRUN, "-o", name, "sh", "-c", "yes 2>&1; exit $?"], stdout=writer,
-                                      stderr=writer, cwd=self.directory, timeout=60)
+                                      stderr=writer, cwd=self.directory, timeout=600)
                 self.assertEqual(done.returncode, 128 + signal.SIGPIPE)
             os.close(writer)
 
@@ -231,7 +231,7 @@ class Neighbors(profiling.ProfilingTest):
         script = ("import ctypes, os, signal; ctypes.CDLL(None).daemon(0, 0)\n"
                   f"open('{self.directory}/pid', 'w').write(str(os.getpid())); signal.pause()")
         done = self.run_tool(HPCRUN, "-q", "-o", "m", "/usr/bin/python3", "-c", script,
-                             timeout=60)
+                             timeout=600)
         self.assertEqual(done.returncode, 0)
         pid = self.directory / "pid"
         while not (pid.exists() and pid.read_text()):

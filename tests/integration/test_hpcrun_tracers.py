@@ -139,7 +139,7 @@ class Tracers(profiling.ProfilingTest):
             trace(process)
             self.wait_for_use(process, self.burned() + 0.1)
             process.terminate()
-            self.assertEqual(process.communicate(timeout=60)[0], b"")
+            self.assertEqual(process.communicate(timeout=600)[0], b"")
             self.assertEqual(process.returncode, -signal.SIGTERM)
             self.assertEqual(self.check(where).state, 4, name)
 
@@ -159,7 +159,7 @@ class Tracers(profiling.ProfilingTest):
                 self.assertIsNone(strace.poll())
                 time.sleep(0.005)
             strace.terminate()
-            strace.wait(timeout=60)
+            strace.wait(timeout=600)
 
         self.in_mid_run(trace)
 

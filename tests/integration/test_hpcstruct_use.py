@@ -205,7 +205,7 @@ class BadInputTest(UseCase):
                     self.compile("switches.c", "-O2", "-s", name="stripped")]
         for program in programs:
             result = subprocess.run([FUZZER, program, first, seeds], capture_output=True,
-                                    text=True, errors="replace", timeout=300 + int(seeds))
+                                    text=True, errors="replace", timeout=600 + int(seeds))
             with self.subTest(program=program.name):
                 self.assertEqual(result.stdout.splitlines()[-1:], [f"{seeds} seeds"])
                 self.assertEqual(result.returncode, 0)

@@ -6,13 +6,14 @@ import shutil
 import unittest
 
 import profiling
+from evidence import OfChance, of_ends
 from logical_case import LogicalTest, procedures, walk
 from profiling import program
 
 UNKNOWN = "<unknown code>"
 
 
-class PerfMap(LogicalTest):
+class PerfMap(OfChance, LogicalTest):
     def remove_map(self, pid):
         for name in (f"/tmp/perf-{pid}.map", f"/tmp/perf-{pid}.map.target"):
             pathlib.Path(name).unlink(missing_ok=True)
@@ -23,6 +24,7 @@ class PerfMap(LogicalTest):
         for image in images:
             self.remove_map(image.pid)
         self.check_fates(images)
+        self.period = max(image.mean_period("CPUTIME") for image in images)
         self.analyse()
         lines = [line.split(":") for line in done.stdout.splitlines()]
         self.assertEqual(len(lines), 6)
@@ -33,28 +35,25 @@ class PerfMap(LogicalTest):
         return sum(path[-1]["metrics"]["work"]["inclusive"] for path in walk(self.tree)
                    if path[-1]["kind"] == "procedure" and procedures(path)[-len(names):] == names)
 
-    def check(self, calls):
-        for names, seconds in calls:
-            with self.subTest(names=names):
-                path = ["main", "run", *names]
-                self.assertAlmostEqual(self.below(path), seconds, delta=0.04 * seconds)
-
-    def unnamed(self, calls):
-        """What is seen without the names."""
-        return [([name if name.startswith("c") else UNKNOWN for name in names], seconds)
-                for names, seconds in calls]
+    def check(self, how, shown=lambda name: name):
+        """Each call is below its path, where `shown` says how names are shown."""
+        evidence = self.evidence()
+        for _ in evidence.looks():
+            for names, seconds in self.calls(how):
+                evidence.time(" ".join(names), self.below(["main", "run", *map(shown, names)]), seconds, seconds,
+                              of_ends(2, self.period) + self.late(2), notices=0.25)
 
     def test_names_and_call_paths(self):
         """Later lines win, and lines that no one understands cost only themselves."""
-        self.check(self.calls("good"))
+        self.check("good")
 
     def test_a_child_goes_on_in_the_code_of_its_parent(self):
-        self.check(self.calls("fork"))
+        self.check("fork")
 
     def test_maps_that_are_not_the_program_s(self):
         for how in ("none", "link", "old") + (("foreign",) if os.geteuid() == 0 else ()):
             with self.subTest(how):
-                self.check(self.unnamed(self.calls(how)))
+                self.check(how, lambda name: name if name.startswith("c") else UNKNOWN)
 
     def test_garbage_costs_one_line(self):
         done = self.run_tool(profiling.HPCRUN, "-e", "CPUTIME@f1000", "-o", "m", program("jit"), "garbage", 20)

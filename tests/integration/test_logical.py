@@ -8,6 +8,7 @@ import subprocess
 import unittest
 
 import profiling
+from evidence import OfChance, of_share
 from logical_case import LogicalTest, procedures, walk
 
 CILK = profiling.BUILD / "tests" / "programs" / "cilk"
@@ -18,8 +19,8 @@ HOW = (("perf", {}), ("timers", {"deny_perf": True}))
 GLUE = re.compile(r"minicilk_|cilk_call_base|start_thread|clone3|work$")
 
 
-class Idleness(LogicalTest):
-    """Blame for idle workers: the ratio of idle to working ones is known in every phase."""
+class Idleness(OfChance, LogicalTest):
+    """Blame for idle workers: the ratio of idle to working ones is known in every phase, and each sample pays by it."""
     measures_time = True
 
     WORKERS = 8
@@ -133,27 +134,36 @@ class Paths(LogicalTest):
         self.assertTrue(all("cilk_call_base" in path and "main" not in path for path in stolen), stolen)
 
 
-class Overhead(LogicalTest):
+class Overhead(OfChance, LogicalTest):
     measures_time = True
+
     def test_a_fine_grained_program_has_much_overhead(self):
         """fib does nothing but spawn, how long its own instructions take depends on the processor (0.38
         to 0.47 of all were seen); nqueens works between spawns."""
-        share = {}
-        for program, size in (("fib", 34), ("nqueens", 14)):
-            self.profile(CILK / program, "-w", 1, size, events=["CPUTIME@f2000"])
-            work, overhead = (self.tree["metrics"][m]["inclusive"] for m in ("work", "overhead"))
-            share[program] = overhead / (work + overhead)
-        sigma = math.sqrt(0.02 * 0.98 / (2000 * (work + overhead)))  # of nqueens' 2 %
-        self.assertGreater(share["fib"], 0.25)
-        self.assertLess(share["nqueens"], 0.02 + 4 * sigma)
+        found = self.evidence()
+        for _ in found.looks():
+            for program, size, least, most in (("fib", 34, 0.25, 1), ("nqueens", 14, 0, 0.02)):
+                _, (image,) = self.profile(CILK / program, "-w", 1, size, events=["CPUTIME@f2000"])
+                work, overhead = (self.tree["metrics"][m]["inclusive"] for m in ("work", "overhead"))
+                total, period = work + overhead, image.mean_period("CPUTIME")
+                found.between(program, overhead, least * total, most * total,
+                              of_share(max(overhead, 0.02 * total), total, period), 0.1 * total)
 
     KINDS = [f"overhead:{kind}" for kind in ("other", "scheduler", "spawn", "steal", "sync")]
 
     def test_kinds_of_overhead(self):
-        """fib's is in its spawns, and some of it in its syncs; all is told apart, in every row and
-        thread. It has more than half a second of it: a machine that is halted for 0.1 s does not hide
-        that."""
-        self.profile(CILK / "fib", "-w", 2, 38, events=["CPUTIME@f2000"])
+        """fib's is in its spawns, and some of it in its syncs; all is told apart, in every row and thread."""
+        found = self.evidence()
+        for _ in found.looks():
+            _, (image,) = self.profile(CILK / "fib", "-w", 2, 38, events=["CPUTIME@f2000"])
+            total = self.check_kinds()
+            found.between("spawn", total["overhead:spawn"], 0.6 * total["overhead"], math.inf,
+                          of_share(total["overhead:spawn"], total["overhead"], image.mean_period("CPUTIME")),
+                          0.2 * total["overhead"])
+            found.enough("seconds in syncs", total["overhead:sync"], 1e-9)
+
+    def check_kinds(self):
+        """Returns the total of each."""
         shown = self.view("--metrics", ",".join(["overhead", *self.KINDS]))
         rows = list(walk(shown["root"]))
         for path in rows:
@@ -162,13 +172,12 @@ class Overhead(LogicalTest):
                 self.assertAlmostEqual(sum(costs[kind] for kind in self.KINDS), costs["overhead"],
                                        delta=1e-12)
         total = {name: cost["inclusive"] for name, cost in shown["root"]["metrics"].items()}
-        self.assertGreater(total["overhead:spawn"], 0.6 * total["overhead"])
-        self.assertGreater(total["overhead:sync"], 0)
         self.assertEqual(total["overhead:other"], 0)
         threads = self.view("--metrics", ",".join(["overhead", *self.KINDS]), view="threads")
         for thread in threads["threads"]:
             self.assertAlmostEqual(sum(thread["metrics"][kind] for kind in self.KINDS),
                                    thread["metrics"]["overhead"], delta=1e-12)
+        return total
 
     def test_nothing_is_measured_without_tags_and_agents(self):
         self.profile(profiling.program("recursion"), 10, 200)

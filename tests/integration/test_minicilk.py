@@ -10,6 +10,7 @@ import subprocess
 import tempfile
 import unittest
 
+from evidence import OfChance
 from machine_code import TAG, disassembly, instructions
 from profiling import symbols
 
@@ -25,7 +26,7 @@ COMPILERS = [compiler for compiler in ("gcc", "clang") if shutil.which(compiler)
 
 
 def run(*command, **options):
-    options.setdefault("timeout", 300)
+    options.setdefault("timeout", 600)
     return subprocess.run([str(word) for word in command], capture_output=True, text=True, **options)
 
 
@@ -99,7 +100,7 @@ class Programs(MinicilkTest):
                 self.assertEqual(self.ok(program), "fib(30) = 832040\n")
 
 
-class Stress(MinicilkTest):
+class Stress(OfChance, MinicilkTest):
     """Short forms; `make stress-minicilk` is the long one."""
 
     def test_steals(self):
@@ -128,15 +129,15 @@ class Stress(MinicilkTest):
                 self.assertEqual(found["wrong"], 0)
 
     def test_every_instruction_tells_wrong_from_right(self):
-        """A runtime that joins before it has cleared the base is found out: at once, but for runs in which
-        a busy machine lets one worker do everything."""
-        for _ in range(20):
+        """A runtime that joins before it has cleared the base is found out: in most runs at once, but not in those in
+        which a busy machine lets one worker do everything."""
+        evidence = self.evidence()
+        for _ in evidence.looks():
             done = run(VARIANTS / "steps-eager", 4, 150000)
             found = numbers(done.stdout)
             self.assertEqual(done.returncode, 1 if found["wrong"] else 0)
-            if found["wrong"]:
-                return
-        self.fail("nothing wrong was found")
+            evidence.enough("runs that find it", found["wrong"] > 0, 1)
+            evidence.rate("found, if anything was stolen", found["wrong"] > 0, found["stolen"] > 0, least=0.5)
 
 
 class Misuse(MinicilkTest):
@@ -174,7 +175,7 @@ int main(void)
     }
     stolen = 1;
     CILK_END;""")
-        done = run(self.compile(source, "-O2"), timeout=60)
+        done = run(self.compile(source, "-O2"), timeout=600)
         self.assertEqual(done.returncode, -signal.SIGABRT)
         self.assertEqual(done.stderr,
                          "minicilk: root: a spawn or sync stands inside a switch of the body\n")
@@ -218,7 +219,7 @@ CILK_BODY(root)
         hard = resource.getrlimit(resource.RLIMIT_STACK)[1]
         if hard not in (resource.RLIM_INFINITY, -1) and hard < stack:
             self.skipTest("no C stack that is deep enough")
-        done = run(self.compile(source, "-O2"), timeout=60,
+        done = run(self.compile(source, "-O2"), timeout=600,
                    preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_STACK, (stack, hard)))
         self.assertEqual(done.returncode, -signal.SIGABRT)
         self.assertEqual(done.stderr, "minicilk: spawns nest deeper than 262144\n")

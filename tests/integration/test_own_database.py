@@ -46,7 +46,7 @@ class DatabaseTest(unittest.TestCase):
         environment = {**os.environ, "XDG_CACHE_HOME": str(cwd / "cache")}
         done = subprocess.run([str(word) for word in words], cwd=cwd, user=user, group=user,
                               extra_groups=[] if user else None, umask=umask, env=environment,
-                              capture_output=True, text=True, errors="replace", timeout=300,
+                              capture_output=True, text=True, errors="replace", timeout=600,
                               **options)
         self.assertEqual(done.returncode, 0, done.stderr)
         return done

@@ -41,7 +41,7 @@ class Ranks(unittest.TestCase):
 
     def finish(self, *processes):
         for process in processes:
-            said = process.communicate(timeout=60)[1]
+            said = process.communicate(timeout=600)[1]
             self.assertEqual((process.returncode, said), (0, ""))
 
     def directories(self):
@@ -50,7 +50,7 @@ class Ranks(unittest.TestCase):
     def database(self, *directories):
         target = self.folder / "db"
         subprocess.run([HPCPROF, "-o", target, *directories], cwd=self.folder, check=True,
-                       capture_output=True, timeout=120)
+                       capture_output=True, timeout=600)
         return target
 
     def ranks(self, *directories):
@@ -100,7 +100,7 @@ class Ranks(unittest.TestCase):
         self.finish(*[self.start(variables(rank, "a"), "-o", "m") for rank in range(2)])
         for rank, job in ((0, "a"), (2, "b")):
             late = self.start(variables(rank, job), "-o", "m")
-            said = late.communicate(timeout=60)[1]
+            said = late.communicate(timeout=600)[1]
             self.assertEqual(late.returncode, 1)
             self.assertRegex(said, r"\Ahpcrun: m: exists, and is neither empty nor [^\n]*\n\Z")
         self.assertEqual(self.ranks("m"), [0, 1])

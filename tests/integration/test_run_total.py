@@ -78,7 +78,7 @@ class Trees(profiling.ProfilingTest):
 
     def summary(self):
         subprocess.run([profiling.BUILD / "bin/hpcprof", "-o", self.directory / "db", self.directory / "m"],
-                       check=True, capture_output=True, timeout=120)
+                       check=True, capture_output=True, timeout=600)
         return viewer.printed_json("summary", self.directory / "db")
 
     def test_make(self):
@@ -224,7 +224,7 @@ class Jobs(unittest.TestCase):
                                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, text=True))
         for rank in ranks:
             rank.stdout.readline()
-        said = [rank.communicate("go\n", timeout=60)[1] for rank in ranks]
+        said = [rank.communicate("go\n", timeout=600)[1] for rank in ranks]
         lines = [line for text in said for line in text.splitlines() if "POSIX timers: " not in line]
         self.assertEqual([rank.returncode for rank in ranks], [0] * 4)
         self.assertEqual(len(lines), 1, said)

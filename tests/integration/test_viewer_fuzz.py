@@ -82,7 +82,7 @@ class Fuzz(unittest.TestCase):
                            UBSAN_OPTIONS="halt_on_error=1:exitcode=99")
         with open(output, "wb") as out:
             done = subprocess.run([viewer.VIEWER, *arguments, folder], stdout=out,
-                                  stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, timeout=120,
+                                  stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, timeout=600,
                                   env=environment, preexec_fn=limit)
         said = done.stderr.decode(errors="replace").splitlines()
         self.assertIn(done.returncode, (0, 1, 2), (done.returncode, said))
@@ -215,7 +215,7 @@ class Fuzz(unittest.TestCase):
         os.close(master)
         said = program.stderr.read().decode(errors="replace")
         program.stderr.close()
-        self.assertIn(program.wait(timeout=60), (0, 1), said)
+        self.assertIn(program.wait(timeout=600), (0, 1), said)
 
     def read(self, master):
         """The next output of a program on its terminal; empty if the program has ended."""

@@ -14,7 +14,7 @@ VIEWER = pathlib.Path(os.environ.get("BUILD", "build")).resolve() / "bin" / "hpc
 os.environ["XDG_CONFIG_HOME"] = "/nonexistent"
 
 
-def run(*arguments, locale="C.UTF-8", timeout=60, **more):
+def run(*arguments, locale="C.UTF-8", timeout=600, **more):
     """hpcviewer with these arguments; output is bytes-safe text."""
     environment = dict(os.environ, LC_ALL=locale)
     return subprocess.run([VIEWER, *map(str, arguments)], capture_output=True, text=True,

@@ -3,7 +3,7 @@ status, output and errors, no hang, and measurements that add up.
 
 Every round runs every program once under each way of sampling (with --one-way under one of them, another
 for each program and round). Prints a table: runs, and how many of them hung (no end within 20 times what
-the runs without hpcrun take, at least two minutes: their stacks are shown then), were ended by a signal that
+the runs without hpcrun take, at least ten minutes: their stacks are shown then), were ended by a signal that
 they don't get by themselves, changed their status or output, or left a measurement that can't be read or whose
 samples don't add up. Exits with 1 if there was any. Programs that aren't installed, or that by themselves do not
 say the same each time, are left out and named."""
@@ -85,11 +85,11 @@ class Comparison:
         try:
             for prefix in {prefix for _, prefix in self.ways}:
                 before = time.monotonic()
-                seen = [self.run(name, prefix, 300) for _ in range(times)]
+                seen = [self.run(name, prefix, profiling.HANG) for _ in range(times)]
                 if seen.count(seen[0]) != times:
                     return "does not say the same each time"
                 self.expected[name, prefix] = seen[0]
-                self.limit[name] = max(120, 20 * (time.monotonic() - before), self.limit.get(name, 0))
+                self.limit[name] = max(profiling.HANG, 20 * (time.monotonic() - before), self.limit.get(name, 0))
         except watchdog.Hung:
             return "does not end"
         return None
@@ -120,8 +120,8 @@ class Comparison:
         return CHANGED
 
     def judge_measurements(self, name, where):
-        """Processes that the program left behind may still be writing theirs: they get ten seconds."""
-        deadline = time.monotonic() + 10
+        """Processes that the program left behind may still be writing theirs: they get ten minutes."""
+        deadline = time.monotonic() + profiling.HANG
         while True:
             try:
                 wrong = where.exists() and any(map(is_wrong, profiling.read_measurements(where)))
@@ -131,7 +131,7 @@ class Comparison:
                 return None
             if time.monotonic() > deadline:
                 return UNREADABLE
-            time.sleep(0.5)
+            time.sleep(0.1)
 
     def round(self, number, chosen, one_way):
         """The (program, way) pairs of a round."""

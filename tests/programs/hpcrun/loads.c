@@ -5,8 +5,8 @@
  *   void work(long spins)   works for a while in frames of its own
  * Prints
  *   used NUMBER LOADS NS   CPU time of this thread in the calls of library NUMBER
- *   halted NS              time of loads and calls that took over MANY times the fastest one's time,
- *                          because a virtual machine was halted
+ *   halted NS              time of calls that took over MANY times the fastest one's time, because a
+ *                          virtual machine was halted
  *   burned NS              the CPU time of both threads
  *   reused COUNT           number of loads of a library to the addresses of another one's code */
 #include "burn.h"
@@ -50,11 +50,12 @@ static void note_place(uintptr_t address, int which)
     }
 }
 
-/* Work in a library is below the function that belongs to it. */
+/* Work in a library is below the function that belongs to it. It is long compared to the reading of
+ * clocks around it, which is not. */
 #define CALLER(name)                                                                               \
     __attribute__((noinline)) static void name(void (*work)(long))                                 \
     {                                                                                              \
-        work(20000);                                                                               \
+        work(80000);                                                                               \
         burn_sink++;                                                                               \
     }
 
@@ -64,6 +65,14 @@ CALLER(call_2)
 CALLER(call_3)
 
 static void (*const callers[LIBRARIES])(void (*)(long)) = {call_0, call_1, call_2, call_3};
+
+static void note_halt(uint64_t took)
+{
+    static uint64_t fastest = UINT64_MAX;
+    fastest = took < fastest ? took : fastest;
+    if (took > MANY * fastest)
+        halted += took;
+}
 
 static void load_and_work(const char *path, int which)
 {
@@ -78,7 +87,9 @@ static void load_and_work(const char *path, int which)
     void (*work)(long);
     memcpy(&work, &symbol, sizeof work);
     callers[which](work);
-    used[which] += clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin;
+    uint64_t took = clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin;
+    used[which] += took;
+    note_halt(took);
     loads[which]++;
     dlclose(library);
 }
@@ -99,14 +110,6 @@ static void *recurse(void *argument)
     return argument;
 }
 
-static void note_halt(uint64_t took)
-{
-    static uint64_t fastest = UINT64_MAX;
-    fastest = took < fastest ? took : fastest;
-    if (took > MANY * fastest)
-        halted += took;
-}
-
 int main(int count, char **arguments)
 {
     if (count != 4 + LIBRARIES)
@@ -116,14 +119,9 @@ int main(int count, char **arguments)
     pthread_t thread;
     pthread_create(&thread, NULL, recurse, NULL);
     uint64_t before = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-    uint64_t now = clock_ns(CLOCK_THREAD_CPUTIME_ID), last;
-    uint64_t end = now + (uint64_t)atoi(arguments[2]) * 1000000u;
-    for (unsigned i = 0; i < least || now < end; i++) {
-        last = now;
+    uint64_t end = clock_ns(CLOCK_THREAD_CPUTIME_ID) + (uint64_t)atoi(arguments[2]) * 1000000u;
+    for (unsigned i = 0; i < least || clock_ns(CLOCK_THREAD_CPUTIME_ID) < end; i++)
         load_and_work(arguments[4 + i % LIBRARIES], (int)(i % LIBRARIES));
-        now = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-        note_halt(now - last);
-    }
     uint64_t burned = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - before;
     stop = true;
     pthread_join(thread, NULL);
