@@ -9,7 +9,7 @@ of the runs, --hogs processes (0) use all the CPU time that they get. --jobs cla
 No run begins after --seconds: then fewer runs are reported. Run number 1 of all classes comes before run
 number 2, so that such a report has all classes.
 
-Ends with a table, a line for each test, with the reasons of skips and the first failure, and with the line
+Ends with a table, a line for each test, with the reasons of skips, and with the line
 "N runs of T tests: N failed, N skipped". The status is 1 if any run failed."""
 import argparse
 import collections
@@ -76,6 +76,8 @@ class Counts:
 
     def add(self, name, verdict, detail, seconds):
         self.verdicts[name][verdict] += 1
+        if verdict == "FAILED":
+            print(f"FAILED {name}\n{detail}", flush=True)
         self.seconds[name] += seconds
         if detail:
             self.details[name, verdict].append(detail)
@@ -100,8 +102,6 @@ class Counts:
             reasons = collections.Counter(re.sub(r"\d+(\.\d+)?", "N", text) for text in self.details[name, "skip"])
             for reason, number in reasons.most_common(3):
                 print(f"{'':28}skipped {number} times: {reason}")
-            for text in self.details[name, "FAILED"][:1]:
-                print("\n".join(" " * 28 + line for line in text.splitlines()))
 
 
 def run_class(build, job, tests, counts):

@@ -89,14 +89,17 @@ class Law(OfChance, LogicalTest):
 
         A sample is charged by what its worker does when it comes. So each begin and end of a procedure is worth one
         period at most, and the time for which the worker had no CPU just then: that takes a switch of the CPU within
-        the microseconds between the runtime's change of state and the program's look at its clock. Workers without
-        work would add some 40 %."""
+        the microseconds between the runtime's change of state and the program's look at its clock: of some 20 changes,
+        each in 10 of 4000 microseconds, that is 1 run in 20. Workers without work would add some 40 % in each run."""
         for workers in (2, 4):
             with self.subTest(workers=workers):
-                done, (image,) = self.measure(PHASES, workers, 300, events=["REALTIME@f1000"])
-                times = profiling.pairs(done.stdout.split())
-                truth = image.wall - (int(times["computation"]) - int(times["procedures"])) * 1e-9
-                self.assertAlmostEqual(image.seconds("REALTIME", [profiling.RECORDED]), truth, delta=0.1 * truth)
+                found = self.evidence()
+                for _ in found.looks():
+                    done, (image,) = self.measure(PHASES, workers, 300, events=["REALTIME@f1000"])
+                    times = profiling.pairs(done.stdout.split())
+                    truth = image.wall - (int(times["computation"]) - int(times["procedures"])) * 1e-9
+                    seen = image.seconds("REALTIME", [profiling.RECORDED])
+                    found.rate("right within 10 %", abs(seen - truth) < 0.1 * truth, 1, least=0.9, noticed=(0.1, 1))
 
     def test_fib(self):
         self.law_of("fib", 36)
