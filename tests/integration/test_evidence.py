@@ -1,10 +1,14 @@
 """The sequential verdicts of evidence.py, on simulated samplers whose truth is known: exactly, where a distribution
 can be summed up, else by seeded random numbers, so that each run of these tests is the same."""
 import math
+import os
 import random
+import re
+import subprocess
 import unittest
 
 import evidence
+import profiling
 from evidence import EXACT, Chance, Evidence
 
 
@@ -35,6 +39,8 @@ def outcome(make_claims, looks=50, alarm=evidence.ALARM):
         return "true"
     except AssertionError:
         return "false"
+    except unittest.SkipTest:
+        return "open"
 
 
 class Bounds(unittest.TestCase):
@@ -142,11 +148,61 @@ class Verdicts(unittest.TestCase):
             for _ in found.looks():
                 found.between("time", 100, 99, 101, EXACT, 10, unsure=30)
 
+    def test_a_class_does_not_try_again_and_again(self):
+        class Test(evidence.OfChance):
+            pass
+
+        def runs(unsure):
+            found = Test().evidence()
+            try:
+                for _ in found.looks():
+                    found.between("time", 100, 99, 101, EXACT, 10, unsure=unsure)
+            except unittest.SkipTest:
+                pass
+            return found.n_looks
+        self.assertEqual([runs(unsure) for unsure in (30, 30, 0, 30)], [evidence.MOST_LEFT_OUT, 1, 1, 4])
+
     def test_no_evidence_is_a_skip_with_the_reason(self):
         found = Evidence(limit=0)
         with self.assertRaisesRegex(unittest.SkipTest, "^not enough evidence after 1 runs, though 0 of 1 claims hold: samples: 1 of the 2 "):
             for _ in found.looks():
                 found.enough("samples", 1, 2)
+
+
+class Repeat(unittest.TestCase):
+    """tests/repeat.py"""
+
+    def run_tests(self, name, status, **environment):
+        done = subprocess.run([profiling.ROOT / "tests" / "repeat.py", os.environ.get("BUILD", profiling.ROOT / "build"),
+                               "--runs", "2", "--hogs", "1", f"test_evidence.Sample.{name}"], capture_output=True,
+                              text=True, env=dict(os.environ, SAMPLE_OF_REPEAT="1", **environment),
+                              timeout=profiling.HANG)
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        return done.stdout
+
+    def test_passed(self):
+        self.assertTrue(self.run_tests("test_good", 0).endswith("\n2 runs of 1 tests: 0 failed, 0 skipped\n"))
+
+    def test_failed_and_skipped(self):
+        text = self.run_tests("test_", 1)
+        self.assertTrue(text.endswith("\n6 runs of 3 tests: 2 failed, 2 skipped\n"), text)
+        self.assertEqual(text.count("AssertionError: 1 != 2"), 2)
+        self.assertRegex(text, re.compile(r"^    2      2       0 .* test_evidence.Sample.test_bad$", re.M))
+        self.assertRegex(text, r"skipped 2 times: only N of N\n")
+
+
+if "SAMPLE_OF_REPEAT" in os.environ:
+    class Sample(unittest.TestCase):
+        """What Repeat runs."""
+
+        def test_good(self):
+            pass
+
+        def test_bad(self):
+            self.assertEqual(1, 2)
+
+        def test_skipped(self):
+            self.skipTest("only 3 of 4.5")
 
 
 if __name__ == "__main__":
