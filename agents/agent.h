@@ -36,6 +36,7 @@
  *     thread_end      in each thread that ends                             normal *  yes
  *     unwind_begin    first at a sample: what is this thread doing?        handler   no
  *     worker_counts   second: how many workers are there, how many work?   handler   yes
+ *     charge_waiters  third, if threads wait for locks of this thread      handler   yes
  *     step_bichord    for each claimed frame, from the leaf outwards       handler   no
  *     step_pnote      after AGENT_M_0 or AGENT_M_1: is the next frame in?  handler   yes
  *     step_lnote      after AGENT_1_1, M_1 or 1_M: the next l-note?        handler   yes
@@ -79,6 +80,8 @@
  *     runtime-module NAME       a module's base name is NAME, or begins with "NAME."
  *     runtime-symbol NAME       the main program, not stripped, has this symbol: the runtime may be
  *                               linked into it
+ *     runtime-threads any       it creates a thread, and no other agent was opened before. The agent
+ *                               is the one for plain threads, which is a part of hpcrun
  *
  *     runtime-preload yes       the launcher preloads the agent, because it interposes functions
  *
@@ -155,6 +158,7 @@ enum agent_thread_status {
     AGENT_WORKING,       /* a worker that executes user code: work, and its share of idleness */
     AGENT_IDLE,          /* a worker without user code: nothing */
     AGENT_RUNTIME_OWNED, /* a thread that the runtime uses for itself: nothing */
+    AGENT_WAITING,       /* a worker that waits in a call of the program: waiting, at its path */
 };
 
 /* A p-note. */
@@ -190,7 +194,48 @@ struct agent_claim {
 struct agent_worker_counts {
     uint32_t workers; /* of the runtime in this process; 0: not known yet */
     uint32_t working; /* workers that execute user code at this instant */
+    uint32_t waiting_for_this; /* workers that wait for a lock that this thread holds */
 };
+
+/* ---- slots ----
+ *
+ * Every thread of the program has one slot, in which it says whether it waits. hpcrun's wrappers of
+ * waiting calls (pthread_cond_wait, sleep, ...) write it, and so may wrappers of an agent. All agents
+ * use the same slots, so a thread is in one state for all of them. A change is a plain store to the
+ * thread's own cache line. Only samples read the slots of other threads. */
+
+enum agent_slot_state { AGENT_SLOT_FREE, AGENT_SLOT_WORKING, AGENT_SLOT_WAITING };
+
+#define AGENT_MAX_EVENTS 8
+
+struct agent_slot {
+    _Alignas(128) _Atomic uint32_t state; /* enum agent_slot_state */
+    int tid;
+    uint32_t number;         /* of the slot, hpcrun's */
+    uint64_t frame;          /* waiting: frame address of the wrapper */
+    _Atomic uint64_t lock;   /* waiting: address of the lock; 0: no lock */
+    _Atomic uint64_t holder; /* waiting: address of the word (4 bytes) with the tid of the lock's
+                                holder; 0: the lock has none */
+    _Atomic uint32_t is_charged;                /* delay[] has amounts */
+    _Atomic uint64_t delay[AGENT_MAX_EVENTS]; /* time that holders have charged to this wait, by
+                                                   event, in the event's unit */
+};
+
+/* All slots: slot i is chunk[i / AGENT_SLOTS][i % AGENT_SLOTS]. Slots at `end` and above are free.
+ * The memory stays. */
+#define AGENT_SLOTS  64
+#define AGENT_CHUNKS 256
+
+struct agent_slots {
+    _Atomic uint32_t end;
+    struct agent_slot *_Atomic chunk[AGENT_CHUNKS];
+};
+
+/* Any context. Slot i, below `end`. */
+static inline struct agent_slot *agent_slot_at(const struct agent_slots *slots, uint32_t i)
+{
+    return &slots->chunk[i / AGENT_SLOTS][i % AGENT_SLOTS];
+}
 
 /* What pthread_create or thrd_create was given; zeros for the initial thread. */
 struct agent_start_routine {
@@ -244,6 +289,11 @@ struct agent_host {
     /* Handler. Frame i of the physical path, 0 being the outermost; false: the path is shorter. */
     bool (*path_frame)(const struct agent_cursor *cursor, uint32_t i, struct agent_frame *frame);
 
+    /* Any context. The calling thread's slot; NULL: it has none. */
+    struct agent_slot *(*own_slot)(void);
+
+    const struct agent_slots *slots;
+
     /* Handler. Replaces a frame, of any stack that is not running, by its caller; false: it is the
      * outermost, or has no simple unwind rule. */
     bool (*step)(const struct agent_cursor *cursor, struct agent_frame *frame);
@@ -282,6 +332,9 @@ struct agent {
      * answers instead of asking. Such an agent may not use a clock, nor `leaf` in unwind_begin. */
     bool deterministic;
 
+    /* The agent for plain threads: it is not asked while another agent is in the process. */
+    bool is_for_threads;
+
     /* Normal context, see the table above. */
     bool (*start)(const struct agent_host *host); /* false: the agent cannot serve */
     void (*module_added)(const struct agent_module *module);
@@ -293,6 +346,10 @@ struct agent {
     /* Handler, see the steps above. */
     enum agent_thread_status (*unwind_begin)(struct agent_cursor *cursor);
     struct agent_worker_counts (*worker_counts)(struct agent_cursor *cursor);
+    /* Adds waiters * amount to delay[event] of the slots of threads that wait for locks of this one;
+     * `waiters` is what waiting_for_this was. Returns it, or 0 if they no longer wait. */
+    uint32_t (*charge_waiters)(struct agent_cursor *cursor, uint32_t waiters, unsigned event,
+                               uint64_t amount);
     enum agent_association (*step_bichord)(struct agent_cursor *cursor,
                                            const struct agent_frame *frame);
     bool (*step_pnote)(struct agent_cursor *cursor, const struct agent_frame *frame);
@@ -301,5 +358,8 @@ struct agent {
 
 /* Each agent defines this. */
 extern const struct agent hpcrun_agent __attribute__((visibility("default")));
+
+/* The agent for plain threads, a part of libhpcrun.so. */
+extern const struct agent agent_for_threads;
 
 #endif

@@ -3,9 +3,10 @@ AGENTS = minicilk cilk5 opencilk gomp
 
 # The folders from the ground up: an agent uses common/, and no other agent.
 #   common/    symbols of ELF files, runtimes that are linked into programs, states of threads
+#   pthread/   the agent for plain threads: a part of libhpcrun.so
 #   NAME/      the agent of one runtime
 #   rules/     rules files of runtimes that need no agent
-AGENTS_FOLDERS = common minicilk cilk5 opencilk gomp
+AGENTS_FOLDERS = common pthread minicilk cilk5 opencilk gomp
 
 CFLAGS_agents = -fPIC -fvisibility=hidden
 
@@ -44,6 +45,11 @@ $(BUILD)/lib/agents/$(1).rules: agents/$(1)/$(1).rules
 	$(Q)cp $$< $$@
 endef
 $(foreach a,$(AGENTS),$(eval $(call agent_rules,$(a))))
+
+# Only the rules of this one are a file of their own (hpcrun/module.mk).
+$(eval $(call agent_rules,pthread))
+PROGRAMS += $(BUILD)/lib/agents/pthread.rules
+AGENT_FILES += $(BUILD)/lib/agents/pthread.rules
 
 RECORDING_HOST = $(BUILD)/obj/tests/unit/agents/recording_host.o
 $(eval $(call unit_test,agents/test_minicilk_agent,$(call objects_of,agents/minicilk) $(RECORDING_HOST),))

@@ -14,7 +14,7 @@
 #   database/     the files of the database
 HPCPROF_FOLDERS = base modules measurement runtime metrics names tree attribution sources database
 
-HPCPROF_LIBRARIES = -lxml2 -lelf -lz -lm -lpthread
+HPCPROF_LIBRARIES = -lxml2 -lelf -liberty -lz -lm -lpthread
 CFLAGS_hpcprof    := $(shell pkg-config --cflags libxml-2.0)
 
 PROGRAMS += $(BUILD)/bin/hpcprof

@@ -34,7 +34,7 @@ CFLAGS_hpcrun = -fPIC -fvisibility=hidden -ftls-model=initial-exec $(if $(ASSERT
 # What every sample runs comes first and lies together: few pages and lines of code to load.
 SAMPLE_OBJS = $(BUILD)/obj/hpcrun/restart/restart.o \
 	$(foreach d,sample source unwind code logical tree thread,$(call objects_of,hpcrun/$(d)))
-LIBHPCRUN_OBJS = $(SAMPLE_OBJS) $(addprefix $(BUILD)/obj/hpcrun/shared/,printable.o utf8.o process-list.o measurement-format.o) \
+LIBHPCRUN_OBJS = $(SAMPLE_OBJS) $(call objects_of,agents/pthread) $(addprefix $(BUILD)/obj/hpcrun/shared/,printable.o utf8.o process-list.o measurement-format.o) \
 	$(filter-out $(SAMPLE_OBJS),$(foreach d,record restart hooks process life config base,$(call objects_of,hpcrun/$(d))))
 
 PROGRAMS += $(BUILD)/lib/libhpcrun.so
@@ -77,6 +77,6 @@ $(eval $(call unit_test,hpcrun/test_joinable,$(addprefix $(BUILD)/obj/hpcrun/,th
 CCT_PARTS = $(addprefix $(BUILD)/obj/hpcrun/,tree/cct.o tree/segments.o base/own-pages.o base/shared-pages.o base/own-fds.o)
 $(eval $(call unit_test,hpcrun/test_cct,$(CCT_PARTS),))
 LOGICAL_PARTS = $(addprefix $(BUILD)/obj/hpcrun/,logical/agent-table.o logical/claims.o logical/agent-query.o \
-	logical/agent-host.o logical/logical.o logical/answer-cache.o tree/cct.o tree/lnotes.o tree/segments.o base/text-buffer.o \
+	logical/agent-host.o logical/logical.o logical/answer-cache.o logical/wait-slots.o tree/cct.o tree/lnotes.o tree/segments.o base/text-buffer.o \
 	base/shared-pages.o base/own-fds.o)
 $(eval $(call unit_test,hpcrun/test_logical,$(LOGICAL_PARTS) $(UNWIND_PARTS),))

@@ -97,7 +97,15 @@ enum join_flag { JOIN_IS_CUT = 1 };
 #define INSTANCE_PLACEHOLDER 1
 #define INSTANCE_FIRST       2
 
-enum placeholder { PLACEHOLDER_PARTIAL = 1, PLACEHOLDER_KERNEL = 2 };
+/* The agent for plain threads, a part of hpcrun. Only with it are waiting threads told apart when they
+ * are sampled. */
+#define AGENT_FOR_THREADS "pthread"
+
+enum placeholder {
+    PLACEHOLDER_PARTIAL = 1,
+    PLACEHOLDER_KERNEL = 2,
+    PLACEHOLDER_LOCK = 3, /* a lock in no module: on the heap or a stack */
+};
 
 enum sample_source {
     SOURCE_TASK_CLOCK = 1,

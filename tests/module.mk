@@ -55,6 +55,16 @@ $(BUILD)/tests/programs/%: tests/programs/%.cc
 	$(if $(Q),@echo "  CXX $<")
 	$(Q)$(CXX) -O2 -g -Wall -Wextra -o $@ $< -lpthread
 
+# Plain threads.
+PTHREAD_PROGRAMS = $(addprefix $(BUILD)/tests/programs/pthread/,thread-states lock-semantics std-threads)
+TEST_PROGRAMS += $(PTHREAD_PROGRAMS)
+$(PTHREAD_PROGRAMS): $(wildcard tests/programs/pthread/*.h) tests/programs/hpcrun/burn.h
+
+$(BUILD)/tests/programs/pthread/std-threads: tests/programs/pthread/std-threads.cc
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "  CXX $<")
+	$(Q)$(CXX) -std=c++20 -O2 -g -Wall -Wextra -I. -o $@ $< -lpthread
+
 # With a frame pointer in each function.
 RAISES_FRAMED = $(BUILD)/tests/programs/hpcrun/raises-framed
 TEST_PROGRAMS += $(RAISES_FRAMED)

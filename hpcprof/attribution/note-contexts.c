@@ -135,7 +135,8 @@ static uint32_t code_below(struct context_builder *builder, uint32_t module, uin
     const struct structure_statement *statement =
         s ? structure_find(s, note->has_site ? note->site : note->value) : NULL;
     if (!statement)
-        return call_below(builder, parent, builder->analysis->symbols->unknown_function[module]);
+        return call_below(builder, parent,
+                          symbols_outside_code(builder->analysis->symbols, module, note->value));
     if (note->has_site)
         return statement_below(builder, module, parent, statement);
     return scope_below(builder, module, parent,
@@ -157,6 +158,7 @@ static uint32_t placeholder_function(const struct symbol_table *symbols, uint64_
     switch (placeholder) {
     case PLACEHOLDER_KERNEL: return symbols->kernel;
     case PLACEHOLDER_PARTIAL: return symbols->partial_path;
+    case PLACEHOLDER_LOCK: return symbols->unnamed_lock;
     default: return symbols->unknown_code;
     }
 }

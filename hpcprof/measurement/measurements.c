@@ -151,6 +151,7 @@ struct unifier {
     struct measurements *measurements;
     struct strtab event_keys, metric_keys; /* ids are indices in events and metrics */
     uint64_t most_workers;
+    bool has_threads;
 };
 
 static uint32_t id_of_pair(struct strtab *table, const char *a, const char *b)
@@ -224,22 +225,41 @@ uint64_t measurements_most_workers(const struct measurements *measurements)
     return most;
 }
 
-/* Whether a run with at most `most_workers` workers measured a metric. hpcrun lists the metrics of
- * agents before it knows whether one will take part. A single worker always has work, so
- * `incomplete` needs two. */
-static bool was_measured(const char *name, uint64_t most_workers)
+bool measurement_has_threads(const struct measurement *m)
+{
+    for (size_t i = 0; i < m->workers.n; i++) {
+        uint64_t agent = m->workers.at[i].agent;
+        if (agent < m->agents.n && strcmp(m->agents.at[agent].name, AGENT_FOR_THREADS) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool measurements_have_threads(const struct measurements *measurements)
+{
+    for (size_t i = 0; i < measurements->files.n; i++)
+        if (measurement_has_threads(measurements->files.at[i].m))
+            return true;
+    return false;
+}
+
+/* Whether the run measured a metric. hpcrun lists the metrics of agents before it knows whether one
+ * will take part. A single worker always has work, so `incomplete` needs two. */
+static bool was_measured(const char *name, const struct unifier *unifier)
 {
     if (strcmp(name, IDLENESS) == 0)
-        return most_workers >= 1;
+        return unifier->most_workers >= 1;
     if (strcmp(name, INCOMPLETE) == 0)
-        return most_workers >= 2;
+        return unifier->most_workers >= 2;
+    if (strcmp(name, WAITING) == 0 || strcmp(name, LOCK_WAIT) == 0 || strcmp(name, LOCK_DELAY) == 0)
+        return unifier->has_threads;
     return true;
 }
 
 static uint32_t unified_metric_of(struct unifier *unifier, const struct measurement_file *file,
                                   const struct measurement_metric *metric)
 {
-    if (metric->event == MEASUREMENT_UNKNOWN || !was_measured(metric->name, unifier->most_workers))
+    if (metric->event == MEASUREMENT_UNKNOWN || !was_measured(metric->name, unifier))
         return NO_METRIC;
     return unified_metric(unifier, metric->name, file->event_of[metric->event]);
 }
@@ -262,7 +282,8 @@ static void unify_file(struct unifier *unifier, struct measurement_file *file)
 static void unify(struct measurements *measurements)
 {
     struct unifier unifier = {.measurements = measurements,
-                              .most_workers = measurements_most_workers(measurements)};
+                              .most_workers = measurements_most_workers(measurements),
+                              .has_threads = measurements_have_threads(measurements)};
     for (size_t i = 0; i < measurements->files.n; i++) {
         report_problems(measurements, measurements->files.at[i].m);
         unify_file(&unifier, &measurements->files.at[i]);

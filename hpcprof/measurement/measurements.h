@@ -23,6 +23,9 @@ struct event {
 #define WORK       "work"
 #define IDLENESS   "idleness"
 #define INCOMPLETE "incomplete"
+#define WAITING    "waiting"
+#define LOCK_WAIT  "lock wait"
+#define LOCK_DELAY "lock delay"
 
 struct recorded_metric {
     char *name;     /* WORK, IDLENESS, ..., or the event's name */
@@ -60,6 +63,10 @@ void measurements_free(struct measurements *measurements);
 /* The largest number of workers (n) that a process had and could run at the same time; 0: no agent
  * counted workers. */
 uint64_t measurements_most_workers(const struct measurements *measurements);
+
+/* Whether the agent for plain threads took part in a process, or in any. */
+bool measurement_has_threads(const struct measurement *m);
+bool measurements_have_threads(const struct measurements *measurements);
 
 /* Whether two processes ran on the same host. */
 bool is_same_host(const struct measurement *x, const struct measurement *y);

@@ -6,9 +6,9 @@
 #include "hpcprof/metrics/overhead-samples.h"
 #include "hpcprof/metrics/waiting-samples.h"
 
-/* Recorded names of the metrics that hpcprof adds. Measurement files never have them. */
+/* Recorded names of the metrics that hpcprof adds: this one, which measurement files never have, and
+ * WAITING, to which files may contribute the waiting of plain threads. */
 #define OVERHEAD "overhead"
-#define WAITING  "waiting"
 
 struct metric {
     char *recorded_name; /* WORK, IDLENESS, ..., OVERHEAD, WAITING, "overhead:spawn" */

@@ -58,7 +58,8 @@ static void find_state(struct overhead *overhead)
     const struct measurements *measurements = code->measurements;
     for (size_t i = 0; i < measurements->files.n; i++) {
         const struct measurement_file *file = &measurements->files.at[i];
-        if (!file->m->workers.n && !has_rules(code, file))
+        bool has_runtime = file->m->workers.n && !measurement_has_threads(file->m);
+        if (!has_runtime && !has_rules(code, file))
             continue;
         overhead->is_measurable = true;
         if (!overhead->why_lower_bound && !has_tags(code, file))

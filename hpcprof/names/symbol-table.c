@@ -1,9 +1,11 @@
 #include "hpcprof/names/symbol-table.h"
 
+#include "hpcprof/names/lock-symbols.h"
 #include "lib/path.h"
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 static uint32_t add_function(struct symbol_table *symbols, struct function function)
 {
@@ -101,6 +103,38 @@ static uint32_t *code_functions(struct symbol_table *symbols, const struct measu
     return functions;
 }
 
+/* ---- locks ---- */
+
+static void add_lock(struct symbol_table *symbols, uint32_t module, uint64_t address)
+{
+    if (idmap_get(&symbols->locks, address, module) != IDMAP_NONE)
+        return;
+    char *name = lock_symbol_name(&symbols->measurements->modules.all.at[module], address);
+    idmap_put(&symbols->locks, address, module, add_named(symbols, name, module));
+    free(name);
+}
+
+/* Adds the locks that a thread waited for: the nodes with `lock delay`. */
+static void add_locks_of(struct symbol_table *symbols, const struct measurement_file *file,
+                         const struct measurement_thread *thread)
+{
+    for (size_t i = 0; i < thread->values.n; i++) {
+        const struct measurement_value *value = &thread->values.at[i];
+        const struct measurement_node *node = &thread->nodes.at[value->node];
+        if (value->amount && node->ip_space < file->m->modules.n &&
+            strcmp(file->m->metrics.at[value->metric].name, LOCK_DELAY) == 0)
+            add_lock(symbols, file->module_of[node->ip_space], node->ip_offset);
+    }
+}
+
+uint32_t symbols_outside_code(const struct symbol_table *symbols, uint32_t module, uint64_t address)
+{
+    uint32_t lock = idmap_get(&symbols->locks, address, module);
+    return lock != IDMAP_NONE ? lock : symbols->unknown_function[module];
+}
+
+/* ---- all together ---- */
+
 void symbols_build(struct symbol_table *symbols, const struct measurements *measurements,
                    const struct structures *structures)
 {
@@ -117,6 +151,7 @@ void symbols_build(struct symbol_table *symbols, const struct measurements *meas
     symbols->partial_path = add_named(symbols, "<partial call path>", NO_SYMBOL);
     symbols->kernel = add_named(symbols, "<kernel, unattributed>", NO_SYMBOL);
     symbols->unknown_code = add_named(symbols, "<unknown code>", NO_SYMBOL);
+    symbols->unnamed_lock = add_named(symbols, "<lock on the heap or a stack>", NO_SYMBOL);
     for (uint32_t i = 0; i < modules; i++) {
         symbols->unknown_function[i] = add_unknown(symbols, i);
         if (symbols_structure(symbols, i))
@@ -125,6 +160,9 @@ void symbols_build(struct symbol_table *symbols, const struct measurements *meas
     for (size_t i = 0; i < files; i++) {
         symbols->functions_of_names[i] = agent_functions(symbols, measurements->files.at[i].m);
         symbols->functions_of_code[i] = code_functions(symbols, measurements->files.at[i].m);
+        for (size_t k = 0; k < measurements->files.at[i].m->threads.n; k++)
+            add_locks_of(symbols, &measurements->files.at[i],
+                         &measurements->files.at[i].m->threads.at[k]);
     }
 }
 
@@ -147,6 +185,7 @@ void symbols_free(struct symbol_table *symbols)
     strtab_free(&symbols->files);
     strtab_free(&symbols->names);
     idmap_free(&symbols->agent_functions);
+    idmap_free(&symbols->locks);
 }
 
 const struct structure *symbols_structure(const struct symbol_table *symbols, uint32_t module)

@@ -31,7 +31,8 @@ struct symbol_table {
     struct idmap agent_functions; /* (name and file, line) -> function */
     uint32_t ***functions_of_names; /* by measurement file, name table and index in it */
     uint32_t **functions_of_code;   /* by measurement file and index in its code_names */
-    uint32_t partial_path, kernel, unknown_code; /* functions */
+    struct idmap locks;             /* (ELF address, module) -> function that stands for the lock there */
+    uint32_t partial_path, kernel, unknown_code, unnamed_lock; /* functions */
 };
 
 /* The result refers to the arguments. */
@@ -51,6 +52,11 @@ uint32_t symbols_function(const struct symbol_table *symbols, uint32_t module,
  * NO_SYMBOL if its name is lost. */
 uint32_t symbols_agent_function(const struct symbol_table *symbols, size_t file, uint32_t space,
                                 uint64_t value);
+
+/* What stands for an address of a module that no structure describes: a lock that threads waited
+ * for, "<lock queue_lock>", or the module's unknown code. */
+uint32_t symbols_outside_code(const struct symbol_table *symbols, uint32_t module,
+                              uint64_t address);
 
 /* The function at an address in no module, in the measurement file of that index. */
 uint32_t symbols_code_function(const struct symbol_table *symbols, size_t file, uint64_t address);

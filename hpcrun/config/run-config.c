@@ -131,6 +131,9 @@ void metrics_init(struct metrics *metrics, const struct config *config)
         bool of_workers = event_is_time(event) && config->agents[0];
         metrics->idleness[i] = of_workers ? add_metric(metrics, "idleness", i) : NO_METRIC;
         metrics->incomplete[i] = of_workers ? add_metric(metrics, "incomplete", i) : NO_METRIC;
+        metrics->waiting[i] = of_workers ? add_metric(metrics, "waiting", i) : NO_METRIC;
+        metrics->lock_wait[i] = of_workers ? add_metric(metrics, "lock wait", i) : NO_METRIC;
+        metrics->lock_delay[i] = of_workers ? add_metric(metrics, "lock delay", i) : NO_METRIC;
     }
 }
 

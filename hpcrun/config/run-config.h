@@ -86,7 +86,7 @@ const char *config_variable(char *const *environment, const char *name);
 
 /* ---- metrics ---- */
 
-#define MAX_METRICS (4 * MAX_EVENTS)
+#define MAX_METRICS (7 * MAX_EVENTS)
 
 struct metric {
     const char *name;
@@ -103,6 +103,9 @@ struct metrics {
     unsigned idleness[MAX_EVENTS]; /* time events with agents: blame for idle workers */
     unsigned
         incomplete[MAX_EVENTS]; /* time events with agents: time in which some worker was idle */
+    /* Time events with agents: time of threads that wait; blame for threads that wait for a lock, in
+     * its holder; the same in the thread that waits. */
+    unsigned waiting[MAX_EVENTS], lock_wait[MAX_EVENTS], lock_delay[MAX_EVENTS];
 };
 
 #define NO_METRIC UINT32_MAX

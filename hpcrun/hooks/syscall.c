@@ -12,6 +12,7 @@
  * syscall(SYS_rt_sigaction) becomes a call of our sigaction. */
 #include "hpcrun/base/hook.h"
 #include "hpcrun/base/sys.h"
+#include "hpcrun/hooks/condition-waits.h"
 #include "hpcrun/hooks/signals.h"
 #include "hpcrun/life/process-life.h"
 #include "hpcrun/process/process.h"
@@ -285,7 +286,8 @@ static long set_action(long number, int signal, const struct sys_sigaction *acti
 void *syscall_enter(long number, long a, long b, long c) __attribute__((visibility("hidden")));
 void *syscall_enter(long number, long a, long b, long c)
 {
-    (void)b;
+    if (number == SYS_futex && futex_waits((int)b))
+        return (void *)(uintptr_t)futex_wait;
     if (number == SYS_rt_sigaction && process.active)
         return (void *)(uintptr_t)set_action;
     if (number == SYS_seccomp)

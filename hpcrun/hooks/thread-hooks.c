@@ -7,6 +7,7 @@
 #include "hpcrun/code/module-instances.h"
 #include "hpcrun/life/thread-life.h"
 #include "hpcrun/logical/agent-loader.h"
+#include "hpcrun/logical/wait-slots.h"
 #include "hpcrun/process/process.h"
 #include "hpcrun/sample/creation.h"
 #include "hpcrun/thread/joinable.h"
@@ -103,6 +104,7 @@ static struct thread *prepare(enum thread_kind kind, struct start start,
     if (!process.active || !process_is_ours())
         return NULL;
     agents_update();
+    agents_expect_threads();
     pthread_attr_t by_default;
     if (!attributes && pthread_attr_init(&by_default) == 0)
         attributes = &by_default;
@@ -174,7 +176,10 @@ static int after_join(pthread_t id, uint64_t serial, int result)
 HOOK int pthread_join(pthread_t id, void **value)
 {
     uint64_t serial = before_join(id);
-    return after_join(id, serial, REAL(pthread_join)(id, value));
+    struct wait wait = wait_begin(own_slot, NULL, NULL);
+    int result = REAL(pthread_join)(id, value);
+    wait_end(&wait);
+    return after_join(id, serial, result);
 }
 
 HOOK int pthread_tryjoin_np(pthread_t id, void **value)
@@ -186,14 +191,20 @@ HOOK int pthread_tryjoin_np(pthread_t id, void **value)
 HOOK int pthread_timedjoin_np(pthread_t id, void **value, const struct timespec *deadline)
 {
     uint64_t serial = before_join(id);
-    return after_join(id, serial, REAL(pthread_timedjoin_np)(id, value, deadline));
+    struct wait wait = wait_begin(own_slot, NULL, NULL);
+    int result = REAL(pthread_timedjoin_np)(id, value, deadline);
+    wait_end(&wait);
+    return after_join(id, serial, result);
 }
 
 HOOK int pthread_clockjoin_np(pthread_t id, void **value, clockid_t clock,
                               const struct timespec *deadline)
 {
     uint64_t serial = before_join(id);
-    return after_join(id, serial, REAL(pthread_clockjoin_np)(id, value, clock, deadline));
+    struct wait wait = wait_begin(own_slot, NULL, NULL);
+    int result = REAL(pthread_clockjoin_np)(id, value, clock, deadline);
+    wait_end(&wait);
+    return after_join(id, serial, result);
 }
 
 _Static_assert(thrd_success == 0, "after_join takes results of both kinds");
@@ -201,7 +212,10 @@ _Static_assert(thrd_success == 0, "after_join takes results of both kinds");
 HOOK int thrd_join(thrd_t id, int *value)
 {
     uint64_t serial = before_join(id);
-    return after_join(id, serial, REAL(thrd_join)(id, value));
+    struct wait wait = wait_begin(own_slot, NULL, NULL);
+    int result = REAL(thrd_join)(id, value);
+    wait_end(&wait);
+    return after_join(id, serial, result);
 }
 
 /* Before the real function, since afterwards the id may be another thread's. */

@@ -40,6 +40,8 @@ static char *add_line(char *entry, char *line)
         return append(entry, "|module:", value);
     if (strcmp(key, "runtime-symbol") == 0)
         return append(entry, "|symbol:", value);
+    if (strcmp(key, "runtime-threads") == 0)
+        return append(entry, "|threads:", value);
     return entry;
 }
 

@@ -2,6 +2,7 @@
 
 #include "hpcrun/base/shared-pages.h"
 #include "hpcrun/base/sys.h"
+#include "hpcrun/logical/wait-slots.h"
 #include "hpcrun/process/process.h"
 #include "hpcrun/record/flush.h"
 #include "hpcrun/sample/creation.h"
@@ -43,6 +44,9 @@ static void start_over(struct thread *thread)
         event->blocked = process.metrics.blocked[i];
         event->idleness = process.metrics.idleness[i];
         event->incomplete = process.metrics.incomplete[i];
+        event->waiting = process.metrics.waiting[i];
+        event->lock_wait = process.metrics.lock_wait[i];
+        event->lock_delay = process.metrics.lock_delay[i];
     }
     thread->image_begun = false;
     thread_image_clear(thread);
@@ -90,6 +94,7 @@ void thread_adopt(struct thread *thread, uint64_t stack_low, uint64_t stack_high
     thread->unwinder.fault_handler = process.fault_handler;
     atomic_store(&thread->busy, true);
     start_over(thread);
+    slot_take(thread->tid);
     threads_enlist(thread);
     thread_announce_to_agents(thread);
     thread_self = thread;
@@ -106,6 +111,7 @@ void thread_leave(void)
     uint64_t mask = sys_mask(SIG_BLOCK, ~(uint64_t)0);
     thread_self = NULL;
     close_events(thread);
+    slot_release();
     agent_query_thread_end(&thread->logical.query);
     thread->ended_cpu = sys_clock(CLOCK_THREAD_CPUTIME_ID);
     atomic_store(&thread->ended_wall, sys_clock(CLOCK_MONOTONIC));
@@ -147,6 +153,7 @@ void thread_after_fork(void)
     logical_free(&self->logical);
     self->kind = THREAD_INITIAL;
     start_over(self);
+    slots_after_fork(self->tid);
     threads_enlist(self);
     creation_inherit(self);
     open_events(self);

@@ -5,6 +5,7 @@
 #include "hpcrun/logical/agent-table.h"
 #include "hpcrun/logical/claims.h"
 #include "hpcrun/process/report.h"
+#include "hpcrun/logical/wait-slots.h"
 
 #include <string.h>
 
@@ -111,6 +112,11 @@ static bool step(const struct agent_cursor *cursor, struct agent_frame *frame)
     return true;
 }
 
+static struct agent_slot *slot_of_thread(void)
+{
+    return own_slot;
+}
+
 const struct agent_host *host_for_agents(void)
 {
     static const struct agent_host host = {
@@ -121,6 +127,8 @@ const struct agent_host *host_for_agents(void)
         .refuse = refuse,
         .read = read_memory,
         .path_frame = path_frame,
+        .own_slot = slot_of_thread,
+        .slots = &slots,
         .step = step,
     };
     return &host;

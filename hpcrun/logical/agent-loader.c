@@ -23,6 +23,7 @@ struct installed_agent {
     char note[MAX_WORD];                     /* owner of its runtime's ELF note; "" for none */
     char module[MAX_RECOGNITIONS][MAX_WORD]; /* base names of its runtime's modules; "" for none */
     bool may_be_in_program;                  /* the runtime may be linked into the program */
+    bool is_for_threads;                     /* it is the agent for plain threads */
     int loaded;                              /* index in `agents`; NOT_LOADED or UNUSABLE */
 };
 
@@ -116,6 +117,10 @@ static void add_recognition(struct installed_agent *agent, const char *word)
         agent->may_be_in_program |= program_has_symbol(name);
         return;
     }
+    if (text_after(word, "threads:")) {
+        agent->is_for_threads = true;
+        return;
+    }
     name = text_after(word, "module:");
     for (unsigned i = 0; name && i < MAX_RECOGNITIONS; i++)
         if (!agent->module[i][0]) {
@@ -200,16 +205,12 @@ static void announce_module(const struct installed_agent *agent, const struct lo
         it->module_added(&its);
 }
 
-/* Opens an agent. Returns its index in `agents`, or UNUSABLE. */
-static int open_agent(const struct installed_agent *installed)
+/* Starts an agent. Returns its index in `agents`, or UNUSABLE. */
+static int start_agent(const struct installed_agent *installed, const struct agent *agent)
 {
-    void *library = dlopen(installed->path, RTLD_NOW | RTLD_LOCAL);
-    const struct agent *agent = library ? dlsym(library, "hpcrun_agent") : NULL;
     unsigned count = atomic_load(&agents.count);
     assert(installed->loaded == NOT_LOADED && count < MAX_AGENTS);
-    if (!agent) {
-        refusals_add(installed->name, dlerror());
-    } else if (agent->interface != AGENT_INTERFACE) {
+    if (agent->interface != AGENT_INTERFACE) {
         refusals_add(installed->name, "it was built for another version of the agent interface");
     } else if (agent->thread_data_bytes > AGENT_MAX_THREAD_DATA_BYTES) {
         refusals_add(installed->name, "it asks for too much memory per thread");
@@ -224,6 +225,16 @@ static int open_agent(const struct installed_agent *installed)
         }
         refusals_add(installed->name, "it cannot work with this hpcrun");
     }
+    return UNUSABLE;
+}
+
+static int open_agent(const struct installed_agent *installed)
+{
+    void *library = dlopen(installed->path, RTLD_NOW | RTLD_LOCAL);
+    const struct agent *agent = library ? dlsym(library, "hpcrun_agent") : NULL;
+    if (agent)
+        return start_agent(installed, agent);
+    refusals_add(installed->name, dlerror());
     return UNUSABLE;
 }
 
@@ -311,6 +322,22 @@ void agents_update(void)
             update_agent(&installed[i], before, now);
         atomic_fetch_add(&agents.epoch, 1);
     }
+    atomic_store(&updating, 0);
+}
+
+/* A process with another agent's runtime keeps to that: its other threads are foreign. */
+void agents_expect_threads(void)
+{
+    if (atomic_load_explicit(&agents.count, memory_order_relaxed) > 0 ||
+        atomic_exchange(&updating, 1))
+        return;
+    for (unsigned i = 0; i < installed_count && atomic_load(&agents.count) == 0; i++)
+        if (installed[i].is_for_threads && installed[i].loaded == NOT_LOADED) {
+            installed[i].loaded = start_agent(&installed[i], &agent_for_threads);
+            for (unsigned k = 0; k < module_count[last] && installed[i].loaded >= 0; k++)
+                announce_module(&installed[i], &modules[last][k]);
+            atomic_fetch_add(&agents.epoch, 1);
+        }
     atomic_store(&updating, 0);
 }
 

@@ -10,12 +10,17 @@
  *
  *     NAME|RULES VERSION|PATH|RECOGNITION|RECOGNITION...
  *
- * RECOGNITION is "note:OWNER", "module:NAME" or "symbol:NAME", from the agent's rules file. */
+ * RECOGNITION is "note:OWNER", "module:NAME", "symbol:NAME" or "threads:any", from the agent's rules
+ * file. */
 void agents_init(const char *list);
 
 /* Opens agents whose runtime was loaded since the last call, and announces modules to all agents.
  */
 void agents_update(void);
+
+/* The program is about to create a thread: opens the agent for plain threads, if it may be used and
+ * no other agent was opened. Call it after agents_update. */
+void agents_expect_threads(void);
 
 /* In the child of a fork, where no other thread runs agents_update. */
 void agents_after_fork(void);

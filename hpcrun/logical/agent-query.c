@@ -43,6 +43,13 @@ static bool begin_cursor(struct agent_query *query, unsigned index)
     return cursor->host_private != NULL;
 }
 
+/* A process with another agent's runtime keeps to that: its other threads are foreign. */
+static bool stands_aside(const struct agent *agent)
+{
+    return agent->is_for_threads &&
+           atomic_load_explicit(&agents.count, memory_order_relaxed) > 1;
+}
+
 /* Asks one agent for the thread's status. Saves the state that it sets: its answers for the path
  * depend on that, too. */
 static enum agent_thread_status ask_status_of(struct agent_query *query, unsigned index)
@@ -50,7 +57,7 @@ static enum agent_thread_status ask_status_of(struct agent_query *query, unsigne
     struct agent_cursor *cursor = &query->cursor[index];
     enum agent_thread_status kind = AGENT_FOREIGN;
     require_deterministic(&query->answers, agents.at[index]);
-    if (begin_cursor(query, index))
+    if (begin_cursor(query, index) && !stands_aside(agents.at[index]))
         kind = agents.at[index]->unwind_begin(cursor);
     if (memcmp(query->begin_state[index], cursor->state, sizeof cursor->state) != 0) {
         memcpy(query->begin_state[index], cursor->state, sizeof cursor->state);
@@ -114,6 +121,17 @@ const struct thread_status *agent_query_status(struct agent_query *query, struct
     if (query->cursors_begun || !answer_is_valid(answers, QUESTION_COUNTS, u))
         ask_counts(query);
     return &query->status;
+}
+
+uint32_t agent_query_charge_waiters(struct agent_query *query, unsigned event, uint64_t amount)
+{
+    const struct thread_status *status = &query->status;
+    const struct agent *agent = agents.at[status->agent];
+    if (status->kind == AGENT_FOREIGN || !status->counts.waiting_for_this || !agent->charge_waiters)
+        return 0;
+    restore_cursors(query);
+    return agent->charge_waiters(&query->cursor[status->agent], status->counts.waiting_for_this,
+                                 event, amount);
 }
 
 /* ---- the path ---- */

@@ -7,6 +7,7 @@
  * at the next sample. */
 #include "hpcrun/base/hook.h"
 #include "hpcrun/base/sys.h"
+#include "hpcrun/logical/wait-slots.h"
 #include "hpcrun/process/process.h"
 #include "hpcrun/restart/restart.h"
 #include "hpcrun/thread/thread.h"
@@ -44,13 +45,15 @@ REAL_FUNCTION(aio_suspend)
 REAL_FUNCTION(tcdrain)
 REAL_FUNCTION(gai_suspend)
 
-/* Repeats a call that returns -1 with EINTR. */
+/* Repeats a call that returns -1 with EINTR. The thread waits meanwhile. */
 #define REPEAT(call)                                                                               \
     struct interruptions before = interruptions_now();                                             \
+    struct wait wait = wait_begin(own_slot, NULL, NULL);                                           \
     __typeof__(call) result;                                                                       \
     do                                                                                             \
         result = (call);                                                                           \
     while (only_ours(result == -1 && errno == EINTR, &before));                                    \
+    wait_end(&wait);                                                                               \
     return result
 
 /* Signals that are not blocked: faults, the two that libc uses to cancel threads and change users,
@@ -81,6 +84,7 @@ static void restore_signals(const sigset_t *outside)
 /* The same for a call with a signal mask; NULL: the thread's mask. */
 #define REPEAT_WITH_MASK(mask, call)                                                               \
     struct interruptions before = interruptions_now();                                             \
+    struct wait wait = wait_begin(own_slot, NULL, NULL);                                           \
     __typeof__(call) result = (call);                                                              \
     if (only_ours(result == -1 && errno == EINTR, &before)) {                                      \
         sigset_t outside;                                                                          \
@@ -90,6 +94,7 @@ static void restore_signals(const sigset_t *outside)
             result = (call);                                                                       \
         restore_signals(&outside);                                                                 \
     }                                                                                              \
+    wait_end(&wait);                                                                               \
     return result
 
 /* The end of a relative timeout. */
@@ -138,6 +143,7 @@ HOOK int clock_nanosleep(clockid_t clock, int flags, const struct timespec *want
                          struct timespec *left)
 {
     struct interruptions before = interruptions_now();
+    struct wait wait = wait_begin(own_slot, NULL, NULL);
     struct timespec rest = {0}, until;
     int result = REAL(clock_nanosleep)(clock, flags, wanted, &rest);
     bool repeat = only_ours(result == EINTR, &before), relative = !(flags & TIMER_ABSTIME);
@@ -153,6 +159,7 @@ HOOK int clock_nanosleep(clockid_t clock, int flags, const struct timespec *want
         uint64_t now = sys_clock(clock), end = to_ns(&until);
         rest = sys_timespec(now < end ? end - now : 0);
     }
+    wait_end(&wait);
     if (result == EINTR && left && relative)
         *left = rest;
     return result;
@@ -339,7 +346,10 @@ HOOK int sigwaitinfo(const sigset_t *set, siginfo_t *info)
 HOOK int sigwait(const sigset_t *set, int *number)
 {
     sigset_t copy;
-    return REAL(sigwait)(mask_without_sampling(set, &copy), number);
+    struct wait wait = wait_begin(own_slot, NULL, NULL);
+    int result = REAL(sigwait)(mask_without_sampling(set, &copy), number);
+    wait_end(&wait);
+    return result;
 }
 
 HOOK int tcdrain(int fd)

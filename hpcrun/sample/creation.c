@@ -2,43 +2,10 @@
 
 #include "hpcrun/base/sys.h"
 #include "hpcrun/process/process.h"
-#include "hpcrun/record/arena-file.h"
 #include "hpcrun/record/flush.h"
+#include "hpcrun/sample/own-path.h"
 
 #include <assert.h>
-
-/* Enters the calling thread's path into its tree. Returns the node, or 0. */
-static uint32_t enter(struct thread *self, const ucontext_t *context)
-{
-    enum unwind_end end = unwind(&self->unwinder, context);
-    const struct thread_status *status =
-        agent_query_status(&self->logical.query, &self->unwinder, self->tid);
-    bool has_path = status->kind == AGENT_WORKING || status->kind == AGENT_FOREIGN;
-    uint32_t node = CCT_NO_MEMORY;
-    if (end == UNWIND_COMPLETE && has_path)
-        node = logical_enter(&self->logical, &self->unwinder, &self->cct, end,
-                             agent_query_path(&self->logical.query));
-    if (node != CCT_NO_MEMORY)
-        return node;
-    unwind_forget(&self->unwinder);
-    return 0;
-}
-
-/* Blocks samples while this thread unwinds. Faults stay unblocked, for guarded reads. */
-static uint64_t begin_unwinding(struct thread *self)
-{
-    uint64_t faults = sys_mask_bit(SIGSEGV) | sys_mask_bit(SIGBUS);
-    uint64_t mask = sys_mask(SIG_BLOCK, ~faults);
-    atomic_store(&self->busy, true);
-    return mask;
-}
-
-static void end_unwinding(struct thread *self, uint64_t mask)
-{
-    arena_file_commit(self, ticks_now());
-    atomic_store_explicit(&self->busy, false, memory_order_release);
-    sys_mask(SIG_SETMASK, mask);
-}
 
 /* Copies the frames of the unwinder's path. */
 static struct joinable *copy_frames(const struct thread *self)
@@ -64,17 +31,16 @@ void creation_record(struct thread *created, bool is_joinable)
     created->joinable = NULL;
     if (!self)
         return;
-    uint64_t mask = begin_unwinding(self);
+    uint64_t mask = own_path_begin(self);
     if (!atomic_load(&sampling.stopping) && getcontext(&context) == 0) {
-        arena_file_begin_thread(self);
-        created->creation_node = enter(self, &context);
+        created->creation_node = own_path_enter(self, &context);
         created->creator = created->creation_node ? self->index + 1 : 0;
         saved_path_copy(created->creation_path, self->creation_path, &self->cct,
                         &self->logical.lnotes, created->creation_node);
         if (is_joinable && created->creation_node)
             created->joinable = copy_frames(self);
     }
-    end_unwinding(self, mask);
+    own_path_end(self, mask);
 }
 
 /* The number of outermost frames that the two paths have in common. */
@@ -113,14 +79,14 @@ void creation_joined(const struct joinable *joined)
     assert(joined->count <= JOINABLE_FRAMES);
     if (!self || self->index != joined->creator || joined->count == 0)
         return;
-    uint64_t mask = begin_unwinding(self);
+    uint64_t mask = own_path_begin(self);
     if (!atomic_load(&sampling.stopping) && getcontext(&context) == 0 &&
         (self->image->join_count < ARENA_JOINS || flush_joins(self))) {
         if (unwind(&self->unwinder, &context) == UNWIND_COMPLETE)
             add_join(self->image, &self->unwinder, joined);
         unwind_forget(&self->unwinder);
     }
-    end_unwinding(self, mask);
+    own_path_end(self, mask);
 }
 
 void creation_inherit(struct thread *self)

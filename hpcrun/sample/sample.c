@@ -1,6 +1,7 @@
 #include "hpcrun/sample/sample.h"
 
 #include "hpcrun/logical/agent-table.h"
+#include "hpcrun/logical/wait-slots.h"
 #include "hpcrun/process/process.h"
 #include "hpcrun/thread/thread-image.h"
 
@@ -54,16 +55,48 @@ static void count_idle(struct thread *thread, struct thread_event *event,
     count_fate(thread, event, nobody_works ? FATE_NOBODY_WORKING : FATE_IDLE, increment->amount);
 }
 
+/* The metric that the sample's time is paid into. */
+static unsigned metric_of(const struct thread_event *event, const struct thread_status *status)
+{
+    bool waits = status->kind == AGENT_WAITING && event->waiting != NO_METRIC;
+    return waits ? event->waiting : event->work;
+}
+
+/* Charges the node for threads that wait for a lock that this one holds. */
+static void charge_lock_wait(struct thread *thread, const struct thread_event *event,
+                             uint64_t amount, uint32_t node)
+{
+    unsigned which = (unsigned)(event - thread->events);
+    uint32_t waiters = agent_query_charge_waiters(&thread->logical.query, which, amount);
+    if (waiters)
+        cct_add(&thread->cct, node, event->lock_wait, amount * waiters);
+}
+
 static bool add_to_metrics(struct thread *thread, struct thread_event *event,
                            const struct increment *increment, const struct thread_status *status,
                            uint32_t node)
 {
-    if (!cct_add(&thread->cct, node, event->work, increment->amount))
+    unsigned metric = metric_of(event, status);
+    if (!cct_add(&thread->cct, node, metric, increment->amount))
         return false;
-    if (increment->blocked)
+    if (increment->blocked && metric == event->work)
         cct_add(&thread->cct, node, event->blocked, increment->blocked);
     if (status->kind == AGENT_WORKING && event->idleness != NO_METRIC)
         charge_idleness(thread, event, &status->counts, increment->amount, node);
+    if (event->lock_wait != NO_METRIC)
+        charge_lock_wait(thread, event, increment->amount, node);
+    return true;
+}
+
+/* Whether a wait of the thread has ended without its wrapper (by cancellation, an exception or
+ * longjmp): the wrapper's frame is not in the path. */
+static bool has_left_wait(struct unwinder *u, const struct agent_slot *slot)
+{
+    if (atomic_load_explicit(&slot->state, memory_order_relaxed) != AGENT_SLOT_WAITING)
+        return false;
+    for (uint32_t i = u->depth; i > 0; i--)
+        if (u->path[i - 1].bp == slot->frame && unwind_hidden(u, &u->path[i - 1]))
+            return false;
     return true;
 }
 
@@ -72,6 +105,8 @@ void sample_record(struct thread *thread, struct thread_event *event,
 {
     count_fate(thread, event, FATE_FIRED, increment->amount);
     enum unwind_end end = unwind(&thread->unwinder, context);
+    if (own_slot && end == UNWIND_COMPLETE && has_left_wait(&thread->unwinder, own_slot))
+        slot_reset(own_slot);
     const struct thread_status *status =
         agent_query_status(&thread->logical.query, &thread->unwinder, thread->tid);
     if (status->kind != AGENT_FOREIGN)

@@ -32,7 +32,8 @@ struct thread_event {
     bool by_cpu_clock;            /* CPUTIME: the CPU clock times the next sample, not `timers` */
     bool is_turn;                 /* CPUTIME: the signal is that of timers[turn] */
     unsigned turn;                /* CPUTIME: index in `timers` of the one for `due` */
-    unsigned work, blocked, idleness, incomplete; /* ids of its metrics, or NO_METRIC */
+    /* Ids of its metrics, or NO_METRIC. */
+    unsigned work, blocked, idleness, incomplete, waiting, lock_wait, lock_delay;
     uint64_t period;      /* mean, as configured; by rate: the mean when the event was started */
     uint64_t mean;        /* in use: `period` or longer; by rate: it follows the counts */
     uint64_t last;        /* the event's clock or count at the last sample */

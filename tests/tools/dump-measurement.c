@@ -58,7 +58,7 @@ static void print_thread(const struct measurement *m, const struct measurement_t
 static bool is_complete(const struct measurement *m, const struct measurement_metric *metric)
 {
     return metric->event < m->events.n &&
-           (strcmp(metric->name, "work") == 0 ||
+           (strcmp(metric->name, "work") == 0 || strcmp(metric->name, "waiting") == 0 ||
             strcmp(metric->name, m->events.at[metric->event].name) == 0);
 }
 

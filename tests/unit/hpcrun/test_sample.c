@@ -3,6 +3,7 @@
 #include "tests/unit/cmocka_suite.h"
 
 #include "hpcrun/logical/agent-table.h"
+#include "hpcrun/logical/wait-slots.h"
 #include "hpcrun/process/process.h"
 #include "hpcrun/sample/sample.h"
 
@@ -12,7 +13,7 @@
 struct process process;
 struct sampling sampling;
 
-enum { WORK, BLOCKED, IDLENESS, INCOMPLETE, METRICS };
+enum { WORK, BLOCKED, IDLENESS, INCOMPLETE, WAITING, LOCK_WAIT, METRICS };
 
 #define NODE    5u
 #define UNKNOWN 6u
@@ -26,12 +27,39 @@ static uint32_t node_of_path, full_metric; /* full_metric: has no memory; METRIC
 static uint64_t paid[UNKNOWN + 1][METRICS];
 static uint32_t recorded_workers, recorded_n;
 
+__thread struct agent_slot *own_slot;
+static uint32_t waiters; /* for locks of the thread */
+static uint64_t charged; /* the amount that each of them was charged */
+
+/* A path of three frames, the middle one of hpcrun's own code. */
+#define OWN_CODE  2000u
+#define OWN_FRAME 0x7000u
+static struct frame path[3] = {
+    {.pc = 1000, .bp = 0x7100}, {.pc = OWN_CODE, .bp = OWN_FRAME}, {.pc = 3000, .bp = OWN_FRAME}};
+static struct rule_cache cache;
+
 /* ---- stubs for sample.c ---- */
+
+struct rule rule_cache_fill(struct rule_cache *of, uint64_t pc)
+{
+    (void)of;
+    return (struct rule){.hidden = pc == OWN_CODE};
+}
+
+uint32_t agent_query_charge_waiters(struct agent_query *query, unsigned which, uint64_t amount)
+{
+    (void)query;
+    assert_int_equal(which, 0);
+    charged = amount;
+    return waiters;
+}
 
 enum unwind_end unwind(struct unwinder *u, const ucontext_t *context)
 {
     (void)context;
     u->depth = 3;
+    u->path = path;
+    u->cache = &cache;
     return path_end;
 }
 
@@ -100,7 +128,11 @@ static int begin(void **state)
                                    .blocked = BLOCKED,
                                    .idleness = IDLENESS,
                                    .incomplete = INCOMPLETE,
+                                   .waiting = WAITING,
+                                   .lock_wait = LOCK_WAIT,
                                    .fates = image.fates[0]};
+    own_slot = NULL;
+    waiters = 0;
     status = (struct thread_status){.kind = AGENT_FOREIGN};
     path_end = UNWIND_COMPLETE;
     node_of_path = NODE;
@@ -199,6 +231,57 @@ static void time_off_the_cpu_is_told_apart(void **state)
     sample_record(&thread, event, &increment, &context);
     assert_paid(1000, 0, 0);
     assert_int_equal(paid[NODE][BLOCKED], 400);
+}
+
+/* Its time is no work, and all of it is blocked. */
+static void a_thread_that_waits_pays_waiting(void **state)
+{
+    (void)state;
+    static const ucontext_t context;
+    struct increment increment = {.fired = true, .amount = 1000, .blocked = 900};
+    set_status(AGENT_WAITING, 4, 1);
+    sample_record(&thread, event, &increment, &context);
+    assert_only_fate(FATE_RECORDED, 1000);
+    assert_paid(0, 0, 0);
+    assert_int_equal(paid[NODE][WAITING], 1000);
+    assert_int_equal(paid[NODE][BLOCKED], 0);
+}
+
+/* A holder may itself wait. */
+static void the_holder_of_a_lock_pays_for_each_thread_that_waits(void **state)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        begin(state);
+        set_status(i ? AGENT_WAITING : AGENT_WORKING, 4, 4);
+        waiters = 3;
+        take(1000);
+        assert_int_equal(charged, 1000);
+        assert_int_equal(paid[NODE][LOCK_WAIT], 3000);
+    }
+}
+
+static void a_wait_lasts_while_its_wrapper_is_on_the_stack(void **state)
+{
+    static struct agent_slot slot;
+    for (unsigned i = 0; i < 2; i++) {
+        begin(state);
+        slot.state = AGENT_SLOT_WAITING;
+        slot.frame = i ? OWN_FRAME : 0x7050;
+        own_slot = &slot;
+        take(1000);
+        assert_int_equal(slot.state, i ? AGENT_SLOT_WAITING : AGENT_SLOT_WORKING);
+    }
+}
+
+/* The frame of a partial path may be in the part that is missing. */
+static void a_partial_path_ends_no_wait(void **state)
+{
+    (void)state;
+    static struct agent_slot slot = {.state = AGENT_SLOT_WAITING, .frame = 0x7050};
+    own_slot = &slot;
+    path_end = UNWIND_NO_FDE;
+    take(1000);
+    assert_int_equal(slot.state, AGENT_SLOT_WAITING);
 }
 
 /* The path is not in the tree, so the next one must not reuse its nodes. */
@@ -389,6 +472,10 @@ int main(void)
         cmocka_unit_test_setup(every_fate_has_a_place_of_its_own, begin),
         cmocka_unit_test_setup(a_sample_is_recorded_and_pays_its_node, begin),
         cmocka_unit_test_setup(time_off_the_cpu_is_told_apart, begin),
+        cmocka_unit_test_setup(a_thread_that_waits_pays_waiting, begin),
+        cmocka_unit_test_setup(the_holder_of_a_lock_pays_for_each_thread_that_waits, begin),
+        cmocka_unit_test_setup(a_wait_lasts_while_its_wrapper_is_on_the_stack, begin),
+        cmocka_unit_test_setup(a_partial_path_ends_no_wait, begin),
         cmocka_unit_test_setup(a_worker_without_work_pays_nothing, begin),
         cmocka_unit_test_setup(nobody_works_if_no_worker_does, begin),
         cmocka_unit_test_setup(the_runtimes_own_thread_is_idle_whoever_works, begin),

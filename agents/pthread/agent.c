@@ -1,0 +1,140 @@
+/* The agent for plain threads: those that pthread_create, thrd_create and std::thread make. It is a
+ * part of libhpcrun.so, so it needs no file at run time, e.g. in a sandbox.
+ *
+ * Tallent and Mellor-Crummey, PPoPP 2009, section 2.1: the workers are the program's threads; n is
+ * the number of threads or of CPUs, whichever is smaller. A thread works unless it waits or sleeps.
+ * Its slot says so (agents/agent.h): hpcrun's wrappers of waiting calls write it.
+ *
+ * Directed blame, after Tallent, Mellor-Crummey and Porterfield, PPoPP 2010: a thread that waits for
+ * a lock leaves the lock's address and that of its holder's tid in its slot. glibc keeps this tid in
+ * every mutex and in every rwlock that a writer holds. So the sample of a holder finds those who
+ * wait for it; nothing is recorded when a lock is taken or released. */
+#include "agents/agent.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+static const struct agent_host *host;
+
+/* Runtimes whose threads spin, or wait by system calls of their own: they would count as working. The
+ * agent serves no process with one of them. */
+static const struct {
+    const char *module, *why;
+} others[] = {
+    {"libgomp.so", "threads of GCC's OpenMP wait in code of their own, so idleness is not known"},
+    {"libomp.so", "threads of LLVM's OpenMP spin while they wait, so idleness is not known"},
+    {"libiomp5.so", "threads of Intel's OpenMP spin while they wait, so idleness is not known"},
+};
+static uint64_t other_start[sizeof others / sizeof *others]; /* address of the module; 0: not loaded */
+static _Atomic unsigned others_loaded;
+
+static bool start(const struct agent_host *agent_host)
+{
+    host = agent_host;
+    return host->interface == AGENT_INTERFACE;
+}
+
+static void module_added(const struct agent_module *module)
+{
+    const char *slash = strrchr(module->path, '/'), *base = slash ? slash + 1 : module->path;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (strncmp(base, others[i].module, strlen(others[i].module)) == 0) {
+            other_start[i] = module->start;
+            atomic_fetch_add(&others_loaded, 1);
+            host->refuse(&agent_for_threads, others[i].why);
+        }
+}
+
+static void module_removed(const struct agent_module *module)
+{
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (other_start[i] == module->start) {
+            other_start[i] = 0;
+            if (atomic_fetch_sub(&others_loaded, 1) == 1)
+                host->refuse(&agent_for_threads, NULL);
+        }
+}
+
+static enum agent_thread_status unwind_begin(struct agent_cursor *cursor)
+{
+    (void)cursor;
+    const struct agent_slot *slot = host->own_slot();
+    if (!slot || atomic_load_explicit(&others_loaded, memory_order_relaxed))
+        return AGENT_FOREIGN;
+    bool waits = atomic_load_explicit(&slot->state, memory_order_relaxed) == AGENT_SLOT_WAITING;
+    return waits ? AGENT_WAITING : AGENT_WORKING;
+}
+
+/* Whether the thread of a slot waits for a lock that this thread holds. The lock may be gone by
+ * now: its memory is read through the host. */
+static bool waits_for(const struct agent_cursor *cursor, const struct agent_slot *slot)
+{
+    uint64_t holder = atomic_load_explicit(&slot->holder, memory_order_relaxed);
+    return holder && (int)agent_u32(host, cursor, holder) == cursor->tid;
+}
+
+static struct agent_worker_counts worker_counts(struct agent_cursor *cursor)
+{
+    struct agent_worker_counts counts = {0};
+    uint32_t end = atomic_load_explicit(&host->slots->end, memory_order_acquire);
+    for (uint32_t i = 0; i < end; i++) {
+        const struct agent_slot *slot = agent_slot_at(host->slots, i);
+        uint32_t state = atomic_load_explicit(&slot->state, memory_order_acquire);
+        counts.workers += state != AGENT_SLOT_FREE;
+        counts.working += state == AGENT_SLOT_WORKING;
+        if (state == AGENT_SLOT_WAITING && waits_for(cursor, slot))
+            counts.waiting_for_this++;
+    }
+    return counts;
+}
+
+/* The slot of waiter number `which`; NULL if there are no longer so many. */
+static struct agent_slot *find_waiter(const struct agent_cursor *cursor, uint32_t which)
+{
+    uint32_t end = atomic_load_explicit(&host->slots->end, memory_order_acquire);
+    for (uint32_t i = 0; i < end; i++) {
+        struct agent_slot *slot = agent_slot_at(host->slots, i);
+        uint32_t state = atomic_load_explicit(&slot->state, memory_order_acquire);
+        if (state == AGENT_SLOT_WAITING && waits_for(cursor, slot) && which-- == 0)
+            return slot;
+    }
+    return NULL;
+}
+
+/* One waiter gets the amount for all of them, each in turn: it will unwind its stack when it has the
+ * lock, and that must not happen once per waiter. */
+static uint32_t charge_waiters(struct agent_cursor *cursor, uint32_t waiters, unsigned event,
+                               uint64_t amount)
+{
+    static _Atomic uint32_t turn;
+    uint32_t which = atomic_fetch_add_explicit(&turn, 1, memory_order_relaxed) % waiters;
+    struct agent_slot *slot = find_waiter(cursor, which);
+    if (!slot)
+        return 0;
+    atomic_fetch_add_explicit(&slot->delay[event], amount * waiters, memory_order_relaxed);
+    atomic_store_explicit(&slot->is_charged, 1, memory_order_release);
+    return waiters;
+}
+
+/* All frames are native: the agent claims no code. */
+static enum agent_association step_bichord(struct agent_cursor *cursor,
+                                           const struct agent_frame *frame)
+{
+    (void)cursor;
+    (void)frame;
+    return AGENT_1_0;
+}
+
+const struct agent agent_for_threads = {
+    .interface = AGENT_INTERFACE,
+    .name = "pthread",
+    .version = "1.0",
+    .is_for_threads = true,
+    .start = start,
+    .module_added = module_added,
+    .module_removed = module_removed,
+    .unwind_begin = unwind_begin,
+    .worker_counts = worker_counts,
+    .charge_waiters = charge_waiters,
+    .step_bichord = step_bichord,
+};

@@ -1,0 +1,72 @@
+/* Hooks on calls that wait for other threads, apart from locks and joins: condition variables,
+ * barriers, and futexes by way of syscall, as C++20's atomic waits, latches and semaphores make them.
+ * While the thread waits, its slot says so (logical/wait-slots.h). */
+#include "hpcrun/hooks/condition-waits.h"
+
+#include "hpcrun/base/hook.h"
+#include "hpcrun/logical/wait-slots.h"
+
+#include <linux/futex.h>
+#include <pthread.h>
+#include <threads.h>
+#include <unistd.h>
+
+REAL_FUNCTION(pthread_cond_wait)
+REAL_FUNCTION(pthread_cond_timedwait)
+REAL_FUNCTION(pthread_cond_clockwait)
+REAL_FUNCTION(cnd_wait)
+REAL_FUNCTION(cnd_timedwait)
+REAL_FUNCTION(pthread_barrier_wait)
+REAL_FUNCTION(syscall)
+
+/* Makes the real call while the slot says that the thread waits. */
+#define WAIT_IN(type, call)                                                                        \
+    struct wait wait = wait_begin(own_slot, NULL, NULL);                                           \
+    type result = (call);                                                                          \
+    wait_end(&wait);                                                                               \
+    return result
+
+HOOK int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex)
+{
+    WAIT_IN(int, REAL(pthread_cond_wait)(condition, mutex));
+}
+
+HOOK int pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex,
+                                const struct timespec *until)
+{
+    WAIT_IN(int, REAL(pthread_cond_timedwait)(condition, mutex, until));
+}
+
+HOOK int pthread_cond_clockwait(pthread_cond_t *condition, pthread_mutex_t *mutex, clockid_t clock,
+                                const struct timespec *until)
+{
+    WAIT_IN(int, REAL(pthread_cond_clockwait)(condition, mutex, clock, until));
+}
+
+HOOK int cnd_wait(cnd_t *condition, mtx_t *mutex)
+{
+    WAIT_IN(int, REAL(cnd_wait)(condition, mutex));
+}
+
+HOOK int cnd_timedwait(cnd_t *restrict condition, mtx_t *restrict mutex,
+                       const struct timespec *restrict until)
+{
+    WAIT_IN(int, REAL(cnd_timedwait)(condition, mutex, until));
+}
+
+HOOK int pthread_barrier_wait(pthread_barrier_t *barrier)
+{
+    WAIT_IN(int, REAL(pthread_barrier_wait)(barrier));
+}
+
+bool futex_waits(int operation)
+{
+    int command = operation & FUTEX_CMD_MASK;
+    return own_slot && (command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET ||
+                        command == FUTEX_LOCK_PI || command == FUTEX_WAIT_REQUEUE_PI);
+}
+
+long futex_wait(long number, long a, long b, long c, long d, long e, long f)
+{
+    WAIT_IN(long, REAL(syscall)(number, a, b, c, d, e, f));
+}

@@ -1,0 +1,90 @@
+/* Signal handler: what the header says may be used there. */
+#include "hpcrun/logical/wait-slots.h"
+
+#include "hpcrun/base/sys.h"
+
+struct agent_slots slots;
+__thread struct agent_slot *own_slot __attribute__((tls_model("initial-exec")));
+
+/* The slot with this number; maps its chunk if needed. NULL without memory. */
+static struct agent_slot *slot_at(uint32_t i)
+{
+    struct agent_slot *_Atomic *chunk = &slots.chunk[i / AGENT_SLOTS];
+    struct agent_slot *here = atomic_load(chunk), *none = NULL;
+    size_t bytes = AGENT_SLOTS * sizeof *here;
+    if (!here) {
+        struct agent_slot *mapped = sys_pages(bytes);
+        if (mapped && atomic_compare_exchange_strong(chunk, &none, mapped))
+            here = mapped;
+        else {
+            sys_pages_free(mapped, bytes);
+            here = none;
+        }
+    }
+    return here ? &here[i % AGENT_SLOTS] : NULL;
+}
+
+static void raise_end(uint32_t to)
+{
+    uint32_t end = atomic_load(&slots.end);
+    while (end < to && !atomic_compare_exchange_weak(&slots.end, &end, to))
+        ;
+}
+
+/* Where the search for a free slot begins: there may be free ones before it, but not many. */
+static _Atomic uint32_t search_from;
+
+static bool take(struct agent_slot *slot)
+{
+    uint32_t free = AGENT_SLOT_FREE;
+    return atomic_load_explicit(&slot->state, memory_order_relaxed) == AGENT_SLOT_FREE &&
+           atomic_compare_exchange_strong(&slot->state, &free, AGENT_SLOT_WORKING);
+}
+
+void slot_take(int tid)
+{
+    for (uint32_t i = atomic_load(&search_from); i < AGENT_SLOTS * AGENT_CHUNKS; i++) {
+        struct agent_slot *slot = slot_at(i);
+        if (!slot)
+            return;
+        if (!take(slot))
+            continue;
+        slot->tid = tid;
+        slot->number = i;
+        raise_end(i + 1);
+        atomic_store(&search_from, i + 1);
+        own_slot = slot;
+        return;
+    }
+    atomic_store(&search_from, 0);
+}
+
+void slot_release(void)
+{
+    struct agent_slot *slot = own_slot;
+    own_slot = NULL;
+    if (!slot)
+        return;
+    atomic_store(&slot->lock, 0);
+    atomic_store(&slot->holder, 0);
+    atomic_store(&slot->is_charged, 0);
+    for (unsigned event = 0; event < AGENT_MAX_EVENTS; event++)
+        atomic_store(&slot->delay[event], 0);
+    slot->frame = 0;
+    uint32_t number = slot->number;
+    atomic_store(&slot->state, AGENT_SLOT_FREE);
+    if (number < atomic_load(&search_from))
+        atomic_store(&search_from, number);
+}
+
+void slots_after_fork(int tid)
+{
+    for (uint32_t i = 0; i < atomic_load(&slots.end); i++) {
+        struct agent_slot *slot = slot_at(i);
+        if (slot != own_slot)
+            atomic_store(&slot->state, AGENT_SLOT_FREE);
+    }
+    atomic_store(&search_from, 0);
+    if (own_slot)
+        own_slot->tid = tid;
+}

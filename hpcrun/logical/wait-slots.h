@@ -1,0 +1,80 @@
+/* Signal handler: everything here may be used there, except where said otherwise.
+ *
+ * The slots of threads (agents/agent.h), and how wrappers of waiting calls use them:
+ *
+ *     struct wait wait = wait_begin(own_slot, NULL, NULL);
+ *     result = REAL(pthread_cond_wait)(condition, mutex);
+ *     wait_end(&wait);
+ *
+ * A wait may end without wait_end: by cancellation, an exception or longjmp. The thread's next sample
+ * finds that the wrapper's frame is gone. */
+#ifndef HPCRUN_LOGICAL_WAIT_SLOTS_H
+#define HPCRUN_LOGICAL_WAIT_SLOTS_H
+
+#include "agents/agent.h"
+
+#include <stdatomic.h>
+
+extern struct agent_slots slots;
+
+/* This thread's slot; NULL if it has none. Static TLS. */
+extern __thread struct agent_slot *own_slot __attribute__((tls_model("initial-exec")));
+
+/* Normal context, with signals blocked: gives the calling thread a slot, or frees it. Without memory
+ * the thread has no slot. */
+void slot_take(int tid);
+void slot_release(void);
+
+/* In the child of a fork: frees all slots but that of the calling thread, which has a new tid. */
+void slots_after_fork(int tid);
+
+/* Ends a wait whose wrapper is gone: the thread works. */
+static inline void slot_reset(struct agent_slot *slot)
+{
+    atomic_store_explicit(&slot->lock, 0, memory_order_relaxed);
+    atomic_store_explicit(&slot->holder, 0, memory_order_relaxed);
+    atomic_store_explicit(&slot->state, AGENT_SLOT_WORKING, memory_order_relaxed);
+}
+
+/* What a wait restores at its end: a handler of the program may wait while it interrupts a wait. */
+struct wait {
+    struct agent_slot *slot;
+    uint32_t state;
+    uint64_t frame, lock, holder;
+};
+
+/* Normal context. The calling wrapper is about to wait: for `lock`, whose holder's tid is in
+ * *holder; both NULL for other waits. `slot` may be NULL. */
+static inline struct wait wait_begin(struct agent_slot *slot, const volatile void *lock,
+                                     const void *holder)
+{
+    if (!slot)
+        return (struct wait){.slot = NULL};
+    uint64_t frame = (uint64_t)(uintptr_t)__builtin_frame_address(0);
+    if (frame > slot->frame) /* stacks grow down: it was left by a jump, not interrupted */
+        slot_reset(slot);
+    struct wait before = {.slot = slot,
+                          .state = atomic_load_explicit(&slot->state, memory_order_relaxed),
+                          .frame = slot->frame,
+                          .lock = atomic_load_explicit(&slot->lock, memory_order_relaxed),
+                          .holder = atomic_load_explicit(&slot->holder, memory_order_relaxed)};
+    slot->frame = frame;
+    atomic_store_explicit(&slot->holder, (uint64_t)(uintptr_t)holder, memory_order_relaxed);
+    atomic_store_explicit(&slot->lock, (uint64_t)(uintptr_t)lock, memory_order_relaxed);
+    atomic_store_explicit(&slot->state, AGENT_SLOT_WAITING, memory_order_release);
+    return before;
+}
+
+/* Normal context. The wait is over. errno stays. */
+static inline void wait_end(const struct wait *before)
+{
+    struct agent_slot *slot = before->slot;
+    if (!slot)
+        return;
+    atomic_store_explicit(&slot->state, before->state, memory_order_relaxed);
+    atomic_store_explicit(&slot->lock, before->lock, memory_order_relaxed);
+    atomic_store_explicit(&slot->holder, before->holder, memory_order_relaxed);
+    slot->frame = before->frame;
+}
+
+#endif

@@ -1,0 +1,51 @@
+#include "hpcrun/sample/lock-delay.h"
+
+#include "hpcrun/code/module-instances.h"
+#include "hpcrun/process/process.h"
+#include "hpcrun/sample/own-path.h"
+#include "hpcrun/thread/thread.h"
+
+_Static_assert(AGENT_MAX_EVENTS == MAX_EVENTS, "slots have room for all events");
+
+/* The node of the lock below that of the path. hpcprof finds its name by its address in a module, as
+ * for code; memory outside of modules has none. */
+static uint32_t lock_node(struct thread *self, uint32_t path,
+                          const volatile void *lock)
+{
+    struct unwinder *u = &self->unwinder;
+    struct cct_note note = {.ip = ip_placeholder(PLACEHOLDER_LOCK), .first = true};
+    if (guard_enter(&u->guard) == 0) {
+        uint64_t ip = rule_cache_ip(u->cache, (uint64_t)(uintptr_t)lock);
+        if (ip_instance(ip) != INSTANCE_NO_MODULE)
+            note.ip = ip;
+        guard_leave(&u->guard);
+    }
+    return cct_child(&self->cct, path, &note);
+}
+
+static void add_delays(struct thread *self, struct agent_slot *slot, uint32_t node)
+{
+    for (unsigned i = 0; i < self->event_count; i++) {
+        unsigned metric = self->events[i].lock_delay;
+        uint64_t amount = atomic_exchange_explicit(&slot->delay[i], 0, memory_order_relaxed);
+        if (amount && metric != NO_METRIC)
+            cct_add(&self->cct, node, metric, amount);
+    }
+}
+
+void lock_delay_record(struct agent_slot *slot, const volatile void *lock)
+{
+    struct thread *self = thread_self;
+    ucontext_t context;
+    atomic_store_explicit(&slot->is_charged, 0, memory_order_relaxed);
+    if (!self)
+        return;
+    uint64_t mask = own_path_begin(self);
+    if (!atomic_load(&sampling.stopping) && getcontext(&context) == 0) {
+        uint32_t path = own_path_enter(self, &context);
+        uint32_t node = lock_node(self, path ? path : logical_unknown(&self->cct), lock);
+        if (node != CCT_NO_MEMORY)
+            add_delays(self, slot, node);
+    }
+    own_path_end(self, mask);
+}
