@@ -8,7 +8,8 @@ TEST_PACKAGES = python3 libcmocka-dev libunwind-dev clang llvm binutils dwz libc
 	sqlite3 openssl pigz perl tmux libtbb-dev libxml2-utils valgrind musl-tools \
 	libomp-dev libopenblas-pthread-dev strace gdb gfortran
 TEST_ALL_PACKAGES = chromium
-BENCH_PACKAGES = linux-perf libgoogle-perftools4
+BENCH_PACKAGES = linux-perf libgoogle-perftools4 nodejs openjdk-17-jre-headless x264 imagemagick \
+	primecount-bin
 
 # $(call missing,PACKAGES): those that dpkg does not report as installed.
 missing = $(filter-out $(shell dpkg-query -W -f '$${Package} $${db:Status-Status}\n' $(1) 2>/dev/null | sed -n 's/ installed$$//p'),$(1))

@@ -81,6 +81,9 @@ $(BUILD)/tests/tools/dump-rules: $(BUILD)/obj/tests/tools/dump-rules.o \
 $(BUILD)/tests/tools/deny-perf $(BUILD)/tests/tools/dump-measurement $(BUILD)/tests/tools/dump-rules:
 	$(call link,,-lz)
 
+$(BUILD)/tests/tools/sample-sources: $(BUILD)/obj/tests/bench/sample-sources.o
+	$(call link,,-lpthread)
+
 $(BUILD)/obj/tests/tools/fast-clock.o $(BUILD)/obj/tests/tools/endless-dwarf.o: CFLAGS += -fPIC
 $(BUILD)/tests/tools/fast-clock.so $(BUILD)/tests/tools/endless-dwarf.so: $(BUILD)/tests/tools/%.so: $(BUILD)/obj/tests/tools/%.o
 	$(call link,-shared,)
@@ -185,7 +188,8 @@ bench: bench-deps
 	BUILD=$(BUILD) tests/bench/benchmarks.py $(BENCH)
 
 .PHONY: bench-build
-bench-build: all $(TEST_PROGRAMS) $(TEST_TOOLS) $(BUILD)/tests/tools/libhpcrun-timed.so
+bench-build: all $(TEST_PROGRAMS) $(TEST_TOOLS) $(BUILD)/tests/tools/libhpcrun-timed.so \
+	$(BUILD)/tests/tools/sample-sources $(BUILD)/tests/programs/bench/contexts
 
 # Faults planted one at a time; the tests must notice every one.
 .PHONY: mutants

@@ -1,19 +1,20 @@
 #!/usr/bin/env python3
 """The benchmarks: hpcrun beside its peers, in one run.
 
-usage: tests/bench/benchmarks.py [--seconds S] [--rounds N] [--programs A,B] [unwind|handler|logical|size|overhead|viewer]...
+usage: tests/bench/benchmarks.py [--seconds S] [--rounds N] [--programs A,B] [SECTION]...
 
   unwind    nanoseconds per frame and sample against libunwind (unw_step, unw_backtrace) on the same
             samples; completeness
+  sources   what a sample costs by the source that sends its signal, without any profiler
   handler   what a sample costs, by parts
   logical   what logical unwinding costs beside physical unwinding, under minicilk
   size      memory per tree node, bytes per node in the file; how many nodes logical trees of one
             program have together at 1 and 8 workers
   viewer    how fast the terminal viewer answers on a database of 2,000,000 contexts, and the memory
             that it needs
-  overhead  CPU time with the profilers against without, alternating: hpcrun, perf record -g and
-            --call-graph dwarf, gperftools, at 200/s and 1000/s; rates really achieved, size of the
-            output, completeness
+  overhead  CPU time with the profilers against without, alternating: hpcrun with perf allowed and
+            denied, perf record -g and --call-graph dwarf, gperftools, at 200, 1000 and 5000/s;
+            rates really achieved, size of the output, completeness
 
 Medians, ratios and 95 % confidence intervals; nothing here passes or fails."""
 import argparse
@@ -24,10 +25,11 @@ import handler
 import logical
 import overhead
 import programs
+import sample_sources
 import unwind
 import viewer_speed
 
-SECTIONS = {"unwind": unwind.report, "handler": handler.report, "logical": logical.report,
+SECTIONS = {"unwind": unwind.report, "sources": sample_sources.report, "handler": handler.report, "logical": logical.report,
             "size": handler.report_sizes, "overhead": overhead.report, "viewer": viewer_speed.report}
 
 
@@ -36,7 +38,7 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("sections", nargs="*", default=list(SECTIONS), metavar="section")
     parser.add_argument("--seconds", type=float, default=5, help="about how long a program runs")
-    parser.add_argument("--rounds", type=int, default=5, help="rounds of the paired runs")
+    parser.add_argument("--rounds", type=int, default=10, help="rounds of the paired runs")
     parser.add_argument("--programs", help="only these, separated by commas")
     arguments = parser.parse_args()
     unknown = [name for name in arguments.sections if name not in SECTIONS]

@@ -12,16 +12,18 @@ import programs
 
 HPCRUN = programs.BUILD / "bin" / "hpcrun"
 DUMP = programs.BUILD / "tests" / "tools" / "dump-measurement"
+DENY_PERF = programs.BUILD / "tests" / "tools" / "deny-perf"
 GPERFTOOLS = "/usr/lib/x86_64-linux-gnu/libprofiler.so.0"
 CHECKED_CHAINS = 2000  # perf's call chains that are looked at for completeness
 
 
 class Hpcrun:
-    def __init__(self, rate):
-        self.name, self.rate = f"hpcrun {rate}/s", rate
+    def __init__(self, rate, deny_perf=False):
+        self.name = f"hpcrun {'timers ' if deny_perf else ''}{rate}/s"
+        self.rate, self.prefix = rate, [DENY_PERF] if deny_perf else []
 
     def command(self, command, out):
-        return [HPCRUN, "-q", "-e", f"CPUTIME@f{self.rate}", "-o", out, "--", *command], {}
+        return [*self.prefix, HPCRUN, "-q", "-e", f"CPUTIME@f{self.rate}", "-o", out, "--", *command], {}
 
     def inspect(self, out):
         """samples, bytes, share of complete call paths"""
@@ -95,8 +97,8 @@ class Gperftools:
 
 def tools():
     chosen = []
-    for rate in (200, 1000):
-        chosen.append(Hpcrun(rate))
+    for rate in (200, 1000, 5000):
+        chosen += [Hpcrun(rate), Hpcrun(rate, deny_perf=True)]
         if shutil.which("perf"):
             chosen += [Perf(rate, "fp"), Perf(rate, "dwarf")]
         if os.path.exists(GPERFTOOLS):
@@ -117,7 +119,7 @@ def interval(values, rng):
 
 def report(commands, directory, rounds):
     print(f"overhead: CPU time with / without, {rounds} alternating pairs; achieved samples per CPU second")
-    print(f"{'program':14} {'tool':18} {'median':>8} {'95 % interval':>17} {'rate':>7} {'complete':>9} "
+    print(f"{'program':14} {'tool':20} {'median':>8} {'95 % interval':>17} {'rate':>7} {'complete':>9} "
           f"{'output':>10}")
     rng = random.Random(1)
     for name, command in commands.items():
@@ -137,6 +139,6 @@ def report(commands, directory, rounds):
             low, high = interval(values, rng)
             rate, size, complete, status = last[tool]
             complete = "-" if complete is None else f"{100 * complete:.2f}%"
-            print(f"{name:14} {tool:18} {100 * (statistics.median(values) - 1):+7.2f}% "
+            print(f"{name:14} {tool:20} {100 * (statistics.median(values) - 1):+7.2f}% "
                   f"{100 * (low - 1):+7.2f}..{100 * (high - 1):+6.2f}% {rate:7.1f} {complete:>9} {size:10}"
                   + ("" if status == 0 else f"  status {status}"), flush=True)

@@ -4,6 +4,8 @@ import pathlib
 import random
 import subprocess
 
+import java_class
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BUILD = pathlib.Path(os.environ.get("BUILD", ROOT / "build")).resolve()
 
@@ -47,6 +49,34 @@ SQL = ("with recursive c(x) as (values(1) union all select x+1 from c where x<{}
        "select sum(x%7), count(distinct x%1000), max(length(hex(x))) from c;")
 
 
+NODE = """
+function fib(n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
+for (let i = +process.argv[2]; i > 0; i--) {
+    fib(27);
+    const rows = Array.from({length: 20000}, (_, k) => ({key: (k * 7919) % 30011, name: "n" + k}));
+    rows.sort((a, b) => a.key - b.key);
+    JSON.parse(JSON.stringify(rows));
+}
+"""
+
+
+def video(frames, width=320, height=240):
+    """A y4m file in which a pattern moves over noise."""
+    rng = random.Random(4)
+    noise = bytes(rng.choices(range(96, 160), k=width * height * 2))
+    color = bytes([128]) * (width * height // 2)
+    out = bytearray(f"YUV4MPEG2 W{width} H{height} F25:1 Ip A1:1 C420\n".encode())
+    for frame in range(frames):
+        at = frame * 3 * (width + 1) % (width * height)
+        out += b"FRAME\n" + noise[at:at + width * height] + color
+    return bytes(out)
+
+
+def picture(width, height):
+    rng = random.Random(5)
+    return f"P6 {width} {height} 255\n".encode() + rng.randbytes(width * height * 3)
+
+
 class Programs:
     """name -> command, each about `seconds` long on a machine of 2026."""
 
@@ -58,6 +88,10 @@ class Programs:
         small = self.file("small", text_like(int(1.0e6 * seconds), 3))
         source = self.file("big.c", c_source(int(190 * seconds)).encode())
         script = self.file("work.py", PYTHON.encode())
+        node = self.file("work.js", NODE.encode())
+        self.file("Fib.class", java_class.fib_class(max(1, int(105 * seconds))))
+        frames = self.file("frames.y4m", video(int(430 * seconds)))
+        image = self.file("image.ppm", picture(600, 400))
         cc1 = subprocess.run(["gcc", "-print-prog-name=cc1"], capture_output=True,
                              text=True).stdout.strip()
         self.commands = {
@@ -70,6 +104,13 @@ class Programs:
             "cc1": [cc1, "-O2", "-quiet", source, "-o", "/dev/null"],
             "openssl": ["openssl", "speed", "-seconds", str(max(1, int(seconds / 2))), "rsa2048"],
             "pigz": ["pigz", "-kc9", "-p2", large],
+            "node": ["node", node, str(max(1, int(28 * seconds)))],
+            "java": ["java", "-XX:+PreserveFramePointer", "-cp", self.directory, "Fib"],
+            "x264": ["x264", "--quiet", "--threads", "1", "--demuxer", "y4m", "-o", "/dev/null", frames],
+            "imagemagick": ["convert", "-limit", "thread", "1", image, "-resize", "200%",
+                            *["-blur", "0x4"] * max(1, int(3 * seconds)), "null:"],
+            "primecount": ["primecount", str(int(2e14 * seconds**1.5)), "-t1"],
+            "contexts": [BUILD / "tests" / "programs" / "bench" / "contexts", str(int(1e6 * seconds))],
         }
 
     def file(self, name, content):
