@@ -78,7 +78,6 @@ hpcrun/sandbox strict
 hpcrun/sandbox narrow
 hpcrun/sandbox wide
 hpcrun/throws 0.05
-logical/phases 4 10
 cilk/cholesky -w 4 300
 cilk/cilksort -w 4 300000
 cilk/fib -w 16 30
@@ -99,6 +98,7 @@ VARYING = {
     "hpcrun/stacks tiny 30": LAST_NUMBER, "hpcrun/stacks tiny-own 30": LAST_NUMBER, "hpcrun/stacks jumps 30": LAST_NUMBER,
     "hpcrun/stacks overflows 30": LAST_NUMBER, "hpcrun/stacks stack-pointer 30": LAST_NUMBER,
     "hpcrun/stacks signal-stack 30": LAST_NUMBER, "hpcrun/threads 60 1 8": NUMBERS,
+    "logical/phases 4 10": NUMBERS,
     "logical/spawn-tree 4 5 10": r"(?<=steals )\d+", "logical/spawn-tree-chaos 4 3 5": r"(?<=steals )\d+",
     "hpcrun/loads dlopen 60 44 ./library0.so ./library1.so ./library2.so ./library3.so": NUMBERS,
     "truth 0.05": r"[\d.]+", "kinds 0.05": r"[\d.]+",
