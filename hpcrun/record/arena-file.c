@@ -187,8 +187,10 @@ void arena_file_look(struct thread *thread, uint64_t ticks, uint64_t wall)
         return;
     }
     thread_image_look(thread, ticks, wall);
-    arena.header->wall = wall;
-    arena.header->cpu = sys_clock(CLOCK_PROCESS_CPUTIME_ID);
+    /* By whichever thread takes a sample: the last one wins. */
+    uint64_t cpu = sys_clock(CLOCK_PROCESS_CPUTIME_ID);
+    __atomic_store_n(&arena.header->wall, wall, __ATOMIC_RELAXED);
+    __atomic_store_n(&arena.header->cpu, cpu, __ATOMIC_RELAXED);
 }
 
 /* ---- the end ---- */

@@ -35,7 +35,7 @@ void thread_image_begin(struct thread *thread);
 /* Whether the image counts, and not the thread's chunks in the measurement file. */
 static inline bool thread_image_is_live(const struct thread *thread)
 {
-    return thread->image->state == THREAD_IMAGE_LIVE;
+    return __atomic_load_n(&thread->image->state, __ATOMIC_ACQUIRE) == THREAD_IMAGE_LIVE;
 }
 
 /* A live image whose tree has outgrown the shared pages does not have all data. */
