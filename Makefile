@@ -85,6 +85,7 @@ test: deps
 # other.
 test-all: test-all-deps
 	TEST_ALL=1 $(MAKE) $(JOBS) check
+	$(MAKE) $(JOBS) test-environments
 	$(MAKE) mutants
 	$(MAKE) fuzz
 	$(MAKE) stress

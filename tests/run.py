@@ -8,10 +8,11 @@ tests/integration/test_*.py. With NAMEs, only the tests whose name contains one 
 `unwinding`, `test_fates.Fates`, `test_fates.Fates.test_short_threads`, `unit/lib`.
 
 The unit of work is a unit program or an integration test class, in a process of its own.
-1. Classes and programs run in parallel, one per CPU: first those that failed in the last run, then
-   the longest ones of the last run.
-2. Classes with `measures_time = True` run behind them, one at a time: they compare what hpcrun says
-   with clocks, and a neighbor on the same CPU costs them evidence.
+1. Classes and programs run in parallel, one more than there are CPUs, since many wait: first those
+   that failed in the last run, then the longest ones of the last run (of LONGEST before any run).
+2. Classes with `measures_time = True` run behind them: they compare what hpcrun says with clocks, and
+   a neighbor on the same CPU costs them evidence. Those with `cpus_needed = 1` run bound to one CPU
+   each, at the same time; the others one at a time.
 
 A test that can't run here (needs root, a tool, ...) is skipped. The reasons and their counts stand at
 the end of the report, and the time of both phases: on the wall, and of the CPUs.
@@ -21,6 +22,7 @@ import concurrent.futures
 import json
 import os
 import pathlib
+import queue
 import re
 import signal
 import subprocess
@@ -33,6 +35,12 @@ import unittest
 TESTS = pathlib.Path(__file__).resolve().parent
 UNIT_TIMEOUT = 600
 CLASS_TIMEOUT = 3600
+PARALLEL, ONE_PER_CPU, ALONE = "in parallel", "one on each CPU", "one at a time"  # phases of a run
+LONGEST = """test_sanitizers.Addresses test_hpcrun_neighbors.Neighbors test_stress.OwnPrograms
+    test_hpcrun_ends.Ends test_loader.Loader test_hpcprof_fuzz.FuzzTest test_run_total.Trees test_stacks.Stacks
+    test_viewer_fuzz.Fuzz test_mutants.Mutants test_unwinding.AgainstLibunwind test_hpcrun_tracers.Tracers
+    test_spawn_tree.Samples test_hostile_names.WholeChain test_spawn_tree.FewPaths test_pipeline.Pipeline
+    test_hpcstruct.LineMapTest test_hpcstruct.EveryBinaryTest""".split()
 REPORT = "verdict:"  # begins a line that a class's process writes for the runner: JSON
 
 
@@ -85,6 +93,8 @@ def stop_ignoring_signals():
 def run_class(names):
     """The tests with these ids, in order, in this process."""
     stop_ignoring_signals()
+    if "RUN_ON_CPU" in os.environ:
+        os.sched_setaffinity(0, {int(os.environ["RUN_ON_CPU"])})
     unittest.defaultTestLoader.loadTestsFromNames(names).run(Reporter())
 
 
@@ -93,9 +103,9 @@ def run_class(names):
 class Job:
     """A unit program, or the tests of an integration class that are wanted."""
 
-    def __init__(self, name, command, timeout, alone, is_unit):
+    def __init__(self, name, command, timeout, phase, is_unit):
         self.name, self.command, self.timeout = name, command, timeout
-        self.alone, self.is_unit = alone, is_unit
+        self.phase, self.is_unit = phase, is_unit
 
 
 class Sessions:
@@ -169,11 +179,14 @@ class Run:
     def rank(self, job):
         """Sorts jobs: those that failed last time first, then the longest."""
         last = self.last.get(job.name, {})
-        return (not last.get("failed", False), -last.get("seconds", 0))
+        seconds = 1000 - LONGEST.index(job.name) if job.name in LONGEST else 0
+        return (not last.get("failed", False), -last.get("seconds", seconds))
 
-    def run(self, job):
+    def run(self, job, cpu_to_use=None):
         """Runs a job and reports its tests together."""
         environment = dict(os.environ, BUILD=str(self.build), CMOCKA_MESSAGE_OUTPUT="TAP")
+        if cpu_to_use is not None:
+            environment["RUN_ON_CPU"] = str(cpu_to_use)
         started = time.monotonic()
         output, status, cpu = self.sessions.run(job, environment)
         if self.sessions.stopped:
@@ -226,12 +239,21 @@ class Run:
             self.repeat(job.name, job)
         self.last[job.name] = {"failed": failed}
 
-    def run_all(self, jobs, at_once, phase):
-        """Runs jobs, so many at once, and says what time they took."""
-        started, cpu = time.monotonic(), self.cpu
-        with concurrent.futures.ThreadPoolExecutor(at_once) as pool:
+    def run_phase(self, jobs, places, phase):
+        """Runs jobs, as many at once as there are places: each is a CPU, or None for all CPUs. Notes what
+        time they took."""
+        started, cpu, free = time.monotonic(), self.cpu, queue.SimpleQueue()
+        for place in places:
+            free.put(place)
+
+        def run_in_a_place(job):
+            place = free.get()
+            self.run(job, place)
+            free.put(place)
+
+        with concurrent.futures.ThreadPoolExecutor(len(places)) as pool:
             try:
-                list(pool.map(self.run, jobs))
+                list(pool.map(run_in_a_place, jobs))
             except KeyboardInterrupt:
                 self.sessions.end_all()
                 raise
@@ -263,7 +285,7 @@ def unit_jobs(build, names):
     for program in sorted((build / "tests" / "unit").rglob("test_*")):
         name = str(program.relative_to(build / "tests"))
         if program.is_file() and os.access(program, os.X_OK) and wanted(name, names):
-            yield Job(name, [program], UNIT_TIMEOUT, False, True)
+            yield Job(name, [program], UNIT_TIMEOUT, PARALLEL, True)
 
 
 def class_jobs(build, names):
@@ -277,9 +299,11 @@ def class_jobs(build, names):
             if wanted(test.id(), names):
                 classes.setdefault(test.id().rsplit(".", 1)[0], []).append(test)
     for name, tests in classes.items():
-        alone = getattr(tests[0], "measures_time", False)
+        phase = PARALLEL
+        if getattr(tests[0], "measures_time", False):
+            phase = ONE_PER_CPU if getattr(tests[0], "cpus_needed", None) == 1 else ALONE
         command = [sys.executable, TESTS / "run.py", "--class"] + [test.id() for test in tests]
-        yield Job(name, command, CLASS_TIMEOUT, alone, False)
+        yield Job(name, command, CLASS_TIMEOUT, phase, False)
 
 
 def main():
@@ -293,9 +317,11 @@ def main():
     build, names = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2:]
     run = Run(build)
     jobs = sorted(list(unit_jobs(build, names)) + list(class_jobs(build, names)), key=run.rank)
+    cpus = sorted(os.sched_getaffinity(0))
+    everywhere = [None] * (len(cpus) + 1)
     try:
-        run.run_all([job for job in jobs if not job.alone], len(os.sched_getaffinity(0)), "in parallel")
-        run.run_all([job for job in jobs if job.alone], 1, "one at a time")
+        for phase, places in ((PARALLEL, everywhere), (ONE_PER_CPU, cpus), (ALONE, [None])):
+            run.run_phase([job for job in jobs if job.phase == phase], places, phase)
     except KeyboardInterrupt:
         return 130
     run.finish()

@@ -6,6 +6,7 @@ from profiling import program, sources
 
 class Calls(profiling.ProfilingTest):
     measures_time = True
+    cpus_needed = 1
     modes = ("samples", "handler", "restarting-handler")
 
     def compare(self, name):

@@ -155,6 +155,7 @@ class Accounts(profiling.ProfilingTest):
     (tests/programs/hpcrun/mapped-ledger.h), within 2 %: at least the burned time, at most its clock. Only a thread's
     first phase and its tail are inexact, by at most 1.5 periods together: far less than 2 %."""
     measures_time = True
+    cpus_needed = 1
     EVENT, MS = "CPUTIME@f4000", 50
 
     def ledger(self):

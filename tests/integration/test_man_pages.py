@@ -109,7 +109,7 @@ class ManPages(unittest.TestCase):
         """Tools work where they were installed, and find each other and their pages there."""
         clean = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
         with tempfile.TemporaryDirectory() as prefix:
-            subprocess.run(["make", "-s", "install", f"BUILD={BUILD}", f"PREFIX={prefix}"],
+            subprocess.run(["make", "-s", "install", f"BUILD={os.path.relpath(BUILD, ROOT)}", f"PREFIX={prefix}"],
                            cwd=ROOT, env=clean, check=True, capture_output=True)
             root = pathlib.Path(prefix)
             for tool, page in PAGES.items():

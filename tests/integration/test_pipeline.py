@@ -57,7 +57,7 @@ class Pipeline(OfChance, profiling.ProfilingTest):
         wall -= sum(process["wall"] for process in run["processes"])
         rounded = 0.001 * len(run["processes"])
         self.assertGreater(cpu, -rounded - 1e-6)
-        self.assertLess(cpu, os.cpu_count() * (wall + rounded) + 1e-6)
+        self.assertLess(cpu, len(os.sched_getaffinity(0)) * (wall + rounded) + 1e-6)
         self.assertEqual(len({process["file"] for process in run["processes"]}), len(run["processes"]))
 
     def check_profiles(self, database, run):

@@ -37,6 +37,7 @@ def exclusive(node):
 
 class TruthCase(OfChance, profiling.ProfilingTest):
     measures_time = True
+    cpus_needed = 1
     RATE = 4000
 
     def view(self, view, *options):

@@ -10,7 +10,8 @@ from profiling import TOOLS, program
 
 
 def find_library(name):
-    out = subprocess.run(["ldconfig", "-p"], capture_output=True, text=True).stdout
+    out = subprocess.run(["ldconfig", "-p"], capture_output=True, text=True,
+                         env=dict(os.environ, PATH=os.environ["PATH"] + ":/usr/sbin:/sbin")).stdout
     found = re.search(rf"^\s*{re.escape(name)} .*x86-64.*=> (\S+)$", out, re.M)
     return found and found.group(1)
 
