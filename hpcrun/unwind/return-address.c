@@ -43,6 +43,15 @@ static bool is_interpreter_entry(struct memory *memory, uint64_t address)
            !in_module(address);
 }
 
+/* nop; call goexit1; nop */
+bool return_ends_goroutine(struct memory *memory, uint64_t address)
+{
+    enum { NOP = 0x90, CALL = 0xe8 };
+    uint8_t code[7];
+    return memory_read_guarded(memory, address - 1, code, sizeof code) && code[0] == NOP &&
+           code[1] == CALL && code[6] == NOP;
+}
+
 bool return_address_is_plausible(struct memory *memory, uint64_t address)
 {
     return call_site_is_before(memory, address) || is_interpreter_entry(memory, address);
@@ -60,11 +69,12 @@ bool return_address_at(struct memory *memory, const struct frame *frame, uint64_
 {
     return memory_spend_in_search(memory, 1) && memory_load(memory, place, value) &&
            looks_like_code(*value) && !on_stack(memory, frame, *value) &&
-           return_address_is_plausible(memory, *value);
+           (return_address_is_plausible(memory, *value) || return_ends_goroutine(memory, *value));
 }
 
 bool return_address_guessed_at(struct memory *memory, const struct frame *frame, uint64_t place,
                                uint64_t *value)
 {
-    return return_address_at(memory, frame, place, value) && may_call(memory, *value, frame->pc);
+    return return_address_at(memory, frame, place, value) &&
+           return_address_is_plausible(memory, *value) && may_call(memory, *value, frame->pc);
 }

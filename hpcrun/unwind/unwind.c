@@ -52,6 +52,8 @@ static enum step step_without_fde(struct unwinder *u, struct frame *frame, struc
 {
     bool interrupted = is_interrupted(u, frame);
     frame->link = LINK_IRREGULAR;
+    if (!interrupted && return_ends_goroutine(&u->memory, frame->pc + 1))
+        return STEP_OUTERMOST;
     if (!interrupted && !return_address_is_plausible(&u->memory, frame->pc + 1)) {
         u->fresh_count--; /* the frame is wrong: its pc came from a word that was no return address
                            */
