@@ -118,6 +118,60 @@ class EveryInstruction(profiling.ProfilingTest):
                 self.assertLess(partial, 0.03 * total)
 
 
+class EveryShape(profiling.ProfilingTest):
+    """The path at every single instruction of code without unwind information, in modules and made at run time: each
+    frame has its true caller, or the path is partial."""
+    shapes = ("leaf", "pushes", "pointer", "aligned", "moves", "exits", "inner", "removes", "jumps")
+    twice = ("inner", "removes")  # with two frames of the same code
+    complete = "0"
+
+    def callers(self):
+        """Function -> those that may call it."""
+        found = {"litter": {"litter"}, "main": {"_start"}, "_start": set(), "?": set()}
+        for name in self.shapes:
+            found["calls_" + name] = found["calls_copy_" + name] = {"main"}
+            found[name] = {"calls_" + name} | ({name} if name in self.twice else set())
+            found["back_" + name], found["back_copy_" + name] = {name}, {"?"}
+            found["litter"] |= {"calls_" + name, "calls_copy_" + name}
+            found["?"].add("calls_copy_" + name)
+        found["?"].add("?")
+        return found
+
+    def paths(self):
+        """Ends and names of each path, innermost first. Code in no module is "?", frames of libraries are left out."""
+        report = self.directory / "report"
+        done = self.run_tool(program("shapes"), env=dict(os.environ, LD_PRELOAD=str(TOOLS / "unwind-steps.so"),
+                                                         UNWIND_REPORT=str(report)))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        table = profiling.symbols(program("shapes"))
+        *lines, (_, steps) = map(str.split, report.read_text().splitlines())
+        self.assertGreater(int(steps), 10000)
+        for end, *frames in lines:
+            names = []
+            for module, address in (frame.rpartition("+")[::2] for frame in frames):
+                names += ["?"] if module == "?" else [
+                    name.split(".")[0] for name, (start, size) in table.items()
+                    if module == "" and start <= int(address, 16) < start + size]
+            yield end, names
+
+    def test_callers(self):
+        callers, seen, partial, total = self.callers(), set(), 0, 0
+        for end, names in self.paths():
+            total += 1
+            partial += end != self.complete
+            for inner, outer in zip(names, names[1:]):
+                self.assertIn(outer, callers[inner], names)
+                seen.add((inner, outer))
+            twice = any("_copy_" + name in " ".join(names) for name in self.twice)
+            self.assertLessEqual(names.count("?"), 1 + twice, names)
+            if end == self.complete:
+                self.assertEqual(names[-2:], ["main", "_start"], names)
+        for name in self.shapes:
+            self.assertLessEqual({(name, "calls_" + name), ("back_" + name, name),
+                                  ("back_copy_" + name, "?"), ("?", "calls_copy_" + name)}, seen)
+        self.assertLessEqual(partial, 0.01 * total)
+
+
 class WithoutInformation(OfChance, profiling.ProfilingTest):
     """Code without unwind information, above return addresses that earlier calls have left on the stack."""
     outer = {"leaf": ("call_leaf", "called_back"), "with_frame": ("call_with_frame",),
