@@ -4,12 +4,15 @@
 #include "hpcrun/base/sys.h"
 #include "hpcrun/unwind/call-site.h"
 #include "hpcrun/unwind/irregular-step.h"
+#include "hpcrun/unwind/unwind.h"
 
 #include <string.h>
 #include <sys/mman.h>
 
-#define CALL  0xe8
-#define WORDS 200
+#define CALL       0xe8
+#define NOP        0x90
+#define WORDS      200
+#define CODE_BYTES (1u << 15)
 
 /* Code in no module. Behind a call are RA, another address in OTHER. */
 static uint8_t *code;
@@ -73,7 +76,7 @@ static int clear(void **state)
     (void)state;
     memset(&cache, 0, sizeof cache);
     memset(stack, 0, sizeof stack);
-    memset(code, 0xcc, 4096);
+    memset(code, 0xcc, CODE_BYTES);
     put_call(RA);
     put_call(OTHER);
     return 0;
@@ -277,7 +280,7 @@ static void a_learned_rule_is_not_searched_again(void **state)
 {
     (void)state;
     struct frame frame = frame_at(address(code)), caller;
-    memset(code, 0x90, 64); /* nop */
+    memset(code, NOP, 64);
     put(64, epilogue, sizeof epilogue);
     stack[4] = address(RA);
     assert_true(steps(&frame, true, &caller));
@@ -323,7 +326,7 @@ static void a_search_ends_when_the_budget_is_spent(void **state)
     struct frame frame = frame_at(address(code)), caller;
     struct memory memory = by_kernel();
     memory.budget = 100;
-    memset(code, 0x90, 1500);
+    memset(code, NOP, 1500);
     put(1500, epilogue, sizeof epilogue);
     stack[4] = address(RA);
     assert_false(fallback_step(&memory, &cache, &frame, true, &caller));
@@ -352,7 +355,8 @@ static void the_kernel_reads_pages(void **state)
     assert_true(memory_load(&memory, address(&far[1024]), &word));
     assert_false(memory_load(&memory, address(&far[1536]), &word));
     assert_true(memory_is_exhausted(&memory));
-    memory = by_kernel();
+    memory_begin_sample(&memory, &cache.pages);
+    memory.guard = MEMORY_GUARD_KERNEL;
     assert_true(memory_load(&memory, address(&far[511]), &word));
     assert_int_equal(word, 9);
     sys_pages_free(far, 64 * 4096);
@@ -369,6 +373,52 @@ static void each_failing_page_costs_once(void **state)
         assert_false(memory_load(&memory, address(pages) + 8 * i, &word));
     assert_int_equal(memory.budget, MEMORY_BUDGET - MEMORY_PAGE_WORDS);
     sys_pages_free(pages, 2 * 4096);
+}
+
+/* ---- whole paths ---- */
+
+static struct frame path[UNWIND_FRAMES];
+static struct unwinder unwinder = {.cache = &cache, .path = path};
+
+static enum unwind_end sample(const uint8_t *pc)
+{
+    ucontext_t context = {0};
+    context.uc_mcontext.gregs[REG_RIP] = (greg_t)address(pc);
+    context.uc_mcontext.gregs[REG_RSP] = (greg_t)address(stack);
+    return unwind(&unwinder, &context);
+}
+
+static void a_path_ends_where_a_goroutine_begins(void **state)
+{
+    (void)state;
+    put(0, epilogue, sizeof epilogue);
+    PUT(2000, NOP, CALL, 1, 0, 0, 0, NOP);
+    stack[4] = address(code + 2001);
+    assert_int_equal(sample(code), UNWIND_COMPLETE);
+    assert_int_equal(unwinder.depth, 2);
+    PUT(2006, 0xcc);
+    unwind_forget(&unwinder);
+    assert_int_equal(sample(code), UNWIND_NO_FDE);
+}
+
+/* Rules that were learned before the budget was spent help the next sample. */
+static void long_searches_are_spread_over_samples(void **state)
+{
+    (void)state;
+    enum { FRAMES = 6, BYTES = 2000 };
+    for (unsigned i = 0; i < FRAMES; i++) {
+        uint8_t *begin = code + 4096 + i * BYTES;
+        memset(begin, NOP, BYTES);
+        put_call(begin + 10);
+        memcpy(begin + BYTES - 10, epilogue, sizeof epilogue);
+        stack[5 * i + 4] = address(begin + BYTES + 10);
+    }
+    PUT(2000, NOP, CALL, 1, 0, 0, 0, NOP);
+    stack[5 * (FRAMES - 1) + 4] = address(code + 2001);
+    assert_int_equal(sample(code + 4096 + 10), UNWIND_BUDGET);
+    assert_in_range(unwinder.depth, 2, FRAMES - 1);
+    assert_int_equal(sample(code + 4096 + 10), UNWIND_COMPLETE);
+    assert_int_equal(unwinder.depth, FRAMES + 1);
 }
 
 /* ---- call sites ---- */
@@ -420,14 +470,14 @@ static void a_call_leads_there_by_the_plt_and_by_a_word_too(void **state)
     put_distance(ra, word);
     assert_true(calls(ra, there));
     assert_false(calls(ra, there + 1));
-    put_distance(ra, code + 4096 + 8192); /* no such word */
+    put_distance(ra, code + CODE_BYTES + 8192); /* no such word */
     assert_false(calls(ra, there));
 }
 
 static int map_code(void **state)
 {
     (void)state;
-    code = sys_pages(4096);
+    code = sys_pages(CODE_BYTES);
     return code ? 0 : -1;
 }
 
@@ -454,6 +504,8 @@ int main(void)
         TEST(a_search_ends_when_the_budget_is_spent),
         TEST(the_kernel_reads_pages),
         TEST(each_failing_page_costs_once),
+        TEST(a_path_ends_where_a_goroutine_begins),
+        TEST(long_searches_are_spread_over_samples),
         TEST(code_may_begin_with_a_call),
         TEST(a_call_leads_there_by_the_plt_and_by_a_word_too),
     };
