@@ -299,7 +299,7 @@ static enum next follow(struct code_walk *walk, const struct instruction *i, str
         walk->uses_frame = true;
     if (i->map == MAP_ONE_BYTE) {
         enum next next = follow_one_byte(walk, i, rule);
-        walk->saves_bp |= walk->state.bp_saved.kind != VALUE_UNKNOWN;
+        walk->callers_bp |= walk->state.bp_saved.kind != VALUE_UNKNOWN;
         return next;
     }
     bool is_0f = i->map == MAP_0F;
@@ -355,6 +355,8 @@ static bool find_return(struct memory *memory, struct code_walk *walk, const str
             next = follow(walk, &i, rule);
         if (next == NEXT_RETURNS && is_right(memory, frame, *rule))
             return true;
+        if (next == NEXT_RETURNS || next == NEXT_MAY_RETURN)
+            walk->callers_bp |= is_same(walk->state.bp, (struct value){VALUE_BP, 0});
         if (next == NEXT_MAY_RETURN && uncertain->kind == RULE_NONE && is_right(memory, frame, *rule))
             *uncertain = *rule;
         if (next != NEXT_GO_ON && !take_way(walk))
@@ -370,7 +372,7 @@ static bool walk_from(struct memory *memory, struct code_walk *walk, const struc
     walk->state = (struct code_state){
         .pc = resume, .sp = {VALUE_SP, 0}, .bp = {VALUE_BP, 0}, .popped = NO_REGISTER};
     walk->way_count = walk->target_count = walk->window_size = 0;
-    walk->uses_frame = walk->saves_bp = false;
+    walk->uses_frame = walk->callers_bp = false;
     if (find_return(memory, walk, frame, rule, &uncertain))
         return true;
     *rule = uncertain;
@@ -393,7 +395,7 @@ static void note_frame_pointer(struct learned_rules *learned, struct rule rule,
  * do so with negative offsets. */
 static bool has_frame_pointer(struct rule_cache *cache, const struct frame *frame)
 {
-    return !cache->walk.saves_bp &&
+    return !cache->walk.callers_bp &&
            (cache->walk.uses_frame || learned_has_frame_pointers(&cache->learned, frame->pc));
 }
 

@@ -310,6 +310,10 @@ static void code_around_has_frame_pointers(void **state)
     starts.bp = address(&stack[3]);
     PUT(700, 0x55, 0xeb, 0xfe); /* push %rbp; jmp to itself */
     assert_false(steps(&starts, true, &caller));
+    struct frame ends = starts; /* rbp is the caller's again; r10 has the return address */
+    ends.pc = address(code + 800);
+    PUT(800, 0x4a, 0x8d, 0x24, 0xcc, 0x41, 0x52, 0xc3); /* lea (%rsp, %r9, 8), %rsp; push %r10; ret */
+    assert_false(steps(&ends, true, &caller));
     for (unsigned i = 0; i < 3; i++) {
         struct frame other = frame_at(address(code + 100 * i + 1000) - 1);
         put(100 * i + 1000, epilogue, sizeof epilogue);
