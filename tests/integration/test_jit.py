@@ -2,6 +2,7 @@
 from the perf map that the program writes."""
 import os
 import pathlib
+import re
 import shutil
 import unittest
 
@@ -89,6 +90,47 @@ class PerfMap(OfChance, LogicalTest):
         self.assertGreater(inside, 0.8)  # of the second that it works
         self.assertGreater(sum(seconds for names, seconds in hot
                                if any(name.startswith("node::Start") for name in names)), 0.95 * inside)
+
+    CALLERS = {"c0": {"c1", "c5b"}, "c1": {"c2b"}, "c2b": {"c2"}, "c2": {"c3"}, "c3": {"c4"}, "c4": {"c5"},
+               "c5b": {"c5"}, "c5": {""}}
+
+    def test_callers_in_node(self):
+        """Every function has its true caller: interpreted and compiled code, by all of V8's compilers."""
+        if not shutil.which("node"):
+            self.skipTest("node is not installed")
+        script = self.directory / "chain.js"
+        script.write_text("""
+            function c0(n) { let s = 0; for (let i = 0; i < n; i++) s = (s * 31 + i) % 1000003; return s; }
+            function c1(n) { let s = 0; for (let i = 0; i < 20; i++) s += c0(n + i); return s + 1; }
+            function c2(n) { return [n, n + 1, n + 2].reduce(function c2b(s, x) { return s + c1(x); }, 0); }
+            class C { c3(n, ...rest) { return c2(n) + rest.length; } }
+            const c = new C();
+            function c4(n) { try { return c.c3(n) + c.c3(n, 1, 2, 3); } finally { n++; } }
+            function c5(n) { return c4(n) + [3, 1, 2].sort(function c5b(a, b) { return a - b + 0 * c0(300); })[0]; }
+            const end = process.cpuUsage().user + 2000000;
+            let s = 0;
+            while (process.cpuUsage().user < end) s += c5(200);
+            """)
+        _, images = self.profile("node", "--perf-basic-prof", "--interpreted-frames-native-stack",
+                                 "--no-turbo-inlining", script)
+        for image in images:
+            self.remove_map(image.pid)
+        right = wrong = partial = 0
+        for path in walk(self.tree):
+            seconds, names = path[-1]["metrics"]["work"]["exclusive"], procedures(path)
+            ours = [found.group(1) for found in
+                    (re.search(r"(\w*) \S*chain\.js", name) for name in reversed(names)) if found]
+            if any("partial" in name for name in names):
+                partial += seconds
+            elif not ours:
+                continue
+            elif all(outer in self.CALLERS.get(inner, {outer}) for inner, outer in zip(ours, ours[1:] + ["?"])):
+                right += seconds
+            else:
+                wrong += seconds
+        self.assertGreater(right, 1.5)
+        self.assertLess(wrong, 0.001 * right)
+        self.assertLess(partial, 0.01 * right)
 
 
 if __name__ == "__main__":
