@@ -243,7 +243,9 @@ enum next { NEXT_GO_ON, NEXT_OTHER_WAY, NEXT_RETURNS, NEXT_MAY_RETURN };
 static enum next go_back(const struct code_state *state, struct rule *rule)
 {
     bool is_jump = state->pushed && state->pushed != state->popped + 1;
-    struct value place = !state->pushed ? state->sp : is_jump ? plus(state->sp, 8) : state->popped_at;
+    struct value place = !state->pushed ? state->sp
+                         : is_jump      ? plus(state->sp, 8)
+                                        : state->popped_at;
     *rule = rule_of(state, place);
     return is_jump ? NEXT_MAY_RETURN : NEXT_RETURNS;
 }
@@ -343,8 +345,8 @@ static bool is_right(struct memory *memory, const struct frame *frame, struct ru
     return return_address_at(memory, frame, place + (uint64_t)rule.cfa_offset - 8, &ra);
 }
 
-/* Follows the code. Sets *rule and returns true at a return that is right. *uncertain is the rule if
- * an indirect jump leaves the function. */
+/* Follows the code. Sets *rule and returns true at a return that is right. *uncertain is the
+ * rule if an indirect jump leaves the function. */
 static bool find_return(struct memory *memory, struct code_walk *walk, const struct frame *frame,
                         struct rule *rule, struct rule *uncertain)
 {
@@ -357,7 +359,8 @@ static bool find_return(struct memory *memory, struct code_walk *walk, const str
             return true;
         if (next == NEXT_RETURNS || next == NEXT_MAY_RETURN)
             walk->callers_bp |= is_same(walk->state.bp, (struct value){VALUE_BP, 0});
-        if (next == NEXT_MAY_RETURN && uncertain->kind == RULE_NONE && is_right(memory, frame, *rule))
+        if (next == NEXT_MAY_RETURN && uncertain->kind == RULE_NONE &&
+            is_right(memory, frame, *rule))
             *uncertain = *rule;
         if (next != NEXT_GO_ON && !take_way(walk))
             break;
@@ -409,8 +412,7 @@ bool code_rule(struct memory *memory, struct rule_cache *cache, const struct fra
             note_frame_pointer(&cache->learned, *rule, frame);
         return true;
     }
-    *rule = (struct rule){
-        .kind = RULE_CFA_BP, .cfa_offset = 16, .bp = BP_AT_CFA, .bp_offset = -16};
+    *rule = (struct rule){.kind = RULE_CFA_BP, .cfa_offset = 16, .bp = BP_AT_CFA, .bp_offset = -16};
     if (in_module || !has_frame_pointer(cache, frame) || !is_right(memory, frame, *rule) ||
         memory_is_exhausted(memory))
         return false;

@@ -19,11 +19,11 @@
 
 #include "hpcrun/unwind/frame.h"
 
-/* The rule of a frame, RULE_CFA_SP or RULE_CFA_BP. `interrupted`: its pc is where it goes on; else
- * the return address is. If no way leads to a return whose return address is there, code made at run
- * time is taken to have a frame pointer if it uses rbp like one (with negative offsets), or if the
- * code around it has frame pointers (learned-rules.h). False if nothing fits, or when the budget is
- * spent (memory.h). */
+/* The rule of a frame, RULE_CFA_SP or RULE_CFA_BP. `interrupted`: its pc is where it goes on;
+ * else the return address is. If no way leads to a return whose return address is there, code
+ * made at run time is taken to have a frame pointer if it uses rbp like one (with negative
+ * offsets), or if the code around it has frame pointers (learned-rules.h). False if nothing
+ * fits, or when the budget is spent (memory.h). */
 bool code_rule(struct memory *memory, struct rule_cache *cache, const struct frame *frame,
                bool interrupted, struct rule *rule);
 

@@ -37,8 +37,8 @@ struct code_walk {
     unsigned way_count;
     uint64_t targets[CODE_TARGETS]; /* of all jumps on the ways so far */
     unsigned target_count;
-    bool uses_frame;       /* an operand lies below where rbp of the start points to */
-    bool callers_bp;       /* rbp of the start is the caller's: it is saved or returned on some way */
+    bool uses_frame; /* an operand lies below where rbp of the start points to */
+    bool callers_bp; /* rbp of the start is the caller's: it is saved or returned on some way */
     uint64_t window_start; /* code that was read: window_size bytes from here */
     unsigned window_size;
     uint8_t window[CODE_WINDOW];

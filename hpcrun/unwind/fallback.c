@@ -141,8 +141,7 @@ static bool step_by(struct memory *memory, struct rule rule, struct frame *frame
                     struct frame *caller)
 {
     uint64_t ra;
-    if (!frame_rule_is_regular(rule) ||
-        (rule.kind == RULE_CFA_BP && !return_frame_pointer(frame)))
+    if (!frame_rule_is_regular(rule) || (rule.kind == RULE_CFA_BP && !return_frame_pointer(frame)))
         return false;
     if (frame_step(memory, rule, frame, caller) == STEP_OK &&
         return_address_at(memory, frame, caller->sp - 8, &ra))

@@ -12,22 +12,38 @@ enum {
 };
 
 static const uint8_t one_byte[256] = {
-    M, M, M, M, B, Z, BAD, BAD, M, M, M, M, B, Z, BAD, BAD, /* 00: add, or */
-    M, M, M, M, B, Z, BAD, BAD, M, M, M, M, B, Z, BAD, BAD, /* 10: adc, sbb */
-    M, M, M, M, B, Z, BAD, BAD, M, M, M, M, B, Z, BAD, BAD, /* 20: and, sub */
-    M, M, M, M, B, Z, BAD, BAD, M, M, M, M, B, Z, BAD, BAD, /* 30: xor, cmp */
-    BAD, BAD, BAD, BAD, BAD, BAD, BAD, BAD, BAD, BAD, BAD, BAD, BAD, BAD, BAD, BAD, /* 40: REX */
-    NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO,     /* 50: push, pop */
-    BAD, BAD, BAD, M, BAD, BAD, BAD, BAD, Z, M | Z, B, M | B, NO, NO, NO, NO, /* 60 */
-    B, B, B, B, B, B, B, B, B, B, B, B, B, B, B, B,                     /* 70: jumps */
-    M | B, M | Z, BAD, M | B, M, M, M, M, M, M, M, M, M, M, M, M,       /* 80 */
-    NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, BAD, NO, NO, NO, NO, NO,    /* 90 */
-    BAD, BAD, BAD, BAD, NO, NO, NO, NO, B, Z, NO, NO, NO, NO, NO, NO,   /* a0 */
-    B, B, B, B, B, B, B, B, V, V, V, V, V, V, V, V,                     /* b0: mov */
-    M | B, M | B, H, NO, BAD, BAD, M | B, M | Z, BAD, NO, H, NO, NO, B, BAD, NO,  /* c0 */
-    M, M, M, M, BAD, BAD, BAD, NO, M, M, M, M, M, M, M, M,              /* d0 */
-    B, B, B, B, B, B, B, B, Z, Z, BAD, B, NO, NO, NO, NO,               /* e0: calls, jumps */
-    BAD, NO, BAD, BAD, NO, NO, M, M, NO, NO, NO, NO, NO, NO, M, M,      /* f0 */
+    M,     M,     M,   M,     B,   Z,   BAD,   BAD,
+    M,     M,     M,   M,     B,   Z,   BAD,   BAD, /* 00: add, or */
+    M,     M,     M,   M,     B,   Z,   BAD,   BAD,
+    M,     M,     M,   M,     B,   Z,   BAD,   BAD, /* 10: adc, sbb */
+    M,     M,     M,   M,     B,   Z,   BAD,   BAD,
+    M,     M,     M,   M,     B,   Z,   BAD,   BAD, /* 20: and, sub */
+    M,     M,     M,   M,     B,   Z,   BAD,   BAD,
+    M,     M,     M,   M,     B,   Z,   BAD,   BAD, /* 30: xor, cmp */
+    BAD,   BAD,   BAD, BAD,   BAD, BAD, BAD,   BAD,
+    BAD,   BAD,   BAD, BAD,   BAD, BAD, BAD,   BAD, /* 40: REX */
+    NO,    NO,    NO,  NO,    NO,  NO,  NO,    NO,
+    NO,    NO,    NO,  NO,    NO,  NO,  NO,    NO, /* 50: push, pop */
+    BAD,   BAD,   BAD, M,     BAD, BAD, BAD,   BAD,
+    Z,     M | Z, B,   M | B, NO,  NO,  NO,    NO, /* 60 */
+    B,     B,     B,   B,     B,   B,   B,     B,
+    B,     B,     B,   B,     B,   B,   B,     B, /* 70: jumps */
+    M | B, M | Z, BAD, M | B, M,   M,   M,     M,
+    M,     M,     M,   M,     M,   M,   M,     M, /* 80 */
+    NO,    NO,    NO,  NO,    NO,  NO,  NO,    NO,
+    NO,    NO,    BAD, NO,    NO,  NO,  NO,    NO, /* 90 */
+    BAD,   BAD,   BAD, BAD,   NO,  NO,  NO,    NO,
+    B,     Z,     NO,  NO,    NO,  NO,  NO,    NO, /* a0 */
+    B,     B,     B,   B,     B,   B,   B,     B,
+    V,     V,     V,   V,     V,   V,   V,     V, /* b0: mov */
+    M | B, M | B, H,   NO,    BAD, BAD, M | B, M | Z,
+    BAD,   NO,    H,   NO,    NO,  B,   BAD,   NO, /* c0 */
+    M,     M,     M,   M,     BAD, BAD, BAD,   NO,
+    M,     M,     M,   M,     M,   M,   M,     M, /* d0 */
+    B,     B,     B,   B,     B,   B,   B,     B,
+    Z,     Z,     BAD, B,     NO,  NO,  NO,    NO, /* e0: calls, jumps */
+    BAD,   NO,    BAD, BAD,   NO,  NO,  M,     M,
+    NO,    NO,    NO,  NO,    NO,  NO,  M,     M, /* f0 */
 };
 
 /* Behind the opcode byte 0f. Most have a ModRM byte. */
@@ -37,7 +53,7 @@ static unsigned follows_0f(uint8_t opcode)
     case 0x04:
     case 0x0a:
     case 0x0c:
-    case 0x0f: /* AMD's 3DNow */
+    case 0x0f:          /* AMD's 3DNow */
     case 0x20 ... 0x27: /* control registers: not for programs */
     case 0x36:
     case 0x39:
@@ -96,7 +112,8 @@ static int64_t number(struct decoder *d, unsigned size)
     return (int64_t)(value << unused) >> unused;
 }
 
-/* Reads prefixes; returns the byte behind them. A REX prefix counts only right before the opcode. */
+/* Reads prefixes; returns the byte behind them. A REX prefix counts only right before the
+ * opcode. */
 static uint8_t skip_prefixes(struct decoder *d)
 {
     for (;;) {
@@ -213,7 +230,8 @@ bool instruction_decode(const uint8_t *code, size_t room, struct instruction *in
     if (follows & M) {
         read_operand(&d, instruction);
         follows |= follows_group_3(instruction);
-        if (instruction->map == MAP_ONE_BYTE && instruction->opcode == 0x8f && (instruction->reg & 7))
+        if (instruction->map == MAP_ONE_BYTE && instruction->opcode == 0x8f &&
+            (instruction->reg & 7))
             return false; /* AMD's XOP, which no current processor has */
     } else if (instruction->map == MAP_ONE_BYTE)
         instruction->rm = (uint8_t)((instruction->opcode & 7) | (d.rex & 1) << 3);

@@ -18,13 +18,13 @@ struct instruction {
     uint8_t length; /* bytes */
     uint8_t map;    /* enum opcode_map */
     uint8_t opcode;
-    bool wide;              /* REX.W: operands of 64 bits */
-    uint8_t mod, reg, rm;   /* fields of the ModRM byte, reg and rm with their REX bits; without a
+    bool wide;            /* REX.W: operands of 64 bits */
+    uint8_t mod, reg, rm; /* fields of the ModRM byte, reg and rm with their REX bits; without a
                                ModRM byte, rm is the register in the opcode */
-    uint8_t base, index;    /* fields of the SIB byte, with their REX bits; no SIB byte: rm, 4 */
-    bool rip_relative;      /* the operand's address is relative to the instruction's end */
-    int32_t displacement;   /* of the operand's address; else 0 */
-    int64_t immediate;      /* the (first) immediate operand, sign-extended; else 0 */
+    uint8_t base, index;  /* fields of the SIB byte, with their REX bits; no SIB byte: rm, 4 */
+    bool rip_relative;    /* the operand's address is relative to the instruction's end */
+    int32_t displacement; /* of the operand's address; else 0 */
+    int64_t immediate;    /* the (first) immediate operand, sign-extended; else 0 */
 };
 
 /* Decodes the instruction at `code`, of which `room` bytes can be read. False if the bytes are no

@@ -3,10 +3,11 @@
  * A thread's cache of rules for code without unwind information, by pc. Such a rule comes from the
  * code (code-rule.h), or from guesses that agreed several times (fallback.c).
  *
- * Code that is made at run time may be replaced by other code. So a rule is kept with the 8 bytes of
- * code where the frame goes on, and holds only while they are there, and only if there is a return
- * address where the rule says. A wrong path would need other code with the same 8 bytes at the same
- * address, with another frame, and in it an old return address where the rule looks for it. */
+ * Code that is made at run time may be replaced by other code. So a rule is kept with the 8
+ * bytes of code where the frame goes on, and holds only while they are there, and only if there
+ * is a return address where the rule says. A wrong path would need other code with the same 8
+ * bytes at the same address, with another frame, and in it an old return address where the rule
+ * looks for it. */
 #ifndef HPCRUN_UNWIND_LEARNED_RULES_H
 #define HPCRUN_UNWIND_LEARNED_RULES_H
 

@@ -28,7 +28,8 @@ static bool on_stack(const struct memory *memory, const struct frame *frame, uin
            address - memory->own_low < memory->own_high - memory->own_low;
 }
 
-/* It begins with mov -16(%rbp), %rsp, or with mov -16(%rbp), %rcx and lea 0(%rbp, %rcx, 8), %rsp. */
+/* It begins with mov -16(%rbp), %rsp, or with mov -16(%rbp), %rcx and lea 0(%rbp, %rcx, 8),
+ * %rsp. */
 bool return_to_interpreter(uint64_t code)
 {
     static const uint8_t to_sp[] = {0x48, 0x8b, 0x65, 0xf0};

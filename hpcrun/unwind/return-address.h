@@ -21,8 +21,8 @@ bool return_ends_goroutine(struct memory *memory, uint64_t address);
 /* Whether the 8 bytes of code are where HotSpot's interpreter goes on after a call. */
 bool return_to_interpreter(uint64_t code);
 
-/* Loads the word at `place`. True if it is a plausible return address or the end of a goroutine, and
- * not on the stack. For places that a rule gives. */
+/* Loads the word at `place`. True if it is a plausible return address or the end of a goroutine,
+ * and not on the stack. For places that a rule gives. */
 bool return_address_at(struct memory *memory, const struct frame *frame, uint64_t place,
                        uint64_t *value);
 

@@ -1,4 +1,5 @@
-/* Callers of code without unwind information, on made-up stacks and code; call sites; the budget. */
+/* Callers of code without unwind information, on made-up stacks and code; call sites; the
+ * budget. */
 #include "tests/unit/cmocka_suite.h"
 
 #include "hpcrun/base/sys.h"
@@ -177,10 +178,10 @@ static void loops_and_calls_that_never_return(void **state)
 {
     (void)state;
     struct frame frame = frame_at(address(code)), caller;
-    PUT(0, 0x48, 0xff, 0xcf,                 /* dec %rdi */
-        0x75, 0xfb,                          /* jne to the begin */
-        0x74, 0x07,                          /* je to the epilogue */
-        0xe8, 0, 0, 0, 0, 0xcc, 0xcc);       /* call; int3 */
+    PUT(0, 0x48, 0xff, 0xcf,           /* dec %rdi */
+        0x75, 0xfb,                    /* jne to the begin */
+        0x74, 0x07,                    /* je to the epilogue */
+        0xe8, 0, 0, 0, 0, 0xcc, 0xcc); /* call; int3 */
     put(14, epilogue, sizeof epilogue);
     stack[4] = address(RA);
     assert_true(steps(&frame, true, &caller));
@@ -199,8 +200,13 @@ static void before_and_in_the_prologue(void **state)
         0x48, 0x83, 0xec, 8, /* sub $8, %rsp */
         0x48, 0x89, 0xec,    /* mov %rbp, %rsp */
         0x5d, 0xc3);         /* pop %rbp; ret */
-    static const struct { unsigned at, ra, bp; } shapes[] = {
-        {0, 0, WORDS}, {1, 1, 0}, {12, 0, WORDS}, {11, 1, 0},
+    static const struct {
+        unsigned at, ra, bp;
+    } shapes[] = {
+        {0, 0, WORDS},
+        {1, 1, 0},
+        {12, 0, WORDS},
+        {11, 1, 0},
     };
     for (unsigned i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         struct frame frame = frame_at(address(code + shapes[i].at));
@@ -312,7 +318,8 @@ static void code_around_has_frame_pointers(void **state)
     assert_false(steps(&starts, true, &caller));
     struct frame ends = starts; /* rbp is the caller's again; r10 has the return address */
     ends.pc = address(code + 800);
-    PUT(800, 0x4a, 0x8d, 0x24, 0xcc, 0x41, 0x52, 0xc3); /* lea (%rsp, %r9, 8), %rsp; push %r10; ret */
+    PUT(800, 0x4a, 0x8d, 0x24, 0xcc, 0x41, 0x52,
+        0xc3); /* lea (%rsp, %r9, 8), %rsp; push %r10; ret */
     assert_false(steps(&ends, true, &caller));
     for (unsigned i = 0; i < 3; i++) {
         struct frame other = frame_at(address(code + 100 * i + 1000) - 1);

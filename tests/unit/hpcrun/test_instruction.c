@@ -39,9 +39,9 @@ static bool their_fields_are_ours(const ZydisDecodedInstruction *theirs,
         return false;
     if (!(theirs->attributes & ZYDIS_ATTRIB_HAS_MODRM))
         return true;
-    return ours->mod == theirs->raw.modrm.mod &&
-           (ours->reg & 7) == theirs->raw.modrm.reg && (ours->rm & 7) == theirs->raw.modrm.rm &&
-           ours->reg >> 3 == theirs->raw.rex.R && ours->displacement == theirs->raw.disp.value;
+    return ours->mod == theirs->raw.modrm.mod && (ours->reg & 7) == theirs->raw.modrm.reg &&
+           (ours->rm & 7) == theirs->raw.modrm.rm && ours->reg >> 3 == theirs->raw.rex.R &&
+           ours->displacement == theirs->raw.disp.value;
 }
 
 static bool agree(const uint8_t *code, size_t room, unsigned *length)
@@ -115,8 +115,9 @@ static void instructions_need_room(void **state)
 static int set_up(void **state)
 {
     (void)state;
-    return ZYAN_SUCCESS(ZydisDecoderInit(&zydis, ZYDIS_MACHINE_MODE_LONG_64,
-                                         ZYDIS_STACK_WIDTH_64)) ? 0 : -1;
+    return ZYAN_SUCCESS(ZydisDecoderInit(&zydis, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64))
+               ? 0
+               : -1;
 }
 
 int main(void)
