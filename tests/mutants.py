@@ -22,7 +22,8 @@ integration tests (test_law.Law or test_law.Law.test_phases). Lines that begin w
 
 A fault that breaks the build or stands nowhere is an error: then the list is out of date. With NAMEs
 only the faults whose file or tests contain one are planted; with --sample N only N of them, chosen by
-the seed, which is printed: by default the commit that is checked out. Ends with the survivors, the
+the seed, which is printed: by default the commit that is checked out. --list only checks where they
+stand. Ends with the survivors, the
 line "N noticed, N survived in N s", and status 1 if any survived or was an error."""
 import argparse
 import concurrent.futures
@@ -44,8 +45,9 @@ TESTS = pathlib.Path(__file__).resolve().parent
 ROOT = TESTS.parent
 REPORT = "verdict:"  # begins a line of `run.py --class` about one test: JSON
 
-# Seconds until a test counts as hanging. The slowest named test takes a tenth of it on a busy machine.
-UNIT_TIMEOUT, CLASS_TIMEOUT, BUILD_TIMEOUT = 60, 300, 600
+# Seconds until a test counts as hanging: of a test without a fault; with a fault, this many times what
+# it took without, and some more, since the machine may have become busier.
+FIRST_TIMEOUT, SLOWER, MORE, BUILD_TIMEOUT = 600, 20, 10, 600
 
 
 class Fault:
@@ -123,6 +125,7 @@ def run(command, folder, timeout, **environment):
 class Place:
     def __init__(self, build, number, make_jobs):
         self.tree, self.make_jobs = build / "mutants" / f"tree-{number}", make_jobs
+        self.timeout = {}  # seconds, by test; Work sets it
         copy_tree(build, self.tree)
 
     def is_unit(self, test):
@@ -138,14 +141,15 @@ class Place:
 
     def run_unit(self, test):
         """(tests that passed, tests that failed, output)"""
-        status, output = run([self.tree / "build" / "tests" / test], self.tree, UNIT_TIMEOUT,
+        status, output = run([self.tree / "build" / "tests" / test], self.tree, self.timeout.get(test, FIRST_TIMEOUT),
                              CMOCKA_MESSAGE_OUTPUT="TAP")
         passed = len(re.findall(r"^\s*ok\b(?!.*# SKIP)", output, re.M | re.I))
         return passed, int(status != 0), output
 
     def run_class(self, test):
         status, output = run([sys.executable, self.tree / "tests" / "run.py", "--class", test],
-                             self.tree / "tests" / "integration", CLASS_TIMEOUT, BUILD=str(self.tree / "build"))
+                             self.tree / "tests" / "integration", self.timeout.get(test, FIRST_TIMEOUT),
+                             BUILD=str(self.tree / "build"))
         verdicts = [json.loads(line[len(REPORT):])["verdict"] for line in output.split("\n")
                     if line.startswith(REPORT)]
         return verdicts.count("ok"), verdicts.count("FAILED") + int(status != 0), output
@@ -194,6 +198,9 @@ class Work:
             self.places.put(place)
         self.counts = {"noticed": 0, "survived": 0, "errors": 0}
         self.bad = []  # lines about survivors and errors
+        self.timeout = {}  # seconds, by test
+        for place in places:
+            place.timeout = self.timeout
 
     def in_place(self, job, item):
         place = self.places.get()
@@ -214,7 +221,9 @@ class Work:
             print(line, flush=True)
 
     def without_fault(self, place, test):
+        started = time.monotonic()
         verdict = place.verdict_of([test])
+        self.timeout[test] = MORE + SLOWER * (time.monotonic() - started)
         if verdict == "noticed":
             self.count("errors", f"ERROR: {test} fails without a fault")
         elif verdict != "survived":
@@ -246,6 +255,14 @@ def choose(faults, count, seed):
     return sorted(faults, key=lambda fault: hashlib.sha1(f"{seed}{fault}".encode()).digest())[:count]
 
 
+def list_faults(faults):
+    lost = [fault for fault in faults if planted((ROOT / fault.file).read_text(), fault) is None]
+    for fault in faults:
+        print(f"{'NOWHERE: ' if fault in lost else ''}{fault}")
+    print(f"{len(faults)} faults, {len(lost)} of them stand nowhere")
+    return 1 if lost else 0
+
+
 def parse_arguments():
     parser = argparse.ArgumentParser()
     parser.add_argument("build", type=pathlib.Path)
@@ -266,9 +283,7 @@ def main():
     if options.sample is not None:
         faults = choose(faults, options.sample, options.seed)
     if options.list:
-        print("\n".join(map(str, faults)))
-        print(f"{len(faults)} faults")
-        return 0
+        return list_faults(faults)
     shutil.rmtree(build / "mutants", ignore_errors=True)
     sys.path.insert(0, str(TESTS / "integration"))
     alone = [fault for fault in faults if measures_time(fault)]

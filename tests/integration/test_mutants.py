@@ -1,5 +1,5 @@
-"""Ten of the faults of tests/mutants/, others at every commit, of those that a unit test must notice:
-`make mutants` plants all of them."""
+"""The list of faults in tests/mutants/ fits the tree; and ten of those that a unit test must notice are
+noticed, others at every commit. `make mutants` plants all of them."""
 import os
 import re
 import subprocess
@@ -12,6 +12,12 @@ BUILD = os.environ.get("BUILD", profiling.ROOT / "build")
 
 
 class Mutants(unittest.TestCase):
+    def test_all_faults_stand_somewhere(self):
+        """A change of the lines of a fault must change the list, too."""
+        done = subprocess.run([sys.executable, profiling.ROOT / "tests" / "mutants.py", BUILD, "--list"],
+                              capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, [line for line in done.stdout.splitlines() if "NOWHERE" in line])
+
     def test_ten_faults(self):
         if not (profiling.ROOT / ".git").exists():
             self.skipTest("the list of the tree's files comes from git, and this is no checkout")

@@ -33,6 +33,7 @@ void report_error(const struct text *text)
 #define NATIVE  0x10000u
 #define CLAIMED 0x20000u
 #define SITES   0x30000u
+#define VALUES  0x40000u
 
 #define MOST_FRAMES 12
 #define MOST_NOTES  5
@@ -43,9 +44,19 @@ static struct script {
     uint64_t association;
     uint64_t pnotes; /* at most */
     uint64_t lnotes;
-    uint64_t sites[MOST_NOTES]; /* innermost first */
+    uint64_t notes[MOST_NOTES]; /* innermost first; site_of and value_of */
     uint64_t include_callees, include_libc;
 } script[MOST_FRAMES];
+
+static uint64_t site_of(uint64_t note)
+{
+    return SITES + note % 3;
+}
+
+static uint64_t value_of(uint64_t note)
+{
+    return VALUES + note / 3;
+}
 
 /* Its answers for the thread. */
 static uint32_t class, workers;
@@ -104,8 +115,8 @@ static bool step_lnote(struct agent_cursor *cursor, struct agent_lnote *note)
     uint64_t said = cursor->state[SAID]++;
     if (said == agent_u64(host, cursor, (uint64_t)&its->lnotes))
         return false;
-    uint64_t site = agent_u64(host, cursor, (uint64_t)&its->sites[said]);
-    *note = (struct agent_lnote){.value = site, .site = site};
+    uint64_t its_note = agent_u64(host, cursor, (uint64_t)&its->notes[said]);
+    *note = (struct agent_lnote){.value = value_of(its_note), .site = site_of(its_note)};
     return true;
 }
 
@@ -135,7 +146,7 @@ static void make_script(struct script *s)
     else
         s->include_callees = choose(2);
     for (uint32_t i = 0; i < s->lnotes; i++)
-        s->sites[i] = SITES + choose(3);
+        s->notes[i] = choose(6);
 }
 
 /* Replaces the path by one that keeps some of its outermost frames, and changes what the agent says
@@ -154,7 +165,9 @@ static void change(struct unwinder *u)
 
 /* An expected note of the tree. */
 struct expected {
-    uint64_t ip, lip; /* 0: none */
+    uint64_t ip;          /* 0: none */
+    struct lnote lip;     /* zeros: none */
+    uint32_t association; /* of its bichord */
     bool first;
 };
 
@@ -170,21 +183,24 @@ static uint32_t expect(const struct unwinder *u, struct expected *notes)
     for (uint32_t i = u->depth; i > 0;) {
         uint64_t pc = u->path[--i].pc;
         if (pc < CLAIMED) {
-            notes[count++] = (struct expected){ip_of(pc), ip_of(pc), true};
+            notes[count++] =
+                (struct expected){ip_of(pc), {ip_of(pc), ip_of(pc)}, AGENT_1_1, true};
             continue;
         }
         const struct script *s = &script[i];
         uint32_t p = s->pnotes < i + 1 ? (uint32_t)s->pnotes : i + 1;
         uint32_t l = (uint32_t)s->lnotes, size = p > l ? p : l;
+        uint32_t association = s->include_callees && callees < count ? AGENT_M_0 : s->association;
         for (; s->include_callees && callees < count; callees++)
-            notes[callees].lip = notes[callees].first = 0;
+            notes[callees] = (struct expected){.ip = notes[callees].ip, .association = AGENT_M_0};
         i -= p - 1;
         for (uint32_t k = size; k > 0; k--) { /* k-th from outside */
-            notes[count] = (struct expected){.first = k == 1};
+            notes[count] = (struct expected){.first = k == 1, .association = association};
             if (k <= p)
                 notes[count].ip = ip_of(u->path[i + k - 1].pc);
             if (k <= l)
-                notes[count].lip = ip_of(s->sites[l - k]);
+                notes[count].lip = (struct lnote){ip_of(value_of(s->notes[l - k])),
+                                                  ip_of(site_of(s->notes[l - k]))};
             count++;
         }
         callees = count;
@@ -192,11 +208,11 @@ static uint32_t expect(const struct unwinder *u, struct expected *notes)
     return count;
 }
 
-static uint64_t lip_of(const struct thread *thread, const struct cct_node *node)
+static struct lnote lip_of(const struct thread *thread, const struct cct_node *node)
 {
     if (node->lip == LIP_IS_IP)
-        return node->ip;
-    return node->lip == LIP_NONE ? 0 : lnotes_get(&thread->logical.lnotes, node->lip)->value;
+        return (struct lnote){node->ip, node->ip};
+    return node->lip == LIP_NONE ? (struct lnote){0} : *lnotes_get(&thread->logical.lnotes, node->lip);
 }
 
 static void check(const struct thread *thread, uint32_t node)
@@ -207,8 +223,11 @@ static void check(const struct thread *thread, uint32_t node)
         assert_int_not_equal(node, CCT_ROOT);
         const struct cct_node *found = cct_node(&thread->cct, node);
         assert_int_equal(found->ip, notes[i].ip);
-        assert_int_equal(lip_of(thread, found), notes[i].lip);
+        struct lnote lip = lip_of(thread, found);
+        assert_int_equal(lip.value, notes[i].lip.value);
+        assert_int_equal(lip.site, notes[i].lip.site);
         assert_int_equal(found->first, notes[i].first);
+        assert_true(found->seen & 1u << notes[i].association);
         node = found->parent;
     }
     assert_int_equal(node, CCT_ROOT);
@@ -296,11 +315,11 @@ static void what_is_the_same_is_not_asked(void **state)
     workers = 2;
     for (uint32_t i = 0; i < MOST_FRAMES; i++)
         script[i] = (struct script){
-            .association = AGENT_1_M, .pnotes = 1, .lnotes = 2, .sites = {SITES, SITES + i}};
+            .association = AGENT_1_M, .pnotes = 1, .lnotes = 2, .notes = {0, i}};
     assert_int_equal(asked_at(thread, 0, CLAIMED), 4); /* begin, counts, two bichords */
     assert_int_equal(asked_at(thread, 2, NATIVE), 0);
     assert_int_equal(asked_at(thread, 3, NATIVE + 1), 0);
-    script[1].sites[1]++;
+    script[1].notes[1]++;
     assert_int_equal(asked_at(thread, 2, NATIVE), 2);
     assert_int_equal(asked_at(thread, 2, NATIVE), 0);
     workers++;
