@@ -63,6 +63,7 @@ $(eval $(call unit_test,hpcrun/test_cfi,$(BUILD)/obj/hpcrun/unwind/cfi.o,))
 $(eval $(call unit_test,hpcrun/test_instruction,$(BUILD)/obj/hpcrun/unwind/instruction.o,-lZydis))
 $(eval $(call unit_test,hpcrun/test_guard,$(BUILD)/obj/hpcrun/unwind/memory.o,))
 $(eval $(call unit_test,hpcrun/test_restart,$(BUILD)/obj/hpcrun/restart/restart.o,))
+$(eval $(call unit_test,hpcrun/test_interrupted_calls,,))
 $(eval $(call unit_test,hpcrun/test_sample,$(BUILD)/obj/hpcrun/sample/sample.o $(TOOL_LIB),))
 $(eval $(call unit_test,hpcrun/test_signals,$(addprefix $(BUILD)/obj/hpcrun/,hooks/signals.o hooks/old-signals.o \
 	restart/restart.o unwind/memory.o base/shared-pages.o base/own-fds.o),))

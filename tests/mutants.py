@@ -9,7 +9,7 @@ The faults stand in tests/mutants/*.mutants, each with the tests that must notic
     - case CFA_DEF_CFA_OFFSET: m->row->cfa_offset = (int64_t)take_uleb(c); break;
     + case CFA_DEF_CFA_OFFSET: m->row->cfa_offset = (int64_t)take_uleb(c) + 8; break;
 
-The `-` lines must stand in the file exactly once, one below the other, whatever their indentation; the
+The `-` lines must stand in the file exactly once, one below the other, whatever their blanks; the
 `+` lines take their place. Behind the colon stand unit programs (unit/lib/test_path) and names of
 integration tests (test_law.Law or test_law.Law.test_phases). Lines that begin with # are comments.
 
@@ -75,12 +75,17 @@ def read_faults(path):
     return faults
 
 
+def words_of(line):
+    """Blanks do not count: the formatter may change them."""
+    return line.split()
+
+
 def planted(text, fault):
     """The text of the file with the fault; None if its lines do not stand there exactly once."""
     lines = text.split("\n")
-    old = [line.strip() for line in fault.old]
+    old = [words_of(line) for line in fault.old]
     found = [i for i in range(len(lines) - len(old) + 1)
-             if [line.strip() for line in lines[i:i + len(old)]] == old]
+             if [words_of(line) for line in lines[i:i + len(old)]] == old]
     if len(found) != 1:
         return None
     return "\n".join(lines[:found[0]] + fault.new + lines[found[0] + len(old):])
@@ -106,20 +111,31 @@ def copy_tree(build, copy):
                                r"\1build/", text))
 
 
+running = set()  # commands; each leads a session of its own
+
+
+def end_all(*_):
+    """For SIGTERM and SIGINT: a test with a fault may never end by itself."""
+    for child in list(running):
+        os.killpg(child.pid, signal.SIGKILL)
+    os._exit(1)
+
+
 def run(command, folder, timeout, **environment):
     """Status and output of a command; the status is None if it does not end in time. It and all that
     it started are ended then."""
     with subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True,
                           env=dict(os.environ, **environment)) as child:
+        running.add(child)
         try:
             output = child.communicate(timeout=timeout)[0]
             return child.returncode, output
         except subprocess.TimeoutExpired:
+            os.killpg(child.pid, signal.SIGKILL)
             return None, ""
         finally:
-            if child.poll() is None:
-                os.killpg(child.pid, signal.SIGKILL)
+            running.discard(child)
 
 
 class Place:
@@ -276,6 +292,8 @@ def parse_arguments():
 
 def main():
     options, started = parse_arguments(), time.monotonic()
+    signal.signal(signal.SIGTERM, end_all)
+    signal.signal(signal.SIGINT, end_all)
     build = options.build.resolve()
     os.environ["BUILD"] = str(build)
     faults = [fault for path in sorted((TESTS / "mutants").glob("*.mutants")) for fault in read_faults(path)

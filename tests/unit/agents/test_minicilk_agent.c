@@ -212,6 +212,20 @@ static void without_runtime_all_are_foreign(void **state)
     assert_int_equal(at_runtime_frame(&cursor), AGENT_1_0);
 }
 
+/* The last test: nothing is known of the runtime behind it. */
+static void an_unloaded_runtime_is_forgotten(void **state)
+{
+    (void)state;
+    set_image(all_work);
+    struct agent_cursor cursor = cursor_of(1);
+    const struct agent_module other = {.start = 1, .end = (uint64_t)text},
+                              own = {.start = (uint64_t)text, .end = (uint64_t)text + 1};
+    hpcrun_agent.module_removed(&other);
+    assert_int_equal(hpcrun_agent.unwind_begin(&cursor), AGENT_WORKING);
+    hpcrun_agent.module_removed(&own);
+    assert_int_equal(hpcrun_agent.unwind_begin(&cursor), AGENT_FOREIGN);
+}
+
 static void ancestors_come_from_the_heap(void **state)
 {
     (void)state;
@@ -307,6 +321,7 @@ int main(void)
         cmocka_unit_test(worker_0_stands_on_the_caller_itself),
         cmocka_unit_test(windows_of_the_scheduler_are_safe),
         cmocka_unit_test(unreadable_memory_gives_native_paths),
+        cmocka_unit_test(an_unloaded_runtime_is_forgotten),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -73,6 +73,44 @@ static void nor_one_that_always_starts_again(void **state)
     assert_false(ends_with_eintr(SYS_futex, FUTEX_LOCK_PI_PRIVATE, false));
 }
 
+/* Both look the same; the mark tells them apart, and serves once. */
+static void a_call_that_no_sample_found_is_not(void **state)
+{
+    (void)state;
+    ucontext_t marked = at_call(SYS_read, 0), other = at_call(SYS_read, 0);
+    const greg_t *reg = other.uc_mcontext.gregs;
+    other.uc_mcontext.gregs[REG_RSP] += 4096; /* another activation of the same code */
+    restart_mark(&marked);
+    restart_before_handler(&other, false);
+    assert_int_equal(reg[REG_RIP], CALL);
+    restart_before_handler(&marked, false);
+    assert_int_equal(marked.uc_mcontext.gregs[REG_RIP], BEHIND);
+    other = at_call(SYS_read, 0);
+    restart_before_handler(&other, false);
+    assert_int_equal(reg[REG_RIP], CALL);
+}
+
+/* A call that continues one that has done a part ends with that part, whatever the handler's flags. */
+static void a_call_for_the_rest_is_ended(void **state)
+{
+    (void)state;
+    for (int restarts = 0; restarts < 2; restarts++) {
+        ucontext_t rest = at_call(SYS_write, 0), inner = at_call(SYS_write, 0);
+        greg_t sp = rest.uc_mcontext.gregs[REG_RSP];
+        inner.uc_mcontext.gregs[REG_RSP] = sp - 4096; /* in a handler that interrupted it */
+        restart_has_part((void *)(sp + 100));
+        restart_before_handler(&inner, restarts);
+        assert_int_equal(inner.uc_mcontext.gregs[REG_RIP], CALL);
+        restart_before_handler(&rest, restarts);
+        assert_int_equal(rest.uc_mcontext.gregs[REG_RIP], BEHIND);
+        assert_int_equal(rest.uc_mcontext.gregs[REG_RAX], -EINTR);
+        restart_has_part(NULL);
+        rest = at_call(SYS_write, 0);
+        restart_before_handler(&rest, restarts);
+        assert_int_equal(rest.uc_mcontext.gregs[REG_RIP], CALL);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -80,6 +118,8 @@ int main(void)
         cmocka_unit_test(unless_the_handler_restarts_it),
         cmocka_unit_test(a_call_that_never_waits_is_not),
         cmocka_unit_test(nor_one_that_always_starts_again),
+        cmocka_unit_test(a_call_that_no_sample_found_is_not),
+        cmocka_unit_test(a_call_for_the_rest_is_ended),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
