@@ -166,12 +166,24 @@ class Image:
         return self.seconds(event, [FIRED]) / self.count(event, [FIRED])
 
 
+def check_sums(image):
+    """What a thread's tree has of each event is what its fates say was recorded, to the unit. A killed process may
+    have written the one and not yet the other, and a damaged file may have lost one of them."""
+    for thread in image.threads if image.state != RUNNING and not image.problems else []:
+        for event, amount in thread.sums.items():
+            recorded = thread.amount(event, [RECORDED])
+            if amount != recorded:
+                raise AssertionError(f"{image.path}, thread {thread.index}, {event}: the tree has {amount}, "
+                                     f"recorded was {recorded}")
+
+
 def pairs(words):
     return dict(zip(words[::2], words[1::2]))
 
 
 def read_measurements(directory, paths=False):
-    """The images in a measurement directory, as dump-measurement prints them."""
+    """The images in a measurement directory, as dump-measurement prints them. Whatever program a test profiles: its
+    trees have what was recorded."""
     files = sorted(str(p) for p in pathlib.Path(directory).glob("*.hpcrun"))
     if not files:
         return []
@@ -198,6 +210,8 @@ def read_measurements(directory, paths=False):
             images[-1].threads[-1].sums[words[2]] = int(words[3])
         elif words[0] == "path":
             images[-1].threads[-1].paths.append((words[2], int(words[3]), words[4:]))
+    for image in images:
+        check_sums(image)
     return images
 
 
@@ -254,7 +268,6 @@ class ProfilingTest(unittest.TestCase):
         images = read_measurements(where, paths=paths)
         for image in images:
             self.assertEqual(image.problems, [], image.path)
-            self.check_sums(image)
             self.check_sources(image, deny_perf)
         self.check_summary_lines(where / "hpcrun.log", images)
         return done, images
@@ -297,16 +310,6 @@ class ProfilingTest(unittest.TestCase):
             for line in lines:
                 self.assertTrue(all(said <= counted for said, counted in zip(line, total)), (str(log), line, total))
             self.assertIn(lines[-1], [total, *(self.counts_of_fates([image]) for image in own)], log)
-
-    def check_sums(self, image):
-        """What a thread's tree has of each event is what its fates say was recorded, to the unit. A
-        killed process may have written the one and not yet the other."""
-        if image.state == RUNNING:
-            return
-        for thread in image.threads:
-            for event, amount in thread.sums.items():
-                self.assertEqual(amount, thread.amount(event, [RECORDED]),
-                                 f"{image.path}, thread {thread.index}, {event}")
 
     def small_file_system(self, size):
         """A directory with a tmpfs of this size. Below 16 MiB there is no arena file."""

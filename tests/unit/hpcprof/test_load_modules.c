@@ -53,12 +53,13 @@ static void a_module_has_the_flags_of_all_its_instances(void **state)
     load_modules_add(&modules, &instance);
     assert_false(modules.all.at[0].is_used || modules.all.at[0].is_vdso);
     instance.used = true;
-    instance.flags = MODULE_VDSO;
+    instance.flags = MODULE_VDSO | MODULE_REPLACED;
     load_modules_add(&modules, &instance);
     instance.used = false;
     instance.flags = 0;
     assert_int_equal(load_modules_add(&modules, &instance), 0);
     assert_true(modules.all.at[0].is_used && modules.all.at[0].is_vdso);
+    assert_true(modules.all.at[0].is_replaced);
     load_modules_free(&modules);
 }
 

@@ -1,6 +1,6 @@
-/* Calls that a sample cuts short go on as if nothing had happened; those that a handler of the program
- * cuts short end. The real functions are a script here, and the clock, masks and descriptors are made
- * up. */
+/* Calls that a sample cuts short go on as if nothing had happened; those that a handler of the
+ * program cuts short end. The real functions are a script here, and the clock, masks and
+ * descriptors are made up. */
 #define HPCRUN_BASE_SYSTEM_CALL_H
 #define HPCRUN_BASE_HOOK_H
 
@@ -139,12 +139,25 @@ static void again(void **state)
     sim.attempts = attempts;
 }
 
-#define SCRIPT(...) sim.attempts = (const struct attempt[]){__VA_ARGS__}
+#define SCRIPT(...)                                                                                \
+    sim.attempts = (const struct attempt[])                                                        \
+    {                                                                                              \
+        __VA_ARGS__                                                                                \
+    }
 
 /* Attempts that end early. */
-#define BY_SAMPLE(ns)  {-1, EINTR, 1, 0, ns}
-#define BY_HANDLER(ns) {-1, EINTR, 0, 1, ns}
-#define BY_BOTH(ns)    {-1, EINTR, 1, 1, ns}
+#define BY_SAMPLE(ns)                                                                              \
+    {                                                                                              \
+        -1, EINTR, 1, 0, ns                                                                        \
+    }
+#define BY_HANDLER(ns)                                                                             \
+    {                                                                                              \
+        -1, EINTR, 0, 1, ns                                                                        \
+    }
+#define BY_BOTH(ns)                                                                                \
+    {                                                                                              \
+        -1, EINTR, 1, 1, ns                                                                        \
+    }
 
 static uint64_t timeout_of(size_t call)
 {
@@ -215,7 +228,8 @@ static void signals_are_blocked_between_two_attempts(void **state)
     assert_int_equal(errno, EBADF);
     assert_int_equal(sim.calls[0].mask, sys_mask_bit(SIGUSR1));
     assert_true(sim.calls[1].mask & sys_mask_bit(SIGUSR2));
-    for (const int *signal = (int[]){SIGSEGV, SIGBUS, SIGILL, SIGFPE, 32, 33, SAMPLES, 0}; *signal; signal++)
+    for (const int *signal = (int[]){SIGSEGV, SIGBUS, SIGILL, SIGFPE, 32, 33, SAMPLES, 0}; *signal;
+         signal++)
         assert_false(sim.calls[1].mask & sys_mask_bit(*signal));
     const uint64_t *outside = (const uint64_t *)sim.calls[1].argument[3];
     assert_non_null(outside);

@@ -183,8 +183,7 @@ static uint32_t expect(const struct unwinder *u, struct expected *notes)
     for (uint32_t i = u->depth; i > 0;) {
         uint64_t pc = u->path[--i].pc;
         if (pc < CLAIMED) {
-            notes[count++] =
-                (struct expected){ip_of(pc), {ip_of(pc), ip_of(pc)}, AGENT_1_1, true};
+            notes[count++] = (struct expected){ip_of(pc), {ip_of(pc), ip_of(pc)}, AGENT_1_1, true};
             continue;
         }
         const struct script *s = &script[i];
@@ -212,7 +211,8 @@ static struct lnote lip_of(const struct thread *thread, const struct cct_node *n
 {
     if (node->lip == LIP_IS_IP)
         return (struct lnote){node->ip, node->ip};
-    return node->lip == LIP_NONE ? (struct lnote){0} : *lnotes_get(&thread->logical.lnotes, node->lip);
+    return node->lip == LIP_NONE ? (struct lnote){0}
+                                 : *lnotes_get(&thread->logical.lnotes, node->lip);
 }
 
 static void check(const struct thread *thread, uint32_t node)
@@ -314,8 +314,8 @@ static void what_is_the_same_is_not_asked(void **state)
     class = AGENT_WORKING;
     workers = 2;
     for (uint32_t i = 0; i < MOST_FRAMES; i++)
-        script[i] = (struct script){
-            .association = AGENT_1_M, .pnotes = 1, .lnotes = 2, .notes = {0, i}};
+        script[i] =
+            (struct script){.association = AGENT_1_M, .pnotes = 1, .lnotes = 2, .notes = {0, i}};
     assert_int_equal(asked_at(thread, 0, CLAIMED), 4); /* begin, counts, two bichords */
     assert_int_equal(asked_at(thread, 2, NATIVE), 0);
     assert_int_equal(asked_at(thread, 3, NATIVE + 1), 0);

@@ -1,5 +1,5 @@
-/* Our file descriptors, on the real kernel: they are high and close-on-exec, the program can't close
- * or replace them, and one is kept in reserve for a program that takes all others. */
+/* Our file descriptors, on the real kernel: they are high and close-on-exec, the program can't
+ * close or replace them, and one is kept in reserve for a program that takes all others. */
 #include "tests/unit/cmocka_suite.h"
 
 #include "hpcrun/base/own-fds.h"

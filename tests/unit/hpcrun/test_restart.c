@@ -90,7 +90,8 @@ static void a_call_that_no_sample_found_is_not(void **state)
     assert_int_equal(reg[REG_RIP], CALL);
 }
 
-/* A call that continues one that has done a part ends with that part, whatever the handler's flags. */
+/* A call that continues one that has done a part ends with that part, whatever the handler's
+ * flags. */
 static void a_call_for_the_rest_is_ended(void **state)
 {
     (void)state;

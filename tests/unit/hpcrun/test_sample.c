@@ -389,7 +389,8 @@ static void no_sample_is_lost_or_counted_twice(void **state)
     uint64_t recorded = 0;
     srand(1);
     for (int i = 0; i < 10000; i++) {
-        set_status((enum agent_thread_status)(rand() % 4), (uint32_t)rand() % 6, (uint32_t)rand() % 6);
+        set_status((enum agent_thread_status)(rand() % 4), (uint32_t)rand() % 6,
+                   (uint32_t)rand() % 6);
         path_end = (enum unwind_end)(rand() % (UNWIND_BUDGET + 1));
         node_of_path = rand() % 8 ? NODE : rand() % 2 ? CCT_NO_MEMORY : CCT_ROOT;
         full_metric = rand() % 8 ? METRICS : WORK;

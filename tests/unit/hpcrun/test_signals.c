@@ -29,7 +29,7 @@ static struct shared {
     enum process_state state;
     int detail;
     uint64_t mask; /* at the first of them */
-} *shared;
+} * shared;
 
 static unsigned samples, lost_samples;
 static uint64_t mask_in_sample;
@@ -210,8 +210,8 @@ static void other_signals_are_masked_as_asked(void **state)
     assert_int_equal(kernel_mask(), 0);
 }
 
-/* A handler that ends the process, or one of the program, would find the thread's tree half changed.
- * Faults come: guarded reads need them. */
+/* A handler that ends the process, or one of the program, would find the thread's tree half
+ * changed. Faults come: guarded reads need them. */
 static void a_sample_is_interrupted_by_faults_only(void **state)
 {
     (void)state;
@@ -255,7 +255,8 @@ static void the_program_sees_the_actions_that_it_set(void **state)
     for (int signal = 1; signal < SIGRTMIN; signal++) {
         if (signal == SIGKILL || signal == SIGSTOP || signal == 32 || signal == 33)
             continue;
-        struct sigaction before, action = {.sa_sigaction = on_info, .sa_flags = SA_SIGINFO | SA_RESTART};
+        struct sigaction before,
+            action = {.sa_sigaction = on_info, .sa_flags = SA_SIGINFO | SA_RESTART};
         sigaddset(&action.sa_mask, SIGUSR2);
         sigaddset(&action.sa_mask, OURS);
         assert_ptr_equal(action_of(signal).sa_handler, SIG_DFL);
