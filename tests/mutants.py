@@ -157,7 +157,9 @@ class Place:
 
     def run_unit(self, test):
         """(tests that passed, tests that failed, output)"""
-        status, output = run([self.tree / "build" / "tests" / test], self.tree, self.timeout.get(test, FIRST_TIMEOUT),
+        # A fault may make a loop endless that allocates: no unit test needs 2 GiB.
+        limited = ["sh", "-c", 'ulimit -v 2097152; exec "$0"', self.tree / "build" / "tests" / test]
+        status, output = run(limited, self.tree, self.timeout.get(test, FIRST_TIMEOUT),
                              CMOCKA_MESSAGE_OUTPUT="TAP")
         passed = len(re.findall(r"^\s*ok\b(?!.*# SKIP)", output, re.M | re.I))
         return passed, int(status != 0), output

@@ -264,12 +264,12 @@ static void milliseconds_are_rounded_up(void **state)
 static void select_leaves_the_rest_of_the_time(void **state)
 {
     (void)state;
-    struct timeval timeout = {.tv_sec = 1, .tv_usec = 500000};
-    SCRIPT(BY_SAMPLE(300 * MS), {2, 0, 0, 0, 200 * MS});
+    struct timeval timeout = {.tv_sec = 2, .tv_usec = 500000};
+    SCRIPT(BY_SAMPLE(300 * MS), {2, 0, 0, 0, 1200 * MS});
     sim.timeout_at = 4;
     assert_int_equal(select(0, NULL, NULL, NULL, &timeout), 2);
-    assert_int_equal(timeout_of(0), 1500 * MS);
-    assert_int_equal(timeout_of(1), 1200 * MS);
+    assert_int_equal(timeout_of(0), 2500u * MS);
+    assert_int_equal(timeout_of(1), 2200u * MS);
     assert_int_equal(timeout.tv_sec, 1);
     assert_int_equal(timeout.tv_usec, 0);
 }

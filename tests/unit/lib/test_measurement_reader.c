@@ -433,6 +433,7 @@ static void what_depends_on_lost_nodes_becomes_a_partial_path(void **state)
     put_plain_node(1, 2, 0x600);
     put_plain_node(5, 2, 0x700);
     end_chunk(18, 0);
+    put_value(0, 3, 0, 15);
     put_value(0, 4, 0, 11);
     put_value(0, 6, 0, 12);
     put_value(0, 7, 0, 13);
@@ -443,10 +444,10 @@ static void what_depends_on_lost_nodes_becomes_a_partial_path(void **state)
     assert_int_equal(t->nodes.n, 6);
     assert_int_equal(t->nodes.at[4].parent, MEASUREMENT_LOST_NODE);
     assert_int_equal(t->nodes.at[5].parent, 3);
-    const struct measurement_value expected[] = {{1, 0, 25}, {4, 0, 12}, {5, 0, 13}};
+    const struct measurement_value expected[] = {{1, 0, 40}, {4, 0, 12}, {5, 0, 13}};
     assert_int_equal(t->values.n, 3);
     assert_memory_equal(t->values.at, expected, sizeof expected);
-    assert_problem(m, "thread 0: 2 values of lost nodes");
+    assert_problem(m, "thread 0: 3 values of lost nodes");
     assert_problem(m, "thread 0: 1 values of lost metrics");
     measurement_free(m);
 }

@@ -88,6 +88,8 @@ static void an_exec_that_fails_is_none(void **state)
     read_list("begin 0 7 5 6 0 10 a\nunmeasured 0 7 4 20 x\n" END("7", "3") "failed 7 21\n" END(
         "7", "1"));
     ASSERT_STATES(IMAGE_ENDED, IMAGE_EXEC_FAILED);
+    read_list("begin 0 7 5 6 0 10 a\nunmeasured 0 7 4 20 x\n" END("7", "3") "failed 7 21\n");
+    ASSERT_STATES(IMAGE_BEGUN, IMAGE_EXEC_FAILED); /* it goes on */
     read_list("begin 0 7 5 6 0 10 a\n" END("7", "3") "failed 7 21\n");
     ASSERT_STATES(IMAGE_BEGUN);
     read_list("unmeasured 0 8 1 20 x\nfailed 8 21\nunmeasured 0 8 1 22 y\n");
@@ -101,6 +103,8 @@ static void numbers_of_processes_come_again(void **state)
     ASSERT_STATES(IMAGE_ENDED, IMAGE_BEGUN);
     assert_int_equal(list.images[0].signal, 0);
     assert_int_equal(list.images[1].signal, 9);
+    read_list("begin 0 7 99 6 3 20 b\n" END("7", "1")); /* the end of an older one */
+    ASSERT_STATES(IMAGE_BEGUN);
 }
 
 static void what_is_damaged_is_passed_over(void **state)

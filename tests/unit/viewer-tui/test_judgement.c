@@ -63,6 +63,14 @@ static void a_cause_needs_its_interval(void **state)
     assert_int_equal(verdict_on(80, 15, 5), VERDICT_TOO_FINE);
     assert_int_equal(verdict_on(80, 6, 14), VERDICT_WRONG_PARALLELISM);
     assert_int_equal(judged((struct efforts){80, 4, 16}, KNOWN, KNOWN).overhead_side, SIDE_LOW);
+    struct judged few = {.scope = {.work = 0.80, .overhead = 0.06, .idleness = 0.14},
+                         .run = {.work = 1},
+                         .idleness = KNOWN,
+                         .overhead = KNOWN,
+                         .sampling = {.increment = 0.001, .workers = 2}};
+    open = judge(&few);
+    assert_true(open.overhead.low < HIGH_SHARE && open.overhead.value > HIGH_SHARE);
+    assert_int_equal(open.overhead_side, SIDE_OPEN);
 }
 
 /* The case: 7 % and 5 % in a run of 0.2 s on two workers at 1000 samples a second. */

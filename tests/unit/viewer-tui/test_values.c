@@ -43,6 +43,12 @@ static void positions_are_found_from_anywhere(void **state)
             ids[i] = 5 + 3 * i;
         fill(&fixture, ids, n);
         assert_true(values_open(&fixture.values, &fixture.map, &fixture.block));
+        for (uint32_t i = 0; i < n; i++) {
+            size_t count;
+            const struct v4_metric_value *its = values_at(&fixture.values, i, &count);
+            assert_int_equal(count, 1);
+            assert_true(its->value == ids[i]);
+        }
         for (uint32_t id = 0; id < 5 + 3 * n + 4; id++)
             for (uint64_t near = 0; near < n + 3u; near++) {
                 bool is_there = id >= 5 && (id - 5) % 3 == 0 && (id - 5) / 3 < n;
