@@ -197,6 +197,16 @@ static void a_handler_of_the_program_ends_it(void **state)
     assert_int_equal(sim.n, 2);
 }
 
+/* A stop and continuation of the process, for instance, ends some calls without any handler. */
+static void what_ends_it_without_a_handler_does_so_still(void **state)
+{
+    (void)state;
+    SCRIPT(BY_SAMPLE(1), {-1, EINTR, 0, 0, 1});
+    assert_int_equal(poll(NULL, 0, 1000), -1);
+    assert_int_equal(errno, EINTR);
+    assert_int_equal(sim.n, 2);
+}
+
 static void other_results_stay(void **state)
 {
     SCRIPT({3, 0, 1, 0, 1});
@@ -452,6 +462,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(a_wait_goes_on_for_the_rest_of_its_time, begin),
         cmocka_unit_test_setup(a_handler_of_the_program_ends_it, begin),
+        cmocka_unit_test_setup(what_ends_it_without_a_handler_does_so_still, begin),
         cmocka_unit_test_setup(other_results_stay, begin),
         cmocka_unit_test_setup(a_wait_without_end_has_none_afterwards, begin),
         cmocka_unit_test_setup(signals_are_blocked_between_two_attempts, begin),
