@@ -49,7 +49,7 @@ class RecoveryTest(profiling.ProfilingTest):
         image, = profiling.read_measurements(where)
         self.assertEqual((image.state, image.problems), (profiling.RUNNING, []))
         self.check_fates([image])
-        self.check_sums(image)
+        profiling.check_sums(image)
         return image
 
     def differences(self, image):

@@ -27,6 +27,7 @@ static void *volatile any_function = (void *)scripted;
 struct process process;
 struct sampling sampling;
 __thread unsigned thread_samples_handled, thread_program_handlers;
+__thread struct agent_slot *own_slot;
 
 /* ---- the script ---- */
 
