@@ -105,14 +105,15 @@ struct arena_undo {
 
 enum thread_image_state { THREAD_IMAGE_UNUSED = 0, THREAD_IMAGE_LIVE = 1 };
 
-/* A thread. What a sample changes comes first. */
+/* A thread. Most samples change only the first line of 64 bytes, which ends with the first event's
+ * fates `fired` and `recorded`, and two lines of `undo`: the caches are cold at every sample. */
 struct arena_thread {
     uint64_t next; /* offset of another thread image; 0: the last one */
     uint32_t state;
     uint32_t nodes, lnotes, values; /* published items; node 0 is the root */
     uint64_t ticks;                 /* at the last sample */
-    struct arena_undo undo;
     struct fate_count fates[ARENA_EVENTS][FATE_SLOTS];
+    _Alignas(128) struct arena_undo undo;
 
     uint8_t source[ARENA_EVENTS]; /* enum sample_source; 0: the event was never open */
     uint32_t index, tid, kind;    /* THREAD */
