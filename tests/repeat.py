@@ -6,8 +6,8 @@ usage: tests/repeat.py BUILD [--runs N] [--hogs N] [--jobs N] [--seconds S] [NAM
 Without NAMEs: the integration tests whose verdict rests on time or chance, those of classes with
 `rests_on_chance = True`. NAMEs are those of tests/run.py. Each class runs N times (30); in the second half
 of the runs, --hogs processes (0) use all the CPU time that they get. --jobs classes run at once (1).
-No run begins after --seconds: then fewer runs are reported. Run number 1 of all classes comes before run
-number 2, so that such a report has all classes.
+No run begins after --seconds: then fewer runs are reported, as when the tool gets SIGTERM. Run number 1 of all
+classes comes before run number 2, so that such a report has all classes.
 
 Ends with a table, a line for each test, with the reasons of skips, and with the line
 "N runs of T tests: N failed, N skipped". The status is 1 if any run failed."""
@@ -19,6 +19,7 @@ import multiprocessing
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import threading
@@ -133,6 +134,9 @@ def main():
     def run_one(job):
         if not late():
             run_class(build, job, wanted[job], counts)
+    def stop(*_):
+        options.seconds = 0
+    signal.signal(signal.SIGTERM, stop)
     for number in range(options.runs):
         if number == options.runs // 2:
             hogs.begin()
