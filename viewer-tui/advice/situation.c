@@ -35,10 +35,36 @@ static void choose_event(struct situation *situation, const struct efficiency *e
         situation->incomplete = metric_of(metrics, "incomplete", event->event);
         situation->cpu_increment = run_increment(situation->run, work);
     }
+    bool has_threads = metric_of(metrics, "lock wait", event->event) != NO_METRIC;
+    if (!is_cpu_time && has_threads) {
+        situation->thread_waits.metric = metric_of(metrics, "waiting", event->event);
+        if (situation->cpu.without != NO_METRIC)
+            situation->waiting = NO_METRIC; /* it is no CPU time */
+    }
     if (blocked != NO_METRIC) {
         situation->blocked.metric = blocked;
         situation->blocked_increment = run_increment(situation->run, work);
     }
+}
+
+static int by_seconds(const void *a, const void *b)
+{
+    const struct time_place *x = a, *y = b;
+    return (x->seconds < y->seconds) - (x->seconds > y->seconds);
+}
+
+/* Adds the places where plain threads wait, by the wall clock, to those where they are blocked. */
+static void add_thread_waits(struct situation *situation)
+{
+    struct time_places *blocked = &situation->blocked_places;
+    struct time_places waits = time_places_find(situation->view, situation->row,
+                                                situation->thread_waits, situation->run);
+    for (size_t i = 0; i < waits.list.n; i++)
+        vec_push(&blocked->list, waits.list.at[i]);
+    blocked->total += waits.total;
+    vec_free(&waits.list);
+    if (blocked->list.n)
+        qsort(blocked->list.at, blocked->list.n, sizeof *blocked->list.at, by_seconds);
 }
 
 struct situation situation_of(struct view *view, uint32_t row, const json_t *run)
@@ -50,6 +76,7 @@ struct situation situation_of(struct view *view, uint32_t row, const json_t *run
                                   .process = main_process_of(run),
                                   .cpu = {NO_METRIC, NO_METRIC},
                                   .blocked = {NO_METRIC, NO_METRIC},
+                                  .thread_waits = {NO_METRIC, NO_METRIC},
                                   .waiting = NO_METRIC,
                                   .incomplete = NO_METRIC};
     struct efficiency event;
@@ -65,6 +92,8 @@ struct situation situation_of(struct view *view, uint32_t row, const json_t *run
         situation.cpu_places = time_places_find(view, row, situation.cpu, run);
     if (situation.blocked.metric != NO_METRIC)
         situation.blocked_places = time_places_find(view, row, situation.blocked, run);
+    if (situation.blocked.metric != NO_METRIC && situation.thread_waits.metric != NO_METRIC)
+        add_thread_waits(&situation);
     return situation;
 }
 
