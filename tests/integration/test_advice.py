@@ -50,7 +50,7 @@ class Programs(OfChance, unittest.TestCase):
         measurements, database = self.folder / "measurements", self.folder / "database"
         for folder in (measurements, database):
             shutil.rmtree(folder, ignore_errors=True)
-        for tool in ([TOOLS / "hpcrun", *options, "-o", measurements, "--", *map(str, command)],
+        for tool in ([TOOLS / "hpcrun", "--agent", "none", *options, "-o", measurements, "--", *map(str, command)],
                      [TOOLS / "hpcprof", "-o", database, measurements]):
             done = subprocess.run(tool, capture_output=True, text=True, timeout=600, cwd=self.folder,
                                   env=dict(os.environ, **environment))
@@ -103,6 +103,16 @@ class Programs(OfChance, unittest.TestCase):
         self.assertRegex(found["text"], "^At most one of 33 threads runs for at least .* hpcrun -e "
                                         "REALTIME shows what the others wait for")
         self.assertEqual((found["gain"], found["file"]), (None, None))
+
+    def test_a_lock(self):
+        """With the agent for plain threads: the lock, and the line of the loop that holds it. 800 samples of the one
+        thread that runs stand for the waiting of 31."""
+        binary = self.compile("convoy.c", "-g", "-O2")
+        found, = (f for f in self.profile([binary, 300], "-e", "CPUTIME@f2000", "--agent", "pthread")
+                  if f["kind"] == "lock")
+        self.assertRegex(found["text"], "^Threads wait at least .* for lock lock. [0-9]+% of that time the holder is "
+                                        "at worker, .*convoy.c:[0-9]+.$")
+        self.assertEqual((found["gain"], pathlib.Path(found["file"]).name), (None, "convoy.c"))
 
     def test_an_unequal_loop(self):
         """The first of 4 threads has 16 items of size 1000, the others have 48 of size 20."""

@@ -77,6 +77,7 @@ const char *finding_kind_name(enum finding_kind kind)
         [FINDING_SPAN] = "span",
         [FINDING_IMBALANCE] = "imbalance",
         [FINDING_ONE_THREAD] = "one thread",
+        [FINDING_LOCK] = "lock",
         [FINDING_BLOCKED] = "blocked",
         [FINDING_NOT_OPTIMIZED] = "not optimized",
         [FINDING_SYSTEM_CALLS] = "system calls",

@@ -34,6 +34,8 @@ static void choose_event(struct situation *situation, const struct efficiency *e
         situation->waiting = metric_of(metrics, "waiting", event->event);
         situation->incomplete = metric_of(metrics, "incomplete", event->event);
         situation->cpu_increment = run_increment(situation->run, work);
+        situation->lock_wait.metric = metric_of(metrics, "lock wait", event->event);
+        situation->lock_delay.metric = metric_of(metrics, "lock delay", event->event);
     }
     bool has_threads = metric_of(metrics, "lock wait", event->event) != NO_METRIC;
     if (!is_cpu_time && has_threads) {
@@ -77,6 +79,8 @@ struct situation situation_of(struct view *view, uint32_t row, const json_t *run
                                   .cpu = {NO_METRIC, NO_METRIC},
                                   .blocked = {NO_METRIC, NO_METRIC},
                                   .thread_waits = {NO_METRIC, NO_METRIC},
+                                  .lock_wait = {NO_METRIC, NO_METRIC},
+                                  .lock_delay = {NO_METRIC, NO_METRIC},
                                   .waiting = NO_METRIC,
                                   .incomplete = NO_METRIC};
     struct efficiency event;

@@ -16,6 +16,7 @@ struct situation {
         process; /* without threads and wall clock if the view is restricted to some threads */
     struct time_metric cpu;     /* by CPUTIME, else by REALTIME; NO_METRIC: neither */
     struct time_metric blocked; /* NO_METRIC: not measured */
+    struct time_metric lock_wait, lock_delay; /* of the event of `cpu`; NO_METRIC: not measured */
     struct time_metric thread_waits; /* waiting of plain threads by REALTIME; NO_METRIC: none */
     size_t waiting, incomplete; /* of the event of `cpu`; NO_METRIC: not measured */
     const char *cpu_event;      /* "" or " (CPUTIME)", the end of the names of its metrics */
@@ -40,6 +41,7 @@ void add_seconds(struct text *text, double seconds);
 
 /* The finders, each in a file of its own, add what they find. */
 void find_unknown_code(const struct situation *situation, struct findings *findings);
+void find_locks(const struct situation *situation, struct findings *findings);
 void find_blocked(const struct situation *situation, struct findings *findings);
 /* Returns the seconds, at least, in which threads with more work than others run alone. */
 double find_imbalance(const struct situation *situation, struct findings *findings);
