@@ -6,8 +6,9 @@ BUILD_PACKAGES = gcc g++ make pkg-config libc6-dev libiberty-dev libdwarf-dev li
 	libpfm4-dev
 TEST_PACKAGES = python3 libcmocka-dev libunwind-dev clang llvm binutils dwz libc6-dbg xz-utils zstd \
 	sqlite3 openssl pigz perl tmux libtbb-dev libxml2-utils valgrind musl-tools \
-	libomp-dev libopenblas-pthread-dev strace gdb gfortran
-TEST_ALL_PACKAGES = chromium
+	libomp-dev libopenblas-pthread-dev strace gdb git groff-base nodejs libcap2-bin \
+	libopenmpi-dev openmpi-bin gfortran
+TEST_ALL_PACKAGES = chromium locales
 BENCH_PACKAGES = linux-perf libgoogle-perftools4 nodejs openjdk-17-jre-headless x264 imagemagick \
 	primecount-bin
 

@@ -2,6 +2,7 @@
 noticed, others at every commit. `make mutants` plants all of them."""
 import os
 import re
+import shutil
 import subprocess
 import sys
 import unittest
@@ -19,6 +20,8 @@ class Mutants(unittest.TestCase):
         self.assertEqual(done.returncode, 0, [line for line in done.stdout.splitlines() if "NOWHERE" in line])
 
     def test_ten_faults(self):
+        if not shutil.which("git"):
+            self.skipTest("git is not installed")
         if not (profiling.ROOT / ".git").exists():
             self.skipTest("the list of the tree's files comes from git, and this is no checkout")
         done = subprocess.run([sys.executable, profiling.ROOT / "tests" / "mutants.py", BUILD, "--sample", "10",

@@ -5,6 +5,7 @@ import math
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import unittest
 import xml.etree.ElementTree as ElementTree
@@ -39,6 +40,8 @@ class WaitingCase(OfChance, LogicalTest):
 
     def build(self, source, *options, compiler="gcc"):
         """Compiles a program, or skips the test."""
+        if not shutil.which(compiler):
+            self.skipTest(f"{compiler} is not installed")
         binary = self.directory / "program"
         done = subprocess.run([compiler, "-O2", "-g", "-I", profiling.ROOT, "-o", binary,
                                SOURCES / source, *options], capture_output=True, text=True,
