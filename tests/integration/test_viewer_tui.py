@@ -2,6 +2,7 @@
 the numbers of viewer_story and those of --print json."""
 import os
 import re
+import shlex
 import signal
 import tempfile
 import textwrap
@@ -601,7 +602,7 @@ class Terminals(InTerminal):
             terminal.until_seen(expected, "ended 1")
 
     def test_input_that_is_no_terminal(self):
-        terminal = Terminal(["sh", "-c", f"{viewer.VIEWER} {self.db} < /dev/null"])
+        terminal = Terminal(["sh", "-c", f"{shlex.quote(str(viewer.VIEWER))} {self.db} < /dev/null"])
         self.addCleanup(terminal.__exit__)
         terminal.until_seen("standard input is not a terminal", "ended 1")
 
