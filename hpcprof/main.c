@@ -3,6 +3,7 @@
 #include "hpcprof/database/database-dir.h"
 #include "hpcprof/database/database-files.h"
 #include "hpcprof/database/v4-file.h"
+#include "hpcprof/names/constructs.h"
 #include "hpcprof/options.h"
 #include "hpcprof/sources/source-copies.h"
 
@@ -60,6 +61,7 @@ static void analyze(struct run *run)
     metric_table_build(&run->metrics, &run->measurements, &run->overhead, &run->waiting);
     check_metrics(&run->metrics);
     symbols_build(&run->symbols, &run->measurements, &run->structures);
+    constructs_find(&run->symbols, &run->runtime_code);
     clones_find(&run->clones, &run->symbols, &run->runtime_code);
     run->analysis = (struct analysis){
         .measurements = &run->measurements,

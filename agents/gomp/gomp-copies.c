@@ -137,7 +137,33 @@ static const struct gomp_functions *no_copy(void)
     return &none.functions;
 }
 
-/* The copy that defines a function. */
+/* The copy that begins at an address; NULL if it was not found before. */
+static const struct gomp_functions *known_copy(uint64_t start)
+{
+    const struct gomp_functions *found = NULL;
+    pthread_mutex_lock(&lock);
+    for (unsigned i = 0; i < copy_count && !found; i++)
+        if (copies[i].functions.start == start)
+            found = &copies[i].functions;
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
+/* Another thread may have added it meanwhile: two equal copies do no harm. */
+static const struct gomp_functions *add_copy(const struct copy *new)
+{
+    struct copy *copy = NULL;
+    pthread_mutex_lock(&lock);
+    if (copy_count < MAX_COPIES) {
+        copy = &copies[copy_count++];
+        *copy = *new;
+    }
+    pthread_mutex_unlock(&lock);
+    return copy ? &copy->functions : no_copy();
+}
+
+/* The copy that defines a function. The lock is not held when the dynamic linker is called: that
+ * has a lock of its own, and hpcrun's dlclose announces modules to this agent. */
 static const struct gomp_functions *copy_with(const void *function)
 {
     Dl_info info;
@@ -146,21 +172,18 @@ static const struct gomp_functions *copy_with(const void *function)
         return no_copy();
     struct range range = {.map = map};
     dl_iterate_phdr(find_range, &range);
-    for (unsigned i = 0; i < copy_count; i++)
-        if (copies[i].functions.start == range.start)
-            return &copies[i].functions;
-    void *library = dlopen(map->l_name, RTLD_LAZY | RTLD_NOLOAD);
-    if (!library || copy_count == MAX_COPIES)
-        return no_copy();
-    struct copy *copy = &copies[copy_count];
-    fill(&copy->functions, library);
-    copy->functions.start = range.start;
-    copy->functions.end = range.end;
-    copy->why_not_traced = why_not_traced(map, library);
-    copy->functions.is_traced = !copy->why_not_traced;
+    const struct gomp_functions *known = known_copy(range.start);
+    void *library = known ? NULL : dlopen(map->l_name, RTLD_LAZY | RTLD_NOLOAD);
+    if (!library)
+        return known ? known : no_copy();
+    struct copy copy = {.why_not_traced = why_not_traced(map, library)};
+    fill(&copy.functions, library);
+    copy.functions.start = range.start;
+    copy.functions.end = range.end;
+    copy.functions.is_traced = !copy.why_not_traced;
+    const struct gomp_functions *added = add_copy(&copy);
     dlclose(library);
-    copy_count++;
-    return &copy->functions;
+    return added;
 }
 
 const struct gomp_functions *gomp_copy_at(uint64_t address)
@@ -178,9 +201,7 @@ const struct gomp_functions *gomp_copy_of(const char *path)
 {
     void *library = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
     const void *function = library ? dlsym(library, "GOMP_parallel") : NULL;
-    pthread_mutex_lock(&lock);
     const struct gomp_functions *found = function ? copy_with(function) : NULL;
-    pthread_mutex_unlock(&lock);
     if (library)
         dlclose(library);
     return found;
@@ -228,23 +249,27 @@ static void learn_program(uint64_t caller, const struct gomp_functions *function
 {
     Dl_info info;
     struct link_map *map = NULL;
-    if (gomp_program.size || !functions->start ||
+    if (!functions->start ||
         !dladdr1((const void *)caller, &info, (void **)&map, RTLD_DL_LINKMAP) || !map ||
         map->l_name[0])
         return;
     struct range range = {.map = map};
     dl_iterate_phdr(find_range, &range);
-    gomp_program.functions = functions;
-    gomp_program.start = range.start;
-    atomic_thread_fence(memory_order_release);
-    gomp_program.size = range.end - range.start;
+    pthread_mutex_lock(&lock);
+    if (!gomp_program.size) {
+        gomp_program.functions = functions;
+        gomp_program.start = range.start;
+        atomic_thread_fence(memory_order_release);
+        gomp_program.size = range.end - range.start;
+    }
+    pthread_mutex_unlock(&lock);
 }
 
 static const struct gomp_functions *add_caller(uint64_t address)
 {
-    pthread_mutex_lock(&lock);
     const struct gomp_functions *functions = copy_with(bound_function(address));
     learn_program(address, functions);
+    pthread_mutex_lock(&lock);
     if (caller_count < MAX_CALLERS && functions->start) {
         struct caller *caller = &caller_store[caller_count++];
         *caller = (struct caller){address, functions};

@@ -62,8 +62,11 @@ struct omp_region {
 #define CALLER_SP ((uint64_t)__builtin_dwarf_cfa())
 #define CALLER_BP (*(const uint64_t *)__builtin_frame_address(0))
 
-/* Functions in this section call bodies of constructs; agent.c recognizes their frames by it. */
-#define TRAMPOLINE __attribute__((section("hpctoolkit_trampolines"), noinline))
+/* Functions in this section call bodies of constructs; agent.c recognizes their frames by it, and
+ * hpcprof the kind of the construct by their names (gomp.rules). The body of such a function is
+ * inlined: noipa keeps the compiler from merging equal ones. */
+#define INLINED    inline __attribute__((always_inline))
+#define TRAMPOLINE __attribute__((section("hpctoolkit_trampolines"), noipa))
 
 /* The compiler keeps the order of the stores before and after it. */
 #define PUBLISH() __atomic_signal_fence(__ATOMIC_SEQ_CST)

@@ -1,12 +1,13 @@
-/* Parallel regions. The wrappers pass run_region to libgomp in place of the region's function, and
- * keep a record on the master's stack: nothing is unwound when a region begins. */
+/* Parallel regions. The wrappers pass run_region, run_loop or run_sections to libgomp in place of
+ * the region's function, and keep a record on the master's stack: nothing is unwound when a region
+ * begins. */
 #include "agents/gomp/gomp-copies.h"
 #include "agents/gomp/omp-links.h"
 #include "agents/gomp/task-records.h"
 
 #include <stdlib.h>
 
-TRAMPOLINE static void run_region(void *data)
+static INLINED void run(void *data)
 {
     struct omp_region *region = data;
     struct thread_slot *slot = slot_mine();
@@ -21,6 +22,21 @@ TRAMPOLINE static void run_region(void *data)
     region->function(region->data);
     slot_set_state(slot, THREAD_WAITS);
     link_withdraw(slot, &link);
+}
+
+TRAMPOLINE static void run_region(void *data)
+{
+    run(data);
+}
+
+TRAMPOLINE static void run_loop(void *data)
+{
+    run(data);
+}
+
+TRAMPOLINE static void run_sections(void *data)
+{
+    run(data);
 }
 
 static inline void begin(struct omp_region *region, struct thread_slot *slot,
@@ -90,7 +106,7 @@ void GOMP_parallel_sections(region_function *fn, void *data, unsigned n, unsigne
         return;
     }
     BEGIN(NULL);
-    real->GOMP_parallel_sections(run_region, &region, n, count, flags, 0, 0, 0, 0, 0, 0);
+    real->GOMP_parallel_sections(run_sections, &region, n, count, flags, 0, 0, 0, 0, 0, 0);
     end(&region, slot);
 }
 
@@ -104,7 +120,7 @@ void GOMP_parallel_sections(region_function *fn, void *data, unsigned n, unsigne
             return;                                                                                \
         }                                                                                          \
         BEGIN(NULL);                                                                               \
-        real->name(run_region, &region, n, start, stop, step, chunk, flags, 0, 0, 0, 0, 0, 0);     \
+        real->name(run_loop, &region, n, start, stop, step, chunk, flags, 0, 0, 0, 0, 0, 0);       \
         end(&region, slot);                                                                        \
     }
 GOMP_CHUNKED_LOOPS(LOOP, )
@@ -119,7 +135,7 @@ GOMP_CHUNKED_LOOPS(LOOP, )
             return;                                                                                \
         }                                                                                          \
         BEGIN(NULL);                                                                               \
-        real->name(run_region, &region, n, start, stop, step, flags, 0, 0, 0, 0, 0, 0);            \
+        real->name(run_loop, &region, n, start, stop, step, flags, 0, 0, 0, 0, 0, 0);              \
         end(&region, slot);                                                                        \
     }
 GOMP_RUNTIME_LOOPS(RUNTIME_LOOP, )

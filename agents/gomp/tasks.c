@@ -49,7 +49,7 @@ static inline bool owns_record(const struct task_block *block)
     return block->record && block->mirrored != MIRRORED_BOUNDS;
 }
 
-TRAMPOLINE static void run_task(void *data)
+static INLINED void run(void *data)
 {
     struct task_block *block = data;
     struct thread_slot *slot = slot_mine();
@@ -72,6 +72,16 @@ TRAMPOLINE static void run_task(void *data)
     link_withdraw(slot, &link);
     if (record)
         record_end(slot, record);
+}
+
+TRAMPOLINE static void run_task(void *data)
+{
+    run(data);
+}
+
+TRAMPOLINE static void run_taskloop(void *data)
+{
+    run(data);
 }
 
 /* In place of the user's function that copies the data: this runs code of the program. */
@@ -230,7 +240,7 @@ static inline void set_loop_context(struct task_block *block, struct thread_slot
         if (waits && !reduces)                                                                     \
             real->GOMP_taskgroup_start();                                                          \
         slot_set_state(slot, reduces ? THREAD_WAITS : THREAD_WORKS);                               \
-        real->name(run_task, block, copy ? copy_block : NULL, (long)shape.bytes,                   \
+        real->name(run_taskloop, block, copy ? copy_block : NULL, (long)shape.bytes,               \
                    (long)shape.align, waits && !reduces ? flags | FLAG_NOGROUP : flags, tasks,     \
                    priority, start, stop, step, 0, 0, 0, 0, 0, 0);                                 \
         if (waits && !reduces) {                                                                   \

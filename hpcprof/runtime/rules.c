@@ -41,11 +41,23 @@ static bool is_clone_pattern(const char *pattern)
     return star && (!second || (second > star + 1 && second[1] == '\0'));
 }
 
+/* The rest of the line, without space at its ends; NULL if there is none. */
+static const char *rest_of_line(struct rules_line *line)
+{
+    char *rest = line->rest + strspn(line->rest, SPACE), *end = rest + strlen(rest);
+    while (end > rest && strchr(SPACE, end[-1]))
+        *--end = '\0';
+    line->rest = end;
+    return *rest ? rest : NULL;
+}
+
 static void take_rule(struct rules_file *file, struct rules_line *line, enum rule_key key,
                       const char *name, bool is_fence)
 {
     const char *pattern = next_word(line);
     const char *kind = pattern && key == RULE_OVERHEAD ? next_word(line) : NULL;
+    if (pattern && (key == RULE_CONSTRUCT || key == RULE_OUTLINED))
+        kind = rest_of_line(line);
     if (!pattern)
         reject(line, name, "the pattern is missing");
     else if (next_word(line))
@@ -69,6 +81,8 @@ static void take_line(struct rules_file *file, struct rules_line *line, char *te
         bool is_fence;
     } keys[] = {{"runtime-module", RULE_RUNTIME_MODULE, false},
                 {"clone", RULE_CLONE, false},
+                {"construct", RULE_CONSTRUCT, false},
+                {"outlined", RULE_OUTLINED, false},
                 {"overhead", RULE_OVERHEAD, false},
                 {"fence", RULE_OVERHEAD, true},
                 {"waiting", RULE_WAITING, false},
@@ -280,9 +294,19 @@ static bool is_module(const char *pattern, const char *base)
     return is_match;
 }
 
+/* Whether a module is the agent itself: gomp.so, of gomp.rules. */
+static bool is_agent_itself(const struct rules_file *file, const char *base)
+{
+    size_t length = strlen(file->base) - strlen(ENDING);
+    return file->is_of_agent && strncmp(file->base, base, length) == 0 &&
+           strcmp(base + length, ".so") == 0;
+}
+
 bool rules_have_module(const struct rules_file *file, const char *path)
 {
     const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    if (is_agent_itself(file, base))
+        return true;
     for (size_t i = 0; i < file->rules.n; i++)
         if (file->rules.at[i].key == RULE_RUNTIME_MODULE &&
             is_module(file->rules.at[i].pattern, base))

@@ -11,6 +11,8 @@
  *     # TEXT                   comment; empty lines are ignored, too
  *     runtime-module PATTERN   base name of a module of the runtime; BASE.<anything> matches, too
  *     clone PATTERN            see hpcprof/names/clones.h
+ *     construct PATTERN WORDS  see hpcprof/names/constructs.h
+ *     outlined PATTERN WORDS   the same
  *     overhead PATTERN [KIND]  time in such a procedure, inlined or not, is overhead of that kind
  *                              (spawn, sync, steal, scheduler, loop, ...)
  *     fence PATTERN [KIND]     like `overhead`, for a procedure that ends with a memory fence or an
@@ -43,6 +45,8 @@
 enum rule_key {
     RULE_RUNTIME_MODULE,
     RULE_CLONE,
+    RULE_CONSTRUCT,
+    RULE_OUTLINED,
     RULE_OVERHEAD,
     RULE_WAITING,
     RULE_WAITING_CODE,
@@ -53,7 +57,7 @@ enum rule_key {
 struct rule {
     enum rule_key key;
     char *pattern;
-    char *kind;    /* RULE_OVERHEAD: kind of overhead; empty: none */
+    char *kind;    /* RULE_OVERHEAD: kind of overhead; RULE_CONSTRUCT, RULE_OUTLINED: its words; empty: none */
     bool is_fence; /* RULE_OVERHEAD: the instruction behind it is sampled in its place */
     uint32_t id;   /* number among all rules of the run, from 0 */
 };
@@ -93,7 +97,7 @@ const struct rule *rules_match_code(const struct rules_file *file, const char *n
 /* Whether the file has a rule with that key. */
 bool rules_have(const struct rules_file *file, enum rule_key key);
 
-/* Whether the module at `path` belongs to the runtime. */
+/* Whether the module at `path` belongs to the runtime, or is the agent itself. */
 bool rules_have_module(const struct rules_file *file, const char *path);
 
 void rules_free(struct rules *rules);

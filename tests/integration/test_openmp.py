@@ -86,6 +86,8 @@ PATHS = {
     "in_left": ["loops", "leave"],
     "in_large": ["forest", "large"],
 }
+CONSTRUCTS = {"in_first": ["parallel"], "leaf_1": ["parallel", "task"], "leaf_2": ["parallel", "task", "task"],
+              "in_loop": ["parallel", "taskloop"], "in_left": ["parallel", "taskloop"]}
 OWN = {name for path in PATHS.values() for name in path}
 
 # Work of each worker, in units of a thousandth of the program's argument. A number of threads t.
@@ -124,6 +126,11 @@ class Paths(OpenMp):
                 self.assertIn("main", names)
                 between = names[names.index("main") + 1:names.index(worker)]
                 self.assertEqual([name for name in between if name in OWN], PATHS[worker], names)
+                constructs = [name for name in between if name not in OWN]
+                for name in constructs:
+                    self.assertRegex(name, r"^(parallel|task|taskloop|construct) @ paths\.c:[0-9]+$", names)
+                kinds = [name.split()[0] for name in constructs]
+                self.assertEqual(kinds[-1], CONSTRUCTS.get(worker, kinds)[-1], names)
         self.assertEqual(workers, set(PATHS))
 
     def check_work(self, threads, seconds):

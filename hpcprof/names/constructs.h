@@ -1,0 +1,19 @@
+/* Constructs: procedures that a compiler makes of the body of a parallel construct, such as gcc's
+ * `solve._omp_fn.0`. Rules (hpcprof/runtime/rules.h) name the procedures of an agent that call them:
+ *
+ *     construct PATTERN WORDS      what such a procedure calls is the body of a construct WORDS
+ *     outlined PATTERN WORDS       a procedure of such a name is the body of some construct: WORDS, if
+ *                                  no sample saw who called it
+ *
+ * Example: with `construct run_region parallel`, the procedure at line 12 of solve.c that run_region
+ * called in some sample is shown as `parallel @ solve.c:12`. */
+#ifndef HPCPROF_CONSTRUCTS_H
+#define HPCPROF_CONSTRUCTS_H
+
+#include "hpcprof/names/symbol-table.h"
+#include "hpcprof/runtime/runtime-code.h"
+
+/* Renames the procedures of the run's constructs. */
+void constructs_find(struct symbol_table *symbols, const struct runtime_code *code);
+
+#endif
