@@ -3,7 +3,7 @@
 #include "hpcprof/database/database-dir.h"
 #include "hpcprof/database/database-files.h"
 #include "hpcprof/database/v4-file.h"
-#include "hpcprof/names/constructs.h"
+#include "hpcprof/names/construct-names.h"
 #include "hpcprof/options.h"
 #include "hpcprof/sources/source-copies.h"
 

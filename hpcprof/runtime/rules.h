@@ -11,7 +11,7 @@
  *     # TEXT                   comment; empty lines are ignored, too
  *     runtime-module PATTERN   base name of a module of the runtime; BASE.<anything> matches, too
  *     clone PATTERN            see hpcprof/names/clones.h
- *     construct PATTERN WORDS  see hpcprof/names/constructs.h
+ *     construct PATTERN WORDS  see hpcprof/names/construct-names.h
  *     outlined PATTERN WORDS   the same
  *     overhead PATTERN [KIND]  time in such a procedure, inlined or not, is overhead of that kind
  *                              (spawn, sync, steal, scheduler, loop, ...)

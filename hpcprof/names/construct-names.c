@@ -1,4 +1,4 @@
-#include "hpcprof/names/constructs.h"
+#include "hpcprof/names/construct-names.h"
 
 #include "lib/path.h"
 

@@ -7,8 +7,8 @@
  *
  * Example: with `construct run_region parallel`, the procedure at line 12 of solve.c that run_region
  * called in some sample is shown as `parallel @ solve.c:12`. */
-#ifndef HPCPROF_CONSTRUCTS_H
-#define HPCPROF_CONSTRUCTS_H
+#ifndef HPCPROF_CONSTRUCT_NAMES_H
+#define HPCPROF_CONSTRUCT_NAMES_H
 
 #include "hpcprof/names/symbol-table.h"
 #include "hpcprof/runtime/runtime-code.h"
