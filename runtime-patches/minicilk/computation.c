@@ -66,11 +66,15 @@ RUNTIME_CODE __attribute__((noinline)) void minicilk_run(struct minicilk_frame *
     atomic_store(&worker->tid, gettid());
     atomic_store(&minicilk_runtime.root_done, false);
     minicilk_disturb();
+    if (minicilk_observer)
+        minicilk_observer->run_begins(minicilk_number(&worker->inlined), root);
     atomic_store(&worker->state, MINICILK_SCHEDULING);
     atomic_store(&minicilk_live.running, 1);
     minicilk_schedule(worker, root);
     atomic_store(&minicilk_live.running, 0);
     atomic_store(&worker->state, MINICILK_OUTSIDE);
+    if (minicilk_observer)
+        minicilk_observer->run_ended(minicilk_number(&worker->inlined));
     minicilk_disturb();
     atomic_store(&minicilk_runtime.computing, false);
 }

@@ -19,7 +19,9 @@
 #include "minicilk-runtime.h"
 
 _Atomic unsigned char minicilk_need_wake;
-unsigned char minicilk_fenced;
+unsigned char minicilk_slow_pops;
+
+static bool fenced; /* no membarrier: owners execute barriers themselves */
 
 /* Rounds through all victims before a worker sleeps, with pauses in between: about 50 us in all, a
  * few times the cost of a wake-up. With more workers than CPUs each round yields the CPU, since the
@@ -33,18 +35,19 @@ static _Alignas(64) atomic_int searchers; /* workers that search for work, awake
 static bool crowded;                      /* more workers than CPUs */
 
 #ifndef MINICILK_UNTAGGED
-#line 37 "hpctoolkit:parallel-overhead:steal"
+#line 39 "hpctoolkit:parallel-overhead:steal"
 #endif
 RUNTIME_CODE void minicilk_barrier_everywhere(void)
 {
-    if (!minicilk_fenced)
+    if (!fenced)
         syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
 }
 
 RUNTIME_CODE void minicilk_idle_init(void)
 {
-    minicilk_fenced = MINICILK_IN_MODE(MINICILK_NO_MEMBARRIER) ||
-                      syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) != 0;
+    fenced = MINICILK_IN_MODE(MINICILK_NO_MEMBARRIER) ||
+             syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) != 0;
+    minicilk_slow_pops = fenced || minicilk_observer;
     atomic_store(&searchers, 0);
     atomic_store(&minicilk_need_wake, 0);
     crowded = minicilk_runtime.count > minicilk_usable_cpus();
@@ -95,7 +98,7 @@ RUNTIME_CODE static void fall_asleep(struct worker *worker)
     if ((last && watch_pushes()) || minicilk_ended(worker))
         atomic_store(&worker->asleep, 0);
     else
-        wait_until_woken(worker, !last || !minicilk_fenced);
+        wait_until_woken(worker, !last || !fenced);
     atomic_fetch_add(&searchers, 1);
 }
 

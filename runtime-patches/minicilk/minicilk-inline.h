@@ -33,16 +33,16 @@
 #define MINICILK_OPAQUE __attribute__((noipa))
 #endif
 
-/* Whether owners execute barriers themselves, because the kernel has no membarrier. */
+/* ThreadSanitizer does not know membarrier, so its builds need the barriers of slow pops. */
 #ifdef __SANITIZE_THREAD__
-#define MINICILK_FENCED true
+#define MINICILK_SLOW_POPS true
 #elif defined(__has_feature)
 #if __has_feature(thread_sanitizer)
-#define MINICILK_FENCED true
+#define MINICILK_SLOW_POPS true
 #endif
 #endif
-#ifndef MINICILK_FENCED
-#define MINICILK_FENCED minicilk_fenced
+#ifndef MINICILK_SLOW_POPS
+#define MINICILK_SLOW_POPS minicilk_slow_pops
 #endif
 
 /* The first entry of a body is 0; the others are numbered from here. The number is large, so that a
@@ -66,7 +66,7 @@ struct minicilk_frame {
     struct minicilk_frame *parent; /* in a pool: the next frame */
     minicilk_body *body;
     const void *site; /* return address of the call that spawned it, stored at its first entry */
-    _Atomic uint32_t join; /* children on other workers, | MINICILK_SUSPENDED; 0 if free */
+    _Atomic uint32_t join; /* children on other workers, | flags; no children if free */
     uint16_t entry;        /* where the body resumes; set before every push and suspension */
     uint16_t units;        /* size in units of 64 bytes, set by the allocation */
 #if MINICILK_MODES & MINICILK_MAGICAL
@@ -75,9 +75,12 @@ struct minicilk_frame {
 #endif
 };
 
-/* Set by the scheduler in the join count of a waiting frame. The worker that decrements the count
- * to 0 resumes the frame. */
-#define MINICILK_SUSPENDED (UINT32_C(1) << 31)
+/* Flags in the join count. SUSPENDED: set by the scheduler in a waiting frame. The worker that
+ * decrements the count to 0 resumes the frame. OBSERVED: in all frames of an observed runtime, so
+ * that every sync takes the slow path. */
+#define MINICILK_SUSPENDED      (UINT32_C(1) << 31)
+#define MINICILK_OBSERVED       (UINT32_C(1) << 30)
+#define MINICILK_CHILDREN(join) ((join) & ~(MINICILK_SUSPENDED | MINICILK_OBSERVED))
 
 /* Frames of up to 1024 bytes are pooled; larger ones use malloc and free. */
 #define MINICILK_UNITS(size)      (((size) + 63) / 64)
@@ -103,8 +106,9 @@ struct minicilk_worker {
 /* Whether some worker sleeps and none searches for work: the next push must wake one. */
 MINICILK_API extern _Atomic unsigned char minicilk_need_wake;
 
-/* Set at initialization. */
-MINICILK_API extern unsigned char minicilk_fenced;
+/* Set at initialization: owners must execute a barrier at every pop, since the kernel has no
+ * membarrier, or an observer wants to know of it. */
+MINICILK_API extern unsigned char minicilk_slow_pops;
 
 MINICILK_API int minicilk_init_abi(int workers, unsigned abi);
 MINICILK_API int minicilk_prepare(const char *name, minicilk_body *body, size_t size,
@@ -116,8 +120,12 @@ MINICILK_API struct minicilk_frame *minicilk_refill(struct minicilk_worker *work
                                                     struct minicilk_slot *slot, size_t size);
 MINICILK_API void minicilk_free_spare(struct minicilk_slot *slot);
 MINICILK_API void minicilk_wake_one(void);
+MINICILK_API bool minicilk_pop_slowly(struct minicilk_worker *worker, struct minicilk_slot *slot,
+                                      size_t size);
 MINICILK_API bool minicilk_pop_contended(struct minicilk_worker *worker,
                                          struct minicilk_slot *slot);
+MINICILK_API bool minicilk_sync_slowly(struct minicilk_worker *worker, struct minicilk_frame *frame,
+                                       unsigned entry);
 MINICILK_API void minicilk_chaos(void);
 MINICILK_API void minicilk_check(const struct minicilk_frame *frame);
 MINICILK_API void minicilk_mark(struct minicilk_frame *frame, bool live);
@@ -155,14 +163,14 @@ MINICILK_API __attribute__((noreturn, cold)) void minicilk_lost(const char *name
 
 #define MINICILK_SYNC(entry_)                                                                      \
     do {                                                                                           \
-        if (minicilk_must_wait(&f->minicilk, entry_))                                              \
+        if (minicilk_must_wait(minicilk_worker, &f->minicilk, entry_))                             \
             return MINICILK_SUSPEND;                                                               \
         __attribute__((fallthrough));                                                              \
     case (entry_):;                                                                                \
     } while (0)
 
 #ifndef MINICILK_UNTAGGED
-#line 166 "hpctoolkit:parallel-overhead:spawn"
+#line 174 "hpctoolkit:parallel-overhead:spawn"
 #endif
 MINICILK_INLINE void minicilk_disturb(void)
 {
@@ -221,22 +229,11 @@ MINICILK_INLINE void minicilk_push(struct minicilk_worker *worker, struct minici
     minicilk_disturb();
 }
 
-/* Stores the tail before any later load. A barrier here would cost more than the rest of a spawn.
- * So the thief's membarrier acts as a barrier here, too, and only the compiler must be kept from
- * reordering. ThreadSanitizer does not know membarrier, so it gets a real barrier. */
-MINICILK_INLINE void minicilk_announce_tail(struct minicilk_worker *worker,
-                                            struct minicilk_slot *tail)
-{
-    if (MINICILK_UNLIKELY(MINICILK_FENCED)) {
-        atomic_exchange_explicit(&worker->tail, tail, memory_order_seq_cst);
-    } else {
-        atomic_store_explicit(&worker->tail, tail, memory_order_release);
-        atomic_signal_fence(memory_order_seq_cst);
-    }
-}
-
-/* After the child's call has returned `outcome`: whether this body may continue; else it is
- * stolen. */
+/* After the child's call has returned `outcome`: whether this body may continue; else it is stolen.
+ *
+ * The tail is stored before the head is loaded. A barrier between them would cost more than the rest
+ * of a spawn. So the thief's membarrier acts as a barrier here, too, and only the compiler must be
+ * kept from reordering. */
 MINICILK_INLINE bool minicilk_pop(struct minicilk_worker *worker, struct minicilk_slot *slot,
                                   size_t size, int outcome)
 {
@@ -246,10 +243,13 @@ MINICILK_INLINE bool minicilk_pop(struct minicilk_worker *worker, struct minicil
     }
     if (MINICILK_IN_MODE(MINICILK_MAGICAL))
         minicilk_mark(slot->spare, false);
+    if (MINICILK_UNLIKELY(MINICILK_SLOW_POPS))
+        return minicilk_pop_slowly(worker, slot, size);
     if (!MINICILK_IS_POOLED(size))
         minicilk_free_spare(slot);
     minicilk_disturb();
-    minicilk_announce_tail(worker, slot);
+    atomic_store_explicit(&worker->tail, slot, memory_order_release);
+    atomic_signal_fence(memory_order_seq_cst);
     minicilk_disturb();
     if (MINICILK_UNLIKELY(atomic_load_explicit(&worker->head, memory_order_seq_cst) > slot))
         return minicilk_pop_contended(worker, slot);
@@ -260,13 +260,12 @@ MINICILK_INLINE bool minicilk_pop(struct minicilk_worker *worker, struct minicil
 #line 261 "hpctoolkit:parallel-overhead:sync"
 #endif
 /* Whether children run on other workers; then the body must suspend, and resumes at `entry`. */
-MINICILK_INLINE bool minicilk_must_wait(struct minicilk_frame *frame, unsigned entry)
+MINICILK_INLINE bool minicilk_must_wait(struct minicilk_worker *worker,
+                                        struct minicilk_frame *frame, unsigned entry)
 {
     if (!MINICILK_UNLIKELY(atomic_load_explicit(&frame->join, memory_order_acquire) != 0))
         return false;
-    frame->entry = (uint16_t)entry;
-    minicilk_disturb();
-    return true;
+    return minicilk_sync_slowly(worker, frame, entry);
 }
 
 #endif

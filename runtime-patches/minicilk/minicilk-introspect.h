@@ -40,7 +40,7 @@
 #include <stdint.h>
 
 /* Must be raised when a meaning or an offset changes that readers do not take from the object. */
-#define MINICILK_LAYOUT 1
+#define MINICILK_LAYOUT 2
 #define MINICILK_MAGIC  UINT64_C(0x6b6c6963696e696d) /* "minicilk" in memory */
 
 /* worker->state */
@@ -60,6 +60,41 @@ struct minicilk_live {
     const void *_Atomic caller_pc; /* return address of the run in its caller */
     const void *_Atomic caller_sp; /* the caller's stack pointer behind that return */
     const void *_Atomic caller_bp; /* its rbp */
+    const struct minicilk_observer *_Atomic observer; /* set from outside; NULL: none */
+};
+
+struct minicilk_frame;
+
+/* What an observer is told of the dag of a computation. minicilk_init reads live->observer; it stays
+ * in force until minicilk_shutdown. Without an observer the runtime executes no instruction for
+ * this: the calls are in slow paths that spawns, pops and syncs then always take.
+ *
+ * The functions are called by the thread of the worker with this number, on its stack, and may
+ * take locks and memory, but must not spawn. `frame` is valid during the call; a frame's body and
+ * site are valid from its procedure's first call of the observer, or its return, on. Each worker
+ * has a stack of procedures that it executes; the bottom one is its base. */
+struct minicilk_observer {
+    /* CILK_RUN begins: the root will be the base of some worker. It has ended. */
+    void (*run_begins)(unsigned worker, const struct minicilk_frame *root);
+    void (*run_ended)(unsigned worker);
+    /* The worker executes this frame as its base: a root, a stolen frame, or one that was suspended
+     * and whose children have all ended. */
+    void (*resumed)(unsigned worker, const struct minicilk_frame *frame);
+    /* The top procedure spawns `child`, which becomes the top. */
+    void (*spawned)(unsigned worker, const struct minicilk_frame *child);
+    /* The top procedure has returned, and its children have ended. Its parent is the top now; or the
+     * parent was stolen, and all of the worker's procedures, too. */
+    void (*returned)(unsigned worker);
+    void (*orphaned)(unsigned worker);
+    /* The top procedure's children have all ended at a sync. */
+    void (*synced)(unsigned worker);
+    /* The base must wait for children of its own that others execute. */
+    void (*suspended)(unsigned worker, const struct minicilk_frame *base);
+    /* The base has returned, and its children have ended. */
+    void (*ended)(unsigned worker, const struct minicilk_frame *base);
+    /* Called by a thief while it holds the victim's lock: takes the bottom one of the victim's
+     * procedures that were not stolen yet. The thief resumes it. */
+    void (*stolen)(unsigned victim, const struct minicilk_frame *frame);
 };
 
 struct minicilk_introspection {

@@ -48,6 +48,15 @@ struct runtime {
 extern struct runtime minicilk_runtime;
 extern struct minicilk_live minicilk_live;
 
+/* The observer (minicilk-introspect.h) from initialization to shutdown; NULL: none. */
+extern const struct minicilk_observer *minicilk_observer;
+
+/* The worker's number, as observers know it. */
+static inline unsigned minicilk_number(const struct minicilk_worker *worker)
+{
+    return (unsigned)((const struct worker *)worker - minicilk_runtime.workers);
+}
+
 /* minicilk-workers.c: the number of CPUs that the process may use. */
 int minicilk_usable_cpus(void);
 
@@ -72,12 +81,13 @@ struct minicilk_frame *minicilk_find_work(struct worker *worker);
 void minicilk_wake(struct worker *worker);
 
 /* A full memory barrier in every running thread of the process; only in the calling one if
- * minicilk_fenced. */
+ * there is no membarrier. */
 void minicilk_barrier_everywhere(void);
 
 /* pool.c: memory of frames. */
 struct minicilk_frame *minicilk_new_root(struct worker *worker, minicilk_body *body, size_t size);
 void minicilk_free_base(struct worker *worker, struct minicilk_frame *frame);
+void minicilk_drop_spare(struct worker *worker, struct minicilk_slot *slot);
 void minicilk_free_all(void); /* all pools; no worker may run */
 
 /* computation.c: prints one line to stderr. */

@@ -10,9 +10,10 @@
 #include "minicilk-runtime.h"
 
 struct runtime minicilk_runtime;
+const struct minicilk_observer *minicilk_observer;
 
 #ifndef MINICILK_UNTAGGED
-#line 16 "hpctoolkit:parallel-overhead:scheduler"
+#line 17 "hpctoolkit:parallel-overhead:scheduler"
 #endif
 RUNTIME_CODE int minicilk_usable_cpus(void)
 {
@@ -203,6 +204,7 @@ RUNTIME_CODE int minicilk_init_abi(int wanted, unsigned abi)
         minicilk_complain("no memory for %d workers", count);
         return ENOMEM;
     }
+    minicilk_observer = atomic_load(&minicilk_live.observer);
     minicilk_idle_init();
     atomic_store(&runtime->workers[0].tid, gettid());
     show_workers(runtime);

@@ -97,17 +97,26 @@ RUNTIME_CODE static void pass_on(struct pool *pool, size_t units)
     pthread_mutex_unlock(&shared.lock);
 }
 
+/* Marks a new frame of an observed runtime, so that its syncs take the slow path. */
+RUNTIME_CODE static struct minicilk_frame *prepare(struct minicilk_frame *frame)
+{
+    if (minicilk_observer)
+        atomic_store_explicit(&frame->join, MINICILK_OBSERVED, memory_order_relaxed);
+    return frame;
+}
+
 RUNTIME_CODE static struct minicilk_frame *new_frame(struct worker *worker, size_t size)
 {
     const size_t units = MINICILK_UNITS(size);
     if (!MINICILK_IS_POOLED(size)) {
         void *memory = malloc(size);
-        return memory ? format(memory, units) : NULL;
+        return memory ? prepare(format(memory, units)) : NULL;
     }
     struct pool *pool = &worker->pools[units];
     if (!pool->free)
         fill(pool, units);
-    return take(pool);
+    struct minicilk_frame *frame = take(pool);
+    return frame ? prepare(frame) : NULL;
 }
 
 RUNTIME_CODE static void free_frame(struct worker *worker, struct minicilk_frame *frame)
@@ -135,7 +144,17 @@ RUNTIME_CODE struct minicilk_frame *minicilk_refill(struct minicilk_worker *work
         minicilk_complain("no memory for a frame of %zu bytes", size);
         abort();
     }
+    if (minicilk_observer)
+        minicilk_observer->spawned(minicilk_number(worker), slot->spare);
     return slot->spare;
+}
+
+/* So that the next spawn from this slot takes the slow path, too. */
+RUNTIME_CODE void minicilk_drop_spare(struct worker *worker, struct minicilk_slot *slot)
+{
+    if (slot->spare)
+        free_frame(worker, slot->spare);
+    slot->spare = NULL;
 }
 
 RUNTIME_CODE void minicilk_free_spare(struct minicilk_slot *slot)

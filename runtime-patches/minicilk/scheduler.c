@@ -35,6 +35,20 @@ BASE_CODE MINICILK_API int cilk_call_base(struct minicilk_worker *worker,
     return outcome;
 }
 
+RUNTIME_CODE bool minicilk_sync_slowly(struct minicilk_worker *worker, struct minicilk_frame *frame,
+                                       unsigned entry)
+{
+    const uint32_t join = atomic_load_explicit(&frame->join, memory_order_acquire);
+    const bool waits = MINICILK_CHILDREN(join) != 0;
+    frame->entry = (uint16_t)entry;
+    if (minicilk_observer && waits)
+        minicilk_observer->suspended(minicilk_number(worker), frame);
+    else if (minicilk_observer)
+        minicilk_observer->synced(minicilk_number(worker));
+    minicilk_disturb();
+    return waits;
+}
+
 RUNTIME_CODE bool minicilk_ended(const struct worker *worker)
 {
     return worker == minicilk_runtime.workers ? atomic_load(&minicilk_runtime.root_done)
@@ -44,18 +58,19 @@ RUNTIME_CODE bool minicilk_ended(const struct worker *worker)
 RUNTIME_CODE struct minicilk_frame *minicilk_join(struct minicilk_frame *parent)
 {
     minicilk_expect(parent);
-    if (atomic_fetch_sub(&parent->join, 1) != (MINICILK_SUSPENDED | 1))
+    const uint32_t join = atomic_fetch_sub(&parent->join, 1) & ~MINICILK_OBSERVED;
+    if (join != (MINICILK_SUSPENDED | 1))
         return NULL;
-    atomic_store_explicit(&parent->join, 0, memory_order_relaxed);
+    atomic_fetch_and_explicit(&parent->join, ~MINICILK_SUSPENDED, memory_order_relaxed);
     return parent;
 }
 
 /* The frame waits for its children. Returns the frame if they have ended meanwhile, else NULL. */
 RUNTIME_CODE static struct minicilk_frame *suspend(struct minicilk_frame *frame)
 {
-    if (atomic_fetch_or(&frame->join, MINICILK_SUSPENDED) != 0)
+    if (MINICILK_CHILDREN(atomic_fetch_or(&frame->join, MINICILK_SUSPENDED)) != 0)
         return NULL;
-    atomic_store_explicit(&frame->join, 0, memory_order_relaxed);
+    atomic_fetch_and_explicit(&frame->join, ~MINICILK_SUSPENDED, memory_order_relaxed);
     return frame;
 }
 
@@ -63,10 +78,14 @@ RUNTIME_CODE static struct minicilk_frame *suspend(struct minicilk_frame *frame)
 RUNTIME_CODE static struct minicilk_frame *finish(struct worker *worker,
                                                   struct minicilk_frame *frame)
 {
-    if (atomic_load(&frame->join) != 0) {
+    if (MINICILK_CHILDREN(atomic_load(&frame->join)) != 0) {
         frame->entry = ENTRY_RETURNED;
+        if (minicilk_observer)
+            minicilk_observer->suspended(minicilk_number(&worker->inlined), frame);
         return suspend(frame);
     }
+    if (minicilk_observer)
+        minicilk_observer->ended(minicilk_number(&worker->inlined), frame);
     struct minicilk_frame *parent = frame->parent;
     minicilk_free_base(worker, frame);
     if (parent)
@@ -81,6 +100,8 @@ RUNTIME_CODE static struct minicilk_frame *execute(struct worker *worker,
                                                    struct minicilk_frame *frame)
 {
     minicilk_expect(frame);
+    if (minicilk_observer)
+        minicilk_observer->resumed(minicilk_number(&worker->inlined), frame);
     if (frame->entry == ENTRY_RETURNED)
         return finish(worker, frame);
     const int outcome = cilk_call_base(&worker->inlined, frame);

@@ -4,6 +4,28 @@
 #ifndef MINICILK_UNTAGGED
 #line 6 "hpctoolkit:parallel-overhead:steal"
 #endif
+/* A pop with a barrier of its own. Once the head is seen below the slot, no thief can take the frame
+ * any more, so the observer may tell that the parent goes on. */
+RUNTIME_CODE bool minicilk_pop_slowly(struct minicilk_worker *worker, struct minicilk_slot *slot,
+                                      size_t size)
+{
+    minicilk_disturb();
+    atomic_exchange_explicit(&worker->tail, slot, memory_order_seq_cst);
+    minicilk_disturb();
+    const bool ours = atomic_load_explicit(&worker->head, memory_order_seq_cst) <= slot ||
+                      minicilk_pop_contended(worker, slot);
+    if (minicilk_observer) {
+        if (ours)
+            minicilk_observer->returned(minicilk_number(worker));
+        else
+            minicilk_observer->orphaned(minicilk_number(worker));
+        minicilk_drop_spare((struct worker *)worker, slot);
+    } else if (!MINICILK_IS_POOLED(size)) {
+        minicilk_free_spare(slot);
+    }
+    return ours;
+}
+
 /* The owner met a thief at its last frame. Under the lock the frame is either still there or
  * stolen. If it is stolen, its join count must go down, but not here: this C stack still has the
  * frame and its ancestors, which must live until the scheduler has cleared the worker's base. */
@@ -56,6 +78,8 @@ RUNTIME_CODE static struct minicilk_frame *steal_from(struct worker *victim)
         return NULL;
     pthread_mutex_lock(&victim->lock);
     struct minicilk_frame *frame = take_oldest(&victim->inlined);
+    if (frame && minicilk_observer)
+        minicilk_observer->stolen(minicilk_number(&victim->inlined), frame);
     pthread_mutex_unlock(&victim->lock);
     return frame;
 }

@@ -30,7 +30,7 @@ RUNTIME_CODE void minicilk_mark(struct minicilk_frame *frame, bool live)
 {
     if (!live) {
         minicilk_check(frame);
-        if (atomic_load(&frame->join) != 0) {
+        if (MINICILK_CHILDREN(atomic_load(&frame->join)) != 0) {
             minicilk_complain("frame %p is freed with children", (void *)frame);
             abort();
         }

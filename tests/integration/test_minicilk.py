@@ -282,11 +282,12 @@ class Tags(MinicilkTest):
     def test_what_is_tagged(self):
         """Nothing on the lines of user statements is tagged, and of the rest much is: minicilk.h says
         what stays untagged."""
-        user = {self.line_of(text) for text in ("if (f->n < 2)", "*f->result = f->n;",
-                                                 "*f->result = f->x + f->y")}
+        stores = {self.line_of(text) for text in ("*f->result = f->n;", "*f->result = f->x + f->y")}
+        user = stores | {self.line_of("if (f->n < 2)")}
         for level, instructions in self.each_fib():
             seen = {line for i in instructions if not i.tagged() for _, _, line in i.places}
-            self.assertLessEqual(user, seen)
+            # clang may merge the two stores; the code of both then has line 0.
+            self.assertLessEqual(user - stores if 0 in seen else user, seen)
             for i in instructions:
                 if i.tagged():
                     self.assertNotIn(i.places[-1][2], user, i.text)
