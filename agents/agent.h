@@ -261,11 +261,47 @@ struct agent_cursor {
     uint64_t state[AGENT_STATE_WORDS]; /* the agent's; zero when the unwind begins */
 };
 
+/* A procedure's activation, for struct agent_dag: where its code's address and the return address
+ * of its spawn can be read, from the activation's first event or end on. */
+struct agent_activation {
+    const void *const *code, *const *site;
+};
+
+/* What a fork-join runtime can tell of its computation, for `hpcrun --work-span`. Normal context, in
+ * the thread of the worker with this number, in the order in which it executes; the runtime's own
+ * steals and joins must order events of different workers. A worker executes a stack of activations;
+ * the bottom one is its base. `key` is any address that identifies an activation while it lives. */
+struct agent_dag {
+    /* A thread outside of the workers calls a root, which some worker will resume; it has ended. */
+    void (*run_begins)(const void *key, struct agent_activation root);
+    void (*run_ended)(void);
+    /* The worker continues with this base: a root, a stolen activation, or a suspended one whose
+     * children have ended. */
+    void (*resumed)(unsigned worker, const void *key);
+    /* The top activation spawns a child, which becomes the top. */
+    void (*spawned)(unsigned worker, struct agent_activation child);
+    /* The top has ended; its parent continues. Or its parent was stolen from this worker. */
+    void (*returned)(unsigned worker);
+    void (*orphaned)(unsigned worker);
+    /* The children of the top have all ended. */
+    void (*synced)(unsigned worker);
+    /* The base waits for children that other workers execute. */
+    void (*suspended)(unsigned worker, const void *key);
+    /* The base has ended. */
+    void (*ended)(unsigned worker);
+    /* In the thief, while the victim cannot continue with it: the lowest activation of the victim
+     * that was not stolen yet is taken. */
+    void (*stolen)(unsigned victim, const void *key);
+};
+
 struct agent;
 
 /* Services of hpcrun. */
 struct agent_host {
     uint32_t interface; /* AGENT_INTERFACE of hpcrun */
+
+    /* NULL, unless the user wants work and span: the agent then has its runtime call these. */
+    const struct agent_dag *dag;
 
     /* Normal context. Claims `count` ranges in any order (fastest: ascending); handlers see all of
      * them or none. Unloading a module ends the claims in it. False, with nothing claimed: no

@@ -9,6 +9,7 @@
 #   code/     load modules: from an address to a module instance
 #   unwind/   from registers to a physical call path
 #   tree/     calling context trees
+#   span/     work and span of fork-join programs, from the events of their runtime
 #   logical/  agents: from a physical path to a logical one, and into a tree
 #   thread/   the record of a thread, and the list of all
 #   source/   sample sources: what sends the signals, and what each signal stands for
@@ -17,7 +18,7 @@
 #   sample/   the signal handler: source -> unwind -> logical -> tree, now and then -> record
 #   life/     begin and end of threads, fork and end of the process
 #   hooks/    entry points: functions that the program calls, signals, the loader
-HPCRUN_FOLDERS = base config process code unwind tree logical thread source record restart sample life hooks
+HPCRUN_FOLDERS = base config process code unwind tree span logical thread source record restart sample life hooks
 
 # launch/ is the launcher, a program of its own. It shares with the library the configuration, the
 # judgement of program files, and the test whether perf events can be opened.
@@ -35,7 +36,7 @@ CFLAGS_hpcrun = -fPIC -fvisibility=hidden -ftls-model=initial-exec $(if $(ASSERT
 SAMPLE_OBJS = $(BUILD)/obj/hpcrun/restart/restart.o \
 	$(foreach d,sample source unwind code logical tree thread,$(call objects_of,hpcrun/$(d)))
 LIBHPCRUN_OBJS = $(SAMPLE_OBJS) $(call objects_of,agents/pthread) $(addprefix $(BUILD)/obj/hpcrun/shared/,printable.o utf8.o process-list.o measurement-format.o) \
-	$(filter-out $(SAMPLE_OBJS),$(foreach d,record restart hooks process life config base,$(call objects_of,hpcrun/$(d))))
+	$(filter-out $(SAMPLE_OBJS),$(foreach d,record restart hooks process life config base span,$(call objects_of,hpcrun/$(d))))
 
 PROGRAMS += $(BUILD)/lib/libhpcrun.so
 
@@ -82,3 +83,5 @@ LOGICAL_PARTS = $(addprefix $(BUILD)/obj/hpcrun/,logical/agent-table.o logical/c
 	logical/agent-host.o logical/logical.o logical/answer-cache.o logical/wait-slots.o tree/cct.o tree/lnotes.o tree/segments.o base/text-buffer.o \
 	base/shared-pages.o base/own-fds.o)
 $(eval $(call unit_test,hpcrun/test_logical,$(LOGICAL_PARTS) $(UNWIND_PARTS),))
+SPAN_PARTS = $(addprefix $(BUILD)/obj/hpcrun/,span/work-span.o span/span-contexts.o span/critical-path.o base/own-pages.o)
+$(eval $(call unit_test,hpcrun/test_work_span,$(SPAN_PARTS),))

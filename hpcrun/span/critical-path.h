@@ -1,0 +1,76 @@
+/* A path through a program's dag: its length, and how much of it is in which calling context.
+ *
+ * A path belongs to an activation, and the part in that activation's own context is a plain number,
+ * because most paths have no other part. The others are in a table, sorted by context, in the
+ * caller's memory. A path is moved by assignment. Zeroed memory is the empty path. */
+#ifndef HPCRUN_SPAN_CRITICAL_PATH_H
+#define HPCRUN_SPAN_CRITICAL_PATH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct path_table {
+    uint32_t count, capacity;
+    struct path_entry {
+        uint32_t context;
+        uint64_t time;
+    } at[];
+};
+
+struct critical_path {
+    uint64_t length;
+    uint64_t own;              /* the part in the owner's context */
+    struct path_table *others; /* the rest; NULL: none */
+};
+
+/* Tables of one worker that are free. A path may move to another worker, which then frees its table
+ * into its own memory. */
+#define PATH_TABLE_SIZES 14
+struct path_memory {
+    void *free[PATH_TABLE_SIZES]; /* by capacity: 8, 16, 32, ... */
+    uint8_t *chunk;               /* unused part of the last chunk */
+    uint64_t left;                /* its bytes */
+};
+
+static inline void path_add_own(struct critical_path *path, uint64_t time)
+{
+    path->length += time;
+    path->own += time;
+}
+
+/* The slow parts of the functions below: for paths with tables. */
+bool path_append_others(struct critical_path *path, struct path_memory *memory,
+                        struct path_table *others);
+bool path_change_context(struct critical_path *path, struct path_memory *memory, uint32_t from,
+                         uint32_t to);
+void path_free_others(struct critical_path *path, struct path_memory *memory);
+
+/* Moves `tail`, of the same owner, to the path's end; it is empty then. False without memory: the
+ * path's parts are then incomplete. */
+static inline bool path_append(struct critical_path *path, struct path_memory *memory,
+                               struct critical_path *tail)
+{
+    struct path_table *others = tail->others;
+    path->length += tail->length;
+    path->own += tail->own;
+    *tail = (struct critical_path){0};
+    return !others || path_append_others(path, memory, others);
+}
+
+/* Gives the path to an owner in another context. False without memory. */
+static inline bool path_change_owner(struct critical_path *path, struct path_memory *memory,
+                                     uint32_t from, uint32_t to)
+{
+    return from == to || path_change_context(path, memory, from, to);
+}
+
+/* Empties the path. */
+static inline void path_clear(struct critical_path *path, struct path_memory *memory)
+{
+    if (path->others)
+        path_free_others(path, memory);
+    *path = (struct critical_path){0};
+}
+
+#endif

@@ -1,0 +1,99 @@
+#include "hpcrun/span/strand-clock.h"
+
+#include "hpcrun/base/sys.h"
+#include "hpcrun/process/process.h"
+
+/* A preempted thread waits for its next time slice, which is far longer than this. */
+#define LONG_NS        50000u
+#define CALIBRATION_NS 2000000u
+#define EMPTY_STRANDS  1000
+
+static uint64_t unit_per_tick; /* times 2^32 */
+static uint64_t long_ticks;
+static uint64_t reading_cost; /* ticks between two readings around nothing */
+static uint64_t event_cost;   /* ticks of a short event, its reading included */
+
+static uint64_t in_units(uint64_t ticks)
+{
+    return (uint64_t)(((unsigned __int128)ticks * unit_per_tick) >> 32);
+}
+
+static void read_cpu(struct strand_clock *clock, uint64_t now)
+{
+    clock->anchor = now;
+    clock->anchor_cpu = sys_clock(CLOCK_THREAD_CPUTIME_ID);
+}
+
+static uint64_t ticks_in(uint64_t ns)
+{
+    uint64_t began = sys_clock(CLOCK_MONOTONIC), ticks = ticks_now();
+    uint64_t elapsed, now;
+    do {
+        elapsed = sys_clock(CLOCK_MONOTONIC) - began;
+        now = ticks_now();
+    } while (elapsed < ns);
+    return (uint64_t)((unsigned __int128)(now - ticks) * ns / elapsed);
+}
+
+/* The smallest distance: longer ones were disturbed. */
+static uint64_t measure_reading(void)
+{
+    uint64_t least = UINT64_MAX;
+    for (int i = 0; i < EMPTY_STRANDS; i++) {
+        uint64_t before = ticks_now(), ticks = ticks_now() - before;
+        least = ticks < least ? ticks : least;
+    }
+    return least;
+}
+
+void strand_clock_calibrate(void)
+{
+    uint64_t ticks = ticks_in(CALIBRATION_NS);
+    unit_per_tick = ((uint64_t)CALIBRATION_NS << (32 + STRAND_SHIFT)) / ticks;
+    long_ticks = ticks / (CALIBRATION_NS / LONG_NS);
+    reading_cost = measure_reading();
+}
+
+void strand_clock_set_event_cost(uint64_t ticks)
+{
+    event_cost = ticks;
+}
+
+/* Reads the CPU clock if the thread may have lost its CPU since the last strand. */
+void strand_begin(struct strand_clock *clock)
+{
+    uint64_t now = ticks_now();
+    if (now - clock->end > long_ticks) {
+        read_cpu(clock, now);
+        now = ticks_now();
+    }
+    clock->begin = now;
+    clock->excess = reading_cost;
+}
+
+/* The CPU time of a strand that seems long. Since the anchor the thread lost its CPU in no other
+ * strand, nor between strands. */
+static uint64_t cpu_time(struct strand_clock *clock, uint64_t seeming)
+{
+    uint64_t before = in_units(clock->begin - clock->anchor), from = clock->anchor_cpu;
+    read_cpu(clock, clock->end);
+    uint64_t cpu = (clock->anchor_cpu - from) << STRAND_SHIFT;
+    cpu = cpu > before ? cpu - before : 0;
+    return cpu < seeming ? cpu : seeming;
+}
+
+uint64_t strand_end(struct strand_clock *clock)
+{
+    clock->end = ticks_now();
+    uint64_t ticks = clock->end - clock->begin;
+    uint64_t time = in_units(ticks > clock->excess ? ticks - clock->excess : 0);
+    return ticks > long_ticks ? cpu_time(clock, time) : time;
+}
+
+uint64_t strand_next(struct strand_clock *clock)
+{
+    uint64_t time = strand_end(clock);
+    clock->begin = clock->end;
+    clock->excess = event_cost;
+    return time;
+}

@@ -1,0 +1,74 @@
+/* Work, span and burdened span of a fork-join program, computed while it runs, with any number of
+ * workers.
+ *
+ * METHOD. The algorithm is Cilkview's (He, Leiserson and Leiserson, SPAA 2010, Figure 13), with the
+ * time of strands in place of instructions, and with Cilkprof's tables (Schardl and others, SPAA
+ * 2015), which say to which calling context each part of the longest path belongs. Every activation
+ * of a procedure has, from its beginning to the current point,
+ *
+ *     prefix        the longest path up to a spawn
+ *     longest       from there through the spawned child with the longest path, to the child's end
+ *     continuation  from there to the current point
+ *
+ * A child that ends either becomes the longest one (the prefix then takes the continuation in) or
+ * is forgotten; a sync adds the longer one of the two to the prefix. So memory is proportional to
+ * the depth of spawns, not to their number.
+ *
+ * PARALLEL RUNS. A stolen procedure leaves what it had, with a place for the result of the child that
+ * the victim still executes, in a *segment*. The thief begins anew behind it. The sync that ends
+ * this folds segments from the last to the first: a segment's child ran in parallel with all that
+ * came later. So workers share nothing but segments, and those only across the steal and the join
+ * that the runtime synchronizes.
+ *
+ * BURDEN. The burdened span is the longest path if every continuation is stolen: each costs what
+ * moving it to another worker does (Cilkview's burdened dag).
+ *
+ * The functions of events are those of struct agent_dag in agents/agent.h. */
+#ifndef HPCRUN_SPAN_WORK_SPAN_H
+#define HPCRUN_SPAN_WORK_SPAN_H
+
+#include "agents/agent.h"
+#include "hpcrun/span/critical-path.h"
+#include "hpcrun/span/span-contexts.h"
+
+#define SPAN_WORKERS 256 /* numbers of workers are below this */
+
+/* Normal context, in the initial thread, once. `burden` in ns. False without memory. */
+bool work_span_init(uint64_t burden);
+
+void work_span_run_begins(const void *key, struct agent_activation root);
+void work_span_run_ended(void);
+void work_span_resumed(unsigned worker, const void *key);
+void work_span_spawned(unsigned worker, struct agent_activation child);
+void work_span_returned(unsigned worker);
+void work_span_orphaned(unsigned worker);
+void work_span_synced(unsigned worker);
+void work_span_suspended(unsigned worker, const void *key);
+void work_span_ended(unsigned worker);
+void work_span_stolen(unsigned victim, const void *key);
+
+/* ---- results ---- */
+
+/* Times in strand_clock's unit. */
+struct span_values {
+    uint64_t work;          /* local: in the context's own procedures */
+    uint64_t span;          /* local, on the longest path */
+    uint64_t burdened_span; /* local, on the longest path with burdens */
+    uint64_t calls;         /* outermost activations */
+    uint64_t call_work;     /* their work, with all that they spawned */
+    uint64_t call_span;     /* the sum of their spans */
+    uint64_t spawns;        /* by the context's own procedures */
+};
+
+struct span_totals {
+    uint64_t work, span, burdened_span, spawns, steals;
+    bool is_incomplete; /* memory ran out, or an event came in an impossible order */
+};
+
+/* In the initial thread, while no computation runs: ends its serial strand and returns the sums. */
+struct span_totals work_span_totals(void);
+
+/* The values of a context after that. */
+struct span_values work_span_values(uint32_t context);
+
+#endif

@@ -1,0 +1,402 @@
+/* Work and span of random fork-join programs, executed by a simulated work-stealing scheduler with a
+ * simulated clock, against a recursive definition that knows nothing of workers and steals. */
+#include "tests/unit/cmocka_suite.h"
+
+#include "hpcrun/process/process.h"
+#include "hpcrun/span/strand-clock.h"
+#include "hpcrun/span/work-span.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { BURDEN = 5000, PROCEDURES = 4, SITES = 2, MAX_STEPS = 12, MAX_CONTEXTS = 1024, MAX_WORKERS = 8 };
+
+/* ---- the simulated clock: the worker whose event comes next has executed a strand of this time */
+
+static uint64_t strand_time;
+
+void strand_clock_calibrate(void)
+{
+}
+
+void strand_begin(struct strand_clock *clock)
+{
+    (void)clock;
+}
+
+uint64_t strand_end(struct strand_clock *clock)
+{
+    (void)clock;
+    uint64_t time = strand_time;
+    strand_time = 0;
+    return time;
+}
+
+uint64_t strand_next(struct strand_clock *clock)
+{
+    return strand_end(clock);
+}
+
+void strand_clock_set_event_cost(uint64_t ticks)
+{
+    (void)ticks;
+}
+
+struct sampling sampling;
+
+/* ---- random programs ---- */
+
+static unsigned seed = 1;
+
+static unsigned random_below(unsigned limit)
+{
+    seed = seed * 1103515245 + 12345;
+    return (seed >> 8) % limit;
+}
+
+/* An activation: strands of time[i], each followed by a spawn, a sync (NULL), or the end. */
+struct call {
+    const void *code, *site;
+    int steps;
+    uint64_t time[MAX_STEPS + 1];
+    struct call *spawned[MAX_STEPS];
+    /* Of the simulated scheduler. */
+    struct call *parent;
+    int at, children; /* next step; children on other workers */
+    bool suspended;
+};
+
+static char code_of[PROCEDURES], site_of[SITES];
+
+static struct call *make_call(int depth, int step)
+{
+    struct call *call = calloc(1, sizeof *call);
+    call->code = &code_of[random_below(PROCEDURES)];
+    call->site = &site_of[step % SITES];
+    call->steps = depth > 0 ? (int)random_below(MAX_STEPS) : 0;
+    for (int i = 0; i <= call->steps; i++)
+        call->time[i] = 1 + random_below(1 << 20);
+    for (int i = 0; i < call->steps; i++) {
+        if (random_below(4) == 0)
+            continue;
+        call->spawned[i] = make_call(depth - 1 - (int)random_below(2), i);
+        call->spawned[i]->parent = call;
+    }
+    return call;
+}
+
+static void free_call(struct call *call)
+{
+    for (int i = 0; i < call->steps; i++)
+        if (call->spawned[i])
+            free_call(call->spawned[i]);
+    free(call);
+}
+
+/* ---- the definition ---- */
+
+/* Contexts by their definition: recursion ends in the outermost activation's context. */
+static struct {
+    int parent;
+    const void *code, *site;
+} contexts[MAX_CONTEXTS];
+static int context_count = 1;
+
+static int context_below(int parent, const void *code, const void *site, bool *outermost)
+{
+    *outermost = false;
+    for (int at = parent; at > 0; at = contexts[at].parent)
+        if (contexts[at].code == code)
+            return at;
+    *outermost = true;
+    for (int i = 1; i < context_count; i++)
+        if (contexts[i].parent == parent && contexts[i].code == code && contexts[i].site == site)
+            return i;
+    assert_true(context_count < MAX_CONTEXTS);
+    contexts[context_count].parent = parent;
+    contexts[context_count].code = code;
+    contexts[context_count].site = site;
+    return context_count++;
+}
+
+struct path {
+    uint64_t length, local[MAX_CONTEXTS];
+};
+
+static struct {
+    uint64_t work, span, burdened;
+    struct span_values by[MAX_CONTEXTS];
+} expected;
+
+/* The longest path of an activation; `burden` lies behind every spawn. Heap: paths are large. */
+static struct path *longest_path(const struct call *call, int parent, uint64_t burden)
+{
+    bool outermost;
+    int context = context_below(parent, call->code, call->site, &outermost);
+    struct path *here = calloc(1, sizeof *here), *longest = calloc(1, sizeof *longest);
+    for (int i = 0; i <= call->steps; i++) {
+        here->length += call->time[i];
+        here->local[context] += call->time[i];
+        struct call *child = i < call->steps ? call->spawned[i] : NULL;
+        if (child) {
+            struct path *path = longest_path(child, context, burden);
+            path->length += here->length;
+            for (int k = 0; k < MAX_CONTEXTS; k++)
+                path->local[k] += here->local[k];
+            if (path->length > longest->length)
+                *longest = *path;
+            free(path);
+            here->length += burden;
+            here->local[context] += burden;
+        } else if (longest->length > here->length) {
+            *here = *longest;
+        }
+    }
+    free(longest);
+    if (outermost && burden == 0) {
+        expected.by[context].calls++;
+        expected.by[context].call_span += here->length;
+    }
+    return here;
+}
+
+static uint64_t count_work(const struct call *call, int parent)
+{
+    bool outermost;
+    int context = context_below(parent, call->code, call->site, &outermost);
+    uint64_t work = 0;
+    for (int i = 0; i <= call->steps; i++) {
+        work += call->time[i];
+        expected.by[context].work += call->time[i];
+        if (i < call->steps && call->spawned[i]) {
+            expected.by[context].spawns++;
+            work += count_work(call->spawned[i], context);
+        }
+    }
+    expected.by[context].call_work += outermost ? work : 0;
+    return work;
+}
+
+static void expect(const struct call *root, uint64_t serial)
+{
+    struct path *plain = longest_path(root, 0, 0);
+    struct path *burdened = longest_path(root, 0, BURDEN << STRAND_SHIFT);
+    expected.work += serial + count_work(root, 0);
+    expected.span += serial + plain->length;
+    expected.burdened += serial + burdened->length;
+    expected.by[0].work += serial;
+    expected.by[0].span += serial;
+    expected.by[0].burdened_span += serial;
+    for (int i = 1; i < MAX_CONTEXTS; i++) {
+        expected.by[i].span += plain->local[i];
+        expected.by[i].burdened_span += burdened->local[i];
+    }
+    free(plain);
+    free(burdened);
+}
+
+/* ---- the simulated scheduler ---- */
+
+static struct worker {
+    struct call *stack[64];
+    int depth, stolen;
+    uint64_t time; /* of the current strand */
+} workers[MAX_WORKERS];
+static unsigned worker_count, steal_odds;
+
+static void event(struct worker *worker)
+{
+    strand_time = worker->time;
+    worker->time = 0;
+}
+
+static unsigned number_of(const struct worker *worker)
+{
+    return (unsigned)(worker - workers);
+}
+
+static struct agent_activation procedure_of(const struct call *call)
+{
+    return (struct agent_activation){&call->code, &call->site};
+}
+
+static void resume(struct worker *worker, struct call *call)
+{
+    work_span_resumed(number_of(worker), call);
+    worker->stack[0] = call;
+    worker->depth = 1;
+    worker->stolen = 0;
+}
+
+/* A child of the call has ended on this worker, which has no other work. */
+static void join(struct worker *worker, struct call *parent)
+{
+    worker->depth = 0;
+    if (parent && --parent->children == 0 && parent->suspended) {
+        parent->suspended = false;
+        resume(worker, parent);
+    }
+}
+
+static void suspend(struct worker *worker, struct call *base)
+{
+    assert_int_equal(worker->depth, 1);
+    event(worker);
+    work_span_suspended(number_of(worker), base);
+    base->suspended = true;
+    worker->depth = 0;
+}
+
+static void end_call(struct worker *worker, struct call *call)
+{
+    if (worker->depth == 1) {
+        if (call->children > 0) {
+            suspend(worker, call);
+            return;
+        }
+        event(worker);
+        work_span_ended(number_of(worker));
+        join(worker, call->parent);
+        return;
+    }
+    assert_int_equal(call->children, 0);
+    event(worker);
+    if (worker->stolen < worker->depth - 1) {
+        worker->depth--;
+        work_span_returned(number_of(worker));
+    } else {
+        work_span_orphaned(number_of(worker));
+        join(worker, call->parent);
+    }
+}
+
+/* Executes one strand of the top call and what follows it. A call that waited continues behind the
+ * strand. */
+static void step(struct worker *worker)
+{
+    struct call *call = worker->stack[worker->depth - 1];
+    if (call->at > call->steps) {
+        end_call(worker, call);
+        return;
+    }
+    worker->time += call->time[call->at];
+    struct call *child = call->at < call->steps ? call->spawned[call->at] : NULL;
+    bool at_end = call->at++ == call->steps;
+    if (at_end) {
+        end_call(worker, call);
+    } else if (child) {
+        event(worker);
+        work_span_spawned(number_of(worker), procedure_of(child));
+        worker->stack[worker->depth++] = child;
+    } else if (call->children > 0) {
+        suspend(worker, call);
+    } else {
+        event(worker);
+        work_span_synced(number_of(worker));
+    }
+}
+
+static void try_to_steal(struct worker *thief)
+{
+    struct worker *victim = &workers[random_below(worker_count)];
+    if (victim == thief || victim->stolen >= victim->depth - 1 || random_below(steal_odds) > 0)
+        return;
+    struct call *call = victim->stack[victim->stolen++];
+    call->children++;
+    work_span_stolen(number_of(victim), call);
+    resume(thief, call);
+}
+
+static bool is_running(void)
+{
+    for (unsigned i = 0; i < worker_count; i++)
+        if (workers[i].depth > 0)
+            return true;
+    return false;
+}
+
+static void execute(struct call *root, uint64_t serial)
+{
+    strand_time = serial;
+    work_span_run_begins(root, procedure_of(root));
+    resume(&workers[0], root);
+    while (is_running()) {
+        struct worker *worker = &workers[random_below(worker_count)];
+        if (worker->depth > 0)
+            step(worker);
+        else
+            try_to_steal(worker);
+    }
+    work_span_run_ended();
+}
+
+/* ---- comparison ---- */
+
+/* The definition's context for one of the product's. */
+static int defined_context(uint32_t id)
+{
+    if (id == CONTEXT_PROGRAM)
+        return 0;
+    const struct span_context *context = span_context(id);
+    bool outermost;
+    int count = context_count;
+    int found = context_below(defined_context(context->parent), (const void *)context->procedure,
+                              (const void *)context->site, &outermost);
+    assert_true(outermost);
+    assert_int_equal(context_count, count);
+    return found;
+}
+
+static void compare(void)
+{
+    struct span_totals totals = work_span_totals();
+    assert_false(totals.is_incomplete);
+    assert_false(span_contexts_overflowed());
+    assert_int_equal(totals.work, expected.work);
+    assert_int_equal(totals.span, expected.span);
+    assert_int_equal(totals.burdened_span, expected.burdened);
+    assert_int_equal(span_contexts_end(), context_count);
+    for (uint32_t id = 0; id < span_contexts_end(); id++) {
+        struct span_values values = work_span_values(id);
+        const struct span_values *right = &expected.by[defined_context(id)];
+        assert_int_equal(values.work, right->work);
+        assert_int_equal(values.span, right->span);
+        assert_int_equal(values.burdened_span, right->burdened_span);
+        assert_int_equal(values.calls, right->calls);
+        assert_int_equal(values.call_work, right->call_work);
+        assert_int_equal(values.call_span, right->call_span);
+        assert_int_equal(values.spawns, right->spawns);
+    }
+}
+
+static void test_random_programs(void **state)
+{
+    (void)state;
+    uint64_t steals = 0;
+    for (int round = 0; round < 150; round++) {
+        worker_count = 1 + (unsigned)round % MAX_WORKERS;
+        steal_odds = 1 + random_below(5);
+        struct call *root = make_call(6, 0);
+        uint64_t serial = random_below(1 << 20);
+        expect(root, serial);
+        execute(root, serial);
+        free_call(root);
+        compare();
+        bool alone = worker_count == 1;
+        assert_true(!alone || work_span_totals().steals == steals);
+        steals = work_span_totals().steals;
+    }
+    assert_true(steals > 1000);
+}
+
+static int init(void **state)
+{
+    (void)state;
+    return work_span_init(BURDEN) ? 0 : -1;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_programs)};
+    return cmocka_run_group_tests(tests, init, NULL);
+}
