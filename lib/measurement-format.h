@@ -39,7 +39,8 @@ enum chunk_kind {
 
 enum process_origin { ORIGIN_LAUNCHED, ORIGIN_EXEC, ORIGIN_FORK, ORIGIN_OTHER };
 
-enum event_flag { EVENT_TIME = 1, EVENT_WALL_CLOCK = 2, EVENT_BY_DEFAULT = 4, EVENT_BY_RATE = 8 };
+enum event_flag { EVENT_TIME = 1, EVENT_WALL_CLOCK = 2, EVENT_BY_DEFAULT = 4, EVENT_BY_RATE = 8,
+                  EVENT_EXACT = 16 };
 
 enum metric_flag { METRIC_UNIT_OF_EVENT = 1 };
 
@@ -104,7 +105,8 @@ enum join_flag { JOIN_IS_CUT = 1 };
 enum placeholder {
     PLACEHOLDER_PARTIAL = 1,
     PLACEHOLDER_KERNEL = 2,
-    PLACEHOLDER_LOCK = 3, /* a lock in no module: on the heap or a stack */
+    PLACEHOLDER_LOCK = 3,   /* a lock in no module: on the heap or a stack */
+    PLACEHOLDER_SERIAL = 4, /* serial code, between computations of a runtime */
 };
 
 enum sample_source {

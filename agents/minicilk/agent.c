@@ -16,6 +16,7 @@
  *                                                  1-0 each, and its callers are native */
 #include "agents/agent.h"
 
+#include "agents/minicilk/minicilk-observer.h"
 #include "runtime-patches/minicilk/minicilk-introspect.h"
 
 #include <stdatomic.h>
@@ -64,6 +65,8 @@ static void module_added(const struct agent_module *module)
     }
     runtime = *found;
     atomic_store(&is_known, true);
+    if (host->dag)
+        minicilk_observe(host, &runtime);
     const struct agent_claim code[] = {
         {(uint64_t)runtime.text_begin, (uint64_t)runtime.text_end, 0},
         {(uint64_t)runtime.base_begin, (uint64_t)runtime.base_end, 0}};

@@ -157,6 +157,7 @@ static uint32_t placeholder_function(const struct symbol_table *symbols, uint64_
 {
     switch (placeholder) {
     case PLACEHOLDER_KERNEL: return symbols->kernel;
+    case PLACEHOLDER_SERIAL: return symbols->serial;
     case PLACEHOLDER_PARTIAL: return symbols->partial_path;
     case PLACEHOLDER_LOCK: return symbols->unnamed_lock;
     default: return symbols->unknown_code;

@@ -68,6 +68,26 @@ static void write_not_measured(struct json_writer *json, const struct measuremen
     free(text);
 }
 
+static bool has_exact_event(const struct measurements *measurements)
+{
+    for (size_t i = 0; i < measurements->events.n; i++)
+        if (measurements->events.at[i].flags & EVENT_EXACT)
+            return true;
+    return false;
+}
+
+/* Exact metrics that the user wanted, and no runtime reported. */
+static void write_missing_exact(struct run_json *run)
+{
+    static const char *const exact[] = {EXACT_WORK, SPAN, BURDENED_SPAN};
+    if (!has_exact_event(run->analysis->measurements) ||
+        metric_table_has(run->analysis->metrics, EXACT_WORK))
+        return;
+    for (size_t i = 0; i < sizeof exact / sizeof *exact; i++)
+        write_metric(&run->json, exact[i], NULL, "not measurable",
+                     "no runtime that can report it ran a computation");
+}
+
 void run_json_write_metrics(struct run_json *run)
 {
     static const char *const of_runtimes[] = {IDLENESS, INCOMPLETE, OVERHEAD, WAITING};
@@ -79,5 +99,6 @@ void run_json_write_metrics(struct run_json *run)
     for (size_t i = 0; i < sizeof of_runtimes / sizeof *of_runtimes; i++)
         if (!metric_table_has(metrics, of_runtimes[i]))
             write_not_measured(&run->json, run->analysis->measurements, of_runtimes[i]);
+    write_missing_exact(run);
     json_write_array_end(&run->json);
 }

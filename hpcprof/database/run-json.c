@@ -80,7 +80,8 @@ static void write_events(struct json_writer *json, const struct measurements *me
     json_write_key(json, "events");
     json_write_array(json);
     for (size_t i = 0; i < measurements->events.n; i++)
-        write_event(json, &measurements->events.at[i]);
+        if (!(measurements->events.at[i].flags & EVENT_EXACT))
+            write_event(json, &measurements->events.at[i]);
     json_write_array_end(json);
 }
 

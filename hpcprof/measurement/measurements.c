@@ -256,10 +256,23 @@ static bool was_measured(const char *name, const struct unifier *unifier)
     return true;
 }
 
-static uint32_t unified_metric_of(struct unifier *unifier, const struct measurement_file *file,
-                                  const struct measurement_metric *metric)
+static bool has_values(const struct measurement *m, size_t metric)
 {
+    for (size_t i = 0; i < m->threads.n; i++)
+        for (size_t k = 0; k < m->threads.at[i].values.n; k++)
+            if (m->threads.at[i].values.at[k].metric == metric)
+                return true;
+    return false;
+}
+
+/* hpcrun lists exact metrics before it knows whether a runtime will report them. */
+static uint32_t unified_metric_of(struct unifier *unifier, const struct measurement_file *file,
+                                  size_t index)
+{
+    const struct measurement_metric *metric = &file->m->metrics.at[index];
     if (metric->event == MEASUREMENT_UNKNOWN || !was_measured(metric->name, unifier))
+        return NO_METRIC;
+    if (file->m->events.at[metric->event].flags & EVENT_EXACT && !has_values(file->m, index))
         return NO_METRIC;
     return unified_metric(unifier, metric->name, file->event_of[metric->event]);
 }
@@ -273,7 +286,7 @@ static void unify_file(struct unifier *unifier, struct measurement_file *file)
     for (size_t i = 0; i < m->events.n; i++)
         file->event_of[i] = unified_event(unifier, &m->events.at[i]);
     for (size_t i = 0; i < m->metrics.n; i++)
-        file->metric_of[i] = unified_metric_of(unifier, file, &m->metrics.at[i]);
+        file->metric_of[i] = unified_metric_of(unifier, file, i);
     for (size_t i = 0; i < m->modules.n; i++)
         file->module_of[i] = load_modules_add(&unifier->measurements->modules, &m->modules.at[i]);
     rescale_amounts(m);
@@ -363,6 +376,11 @@ void measurements_free(struct measurements *measurements)
 bool event_is_time(const struct event *event)
 {
     return strcmp(event->unit, "s") == 0;
+}
+
+bool event_is_sampled_time(const struct event *event)
+{
+    return event_is_time(event) && !(event->flags & EVENT_EXACT);
 }
 
 double event_amount(const struct event *event, unsigned __int128 amount)

@@ -27,6 +27,11 @@ struct event {
 #define LOCK_WAIT  "lock wait"
 #define LOCK_DELAY "lock delay"
 
+/* Recorded metrics of exact events (EVENT_EXACT). */
+#define EXACT_WORK    "exact work"
+#define SPAN          "span"
+#define BURDENED_SPAN "burdened span"
+
 struct recorded_metric {
     char *name;     /* WORK, IDLENESS, ..., or the event's name */
     uint32_t event; /* index in events */
@@ -74,7 +79,8 @@ bool is_same_host(const struct measurement *x, const struct measurement *y);
 /* An amount of an event in its unit: s or count. */
 double event_amount(const struct event *event, unsigned __int128 amount);
 
-/* Whether the unit is seconds. */
+/* Whether the unit is seconds; and samples measured it. */
 bool event_is_time(const struct event *event);
+bool event_is_sampled_time(const struct event *event);
 
 #endif

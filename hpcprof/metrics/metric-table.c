@@ -17,12 +17,14 @@ static size_t count_time_events(const struct measurements *measurements)
 {
     size_t n = 0;
     for (size_t i = 0; i < measurements->events.n; i++)
-        n += event_is_time(&measurements->events.at[i]);
+        n += event_is_sampled_time(&measurements->events.at[i]);
     return n;
 }
 
 static char *display_name(const char *recorded_name, const struct event *event, size_t time_events)
 {
+    if (event->flags & EVENT_EXACT)
+        return mem_strdup(recorded_name);
     if (event_is_time(event))
         return time_events == 1 ? mem_strdup(recorded_name)
                                 : mem_printf("%s (%s)", recorded_name, event->name);

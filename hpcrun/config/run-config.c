@@ -90,6 +90,7 @@ bool config_read(struct config *config, char *const *environment)
     config->start_off = options && strchr(options, 'd');
     config->quiet = options && strchr(options, 'q');
     config->shared = options && strchr(options, 's');
+    config->work_span = options && strchr(options, 'w');
     return true;
 }
 
@@ -135,6 +136,11 @@ void metrics_init(struct metrics *metrics, const struct config *config)
         metrics->lock_wait[i] = of_workers ? add_metric(metrics, "lock wait", i) : NO_METRIC;
         metrics->lock_delay[i] = of_workers ? add_metric(metrics, "lock delay", i) : NO_METRIC;
     }
+    bool spans = config->work_span;
+    unsigned strands = config->event_count;
+    metrics->strand_work = spans ? add_metric(metrics, "exact work", strands) : NO_METRIC;
+    metrics->span = spans ? add_metric(metrics, "span", strands) : NO_METRIC;
+    metrics->burdened_span = spans ? add_metric(metrics, "burdened span", strands) : NO_METRIC;
 }
 
 /* ---- rank ---- */

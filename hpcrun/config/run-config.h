@@ -7,7 +7,8 @@
  *                   "NAME|KIND|PERIOD|INTERVAL|TYPE|CONFIG|CONFIG1|CONFIG2|FLAGS" (all but NAME and
  *                   KIND decimal)
  *   HPCRUN_OPTIONS  letters: c collapse recursion, d start with sampling off, q no summary line on
- *                   the terminal, s files for other users, too, as far as the umask lets them
+ *                   the terminal, s files for other users, too, as far as the umask lets them,
+ *                   w work and span
  *   HPCRUN_SIGNAL   number of the sampling signal; absent: the library chooses
  *   HPCRUN_AGENTS   the agents that may be used (logical/agent-loader.h); absent: none
  *   HPCRUN_TASK_CONTEXTS  for the agent gomp: "full", "site" or "off"; absent: full
@@ -61,7 +62,7 @@ struct config {
     unsigned owner;     /* user id of the directory's owner; UINT_MAX: not known */
     unsigned cores;     /* CPUs that count for idleness; 0: those that the process may use */
     const char *agents; /* value of HPCRUN_AGENTS, in the environment; "" for none */
-    bool collapse_recursion, start_off, quiet, shared;
+    bool collapse_recursion, start_off, quiet, shared, work_span;
 };
 
 /* Names of the environment variables. */
@@ -86,7 +87,7 @@ const char *config_variable(char *const *environment, const char *name);
 
 /* ---- metrics ---- */
 
-#define MAX_METRICS (7 * MAX_EVENTS)
+#define MAX_METRICS (7 * MAX_EVENTS + 3)
 
 struct metric {
     const char *name;
@@ -106,9 +107,14 @@ struct metrics {
     /* Time events with agents: time of threads that wait; blame for threads that wait for a lock, in
      * its holder; the same in the thread that waits. */
     unsigned waiting[MAX_EVENTS], lock_wait[MAX_EVENTS], lock_delay[MAX_EVENTS];
+    /* With work and span: of the event STRANDS_EVENT, whose index is the number of events. */
+    unsigned strand_work, span, burdened_span;
 };
 
 #define NO_METRIC UINT32_MAX
+
+/* The event of exact times: not sampled, but measured from one action of the runtime to the next. */
+#define STRANDS_EVENT "STRANDS"
 
 void metrics_init(struct metrics *metrics, const struct config *config);
 

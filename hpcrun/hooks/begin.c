@@ -18,6 +18,7 @@
 #include "hpcrun/process/report.h"
 #include "hpcrun/record/measurement-file.h"
 #include "hpcrun/sample/handler.h"
+#include "hpcrun/sample/span-tree.h"
 #include "hpcrun/source/sample-source.h"
 #include "hpcrun/thread/live-threads.h"
 #include "hpcrun/unwind/rule-cache.h"
@@ -104,6 +105,8 @@ __attribute__((constructor)) static void begin(int count, char **arguments, char
     process.active = true;
     note_begin();
     begin_initial_thread(arguments);
+    if (process.config.work_span)
+        span_tree_init();
 }
 
 /* ---- just before main ---- */

@@ -21,6 +21,7 @@ enum {
     AGENT,
     TASK_CONTEXTS,
     CORES,
+    WORK_SPAN,
     SIGNAL,
     QUIET,
     OPTIONS
@@ -72,6 +73,11 @@ static const struct option_row rows[OPTIONS] = {
          "Number of CPUs that count for idleness and incomplete time. Default: the CPUs that the program may "
          "use. With more than that, incomplete time by CPUTIME is about that of a machine with N CPUs, as far "
          "as the system shares its CPUs fairly."},
+    [WORK_SPAN] =
+        {NULL, "work-span", NULL, NULL, "measure work and span of fork-join programs",
+         "Measure work, span and burdened span exactly, in every calling context, from what the runtime "
+         "reports of spawns, syncs and steals. Needs a runtime that can report it: minicilk. Programs with "
+         "tasks of less than a microsecond run slower."},
     [SIGNAL] =
         {NULL, "signal", "N", NULL, "real-time signal to use",
          "Number of the real-time signal to use. Default: one that the process of the command has not taken."},
@@ -182,6 +188,7 @@ static void take_option(void *target, size_t option, const char *value)
     case AGENT: options->agents = value; break;
     case TASK_CONTEXTS: set_task_contexts(options, value); break;
     case CORES: set_cores(options, value); break;
+    case WORK_SPAN: options->work_span = true; break;
     case SIGNAL: set_signal(options, value); break;
     case QUIET: options->quiet = true; break;
     }

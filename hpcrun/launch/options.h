@@ -21,7 +21,7 @@ struct options {
     unsigned cores;   /* number of CPUs that idleness counts; 0: those that the process may use */
     bool list_events; /* -L */
     bool list_all_events; /* -L all: also list events that can't be used */
-    bool collapse_recursion, start_off, quiet, shared;
+    bool collapse_recursion, start_off, quiet, shared, work_span;
     char **command; /* NULL-terminated; NULL if there is none */
 };
 

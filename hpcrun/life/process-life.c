@@ -17,6 +17,7 @@
 #include "hpcrun/record/perf-map.h"
 #include "hpcrun/record/process-chunks.h"
 #include "hpcrun/sample/handler.h"
+#include "hpcrun/sample/span-tree.h"
 #include "hpcrun/source/sample-source.h"
 #include "hpcrun/thread/live-threads.h"
 
@@ -95,6 +96,29 @@ static void flush_last(struct thread *thread, void *data)
  * fails. */
 static struct flush_ends ends_before_last;
 
+/* Enters work and span into the tree of the first thread that can still be written. */
+static void enter_spans(struct thread *thread, void *data)
+{
+    bool *entered = data;
+    if (!*entered && thread->quiescent && !thread->written)
+        *entered = span_tree_enter(thread);
+}
+
+static void record_spans(enum process_state state)
+{
+    char buffer[128];
+    struct text line = TEXT(buffer);
+    bool entered = false;
+    if (!process.config.work_span)
+        return;
+    threads_visit(enter_spans, &entered);
+    if (entered || state == PROCESS_EXEC)
+        return;
+    text_add(&line, "work and span were not measured: ");
+    text_add(&line, span_tree_why_not());
+    report_loss(&line);
+}
+
 static void write_everything(enum process_state state, int detail, bool continues)
 {
     struct chunk chunk;
@@ -102,6 +126,7 @@ static void write_everything(enum process_state state, int detail, bool continue
     measurement_await(OPEN_WAIT_NS);
     ends_before_last = flush_totals()->ends;
     file_forget_failures();
+    record_spans(state);
     threads_visit(flush_last, NULL);
     if (measurement_create() && chunk_memory(&chunk)) {
         process_chunks_write_modules(&chunk);
@@ -238,5 +263,6 @@ void process_after_fork_in_child(void)
     workers_clear();
     agents_after_fork();
     flush_clear_totals();
+    span_tree_after_fork();
     thread_after_fork();
 }

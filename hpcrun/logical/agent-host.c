@@ -117,9 +117,17 @@ static struct agent_slot *slot_of_thread(void)
     return own_slot;
 }
 
+/* NULL: no agent is asked for events of its runtime. */
+static const struct agent_dag *dag;
+
+void host_observe_dag(const struct agent_dag *events)
+{
+    dag = events;
+}
+
 const struct agent_host *host_for_agents(void)
 {
-    static const struct agent_host host = {
+    static struct agent_host host = {
         .interface = AGENT_INTERFACE,
         .claim = claim,
         .find_claim = find_claim,
@@ -131,5 +139,6 @@ const struct agent_host *host_for_agents(void)
         .slots = &slots,
         .step = step,
     };
+    host.dag = dag;
     return &host;
 }

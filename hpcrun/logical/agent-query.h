@@ -82,4 +82,7 @@ void agent_query_free(struct agent_query *query);
 /* The services of hpcrun for agents (agent-host.c). */
 const struct agent_host *host_for_agents(void);
 
+/* Normal context, before agents are opened: what agents are to report of their runtimes. */
+void host_observe_dag(const struct agent_dag *events);
+
 #endif

@@ -44,12 +44,22 @@ static bool write_process(struct chunk *chunk, uint32_t exec_sequence)
     return chunk_commit(chunk);
 }
 
+static void add_strands(struct chunk *chunk)
+{
+    chunk_str(chunk, STRANDS_EVENT);
+    chunk_str(chunk, "ns");
+    chunk_v(chunk, TIME_SHIFT);
+    chunk_v(chunk, 1);
+    chunk_v(chunk, EVENT_TIME | EVENT_EXACT);
+    chunk_str(chunk, "");
+}
+
 static bool write_events(struct chunk *chunk)
 {
     const struct config *config = &process.config;
     chunk_begin(chunk, CHUNK_EVENTS, CHUNK_NO_THREAD);
     chunk_v(chunk, 0);
-    chunk_v(chunk, config->event_count);
+    chunk_v(chunk, config->event_count + config->work_span);
     for (unsigned i = 0; i < config->event_count; i++) {
         const struct event *event = &config->events[i];
         bool time = event_is_time(event);
@@ -62,6 +72,8 @@ static bool write_events(struct chunk *chunk)
                            (event->options & EVENT_CHOSEN_BY_DEFAULT ? EVENT_BY_DEFAULT : 0u));
         chunk_str(chunk, event->kind == EVENT_CPUTIME ? sources_fallback_reason() : "");
     }
+    if (config->work_span)
+        add_strands(chunk);
     return chunk_commit(chunk);
 }
 

@@ -43,6 +43,35 @@ void creation_record(struct thread *created, bool is_joinable)
     own_path_end(self, mask);
 }
 
+/* The node of the innermost frame at this pc; CCT_ROOT if there is none. */
+static uint32_t node_at(const struct unwinder *u, uint64_t pc)
+{
+    for (uint32_t i = u->depth; i-- > 0;)
+        if (u->path[i].pc == pc)
+            return u->path[i].node;
+    return CCT_ROOT;
+}
+
+static uint32_t enter_and_save(struct thread *self, const ucontext_t *context,
+                               struct saved_path *path, uint64_t pc)
+{
+    uint64_t mask = begin_unwinding(self);
+    uint32_t node = enter(self, context) ? node_at(&self->unwinder, pc) : CCT_ROOT;
+    saved_path_copy(path, self->creation_path, &self->cct, &self->logical.lnotes, node);
+    end_unwinding(self, mask);
+    return node;
+}
+
+uint32_t creation_save_path(struct saved_path *path, uint64_t pc)
+{
+    struct thread *self = thread_self;
+    ucontext_t context;
+    path->count = 0;
+    if (atomic_load(&sampling.stopping) || getcontext(&context) != 0)
+        return CCT_ROOT;
+    return enter_and_save(self, &context, path, pc);
+}
+
 /* The number of outermost frames that the two paths have in common. */
 static uint32_t count_common(const struct unwinder *u, const struct joinable *joined)
 {

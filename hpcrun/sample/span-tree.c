@@ -1,0 +1,164 @@
+#include "hpcrun/sample/span-tree.h"
+
+#include "hpcrun/base/sys.h"
+#include "hpcrun/code/module-instances.h"
+#include "hpcrun/logical/agent-query.h"
+#include "hpcrun/process/process.h"
+#include "hpcrun/sample/creation.h"
+#include "hpcrun/span/work-span.h"
+
+/* Call paths at which computations began. Further ones begin below the tree's root. */
+#define MAX_ROOTS 64
+
+static struct root_path {
+    uint32_t thread, node;  /* of the path, when it was entered */
+    const void *number;     /* index + 1: stands for the site of the root's context */
+    struct saved_path path; /* to the call that began the computation */
+} * roots;
+static uint32_t root_count;
+
+static bool is_on, has_run;
+
+/* ---- while the program runs ---- */
+
+/* The record of the calling thread's path to the call that returns to `site`. */
+static struct root_path *root_path_at(uint64_t site)
+{
+    static struct root_path none;
+    if (root_count == MAX_ROOTS || !thread_self)
+        return &none;
+    struct root_path *new = &roots[root_count];
+    new->node = creation_save_path(&new->path, site - 1);
+    new->thread = thread_self->index;
+    for (uint32_t i = 0; i < root_count; i++)
+        if (roots[i].node == new->node && roots[i].thread == new->thread)
+            return &roots[i];
+    new->number = (const void *)(uintptr_t)++root_count;
+    return new;
+}
+
+/* Computations begin one after the other. */
+static void run_begins(const void *key, struct agent_activation root)
+{
+    has_run = true;
+    root.site = &root_path_at((uint64_t)*root.site)->number;
+    work_span_run_begins(key, root);
+}
+
+bool span_tree_init(void)
+{
+    static struct agent_dag events = {.run_begins = run_begins,
+                                      .run_ended = work_span_run_ended,
+                                      .resumed = work_span_resumed,
+                                      .spawned = work_span_spawned,
+                                      .returned = work_span_returned,
+                                      .orphaned = work_span_orphaned,
+                                      .synced = work_span_synced,
+                                      .suspended = work_span_suspended,
+                                      .ended = work_span_ended,
+                                      .stolen = work_span_stolen};
+    roots = sys_pages(MAX_ROOTS * sizeof *roots);
+    is_on = roots && work_span_init(SPAN_BURDEN_NS);
+    if (is_on)
+        host_observe_dag(&events);
+    return is_on;
+}
+
+void span_tree_after_fork(void)
+{
+    is_on = false;
+}
+
+/* ---- at the end ---- */
+
+/* Where values go: one thread's tree. */
+struct target {
+    struct thread *thread;
+    uint32_t *caller; /* by context: the node at which its procedures are called */
+};
+
+/* The child of a node with an l-note only; CCT_NO_MEMORY if that fails. */
+static uint32_t child(const struct target *to, uint32_t parent, struct lnote lnote)
+{
+    struct cct_note note = {.association = ASSOC_1_M};
+    note.lip = lnotes_lip(&to->thread->logical.lnotes, lnote);
+    if (note.lip == 0 || parent == CCT_NO_MEMORY)
+        return CCT_NO_MEMORY;
+    return cct_child(&to->thread->cct, parent, &note);
+}
+
+static uint64_t ip_at(const struct target *to, uint64_t address)
+{
+    return rule_cache_ip(to->thread->unwinder.cache, address);
+}
+
+static uint32_t root_caller(const struct target *to, uint64_t number)
+{
+    if (number == 0)
+        return CCT_ROOT;
+    return saved_path_insert(&roots[number - 1].path, &to->thread->cct,
+                             &to->thread->logical.lnotes);
+}
+
+/* The node from which a context's procedures are called: its site in the parent's procedure. */
+static uint32_t caller_of(const struct target *to, const struct span_context *context)
+{
+    if (context->parent == CONTEXT_PROGRAM)
+        return root_caller(to, context->site);
+    uint64_t site = ip_at(to, context->site - 1);
+    return child(to, to->caller[context->parent], (struct lnote){.value = site, .site = site});
+}
+
+static bool add(const struct target *to, uint32_t node, unsigned metric, uint64_t amount)
+{
+    return amount == 0 ||
+           (node != CCT_NO_MEMORY && cct_add(&to->thread->cct, node, metric, amount));
+}
+
+static bool enter_values(const struct target *to, uint32_t id, uint32_t node)
+{
+    const struct metrics *metrics = &process.metrics;
+    struct span_values values = work_span_values(id);
+    return add(to, node, metrics->strand_work, values.work) &&
+           add(to, node, metrics->span, values.span) &&
+           add(to, node, metrics->burdened_span, values.burdened_span);
+}
+
+static uint32_t serial_node(struct cct *cct)
+{
+    const struct cct_note serial = {.ip = ip_placeholder(PLACEHOLDER_SERIAL), .first = true};
+    return cct_child(cct, CCT_ROOT, &serial);
+}
+
+/* The values of a context lie in its procedure, at no statement. */
+static bool enter_context(const struct target *to, uint32_t id)
+{
+    const struct span_context *context = span_context(id);
+    if (id == CONTEXT_PROGRAM)
+        return enter_values(to, id, serial_node(&to->thread->cct));
+    if (context->procedure == 0)
+        return true; /* its number was taken, and then not needed */
+    to->caller[id] = caller_of(to, context);
+    uint32_t node = child(to, to->caller[id],
+                          (struct lnote){.value = ip_at(to, context->procedure)});
+    return enter_values(to, id, node);
+}
+
+bool span_tree_enter(struct thread *thread)
+{
+    if (!is_on || !has_run || work_span_totals().is_incomplete)
+        return false;
+    struct target to = {.thread = thread, .caller = sys_pages(SPAN_CONTEXTS * sizeof *to.caller)};
+    bool entered = to.caller;
+    for (uint32_t id = 0; entered && id < span_contexts_end(); id++)
+        entered = enter_context(&to, id);
+    sys_pages_free(to.caller, SPAN_CONTEXTS * sizeof *to.caller);
+    return entered;
+}
+
+const char *span_tree_why_not(void)
+{
+    if (is_on && has_run)
+        return "memory ran out";
+    return "no runtime that can report them ran a computation";
+}

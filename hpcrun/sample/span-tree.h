@@ -1,0 +1,25 @@
+/* Work and span (span/work-span.h) as metrics of a calling context tree, for `hpcrun --work-span`.
+ * Normal context. */
+#ifndef HPCRUN_SAMPLE_SPAN_TREE_H
+#define HPCRUN_SAMPLE_SPAN_TREE_H
+
+#include "hpcrun/thread/thread.h"
+
+/* The burden of a continuation, ns: Cilkview's 15,000 instructions, at three per nanosecond. */
+#define SPAN_BURDEN_NS 5000u
+
+/* In the initial thread, before agents are opened: from now on they report what their runtimes do.
+ * False without memory. */
+bool span_tree_init(void);
+
+/* In the child of a fork, where no runtime goes on. */
+void span_tree_after_fork(void);
+
+/* At the image's end, once: adds all values to the tree of `thread`, which must be quiescent. False,
+ * with nothing added, if no runtime reported anything, or memory ran out. */
+bool span_tree_enter(struct thread *thread);
+
+/* Why it returned false. A constant. */
+const char *span_tree_why_not(void);
+
+#endif
