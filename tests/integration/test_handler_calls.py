@@ -24,6 +24,7 @@ HANDLERS = ("on_sampling_signal", "on_fault", "on_fatal", "signals_trampoline")
 # Functions with calls or jumps through pointers, and their targets.
 INDIRECT = {
     "agent_query_status": "agents' unwind_begin and worker_counts",
+    "agent_query_charge_waiters": "the agent's charge_waiters",
     "ask_path": "agents' steps",
     "agent_query_path": "agents' steps, inlined",
     "signals_trampoline": "the program's handler",

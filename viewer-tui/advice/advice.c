@@ -1,6 +1,7 @@
 #include "viewer-tui/advice/advice.h"
 
 #include "viewer-tui/advice/situation.h"
+#include "viewer-tui/tree/speedup-bounds.h"
 
 static void find_others(struct view *view, uint32_t row, const json_t *run,
                         struct findings *findings)
@@ -12,6 +13,7 @@ static void find_others(struct view *view, uint32_t row, const json_t *run,
     find_blocked(&situation, findings);
     double explained = find_imbalance(&situation, findings);
     find_one_thread(&situation, explained, findings);
+    find_parallelism(&situation, findings);
     find_span(&situation, findings);
     find_waiting(&situation, findings);
     find_system_calls(&situation, findings);
@@ -19,9 +21,14 @@ static void find_others(struct view *view, uint32_t row, const json_t *run,
     situation_free(&situation);
 }
 
+/* Where work and span were measured, overhead includes what measuring them cost: no advice is drawn
+ * from it. */
 struct advice advice_on(struct view *view, uint32_t row, const json_t *run)
 {
-    struct advice advice = {.parallelizations = parallelization_of(view, row, run)};
+    struct advice advice = {0};
+    struct work_span exact;
+    if (!work_span_of(view, &exact))
+        advice.parallelizations = parallelization_of(view, row, run);
     for (size_t i = 0; i < advice.parallelizations.list.n; i++)
         parallelization_find(&advice.parallelizations.list.at[i], view, row, &advice.findings);
     if (view->class == &topdown_class)

@@ -74,6 +74,7 @@ const char *finding_kind_name(enum finding_kind kind)
     assert(kind < FINDING_KINDS);
     static const char *const names[FINDING_KINDS] = {
         [FINDING_PARALLELIZATION] = "parallelization",
+        [FINDING_PARALLELISM] = "parallelism",
         [FINDING_SPAN] = "span",
         [FINDING_IMBALANCE] = "imbalance",
         [FINDING_ONE_THREAD] = "one thread",

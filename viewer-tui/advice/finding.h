@@ -27,6 +27,7 @@ void share_describe(const struct share *share, const char *more, struct text *ou
 enum finding_kind {
     FINDING_PARALLELIZATION, /* idleness and overhead of a runtime's workers */
     FINDING_LOCK,            /* a lock, and the line that holds it while threads wait */
+    FINDING_PARALLELISM,     /* work and span */
     FINDING_SPAN,            /* a limit to the speed with any number of workers */
     FINDING_NO_NAMES,        /* code made at run time without names */
     FINDING_NO_LINES,        /* code without line information */

@@ -49,6 +49,7 @@ double find_imbalance(const struct situation *situation, struct findings *findin
 void find_one_thread(const struct situation *situation, double explained,
                      struct findings *findings);
 void find_waiting(const struct situation *situation, struct findings *findings);
+void find_parallelism(const struct situation *situation, struct findings *findings);
 void find_span(const struct situation *situation, struct findings *findings);
 void find_not_optimized(const struct situation *situation, struct findings *findings);
 void find_system_calls(const struct situation *situation, struct findings *findings);

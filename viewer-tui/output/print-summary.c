@@ -8,6 +8,7 @@
 #include "viewer-tui/output/columns.h"
 #include "viewer-tui/output/print.h"
 #include "viewer-tui/threads/run-threads.h"
+#include "viewer-tui/tree/speedup-bounds.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -128,6 +129,20 @@ static void write_totals(struct json_writer *json, const struct summary *summary
     json_write_object_end(json);
 }
 
+static void write_work_span(struct json_writer *json, const struct view *view)
+{
+    struct work_span of;
+    if (!work_span_of(view, &of))
+        return;
+    json_put_object(json, "work_span");
+    json_put_number(json, "work", of.work);
+    json_put_number(json, "span", of.span);
+    json_put_number(json, "burdened_span", of.burdened_span);
+    json_put_number(json, "parallelism", of.work / of.span);
+    json_put_number(json, "burdened_parallelism", of.work / of.burdened_span);
+    json_write_object_end(json);
+}
+
 void print_summary_json(struct summary *summary)
 {
     static const char *const copied[] = {"measurements", "events",     "agents",  "refused_agents",
@@ -147,6 +162,7 @@ void print_summary_json(struct summary *summary)
         write_event(json, &summary->fates.events.at[i]);
     json_write_array_end(json);
     write_totals(json, summary);
+    write_work_span(json, summary->view);
     print_advice_json(json, &summary->advice, summary->db);
     json_put_metrics(json, "metric_states", &summary->db->metrics);
     json_put_integer(json, "threads", (int64_t)summary->n_threads);

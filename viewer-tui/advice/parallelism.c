@@ -1,0 +1,71 @@
+/* The parallelism of a run, by exact work and span (hpcrun --work-span), and what limits it.
+ *
+ * Parallelism is work / span. A procedure's local part of the span is a serial chain of its own
+ * code. If that chain were perfectly parallel, the span would be shorter by it, at most: another
+ * path may become the longest. */
+#include "viewer-tui/advice/advice-text.h"
+#include "viewer-tui/advice/hotspots.h"
+#include "viewer-tui/advice/situation.h"
+#include "viewer-tui/tree/speedup-bounds.h"
+
+#include "lib/number.h"
+
+/* A scheduler needs several times as much parallelism as there are CPUs. */
+#define ENOUGH 10
+
+/* Smaller parts of the span are no advice. */
+#define LEAST_SHARE_OF_SPAN 0.1
+
+static void add_place(const struct situation *situation, const struct work_span *of,
+                      struct text *text, struct finding *finding)
+{
+    struct hotspots hotspots = hotspots_find(situation->view, 0, of->span_metric);
+    char percent[NUMBER_SIZE];
+    if (hotspots.n == 0 || hotspots.at[0].cost < LEAST_SHARE_OF_SPAN * of->span)
+        return;
+    const struct hotspot *largest = &hotspots.at[0];
+    number_percent(largest->cost, of->span, percent);
+    text_printf(text, " %s%% of the span is in ", percent);
+    hotspot_describe(situation->view->db, largest, false, text);
+    if (largest->cost < of->span)
+        text_printf(text, ": without it, parallelism would be at most %.1f",
+                    of->work / (of->span - largest->cost));
+    text_add(text, ".");
+    finding->procedure = largest->procedure;
+    finding->file = largest->file;
+    finding->line = largest->line;
+}
+
+/* Compares with the CPUs of the machine that measured. */
+static void add_verdict(const struct work_span *of, double cpus, struct text *text)
+{
+    double parallelism = of->work / of->span;
+    if (cpus < 2)
+        return;
+    if (parallelism < cpus)
+        text_printf(text, " That is less than this machine's %.0f CPUs.", cpus);
+    else if (parallelism < ENOUGH * cpus)
+        text_printf(text, " For %.0f CPUs, %.0f would be enough.", cpus, ENOUGH * cpus);
+    if (work_span_lower_bound(of, cpus) < cpus / 2 && of->work / of->burdened_span < ENOUGH * cpus &&
+        parallelism >= ENOUGH * cpus)
+        text_add(text, " Tasks are so small that moving them costs too much: make them larger.");
+}
+
+void find_parallelism(const struct situation *situation, struct findings *findings)
+{
+    struct work_span of;
+    struct text text = {0};
+    if (situation->row != 0 || !work_span_of(situation->view, &of))
+        return;
+    text_printf(&text, "Parallelism is %.1f: work ", of.work / of.span);
+    add_seconds(&text, of.work);
+    text_add(&text, ", span ");
+    add_seconds(&text, of.span);
+    text_printf(&text, "; %.1f if every spawn is stolen.", of.work / of.burdened_span);
+    struct finding *finding = findings_add(findings, FINDING_PARALLELISM, &text);
+    finding->order = FINDING_BEFORE_ALL;
+    add_verdict(&of, situation->process.cpus, &text);
+    add_place(situation, &of, &text, finding);
+    finding_set_text(finding, &text);
+    vec_free(&text);
+}

@@ -1,0 +1,34 @@
+#include "viewer-tui/tree/speedup-bounds.h"
+
+#include <math.h>
+
+/* Twice Cilkview's span coefficient of 0.85, which its authors found by experiment. */
+#define SPAN_FACTOR 1.7
+
+static bool find(const struct view *view, const char *name, size_t *metric)
+{
+    *metric = metrics_find(view->metrics, name);
+    return *metric < view->metrics->n && metric_is_measured(&view->metrics->at[*metric]);
+}
+
+bool work_span_of(const struct view *view, struct work_span *of)
+{
+    size_t burdened;
+    if (!find(view, "exact work", &of->work_metric) || !find(view, "span", &of->span_metric) ||
+        !find(view, "burdened span", &burdened))
+        return false;
+    of->work = view_total(view, of->work_metric);
+    of->span = view_total(view, of->span_metric);
+    of->burdened_span = view_total(view, burdened);
+    return of->work > 0 && of->span > 0 && of->burdened_span > 0;
+}
+
+double work_span_upper_bound(const struct work_span *of, double processors)
+{
+    return fmin(processors, of->work / of->span);
+}
+
+double work_span_lower_bound(const struct work_span *of, double processors)
+{
+    return of->work / (of->work / processors + SPAN_FACTOR * of->burdened_span);
+}

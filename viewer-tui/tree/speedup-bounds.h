@@ -1,0 +1,24 @@
+/* Work and span of a run, as `hpcrun --work-span` measures them, and the speedups that they allow
+ * (He, Leiserson and Leiserson, "The Cilkview scalability analyzer", SPAA 2010). */
+#ifndef VIEWER_SPEEDUP_BOUNDS_H
+#define VIEWER_SPEEDUP_BOUNDS_H
+
+#include "viewer-tui/tree/view.h"
+
+/* Seconds, and the indices of the metrics. */
+struct work_span {
+    double work, span, burdened_span;
+    size_t work_metric, span_metric;
+};
+
+/* Of the whole program; false if it was not measured. */
+bool work_span_of(const struct view *view, struct work_span *of);
+
+/* The largest speedup on `processors`: by the work law and the span law. */
+double work_span_upper_bound(const struct work_span *of, double processors);
+
+/* The speedup that a work stealer reaches at least, if moving a task costs the burden: work / (work
+ * / P + 1.7 burdened spans). */
+double work_span_lower_bound(const struct work_span *of, double processors);
+
+#endif
