@@ -1,0 +1,118 @@
+"""hpcrun --work-span: exact work and span, against the ledger that the program's own strands keep."""
+import profiling
+from logical_case import LogicalTest, walk
+from test_incomplete import SPANS, read_ledger
+
+SERIAL = "<serial code, between computations>"
+PROCEDURES = {"phases": {"phases", "row", "crowd", "strand"}, "chain": {"chain", "row", "crowd", "strand"},
+              "tree": {"tree"}}
+
+
+class WorkSpan(LogicalTest):
+    # The program's ledger has no time between two strands: starting a worker, printing, the runtime. On a
+    # machine that halts us, such a moment may last milliseconds; in each look this is so with a probability far
+    # below 1/10. So six looks that all differ from the ledger have a probability below 1e-6.
+    LOOKS = 6
+    TOLERANCE = 0.01
+
+    def run_spans(self, workers, shape, milliseconds=5):
+        done, _ = self.profile(SPANS, workers, shape, milliseconds, options=("--work-span",))
+        span, pieces = read_ledger(done.stdout)
+        return sum(piece.cpu for piece in pieces), span, pieces
+
+    def value_of(self, metric, name):
+        return self.value(metric, name) if name != "" else self.tree["metrics"][metric]["inclusive"]
+
+    def computation(self, metric):
+        """Without the serial code before and behind it."""
+        return self.value_of(metric, "") - self.value_of(metric, SERIAL)
+
+    def exclusive(self, metric, name):
+        return sum(path[-1]["metrics"][metric]["exclusive"] or 0 for path in walk(self.tree)
+                   if path[-1]["kind"] == "procedure" and path[-1]["name"] == name)
+
+    def looks_right(self, workers, shape):
+        work, span, pieces = self.run_spans(workers, shape)
+        pairs = [(work, self.computation("exact work")), (span, self.computation("span"))]
+        if shape != "tree":
+            in_a_row = sum(piece.cpu for piece in pieces if piece.procedure == "first")
+            pairs += [(in_a_row, self.exclusive("exact work", "row")),
+                      (in_a_row, self.exclusive("span", "row")),
+                      (work - in_a_row, self.exclusive("exact work", "strand")),
+                      (span - in_a_row, self.exclusive("span", "strand"))]
+        self.seen = pairs
+        return all(abs(seen - truth) <= self.TOLERANCE * work for truth, seen in pairs)
+
+    def check_shape(self, shape):
+        for workers in (1, 2, 4, 8):
+            with self.subTest(workers=workers):
+                self.assertTrue(any(self.looks_right(workers, shape) for _ in range(self.LOOKS)), self.seen)
+
+    def test_phases(self):
+        self.check_shape("phases")
+
+    def test_chain(self):
+        self.check_shape("chain")
+
+    def test_tree(self):
+        self.check_shape("tree")
+
+    def test_contexts_are_the_chains_of_spawns_below_their_caller(self):
+        for shape, names in PROCEDURES.items():
+            self.run_spans(2, shape, 1)
+            paths = [[node["name"] for node in path if node["kind"] == "procedure"] for path in walk(self.tree)
+                     if path[-1]["kind"] == "procedure" and path[-1]["metrics"]["exact work"]["exclusive"]]
+            self.assertEqual({path[-1] for path in paths}, names | {SERIAL})
+            for path in paths:
+                self.assertTrue(path == [SERIAL] or path[path.index("main") + 1] == shape, path)
+
+    def test_burdens_lengthen_the_span(self):
+        """The path with burdens is, without them, no longer than the span; it has at most 22 spawns."""
+        self.run_spans(1, "phases", 1)
+        burdens = self.computation("burdened span") - self.computation("span")
+        self.assertGreaterEqual(burdens, -1e-9)
+        self.assertLessEqual(burdens, 22 * 5e-6 + 1e-9)
+
+    def summary(self):
+        return self.view(view="summary")
+
+    def test_parallelism_in_the_summary(self):
+        self.run_spans(2, "phases", 2)
+        of = self.summary()["work_span"]
+        self.assertAlmostEqual(of["work"], self.value_of("exact work", ""))
+        self.assertAlmostEqual(of["span"], self.value_of("span", ""))
+        self.assertAlmostEqual(of["parallelism"], of["work"] / of["span"])
+        self.assertAlmostEqual(of["burdened_parallelism"], of["work"] / of["burdened_span"])
+        text = self.run_tool(profiling.BUILD / "bin" / "hpcviewer", "--print", "summary", self.database).stdout
+        self.assertRegex(text, r"%.2f  parallelism: work / span" % of["parallelism"])
+        upper = min(4, of["parallelism"])
+        lower = of["work"] / (of["work"] / 4 + 1.7 * of["burdened_span"])
+        self.assertIn("4 CPUs  %.2f to %.2f times faster" % (lower, upper), text)
+        self.assertRegex(text, r"Parallelism is %.1f: " % of["parallelism"])
+
+    def states(self):
+        return {m["name"]: m for m in self.summary()["metric_states"]}
+
+    def test_without_a_runtime_it_is_said_and_not_measured(self):
+        done, _ = self.measure("true", options=("--work-span",))
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("work and span were not measured: no runtime that can report them ran a computation",
+                      done.stderr)
+        self.analyse()
+        for name in ("exact work", "span", "burdened span"):
+            self.assertEqual(self.states()[name]["state"], "not measurable")
+            self.assertIn("no runtime", self.states()[name]["why"])
+
+    def test_not_asked_for(self):
+        self.profile(SPANS, 2, "chain", 1)
+        self.assertNotIn("span", self.states())
+        self.assertNotIn("span", self.tree["metrics"])
+
+    def test_results_do_not_change(self):
+        programs = profiling.BUILD / "tests" / "programs" / "cilk"
+        for name, size in (("fib", 24), ("nqueens", 9), ("cilksort", 100000), ("matmul", 128), ("cholesky", 200),
+                           ("heat", 200)):
+            for workers in (1, 2, 8):
+                with self.subTest(program=name, workers=workers):
+                    done, _ = self.measure(programs / name, "-w", workers, size, options=("--work-span",))
+                    self.assertIn("ok", done.stdout)
