@@ -192,8 +192,8 @@ struct agent_claim {
 };
 
 struct agent_worker_counts {
-    uint32_t workers; /* of the runtime in this process; 0: not known yet */
-    uint32_t working; /* workers that execute user code at this instant */
+    uint32_t workers;          /* of the runtime in this process; 0: not known yet */
+    uint32_t working;          /* workers that execute user code at this instant */
     uint32_t waiting_for_this; /* workers that wait for a lock that this thread holds */
 };
 
@@ -216,7 +216,7 @@ struct agent_slot {
     _Atomic uint64_t lock;   /* waiting: address of the lock; 0: no lock */
     _Atomic uint64_t holder; /* waiting: address of the word (4 bytes) with the tid of the lock's
                                 holder; 0: the lock has none */
-    _Atomic uint32_t is_charged;                /* delay[] has amounts */
+    _Atomic uint32_t is_charged;              /* delay[] has amounts */
     _Atomic uint64_t delay[AGENT_MAX_EVENTS]; /* time that holders have charged to this wait, by
                                                    event, in the event's unit */
 };

@@ -55,10 +55,10 @@ static uint32_t node_at(const struct unwinder *u, uint64_t pc)
 static uint32_t enter_and_save(struct thread *self, const ucontext_t *context,
                                struct saved_path *path, uint64_t pc)
 {
-    uint64_t mask = begin_unwinding(self);
-    uint32_t node = enter(self, context) ? node_at(&self->unwinder, pc) : CCT_ROOT;
+    uint64_t mask = own_path_begin(self);
+    uint32_t node = own_path_enter(self, context) ? node_at(&self->unwinder, pc) : CCT_ROOT;
     saved_path_copy(path, self->creation_path, &self->cct, &self->logical.lnotes, node);
-    end_unwinding(self, mask);
+    own_path_end(self, mask);
     return node;
 }
 

@@ -139,8 +139,8 @@ static bool enter_context(const struct target *to, uint32_t id)
     if (context->procedure == 0)
         return true; /* its number was taken, and then not needed */
     to->caller[id] = caller_of(to, context);
-    uint32_t node = child(to, to->caller[id],
-                          (struct lnote){.value = ip_at(to, context->procedure)});
+    uint32_t node =
+        child(to, to->caller[id], (struct lnote){.value = ip_at(to, context->procedure)});
     return enter_values(to, id, node);
 }
 

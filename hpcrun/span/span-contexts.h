@@ -23,7 +23,7 @@ struct span_context {
     uint32_t next;                /* its parent's next child; CONTEXT_PROGRAM: no more */
     _Atomic uint32_t first_child; /* CONTEXT_PROGRAM: none */
     uint64_t procedure;           /* address of the procedure's code */
-    uint64_t site;                /* return address of the spawn, in the parent's procedure; 0: a root */
+    uint64_t site; /* return address of the spawn, in the parent's procedure; 0: a root */
 };
 
 /* Reserves memory; false without. Normal context, once. */

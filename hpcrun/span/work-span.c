@@ -19,11 +19,11 @@ struct activation {
     struct agent_activation procedure;
     uint32_t context; /* CONTEXT_NONE: not looked up yet */
     uint32_t parent_context;
-    bool is_outermost;      /* no caller is the same procedure */
-    bool is_suspended;      /* when it is resumed, its children have ended */
-    struct segment *parent; /* of a base: where its result goes; NULL: a root */
-    struct segment *before; /* what it had when it was stolen last; NULL: never */
-    uint64_t work;          /* of it and its ended children, without `before` */
+    bool is_outermost;           /* no caller is the same procedure */
+    bool is_suspended;           /* when it is resumed, its children have ended */
+    struct segment *parent;      /* of a base: where its result goes; NULL: a root */
+    struct segment *before;      /* what it had when it was stolen last; NULL: never */
+    uint64_t work;               /* of it and its ended children, without `before` */
     struct series series[KINDS]; /* empty in a level that is not in use */
 };
 
@@ -515,9 +515,8 @@ static struct segment *make_segment(struct activation *activation)
     struct segment *segment = take_shared(&shared.free_segments, sizeof *segment);
     if (!segment)
         return NULL;
-    *segment = (struct segment){.before = activation->before,
-                                .context = activation->context,
-                                .work = activation->work};
+    *segment = (struct segment){
+        .before = activation->before, .context = activation->context, .work = activation->work};
     for (unsigned kind = 0; kind < KINDS; kind++) {
         segment->series[kind] = activation->series[kind];
         activation->series[kind] = (struct series){0};

@@ -9,7 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BURDEN = 5000, PROCEDURES = 4, SITES = 2, MAX_STEPS = 12, MAX_CONTEXTS = 1024, MAX_WORKERS = 8 };
+enum {
+    BURDEN = 5000,
+    PROCEDURES = 4,
+    SITES = 2,
+    MAX_STEPS = 12,
+    MAX_CONTEXTS = 1024,
+    MAX_WORKERS = 8
+};
 
 /* ---- the simulated clock: the worker whose event comes next has executed a strand of this time */
 
