@@ -407,6 +407,16 @@ static bool read_image(struct image_reader *r)
     return good;
 }
 
+/* The process's CPU clock: at least what its threads have used since it began. */
+static uint64_t process_cpu(const struct measurement *m, uint64_t looked)
+{
+    uint64_t cpu = m->process.cpu;
+    for (size_t i = 0; i < m->threads.n; i++)
+        if (m->threads.at[i].last_cpu > m->threads.at[i].first_cpu)
+            cpu += m->threads.at[i].last_cpu - m->threads.at[i].first_cpu;
+    return cpu > looked ? cpu : looked;
+}
+
 void arena_file_decode(struct builder *b, struct arena_file *file)
 {
     struct measurement_process_clock *clock = &b->m->clock;
@@ -419,6 +429,6 @@ void arena_file_decode(struct builder *b, struct arena_file *file)
         b->m->threads.at[position].recovered = true;
         b->m->recovered++;
     }
-    if (b->m->recovered && clock->state == PROCESS_RUNNING && file->header.cpu > clock->cpu)
-        clock->cpu = file->header.cpu;
+    if (b->m->recovered && clock->state == PROCESS_RUNNING)
+        clock->cpu = process_cpu(b->m, file->header.cpu);
 }

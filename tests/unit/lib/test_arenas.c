@@ -141,6 +141,7 @@ static void a_live_thread_is_read(void **state)
     assert_int_equal(thread->last_cpu, 700);
     assert_int_equal(thread->last_monotonic, 9000 + 2 * 2000);
     assert_int_equal(m->clock.monotonic, thread->last_monotonic);
+    assert_int_equal(m->clock.cpu, m->process.cpu + 700 - 10);
     measurement_free(m);
 }
 
