@@ -59,7 +59,9 @@ class Results(OpenMp):
 
 
 class Counts(OpenMp):
-    """The number of working threads, seen at one instant by the agent and by the program."""
+    """The number of working threads, seen at one instant by the agent and by the program. A thread that the system
+    stops between its body and the runtime is not in a body, but works: other programs on the CPUs make this long."""
+    measures_time = True
 
     def test_working_threads(self):
         program = self.build("clocks.c")
@@ -69,8 +71,11 @@ class Counts(OpenMp):
                 phases = [line.split() for line in out.splitlines()]
                 self.assertEqual(len(phases), 15, out)
                 differences = {name: (int(agents) - int(own)) / int(looks) for _, name, looks, own, agents in phases}
-                self.assertLess(max(map(abs, differences.values())), 0.06, differences)
-                self.assertLess(sum(map(abs, differences.values())) / len(differences), 0.02, differences)
+                sizes = [abs(difference) for difference in differences.values()]
+                is_near = max(sizes) < 0.06 and sum(sizes) / len(sizes) < 0.02
+                if not is_near and max(sizes) < 0.5 and self.taken_by_others > 0.05 * self.images[0].wall:
+                    self.skipTest(f"other processes had the CPUs for {self.taken_by_others:.1f} s")
+                self.assertTrue(is_near, differences)
 
 
 # Procedures between main and a worker of paths.c; what is not in the program's own list is a construct.
