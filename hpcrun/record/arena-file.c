@@ -18,6 +18,8 @@ enum { FILE_NONE, FILE_OPENING, FILE_OPEN, FILE_CLOSED };
 /* The header has a page of its own. */
 #define HEADER_BYTES 4096
 
+#define PROCESS_LOOK_NS 1000000000u
+
 static struct {
     _Atomic int state;
     struct arena_header *header;
@@ -178,6 +180,19 @@ void arena_file_commit(struct thread *thread, uint64_t ticks)
     thread_image_commit(thread, ticks);
 }
 
+/* About once per second, by whichever thread comes first: the kernel adds up the CPU times of all
+ * threads, which would take a second in each of 10,000 threads. */
+static void look_at_process(uint64_t wall)
+{
+    uint64_t last = __atomic_load_n(&arena.header->wall, __ATOMIC_RELAXED);
+    if (wall < last + PROCESS_LOOK_NS ||
+        !__atomic_compare_exchange_n(&arena.header->wall, &last, wall, false, __ATOMIC_RELAXED,
+                                     __ATOMIC_RELAXED))
+        return;
+    uint64_t cpu = sys_clock(CLOCK_PROCESS_CPUTIME_ID);
+    __atomic_store_n(&arena.header->cpu, cpu, __ATOMIC_RELAXED);
+}
+
 void arena_file_look(struct thread *thread, uint64_t ticks, uint64_t wall)
 {
     if (!thread_image_is_live(thread))
@@ -187,10 +202,7 @@ void arena_file_look(struct thread *thread, uint64_t ticks, uint64_t wall)
         return;
     }
     thread_image_look(thread, ticks, wall);
-    /* By whichever thread takes a sample: the last one wins. */
-    uint64_t cpu = sys_clock(CLOCK_PROCESS_CPUTIME_ID);
-    __atomic_store_n(&arena.header->wall, wall, __ATOMIC_RELAXED);
-    __atomic_store_n(&arena.header->cpu, cpu, __ATOMIC_RELAXED);
+    look_at_process(wall);
 }
 
 /* ---- the end ---- */

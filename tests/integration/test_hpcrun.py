@@ -88,8 +88,8 @@ class Time(OfChance, profiling.ProfilingTest):
 
     def test_a_crowd_of_threads(self):
         """More threads wait than can be sampled at the full rate: they are sampled less often, the program makes
-        progress, and no thread's time is lost."""
-        for count in (2000, 10000):
+        progress, and no thread's time is lost. 10,000 threads occupy the machine for minutes if it is busy."""
+        for count in (2000, 10000) if os.environ.get("TEST_ALL") else (2000,):
             with self.subTest(count):
                 evidence = self.evidence()
                 for _ in evidence.looks():
