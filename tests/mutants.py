@@ -173,13 +173,15 @@ class Place:
         return verdicts.count("ok"), verdicts.count("FAILED") + int(status != 0), output
 
     def verdict_of(self, tests):
-        """"noticed", "survived", or what is wrong with the tests."""
+        """"noticed", "survived", "skipped", or what is wrong with the tests."""
         ran, outputs = 0, ""
         for test in tests:
             passed, failed, output = self.run_unit(test) if self.is_unit(test) else self.run_class(test)
             if failed:
                 return "noticed"
             ran, outputs = ran + passed, outputs + output
+        if not ran and '"verdict": "skip"' in outputs:
+            return "skipped"
         return "survived" if ran else "no such test, or it was skipped:\n" + outputs[-2000:]
 
     def try_fault(self, fault):
@@ -244,6 +246,8 @@ class Work:
         self.timeout[test] = MORE + SLOWER * (time.monotonic() - started)
         if verdict == "noticed":
             self.count("errors", f"ERROR: {test} fails without a fault")
+        elif verdict == "skipped":  # e.g. a verdict by chance, for which the run had too little evidence
+            print(f"skipped without a fault: {test}", flush=True)
         elif verdict != "survived":
             self.count("errors", f"ERROR: {test}: {verdict}")
 
