@@ -1,8 +1,8 @@
 /* Prints a measurement file as text, for tests and for the curious:
  *     dump-measurement [--paths] FILE...
- * Values are in the fixed point of the file. With --paths every node that has values is printed
- * with its physical path, innermost frame first, as MODULE+0xOFFSET. `sum` is what the nodes of a
- * thread's tree have of an event, all together. */
+ * Values are in the fixed point of the file. With --paths every node that has some of what an event
+ * measured is printed with its physical path, innermost frame first, as MODULE+0xOFFSET. `sum` is
+ * what the nodes of a thread's tree have of an event, all together. */
 #include "lib/diag.h"
 #include "lib/measurement.h"
 
@@ -27,10 +27,20 @@ static void print_frame(const struct measurement *m, const struct measurement_no
         printf(" ?");
 }
 
+/* Whether a metric is what its event measured, not a part of it or a share of blame. */
+static bool is_complete(const struct measurement *m, const struct measurement_metric *metric)
+{
+    return metric->event < m->events.n &&
+           (strcmp(metric->name, "work") == 0 || strcmp(metric->name, "waiting") == 0 ||
+            strcmp(metric->name, m->events.at[metric->event].name) == 0);
+}
+
 static void print_paths(const struct measurement *m, const struct measurement_thread *thread)
 {
     for (size_t i = 0; i < thread->values.n; i++) {
         const struct measurement_value *value = &thread->values.at[i];
+        if (!is_complete(m, &m->metrics.at[value->metric]))
+            continue;
         printf("path %u %s %" PRIu64, thread->index, m->metrics.at[value->metric].name,
                value->amount);
         for (uint32_t id = value->node; id != MEASUREMENT_ROOT; id = thread->nodes.at[id].parent)
@@ -52,14 +62,6 @@ static void print_thread(const struct measurement *m, const struct measurement_t
                fate->event < m->events.n ? m->events.at[fate->event].name : "?", fate->code,
                fate->count, fate->amount, fate->source);
     }
-}
-
-/* Whether a metric is what its event measured, not a part of it or a share of blame. */
-static bool is_complete(const struct measurement *m, const struct measurement_metric *metric)
-{
-    return metric->event < m->events.n &&
-           (strcmp(metric->name, "work") == 0 || strcmp(metric->name, "waiting") == 0 ||
-            strcmp(metric->name, m->events.at[metric->event].name) == 0);
 }
 
 static void print_sums(const struct measurement *m, const struct measurement_thread *thread)
