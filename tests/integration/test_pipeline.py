@@ -61,14 +61,16 @@ class Pipeline(OfChance, profiling.ProfilingTest):
         self.assertEqual(len({process["file"] for process in run["processes"]}), len(run["processes"]))
 
     def check_profiles(self, database, run):
-        """Each thread's profile has what its recorded samples stand for."""
+        """Each thread's profile has what its recorded samples stand for: it worked or waited."""
         db = read_database(str(database))
-        number = db.metric("work", "execution")
+        measured = {metric["name"] for metric in run["metrics"] if metric["state"] != "not measurable"}
+        numbers = [db.metric(name, "execution") for name in ("work", "waiting") if name in measured]
         for process in run["processes"]:
             for thread in process["threads"]:
                 recorded = sum(event["fates"].get("recorded", {"amount": 0})["amount"]
                                for event in thread["events"])
-                found = db.profiles[thread["profile"]].values.get(0, {}).get(number, 0)
+                values = db.profiles[thread["profile"]].values.get(0, {})
+                found = sum(values.get(number, 0) for number in numbers)
                 self.assertAlmostEqual(found, recorded, places=9)
 
     def until_evident(self, look):
