@@ -5,19 +5,20 @@
 #include <link.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct gomp_program gomp_program;
 
 /* ---- a copy's functions ---- */
 
-#define MAX_COPIES 16
-
+/* Never freed: threads may be in functions of a copy. */
 static struct copy {
     struct gomp_functions functions;
     const char *why_not_traced; /* NULL: it is traced */
-} copies[MAX_COPIES];
-static unsigned copy_count; /* changed under `lock` */
+    void *critical;             /* the mutex of the critical section without a name */
+    struct copy *next;
+} *copies; /* changed and read under `lock` */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* Stands for functions that a copy lacks, and for libgomp in a process without it, where a lock
@@ -43,13 +44,17 @@ static void fill(struct gomp_functions *to, void *library)
     memcpy(&to->name, &function, sizeof function);
     GOMP_FUNCTIONS(F)
 #undef F
-#define F(name, field, version)                                                                    \
+#define F(name, field, test_name, version)                                                         \
     function = find_function(library, #name, version);                                             \
-    memcpy(&to->field, &function, sizeof function);
+    memcpy(&to->field, &function, sizeof function);                                                \
+    function = find_function(library, #test_name, version);                                        \
+    memcpy(&to->test_##field, &function, sizeof function);
     GOMP_LOCKS(F)
 #undef F
     function = find_function(library, "omp_get_max_threads", NULL);
     memcpy(&to->get_max_threads, &function, sizeof function);
+    function = find_function(library, "GOMP_critical_name_end", NULL);
+    memcpy(&to->critical_name_end, &function, sizeof function);
 }
 
 /* ---- versions ---- */
@@ -105,6 +110,11 @@ const char *gomp_why_not_traced(const struct gomp_functions *functions)
 
 /* ---- copies ---- */
 
+static bool is_in(uint64_t address, uint64_t start, uint64_t end)
+{
+    return address >= start && address < end;
+}
+
 struct range {
     const struct link_map *map;
     uint64_t start, end;
@@ -128,7 +138,7 @@ static int find_range(struct dl_phdr_info *info, size_t size, void *data)
     return 1;
 }
 
-/* A process without libgomp, and copies that do not fit the table. */
+/* A process without libgomp. */
 static const struct gomp_functions *no_copy(void)
 {
     static struct copy none = {.why_not_traced = "libgomp was not found"};
@@ -137,29 +147,37 @@ static const struct gomp_functions *no_copy(void)
     return &none.functions;
 }
 
-/* The copy that begins at an address; NULL if it was not found before. */
-static const struct gomp_functions *known_copy(uint64_t start)
+/* Under `lock`. The copy that begins at an address, if it was found before. */
+static struct copy *find_copy(uint64_t start)
 {
-    const struct gomp_functions *found = NULL;
-    pthread_mutex_lock(&lock);
-    for (unsigned i = 0; i < copy_count && !found; i++)
-        if (copies[i].functions.start == start)
-            found = &copies[i].functions;
-    pthread_mutex_unlock(&lock);
-    return found;
+    struct copy *copy = copies;
+    while (copy && copy->functions.start != start)
+        copy = copy->next;
+    return copy;
 }
 
-/* Another thread may have added it meanwhile: two equal copies do no harm. */
-static const struct gomp_functions *add_copy(const struct copy *new)
+static const struct gomp_functions *known_copy(uint64_t start)
 {
-    struct copy *copy = NULL;
     pthread_mutex_lock(&lock);
-    if (copy_count < MAX_COPIES) {
-        copy = &copies[copy_count++];
-        *copy = *new;
+    const struct copy *found = find_copy(start);
+    pthread_mutex_unlock(&lock);
+    return found ? &found->functions : NULL;
+}
+
+/* Adds what was found, unless another thread was faster: all must use one mutex. */
+static const struct gomp_functions *add_copy(struct copy *new)
+{
+    pthread_mutex_lock(&lock);
+    struct copy *copy = find_copy(new->functions.start);
+    if (!copy) {
+        copy = new;
+        copy->next = copies;
+        copies = copy;
     }
     pthread_mutex_unlock(&lock);
-    return copy ? &copy->functions : no_copy();
+    if (copy != new)
+        free(new);
+    return &copy->functions;
 }
 
 /* The copy that defines a function. The lock is not held when the dynamic linker is called: that
@@ -174,27 +192,28 @@ static const struct gomp_functions *copy_with(const void *function)
     dl_iterate_phdr(find_range, &range);
     const struct gomp_functions *known = known_copy(range.start);
     void *library = known ? NULL : dlopen(map->l_name, RTLD_LAZY | RTLD_NOLOAD);
-    if (!library)
+    struct copy *copy = library ? calloc(1, sizeof *copy) : NULL;
+    if (!copy)
         return known ? known : no_copy();
-    struct copy copy = {.why_not_traced = why_not_traced(map, library)};
-    fill(&copy.functions, library);
-    copy.functions.start = range.start;
-    copy.functions.end = range.end;
-    copy.functions.is_traced = !copy.why_not_traced;
-    const struct gomp_functions *added = add_copy(&copy);
+    copy->why_not_traced = why_not_traced(map, library);
+    fill(&copy->functions, library);
+    copy->functions.start = range.start;
+    copy->functions.end = range.end;
+    copy->functions.is_traced = !copy->why_not_traced;
+    copy->functions.critical = &copy->critical;
+    const struct gomp_functions *added = add_copy(copy);
     dlclose(library);
     return added;
 }
 
 const struct gomp_functions *gomp_copy_at(uint64_t address)
 {
-    const struct gomp_functions *found = NULL;
     pthread_mutex_lock(&lock);
-    for (unsigned i = 0; i < copy_count && !found; i++)
-        if (address >= copies[i].functions.start && address < copies[i].functions.end)
-            found = &copies[i].functions;
+    const struct copy *copy = copies;
+    while (copy && !is_in(address, copy->functions.start, copy->functions.end))
+        copy = copy->next;
     pthread_mutex_unlock(&lock);
-    return found;
+    return copy ? &copy->functions : NULL;
 }
 
 const struct gomp_functions *gomp_copy_of(const char *path)
@@ -303,11 +322,6 @@ bool gomp_program_is_linked(void)
     return found;
 }
 
-static bool is_in(uint64_t address, uint64_t start, uint64_t end)
-{
-    return address >= start && address < end;
-}
-
 void gomp_forget_module(uint64_t start, uint64_t end)
 {
     pthread_mutex_lock(&lock);
@@ -317,8 +331,8 @@ void gomp_forget_module(uint64_t start, uint64_t end)
             (is_in(caller->address, start, end) || is_in(caller->functions->start, start, end)))
             atomic_store(&callers[i], NULL);
     }
-    for (unsigned i = 0; i < copy_count; i++)
-        if (is_in(copies[i].functions.start, start, end))
-            copies[i].functions.start = copies[i].functions.end = 1;
+    for (struct copy *copy = copies; copy; copy = copy->next)
+        if (is_in(copy->functions.start, start, end))
+            copy->functions.start = copy->functions.end = 1;
     pthread_mutex_unlock(&lock);
 }

@@ -115,16 +115,17 @@ typedef unsigned long long ull;
     GOMP_DOACROSS(F)                                                                               \
     GOMP_OTHER_WAITS(F)
 
-/* Locks: two versions of each, for omp_lock_t before and since OpenMP 3.0. */
+/* Locks: two versions of each, for omp_lock_t before and since OpenMP 3.0, as F(function that takes
+ * the lock, field for it, function that takes it if it is free, version). */
 #define GOMP_LOCKS(F)                                                                              \
-    F(omp_set_lock, old_set_lock, "OMP_1.0")                                                       \
-    F(omp_set_nest_lock, old_set_nest_lock, "OMP_1.0")                                             \
-    F(omp_set_lock_, old_set_lock_, "OMP_1.0")                                                     \
-    F(omp_set_nest_lock_, old_set_nest_lock_, "OMP_1.0")                                           \
-    F(omp_set_lock, set_lock, "OMP_3.0")                                                           \
-    F(omp_set_nest_lock, set_nest_lock, "OMP_3.0")                                                 \
-    F(omp_set_lock_, set_lock_, "OMP_3.0")                                                         \
-    F(omp_set_nest_lock_, set_nest_lock_, "OMP_3.0")
+    F(omp_set_lock, old_set_lock, omp_test_lock, "OMP_1.0")                                        \
+    F(omp_set_nest_lock, old_set_nest_lock, omp_test_nest_lock, "OMP_1.0")                         \
+    F(omp_set_lock_, old_set_lock_, omp_test_lock_, "OMP_1.0")                                     \
+    F(omp_set_nest_lock_, old_set_nest_lock_, omp_test_nest_lock_, "OMP_1.0")                      \
+    F(omp_set_lock, set_lock, omp_test_lock, "OMP_3.0")                                            \
+    F(omp_set_nest_lock, set_nest_lock, omp_test_nest_lock, "OMP_3.0")                             \
+    F(omp_set_lock_, set_lock_, omp_test_lock_, "OMP_3.0")                                         \
+    F(omp_set_nest_lock_, set_nest_lock_, omp_test_nest_lock_, "OMP_3.0")
 
 /* The wrappers, which programs call in place of libgomp's functions. */
 #define EXPORTED                  __attribute__((visibility("default")))
@@ -138,10 +139,14 @@ struct gomp_functions {
     uint64_t start; /* address range of the library; 0: there is no library */
     uint64_t end;
     int (*get_max_threads)(void);
+    void (*critical_name_end)(void **mutex);
+    void **critical; /* if it is traced: the mutex of the critical section without a name */
 #define F(type, name, parameters) type(*name) parameters;
     GOMP_FUNCTIONS(F)
 #undef F
-#define F(name, field, version) void (*field)(void *lock);
+#define F(name, field, test_name, version)                                                         \
+    void (*field)(void *lock);                                                                     \
+    int (*test_##field)(void *lock);
     GOMP_LOCKS(F)
 #undef F
 };

@@ -80,62 +80,58 @@ void GOMP_workshare_task_reduction_unregister(bool is_cancelled)
 
 /* -------- mutual exclusion --------
  *
- * A thread that enters a free critical section or takes a free lock does not wait. libgomp's mutex
- * is a word that is 0 while it is free; it is the first word of each kind of lock. If another
- * thread takes it between the look and the call, this wait counts as work. */
+ * A thread that enters a free critical section or takes a free lock does not wait. So libgomp's
+ * functions that take a lock only if it is free are called first. Whether a lock looks free would
+ * tell less: where many threads come at once, all see it free, and all but one wait.
+ *
+ * The mutex of a critical section is that of an omp_lock_t: one word. For the section without a name
+ * it is hidden in libgomp; the agent's own one, passed as that of a name, takes its place. */
 
-static inline bool is_taken(const void *mutex)
+static void enter_critical(const struct gomp_functions *real, void **mutex)
 {
-    return __atomic_load_n((const int *)mutex, __ATOMIC_RELAXED) != 0;
-}
-
-void GOMP_critical_name_start(void **mutex)
-{
-    const struct gomp_functions *real = gomp_functions_for(CALLER_PC);
-    if (!is_taken(mutex)) {
-        real->GOMP_critical_name_start(mutex);
+    if (real->test_set_lock(mutex))
         return;
-    }
     struct thread_slot *slot = slot_mine();
     slot_set_state(slot, THREAD_WAITS);
     real->GOMP_critical_name_start(mutex);
     END_WAIT;
 }
 
-/* Whether a thread is in the critical section without a name, whose mutex is hidden in libgomp. */
-static int critical_is_taken;
+void GOMP_critical_name_start(void **mutex)
+{
+    const struct gomp_functions *real = gomp_functions_for(CALLER_PC);
+    if (real->is_traced)
+        enter_critical(real, mutex);
+    else
+        real->GOMP_critical_name_start(mutex);
+}
 
 void GOMP_critical_start(void)
 {
     const struct gomp_functions *real = gomp_functions_for(CALLER_PC);
-    if (!is_taken(&critical_is_taken)) {
+    if (real->is_traced)
+        enter_critical(real, real->critical);
+    else
         real->GOMP_critical_start();
-    } else {
-        struct thread_slot *slot = slot_mine();
-        slot_set_state(slot, THREAD_WAITS);
-        real->GOMP_critical_start();
-        END_WAIT;
-    }
-    __atomic_store_n(&critical_is_taken, 1, __ATOMIC_RELAXED);
 }
 
 void GOMP_critical_end(void)
 {
     const struct gomp_functions *real = gomp_functions_for(CALLER_PC);
-    __atomic_store_n(&critical_is_taken, 0, __ATOMIC_RELAXED);
-    real->GOMP_critical_end();
+    if (real->is_traced)
+        real->critical_name_end(real->critical);
+    else
+        real->GOMP_critical_end();
 }
 
-#define LOCK(symbol, field, version)                                                               \
+#define LOCK(symbol, field, test_symbol, version)                                                  \
     EXPORTED void gomp_agent_##field(void *lock);                                                  \
     __asm__(".symver gomp_agent_" #field ", " #symbol "@" version);                                \
     void gomp_agent_##field(void *lock)                                                            \
     {                                                                                              \
         const struct gomp_functions *real = gomp_functions_for(CALLER_PC);                         \
-        if (!is_taken(lock)) {                                                                     \
-            real->field(lock);                                                                     \
+        if (real->test_##field(lock))                                                              \
             return;                                                                                \
-        }                                                                                          \
         struct thread_slot *slot = slot_mine();                                                    \
         slot_set_state(slot, THREAD_WAITS);                                                        \
         real->field(lock);                                                                         \

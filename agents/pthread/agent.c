@@ -88,7 +88,7 @@ static struct agent_worker_counts worker_counts(struct agent_cursor *cursor)
     return counts;
 }
 
-/* The slot of waiter number `which`; NULL if there are no longer so many. */
+/* The slot of waiter number `which`; NULL if there are fewer waiters now. */
 static struct agent_slot *find_waiter(const struct agent_cursor *cursor, uint32_t which)
 {
     uint32_t end = atomic_load_explicit(&host->slots->end, memory_order_acquire);

@@ -33,7 +33,7 @@ static struct {
     dev_t device;
     ino_t inode;
     _Atomic uint64_t end;  /* of the last window */
-    _Atomic uint64_t size; /* the file has at least so many bytes, unless somebody has cut it */
+    _Atomic uint64_t size; /* bytes of the file, or fewer; somebody else may have truncated it */
     _Atomic uint64_t next; /* offset of the next block; a multiple of WINDOW: there is none */
     _Atomic bool frozen, lost;
     _Atomic bool list_taken;

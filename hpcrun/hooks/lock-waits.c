@@ -167,7 +167,7 @@ HOOK int pthread_rwlock_clockwrlock(pthread_rwlock_t *lock, clockid_t clock,
 
 /* ---- spin locks ---- */
 
-static pthread_spinlock_t free_spin_lock; /* the value of one that nobody holds */
+static pthread_spinlock_t free_spin_lock; /* what an unlocked spin lock contains */
 
 __attribute__((constructor(HOOKS_FIRST))) static void learn_free_spin_lock(void)
 {

@@ -105,8 +105,8 @@ static void prepare_environment(const struct options *options, const struct conf
     free(letters);
 }
 
-/* A message of ours to a pipe that nobody reads must not cost the command. Returns the action for
- * SIGPIPE that the command must find. */
+/* The command runs even if our messages go to a closed pipe: SIGPIPE would end us before it starts.
+ * Returns the action for SIGPIPE to restore before it does. */
 static struct sigaction ignore_broken_pipes(void)
 {
     struct sigaction ignore = {.sa_handler = SIG_IGN}, before;

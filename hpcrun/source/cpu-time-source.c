@@ -192,11 +192,11 @@ static bool stays_on_perf(struct thread_event *event)
     return stays;
 }
 
-/* Both timers anew. After a slow sample the next one comes later than planned: the program gets at
- * least as much time as the sample took, or it would make no progress. `due` follows, since kernels
- * before 6.13 also deliver signals of timers that were set anew. But a first sample pays for what
- * it is late, so its `due` stays, unless the sample took a period: then the next one pays what is
- * measured. */
+/* Arms both timers for the sample at `due`. If this sample was slow, `due` moves: the program gets
+ * at least as much time as the sample took, or it would make no progress. The new `due` tells stale
+ * signals apart, which kernels before 6.13 deliver from timers that were armed again. Before the
+ * first sample `due` does not move, since that sample pays for its delay; but if this sample took a
+ * whole period, the next one pays what is measured. */
 static void restart_timers(struct thread *thread, struct thread_event *event)
 {
     uint64_t now = sys_clock(CLOCK_THREAD_CPUTIME_ID), spent = now - event->last;

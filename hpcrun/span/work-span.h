@@ -14,11 +14,11 @@
  * is forgotten; a sync adds the longer one of the two to the prefix. So memory is proportional to
  * the depth of spawns, not to their number.
  *
- * PARALLEL RUNS. A stolen procedure leaves what it had, with a place for the result of the child that
- * the victim still executes, in a *segment*. The thief begins anew behind it. The sync that ends
- * this folds segments from the last to the first: a segment's child ran in parallel with all that
- * came later. So workers share nothing but segments, and those only across the steal and the join
- * that the runtime synchronizes.
+ * PARALLEL RUNS. When a procedure is stolen, its values so far go into a *segment*, which also has a
+ * place for the result of the child that the victim still executes. The thief goes on with values
+ * of 0. The next sync folds the procedure's segments from the last to the first: a segment's child
+ * ran in parallel with all that came later. So workers share nothing but segments, and those only
+ * across the steal and the join that the runtime synchronizes.
  *
  * BURDEN. The burdened span is the longest path if every continuation is stolen: each costs what
  * moving it to another worker does (Cilkview's burdened dag).

@@ -63,9 +63,10 @@ class Counts(OpenMp):
     stops between its body and the runtime is not in a body, but works: other programs on the CPUs make this long."""
     measures_time = True
 
-    # A thread that loses its CPU in such a moment shifts one construct of a run. That was seen in 3 of about 20 runs,
-    # all beside other load; how often it happens without is not known. A wrong count is wrong in every run.
-    LOOKS = 4
+    # A wrong count is wrong in every run. A thread that loses its CPU between body and runtime shifts one construct of
+    # one run: that was seen in 3 of about 20 runs beside other load. Two constructs shift in the same run more rarely,
+    # so the same one in eight runs has a probability of at most (3/20)^8 < 1e-6.
+    LOOKS = 8
 
     def look(self, program, threads):
         """Differences of the two counts, by construct."""
@@ -73,24 +74,25 @@ class Counts(OpenMp):
         phases = [line.split() for line in out.splitlines()]
         self.assertEqual(len(phases), 15, out)
         self.others = self.taken_by_others / self.images[0].wall
-        return {name: (int(agents) - int(own)) / int(looks) for _, name, looks, own, agents in phases}
+        return {name: abs(int(agents) - int(own)) / int(looks) for _, name, looks, own, agents in phases}
 
     @staticmethod
     def is_near(differences):
-        sizes = [abs(difference) for difference in differences.values()]
-        return max(sizes) < 0.06 and sum(sizes) / len(sizes) < 0.02
+        return max(differences.values()) < 0.06 and sum(differences.values()) / len(differences) < 0.02
 
     def test_working_threads(self):
         program = self.build("clocks.c")
         for threads in (2, 4, 8):
             with self.subTest(threads=threads):
-                for _ in range(self.LOOKS):
-                    differences = self.look(program, threads)
-                    if self.is_near(differences):
+                closest = self.look(program, threads)
+                for _ in range(1, self.LOOKS):
+                    if self.is_near(closest):
                         break
-                if not self.is_near(differences) and self.others > 0.05:
+                    seen = self.look(program, threads)
+                    closest = {name: min(difference, seen[name]) for name, difference in closest.items()}
+                if not self.is_near(closest) and self.others > 0.05:
                     self.skipTest(f"other processes had {self.others:.1f} CPUs")
-                self.assertTrue(self.is_near(differences), differences)
+                self.assertTrue(self.is_near(closest), closest)
 
 
 # Procedures between main and a worker of paths.c; what is not in the program's own list is a construct.

@@ -146,11 +146,11 @@ PHASE locks(void)
     static omp_lock_t lock;
     omp_init_lock(&lock);
 #pragma omp parallel
-    for (int round = 0; round < scale / 2; round++) {
+    for (int round = 0; round < scale / 4; round++) {
         omp_set_lock(&lock);
-        body(4);
+        body(8);
         omp_unset_lock(&lock);
-        body(4);
+        body(8);
     }
 }
 
@@ -180,14 +180,14 @@ PHASE sections(void)
 static void fib(int n)
 {
     if (n < 2) {
-        body(3);
+        body(10);
         return;
     }
 #pragma omp task
     fib(n - 1);
 #pragma omp task
     fib(n - 2);
-    body(1);
+    body(5);
 #pragma omp taskwait
 }
 
@@ -196,7 +196,7 @@ PHASE tasks(void)
 #pragma omp parallel
 #pragma omp single
     for (int round = 0; round < scale / 8; round++)
-        fib(6);
+        fib(5);
 }
 
 PHASE producer(void)
