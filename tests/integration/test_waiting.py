@@ -53,7 +53,7 @@ class WaitingCase(OfChance, LogicalTest):
     def run_program(self, *command, **environment):
         events = [f"{event}@f{self.RATE}" for event in self.EVENTS]
         with mock.patch.dict(os.environ, environment):
-            done, self.images = self.profile(*command, events=events)
+            done, self.images = self.profile(*command, events=events, options=("--agent", "none"))
         self.accounts = read_ledger(done.stdout)
         self.serial = sum(int(ns) for ns in re.findall(r"^serial (\d+)$", done.stdout, re.M)) * 1e-9
         self.threads = {thread["tid"]: thread["metrics"]
