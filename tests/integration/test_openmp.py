@@ -50,6 +50,13 @@ class Results(OpenMp):
             with self.subTest(threads=threads):
                 self.assertEqual(self.run_with(threads, program), "")
 
+    def test_a_plug_in_that_is_loaded_again_and_again(self):
+        """Each time with a libgomp that was not there before."""
+        plug_in = self.build("plug-in.c", "-DPLUG_IN", "-shared", "-fPIC")
+        loader = self.directory / "reload"
+        subprocess.run(["gcc", "-o", loader, SOURCES / "plug-in.c", "-ldl"], check=True)
+        self.assertEqual(self.run_with(1, loader, plug_in, 40), "400\n")
+
     def test_less_of_task_contexts(self):
         program = self.build("constructs.c")
         for contexts in ("site", "off"):
