@@ -2,11 +2,11 @@
  *
  * Each worker function is called from one path only, and computes for a share of the time:
  *
- *     in_first     main > first > region > in_first             a region with half of the work
- *     in_second    main > second > helper > region > in_second  another, with a tenth of that
+ *     in_first     main > first > region > in_first             a region
+ *     in_second    main > second > helper > region > in_second  another, with half of that work
  *     in_nested    main > nested > region > middle > region > in_nested
- *     leaf_D       main > forest > region > grow > task > grow > task ... > leaf_D, with D times
- *                  "grow > task": each grow returns at once, before its tasks run
+ *     leaf_D       main > forest > region > branch > grow > task > branch > grow > task ... >
+ *                  leaf_D, with D times "branch > grow > task": both return before the tasks run
  *     in_loop      main > loops > region > from_loop > taskloop > in_loop
  *     in_left      main > loops > region > leave > taskloop without a group > in_left
  *     in_large     main > forest > region > large > task > in_large: a creator with large frames */
@@ -50,13 +50,13 @@ WORKER(in_large)
 FUNCTION first(void)
 {
 #pragma omp parallel
-    in_first(100);
+    in_first(50);
 }
 
 FUNCTION helper(void)
 {
 #pragma omp parallel
-    in_second(10);
+    in_second(25);
 }
 
 FUNCTION second(void)
@@ -81,17 +81,25 @@ FUNCTION nested(void)
     }
 }
 
+FUNCTION branch(int depth);
+
 FUNCTION grow(int depth)
 {
     static void (*const leaf[])(double) = {NULL, leaf_1, leaf_2, leaf_3};
     for (int i = 0; i < 2; i++)
 #pragma omp task firstprivate(depth)
     {
-        leaf[depth](3);
+        leaf[depth](16 >> depth);
         if (depth < 3)
-            grow(depth + 1);
+            branch(depth + 1);
         __asm__("");
     }
+}
+
+FUNCTION branch(int depth)
+{
+    grow(depth);
+    __asm__("");
 }
 
 FUNCTION large(void)
@@ -108,7 +116,7 @@ FUNCTION forest(void)
 #pragma omp parallel
 #pragma omp single
     for (int i = 0; i < 4; i++) {
-        grow(1);
+        branch(1);
         large();
     }
 }
@@ -117,14 +125,14 @@ FUNCTION from_loop(void)
 {
 #pragma omp taskloop grainsize(1)
     for (int i = 0; i < 8; i++)
-        in_loop(5);
+        in_loop(8);
 }
 
 FUNCTION leave(void)
 {
 #pragma omp taskloop grainsize(1) nogroup
     for (int i = 0; i < 8; i++)
-        in_left(5);
+        in_left(8);
     __asm__("");
 }
 
