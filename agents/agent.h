@@ -80,8 +80,8 @@
  *     runtime-module NAME       a module's base name is NAME, or begins with "NAME."
  *     runtime-symbol NAME       the main program, not stripped, has this symbol: the runtime may be
  *                               linked into it
- *     runtime-threads any       it creates a thread, and no other agent was opened before. The agent
- *                               is the one for plain threads, which is a part of hpcrun
+ *     runtime-threads any       the process creates a thread, and no other agent was opened. Only
+ *                               for the agent for plain threads, which is a part of hpcrun
  *
  *     runtime-preload yes       the launcher preloads the agent, because it interposes functions
  *
@@ -200,9 +200,8 @@ struct agent_worker_counts {
 /* ---- slots ----
  *
  * Every thread of the program has one slot, in which it says whether it waits. hpcrun's wrappers of
- * waiting calls (pthread_cond_wait, sleep, ...) write it, and so may wrappers of an agent. All agents
- * use the same slots, so a thread is in one state for all of them. A change is a plain store to the
- * thread's own cache line. Only samples read the slots of other threads. */
+ * waiting calls (pthread_cond_wait, sleep, ...) write it, and so may wrappers of an agent. A change
+ * is a plain store to the thread's own cache line. Only samples read the slots of other threads. */
 
 enum agent_slot_state { AGENT_SLOT_FREE, AGENT_SLOT_WORKING, AGENT_SLOT_WAITING };
 
@@ -267,21 +266,24 @@ struct agent_activation {
     const void *const *code, *const *site;
 };
 
-/* What a fork-join runtime can tell of its computation, for `hpcrun --work-span`. Normal context, in
- * the thread of the worker with this number, in the order in which it executes; the runtime's own
- * steals and joins must order events of different workers. A worker executes a stack of activations;
- * the bottom one is its base. `key` is any address that identifies an activation while it lives. */
+/* What a fork-join runtime can tell of its computation, for `hpcrun --work-span`. Normal context,
+ * in the thread of the worker with this number, in the order in which it executes; the runtime's
+ * own steals and joins must order events of different workers. A worker executes a stack of
+ * activations; the bottom one is its base. `key` is any address that identifies an activation while
+ * it lives. */
 struct agent_dag {
-    /* A thread outside of the workers calls a root, which some worker will resume; it has ended. */
+    /* A thread outside of the workers calls a root, which some worker will resume. */
     void (*run_begins)(const void *key, struct agent_activation root);
+    /* The root has ended: that thread goes on. */
     void (*run_ended)(void);
     /* The worker continues with this base: a root, a stolen activation, or a suspended one whose
      * children have ended. */
     void (*resumed)(unsigned worker, const void *key);
     /* The top activation spawns a child, which becomes the top. */
     void (*spawned)(unsigned worker, struct agent_activation child);
-    /* The top has ended; its parent continues. Or its parent was stolen from this worker. */
+    /* The top has ended, and its parent continues. */
     void (*returned)(unsigned worker);
+    /* The top has ended, and its parent was stolen from this worker. */
     void (*orphaned)(unsigned worker);
     /* The children of the top have all ended. */
     void (*synced)(unsigned worker);
@@ -289,8 +291,8 @@ struct agent_dag {
     void (*suspended)(unsigned worker, const void *key);
     /* The base has ended. */
     void (*ended)(unsigned worker);
-    /* In the thief, while the victim cannot continue with it: the lowest activation of the victim
-     * that was not stolen yet is taken. */
+    /* Takes the victim's lowest activation that was not stolen yet. Called in the thief, while the
+     * victim cannot continue with that activation. */
     void (*stolen)(unsigned victim, const void *key);
 };
 
@@ -382,8 +384,8 @@ struct agent {
     /* Handler, see the steps above. */
     enum agent_thread_status (*unwind_begin)(struct agent_cursor *cursor);
     struct agent_worker_counts (*worker_counts)(struct agent_cursor *cursor);
-    /* Adds waiters * amount to delay[event] of the slots of threads that wait for locks of this one;
-     * `waiters` is what waiting_for_this was. Returns it, or 0 if they no longer wait. */
+    /* Adds waiters * amount to delay[event] of the slots of threads that wait for locks of this
+     * one; `waiters` is what waiting_for_this was. Returns it, or 0 if they no longer wait. */
     uint32_t (*charge_waiters)(struct agent_cursor *cursor, uint32_t waiters, unsigned event,
                                uint64_t amount);
     enum agent_association (*step_bichord)(struct agent_cursor *cursor,

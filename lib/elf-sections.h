@@ -1,5 +1,5 @@
-/* The section headers of an ELF file in memory, checked against its size, without libelf: for agents
- * and libhpcrun.so, which link to libc only. Safe in a signal handler. */
+/* The section headers of an ELF file in memory, checked against its size, without libelf: for
+ * agents and libhpcrun.so, which link to libc only. Safe in a signal handler. */
 #ifndef LIB_ELF_SECTIONS_H
 #define LIB_ELF_SECTIONS_H
 

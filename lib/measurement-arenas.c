@@ -146,18 +146,21 @@ static void add_u8(struct payload *p, unsigned value)
     vec_push(&p->bytes, (uint8_t)value);
 }
 
-static void add_ip(struct payload *p, uint64_t ip)
+static uint64_t instance_of(uint64_t ip)
 {
-    bool outside = ip & ARENA_IP_NO_MODULE;
-    uint64_t offset = ((uint64_t)1 << ARENA_IP_OFFSET_BITS) - 1;
-    add_v(p, outside ? INSTANCE_NO_MODULE : ip >> ARENA_IP_OFFSET_BITS);
-    add_v(p, outside ? ip & ~ARENA_IP_NO_MODULE : ip & offset);
+    return ip & ARENA_IP_NO_MODULE ? INSTANCE_NO_MODULE : ip >> ARENA_IP_OFFSET_BITS;
 }
 
 static uint64_t offset_of(uint64_t ip)
 {
     return ip & ARENA_IP_NO_MODULE ? ip & ~ARENA_IP_NO_MODULE
                                    : ip & (((uint64_t)1 << ARENA_IP_OFFSET_BITS) - 1);
+}
+
+static void add_ip(struct payload *p, uint64_t ip)
+{
+    add_v(p, instance_of(ip));
+    add_v(p, offset_of(ip));
 }
 
 /* Decodes the payload, and empties it. */
@@ -216,7 +219,7 @@ static bool add_node(struct image_reader *r, uint32_t id, const struct arena_nod
     if (!copy_item(r->file, &r->thread.lnote_segments, node->lip - ARENA_LIP_OWN, &lnote,
                    sizeof lnote))
         return false;
-    add_v(p, 2 * (lnote.value & ARENA_IP_NO_MODULE ? 0 : lnote.value >> ARENA_IP_OFFSET_BITS));
+    add_v(p, 2 * instance_of(lnote.value));
     add_v(p, offset_of(lnote.value));
     add_v(p, lnote.site ? offset_of(lnote.site) + 1 : 0);
     return true;
@@ -351,8 +354,8 @@ static bool read_joins(struct image_reader *r)
 
 /* ---- clocks ---- */
 
-/* A thread samples at least every so many ticks after it has looked at the clock, or looks again:
- * twice TICKS_PER_LOOK of hpcrun/sample/handler.c. */
+/* A thread reads the clock again at its first sample TICKS_PER_LOOK (hpcrun/sample/handler.c) after
+ * the last reading. Twice that bounds the ticks of a sample that came before it. */
 #define MAX_TICKS_BEHIND_LOOK ((uint64_t)1 << 33)
 
 /* CLOCK_MONOTONIC at the last sample: the thread's last look at the clock, and the ticks since

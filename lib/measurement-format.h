@@ -39,8 +39,13 @@ enum chunk_kind {
 
 enum process_origin { ORIGIN_LAUNCHED, ORIGIN_EXEC, ORIGIN_FORK, ORIGIN_OTHER };
 
-enum event_flag { EVENT_TIME = 1, EVENT_WALL_CLOCK = 2, EVENT_BY_DEFAULT = 4, EVENT_BY_RATE = 8,
-                  EVENT_EXACT = 16 };
+enum event_flag {
+    EVENT_TIME = 1,
+    EVENT_WALL_CLOCK = 2,
+    EVENT_BY_DEFAULT = 4,
+    EVENT_BY_RATE = 8,
+    EVENT_EXACT = 16,
+};
 
 enum metric_flag { METRIC_UNIT_OF_EVENT = 1 };
 
@@ -98,8 +103,8 @@ enum join_flag { JOIN_IS_CUT = 1 };
 #define INSTANCE_PLACEHOLDER 1
 #define INSTANCE_FIRST       2
 
-/* The agent for plain threads, a part of hpcrun. Only with it are waiting threads told apart when they
- * are sampled. */
+/* The name of the agent for plain threads. If it is among those of WORKERS, samples of waiting
+ * threads pay `waiting`, not `work`. */
 #define AGENT_FOR_THREADS "pthread"
 
 enum placeholder {

@@ -22,24 +22,24 @@ struct options {
     bool by_kind;                  /* show overhead and its kinds instead of the usual metrics */
     struct filters filters;        /* filters of the trees; the caller frees */
     struct path_rules rules;       /* where source files are; the caller frees */
-    const char
-        *paths[SIDES]; /* databases or measurement directories. First NULL: the only one in the
-                                      current directory; second NULL: nothing to compare */
+    /* Databases or measurement directories. First NULL: the only one in the current directory;
+     * second NULL: nothing to compare. */
+    const char *paths[SIDES];
     struct comparison_options comparison; /* the caller frees the names */
-    /* The user's defaults; the first three count only for databases that have these metrics or that projection. */
+    /* The user's defaults; the first three count only for databases that have these metrics or that
+     * projection. */
     const char *usual_metrics, *usual_sort;
     bool usually_physical;
     bool no_mouse;
-    bool starts_closed; /* the viewer, with the tree closed and without advice */
-    const char
-        *columns; /* columns of the terminal viewer (column-choice.h); NULL: those that fit */
+    bool starts_closed;  /* the viewer, with the tree closed and without advice */
+    const char *columns; /* of the terminal viewer (column-choice.h); NULL: those that fit */
     enum cell_units units;
     bool has_bars;
     struct config config; /* the configuration file that they were read from; the caller frees */
 };
 
-/* Reads the arguments and the user's configuration. Ends the process with status 2 if they are wrong, and with status 0
- * after --help and --version. */
+/* Reads the arguments and the user's configuration. Ends the process with status 2 if they are
+ * wrong, and with status 0 after --help and --version. */
 struct options options_read(int argc, char **argv);
 
 #endif

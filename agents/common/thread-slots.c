@@ -28,7 +28,6 @@ static void release(void *value)
     hpctoolkit_thread_slot = NULL;
     atomic_store_explicit(&slot->runtimes, 0, memory_order_relaxed);
     slot->gomp_link = slot->gomp_creating = NULL;
-    atomic_store_explicit(&slot->waits_for, NULL, memory_order_relaxed);
     atomic_store_explicit(&slot->state, THREAD_NONE, memory_order_release);
 }
 

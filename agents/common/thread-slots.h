@@ -1,8 +1,7 @@
-/* What each thread of the process is doing for its parallel runtimes: one word of state for all
- * agents that interpose functions, so that a thread that waits in one runtime counts as waiting for
- * all of them.
+/* What each thread of the process does for its parallel runtimes: one word of state for all agents
+ * that interpose functions.
  *
- * Agents that share slots are preloaded. Each links this file, and exports its data: the dynamic
+ * Agents with these slots are preloaded. Each links thread-slots.c and exports its data: the dynamic
  * linker binds all of them to the data of the first.
  *
  * Writers: a slot belongs to one thread, which changes it by plain stores to its own cache lines.
@@ -29,7 +28,7 @@ enum thread_state {
 };
 
 /* Bits of thread_slot.runtimes: the thread is a worker of these runtimes. */
-enum slot_runtime { RUNTIME_GOMP = 1, RUNTIME_PTHREAD = 2 };
+enum slot_runtime { RUNTIME_GOMP = 1 };
 
 /* One cache line and the next one, which the processor fetches with it. */
 struct thread_slot {
@@ -40,15 +39,14 @@ struct thread_slot {
     void *gomp_creating;        /* agents/gomp: block of the task being created; NULL: none */
     void *gomp_records;         /* agents/gomp: task records to reuse; NULL: none */
     uint32_t gomp_record_count; /* their number */
-    _Atomic(void *) waits_for;  /* agents/pthread: lock that the thread waits for; NULL: none */
 };
 
-/* More threads than this at once are not counted: they share one slot, slots_surplus(). */
+/* Threads beyond this number are not counted: they share one slot, slots_surplus(). */
 #define MAX_THREAD_SLOTS 16384
 
 /* Unused slots are untouched pages. */
 extern struct thread_slot hpctoolkit_thread_slots[MAX_THREAD_SLOTS];
-extern _Atomic uint32_t hpctoolkit_thread_slots_used; /* no slot from here on was ever used */
+extern _Atomic uint32_t hpctoolkit_thread_slots_used; /* slots from this index on are unused */
 extern __thread struct thread_slot *hpctoolkit_thread_slot
     __attribute__((tls_model("initial-exec")));
 

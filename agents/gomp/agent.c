@@ -10,16 +10,16 @@
  *     frames                                          bichord
  *     code of the program                             native
  *     libgomp, a wrapper of this library              1-0, or M-0 with functions of libc
- *     run_region or run_task                          1-M: the path to the construct, from the stack
- *                                                     of its creator or from the copy of that
+ *     run_region or run_task                          1-M: the path to the construct, from its
+ *                                                     creator's stack or from a copy of that
  *     libgomp ... the thread's start                  M-0; below run_task also the construct in
  *                                                     which the thread waited for tasks
  *
  * In the master of a region, and in a task that runs in its GOMP_task call, the frames outside of
  * run_region or run_task are those that began the construct: these bichords are 1-0.
  *
- * Which code is whose: the modules of libgomp and this one are claimed, the section with the
- * functions that call bodies apart. */
+ * Claims: the modules of libgomp and of this library, and with a tag of its own the section of this
+ * library with the functions that call bodies. */
 #include "agents/agent.h"
 
 #include "agents/common/linked-runtime.h"
@@ -200,12 +200,12 @@ static uint64_t moved(const struct agent_cursor *cursor, uint64_t context, uint6
 static void continue_in(struct agent_cursor *cursor, uint64_t context)
 {
     uint64_t *state = cursor->state;
-    uint64_t kind = context ? CONTEXT_FIELD(context, kind) : CONTEXT_STANDS;
+    uint64_t kind = context ? CONTEXT_FIELD(context, kind) : CONTEXT_ON_STACK;
     state[PC] = context ? CONTEXT_FIELD(context, pc) - 1 : 0;
     state[SP] = context ? CONTEXT_FIELD(context, sp) : 0;
     state[BP] = context ? CONTEXT_FIELD(context, bp) : 0;
-    state[NOTE_LINK] = context && kind == CONTEXT_STANDS ? CONTEXT_FIELD(context, up) : 0;
-    state[CONTEXT] = kind == CONTEXT_STANDS ? 0 : context;
+    state[NOTE_LINK] = context && kind == CONTEXT_ON_STACK ? CONTEXT_FIELD(context, up) : 0;
+    state[CONTEXT] = kind == CONTEXT_ON_STACK ? 0 : context;
     if (kind == CONTEXT_COPY) {
         state[SP] = moved(cursor, context, state[SP]);
         state[BP] = moved(cursor, context, state[BP]);
@@ -249,7 +249,7 @@ static bool step_in_copy(struct agent_cursor *cursor, struct agent_frame *frame)
     return is_in_copy(cursor, context, frame->sp);
 }
 
-/* One step on a stack that stands. At the end of a construct that another thread began, the path
+/* One step on a stack, not a copy. At the end of a construct that another thread began, the path
  * continues in its context: *context is then set. */
 static bool step_on_stack(struct agent_cursor *cursor, struct agent_frame *frame, uint64_t *context)
 {

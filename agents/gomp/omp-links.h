@@ -1,4 +1,4 @@
-/* How the agent connects a thread's stack with the calling context of the construct that it runs.
+/* Links from a thread's stack to the calling context of the construct that the thread runs.
  *
  *     stack of a member of the team        what is kept
  *     body of the region or task
@@ -10,27 +10,27 @@
  * to the link of the next such frame outwards. Handlers read links and contexts: a thread publishes
  * a link after it has filled it, and withdraws it before the frame ends.
  *
- * A context says where the frames of the code are that began the construct:
+ * A context says where the frames are that began the construct:
  *
- *     CONTEXT_STANDS   on their own stack, where they stay until the construct has ended: the caller
- *                      of GOMP_parallel, and of GOMP_taskloop if that waits for its tasks
- *     CONTEXT_COPY     in a copy that GOMP_task made of the creator's stack, since the creator may
- *                      have gone on when the task runs; outside of the copy, `parent` continues
- *     CONTEXT_SITE     only the call is known; `parent` continues */
+ *     CONTEXT_ON_STACK   on their own stack, where they stay until the construct has ended: the
+ *                        caller of GOMP_parallel, and of GOMP_taskloop if it waits for its tasks
+ *     CONTEXT_COPY       in a copy that GOMP_task made of the creator's stack, since the creator may
+ *                        have gone on when the task runs; outside of the copy, `parent` continues
+ *     CONTEXT_SITE       only the call is known; `parent` continues */
 #ifndef AGENTS_GOMP_OMP_LINKS_H
 #define AGENTS_GOMP_OMP_LINKS_H
 
 #include "agents/common/thread-slots.h"
 
-enum omp_context_kind { CONTEXT_STANDS, CONTEXT_COPY, CONTEXT_SITE };
+enum omp_context_kind { CONTEXT_ON_STACK, CONTEXT_COPY, CONTEXT_SITE };
 
 struct omp_link;
 
 struct omp_context {
     uint64_t kind;       /* enum omp_context_kind */
     uint64_t pc, sp, bp; /* of the frame that called libgomp: return address, and registers there */
-    uint64_t up;     /* CONTEXT_STANDS: address of the innermost link of that frame's stack; or 0 */
-    uint64_t parent; /* else: address of the context in which the copied frames ran; or 0 */
+    uint64_t up; /* CONTEXT_ON_STACK: address of the innermost link of that frame's stack; or 0 */
+    uint64_t parent;    /* else: address of the context in which the copied frames ran; or 0 */
     uint64_t low, high; /* CONTEXT_COPY: address range of the frames on the creator's stack */
     uint64_t copy;      /* CONTEXT_COPY: address of the copy of `low` */
 };

@@ -46,7 +46,7 @@ static inline void begin(struct omp_region *region, struct thread_slot *slot,
     region->function = function;
     region->data = data;
     region->master = slot;
-    region->context.kind = CONTEXT_STANDS;
+    region->context.kind = CONTEXT_ON_STACK;
     region->context.up = (uint64_t)slot->gomp_link;
     atomic_init(&region->is_cancelled, false);
     atomic_init(&region->kept, NULL);
@@ -65,7 +65,7 @@ static inline void end(struct omp_region *region, struct thread_slot *slot)
     ((region).context.pc = CALLER_PC, (region).context.sp = CALLER_SP,                             \
      (region).context.bp = CALLER_BP)
 
-/* In a wrapper: passes the call on to an unknown runtime, else begins a region. */
+/* In a wrapper with the parameters fn and data: begins a region. */
 #define BEGIN(first_word)                                                                          \
     struct omp_region region;                                                                      \
     struct thread_slot *slot = slot_mine();                                                        \

@@ -9,8 +9,8 @@ enum task_contexts task_contexts;
 
 /* ---- memory ----
  *
- * Small records come from slabs that are never freed. A thread keeps free ones in its slot. One that
- * creates tasks for others to run needs theirs back: they pass batches through a common list. */
+ * Small records come from slabs that are never freed. A thread keeps free ones in its slot. Records
+ * are freed by the thread that runs the task, so batches of them go back through a common list. */
 
 #define RECORD_BYTES (sizeof(struct task_record) + SMALL_COPY)
 #define SLAB_RECORDS 64
@@ -159,7 +159,7 @@ static void copy_frames(struct omp_context *context, char *copy, uint64_t sp, ui
 /* The record of a context, if it is a task's. */
 static struct task_record *record_of(const struct omp_context *context)
 {
-    return context->kind == CONTEXT_STANDS ? NULL : (struct task_record *)context;
+    return context->kind == CONTEXT_ON_STACK ? NULL : (struct task_record *)context;
 }
 
 struct task_record *record_new(struct thread_slot *slot, uint64_t pc, uint64_t sp, uint64_t bp)

@@ -192,8 +192,8 @@ void GOMP_task(region_function *fn, void *data, copy_function *copy, long size, 
 
 /* ---- taskloop ---- */
 
-/* The block of all tasks of a taskloop. `context` is in the wrapper's frame: it stands until the
- * tasks have ended, unless the taskloop does not wait for them. */
+/* For the block of all tasks of a taskloop. `context` is in the wrapper's frame, which lives until
+ * the tasks have ended if the taskloop waits for them. */
 static inline void set_loop_context(struct task_block *block, struct thread_slot *slot,
                                     const struct omp_context *context, bool waits)
 {
@@ -223,7 +223,7 @@ static inline void set_loop_context(struct task_block *block, struct thread_slot
         }                                                                                          \
         struct thread_slot *slot = slot_mine();                                                    \
         struct task_shape shape = shape_of(size, align);                                           \
-        struct omp_context context = {.kind = CONTEXT_STANDS,                                      \
+        struct omp_context context = {.kind = CONTEXT_ON_STACK,                                    \
                                       .pc = CALLER_PC,                                             \
                                       .sp = CALLER_SP,                                             \
                                       .bp = CALLER_BP,                                             \

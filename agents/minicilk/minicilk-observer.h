@@ -1,4 +1,4 @@
-/* Passes what minicilk tells an observer (minicilk-introspect.h) on to hpcrun, for work and span. */
+/* Passes minicilk's events (struct minicilk_observer) on to hpcrun, for work and span. */
 #ifndef AGENTS_MINICILK_MINICILK_OBSERVER_H
 #define AGENTS_MINICILK_MINICILK_OBSERVER_H
 

@@ -5,10 +5,10 @@
  * the number of threads or of CPUs, whichever is smaller. A thread works unless it waits or sleeps.
  * Its slot says so (agents/agent.h): hpcrun's wrappers of waiting calls write it.
  *
- * Directed blame, after Tallent, Mellor-Crummey and Porterfield, PPoPP 2010: a thread that waits for
- * a lock leaves the lock's address and that of its holder's tid in its slot. glibc keeps this tid in
- * every mutex and in every rwlock that a writer holds. So the sample of a holder finds those who
- * wait for it; nothing is recorded when a lock is taken or released. */
+ * Directed blame, after Tallent, Mellor-Crummey and Porterfield, PPoPP 2010: a thread that waits
+ * for a lock leaves the lock's address and that of its holder's tid in its slot. glibc keeps this
+ * tid in every mutex and in every rwlock that a writer holds. So the sample of a holder finds those
+ * who wait for it; nothing is recorded when a lock is taken or released. */
 #include "agents/agent.h"
 
 #include <stdatomic.h>
@@ -16,8 +16,8 @@
 
 static const struct agent_host *host;
 
-/* Runtimes whose threads spin, or wait by system calls of their own: they would count as working. The
- * agent serves no process with one of them. */
+/* Runtimes whose threads spin, or wait by system calls of their own: they would count as working.
+ * The agent serves no process with one of them. */
 static const struct {
     const char *module, *why;
 } others[] = {
@@ -25,7 +25,8 @@ static const struct {
     {"libomp.so", "threads of LLVM's OpenMP spin while they wait, so idleness is not known"},
     {"libiomp5.so", "threads of Intel's OpenMP spin while they wait, so idleness is not known"},
 };
-static uint64_t other_start[sizeof others / sizeof *others]; /* address of the module; 0: not loaded */
+/* Address of the module; 0: not loaded. */
+static uint64_t other_start[sizeof others / sizeof *others];
 static _Atomic unsigned others_loaded;
 
 static bool start(const struct agent_host *agent_host)
@@ -101,8 +102,8 @@ static struct agent_slot *find_waiter(const struct agent_cursor *cursor, uint32_
     return NULL;
 }
 
-/* One waiter gets the amount for all of them, each in turn: it will unwind its stack when it has the
- * lock, and that must not happen once per waiter. */
+/* One waiter gets the amount for all of them, each in turn: it will unwind its stack when it has
+ * the lock, and that must not happen once per waiter. */
 static uint32_t charge_waiters(struct agent_cursor *cursor, uint32_t waiters, unsigned event,
                                uint64_t amount)
 {

@@ -31,8 +31,8 @@ static void write_measured(struct json_writer *json, const struct metric_table *
 static const char *why_not_measured(uint64_t most_workers, const char *name)
 {
     if (strcmp(name, WAITING) == 0)
-        return "no module belongs to a runtime whose waiting code is known, and the agent for plain "
-               "threads took no part";
+        return "no module belongs to a runtime whose waiting code is known, and the agent for "
+               "plain threads took no part";
     if (strcmp(name, OVERHEAD) == 0)
         return "no code is tagged as a runtime's, and no agent took part";
     if (most_workers == 0)

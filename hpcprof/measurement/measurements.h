@@ -69,8 +69,10 @@ void measurements_free(struct measurements *measurements);
  * counted workers. */
 uint64_t measurements_most_workers(const struct measurements *measurements);
 
-/* Whether the agent for plain threads took part in a process, or in any. */
+/* Whether the agent for plain threads took part in a process. */
 bool measurement_has_threads(const struct measurement *m);
+
+/* Whether it took part in any process. */
 bool measurements_have_threads(const struct measurements *measurements);
 
 /* Whether two processes ran on the same host. */
@@ -79,8 +81,10 @@ bool is_same_host(const struct measurement *x, const struct measurement *y);
 /* An amount of an event in its unit: s or count. */
 double event_amount(const struct event *event, unsigned __int128 amount);
 
-/* Whether the unit is seconds; and samples measured it. */
+/* Whether the unit is seconds. */
 bool event_is_time(const struct event *event);
+
+/* The same, of an event that samples measured. */
 bool event_is_sampled_time(const struct event *event);
 
 #endif

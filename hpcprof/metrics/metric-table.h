@@ -6,8 +6,8 @@
 #include "hpcprof/metrics/overhead-samples.h"
 #include "hpcprof/metrics/waiting-samples.h"
 
-/* Recorded names of the metrics that hpcprof adds: this one, which measurement files never have, and
- * WAITING, to which files may contribute the waiting of plain threads. */
+/* Recorded names of the metrics that hpcprof adds: this one, which measurement files never have,
+ * and WAITING, to which files may contribute the waiting of plain threads. */
 #define OVERHEAD "overhead"
 
 struct metric {

@@ -1,5 +1,5 @@
-/* Finds the samples that are parallel overhead, i.e. time in the runtime's own code, and the kind of
- * each. This is done after the run, so it costs nothing during it (Tallent and Mellor-Crummey,
+/* Finds the samples that are parallel overhead, i.e. time in the runtime's own code, and the kind
+ * of each. This is done after the run, so it costs nothing during it (Tallent and Mellor-Crummey,
  * PPoPP 2009, section 5.2).
  *
  * The physical frames of a sampled call path are examined from the leaf outwards, up to the

@@ -80,8 +80,8 @@ static void rename_outlined(const struct search *search)
     }
 }
 
-/* Renames the procedures that a thread's samples have directly inside of calls of constructs. The
- * rest of the caller's bichord has no instruction pointers: l-notes of the path to the construct. */
+/* Renames the procedures that a thread's samples show directly inside of calls of constructs. Nodes
+ * without ip between the two are l-notes of the path to the construct. */
 static void search_thread(const struct search *search, const struct measurement_thread *thread)
 {
     const struct rule **rule_of = mem_alloc((thread->nodes.n + 1) * sizeof *rule_of);

@@ -1,12 +1,12 @@
 /* Constructs: procedures that a compiler makes of the body of a parallel construct, such as gcc's
- * `solve._omp_fn.0`. Rules (hpcprof/runtime/rules.h) name the procedures of an agent that call them:
+ * `solve._omp_fn.0`. Rules (hpcprof/runtime/rules.h) name an agent's procedures that call them:
  *
  *     construct PATTERN WORDS      what such a procedure calls is the body of a construct WORDS
- *     outlined PATTERN WORDS       a procedure of such a name is the body of some construct: WORDS, if
- *                                  no sample saw who called it
+ *     outlined PATTERN WORDS       a procedure of such a name is the body of some construct; WORDS are
+ *                                  used if no sample has its caller
  *
- * Example: with `construct run_region parallel`, the procedure at line 12 of solve.c that run_region
- * called in some sample is shown as `parallel @ solve.c:12`. */
+ * Example: with `construct run_region parallel`, the procedure at line 12 of solve.c that
+ * run_region called in some sample is shown as `parallel @ solve.c:12`. */
 #ifndef HPCPROF_CONSTRUCT_NAMES_H
 #define HPCPROF_CONSTRUCT_NAMES_H
 

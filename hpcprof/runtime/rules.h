@@ -57,7 +57,8 @@ enum rule_key {
 struct rule {
     enum rule_key key;
     char *pattern;
-    char *kind;    /* RULE_OVERHEAD: kind of overhead; RULE_CONSTRUCT, RULE_OUTLINED: its words; empty: none */
+    char *kind;    /* RULE_OVERHEAD: kind of overhead; RULE_CONSTRUCT, RULE_OUTLINED: the construct's
+                      words; empty: none */
     bool is_fence; /* RULE_OVERHEAD: the instruction behind it is sampled in its place */
     uint32_t id;   /* number among all rules of the run, from 0 */
 };

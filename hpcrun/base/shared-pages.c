@@ -19,7 +19,7 @@
 /* Free space that the file system must keep for the measurement file and for others. */
 #define MIN_FREE_BYTES (UINT64_C(16) << 20)
 
-/* Blocks that were given back and can be used again. Further ones are lost until the process ends. */
+/* Blocks that were given back and are used again. Further ones are lost until the process ends. */
 #define FREE_BLOCKS 256
 
 /* A block that was given back; it is zero. */
@@ -149,8 +149,8 @@ static void *take_free(size_t size)
     return found;
 }
 
-/* The remainder of the current window; false if the block does not fit there. At the very first
- * call `next` is the begin of a window, which counts as used up otherwise. */
+/* Takes the block from the rest of the current window; false if it does not fit there. `next` at
+ * the begin of a window means that the window before is used up, except for the first window. */
 static bool take_from_window(size_t size, uint64_t *offset)
 {
     uint64_t at = atomic_load(&pages.next);

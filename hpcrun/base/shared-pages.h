@@ -29,7 +29,7 @@ void shared_pages_free(void *block, size_t size);
 /* The offset of a block in the file. */
 uint64_t shared_pages_offset(const void *block);
 
-/* No more system calls than sampling needs anyway: the program restricts them. */
+/* The program restricts its system calls: the file gets no more pages. */
 void shared_pages_freeze(void);
 
 /* The file gets no more pages. Those that are mapped stay. */
@@ -39,13 +39,15 @@ void shared_pages_close(void);
 void shared_pages_after_fork(void);
 
 /* For the fault handler: puts an empty private page at an address whose page of the file is gone
- * (another process has cut the file, or the disk failed). False if the address is no such one. */
+ * (another process has truncated the file, or the disk failed). False if the address is not in a
+ * mapping of the file. */
 bool shared_pages_fix_up(uint64_t address);
 
-/* Before the pages are used with SIGBUS blocked: does the same for all pages of a file that was cut. */
+/* Does the same for all pages of a file that was truncated; needed before code that uses them with
+ * SIGBUS blocked. */
 void shared_pages_check(void);
 
-/* Whether that has happened: the data is lost. */
+/* Whether pages were replaced in this way: the data in the file is lost. */
 bool shared_pages_are_lost(void);
 
 #endif

@@ -102,10 +102,10 @@ struct metrics {
     unsigned work[MAX_EVENTS];     /* every event: what it measures */
     unsigned blocked[MAX_EVENTS];  /* REALTIME: time off the CPU */
     unsigned idleness[MAX_EVENTS]; /* time events with agents: blame for idle workers */
-    unsigned
-        incomplete[MAX_EVENTS]; /* time events with agents: time in which some worker was idle */
-    /* Time events with agents: time of threads that wait; blame for threads that wait for a lock, in
-     * its holder; the same in the thread that waits. */
+    /* Time events with agents: time in which some worker was idle. */
+    unsigned incomplete[MAX_EVENTS];
+    /* Time events with agents: time of threads that wait; blame for threads that wait for a lock,
+     * in its holder; the same in the thread that waits. */
     unsigned waiting[MAX_EVENTS], lock_wait[MAX_EVENTS], lock_delay[MAX_EVENTS];
     /* With work and span: of the event STRANDS_EVENT, whose index is the number of events. */
     unsigned strand_work, span, burdened_span;
@@ -113,7 +113,7 @@ struct metrics {
 
 #define NO_METRIC UINT32_MAX
 
-/* The event of exact times: not sampled, but measured from one action of the runtime to the next. */
+/* The event of exact times, which are measured from one action of the runtime to the next. */
 #define STRANDS_EVENT "STRANDS"
 
 void metrics_init(struct metrics *metrics, const struct config *config);

@@ -1,6 +1,6 @@
 /* Hooks on calls that wait for other threads, apart from locks and joins: condition variables,
- * barriers, and futexes by way of syscall, as C++20's atomic waits, latches and semaphores make them.
- * While the thread waits, its slot says so (logical/wait-slots.h). */
+ * barriers, and futexes by way of syscall, as C++20's atomic waits, latches and semaphores make
+ * them. While the thread waits, its slot says so (logical/wait-slots.h). */
 #include "hpcrun/hooks/condition-waits.h"
 
 #include "hpcrun/base/hook.h"

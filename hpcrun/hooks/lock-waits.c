@@ -1,13 +1,14 @@
-/* Hooks on calls that wait for a lock: mutexes, read-write locks, spin locks. While the thread waits,
- * its slot says so (logical/wait-slots.h), with the lock and where glibc keeps the holder's tid.
+/* Hooks on calls that wait for a lock: mutexes, read-write locks, spin locks. While the thread
+ * waits, its slot says so (logical/wait-slots.h), with the lock and where glibc keeps the holder's
+ * tid.
  *
- * A lock that is free costs one load more: the hook looks whether the call will have to wait, and if
- * not, jumps to the real function, which does all the locking. So every kind of lock (recursive,
- * robust, with priority inheritance, shared between processes, ...) behaves as without hpcrun. A lock
- * that another thread takes between the look and the call counts as work.
+ * A lock that is free costs one load more: the hook looks whether the call will have to wait, and
+ * if not, jumps to the real function, which does all the locking. So every kind of lock (recursive,
+ * robust, with priority inheritance, shared between processes, ...) behaves as without hpcrun. A
+ * lock that another thread takes between the look and the call counts as work.
  *
- * The layouts of pthread_mutex_t and pthread_rwlock_t are part of glibc's ABI: static initializers in
- * programs depend on them. */
+ * The layouts of pthread_mutex_t and pthread_rwlock_t are part of glibc's ABI: static initializers
+ * in programs depend on them. */
 #include "hpcrun/base/hook.h"
 #include "hpcrun/sample/lock-delay.h"
 

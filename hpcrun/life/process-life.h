@@ -22,8 +22,8 @@ void process_exec_failed(void);
  * samples, keeps no descriptors and makes no system calls. The caller gives back its signals. */
 void process_withdraw(const char *why);
 
-/* Resets the state of the end in the child of a fork: if another thread of the parent was ending the
- * process, that thread does not exist in the child. */
+/* Resets the state of the end in the child of a fork: if another thread of the parent was ending
+ * the process, that thread does not exist in the child. */
 void process_reset_end(void);
 
 /* Normal context, around a fork of a process that is measured. The child becomes a process of its

@@ -4,8 +4,8 @@
 #include "hpcrun/logical/agent-query.h"
 #include "hpcrun/logical/agent-table.h"
 #include "hpcrun/logical/claims.h"
-#include "hpcrun/process/report.h"
 #include "hpcrun/logical/wait-slots.h"
+#include "hpcrun/process/report.h"
 
 #include <string.h>
 
@@ -117,7 +117,7 @@ static struct agent_slot *slot_of_thread(void)
     return own_slot;
 }
 
-/* NULL: no agent is asked for events of its runtime. */
+/* Where agents report the events of their runtimes; NULL: they do not. */
 static const struct agent_dag *dag;
 
 void host_observe_dag(const struct agent_dag *events)

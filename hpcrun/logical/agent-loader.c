@@ -325,7 +325,6 @@ void agents_update(void)
     atomic_store(&updating, 0);
 }
 
-/* A process with another agent's runtime keeps to that: its other threads are foreign. */
 void agents_expect_threads(void)
 {
     if (atomic_load_explicit(&agents.count, memory_order_relaxed) > 0 ||

@@ -10,8 +10,8 @@
  *
  *     NAME|RULES VERSION|PATH|RECOGNITION|RECOGNITION...
  *
- * RECOGNITION is "note:OWNER", "module:NAME", "symbol:NAME" or "threads:any", from the agent's rules
- * file. */
+ * RECOGNITION is "note:OWNER", "module:NAME", "symbol:NAME" or "threads:any", from the agent's
+ * rules file. */
 void agents_init(const char *list);
 
 /* Opens agents whose runtime was loaded since the last call, and announces modules to all agents.

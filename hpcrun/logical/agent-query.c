@@ -43,11 +43,11 @@ static bool begin_cursor(struct agent_query *query, unsigned index)
     return cursor->host_private != NULL;
 }
 
-/* A process with another agent's runtime keeps to that: its other threads are foreign. */
-static bool stands_aside(const struct agent *agent)
+/* The agent for plain threads is not asked while there is another agent: all threads outside of that
+ * one's runtime are foreign. */
+static bool is_replaced(const struct agent *agent)
 {
-    return agent->is_for_threads &&
-           atomic_load_explicit(&agents.count, memory_order_relaxed) > 1;
+    return agent->is_for_threads && atomic_load_explicit(&agents.count, memory_order_relaxed) > 1;
 }
 
 /* Asks one agent for the thread's status. Saves the state that it sets: its answers for the path
@@ -57,7 +57,7 @@ static enum agent_thread_status ask_status_of(struct agent_query *query, unsigne
     struct agent_cursor *cursor = &query->cursor[index];
     enum agent_thread_status kind = AGENT_FOREIGN;
     require_deterministic(&query->answers, agents.at[index]);
-    if (begin_cursor(query, index) && !stands_aside(agents.at[index]))
+    if (begin_cursor(query, index) && !is_replaced(agents.at[index]))
         kind = agents.at[index]->unwind_begin(cursor);
     if (memcmp(query->begin_state[index], cursor->state, sizeof cursor->state) != 0) {
         memcpy(query->begin_state[index], cursor->state, sizeof cursor->state);

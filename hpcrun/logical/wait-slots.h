@@ -6,8 +6,8 @@
  *     result = REAL(pthread_cond_wait)(condition, mutex);
  *     wait_end(&wait);
  *
- * A wait may end without wait_end: by cancellation, an exception or longjmp. The thread's next sample
- * finds that the wrapper's frame is gone. */
+ * A wait may end without wait_end: by cancellation, an exception or longjmp. The thread's next
+ * sample finds that the wrapper's frame is gone. */
 #ifndef HPCRUN_LOGICAL_WAIT_SLOTS_H
 #define HPCRUN_LOGICAL_WAIT_SLOTS_H
 
@@ -20,8 +20,8 @@ extern struct agent_slots slots;
 /* This thread's slot; NULL if it has none. Static TLS. */
 extern __thread struct agent_slot *own_slot __attribute__((tls_model("initial-exec")));
 
-/* Normal context, with signals blocked: gives the calling thread a slot, or frees it. Without memory
- * the thread has no slot. */
+/* Normal context, with signals blocked: gives the calling thread a slot, or frees it. Without
+ * memory the thread has no slot. */
 void slot_take(int tid);
 void slot_release(void);
 

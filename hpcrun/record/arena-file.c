@@ -45,7 +45,7 @@ static bool is_restricted(void)
     return process.restricted || (mode != 0 && mode != -EINVAL);
 }
 
-/* Does not use the reserved descriptor, which is for the measurement file. */
+/* Not by fds_open: that would use the reserved descriptor, which is for the measurement file. */
 static long open_in(int directory)
 {
     long fd = sys4(SYS_openat, directory, output_directory_name(directory, arena.path),
@@ -180,8 +180,8 @@ void arena_file_commit(struct thread *thread, uint64_t ticks)
     thread_image_commit(thread, ticks);
 }
 
-/* About once per second, by whichever thread comes first: the kernel adds up the CPU times of all
- * threads, which would take a second in each of 10,000 threads. */
+/* Keeps the clocks of the process, about once per second, in one thread only: to read its CPU clock,
+ * the kernel adds up the CPU times of all threads. */
 static void look_at_process(uint64_t wall)
 {
     uint64_t last = __atomic_load_n(&arena.header->wall, __ATOMIC_RELAXED);

@@ -16,14 +16,15 @@
 #include "hpcrun/thread/thread.h"
 
 /* In the thread, at its first sample or before: creates the file if it does not exist, and makes
- * the thread's image live if that is possible. Returns false if another thread is just creating the
- * file; then the caller tries again later. */
+ * the thread's image live if that is possible. False while the file may still be created, by another
+ * thread or later: call again at the next sample. */
 bool arena_file_begin_thread(struct thread *thread);
 
 /* Publishes the sample in progress, after the modules and agents that it refers to were written. */
 void arena_file_commit(struct thread *thread, uint64_t ticks);
 
-/* The thread looks at the clock, in its handler: also keeps those of the process. */
+/* Stores the clocks of the thread and, about once per second, those of the process. `ticks` and
+ * `wall` are the same instant. */
 void arena_file_look(struct thread *thread, uint64_t ticks, uint64_t wall);
 
 /* Everything is in the measurement file: removes the arena file. */

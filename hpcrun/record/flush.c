@@ -326,14 +326,14 @@ bool flush_joins(struct thread *thread)
     return good;
 }
 
-/* What of a thread's data is in the file, and still in memory. */
+/* The part of a thread's data that is in the file, and not yet cleared in memory. */
 struct written {
     uint32_t values; /* of nodes with smaller ids */
     unsigned events; /* fates of events with a smaller index */
 };
 
-/* From now on the chunks count, and the image does not. So what they have is cleared only after
- * that. */
+/* From here on a reader takes the chunks in place of the image. Only then may the data that is in
+ * them be cleared. */
 static void settle(struct thread *thread, const struct written *written)
 {
     thread_image_end(thread);

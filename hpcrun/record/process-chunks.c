@@ -328,7 +328,8 @@ bool process_chunks_are_pending(void)
                atomic_load_explicit(&agents.news, memory_order_relaxed);
 }
 
-/* Agents that another thread is just writing are skipped; hence the retry. */
+/* Agents that another thread is writing at the moment are skipped; a later call with `retry` writes
+ * what that thread could not. */
 void process_chunks_write_pending(bool retry)
 {
     struct chunk chunk;

@@ -22,8 +22,8 @@ void creation_record(struct thread *created, bool is_joinable);
  * thread and has a complete path: stores which frame stayed live. */
 void creation_joined(const struct joinable *joined);
 
-/* Normal context, in a sampled thread: saves its call path up to the innermost frame at this pc, and
- * returns that frame's node. Empty, and CCT_ROOT, if there is none, or no complete path. */
+/* Normal context, in a sampled thread: saves its call path up to the innermost frame at this pc,
+ * and returns that frame's node. Empty, and CCT_ROOT, if there is none, or no complete path. */
 uint32_t creation_save_path(struct saved_path *path, uint64_t pc);
 
 /* In the child of a fork, in its only thread, whose tree is empty: enters the thread's creation

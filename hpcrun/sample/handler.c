@@ -12,11 +12,11 @@
 
 #include <string.h>
 
-/* Ticks between readings of the clock: a second or two. Reading the time stamp counter needs no
+/* Ticks between two readings of the clock, one to two seconds. Reading the time stamp counter needs no
  * memory access; reading the clock needs several, all of them cold in the caches. */
 #define TICKS_PER_LOOK ((uint64_t)1 << 32)
 
-/* At the first sample, and then at one in a second or two. */
+/* At the first sample, and then after every TICKS_PER_LOOK. */
 static void look_at_clock(struct thread *thread, uint64_t ticks)
 {
     uint64_t now = sys_clock(CLOCK_MONOTONIC);
@@ -34,7 +34,7 @@ static void look_at_clock(struct thread *thread, uint64_t ticks)
     }
 }
 
-/* Has what the sample added written, if it is time for that, or if its image can't keep it. */
+/* Writes what the thread has collected if that is due, or if the thread's image can't keep it. */
 static void write_if_due(struct thread *thread, uint64_t ticks)
 {
     if (!thread->looked_at || ticks - thread->looked_at >= TICKS_PER_LOOK)

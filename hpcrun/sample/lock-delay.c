@@ -7,10 +7,9 @@
 
 _Static_assert(AGENT_MAX_EVENTS == MAX_EVENTS, "slots have room for all events");
 
-/* The node of the lock below that of the path. hpcprof finds its name by its address in a module, as
- * for code; memory outside of modules has none. */
-static uint32_t lock_node(struct thread *self, uint32_t path,
-                          const volatile void *lock)
+/* The node of the lock below that of the path. hpcprof finds the lock's name by its address in a
+ * module, as for code. A lock in no module has no name. */
+static uint32_t lock_node(struct thread *self, uint32_t path, const volatile void *lock)
 {
     struct unwinder *u = &self->unwinder;
     struct cct_note note = {.ip = ip_placeholder(PLACEHOLDER_LOCK), .first = true};

@@ -1,9 +1,9 @@
-/* The view of threads that wait for a lock: who waited where, for which lock.
+/* `lock delay`: which threads waited for which lock, and where.
  *
- * A sample of the lock's holder charges the holder with `lock wait`, and leaves the same amount in
- * the slot of one of the threads that wait (agents/agent.h), each in turn. At the end of its wait,
- * this thread adds the amounts to `lock delay`, at its own call path and below it at the lock. So a wait that no sample
- * saw costs nothing, and both metrics have the same sum, but for waits that never end. */
+ * A sample of the lock's holder pays `lock wait` at the holder's path, and adds the same amount to
+ * the slot of one of the threads that wait (agents/agent.h), each in turn. When its wait ends, that
+ * thread pays the amount as `lock delay`, at the lock below its own call path. So a wait that no
+ * sample saw costs nothing, and both metrics have the same sum, but for waits that never end. */
 #ifndef HPCRUN_SAMPLE_LOCK_DELAY_H
 #define HPCRUN_SAMPLE_LOCK_DELAY_H
 

@@ -17,8 +17,8 @@
 uint64_t own_path_begin(struct thread *self);
 void own_path_end(struct thread *self, uint64_t mask);
 
-/* Enters the path from `context`, of the calling function. Returns its node; 0 if it is not complete,
- * in a thread that a runtime uses for itself, or without memory. */
+/* Enters the path from `context`, of the calling function. Returns its node; 0 if it is not
+ * complete, in a thread that a runtime uses for itself, or without memory. */
 uint32_t own_path_enter(struct thread *self, const ucontext_t *context);
 
 #endif

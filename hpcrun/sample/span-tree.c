@@ -137,7 +137,7 @@ static bool enter_context(const struct target *to, uint32_t id)
     if (id == CONTEXT_PROGRAM)
         return enter_values(to, id, serial_node(&to->thread->cct));
     if (context->procedure == 0)
-        return true; /* its number was taken, and then not needed */
+        return true; /* another worker added the same context: this id is unused */
     to->caller[id] = caller_of(to, context);
     uint32_t node =
         child(to, to->caller[id], (struct lnote){.value = ip_at(to, context->procedure)});

@@ -15,11 +15,11 @@ bool span_tree_init(void);
 /* In the child of a fork, where no runtime goes on. */
 void span_tree_after_fork(void);
 
-/* At the image's end, once: adds all values to the tree of `thread`, which must be quiescent. False,
- * with nothing added, if no runtime reported anything, or memory ran out. */
+/* At the image's end, once: adds all values to the tree of `thread`, which must be quiescent.
+ * False, with nothing added, if no runtime reported anything, or memory ran out. */
 bool span_tree_enter(struct thread *thread);
 
-/* Why it returned false. A constant. */
+/* Why span_tree_enter returned false; a string constant. */
 const char *span_tree_why_not(void);
 
 #endif

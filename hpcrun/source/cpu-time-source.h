@@ -18,7 +18,7 @@
  *   it was preempted   both timers are armed for the rest
  *
  * perf goes on until the thread has the CPU for half of the time. It would do without timers, but
- * its signal takes an interrupt of its own, and arming it two slow system calls (table below). It
+ * its signal takes an interrupt of its own, and arming it two slow system calls (sample-source.h). It
  * times all samples where the user's limit of timers (RLIMIT_SIGPENDING) is reached. */
 #ifndef HPCRUN_SOURCE_CPU_TIME_SOURCE_H
 #define HPCRUN_SOURCE_CPU_TIME_SOURCE_H
@@ -48,7 +48,8 @@ struct cpu_start {
     uint64_t next, then; /* CLOCK_MONOTONIC for which the timers are armed */
 };
 
-/* Plans the first sample after event->last, which is now; then starts the event. From any thread. */
+/* Plan the first sample after event->last, which is now; start the event; stop it. From any thread.
+ */
 struct cpu_start cpu_source_plan(struct thread *thread, struct thread_event *event);
 void cpu_source_start(const struct thread_event *event, struct cpu_start start);
 void cpu_source_stop(const struct thread_event *event);

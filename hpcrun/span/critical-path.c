@@ -87,7 +87,7 @@ static bool add_other(struct critical_path *path, struct path_memory *memory, ui
     return true;
 }
 
-/* Takes the table over, or its entries. */
+/* The path gets the table itself if it has none, else its entries. */
 bool path_append_others(struct critical_path *path, struct path_memory *memory,
                         struct path_table *others)
 {

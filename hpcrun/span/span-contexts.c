@@ -55,8 +55,9 @@ static uint32_t find_child(uint32_t first, uint32_t last, uint64_t procedure, ui
     return CONTEXT_NONE;
 }
 
-/* Adds a child. Another worker may add the same one at the same time: whoever comes second finds it
- * among the children that are new, and its own id stays unused. */
+/* Adds a child. `seen` is the first child that the caller compared with. Another worker may add the
+ * same one at the same time. Then the second of them finds it among the children before `seen`, and
+ * the id that it took stays unused. */
 static uint32_t add_child(uint32_t parent, uint32_t seen, uint64_t procedure, uint64_t site)
 {
     uint32_t id = atomic_load(&end) < SPAN_CONTEXTS ? atomic_fetch_add(&end, 1) : SPAN_CONTEXTS;

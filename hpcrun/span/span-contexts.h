@@ -1,8 +1,9 @@
 /* The calling contexts of work and span: chains of procedures that were spawned.
  *
  * Recursion is folded: a procedure that is among its own callers continues in the context of the
- * outermost of its activations. So the number of contexts is that of the program's simple paths, not
- * that of its activations, and a recursive procedure has one row that holds all of its recursion.
+ * outermost of its activations. So the number of contexts is that of the program's simple paths,
+ * not that of its activations, and a recursive procedure has one row that holds all of its
+ * recursion.
  *
  * Contexts are found and added by all workers at once, without locks; none is ever removed. */
 #ifndef HPCRUN_SPAN_SPAN_CONTEXTS_H
@@ -26,7 +27,7 @@ struct span_context {
     uint64_t site; /* return address of the spawn, in the parent's procedure; 0: a root */
 };
 
-/* Reserves memory; false without. Normal context, once. */
+/* Reserves memory; false if there is none. Normal context, once. */
 bool span_contexts_init(void);
 
 /* Forgets all contexts. No worker may use one. */

@@ -35,7 +35,7 @@ static uint64_t ticks_in(uint64_t ns)
     return (uint64_t)((unsigned __int128)(now - ticks) * ns / elapsed);
 }
 
-/* The smallest distance: longer ones were disturbed. */
+/* The smallest distance of two readings: longer ones were disturbed. */
 static uint64_t measure_reading(void)
 {
     uint64_t least = UINT64_MAX;
@@ -71,8 +71,8 @@ void strand_begin(struct strand_clock *clock)
     clock->excess = reading_cost;
 }
 
-/* The CPU time of a strand that seems long. Since the anchor the thread lost its CPU in no other
- * strand, nor between strands. */
+/* The CPU time of a strand that took long. Since the anchor the thread has had the CPU all the time,
+ * but for this strand: a loss elsewhere would have moved the anchor. */
 static uint64_t cpu_time(struct strand_clock *clock, uint64_t seeming)
 {
     uint64_t before = in_units(clock->begin - clock->anchor), from = clock->anchor_cpu;

@@ -1,12 +1,12 @@
-/* Time of strands: of pieces of a program between two events of its scheduler, some nanoseconds to
- * seconds long.
+/* Measures strands. A strand is the code that a worker executes between two events of its scheduler;
+ * it takes from nanoseconds to seconds.
  *
- * A strand is measured by the time stamp counter. If it seems long, the thread may have lost its CPU
- * meanwhile; then the thread's CPU clock decides, which costs a system call.
+ * A strand is measured by the time stamp counter. If it seems long, the thread may have lost its
+ * CPU meanwhile; then the thread's CPU clock decides, which costs a system call.
  *
- * Time between strands is that of the observer or of the scheduler, and belongs to no strand. Reading
- * the counter costs as much as the rest of a short event. So a short event reads it once, and the
- * strand behind it is shortened by what such an event costs, as measured at the beginning.
+ * Time between strands is that of the observer or of the scheduler, and belongs to no strand.
+ * Reading the counter costs as much as the rest of a short event. So a short event reads it once,
+ * and the strand behind it is shortened by what such an event costs, as measured at the beginning.
  *
  * The unit is 2^-10 ns, as that of times in the tree. */
 #ifndef HPCRUN_SPAN_STRAND_CLOCK_H

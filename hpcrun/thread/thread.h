@@ -38,7 +38,7 @@ struct thread_event {
     uint64_t mean;        /* in use: `period` or longer; by rate: it follows the counts */
     uint64_t last;        /* the event's clock or count at the last sample */
     uint64_t armed;       /* the period that the next sample was armed with */
-    uint64_t after;       /* CPUTIME: the period after `due`; the other timer is armed for its end */
+    uint64_t after;       /* CPUTIME: the period after `due`, at whose end the other timer expires */
     uint64_t lag;         /* mean delay from `due` to the sample */
     uint64_t due;         /* the clock or count at which the next sample is due */
     uint64_t wall;        /* CPUTIME: CLOCK_MONOTONIC for which the other timer is armed; by the CPU

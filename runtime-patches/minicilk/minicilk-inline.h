@@ -231,9 +231,9 @@ MINICILK_INLINE void minicilk_push(struct minicilk_worker *worker, struct minici
 
 /* After the child's call has returned `outcome`: whether this body may continue; else it is stolen.
  *
- * The tail is stored before the head is loaded. A barrier between them would cost more than the rest
- * of a spawn. So the thief's membarrier acts as a barrier here, too, and only the compiler must be
- * kept from reordering. */
+ * The tail is stored before the head is loaded. A barrier between them would cost more than the
+ * rest of a spawn. So the thief's membarrier acts as a barrier here, too, and only the compiler
+ * must be kept from reordering. */
 MINICILK_INLINE bool minicilk_pop(struct minicilk_worker *worker, struct minicilk_slot *slot,
                                   size_t size, int outcome)
 {

@@ -65,25 +65,26 @@ struct minicilk_live {
 
 struct minicilk_frame;
 
-/* What an observer is told of the dag of a computation. minicilk_init reads live->observer; it stays
- * in force until minicilk_shutdown. Without an observer the runtime executes no instruction for
- * this: the calls are in slow paths that spawns, pops and syncs then always take.
+/* What an observer is told of the dag of a computation. minicilk_init reads live->observer; it
+ * stays in force until minicilk_shutdown. Without an observer the runtime executes no instruction
+ * for this: the calls are in slow paths that spawns, pops and syncs then always take.
  *
  * The functions are called by the thread of the worker with this number, on its stack, and may
  * take locks and memory, but must not spawn. `frame` is valid during the call; a frame's body and
  * site are valid from its procedure's first call of the observer, or its return, on. Each worker
  * has a stack of procedures that it executes; the bottom one is its base. */
 struct minicilk_observer {
-    /* CILK_RUN begins: the root will be the base of some worker. It has ended. */
+    /* CILK_RUN begins: the root will be the base of some worker. */
     void (*run_begins)(unsigned worker, const struct minicilk_frame *root);
+    /* CILK_RUN has ended. */
     void (*run_ended)(unsigned worker);
     /* The worker executes this frame as its base: a root, a stolen frame, or one that was suspended
      * and whose children have all ended. */
     void (*resumed)(unsigned worker, const struct minicilk_frame *frame);
     /* The top procedure spawns `child`, which becomes the top. */
     void (*spawned)(unsigned worker, const struct minicilk_frame *child);
-    /* The top procedure has returned, and its children have ended. Its parent is the top now; or the
-     * parent was stolen, and all of the worker's procedures, too. */
+    /* The top procedure has returned, and its children have ended. Its parent is the top now; or
+     * the parent was stolen, and all of the worker's procedures, too. */
     void (*returned)(unsigned worker);
     void (*orphaned)(unsigned worker);
     /* The top procedure's children have all ended at a sync. */

@@ -4,8 +4,8 @@
 #ifndef MINICILK_UNTAGGED
 #line 6 "hpctoolkit:parallel-overhead:steal"
 #endif
-/* A pop with a barrier of its own. Once the head is seen below the slot, no thief can take the frame
- * any more, so the observer may tell that the parent goes on. */
+/* A pop with a barrier of its own. Once the head is seen below the slot, no thief can take the
+ * frame any more, so the observer may tell that the parent goes on. */
 RUNTIME_CODE bool minicilk_pop_slowly(struct minicilk_worker *worker, struct minicilk_slot *slot,
                                       size_t size)
 {

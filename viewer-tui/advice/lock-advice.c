@@ -34,22 +34,24 @@ static double main_lock(const struct situation *situation, const struct time_pla
     return delays->total > 0 ? most / delays->total : 0;
 }
 
-/* The least number of seconds, since each sample may stand for the waiting of all threads. */
-static double surely(const struct situation *situation, double seconds)
+/* Lower end of the 95 % interval of a sum of lock waits. A sample may stand for the waiting of all
+ * threads. */
+static double lower_limit(const struct situation *situation, double seconds)
 {
     double largest = situation->cpu_increment * (double)situation->process.threads.n;
     return seconds - 1.96 * sqrt(largest * seconds);
 }
 
-/* Adds "Threads wait at least 4.99 s for lock queue_lock; the lock is held most of that time at
- * worker, convoy.c:17." */
+/* Adds "Threads wait at least 4.99 s for lock queue_lock. 100% of that time the holder is at worker,
+ * convoy.c:17." */
 static void add_locks(const struct situation *situation, const struct time_places *held,
                       const struct time_places *delays, struct findings *findings)
 {
     char name[NAME_SIZE] = "locks";
     double share = main_lock(situation, delays, name);
     struct text text = {0};
-    text_add(&text, situation->cpu.without == NO_METRIC ? "Threads wait at least " : "Threads wait ");
+    bool is_lower_bound = situation->cpu.without == NO_METRIC;
+    text_add(&text, is_lower_bound ? "Threads wait at least " : "Threads wait ");
     add_seconds(&text, held->total);
     text_printf(&text, " for %s", share > 0 ? name : "locks");
     if (share > 0 && share < 0.95)
@@ -72,7 +74,7 @@ void find_locks(const struct situation *situation, struct findings *findings)
     struct time_places delays = time_places_find(situation->view, situation->row,
                                                  situation->lock_delay, situation->run);
     double wall = situation->process.wall;
-    if (held.list.n && wall > 0 && surely(situation, held.total) > LEAST_SHARE_OF_WALL * wall)
+    if (held.list.n && wall > 0 && lower_limit(situation, held.total) > LEAST_SHARE_OF_WALL * wall)
         add_locks(situation, &held, &delays, findings);
     time_places_free(&held);
     time_places_free(&delays);

@@ -46,8 +46,8 @@ static void add_verdict(const struct work_span *of, double cpus, struct text *te
         text_printf(text, " That is less than this machine's %.0f CPUs.", cpus);
     else if (parallelism < ENOUGH * cpus)
         text_printf(text, " For %.0f CPUs, %.0f would be enough.", cpus, ENOUGH * cpus);
-    if (work_span_lower_bound(of, cpus) < cpus / 2 && of->work / of->burdened_span < ENOUGH * cpus &&
-        parallelism >= ENOUGH * cpus)
+    bool is_burdened = of->work / of->burdened_span < ENOUGH * cpus;
+    if (work_span_lower_bound(of, cpus) < cpus / 2 && is_burdened && parallelism >= ENOUGH * cpus)
         text_add(text, " Tasks are so small that moving them costs too much: make them larger.");
 }
 

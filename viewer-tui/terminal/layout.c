@@ -9,8 +9,8 @@
 #define HEIGHT_FOR_SOURCE 14
 #define HEIGHT_FOR_ADVICE 20
 
-/* The source is beside the tree on a screen that is at least this wide and at least so many times as
- * wide as it is high. */
+/* The source is beside the tree on a screen that is at least this wide and at least so many times
+ * as wide as it is high. */
 #define WIDTH_FOR_BESIDE  160
 #define ASPECT_FOR_BESIDE 3
 
@@ -22,7 +22,8 @@ static size_t min_size(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Below: two fifths of the lines, more if the tree has few rows, fewer if the file has few lines. */
+/* Puts the source below the tree, on two fifths of the lines: on more if the tree has few rows, on
+ * fewer if the file is short. */
 static void split_vertically(struct layout *layout, const struct layout_content *content)
 {
     size_t height = (size_t)layout->tree.height;

@@ -7,14 +7,14 @@
 
 struct page {
     const char *title;
-    const char
-        *text; /* long lines are broken; a line at the margin above indented ones is a head */
+    /* Long lines are broken; a line at the margin above indented ones is a head. */
+    const char *text;
     enum command opener;
     long first; /* index of the first line on the screen; kept from call to call */
 };
 
-/* Shows the page until the user closes it: with Esc, q, Enter or the opener's key (COMMAND_NONE), or
- * with the key of a view or another page, whose command is returned. */
+/* Shows the page until the user closes it: with Esc, q, Enter or the opener's key (COMMAND_NONE),
+ * or with the key of a view or another page, whose command is returned. */
 enum command page_show(struct page *page);
 
 /* Draws the first line of the screen, with the title, and the last one, with the keys. */

@@ -40,8 +40,8 @@ struct pane_state {
     size_t top;
 };
 
-/* Opens the first levels, up to one with several rows. The filters must outlive the pane; they apply
- * from the next pane_filter on. */
+/* Opens the first levels, up to one with several rows. The filters must outlive the pane; they
+ * apply from the next pane_filter on. */
 void pane_open(struct pane *pane, struct view *view, const struct filters *filters);
 void pane_close(struct pane *pane);
 
@@ -75,14 +75,15 @@ void pane_select(struct pane *pane, uint32_t row);
 void pane_expand(struct pane *pane);
 void pane_collapse(struct pane *pane);
 
-/* Opens everything below the selected row, level by level. False if it stopped at MOST_OPENED rows, or
- * the user stopped it. pane_collapse_all closes the row and everything below it. */
+/* Opens everything below the selected row, level by level. False if it stopped at MOST_OPENED rows,
+ * or the user stopped it. pane_collapse_all closes the row and everything below it. */
 #define MOST_OPENED 100000
 bool pane_expand_all(struct pane *pane);
 void pane_collapse_all(struct pane *pane);
 
-/* Opens the children with the largest cost, one below the other, while each has at least this share of
- * its parent's cost, and selects the last. Below a negative difference the smallest cost counts. */
+/* Opens the children with the largest cost, one below the other, while each has at least this share
+ * of its parent's cost, and selects the last. Below a negative difference it follows the smallest
+ * cost. */
 void pane_hot_path(struct pane *pane, double share);
 
 /* Shows the rows of all chains of start code, or folds them again. */
@@ -100,8 +101,8 @@ void pane_zoom_to(struct pane *pane, uint32_t row);
 bool pane_flatten(struct pane *pane);
 bool pane_unflatten(struct pane *pane);
 
-/* Sorts the rows; the selected row stays selected. pane_sort_by_shown chooses a metric that is shown,
- * e.g. overhead in place of one of its kinds. */
+/* Sorts the rows; the selected row stays selected. pane_sort_by_shown chooses a metric that is
+ * shown, e.g. overhead in place of one of its kinds. */
 void pane_sort(struct pane *pane, struct sorting sorting);
 void pane_sort_by_shown(struct pane *pane);
 

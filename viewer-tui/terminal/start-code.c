@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Smallest share of its parent's cost of a row that continues a chain. What else is below the parent
- * stays visible beside the folded chain. */
+/* Smallest share of its parent's cost of a row that continues a chain. What else is below the
+ * parent stays visible beside the folded chain. */
 #define DOMINATING_SHARE 0.9
 
 /* Longer chains are no start code; Rust's, the longest known, has 19 rows. */
@@ -115,8 +115,8 @@ static bool has_source_file(const struct view *view, uint32_t row)
     return database_file_path(view->db, file) != NULL;
 }
 
-/* One row that is not start code may stand above start code: _start of a stripped program, or the main
- * that Rust's compiler makes. Neither has a source file. */
+/* One row that is not start code may stand above start code: _start of a stripped program, or the
+ * main that Rust's compiler makes. Neither has a source file. */
 struct start_chain start_chain_at(struct view *view, uint32_t row)
 {
     assert(start_chain_may_begin(view, row));

@@ -1,6 +1,6 @@
-/* endless LEDGER THREADS [MS]: threads that work without end in ever new call paths, each of which notes
- * its CPU time in LEDGER some ten thousand times a second; after MS milliseconds the process ends by a bare
- * exit_group. Meanwhile the first thread creates and joins short threads. */
+/* endless LEDGER THREADS [MS]: threads that work without end in ever new call paths, each of which
+ * notes its CPU time in LEDGER some ten thousand times a second; after MS milliseconds the process
+ * ends by a bare exit_group. Meanwhile the first thread creates and joins short threads. */
 #include "mapped-ledger.h"
 
 #include <pthread.h>

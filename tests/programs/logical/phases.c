@@ -6,8 +6,8 @@
  *   half         in WORKERS / 2 procedures at once              1 : 1
  *   full         in WORKERS procedures at once                  0 : 1
  *
- * Each burns MS of CPU time per thread in it. The procedures of half and full begin together, and end
- * when all have used their time.
+ * Each burns MS of CPU time per thread in it. The procedures of half and full begin together, and
+ * end when all have used their time.
  *
  * Prints the wall time of the computation, and of its procedures in all workers together. */
 #include "tests/programs/hpcrun/burn.h"

@@ -1,5 +1,5 @@
-// std-threads THREADS ROUNDS: threads of the C++ library that work and wait, with a ledger of the truth
-// (state-ledger.h).
+// std-threads THREADS ROUNDS: threads of the C++ library that work and wait, with a ledger of the
+// truth (state-ledger.h).
 #include "tests/programs/pthread/state-ledger.h"
 
 #include <barrier>

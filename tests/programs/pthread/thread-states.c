@@ -1,5 +1,5 @@
-/* thread-states SCENARIO THREADS ROUNDS [KIND-OF-LOCK]: threads that work and wait in one way, with a ledger of the
- * truth (state-ledger.h). */
+/* thread-states SCENARIO THREADS ROUNDS [KIND-OF-LOCK]: threads that work and wait in one way, with
+ * a ledger of the truth (state-ledger.h). */
 #include "tests/programs/pthread/state-ledger.h"
 
 #include <linux/futex.h>

@@ -1,6 +1,6 @@
-/* loops-tbb THREADS ROUNDS MS: in each round a parallel loop of THREADS iterations of MS of CPU time each,
- * which begin together, so that each thread has one; then the main thread uses MS alone. Prints, besides
- * the ledger, the wall time for which it was alone: "serial NS".
+/* loops-tbb THREADS ROUNDS MS: in each round a parallel loop of THREADS iterations of MS of CPU
+ * time each, which begin together, so that each thread has one; then the main thread uses MS alone.
+ * Prints, besides the ledger, the wall time for which it was alone: "serial NS".
  * With MS 0: ROUNDS loops of many small iterations, in one thread. */
 #include "wait-ledger.h"
 
@@ -19,7 +19,8 @@ static struct account *own_account()
     return account_of(number);
 }
 
-/* An iteration, from the time when a thread takes it: it goes on when all of its round have begun. */
+/* An iteration, from the time when a thread takes it: it goes on when all of its round have begun.
+ * */
 static void iterate(std::atomic<int> *begun, int all, std::uint64_t ns)
 {
     struct account *own = own_account();

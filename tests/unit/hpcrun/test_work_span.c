@@ -1,5 +1,5 @@
-/* Work and span of random fork-join programs, executed by a simulated work-stealing scheduler with a
- * simulated clock, against a recursive definition that knows nothing of workers and steals. */
+/* Work and span of random fork-join programs, executed by a simulated work-stealing scheduler with
+ * a simulated clock, against a recursive definition that knows nothing of workers and steals. */
 #include "tests/unit/cmocka_suite.h"
 
 #include "hpcrun/process/process.h"

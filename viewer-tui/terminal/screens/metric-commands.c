@@ -35,7 +35,7 @@ static void say_why_not_measured(struct tui *tui, const struct metric *metric)
     text_add_clean(&tui->message, metric->why, tui->ascii);
 }
 
-/* Sorts by the next column that is not hidden, whether it fits or not; after the last one by name. */
+/* Sorts by the next column that is not hidden, even if it does not fit; by name after the last one. */
 static void sort_by_neighbor(struct tui *tui, long step)
 {
     struct pane *pane = tui_pane(tui);

@@ -20,7 +20,8 @@ static void say_not_written(struct tui *tui, const char *name, int error)
     text_printf(&tui->message, ": %s", strerror(error));
 }
 
-/* Opens a file for writing; asks before it overwrites one. NULL, with a message, if it is not opened. */
+/* Opens a file for writing; asks before it overwrites one. NULL, with a message, if it is not
+ * opened. */
 static FILE *open_output(struct tui *tui, const char *name)
 {
     FILE *out = fopen(name, "wxe");

@@ -1,5 +1,5 @@
-/* The nearest line of the program's own source that leads to a row without such source, e.g. a futex or
- * another procedure of the C library. */
+/* The nearest line of the program's own source that leads to a row without such source, e.g. a
+ * futex or another procedure of the C library. */
 #include "viewer-tui/terminal/screens/source-pane.h"
 
 #include "viewer-tui/tree/labels.h"

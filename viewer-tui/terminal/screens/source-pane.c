@@ -33,8 +33,8 @@
 #define SIGN_MORE          "…"
 #define SIGN_MORE_IN_ASCII ">"
 
-/* Selects the place that the pane shows: where the row is declared, or where it is called. Callers in
- * the bottom-up view are shown at their calls, unless the user switched to the other place. */
+/* Selects the place that the pane shows: where the row is declared, or where it is called. Callers
+ * in the bottom-up view are shown at their calls, unless the user switched to the other place. */
 static void select_place(struct tui *tui, struct shown_source *shown)
 {
     uint32_t number = pane_row(tui_pane(tui));
@@ -299,7 +299,8 @@ static void draw_line(const struct tui *tui, const struct shown_source *shown, u
     vec_free(&number);
 }
 
-/* The first line on the screen: the marked one is in the middle, scrolled as far as there are lines. */
+/* The first line on the screen: the marked one is in the middle, scrolled as far as there are
+ * lines. */
 static uint32_t first_line(struct tui *tui, const struct source *source, uint32_t marked,
                            int height)
 {

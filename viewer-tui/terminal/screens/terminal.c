@@ -94,7 +94,7 @@ static void loop(struct tui *tui)
     }
 }
 
-/* Opens the first view before the terminal is taken over, so that errors can be reported on stderr. */
+/* Opens the first view before the terminal is taken over: errors are then reported on stderr. */
 static int open_first_view(struct tui *tui, const char *sort)
 {
     struct view *view = session_view(tui->session, tui->projection, tui->id);

@@ -1,7 +1,7 @@
 /* Pages and lists that cover the screen until the user closes them.
  *
- * A page closes with Esc, q or the key that opened it. Keys of views and of other pages work on every
- * page: the page closes and the command is carried out (tui->next). ? opens the help on top. */
+ * A page closes with Esc, q or the key that opened it. Keys of views and of other pages work on
+ * every page: it closes, and the command is carried out (tui->next). ? opens the help on top. */
 #ifndef VIEWER_TEXT_PAGES_H
 #define VIEWER_TEXT_PAGES_H
 

@@ -1,6 +1,6 @@
-/* The state of the terminal viewer. keys.h maps keys to commands, commands.h lists the functions that carry
- * them out; main-screen.h draws the tree and the source, text-pages.h shows what covers the screen.
- * To add a page: a command and its key in keys.c, a function in text-pages.h. */
+/* The state of the terminal viewer. keys.h maps keys to commands, commands.h lists the functions
+ * that carry them out; main-screen.h draws the tree and the source, text-pages.h shows what covers
+ * the screen. To add a page: a command and its key in keys.c, a function in text-pages.h. */
 #ifndef VIEWER_TUI_H
 #define VIEWER_TUI_H
 
