@@ -66,8 +66,10 @@ $(eval $(call unit_test,hpcrun/test_guard,$(BUILD)/obj/hpcrun/unwind/memory.o,))
 $(eval $(call unit_test,hpcrun/test_restart,$(BUILD)/obj/hpcrun/restart/restart.o,))
 $(eval $(call unit_test,hpcrun/test_interrupted_calls,,))
 $(eval $(call unit_test,hpcrun/test_sample,$(BUILD)/obj/hpcrun/sample/sample.o $(TOOL_LIB),))
-$(eval $(call unit_test,hpcrun/test_signals,$(addprefix $(BUILD)/obj/hpcrun/,hooks/signals.o hooks/old-signals.o \
-	restart/restart.o unwind/memory.o base/shared-pages.o base/own-fds.o),))
+SIGNAL_PARTS = $(BUILD)/obj/tests/unit/hpcrun/signal_recorder.o $(addprefix $(BUILD)/obj/hpcrun/,hooks/signals.o \
+	hooks/old-signals.o restart/restart.o unwind/memory.o base/shared-pages.o base/own-fds.o)
+$(foreach t,test_signal_masks test_signal_actions test_fatal_signals,\
+	$(eval $(call unit_test,hpcrun/$(t),$(SIGNAL_PARTS),)))
 $(eval $(call unit_test,hpcrun/test_own_fds,$(addprefix $(BUILD)/obj/hpcrun/,base/own-fds.o hooks/fd-hooks.o),))
 UNWIND_PARTS = $(call objects_of,hpcrun/unwind) $(call objects_of,hpcrun/code) $(BUILD)/obj/hpcrun/base/own-pages.o
 $(eval $(call unit_test,hpcrun/test_unwind_quiet,$(UNWIND_PARTS),))
