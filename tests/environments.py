@@ -26,6 +26,8 @@ import sys
 import tempfile
 import time
 
+from tree_copy import copy_sources
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 NOBODY = 65534
 PLAIN_PATH = "/usr/local/bin:/usr/bin:/bin"
@@ -72,13 +74,8 @@ class Ways:
         return pathlib.Path(self.stack.enter_context(tempfile.TemporaryDirectory(prefix="hpctest-tree-")))
 
     def copy(self, folder):
-        """A copy of the files that git knows, with changes that are not committed."""
-        listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT,
-                                capture_output=True, text=True, check=True).stdout
-        for name in filter(None, listed.split("\0")):
-            if (ROOT / name).is_file():
-                (folder / name).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(ROOT / name, folder / name)
+        """A copy of the tree without builds."""
+        copy_sources(folder)
         return folder
 
     def there(self, log, tree, **options):

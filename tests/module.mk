@@ -1,4 +1,4 @@
-# The tests: unit tests are cmocka programs (rules stand in the module.mk of what they test),
+# The tests: unit tests are cmocka programs (the module.mk of what they test has their rules),
 # integration tests are Python programs, tests/integration/test_*.py. tests/run.py runs both.
 
 # `make check T='NAME...'` runs the tests whose names contain a NAME: `make check T=unwinding`.

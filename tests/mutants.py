@@ -3,15 +3,15 @@
 
 usage: tests/mutants.py BUILD [--jobs N] [--sample N [--seed TEXT]] [--list] [NAME...]
 
-The faults stand in tests/mutants/*.mutants, each with the tests that must notice it:
+The faults are in tests/mutants/*.mutants, each with the tests that must notice it:
 
     == hpcrun/unwind/cfi.c: unit/hpcrun/test_cfi
     - case CFA_DEF_CFA_OFFSET: m->row->cfa_offset = (int64_t)take_uleb(c); break;
     + case CFA_DEF_CFA_OFFSET: m->row->cfa_offset = (int64_t)take_uleb(c) + 8; break;
 
-The `-` lines must stand in the file exactly once, one below the other, whatever their blanks; the
-`+` lines take their place. Behind the colon stand unit programs (unit/lib/test_path) and names of
-integration tests (test_law.Law or test_law.Law.test_phases). Lines that begin with # are comments.
+The file must have the `-` lines exactly once, one below the other, whatever their blanks; the `+`
+lines replace them. After the colon come unit programs (unit/lib/test_path) and names of integration
+tests (test_law.Law or test_law.Law.test_phases). Lines that begin with # are comments.
 
 1. Each of N jobs (default: one per CPU) makes a copy of the tree and its build in BUILD/mutants.
 2. Every test that is named runs without a fault: a test that fails anyway would notice everything.
@@ -20,11 +20,11 @@ integration tests (test_law.Law or test_law.Law.test_phases). Lines that begin w
 4. Faults that a test must notice which measures time (`measures_time`, as in tests/run.py) come last
    and alone.
 
-A fault that breaks the build or stands nowhere is an error: then the list is out of date. With NAMEs
-only the faults whose file or tests contain one are planted; with --sample N only N of them, chosen by
-the seed, which is printed: by default the commit that is checked out. --list only checks where they
-stand. Ends with the survivors, the
-line "N noticed, N survived in N s", and status 1 if any survived or was an error."""
+A fault that breaks the build, or whose lines the file does not have, is an error: the list is out of
+date. With NAMEs only the faults whose file or tests contain one are planted; with --sample N only N of
+them, chosen by the seed, which is printed: by default the commit that is checked out. --list only
+looks for the lines. Ends with the survivors, the line "N noticed, N survived in N s", and status 1 if
+any survived or was an error."""
 import argparse
 import concurrent.futures
 import hashlib
@@ -40,6 +40,8 @@ import subprocess
 import sys
 import threading
 import time
+
+from tree_copy import copy_sources
 
 TESTS = pathlib.Path(__file__).resolve().parent
 ROOT = TESTS.parent
@@ -81,7 +83,7 @@ def words_of(line):
 
 
 def planted(text, fault):
-    """The text of the file with the fault; None if its lines do not stand there exactly once."""
+    """The text of the file with the fault; None if it does not have the fault's lines exactly once."""
     lines = text.split("\n")
     old = [words_of(line) for line in fault.old]
     found = [i for i in range(len(lines) - len(old) + 1)
@@ -94,13 +96,8 @@ def planted(text, fault):
 # ---- a copy of the tree, in which one job plants its faults ----
 
 def copy_tree(build, copy):
-    """A copy of the files that git knows and of the build; make finds nothing to do in it."""
-    files = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT,
-                           capture_output=True, text=True, check=True).stdout
-    for name in filter(None, files.split("\0")):
-        if (ROOT / name).is_file():
-            (copy / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, copy / name)
+    """A copy of the sources and of the build; make finds nothing to do in it."""
+    copy_sources(copy)
     shutil.copytree(build, copy / "build", symlinks=True,
                     ignore=lambda folder, names: [name for name in names if pathlib.Path(folder) == build and
                                                   name in ("mutants", "address", "thread")])
@@ -191,7 +188,7 @@ class Place:
         text = path.read_text()
         faulty = planted(text, fault)
         if faulty is None:
-            return "its lines do not stand there exactly once"
+            return "the file does not have its lines exactly once"
         path.write_text(faulty)
         try:
             return self.build(fault.tests) or self.verdict_of(fault.tests)
@@ -281,7 +278,7 @@ def list_faults(faults):
     lost = [fault for fault in faults if planted((ROOT / fault.file).read_text(), fault) is None]
     for fault in faults:
         print(f"{'NOWHERE: ' if fault in lost else ''}{fault}")
-    print(f"{len(faults)} faults, {len(lost)} of them stand nowhere")
+    print(f"{len(faults)} faults, {len(lost)} of them not found in their files")
     return 1 if lost else 0
 
 

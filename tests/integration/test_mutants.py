@@ -13,7 +13,7 @@ BUILD = os.environ.get("BUILD", profiling.ROOT / "build")
 
 
 class Mutants(unittest.TestCase):
-    def test_all_faults_stand_somewhere(self):
+    def test_the_tree_has_the_lines_of_all_faults(self):
         """A change of the lines of a fault must change the list, too."""
         done = subprocess.run([sys.executable, profiling.ROOT / "tests" / "mutants.py", BUILD, "--list"],
                               capture_output=True, text=True)

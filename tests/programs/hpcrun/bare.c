@@ -2,6 +2,7 @@
  * full of return addresses that earlier calls, direct and indirect, left on the stack, and one that
  * calls back. */
 #include "burn.h"
+#include "litter.h"
 
 #include <stdlib.h>
 
@@ -29,21 +30,6 @@ __asm__(".text\n"
         "  pop %rbx\n"
         "  ret\n"
         ".size calls_back, . - calls_back\n");
-
-static volatile int sink;
-
-/* Leaves return addresses below the caller's frame. */
-__attribute__((noinline)) static void litter(int depth)
-{
-    static void (*volatile self)(int) = litter;
-    if (depth == 0)
-        return;
-    if (depth % 2)
-        litter(depth - 1);
-    else
-        self(depth - 1);
-    sink++;
-}
 
 __attribute__((noinline)) static void call_leaf(void)
 {

@@ -3,6 +3,8 @@
  * addresses that earlier calls have left. Then the same code is copied to memory, all to the same
  * place, one after the other: calls_copy_NAME -> ? -> back_copy_NAME. Single steps (unwind-steps)
  * begin and end with int3. */
+#include "litter.h"
+
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -53,21 +55,6 @@ SHAPE(removes, "push %rbp\n mov %rsp, %rbp\n push %rax\n push %rax\n call 1f\n m
 /* Ends in a jump to another function with a frame of its own. */
 SHAPE(jumps, "push %rbx\n sub $32, %rsp\n nop\n add $32, %rsp\n pop %rbx\n jmp 1f\n ud2\n"
              "1: sub $136, %rsp\n call *%rdi\n add $136, %rsp\n ret")
-
-static volatile int sink;
-
-/* Leaves return addresses below the caller's frame. */
-__attribute__((noinline)) static void litter(int depth)
-{
-    static void (*volatile self)(int) = litter;
-    if (depth == 0)
-        return;
-    if (depth % 2)
-        litter(depth - 1);
-    else
-        self(depth - 1);
-    sink++;
-}
 
 #define CALL_CHAIN(name, what)                                                                     \
     __attribute__((noinline)) static void back_##name(void)                                        \

@@ -200,18 +200,16 @@ static void without_memory_nothing_is_reused(void **state)
     assert_false(is_valid(QUESTION_STATUS));
 }
 
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(an_answer_without_inputs_stays, begin, end),
-        cmocka_unit_test_setup_teardown(a_read_depends_on_its_bytes_only, begin, end),
-        cmocka_unit_test_setup_teardown(memory_that_is_gone_is_a_change, begin, end),
-        cmocka_unit_test_setup_teardown(each_question_has_its_own_reads, begin, end),
-        cmocka_unit_test_setup_teardown(it_depends_on_the_frames_that_it_saw, begin, end),
-        cmocka_unit_test_setup_teardown(it_may_depend_on_the_depth, begin, end),
-        cmocka_unit_test_setup_teardown(a_new_answer_forgets_the_old_ones_inputs, begin, end),
-        cmocka_unit_test_setup_teardown(all_are_discarded_at_once, begin, end),
-        cmocka_unit_test_setup_teardown(without_memory_nothing_is_reused, begin, end),
+        TEST(an_answer_without_inputs_stays),           TEST(a_read_depends_on_its_bytes_only),
+        TEST(memory_that_is_gone_is_a_change),          TEST(each_question_has_its_own_reads),
+        TEST(it_depends_on_the_frames_that_it_saw),     TEST(it_may_depend_on_the_depth),
+        TEST(a_new_answer_forgets_the_old_ones_inputs), TEST(all_are_discarded_at_once),
+        TEST(without_memory_nothing_is_reused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

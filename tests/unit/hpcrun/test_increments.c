@@ -308,47 +308,55 @@ static void wall_clock_timers_repeat_with_the_mean_period(void **state)
     }
 }
 
-/* A wait is no CPU time, for every source. */
+static void wait_now_and_then(struct paid *paid)
+{
+    for (int i = 0; i < 50; i++) {
+        run(4 * MS, paid);
+        waiting = true;
+        sim_wait(30 * MS);
+        take(paid);
+        waiting = false;
+    }
+}
+
+/* Both timers may have expired when the thread goes on. */
+static void be_preempted_now_and_then(struct paid *paid)
+{
+    for (int i = 0; i < 200; i++) {
+        run(MS * (i % 7) / 3, paid);
+        sim_wait(MS * (i % 9) * 2);
+        take(paid);
+    }
+    run(20 * MS, paid);
+}
+
+/* What a thread does pays the CPU time that it takes, whatever times its samples. */
+static void assert_pays_cpu_time(enum way way, unsigned seed, void (*act)(struct paid *paid))
+{
+    struct paid paid = {0};
+    begin(way, seed);
+    uint64_t start = sim.cpu;
+    act(&paid);
+    uint64_t truth = sim.cpu - start;
+    assert_true(paid.amount + 5 * PERIOD / 2 > truth && paid.amount < truth + 5 * PERIOD / 2);
+}
+
 static void waiting_costs_no_cpu_time(void **state)
 {
     (void)state;
     for (enum way way = BY_PERF; way <= BY_TIMERS; way++)
-        for (unsigned seed = 1; seed <= 20; seed++) {
-            struct paid paid = {0};
-            begin(way, seed);
-            uint64_t start = sim.cpu;
-            for (int i = 0; i < 50; i++) {
-                run(4 * MS, &paid);
-                waiting = true;
-                sim_wait(30 * MS);
-                take(&paid);
-                waiting = false;
-            }
-            uint64_t truth = sim.cpu - start;
-            assert_true(paid.amount + 5 * PERIOD / 2 > truth &&
-                        paid.amount < truth + 5 * PERIOD / 2);
-        }
+        for (unsigned seed = 1; seed <= 20; seed++)
+            assert_pays_cpu_time(way, seed, wait_now_and_then);
 }
 
-/* The same for a thread that is preempted. Both timers may have expired then. */
+/* The wall clock times the samples then, if there are timers. */
 static void preemption_costs_no_cpu_time(void **state)
 {
     (void)state;
     for (enum way way = BY_PERF; way <= BY_TIMERS; way++)
         for (unsigned seed = 1; seed <= 20; seed++) {
-            struct paid paid = {0};
-            begin(way, seed);
-            uint64_t start = sim.cpu;
-            for (int i = 0; i < 200; i++) {
-                run(MS * (i % 7) / 3, &paid);
-                sim_wait(MS * (i % 9) * 2);
-                take(&paid);
-            }
-            run(20 * MS, &paid);
-            uint64_t truth = sim.cpu - start;
-            assert_true(paid.amount + 5 * PERIOD / 2 > truth &&
-                        paid.amount < truth + 5 * PERIOD / 2);
-            assert_false(thread.events[0].by_cpu_clock && way != BY_PERF_ALONE);
+            assert_pays_cpu_time(way, seed, be_preempted_now_and_then);
+            assert_int_equal(thread.events[0].by_cpu_clock, way == BY_PERF_ALONE);
         }
 }
 

@@ -207,21 +207,21 @@ static void very_few_descriptors_are_for_the_measurement_only(void **state)
     assert_false(is_open(fd));
 }
 
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(they_are_high_and_do_not_survive_an_exec, begin, end),
-        cmocka_unit_test_setup_teardown(an_adopted_one_moves_up, begin, end),
-        cmocka_unit_test_setup_teardown(a_missing_file_is_an_error_number, begin, end),
-        cmocka_unit_test_setup_teardown(they_are_found_in_order, begin, end),
-        cmocka_unit_test_setup_teardown(the_program_cannot_close_or_replace_them, begin, end),
-        cmocka_unit_test_setup_teardown(closing_a_range_leaves_ours, begin, end),
-        cmocka_unit_test_setup_teardown(the_reserve_serves_when_the_program_took_all, begin, end),
-        cmocka_unit_test_setup_teardown(a_closed_one_becomes_the_reserve_if_there_is_none, begin,
-                                        end),
-        cmocka_unit_test_setup_teardown(a_lowered_limit_is_noticed, begin, end),
-        cmocka_unit_test_setup_teardown(very_few_descriptors_are_for_the_measurement_only, begin,
-                                        end),
+        TEST(they_are_high_and_do_not_survive_an_exec),
+        TEST(an_adopted_one_moves_up),
+        TEST(a_missing_file_is_an_error_number),
+        TEST(they_are_found_in_order),
+        TEST(the_program_cannot_close_or_replace_them),
+        TEST(closing_a_range_leaves_ours),
+        TEST(the_reserve_serves_when_the_program_took_all),
+        TEST(a_closed_one_becomes_the_reserve_if_there_is_none),
+        TEST(a_lowered_limit_is_noticed),
+        TEST(very_few_descriptors_are_for_the_measurement_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
