@@ -1,47 +1,11 @@
 #include "hpcrun/span/work-span.h"
 
-#include "hpcrun/base/lock.h"
 #include "hpcrun/base/sys.h"
 #include "hpcrun/process/process.h"
+#include "hpcrun/span/activations.h"
 #include "hpcrun/span/strand-clock.h"
 
 #include <stddef.h>
-
-/* Paths of both kinds. */
-enum { PLAIN, BURDENED, KINDS };
-
-/* All paths belong to the activation; so do those of a child, once it has ended. */
-struct series {
-    struct critical_path prefix, longest, continuation;
-};
-
-struct activation {
-    struct agent_activation procedure;
-    uint32_t context; /* CONTEXT_NONE: not looked up yet */
-    uint32_t parent_context;
-    bool is_outermost;           /* no caller is the same procedure */
-    bool is_suspended;           /* when it is resumed, its children have ended */
-    struct segment *parent;      /* of a base: where its result goes; NULL: a root */
-    struct segment *before;      /* what it had when it was stolen last; NULL: never */
-    uint64_t work;               /* of it and its ended children, without `before` */
-    struct series series[KINDS]; /* empty in a level that is not in use */
-};
-
-struct segment {
-    struct segment *before;
-    uint32_t context; /* of the activation */
-    uint64_t work;
-    struct series series[KINDS];
-    uint64_t child_work; /* the result of the child that the victim executed */
-    struct critical_path child[KINDS];
-};
-
-/* An activation that no worker executes. */
-struct waiting {
-    struct waiting *next;
-    const void *key;
-    struct activation activation;
-};
 
 #define MEASURED_EVENTS 1000
 
@@ -70,7 +34,6 @@ struct span_worker {
 static struct {
     uint64_t burden;
     struct span_worker *workers[SPAN_WORKERS];
-    atomic_bool failed;
     /* The serial program: its strands, and the roots that it called. */
     struct strand_clock serial;
     int serial_thread;
@@ -78,90 +41,6 @@ static struct {
     struct critical_path path[KINDS];
     struct path_memory memory;
 } program;
-
-/* ---- what waits, and segments ---- */
-
-#define BUCKETS 1024u
-
-static struct {
-    struct lock lock;
-    struct waiting *at[BUCKETS];
-    void *free_waiting, *free_segments;
-    uint8_t *chunk;
-    uint64_t left;
-} shared;
-
-static struct waiting **bucket_of(const void *key)
-{
-    return &shared.at[((uintptr_t)key >> 6) * UINT64_C(0x9e3779b97f4a7c15) >> 54];
-}
-
-/* Takes a block that begins with a pointer off a list of free ones, or makes one. */
-static void *take_shared(void **list, size_t size)
-{
-    uint64_t mask = lock_take(&shared.lock);
-    void *block = *list;
-    if (block) {
-        *list = *(void **)block;
-    } else {
-        size = (size + 15) & ~(size_t)15;
-        if (shared.left < size) {
-            shared.chunk = sys_pages(64 << 10);
-            shared.left = shared.chunk ? 64 << 10 : 0;
-        }
-        block = shared.left >= size ? shared.chunk : NULL;
-        shared.chunk += block ? size : 0;
-        shared.left -= block ? size : 0;
-    }
-    lock_release(&shared.lock, mask);
-    return block;
-}
-
-static void free_shared(void **list, void *block)
-{
-    uint64_t mask = lock_take(&shared.lock);
-    *(void **)block = *list;
-    *list = block;
-    lock_release(&shared.lock, mask);
-}
-
-static void fail(void)
-{
-    atomic_store(&program.failed, true);
-}
-
-static void wait_under(const void *key, const struct activation *activation)
-{
-    struct waiting *waiting = take_shared(&shared.free_waiting, sizeof *waiting);
-    if (!waiting) {
-        fail();
-        return;
-    }
-    waiting->key = key;
-    waiting->activation = *activation;
-    uint64_t mask = lock_take(&shared.lock);
-    struct waiting **bucket = bucket_of(key);
-    waiting->next = *bucket;
-    *bucket = waiting;
-    lock_release(&shared.lock, mask);
-}
-
-static bool take_waiting(const void *key, struct activation *activation)
-{
-    uint64_t mask = lock_take(&shared.lock);
-    struct waiting **link = bucket_of(key);
-    while (*link && (*link)->key != key)
-        link = &(*link)->next;
-    struct waiting *found = *link;
-    if (found)
-        *link = found->next;
-    lock_release(&shared.lock, mask);
-    if (!found)
-        return false;
-    *activation = found->activation;
-    free_shared(&shared.free_waiting, found);
-    return true;
-}
 
 /* ---- workers ---- */
 
@@ -173,15 +52,15 @@ static struct span_worker *make_worker(unsigned number)
     if (worker && worker->sums)
         program.workers[number] = worker;
     else
-        fail();
+        span_fail();
     return program.workers[number];
 }
 
 /* NULL after a failure: the event is then ignored. */
 static struct span_worker *worker_of(unsigned number)
 {
-    if (number >= SPAN_WORKERS || atomic_load_explicit(&program.failed, memory_order_relaxed)) {
-        fail();
+    if (number >= SPAN_WORKERS || span_has_failed()) {
+        span_fail();
         return NULL;
     }
     return program.workers[number] ? program.workers[number] : make_worker(number);
@@ -201,74 +80,6 @@ static struct level *new_level(struct span_worker *worker, uint32_t i)
     if (!*block)
         *block = sys_pages(STACK_BLOCK * sizeof **block);
     return *block ? level(worker, i) : NULL;
-}
-
-/* ---- paths ---- */
-
-static void append(struct critical_path *path, struct path_memory *memory,
-                   struct critical_path *tail)
-{
-    if (!path_append(path, memory, tail))
-        fail();
-}
-
-static void change_owner(struct critical_path *path, struct path_memory *memory, uint32_t from,
-                         uint32_t to)
-{
-    if (!path_change_owner(path, memory, from, to))
-        fail();
-}
-
-/* A branch of this length, parallel to the continuation so far, has ended. */
-static void add_branch(struct series *series, struct path_memory *memory,
-                       struct critical_path *branch)
-{
-    if (series->continuation.length + branch->length <= series->longest.length) {
-        path_clear(branch, memory);
-        return;
-    }
-    append(&series->prefix, memory, &series->continuation);
-    path_clear(&series->longest, memory);
-    series->longest = *branch;
-    *branch = (struct critical_path){0};
-}
-
-/* A sync: the longer one of the two counts. */
-static void join(struct series *series, struct path_memory *memory)
-{
-    bool is_child = series->longest.length > series->continuation.length;
-    append(&series->prefix, memory, is_child ? &series->longest : &series->continuation);
-    path_clear(&series->longest, memory);
-    path_clear(&series->continuation, memory);
-}
-
-/* What came after a steal, `rest`, is in parallel with the victim's child. */
-static void put_before(struct segment *segment, struct path_memory *memory, unsigned kind,
-                       struct critical_path *rest)
-{
-    struct series *series = &segment->series[kind];
-    struct critical_path *child = &segment->child[kind];
-    bool is_child = child->length > rest->length;
-    append(&series->continuation, memory, is_child ? child : rest);
-    path_clear(is_child ? rest : child, memory);
-    join(series, memory);
-    *rest = series->prefix;
-    series->prefix = (struct critical_path){0};
-}
-
-/* All children of the activation have ended. */
-static void fold(struct activation *activation, struct path_memory *memory)
-{
-    for (unsigned kind = 0; kind < KINDS; kind++)
-        join(&activation->series[kind], memory);
-    while (activation->before) {
-        struct segment *segment = activation->before;
-        for (unsigned kind = 0; kind < KINDS; kind++)
-            put_before(segment, memory, kind, &activation->series[kind].prefix);
-        activation->work += segment->work + segment->child_work;
-        activation->before = segment->before;
-        free_shared(&shared.free_segments, segment);
-    }
 }
 
 /* ---- strands and activations ---- */
@@ -296,7 +107,7 @@ static struct activation *add_strand(struct span_worker *worker, uint64_t time)
 /* The activation has ended: its prefixes are its longest paths. */
 static void finish(struct span_worker *worker, struct activation *activation)
 {
-    fold(activation, &worker->memory);
+    activation_fold(activation, &worker->memory);
     if (!activation->is_outermost)
         return;
     struct sums *sums = &worker->sums[activation->context];
@@ -309,18 +120,6 @@ static void finish(struct span_worker *worker, struct activation *activation)
 static void add_burden(struct activation *activation)
 {
     path_add_own(&activation->series[BURDENED].continuation, program.burden);
-}
-
-static void begin_activation(struct activation *activation, struct agent_activation procedure,
-                             uint32_t parent_context)
-{
-    activation->procedure = procedure;
-    activation->context = CONTEXT_NONE;
-    activation->parent_context = parent_context;
-    activation->is_suspended = false;
-    activation->parent = NULL;
-    activation->before = NULL;
-    activation->work = 0;
 }
 
 /* ---- events ---- */
@@ -386,8 +185,8 @@ void work_span_run_begins(const void *key, struct agent_activation root)
 {
     struct activation activation = {0};
     end_serial_strand();
-    begin_activation(&activation, root, CONTEXT_PROGRAM);
-    wait_under(key, &activation);
+    activation_begin(&activation, root, CONTEXT_PROGRAM);
+    activation_store(key, &activation);
 }
 
 void work_span_run_ended(void)
@@ -400,14 +199,14 @@ void work_span_resumed(unsigned number, const void *key)
 {
     struct span_worker *worker = worker_of(number);
     struct level *base = worker ? new_level(worker, 0) : NULL;
-    if (!base || !take_waiting(key, &base->activation)) {
-        fail();
+    if (!base || !activation_take(key, &base->activation)) {
+        span_fail();
         return;
     }
     worker->top = 0;
     worker->stolen = 0;
     if (base->activation.is_suspended)
-        fold(&base->activation, &worker->memory);
+        activation_fold(&base->activation, &worker->memory);
     base->activation.is_suspended = false;
     strand_begin(&worker->clock);
 }
@@ -420,11 +219,11 @@ void work_span_spawned(unsigned number, struct agent_activation child)
     struct activation *parent = add_strand(worker, strand_next(&worker->clock));
     struct level *top = new_level(worker, worker->top + 1);
     if (!top) {
-        fail();
+        span_fail();
         return;
     }
     worker->sums[parent->context].spawns++;
-    begin_activation(&top->activation, child, parent->context);
+    activation_begin(&top->activation, child, parent->context);
     worker->top++;
 }
 
@@ -439,8 +238,8 @@ void work_span_returned(unsigned number)
     parent->work += child->work;
     for (unsigned kind = 0; kind < KINDS; kind++) {
         struct critical_path *path = &child->series[kind].prefix;
-        change_owner(path, &worker->memory, child->context, parent->context);
-        add_branch(&parent->series[kind], &worker->memory, path);
+        span_change_owner(path, &worker->memory, child->context, parent->context);
+        series_add_branch(&parent->series[kind], &worker->memory, path);
     }
     add_burden(parent);
 }
@@ -451,7 +250,7 @@ static void deliver(struct span_worker *worker, struct segment *segment, struct 
     segment->child_work = child->work;
     for (unsigned kind = 0; kind < KINDS; kind++) {
         struct critical_path *path = &child->series[kind].prefix;
-        change_owner(path, &worker->memory, child->context, segment->context);
+        span_change_owner(path, &worker->memory, child->context, segment->context);
         segment->child[kind] = *path;
         *path = (struct critical_path){0};
     }
@@ -471,7 +270,7 @@ void work_span_synced(unsigned number)
 {
     struct span_worker *worker = worker_of(number);
     if (worker)
-        fold(add_strand(worker, strand_next(&worker->clock)), &worker->memory);
+        activation_fold(add_strand(worker, strand_next(&worker->clock)), &worker->memory);
 }
 
 void work_span_suspended(unsigned number, const void *key)
@@ -481,7 +280,7 @@ void work_span_suspended(unsigned number, const void *key)
         return;
     struct activation *base = add_strand(worker, strand_end(&worker->clock));
     base->is_suspended = true;
-    wait_under(key, base);
+    activation_store(key, base);
     *base = (struct activation){0};
 }
 
@@ -491,8 +290,8 @@ static void end_root(struct span_worker *worker, struct activation *root)
     program.work += root->work;
     for (unsigned kind = 0; kind < KINDS; kind++) {
         struct critical_path *path = &root->series[kind].prefix;
-        change_owner(path, &worker->memory, root->context, CONTEXT_PROGRAM);
-        append(&program.path[kind], &program.memory, path);
+        span_change_owner(path, &worker->memory, root->context, CONTEXT_PROGRAM);
+        span_append(&program.path[kind], &program.memory, path);
     }
 }
 
@@ -509,21 +308,6 @@ void work_span_ended(unsigned number)
         end_root(worker, base);
 }
 
-/* Moves what the activation had into a segment. */
-static struct segment *make_segment(struct activation *activation)
-{
-    struct segment *segment = take_shared(&shared.free_segments, sizeof *segment);
-    if (!segment)
-        return NULL;
-    *segment = (struct segment){
-        .before = activation->before, .context = activation->context, .work = activation->work};
-    for (unsigned kind = 0; kind < KINDS; kind++) {
-        segment->series[kind] = activation->series[kind];
-        activation->series[kind] = (struct series){0};
-    }
-    return segment;
-}
-
 void work_span_stolen(unsigned number, const void *key)
 {
     struct span_worker *victim = worker_of(number);
@@ -532,9 +316,9 @@ void work_span_stolen(unsigned number, const void *key)
     uint32_t i = victim->stolen;
     struct level *from = level(victim, i);
     struct activation *activation = &from->activation;
-    from->stolen_as = make_segment(activation);
+    from->stolen_as = activation_cut(activation);
     if (!from->stolen_as) {
-        fail();
+        span_fail();
         return;
     }
     victim->stolen++;
@@ -547,7 +331,7 @@ void work_span_stolen(unsigned number, const void *key)
                                   i > 0 ? level(victim, i - 1)->stolen_as : activation->parent,
                               .before = from->stolen_as};
     add_burden(&rest);
-    wait_under(key, &rest);
+    activation_store(key, &rest);
 }
 
 /* ---- results ---- */
@@ -558,7 +342,7 @@ struct span_totals work_span_totals(void)
     struct span_totals totals = {.work = program.work,
                                  .span = program.path[PLAIN].length,
                                  .burdened_span = program.path[BURDENED].length,
-                                 .is_incomplete = atomic_load(&program.failed)};
+                                 .is_incomplete = span_has_failed()};
     for (unsigned i = 0; i < SPAN_WORKERS; i++) {
         const struct span_worker *worker = program.workers[i];
         totals.steals += worker ? worker->steals : 0;

@@ -28,7 +28,6 @@
 #define HPCRUN_SPAN_WORK_SPAN_H
 
 #include "agents/agent.h"
-#include "hpcrun/span/critical-path.h"
 #include "hpcrun/span/span-contexts.h"
 
 #define SPAN_WORKERS 256 /* numbers of workers are below this */

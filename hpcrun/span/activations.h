@@ -1,0 +1,85 @@
+/* Activations of procedures in a fork-join program, with their longest paths so far (work-span.h
+ * tells the method), and the segments that they leave when they are stolen. Normal context. */
+#ifndef HPCRUN_SPAN_ACTIVATIONS_H
+#define HPCRUN_SPAN_ACTIVATIONS_H
+
+#include "agents/agent.h"
+#include "hpcrun/span/critical-path.h"
+#include "hpcrun/span/span-contexts.h"
+
+/* Paths of both kinds: without and with burdens. */
+enum { PLAIN, BURDENED, KINDS };
+
+/* All paths belong to the activation; so do those of a child, once it has ended. */
+struct series {
+    struct critical_path prefix, longest, continuation;
+};
+
+struct segment;
+
+struct activation {
+    struct agent_activation procedure;
+    uint32_t context; /* CONTEXT_NONE: not looked up yet */
+    uint32_t parent_context;
+    bool is_outermost;           /* no caller is the same procedure */
+    bool is_suspended;           /* when it is resumed, its children have ended */
+    struct segment *parent;      /* of a base: where its result goes; NULL: a root */
+    struct segment *before;      /* its last segment; NULL: it was never stolen */
+    uint64_t work;               /* of it and its ended children, without `before` */
+    struct series series[KINDS]; /* empty in a level that is not in use */
+};
+
+/* What a stolen activation had, with the result of the child that the victim executed. */
+struct segment {
+    struct segment *before;
+    uint32_t context; /* of the activation */
+    uint64_t work;
+    struct series series[KINDS];
+    uint64_t child_work;
+    struct critical_path child[KINDS];
+};
+
+/* A failure makes all values incomplete: memory ran out, or an event came in an impossible order. */
+void span_fail(void);
+bool span_has_failed(void);
+
+/* ---- paths: those of critical-path.h, which fail without memory ---- */
+
+static inline void span_append(struct critical_path *path, struct path_memory *memory,
+                               struct critical_path *tail)
+{
+    if (!path_append(path, memory, tail))
+        span_fail();
+}
+
+static inline void span_change_owner(struct critical_path *path, struct path_memory *memory,
+                                     uint32_t from, uint32_t to)
+{
+    if (!path_change_owner(path, memory, from, to))
+        span_fail();
+}
+
+/* A branch of this length, parallel to the continuation so far, has ended. Empties it. */
+void series_add_branch(struct series *series, struct path_memory *memory,
+                       struct critical_path *branch);
+
+/* ---- activations ---- */
+
+/* Begins an activation in a level whose series are empty. */
+void activation_begin(struct activation *activation, struct agent_activation procedure,
+                      uint32_t parent_context);
+
+/* All children of the activation have ended: its prefixes become its longest paths, and its segments
+ * are freed. */
+void activation_fold(struct activation *activation, struct path_memory *memory);
+
+/* Moves what the activation has into a new segment; NULL without memory. */
+struct segment *activation_cut(struct activation *activation);
+
+/* Keeps a copy of an activation that no worker executes, until a worker takes it. */
+void activation_store(const void *key, const struct activation *activation);
+
+/* Takes the activation with this key out; false if there is none. */
+bool activation_take(const void *key, struct activation *activation);
+
+#endif
