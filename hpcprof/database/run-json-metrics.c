@@ -34,7 +34,7 @@ static const char *why_not_measured(uint64_t most_workers, const char *name)
         return "no module belongs to a runtime whose waiting code is known, and the agent for "
                "plain threads took no part";
     if (strcmp(name, OVERHEAD) == 0)
-        return "no code is tagged as a runtime's, and no agent took part";
+        return "no code is tagged as a runtime's, and no runtime with an agent took part";
     if (most_workers == 0)
         return "no runtime with an agent took part";
     if (strcmp(name, INCOMPLETE) == 0 && most_workers == 1)

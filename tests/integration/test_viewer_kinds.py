@@ -199,7 +199,7 @@ class Words(Case):
     def test_not_measurable(self):
         db = v4_writer.Database("serial", ["work"])
         db.entry().call(db.function("f")).charge(1.0)
-        why = "no code is tagged as a runtime's, and no agent took part"
+        why = "no code is tagged as a runtime's, and no runtime with an agent took part"
         self.write(db, run_json([("work", "REALTIME", None), ("overhead", "REALTIME", why)]))
         shown = viewer.printed_json("top-down", "--kinds", self.db)
         self.assertEqual(shown["metrics"], [{"name": "overhead", "unit": "s",
