@@ -184,8 +184,8 @@ class Count:
 class Evidence:
     """Claims about runs of one program."""
 
-    def __init__(self, limit=LIMIT, alarm=ALARM):
-        self.end, self.alarm = time.monotonic() + limit, alarm
+    def __init__(self, limit=LIMIT, alarm=ALARM, most_left_out=MOST_LEFT_OUT):
+        self.end, self.alarm, self.most_left_out = time.monotonic() + limit, alarm, most_left_out
         self.claims, self.n_looks, self.was_busy = {}, 0, False
 
     def claim(self, what, kind):
@@ -238,7 +238,7 @@ class Evidence:
             if not waiting:
                 return
             left_out = max(claim.unused() for claim in self.claims.values())
-            if left_out >= MOST_LEFT_OUT or time.monotonic() > self.end:
+            if left_out >= self.most_left_out or time.monotonic() > self.end:
                 self.was_busy = left_out > 0
                 n_claims = len(self.claims)
                 raise unittest.SkipTest(f"not enough evidence after {self.n_looks} runs, though {n_claims - len(waiting)} "
@@ -252,9 +252,9 @@ class OfChance:
 
     def evidence(self, limit=LIMIT):
         """False alarms of all the evidence of a test: ALARM at most. The limit is one for all. If the last one of the
-        class had no use for its runs, since others kept the machine busy, this one makes one run."""
+        class had no use for its runs, since others kept the machine busy, one such run is enough for this one."""
         self.n_evidences += 1
         self.end = self.end or time.monotonic() + limit
-        left = 0 if self.last and self.last.was_busy else self.end - time.monotonic()
-        type(self).last = Evidence(left, ALARM / (self.n_evidences * (self.n_evidences + 1)))
+        most = 1 if self.last and self.last.was_busy else MOST_LEFT_OUT
+        type(self).last = Evidence(self.end - time.monotonic(), ALARM / (self.n_evidences * (self.n_evidences + 1)), most)
         return self.last

@@ -48,11 +48,14 @@ class LogicalTest(profiling.ProfilingTest):
 
     def analyse(self):
         """Makes a database of what was measured last, and reads its tree."""
+        self.make_database()
+        self.tree = self.view()["root"]
+
+    def make_database(self):
         self.database = self.directory / f"database-{len(list(self.directory.iterdir()))}"
         made = self.run_tool(TOOLS / "hpcprof", "-o", self.database, self.measurements,
                              env=dict(os.environ, XDG_CACHE_HOME=self.cache))
         self.assertEqual(made.returncode, 0, made.stderr)
-        self.tree = self.view()["root"]
 
     def value(self, metric, name):
         """The inclusive value of all calls of a procedure."""

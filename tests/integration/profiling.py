@@ -107,10 +107,10 @@ def stolen_cpu():
 
 def cpu_of_others():
     """Seconds, since some fixed point, that the CPUs that this process may use were busy with others than it and
-    its children that have ended, or that a hypervisor took."""
-    ticks = cpu_ticks()
+    its children that have ended, or that a hypervisor took. The kernel cuts the idle time of each CPU to a tick."""
+    ticks, now = cpu_ticks(), time.monotonic()
     own, children = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    return (sum(ticks.values()) - ticks["idle"] - ticks["iowait"]
+    return (len(os.sched_getaffinity(0)) * now - ticks["idle"] - ticks["iowait"]
             - sum(usage.ru_utime + usage.ru_stime for usage in (own, children)))
 
 

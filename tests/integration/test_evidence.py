@@ -160,7 +160,10 @@ class Verdicts(unittest.TestCase):
             except unittest.SkipTest:
                 pass
             return found.n_looks
-        self.assertEqual([runs(unsure) for unsure in (30, 30, 0, 30)], [evidence.MOST_LEFT_OUT, 1, 1, 4])
+        self.assertEqual([runs(unsure) for unsure in (30, 30, 0, 30, 30)], [evidence.MOST_LEFT_OUT, 1, 1, 4, 1])
+        for look in (found := Test().evidence()).looks():
+            found.enough("claims that others do not disturb go on", 1, 3)
+        self.assertEqual(look, 3)
 
     def test_no_evidence_is_a_skip_with_the_reason(self):
         found = Evidence(limit=0)
