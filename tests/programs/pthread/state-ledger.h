@@ -7,6 +7,7 @@
  *     idle I        of the number of threads that wait while another one works
  *     held SITE S   of the number of threads that wait for a lock whose holder took it at SITE
  *     paid SITE S   the same over the CPU time of the holders
+ *     late S        sum of what naps took too long, each beyond LEDGER_LATE: the machine was busy or halted
  *
  * Bodies of work are naps by a bare system call, which no profiler takes for a wait: so the truth
  * depends neither on the number of CPUs nor on their load. */
@@ -28,6 +29,7 @@ enum ledger_kind { BEGIN, WAIT, WORK, TAKE, FREE, END };
 #define LEDGER_THREADS 80
 #define LEDGER_LOCKS   8
 #define LEDGER_SITES   8
+#define LEDGER_LATE    1000000 /* ns */
 
 struct ledger_note {
     uint64_t at, cpu; /* cpu: TAKE and FREE: CPU clock of the thread; WAIT: of the holder */
@@ -42,6 +44,7 @@ static int ledger_threads;
 static __thread int ledger_self = -1;
 static clockid_t ledger_clock[LEDGER_THREADS]; /* CPU clock of each thread */
 static int ledger_holder[LEDGER_LOCKS];        /* thread that holds the lock, + 1; 0: none */
+static uint64_t ledger_late;                   /* ns that naps took too long */
 
 static uint64_t ledger_now(void)
 {
@@ -104,7 +107,11 @@ static inline void nap_until(uint64_t until)
 
 static inline void nap(unsigned microseconds)
 {
-    nap_until(ledger_now() + microseconds * UINT64_C(1000));
+    uint64_t until = ledger_now() + microseconds * UINT64_C(1000);
+    nap_until(until);
+    uint64_t late = ledger_now() - until;
+    if (late > LEDGER_LATE)
+        __atomic_fetch_add(&ledger_late, late, __ATOMIC_RELAXED);
 }
 
 static int ledger_compare(const void *a, const void *b)
@@ -166,6 +173,7 @@ static void ledger_print(void)
         }
     }
     printf("total %.6f\nworking %.6f\nidle %.6f\n", total, working, idle);
+    printf("late %.6f\n", (double)ledger_late * 1e-9);
     for (int site = 0; site < LEDGER_SITES; site++)
         if (held[site] > 0)
             printf("held %d %.6f\npaid %d %.6f\n", site, held[site], site, paid[site]);
