@@ -27,6 +27,9 @@
 #define V4_PROFILE_FILE              "profile.db"
 #define V4_CCT_FILE                  "cct.db"
 #define V4_PHYSICAL_FOLDER           "physical"
+/* The procedure that has the work and span of the program's serial code. */
+#define DATABASE_SERIAL_CODE         "<serial code, between computations>"
+
 #define DATABASE_RUN_FILE            "run.json"
 #define DATABASE_RUN_FORMAT          "hpctoolkit-run"
 #define DATABASE_INSTRUCTIONS_FILE   "instructions.json"

@@ -101,6 +101,7 @@ static int show(struct session *session, struct options *options)
     if (options->usually_physical && session_has_projection(session, PHYSICAL))
         options->print.projection = PHYSICAL;
     options->print.filters = &options->filters;
+    options->print.changes = &options->changes;
     int status = options->threads || options->program ? restrict_threads(session, options) : 0;
     if (status)
         return status;
@@ -151,6 +152,7 @@ int main(int argc, char **argv)
     config_free(&options.config);
     vec_free(&options.definitions);
     filters_free(&options.filters);
+    speed_changes_free(&options.changes);
     for (int side = 0; side < SIDES; side++)
         free(options.comparison.names[side]);
     return status;

@@ -12,7 +12,7 @@
 /* Indexes of rows[], in the order of --help. */
 enum {
     PRINT, FORMAT, OUTPUT, SORT, METRICS, KINDS, DERIVE, PHYSICAL_CALLS, FOLD_INLINED, FILTER, DEPTH,
-    MIN_PERCENT, PROGRAM, THREADS, OF, NAMES, SCALING, WORKERS, INCLUDE, REPLACE, COLUMNS, NUMBERS, BARS,
+    MIN_PERCENT, PROGRAM, THREADS, OF, WHAT_IF, NAMES, SCALING, WORKERS, INCLUDE, REPLACE, COLUMNS, NUMBERS, BARS,
     NO_MOUSE, CLOSED, NO_CONFIG, OPTIONS
 };
 
@@ -71,6 +71,11 @@ static const struct option_row rows[OPTIONS] = {
     [OF] = {NULL, "of", "REGEX", NULL, "print threads: costs of the procedure that matches",
             "With `--print threads`: print what the one procedure whose name the extended regular expression "
             "matches costs in each thread, and how even that is. Inclusive, unless `--sort` says otherwise."},
+    [WHAT_IF] = {NULL, "what-if", "CHANGE", NULL, "work and span after 'PROCEDURE 2x' or '... parallel'",
+                 "Print the summary, with work, span and speedups as they would be after a change, beside the measured "
+                 "ones: `PROCEDURE 2x` makes the own code of a spawned procedure twice as fast (any factor above 0), "
+                 "`PROCEDURE parallel` makes it perfectly parallel. Can be given several times; each change is "
+                 "made alone. Needs `hpcrun --work-span`. Values marked >= or <= are bounds."},
     [NAMES] = {NULL, "names", "A,B", NULL, "names of two databases",
                "Names of two databases. Default: the parts in which their paths differ."},
     [SCALING] = {NULL, "scaling", "KIND", "strong weak", "show loss of DB2 with more workers: strong, weak",
@@ -107,7 +112,6 @@ static const struct option_table table = {
     .tool = "hpcviewer",
     .before = "usage: hpcviewer [options] [DB [DB2]]               viewer; ? lists its keys\n"
               "       hpcviewer --print VIEW [options] [DB [DB2]]  prints a view\n"
-              "\n"
               "Shows a database of hpcprof or HPCToolkit (version 4), or runs hpcprof on a\n"
               "measurement directory and shows that; default: the only one here. DB2: compares.\n"
               "\n",
@@ -211,6 +215,14 @@ static void take_replacement(struct path_rules *rules, const char *text)
         diag_usage("-R takes OLD=NEW, not '%s'", text);
 }
 
+static void take_change(speed_change_list *changes, const char *text)
+{
+    struct speed_change change;
+    if (!speed_change_read(text, &change))
+        diag_usage("--what-if takes 'PROCEDURE parallel' or 'PROCEDURE 2x' (a number above 0), not '%s'", text);
+    vec_push(changes, change);
+}
+
 static void take_option(void *target, size_t option, const char *value)
 {
     struct command_line *line = target;
@@ -232,6 +244,7 @@ static void take_option(void *target, size_t option, const char *value)
     case PROGRAM: options->program = value; break;
     case THREADS: options->threads = value; break;
     case OF: options->print.of = value; break;
+    case WHAT_IF: take_change(&options->changes, value); break;
     case NAMES: line->names = value; break;
     case SCALING: options->comparison.scaling = scaling_in(value); break;
     case WORKERS: take_workers(options->comparison.workers, value); break;
@@ -261,6 +274,10 @@ static void check_combination(const struct options *options, const bool given[OP
         diag_usage("--columns works with one database, not with two that are compared");
     if (options->print.of && options->printed != PRINT_THREADS)
         diag_usage("--of needs --print threads");
+    if (options->changes.n && options->printed != PRINT_SUMMARY)
+        diag_usage("--what-if works with the summary: leave --print out, or print summary");
+    if (options->changes.n && options->paths[1])
+        diag_usage("--what-if works with one database, not with two that are compared");
     if (options->threads && options->printed == PRINT_SUMMARY)
         diag_usage("--threads: the summary is about the whole run; print another view");
     bool is_tree = options->printed < VIEWS;
@@ -361,6 +378,8 @@ struct options options_read(int argc, char **argv)
         options->paths[side] = argv[at + side];
     if (!line.given[NO_CONFIG])
         take_settings(options, line.given);
+    if (options->changes.n && !line.given[PRINT])
+        options->printed = PRINT_SUMMARY;
     check_combination(options, line.given);
     take_names(options, line.names);
     if (options->paths[1])

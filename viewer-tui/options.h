@@ -16,6 +16,7 @@ struct options {
     const char *output;            /* file to print to; NULL: standard output */
     const char *metrics;           /* names of the metrics to show; NULL: the usual ones */
     VEC(const char *) definitions; /* derived metrics, "NAME = FORMULA"; the caller frees */
+    speed_change_list changes;           /* for the summary: what if they are made; the caller frees */
     const char *threads;           /* regular expression for threads; NULL: all */
     const char *program;           /* program whose threads count; NULL: all */
     bool folds_inlined;            /* count inlined code in the procedure that contains it */

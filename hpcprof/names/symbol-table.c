@@ -1,6 +1,7 @@
 #include "hpcprof/names/symbol-table.h"
 
 #include "hpcprof/names/lock-symbols.h"
+#include "lib/database-format.h"
 #include "lib/path.h"
 
 #include <assert.h>
@@ -150,7 +151,7 @@ void symbols_build(struct symbol_table *symbols, const struct measurements *meas
     };
     symbols->partial_path = add_named(symbols, "<partial call path>", NO_SYMBOL);
     symbols->kernel = add_named(symbols, "<kernel, unattributed>", NO_SYMBOL);
-    symbols->serial = add_named(symbols, "<serial code, between computations>", NO_SYMBOL);
+    symbols->serial = add_named(symbols, DATABASE_SERIAL_CODE, NO_SYMBOL);
     symbols->unknown_code = add_named(symbols, "<unknown code>", NO_SYMBOL);
     symbols->unnamed_lock = add_named(symbols, "<lock on the heap or a stack>", NO_SYMBOL);
     for (uint32_t i = 0; i < modules; i++) {

@@ -6,7 +6,6 @@
 #include "viewer-tui/db/run.h"
 #include "viewer-tui/metrics/derived.h"
 #include "viewer-tui/output/columns.h"
-#include "viewer-tui/tree/speedup-bounds.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,9 +13,6 @@
 /* CPU time without samples is reported from this share of a process's CPU time and this time on. */
 #define UNSAMPLED_SHARE   0.01
 #define UNSAMPLED_SECONDS 0.01
-
-/* Speedups by work and span are printed for 2, 4, ... CPUs up to this number. */
-#define MOST_CPUS 64
 
 static void add_value(struct writer *writer, double value, const char *unit)
 {
@@ -92,21 +88,6 @@ static void print_metrics(struct summary *summary)
     for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1))
         if (!metrics->at[m].repeats_work || metrics->at[m].is_asked_for)
             print_metric(summary, m);
-}
-
-/* "   8 CPUs   6.91 to 8.00 times faster than one" */
-static void print_work_span(struct summary *summary)
-{
-    struct work_span of;
-    if (!work_span_of(summary->view, &of))
-        return;
-    writer_heading(&summary->writer, "Work and span");
-    writer_line(&summary->writer, "%14.2f  parallelism: work / span", of.work / of.span);
-    writer_line(&summary->writer, "%14.2f  burdened parallelism: work / burdened span",
-                of.work / of.burdened_span);
-    for (unsigned cpus = 2; cpus <= MOST_CPUS; cpus *= 2)
-        writer_line(&summary->writer, "%10u CPUs  %.2f to %.2f times faster than one", cpus,
-                    work_span_lower_bound(&of, cpus), work_span_upper_bound(&of, cpus));
 }
 
 static void print_advice(struct summary *summary)
@@ -363,7 +344,7 @@ void print_summary_text(struct summary *summary)
 {
     print_title(summary);
     print_metrics(summary);
-    print_work_span(summary);
+    print_work_span_text(summary);
     print_advice(summary);
     print_events(summary);
     print_processes(summary);

@@ -8,7 +8,6 @@
 #include "viewer-tui/output/columns.h"
 #include "viewer-tui/output/print.h"
 #include "viewer-tui/threads/run-threads.h"
-#include "viewer-tui/tree/speedup-bounds.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -129,20 +128,6 @@ static void write_totals(struct json_writer *json, const struct summary *summary
     json_write_object_end(json);
 }
 
-static void write_work_span(struct json_writer *json, const struct view *view)
-{
-    struct work_span of;
-    if (!work_span_of(view, &of))
-        return;
-    json_put_object(json, "work_span");
-    json_put_number(json, "work", of.work);
-    json_put_number(json, "span", of.span);
-    json_put_number(json, "burdened_span", of.burdened_span);
-    json_put_number(json, "parallelism", of.work / of.span);
-    json_put_number(json, "burdened_parallelism", of.work / of.burdened_span);
-    json_write_object_end(json);
-}
-
 void print_summary_json(struct summary *summary)
 {
     static const char *const copied[] = {"measurements", "events",     "agents",  "refused_agents",
@@ -162,7 +147,7 @@ void print_summary_json(struct summary *summary)
         write_event(json, &summary->fates.events.at[i]);
     json_write_array_end(json);
     write_totals(json, summary);
-    write_work_span(json, summary->view);
+    print_work_span_json(summary);
     print_advice_json(json, &summary->advice, summary->db);
     json_put_metrics(json, "metric_states", &summary->db->metrics);
     json_put_integer(json, "threads", (int64_t)summary->n_threads);
@@ -266,6 +251,7 @@ void print_summary_csv(struct summary *summary)
     csv_fact_number(writer, "program", NULL, "threads", (double)summary->n_threads);
     for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1))
         add_metric(summary, m);
+    print_work_span_csv(summary);
     print_advice_csv(writer, &summary->advice, summary->db);
     for (i = 0; i < summary->fates.events.n; i++)
         add_event(writer, &summary->fates.events.at[i]);
@@ -304,11 +290,16 @@ int print_summary(struct session *session, const struct print_options *options, 
                               .view = view,
                               .advice = advice_on(view, 0, session->run),
                               .width = options->width};
+    if (!summary_take_changes(&summary, options->changes)) {
+        advice_free(&summary.advice);
+        return 2;
+    }
     fates_read(&summary.fates, session->run);
     writer_open(&summary.writer, print_class(options->format), out);
     printers[options->format](&summary);
     writer_free(&summary.writer);
     fates_free(&summary.fates);
+    vec_free(&summary.what_ifs);
     advice_free(&summary.advice);
     return problem_text() ? 1 : 0;
 }

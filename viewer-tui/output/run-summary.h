@@ -3,9 +3,16 @@
 #define VIEWER_RUN_SUMMARY_H
 
 #include "viewer-tui/advice/advice.h"
+#include "viewer-tui/advice/what-if.h"
 #include "viewer-tui/db/database.h"
 #include "viewer-tui/db/fates.h"
 #include "viewer-tui/output/writer.h"
+
+/* A change that the user asked about. */
+struct summary_change {
+    const struct speed_change *change;
+    struct predicted predicted;
+};
 
 struct summary {
     struct writer writer;
@@ -16,6 +23,8 @@ struct summary {
     struct fates fates;
     struct view *view; /* top-down */
     struct advice advice;
+    struct work_span work_span; /* all 0 if it was not measured */
+    VEC(struct summary_change) what_ifs;
     size_t width; /* of the advice, as in print_options */
 };
 
@@ -31,6 +40,15 @@ double summary_sum(const json_t *counts);
 void print_summary_text(struct summary *summary);
 void print_summary_csv(struct summary *summary);
 void print_summary_json(struct summary *summary);
+
+/* Work and span, and what they become by the changes that the user asked about. */
+void print_work_span_text(struct summary *summary);
+void print_work_span_csv(struct summary *summary);
+void print_work_span_json(struct summary *summary);
+
+/* Sets work_span and what_ifs. False, with the error reported, if a change is about a procedure
+ * without work of its own, or if work and span were not measured. `changes` NULL: none. */
+bool summary_take_changes(struct summary *summary, const speed_change_list *changes);
 
 /* An array of findings (advice.h), the largest gain first; doc/FORMAT-database.md describes it. */
 void print_advice_json(struct json_writer *json, const struct advice *advice,

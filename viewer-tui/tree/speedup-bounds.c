@@ -13,13 +13,12 @@ static bool find(const struct view *view, const char *name, size_t *metric)
 
 bool work_span_of(const struct view *view, struct work_span *of)
 {
-    size_t burdened;
     if (!find(view, "exact work", &of->work_metric) || !find(view, "span", &of->span_metric) ||
-        !find(view, "burdened span", &burdened))
+        !find(view, "burdened span", &of->burdened_metric))
         return false;
     of->work = view_total(view, of->work_metric);
     of->span = view_total(view, of->span_metric);
-    of->burdened_span = view_total(view, burdened);
+    of->burdened_span = view_total(view, of->burdened_metric);
     return of->work > 0 && of->span > 0 && of->burdened_span > 0;
 }
 

@@ -5,10 +5,13 @@
 
 #include "viewer-tui/tree/view.h"
 
+/* Speedups are shown for 2, 4, ... processors, up to this number. */
+#define MOST_PROCESSORS 64
+
 /* Seconds, and the indices of the metrics. */
 struct work_span {
     double work, span, burdened_span;
-    size_t work_metric, span_metric;
+    size_t work_metric, span_metric, burdened_metric;
 };
 
 /* Of the whole program; false if it was not measured. */

@@ -1,0 +1,161 @@
+#include "viewer-tui/advice/what-if.h"
+
+#include "viewer-tui/advice/hotspots.h"
+
+#include "lib/database-format.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Names in the message about a procedure that does not exist. */
+#define MOST_NAMES 6
+
+/* What is left of a span that is nothing but rounding of sums. */
+#define ROUNDING 1e-9
+
+/* Reads "2x" or "parallel"; 0 or less if it is not a speed. */
+static double speed_in(const char *text)
+{
+    char *end;
+    if (strcmp(text, "parallel") == 0)
+        return INFINITY;
+    double speed = strtod(text, &end);
+    bool is_number = end > text && isfinite(speed);
+    return is_number && strcmp(end, "x") == 0 ? speed : 0;
+}
+
+bool speed_change_read(const char *text, struct speed_change *change)
+{
+    const char *blank = strrchr(text, ' ');
+    if (!blank || blank == text)
+        return false;
+    change->speed = speed_in(blank + 1);
+    change->procedure =
+        change->speed > 0 ? mem_strndup(text, (size_t)(blank - text)) : NULL;
+    return change->procedure != NULL;
+}
+
+void speed_changes_free(speed_change_list *changes)
+{
+    for (size_t i = 0; i < changes->n; i++)
+        free(changes->at[i].procedure);
+    vec_free(changes);
+}
+
+/* ---- computation ---- */
+
+/* Time of the procedure that every path as long as the longest one has: what the work of all other
+ * code, serial code apart, leaves of it. */
+static double least_part(const struct what_if *costs)
+{
+    const struct costs_of_change *work = &costs->work, *span = &costs->span;
+    double others = work->all - work->serial - work->procedure;
+    return fmax(0, span->all - span->serial - others);
+}
+
+/* The most of the procedure that a path can have, if it is no longer than the longest one. */
+static double largest_part(const struct what_if *costs, const struct costs_of_change *path)
+{
+    return fmin(costs->work.procedure, path->all - path->serial);
+}
+
+/* The measured path after its parts in the procedure took `factor` times as long. */
+static double measured_path(const struct costs_of_change *path, double factor)
+{
+    double length = path->all + (factor - 1) * path->procedure;
+    return length < ROUNDING * path->all ? 0 : length;
+}
+
+static struct bounds new_span(const struct what_if *costs, double factor)
+{
+    const struct costs_of_change *span = &costs->span;
+    double least = measured_path(span, factor);
+    double part = factor > 1 ? largest_part(costs, span) : least_part(costs);
+    double most = costs->is_serial ? least : span->all + (factor - 1) * part;
+    return (struct bounds){least, fmax(least, most)};
+}
+
+/* It is not recorded how much of the path's part in the procedure is burdens, which do not change:
+ * all of it, or nothing. Serial code has none. */
+static struct bounds new_burdened_span(const struct what_if *costs, double factor)
+{
+    const struct costs_of_change *path = &costs->burdened_span;
+    double least = measured_path(path, factor);
+    if (costs->is_serial)
+        return (struct bounds){least, least};
+    if (factor > 1)
+        return (struct bounds){path->all, path->all + (factor - 1) * largest_part(costs, path)};
+    return (struct bounds){least, path->all};
+}
+
+struct predicted what_if_predict(const struct what_if *costs, double speed)
+{
+    bool is_parallel = isinf(speed);
+    double factor = is_parallel ? 0 : 1 / speed;
+    double less_work = is_parallel ? 0 : (1 - factor) * costs->work.procedure;
+    struct predicted predicted = {
+        .work = costs->work.all - less_work,
+        .span = new_span(costs, factor),
+        .burdened_span = new_burdened_span(costs, factor),
+    };
+    predicted.parallelism = (struct bounds){predicted.work / predicted.span.most,
+                                            predicted.work / predicted.span.least};
+    return predicted;
+}
+
+struct bounds predicted_speedup(const struct predicted *predicted, double processors)
+{
+    struct work_span slowest = {.work = predicted->work,
+                                .burdened_span = predicted->burdened_span.most};
+    struct work_span fastest = {.work = predicted->work, .span = predicted->span.least};
+    return (struct bounds){work_span_lower_bound(&slowest, processors),
+                           work_span_upper_bound(&fastest, processors)};
+}
+
+/* ---- costs of the recorded tree ---- */
+
+static bool is_called(const struct view *view, uint32_t procedure, const char *name)
+{
+    char buffer[NAME_SIZE];
+    return strcmp(database_procedure_name(view->db, procedure, buffer), name) == 0;
+}
+
+static struct costs_of_change costs_in(struct view *view, size_t metric, const char *name,
+                                       uint32_t id)
+{
+    struct costs_of_change costs = {.all = view_total(view, metric)};
+    struct hotspot_list all = hotspots_all(view, 0, metric);
+    for (size_t i = 0; i < all.n; i++) {
+        uint32_t procedure = all.at[i].procedure;
+        if (name ? is_called(view, procedure, name) : procedure == id)
+            costs.procedure += all.at[i].cost;
+        if (is_called(view, procedure, DATABASE_SERIAL_CODE))
+            costs.serial += all.at[i].cost;
+    }
+    vec_free(&all);
+    return costs;
+}
+
+bool what_if_costs(struct view *view, const struct work_span *of, const char *name, uint32_t id,
+                   struct what_if *costs)
+{
+    costs->is_serial = name ? strcmp(name, DATABASE_SERIAL_CODE) == 0
+                            : is_called(view, id, DATABASE_SERIAL_CODE);
+    costs->work = costs_in(view, of->work_metric, name, id);
+    costs->span = costs_in(view, of->span_metric, name, id);
+    costs->burdened_span = costs_in(view, of->burdened_metric, name, id);
+    return costs->work.procedure > 0;
+}
+
+void what_if_list_procedures(struct view *view, const struct work_span *of, struct text *names)
+{
+    char buffer[NAME_SIZE];
+    struct hotspot_list all = hotspots_all(view, 0, of->work_metric);
+    for (size_t i = 0; i < all.n && i < MOST_NAMES; i++) {
+        text_add(names, i ? ", " : "");
+        text_add_clean(names, database_procedure_name(view->db, all.at[i].procedure, buffer), false);
+    }
+    text_add(names, all.n > MOST_NAMES ? ", ..." : "");
+    vec_free(&all);
+}

@@ -1,0 +1,72 @@
+/* What becomes of work and span if one procedure changes: how `--what-if` and the advice on
+ * parallelism compute it.
+ *
+ * A change multiplies the time of all strands of the procedure's own code by a factor: "2x" by 1/2,
+ * "parallel" by 0 on every path, while the work stays the same.
+ *
+ * EXACT is the new work. So is the new span if the procedure is the serial code between
+ * computations, which is on every path. Else the span is only bounded, because the recorded tree
+ * has one path, the longest one, and after the change another path may be the longest:
+ *
+ *   - It is at least the measured path after the change.
+ *   - It is at most the measured span, if the code becomes faster. A path that is as long, and has
+ *     as little of the procedure as possible, still has what does not fit into the work of the other
+ *     procedures.
+ *   - If the code becomes slower, a path gets longer by no more than all of the procedure's work. */
+#ifndef VIEWER_WHAT_IF_H
+#define VIEWER_WHAT_IF_H
+
+#include "viewer-tui/base/text.h"
+#include "viewer-tui/tree/speedup-bounds.h"
+
+/* A change as the user wrote it, "partition 2x". */
+struct speed_change {
+    char *procedure;
+    double speed; /* of its code; INFINITY: parallel */
+};
+
+typedef VEC(struct speed_change) speed_change_list;
+
+/* Reads "PROCEDURE parallel" or "PROCEDURE 2x". False if it is neither; else the caller frees
+ * `procedure`. */
+bool speed_change_read(const char *text, struct speed_change *change);
+
+/* Seconds in one metric: of everything, of serial code, and of the procedure that changes. */
+struct costs_of_change {
+    double all, serial, procedure;
+};
+
+void speed_changes_free(speed_change_list *changes);
+
+/* Equal if the value is exact. */
+struct bounds {
+    double least, most;
+};
+
+struct what_if {
+    bool is_serial; /* the procedure is the serial code between computations */
+    struct costs_of_change work, span, burdened_span;
+};
+
+/* What the change of a procedure results in. */
+struct predicted {
+    double work;
+    struct bounds span, burdened_span;
+    struct bounds parallelism; /* `most` is INFINITY if nothing is known to be left of the span */
+};
+
+struct predicted what_if_predict(const struct what_if *costs, double speed);
+
+/* The speedup on `processors` after the change: from what a work stealer reaches at least, by the
+ * largest burdened span, to what the laws allow, by the smallest span. */
+struct bounds predicted_speedup(const struct predicted *predicted, double processors);
+
+/* The costs of all procedures with this name, or of the one with this id (`name` NULL). False if
+ * none of them has work in its own code. */
+bool what_if_costs(struct view *view, const struct work_span *of, const char *name, uint32_t id,
+                   struct what_if *costs);
+
+/* Adds the names of the procedures that can change, those with most work first: "a, b, c". */
+void what_if_list_procedures(struct view *view, const struct work_span *of, struct text *names);
+
+#endif
