@@ -1,5 +1,4 @@
-/* The parts of run.json, and what they share. Each part writes members of the object that is
- * open. */
+/* The parts of run.json. Each writes members of the object that is open. */
 #ifndef HPCPROF_RUN_JSON_PARTS_H
 #define HPCPROF_RUN_JSON_PARTS_H
 
@@ -30,20 +29,5 @@ void run_json_write_creation_paths(struct run_json *run);
 
 /* "unmeasured": programs that were not measured, by reason. */
 void run_json_write_unmeasured(struct run_json *run);
-
-void json_write_number(struct json_writer *json, const char *key, uint64_t value);
-void json_write_amount(struct json_writer *json, const char *key, double value);
-void json_write_truth(struct json_writer *json, const char *key, bool value);
-
-/* The value, or null if it is not known. */
-void json_write_known_number(struct json_writer *json, const char *key, bool is_known,
-                             int64_t value);
-void json_write_known_amount(struct json_writer *json, const char *key, bool is_known,
-                             double value);
-
-/* The name of a code; "code 42" if `name` is NULL, since this version does not know the code. */
-void json_write_code(struct json_writer *json, const char *key, const char *name, uint64_t code);
-
-double seconds(uint64_t nanoseconds);
 
 #endif

@@ -1,5 +1,7 @@
 #include "hpcprof/database/run-json-parts.h"
 
+#include "hpcprof/database/run-json-values.h"
+
 #include "lib/measurement-format.h"
 
 #include <stdlib.h>
