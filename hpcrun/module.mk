@@ -52,7 +52,7 @@ $(BUILD)/obj/hpcrun/shared/%.o: lib/%.c
 	$(Q)$(CC) $(CFLAGS) $(CFLAGS_hpcrun) -c -o $@ $<
 
 HPCRUN_OBJS = $(call objects_of,hpcrun/launch) \
-	$(addprefix $(BUILD)/obj/hpcrun/,config/run-config.o base/text-buffer.o base/own-fds.o base/program-file.o source/source-perf.o)
+	$(addprefix $(BUILD)/obj/hpcrun/,config/run-config.o base/text-buffer.o base/own-fds.o base/program-file.o base/seccomp-filters.o base/shared-pages.o source/source-perf.o)
 
 PROGRAMS += $(BUILD)/bin/hpcrun
 

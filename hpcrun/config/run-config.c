@@ -82,6 +82,7 @@ bool config_read(struct config *config, char *const *environment)
     config->owner = owner_or_none(config_variable(environment, CONFIG_OWNER));
     config->signal = number_or_zero(config_variable(environment, CONFIG_SIGNAL));
     config->launched_pid = number_or_zero(config_variable(environment, CONFIG_PID));
+    config->filters = (unsigned)number_or_zero(config_variable(environment, CONFIG_FILTERS));
     config->cores = (unsigned)number_or_zero(config_variable(environment, CONFIG_CORES));
     config->agents = config_variable(environment, CONFIG_AGENTS);
     if (!config->agents)

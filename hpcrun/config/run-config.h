@@ -13,6 +13,8 @@
  *   HPCRUN_AGENTS   the agents that may be used (logical/agent-loader.h); absent: none
  *   HPCRUN_TASK_CONTEXTS  for the agent gomp: "full", "site" or "off"; absent: full
  *   HPCRUN_CORES    number of CPUs that counts for idleness; absent: those that the process may use
+ *   HPCRUN_FILTERS  number of the launcher's seccomp filters, if none ends a process that makes an
+ *                   arena file (launch/harmless-filters.h); else 0 or absent
  *   HPCRUN_PID      process id of the launcher, which becomes the command by an exec
  *
  * Child processes inherit these variables and are profiled, too. The library reads them from the
@@ -60,6 +62,7 @@ struct config {
     int signal; /* 0: choose */
     int launched_pid;
     unsigned owner;     /* user id of the directory's owner; UINT_MAX: not known */
+    unsigned filters;   /* the value of HPCRUN_FILTERS; 0: absent */
     unsigned cores;     /* CPUs that count for idleness; 0: those that the process may use */
     const char *agents; /* value of HPCRUN_AGENTS, in the environment; "" for none */
     bool collapse_recursion, start_off, quiet, shared, work_span;
@@ -75,6 +78,7 @@ struct config {
 #define CONFIG_TASK_CONTEXTS "HPCRUN_TASK_CONTEXTS"
 #define CONFIG_CORES         "HPCRUN_CORES"
 #define CONFIG_OWNER         "HPCRUN_OWNER"
+#define CONFIG_FILTERS       "HPCRUN_FILTERS"
 
 /* Reads the configuration; false if there is none or it is malformed. */
 bool config_read(struct config *config, char *const *environment);

@@ -86,6 +86,7 @@ __attribute__((constructor)) static void begin(int count, char **arguments, char
     identify_host();
     identify_program(environment);
     identify_arguments(arguments);
+    identify_filters();
     metrics_init(&process.metrics, &process.config);
     module_ranges_refresh();
     rule_cache_init();

@@ -1,6 +1,7 @@
 /* hpcrun, the launcher: checks the command and the events, makes the measurement directory, sets up
  * the environment for the preloaded library, and becomes the command by an exec. */
 #include "hpcrun/launch/event-options.h"
+#include "hpcrun/launch/harmless-filters.h"
 #include "hpcrun/launch/installed-agents.h"
 #include "hpcrun/launch/measurement-directory.h"
 #include "hpcrun/launch/options.h"
@@ -102,6 +103,7 @@ static void prepare_environment(const struct options *options, const struct conf
         set(CONFIG_TASK_CONTEXTS, options->task_contexts);
     if (options->cores)
         set_number(CONFIG_CORES, options->cores);
+    set_number(CONFIG_FILTERS, harmless_filters(directory->path));
     free(letters);
 }
 

@@ -1,5 +1,6 @@
 #include "hpcrun/process/identity.h"
 
+#include "hpcrun/base/seccomp-filters.h"
 #include "hpcrun/base/sys.h"
 #include "hpcrun/base/text-buffer.h"
 #include "hpcrun/config/run-config.h"
@@ -119,4 +120,10 @@ void identify_arguments(char *const *arguments)
 const char *const *process_arguments(void)
 {
     return start_arguments;
+}
+
+void identify_filters(void)
+{
+    unsigned harmless = process.config.filters;
+    process.filters_are_harmless = harmless > 0 && seccomp_filters() == harmless;
 }

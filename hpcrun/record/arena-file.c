@@ -37,12 +37,13 @@ static void set_path(void)
     text_add(&path, ARENAS_SUFFIX);
 }
 
-/* Whether a filter of system calls, of this program or inherited, may forbid those that only the
- * arena file needs. */
+/* Whether a filter of system calls, of this program or inherited, may end the process for those that
+ * only the arena file needs. */
 static bool is_restricted(void)
 {
     long mode = sys1(SYS_prctl, PR_GET_SECCOMP);
-    return process.restricted || (mode != 0 && mode != -EINVAL);
+    bool is_filtered = mode != 0 && mode != -EINVAL;
+    return process.restricted || (is_filtered && !process.filters_are_harmless);
 }
 
 /* Not by fds_open: that would use the reserved descriptor, which is for the measurement file. */

@@ -7,7 +7,8 @@
  *
  * There is no arena file, and threads flush every ten seconds (record/flush.h), if
  *  - the file system has no shared mappings, can't allocate blocks, or is nearly full;
- *  - the program restricts its system calls, or has few file descriptors;
+ *  - the program restricts its system calls, or has few file descriptors; a filter that was there
+ *    before the program (a container's) is no reason if the launcher has found it harmless;
  *  - an exec has failed: the measurement file was completed before it.
  * The same holds for one thread if its tree outgrows what the file system gives. */
 #ifndef HPCRUN_RECORD_ARENA_FILE_H

@@ -88,7 +88,7 @@ class Sandbox(profiling.ProfilingTest):
         # The check of a program's file before an exec: hooks/exec-target.c skips the calls that a process which
         # restricts itself may have forbidden.
         at_exec = hpcrun / "base/program-file.c"
-        # Makes none of its calls in a process with a filter: record/arena-file.c, is_restricted.
+        # Makes none of its calls under a filter that might forbid them: record/arena-file.c, is_restricted.
         without_filter = hpcrun / "base/shared-pages.c"
         files = [path for path in hpcrun.rglob("*.[ch]") if path not in (at_exec, without_filter)
                  and path.relative_to(hpcrun).parts[0] not in ("hooks", "restart", "launch")]

@@ -16,6 +16,7 @@ import time
 import profiling
 from profiling import FIRED, RECORDED, program
 
+SYS_FALLOCATE = 285  # x86-64
 KILLS = int(os.environ.get("RECOVERY_KILLS", 20))
 
 
@@ -29,9 +30,10 @@ class RecoveryTest(profiling.ProfilingTest):
         data = (self.directory / "ledger").read_bytes()
         return {tid: burned * 1e-9 for _, tid, burned, _ in struct.iter_unpack("<IIQQ", data) if tid}
 
-    def start(self, where, *how, options=()):
+    def start(self, where, *how, options=(), inside=()):
+        """Below the command `inside`, if there is one."""
         (self.directory / "ledger").unlink(missing_ok=True)
-        command = [profiling.HPCRUN, "-q", "-e", f"CPUTIME@f{self.RATE}", "-o", where, *options,
+        command = [*inside, profiling.HPCRUN, "-q", "-e", f"CPUTIME@f{self.RATE}", "-o", where, *options,
                    program("endless"), "ledger", *how]
         return subprocess.Popen(command, cwd=self.directory)
 
@@ -113,6 +115,14 @@ class Reports(RecoveryTest):
         self.assertGreater(images[0].count("CPUTIME", [FIRED]), 0)
         self.assertEqual(list(self.measurements.glob("*.arenas")), [])
 
+    def test_in_a_container(self):
+        """Its filter of system calls answers those that are forbidden with an error."""
+        where = self.directory / "m"
+        self.start(where, "3", "400", inside=[profiling.TOOLS / "deny-perf"]).wait()
+        image = self.recovered(where)
+        self.assertGreater(image.count("CPUTIME", [FIRED]), 10)
+        self.assertGreater(min(self.differences(image)), -self.PERIOD - self.NOTES)
+
     def test_children_of_a_fork(self):
         """Each process has its own data only, whoever is killed."""
         script = ("import os, signal, time\n"
@@ -147,11 +157,28 @@ class Reports(RecoveryTest):
 
 
 class WithoutArenas(RecoveryTest):
-    """Where the file system has no room for an arena file, threads flush every ten seconds, and the log says so."""
+    """Where a process can't have an arena file, threads flush every ten seconds, and the log says so."""
+
+    def run_without(self, where, **how):
+        """What the log says."""
+        self.assertEqual(self.start(where, "1", "400", **how).wait(), 3)
+        self.assertEqual(list(where.glob("*.arenas")), [])
+        return (where / "hpcrun.log").read_text()
 
     def test_a_nearly_full_disk(self):
         small = self.small_file_system("8m")
-        process = self.start(small / "m", "1", "400")
-        process.wait()
-        self.assertEqual(list(small.glob("m/*.arenas")), [])
-        self.assertIn("no arena file: No space left on device", (small / "m" / "hpcrun.log").read_text())
+        self.assertIn("no arena file: No space left on device", self.run_without(small / "m"))
+
+    def test_a_filter_that_ends_processes(self):
+        """An arena file's blocks are allocated by a call that ends the process: hpcrun tries that in a child."""
+        inside = [profiling.TOOLS / "deny-perf", "-k", str(SYS_FALLOCATE)]
+        self.assertIn("no arena file: Operation not permitted", self.run_without(self.directory / "m", inside=inside))
+
+    def test_a_filter_of_the_program(self):
+        """A program in a container that adds a filter of its own before an exec."""
+        tool = profiling.TOOLS / "deny-perf"
+        where = self.directory / "m"
+        done = self.run_tool(tool, profiling.HPCRUN, "-q", "-o", where, tool, "-k", SYS_FALLOCATE, "sh", "-c",
+                             "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; echo fine")
+        self.assertEqual((done.returncode, done.stdout), (0, "fine\n"), done.stderr)
+        self.assertIn("no arena file: Operation not permitted", (where / "hpcrun.log").read_text())

@@ -1,11 +1,13 @@
-/* deny-perf COMMAND...: runs the command where perf_event_open is refused with EACCES, as on stock
- * Debian for ordinary users and in most containers; children too. */
+/* deny-perf [-k NUMBER] COMMAND...: runs the command where perf_event_open is refused with EACCES, as
+ * on stock Debian for ordinary users and in most containers; children too. With -k, the system call of
+ * that number ends the process that makes it. */
 #include <errno.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -13,21 +15,25 @@
 
 int main(int count, char **arguments)
 {
+    int first = count > 2 && strcmp(arguments[1], "-k") == 0 ? 3 : 1;
+    unsigned killing = first == 3 ? (unsigned)atoi(arguments[2]) : SYS_perf_event_open;
     struct sock_filter filter[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 0, 1),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EACCES),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, killing, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
     struct sock_fprog program = {.len = sizeof filter / sizeof *filter, .filter = filter};
     /* Root may filter without PR_SET_NO_NEW_PRIVS, which would make set-user-ID programs plain. */
-    if (count < 2 || (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0 &&
+    if (first >= count || (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0 &&
                       (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
                        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0))) {
         fprintf(stderr, "deny-perf: %s\n", strerror(errno));
         return 125;
     }
-    execvp(arguments[1], arguments + 1);
-    fprintf(stderr, "deny-perf: %s: %s\n", arguments[1], strerror(errno));
+    execvp(arguments[first], arguments + first);
+    fprintf(stderr, "deny-perf: %s: %s\n", arguments[first], strerror(errno));
     return 127;
 }
