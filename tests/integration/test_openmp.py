@@ -120,17 +120,18 @@ CONSTRUCTS = {"in_first": ["parallel"], "leaf_1": ["parallel", "task"], "leaf_2"
               "in_loop": ["parallel", "taskloop"], "in_left": ["parallel", "taskloop"]}
 OWN = {name for path in PATHS.values() for name in path}
 
-# Work of each worker, in units of a thousandth of the program's argument. A number of threads t.
+# Work of each worker with a number of threads t: how often it is called, and for how long each time, in units of a
+# thousandth of the program's argument.
 UNITS = {
-    "in_first": lambda t: 50 * t,
-    "in_second": lambda t: 25 * t,
-    "in_nested": lambda t: 80,
-    "leaf_1": lambda t: 4 * 2 * 8,
-    "leaf_2": lambda t: 4 * 4 * 4,
-    "leaf_3": lambda t: 4 * 8 * 2,
-    "in_loop": lambda t: 64,
-    "in_left": lambda t: 64,
-    "in_large": lambda t: 80,
+    "in_first": lambda t: (t, 50),
+    "in_second": lambda t: (t, 25),
+    "in_nested": lambda t: (4, 20),
+    "leaf_1": lambda t: (4 * 2, 8),
+    "leaf_2": lambda t: (4 * 4, 4),
+    "leaf_3": lambda t: (4 * 8, 2),
+    "in_loop": lambda t: (8, 8),
+    "in_left": lambda t: (8, 8),
+    "in_large": lambda t: (4, 20),
 }
 
 
@@ -164,20 +165,20 @@ class Paths(OfChance, OpenMp):
         self.assertEqual(workers, set(PATHS))
 
     def claim_work(self, threads, seconds):
-        """Each worker function's work, within 1 %. It is entered once for each of its units of work, at most, and
-        charged for a sample that began before. A fault moves half."""
+        """Each worker function's work, within 1 %. A fault moves half."""
         image, = self.images
         period = image.mean_period("CPUTIME")
         for worker, units in UNITS.items():
-            truth = units(threads) * seconds / 1000
-            chance = of_samples(truth, period) + of_ends(threads, period) + self.late(2 * units(threads))
+            calls, each = units(threads)
+            truth = calls * each * seconds / 1000
+            chance = of_samples(truth, period) + of_ends(threads, period) + self.late(2 * calls)
             self.found.between(worker, self.value("work", worker), 0.99 * truth, 1.01 * truth, chance, truth / 2)
 
     def test_paths_of_regions_and_tasks(self):
         program = self.build("paths.c", "-fno-ipa-icf", "-fno-optimize-sibling-calls")
         for threads in (2, 4, 8):
             with self.subTest(threads=threads):
-                self.found = self.evidence()
+                self.found = self.evidence(20)
                 for _ in self.found.looks():
                     self.run_with(threads, program, "1", how={"events": [f"CPUTIME@f{self.RATE}"]})
                     self.check_paths()
