@@ -59,8 +59,8 @@ static int by_seconds(const void *a, const void *b)
 static void add_thread_waits(struct situation *situation)
 {
     struct time_places *blocked = &situation->blocked_places;
-    struct time_places waits = time_places_find(situation->view, situation->row,
-                                                situation->thread_waits, situation->run);
+    struct time_places waits =
+        time_places_find(situation->view, situation->row, situation->thread_waits, situation->run);
     for (size_t i = 0; i < waits.list.n; i++)
         vec_push(&blocked->list, waits.list.at[i]);
     blocked->total += waits.total;

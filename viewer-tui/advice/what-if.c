@@ -11,10 +11,10 @@
 /* Names in the message about a procedure that does not exist. */
 #define MOST_NAMES 6
 
-/* What is left of a span that is nothing but rounding of sums. */
+/* A smaller part of a span is a rounding error of sums. */
 #define ROUNDING 1e-9
 
-/* Reads "2x" or "parallel"; 0 or less if it is not a speed. */
+/* The factor of "2x", INFINITY of "parallel"; 0 or less if it is not a speed. */
 static double speed_in(const char *text)
 {
     char *end;
@@ -31,8 +31,7 @@ bool speed_change_read(const char *text, struct speed_change *change)
     if (!blank || blank == text)
         return false;
     change->speed = speed_in(blank + 1);
-    change->procedure =
-        change->speed > 0 ? mem_strndup(text, (size_t)(blank - text)) : NULL;
+    change->procedure = change->speed > 0 ? mem_strndup(text, (size_t)(blank - text)) : NULL;
     return change->procedure != NULL;
 }
 
@@ -45,8 +44,8 @@ void speed_changes_free(speed_change_list *changes)
 
 /* ---- computation ---- */
 
-/* Time of the procedure that every path as long as the longest one has: what the work of all other
- * code, serial code apart, leaves of it. */
+/* The least of the procedure that a path can have if it is as long as the longest one: what the work
+ * of all other code cannot fill. Serial code is on every path. */
 static double least_part(const struct what_if *costs)
 {
     const struct costs_of_change *work = &costs->work, *span = &costs->span;
@@ -54,7 +53,7 @@ static double least_part(const struct what_if *costs)
     return fmax(0, span->all - span->serial - others);
 }
 
-/* The most of the procedure that a path can have, if it is no longer than the longest one. */
+/* The most of the procedure that a path can have, since none is longer than the longest one. */
 static double largest_part(const struct what_if *costs, const struct costs_of_change *path)
 {
     return fmin(costs->work.procedure, path->all - path->serial);
@@ -76,8 +75,8 @@ static struct bounds new_span(const struct what_if *costs, double factor)
     return (struct bounds){least, fmax(least, most)};
 }
 
-/* It is not recorded how much of the path's part in the procedure is burdens, which do not change:
- * all of it, or nothing. Serial code has none. */
+/* Burdens do not change. How much of the path's part in the procedure they are is not recorded: all
+ * of it, or nothing. Serial code has none. */
 static struct bounds new_burdened_span(const struct what_if *costs, double factor)
 {
     const struct costs_of_change *path = &costs->burdened_span;
@@ -140,8 +139,8 @@ static struct costs_of_change costs_in(struct view *view, size_t metric, const c
 bool what_if_costs(struct view *view, const struct work_span *of, const char *name, uint32_t id,
                    struct what_if *costs)
 {
-    costs->is_serial = name ? strcmp(name, DATABASE_SERIAL_CODE) == 0
-                            : is_called(view, id, DATABASE_SERIAL_CODE);
+    costs->is_serial =
+        name ? strcmp(name, DATABASE_SERIAL_CODE) == 0 : is_called(view, id, DATABASE_SERIAL_CODE);
     costs->work = costs_in(view, of->work_metric, name, id);
     costs->span = costs_in(view, of->span_metric, name, id);
     costs->burdened_span = costs_in(view, of->burdened_metric, name, id);
@@ -154,7 +153,8 @@ void what_if_list_procedures(struct view *view, const struct work_span *of, stru
     struct hotspot_list all = hotspots_all(view, 0, of->work_metric);
     for (size_t i = 0; i < all.n && i < MOST_NAMES; i++) {
         text_add(names, i ? ", " : "");
-        text_add_clean(names, database_procedure_name(view->db, all.at[i].procedure, buffer), false);
+        text_add_clean(names, database_procedure_name(view->db, all.at[i].procedure, buffer),
+                       false);
     }
     text_add(names, all.n > MOST_NAMES ? ", ..." : "");
     vec_free(&all);

@@ -4,15 +4,16 @@
  * A change multiplies the time of all strands of the procedure's own code by a factor: "2x" by 1/2,
  * "parallel" by 0 on every path, while the work stays the same.
  *
- * EXACT is the new work. So is the new span if the procedure is the serial code between
- * computations, which is on every path. Else the span is only bounded, because the recorded tree
- * has one path, the longest one, and after the change another path may be the longest:
+ * The new work is exact. So is the new span if the procedure is the serial code between
+ * computations, which is on every path. Else the span is only bounded: the recorded tree has one
+ * path, the longest one, and after the change another path may be the longest.
  *
- *   - It is at least the measured path after the change.
- *   - It is at most the measured span, if the code becomes faster. A path that is as long, and has
- *     as little of the procedure as possible, still has what does not fit into the work of the other
- *     procedures.
- *   - If the code becomes slower, a path gets longer by no more than all of the procedure's work. */
+ *   - The span is at least as long as the measured path after the change.
+ *   - If the code becomes faster, the span is at most that of a path that was as long as the
+ *     measured one, with as little of the procedure as possible: only what the work of the other
+ *     procedures could not fill.
+ *   - If the code becomes slower, a path becomes longer by at most what all of the procedure's work
+ *     does. */
 #ifndef VIEWER_WHAT_IF_H
 #define VIEWER_WHAT_IF_H
 
@@ -31,14 +32,14 @@ typedef VEC(struct speed_change) speed_change_list;
  * `procedure`. */
 bool speed_change_read(const char *text, struct speed_change *change);
 
+void speed_changes_free(speed_change_list *changes);
+
 /* Seconds in one metric: of everything, of serial code, and of the procedure that changes. */
 struct costs_of_change {
     double all, serial, procedure;
 };
 
-void speed_changes_free(speed_change_list *changes);
-
-/* Equal if the value is exact. */
+/* The two are equal if the value is exact. */
 struct bounds {
     double least, most;
 };

@@ -173,8 +173,7 @@ static void add_end(struct writer *writer, const json_t *process)
     else
         writer_clean(writer, state);
     if (run_number(process, "recovered") > 0)
-        text_printf(&writer->line, ": recovered until %.1f s",
-                    run_number(process, "data_until"));
+        text_printf(&writer->line, ": recovered until %.1f s", run_number(process, "data_until"));
     else if (json_is_number(json_object_get(process, "data_until")))
         text_printf(&writer->line, ": data until %.1f s, at most the last %.1f s are missing",
                     run_number(process, "data_until"), run_number(process, "missing_at_most"));

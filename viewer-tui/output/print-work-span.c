@@ -74,8 +74,8 @@ static bool is_exact(const struct bounds *bounds)
     return !(bounds->most - bounds->least > 1e-9 * bounds->most);
 }
 
-/* "≥ 400.0 ms  span (was 710.0 ms); at most 700.0 ms: another path may become the longest".
- * `shows_least`: the line begins with the lower bound. */
+/* "≥ 400.0 ms  span (was 700.0 ms); at most 700.0 ms: another path may become the longest".
+ * `shows_least`: the line begins with the lower bound, and is about a span. */
 static void print_bounds(struct writer *writer, const struct bounds *bounds, double was,
                          const char *unit, const char *what, bool shows_least)
 {

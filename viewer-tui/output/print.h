@@ -38,7 +38,7 @@ struct print_options {
     double min_percent; /* below 0: the format's own limit */
     size_t width;       /* of running text, in columns; 0: the usual width */
     const struct filters *filters; /* trees only; NULL: none */
-    const speed_change_list *changes;    /* summary only: what if these are made; NULL: none */
+    const speed_change_list *changes; /* summary only: what if these are made; NULL: none */
 };
 
 /* Levels of callers in a printed bottom-up view by default: there are as many call chains as

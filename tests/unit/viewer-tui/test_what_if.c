@@ -188,7 +188,8 @@ static void others_may_become_the_longest_path(void **state)
     (void)state;
     const struct what_if costs = {
         .work = {30, 0, 20}, .span = {20, 0, 20}, .burdened_span = {21, 0, 21}};
-    struct predicted parallel = what_if_predict(&costs, INFINITY), twice = what_if_predict(&costs, 2);
+    struct predicted parallel = what_if_predict(&costs, INFINITY),
+                     twice = what_if_predict(&costs, 2);
     assert_bounds(parallel.span, 0, 10);
     assert_true(parallel.work == 30);
     assert_true(parallel.parallelism.least == 3 && isinf(parallel.parallelism.most));
