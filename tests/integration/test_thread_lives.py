@@ -36,7 +36,7 @@ CREATORS = {"kept_worker": ["kept_first", "pool_start"], "ended_worker": ["ended
             "attribute_worker": ["detached_phase"], "call_worker": ["detached_phase"],
             "self_worker": ["detached_phase"], "reaped_worker": ["reaped_phase"], "deep_worker": ["deeper"],
             "inner_worker": ["outer_worker", "pool_start"]}
-RUNS = 6  # the error of one job: it begins and ends anywhere between two samples
+JOB = 0.03  # seconds that a job runs
 ALLOWED = ("hpcrun", "clone")
 
 
@@ -48,7 +48,7 @@ def own_name(name):
 class ThreadLives(OfChance, LogicalTest):
     def profiled(self, **how):
         done, images = self.profile(profiling.PROGRAMS / "thread_lives", events=("CPUTIME@f2000",), **how)
-        self.chance = of_ends(RUNS, max(image.mean_period("CPUTIME") for image in images))
+        self.period = max(image.mean_period("CPUTIME") for image in images)
         return {name: (int(burned) * 1e-9, int(counted) * 1e-9)
                 for name, burned, counted in map(str.split, done.stdout.splitlines())}
 
@@ -66,9 +66,11 @@ class ThreadLives(OfChance, LogicalTest):
         return names[names.index("main"):] if "main" in names else names
 
     def claim(self, what, paths, burned, counted):
-        """A fault moves a third of the time, and 10 ms."""
-        self.found.between(what, self.work_of(paths), 0.98 * burned, 1.02 * counted, self.chance + self.late(RUNS),
-                           burned / 3 + 0.01)
+        """A job begins and ends anywhere between two samples, and a phase without a job is between two jobs. A fault
+        moves a third of the time, and at least one job of a thread."""
+        runs = max(1, round(burned / JOB))
+        self.found.between(what, self.work_of(paths), 0.98 * burned, 1.02 * counted,
+                           of_ends(runs, self.period) + self.late(2 * runs), max(0.9 * JOB, burned / 3 + JOB / 3))
 
     def check_live(self, truth):
         for job, place in LIVE.items():

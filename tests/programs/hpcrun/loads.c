@@ -4,11 +4,13 @@
  * Each library, as test_loader.py makes them, has constructors and destructors, which work, and
  *   void work(long spins)   works for a while in frames of its own
  * Prints
- *   used NUMBER LOADS NS   CPU time of this thread in the calls of library NUMBER
- *   halted NS              time of calls that took over MANY times the fastest one's time, because a
- *                          virtual machine was halted
- *   burned NS              the CPU time of both threads
- *   reused COUNT           number of loads of a library to the addresses of another one's code */
+ *   used NUMBER LOADS LEAST NS    CPU time of this thread in the calls of library NUMBER: NS with what
+ *                                 sampling cost it, LEAST if each call took as long as the fastest one
+ *   halted NS SQUARES LONGEST     time of calls that took over MANY times the fastest one's time,
+ *                                 because a virtual machine was halted; sum of its squares, in s^2;
+ *                                 the longest, in ns
+ *   burned NS                     the CPU time of both threads
+ *   reused COUNT                  number of loads of a library to the addresses of another one's code */
 #include "burn.h"
 
 #include <dlfcn.h>
@@ -25,7 +27,8 @@
 static bool new_namespace;
 static volatile bool stop;
 
-static uint64_t used[LIBRARIES], halted;
+static uint64_t used[LIBRARIES], fastest = UINT64_MAX, halted, longest_halt;
+static double halt_squares;
 static unsigned loads[LIBRARIES], reused;
 
 static void *open_library(const char *path)
@@ -51,11 +54,11 @@ static void note_place(uintptr_t address, int which)
 }
 
 /* Work in a library is below the function that belongs to it. It is long compared to the reading of
- * clocks around it, which is not. */
+ * clocks around it, which is not, and to what sampling costs right after a library was loaded. */
 #define CALLER(name)                                                                               \
     __attribute__((noinline)) static void name(void (*work)(long))                                 \
     {                                                                                              \
-        work(80000);                                                                               \
+        work(240000);                                                                              \
         burn_sink++;                                                                               \
     }
 
@@ -68,10 +71,12 @@ static void (*const callers[LIBRARIES])(void (*)(long)) = {call_0, call_1, call_
 
 static void note_halt(uint64_t took)
 {
-    static uint64_t fastest = UINT64_MAX;
     fastest = took < fastest ? took : fastest;
-    if (took > MANY * fastest)
-        halted += took;
+    if (took <= MANY * fastest)
+        return;
+    halted += took;
+    halt_squares += (double)took * 1e-9 * (double)took * 1e-9;
+    longest_halt = took > longest_halt ? took : longest_halt;
 }
 
 static void load_and_work(const char *path, int which)
@@ -126,8 +131,8 @@ int main(int count, char **arguments)
     stop = true;
     pthread_join(thread, NULL);
     for (int i = 0; i < LIBRARIES; i++)
-        printf("used %d %u %lu\n", i, loads[i], used[i]);
-    printf("halted %lu\n", (unsigned long)halted);
+        printf("used %d %u %lu %lu\n", i, loads[i], loads[i] * fastest, used[i]);
+    printf("halted %lu %.12f %lu\n", halted, halt_squares, longest_halt);
     printf("burned %lu\n", (unsigned long)burned);
     printf("reused %u\n", reused);
     return 0;
