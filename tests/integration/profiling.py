@@ -3,6 +3,7 @@ import atexit
 import collections
 import contextlib
 import ctypes
+import functools
 import math
 import os
 import pathlib
@@ -367,6 +368,11 @@ def program(name):
 
 def symbols(path):
     """name -> (address, size) of the functions of a program, as nm sees them."""
+    return symbols_of_file(path, os.stat(path).st_mtime_ns)
+
+
+@functools.cache
+def symbols_of_file(path, _):
     out = subprocess.run(["nm", "-S", path], capture_output=True, text=True, check=True).stdout
     found = re.findall(r"^([0-9a-f]+) ([0-9a-f]+) [tTwW] (\S+)$", out, re.M)
     return {name: (int(address, 16), int(size, 16)) for address, size, name in found}

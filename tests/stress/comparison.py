@@ -11,6 +11,7 @@ import argparse
 import collections
 import concurrent.futures
 import dataclasses
+import itertools
 import os
 import pathlib
 import re
@@ -76,14 +77,14 @@ class Comparison:
         finally:
             shutil.rmtree(place, ignore_errors=True)
 
-    def learn(self, name, times):
+    def learn(self, name, times, ways):
         """Why the program can't be compared; None when it is here and says the same each time, without us.
-        What a way runs it in, it is in then, too."""
+        What one of the ways runs it in, it is in then, too."""
         program = self.programs[name]
         if program.tool and not shutil.which(program.tool):
             return "not installed"
         try:
-            for prefix in {prefix for _, prefix in self.ways}:
+            for prefix in {prefix for _, prefix in ways}:
                 before = time.monotonic()
                 seen = [self.run(name, prefix, profiling.HANG) for _ in range(times)]
                 if seen.count(seen[0]) != times:
@@ -133,11 +134,11 @@ class Comparison:
                 return UNREADABLE
             time.sleep(0.1)
 
-    def round(self, number, chosen, one_way):
+    def round(self, number, names, one_way):
         """The (program, way) pairs of a round."""
         if one_way:
-            return [(name, self.ways[(number + i) % len(self.ways)]) for i, name in enumerate(chosen)]
-        return [(name, way) for way in self.ways for name in chosen]
+            return [(name, self.ways[(number + i) % len(self.ways)]) for i, name in enumerate(names)]
+        return [(name, way) for way in self.ways for name in names]
 
     def table(self, chosen):
         rows = [f"| program | runs | {' | '.join(BAD)} |", f"|---|---|{'---|' * len(BAD)}"]
@@ -166,18 +167,21 @@ def main(description, programs, make_inputs, ways):
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         comparison = Comparison(programs, make_inputs, ways, arguments.hpcrun, pathlib.Path(directory))
         names = arguments.programs.split(",") if arguments.programs else list(programs)
+        rounds = [comparison.round(number, names, arguments.one_way) for number in range(arguments.rounds)]
+        ways_of = collections.defaultdict(set)
+        for name, way in itertools.chain(*rounds):
+            ways_of[name].add(way)
         chosen = []
-        for name, why in zip(names, pool.map(lambda name: comparison.learn(name, arguments.learn), names)):
+        for name, why in zip(names, pool.map(lambda name: comparison.learn(name, arguments.learn, ways_of[name]), names)):
             if why:
                 print(f"left out: {name}: {why}", file=sys.stderr)
             else:
                 chosen.append(name)
-        for number in range(arguments.rounds):
+        for number, runs in enumerate(rounds):
             if time.monotonic() - began > arguments.hours * 3600:
                 print(f"stopped after {number} rounds", file=sys.stderr)
                 break
-            runs = comparison.round(number, chosen, arguments.one_way)
-            for done in [pool.submit(comparison.try_once, *run) for run in runs]:
+            for done in [pool.submit(comparison.try_once, *run) for run in runs if run[0] in chosen]:
                 done.result()
     table, bad = comparison.table(chosen)
     print(table)

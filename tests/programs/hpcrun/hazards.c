@@ -53,7 +53,7 @@ static bool fork_and_signals(void)
     bool good = true;
     pthread_t thread;
     pthread_create(&thread, NULL, set_signals, NULL);
-    for (int i = 0; i < 500 && good; i++) {
+    for (int i = 0; i < 200 && good; i++) {
         pid_t child = fork();
         if (child == 0) {
             prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -163,7 +163,7 @@ static bool sent_faults(void)
         _exit(0);
     }
     close(pipes[0]);
-    for (int i = 0; i < 20000; i++) {
+    for (int i = 0; i < 8000; i++) {
         int before = handled;
         char number = i % 2 ? SIGSEGV : SIGBUS;
         if (write(pipes[1], &number, 1) != 1)
@@ -209,7 +209,7 @@ static void await_read(int tid)
     close(fd);
 }
 
-#define INTERRUPTED_READS 10000
+#define INTERRUPTED_READS 4000
 
 struct interrupted {
     pthread_t thread;
@@ -422,7 +422,7 @@ static bool priorities(void)
     sched_setaffinity(0, sizeof one, &one);
     pthread_create(&thread, NULL, start_threads, NULL);
     pthread_setschedparam(pthread_self(), SCHED_FIFO, &high);
-    for (int i = 0; i < 20000; i++) {
+    for (int i = 0; i < 8000; i++) {
         signal(SIGUSR2, count_signal);
         nanosleep(&nap, NULL);
     }
@@ -470,7 +470,7 @@ static bool run(const char *what)
 
 int main(int count, char **arguments)
 {
-    alarm(60);
+    alarm(600);
     if (count != 2 || !run(arguments[1]))
         return 1;
     puts("fine");

@@ -207,7 +207,7 @@ static void a_large_tree_keeps_every_value(void **state)
     for (int round = 0; round < 2; round++) {
         memset(expected, 0, sizeof expected);
         unsigned seed = 42;
-        for (int i = 0; i < 1000000; i++) {
+        for (int i = 0; i < 300000; i++) {
             uint32_t node = CCT_ROOT, number = 0;
             for (int k = 0; k < DEPTH; k++) {
                 seed = seed * 1103515245 + 12345;

@@ -271,7 +271,7 @@ static void free_thread(struct thread *thread)
 static void enter_paths(const struct agent *agent)
 {
     use(agent);
-    for (int round = 0; round < 50; round++) {
+    for (int round = 0; round < 10; round++) {
         struct thread *thread = new_thread();
         for (int i = 0; i < 2000; i++) {
             change(&thread->unwinder);

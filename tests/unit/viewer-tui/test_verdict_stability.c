@@ -166,10 +166,10 @@ static bool holds(const struct share *share, double truth)
     return share->low <= truth && truth <= share->high;
 }
 
-#define RUNS 2000
+#define RUNS 500
 
-/* Of intervals that promise 95 %, 2000 may miss 100 on average, and 140 by chance (4 sigma). */
-#define MOST_MISSES 140
+/* Of intervals that promise 95 %, 500 may miss 25 on average, and 45 by chance (4 sigma). */
+#define MOST_MISSES 45
 
 static void intervals_hold_what_is_true(void **state)
 {
@@ -211,8 +211,8 @@ static struct counts count_verdicts(const struct program *program)
     return counts;
 }
 
-/* 19 of 20: of 2000 runs 1900, less 4 sigma. */
-#define LEAST_AGREEING 1860
+/* 19 of 20: of 500 runs 475, less 4 sigma. */
+#define LEAST_AGREEING 455
 
 static void assert_one_verdict(struct program program, enum verdict expected)
 {
