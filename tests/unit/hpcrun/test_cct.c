@@ -116,26 +116,8 @@ static char *tree_of(struct cct *cct, const int *order, int count)
     return text;
 }
 
-/* Heap's algorithm; compares the tree of every permutation with the first one's. */
-static int permutations;
-
-static void permute(struct cct *cct, int *order, int k, int count, const char *expected)
-{
-    if (k == 1) {
-        char *text = tree_of(cct, order, count);
-        assert_string_equal(text, expected);
-        free(text);
-        permutations++;
-        return;
-    }
-    for (int i = 0; i < k; i++) {
-        permute(cct, order, k - 1, count, expected);
-        int other = k % 2 ? 0 : i, t = order[other];
-        order[other] = order[k - 1];
-        order[k - 1] = t;
-    }
-}
-
+/* Compares the trees of 20,000 of the 362,880 orders with that of the first one. Any three of the
+ * unwinds are then in each of their orders a thousand times. */
 static void the_tree_does_not_depend_on_the_order(void **state)
 {
     (void)state;
@@ -143,8 +125,17 @@ static void the_tree_does_not_depend_on_the_order(void **state)
     struct cct cct = {0};
     cct_init(&cct, 1);
     char *expected = tree_of(&cct, order, 9);
-    permute(&cct, order, 9, 9, expected);
-    assert_int_equal(permutations, 362880);
+    srand(1);
+    for (int i = 0; i < 20000; i++) {
+        for (int k = 8; k > 0; k--) {
+            int other = rand() % (k + 1), t = order[other];
+            order[other] = order[k];
+            order[k] = t;
+        }
+        char *text = tree_of(&cct, order, 9);
+        assert_string_equal(text, expected);
+        free(text);
+    }
     cct_free(&cct);
     free(expected);
 }
@@ -195,13 +186,13 @@ static void x_0_is_kept_apart(void **state)
 
 /* Random native paths over few ips; compares the values of each path with sums in a plain array. */
 #define DEPTH 6
-#define IPS   9
+#define IPS   7
 
 static void a_large_tree_keeps_every_value(void **state)
 {
     (void)state;
-    static uint64_t expected[531441]; /* 9^6 */
-    static uint32_t node_of[531441];
+    static uint64_t expected[117649]; /* 7^6 */
+    static uint32_t node_of[117649];
     struct cct cct = {0};
     cct_init(&cct, 2);
     for (int round = 0; round < 2; round++) {
@@ -220,7 +211,7 @@ static void a_large_tree_keeps_every_value(void **state)
             expected[number] += number + 1;
             node_of[number] = node;
         }
-        for (uint32_t number = 0; number < 531441; number++) {
+        for (uint32_t number = 0; number < 117649; number++) {
             uint32_t same;
             if (expected[number] == 0)
                 continue;

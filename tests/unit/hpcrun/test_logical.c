@@ -273,7 +273,7 @@ static void enter_paths(const struct agent *agent)
     use(agent);
     for (int round = 0; round < 10; round++) {
         struct thread *thread = new_thread();
-        for (int i = 0; i < 2000; i++) {
+        for (int i = 0; i < 500; i++) {
             change(&thread->unwinder);
             class = choose(2) ? AGENT_WORKING : AGENT_FOREIGN;
             workers = choose(3);
