@@ -46,7 +46,7 @@ $(BUILD)/lib/agents/$(1).rules: agents/$(1)/$(1).rules
 endef
 $(foreach a,$(AGENTS),$(eval $(call agent_rules,$(a))))
 
-# Only the rules of this one are a file of their own (hpcrun/module.mk).
+# The agent for plain threads is linked into libhpcrun.so (hpcrun/module.mk); only its rules are a file.
 $(eval $(call agent_rules,pthread))
 PROGRAMS += $(BUILD)/lib/agents/pthread.rules
 AGENT_FILES += $(BUILD)/lib/agents/pthread.rules

@@ -1,7 +1,7 @@
 # libhpcrun.so, the preloaded library, and hpcrun, the launcher.
 #
 # The library's folders, from the ground up. A file may include headers of its own folder, of folders
-# further left, and of lib/. tests/check-layout.py reads the two variables.
+# further left, and of lib/. tests/check_layout.py reads the two variables.
 #
 #   base/     system calls, locks, text, our file descriptors, hooks: without libc
 #   config/   what was asked for: events, options, metrics; also the launcher's

@@ -1,6 +1,6 @@
 /* Filters of system calls (seccomp) that the launcher inherited; the profiled program inherits them
  * from it. Those of containers answer a forbidden call with an error, but others end the process. So
- * a sample must not try a call out. */
+ * the program must not try a call out. */
 #ifndef HPCRUN_LAUNCH_HARMLESS_FILTERS_H
 #define HPCRUN_LAUNCH_HARMLESS_FILTERS_H
 

@@ -25,7 +25,8 @@ void identify_arguments(char *const *arguments);
 /* The copy, NULL-terminated. */
 const char *const *process_arguments(void);
 
-/* Whether the filters of system calls are those that the launcher has tried out. */
+/* Sets process.filters_are_harmless: whether the filters of system calls are those that the launcher
+ * has tried out. */
 void identify_filters(void);
 
 #endif

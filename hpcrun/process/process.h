@@ -27,11 +27,11 @@ struct process {
     uint64_t began_real, began_wall, began_cpu; /* clocks at initialization, ns */
     uint64_t began_ticks;                       /* ticks_now() at the same time as began_wall */
     char executable[PATH_MAX];
-    bool restricted;          /* it restricts its own system calls (seccomp) */
+    bool restricted;           /* it restricts its own system calls (seccomp) */
     bool filters_are_harmless; /* those before its start, if any: forbidden calls just fail */
-    char directory[PATH_MAX]; /* working directory at initialization */
-    int signal;               /* the sampling signal */
-    void *fault_handler;      /* hpcrun's handler of SIGSEGV and SIGBUS, for unwind/memory.h */
+    char directory[PATH_MAX];  /* working directory at initialization */
+    int signal;                /* the sampling signal */
+    void *fault_handler;       /* hpcrun's handler of SIGSEGV and SIGBUS, for unwind/memory.h */
 };
 
 extern struct process process;

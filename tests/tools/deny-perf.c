@@ -28,8 +28,8 @@ int main(int count, char **arguments)
     struct sock_fprog program = {.len = sizeof filter / sizeof *filter, .filter = filter};
     /* Root may filter without PR_SET_NO_NEW_PRIVS, which would make set-user-ID programs plain. */
     if (first >= count || (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0 &&
-                      (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
-                       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0))) {
+                           (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+                            prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0))) {
         fprintf(stderr, "deny-perf: %s\n", strerror(errno));
         return 125;
     }
