@@ -4,8 +4,8 @@ The program notes the CPU time of its threads in a ledger that outlives it. A me
 ledger by one sample of each thread, at both ends: the first sample stands for a whole number of periods, so for up
 to one period too much; after the last one, the thread has run for at most 1.5 periods, the longest, until the next
 one is due, and again as long if the kill interrupted that sample. Only a machine that takes the CPU away without
-stopping the thread's clock makes a sample later than that: at most one thread in a hundred may exceed the bound,
-and none by as much as the 1.4 s between two looks at the clock."""
+stopping the thread's clock makes a sample later than that, or the ledger's entry: that happens to less than one thread
+in a hundred, and to none for as long as the 1.4 s between two looks at the clock."""
 import json
 import os
 import random
@@ -14,6 +14,7 @@ import subprocess
 import time
 
 import profiling
+from evidence import OfChance
 from profiling import FIRED, RECORDED, program
 
 SYS_FALLOCATE = 285  # x86-64
@@ -61,38 +62,39 @@ class RecoveryTest(profiling.ProfilingTest):
             paid = threads[tid].amount("CPUTIME", [RECORDED]) * profiling.TIME_UNIT if tid in threads else 0
             yield burned - paid
 
-    def check_differences(self, differences):
-        self.assertGreater(min(differences), -self.PERIOD - self.NOTES)
-        self.assertLess(max(differences), 0.5)
-        late = [d for d in differences if d > 2 * 1.5 * self.PERIOD + self.NOTES]
-        self.assertLessEqual(len(late), 1 + len(differences) // 100, late)
+    def claim_differences(self, found, image):
+        """All entries of the ledger but one in a hundred. Without its last second, the data of most threads are off."""
+        differences = list(self.differences(image))
+        self.assertTrue(all(abs(d) < 0.5 for d in differences), differences)
+        off = [d for d in differences
+               if not -self.PERIOD - self.NOTES < d <= 2 * 1.5 * self.PERIOD + self.NOTES]
+        found.rate("threads that differ from the ledger", len(off), len(differences), most=0.01, noticed=(0, 0.4))
+        return len(differences)
 
 
-class Recovery(RecoveryTest):
-    measures_time = True
-
+class Recovery(OfChance, RecoveryTest):
     def test_kills(self):
         """At random moments, with three threads that grow their trees; the first one also creates others."""
-        differences = []
-        for i in range(KILLS):
-            where = self.directory / f"m{i}"
+        found = self.evidence(limit=3 * max(KILLS, 20))
+        for look in found.looks():
+            where = self.directory / f"m{look}"
             self.kill(self.start(where, "3"), where, random.uniform(0, 0.4))
-            differences += self.differences(self.recovered(where))
-        self.assertGreater(len(differences), 2 * KILLS)
-        self.check_differences(differences)
-        print(f"{len(differences)} threads: {min(differences) * 1e3:.2f} to {max(differences) * 1e3:.2f} ms")
+            found.enough("threads", self.claim_differences(found, self.recovered(where)), 2 * KILLS)
 
     def test_kills_after_looks(self):
         """A thread looks at the clock every second or two; what it keeps at each sample must not wait for that."""
-        where = self.directory / "m"
-        self.kill(self.start(where, "3"), where, 2)
-        self.check_differences(list(self.differences(self.recovered(where))))
+        found = self.evidence()
+        for look in found.looks():
+            where = self.directory / f"m{look}"
+            self.kill(self.start(where, "40"), where, 2)
+            self.claim_differences(found, self.recovered(where))
 
     def test_bare_exit(self):
-        where = self.directory / "m"
-        self.assertEqual(self.start(where, "4", "500").wait(), 3)
-        image = self.recovered(where)
-        self.check_differences(list(self.differences(image)))
+        found = self.evidence()
+        for look in found.looks():
+            where = self.directory / f"m{look}"
+            self.assertEqual(self.start(where, "12", "500").wait(), 3)
+            self.claim_differences(found, self.recovered(where))
 
 
 class Reports(RecoveryTest):

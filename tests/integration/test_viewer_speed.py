@@ -20,7 +20,6 @@ SCREEN = 3 * 120 * 40
 
 
 class Large(unittest.TestCase):
-    measures_time = True
     @classmethod
     def setUpClass(cls):
         temporary = tempfile.TemporaryDirectory()

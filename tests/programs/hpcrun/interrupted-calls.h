@@ -183,7 +183,7 @@ static int interrupt_all(int count, char **arguments, const struct call *calls, 
         return 2;
     action.sa_flags = mode == RESTARTING ? SA_RESTART : 0;
     sigaction(SIGUSR1, &action, NULL);
-    alarm(50);
+    alarm(600); /* ends only what hangs, on any machine */
     setvbuf(stdout, NULL, _IOLBF, 0);
     caller = pthread_self();
     round_.tid = gettid();
