@@ -18,17 +18,6 @@
 /* Static, since the thread that ends a process may be on a small signal stack; only one does. */
 static char text_buffer[2 * PATH_MAX];
 
-static const char *name_of_source(unsigned source)
-{
-    switch (source) {
-    case SOURCE_TASK_CLOCK: return "timers and perf task-clock";
-    case SOURCE_CPU_TIMER: return "POSIX timers";
-    case SOURCE_MONOTONIC_TIMER: return "POSIX timer";
-    case SOURCE_COUNTER: return "perf counter";
-    default: return "no source";
-    }
-}
-
 static void add_sources(struct text *line, uint8_t set)
 {
     const char *separator = "";
@@ -36,8 +25,9 @@ static void add_sources(struct text *line, uint8_t set)
         set &= (uint8_t)~1u; /* some threads could not open the event, but others could */
     for (unsigned source = 0; source < 8; source++)
         if (set >> source & 1) {
+            const char *name = source_name(source);
             text_add(line, separator);
-            text_add(line, name_of_source(source));
+            text_add(line, name ? name : "no source");
             separator = " and ";
         }
     if (set == 1 && sources_fallback_reason()[0]) { /* no thread could open it: add the reason */
