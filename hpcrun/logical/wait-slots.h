@@ -44,9 +44,10 @@ struct wait {
 };
 
 /* Normal context. The calling wrapper is about to wait: for `lock`, whose holder's tid is in
- * *holder; both NULL for other waits. `slot` may be NULL. */
-static inline struct wait wait_begin(struct agent_slot *slot, const volatile void *lock,
-                                     const void *holder)
+ * *holder; both NULL for other waits. `slot` may be NULL. Always inlined, since it takes its frame
+ * for the wrapper's. */
+__attribute__((always_inline)) static inline struct wait
+wait_begin(struct agent_slot *slot, const volatile void *lock, const void *holder)
 {
     if (!slot)
         return (struct wait){.slot = NULL};
