@@ -27,7 +27,7 @@ static void release(void *value)
     struct thread_slot *slot = value;
     hpctoolkit_thread_slot = NULL;
     atomic_store_explicit(&slot->runtimes, 0, memory_order_relaxed);
-    slot->gomp_link = slot->gomp_creating = NULL;
+    slot->gomp.link = slot->gomp.own = slot->ompt.link = NULL;
     atomic_store_explicit(&slot->state, THREAD_NONE, memory_order_release);
 }
 

@@ -28,17 +28,23 @@ enum thread_state {
 };
 
 /* Bits of thread_slot.runtimes: the thread is a worker of these runtimes. */
-enum slot_runtime { RUNTIME_GOMP = 1 };
+enum slot_runtime { RUNTIME_GOMP = 1, RUNTIME_OMPT = 2 };
+
+/* What an agent for OpenMP keeps of a thread. */
+struct omp_thread {
+    void *link;            /* innermost struct omp_link; NULL: none */
+    void *own;             /* the agent's: gomp the block of the task being created, openmp free
+                              scopes; NULL: none */
+    void *records;         /* task records to reuse; NULL: none */
+    uint32_t record_count; /* their number */
+};
 
 /* One cache line and the next one, which the processor fetches with it. */
 struct thread_slot {
     _Alignas(128) _Atomic uint32_t state; /* enum thread_state */
     _Atomic uint32_t runtimes;            /* enum slot_runtime */
     int tid;
-    void *gomp_link;            /* agents/gomp: innermost struct omp_link; NULL: none */
-    void *gomp_creating;        /* agents/gomp: block of the task being created; NULL: none */
-    void *gomp_records;         /* agents/gomp: task records to reuse; NULL: none */
-    uint32_t gomp_record_count; /* their number */
+    struct omp_thread gomp, ompt; /* of the agents gomp and openmp */
 };
 
 /* Threads beyond this number are not counted: they share one slot, slots_surplus(). */

@@ -23,8 +23,8 @@
 #include "agents/agent.h"
 
 #include "agents/common/linked-runtime.h"
+#include "agents/common/omp-paths.h"
 #include "agents/gomp/gomp-copies.h"
-#include "agents/gomp/omp-links.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -40,15 +40,10 @@ enum { RUNTIME, TRAMPOLINES };
 extern const char trampolines_start[] __asm__("__start_hpctoolkit_trampolines") HIDDEN;
 extern const char trampolines_end[] __asm__("__stop_hpctoolkit_trampolines") HIDDEN;
 
-/* cursor->state */
+/* cursor->state, beside omp-paths.h */
 enum {
-    LINK,     /* address of the innermost link that the walk has not passed; 0: none */
-    REPLACED, /* whether the path outside of the last bichord was replaced */
-    PC,       /* pc, sp and bp of the next l-note's frame; pc 0: no more l-notes */
-    SP,
-    BP,
-    NOTE_LINK, /* address of the innermost link around that frame; 0: none */
-    CONTEXT,   /* address of the context in whose copy the frame is; 0: on a stack */
+    LINK = OMP_PATH_WORDS, /* address of the innermost link that the walk has not passed; 0: none */
+    REPLACED,              /* whether the path outside of the last bichord was replaced */
 };
 
 /* Threads that libgomp has, or will have before it has created any. */
@@ -57,7 +52,7 @@ static _Atomic bool has_created_threads;
 
 static bool start(const struct agent_host *agent_host)
 {
-    host = agent_host;
+    host = omp_runtime.host = agent_host;
     return host->interface == AGENT_INTERFACE;
 }
 
@@ -161,7 +156,7 @@ static enum agent_thread_status unwind_begin(struct agent_cursor *cursor)
     const struct thread_slot *slot = slot_existing();
     if (!slot || slot == slots_surplus() || !slot_is_of(slot, RUNTIME_GOMP))
         return AGENT_FOREIGN;
-    cursor->state[LINK] = (uint64_t)slot->gomp_link;
+    cursor->state[LINK] = (uint64_t)slot->gomp.link;
     return slot_state(slot) == THREAD_WORKS ? AGENT_WORKING : AGENT_IDLE;
 }
 
@@ -176,148 +171,32 @@ static struct agent_worker_counts worker_counts(struct agent_cursor *cursor)
                                         .working = counts.working};
 }
 
-/* -------- l-notes: the path outside of a construct -------- */
-
-#define FIELD(structure, address, field)                                                           \
-    agent_u64(host, cursor, (address) + offsetof(struct structure, field))
-
-static uint64_t context_field(const struct agent_cursor *cursor, uint64_t context, size_t offset)
-{
-    return agent_u64(host, cursor, context + offset);
-}
-#define CONTEXT_FIELD(context, field)                                                              \
-    context_field(cursor, context, offsetof(struct omp_context, field))
-
-/* An address on the creator's stack that a copy has: its place there; else the address. */
-static uint64_t moved(const struct agent_cursor *cursor, uint64_t context, uint64_t address)
-{
-    uint64_t low = CONTEXT_FIELD(context, low), high = CONTEXT_FIELD(context, high);
-    return address >= low && address < high ? address - low + CONTEXT_FIELD(context, copy)
-                                            : address;
-}
-
-/* The next l-note is the frame that began the construct of this context; none if it is 0. */
-static void continue_in(struct agent_cursor *cursor, uint64_t context)
-{
-    uint64_t *state = cursor->state;
-    uint64_t kind = context ? CONTEXT_FIELD(context, kind) : CONTEXT_ON_STACK;
-    state[PC] = context ? CONTEXT_FIELD(context, pc) - 1 : 0;
-    state[SP] = context ? CONTEXT_FIELD(context, sp) : 0;
-    state[BP] = context ? CONTEXT_FIELD(context, bp) : 0;
-    state[NOTE_LINK] = context && kind == CONTEXT_ON_STACK ? CONTEXT_FIELD(context, up) : 0;
-    state[CONTEXT] = kind == CONTEXT_ON_STACK ? 0 : context;
-    if (kind == CONTEXT_COPY) {
-        state[SP] = moved(cursor, context, state[SP]);
-        state[BP] = moved(cursor, context, state[BP]);
-    }
-}
-
-static bool is_in_copy(const struct agent_cursor *cursor, uint64_t context, uint64_t sp)
-{
-    uint64_t copy = CONTEXT_FIELD(context, copy);
-    uint64_t bytes = CONTEXT_FIELD(context, high) - CONTEXT_FIELD(context, low);
-    return CONTEXT_FIELD(context, kind) == CONTEXT_COPY && sp >= copy && sp < copy + bytes;
-}
-
-/* The innermost link at or outside of an address, on one stack. */
-static uint64_t link_from(const struct agent_cursor *cursor, uint64_t link, uint64_t sp)
-{
-    while (link && FIELD(omp_link, link, sp) < sp)
-        link = FIELD(omp_link, link, up);
-    return link;
-}
+/* -------- bichords -------- */
 
 /* No frame of run_region or run_task is larger. */
 #define TRAMPOLINE_FRAME 512
 
-/* The link in a frame of a function that calls bodies; 0: it has none at this instant. */
+/* The link in a frame of a function that calls bodies. */
 static uint64_t link_in(const struct agent_cursor *cursor, uint64_t first,
                         const struct agent_frame *frame)
 {
-    uint64_t link = link_from(cursor, first, frame->sp);
-    return link && FIELD(omp_link, link, sp) < frame->sp + TRAMPOLINE_FRAME ? link : 0;
+    uint64_t link = first;
+    while (link && LINK_FIELD(link, sp) < frame->sp)
+        link = LINK_FIELD(link, up);
+    return link && LINK_FIELD(link, sp) < frame->sp + TRAMPOLINE_FRAME ? link : 0;
 }
 
-/* One step in a copy. False: the frame is outside of it, so its context's parent continues. */
-static bool step_in_copy(struct agent_cursor *cursor, struct agent_frame *frame)
-{
-    uint64_t context = cursor->state[CONTEXT];
-    if (!is_in_copy(cursor, context, frame->sp) || !host->step(cursor, frame))
-        return false;
-    frame->sp = moved(cursor, context, frame->sp);
-    frame->bp = moved(cursor, context, frame->bp);
-    return is_in_copy(cursor, context, frame->sp);
-}
-
-/* One step on a stack, not a copy. At the end of a construct that another thread began, the path
- * continues in its context: *context is then set. */
-static bool step_on_stack(struct agent_cursor *cursor, struct agent_frame *frame, uint64_t *context)
-{
-    struct agent_claim claim;
-    uint64_t *state = cursor->state;
-    if (!host->step(cursor, frame))
-        return false;
-    bool calls_body =
-        host->find_claim(&hpcrun_agent, frame->pc, &claim) && claim.tag == TRAMPOLINES;
-    uint64_t link = calls_body ? link_in(cursor, state[NOTE_LINK], frame) : 0;
-    if (!link)
-        return true;
-    state[NOTE_LINK] = FIELD(omp_link, link, up);
-    if (!FIELD(omp_link, link, is_inline))
-        *context = FIELD(omp_link, link, context);
-    return true;
-}
-
-/* Moves to the next frame outwards, which may be libgomp's. */
-static void step_outwards(struct agent_cursor *cursor)
-{
-    uint64_t *state = cursor->state, context = 0;
-    struct agent_frame frame = {state[PC], state[SP], state[BP]};
-    bool more =
-        state[CONTEXT] ? step_in_copy(cursor, &frame) : step_on_stack(cursor, &frame, &context);
-    if (state[CONTEXT] && !more) {
-        continue_in(cursor, CONTEXT_FIELD(state[CONTEXT], parent));
-        return;
-    }
-    if (context) {
-        continue_in(cursor, context);
-        return;
-    }
-    state[PC] = more ? frame.pc : 0;
-    state[SP] = frame.sp;
-    state[BP] = frame.bp;
-}
-
-static bool is_hidden(uint64_t pc)
-{
-    struct agent_claim claim;
-    return host->find_claim(&hpcrun_agent, pc, &claim);
-}
-
-static bool step_lnote(struct agent_cursor *cursor, struct agent_lnote *note)
-{
-    enum { MOST_HIDDEN = 256 }; /* frames in a row; a bound for a damaged stack */
-    uint64_t *state = cursor->state;
-    for (int i = 0; i < MOST_HIDDEN && state[PC] && is_hidden(state[PC]); i++)
-        step_outwards(cursor);
-    if (!state[PC])
-        return false;
-    *note = (struct agent_lnote){.space = AGENT_CODE, .value = state[PC], .site = state[PC]};
-    step_outwards(cursor);
-    return true;
-}
-
-/* -------- bichords -------- */
+struct omp_runtime omp_runtime = {.agent = &hpcrun_agent, .tag = TRAMPOLINES, .link_in = link_in};
 
 static enum agent_association begin_construct(struct agent_cursor *cursor,
                                               const struct agent_frame *frame)
 {
     uint64_t *state = cursor->state, link = link_in(cursor, state[LINK], frame);
-    uint64_t context = link ? FIELD(omp_link, link, context) : 0;
-    state[LINK] = link ? FIELD(omp_link, link, up) : state[LINK];
-    if (!context || FIELD(omp_link, link, is_inline))
+    uint64_t context = link ? LINK_FIELD(link, context) : 0;
+    state[LINK] = link ? LINK_FIELD(link, up) : state[LINK];
+    if (!context || LINK_FIELD(link, is_inline))
         return AGENT_1_0;
-    continue_in(cursor, context);
+    omp_path_begin(cursor, context);
     state[REPLACED] = true;
     return AGENT_1_M;
 }
@@ -356,5 +235,5 @@ const struct agent hpcrun_agent = {
     .worker_counts = worker_counts,
     .step_bichord = step_bichord,
     .step_pnote = step_pnote,
-    .step_lnote = step_lnote,
+    .step_lnote = omp_path_next,
 };

@@ -1,27 +1,35 @@
 /* Parallel regions. The wrappers pass run_region, run_loop or run_sections to libgomp in place of
  * the region's function, and keep a record on the master's stack: nothing is unwound when a region
  * begins. */
+#include "agents/common/omp-links.h"
+#include "agents/common/task-records.h"
 #include "agents/gomp/gomp-copies.h"
-#include "agents/gomp/omp-links.h"
-#include "agents/gomp/task-records.h"
 
 #include <stdlib.h>
 
+/* On the master's stack. */
+struct gomp_region {
+    void *first_word; /* of the user's data: libgomp reads it there for reductions */
+    void (*function)(void *);
+    void *data;
+    struct omp_region common;
+};
+
 static INLINED void run(void *data)
 {
-    struct omp_region *region = data;
+    struct gomp_region *region = data;
     struct thread_slot *slot = slot_mine();
-    struct omp_link link = {.up = slot->gomp_link,
-                            .context = &region->context,
+    struct omp_link link = {.up = slot->gomp.link,
+                            .context = &region->common.context,
                             .sp = (uint64_t)&link,
-                            .is_inline = slot == region->master,
-                            .region = region};
+                            .is_inline = slot == region->common.master,
+                            .region = &region->common};
     slot_join(slot, RUNTIME_GOMP);
-    link_publish(slot, &link);
+    link_publish(&slot->gomp, &link);
     slot_set_state(slot, THREAD_WORKS);
     region->function(region->data);
     slot_set_state(slot, THREAD_WAITS);
-    link_withdraw(slot, &link);
+    link_withdraw(&slot->gomp, &link);
 }
 
 TRAMPOLINE static void run_region(void *data)
@@ -39,35 +47,35 @@ TRAMPOLINE static void run_sections(void *data)
     run(data);
 }
 
-static inline void begin(struct omp_region *region, struct thread_slot *slot,
+static inline void begin(struct gomp_region *region, struct thread_slot *slot,
                          region_function *function, void *data, void *first_word)
 {
     region->first_word = first_word;
     region->function = function;
     region->data = data;
-    region->master = slot;
-    region->context.kind = CONTEXT_ON_STACK;
-    region->context.up = (uint64_t)slot->gomp_link;
-    atomic_init(&region->is_cancelled, false);
-    atomic_init(&region->kept, NULL);
+    region->common.master = slot;
+    region->common.context.kind = CONTEXT_ON_STACK;
+    region->common.context.up = (uint64_t)slot->gomp.link;
+    atomic_init(&region->common.is_cancelled, false);
+    atomic_init(&region->common.kept, NULL);
     slot_join(slot, RUNTIME_GOMP);
 }
 
-static inline void end(struct omp_region *region, struct thread_slot *slot)
+static inline void end(struct gomp_region *region, struct thread_slot *slot)
 {
     slot_set_state(slot, THREAD_WORKS);
-    if (atomic_load_explicit(&region->is_cancelled, memory_order_relaxed) ||
-        atomic_load_explicit(&region->kept, memory_order_relaxed))
-        records_end_region(slot, region);
+    if (atomic_load_explicit(&region->common.is_cancelled, memory_order_relaxed) ||
+        atomic_load_explicit(&region->common.kept, memory_order_relaxed))
+        records_end_region(&slot->gomp, &region->common);
 }
 
 #define SET_CALLER(region)                                                                         \
-    ((region).context.pc = CALLER_PC, (region).context.sp = CALLER_SP,                             \
-     (region).context.bp = CALLER_BP)
+    ((region).common.context.pc = CALLER_PC, (region).common.context.sp = CALLER_SP,               \
+     (region).common.context.bp = CALLER_BP)
 
 /* In a wrapper with the parameters fn and data: begins a region. */
 #define BEGIN(first_word)                                                                          \
-    struct omp_region region;                                                                      \
+    struct gomp_region region;                                                                     \
     struct thread_slot *slot = slot_mine();                                                        \
     begin(&region, slot, fn, data, first_word);                                                    \
     SET_CALLER(region)
@@ -147,27 +155,27 @@ GOMP_RUNTIME_LOOPS(RUNTIME_LOOP, )
  * frame. Without memory the region is passed on as it is. */
 
 struct old_region {
-    struct omp_region region;
+    struct gomp_region region;
     struct omp_link link;
 };
 
-static struct omp_region *begin_old(struct omp_context caller, region_function *function,
-                                    void *data)
+static struct gomp_region *begin_old(struct omp_context caller, region_function *function,
+                                     void *data)
 {
     struct old_region *old = malloc(sizeof *old);
     struct thread_slot *slot = slot_mine();
     if (!old)
         return NULL;
     begin(&old->region, slot, function, data, NULL);
-    old->region.context.pc = caller.pc;
-    old->region.context.sp = caller.sp;
-    old->region.context.bp = caller.bp;
-    old->link = (struct omp_link){.up = slot->gomp_link,
-                                  .context = &old->region.context,
+    old->region.common.context.pc = caller.pc;
+    old->region.common.context.sp = caller.sp;
+    old->region.common.context.bp = caller.bp;
+    old->link = (struct omp_link){.up = slot->gomp.link,
+                                  .context = &old->region.common.context,
                                   .sp = caller.sp,
                                   .is_inline = true,
-                                  .region = &old->region};
-    link_publish(slot, &old->link);
+                                  .region = &old->region.common};
+    link_publish(&slot->gomp, &old->link);
     return &old->region;
 }
 
@@ -176,7 +184,7 @@ static struct omp_region *begin_old(struct omp_context caller, region_function *
     {                                                                                              \
         const struct gomp_functions *real = gomp_functions_for(CALLER_PC);                         \
         const struct omp_context caller = {.pc = CALLER_PC, .sp = CALLER_SP, .bp = CALLER_BP};     \
-        struct omp_region *region = real->is_traced ? begin_old(caller, fn, data) : NULL;          \
+        struct gomp_region *region = real->is_traced ? begin_old(caller, fn, data) : NULL;         \
         if (region) {                                                                              \
             fn = run_region;                                                                       \
             data = region;                                                                         \
@@ -203,13 +211,15 @@ void GOMP_parallel_end(void)
 {
     const struct gomp_functions *real = gomp_functions_for(CALLER_PC);
     struct thread_slot *slot = slot_mine();
-    struct omp_link *link = slot->gomp_link;
+    struct omp_link *link = slot->gomp.link;
     slot_set_state(slot, THREAD_WAITS);
     real->GOMP_parallel_end();
     slot_set_state(slot, THREAD_WORKS);
     if (!link || !link->is_inline || link->sp != (uint64_t)CALLER_SP)
         return;
-    link_withdraw(slot, link);
-    end(link->region, slot);
-    free(link->region); /* the first member of its struct old_region */
+    link_withdraw(&slot->gomp, link);
+    struct old_region *old =
+        (struct old_region *)((char *)link - offsetof(struct old_region, link));
+    end(&old->region, slot);
+    free(old);
 }

@@ -1,9 +1,9 @@
 /* Tasks. The wrappers pass run_task to libgomp in place of the task's function, and put a block
  * before the user's data. libgomp reads and writes the first words of what it takes for the user's
  * data: the block begins with copies of these words, and run_task copies them on. */
+#include "agents/common/omp-links.h"
+#include "agents/common/task-records.h"
 #include "agents/gomp/gomp-copies.h"
-#include "agents/gomp/omp-links.h"
-#include "agents/gomp/task-records.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -53,8 +53,8 @@ static INLINED void run(void *data)
 {
     struct task_block *block = data;
     struct thread_slot *slot = slot_mine();
-    bool is_inline = slot->gomp_creating == block;
-    struct omp_link link = {.up = slot->gomp_link,
+    bool is_inline = slot->gomp.own == block;
+    struct omp_link link = {.up = slot->gomp.link,
                             .context = block->context,
                             .sp = (uint64_t)&link,
                             .is_inline = is_inline,
@@ -63,15 +63,15 @@ static INLINED void run(void *data)
     enum thread_state before = slot_state(slot);
     struct task_record *record = owns_record(block) ? block->record : NULL;
     copy_words(USER_DATA(block), block);
-    slot->gomp_creating = NULL;
-    link_publish(slot, &link);
+    slot->gomp.own = NULL;
+    link_publish(&slot->gomp, &link);
     slot_set_state(slot, THREAD_WORKS);
     block->function(USER_DATA(block));
     bool waits_for_event = is_inline && block->mirrored == MIRRORED_EVENT;
     slot_set_state(slot, waits_for_event ? THREAD_WAITS : before);
-    link_withdraw(slot, &link);
+    link_withdraw(&slot->gomp, &link);
     if (record)
-        record_end(slot, record);
+        record_end(&slot->gomp, record);
 }
 
 TRAMPOLINE static void run_task(void *data)
@@ -133,15 +133,26 @@ static inline void fill_block(struct task_block *block, const struct task_shape 
         memcpy((char *)block + shape->offset, data, shape->bytes - shape->offset);
 }
 
+/* The link that ends the frames to copy. The frames of tasks that run in their GOMP_task call are
+ * copied, too: a task that is created there may run after they have returned. */
+static inline const struct omp_link *outer_link(const struct omp_link *link)
+{
+    while (link->is_inline_task && link->up)
+        link = link->up;
+    return link;
+}
+
 /* The context of what a thread creates outside of all constructs, or without a record: the context
  * in which the thread runs. */
 static inline void set_context(struct task_block *block, struct thread_slot *slot, uint64_t pc,
                                uint64_t sp, uint64_t bp)
 {
-    const struct omp_link *link = slot->gomp_link;
+    const struct omp_link *link = slot->gomp.link;
     if (!link)
         return;
-    block->record = record_new(slot, pc, sp, bp);
+    const struct omp_link *outer = outer_link(link);
+    if (outer->context) /* else a serial task: its tasks run at once, in its frames */
+        block->record = record_new(&slot->gomp, outer, pc, sp, bp);
     block->context = block->record ? &block->record->context : link->context;
     block->region = link->region;
 }
@@ -173,20 +184,20 @@ void GOMP_task(region_function *fn, void *data, copy_function *copy, long size, 
     }
     struct thread_slot *slot = slot_mine();
     struct task_shape shape = shape_of(size, align);
-    void *heap = NULL, *creating = slot->gomp_creating;
+    void *heap = NULL, *creating = slot->gomp.own;
     char *room = fits(&shape) ? __builtin_alloca(shape.bytes + shape.align) : NULL;
     struct task_block *block =
         place_block(room, room ? shape.bytes + shape.align : 0, &shape, &heap);
     bool has_event = flags & FLAG_DETACH && data && size >= 8;
     fill_block(block, &shape, fn, data, copy, has_event ? MIRRORED_EVENT : MIRRORED_NONE);
     set_context(block, slot, CALLER_PC, CALLER_SP, CALLER_BP);
-    slot->gomp_creating = block;
+    slot->gomp.own = block;
     if (flags & (FLAG_DEPEND | FLAG_DETACH) && !is_deferred)
         slot_set_state(slot, THREAD_WAITS);
     real->GOMP_task(run_task, block, copy ? copy_block : NULL, (long)shape.bytes, (long)shape.align,
                     is_deferred, flags, depend, priority, detach, 0, 0, 0, 0, 0, 0);
     slot_set_state(slot, THREAD_WORKS);
-    slot->gomp_creating = creating;
+    slot->gomp.own = creating;
     free(heap);
 }
 
@@ -198,7 +209,7 @@ static inline void set_loop_context(struct task_block *block, struct thread_slot
                                     const struct omp_context *context, bool waits)
 {
     if (waits) {
-        const struct omp_link *link = slot->gomp_link;
+        const struct omp_link *link = slot->gomp.link;
         block->context = context;
         block->region = link ? link->region : NULL;
         return;
@@ -227,7 +238,7 @@ static inline void set_loop_context(struct task_block *block, struct thread_slot
                                       .pc = CALLER_PC,                                             \
                                       .sp = CALLER_SP,                                             \
                                       .bp = CALLER_BP,                                             \
-                                      .up = (uint64_t)slot->gomp_link};                            \
+                                      .up = (uint64_t)slot->gomp.link};                            \
         void *heap = NULL;                                                                         \
         char *room = fits(&shape) ? __builtin_alloca(shape.bytes + shape.align) : NULL;            \
         struct task_block *block =                                                                 \
@@ -260,7 +271,7 @@ bool GOMP_cancel(int which, bool is_wanted)
 {
     const struct gomp_functions *real = gomp_functions_for(CALLER_PC);
     struct thread_slot *slot = slot_mine();
-    const struct omp_link *link = slot->gomp_link;
+    const struct omp_link *link = slot->gomp.link;
     if (is_wanted && link && link->region)
         atomic_store(&link->region->is_cancelled, true);
     return real->GOMP_cancel(which, is_wanted);

@@ -15,7 +15,11 @@
 #include <string.h>
 #include <time.h>
 
+#ifdef __clang__
+#define FUNCTION __attribute__((noinline, disable_tail_calls)) static void
+#else
 #define FUNCTION __attribute__((noipa)) static void
+#endif
 
 static double unit; /* seconds */
 

@@ -17,8 +17,8 @@
  *     CONTEXT_COPY       in a copy that GOMP_task made of the creator's stack, since the creator may
  *                        have gone on when the task runs; outside of the copy, `parent` continues
  *     CONTEXT_SITE       only the call is known; `parent` continues */
-#ifndef AGENTS_GOMP_OMP_LINKS_H
-#define AGENTS_GOMP_OMP_LINKS_H
+#ifndef AGENTS_OMP_LINKS_H
+#define AGENTS_OMP_LINKS_H
 
 #include "agents/common/thread-slots.h"
 
@@ -46,11 +46,8 @@ struct omp_link {
     struct omp_region *region; /* the innermost region around it; NULL: none */
 };
 
-/* A parallel region, on its master's stack. */
+/* A parallel region. */
 struct omp_region {
-    void *first_word; /* of the user's data: libgomp reads it there for reductions */
-    void (*function)(void *);
-    void *data;
     struct omp_context context;
     const struct thread_slot *master;
     _Atomic bool is_cancelled;          /* some tasks of it may never have run */
@@ -71,17 +68,17 @@ struct omp_region {
 /* The compiler keeps the order of the stores before and after it. */
 #define PUBLISH() __atomic_signal_fence(__ATOMIC_SEQ_CST)
 
-static inline void link_publish(struct thread_slot *slot, struct omp_link *link)
+static inline void link_publish(struct omp_thread *thread, struct omp_link *link)
 {
     PUBLISH();
-    slot->gomp_link = link;
+    thread->link = link;
     PUBLISH();
 }
 
-static inline void link_withdraw(struct thread_slot *slot, const struct omp_link *link)
+static inline void link_withdraw(struct omp_thread *thread, const struct omp_link *link)
 {
     PUBLISH();
-    slot->gomp_link = link->up;
+    thread->link = link->up;
     PUBLISH();
 }
 

@@ -1,4 +1,4 @@
-#include "agents/gomp/task-records.h"
+#include "agents/common/task-records.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -56,23 +56,23 @@ static struct task_record *new_batch(void)
     return list;
 }
 
-static bool refill(struct thread_slot *slot)
+static bool refill(struct omp_thread *thread)
 {
     pthread_mutex_lock(&lock);
     struct task_record *batch = take_batch();
-    slot->gomp_records = batch ? batch : new_batch();
+    thread->records = batch ? batch : new_batch();
     pthread_mutex_unlock(&lock);
-    slot->gomp_record_count = slot->gomp_records ? BATCH : 0;
-    return slot->gomp_records != NULL;
+    thread->record_count = thread->records ? BATCH : 0;
+    return thread->records != NULL;
 }
 
-static void give_batch(struct thread_slot *slot)
+static void give_batch(struct omp_thread *thread)
 {
-    struct task_record *first = slot->gomp_records, *last = first;
+    struct task_record *first = thread->records, *last = first;
     for (int i = 1; i < BATCH; i++)
         last = last->next;
-    slot->gomp_records = last->next;
-    slot->gomp_record_count -= BATCH;
+    thread->records = last->next;
+    thread->record_count -= BATCH;
     last->next = NULL;
     pthread_mutex_lock(&lock);
     first->parent = common;
@@ -80,42 +80,50 @@ static void give_batch(struct thread_slot *slot)
     pthread_mutex_unlock(&lock);
 }
 
-static struct task_record *take_small(struct thread_slot *slot)
+static struct task_record *take_small(struct omp_thread *thread)
 {
-    if (!slot->gomp_records && !refill(slot))
+    if (!thread->records && !refill(thread))
         return NULL;
-    struct task_record *record = slot->gomp_records;
-    slot->gomp_records = record->next;
-    slot->gomp_record_count--;
+    struct task_record *record = thread->records;
+    thread->records = record->next;
+    thread->record_count--;
     record->is_large = false;
     return record;
 }
 
-static struct task_record *allocate(struct thread_slot *slot, uint64_t bytes)
+/* Whether the thread has no slot of its own. */
+static bool is_shared(const struct omp_thread *thread)
 {
-    if (slot == slots_surplus()) /* many threads share it */
+    return (const char *)thread - (const char *)slots_surplus() <
+               (long)sizeof(struct thread_slot) &&
+           (const char *)thread >= (const char *)slots_surplus();
+}
+
+static struct task_record *allocate(struct omp_thread *thread, uint64_t bytes)
+{
+    if (is_shared(thread)) /* many threads share it */
         return NULL;
     if (bytes <= SMALL_COPY)
-        return take_small(slot);
+        return take_small(thread);
     struct task_record *record = malloc(sizeof *record + bytes);
     if (record)
         record->is_large = true;
     return record;
 }
 
-static void give_back(struct thread_slot *slot, struct task_record *record)
+static void give_back(struct omp_thread *thread, struct task_record *record)
 {
     record->region = NULL;
     if (record->is_large) {
         free(record);
         return;
     }
-    if (slot == slots_surplus()) /* lost: many threads share its list */
+    if (is_shared(thread)) /* lost: many threads share its list */
         return;
-    record->next = slot->gomp_records;
-    slot->gomp_records = record;
-    if (++slot->gomp_record_count >= 3 * BATCH)
-        give_batch(slot);
+    record->next = thread->records;
+    thread->records = record;
+    if (++thread->record_count >= 3 * BATCH)
+        give_batch(thread);
 }
 
 /* The child of a fork has only this thread; another one may have held the lock. */
@@ -137,16 +145,6 @@ __attribute__((constructor)) static void prepare(void)
 
 /* ---- contexts ---- */
 
-/* The link that ends the frames to copy. The frames of tasks that run in their GOMP_task call are
- * copied, too: a task that is created there may run after they have returned. */
-static const struct omp_link *outer_link(const struct thread_slot *slot)
-{
-    const struct omp_link *link = slot->gomp_link;
-    while (link->is_inline_task && link->up)
-        link = link->up;
-    return link;
-}
-
 static void copy_frames(struct omp_context *context, char *copy, uint64_t sp, uint64_t bytes)
 {
     context->kind = CONTEXT_COPY;
@@ -162,17 +160,15 @@ static struct task_record *record_of(const struct omp_context *context)
     return context->kind == CONTEXT_ON_STACK ? NULL : (struct task_record *)context;
 }
 
-struct task_record *record_new(struct thread_slot *slot, uint64_t pc, uint64_t sp, uint64_t bp)
+struct task_record *record_new(struct omp_thread *thread, const struct omp_link *outer, uint64_t pc,
+                               uint64_t sp, uint64_t bp)
 {
     if (task_contexts == TASK_CONTEXTS_OFF)
         return NULL;
-    const struct omp_link *outer = outer_link(slot);
-    if (!outer->context) /* a serial task: its tasks run at once, in its frames */
-        return NULL;
-    uint64_t bytes = outer->sp - sp;
+    uint64_t bytes = sp ? outer->sp - sp : 0;
     if (task_contexts == TASK_CONTEXTS_SITE || bytes > LARGEST_COPY)
         bytes = 0;
-    struct task_record *record = allocate(slot, bytes);
+    struct task_record *record = allocate(thread, bytes);
     if (!record)
         return NULL;
     record->context.kind = CONTEXT_SITE;
@@ -192,20 +188,20 @@ struct task_record *record_new(struct thread_slot *slot, uint64_t pc, uint64_t s
 }
 
 /* Adds to the balance of a record's children. At 0 the record ends, and its parent has one less. */
-static void settle(struct thread_slot *slot, struct task_record *record, int32_t change)
+static void settle(struct omp_thread *thread, struct task_record *record, int32_t change)
 {
     while (record && (change == 0 || atomic_fetch_add_explicit(&record->finished, change,
                                                                memory_order_acq_rel) == -change)) {
         struct task_record *parent = record->parent;
-        give_back(slot, record);
+        give_back(thread, record);
         record = parent;
         change = -1;
     }
 }
 
-void record_end(struct thread_slot *slot, struct task_record *record)
+void record_end(struct omp_thread *thread, struct task_record *record)
 {
-    settle(slot, record, (int32_t)record->created);
+    settle(thread, record, (int32_t)record->created);
 }
 
 /* ---- regions ---- */
@@ -219,34 +215,34 @@ void record_keep(struct task_record *record)
     while (!atomic_compare_exchange_weak(&region->kept, &first, record));
 }
 
-static void end_slab(struct thread_slot *slot, struct slab *slab, const struct omp_region *region)
+static void end_slab(struct omp_thread *thread, struct slab *slab, const struct omp_region *region)
 {
     for (int i = 0; i < SLAB_RECORDS; i++) {
         struct task_record *record = (struct task_record *)slab->records[i];
         if (__atomic_load_n(&record->region, __ATOMIC_RELAXED) == region)
-            give_back(slot, record);
+            give_back(thread, record);
     }
 }
 
 /* Frees all small records of a region. Large ones of tasks that never ran are lost. */
-static void end_cancelled(struct thread_slot *slot, const struct omp_region *region)
+static void end_cancelled(struct omp_thread *thread, const struct omp_region *region)
 {
     pthread_mutex_lock(&lock);
     struct slab *all = slabs;
     pthread_mutex_unlock(&lock);
     for (struct slab *slab = all; slab; slab = slab->next)
-        end_slab(slot, slab, region);
+        end_slab(thread, slab, region);
 }
 
-void records_end_region(struct thread_slot *slot, struct omp_region *region)
+void records_end_region(struct omp_thread *thread, struct omp_region *region)
 {
     struct task_record *record = atomic_load(&region->kept);
     while (record) {
         struct task_record *next = record->next, *parent = record->parent;
-        give_back(slot, record);
-        settle(slot, parent, -1);
+        give_back(thread, record);
+        settle(thread, parent, -1);
         record = next;
     }
     if (atomic_load(&region->is_cancelled))
-        end_cancelled(slot, region);
+        end_cancelled(thread, region);
 }

@@ -2,10 +2,10 @@
  *
  * A record lives until its task has ended and all records whose context continues in it are gone.
  * Tasks of a cancelled region may never run; their records end with the region. */
-#ifndef AGENTS_GOMP_TASK_RECORDS_H
-#define AGENTS_GOMP_TASK_RECORDS_H
+#ifndef AGENTS_TASK_RECORDS_H
+#define AGENTS_TASK_RECORDS_H
 
-#include "agents/gomp/omp-links.h"
+#include "agents/common/omp-links.h"
 
 /* Copies of up to SMALL_COPY bytes are in records of one size, which threads keep for reuse. Larger
  * ones are allocated one by one; above LARGEST_COPY only the call is kept: CONTEXT_SITE. A copy of
@@ -29,17 +29,18 @@ struct task_record {
     char copy[];
 };
 
-/* Makes a record of a call with the caller's registers, by a thread whose innermost link is
- * slot->gomp_link, not NULL. NULL without memory, or if contexts are off. */
-struct task_record *record_new(struct thread_slot *slot, uint64_t pc, uint64_t sp, uint64_t bp);
+/* Makes a record of a call with the caller's registers; sp 0: only pc is known. The creator's frames
+ * end at the link `outer`. NULL without memory, or if contexts are off. */
+struct task_record *record_new(struct omp_thread *thread, const struct omp_link *outer, uint64_t pc,
+                               uint64_t sp, uint64_t bp);
 
 /* The record's task has ended, or was never created. */
-void record_end(struct thread_slot *slot, struct task_record *record);
+void record_end(struct omp_thread *thread, struct task_record *record);
 
 /* Keeps a record until its region ends: the number of its tasks is not known. */
 void record_keep(struct task_record *record);
 
 /* The master has left the region: frees records of the region that are left. */
-void records_end_region(struct thread_slot *slot, struct omp_region *region);
+void records_end_region(struct omp_thread *thread, struct omp_region *region);
 
 #endif

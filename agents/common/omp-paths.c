@@ -1,0 +1,104 @@
+/* Handler. */
+#include "agents/common/omp-paths.h"
+
+#define CONTEXT_FIELD(context, field)                                                              \
+    agent_u64(omp_runtime.host, cursor, (context) + offsetof(struct omp_context, field))
+
+/* An address on the creator's stack that a copy has: its place there; else the address. */
+static uint64_t moved(const struct agent_cursor *cursor, uint64_t context, uint64_t address)
+{
+    uint64_t low = CONTEXT_FIELD(context, low), high = CONTEXT_FIELD(context, high);
+    return address >= low && address < high ? address - low + CONTEXT_FIELD(context, copy)
+                                            : address;
+}
+
+void omp_path_begin(struct agent_cursor *cursor, uint64_t context)
+{
+    uint64_t *state = cursor->state;
+    uint64_t kind = context ? CONTEXT_FIELD(context, kind) : CONTEXT_ON_STACK;
+    state[PC] = context ? CONTEXT_FIELD(context, pc) - 1 : 0;
+    state[SP] = context ? CONTEXT_FIELD(context, sp) : 0;
+    state[BP] = context ? CONTEXT_FIELD(context, bp) : 0;
+    state[NOTE_LINK] = context && kind == CONTEXT_ON_STACK ? CONTEXT_FIELD(context, up) : 0;
+    state[CONTEXT] = kind == CONTEXT_ON_STACK ? 0 : context;
+    if (kind == CONTEXT_COPY) {
+        state[SP] = moved(cursor, context, state[SP]);
+        state[BP] = moved(cursor, context, state[BP]);
+    }
+}
+
+static bool is_in_copy(const struct agent_cursor *cursor, uint64_t context, uint64_t sp)
+{
+    uint64_t copy = CONTEXT_FIELD(context, copy);
+    uint64_t bytes = CONTEXT_FIELD(context, high) - CONTEXT_FIELD(context, low);
+    return CONTEXT_FIELD(context, kind) == CONTEXT_COPY && sp >= copy && sp < copy + bytes;
+}
+
+/* One step in a copy. False: the frame is outside of it, so its context's parent continues. */
+static bool step_in_copy(struct agent_cursor *cursor, struct agent_frame *frame)
+{
+    uint64_t context = cursor->state[CONTEXT];
+    if (!is_in_copy(cursor, context, frame->sp) || !omp_runtime.host->step(cursor, frame))
+        return false;
+    frame->sp = moved(cursor, context, frame->sp);
+    frame->bp = moved(cursor, context, frame->bp);
+    return is_in_copy(cursor, context, frame->sp);
+}
+
+/* One step on a stack, not a copy. At the end of a construct that another thread began, the path
+ * continues in its context: *context is then set. */
+static bool step_on_stack(struct agent_cursor *cursor, struct agent_frame *frame, uint64_t *context)
+{
+    struct agent_claim claim;
+    uint64_t *state = cursor->state;
+    if (!omp_runtime.host->step(cursor, frame))
+        return false;
+    bool calls_body = omp_runtime.host->find_claim(omp_runtime.agent, frame->pc, &claim) &&
+                      claim.tag == omp_runtime.tag;
+    uint64_t link = calls_body ? omp_runtime.link_in(cursor, state[NOTE_LINK], frame) : 0;
+    if (!link)
+        return true;
+    state[NOTE_LINK] = LINK_FIELD(link, up);
+    if (!LINK_FIELD(link, is_inline))
+        *context = LINK_FIELD(link, context);
+    return true;
+}
+
+/* Moves to the next frame outwards, which may be the runtime's. */
+static void step_outwards(struct agent_cursor *cursor)
+{
+    uint64_t *state = cursor->state, context = 0;
+    struct agent_frame frame = {state[PC], state[SP], state[BP]};
+    bool more =
+        state[CONTEXT] ? step_in_copy(cursor, &frame) : step_on_stack(cursor, &frame, &context);
+    if (state[CONTEXT] && !more) {
+        omp_path_begin(cursor, CONTEXT_FIELD(state[CONTEXT], parent));
+        return;
+    }
+    if (context) {
+        omp_path_begin(cursor, context);
+        return;
+    }
+    state[PC] = more ? frame.pc : 0;
+    state[SP] = frame.sp;
+    state[BP] = frame.bp;
+}
+
+static bool is_hidden(uint64_t pc)
+{
+    struct agent_claim claim;
+    return omp_runtime.host->find_claim(omp_runtime.agent, pc, &claim);
+}
+
+bool omp_path_next(struct agent_cursor *cursor, struct agent_lnote *note)
+{
+    enum { MOST_HIDDEN = 256 }; /* frames in a row; a bound for a damaged stack */
+    uint64_t *state = cursor->state;
+    for (int i = 0; i < MOST_HIDDEN && state[PC] && is_hidden(state[PC]); i++)
+        step_outwards(cursor);
+    if (!state[PC])
+        return false;
+    *note = (struct agent_lnote){.space = AGENT_CODE, .value = state[PC], .site = state[PC]};
+    step_outwards(cursor);
+    return true;
+}
