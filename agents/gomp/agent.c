@@ -22,6 +22,7 @@
  * library with the functions that call bodies. */
 #include "agents/agent.h"
 
+#include "agents/common/dynamic-entries.h"
 #include "agents/common/linked-runtime.h"
 #include "agents/common/omp-paths.h"
 #include "agents/gomp/gomp-copies.h"
@@ -99,7 +100,7 @@ static bool is_libgomp(const struct agent_module *module)
 static void count_initial_thread(void)
 {
     bool is_initial = (int)syscall(SYS_gettid) == getpid();
-    if (is_initial && gomp_program_is_linked())
+    if (is_initial && program_needs("libgomp."))
         slot_join(slot_mine(), RUNTIME_GOMP);
 }
 

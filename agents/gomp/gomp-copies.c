@@ -1,5 +1,7 @@
 #include "agents/gomp/gomp-copies.h"
 
+#include "agents/common/dynamic-entries.h"
+
 #include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
@@ -58,16 +60,6 @@ static void fill(struct gomp_functions *to, void *library)
 }
 
 /* ---- versions ---- */
-
-/* Address of a dynamic entry of a loaded module; 0: none. glibc relocates some entries, but not
- * DT_VERDEF. */
-static uint64_t dynamic_entry(const struct link_map *map, int64_t tag)
-{
-    for (const ElfW(Dyn) *entry = map->l_ld; entry && entry->d_tag != DT_NULL; entry++)
-        if (entry->d_tag == tag)
-            return entry->d_un.d_ptr + (entry->d_un.d_ptr < map->l_addr ? map->l_addr : 0);
-    return 0;
-}
 
 /* Whether a version name is that of an interface which the agent knows: up to GOMP_5.1.x, which has
  * been libgomp's since gcc 12. */
@@ -305,21 +297,6 @@ const struct gomp_functions *gomp_find_functions(uint64_t address)
     if (caller && caller->address == address)
         return caller->functions;
     return add_caller(address);
-}
-
-bool gomp_program_is_linked(void)
-{
-    void *program = dlopen(NULL, RTLD_LAZY);
-    struct link_map *map = NULL;
-    bool found = false;
-    if (!program || dlinfo(program, RTLD_DI_LINKMAP, &map) != 0 || !map)
-        return false;
-    const char *names = (const char *)dynamic_entry(map, DT_STRTAB);
-    for (const ElfW(Dyn) *entry = map->l_ld; names && entry && entry->d_tag != DT_NULL; entry++)
-        found |=
-            entry->d_tag == DT_NEEDED && strncmp(names + entry->d_un.d_val, "libgomp.", 8) == 0;
-    dlclose(program);
-    return found;
 }
 
 void gomp_forget_module(uint64_t start, uint64_t end)

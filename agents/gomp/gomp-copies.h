@@ -34,9 +34,6 @@ const struct gomp_functions *gomp_copy_at(uint64_t address);
 /* Normal context. The functions of the library at `path`; NULL if it is not a libgomp. */
 const struct gomp_functions *gomp_copy_of(const char *path);
 
-/* Normal context. Whether the main program itself is linked to libgomp. */
-bool gomp_program_is_linked(void);
-
 /* Normal context. A module was unloaded: forgets callers in it, and its copy. */
 void gomp_forget_module(uint64_t start, uint64_t end);
 

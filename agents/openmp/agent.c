@@ -1,0 +1,222 @@
+/* The agent for LLVM's OpenMP runtime, libomp.
+ *
+ * libomp announces what its threads do to a tool (tool.c). The agent keeps of it in the thread's slot
+ * whether it works or waits, and links from bodies of constructs to the calling contexts of these
+ * constructs (events.c). This file reads them at samples.
+ *
+ * A stack, innermost frame first, and its bichords:
+ *
+ *     frames                                          bichord
+ *     code of the program                             native
+ *     libomp, or an event of this library             1-0, with functions of libc that they call
+ *     libomp at the task's exit frame                 1-M: the path to the construct, from its
+ *                                                     creator's stack or from a copy of that
+ *     libomp ... the thread's start                   M-0
+ *
+ * In the master of a region, and in a task that is not deferred, the frames outside are those that
+ * began the construct: there, all frames of libomp are 1-0. */
+#include "agents/agent.h"
+
+#include "agents/common/dynamic-entries.h"
+#include "agents/common/linked-runtime.h"
+#include "agents/common/omp-paths.h"
+#include "agents/openmp/events.h"
+#include "agents/openmp/scopes.h"
+#include "agents/openmp/tool.h"
+
+#include <dlfcn.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static const struct agent_host *host;
+
+/* cursor->state, beside omp-paths.h */
+enum {
+    LINK =
+        OMP_PATH_WORDS, /* address of the innermost link whose body another thread's frames began;
+                              0: none */
+    REPLACED,           /* whether the path outside of the last bichord was replaced */
+};
+
+static void refuse(const char *why)
+{
+    host->refuse(&hpcrun_agent, why);
+}
+
+static bool start(const struct agent_host *agent_host)
+{
+    host = omp_runtime.host = agent_host;
+    if (host->interface != AGENT_INTERFACE)
+        return false;
+    tool_on_refusal(refuse);
+    return true;
+}
+
+/* -------- modules -------- */
+
+/* Threads that libomp will have, before it has created any. Asking libomp would initialize it, and
+ * the program may still set its environment. */
+static uint32_t configured_threads(void)
+{
+    const char *wanted = getenv("OMP_NUM_THREADS");
+    long threads = wanted ? strtol(wanted, NULL, 10) : 0;
+    cpu_set_t cpus;
+    if (threads <= 0 && sched_getaffinity(0, sizeof cpus, &cpus) == 0)
+        threads = CPU_COUNT(&cpus);
+    return threads > 0 ? (uint32_t)threads : 1;
+}
+
+static _Atomic uint32_t configured;
+
+static void find_linked_runtime(const struct symbol *symbol, void *found)
+{
+    if (symbol->is_function && strcmp(symbol->name, "__kmpc_fork_call") == 0)
+        *(bool *)found = true;
+}
+
+/* A tool must be known when libomp starts: libomp in the program finds only the program's own. */
+static void check_program(const struct agent_module *module)
+{
+    bool found = false;
+    if (symbols_visit(module->path, find_linked_runtime, &found) && found)
+        refuse("libomp is linked into the program, so it takes no tool from elsewhere");
+}
+
+static bool is_libomp(const struct agent_module *module)
+{
+    static const char *const names[] = {"libomp.so", "libomp5.so", "libiomp5.so", "libomp-"};
+    const char *slash = strrchr(module->path, '/'), *name = slash ? slash + 1 : module->path;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strncmp(name, names[i], strlen(names[i])) == 0)
+            return true;
+    return false;
+}
+
+/* The initial thread is a worker from the start if the program itself is linked to libomp: until its
+ * first region, it keeps the others waiting. */
+static void count_initial_thread(void)
+{
+    bool is_initial = (int)syscall(SYS_gettid) == getpid();
+    if (is_initial && (program_needs("libomp") || program_needs("libiomp5")))
+        slot_join(slot_mine(), RUNTIME_OMPT);
+}
+
+static void claim(const struct agent_module *module)
+{
+    const struct agent_claim code = {module->start, module->end, 0};
+    host->claim(&hpcrun_agent, &code, 1);
+}
+
+static void add_runtime(const struct agent_module *module)
+{
+    void *libomp = dlopen(module->path, RTLD_LAZY | RTLD_NOLOAD);
+    if (!libomp)
+        return;
+    const char *why = tool_why_not(libomp);
+    dlclose(libomp);
+    if (why) {
+        refuse(why);
+        return;
+    }
+    claim(module);
+    atomic_store(&configured, configured_threads());
+    count_initial_thread();
+}
+
+static void module_added(const struct agent_module *module)
+{
+    uint64_t own = (uint64_t)module_added;
+    if (!module->path[0])
+        check_program(module);
+    else if (own >= module->start && own < module->end)
+        claim(module);
+    else if (is_libomp(module))
+        add_runtime(module);
+}
+
+/* -------- threads -------- */
+
+/* The innermost link, from one on, that continues elsewhere than on its own stack. */
+static uint64_t leading(const struct agent_cursor *cursor, uint64_t link)
+{
+    while (link && LINK_FIELD(link, is_inline))
+        link = LINK_FIELD(link, up);
+    return link;
+}
+
+static enum agent_thread_status unwind_begin(struct agent_cursor *cursor)
+{
+    const struct thread_slot *slot = slot_existing();
+    if (!slot || slot == slots_surplus() || !slot_is_of(slot, RUNTIME_OMPT) || tool_refusal())
+        return AGENT_FOREIGN;
+    cursor->state[LINK] = leading(cursor, (uint64_t)slot->ompt.link);
+    return slot_state(slot) == THREAD_WORKS ? AGENT_WORKING : AGENT_IDLE;
+}
+
+static struct agent_worker_counts worker_counts(struct agent_cursor *cursor)
+{
+    (void)cursor;
+    struct slot_counts counts = slots_count(RUNTIME_OMPT);
+    uint32_t least =
+        events_have_threads() ? 0 : atomic_load_explicit(&configured, memory_order_relaxed);
+    return (struct agent_worker_counts){.workers = counts.workers > least ? counts.workers : least,
+                                        .working = counts.working};
+}
+
+/* -------- bichords -------- */
+
+/* The frame of libomp that calls a task's body has the task's exit frame in its frame pointer. Before
+ * libomp has set that, and at the task's end, no frame of the body is on the stack. */
+static uint64_t link_in(const struct agent_cursor *cursor, uint64_t first,
+                        const struct agent_frame *frame)
+{
+    uint64_t link = leading(cursor, first);
+    uint64_t task_frame = link ? agent_u64(host, cursor, link + offsetof(struct scope, frame)) : 0;
+    uint64_t exit_frame =
+        task_frame ? agent_u64(host, cursor, task_frame + offsetof(ompt_frame_t, exit_frame)) : 0;
+    return !exit_frame || frame->bp == exit_frame || frame->sp > exit_frame ? link : 0;
+}
+
+struct omp_runtime omp_runtime = {.agent = &hpcrun_agent, .link_in = link_in};
+
+static enum agent_association step_bichord(struct agent_cursor *cursor,
+                                           const struct agent_frame *frame)
+{
+    uint64_t *state = cursor->state;
+    if (state[REPLACED])
+        return AGENT_M_0;
+    uint64_t link = link_in(cursor, state[LINK], frame);
+    uint64_t context = link ? LINK_FIELD(link, context) : 0;
+    if (!context) {
+        cursor->include_libc = true;
+        return AGENT_1_0;
+    }
+    omp_path_begin(cursor, context);
+    state[REPLACED] = true;
+    return AGENT_1_M;
+}
+
+/* All frames outside of a path that was replaced belong to its bichord. */
+static bool step_pnote(struct agent_cursor *cursor, const struct agent_frame *frame)
+{
+    (void)cursor;
+    (void)frame;
+    return true;
+}
+
+/* It is not deterministic in the sense of agent.h: it reads the thread's slot. */
+const struct agent hpcrun_agent = {
+    .interface = AGENT_INTERFACE,
+    .name = "openmp",
+    .version = "1.0",
+    .start = start,
+    .module_added = module_added,
+    .unwind_begin = unwind_begin,
+    .worker_counts = worker_counts,
+    .step_bichord = step_bichord,
+    .step_pnote = step_pnote,
+    .step_lnote = omp_path_next,
+};
