@@ -1,5 +1,5 @@
-"""OpenMP programs of gcc under the agent gomp: results unchanged, the number of working threads, call paths of regions
-and tasks. The programs say themselves what is right (tests/programs/openmp/)."""
+"""OpenMP programs of gcc under the agent gomp, and those of clang under the agent openmp: results unchanged, the number
+of working threads, call paths of regions and tasks. The programs say themselves what is right (tests/programs/openmp/)."""
 import os
 import re
 import subprocess
@@ -10,20 +10,26 @@ import profiling
 from evidence import OfChance, of_ends, of_samples
 
 SOURCES = profiling.ROOT / "tests" / "programs" / "openmp"
-COMPILERS = {".c": "gcc", ".cc": "g++", ".f90": "gfortran"}
-RUNTIME = re.compile(r"GOMP_|gomp_|omp_set|run_region|run_task|copy_block|libgomp")
+GCC = {".c": "gcc", ".cc": "g++", ".f90": "gfortran"}
+CLANG = {".c": "clang", ".cc": "clang++"}
+RUNTIME = re.compile(r"GOMP_|gomp_|omp_set|run_region|run_task|copy_block|libgomp|__kmp|libomp|omp_outlined|omp_task_entry"
+                     r"|^(parallel_begin|implicit_task|task_create|task_schedule|sync_region_wait)$")
 
 
 class OpenMp(logical_case.LogicalTest):
+    compilers = GCC
+
     def build(self, source, *options):
         """Compiles a program; skips the test if the compiler is not installed."""
         binary = self.directory / f"{source.replace('.', '-')}{len(options)}"
-        compiler = COMPILERS[os.path.splitext(source)[1]]
+        compiler = self.compilers[os.path.splitext(source)[1]]
         command = [compiler, "-O2", "-g", "-fopenmp", "-I", profiling.ROOT, "-o", binary, SOURCES / source, *options]
         try:
             done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=self.directory)
         except FileNotFoundError:
             self.skipTest(f"{compiler} is not installed")
+        if re.search("omp.h' file not found|cannot find -lomp|unable to find library -lomp", done.stderr):
+            self.skipTest("LLVM's libomp is not installed")
         self.assertEqual(done.returncode, 0, done.stderr)
         return binary
 
@@ -35,10 +41,12 @@ class OpenMp(logical_case.LogicalTest):
 
 
 class Results(OpenMp):
+    SETTINGS = (("passive", "true"), ("passive", "false"), ("active", "false"))  # of waiting; of cancellation
+
     def test_every_construct(self):
         program = self.build("constructs.c")
         for threads in (1, 2, 4, 8):
-            for policy, cancellation in (("passive", "true"), ("passive", "false"), ("active", "false")):
+            for policy, cancellation in self.SETTINGS:
                 if policy == "active" and threads > (os.cpu_count() or 1):
                     continue  # spinning threads that share CPUs take minutes, with libgomp alone, too
                 with self.subTest(threads=threads, policy=policy, cancellation=cancellation):
@@ -51,13 +59,6 @@ class Results(OpenMp):
             with self.subTest(threads=threads):
                 self.assertEqual(self.run_with(threads, program), "")
 
-    def test_a_plug_in_that_is_loaded_again_and_again(self):
-        """Each time with a libgomp that was not there before."""
-        plug_in = self.build("plug-in.c", "-DPLUG_IN", "-shared", "-fPIC")
-        loader = self.directory / "reload"
-        subprocess.run(["gcc", "-o", loader, SOURCES / "plug-in.c", "-ldl"], check=True)
-        self.assertEqual(self.run_with(1, loader, plug_in, 40), "400\n")
-
     def test_less_of_task_contexts(self):
         program = self.build("constructs.c")
         for contexts in ("site", "off"):
@@ -66,10 +67,26 @@ class Results(OpenMp):
                 self.assertEqual(out, "")
 
 
+class ResultsOfGcc(Results):
+    def test_a_plug_in_that_is_loaded_again_and_again(self):
+        """Each time with a libgomp that was not there before."""
+        plug_in = self.build("plug-in.c", "-DPLUG_IN", "-shared", "-fPIC")
+        loader = self.directory / "reload"
+        subprocess.run(["gcc", "-o", loader, SOURCES / "plug-in.c", "-ldl"], check=True)
+        self.assertEqual(self.run_with(1, loader, plug_in, 40), "400\n")
+
+
+class ResultsOfClang(Results):
+    """Without cancellation: libomp 14 and 16 then hang in this program, with and without hpcrun."""
+    compilers = CLANG
+    SETTINGS = (("passive", "false"), ("active", "false"))
+
+
 class Counts(OpenMp):
     """The number of working threads, seen at one instant by the agent and by the program. A thread that the system
     stops between its body and the runtime is not in a body, but works: other programs on the CPUs make this long."""
     measures_time = True
+    THREADS = (2, 4, 8)
 
     # A wrong count is wrong in every run. A thread that loses its CPU between body and runtime shifts one construct of
     # one run: that was seen in 3 of about 20 runs beside other load. Two constructs shift in the same run more rarely,
@@ -90,7 +107,7 @@ class Counts(OpenMp):
 
     def test_working_threads(self):
         program = self.build("clocks.c")
-        for threads in (2, 4, 8):
+        for threads in self.THREADS:
             with self.subTest(threads=threads):
                 closest = self.look(program, threads)
                 for _ in range(1, self.LOOKS):
@@ -101,6 +118,11 @@ class Counts(OpenMp):
                 if not self.is_near(closest) and self.others > 0.05:
                     self.skipTest(f"other processes had {self.others:.1f} CPUs")
                 self.assertTrue(self.is_near(closest), closest)
+
+
+class CountsOfClang(Counts):
+    compilers = CLANG
+    THREADS = (4,)
 
 
 # Procedures between main and a worker of paths.c; what is not in the program's own list is a construct.
@@ -137,6 +159,10 @@ UNITS = {
 
 class Paths(OfChance, OpenMp):
     RATE = 10000
+    THREADS = (2, 4, 8)
+    SECONDS = 1
+    UNFOLDED = ("-fno-ipa-icf", "-fno-optimize-sibling-calls")
+    KINDS = {"taskloop": "taskloop"}  # what the kinds in CONSTRUCTS are called
 
     def check_no_runtime(self, names):
         """Before main the runtime's constructor is native code. The stub of a call is the program's own code."""
@@ -161,7 +187,8 @@ class Paths(OfChance, OpenMp):
                 for name in constructs:
                     self.assertRegex(name, r"^(parallel|task|taskloop|construct) @ paths\.c:[0-9]+$", names)
                 kinds = [name.split()[0] for name in constructs]
-                self.assertEqual(kinds[-1], CONSTRUCTS.get(worker, kinds)[-1], names)
+                kind = CONSTRUCTS.get(worker, kinds)[-1]
+                self.assertEqual(kinds[-1], self.KINDS.get(kind, kind), names)
         self.assertEqual(workers, set(PATHS))
 
     def claim_work(self, threads, seconds):
@@ -175,24 +202,26 @@ class Paths(OfChance, OpenMp):
             self.found.between(worker, self.value("work", worker), 0.99 * truth, 1.01 * truth, chance, truth / 2)
 
     def test_paths_of_regions_and_tasks(self):
-        program = self.build("paths.c", "-fno-ipa-icf", "-fno-optimize-sibling-calls")
-        for threads in (2, 4, 8):
+        program = self.build("paths.c", *self.UNFOLDED)
+        for threads in self.THREADS:
             with self.subTest(threads=threads):
                 self.found = self.evidence(20)
                 for _ in self.found.looks():
-                    self.run_with(threads, program, "1", how={"events": [f"CPUTIME@f{self.RATE}"]})
+                    self.run_with(threads, program, self.SECONDS, how={"events": [f"CPUTIME@f{self.RATE}"]})
                     self.check_paths()
-                    self.claim_work(threads, 1)
+                    self.claim_work(threads, self.SECONDS)
 
     def test_site_of_tasks(self):
         """With --task-contexts site a task hangs below the context in which its creator ran."""
-        program = self.build("paths.c", "-fno-ipa-icf", "-fno-optimize-sibling-calls")
+        program = self.build("paths.c", *self.UNFOLDED)
         self.run_with(4, program, "0.5", how={"events": [f"CPUTIME@f{self.RATE}"],
                                               "options": ("--task-contexts", "site")})
         names = {tuple(name for name in path if name in OWN or name in PATHS) for path in self.sampled_paths()}
         self.assertIn(("forest", "grow", "leaf_1"), names)
         self.assertIn(("forest", "large", "in_large"), names)
 
+
+class PathsOfGcc(Paths):
     def test_regions_of_fortran(self):
         program = self.build("regions.f90", "-fno-inline")
         for threads in (2, 4, 8):
@@ -207,6 +236,15 @@ class Paths(OfChance, OpenMp):
                         callers = [name for name in names if name in ("heavy", "light")]
                         found.setdefault(worker[0], set()).add(tuple(callers))
                 self.assertEqual(found, {"work_heavy": {("heavy",)}, "work_light": {("light",)}})
+
+
+class PathsOfClang(Paths):
+    """libomp does not tell a task of a taskloop from others."""
+    compilers = CLANG
+    THREADS = (4,)
+    SECONDS = 0.4
+    UNFOLDED = ("-fno-optimize-sibling-calls",)
+    KINDS = {"taskloop": "task"}
 
 
 class Aside(OpenMp):
@@ -229,6 +267,61 @@ class Aside(OpenMp):
     def test_program_without_openmp(self):
         done, _ = self.measure("/bin/true")
         self.assertNotIn("gomp", done.stderr)
+        self.assertNotIn("openmp", done.stderr)
+
+
+class AsideOfClang(OpenMp):
+    """libomp has one tool. A tool that the user or the program brings comes first."""
+    TOOL = """
+        #include <stdio.h>
+        static int initialize(void *lookup, int device, void *data) { puts("initialized"); return 1; }
+        static void finalize(void *data) { puts("finalized"); }
+        static struct { void *initialize, *finalize, *data; } self = {initialize, finalize, 0};
+        __attribute__((visibility("default"))) void *ompt_start_tool(unsigned version, const char *name)
+        { return &self; }
+        """
+    PROGRAM = """
+        #include <stdio.h>
+        int main(void)
+        {
+            int sum = 0;
+        #pragma omp parallel for reduction(+ : sum)
+            for (int i = 0; i < 100; i++) sum += i;
+            printf("%d\\n", sum);
+            return 0;
+        }
+        """
+
+    def compile(self, name, text, *options):
+        source, binary = self.directory / f"{name}.c", self.directory / name
+        source.write_text(text)
+        try:
+            done = subprocess.run(["clang", "-o", binary, source, *options], capture_output=True, text=True,
+                                  check=False)
+        except FileNotFoundError:
+            self.skipTest("clang is not installed")
+        if "cannot find -lomp" in done.stderr:
+            self.skipTest("LLVM's libomp is not installed")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return binary
+
+    def check(self, why, program, expected, **variables):
+        with mock.patch.dict(os.environ, OMP_NUM_THREADS="2", **variables):
+            done, _ = self.measure(program)
+        self.assertEqual(done.stdout.split(), expected)
+        self.assertEqual(len(re.findall(f"agent openmp is not used: {why}", done.stderr)), 1, done.stderr)
+
+    def test_other_tools(self):
+        program = self.compile("program", self.PROGRAM, "-fopenmp")
+        tool = self.compile("tool.so", self.TOOL, "-shared", "-fPIC")
+        own = self.compile("own", self.PROGRAM + self.TOOL, "-fopenmp", "-rdynamic")
+        linked = self.compile("linked", self.PROGRAM, "-fopenmp", "-Wl,--no-as-needed", tool,
+                              f"-Wl,-rpath,{self.directory}")
+        both = ["initialized", "4950", "finalized"]
+        self.check("OMP_TOOL_LIBRARIES", program, both, OMP_TOOL_LIBRARIES=str(tool))
+        self.check("OMP_TOOL=disabled", program, ["4950"], OMP_TOOL="disabled")
+        self.check("the program has a tool", own, both)
+        self.check("the program has a tool", linked, both)
 
 
 del OpenMp
