@@ -159,7 +159,6 @@ UNITS = {
 class Paths(OfChance, OpenMp):
     RATE = 10000
     THREADS = (2, 4, 8)
-    SECONDS = 1
     UNFOLDED = ("-fno-ipa-icf", "-fno-optimize-sibling-calls")
     KINDS = {"taskloop": "taskloop"}  # what the kinds in CONSTRUCTS are called
 
@@ -206,9 +205,9 @@ class Paths(OfChance, OpenMp):
             with self.subTest(threads=threads):
                 self.found = self.evidence(20)
                 for _ in self.found.looks():
-                    self.run_with(threads, program, self.SECONDS, how={"events": [f"CPUTIME@f{self.RATE}"]})
+                    self.run_with(threads, program, "1", how={"events": [f"CPUTIME@f{self.RATE}"]})
                     self.check_paths()
-                    self.claim_work(threads, self.SECONDS)
+                    self.claim_work(threads, 1)
 
     def test_site_of_tasks(self):
         """With --task-contexts site a task hangs below the context in which its creator ran."""
@@ -239,7 +238,6 @@ class PathsOfClang(Paths):
     """libomp does not tell a task of a taskloop from others."""
     compilers = CLANG
     THREADS = (4,)
-    SECONDS = 0.4
     UNFOLDED = ("-fno-optimize-sibling-calls",)
     KINDS = {"taskloop": "task"}
     test_regions_of_fortran = None
