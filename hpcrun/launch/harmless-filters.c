@@ -4,19 +4,23 @@
 #include "hpcrun/base/shared-pages.h"
 
 #include <fcntl.h>
+#include <stdbool.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define TRIAL ".arena-trial"
 
-/* The calls of record/arena-file.c. Errors do not matter. */
-static void make_arena_file(const char *path)
+/* Makes the calls of record/arena-file.c. False if no file can be opened; other errors do not
+ * matter. */
+static bool make_arena_file(const char *path)
 {
     int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
     int fd = openat(directory, TRIAL, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     unlinkat(directory, TRIAL, 0);
-    shared_pages_open(fd);
+    if (fd >= 0)
+        shared_pages_open(fd);
+    return fd >= 0;
 }
 
 unsigned harmless_filters(const char *directory)
@@ -28,8 +32,7 @@ unsigned harmless_filters(const char *directory)
     pid_t child = fork();
     if (child == 0) {
         prctl(PR_SET_DUMPABLE, 0); /* no core file if a filter ends it */
-        make_arena_file(directory);
-        _exit(0);
+        _exit(make_arena_file(directory) ? 0 : 1);
     }
     return child > 0 && waitpid(child, &status, 0) == child && status == 0 ? filters : 0;
 }

@@ -75,7 +75,7 @@ __attribute__((noinline)) static void hold_long(void)
 {
     WAITING(0, lock_it());
     ledger_note(TAKE, 0, SITE_LONG);
-    turn_around(4000 * per_burn);
+    turn_around(12000 * per_burn);
     ledger_note(FREE, 0, -1);
     unlock_it();
 }
@@ -84,7 +84,7 @@ __attribute__((noinline)) static void hold_short(void)
 {
     WAITING(0, lock_it());
     ledger_note(TAKE, 0, SITE_SHORT);
-    turn_around(1000 * per_burn);
+    turn_around(3000 * per_burn);
     ledger_note(FREE, 0, -1);
     unlock_it();
 }
