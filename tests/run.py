@@ -293,6 +293,7 @@ def class_jobs(build, names):
     sys.path.insert(0, str(TESTS / "integration"))
     import profiling
     os.environ["BUILD_FOR_EVERYBODY"] = str(profiling.BUILD)
+    os.environ["CACHE_OF_STRUCTURES"] = str(profiling.CACHE)
     classes = {}
     for module in sorted((TESTS / "integration").glob("test_*.py")):
         for test in flatten(unittest.defaultTestLoader.loadTestsFromName(module.stem)):

@@ -2,9 +2,7 @@
 hpcprof and hpcviewer, and the tree that comes out."""
 import json
 import os
-import shutil
 import sys
-import tempfile
 
 import profiling
 
@@ -26,13 +24,7 @@ def procedures(path):
 
 
 class LogicalTest(profiling.ProfilingTest):
-    """A test that takes a program through the whole chain. All of its class share the cache of
-    structures."""
-
-    @classmethod
-    def setUpClass(cls):
-        cls.cache = tempfile.mkdtemp(prefix="hpctest-cache-")
-        cls.addClassCleanup(shutil.rmtree, cls.cache, ignore_errors=True)
+    """A test that takes a program through the whole chain."""
 
     def view(self, *options, view="top-down"):
         done = self.run_tool(TOOLS / "hpcviewer", "--print", view, "--format", "json", *options,
@@ -54,7 +46,7 @@ class LogicalTest(profiling.ProfilingTest):
     def make_database(self):
         self.database = self.directory / f"database-{len(list(self.directory.iterdir()))}"
         made = self.run_tool(TOOLS / "hpcprof", "-o", self.database, self.measurements,
-                             env=dict(os.environ, XDG_CACHE_HOME=self.cache))
+                             env=dict(os.environ, XDG_CACHE_HOME=str(profiling.CACHE)))
         self.assertEqual(made.returncode, 0, made.stderr)
 
     def value(self, metric, name):

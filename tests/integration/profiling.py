@@ -46,7 +46,18 @@ def build_for_everybody():
     return copy
 
 
+def cache_of_structures():
+    """A folder for XDG_CACHE_HOME. All test classes of tests/run.py have one, so that hpcstruct reads each system
+    library once (libc: 0.4 s)."""
+    if "CACHE_OF_STRUCTURES" in os.environ:
+        return pathlib.Path(os.environ["CACHE_OF_STRUCTURES"])
+    cache = pathlib.Path(tempfile.mkdtemp(prefix="hpctest-cache-"))
+    atexit.register(shutil.rmtree, cache, ignore_errors=True)
+    return cache
+
+
 BUILD = build_for_everybody()
+CACHE = cache_of_structures()
 HPCRUN = BUILD / "bin" / "hpcrun"
 PROGRAMS = BUILD / "tests" / "programs" / "hpcrun"
 TOOLS = BUILD / "tests" / "tools"

@@ -135,9 +135,9 @@ class ContextsTest(ContextsCase):
         self.check()
 
     def test_recursion_that_is_much_deeper(self):
-        """hpcprof must not recurse over the tree: 100,000 levels do not fit on the stack."""
+        """hpcprof must not recurse over the tree: 30,000 levels do not fit on a stack of 256 KiB."""
         self.start(Structure(F("/s/a.c", P("f", 1, [(0x1000, 0x1100)], S(2, (0x1000, 0x1010))))))
-        depth, node, stack = 50_000, 0, 1 << 20
+        depth, node, stack = 15_000, 0, 1 << 18
         for _ in range(depth):
             node = self.thread.node(node, (self.instance, 0x1000), "ip")
             self.thread.add(node, 0, mw.seconds(0.001))
@@ -579,7 +579,7 @@ class RandomTest(LogicalCase):
                                     (None, value, generator.choice(addresses))))
 
     def test_random_runs(self):
-        for seed in range(12):
+        for seed in range(5):
             with self.subTest(seed=seed), tempfile.TemporaryDirectory() as folder:
                 generator = random.Random(seed)
                 self.scenario = Scenario(folder)

@@ -271,7 +271,7 @@ class TruthTest(profiling.ProfilingTest):
         self.build()
         self.measure(self.program, 1.5, events=["CPUTIME@f2000"])
         where = self.directory / "database"
-        environment = dict(os.environ, XDG_CACHE_HOME=str(self.directory / "cache"))
+        environment = dict(os.environ, XDG_CACHE_HOME=str(profiling.CACHE))
         done = self.run_tool(profiling.BUILD / "bin" / "hpcprof", "-o", where, self.measurements,
                              env=environment)
         self.assertEqual((done.returncode, done.stderr), (0, ""))

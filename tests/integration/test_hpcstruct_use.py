@@ -197,7 +197,7 @@ class BadInputTest(UseCase):
     @unittest.skipUnless(FUZZER.exists(), "needs the fuzzer")
     def test_fuzz(self):
         """Damaged binaries cause no crash and no hang. `make fuzz` tries more of them."""
-        seeds, first = os.environ.get("FUZZ_ROUNDS", "600"), os.environ.get("FUZZ_SEED", "1")
+        seeds, first = os.environ.get("FUZZ_ROUNDS", "200"), os.environ.get("FUZZ_SEED", "1")
         programs = [self.compile("loops.c", "-O2", "-g", name="c"),
                     self.compile("loops.c", "-O2", "-g", "-gz", name="compressed"),
                     self.compile("objects.cc", "-O1", "-g", "-gdwarf-4", compiler="clang++",

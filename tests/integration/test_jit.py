@@ -65,7 +65,7 @@ class PerfMap(OfChance, LogicalTest):
         self.remove_map(image.pid)
         self.assertEqual(len([line for line in image.problems if "perf map" in line]), 1)
         done = self.run_tool(profiling.BUILD / "bin" / "hpcprof", "-o", "db", "m",
-                             env=dict(os.environ, XDG_CACHE_HOME=self.cache))
+                             env=dict(os.environ, XDG_CACHE_HOME=str(profiling.CACHE)))
         self.assertEqual(len([line for line in done.stderr.splitlines() if "perf map" in line]), 1)
         self.assertNotEqual(done.returncode, 0)
 

@@ -128,7 +128,7 @@ class Replaced(LogicalTest):
             os.rename(self.directory / "other.so", self.directory / "library.so")
         self.database = self.directory / f"database-{len(list(self.directory.iterdir()))}"
         made = self.run_tool(TOOLS / "hpcprof", "-o", self.database, self.measurements,
-                             env=dict(os.environ, XDG_CACHE_HOME=self.cache))
+                             env=dict(os.environ, XDG_CACHE_HOME=str(profiling.CACHE)))
         found = {name for path in walk(self.view()["root"]) for name in procedures(path)
                  if name in ("first_work", "other_work") or "library.so" in name}
         return made, found

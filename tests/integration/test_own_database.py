@@ -42,8 +42,9 @@ class DatabaseTest(unittest.TestCase):
             os.chown(path, owner, owner)
         return path
 
-    def command(self, *words, cwd, user=None, umask=0o022, **options):
-        environment = {**os.environ, "XDG_CACHE_HOME": str(cwd / "cache")}
+    def command(self, *words, cwd, user=None, umask=0o022, cache=None, **options):
+        cache = cache or (cwd / "cache" if user else profiling.CACHE)
+        environment = {**os.environ, "XDG_CACHE_HOME": str(cache)}
         done = subprocess.run([str(word) for word in words], cwd=cwd, user=user, group=user,
                               extra_groups=[] if user else None, umask=umask, env=environment,
                               capture_output=True, text=True, errors="replace", timeout=600,
@@ -56,7 +57,7 @@ class DatabaseTest(unittest.TestCase):
         source = self.write(where / f"{name}.c", f"""
             volatile unsigned long sum;
             #line 1 "{named}"
-            int main(void) {{ for (unsigned long i = 0; i < 100000000; i++) sum += i; return 0; }}
+            int main(void) {{ for (unsigned long i = 0; i < 20000000; i++) sum += i; return 0; }}
             """, owner=owner)
         self.command("cc", "-g", "-O1", source.name, "-o", name, cwd=where)
         if owner is not None:
@@ -242,7 +243,8 @@ class OtherUsers(DatabaseTest):
                 cache.mkdir(parents=True, exist_ok=True)
                 cache.chmod(permissions)
                 os.chown(cache, owner, owner)
-                done = self.command(profiling.BUILD / "bin" / "hpcstruct", "--cache", program, cwd=where)
+                done = self.command(profiling.BUILD / "bin" / "hpcstruct", "--cache", program, cwd=where,
+                                    cache=where / "cache")
                 self.assertIn(f"{cache}: {why}", done.stderr)
                 self.assertEqual(list(cache.iterdir()), [])
                 self.assertNotIn(str(cache), done.stdout)

@@ -17,7 +17,7 @@ TOOLS = profiling.BUILD / "bin"
 class Pipeline(OfChance, profiling.ProfilingTest):
     def setUp(self):
         super().setUp()
-        self.environment = dict(os.environ, XDG_CACHE_HOME=str(self.directory / "cache"))
+        self.environment = dict(os.environ, XDG_CACHE_HOME=str(profiling.CACHE))
 
     def database(self, *measurements, status=0):
         where = self.directory / f"database-{len(list(self.directory.iterdir()))}"

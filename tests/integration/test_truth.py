@@ -54,7 +54,7 @@ class TruthCase(OfChance, profiling.ProfilingTest):
         self.burned, self.squares, self.longest = map(float, done.stdout.split())
         self.database = self.directory / f"database-{len(list(self.directory.iterdir()))}"
         done = self.run_tool(TOOLS / "hpcprof", "-o", self.database, self.measurements,
-                             env=dict(os.environ, XDG_CACHE_HOME=str(self.directory / "cache")))
+                             env=dict(os.environ, XDG_CACHE_HOME=str(profiling.CACHE)))
         self.assertEqual(done.returncode, 0, done.stderr)
         self.samples = self.view("summary")["processes"][0]["recorded"]
 

@@ -52,7 +52,7 @@ class Measured(profiling.ProfilingTest):
         done, _ = self.measure(source.with_suffix(""))
         where = self.directory / f"database-{name}"
         made = self.run_tool(profiling.BUILD / "bin/hpcprof", "-o", where, self.measurements,
-                             env=dict(os.environ, XDG_CACHE_HOME=str(self.directory / "cache")))
+                             env=dict(os.environ, XDG_CACHE_HOME=str(profiling.CACHE)))
         self.assertEqual(made.returncode, 0, made.stderr)
         return where, [int(ns) * 1e-9 for ns in done.stdout.split()]
 

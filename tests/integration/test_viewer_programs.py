@@ -215,7 +215,7 @@ int main(void) { busy(); printf("%lu ", clock_ns(CLOCK_PROCESS_CPUTIME_ID)); ret
     def database(self):
         database = self.directory / "database"
         made = self.run_tool(profiling.BUILD / "bin/hpcprof", "-o", database, self.measurements,
-                             env=dict(os.environ, XDG_CACHE_HOME=str(self.directory / "cache")))
+                             env=dict(os.environ, XDG_CACHE_HOME=str(profiling.CACHE)))
         self.assertEqual(made.returncode, 0, made.stderr)
         return database
 
