@@ -36,11 +36,12 @@ TESTS = pathlib.Path(__file__).resolve().parent
 UNIT_TIMEOUT = 600
 CLASS_TIMEOUT = 3600
 PARALLEL, ONE_PER_CPU, ALONE = "in parallel", "one on each CPU", "one at a time"  # phases of a run
-LONGEST = """test_sanitizers.Addresses test_hpcrun_neighbors.Neighbors test_stress.OwnPrograms
-    test_hpcrun_ends.Ends test_loader.Loader test_hpcprof_fuzz.FuzzTest test_run_total.Trees test_stacks.Stacks
-    test_viewer_fuzz.Fuzz test_mutants.Mutants test_unwinding.AgainstLibunwind test_hpcrun_tracers.Tracers
-    test_spawn_tree.Samples test_hostile_names.WholeChain test_spawn_tree.FewPaths test_pipeline.Pipeline
-    test_hpcstruct.LineMapTest test_hpcstruct.EveryBinaryTest""".split()
+LONGEST = """test_spawn_tree.Samples test_hpcrun_ends.Ends test_minicilk.Stress test_hpcrun_neighbors.Neighbors
+    test_lock_blame.LockBlame test_thread_states.ThreadStates test_spawn_tree.FewPaths test_stress.OwnPrograms
+    test_jit.PerfMap test_hpcprof_fuzz.FuzzTest test_logical.Paths test_openmp.Paths test_pipeline.Pipeline
+    test_hpcstruct.LineMapTest test_hostile_names.WholeChain test_loader.Loader test_thread_lives.ThreadLives
+    test_advice.Programs test_hpcrun_tracers.Tracers test_stacks.Stacks test_viewer_fuzz.Fuzz
+    test_unwinding.AgainstLibunwind test_mutants.Mutants test_sanitizers.Addresses""".split()
 REPORT = "verdict:"  # begins a line that a class's process writes for the runner: JSON
 
 

@@ -38,6 +38,8 @@ class Ends(profiling.ProfilingTest):
         f"raise:{int(signal.SIGPIPE)}": (4, signal.SIGPIPE, -signal.SIGPIPE),
     }
 
+    ran_plain = set()  # what ended so without us
+
     def test_every_end_keeps_everything(self):
         for name, how in sources():
             for end, (state, detail, status) in self.ends.items():
@@ -66,8 +68,9 @@ class Ends(profiling.ProfilingTest):
 
     def one_end(self, end, alone, state, detail, status, how):
         word = ("alone:" if alone else "") + end
-        plain = self.run_tool(program("ends"), word, 60)
-        self.assertEqual(plain.returncode, status)
+        if word not in self.ran_plain:
+            self.assertEqual(self.run_tool(program("ends"), word, 60).returncode, status)
+            self.ran_plain.add(word)
         before = cpu_of_children()
         _, images = self.measure(program("ends"), word, 60, status=status, **how)
         counted = cpu_of_children() - before
@@ -85,7 +88,7 @@ class Ends(profiling.ProfilingTest):
     def test_threads_that_end_with_the_process(self):
         """Every thread is in the file once, with its time, even if several ends coincide."""
         for name, how in sources():
-            for _ in range(30):
+            for _ in range(12):
                 done, images = self.measure(program("endings"), "threads", events=["CPUTIME@f5000"], **how)
                 self.check_fates(images)
                 self.assertEqual(sorted(t.index for t in images[0].threads), list(range(9)), name)
@@ -94,7 +97,7 @@ class Ends(profiling.ProfilingTest):
 
     def test_threads_that_begin_while_the_process_ends(self):
         """The last line counts the samples in the file."""
-        for _ in range(30):
+        for _ in range(15):
             done, images = self.measure(program("endings"), "births", events=["CPUTIME@f5000"])
             self.check_fates(images)
             counted, = re.findall(r", (\d+) threads?;", done.stderr)
