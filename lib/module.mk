@@ -13,6 +13,7 @@ $(eval $(call unit_test,lib/test_measurement_reader,$(MEASUREMENT_ENCODER) $(TOO
 $(eval $(call unit_test,lib/test_arenas,$(MEASUREMENT_ENCODER) $(TOOL_LIB),-lz))
 $(eval $(call unit_test,lib/test_measurement_damage,$(MEASUREMENT_ENCODER) $(TOOL_LIB),-lz))
 $(eval $(call unit_test,lib/test_option_table,$(TOOL_LIB),))
+$(eval $(call unit_test,lib/test_run_set,$(TOOL_LIB),))
 $(eval $(call unit_test,lib/test_path,$(TOOL_LIB),))
 $(eval $(call unit_test,lib/test_source_names,$(TOOL_LIB),))
 $(eval $(call unit_test,lib/test_structure_cache,$(TOOL_LIB),-lz))

@@ -2,7 +2,9 @@
 #include "lib/diag.h"
 #include "viewer-tui/base/task.h"
 #include "viewer-tui/options.h"
+#include "viewer-tui/output/print-scaling.h"
 #include "viewer-tui/run-hpcprof.h"
+#include "viewer-tui/set-values.h"
 #include "viewer-tui/terminal/keys.h"
 #include "viewer-tui/terminal/screens/terminal.h"
 
@@ -14,8 +16,34 @@
 /* Bytes; printers write in small pieces. */
 #define OUTPUT_BUFFER (1 << 18)
 
+/* Prints how the runs of a set scale; the exit status. */
+static int print_set(const struct options *options, FILE *out)
+{
+    const char *folder = options->paths[0];
+    struct run_set set = {0};
+    char *cause;
+    bool is_read = run_set_read(&set, folder, &cause);
+    if (is_read) {
+        run_value_list values = set_values(folder, &set);
+        struct scaling_table table = scaling_table_of(&values);
+        if (table.rows.n)
+            print_scaling(&set, &table, options->print.format, out);
+        else
+            diag_error(folder, "no run of the set has ended with status 0");
+        scaling_table_free(&table);
+        vec_free(&values);
+    } else {
+        diag_error(folder, "not a set of runs, which hpcrun --workers makes: %s", cause);
+        free(cause);
+    }
+    run_set_free(&set);
+    return diag_error_count() ? 1 : 0;
+}
+
 static int print(struct session *session, const struct options *options, FILE *out)
 {
+    if (options->printed == PRINT_SCALING)
+        return print_set(options, out);
     if (options->printed == PRINT_THREADS)
         return print_threads(session, &options->print, out);
     if (options->printed == PRINT_SUMMARY)
@@ -137,8 +165,11 @@ int main(int argc, char **argv)
     /* Not LC_NUMERIC: numbers are written and read with a decimal point. */
     setlocale(LC_CTYPE, "");
     struct options options = options_read(argc, argv);
-    struct session *session = open_databases(&options);
-    int status = session ? show(session, &options) : 1;
+    bool is_set = options.printed == PRINT_SCALING;
+    struct session *session = is_set ? NULL : open_databases(&options);
+    int status = is_set    ? print_to_output(NULL, &options)
+                 : session ? show(session, &options)
+                           : 1;
     if (problem_text()) {
         diag_error(NULL, "%s", problem_text());
         status = status ? status : 1;

@@ -8,11 +8,12 @@ VIEWER_LIBRARIES = -lZydis -lncursesw -ltinfo -ljansson -lz -lm
 #   tree              views: top-down, bottom-up, flat; filters, search, walks
 #   advice            what would make the run faster
 #   compare           two databases as one; sessions
+#   scaling           sets of runs with several numbers of workers
 #   output            text, CSV, JSON; columns and summaries
 #   output/export     flame graphs, pprof, speedscope
 #   terminal          screen, keys, panes
 #   terminal/screens  the pages and their commands
-VIEWER_FOLDERS   = base metrics db threads tree advice compare output output/export terminal terminal/screens
+VIEWER_FOLDERS   = base metrics db threads tree advice compare scaling output output/export terminal terminal/screens
 # Everything but main, for the unit tests.
 VIEWER_OBJECTS   = $(filter-out %/main.o,$(call objects_of,viewer-tui)) \
 	$(foreach d,$(VIEWER_FOLDERS),$(call objects_of,viewer-tui/$(d))) $(TOOL_LIB)
@@ -33,6 +34,7 @@ $(eval $(call unit_test,viewer-tui/test_advice_words,$(VIEWER_OBJECTS),$(VIEWER_
 $(eval $(call unit_test,viewer-tui/test_judgement,$(VIEWER_OBJECTS),$(VIEWER_LIBRARIES)))
 $(eval $(call unit_test,viewer-tui/test_verdict_stability,$(VIEWER_OBJECTS),$(VIEWER_LIBRARIES)))
 $(eval $(call unit_test,viewer-tui/test_what_if,$(VIEWER_OBJECTS),$(VIEWER_LIBRARIES)))
+$(eval $(call unit_test,viewer-tui/test_scaling_table,$(VIEWER_OBJECTS),$(VIEWER_LIBRARIES)))
 $(eval $(call unit_test,viewer-tui/test_keys,$(VIEWER_OBJECTS),$(VIEWER_LIBRARIES)))
 $(eval $(call unit_test,viewer-tui/test_line_map,$(VIEWER_OBJECTS),$(VIEWER_LIBRARIES)))
 $(eval $(call unit_test,viewer-tui/test_task,$(VIEWER_OBJECTS),$(VIEWER_LIBRARIES)))

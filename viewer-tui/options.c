@@ -17,9 +17,10 @@ enum {
 };
 
 static const struct option_row rows[OPTIONS] = {
-    [PRINT] = {NULL, "print", "VIEW", "top-down bottom-up flat threads summary",
-               "top-down, bottom-up, flat, threads or summary",
-               "Print a view: `top-down`, `bottom-up`, `flat`, `threads` or `summary`. See Views."},
+    [PRINT] = {NULL, "print", "VIEW", "top-down bottom-up flat threads summary scaling",
+               "top-down, bottom-up, flat, threads, summary or scaling",
+               "Print a view: `top-down`, `bottom-up`, `flat`, `threads` or `summary`, see Views; or the `scaling` "
+               "of a set of runs, see Sets of runs."},
     [FORMAT] = {NULL, "format", "FORMAT", "text csv json folded flamegraph speedscope pprof",
                 "text, csv, json, folded, flamegraph, speedscope, pprof",
                 "Format of `--print`: `text` (the default), `csv`, `json`, `folded`, `flamegraph`, `speedscope` or "
@@ -126,9 +127,11 @@ static int printed_named(const char *name)
         return PRINT_THREADS;
     if (strcmp(name, "summary") == 0)
         return PRINT_SUMMARY;
+    if (strcmp(name, "scaling") == 0)
+        return PRINT_SCALING;
     enum view_id id = view_id_named(name);
     if (id == VIEWS)
-        diag_usage("no view '%s'; there are top-down, bottom-up, flat, threads, summary", name);
+        diag_usage("no view '%s'; there are top-down, bottom-up, flat, threads, summary, scaling", name);
     return id;
 }
 
@@ -258,6 +261,14 @@ static void take_option(void *target, size_t option, const char *value)
     }
 }
 
+static void check_set_options(const struct options *options)
+{
+    if (!options->paths[0] || options->paths[1])
+        diag_usage("--print scaling takes one set of runs");
+    if (options->threads || options->program)
+        diag_usage("--threads, --program: scaling is about whole runs; print another view");
+}
+
 static void check_combination(const struct options *options, const bool given[OPTIONS])
 {
     if (options->metrics && options->by_kind)
@@ -280,6 +291,8 @@ static void check_combination(const struct options *options, const bool given[OP
         diag_usage("--what-if works with one database, not with two that are compared");
     if (options->threads && options->printed == PRINT_SUMMARY)
         diag_usage("--threads: the summary is about the whole run; print another view");
+    if (options->printed == PRINT_SCALING)
+        check_set_options(options);
     bool is_tree = options->printed < VIEWS;
     if (filters_n(&options->filters) && options->printed != PRINT_NOTHING && !is_tree)
         diag_usage("--filter works on trees: print top-down, bottom-up or flat");

@@ -5,6 +5,7 @@
 #include "lib/diag.h"
 #include "lib/measurement-format.h"
 #include "lib/path.h"
+#include "lib/run-set.h"
 #include "lib/sanitized-text.h"
 #include "viewer-tui/base/text.h"
 
@@ -104,7 +105,6 @@ static bool make_database(const char *measurements, const char *database)
 {
     char *tool = path_of_tool("hpcprof");
     char *arguments[] = {tool, "-o", (char *)database, (char *)measurements, NULL};
-    diag_note(measurements, "is a measurement directory; running hpcprof to create %s", database);
     pid_t child;
     int status = 0;
     int error = start_silently(&child, tool, arguments);
@@ -120,16 +120,18 @@ static bool make_database(const char *measurements, const char *database)
     return is_made;
 }
 
-static char *database_of_measurements(const char *measurements, struct timespec latest)
+/* The database with this name, which it takes; runs hpcprof if there is none. */
+static char *database_of_measurements(const char *measurements, struct timespec latest,
+                                      char *database, bool is_reported)
 {
-    char *database = database_name(measurements);
     struct timespec made;
-    if (modified(database, V4_META_FILE, &made)) {
-        if (is_later(made, latest)) {
-            diag_note(measurements, "is a measurement directory; opening its database %s",
-                      database);
+    bool exists = modified(database, V4_META_FILE, &made);
+    if (is_reported && (!exists || is_later(made, latest)))
+        diag_note(measurements, "is a measurement directory; %s %s",
+                  exists ? "opening its database" : "running hpcprof to create", database);
+    if (exists) {
+        if (is_later(made, latest))
             return database;
-        }
         diag_error(database, "is older than %s: remove it, or give hpcprof another name (-o)",
                    measurements);
     } else if (make_database(measurements, database)) {
@@ -150,11 +152,24 @@ char *database_for(const char *path)
     else if (!S_ISDIR(status.st_mode))
         diag_error(path, "not a directory: neither a database nor a measurement directory");
     else if (latest_measurement(path, &when))
-        return database_of_measurements(path, when);
+        return database_of_measurements(path, when, database_name(path), true);
+    else if (run_set_exists(path))
+        diag_error(path, "is a set of runs; to see it: hpcviewer --print scaling %s", path);
     else
         diag_error(path, "neither a database (no " V4_META_FILE
                          ") nor a measurement directory (no *" MEASUREMENT_SUFFIX ")");
     return NULL;
+}
+
+char *database_beside(const char *measurements)
+{
+    struct timespec when;
+    if (!latest_measurement(measurements, &when)) {
+        diag_error(measurements, "has no measurements (no *" MEASUREMENT_SUFFIX ")");
+        return NULL;
+    }
+    char *database = mem_printf("%s-database", measurements);
+    return database_of_measurements(measurements, when, database, false);
 }
 
 /* Whether a directory entry is a database, or a measurement directory. */

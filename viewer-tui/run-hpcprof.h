@@ -8,6 +8,10 @@
  * the error reported (lib/diag.h), if there is no database. The caller frees. */
 char *database_for(const char *path);
 
+/* The same for a measurement directory of a set: its database lies beside it, as
+ * MEASUREMENTS-database, and what is done is not reported. */
+char *database_beside(const char *measurements);
+
 /* The only database or measurement directory in the current directory, for a command line without
  * one; a measurement directory counts together with its database. Ends the process with status 2 and
  * a list if there are none or several. The caller frees. */

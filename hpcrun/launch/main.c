@@ -5,6 +5,7 @@
 #include "hpcrun/launch/installed-agents.h"
 #include "hpcrun/launch/measurement-directory.h"
 #include "hpcrun/launch/options.h"
+#include "hpcrun/launch/set-runner.h"
 #include "hpcrun/launch/target.h"
 #include "lib/alloc.h"
 #include "lib/diag.h"
@@ -116,33 +117,56 @@ static struct sigaction ignore_broken_pipes(void)
     return before;
 }
 
+/* What is the same for all runs of a set. */
+struct launch {
+    const struct options *options;
+    struct config config;
+    char *library, *agents, *preloaded_agents;
+    bool is_explained; /* the limitations of the events have been printed */
+    struct sigaction broken_pipes; /* the action for SIGPIPE that the command gets */
+};
+
+/* Becomes the command. Ends the process with a message if that fails. */
+static void become(const void *context, char **command, const char *output)
+{
+    const struct launch *launch = context;
+    char *path = target_find(command[0]);
+    target_check(path);
+    struct measurement_directory directory =
+        directory_make(output, command[0], launch->options->shared);
+    if (!launch->is_explained)
+        events_explain(&launch->config);
+    prepare_environment(launch->options, &launch->config, launch->agents, &directory);
+    preload(launch->library, launch->preloaded_agents);
+    allow_preload_under_asan();
+    sigaction(SIGPIPE, &launch->broken_pipes, NULL);
+    execv(path, command);
+    int error = errno;
+    rmdir(directory.path);
+    diag_error(path, "%s", target_problem(error));
+    exit(error == ENOENT ? 127 : 126);
+}
+
 int main(int count, char **arguments)
 {
     static struct options options;
-    static struct config config;
+    static struct launch launch = {.options = &options};
     diag_init("hpcrun");
     options_read(&options, count, arguments);
     if (options.list_events)
         return events_list(options.list_all_events);
     if (!options.command)
         diag_usage("no command");
-    struct sigaction before = ignore_broken_pipes();
-    char *path = target_find(options.command[0]);
-    target_check(path);
-    events_configure(&options, &config);
-    char *library = find_library();
-    char *preloaded_agents = NULL;
-    char *agents = agents_list(library, options.agents, &preloaded_agents);
-    struct measurement_directory directory =
-        directory_make(options.output, options.command[0], options.shared);
-    events_explain(&config);
-    prepare_environment(&options, &config, agents, &directory);
-    preload(library, preloaded_agents);
-    allow_preload_under_asan();
-    sigaction(SIGPIPE, &before, NULL);
-    execv(path, options.command);
-    int error = errno;
-    rmdir(directory.path);
-    diag_error(path, "%s", target_problem(error));
-    return error == ENOENT ? 127 : 126;
+    launch.broken_pipes = ignore_broken_pipes();
+    if (options.worker_count == 0)
+        target_check(target_find(options.command[0]));
+    events_configure(&options, &launch.config);
+    launch.library = find_library();
+    launch.agents = agents_list(launch.library, options.agents, &launch.preloaded_agents);
+    if (options.worker_count) {
+        events_explain(&launch.config);
+        launch.is_explained = true;
+        return set_run_all(&options, become, &launch);
+    }
+    become(&launch, options.command, options.output);
 }

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_RATE 10000 /* higher rates can stall a machine */
+#define MAX_RATE      10000 /* higher rates can stall a machine */
+#define USUAL_REPEATS 5
 
 enum {
     EVENT,
@@ -22,6 +23,9 @@ enum {
     TASK_CONTEXTS,
     CORES,
     WORK_SPAN,
+    WORKERS,
+    REPEAT,
+    SERIAL,
     SIGNAL,
     QUIET,
     OPTIONS
@@ -78,6 +82,16 @@ static const struct option_row rows[OPTIONS] = {
          "Measure work, span and burdened span exactly, in every calling context, from what the runtime "
          "reports of spawns, syncs and steals. Needs a runtime that can report it: minicilk. Programs with "
          "tasks of less than a microsecond run slower."},
+    [WORKERS] =
+        {NULL, "workers", "P,Q,...", NULL, "run with each number of workers; -o SET has the runs",
+         "Run the command with each of these numbers of workers, several times, and keep the runs in one "
+         "directory, the set, which `-o` names. See SETS OF RUNS."},
+    [REPEAT] =
+        {NULL, "repeat", "N", NULL, "runs for each number of workers; default 5",
+         "With `--workers`: runs for each number of workers. Default: 5. Six or more give a 95 % interval."},
+    [SERIAL] =
+        {NULL, "serial", "CMD", NULL, "serial program, the baseline of speedups",
+         "With `--workers`: also run the serial program, the baseline of speedups, as often. The shell runs CMD."},
     [SIGNAL] =
         {NULL, "signal", "N", NULL, "real-time signal to use",
          "Number of the real-time signal to use. Default: one that the process of the command has not taken."},
@@ -175,6 +189,56 @@ static void set_task_contexts(struct options *options, const char *text)
     options->task_contexts = text;
 }
 
+#define MAX_WORKERS 100000
+#define MAX_REPEATS 1000
+
+static unsigned number_in(const char *option, const char *text, char **end, unsigned most)
+{
+    long number = strtol(text, end, 10);
+    if (*end == text || number < 1 || number > (long)most)
+        diag_usage("%s %s: not a number from 1 to %u", option, text, most);
+    return (unsigned)number;
+}
+
+static void set_workers(struct options *options, const char *text)
+{
+    char *end = NULL;
+    options->worker_count = 0;
+    for (const char *at = text;; at = end + 1) {
+        unsigned workers = number_in("--workers", at, &end, MAX_WORKERS);
+        for (unsigned i = 0; i < options->worker_count; i++)
+            if (options->workers[i] == workers)
+                diag_usage("--workers: %u is there twice", workers);
+        if (options->worker_count == MAX_WORKER_COUNTS)
+            diag_usage("--workers: at most %d numbers", MAX_WORKER_COUNTS);
+        options->workers[options->worker_count++] = workers;
+        if (!*end)
+            return;
+        if (*end != ',')
+            diag_usage("--workers takes numbers with commas between them, not '%s'", text);
+    }
+}
+
+static void set_repeats(struct options *options, const char *text)
+{
+    char *end;
+    options->repeats = number_in("--repeat", text, &end, MAX_REPEATS);
+    if (*end)
+        diag_usage("--repeat takes a number, not '%s'", text);
+}
+
+static void check_set(struct options *options)
+{
+    if (options->worker_count == 0 && (options->repeats || options->serial))
+        diag_usage("--repeat and --serial need --workers");
+    if (options->worker_count && !options->output)
+        diag_usage("--workers needs -o SET, the directory for all runs");
+    if (options->worker_count && options->repeats == 0)
+        options->repeats = USUAL_REPEATS;
+    if (options->worker_count)
+        options->quiet = true; /* a line per run instead */
+}
+
 static void take_option(void *target, size_t option, const char *value)
 {
     struct options *options = target;
@@ -189,6 +253,9 @@ static void take_option(void *target, size_t option, const char *value)
     case TASK_CONTEXTS: set_task_contexts(options, value); break;
     case CORES: set_cores(options, value); break;
     case WORK_SPAN: options->work_span = true; break;
+    case WORKERS: set_workers(options, value); break;
+    case REPEAT: set_repeats(options, value); break;
+    case SERIAL: options->serial = value; break;
     case SIGNAL: set_signal(options, value); break;
     case QUIET: options->quiet = true; break;
     }
@@ -208,6 +275,7 @@ void options_read(struct options *options, int count, char **arguments)
     *options = (struct options){.agents = "auto"};
     int at = option_table_parse(&table, count, arguments, take_option, options);
     options->command = at < count ? arguments + at : NULL;
+    check_set(options);
     if (options->list_events && options->command)
         read_list_argument(options);
 }

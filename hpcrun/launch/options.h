@@ -11,6 +11,8 @@ struct event_request {
     double rate;      /* per second; 0: not given */
 };
 
+#define MAX_WORKER_COUNTS 64 /* of a set */
+
 struct options {
     struct event_request events[MAX_EVENTS];
     unsigned event_count;      /* 0: the default event */
@@ -22,6 +24,10 @@ struct options {
     bool list_events; /* -L */
     bool list_all_events; /* -L all: also list events that can't be used */
     bool collapse_recursion, start_off, quiet, shared, work_span;
+    /* A set: numbers of workers, none: one run; and how often each; the command of the serial
+     * baseline, NULL: none. */
+    unsigned workers[MAX_WORKER_COUNTS], worker_count, repeats;
+    const char *serial;
     char **command; /* NULL-terminated; NULL if there is none */
 };
 

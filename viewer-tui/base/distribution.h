@@ -13,6 +13,17 @@ struct distribution {
 /* All fields are 0 if n is 0. */
 struct distribution distribution_of(const double *values, size_t n);
 
+/* The median, and an interval between two of the values that contains the median of the population
+ * with a probability of at least `coverage`, whatever its distribution. It is the narrowest
+ * symmetric one with 95 %; of less than 6 values there is none, so it is all from the least to the
+ * largest: 93.75 % for 5 of them. */
+struct median_interval {
+    double median, low, high, coverage;
+};
+
+/* All fields are NAN if n is 0. */
+struct median_interval median_interval_of(const double *values, size_t n);
+
 /* The histogram bin of a value: one of `n_bins` bins of equal width from the minimum to the
  * maximum. A value between two bins belongs to the upper one, the maximum to the last. */
 size_t distribution_bin(const struct distribution *distribution, double value, size_t n_bins);

@@ -1,0 +1,286 @@
+#include "viewer-tui/output/print-scaling.h"
+
+#include <math.h>
+
+/* A column of a table: its title in text, its key in CSV and JSON, and where it is in a row. */
+struct scaling_column {
+    const char *title, *key;
+    size_t place;
+    int decimals;
+};
+
+#define PLACE(member) offsetof(struct scaling_row, member)
+
+static const struct scaling_column costs[] = {{"work, s", "work", PLACE(work), 3},
+                                      {"overhead, s", "overhead", PLACE(overhead), 3},
+                                      {"idleness, s", "idleness", PLACE(idleness), 3},
+                                      {"inflation, s", "inflation", PLACE(inflation), 3}};
+
+static const struct scaling_column factored[] = {
+    {"maximal", "maximal", PLACE(maximal), 2},
+    {"idle-specific", "idle_specific", PLACE(idle_specific), 2},
+    {"inflation-specific", "inflation_specific", PLACE(inflation_specific), 2},
+    {"actual", "actual", PLACE(actual), 2}};
+
+#define LENGTH(array) (sizeof(array) / sizeof *(array))
+
+/* Columns of numbers in text. */
+#define WIDTH 12
+
+static double value_in(const struct scaling_row *row, const struct scaling_column *column)
+{
+    return *(const double *)((const char *)row + column->place);
+}
+
+/* ---- text ---- */
+
+static int width_of(const struct scaling_column *column)
+{
+    int title = (int)text_columns(column->title) + 2;
+    return title > WIDTH ? title : WIDTH;
+}
+
+static void add_titles(struct text *line, const struct scaling_column *columns, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        text_printf(line, "%*s", width_of(&columns[i]), columns[i].title);
+}
+
+static void add_values(struct text *line, const struct scaling_row *row,
+                       const struct scaling_column *columns, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        double value = value_in(row, &columns[i]);
+        if (isfinite(value))
+            text_printf(line, "%*.*f", width_of(&columns[i]), columns[i].decimals, value);
+        else
+            text_printf(line, "%*s", width_of(&columns[i]), "-");
+    }
+}
+
+/* "0.513 to 0.520" */
+static void add_interval(struct text *line, const struct median_interval *time)
+{
+    char interval[64];
+    snprintf(interval, sizeof interval, "%.3f to %.3f", time->low, time->high);
+    text_printf(line, "%9.3f  %20s", time->median, interval);
+}
+
+static void print_baseline(struct writer *writer, const struct scaling_table *table)
+{
+    text_add(&writer->line, "Baseline of speedups, T_s: ");
+    if (table->n_serial)
+        writer_line(writer, "the serial program, %.3f s (%.3f to %.3f), %zu runs",
+                    table->serial.median, table->serial.low, table->serial.high, table->n_serial);
+    else if (isfinite(table->baseline))
+        writer_line(writer, "the program with one worker, %.3f s (no --serial was given)",
+                    table->baseline);
+    else
+        writer_line(writer, "none; hpcrun needs --serial, or --workers with 1 among the numbers");
+}
+
+static void print_times(struct writer *writer, const struct scaling_table *table)
+{
+    writer_heading(writer, "Times");
+    text_printf(&writer->line, "%9s%6s%9s  %20s%9s", "workers", "runs", "T_P, s", "interval",
+                "speedup");
+    add_titles(&writer->line, costs, LENGTH(costs));
+    writer_end_line(writer);
+    for (size_t i = 0; i < table->rows.n; i++) {
+        const struct scaling_row *row = &table->rows.at[i];
+        text_printf(&writer->line, "%9u%6zu", row->workers, row->n_runs);
+        add_interval(&writer->line, &row->time);
+        if (isfinite(row->actual))
+            text_printf(&writer->line, "%9.2f", row->actual);
+        else
+            text_printf(&writer->line, "%9s", "-");
+        add_values(&writer->line, row, costs, LENGTH(costs));
+        writer_end_line(writer);
+    }
+}
+
+static void print_factored(struct writer *writer, const struct scaling_table *table)
+{
+    writer_heading(writer, "Factored speedups");
+    text_printf(&writer->line, "%9s%9s", "workers", "linear");
+    add_titles(&writer->line, factored, LENGTH(factored));
+    writer_end_line(writer);
+    for (size_t i = 0; i < table->rows.n; i++) {
+        const struct scaling_row *row = &table->rows.at[i];
+        text_printf(&writer->line, "%9u%9u", row->workers, row->workers);
+        add_values(&writer->line, row, factored, LENGTH(factored));
+        writer_end_line(writer);
+    }
+}
+
+/* The smallest probability of the intervals. */
+static double least_coverage(const struct scaling_table *table)
+{
+    double least = table->n_serial ? table->serial.coverage : 1;
+    for (size_t i = 0; i < table->rows.n; i++)
+        least = fmin(least, table->rows.at[i].time.coverage);
+    return least;
+}
+
+static void print_notes(struct writer *writer, const struct run_set *set,
+                        const struct scaling_table *table)
+{
+    double coverage = 100 * least_coverage(table);
+    bool exceeds = false, lacks_idleness = false;
+    for (size_t i = 0; i < table->rows.n; i++) {
+        exceeds |= table->rows.at[i].exceeds_cpus;
+        lacks_idleness |= isnan(table->rows.at[i].idleness);
+    }
+    writer_heading(writer, "Notes");
+    writer_line(writer, "  T_P: median of the runs, and an interval that has the true median with "
+                        "%.1f%% or more", coverage);
+    if (coverage < 95)
+        writer_line(writer, "  95%% need 6 runs or more: hpcrun --repeat 6 adds what is missing");
+    if (lacks_idleness)
+        writer_line(writer, "  -: not measured; idleness needs a runtime that an agent knows");
+    if (exceeds)
+        writer_line(writer, "  -: not defined with more workers than CPUs, since idleness counts "
+                            "CPUs");
+    for (size_t i = 0; i < set->runs.n; i++) {
+        const struct set_run *run = &set->runs.at[i];
+        if (run->status)
+            writer_line(writer, "  not used, status %d: %s", run->status, run->directory);
+    }
+}
+
+static void print_text(struct writer *writer, const struct run_set *set,
+                       const struct scaling_table *table)
+{
+    writer_clean(writer, set->command);
+    writer_line(writer, ": scaling");
+    print_baseline(writer, table);
+    print_times(writer, table);
+    print_factored(writer, table);
+    print_notes(writer, set, table);
+}
+
+/* ---- JSON ---- */
+
+static void put_time(struct json_writer *json, const struct median_interval *time, size_t n_runs)
+{
+    json_put_integer(json, "runs", (int64_t)n_runs);
+    json_put_number(json, "time", time->median);
+    json_put_array(json, "interval");
+    json_write_double(json, time->low);
+    json_write_double(json, time->high);
+    json_write_array_end(json);
+    json_put_number(json, "coverage", time->coverage);
+}
+
+static void put_row(struct json_writer *json, const struct scaling_row *row)
+{
+    json_write_break(json);
+    json_write_object(json);
+    json_put_integer(json, "workers", row->workers);
+    put_time(json, &row->time, row->n_runs);
+    json_put_number(json, "speedup", row->actual);
+    for (size_t i = 0; i < LENGTH(costs); i++)
+        json_put_number(json, costs[i].key, value_in(row, &costs[i]));
+    json_put_object(json, "factored");
+    json_put_integer(json, "linear", row->workers);
+    for (size_t i = 0; i < LENGTH(factored); i++)
+        json_put_number(json, factored[i].key, value_in(row, &factored[i]));
+    json_write_object_end(json);
+    json_write_object_end(json);
+}
+
+static void put_failures(struct json_writer *json, const struct run_set *set)
+{
+    json_put_array(json, "failed");
+    for (size_t i = 0; i < set->runs.n; i++) {
+        const struct set_run *run = &set->runs.at[i];
+        if (run->status == 0)
+            continue;
+        json_write_object(json);
+        json_put_integer(json, "workers", run->workers);
+        json_put_integer(json, "repeat", run->repeat);
+        json_put_integer(json, "status", run->status);
+        json_write_object_end(json);
+    }
+    json_write_array_end(json);
+}
+
+static void print_json(struct writer *writer, const struct run_set *set,
+                       const struct scaling_table *table)
+{
+    struct json_writer *json = &writer->json;
+    const char *one = isfinite(table->baseline) ? "one worker" : NULL;
+    json_write_text(json, "title", set->command);
+    json_write_text(json, "baseline", table->n_serial ? "serial" : one);
+    json_put_number(json, "baseline_time", table->baseline);
+    if (table->n_serial) {
+        json_put_object(json, "serial");
+        json_write_text(json, "command", set->serial);
+        put_time(json, &table->serial, table->n_serial);
+        json_write_object_end(json);
+    }
+    json_put_array(json, "rows");
+    for (size_t i = 0; i < table->rows.n; i++)
+        put_row(json, &table->rows.at[i]);
+    json_write_array_end(json);
+    put_failures(json, set);
+}
+
+/* ---- CSV ---- */
+
+static void csv_value(struct writer *writer, double value)
+{
+    if (isfinite(value))
+        csv_number(writer, value);
+    else
+        csv_text(writer, "-");
+}
+
+static void csv_time(struct writer *writer, const struct median_interval *time, size_t n_runs)
+{
+    csv_integer(writer, n_runs);
+    csv_value(writer, time->median);
+    csv_value(writer, time->low);
+    csv_value(writer, time->high);
+}
+
+static void print_csv(struct writer *writer, const struct scaling_table *table)
+{
+    csv_texts(writer, (const char *const[]){"workers", "runs", "time", "time low", "time high"}, 5);
+    for (size_t i = 0; i < LENGTH(costs); i++)
+        csv_text(writer, costs[i].key);
+    for (size_t i = 0; i < LENGTH(factored); i++)
+        csv_text(writer, factored[i].key);
+    csv_end_record(writer);
+    if (table->n_serial) {
+        csv_text(writer, "serial");
+        csv_time(writer, &table->serial, table->n_serial);
+        for (size_t i = 0; i < LENGTH(costs) + LENGTH(factored); i++)
+            csv_text(writer, "-");
+        csv_end_record(writer);
+    }
+    for (size_t r = 0; r < table->rows.n; r++) {
+        const struct scaling_row *row = &table->rows.at[r];
+        csv_integer(writer, row->workers);
+        csv_time(writer, &row->time, row->n_runs);
+        for (size_t i = 0; i < LENGTH(costs); i++)
+            csv_value(writer, value_in(row, &costs[i]));
+        for (size_t i = 0; i < LENGTH(factored); i++)
+            csv_value(writer, value_in(row, &factored[i]));
+        csv_end_record(writer);
+    }
+}
+
+void print_scaling(const struct run_set *set, const struct scaling_table *table,
+                   enum format format, FILE *out)
+{
+    struct writer writer;
+    writer_open(&writer, print_class(format), out);
+    if (format == FORMAT_JSON)
+        print_json(&writer, set, table);
+    else if (format == FORMAT_CSV)
+        print_csv(&writer, table);
+    else
+        print_text(&writer, set, table);
+    writer_free(&writer);
+}
