@@ -104,7 +104,11 @@ class Runs(SetCase):
             profiling.wait_until(lambda: self.log.exists() and len(self.logged()) == 2, "second run")
         finally:
             hpcrun.terminate()
-        _, errors = hpcrun.communicate(timeout=profiling.HANG)
+        try:
+            _, errors = hpcrun.communicate(timeout=profiling.HANG)
+        except subprocess.TimeoutExpired:
+            os.kill(int(self.logged()[1]), signal.SIGKILL)
+            raise
         self.assertEqual(hpcrun.returncode, 128 + signal.SIGTERM)
         self.assertIn("stopped by signal 15; the same command goes on from here", errors)
         self.assertEqual([run[:3] for run in self.index()], [(1, 1, 0)])
