@@ -13,9 +13,10 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <unistd.h>
 
-#define SECONDS_EACH 20
+#define SECONDS_EACH 20 /* of CPU time */
 /* Memory limit of an analysis, in addition to a multiple of the size of the file. */
 #define MEMORY_LIMIT ((rlim_t)4 << 30)
 
@@ -25,7 +26,7 @@ static void on_signal(int signal)
 {
     char line[80];
     int length = snprintf(line, sizeof line, "seed %lu: %s\n", seed_at_work,
-                          signal == SIGALRM ? "no end" : strsignal(signal));
+                          signal == SIGPROF ? "no end" : strsignal(signal));
     ssize_t ignored = write(STDOUT_FILENO, line, (size_t)length);
     (void)ignored;
     _exit(1);
@@ -114,7 +115,7 @@ int main(int argc, char **argv)
     int fd = memfd_create("damaged", 0);
     char *path = mem_printf("/proc/self/fd/%d", fd);
     uint8_t *bytes = mem_alloc(whole_size);
-    static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGABRT, SIGILL, SIGALRM};
+    static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGABRT, SIGILL, SIGPROF};
     for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++)
         signal(fatal[i], on_signal);
 #ifndef __SANITIZE_ADDRESS__
@@ -126,7 +127,7 @@ int main(int argc, char **argv)
         damage(bytes, &size, seed_at_work);
         if (ftruncate(fd, 0) != 0 || pwrite(fd, bytes, size, 0) != (ssize_t)size)
             diag_fatal(path, "%s", strerror(errno));
-        alarm(SECONDS_EACH);
+        setitimer(ITIMER_PROF, &(struct itimerval){.it_value.tv_sec = SECONDS_EACH}, NULL);
         analyze(path, out);
     }
     printf("%lu seeds\n", count);
