@@ -37,7 +37,8 @@ static bool read_run(struct run_set *set, const char *text)
 {
     struct set_run run = {0};
     int name = 0;
-    int n = sscanf(text, "%u %u %d %lf %n", &run.workers, &run.repeat, &run.status, &run.wall, &name);
+    int n = sscanf(text, "%u %u %d %lf %n", &run.workers, &run.repeat, &run.status, &run.wall,
+                   &name);
     if (n != 4 || name == 0 || run.repeat == 0 || !isfinite(run.wall) || run.wall < 0 ||
         !is_plain_name(text + name))
         return false;

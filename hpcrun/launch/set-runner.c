@@ -118,7 +118,7 @@ static char *describe(unsigned workers, unsigned repeat)
     return mem_printf("%u worker%s, repeat %u", workers, workers == 1 ? "" : "s", repeat);
 }
 
-/* A name that the set does not have: an interrupted run, or one that failed, leaves its directory. */
+/* A name that the set does not have: a run that was interrupted or failed leaves its directory. */
 static char *new_directory(const char *folder, unsigned workers, unsigned repeat)
 {
     for (unsigned attempt = 1;; attempt++) {
