@@ -58,12 +58,21 @@ MINICILK_VARIANTS = $(addprefix $(MINICILK_TESTS)/,$(addprefix stress-,$(VARIANT
 LIBS_steps = -Wl,-z,now -lunwind
 MINICILK_BUILD = $(CC) -std=c11 -D_GNU_SOURCE -O2 -g $(WARNINGS) -I$(MINICILK)
 
-# $(call test_variant,NAME,VARIANT)
-define test_variant
-$(MINICILK_TESTS)/$(1)-$(2): tests/unit/minicilk/$(1).c $(wildcard $(MINICILK)/*.[ch])
+# $(call runtime_variant,VARIANT): the whole runtime in one object.
+define runtime_variant
+$(MINICILK_TESTS)/runtime-$(1).o: $(wildcard $(MINICILK)/*.[ch])
 	@mkdir -p $$(@D)
 	$$(if $$(Q),@echo "  CC $$@")
-	$$(Q)$$(MINICILK_BUILD) $$(FLAGS_$(2)) -o $$@ $$(filter %.c,$$^) $$(LIBS_$(1)) -lpthread
+	$$(Q)$$(MINICILK_BUILD) $$(FLAGS_$(1)) -r -o $$@ $$(filter %.c,$$^)
+endef
+$(foreach variant,$(VARIANTS) eager,$(eval $(call runtime_variant,$(variant))))
+
+# $(call test_variant,NAME,VARIANT)
+define test_variant
+$(MINICILK_TESTS)/$(1)-$(2): tests/unit/minicilk/$(1).c $(MINICILK_TESTS)/runtime-$(2).o
+	@mkdir -p $$(@D)
+	$$(if $$(Q),@echo "  CC $$@")
+	$$(Q)$$(MINICILK_BUILD) $$(FLAGS_$(2)) -o $$@ $$^ $$(LIBS_$(1)) -lpthread
 endef
 $(foreach variant,$(VARIANTS),$(eval $(call test_variant,stress,$(variant))))
 $(foreach variant,plain chaos fenced thread,$(eval $(call test_variant,wakeups,$(variant))))
