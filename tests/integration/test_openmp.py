@@ -175,6 +175,7 @@ class Paths(OfChance, OpenMp):
             if not any(m["exclusive"] for m in path[-1]["metrics"].values() if m):
                 continue
             self.check_no_runtime(names)
+            self.assertEqual([s["name"] for s in path if s["kind"] == "inlined" and " @ " in s["name"]], [])
             worker = next((name for name in names if name in PATHS), None)
             if worker:
                 workers.add(worker)
