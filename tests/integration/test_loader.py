@@ -1,4 +1,5 @@
 """Libraries that are loaded and unloaded while samples are taken, compared with the program's own records."""
+import math
 import os
 import re
 import subprocess
@@ -6,10 +7,11 @@ import unittest
 
 from logical_case import TOOLS, LogicalTest, procedures, walk
 import profiling
-from evidence import Chance, OfChance, of_samples
+from evidence import EXACT, Chance, OfChance, of_samples
 from profiling import FIRED, PARTIAL, RECORDED, program, sources
 
 LIBRARIES = 4
+RATE = 5000
 MS = int(os.environ.get("LOADER_MS", 1000))  # more for `make stress`
 
 # Libraries of the same size with different frames at the same addresses: a stale rule of one library is wrong in
@@ -222,12 +224,23 @@ class Loader(OfChance, profiling.ProfilingTest):
             self.assertLess(len(image.modules), 2046)
         self.skipTest(f"samples met {len(image.modules)} libraries of {loads}, not 2046")
 
+    def late_in(self, image, seconds):
+        """The Chance that late samples are in code that runs for so long. Each is late by a tick at most, and is there
+        with the probability of its share of the time. All together they are late by the time by which increments are
+        longer than asked for: these are uniform in half to one and a half periods, so that the sum of the others is
+        less than their number of periods by 2 sqrt(number) periods with a probability below 1e-8 (Bernstein)."""
+        if not self.has_timers:
+            return EXACT
+        count = image.count("CPUTIME", [FIRED])
+        late = image.seconds("CPUTIME", [FIRED]) - (count - 2 * math.sqrt(count)) / RATE
+        return Chance(max(0, late) * profiling.KERNEL_TICK * min(1, seconds / image.cpu), profiling.KERNEL_TICK)
+
     def look(self, evidence, how, ms, least, reused, **source):
-        """A library's time is at most what the program counted, and at least what its calls took without samples, within
-        2 %; few paths are incomplete; libraries come to the addresses of others. The sample behind a halt of the
+        """A library's time is at most what the program counted, and at least what its calls took without samples,
+        within 2 %; few paths are incomplete; libraries come to the addresses of others. The sample behind a halt of the
         machine pays for all of it, and may be in the call or behind it."""
-        done, images = self.measure(program("loads"), how, ms, least, *self.paths, events=("CPUTIME@f5000",), paths=True,
-                                    **source)
+        done, images = self.measure(program("loads"), how, ms, least, *self.paths, events=(f"CPUTIME@f{RATE}",),
+                                    paths=True, **source)
         self.check_fates(images)
         image, = images
         seen, period = self.check_paths(image), image.mean_period("CPUTIME")
@@ -240,8 +253,9 @@ class Loader(OfChance, profiling.ProfilingTest):
             loads, shortest, counted = map(int, lines[n][2:])
             self.assertGreaterEqual(loads, least // LIBRARIES)
             shortest, counted = shortest * 1e-9, counted * 1e-9
+            late = self.late_in(image, counted)
             evidence.between(f"library {n}", seen[n], 0.98 * shortest, 1.02 * counted,
-                             of_samples(counted, period) + halts, 0.3 * counted)
+                             of_samples(counted, period) + late + halts, 0.3 * counted)
         evidence.enough("loads to another one's addresses", int(lines[-1][1]), reused)
 
     def check(self, *arguments, **source):
