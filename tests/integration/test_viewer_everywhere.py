@@ -1,6 +1,9 @@
 """The terminal viewer in all kinds of terminals, of all sizes, and over slow lines."""
+import os
+import pathlib
 import random
 import re
+import signal
 import unittest
 
 import viewer
@@ -90,6 +93,17 @@ class Lines(InTerminal):
 
 
 class Sizes(InTerminal):
+    def test_a_window_that_has_its_old_size_again_is_drawn_anew(self):
+        """It may have lost what stood outside of a smaller size, of which the program never knew."""
+        terminal = self.start()
+        terminal.press("H", "l", "l")
+        before = self.at(terminal, "6/11", "coder.c:25")
+        tty = terminal.tmux("display-message", "-p", "#{pane_tty}").strip()
+        pathlib.Path(tty).write_text("\033[2J")
+        terminal.until(lambda lines: not any(lines), "an empty screen")
+        os.kill(int(terminal.pid_file.read_text()), signal.SIGWINCH)
+        terminal.until(lambda lines: lines == before, "the same screen")
+
     def test_resizing_faster_than_it_is_drawn(self):
         terminal = self.start()
         terminal.press("H", "l", "l")

@@ -2,6 +2,7 @@
 
 #include "lib/utf8.h"
 #include "viewer-tui/base/text.h"
+#include "viewer-tui/terminal/window-changes.h"
 
 #include <ncurses.h>
 #include <poll.h>
@@ -119,6 +120,7 @@ const char *screen_start(bool with_mouse)
     keypad(stdscr, TRUE);
     curs_set(0);
     take_interrupts();
+    window_changes_watch();
     if (with_mouse)
         listen_to_mouse();
     check_size();
@@ -137,10 +139,12 @@ void screen_suspend(void)
 {
     def_prog_mode();
     endwin();
+    window_changes_forget();
 }
 
 void screen_resume(void)
 {
+    window_changes_watch();
     reset_prog_mode();
     check_size();
     screen_redraw();
@@ -269,11 +273,33 @@ struct mouse screen_mouse(void)
     return mouse;
 }
 
+/* A key that is there; ERR: none. */
+static int key_now(void)
+{
+    timeout(0);
+    int key = getch();
+    timeout(-1);
+    return key;
+}
+
+/* Waits for a key; ERR if the wait was interrupted, or fails for ever. */
+static int wait_for_key(void)
+{
+    int key = key_now();
+    if (key != ERR)
+        return key;
+    window_changes_wait();
+    if (!window_changes_take())
+        return key_now();
+    check_size();
+    screen_redraw();
+    return KEY_RESIZE;
+}
+
 int screen_key(void)
 {
     static unsigned failures; /* in succession */
-    int key = getch();
-    /* The wait was interrupted, or fails for ever. */
+    int key = wait_for_key();
     if (key == ERR)
         return is_gone() || ++failures > MOST_FAILURES ? KEY_GONE : KEY_NOTHING;
     failures = 0;
@@ -294,9 +320,7 @@ bool screen_key_is_resize(int key)
 
 bool screen_key_pressed(void)
 {
-    timeout(0);
-    int key = getch();
-    timeout(-1);
+    int key = key_now();
     if (key != ERR)
         ungetch(key);
     return key != ERR;
@@ -304,9 +328,7 @@ bool screen_key_pressed(void)
 
 bool screen_escape_pressed(void)
 {
-    timeout(0);
-    int key = getch();
-    timeout(-1);
+    int key = key_now();
     if (key != ERR && key != KEY_ESCAPE && key != CONTROL_C)
         ungetch(key);
     return key == KEY_ESCAPE || key == CONTROL_C;
