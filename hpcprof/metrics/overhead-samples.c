@@ -46,7 +46,7 @@ static char *lower_bound_of(const struct measurement *m)
     char *why =
         mem_printf("no code is tagged as that of %s: its code that no rule names, or that is "
                    "compiled into the program, counts as work; to measure all of it, compile the "
-                   "program with -g and the tags of runtime-patches",
+                   "program with -g and the tags of runtime-patches, if they have this runtime",
                    runtime);
     free(runtime);
     return why;
