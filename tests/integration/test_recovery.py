@@ -157,6 +157,21 @@ class Reports(RecoveryTest):
         for s in seconds[:-1]:
             self.assertGreater(s, 0.15)
 
+    def test_generations_of_forks_keep_no_descriptors(self):
+        """Each process has an arena file; none has that of the process before it open, too."""
+        script = ("import os, time\n"
+                  "def work():\n    end = time.process_time() + 0.1\n    while time.process_time() < end: pass\n"
+                  "    return len(os.listdir('/proc/self/fd'))\n"
+                  "first = work()\n"
+                  "for i in range(5):\n    pid = os.fork()\n"
+                  "    if pid: os._exit(os.waitpid(pid, 0)[1] != 0)\n"
+                  "    last = work()\n"
+                  "print(first, last, flush=True)\nos._exit(0)\n")
+        done, images = self.measure("/usr/bin/python3", "-c", script)
+        self.assertEqual(len(images), 6)
+        first, last = map(int, done.stdout.split())
+        self.assertLessEqual(last, first)
+
     def test_a_cut_file_kills_nobody(self):
         """Somebody else cuts the arena file while the process uses it."""
         where = self.directory / "m"

@@ -139,12 +139,10 @@ void screen_suspend(void)
 {
     def_prog_mode();
     endwin();
-    window_changes_forget();
 }
 
 void screen_resume(void)
 {
-    window_changes_watch();
     reset_prog_mode();
     check_size();
     screen_redraw();

@@ -7,7 +7,6 @@
 
 static volatile sig_atomic_t has_changed;
 static struct sigaction of_ncurses;
-static sigset_t mask; /* of the wait: without the signal */
 
 static void on_change(int signal)
 {
@@ -16,33 +15,24 @@ static void on_change(int signal)
         of_ncurses.sa_handler(signal);
 }
 
-static void set_blocked(int how, sigset_t *before)
-{
-    sigset_t change;
-    sigemptyset(&change);
-    sigaddset(&change, SIGWINCH);
-    sigprocmask(how, &change, before);
-}
-
 void window_changes_watch(void)
 {
-    struct sigaction action = {.sa_handler = on_change}, before;
-    sigaction(SIGWINCH, &action, &before);
-    if (before.sa_handler != on_change)
-        of_ncurses = before;
-    set_blocked(SIG_BLOCK, &mask);
-    sigdelset(&mask, SIGWINCH);
+    struct sigaction action = {.sa_handler = on_change};
+    sigaction(SIGWINCH, &action, &of_ncurses);
 }
 
-void window_changes_forget(void)
-{
-    set_blocked(SIG_UNBLOCK, NULL);
-}
-
+/* The signal is blocked between the look and the wait, so that none is missed there. Not longer:
+ * ncurses reads the rest of a mouse event without a time limit, and only a signal interrupts it. */
 void window_changes_wait(void)
 {
     struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
-    ppoll(&input, 1, NULL, &mask);
+    sigset_t change, before;
+    sigemptyset(&change);
+    sigaddset(&change, SIGWINCH);
+    sigprocmask(SIG_BLOCK, &change, &before);
+    if (!has_changed)
+        ppoll(&input, 1, NULL, &before);
+    sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
 bool window_changes_take(void)

@@ -2,20 +2,16 @@
  *
  * ncurses asks for the size when it gets the signal, and does nothing if it knows that size. But a
  * window that shrank and grew again has lost what stood outside of the smaller one. So the screen is
- * drawn anew after every signal. The signal is blocked but for the wait for a key: none is missed
- * between a look at the window and that wait. */
+ * drawn anew after every signal. */
 #ifndef VIEWER_TUI_TERMINAL_WINDOW_CHANGES_H
 #define VIEWER_TUI_TERMINAL_WINDOW_CHANGES_H
 
 #include <stdbool.h>
 
-/* After ncurses has started, and again behind window_changes_forget. */
+/* After ncurses has started. */
 void window_changes_watch(void);
 
-/* Before another program gets the terminal, since it inherits what is blocked. */
-void window_changes_forget(void);
-
-/* Waits for input or a change. */
+/* Waits for input, or for a change since the last window_changes_take. */
 void window_changes_wait(void);
 
 /* Whether there was a change since the last call. */
