@@ -27,12 +27,23 @@ static void write_measured(struct json_writer *json, const struct metric_table *
                  why ? "lower bound" : "measured", why);
 }
 
-/* Why a metric of runtimes was not measured. */
-static const char *why_not_measured(uint64_t most_workers, const char *name)
+static bool have_threads(const struct measurements *measurements)
 {
+    for (size_t i = 0; i < measurements->files.n; i++)
+        if (measurement_has_threads(measurements->files.at[i].m))
+            return true;
+    return false;
+}
+
+/* Why a metric of runtimes was not measured. */
+static const char *why_not_measured(const struct measurements *measurements, const char *name)
+{
+    uint64_t most_workers = measurements_most_workers(measurements);
     if (strcmp(name, WAITING) == 0)
         return "no module belongs to a runtime whose waiting code is known, and the agent for "
                "plain threads took no part";
+    if (strcmp(name, OVERHEAD) == 0 && have_threads(measurements))
+        return "plain threads have no runtime, so all their code counts as work";
     if (strcmp(name, OVERHEAD) == 0)
         return "no code is tagged as a runtime's, and no runtime with an agent took part";
     if (most_workers == 0)
@@ -58,10 +69,9 @@ static const struct measurement_refusal *first_refusal(const struct measurements
 static void write_not_measured(struct json_writer *json, const struct measurements *measurements,
                                const char *name)
 {
-    uint64_t most_workers = measurements_most_workers(measurements);
-    const char *why = why_not_measured(most_workers, name);
+    const char *why = why_not_measured(measurements, name);
     const struct measurement_refusal *refusal =
-        most_workers == 0 ? first_refusal(measurements) : NULL;
+        measurements_most_workers(measurements) == 0 ? first_refusal(measurements) : NULL;
     char *text = refusal ? mem_printf("%s (%s refused: %s)", why, refusal->agent, refusal->why)
                          : mem_strdup(why);
     write_metric(json, name, NULL, "not measurable", text);

@@ -114,6 +114,14 @@ class ThreadStates(OfChance, LogicalTest):
             self.run_scenario(PROGRAM, "barrier", 4, 20, options=("--cores", cores))
             self.assertEqual(self.summary["processes"][0]["workers"], n)
 
+    def test_plain_threads_have_no_overhead(self):
+        """Nobody is told to look for a runtime with tags."""
+        self.run_scenario(PROGRAM, "barrier", 4, 20)
+        state, = (metric for metric in self.summary["metric_states"] if metric["name"] == "overhead")
+        self.assertEqual((state["state"], state["why"]),
+                         ("not measurable", "plain threads have no runtime, so all their code counts as work"))
+        self.assertNotIn("runtime-patches", " ".join(finding["text"] for finding in self.summary["advice"]))
+
     def test_one_thread_has_no_idleness(self):
         self.profile("/bin/sh", "-c", "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done", options=CORES)
         self.assertIsNone(self.tree["metrics"]["idleness"]["inclusive"])

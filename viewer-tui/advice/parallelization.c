@@ -189,7 +189,8 @@ static void add_unknown(struct text *text, const struct parallelization *of, enu
         return;
     text_printf(text, " %s %s: %s.", waste == WASTED_IDLE ? "Idleness" : "Overhead",
                 known == KNOWN_AT_LEAST ? "is a lower bound" : "was not measured", of->why[waste]);
-    if (waste == WASTED_ON_OVERHEAD && !strstr(of->why[waste], "runtime-patches"))
+    if (waste == WASTED_ON_OVERHEAD && !strstr(of->why[waste], "runtime-patches") &&
+        !strstr(of->why[waste], "plain threads"))
         text_add(text, " A runtime with tags (runtime-patches/) makes it measurable.");
 }
 
