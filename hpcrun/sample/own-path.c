@@ -14,7 +14,8 @@ uint64_t own_path_begin(struct thread *self)
 
 void own_path_end(struct thread *self, uint64_t mask)
 {
-    arena_file_commit(self, ticks_now());
+    if (!atomic_load(&sampling.stopping)) /* else another thread may be writing this one's data */
+        arena_file_commit(self, ticks_now());
     atomic_store_explicit(&self->busy, false, memory_order_release);
     sys_mask(SIG_SETMASK, mask);
 }
