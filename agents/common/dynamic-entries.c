@@ -19,9 +19,10 @@ bool program_needs(const char *library)
     if (!program || dlinfo(program, RTLD_DI_LINKMAP, &map) != 0 || !map)
         return false;
     const char *names = (const char *)dynamic_entry(map, DT_STRTAB);
+    size_t length = strlen(library);
     for (const ElfW(Dyn) *entry = map->l_ld; names && entry && entry->d_tag != DT_NULL; entry++)
-        found |=
-            entry->d_tag == DT_NEEDED && strncmp(names + entry->d_un.d_val, library, strlen(library)) == 0;
+        found |= entry->d_tag == DT_NEEDED &&
+                 strncmp(names + entry->d_un.d_val, library, length) == 0;
     dlclose(program);
     return found;
 }

@@ -102,3 +102,10 @@ bool omp_path_next(struct agent_cursor *cursor, struct agent_lnote *note)
     step_outwards(cursor);
     return true;
 }
+
+bool omp_path_has_frame(struct agent_cursor *cursor, const struct agent_frame *frame)
+{
+    (void)cursor;
+    (void)frame;
+    return true;
+}

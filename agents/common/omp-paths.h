@@ -36,6 +36,9 @@ void omp_path_begin(struct agent_cursor *cursor, uint64_t context);
 /* The next l-note outwards; frames in claimed code are not shown. False: there is none. */
 bool omp_path_next(struct agent_cursor *cursor, struct agent_lnote *note);
 
+/* The agents' step_pnote: all frames outside of a path that was replaced belong to its bichord. */
+bool omp_path_has_frame(struct agent_cursor *cursor, const struct agent_frame *frame);
+
 /* A field of the link at an address, in a function with `cursor`. */
 #define LINK_FIELD(link, field)                                                                    \
     agent_u64(omp_runtime.host, cursor, (link) + offsetof(struct omp_link, field))

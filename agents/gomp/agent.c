@@ -215,14 +215,6 @@ static enum agent_association step_bichord(struct agent_cursor *cursor,
     return AGENT_1_0;
 }
 
-/* All frames outside of a path that was replaced belong to its bichord. */
-static bool step_pnote(struct agent_cursor *cursor, const struct agent_frame *frame)
-{
-    (void)cursor;
-    (void)frame;
-    return true;
-}
-
 /* It is not deterministic in the sense of agent.h: it reads the thread's slot. */
 const struct agent hpcrun_agent = {
     .interface = AGENT_INTERFACE,
@@ -235,6 +227,6 @@ const struct agent hpcrun_agent = {
     .unwind_begin = unwind_begin,
     .worker_counts = worker_counts,
     .step_bichord = step_bichord,
-    .step_pnote = step_pnote,
+    .step_pnote = omp_path_has_frame,
     .step_lnote = omp_path_next,
 };

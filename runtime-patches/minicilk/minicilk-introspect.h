@@ -65,8 +65,8 @@ struct minicilk_live {
 
 struct minicilk_frame;
 
-/* What an observer is told of the dag of a computation. minicilk_init reads live->observer; it
- * stays in force until minicilk_shutdown. Without an observer the runtime executes no instruction
+/* Calls that tell an observer the dag of a computation. minicilk_init reads live->observer; the
+ * observer is called until minicilk_shutdown. Without an observer the runtime executes no instruction
  * for this: the calls are in slow paths that spawns, pops and syncs then always take.
  *
  * The functions are called by the thread of the worker with this number, on its stack, and may

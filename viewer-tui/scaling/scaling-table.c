@@ -14,7 +14,8 @@ static double value_at(const struct run_values *run, size_t place)
     return *(const double *)((const char *)run + place);
 }
 
-/* The values at a place in all runs with so many workers, without those that are not known. */
+/* The median of a value in all runs with this number of workers that have it. `place` is the offset
+ * of the value in a run. */
 static struct median_interval median_of(const run_value_list *runs, unsigned workers, size_t place)
 {
     value_list values = {0};

@@ -9,8 +9,8 @@
 #define HEIGHT_FOR_SOURCE 14
 #define HEIGHT_FOR_ADVICE 20
 
-/* The source is beside the tree on a screen that is at least this wide and at least so many times
- * as wide as it is high. */
+/* The source stands beside the tree if the screen has at least this width in columns, and at least
+ * this ratio of columns to lines. */
 #define WIDTH_FOR_BESIDE  160
 #define ASPECT_FOR_BESIDE 3
 

@@ -2,7 +2,7 @@
  *
  * ncurses asks for the size when it gets the signal, and does nothing if it knows that size. But a
  * window that shrank and grew again has lost what stood outside of the smaller one. So the screen is
- * drawn anew after every signal. */
+ * redrawn after every signal. */
 #ifndef VIEWER_TUI_TERMINAL_WINDOW_CHANGES_H
 #define VIEWER_TUI_TERMINAL_WINDOW_CHANGES_H
 

@@ -1,5 +1,5 @@
-/* endless LEDGER THREADS [MS]: threads that work without end in ever new call paths, each of which
- * notes its CPU time in LEDGER some ten thousand times a second; after MS milliseconds the process
+/* endless LEDGER THREADS [MS]: threads that work without end, in ever new call paths. Each thread
+ * notes its CPU time in LEDGER some ten thousand times a second. After MS milliseconds the process
  * ends by a bare exit_group. Meanwhile the first thread creates and joins short threads. */
 #include "mapped-ledger.h"
 
