@@ -109,10 +109,15 @@ static bool is_new(struct sequence *sequence, uint32_t number)
     return true;
 }
 
-static void report_missing_chunks(struct builder *b, const struct sequence *sequence)
+/* A thread takes a number, then writes its chunk. If the process ends in between, killed or by a
+ * bare system call, others may have written later numbers: that chunk never was. So a missing number
+ * says that something is lost only if the process came to its end, or if bytes of the file are in no
+ * intact chunk. */
+static void report_missing_chunks(struct builder *b, const struct sequence *sequence,
+                                  bool any_gap)
 {
     uint64_t missing = sequence->next - sequence->seen.count;
-    if (missing == 0)
+    if (missing == 0 || (b->m->clock.state == PROCESS_RUNNING && !any_gap))
         return;
     builder_problem(b, "%llu of %llu chunks are missing", (unsigned long long)missing,
                     (unsigned long long)sequence->next);
@@ -132,6 +137,7 @@ struct chunk_list {
     uint32_t count;    /* intact chunks so far */
     struct idmap last; /* (kind, thread) -> `count` when the last such chunk was read */
     VEC(struct torn_chunk) torn;
+    bool any_gap; /* bytes that are in no intact chunk */
 };
 
 static bool is_torn(const struct file_bytes *file, size_t start, size_t end)
@@ -151,14 +157,16 @@ static void report_damage(struct builder *b, size_t offset, size_t size)
     b->m->complete = false;
 }
 
-/* hpcrun repeats the data of a torn chunk in the next chunk of its kind and thread. A piece without
- * kind and thread is harmless if no chunk is missing. */
+/* hpcrun repeats the data of a torn chunk in the next chunk of its kind and thread, and uses its
+ * number again. If a number is missing, the piece may be a whole chunk whose size is damaged. */
 static bool is_written_again(const struct chunk_list *r, const struct file_bytes *file,
                              const struct torn_chunk *torn)
 {
     const uint8_t *at = file->at + torn->offset;
-    if (torn->size < 16)
-        return r->sequence.next == r->sequence.seen.count;
+    if (r->sequence.next != r->sequence.seen.count)
+        return false;
+    if (torn->size < 16) /* without kind and thread */
+        return true;
     uint32_t last = idmap_get(&r->last, get_u16(at + 4), get_u32(at + 12));
     return last != IDMAP_NONE && last > torn->before;
 }
@@ -166,9 +174,12 @@ static bool is_written_again(const struct chunk_list *r, const struct file_bytes
 static void read_gap(struct builder *b, struct chunk_list *r, const struct file_bytes *file,
                      size_t start, size_t end)
 {
+    if (start == end)
+        return;
+    r->any_gap = true;
     if (is_torn(file, start, end))
         vec_push(&r->torn, (struct torn_chunk){start, end - start, r->count});
-    else if (end > start)
+    else
         report_damage(b, start, end - start);
 }
 
@@ -200,7 +211,7 @@ static bool decode_chunks(struct builder *b, struct file_bytes *file,
     for (size_t i = 0; i < r.torn.n; i++)
         if (!is_written_again(&r, file, &r.torn.at[i]))
             report_damage(b, r.torn.at[i].offset, r.torn.at[i].size);
-    report_missing_chunks(b, &r.sequence);
+    report_missing_chunks(b, &r.sequence, r.any_gap);
     idmap_free(&r.sequence.seen);
     idmap_free(&r.last);
     vec_free(&r.torn);

@@ -290,11 +290,35 @@ static void swapped_sequence_numbers_are_fine_and_missing_ones_are_not(void **st
     struct measurement *m = read_file();
     assert_int_equal(m->problems.n, 0);
     measurement_free(m);
-    encode_v(&payload, 0);
-    end_chunk_numbered(4, PROCESS, 7);
+    ENCODE(0, 0, 1, 0); /* the process's end */
+    end_chunk_numbered(8, PROCESS, 7);
     m = read_file();
     assert_false(m->complete);
+    assert_int_equal(m->problems.n, 1);
     assert_problem(m, "2 of 8 chunks are missing");
+    measurement_free(m);
+}
+
+static void numbers_that_a_killed_process_never_used_are_no_loss(void **state)
+{
+    (void)state;
+    start_file();
+    put_process();
+    put_events_and_metrics(); /* up to number 2 */
+    size_t damaged = file.n;
+    encode_v(&payload, 0);
+    end_chunk_numbered(4, PROCESS, 3);
+    encode_v(&payload, 0);
+    end_chunk_numbered(4, PROCESS, 5);
+    struct measurement *m = read_file();
+    assert_true(m->complete);
+    assert_int_equal(m->problems.n, 0);
+    measurement_free(m);
+    file.at[damaged] ^= 1;
+    m = read_file();
+    assert_false(m->complete);
+    assert_problem(m, "are damaged");
+    assert_problem(m, "2 of 6 chunks are missing");
     measurement_free(m);
 }
 
@@ -584,6 +608,7 @@ int main(void)
         IN_DIRECTORY(increments_add_up),
         IN_DIRECTORY(chunks_may_come_before_what_they_refer_to),
         IN_DIRECTORY(swapped_sequence_numbers_are_fine_and_missing_ones_are_not),
+        IN_DIRECTORY(numbers_that_a_killed_process_never_used_are_no_loss),
         IN_DIRECTORY(a_repeated_chunk_counts_once),
         IN_DIRECTORY(a_chunk_that_is_written_again_is_not_lost),
         IN_DIRECTORY(the_last_name_of_code_counts),
